@@ -26,7 +26,7 @@ FLOORS = (
     ("noise", "summaries", "budget", "audit"),
     ("sensitivity", "selection"),
     ("statistics", "online"),
-    ("aggregate", "sulq"),
+    ("groups", "aggregate", "sulq"),
     ("app",),
 )
 DOORS = ("__init__", "__main__")

@@ -52,7 +52,7 @@ def slots(limit: NDArray[np.int64], stream: Stream) -> NDArray[np.int64]:
     return out
 
 
-def _decide(
+def decide(
     word: int,
     c: float,
     distance: Fraction,
@@ -130,7 +130,7 @@ class Weights:
     def _settle(self, word: int, run: int, distance: Fraction, stream: Stream) -> bool:
         count = 1 if self.count is None else int(self.count[run])
         bound = self._runs.bound(run)
-        return _decide(word, self.c, distance, stream, count, bound, self._runs.shift)
+        return decide(word, self.c, distance, stream, count, bound, self._runs.shift)
 
     def keep(
         self,
@@ -214,7 +214,7 @@ def rows(
             return flat if draws is None else out
         distance = exact(at // each, int(flat[at]))
         shift = _native.ROWS_SHIFT
-        at += _decide(word, c, distance, stream, bound=bound, shift=shift)
+        at += decide(word, c, distance, stream, bound=bound, shift=shift)
 
 
 def subset_rows(
@@ -241,6 +241,6 @@ def subset_rows(
     row = _native.subset(values, best, c, drawn, heads, False, out, 0, stream)
     while row < len(out):
         for j in np.flatnonzero(heads == _native.OPEN).tolist():
-            heads[j] = _decide(int(drawn[j]), c, exact(row, j), stream)
+            heads[j] = decide(int(drawn[j]), c, exact(row, j), stream)
         row = _native.subset(values, best, c, drawn, heads, True, out, row, stream)
     return out

@@ -277,11 +277,11 @@ def decided(monkeypatch):
     """Words of the coins that went to arbitrary precision."""
     seen = []
 
-    def spy(word, *args, decide=choice._decide, **kwargs):
+    def spy(word, *args, decide=choice.decide, **kwargs):
         seen.append(word)
         return decide(word, *args, **kwargs)
 
-    monkeypatch.setattr(choice, "_decide", spy)
+    monkeypatch.setattr(choice, "decide", spy)
     return seen
 
 
@@ -345,7 +345,7 @@ def test_a_coin_that_trusts_float64_is_caught(monkeypatch):
     def trusting(word, c, distance, stream, count, bound, shift):
         return word < math.exp(-c * float(distance)) * 2.0 ** (64 + shift) / bound
 
-    monkeypatch.setattr(choice, "_decide", trusting)
+    monkeypatch.setattr(choice, "decide", trusting)
     weights, wrong = choice.Weights(np.zeros(1), 1.0), 0
     (bound,) = weights.bound.tolist()
     for distance in np.linspace(0.1, 3, 50).tolist():

@@ -1,0 +1,91 @@
+/* t = q n with q as a float64 is off by at most 2^-53 q n, and the product rounds by as much again;
+ * the difference from a rank rounds by 2^-53 of something below n + 1. So distances are within
+ * 2^-51 (n + 1) of the exact ones, which `slack` says. */
+#include "groups/quantile.h"
+
+#include <math.h>
+
+#include "groups/order.h"
+
+typedef struct {
+    size_t runs;
+    int low, high; /* whether the first and the last run are lumps */
+} survey;
+
+static inline size_t run(const dpf_groups_room *room, size_t i, int64_t start, int64_t count,
+                         double distance)
+{
+    room->start[i] = start;
+    room->count[i] = count;
+    room->distance[i] = distance;
+    return i + 1;
+}
+
+/* By turns the gap before a cell that rows are on, and that cell; at last the gap after all. The
+ * window may cut the ties at its ends. Of the lower one the rows at or below are still known, of the
+ * upper one those below, and the other side is not the one that is farther from the target. */
+static survey look(const dpf_groups_quantile *in, int64_t *x, size_t n, double t,
+                   const dpf_groups_room *room)
+{
+    const double up = ceil(t);
+    const size_t rank = up < 1 ? 1 : up > (double)n ? n : (size_t)up, reach = in->reach;
+    const size_t from = rank > reach + 1 ? rank - reach - 1 : 0;
+    const size_t to = n > rank && n - rank > reach ? rank + reach : n;
+    int64_t next = in->first; /* the first cell that is in no run yet */
+    survey s = {0, from > 0 && x[0] >= next, 0};
+    dpf_order_window(x, n, from, to);
+    for (size_t i = from; i < to;) {
+        const int64_t cell = x[i];
+        size_t end = i + 1;
+        while (end < to && x[end] == cell)
+            end++;
+        if (cell > next)
+            s.runs = run(room, s.runs, next, cell - next, fabs(t - (double)i));
+        else if (i == from)
+            s.low = 0;
+        const double below = t - (double)end, above = (double)i - t;
+        s.runs = run(room, s.runs, cell, 1, below > 0 ? below : above > 0 ? above : 0);
+        next = cell + 1;
+        i = end;
+    }
+    if (next <= in->last) {
+        s.high = to < n;
+        s.runs = run(room, s.runs, next, in->last - next + 1, fabs((double)to - t));
+    }
+    return s;
+}
+
+int dpf_groups_quantiles(const dpf_groups_quantile *in, int64_t *rows, const int64_t *offsets,
+                         size_t groups, dpf_words *words, const dpf_groups_room *room, int64_t *out,
+                         size_t *at, dpf_groups_proposal *proposal)
+{
+    for (; *at < groups; ++*at) {
+        const size_t n = (size_t)(offsets[*at + 1] - offsets[*at]);
+        const survey s = look(in, rows + offsets[*at], n, in->q * (double)n, room);
+        dpf_choice_runs runs = {room->distance, room->count, room->total, s.runs,
+                                in->c, ((double)n + 1) * 0x1p-51, 0, 0};
+        const int status = dpf_choice_bounds(&runs);
+        if (status)
+            return -1;
+        for (uint8_t kept = DPF_CHOICE_NO; kept != DPF_CHOICE_YES;) {
+            int64_t i;
+            dpf_choice_propose(&runs, words, &i, 1);
+            const int lump = (s.low && i == 0) || (s.high && (size_t)i == s.runs - 1);
+            if (!lump)
+                dpf_choice_keep(&runs, words, &i, room->distance + i, runs.slack, &kept, 0, 1,
+                                &proposal->word);
+            if (lump || kept == DPF_CHOICE_OPEN) {
+                proposal->start = room->start[i];
+                proposal->count = room->count[i];
+                proposal->bound = dpf_choice_bound(runs.total, (size_t)i);
+                proposal->scale = runs.lift + runs.shift;
+                return lump ? DPF_GROUPS_LUMP : DPF_GROUPS_OPEN;
+            }
+            if (kept == DPF_CHOICE_YES)
+                out[*at] = room->start[i] + (int64_t)dpf_words_below(words, (uint64_t)room->count[i]);
+            if (words->short_of) /* a script that is over ends every loop */
+                return DPF_GROUPS_DONE;
+        }
+    }
+    return DPF_GROUPS_DONE;
+}

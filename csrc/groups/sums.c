@@ -1,0 +1,99 @@
+#include "groups/sums.h"
+
+#include <string.h>
+
+#include "core/isa.h"
+
+#define MAGIC 0x1.8p52
+#define MAGIC_BITS 0x4338000000000000u
+
+#define DPF_BODY "groups/sums_body.h"
+#include "core/each_isa.h"
+
+typedef int (*cells_of)(const double *, size_t, const dpf_quantise_cells *, uint64_t *);
+
+static cells_of chosen(void)
+{
+    switch (dpf_isa()) {
+#if DPF_X86
+    case DPF_ISA_AVX512: return groups_cells_avx512;
+    case DPF_ISA_AVX2: return groups_cells_avx2;
+#endif
+    case DPF_ISA_BASELINE: return groups_cells_baseline;
+    default: return NULL;
+    }
+}
+
+/* One block of rows: their values as float64, their cells and the places of their groups. */
+typedef struct {
+    double x[DPF_QUANTISE_BLOCK];
+    uint64_t cell[DPF_QUANTISE_BLOCK];
+    uint32_t group[DPF_QUANTISE_BLOCK];
+} block;
+
+static const uint8_t sizes[DPF_DTYPES] = {8, 4, 8, 4, 2, 1, 8, 4, 2, 1};
+
+static int fill(block *b, cells_of own, int kind, const void *x, const int32_t *codes, size_t i,
+                size_t m, uint32_t groups, const dpf_quantise_cells *cells, int64_t filler,
+                uint64_t *nan)
+{
+    const double *v = (const double *)x + i;
+    if (kind != DPF_F64) {
+        if (dpf_quantise_widen(kind, (const char *)x + i * sizes[kind], m, b->x))
+            return -1;
+        v = b->x;
+    }
+    for (size_t j = 0; j < m; j++) {
+        const uint32_t g = (uint32_t)codes[i + j];
+        b->group[j] = g < groups ? g : groups;
+    }
+    if (!own(v, m, cells, b->cell))
+        return 0;
+    for (size_t j = 0; j < m; j++)
+        if (v[j] != v[j]) {
+            *nan += b->group[j] < groups;
+            b->cell[j] = filler < 0 ? 0 : (uint64_t)filler;
+            if (filler < 0)
+                b->group[j] = groups;
+        }
+    return 0;
+}
+
+#define EACH_BLOCK(ADD)                                                                            \
+    const cells_of own = chosen();                                                                 \
+    block b;                                                                                       \
+    if (!own || kind < 0 || kind >= DPF_DTYPES || n > DPF_GROUPS_ROWS)                             \
+        return -1;                                                                                 \
+    for (size_t i = 0; i < n; i += DPF_QUANTISE_BLOCK) {                                           \
+        const size_t m = n - i < DPF_QUANTISE_BLOCK ? n - i : DPF_QUANTISE_BLOCK;                  \
+        if (fill(&b, own, kind, x, codes, i, m, groups, cells, filler, nan))                       \
+            return -1;                                                                             \
+        for (size_t j = 0; j < m; j++) {                                                           \
+            const uint64_t u = b.cell[j];                                                          \
+            ADD                                                                                    \
+        }                                                                                          \
+    }                                                                                              \
+    return 0;
+
+int dpf_groups_sum(int kind, const void *x, size_t n, const int32_t *codes, uint32_t groups,
+                   const dpf_quantise_cells *cells, int64_t filler, dpf_groups_total *out,
+                   uint64_t *nan)
+{
+    EACH_BLOCK(dpf_groups_total *g = out + b.group[j]; g->sum += u; g->rows++;)
+}
+
+int dpf_groups_square(int kind, const void *x, size_t n, const int32_t *codes, uint32_t groups,
+                      const dpf_quantise_cells *cells, int64_t filler, dpf_groups_moments *out,
+                      uint64_t *nan)
+{
+    EACH_BLOCK(dpf_groups_moments *g = out + b.group[j]; const uint64_t s = u * u; g->sum += u;
+               g->rows++; g->low += s & UINT32_MAX; g->high += s >> 32;)
+}
+
+void dpf_groups_count(const int32_t *codes, size_t n, uint32_t groups, uint64_t *counts)
+{
+    for (size_t i = 0; i < n; i++) {
+        const uint32_t g = (uint32_t)codes[i];
+        counts[g < groups ? g : groups]++;
+    }
+}

@@ -1,0 +1,1 @@
+"""Statistics of groups, for one loss of rows or of people."""

@@ -1,0 +1,62 @@
+"""Exact draws of a quantile for each group of rows."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .._kernels import groups as _native
+from ..noise.choice import Stream, below, decide
+
+
+def draw_quantiles(
+    rows: NDArray[np.int64],
+    offsets: NDArray[np.int64],
+    q: Fraction,
+    rate: float,
+    cells: tuple[int, int],
+    reach: int,
+    stream: Stream,
+) -> NDArray[np.int64]:
+    """Draw a cell for each group, with probability proportional to ``exp(-rate u)``.
+
+    In a group of n rows, ``u(o) = max(0, less(o) - q n, q n - leq(o))``, as in
+    `statistics.quantiles.draws`.
+
+    Parameters
+    ----------
+    rows : int64 array, shape (n,)
+        The cell of each row, those of a group side by side. They are put in another order.
+    offsets : int64 array, shape (g + 1,)
+        Where the rows of each group begin, and those of the last one end.
+    q : Fraction
+    rate : float
+    cells : (int, int)
+        The first and the last cell.
+    reach : int
+        How many ranks round the target are sorted. It decides the time and no probability.
+    stream : BitStream
+
+    Returns
+    -------
+    int64 array, shape (g,)
+    """
+    out = np.empty(len(offsets) - 1, np.int64)
+    at = 0
+    while True:
+        at, proposal = _native.quantiles(
+            rows, offsets, *cells, float(q), rate, reach, out, at, stream
+        )
+        if proposal is None:
+            return out
+        start, count, scale, bound, word = proposal
+        group = rows[offsets[at] : offsets[at + 1]]
+        cell, target = start + below(count, stream), q * len(group)
+        less, leq = int(np.count_nonzero(group < cell)), int(np.count_nonzero(group <= cell))
+        distance = max(Fraction(0), less - target, target - leq)
+        word = stream.word() if word is None else word
+        if decide(word, rate, distance, stream, count, bound, scale):
+            out[at] = cell
+            at += 1

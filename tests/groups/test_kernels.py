@@ -1,0 +1,168 @@
+"""The kernels of groups beside their twins: sums by group, windows, and draws of quantiles."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from dpfast._kernels import groups as kernel
+from dpfast._kernels.noise import Script
+from dpfast.groups.quantile import draw_quantiles
+from dpfast.noise.distributions.base import context
+from dpfast.rng import InsecureGenerator
+
+from ..reference.groups import quantile as quantile_twin
+from ..reference.groups import sums as sums_twin
+
+GRID = 2.0**-10
+DTYPES = ["f8", "f4", "i8", "i4", "i2", "i1", "u8", "u4", "u2", "u1"]
+
+
+def added(values, codes, groups, first, span, filler=-1, squares=True):
+    out = np.zeros((groups + 1, 4 if squares else 2), np.uint64)
+    nan = kernel.add(values, codes, 1 / GRID, first, span, filler, out)
+    columns = [out[:-1, 0].tolist(), out[:-1, 1].tolist()]
+    if squares:
+        columns.append([int(low) + (int(high) << 32) for low, high in out[:-1, 2:]])
+    return [list(group) for group in zip(*columns, strict=True)], nan
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("filler", [-1, 0, 700])
+def test_sums_are_those_of_the_twin(dtype, filler):
+    rng = np.random.default_rng(3)
+    for n in (0, 1, 1023, 2500):
+        values = rng.normal(0, 2, n) if dtype[0] == "f" else rng.integers(-9, 9, n)
+        values = values.astype(dtype)
+        if dtype[0] == "f":
+            values[rng.random(n) < 0.1] = math.nan
+            values[rng.random(n) < 0.01] = math.inf
+        codes = rng.integers(-3, 9, n).astype(np.int32)
+        first, span = -1024, 4096
+        twin, missing = sums_twin.totals(
+            values.tolist(), codes.tolist(), 7, GRID, first, span, filler
+        )
+        assert added(values, codes, 7, first, span, filler) == (twin, missing)
+        plain, again = added(values, codes, 7, first, span, filler, squares=False)
+        assert (plain, again) == ([group[:2] for group in twin], missing)
+
+
+def test_a_fault_in_the_sums_would_be_caught():
+    """The control: a row of no group that counts, and a NaN that is dropped silently."""
+    values, codes = np.array([1.0, math.nan, 2.0]), np.array([0, 0, 9], np.int32)
+    found = added(values, codes, 1, 0, 4096)
+    assert found == ([[1024, 1, 1024**2]], 1)
+    assert found != sums_twin.totals([1.0, 2.0], [0, 0], 1, GRID, 0, 4096, -1)
+
+
+def test_counts():
+    codes = np.array([0, 2, 2, -1, 3, 7], np.int32)
+    out = np.zeros(4, np.uint64)
+    kernel.count(codes, out)
+    assert out.tolist() == [1, 0, 2, 3]
+
+
+@pytest.mark.parametrize("levels", [1, 2, 10, 10**9])
+def test_windows_are_those_of_sorting(levels):
+    rng = np.random.default_rng(levels)
+    for _ in range(300):
+        n = int(rng.integers(0, 300))
+        x = rng.integers(-levels, levels, n)
+        start, stop = sorted(rng.integers(0, n + 1, 2).tolist())
+        seen = x.copy()
+        kernel.window(seen, start, stop)
+        ordered = np.sort(x)
+        assert (seen[start:stop] == ordered[start:stop]).all()
+        assert (np.sort(seen) == ordered).all()
+
+
+@pytest.mark.parametrize("kind", ["ascending", "descending", "organ pipe", "killer"])
+def test_windows_of_rows_in_a_bad_order(kind):
+    """Rows made to divide badly are sorted by heaps, and give the same."""
+    n = 20_000
+    x = np.arange(n)
+    if kind == "descending":
+        x = x[::-1].copy()
+    elif kind == "organ pipe":
+        x = np.minimum(x, n - x)
+    elif kind == "killer":  # of the middle of three (Musser, 1997)
+        half = n // 2
+        x[:half:2], x[1:half:2] = np.arange(1, half, 2), np.arange(half + 1, n, 2)[: half // 2]
+        x[half:] = 2 * np.arange(n - half)
+    seen = x.copy()
+    kernel.window(seen, n // 2 - 50, n // 2 + 50)
+    assert (seen[n // 2 - 50 : n // 2 + 50] == np.sort(x)[n // 2 - 50 : n // 2 + 50]).all()
+
+
+def chi_square(out, law, first):
+    counts = np.bincount(out - first, minlength=len(law))
+    due = np.array([float(p) for p in law]) * len(out)
+    assert not counts[due == 0].any()
+    return float(((counts - due) ** 2 / due).sum())
+
+
+def worst_of(change=lambda c: c, draws=20_000):
+    """The largest chi-square over small groups, reaches and rates, of 7 degrees of freedom each."""
+    rng, worst = np.random.default_rng(0), 0.0
+    stream = InsecureGenerator(1).stream()
+    for trial in range(24):
+        rows = rng.integers(-3, 5, trial % 9)
+        q, rate = Fraction(int(rng.integers(0, 11)), 10), [0.3, 1.0, 2.5][trial % 3]
+        reach = [1, 2, 50][trial // 3 % 3]  # few ranks: lumps are proposed often
+        offsets = np.arange(draws + 1) * len(rows)
+        out = draw_quantiles(np.tile(rows, draws), offsets, q, change(rate), (-3, 4), reach, stream)
+        law = quantile_twin.probabilities(rows.tolist(), q, rate, -3, 4, context(100))
+        worst = max(worst, chi_square(out, law, -3))
+    return worst
+
+
+def test_draws_have_the_law_of_the_twin():
+    assert worst_of() < 35  # 1 in 1e5 for each
+
+
+def test_a_rate_a_tenth_too_large_would_be_caught():
+    assert worst_of(lambda rate: 1.1 * rate) > 60
+
+
+def proposed(word):
+    """What one row makes of the word of a coin: True, False, or the proposal if it is open."""
+    out, script = np.zeros(1, np.int64), Script([0, word, 0])
+    try:
+        proposal = kernel.quantiles(ROW, ONE, 0, 9, 0.5, 1.0, 5, out, 0, script)[1]
+    except EOFError:  # not kept, so another proposal is asked for
+        return False
+    return True if proposal is None else proposal
+
+
+ROW, ONE = np.array([5]), np.array([0, 1])
+
+
+def test_open_coins_are_decided_by_the_exact_probability():
+    low, high = 0, 2**64 - 1
+    assert proposed(low) is True and proposed(high) is False
+    while isinstance(found := proposed((low + high) // 2), bool):
+        low, high = ((low + high) // 2, high) if found else (low, (low + high) // 2)
+    start, count, scale, bound, _ = found
+    mp = context(300)
+    edge = int(mp.floor(count * mp.exp(-0.5) * mp.ldexp(1, scale + 64) / bound))
+    for word, kept in [(edge - 1, True), (edge + 1, False)]:
+        assert not isinstance(proposed(word), bool)
+        script = Script([0, word, 0, *[0] * 3])
+        out = draw_quantiles(ROW, ONE, Fraction(1, 2), 1.0, (0, 9), 5, script)
+        assert out.tolist() == [start] and script.used == (3 if kept else 6)
+
+
+@pytest.mark.parametrize(
+    "change", [{"offsets": [0, 2]}, {"offsets": [1, 0]}, {"q": 1.5}, {"c": 0.0}, {"reach": 0}]
+)
+def test_bad_arguments(change):
+    given = {"offsets": [0, 1], "q": 0.5, "c": 1.0, "reach": 3, **change}
+    stream = InsecureGenerator(1).stream()
+    with pytest.raises(ValueError, match=r"offsets|limits"):
+        kernel.quantiles(
+            np.zeros(1, np.int64), np.array(given["offsets"]), 0, 9, given["q"], given["c"],
+            given["reach"], np.zeros(1, np.int64), 0, stream,
+        )  # fmt: skip
