@@ -1,7 +1,7 @@
 /* Run-time choice of instruction set.
  *
- * A kernel that gains from wider registers is written once, in a header `dpf_<name>_body.h` whose
- * function names go through DPF_NAME(), and included by `dpf_<name>.c` once per instruction set
+ * A kernel that gains from wider registers is written once, in a header `<name>_body.h` whose
+ * function names go through DPF_NAME(), and included by `<name>.c` once per instruction set
  * between DPF_BEGIN_<ISA> and DPF_END (`core/each_isa.h` does that where nothing else differs). The
  * same source with floating-point contraction off makes the same IEEE operations in the same order,
  * so every path gives the same bits.

@@ -1,6 +1,6 @@
 /* Local and smooth sensitivity of an order statistic, from a window of sorted values.
  *
- * Notation of all files dpf_envelope*: ranks count from 1; x_0 = lo and x_{n+1} = hi stand for the
+ * Notation of all files envelope*: ranks count from 1; x_0 = lo and x_{n+1} = hi stand for the
  * values that a changed row may take; a pair of ranks i < j has the value (x_j - x_i) e^(-beta D).
  *
  * What a smooth sensitivity S* is returned as: some S with S* <= S <= (1 + 2^-41) S* when S* is above

@@ -1,4 +1,4 @@
-/* Reading a column as float64, clipped to [lo, hi]: what all dpf_envelope*.c share.
+/* Reading a column as float64, clipped to [lo, hi]: what all envelope*.c share.
  *
  * Conversion to float64 (which rounds 64-bit integers beyond 2^53) and clipping are non-decreasing
  * maps of each row by itself. They keep the order, so the order statistics of the mapped rows are the

@@ -10,7 +10,7 @@
 #include <stdint.h>
 
 #include "sulq/box.h"
-#include "sulq/tiles.h"
+#include "sulq/products.h"
 
 #define DPF_GRAM_REACH ((int64_t)1 << 20)  /* most of |value - middle| */
 #define DPF_GRAM_ROWS ((size_t)1 << 12)    /* rows whose products are summed as float64 */
@@ -19,7 +19,7 @@
 
 /* Doubles of scratch memory for so many columns: sums of products, and a block of rows. */
 #define DPF_GRAM_SCRATCH(width) \
-    (DPF_TILES_FOUND(width) + (width) * (size_t)DPF_TILES_ROWS + 8 + DPF_TILES_BEYOND)
+    (DPF_PRODUCTS_FOUND(width) + (width) * (size_t)DPF_PRODUCTS_ROWS + 8 + DPF_PRODUCTS_BEYOND)
 
 /* Adds to sums[width] and to products[i * width + j], i <= j, up to the first stretch of
  * DPF_GRAM_ROWS rows that has a NaN; *done says how many rows that are. -1 when DPFAST_ISA asks for

@@ -5,7 +5,7 @@
 #include "core/fetch.h"
 #include "core/isa.h"
 
-#define B DPF_TILES_ROWS
+#define B DPF_PRODUCTS_ROWS
 #define SIDE DPF_PAIRS_SIDE
 #define MAGIC 0x1.8p52 /* added to a number below 2^51 in size, it leaves the nearest integer */
 
@@ -50,7 +50,7 @@ static size_t odd_block(const double *x, const double *y, size_t here, const dpf
                         int skip, const double *limits, const double *last, double *z, double *t)
 {
     const size_t own = place->width - 1;
-    double *copy = z + B * own + DPF_TILES_BEYOND, other[B];
+    double *copy = z + B * own + DPF_PRODUCTS_BEYOND, other[B];
     size_t absent[B] = {0}, found = 0;
     mend(x, here, own, place->fill, copy, absent);
     mend(y, here, 1, place->fill + own, other, absent);
@@ -69,14 +69,14 @@ static size_t odd_block(const double *x, const double *y, size_t here, const dpf
 int dpf_pairs(const double *rows, const double *labels, size_t n, const dpf_place *place, int skip,
               int64_t *sums, int64_t *products, double *scratch, size_t *missing)
 {
-    const size_t own = place->width - 1, size = DPF_TILES_FOUND(own);
+    const size_t own = place->width - 1, size = DPF_PRODUCTS_FOUND(own);
     *missing = 0;
     if (dpf_isa() < 0)
         return -1;
     double *found = (double *)(((uintptr_t)scratch + 63) & ~(uintptr_t)63); /* vectors, aligned */
     double *limits = found + size, *last = spread(place, 0, own, limits);
     double *z = spread(place, own, 1, last), t[B];
-    memset(z + B * own, 0, DPF_TILES_BEYOND * sizeof *z);
+    memset(z + B * own, 0, DPF_PRODUCTS_BEYOND * sizeof *z);
     for (size_t at = 0; at < n; at += DPF_PAIRS_ROWS) {
         const size_t end = n - at < DPF_PAIRS_ROWS ? n : at + DPF_PAIRS_ROWS;
         double sum[8] = {0}, square[8] = {0};
@@ -89,16 +89,16 @@ int dpf_pairs(const double *rows, const double *labels, size_t n, const dpf_plac
                 const size_t here = end - r < B ? end - r : B;
                 *missing += odd_block(x, y, here, place, skip, limits, last, z, t);
             }
-            dpf_tiles_add(z, own, t, found);
+            dpf_products_add(z, own, t, found);
             add_labels(t, sum, square);
         }
         int64_t *to = products;
         for (size_t i = 0; i < own; i++) {
-            const double *column = found + dpf_tiles_sum(own, i);
+            const double *column = found + dpf_products_sum(own, i);
             sums[i] += (int64_t)*column;
             for (size_t j = i; j < own; j++)
-                *to++ += (int64_t)found[dpf_tiles_at(own, i, j)];
-            *to++ += (int64_t)column[DPF_TILES_WIDE(own)];
+                *to++ += (int64_t)found[dpf_products_at(own, i, j)];
+            *to++ += (int64_t)column[DPF_PRODUCTS_WIDE(own)];
         }
         for (size_t l = 0; l < 8; l++) {
             sums[own] += (int64_t)sum[l];

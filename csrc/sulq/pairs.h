@@ -10,7 +10,7 @@
 #include <stdint.h>
 
 #include "sulq/place.h"
-#include "sulq/tiles.h"
+#include "sulq/products.h"
 
 #define DPF_PAIRS_REACH 0x1p20             /* most of a coordinate */
 #define DPF_PAIRS_ROWS ((size_t)1 << 13)   /* rows whose products are summed as float64 */
@@ -22,8 +22,8 @@
 /* Doubles of scratch memory for so many columns, with that of the labels: sums of products, limits
  * of rows and of labels, and two blocks. */
 #define DPF_PAIRS_SCRATCH(width)                                                                    \
-    (DPF_TILES_FOUND(width) + 4 * DPF_PAIRS_SIDE((width) - 1) * (width) + 4 * DPF_PAIRS_SIDE(1) +   \
-     2 * (size_t)DPF_TILES_ROWS * (width) + 8 + DPF_TILES_BEYOND)
+    (DPF_PRODUCTS_FOUND(width) + 4 * DPF_PAIRS_SIDE((width) - 1) * (width) + 4 * DPF_PAIRS_SIDE(1) +   \
+     2 * (size_t)DPF_PRODUCTS_ROWS * (width) + 8 + DPF_PRODUCTS_BEYOND)
 
 /* n rows of place->width - 1 columns, and their labels as the last column. Adds to sums, one a column,
  * and to products: of column 0 with all, of column 1 with those from 1 on, and so on. With `skip` rows

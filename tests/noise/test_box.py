@@ -17,7 +17,7 @@ from dpfast.noise.sensitivity import Sensitivity
 from dpfast.privacy import ZCDP, Approx, Pure
 from dpfast.rng import InsecureGenerator
 
-from ..reference.sulq import box as reference
+from ..reference.noise import box as reference
 from ..support.pairwise import quick_rows
 
 CASES = [((3, 5), 4), ((1, 1, 1), 1), ((4,), 8), ((2, 7), 4), ((6, 6), 3)]

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-import itertools
-
 import numpy as np
 import pytest
 
 from dpfast._kernels.sulq import GRAM_MOST_COLUMNS as MOST_COLUMNS
 from dpfast._kernels.sulq import GRAM_STRETCH as STRETCH
-from dpfast._kernels.sulq import box_whole as whole
 from dpfast._kernels.sulq import gram_add as add
 from dpfast.sources.table import as_rows
 from dpfast.sulq import gram_matrix as _gram
 from dpfast.sulq.gram_matrix import GramMatrix
 
+from ..reference.sulq.gram import plain
 from ..support.pairwise import every_value, pairwise
 from ..support.paths import on_every_path
 from .test_box import case
@@ -25,19 +23,6 @@ def kernel(rows, limits, scale=4.0):
     sums, products = np.zeros(d, np.int64), np.zeros((d, d), np.int64)
     done = add(rows, scale, *limits, sums, products)
     return done, sums.tolist(), products.tolist()
-
-
-def plain(rows, limits, scale=4.0):
-    """Of the rows that the kernel for rows makes, one product after the other."""
-    z = np.empty_like(rows)
-    whole(rows, scale, *limits, z)
-    cells = [[int(x) for x in row] for row in z]
-    d = rows.shape[1]
-    products = [[0] * d for _ in range(d)]
-    for row in cells:
-        for i, j in itertools.combinations_with_replacement(range(d), 2):
-            products[i][j] += row[i] * row[j]
-    return len(rows), [sum(row[j] for row in cells) for j in range(d)], products
 
 
 @every_value

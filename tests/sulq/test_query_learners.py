@@ -28,8 +28,8 @@ from dpfast.sulq import (
 )
 from dpfast.sulq.row_functions import Piece
 
-from ..reference.sulq import learner_queries as plain
 from ..reference.sulq import noisy_sums as reference
+from ..reference.sulq import query_learners as plain
 from ..support.names import shown
 from ..support.pairwise import quick_rows
 from .test_noisy_sums import recorded

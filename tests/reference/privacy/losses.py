@@ -1,4 +1,4 @@
-"""The formulas of composition and conversion, plainly, with mpmath at 50 digits."""
+"""The formulas of conversions and of optimal and advanced composition, with mpmath at 50 digits."""
 
 from __future__ import annotations
 

@@ -3,14 +3,14 @@
  * is found there is nobody's. */
 #if DPF_VECTOR
 #define LANES (DPF_VECTOR / 8)
-typedef double DPF_NAME(tiles_vec) __attribute__((vector_size(DPF_VECTOR)));
-#define VEC DPF_NAME(tiles_vec)
+typedef double DPF_NAME(products_vec) __attribute__((vector_size(DPF_VECTOR)));
+#define VEC DPF_NAME(products_vec)
 #else
 #define LANES 1
 #define VEC double
 #endif
 
-static inline VEC DPF_NAME(tiles_load)(const double *from)
+static inline VEC DPF_NAME(products_load)(const double *from)
 {
     VEC v;
     memcpy(&v, from, sizeof v);
@@ -25,12 +25,12 @@ static inline VEC DPF_NAME(tiles_load)(const double *from)
         VEC s[8] = {0};                                                                             \
         for (size_t r = 0; r < B; r += 8 / (high))                                                  \
             for (size_t u = 0; u < 8 / (high); u++) {                                               \
-                const VEC v = DPF_NAME(tiles_load)(z + (r + u) * width + j);                        \
+                const VEC v = DPF_NAME(products_load)(z + (r + u) * width + j);                        \
                 for (size_t k = 0; k < (high); k++)                                                 \
                     s[u * (high) + k] += f[(r + u) * (step) + k] * v;                               \
             }                                                                                       \
         for (size_t k = 0; k < (high); k++) {                                                       \
-            VEC t = DPF_NAME(tiles_load)((to) + k * wide + j);                                      \
+            VEC t = DPF_NAME(products_load)((to) + k * wide + j);                                      \
             for (size_t u = 0; u < 8 / (high); u++)                                                 \
                 t += s[u * (high) + k];                                                             \
             memcpy((to) + k * wide + j, &t, sizeof t);                                              \
@@ -39,9 +39,9 @@ static inline VEC DPF_NAME(tiles_load)(const double *from)
 
 /* Tiles of eight columns and a vector of others, not below them; what is left of the columns, and
  * labels, with all vectors. */
-static void DPF_NAME(tiles_add)(const double *z, size_t width, const double *labels, double *found)
+static void DPF_NAME(products_add)(const double *z, size_t width, const double *labels, double *found)
 {
-    const size_t wide = DPF_TILES_WIDE(width), whole = width / 8 * 8, rest = width - whole;
+    const size_t wide = DPF_PRODUCTS_WIDE(width), whole = width / 8 * 8, rest = width - whole;
     const double one = 1, *last = z + whole;
     for (size_t i = 0; i < whole; i += 8)
         for (size_t j = i; j < whole; j += LANES)
