@@ -9,6 +9,7 @@ through one small buffer for each thread, so no array is ever copied whole.
 from __future__ import annotations
 
 import mmap
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Iterator
 from typing import Any, NamedTuple, TypeVar
 
@@ -63,7 +64,7 @@ class Column(NamedTuple):
 # --- one column ---------------------------------------------------------------------------------
 
 
-class MemorySource:
+class MemorySource(ABC):
     """One column: a `Source`, and as a `Column` the rows that it was made of."""
 
     dtype: np.dtype[Any] = F8
@@ -71,20 +72,20 @@ class MemorySource:
     length: int
     workers = 1
 
+    @abstractmethod
     def column(self, name: str, rule: str, width: int | None = None) -> Column:
         """Return its rows, NaN where one is null; `width` is for those without a dtype.
 
         The argument `name` must be what `rule` says, in the errors about what it is not.
         """
-        raise NotImplementedError
 
+    @abstractmethod
     def chunks(self, start: int, stop: int) -> Iterator[Chunk]:
         """Yield some rows, and one chunk at least."""
-        raise NotImplementedError
 
+    @abstractmethod
     def drawn(self, count: int, words: RandomWords) -> NDArray[Any]:
         """Return a sample of a column that is not empty."""
-        raise NotImplementedError
 
     def reduce(self, summarise: Callable[[Chunk], S], merge: Callable[[S, S], S]) -> S:
         return in_parts(self.length, self.workers, self.chunks, summarise, merge)

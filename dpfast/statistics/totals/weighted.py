@@ -17,6 +17,7 @@ All of these are one release (`noise.box`): a row may change all at once.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import ClassVar, Self
@@ -35,7 +36,7 @@ from ...summaries.moments import Moments, weighted_moments
 
 
 @dataclass(frozen=True, slots=True)
-class _Weighted:
+class _Weighted(ABC):
     """Base of both. `bounds` and `cells` are those of the columns, then of the weights.
 
     The weights are the last column of the rows, or those `beside` them. `single` is for one number
@@ -55,9 +56,9 @@ class _Weighted:
         return weighted_moments(source, self.beside, self.bounds, self.cells, self.nan, self.where)
 
     @property
+    @abstractmethod
     def sensitivities(self) -> list[int]:
         """Return those of the integers that are released."""
-        raise NotImplementedError
 
     def charged(self) -> Self:
         """Return the mechanism with the loss that it is charged for."""
