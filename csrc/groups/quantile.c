@@ -55,13 +55,21 @@ static survey look(const dpf_groups_quantile *in, int64_t *x, size_t n, double t
     return s;
 }
 
+static double target(const dpf_groups_quantile *in, size_t n)
+{
+    if (!in->inside)
+        return in->q * (double)n;
+    const double ranks = fmin(in->inside, (double)n / 2);
+    return in->q > 0 ? (double)n - ranks : ranks;
+}
+
 int dpf_groups_quantiles(const dpf_groups_quantile *in, int64_t *rows, const int64_t *offsets,
                          size_t groups, dpf_words *words, const dpf_groups_room *room, int64_t *out,
                          size_t *at, dpf_groups_proposal *proposal)
 {
     for (; *at < groups; ++*at) {
         const size_t n = (size_t)(offsets[*at + 1] - offsets[*at]);
-        const survey s = look(in, rows + offsets[*at], n, in->q * (double)n, room);
+        const survey s = look(in, rows + offsets[*at], n, target(in, n), room);
         dpf_choice_runs runs = {room->distance, room->count, room->total, s.runs,
                                 in->c, ((double)n + 1) * 0x1p-51, 0, 0};
         const int status = dpf_choice_bounds(&runs);

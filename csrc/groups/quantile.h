@@ -21,6 +21,7 @@
 typedef struct {
     int64_t first, last; /* cells */
     double q, c;
+    double inside; /* if not 0: t lies so many ranks, at most n / 2, from the end that q = 0 or 1 is */
     size_t reach; /* ranks on either side of the target; at least 1 */
 } dpf_groups_quantile;
 

@@ -62,7 +62,7 @@ static int fill(block *b, cells_of own, int kind, const void *x, const int32_t *
 #define EACH_BLOCK(ADD)                                                                            \
     const cells_of own = chosen();                                                                 \
     block b;                                                                                       \
-    if (!own || kind < 0 || kind >= DPF_DTYPES || n > DPF_GROUPS_ROWS)                             \
+    if (!own || kind < 0 || kind >= DPF_DTYPES)                                                    \
         return -1;                                                                                 \
     for (size_t i = 0; i < n; i += DPF_QUANTISE_BLOCK) {                                           \
         const size_t m = n - i < DPF_QUANTISE_BLOCK ? n - i : DPF_QUANTISE_BLOCK;                  \
@@ -79,7 +79,8 @@ int dpf_groups_sum(int kind, const void *x, size_t n, const int32_t *codes, uint
                    const dpf_quantise_cells *cells, int64_t filler, dpf_groups_total *out,
                    uint64_t *nan)
 {
-    EACH_BLOCK(dpf_groups_total *g = out + b.group[j]; g->sum += u; g->rows++;)
+    EACH_BLOCK(dpf_groups_total *g = out + b.group[j]; g->sum += u;
+               g->rows += 1 + (g->sum < u ? DPF_GROUPS_CARRY : 0);)
 }
 
 int dpf_groups_square(int kind, const void *x, size_t n, const int32_t *codes, uint32_t groups,
@@ -87,7 +88,8 @@ int dpf_groups_square(int kind, const void *x, size_t n, const int32_t *codes, u
                       uint64_t *nan)
 {
     EACH_BLOCK(dpf_groups_moments *g = out + b.group[j]; const uint64_t s = u * u; g->sum += u;
-               g->rows++; g->low += s & UINT32_MAX; g->high += s >> 32;)
+               g->rows += 1 + (g->sum < u ? DPF_GROUPS_CARRY : 0); g->low += s & UINT32_MAX;
+               g->high += s >> 32;)
 }
 
 void dpf_groups_count(const int32_t *codes, size_t n, uint32_t groups, uint64_t *counts)
@@ -95,5 +97,41 @@ void dpf_groups_count(const int32_t *codes, size_t n, uint32_t groups, uint64_t 
     for (size_t i = 0; i < n; i++) {
         const uint32_t g = (uint32_t)codes[i];
         counts[g < groups ? g : groups]++;
+    }
+}
+
+int dpf_groups_cells(int kind, const void *x, size_t n, int32_t *codes, uint32_t groups,
+                     const dpf_quantise_cells *cells, int64_t filler, int64_t *out, uint64_t *nan)
+{
+    const cells_of own = chosen();
+    block b;
+    if (!own || kind < 0 || kind >= DPF_DTYPES)
+        return -1;
+    for (size_t i = 0; i < n; i += DPF_QUANTISE_BLOCK) {
+        const size_t m = n - i < DPF_QUANTISE_BLOCK ? n - i : DPF_QUANTISE_BLOCK;
+        if (fill(&b, own, kind, x, codes, i, m, groups, cells, filler, nan))
+            return -1;
+        for (size_t j = 0; j < m; j++) {
+            out[i + j] = cells->first + (int64_t)b.cell[j];
+            codes[i + j] = (int32_t)b.group[j];
+        }
+    }
+    return 0;
+}
+
+__extension__ typedef __int128 wide;
+
+void dpf_groups_combine(const uint64_t *totals, size_t groups, size_t columns, dpf_groups_form form,
+                        unsigned shift, int64_t *out)
+{
+    const wide most = (wide)1 << 62;
+    for (size_t g = 0; g < groups; g++, totals += columns) {
+        const wide sum = ((wide)(totals[1] / DPF_GROUPS_CARRY) << 64) + totals[0];
+        const wide rows = totals[1] % DPF_GROUPS_CARRY;
+        wide all = form.a * sum + form.b * rows;
+        if (columns == 4)
+            all += form.c * (((wide)totals[3] << 32) + totals[2]);
+        all >>= shift;
+        out[g] = (int64_t)(all > most ? most : all < -most ? -most : all);
     }
 }

@@ -11,20 +11,20 @@
 
 #include "summaries/quantise.h"
 
-/* Most rows of one call: so many cells of the widest span stay below 2^63. */
-#define DPF_GROUPS_ROWS ((size_t)1 << 22)
-
 typedef struct {
-    uint64_t sum, rows;
+    uint64_t sum, rows; /* rows in the lower 40 bits, and above them the carries of `sum` */
 } dpf_groups_total;
 
 typedef struct {
     uint64_t sum, rows, low, high; /* the lower and the upper halves of squares */
 } dpf_groups_moments;
 
+#define DPF_GROUPS_CARRY ((uint64_t)1 << 40)
+
 /* Adds n rows to the groups; `out` has room for one group more, which is what rows of no group are
  * added to. A NaN counts as `filler`, or if that is negative, as no row. *nan counts those of a
- * group. -1 when there is no such kind or path, or n is too large. */
+ * group. -1 when there is no such kind or path. A group has less than 2^40 rows, and in moments less
+ * than 2^32. */
 int dpf_groups_sum(int kind, const void *x, size_t n, const int32_t *codes, uint32_t groups,
                    const dpf_quantise_cells *cells, int64_t filler, dpf_groups_total *out,
                    uint64_t *nan);
@@ -36,5 +36,21 @@ int dpf_groups_square(int kind, const void *x, size_t n, const int32_t *codes, u
 
 /* Adds the number of rows of each group to counts[0 .. groups], the last for rows of none. */
 void dpf_groups_count(const int32_t *codes, size_t n, uint32_t groups, uint64_t *counts);
+
+/* The cell of each of n values, counted from cell 0; that of a NaN is `filler` behind the first. The
+ * code of a row of no group becomes `groups`, also that of a NaN if `filler` is negative. Returns and
+ * counts as above. */
+int dpf_groups_cells(int kind, const void *x, size_t n, int32_t *codes, uint32_t groups,
+                     const dpf_quantise_cells *cells, int64_t filler, int64_t *out, uint64_t *nan);
+
+/* A sum of what was added up: a sum + b rows + c squares. */
+typedef struct {
+    int64_t a, b, c;
+} dpf_groups_form;
+
+/* out[g] = floor(form / 2^shift) of each group, or the number of int64 nearest to it that is at most
+ * 2^62 in size. `columns` is 2 for totals and 4 for moments. */
+void dpf_groups_combine(const uint64_t *totals, size_t groups, size_t columns, dpf_groups_form form,
+                        unsigned shift, int64_t *out);
 
 #endif

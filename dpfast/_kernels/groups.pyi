@@ -6,8 +6,6 @@ from numpy.typing import NDArray
 from .noise import Script
 from .rng import BitStream
 
-MOST_ROWS: int
-
 def add(
     values: NDArray[Any],
     codes: NDArray[np.int32],
@@ -17,6 +15,19 @@ def add(
     filler: int,
     out: NDArray[np.uint64],
 ) -> int: ...
+def cells(
+    values: NDArray[Any],
+    codes: NDArray[np.int32],
+    groups: int,
+    scale: float,
+    first: int,
+    span: int,
+    filler: int,
+    out: NDArray[np.int64],
+) -> int: ...
+def combine(
+    totals: NDArray[np.uint64], a: int, b: int, c: int, shift: int, out: NDArray[np.int64]
+) -> None: ...
 def count(codes: NDArray[np.int32], out: NDArray[np.uint64]) -> None: ...
 def window(x: NDArray[np.int64], start: int, stop: int) -> None: ...
 def quantiles(
@@ -26,6 +37,7 @@ def quantiles(
     last: int,
     q: float,
     c: float,
+    inside: float,
     reach: int,
     out: NDArray[np.int64],
     at: int,

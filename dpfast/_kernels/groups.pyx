@@ -18,7 +18,6 @@ cnp.import_array()
 # --- sums -----------------------------------------------------------------------------------------
 
 cdef extern from "groups/sums.h" nogil:
-    size_t DPF_GROUPS_ROWS
     int64_t DPF_QUANTISE_SPAN, DPF_QUANTISE_SQUARES, DPF_QUANTISE_REACH
     ctypedef struct dpf_quantise_cells:
         double lo, hi, scale
@@ -34,35 +33,47 @@ cdef extern from "groups/sums.h" nogil:
                           const dpf_quantise_cells *cells, int64_t filler, dpf_groups_moments *out,
                           uint64_t *nan)
     void dpf_groups_count(const int32_t *codes, size_t n, uint32_t groups, uint64_t *counts)
+    int dpf_groups_cells(int kind, const void *x, size_t n, int32_t *codes, uint32_t groups,
+                         const dpf_quantise_cells *cells, int64_t filler, int64_t *out,
+                         uint64_t *nan)
+    ctypedef struct dpf_groups_form:
+        int64_t a, b, c
+    void dpf_groups_combine(const uint64_t *totals, size_t groups, size_t columns,
+                            dpf_groups_form form, unsigned shift, int64_t *out)
 
-MOST_ROWS = DPF_GROUPS_ROWS
+
+cdef dpf_quantise_cells cells_of(double scale, int64_t first, int64_t span, int64_t filler,
+                                 bint squares) except *:
+    cdef dpf_quantise_cells cells
+    if not 0 <= span <= (DPF_QUANTISE_SQUARES if squares else DPF_QUANTISE_SPAN) or filler > span:
+        raise ValueError("span and filler must be within the limits of cells")
+    if first < -DPF_QUANTISE_REACH or first + span > DPF_QUANTISE_REACH:
+        raise ValueError("cells must lie between -2**51 and 2**51")
+    cells.scale, cells.first = scale, first
+    cells.lo, cells.hi = first / scale, (first + span) / scale
+    return cells
 
 
 def add(cnp.ndarray values not None, const int32_t[::1] codes not None, double scale,
         int64_t first, int64_t span, int64_t filler, uint64_t[:, ::1] out not None):
     """Add the cells of `values` to the sums of their groups; return how many are NaN.
 
-    `out` has a row for each group and one for rows of none: the sum of cells and the number of rows,
-    and with four columns also the sums of the lower and of the upper halves of their squares. A
-    NaN is cell `filler`, or no row if that is negative. At most `MOST_ROWS` values.
+    `out` has a row for each group and one for rows of none: the sum of cells, counted from `first`,
+    and the number of rows, and with four columns also the sums of the lower and of the upper halves
+    of their squares. Above its lower 40 bits, a number of rows has the carries of the sum. A NaN is
+    cell `filler`, or no row if that is negative.
     """
     cdef int kind = kind_of(values), status
     cdef size_t n = values.shape[0]
     cdef uint64_t nan = 0
     cdef bint squares = out.shape[1] == 4
-    cdef dpf_quantise_cells cells
-    if <size_t>codes.shape[0] != n or n > DPF_GROUPS_ROWS:
-        raise ValueError("there must be as many codes as values, and not too many")
+    cdef dpf_quantise_cells cells = cells_of(scale, first, span, filler, squares)
+    if <size_t>codes.shape[0] != n:
+        raise ValueError("there must be as many codes as values")
     if out.shape[0] < 1 or out.shape[1] not in (2, 4):
         raise ValueError("out must have a row more than groups, and 2 or 4 columns")
-    if not 0 <= span <= (DPF_QUANTISE_SQUARES if squares else DPF_QUANTISE_SPAN) or filler > span:
-        raise ValueError("span and filler must be within the limits of cells")
-    if first < -DPF_QUANTISE_REACH or first + span > DPF_QUANTISE_REACH:
-        raise ValueError("cells must lie between -2**51 and 2**51")
     if n == 0:
         return 0
-    cells.scale, cells.first = scale, first
-    cells.lo, cells.hi = first / scale, (first + span) / scale
     cdef const void *x = cnp.PyArray_DATA(values)
     cdef uint32_t groups = <uint32_t>(out.shape[0] - 1)
     with nogil:
@@ -74,6 +85,41 @@ def add(cnp.ndarray values not None, const int32_t[::1] codes not None, double s
                                     <dpf_groups_total *>&out[0, 0], &nan)
     check_status(status)
     return nan
+
+
+def cells(cnp.ndarray values not None, int32_t[::1] codes not None, uint32_t groups, double scale,
+          int64_t first, int64_t span, int64_t filler, int64_t[::1] out not None):
+    """Write the cells of `values`, and `groups` as the code of each row of none; count NaN.
+
+    A NaN is the cell `filler` behind the first, or a row of none if that is negative.
+    """
+    cdef int kind = kind_of(values), status
+    cdef size_t n = values.shape[0]
+    cdef uint64_t nan = 0
+    cdef dpf_quantise_cells own = cells_of(scale, first, span, filler, False)
+    if <size_t>codes.shape[0] != n or <size_t>out.shape[0] != n or groups >= 1 << 31:
+        raise ValueError("there must be as many codes and places as values")
+    if n == 0:
+        return 0
+    cdef const void *x = cnp.PyArray_DATA(values)
+    with nogil:
+        status = dpf_groups_cells(kind, x, n, &codes[0], groups, &own, filler, &out[0], &nan)
+    check_status(status)
+    return nan
+
+
+def combine(const uint64_t[:, ::1] totals not None, int64_t a, int64_t b, int64_t c,
+            unsigned shift, int64_t[::1] out not None):
+    """Write the floor of ``(a sum + b rows + c squares) / 2**shift`` of each group.
+
+    `totals` is as `add` fills it, without the row of no group. A number beyond 2**62 is cut there.
+    """
+    if totals.shape[0] < out.shape[0] or totals.shape[1] not in (2, 4) or shift > 100:
+        raise ValueError("there must be totals for each group, of 2 or 4 columns")
+    if out.shape[0]:
+        with nogil:
+            dpf_groups_combine(&totals[0, 0], out.shape[0], totals.shape[1],
+                               dpf_groups_form(a, b, c), shift, &out[0])
 
 
 def count(const int32_t[::1] codes not None, uint64_t[::1] out not None):
@@ -94,7 +140,7 @@ cdef extern from "groups/order.h" nogil:
 cdef extern from "groups/quantile.h" nogil:
     ctypedef struct dpf_groups_quantile:
         int64_t first, last
-        double q, c
+        double q, c, inside
         size_t reach
     ctypedef struct dpf_groups_room:
         double *distance
@@ -123,9 +169,11 @@ def window(int64_t[::1] x not None, size_t start, size_t stop):
 
 
 def quantiles(int64_t[::1] rows not None, const int64_t[::1] offsets not None, int64_t first,
-              int64_t last, double q, double c, size_t reach, int64_t[::1] out not None,
-              size_t at, stream not None):
+              int64_t last, double q, double c, double inside, size_t reach,
+              int64_t[::1] out not None, size_t at, stream not None):
     """Draw a cell for each group from `at` on, by the exponential mechanism; `rows` are reordered.
+
+    The target rank is q n, or if `inside` is not 0, so many ranks from an end, for q = 0 or 1.
 
     Return ``(at, None)`` when all are drawn. Else `at` is a group that the caller has to decide,
     and beside it stands what was proposed: the first cell of a run, how many cells it has, their
@@ -133,7 +181,7 @@ def quantiles(int64_t[::1] rows not None, const int64_t[::1] offsets not None, i
     """
     cdef dpf_words own
     cdef dpf_words *words = source(stream, &own)
-    cdef dpf_groups_quantile given = dpf_groups_quantile(first, last, q, c, reach)
+    cdef dpf_groups_quantile given = dpf_groups_quantile(first, last, q, c, inside, reach)
     cdef dpf_groups_proposal proposal
     cdef dpf_groups_room room
     cdef size_t groups = out.shape[0], most = 0, i
@@ -144,6 +192,8 @@ def quantiles(int64_t[::1] rows not None, const int64_t[::1] offsets not None, i
         if offsets[i + 1] < offsets[i]:
             raise ValueError("offsets must ascend")
         most = max(most, <size_t>(offsets[i + 1] - offsets[i]))
+    if inside < 0 or inside > 1e15 or (inside and q not in (0, 1)):
+        raise ValueError("inside is for q = 0 or 1")
     if not (0 <= q <= 1 and 0 < c < float("inf") and reach >= 1 and 0 <= last - first < 1 << 53):
         raise ValueError("q, c, reach or the cells are outside their limits")
     if at >= groups:

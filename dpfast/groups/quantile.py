@@ -19,11 +19,13 @@ def draw_quantiles(
     cells: tuple[int, int],
     reach: int,
     stream: Stream,
+    inside: int = 0,
 ) -> NDArray[np.int64]:
     """Draw a cell for each group, with probability proportional to ``exp(-rate u)``.
 
     In a group of n rows, ``u(o) = max(0, less(o) - q n, q n - leq(o))``, as in
-    `statistics.quantiles.draws`.
+    `statistics.quantiles.draws`; with `inside`, for q = 0 or 1, the target is not ``q n`` but that
+    many ranks from the end, and no more than n / 2.
 
     Parameters
     ----------
@@ -47,13 +49,16 @@ def draw_quantiles(
     at = 0
     while True:
         at, proposal = _native.quantiles(
-            rows, offsets, *cells, float(q), rate, reach, out, at, stream
+            rows, offsets, *cells, float(q), rate, inside, reach, out, at, stream
         )
         if proposal is None:
             return out
         start, count, scale, bound, word = proposal
         group = rows[offsets[at] : offsets[at + 1]]
         cell, target = start + below(count, stream), q * len(group)
+        if inside:
+            ranks = min(Fraction(inside), Fraction(len(group), 2))
+            target = len(group) - ranks if q else ranks
         less, leq = int(np.count_nonzero(group < cell)), int(np.count_nonzero(group <= cell))
         distance = max(Fraction(0), less - target, target - leq)
         word = stream.word() if word is None else word

@@ -58,6 +58,54 @@ def test_a_fault_in_the_sums_would_be_caught():
     assert found != sums_twin.totals([1.0, 2.0], [0, 0], 1, GRID, 0, 4096, -1)
 
 
+def test_sums_beyond_64_bits_carry():
+    rows, half = np.full(1 << 20, 1e9), 1 << 40
+    out = np.zeros((2, 2), np.uint64)
+    codes = np.zeros(len(rows), np.int32)
+    for _ in range(20):
+        kernel.add(rows, codes, 1.0, -half, 2 * half, -1, out)
+    n = 20 * len(rows)
+    exact = n * (half + 10**9)
+    assert exact >= 1 << 64 and int(out[0, 1]) >> 40 == exact >> 64
+    found = np.empty(1, np.int64)
+    for a, b, shift in [(1, 0, 10), (1, -half, 0), (-1, 2 * half, 7), (0, 1, 0)]:
+        kernel.combine(out, a, b, 0, shift, found)
+        assert found[0] == (a * exact + b * n) >> shift
+    kernel.combine(out, 1, 0, 0, 0, found)
+    assert found[0] == 1 << 62  # cut
+
+
+def test_forms_of_squares():
+    rng = np.random.default_rng(1)
+    values, codes = rng.normal(0, 1, 5000), rng.integers(-1, 6, 5000).astype(np.int32)
+    out = np.zeros((6, 4), np.uint64)
+    kernel.add(values, codes, 1 / GRID, -1024, 4096, -1, out)
+    twin, _ = sums_twin.totals(values.tolist(), codes.tolist(), 5, GRID, -1024, 4096, -1)
+    found = np.empty(5, np.int64)
+    kernel.combine(out, 3, -7, 2, 3, found)
+    assert found.tolist() == [(3 * s - 7 * n + 2 * q) >> 3 for s, n, q in twin]
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("filler", [-1, 700])
+def test_cells_are_those_of_the_sums(dtype, filler):
+    rng = np.random.default_rng(5)
+    values = (rng.normal(0, 2, 3000) if dtype[0] == "f" else rng.integers(-9, 9, 3000)).astype(
+        dtype
+    )
+    if dtype[0] == "f":
+        values[::7] = math.nan
+    codes = rng.integers(-2, 9, 3000).astype(np.int32)
+    sums, missing = added(values, codes, 6, -1024, 4096, filler, squares=False)
+    own, out = codes.copy(), np.empty(3000, np.int64)
+    assert kernel.cells(values, own, 6, 1 / GRID, -1024, 4096, filler, out) == missing
+    for group, (total, rows) in enumerate(sums):
+        assert [int((out[own == group] + 1024).sum()), int((own == group).sum())] == [total, rows]
+    assert own.min() >= 0 and own.max() == 6
+    with pytest.raises(ValueError, match="codes"):
+        kernel.cells(values, own[1:], 6, 1 / GRID, -1024, 4096, filler, out)
+
+
 def test_counts():
     codes = np.array([0, 2, 2, -1, 3, 7], np.int32)
     out = np.zeros(4, np.uint64)
@@ -104,7 +152,7 @@ def chi_square(out, law, first):
     return float(((counts - due) ** 2 / due).sum())
 
 
-def worst_of(change=lambda c: c, draws=20_000):
+def worst_of(change=lambda c: c, draws=20_000, inside=0):
     """The largest chi-square over small groups, reaches and rates, of 7 degrees of freedom each."""
     rng, worst = np.random.default_rng(0), 0.0
     stream = InsecureGenerator(1).stream()
@@ -113,14 +161,21 @@ def worst_of(change=lambda c: c, draws=20_000):
         q, rate = Fraction(int(rng.integers(0, 11)), 10), [0.3, 1.0, 2.5][trial % 3]
         reach = [1, 2, 50][trial // 3 % 3]  # few ranks: lumps are proposed often
         offsets = np.arange(draws + 1) * len(rows)
-        out = draw_quantiles(np.tile(rows, draws), offsets, q, change(rate), (-3, 4), reach, stream)
-        law = quantile_twin.probabilities(rows.tolist(), q, rate, -3, 4, context(100))
+        if inside:
+            q = Fraction(trial % 2)
+        tiled = np.tile(rows, draws)
+        out = draw_quantiles(tiled, offsets, q, change(rate), (-3, 4), reach, stream, inside)
+        law = quantile_twin.probabilities(rows.tolist(), q, rate, -3, 4, context(100), inside)
         worst = max(worst, chi_square(out, law, -3))
     return worst
 
 
 def test_draws_have_the_law_of_the_twin():
     assert worst_of() < 35  # 1 in 1e5 for each
+
+
+def test_draws_of_extremes_have_the_law_of_the_twin():
+    assert worst_of(inside=2) < 35
 
 
 def test_a_rate_a_tenth_too_large_would_be_caught():
@@ -131,7 +186,7 @@ def proposed(word):
     """What one row makes of the word of a coin: True, False, or the proposal if it is open."""
     out, script = np.zeros(1, np.int64), Script([0, word, 0])
     try:
-        proposal = kernel.quantiles(ROW, ONE, 0, 9, 0.5, 1.0, 5, out, 0, script)[1]
+        proposal = kernel.quantiles(ROW, ONE, 0, 9, 0.5, 1.0, 0, 5, out, 0, script)[1]
     except EOFError:  # not kept, so another proposal is asked for
         return False
     return True if proposal is None else proposal
@@ -156,13 +211,14 @@ def test_open_coins_are_decided_by_the_exact_probability():
 
 
 @pytest.mark.parametrize(
-    "change", [{"offsets": [0, 2]}, {"offsets": [1, 0]}, {"q": 1.5}, {"c": 0.0}, {"reach": 0}]
+    "change",
+    [{"offsets": [0, 2]}, {"offsets": [1, 0]}, {"q": 1.5}, {"c": 0.0}, {"reach": 0}, {"inside": 2}],
 )
 def test_bad_arguments(change):
-    given = {"offsets": [0, 1], "q": 0.5, "c": 1.0, "reach": 3, **change}
+    given = {"offsets": [0, 1], "q": 0.5, "c": 1.0, "inside": 0, "reach": 3, **change}
     stream = InsecureGenerator(1).stream()
-    with pytest.raises(ValueError, match=r"offsets|limits"):
+    with pytest.raises(ValueError, match=r"offsets|limits|inside"):
         kernel.quantiles(
             np.zeros(1, np.int64), np.array(given["offsets"]), 0, 9, given["q"], given["c"],
-            given["reach"], np.zeros(1, np.int64), 0, stream,
+            given["inside"], given["reach"], np.zeros(1, np.int64), 0, stream,
         )  # fmt: skip

@@ -3,9 +3,12 @@
 from fractions import Fraction
 
 
-def probabilities(rows, q, c, first, last, mp):
+def probabilities(rows, q, c, first, last, mp, inside=0):
     """The probability of each cell first .. last."""
     target = Fraction(q) * len(rows)
+    if inside:
+        ranks = min(Fraction(inside), Fraction(len(rows), 2))
+        target = len(rows) - ranks if q else ranks
     weights = []
     for cell in range(first, last + 1):
         less, leq = sum(r < cell for r in rows), sum(r <= cell for r in rows)
