@@ -14,9 +14,9 @@ import os
 import numpy as np
 import pytest
 
-from dpfast.aggregate.blocks.row_files import File
 from dpfast.aggregate.workers.pool import WorkerPool
 from dpfast.aggregate.workers.threads import call_blocks
+from dpfast.sources.row_files import File
 
 from .conftest import rows
 

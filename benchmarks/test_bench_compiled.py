@@ -18,10 +18,11 @@ import pytest
 
 from dpfast._kernels.jit import BlockLoop
 from dpfast.aggregate.blocks.layout import laid_out
-from dpfast.aggregate.blocks.partition import Partition, RandomLabels, secret
+from dpfast.aggregate.blocks.partition import Partition, RandomLabels
 from dpfast.aggregate.estimators import resolve
 from dpfast.aggregate.estimators.base import Job
 from dpfast.rng import InsecureGenerator
+from dpfast.sources.key_words import secret
 from dpfast.sources.table import as_rows
 
 from .conftest import rows

@@ -13,18 +13,6 @@ static int DPF_NAME(scale)(const uint32_t *words, uint32_t blocks, uint32_t leas
     return low != 0;
 }
 
-static void DPF_NAME(integers)(uint64_t k0, uint64_t k1, uint32_t blocks, const uint64_t *ids,
-                               uint64_t is_signed, size_t n, uint32_t *out)
-{
-    for (size_t i = 0; i < n; i++) {
-        SIP_START(k0, k1);
-        SIP_WORD(ids[i]);
-        SIP_WORD((uint64_t)9 << 56 | (ids[i] >> 63 & is_signed));
-        SIP_END;
-        out[i] = SIP_LABEL(SIP_HASH, blocks);
-    }
-}
-
 static uint32_t DPF_NAME(largest)(const uint32_t *labels, size_t n)
 {
     uint32_t largest = 0;

@@ -1,7 +1,8 @@
-from collections.abc import Buffer
 from typing import Any
 
 from numpy.typing import NDArray
+
+from .sources import Key
 
 PLANES: int
 NEAR: int
@@ -9,26 +10,12 @@ NAN: int
 PLUS: int
 MINUS: int
 MOST_BLOCKS: int
-TEXT: int
-BYTES: int
-NULL_ID: int
 CHANGED: str
 
-class Key:
-    def __init__(self, key: Buffer) -> None: ...
-
 def random_labels(key: Key, blocks: int, start: int, out: NDArray[Any]) -> None: ...
-def integer_labels(
-    key: Key, blocks: int, ids: NDArray[Any], is_signed: bool, out: NDArray[Any]
+def keyed_labels(
+    key: Key, blocks: int, low: NDArray[Any], high: NDArray[Any] | None, out: NDArray[Any]
 ) -> None: ...
-def byte_labels(
-    key: Key, blocks: int, data: Buffer, first: NDArray[Any], kind: int, out: NDArray[Any]
-) -> None: ...
-def padded_labels(key: Key, blocks: int, data: Buffer, width: int, out: NDArray[Any]) -> None: ...
-def text_labels(
-    key: Key, blocks: int, codes: NDArray[Any], width: int, out: NDArray[Any]
-) -> None: ...
-def siphash(key: Key, message: Buffer) -> int: ...
 
 class Sums:
     planes: Any

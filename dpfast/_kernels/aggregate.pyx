@@ -10,23 +10,15 @@ cimport numpy as cnp
 
 from .core cimport check_status
 from .rng cimport dpf_wipe
+from .sources cimport Key, dpf_keys_key
 
 cnp.import_array()
 
 cdef extern from "aggregate/labels.h" nogil:
     uint32_t DPF_LABELS_MOST
-    enum:
-        DPF_ID_TEXT, DPF_ID_BYTES, DPF_ID_NULL
     void dpf_labels_random(const uint32_t *key, uint32_t blocks, uint64_t start, size_t n, uint32_t *out)
-    void dpf_labels_integers(const uint32_t *key, uint32_t blocks, const uint64_t *ids, int is_signed,
-                             size_t n, uint32_t *out)
-    void dpf_labels_bytes(const uint32_t *key, uint32_t blocks, const uint8_t *data,
-                          const int64_t *first, unsigned kind, size_t n, uint32_t *out)
-    void dpf_labels_padded(const uint32_t *key, uint32_t blocks, const uint8_t *data, size_t width,
-                           size_t n, uint32_t *out)
-    void dpf_labels_text(const uint32_t *key, uint32_t blocks, const uint32_t *codes, size_t width,
-                         uint8_t *scratch, size_t n, uint32_t *out)
-    uint64_t dpf_siphash(const uint32_t *key, const uint8_t *data, size_t bytes, unsigned last)
+    void dpf_labels_keyed(const dpf_keys_key *key, uint32_t blocks, const uint64_t *low,
+                          const uint64_t *high, size_t n, uint32_t *out)
     int dpf_labels_below(const uint32_t *labels, size_t n, uint32_t blocks)
 
 cdef extern from "aggregate/sums.h" nogil:
@@ -71,9 +63,6 @@ NAN = DPF_SUMS_NAN
 PLUS = DPF_SUMS_PLUS
 MINUS = DPF_SUMS_MINUS
 MOST_BLOCKS = DPF_LABELS_MOST
-TEXT = DPF_ID_TEXT
-BYTES = DPF_ID_BYTES
-NULL_ID = DPF_ID_NULL
 
 CHANGED = "rows have no place: they are not those that were counted"
 
@@ -92,26 +81,6 @@ ctypedef fused real:
 # Rows whose labels are made and used at once, in the first-level cache.
 cdef enum:
     TILE = 2048
-
-
-cdef class Key:
-    """32 secret bytes that decide labels. Overwritten when the object goes."""
-
-    cdef uint32_t words[8]
-
-    def __cinit__(self, const uint8_t[::1] key not None):
-        cdef int i
-        if key.shape[0] != 32:
-            raise ValueError(f"key must have 32 bytes, got {key.shape[0]}")
-        for i in range(8):
-            self.words[i] = (key[4 * i] | <uint32_t>key[4 * i + 1] << 8
-                             | <uint32_t>key[4 * i + 2] << 16 | <uint32_t>key[4 * i + 3] << 24)
-
-    def __dealloc__(self):
-        dpf_wipe(self.words, sizeof(self.words))
-
-    def __reduce__(self):
-        raise TypeError("a key of labels can be neither pickled nor copied: it is a secret")
 
 
 cdef uint32_t _blocks(Py_ssize_t blocks) except 0:
@@ -151,74 +120,19 @@ def random_labels(Key key not None, Py_ssize_t blocks, int64_t start, uint32_t[:
             dpf_labels_random(key.words, k, <uint64_t>start, n, &out[0])
 
 
-def integer_labels(Key key not None, Py_ssize_t blocks, const uint64_t[::1] ids not None,
-                   bint is_signed, uint32_t[::1] out not None):
-    """Labels of 64-bit integers; signed ones are viewed as uint64 and announced."""
+def keyed_labels(Key key not None, Py_ssize_t blocks, const uint64_t[::1] low not None,
+                 const uint64_t[::1] high, uint32_t[::1] out not None):
+    """Labels of ids by their words (see csrc/sources/keys.h); `high` None: zeros."""
     cdef uint32_t k = _blocks(blocks)
     cdef size_t n = out.shape[0]
-    _same(ids.shape[0], n)
+    cdef const uint64_t *more = NULL
+    _same(low.shape[0], n)
+    if high is not None:
+        _same(high.shape[0], n)
+        more = &high[0] if n else NULL
     if n:
         with nogil:
-            dpf_labels_integers(key.words, k, &ids[0], is_signed, n, &out[0])
-
-
-def byte_labels(Key key not None, Py_ssize_t blocks, const uint8_t[::1] data not None,
-                const int64_t[::1] first not None, unsigned kind, uint32_t[::1] out not None):
-    """Labels of ``data[first[i]:first[i + 1]]``; `kind` is `TEXT`, `BYTES` or `NULL_ID`."""
-    cdef uint32_t k = _blocks(blocks)
-    cdef size_t i, n = out.shape[0]
-    cdef uint8_t none = 0
-    cdef const uint8_t *bytes_ = &data[0] if data.shape[0] else &none
-    cdef bint good
-    _same(first.shape[0], n + 1)
-    good = first[0] >= 0 and first[n] <= data.shape[0]
-    with nogil:
-        for i in range(n):
-            good &= first[i] <= first[i + 1]
-        if good and n:
-            dpf_labels_bytes(key.words, k, bytes_, &first[0], kind, n, &out[0])
-    if not good:
-        raise ValueError("first must not fall, and stay inside data")
-
-
-def padded_labels(Key key not None, Py_ssize_t blocks, const uint8_t[::1] data not None,
-                  Py_ssize_t width, uint32_t[::1] out not None):
-    """Labels of byte strings of `width` bytes, padded with zeros (NumPy's ``S``)."""
-    cdef uint32_t k = _blocks(blocks)
-    cdef size_t n = out.shape[0]
-    cdef uint8_t none = 0
-    cdef const uint8_t *bytes_ = &data[0] if data.shape[0] else &none
-    _same(data.shape[0], n * <size_t>width)
-    if n:
-        with nogil:
-            dpf_labels_padded(key.words, k, bytes_, width, n, &out[0])
-
-
-def text_labels(Key key not None, Py_ssize_t blocks, const uint32_t[::1] codes not None,
-                Py_ssize_t width, uint32_t[::1] out not None):
-    """Labels of texts of `width` code points, padded with zeros (NumPy's ``U``)."""
-    cdef uint32_t k = _blocks(blocks)
-    cdef size_t n = out.shape[0]
-    cdef uint32_t none = 0
-    cdef const uint32_t *first = &codes[0] if codes.shape[0] else &none
-    _same(codes.shape[0], n * <size_t>width)
-    if n == 0:
-        return
-    cdef uint8_t *scratch = <uint8_t *>malloc(4 * width + 1)
-    if scratch == NULL:
-        raise MemoryError()
-    with nogil:
-        dpf_labels_text(key.words, k, first, width, scratch, n, &out[0])
-        dpf_wipe(scratch, 4 * width + 1)
-        free(scratch)
-
-
-def siphash(Key key not None, const uint8_t[::1] message not None):
-    """SipHash-2-4 of a message of at least one byte (for tests)."""
-    cdef size_t n = message.shape[0]
-    if n == 0:
-        raise ValueError("message must have at least one byte")
-    return dpf_siphash(key.words, &message[0], n - 1, message[n - 1])
+            dpf_labels_keyed(&key.sip, k, &low[0], more, n, &out[0])
 
 
 # --- sums -----------------------------------------------------------------------------------------

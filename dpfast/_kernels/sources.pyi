@@ -1,3 +1,4 @@
+from collections.abc import Buffer
 from typing import Any
 
 import numpy as np
@@ -10,3 +11,31 @@ def both(
     bits: NDArray[np.uint64],
     counts: NDArray[np.int64],
 ) -> None: ...
+
+TEXT: int
+BYTES: int
+
+class Key:
+    def __init__(self, key: Buffer) -> None: ...
+
+def byte_words(
+    key: Key,
+    data: Buffer,
+    first: NDArray[np.int64],
+    kind: int,
+    low: NDArray[np.uint64],
+    high: NDArray[np.uint64],
+) -> None: ...
+def padded_words(
+    key: Key, data: NDArray[Any], width: int, low: NDArray[np.uint64], high: NDArray[np.uint64]
+) -> None: ...
+def text_words(
+    key: Key, codes: NDArray[Any], width: int, low: NDArray[np.uint64], high: NDArray[np.uint64]
+) -> None: ...
+def hashes(
+    key: Key,
+    low: NDArray[np.uint64],
+    high: NDArray[np.uint64] | None,
+    out: NDArray[np.uint64],
+) -> None: ...
+def siphash(key: Key, message: Buffer) -> tuple[int, tuple[int, int]]: ...

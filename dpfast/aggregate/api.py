@@ -24,6 +24,8 @@ from ..noise.additive import amount
 from ..privacy import Loss
 from ..rng import Generator
 from ..sources.base import RowSource
+from ..sources.key_words import secret
+from ..sources.row_files import directory
 from ..sources.table import as_rows
 from ..statistics.parts import one_step, two_steps
 from . import aggregators
@@ -31,8 +33,7 @@ from .aggregators import AGGREGATORS, AggregatorName, make
 from .aggregators.output_grid import Aggregator
 from .aggregators.vector import VectorAggregator, choose, make_vector
 from .blocks.ids import KeyedLabels
-from .blocks.partition import ContiguousLabels, Partition, RandomLabels, secret
-from .blocks.row_files import directory
+from .blocks.partition import ContiguousLabels, Partition, RandomLabels
 from .estimators import EstimatorName, resolve
 from .estimators.base import Bound, Estimator, Job
 from .estimators.functions import Executor

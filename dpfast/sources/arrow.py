@@ -79,12 +79,16 @@ def arrow_values(array: Any) -> tuple[NDArray[Any], NDArray[np.bool_] | None]:
     """
     if not array.null_count:
         return np.require(array.to_numpy(zero_copy_only=True), requirements="A"), None
-    bits = array.is_valid()  # three times as fast as pyarrow's own conversion and filter
-    whole = np.unpackbits(np.frombuffer(bits.buffers()[1], np.uint8), bitorder="little")
-    present = whole[bits.offset : bits.offset + len(bits)].view(np.bool_)
     kind = np.dtype(array.type.to_pandas_dtype())  # of which the buffer need not hold whole ones
     values = np.frombuffer(array.buffers()[1], kind, len(array), array.offset * kind.itemsize)
-    return np.require(values, requirements="A"), present
+    return np.require(values, requirements="A"), arrow_present(array)
+
+
+def arrow_present(array: Any) -> NDArray[np.bool_]:
+    """Return which rows of a `pyarrow.Array` are not null."""
+    bits = array.is_valid()  # three times as fast as pyarrow's own conversion and filter
+    whole = np.unpackbits(np.frombuffer(bits.buffers()[1], np.uint8), bitorder="little")
+    return whole[bits.offset : bits.offset + len(bits)].view(np.bool_)
 
 
 def write_arrow(array: Any, cast: Any, out: NDArray[Any]) -> None:
@@ -132,15 +136,6 @@ def looked_up(array: Any) -> Any:
     else:
         return array
     return pa.DictionaryArray.from_arrays(array.indices, words, safe=False)  # see whoever reads it
-
-
-def looked_up_chunks(column: Any) -> Any:
-    """Return a `pyarrow.ChunkedArray` of ids, each of its arrays as `looked_up` makes it."""
-    import pyarrow as pa
-
-    if not pa.types.is_dictionary(column.type) or not column.num_chunks:
-        return column
-    return pa.chunked_array([looked_up(array) for array in column.chunks])
 
 
 def numbers(kind: Any, column: str, path: Path) -> Numbers:

@@ -415,8 +415,6 @@ class FileRows(Choosing):
         each = max(BATCH // len(self._names), min(LEAST, BATCH))
 
         def convert(start: int, arrays: Sequence[Any]) -> Iterator[RowChunk]:
-            if self._want.ids is not None:
-                arrays = [*arrays[:-1], arrow.looked_up(arrays[-1])]
             for at in range(0, len(arrays[0]), each):
                 pieces = [array.slice(at, each) for array in arrays]
                 yield RowChunk(self._rows(pieces), start + at, self._ids_of(start + at, pieces))

@@ -1,4 +1,4 @@
-"""Ids beside rows: what they may be made of."""
+"""Ids and keys beside rows: what they may be made of."""
 
 from __future__ import annotations
 
@@ -8,16 +8,14 @@ from typing import Any, NoReturn
 import numpy as np
 
 from .._core import checks
-from .arrow import family, looked_up_chunks
 from .base import Ids
 from .forms import Arrow, Objects, column_form
+from .key_words import KEYS_RULE, RULE, key_kind
 from .pick import nearest
 
-RULE = "a one-dimensional column of integers, text or bytes"
 
-
-def as_ids(ids: Any) -> Ids:
-    """Return the ids of an array, a list or a column of a data frame.
+def as_ids(ids: Any, name: str = "ids", is_id: bool = True) -> Ids:
+    """Return the ids, or the keys, of an array, a list or a column of a data frame.
 
     Raises
     ------
@@ -25,19 +23,15 @@ def as_ids(ids: Any) -> Ids:
         If they are of a kind that has no equality to rely on, like floats.
     """
     if isinstance(ids, (str, bytes)):
-        checks.fail("ids", "one id for each row (these data have no columns with names)", ids)
-    form = column_form(ids, "ids", RULE)
+        each = "id" if is_id else "key"
+        checks.fail(name, f"one {each} for each row (these data have no columns with names)", ids)
+    form = column_form(ids, name, RULE if is_id else KEYS_RULE)
+    key_kind(form, name, is_id)
     if isinstance(form, Objects):
         return Ids(form.rows)
     if isinstance(form, Arrow):
-        column = form.chunked
-        if family(column.type) is None:
-            checks.fail_kind("ids", RULE, column, f" of Arrow type {column.type}")
-        return Ids(looked_up_chunks(column), is_arrow=True)
-    array = form.array
-    if array.ndim != 1 or array.dtype.kind not in "biuUSTO":
-        checks.fail_kind("ids", RULE, form.given, f" of {array.ndim} dimensions and {array.dtype}")
-    return Ids(form.given if isinstance(form.given, np.ma.MaskedArray) else array)
+        return Ids(form.chunked, is_arrow=True)
+    return Ids(form.given if isinstance(form.given, np.ma.MaskedArray) else form.array)
 
 
 def no_column(ids: Any, names: Collection[str], argument: str = "ids") -> NoReturn:

@@ -12,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dpfast._kernels import aggregate as native
+from dpfast._kernels.sources import Key
 from dpfast.aggregate.blocks.layout import Window
 from dpfast.aggregate.blocks.tallies import Totals
 from dpfast.aggregate.estimators import (
@@ -28,7 +29,7 @@ from ..reference.aggregate import estimators as twin
 from ..support.pairwise import every_value, quick_rows
 from ..support.paths import on_every_path, run
 
-KEY = native.Key(bytes(range(32)))
+KEY = Key(bytes(range(32)))
 ORDERED = [Median(), Quantile(0.1), Quantile(0.9, "lower"), TrimmedMean(0.1), Mode()]
 
 

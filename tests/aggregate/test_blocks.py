@@ -15,19 +15,21 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dpfast._kernels import aggregate as native
+from dpfast._kernels.sources import Key
 from dpfast.aggregate.blocks.counting_sort import scatter
 from dpfast.aggregate.blocks.ids import KeyedLabels
-from dpfast.aggregate.blocks.partition import ContiguousLabels, RandomLabels, secret
+from dpfast.aggregate.blocks.partition import ContiguousLabels, RandomLabels
 from dpfast.aggregate.blocks.tallies import Extremes, Moments, Totals
 from dpfast.errors import ArgumentTypeError, DataError
 from dpfast.rng import InsecureGenerator
+from dpfast.sources.key_words import secret
 
 from ..reference.aggregate import blocks as twin
 from ..support.pairwise import every_value, quick_rows
 from ..support.paths import on_every_path
 
 SECRET = bytes(range(32))
-KEY = native.Key(SECRET)
+KEY = Key(SECRET)
 
 
 def random(blocks: int) -> RandomLabels:
@@ -93,7 +95,7 @@ def test_a_key_is_a_secret():
         with pytest.raises(TypeError, match="it is a secret"):
             make(KEY)
     with pytest.raises(ValueError, match="32 bytes, got 16"):
-        native.Key(bytes(16))
+        Key(bytes(16))
 
 
 def test_what_the_kernel_refuses():
@@ -122,8 +124,6 @@ def test_what_the_kernel_refuses():
             Totals(2).add_runs(first, np.array(cuts, np.int64), x)
     with pytest.raises(ValueError, match="labels must be below 2"):
         native.count(np.array([7], np.uint32), np.zeros(2, np.int64))
-    with pytest.raises(ValueError, match="first must not fall"):
-        native.byte_labels(KEY, 2, b"abc", np.array([0, 2, 1, 4]), native.TEXT, out)
 
 
 # --- contiguous blocks ----------------------------------------------------------------------------
@@ -141,19 +141,6 @@ def test_ranges(n, blocks):
 
 
 # --- labels of ids --------------------------------------------------------------------------------
-
-
-def test_siphash_vector_of_its_paper():
-    key = native.Key(bytes(range(16)) + bytes(16))
-    assert native.siphash(key, bytes(range(15))) == 0xA129CA6149BE45E5
-    assert twin.siphash(bytes(range(16)), bytes(range(15))) == 0xA129CA6149BE45E5
-
-
-def test_siphash_equals_the_plain_twin():
-    message = bytes(range(7, 47))
-    for length in range(1, 41):
-        found = native.siphash(KEY, message[:length])
-        assert found == twin.siphash(SECRET[:16], message[:length])
 
 
 IDS: list = [0, 1, -1, 127, -128, 2**31 - 1, -(2**63), 2**63 - 1, 2**63, 2**64 - 1]
@@ -605,7 +592,7 @@ import numpy as np
 from dpfast.aggregate.blocks.ids import KeyedLabels
 from dpfast.aggregate.blocks.tallies import Moments, Totals
 from dpfast.aggregate.blocks.partition import RandomLabels
-from dpfast._kernels.aggregate import Key
+from dpfast._kernels.sources import Key
 
 key = Key(bytes(range(32)))
 rng = np.random.default_rng(1)

@@ -18,14 +18,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dpfast._kernels import aggregate as native
+from dpfast._kernels.sources import Key
 from dpfast.aggregate.blocks import (
     counting_sort,
     direct_placement,
     external_sort,
     layout,
-    row_files,
 )
-from dpfast.aggregate.blocks.available_memory import available
 from dpfast.aggregate.blocks.ids import KeyedLabels
 from dpfast.aggregate.blocks.layout import laid_out
 from dpfast.aggregate.blocks.partition import (
@@ -37,6 +36,8 @@ from dpfast.aggregate.blocks.partition import (
     tiles,
 )
 from dpfast.errors import ArgumentError, ArgumentTypeError, SourceError
+from dpfast.sources import row_files
+from dpfast.sources.available_memory import available
 from dpfast.sources.base import RowChunk
 
 from ..reference.aggregate import blocks as twin
@@ -44,7 +45,7 @@ from ..support.pairwise import quick_rows
 from ..support.rows import Rows
 
 ROOT = Path(__file__).parents[2]
-KEY = native.Key(bytes(range(32)))
+KEY = Key(bytes(range(32)))
 STRUCT = np.dtype([("age", "f8"), ("weight", "f4"), ("sex", "i1")])
 
 
@@ -580,7 +581,9 @@ import dpfast as dp
 from dpfast.aggregate.blocks.partition import RandomLabels
 from dpfast.aggregate.blocks.partition import Partition
 from dpfast.aggregate.blocks.layout import laid_out
-from dpfast._kernels.aggregate import Key
+from dpfast._kernels.sources import Key
+from dpfast.sources import row_files
+from dpfast.sources.available_memory import available
 from dpfast.sources.base import RowChunk
 
 path, kind, to = sys.argv[1:4]

@@ -12,12 +12,13 @@ from dpfast._kernels import jit
 from dpfast.aggregate.api import sample_and_aggregate
 from dpfast.aggregate.blocks.ids import KeyedLabels
 from dpfast.aggregate.blocks.layout import laid_out
-from dpfast.aggregate.blocks.partition import ContiguousLabels, Partition, RandomLabels, secret
+from dpfast.aggregate.blocks.partition import ContiguousLabels, Partition, RandomLabels
 from dpfast.aggregate.estimators import functions, resolve
 from dpfast.aggregate.estimators.base import Job
 from dpfast.aggregate.estimators.functions import NumbaFunction, PythonFunction
 from dpfast.errors import ArgumentError, ArgumentTypeError
 from dpfast.rng import InsecureGenerator
+from dpfast.sources.key_words import secret
 from dpfast.sources.table import as_rows
 
 from ..reference.aggregate.numba_function import answers

@@ -9,12 +9,13 @@ import pytest
 
 import dpfast as dp
 from dpfast.aggregate.blocks.layout import laid_out
-from dpfast.aggregate.blocks.partition import ContiguousLabels, Partition, RandomLabels, secret
+from dpfast.aggregate.blocks.partition import ContiguousLabels, Partition, RandomLabels
 from dpfast.aggregate.estimators import resolve
 from dpfast.aggregate.estimators.base import Job
 from dpfast.aggregate.estimators.functions import PythonFunction
 from dpfast.errors import ArgumentError, ArgumentTypeError, MissingExtraError
 from dpfast.rng import InsecureGenerator
+from dpfast.sources.key_words import secret
 from dpfast.sources.table import as_rows
 
 from ..reference.aggregate import python_function as reference

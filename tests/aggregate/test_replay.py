@@ -22,7 +22,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import dpfast as dp
-from dpfast._kernels.aggregate import Key
+from dpfast._kernels.sources import Key
 from dpfast.aggregate import api
 from dpfast.aggregate.blocks.ids import KeyedLabels
 from dpfast.aggregate.blocks.partition import RandomLabels

@@ -15,7 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import dpfast as dp
-from dpfast._kernels.aggregate import Key
+from dpfast._kernels.sources import Key
 from dpfast.aggregate.blocks.ids import KeyedLabels
 from dpfast.aggregate.blocks.partition import ContiguousLabels, Partition, RandomLabels
 from dpfast.aggregate.blocks.tallies import Moments

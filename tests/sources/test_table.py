@@ -16,7 +16,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import dpfast as dp
-from dpfast._kernels.aggregate import Key
+from dpfast._kernels.sources import Key
 from dpfast.aggregate.blocks.ids import KeyedLabels
 from dpfast.errors import (
     ArgumentError,

@@ -9,8 +9,9 @@ import pytest
 from scipy import special
 
 from dpfast.aggregate.blocks.ids import KeyedLabels
-from dpfast.aggregate.blocks.partition import RandomLabels, secret
+from dpfast.aggregate.blocks.partition import RandomLabels
 from dpfast.rng import InsecureGenerator
+from dpfast.sources.key_words import secret
 
 from ..support.pairwise import quick_rows
 

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from ..._core import checks
 from ..._kernels import aggregate as _native
+from ..._kernels.sources import Key
 from ...sources.threads import threads
 from .partition import TILE, RandomLabels, RowLabels, missing
 
@@ -70,7 +71,7 @@ class Groups:
 
     blocks: int
     shift: int
-    key: _native.Key | None
+    key: Key | None
 
     def __len__(self) -> int:
         return ((self.blocks - 1) >> self.shift) + 1
@@ -131,7 +132,7 @@ class Groups:
         return rows, offsets
 
 
-def key_of(labels: object, drop: bool) -> _native.Key | None:
+def key_of(labels: object, drop: bool) -> Key | None:
     """Return the key of random labels of rows that all count."""
     return labels.key if isinstance(labels, RandomLabels) and not drop else None
 

@@ -19,11 +19,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..._kernels import aggregate as _native
+from ...sources.available_memory import available
 from ...sources.base import RowChunk
-from .available_memory import available
+from ...sources.row_files import Spill
 from .counting_sort import Empty, Groups, each, key_of, shift_of, spans_of
 from .partition import TILE, Partition, tiles
-from .row_files import Spill
 
 
 class Sizes(NamedTuple):

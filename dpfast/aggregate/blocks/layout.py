@@ -9,15 +9,15 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from ...sources.available_memory import available
 from ...sources.base import RowChunk, RowSource
+from ...sources.row_files import File, directory, shared_file
 from ...sources.threads import decoders, threads
-from .available_memory import available
 from .counting_sort import Empty, is_little, low_type, scatter, shift_of, spans_of
 from .direct_placement import placed
 from .external_sort import ExternalSort, Sizes
 from .ids import KeyedLabels
 from .partition import ContiguousLabels, Partition
-from .row_files import File, directory, shared_file
 
 #: Bytes of a run and of a window if there is enough memory, and how many runs are still few.
 RUN, WINDOW, FEW = 1 << 25, 1 << 26, 512

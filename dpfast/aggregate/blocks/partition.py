@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..._kernels import aggregate as _native
-from ..._kernels.rng import BitStream, wipe
+from ..._kernels.sources import Key
 from ...sources.base import RowChunk
 from .ids import KeyedLabels
 
@@ -18,15 +18,6 @@ from .ids import KeyedLabels
 TILE = 1 << 16
 #: Columns that are scanned one by one, which NumPy does faster than many short rows.
 FEW = 64
-
-
-def secret(stream: BitStream) -> _native.Key:
-    """Return a fresh key of labels."""
-    raw = stream.take(32)
-    try:
-        return _native.Key(raw)
-    finally:
-        wipe(raw)
 
 
 class RowLabels(Protocol):
@@ -55,7 +46,7 @@ class RandomLabels:
     About 0.6 ns a row with AVX-512. The distribution is exact (`csrc/aggregate/labels.h`).
     """
 
-    def __init__(self, blocks: int, key: _native.Key) -> None:
+    def __init__(self, blocks: int, key: Key) -> None:
         self.blocks = blocks
         self.key = key
 

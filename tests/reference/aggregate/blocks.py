@@ -8,8 +8,7 @@ from collections.abc import Callable, Sequence
 from fractions import Fraction
 
 from ..rng import block as chacha_block
-
-MASK = 2**64 - 1
+from ..sources.key_words import hash_of, words
 
 
 def word(key: bytes, row: int, layer: int = 0) -> int:
@@ -34,55 +33,9 @@ def label(
         layer += 1
 
 
-def _rotl(x: int, n: int) -> int:
-    return (x << n | x >> (64 - n)) & MASK
-
-
-def siphash(key: bytes, message: bytes) -> int:
-    """SipHash-2-4, from the paper."""
-    k0, k1 = struct.unpack("<2Q", key)
-    v = [
-        k0 ^ 0x736F6D6570736575,
-        k1 ^ 0x646F72616E646F6D,
-        k0 ^ 0x6C7967656E657261,
-        k1 ^ 0x7465646279746573,
-    ]
-
-    def rounds(count: int) -> None:
-        for _ in range(count):
-            for a, b, c, d, first, second in ((0, 1, 2, 3, 13, 16), (2, 1, 0, 3, 17, 21)):
-                v[a] = (v[a] + v[b]) & MASK
-                v[b] = _rotl(v[b], first) ^ v[a]
-                v[a] = _rotl(v[a], 32)
-                v[c] = (v[c] + v[d]) & MASK
-                v[d] = _rotl(v[d], second) ^ v[c]
-
-    full = len(message) // 8 * 8
-    last = message[full:].ljust(7, b"\0") + bytes([len(message) % 256])
-    for at in range(0, full + 8, 8):
-        (m,) = struct.unpack("<Q", (message[:full] + last)[at : at + 8])
-        v[3] ^= m
-        rounds(2)
-        v[0] ^= m
-    v[2] ^= 0xFF
-    rounds(4)
-    return v[0] ^ v[1] ^ v[2] ^ v[3]
-
-
-def message(one: int | str | bytes | None) -> bytes:
-    """What is hashed for an id."""
-    if one is None:
-        return b"\4"
-    if isinstance(one, str):
-        return one.encode("utf-8", "surrogatepass").rstrip(b"\0") + b"\2"
-    if isinstance(one, bytes):
-        return one.rstrip(b"\0") + b"\3"
-    return (one % 2**64).to_bytes(8, "little") + (b"\1" if one < 0 else b"\0")
-
-
 def id_label(key: bytes, blocks: int, one: int | str | bytes | None) -> int:
-    """The label of an id under a key of 32 bytes."""
-    return siphash(key[:16], message(one)) * blocks >> 64
+    """The label of an id under a key of 32 bytes; a null has words of its own."""
+    return hash_of(key, *(words(key, one) or (0, 2))) * blocks >> 64
 
 
 def total(values: Sequence[float]) -> float:

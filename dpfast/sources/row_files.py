@@ -14,9 +14,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..._core import checks
-from ..._core.memfd import memfd, seal
-from ...errors import SourceError
+from .._core import checks
+from .._core.memfd import memfd, seal
+from ..errors import SourceError
 
 
 def directory(spill: Any, name: str = "spill") -> str:
@@ -204,6 +204,4 @@ def _reserve(fd: int, size: int) -> None:
 def _failed(where: str, number: int | None) -> SourceError:
     """Return the error that a file could not be made or used. It tells nothing of the rows."""
     why = os.strerror(number) if number else "an input or output error"
-    return SourceError(
-        f"the rows of the blocks cannot be kept in {where!r}: {why}. spill= names another directory"
-    )
+    return SourceError(f"rows cannot be kept in {where!r}: {why}. spill= names another directory")

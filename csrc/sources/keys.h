@@ -1,0 +1,40 @@
+/* Keys and ids as words of 128 bits: equal ones have equal words, in whatever form they come.
+ *
+ * A text or a string of bytes is its SipHash-2-4 with 128 bits (Aumasson and Bernstein 2012, and their
+ * program), of its bytes and one byte that tells its kind, under a secret key; the top bit of the high
+ * word is set. What is a number is its own words, whose top bit is not set (dpfast/sources/key_words.py).
+ * So two texts meet with probability 2^-127, and nothing else does. Zeros at the end do not count,
+ * because NumPy drops them.
+ */
+#ifndef DPF_KEYS_H
+#define DPF_KEYS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* The last byte of a message. */
+enum { DPF_KEY_TEXT = 2, DPF_KEY_BYTES = 3 };
+
+/* A secret: the first two words are the key of SipHash. */
+typedef struct {
+    uint64_t k0, k1;
+} dpf_keys_key;
+
+/* Words of byte strings, from[i] .. from[i + 1] - 1 of `data`; kind: the last byte. */
+void dpf_keys_bytes(const dpf_keys_key *key, const uint8_t *data, const int64_t *from, unsigned kind,
+                    size_t n, uint64_t *low, uint64_t *high);
+/* Words of byte strings of `width` bytes. */
+void dpf_keys_padded(const dpf_keys_key *key, const uint8_t *data, size_t width, size_t n,
+                     uint64_t *low, uint64_t *high);
+/* Words of texts of `width` code points, hashed as UTF-8. scratch: 4 width bytes. */
+void dpf_keys_text(const dpf_keys_key *key, const uint32_t *codes, size_t width, uint8_t *scratch,
+                   size_t n, uint64_t *low, uint64_t *high);
+
+/* SipHash-2-4 of the 16 bytes of each two words; `high` NULL: zeros. */
+void dpf_keys_hash(const dpf_keys_key *key, const uint64_t *low, const uint64_t *high, size_t n,
+                   uint64_t *out);
+
+/* SipHash-2-4 of a message of any length: of 64 bits, or of 128 if `high` is not NULL. */
+uint64_t dpf_siphash(const dpf_keys_key *key, const uint8_t *data, size_t bytes, uint64_t *high);
+
+#endif

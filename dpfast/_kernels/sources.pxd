@@ -1,0 +1,23 @@
+from libc.stddef cimport size_t
+from libc.stdint cimport int64_t, uint8_t, uint32_t, uint64_t
+
+cdef extern from "sources/keys.h" nogil:
+    enum:
+        DPF_KEY_TEXT, DPF_KEY_BYTES
+    ctypedef struct dpf_keys_key:
+        uint64_t k0, k1
+    void dpf_keys_bytes(const dpf_keys_key *key, const uint8_t *data, const int64_t *first,
+                        unsigned kind, size_t n, uint64_t *low, uint64_t *high)
+    void dpf_keys_padded(const dpf_keys_key *key, const uint8_t *data, size_t width, size_t n,
+                         uint64_t *low, uint64_t *high)
+    void dpf_keys_text(const dpf_keys_key *key, const uint32_t *codes, size_t width,
+                       uint8_t *scratch, size_t n, uint64_t *low, uint64_t *high)
+    void dpf_keys_hash(const dpf_keys_key *key, const uint64_t *low, const uint64_t *high, size_t n,
+                       uint64_t *out)
+    uint64_t dpf_siphash(const dpf_keys_key *key, const uint8_t *data, size_t bytes, uint64_t *high)
+
+
+cdef class Key:
+    """32 secret bytes. Overwritten when the object goes."""
+    cdef uint32_t words[8]
+    cdef dpf_keys_key sip

@@ -1,0 +1,384 @@
+"""Words of keys and ids: 128 bits a row that are equal for equal keys, in whatever form they come.
+
+===================================  ====================================  =======================
+key                                  low word                              high word
+===================================  ====================================  =======================
+integer or boolean                   its value, modulo 2**64               0; 1 from 2**63 on
+date or time                         seconds since 1970, modulo 2**64      `TIME` + nanoseconds
+text, bytes                          SipHash-2-4, 128 bits: the low ones   the high ones, top bit 1
+===================================  ====================================  =======================
+
+A number, the text of its digits, and the same bytes are three keys; True is 1. A date is its
+midnight, and a time without a zone is in UTC. Text is hashed as UTF-8 without normalization: texts
+that look alike but have other code points are different keys. Zeros at the end of text and bytes do
+not count, because NumPy drops them.
+"""
+
+from __future__ import annotations
+
+import datetime
+from collections.abc import Sequence
+from contextlib import suppress
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .._core import checks
+from .._kernels import sources as _native
+from .._kernels.rng import BitStream, wipe
+from ..errors import DataError
+from .arrow import arrow_present, arrow_values, family
+from .forms import Arrow, Objects, Values, column_form
+from .untyped import is_missing
+
+RULE = "a one-dimensional column of integers, text or bytes"
+KEYS_RULE = "a one-dimensional column of integers, text, bytes or dates"
+
+#: The high words of dates and times, beside their nanoseconds, and of what is no key.
+TIME, NOTHING = 1 << 32, 2
+#: Seconds of the units of NumPy's dates, and how many of the finer ones make a second.
+SECONDS = {"W": 604_800, "D": 86_400, "h": 3600, "m": 60, "s": 1}
+FINER = {"ms": 10**3, "us": 10**6, "ns": 10**9}
+DAY_ONE = datetime.date(1970, 1, 1).toordinal()
+#: Types of units of arrays of fixed width, their sizes, and their kernels.
+FIXED = {"S": (np.uint8, 1, _native.padded_words), "U": (np.uint32, 4, _native.text_words)}
+#: How many dictionaries are remembered by what their words are.
+DICTIONARIES = 16
+
+
+class Words(NamedTuple):
+    """The words of some rows.
+
+    `high` is None if all are 0, and `present` if all rows have a key. What stands in the place of
+    a row without one is anything.
+    """
+
+    low: NDArray[np.uint64]
+    high: NDArray[np.uint64] | None
+    present: NDArray[np.bool_] | None
+
+    def highs(self) -> NDArray[np.uint64]:
+        """Return the high words, zeros or not."""
+        return np.zeros(len(self.low), np.uint64) if self.high is None else self.high
+
+    def presence(self) -> NDArray[np.bool_]:
+        """Return which rows have a key, all or not."""
+        return np.ones(len(self.low), np.bool_) if self.present is None else self.present
+
+
+def secret(stream: BitStream) -> _native.Key:
+    """Return a fresh key of labels, words and hashes."""
+    raw = stream.take(32)
+    try:
+        return _native.Key(raw)
+    finally:
+        wipe(raw)
+
+
+def key_kind(form: Objects | Values | Arrow, name: str, is_id: bool = False) -> str:
+    """Return of what kind keys are, by their declared type: no row is looked at.
+
+    Those of different kinds are never equal. An id is not a date.
+
+    Returns
+    -------
+    str
+        "integers", "text", "bytes", "times", "objects" or "nothing".
+
+    Raises
+    ------
+    ArgumentTypeError
+        If they are of a kind that has no equality to rely on, like floats: 0.1 + 0.2 is not 0.3.
+    """
+    rule = RULE if is_id else KEYS_RULE
+    if isinstance(form, Objects):
+        return "objects"
+    if isinstance(form, Arrow):
+        found, given = arrow_kind(form.chunked.type), form.chunked
+        wrong = f" of Arrow type {given.type}"
+    else:
+        array, given = form.array, form.given
+        found = array_kind(array.dtype) if array.ndim == 1 else None
+        wrong = f" of {array.ndim} dimensions and {array.dtype}"
+    if found is None or (is_id and found == "times"):
+        checks.fail_kind(name, rule, given, wrong)
+    return found
+
+
+def array_kind(dtype: np.dtype[Any]) -> str | None:
+    """Return of what kind keys of a NumPy type are; None if they are none."""
+    if dtype.kind == "M":
+        unit, count = np.datetime_data(dtype)
+        return "times" if count == 1 and unit in {*SECONDS, *FINER, "Y", "M"} else None
+    if dtype.kind in "biu":
+        return "integers"
+    return {"U": "text", "T": "text", "S": "bytes", "O": "objects"}.get(dtype.kind)
+
+
+def arrow_kind(kind: Any) -> str | None:
+    """Return of what kind keys of an Arrow type are; None if they are none."""
+    from pyarrow import types
+
+    if types.is_dictionary(kind):
+        return None if types.is_dictionary(kind.value_type) else arrow_kind(kind.value_type)
+    return "times" if types.is_date(kind) or types.is_timestamp(kind) else family(kind)
+
+
+class KeyWords:
+    """Words of the pieces of a column, in any form; several threads may ask at once.
+
+    Parameters
+    ----------
+    key : Key
+        Secret: text with equal words cannot be found without it. `secret` makes one.
+    name : str
+        The argument that the keys are, for errors.
+    is_id : bool
+        They are ids: among objects what is neither an integer, text, bytes nor missing is an error.
+        Else it is no key, like what is missing.
+
+    Notes
+    -----
+    Integers cost nothing, a short text 25 ns. A dictionary is looked up once for each entry.
+    """
+
+    def __init__(self, key: _native.Key, name: str = "keys", is_id: bool = False) -> None:
+        self.key, self.name, self.is_id = key, name, is_id
+        self._looked_up: dict[Any, tuple[Any, Words]] = {}
+
+    def of(self, piece: Any) -> Words:
+        """Return the words of some rows.
+
+        Raises
+        ------
+        ArgumentTypeError
+            If they are of a type that `key_kind` refuses.
+        """
+        form = column_form(piece, self.name, RULE if self.is_id else KEYS_RULE)
+        key_kind(form, self.name, self.is_id)
+        if isinstance(form, Objects):
+            return self._objects(form.rows)
+        if isinstance(form, Arrow):
+            return together([self._arrow(one) for one in form.chunked.chunks])
+        low, high, present = self._array(form.array)
+        if form.mask is not None:
+            present = ~form.mask if present is None else present & ~form.mask
+        return Words(low, high, present)
+
+    def _array(self, array: NDArray[Any]) -> Words:
+        kind = array.dtype.kind
+        if kind in "biu":
+            return integers(array)
+        if kind == "M":
+            return dated(array)
+        if kind == "T" or not array.itemsize:
+            return self._objects(array.tolist())
+        plain = np.ascontiguousarray(array, array.dtype.newbyteorder("="))
+        unit_type, size, write = FIXED[kind]
+        out = np.empty((2, len(array)), np.uint64)
+        write(self.key, plain.view(unit_type), plain.itemsize // size, out[0], out[1])
+        return Words(out[0], out[1], None)
+
+    def _strings(self, some: Sequence[str | bytes | None], kind: int) -> Words:
+        """Return the words of texts or of bytes, and of None."""
+        raw = [_utf8(one) if isinstance(one, str) else one or b"" for one in some]
+        first = np.zeros(len(raw) + 1, np.int64)
+        np.cumsum(list(map(len, raw)), out=first[1:])
+        present = np.array([one is not None for one in some]) if None in some else None
+        return self._bytes(np.frombuffer(b"".join(raw), np.uint8), first, kind, present)
+
+    def _bytes(
+        self,
+        units: NDArray[np.uint8],
+        first: NDArray[np.int64],
+        kind: int,
+        present: NDArray[np.bool_] | None,
+    ) -> Words:
+        out = np.empty((2, len(first) - 1), np.uint64)
+        _native.byte_words(self.key, units, first, kind, out[0], out[1])
+        return Words(out[0], out[1], present)
+
+    def _objects(self, some: Sequence[Any]) -> Words:
+        """Return the words of Python objects, kind by kind, each of them read by itself."""
+        types = set(map(type, some))
+        if types <= {str, type(None)}:
+            return self._strings(some, _native.TEXT)
+        if types <= {int, bool}:
+            try:
+                return integers(np.array(some, np.int64))
+            except OverflowError:
+                pass
+        low, high = np.zeros((2, len(some)), np.uint64)
+        read = [self._read(one) for one in some]
+        present = np.array([one is not None for one in read], np.bool_)
+        for kind, tag in ((str, _native.TEXT), (bytes, _native.BYTES)):
+            where = [i for i, one in enumerate(read) if type(one) is kind]
+            own = self._strings([read[i] for i in where], tag)
+            low[where], high[where] = own.low, own.highs()
+        where = [i for i, one in enumerate(read) if type(one) is tuple]
+        low[where] = np.array([read[i][0] for i in where], np.uint64)
+        high[where] = np.array([read[i][1] for i in where], np.uint64)
+        return Words(low, high, present)
+
+    def _read(self, one: Any) -> Any:
+        """Return an object as text, as bytes, or as two words; None if it is no key."""
+        found = None
+        with suppress(Exception):  # whatever an object thinks of being looked into
+            found = plain(one)
+        is_time = isinstance(found, tuple) and found[1] >= TIME
+        if self.is_id and (is_time or (found is None and not _is_none(one))):
+            raise DataError(
+                f"{self.name} must be integers of at most 64 bits, text or bytes, and are not"
+            )
+        return found
+
+    def _arrow(self, array: Any) -> Words:
+        import pyarrow as pa
+
+        types = pa.types
+        kind, nulls = array.type, array.null_count
+        if types.is_null(kind):
+            return Words(np.zeros(len(array), np.uint64), None, np.zeros(len(array), np.bool_))
+        if types.is_dictionary(kind):
+            return self._dictionary(array)
+        if types.is_boolean(kind):
+            array = array.cast(pa.uint8())
+        elif types.is_date32(kind):
+            array = array.view(pa.int32())
+        elif types.is_date64(kind) or types.is_timestamp(kind):
+            array = array.view(pa.int64())
+        if types.is_integer(array.type):
+            values, present = arrow_values(array)
+            if arrow_kind(kind) == "integers":
+                return integers(values)._replace(present=present)
+            unit = kind.unit if types.is_timestamp(kind) else "D" if types.is_date32(kind) else "ms"
+            return times(values.astype(np.int64), unit, present)
+        text = family(kind) == "text"
+        array = array.cast(pa.large_string() if text else pa.large_binary())
+        _, offsets, data = array.buffers()
+        first = np.zeros(1, np.int64)
+        if len(array):  # else there may be no offsets
+            first = np.frombuffer(offsets, np.int64, len(array) + 1, 8 * array.offset)
+            first = np.require(first, requirements="A")
+        units = np.frombuffer(data, np.uint8) if data and data.size else np.empty(0, np.uint8)
+        present = arrow_present(array) if nulls else None
+        return self._bytes(units, first, _native.TEXT if text else _native.BYTES, present)
+
+    def _dictionary(self, array: Any) -> Words:
+        """Return the words of a dictionary array, of which each entry is read once."""
+        entries = array.dictionary
+        parts = (None if one is None else one.address for one in entries.buffers())
+        where = (*parts, entries.offset, len(entries), str(entries.type))
+        found = self._looked_up.get(where)
+        if found is None:
+            if len(self._looked_up) >= DICTIONARIES:
+                self._looked_up.clear()
+            found = entries, self._arrow(entries)
+            self._looked_up[where] = found  # with the entries, so that they stay where they are
+        known = found[1]
+        places, present = arrow_values(array.indices)
+        used = places if present is None else places[present]
+        if len(used) and not 0 <= used.min() <= used.max() < len(entries):
+            raise DataError(f"{self.name} must stand in their dictionary, and do not")
+        if present is not None:
+            places = np.where(present, places, 0)
+        if not len(entries):
+            return Words(np.zeros(len(array), np.uint64), None, present)
+        if known.present is not None:
+            own = known.present[places]
+            present = own if present is None else present & own
+        high = None if known.high is None else known.high[places]
+        return Words(known.low[places], high, present)
+
+
+def together(parts: Sequence[Words]) -> Words:
+    """Return the words of one stretch of rows after another."""
+    if len(parts) == 1:
+        return parts[0]
+    low = np.concatenate([np.empty(0, np.uint64), *(part.low for part in parts)])
+    high = present = None
+    if any(part.high is not None for part in parts):
+        high = np.concatenate([part.highs() for part in parts])
+    if any(part.present is not None for part in parts):
+        present = np.concatenate([part.presence() for part in parts])
+    return Words(low, high, present)
+
+
+def integers(values: NDArray[Any]) -> Words:
+    """Return the words of integers and booleans of any NumPy type."""
+    if values.dtype.kind == "u" and values.itemsize == 8:
+        low = np.ascontiguousarray(values, np.uint64)
+        return Words(low, low >> np.uint64(63), None)
+    return Words(np.ascontiguousarray(values, np.int64).view(np.uint64), None, None)
+
+
+def times(values: NDArray[np.int64], unit: str, present: NDArray[np.bool_] | None) -> Words:
+    """Return the words of times since 1970; one beyond int64 seconds is no key."""
+    high = np.full(len(values), TIME, np.uint64)
+    if unit in FINER:
+        seconds = values // FINER[unit]
+        high += ((values - seconds * FINER[unit]) * (10**9 // FINER[unit])).view(np.uint64)
+        return Words(seconds.view(np.uint64), high, present)
+    scale = SECONDS[unit]
+    fits = (values <= (2**63 - 1) // scale) & (values >= -(2**63) // scale + 1)
+    low = (np.where(fits, values, 0) * scale).view(np.uint64)
+    return Words(low, high, fits if present is None else present & fits)
+
+
+def dated(array: NDArray[Any]) -> Words:
+    """Return the words of dates of NumPy."""
+    unit, _ = np.datetime_data(array.dtype)
+    if unit in ("Y", "M"):
+        array, unit = array.astype("M8[D]"), "D"
+    plain = np.ascontiguousarray(array, array.dtype.newbyteorder("="))
+    return times(plain.view(np.int64), unit, ~np.isnat(plain))
+
+
+def plain(one: Any) -> str | bytes | tuple[int, int] | None:
+    """Return an object that is a key as text, as bytes, or as its two words; None for any other.
+
+    Classes derived from these types may call anything equal, so what is asked is the type itself.
+    """
+    if isinstance(one, str):
+        return str.__str__(one)
+    if isinstance(one, bytes):
+        return bytes.__getitem__(one, slice(None))
+    if isinstance(one, bytearray):
+        return bytes(memoryview(one))
+    if isinstance(one, np.datetime64):
+        if array_kind(one.dtype) is None or np.isnat(one):
+            return None
+        words = dated(np.array([one]))
+        return (int(words.low[0]), int(words.highs()[0])) if words.presence()[0] else None
+    if isinstance(one, (np.integer, np.bool_)) and not isinstance(one, np.timedelta64):
+        one = int(one)
+    elif isinstance(one, int):
+        one = int.__int__(one)
+    elif isinstance(one, datetime.date):
+        return None if is_missing(one) else _moment(one)
+    else:
+        return None
+    if not -(2**63) <= one < 2**64:
+        return None
+    return one % 2**64, int(one >= 2**63)
+
+
+def _moment(one: datetime.date) -> tuple[int, int]:
+    time, days = datetime.timedelta(0), one.toordinal() - DAY_ONE
+    if isinstance(one, datetime.datetime):
+        day = datetime.timedelta(hours=one.hour, minutes=one.minute, seconds=one.second)
+        time = day - (one.utcoffset() or datetime.timedelta(0))
+        time += datetime.timedelta(microseconds=one.microsecond)
+    seconds = 86_400 * (days + time.days) + time.seconds
+    finer = 1000 * time.microseconds + int(getattr(one, "nanosecond", 0))  # of pandas
+    return seconds % 2**64, TIME + finer % 10**9
+
+
+def _is_none(one: Any) -> bool:
+    """Tell whether an object is a mark of a missing value, NaN among them, as pandas has it."""
+    return is_missing(one) or (isinstance(one, float) and one != one)
+
+
+def _utf8(text: str) -> bytes:
+    return text.encode("utf-8", "surrogatepass")
