@@ -5,14 +5,19 @@
 
 #include <stddef.h>
 
-static inline void dpf_fetch(const double *x, size_t n)
+static inline void dpf_prefetch(const void *p)
 {
 #if defined(__GNUC__) || defined(__clang__)
-    for (size_t i = 0; i < n; i += 8)
-        __builtin_prefetch(x + i);
+    __builtin_prefetch(p);
 #else
-    (void)x, (void)n;
+    (void)p;
 #endif
+}
+
+static inline void dpf_fetch(const double *x, size_t n)
+{
+    for (size_t i = 0; i < n; i += 8)
+        dpf_prefetch(x + i);
 }
 
 #endif

@@ -5,7 +5,39 @@ from numpy.typing import NDArray
 
 from .noise import Script
 from .rng import BitStream
+from .sources import Key
 
+class Codes:
+    def __init__(self, key: Key) -> None: ...
+    def __len__(self) -> int: ...
+    def find(
+        self,
+        low: NDArray[np.uint64],
+        high: NDArray[np.uint64] | None,
+        present: NDArray[np.bool_] | None,
+        out: NDArray[np.int32],
+    ) -> None: ...
+    def add(
+        self,
+        low: NDArray[np.uint64],
+        high: NDArray[np.uint64] | None,
+        present: NDArray[np.bool_] | None,
+        out: NDArray[np.int32],
+    ) -> NDArray[np.int64]: ...
+
+def dense(
+    values: NDArray[Any],
+    first: int,
+    count: int,
+    out: NDArray[np.int32],
+    present: NDArray[np.bool_] | None = None,
+) -> None: ...
+def pair(
+    a: NDArray[np.int32],
+    b: NDArray[np.int32],
+    low: NDArray[np.uint64],
+    present: NDArray[np.bool_],
+) -> None: ...
 def add(
     values: NDArray[Any],
     codes: NDArray[np.int32],

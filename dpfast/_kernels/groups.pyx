@@ -1,7 +1,9 @@
-"""Exact sums by group, and exact draws of a quantile for each group (see csrc/groups)."""
+"""Codes of keys, exact sums by group, and exact draws of a quantile for each group (see csrc/groups)."""
 
 from libc.stddef cimport size_t
-from libc.stdint cimport int32_t, int64_t, uint32_t, uint64_t
+from libc.stdint cimport (
+    INT64_MAX, int8_t, int16_t, int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t
+)
 from libc.stdlib cimport free, malloc
 
 import numpy as np
@@ -10,9 +12,166 @@ cimport numpy as cnp
 
 from .core cimport check_status
 from .noise cimport check, dpf_words, source
+from .sources cimport Key, dpf_keys_key
 from .summaries cimport kind_of
 
 cnp.import_array()
+
+
+# --- codes ----------------------------------------------------------------------------------------
+
+cdef extern from "groups/codes.h" nogil:
+    enum:
+        DPF_CODES_BITS
+    uint32_t DPF_CODES_MOST
+    ctypedef struct dpf_codes_slot:
+        uint32_t next
+    ctypedef struct dpf_codes:
+        dpf_keys_key key
+        dpf_codes_slot *slots
+        uint64_t *high
+        unsigned bits
+        int wide
+        uint32_t count
+    void dpf_codes_find(const dpf_codes *codes, const uint64_t *low, const uint64_t *high,
+                        const uint8_t *present, size_t n, int32_t *out)
+    size_t dpf_codes_add(dpf_codes *codes, const uint64_t *low, const uint64_t *high,
+                         const uint8_t *present, size_t n, int32_t *out, int64_t first,
+                         int64_t *fresh, size_t *news)
+    void dpf_codes_move(const dpf_codes *codes, dpf_codes_slot *slots)
+    void dpf_codes_pair(const int32_t *a, const int32_t *b, size_t n, uint64_t *low,
+                        uint8_t *present)
+
+ctypedef fused integer:
+    int64_t
+    int32_t
+    int16_t
+    int8_t
+    uint64_t
+    uint32_t
+    uint16_t
+    uint8_t
+
+
+cdef size_t _of_one_length(const uint64_t[::1] low, const uint64_t[::1] high,
+                           const uint8_t[::1] present, const int32_t[::1] out) except? 0:
+    if (low.shape[0] != out.shape[0] or (high is not None and high.shape[0] != out.shape[0])
+            or (present is not None and present.shape[0] != out.shape[0])):
+        raise ValueError("words and codes must be of one length")
+    return out.shape[0]
+
+
+cdef const uint8_t[::1] _mask(present):
+    return None if present is None else np.asarray(present, np.bool_).view(np.uint8)
+
+
+cdef class Codes:
+    """Codes 0, 1, ... of keys, by their words, in the order in which they were first seen.
+
+    `high` None: zeros; `present` None: all rows have a key. Several threads may `find` at once, while
+    none adds.
+    """
+
+    cdef dpf_codes table
+    cdef object slots, high
+
+    def __cinit__(self, Key key not None):
+        self.table.key = key.sip
+        self.table.count = self.table.wide = 0
+        self._make(10)
+
+    def __len__(self):
+        return self.table.count
+
+    cdef int _make(self, unsigned bits) except -1:
+        """Make room for ``2**(bits - 1)`` codes, and put those there are into it."""
+        cdef size_t size = <size_t>1 << bits
+        cdef uint64_t[:, ::1] slots = np.zeros((size, 2), np.uint64)
+        cdef uint64_t[::1] high = np.zeros(size >> 1, np.uint64)
+        cdef uint64_t[::1] old
+        if self.table.count:
+            with nogil:
+                dpf_codes_move(&self.table, <dpf_codes_slot *>&slots[0, 0])
+            if self.table.wide:
+                old = self.high
+                high[:old.shape[0]] = old
+        self.slots, self.high, self.table.bits = slots.base, high.base, bits
+        self.table.slots, self.table.high = <dpf_codes_slot *>&slots[0, 0], &high[0]
+        return 0
+
+    def find(self, const uint64_t[::1] low not None, const uint64_t[::1] high, present,
+             int32_t[::1] out not None):
+        """Write the code of each row, -1 for what is unknown or no key."""
+        cdef const uint8_t[::1] mask = _mask(present)
+        cdef size_t n = _of_one_length(low, high, mask, out)
+        if n == 0:
+            return
+        cdef const uint64_t *more = NULL
+        cdef const uint8_t *here = NULL
+        if high is not None:
+            more = &high[0]
+        if mask is not None:
+            here = &mask[0]
+        with nogil:
+            dpf_codes_find(&self.table, &low[0], more, here, n, &out[0])
+
+    def add(self, const uint64_t[::1] low not None, const uint64_t[::1] high, present,
+            int32_t[::1] out not None):
+        """The same, and words that are new get the next codes; return their rows, in order."""
+        cdef const uint8_t[::1] mask = _mask(present)
+        cdef size_t n = _of_one_length(low, high, mask, out), at = 0, news = 0
+        if n == 0:
+            return np.empty(0, np.int64)
+        cdef int64_t[::1] fresh = np.empty(n, np.int64)
+        cdef const uint64_t *more = NULL
+        cdef const uint8_t *here = NULL
+        while True:
+            if high is not None:
+                more = &high[at]
+            if mask is not None:
+                here = &mask[at]
+            with nogil:
+                at += dpf_codes_add(&self.table, &low[at], more, here, n - at, &out[at], at,
+                                    &fresh[0], &news)
+            if at == n:
+                return fresh.base[:news].copy()
+            if self.table.bits == DPF_CODES_BITS:
+                raise OverflowError("there are more keys than codes")
+            self._make(self.table.bits + 1)
+
+
+def dense(const integer[::1] values not None, int64_t first, int64_t count,
+          int32_t[::1] out not None, present=None):
+    """Write ``value - first`` for each value from `first` to ``first + count - 1``, else -1."""
+    cdef const uint8_t[::1] mask = _mask(present)
+    cdef size_t i, n = out.shape[0]
+    cdef uint64_t d
+    if not 0 <= count <= DPF_CODES_MOST or first > INT64_MAX - count:
+        raise ValueError("first and count must be codes of int64 numbers")
+    if <size_t>values.shape[0] != n or (mask is not None and <size_t>mask.shape[0] != n):
+        raise ValueError("values and codes must be of one length")
+    with nogil:
+        for i in range(n):
+            d = <uint64_t>(<int64_t>values[i]) - <uint64_t>first
+            if integer is uint64_t:
+                out[i] = <int32_t>d if d < <uint64_t>count and values[i] <= <uint64_t>INT64_MAX else -1
+            else:
+                out[i] = <int32_t>d if d < <uint64_t>count else -1
+        if mask is not None:
+            for i in range(n):
+                out[i] = out[i] if mask[i] else -1
+
+
+def pair(const int32_t[::1] a not None, const int32_t[::1] b not None, uint64_t[::1] low not None,
+         present not None):
+    """Write the words of pairs of codes to `low`, and to `present` where neither is -1."""
+    cdef uint8_t[::1] mask = present.view(np.uint8)
+    cdef size_t n = a.shape[0]
+    if <size_t>b.shape[0] != n or <size_t>low.shape[0] != n or <size_t>mask.shape[0] != n:
+        raise ValueError("codes and words must be of one length")
+    if n:
+        with nogil:
+            dpf_codes_pair(&a[0], &b[0], n, &low[0], &mask[0])
 
 
 # --- sums -----------------------------------------------------------------------------------------
