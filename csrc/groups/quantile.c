@@ -7,6 +7,11 @@
 
 #include "groups/order.h"
 
+/* A look begins with the ranks within FEW, and goes on until lumps are proposed less often than once
+ * in 2^RARE times. */
+#define FEW 12
+#define RARE 12
+
 typedef struct {
     size_t runs;
     int low, high; /* whether the first and the last run are lumps */
@@ -24,11 +29,11 @@ static inline size_t run(const dpf_groups_room *room, size_t i, int64_t start, i
 /* By turns the gap before a cell that rows are on, and that cell; at last the gap after all. The
  * window may cut the ties at its ends. Of the lower one the rows at or below are still known, of the
  * upper one those below, and the other side is not the one that is farther from the target. */
-static survey look(const dpf_groups_quantile *in, int64_t *x, size_t n, double t,
+static survey look(const dpf_groups_quantile *in, int64_t *x, size_t n, double t, size_t reach,
                    const dpf_groups_room *room)
 {
     const double up = ceil(t);
-    const size_t rank = up < 1 ? 1 : up > (double)n ? n : (size_t)up, reach = in->reach;
+    const size_t rank = up < 1 ? 1 : up > (double)n ? n : (size_t)up;
     const size_t from = rank > reach + 1 ? rank - reach - 1 : 0;
     const size_t to = n > rank && n - rank > reach ? rank + reach : n;
     int64_t next = in->first; /* the first cell that is in no run yet */
@@ -55,6 +60,13 @@ static survey look(const dpf_groups_quantile *in, int64_t *x, size_t n, double t
     return s;
 }
 
+/* The bounds of the lumps. */
+static uint64_t lumps(const survey *s, const uint64_t *total)
+{
+    const uint64_t low = s->low ? dpf_choice_bound(total, 0) : 0;
+    return low + (s->high ? dpf_choice_bound(total, s->runs - 1) : 0);
+}
+
 static double target(const dpf_groups_quantile *in, size_t n)
 {
     if (!in->inside)
@@ -69,12 +81,19 @@ int dpf_groups_quantiles(const dpf_groups_quantile *in, int64_t *rows, const int
 {
     for (; *at < groups; ++*at) {
         const size_t n = (size_t)(offsets[*at + 1] - offsets[*at]);
-        const survey s = look(in, rows + offsets[*at], n, target(in, n), room);
-        dpf_choice_runs runs = {room->distance, room->count, room->total, s.runs,
+        const double t = target(in, n);
+        dpf_choice_runs runs = {room->distance, room->count, room->total, 0,
                                 in->c, ((double)n + 1) * 0x1p-51, 0, 0};
-        const int status = dpf_choice_bounds(&runs);
-        if (status)
-            return -1;
+        survey s;
+        for (size_t reach = FEW < in->reach ? FEW : in->reach;;) {
+            s = look(in, rows + offsets[*at], n, t, reach, room);
+            runs.n = s.runs;
+            if (dpf_choice_bounds(&runs))
+                return -1;
+            if (reach == in->reach || lumps(&s, room->total) <= room->total[s.runs - 1] >> RARE)
+                break;
+            reach = 2 * reach < in->reach ? 2 * reach : in->reach;
+        }
         for (uint8_t kept = DPF_CHOICE_NO; kept != DPF_CHOICE_YES;) {
             int64_t i;
             dpf_choice_propose(&runs, words, &i, 1);

@@ -5,7 +5,7 @@
  * proportional to e^(-c u(o)), exactly: runs of cells between rows are proposed by integer bounds of
  * their weights, and kept by coins (noise/choice.h).
  *
- * Only the rows within `reach` ranks of the target are sorted. What lies outside is one run on
+ * Only the rows within some ranks of the target are sorted, `reach` of them at most. What lies outside is one run on
  * either side, a lump, with the least u that it can have. A proposal of a lump, and a coin that
  * float64 leaves open, stop the kernel: the caller decides, and goes on with that group anew if the
  * proposal is not kept.
@@ -22,7 +22,7 @@ typedef struct {
     int64_t first, last; /* cells */
     double q, c;
     double inside; /* if not 0: t lies so many ranks, at most n / 2, from the end that q = 0 or 1 is */
-    size_t reach; /* ranks on either side of the target; at least 1 */
+    size_t reach; /* most ranks on either side of the target; at least 1 */
 } dpf_groups_quantile;
 
 /* Room for the runs of a group: dpf_groups_runs() of the largest. */
