@@ -911,7 +911,7 @@ def test_damage_leaves_no_connection_behind(path, tmp_path):
     shutil.copy(path, tmp_path / "copy")
     with contextlib.closing(sqlite3.connect(path)) as db:
         db.execute("DROP TRIGGER no_UPDATE_answers")
-        db.execute("UPDATE answers SET answer = '9' WHERE line = 1")
+        db.execute("UPDATE answers SET answer = '9.5' WHERE line = 1")
         db.commit()
     with pytest.raises(LedgerError, match="is damaged"):
         _ = budget.history
