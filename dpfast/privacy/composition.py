@@ -251,7 +251,29 @@ def _grouped(loss: Loss, size: int) -> Loss | None:
     return None if delta is None else Approx(size * loss.epsilon, delta)
 
 
-def convert(amount: Loss, given: Neighbors, wanted: Neighbors) -> Loss | None:
+def steps(given: Neighbors, wanted: Neighbors, max_rows: int | None = None) -> int | None:
+    """Return how many neighbors of one relation lie between two of another; None if it has none.
+
+    Without `max_rows` both relations are of the same unit, rows or people. With it the given one is
+    of rows, and the wanted one of people who have at most so many rows each.
+
+    Notes
+    -----
+    To replace a row is to remove one and to add one: two steps. To add or remove a person is to add
+    or remove up to `max_rows` rows. To replace a person is to remove one and to add another, so
+    twice as many. A loss under replace says nothing about datasets of different sizes, nor about
+    persons of different numbers of rows.
+    """
+    if max_rows is None and given == wanted:
+        return 1
+    if given == "replace":
+        return None
+    return (max_rows or 1) * (2 if wanted == "replace" else 1)
+
+
+def convert(
+    amount: Loss, given: Neighbors, wanted: Neighbors, *, max_rows: int | None = None
+) -> Loss | None:
     """Return the loss under another neighboring relation, or None if none can be derived.
 
     To replace a row is to remove one and add one, so a loss under add-remove holds for groups of
@@ -263,6 +285,11 @@ def convert(amount: Loss, given: Neighbors, wanted: Neighbors) -> Loss | None:
     amount : Pure, Approx or ZCDP
     given, wanted : {"replace", "add-remove"}
         The relation of the loss, and that of the result.
+    max_rows : int, optional
+        Convert a loss of rows to one of people who have at most so many rows each. The bound must
+        be public, and hold for everybody who may be in the data. To add or remove a person is a
+        group of `max_rows` rows, to replace one by another a group of twice as many. A loss of rows
+        under replace says nothing about people, whose numbers of rows may differ.
 
     Returns
     -------
@@ -283,13 +310,18 @@ def convert(amount: Loss, given: Neighbors, wanted: Neighbors) -> Loss | None:
     >>> import dpfast as dp
     >>> dp.privacy.convert(dp.privacy.Pure(1), "add-remove", "replace")
     Pure(epsilon=2)
+    >>> dp.privacy.convert(dp.privacy.ZCDP(0.1), "add-remove", "add-remove", max_rows=5)
+    ZCDP(rho=2.5)
     """
     known(amount, "amount")
     for name, relation in (("given", given), ("wanted", wanted)):
         checks.choice(name, relation, ("replace", "add-remove"))
-    if given == wanted:
-        return amount
-    return _grouped(amount, 2) if given == "add-remove" else None
+    if max_rows is not None:
+        checks.whole("max_rows", max_rows, 1)
+    size = steps(given, wanted, max_rows)
+    if size is None:
+        return None
+    return amount if size == 1 else _grouped(amount, size)
 
 
 def post_processing(loss: Loss) -> Loss:

@@ -483,6 +483,18 @@ def test_a_group_of_two_is_a_replaced_row():
         assert convert(loss, REP, AR) is None and convert(loss, REP, REP) is loss
 
 
+def test_the_rows_of_a_person_are_a_group():
+    for loss in (Pure(1), ZCDP(1), Approx(0.1, 1e-6)):
+        for k in (1, 2, 7):
+            assert convert(loss, AR, AR, max_rows=k) == group(loss, k)
+            assert convert(loss, AR, REP, max_rows=k) == group(loss, 2 * k)
+            assert convert(loss, REP, AR, max_rows=k) is convert(loss, REP, REP, max_rows=k) is None
+    assert convert(Approx(1, 0.1), AR, AR, max_rows=7) is None
+    for bad in (0, 2.0, True, "2"):
+        with pytest.raises((ArgumentError, ArgumentTypeError), match="max_rows must be an integer"):
+            convert(Pure(1), AR, AR, max_rows=bad)
+
+
 def test_post_processing_is_free():
     for loss in (Pure(1), ZCDP(1), Approx(1, 0.01)):
         assert post_processing(loss) is loss
