@@ -645,14 +645,15 @@ def test_a_table_where_a_column_should_be_is_refused_unread(column):
 def test_text_that_utf8_cannot_write_is_a_row_like_others(put, word):
     some = put(["a"] * 4 + [word], dtype=pd.StringDtype("python"))
     table = pd.DataFrame({"x": np.zeros(5), "who": some})
-    budget = dp.Budget(epsilon=9)
-    kw = {"epsilon": 1, "budget": budget}
+    rows, people = dp.Budget(epsilon=9), dp.Budget(epsilon=9, ids="who")
+    kw = {"epsilon": 1, "budget": rows}
     dp.histogram(some, categories=["a"], **kw)
     dp.response.kary(some, categories=["a", "b"], **kw)
+    kw["budget"] = people
     for data, ids in ((np.zeros(5), some), (table, "who")):
         bounds = (0, 1) if ids is some else [(0, 1)]
         dp.sample_and_aggregate(data, "mean", blocks=1, bounds=bounds, ids=ids, **kw)
-    assert len(budget.history) == 4
+    assert len(rows.history) == len(people.history) == 2
 
 
 def test_damaged_arrow_is_no_error_of_randomized_response():

@@ -62,6 +62,8 @@ class SampleAndAggregate:
     name: str
     job: Job
     progress: Progress = None
+    #: The name of the ids, "" for an array; None for a loss of rows.
+    ids: str | None = None
 
     def reduce(self, source: RowSource) -> RowSource:
         """Do nothing: the blocks are random, and randomness belongs to `finish`."""
@@ -242,8 +244,8 @@ def sample_and_aggregate(
         level INFO).
     ids : array_like of shape (n,), or str, optional
         The person of each row (integers, text or bytes), or the name of a column of the table,
-        which the estimator then does not see. The loss is then one of people, not of rows; keep
-        separate budgets for the two.
+        which the estimator then does not see. The loss is then one of people, not of rows, and so
+        is the budget that pays for it.
     nan : {"keep", "drop"}, default "keep"
         Whether rows that hold a NaN stay in their block, whose answer is then mostly the default,
         or are left out of it. No other row moves.
@@ -360,6 +362,7 @@ def sample_and_aggregate(
         name=name,
         job=Job(workers, None, folder),
         progress=progress,
+        ids=ids if ids is None or isinstance(ids, str) else "",
     )
     log.info("%s", name)
     return release(source, mechanism, budget=budget, rng=rng)

@@ -10,14 +10,14 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import fields, replace
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any, Literal, NoReturn
 
 from .._core import checks
 from .._core.types import Neighbors, Number
 from ..errors import BudgetError, LedgerError
 from ..privacy import ZCDP, Approx, Loss, Pure, convert, loss
 from ..privacy.losses import shown
-from .ledger import Amounts, Memory, Spend, State
+from .ledger import Amounts, Memory, Spend, State, Unit
 from .ledger.entries import now, process
 from .ledger.text import exact, plain
 
@@ -79,7 +79,7 @@ class _Local(threading.local):
 
 
 class Budget:
-    """A limit on the total privacy loss about one dataset, spent exactly.
+    """A limit on the total privacy loss of a row, or of a person, of one dataset; spent exactly.
 
     Amounts are fractions: ``0.1`` means one tenth, and ten spends of it out of ``1.0`` leave
     exactly 0. A spend is recorded before data or randomness are touched, and the spent budget is
@@ -104,6 +104,17 @@ class Budget:
     neighbors : {"replace", "add-remove"}, optional
         The neighboring relation of the limit, by default that of the first spend. A loss under
         add-remove counts for replace as twice epsilon or four times rho. The opposite is refused.
+    ids : str, optional
+        The name of the id whose people the limit is about. Neighbors then differ in one person,
+        that is in all rows of one id: they are there or not (add-remove), or are replaced by all
+        rows of a new id (replace). By default the first spend says whether the limit is about rows
+        or about people, and of which id. A loss of the other unit, or of the people of another id,
+        is refused.
+    max_rows : int, optional
+        Only with `ids`: a person has at most so many rows. This must be publicly known (whoever
+        collects the data sees to it) and not be a fact about these data. Then a loss of rows under
+        add-remove counts too, by group privacy; see Notes. Otherwise it is refused, since it
+        promises a person of many rows little.
     name : str, optional
         The name of the ledger, in your words.
     path : str or path-like, optional
@@ -126,6 +137,12 @@ class Budget:
 
     Notes
     -----
+    To add or remove a person adds or removes k rows at most, where k is `max_rows`, so a loss of
+    rows under add-remove counts k epsilon, k**2 rho, or
+    delta (exp(k epsilon) - 1) / (exp(epsilon) - 1). To replace a person is to remove one and to add
+    another: twice as many rows. A loss of rows under replace is refused, since it says nothing
+    about two people of different numbers of rows. Group privacy: see `dpfast.privacy.group`.
+
     The file is an SQLite database on a local disk (not on a network drive, whose locks cannot be
     relied upon). While it is in use there is a file ``-wal`` beside it, which belongs to it and
     after a kill stays until the next use. Copy both or neither. Both are made so that only their
@@ -146,6 +163,14 @@ class Budget:
     >>> ages = [23, 35, 41, 58, 62]
     >>> budget.cost(dp.count, ages, neighbors="add-remove", epsilon=0.5)
     Pure(epsilon=0.5)
+
+    A budget for people, who are known to have at most 20 rows each:
+
+    >>> flights = dp.Budget(epsilon=1, ids="tailnum", max_rows=20)
+    >>> flights.spend(dp.privacy.Pure(0.01), neighbors="add-remove")  # a loss of rows
+    >>> flights.spend(dp.privacy.Pure(0.5), neighbors="add-remove", ids="tailnum")
+    >>> flights.spent["epsilon"]
+    Fraction(7, 10)
 
     A budget that outlives the program:
 
@@ -168,6 +193,8 @@ class Budget:
         delta: Number = 0,
         rho: Number | None = None,
         neighbors: Neighbors | None = None,
+        ids: str | None = None,
+        max_rows: int | None = None,
         name: str = "",
         path: str | os.PathLike[str] | None = None,
         timeout: Number = 30.0,
@@ -175,6 +202,10 @@ class Budget:
         asked = epsilon is not None or rho is not None or checks.fraction("delta", delta) != 0
         given = loss(epsilon, delta, rho) if asked or path is None else None
         self._wanted = None if neighbors is None else checks.neighbors(neighbors)
+        self._ids = None if ids is None else checks.text("ids", ids)
+        if self._ids == "":
+            checks.fail("ids", "the name of an id", ids)
+        self._max_rows = None if max_rows is None else _rows_each(max_rows, ids)
         self._name = checks.text("name", name)
         self._timeout = checks.positive("timeout", timeout)
         self._local = _Local()
@@ -183,7 +214,7 @@ class Budget:
         if path is None:
             assert given is not None
             self._limit, self._created = given, now()
-            self._storage = Memory(self._wanted)
+            self._storage = Memory(self._wanted, self._ids)
             return
         self._open(_path(path), given)
 
@@ -191,17 +222,25 @@ class Budget:
         from .ledger.file import File  # with sqlite3, which most budgets do not need
 
         self._file = self._storage = file = File(
-            path, given, self._wanted, self._name, self._timeout
+            path, given, self._wanted, self._name, self._timeout, self._ids, self._max_rows
         )
         head = file.header
         if given is not None and given != head.limit:
             checks.fail("limit", f"that of {file.path}, {head.limit}, or left out", given)
-        settled = file.state().neighbors
+        state = file.state()
+        settled = state.neighbors
         if self._wanted is not None and settled not in (None, self._wanted):
             checks.fail("neighbors", f"that of {file.path}, {settled!r}, or left out", self._wanted)
+        if self._ids is not None and state.unit not in (None, Unit(self._ids)):
+            said = f"that of {file.path}, which is about {state.unit}, or left out"
+            checks.fail("ids", said, self._ids)
+        if self._max_rows not in (None, head.max_rows):
+            said = f"that of {file.path}, {head.max_rows}, or left out"
+            checks.fail("max_rows", said, self._max_rows)
         if self._name and self._name != head.name:
             checks.fail("name", f"that of {file.path}, {head.name!r}, or left out", self._name)
         self._limit, self._name, self._created = head.limit, head.name, head.created
+        self._max_rows = head.max_rows
 
     def __repr__(self) -> str:
         where = "" if self._file is None else f"; path={self._file.path!r}"
@@ -209,9 +248,10 @@ class Budget:
             state = self._storage.state()
         except LedgerError:
             return f"Budget(limit: {_text(self._limit)}{where}, which cannot be read)"
+        people = "".join(f", {name}={value!r}" for name, value in self._people(state).items())
         return (
             f"Budget(limit: {_text(self._limit)}; spent: {self._words(state.spent)}; "
-            f"neighbors={state.neighbors or self._wanted!r}{where})"
+            f"neighbors={state.neighbors or self._wanted!r}{people}{where})"
         )
 
     def __reduce__(self) -> Any:
@@ -220,7 +260,8 @@ class Budget:
                 "a budget can be neither pickled nor copied: both copies could be spent"
             )
         file = self._file
-        return _again, (file.path, file.header.seal, self._wanted, self._timeout, file.place)
+        seal, place = file.header.seal, file.place
+        return _again, (file.path, seal, self._wanted, self._timeout, place, self._ids)
 
     @property
     def name(self) -> str:
@@ -248,6 +289,23 @@ class Budget:
         return self._storage.state().neighbors or self._wanted
 
     @property
+    def unit(self) -> Literal["rows", "people"] | None:
+        """What the limit is about: "rows", "people", or None before anybody has said it."""
+        unit = self._unit(self._storage.state())
+        return None if unit is None else "rows" if unit.ids is None else "people"
+
+    @property
+    def ids(self) -> str | None:
+        """The name of the id whose people the limit is about, or None if it is not about people."""
+        unit = self._unit(self._storage.state())
+        return None if unit is None else unit.ids
+
+    @property
+    def max_rows(self) -> int | None:
+        """How many rows a person has at most, as publicly known, or None."""
+        return self._max_rows
+
+    @property
     def spent(self) -> dict[str, Fraction]:
         """The sums so far, as exact fractions by name."""
         return self._named(self._storage.state().spent)
@@ -262,7 +320,15 @@ class Budget:
         """The ledger entries in order: what was spent, and answers only if they were recorded."""
         return self._storage.history()
 
-    def spend(self, amount: Loss, *, neighbors: Neighbors, what: str = "", note: str = "") -> None:
+    def spend(
+        self,
+        amount: Loss,
+        *,
+        neighbors: Neighbors,
+        what: str = "",
+        note: str = "",
+        ids: str | None = None,
+    ) -> None:
         """Record a loss, or refuse it.
 
         Parameters
@@ -275,12 +341,17 @@ class Budget:
             A public description for the ledger.
         note : str, optional
             A note for the ledger, by default that of `noted`.
+        ids : str, optional
+            The name of the id whose people the loss is about; by default it is a loss of rows. The
+            empty text stands for ids without a name, such as an array: they are those of the
+            budget, or are named "ids" by the first spend.
 
         Raises
         ------
         BudgetError
-            If less is left than is asked, the loss cannot be expressed in this budget, or this
-            process is a fork. The message shows spent, asked and left. Nothing was recorded.
+            If less is left than is asked, the loss cannot be expressed in this budget or is of
+            another unit, or this process is a fork. The message shows spent, asked and left, or
+            what to pass instead. Nothing was recorded.
         LedgerError
             If the file of the ledger cannot be used. Nothing may be released.
         """
@@ -289,7 +360,9 @@ class Budget:
         checks.neighbors(neighbors)
         notes = self._local.notes
         note = checks.text("note", note) or (notes[-1] if notes else "")
-        spend = Spend(amount, neighbors, checks.text("what", what), note, now(), process())
+        whose = None if ids is None else checks.text("ids", ids)
+        words = checks.text("what", what)
+        spend = Spend(amount, neighbors, words, note, now(), process(), ids=whose)
         keys, self._local.entry = self._local.keys, None
         if keys == []:
             raise BudgetError("budget refused the spend: a key pays for one spend, and was used")
@@ -408,7 +481,7 @@ class Budget:
         """
         entries = self.history
         spent = sum((entry.counted for entry in entries), Amounts())
-        state = State(spent, self._storage.state().neighbors, len(entries))
+        state = replace(self._storage.state(), spent=spent, entries=len(entries))
         return json.dumps({**self._facts(state), "lines": self._told(entries)}, indent=2)
 
     def _facts(self, state: State) -> dict[str, Any]:
@@ -417,6 +490,7 @@ class Budget:
             "path": self.path,
             "created": self._created,
             "neighbors": state.neighbors or self._wanted,
+            **self._people(state),
             **{
                 word: {name: _both(amount) for name, amount in self._named(amounts).items()}
                 for word, amounts in (
@@ -473,6 +547,7 @@ class Budget:
                 "note": entry.note,
                 "loss": {"kind": type(entry.loss).__name__, **_parts(entry.loss)},
                 "neighbors": entry.neighbors,
+                **({} if entry.ids is None else {"ids": entry.ids}),
                 "counted": {n: _both(amount) for n, amount in self._named(entry.counted).items()},
                 "process": entry.process,
                 **({} if entry.answer is None else {"answer": entry.answer}),
@@ -485,21 +560,28 @@ class Budget:
     def _decide(self, state: State, spend: Spend) -> tuple[Spend, State]:
         """Return the entry of a spend and the state after it, or refuse the spend."""
         relation = state.neighbors or self._wanted or spend.neighbors
+        unit, own = self._units(state, spend)
         if self._wanted not in (None, relation):
-            self._refuse(
-                state, spend, f"by a budget for neighbors={self._wanted!r}, while the first spend "
-                f"from the same file was for {relation!r}"
-            )  # fmt: skip
+            self._refuse_late(state, spend, f"neighbors={self._wanted!r}", repr(relation))
+        if self._ids not in (None, unit.ids):
+            self._refuse_late(state, spend, f"ids={self._ids!r}", str(unit))
         counted = self._price(state, spend, relation)
         total = state.spent + counted
         if not total.within(self._ceiling):
             self._refuse(state, spend, "counted as " + self._words(counted))
-        return replace(spend, counted=counted), State(total, relation, state.entries + 1)
+        entry = replace(spend, counted=counted, ids=own.ids)
+        return entry, State(total, relation, state.entries + 1, unit.ids)
 
     def _price(self, state: State, spend: Spend, wanted: Neighbors) -> Amounts:
-        loss = convert(spend.loss, spend.neighbors, wanted)
+        """Return what a spend takes from a budget for this relation, or refuse it."""
+        unit, own = self._units(state, spend)
+        rows = None if unit == own else self._max_rows
+        if unit != own and (rows is None or own != Unit()):
+            self._refuse_unit(unit, own)
+        loss = convert(spend.loss, spend.neighbors, wanted, max_rows=rows)
         if loss is None:
-            self._refuse(state, spend, f"which has no meaning under neighbors={wanted!r}")
+            people = "" if rows is None else f" for {unit}, with up to {rows} rows each"
+            self._refuse(state, spend, f"which has no meaning under neighbors={wanted!r}{people}")
         if isinstance(self._limit, ZCDP):
             if isinstance(loss, Approx):
                 self._refuse(state, spend, "and delta > 0 has no price in a rho budget")
@@ -510,10 +592,50 @@ class Budget:
             )
         return Amounts.of(loss)
 
+    def _unit(self, state: State) -> Unit | None:
+        """Return the unit of the limit, as far as it has been said."""
+        return state.unit or (None if self._ids is None else Unit(self._ids))
+
+    def _units(self, state: State, spend: Spend) -> tuple[Unit, Unit]:
+        """Return the unit that the limit has if a spend is made, and that of the spend."""
+        unit, ids = self._unit(state), spend.ids
+        if ids == "":  # without a name
+            ids = (unit and unit.ids) or "ids"
+        return unit or Unit(ids), Unit(ids)
+
+    def _people(self, state: State) -> dict[str, Any]:
+        """Return the names of what a budget for people is about. Empty for rows."""
+        unit = self._unit(state)
+        facts = {"ids": unit and unit.ids, "max_rows": self._max_rows}
+        return {name: fact for name, fact in facts.items() if fact is not None}
+
+    def _refuse_late(self, state: State, spend: Spend, wanted: str, found: str) -> NoReturn:
+        self._refuse(
+            state, spend, f"by a budget for {wanted}, while the first spend from the same file was "
+            f"for {found}"
+        )  # fmt: skip
+
+    def _refuse_unit(self, unit: Unit, own: Unit) -> NoReturn:
+        if unit == Unit():
+            whose, instead = "rows, as its first spend was,", "leave ids out of the call"
+        else:
+            whose, instead = str(unit), f"pass ids={unit.ids!r} to the call"
+        if own == Unit():
+            other = (
+                f"say Budget(ids={unit.ids!r}, max_rows=...) if a person is publicly known to have "
+                "at most so many rows"
+            )
+        else:
+            other = f"use another budget, Budget(ids={own.ids!r})"
+        raise BudgetError(f"budget for {whose} refused a loss of {own}: {instead}, or {other}")
+
     def _refuse(self, state: State, spend: Spend, counted: str) -> NoReturn:
         spent, left = self._words(state.spent), self._words(self._left(state))
+        asked = _text(spend.loss)
+        if spend.ids is not None:
+            asked += f" for {self._units(state, spend)[1]}"
         raise BudgetError(
-            f"budget refused the spend: spent {spent}; asked {_text(spend.loss)} under "
+            f"budget refused the spend: spent {spent}; asked {asked} under "
             f"neighbors={spend.neighbors!r}, {counted}; left {left}"
         )
 
@@ -542,6 +664,16 @@ def _parts(amount: Loss) -> dict[str, Any]:
     return {n: _both(v) if isinstance(v, Fraction) else v for n, v in named.items()}
 
 
+def _rows_each(max_rows: Any, ids: str | None) -> int:
+    """Return how many rows a person has at most."""
+    if ids is None:
+        checks.fail("max_rows", "left out without ids, of whose people it speaks", max_rows)
+    number = checks.whole("max_rows", max_rows, 1)
+    if number >= 1 << 63:  # more than a file can hold
+        checks.fail("max_rows", "less than 2**63", max_rows)
+    return number
+
+
 def _path(path: Any) -> str:
     """Return a path as text."""
     rule = "the path of a file on a disk"
@@ -556,10 +688,15 @@ def _path(path: Any) -> str:
 
 
 def _again(
-    path: str, seal: str, neighbors: Neighbors | None, timeout: float, place: Place | None = None
+    path: str,
+    seal: str,
+    neighbors: Neighbors | None,
+    timeout: float,
+    place: Place | None = None,
+    ids: str | None = None,
 ) -> Budget:
     """Return a budget from its pickle: the same file, with all rows that were seen of it."""
-    budget = Budget(path=path, neighbors=neighbors, timeout=timeout)
+    budget = Budget(path=path, neighbors=neighbors, ids=ids, timeout=timeout)
     assert budget._file is not None
     if budget._file.header.seal != seal:
         raise LedgerError(f"ledger {budget.path} is another one than was pickled")

@@ -2,10 +2,11 @@
 
 A mechanism has a `loss`, its neighboring relation, a name for the ledger, a `reduce(source)` that
 makes a noise-free summary, and a `finish(summary, generator)` that turns the summary into the
-answer. Its constructor has checked every argument, so any error in `reduce` or `finish` depends on
-the data and comes after the spend. Only two kinds come before it: the intake refuses data of a type
-that cannot be read, and a selection refuses scores that are none. `reduce` and `finish` may call
-functions of the user. If such a function forks, the child is refused.
+answer. If its loss is of people and not of rows, it also has `ids`: the name of their id, or "" for
+ids without a name. Its constructor has checked every argument, so any error in `reduce` or `finish`
+depends on the data and comes after the spend. Only two kinds come before it: the intake refuses
+data of a type that cannot be read, and a selection refuses scores that are none. `reduce` and
+`finish` may call functions of the user. If such a function forks, the child is refused.
 """
 
 from __future__ import annotations
@@ -61,7 +62,8 @@ def release(
     here = witnesses()
     if budget is not None:
         relation = checks.neighbors(mechanism.neighbors)
-        budget.spend(mechanism.loss, neighbors=relation, what=mechanism.name)
+        ids = getattr(mechanism, "ids", None)
+        budget.spend(mechanism.loss, neighbors=relation, what=mechanism.name, ids=ids)
     summary = mechanism.reduce(source)
     _refuse_copies(here, mechanism.name)
     answer = mechanism.finish(summary, generator)

@@ -58,6 +58,12 @@ def test_a_planted_fault_is_found(folder, monkeypatch, of, name, value):
     assert any(said != {"refused"} for _, said in every_table(source))
 
 
+def test_a_unit_that_is_not_sealed_is_found(folder, monkeypatch):
+    monkeypatch.setattr(file.text, "of_people", lambda *parts: ())
+    found = (case for case, said in every_table(made(folder)) if said != {"refused"})
+    assert next(found).startswith("ledger: ('cell', 'ids'")
+
+
 @pytest.mark.parametrize(
     "count, seeds", [(120, range(3)), pytest.param(1000, range(60), marks=LONG)]
 )

@@ -18,7 +18,15 @@ from dpfast.errors import LedgerError
 from dpfast.privacy import Pure
 
 VECTORS = Path(__file__).parents[1] / "reference" / "vectors"
-OLD = json.loads((VECTORS / "ledgers_form_1.json").read_text("utf-8"))
+#: By form and name, such as "1 plain".
+OLD = {
+    f"{form} {name}": ledger
+    for form in (1, 2)
+    for name, ledger in json.loads(
+        (VECTORS / f"ledgers_form_{form}.json").read_text("utf-8")
+    ).items()
+}
+FORMS = pytest.mark.parametrize("form", [1, 2])
 HISTOGRAM = [130_000, 40_000, 20_000, 10_000]
 EYE = np.eye(4)[:3]
 
@@ -66,7 +74,7 @@ def test_the_next_spend_seals_it(old):
     found = said(path)["lines"]
     assert found[:-1] == lines and found[-1]["what"] == "later"
     ((form,),), ((steps,),) = sql(path, "PRAGMA user_version", "SELECT count(*) FROM steps")
-    assert form == chain.VERSION == 2 and steps > len(found)
+    assert form == chain.VERSION == 3 and steps > len(found)
     spend(path)
     assert len(said(path)["lines"]) == len(lines) + 2
 
@@ -76,13 +84,20 @@ def test_the_next_spend_seals_it(old):
     (0o644, 0o600), (0o600, 0o600), (0o664, 0o660), (0o640, 0o600), (0o666, 0o666), (0o755, 0o700),
 ])  # fmt: skip
 def test_the_next_spend_closes_it_to_those_who_can_only_read(tmp_path, before, after):
-    path = unpacked("plain", tmp_path)
+    path = unpacked("1 plain", tmp_path)
     path.chmod(before)
     spend(path)
     assert stat.S_IMODE(path.stat().st_mode) == after
     path.chmod(0o640)  # what is decided later stays
     spend(path)
     assert stat.S_IMODE(path.stat().st_mode) == 0o640
+
+
+@pytest.mark.skipif(os.name != "posix", reason="rights of files are POSIX")
+def test_the_rights_of_a_sealed_one_are_those_that_were_given(tmp_path):
+    path = unpacked("2 plain", tmp_path)
+    spend(path)
+    assert stat.S_IMODE(path.stat().st_mode) == 0o644
 
 
 @pytest.mark.skipif(os.name != "posix", reason="rights of files are POSIX")
@@ -94,7 +109,7 @@ def test_an_empty_file_that_becomes_a_ledger_is_closed_in_the_same_way(tmp_path)
 
 
 def test_rights_that_cannot_be_changed_are_no_error(tmp_path, monkeypatch):
-    path = unpacked("plain", tmp_path)
+    path = unpacked("1 plain", tmp_path)
 
     def chmod(*given):
         raise PermissionError
@@ -104,10 +119,26 @@ def test_rights_that_cannot_be_changed_are_no_error(tmp_path, monkeypatch):
     assert len(dp.Budget(path=path).history) == 5
 
 
-def test_answers_and_keys_go_on(tmp_path):
-    path = unpacked("keyed", tmp_path)
+@FORMS
+def test_the_next_spend_says_the_unit_only_of_an_empty_one(tmp_path, form):
+    """What was spent before was of rows, as far as the file knows."""
+    budget = dp.Budget(path=unpacked(f"{form} plain", tmp_path))
+    assert budget.unit == "rows"
+    with pytest.raises(dp.errors.BudgetError, match="budget for rows, as its first spend was,"):
+        budget.spend(Pure(0.125), neighbors="replace", ids="who")
+    path = unpacked(f"{form} empty", tmp_path)
     budget = dp.Budget(path=path)
-    assert {key: list(budget._found(key)) for key in ("first", "second")} == OLD["keyed"]["found"]
+    assert budget.unit is None
+    budget.spend(Pure(0.125), neighbors="replace", ids="who")
+    again = dp.Budget(path=path, ids="who")
+    assert (again.unit, again.max_rows, again.history[0].ids) == ("people", None, "who")
+
+
+@FORMS
+def test_answers_and_keys_go_on(tmp_path, form):
+    path = unpacked(f"{form} keyed", tmp_path)
+    budget, told = dp.Budget(path=path), OLD[f"{form} keyed"]["found"]
+    assert {key: list(budget._found(key)) for key in ("first", "second")} == told
     for key, kept in (("first", {"value": [3.5, 2]}), ("second", {"value": 7}), ("third", 1)):
         with budget._once(key):
             budget.spend(Pure(0.25), neighbors="replace", what="mean")
@@ -117,8 +148,8 @@ def test_answers_and_keys_go_on(tmp_path):
     assert again.remaining["epsilon"] == Pure(0.25).epsilon
 
 
-def opened(path):
-    budget, told = dp.Budget(path=path), OLD["streams"]
+def opened(path, told):
+    budget = dp.Budget(path=path)
     alarms = dp.online.SparseVector(
         positives=2, threshold=500, epsilon=1, answers=True, budget=budget, name="alarms"
     )
@@ -137,12 +168,13 @@ def opened(path):
     return alarms, shares
 
 
-def test_streams_go_on_with_their_secrets(tmp_path):
-    path = unpacked("streams", tmp_path)
-    alarms, shares = opened(path)
+@FORMS
+def test_streams_go_on_with_their_secrets(tmp_path, form):
+    path, told = unpacked(f"{form} streams", tmp_path), OLD[f"{form} streams"]
+    alarms, shares = opened(path, told)
     assert alarms.answer(3, number=3).above is False and len(shares.past) == 3
     assert shares.answer([0, 0, 0, 1], number=3) == shares.past[3]
-    alarms, shares = opened(path)
+    alarms, shares = opened(path, told)
     assert len(alarms.past) == len(shares.past) == 4
     one = "SELECT count(*) FROM secrets WHERE length(seal) = 64"
     assert sql(path, one) == [[(2,)]]
@@ -158,7 +190,7 @@ def test_streams_go_on_with_their_secrets(tmp_path):
     "PRAGMA user_version = 1",
 ])  # fmt: skip
 def test_what_was_sealed_is_sealed(tmp_path, statement):
-    path = unpacked("plain", tmp_path)
+    path = unpacked("1 plain", tmp_path)
     spend(path)
     drop = sql(path, "SELECT 'DROP TRIGGER ' || name FROM sqlite_master WHERE type = 'trigger'")
     sql(path, *(each for (each,) in drop[0]), statement)
@@ -166,8 +198,9 @@ def test_what_was_sealed_is_sealed(tmp_path, statement):
         dp.Budget(path=path)
 
 
-def test_a_damaged_one_is_not_sealed(tmp_path):
-    path = unpacked("plain", tmp_path)
+@FORMS
+def test_a_damaged_one_is_not_sealed(tmp_path, form):
+    path = unpacked(f"{form} plain", tmp_path)
     budget = dp.Budget(path=path)
     sql(path, "DROP TRIGGER no_UPDATE_lines", "UPDATE lines SET note = 'another' WHERE line = 2")
     before = path.read_bytes()
@@ -176,24 +209,25 @@ def test_a_damaged_one_is_not_sealed(tmp_path):
     assert path.read_bytes() == before
 
 
-def test_a_refused_spend_seals_nothing(tmp_path):
-    path = unpacked("empty", tmp_path)
+@FORMS
+def test_a_refused_spend_seals_nothing(tmp_path, form):
+    path = unpacked(f"{form} empty", tmp_path)
     with pytest.raises(dp.errors.BudgetError):
         spend(path, 2)
-    assert sql(path, "PRAGMA user_version") == [[(1,)]]
+    assert sql(path, "PRAGMA user_version") == [[(form,)]]
 
 
 def test_one_that_was_seen_with_seals_is_not_taken_back_without(tmp_path):
-    path = unpacked("plain", tmp_path)
+    path = unpacked("1 plain", tmp_path)
     spend(path)
-    unpacked("plain", tmp_path)
+    unpacked("1 plain", tmp_path)
     with pytest.raises(LedgerError, match="was put back to an earlier state"):
         spend(path)
 
 
 def test_an_old_one_that_was_put_back_and_grew_is_noticed(tmp_path, monkeypatch):
     """Also where what was seen had no steps yet."""
-    path = unpacked("plain", tmp_path)
+    path = unpacked("1 plain", tmp_path)
     budget = dp.Budget(path=path)
     place = budget._file.place
     assert (place.table, place.number) == ("lines", 4)
@@ -213,6 +247,6 @@ def test_an_older_dpfast_cannot_write_to_it(tmp_path):
     path = tmp_path / "study.db"
     dp.Budget(epsilon=1, path=path)
     spend(path)
-    assert sql(path, "PRAGMA user_version") == [[(2,)]]
+    assert sql(path, "PRAGMA user_version") == [[(3,)]]
     with pytest.raises(sqlite3.OperationalError, match="has 4 columns but 3 values"):
         sql(path, "INSERT INTO answers VALUES (1, '', '3.5')")

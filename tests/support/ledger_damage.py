@@ -21,7 +21,8 @@ from dpfast.budget.ledger import file
 from dpfast.errors import LedgerError
 from dpfast.privacy import Pure
 
-STREAM = {"positives": 3, "threshold": 500, "epsilon": 0.5, "answers": True}
+STREAM = {"positives": 3, "threshold": 500, "epsilon": 0.5, "answers": True,
+          "neighbors": "add-remove"}  # fmt: skip
 KEYS = ("first", "second", "third")
 
 
@@ -37,13 +38,13 @@ def as_process(seen: dict) -> Iterator[None]:
 
 def spend(budget: dp.Budget, key: str | None, note: str = "") -> None:
     with budget._once(key) if key else contextlib.nullcontext():
-        budget.spend(Pure(0.01), neighbors="replace", what="mean", note=note)
+        budget.spend(Pure(0.01), neighbors="add-remove", what="mean", note=note, ids="who")
 
 
 def made(folder: Path) -> Path:
     """The ledger, and beside it copies of its file, and of its log, from its earlier life."""
     path = folder / "study.db"
-    budget = dp.Budget(epsilon=3, path=path, name="größe")
+    budget = dp.Budget(epsilon=3, path=path, name="größe", ids="who", max_rows=2)
     spend(budget, None, "a remark")
     spend(budget, "first")
     budget._settle({"value": 3.5})

@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from .entries import Amounts, Memory, Spend, State
+from .entries import Amounts, Memory, Spend, State, Unit
 
-__all__ = ["Amounts", "Memory", "Spend", "State"]
+__all__ = ["Amounts", "Memory", "Spend", "State", "Unit"]

@@ -7,8 +7,9 @@ step k - 1. The last step and the sums are sealed together in `state`. So a row 
 added or lost is found, even the last one. Whoever has seen step k can tell from its seal alone
 whether all rows up to then are still there (`held`).
 
-A ledger of form 1 has no steps, and no seals of answers and secrets. It is read as it is, and the
-next write adds both (`renew`).
+A ledger of form 1 has no steps, and no seals of answers and secrets, and one of form 2 no column
+for the unit. Either is read as it is, as one of rows, and the next write makes it one of form 3
+(`renew`). The unit is part of a seal only where it is people, so that seals of rows stay.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from . import text
 if TYPE_CHECKING:
     import sqlite3
 
-VERSION = 2
+VERSION = 3
 
 STEPS = """
 CREATE TABLE steps (step INTEGER PRIMARY KEY, what TEXT NOT NULL UNIQUE, seal TEXT NOT NULL);
@@ -34,6 +35,13 @@ NAMES = {
     "streams": "name",
     "turns": "line || ' ' || turn",
 }
+#: The columns of the unit, which stand last, by their tables.
+UNITS = (
+    ("ledger", "ids TEXT"),
+    ("ledger", "max_rows INTEGER"),
+    ("state", "ids TEXT"),
+    ("lines", "ids TEXT"),
+)
 
 
 class Damaged(Exception):
@@ -91,9 +99,17 @@ def begin(db: sqlite3.Connection, first: str) -> None:
     db.execute("INSERT INTO steps VALUES (0, 'ledger', ?)", (first,))
 
 
-def grow(db: sqlite3.Connection, table: str, name: str, row: tuple[object, ...]) -> None:
-    """Add a row, whose last field is its seal, and its step."""
-    db.execute(f"INSERT INTO {table} VALUES ({', '.join('?' * len(row))})", row)
+def unit(db: sqlite3.Connection, *columns: str) -> str:
+    """Return the columns of the unit, as a query names them."""
+    return ", ".join(columns if form(db) > 2 else ["NULL"] * len(columns))
+
+
+def grow(
+    db: sqlite3.Connection, table: str, name: str, row: tuple[object, ...], *unit: str | None
+) -> None:
+    """Add a row, whose last field is its seal, with the columns of its unit; and its step."""
+    values = (*row, *unit)
+    db.execute(f"INSERT INTO {table} VALUES ({', '.join('?' * len(values))})", values)
     _step(db, f"{table} {name}", str(row[-1]))
 
 
@@ -170,8 +186,7 @@ def _rows(db: sqlite3.Connection) -> Iterator[tuple[str, str]]:
 
 def check_sums(db: sqlite3.Connection) -> Place:
     """Return the last row. Raise `Damaged` unless the sums are those that were sealed with it."""
-    every = "SELECT lines, epsilon, delta, rho, neighbors, seal FROM state"
-    ((*parts, seal),) = db.execute(every).fetchall()
+    *parts, seal = _sums(db)
     (lines,) = db.execute("SELECT ifnull(max(line), 0) FROM lines").fetchone()
     if lines != parts[0]:
         raise Damaged("entries are missing")
@@ -185,15 +200,20 @@ def close(db: sqlite3.Connection, before: Place | None = None) -> Place:
     """Seal the sums with the last step, if there is a new one. Return the last row."""
     place = last(db)
     if place != before:
-        every = "SELECT lines, epsilon, delta, rho, neighbors FROM state"
-        (parts,) = db.execute(every).fetchall()
+        *parts, _ = _sums(db)
         db.execute("UPDATE state SET seal = ?", (_sealed(place.seal, parts),))
     return place
 
 
+def _sums(db: sqlite3.Connection) -> tuple[Any, ...]:
+    every = f"SELECT lines, epsilon, delta, rho, neighbors, {unit(db, 'ids')}, seal FROM state"
+    (row,) = db.execute(every).fetchall()
+    return tuple(row)
+
+
 def _sealed(before: str, parts: Sequence[Any]) -> str:
-    lines, *others = parts
-    return text.seal(before, "state", str(lines), *others)
+    lines, *others, ids = parts
+    return text.seal(before, "state", str(lines), *others, *text.of_people(ids))
 
 
 # --- answers, secrets ---------------------------------------------------------------------------
@@ -212,11 +232,19 @@ def hidden(db: sqlite3.Connection, line: int, state: str) -> str:
     return text.seal(row[0], "secret", state)
 
 
-# --- ledgers of form 1 --------------------------------------------------------------------------
+# --- ledgers of earlier forms -------------------------------------------------------------------
 
 
 def renew(db: sqlite3.Connection, first: str) -> None:
-    """Add the seals of form 2 to a ledger of form 1, which was checked."""
+    """Make a ledger of an earlier form, which was checked, one of this form."""
+    if form(db) == 1:
+        _seal_all(db, first)
+    define(db, "".join(f"ALTER TABLE {table} ADD COLUMN {column};\n" for table, column in UNITS))
+    db.execute(f"PRAGMA user_version = {VERSION}")
+
+
+def _seal_all(db: sqlite3.Connection, first: str) -> None:
+    """Add the seals of form 2 to a ledger of form 1."""
     define(db, "DROP TRIGGER IF EXISTS no_UPDATE_answers")
     define(db, "ALTER TABLE answers ADD COLUMN seal TEXT NOT NULL DEFAULT ''")
     both = "SELECT answers.line, answers.time, answer, lines.seal FROM answers "
@@ -231,7 +259,7 @@ def renew(db: sqlite3.Connection, first: str) -> None:
             row = (hidden(db, number, state), number)
             db.execute("UPDATE secrets SET seal = ? WHERE line = ?", row)
     rows = list(_rows(db))
-    db.execute(f"PRAGMA user_version = {VERSION}")
+    db.execute("PRAGMA user_version = 2")
     begin(db, first)
     for what, seal in rows:
         _step(db, what, seal)

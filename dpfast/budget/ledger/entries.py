@@ -50,8 +50,18 @@ class Amounts:
 
 
 @dataclass(frozen=True, slots=True)
+class Unit:
+    """What a loss is about: rows, or the people of an id, each with all rows of one id."""
+
+    ids: str | None = None
+
+    def __str__(self) -> str:
+        return "rows" if self.ids is None else f"the people of {self.ids!r}"
+
+
+@dataclass(frozen=True, slots=True)
 class Spend:
-    """One ledger entry: what was spent, under which relation, for what.
+    """One ledger entry: what was spent, of which unit and relation, for what.
 
     Parameters
     ----------
@@ -72,6 +82,8 @@ class Spend:
         What it took from the ledger, whose relation or kind of loss may be another.
     answer : object
         None, unless the user called `Budget.record`.
+    ids : str or None
+        The name of the id whose people the loss is about; None for a loss of rows.
     """
 
     loss: Loss
@@ -82,6 +94,7 @@ class Spend:
     process: str = field(default="", compare=False)
     counted: Amounts = field(default=Amounts(), compare=False)
     answer: Any = field(default=None, compare=False)
+    ids: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,6 +104,12 @@ class State:
     spent: Amounts
     neighbors: Neighbors | None
     entries: int
+    ids: str | None = None
+
+    @property
+    def unit(self) -> Unit | None:
+        """The unit of the limit; None if neither its maker nor a spend has said it yet."""
+        return Unit(self.ids) if self.entries or self.ids is not None else None
 
 
 #: Returns an entry to be added and the state after it, or raises.
@@ -110,10 +129,10 @@ def process() -> str:
 class Memory:
     """Entries that end with the process. As in a file, deciding and adding are one step."""
 
-    def __init__(self, neighbors: Neighbors | None) -> None:
+    def __init__(self, neighbors: Neighbors | None, ids: str | None) -> None:
         self.lock = threading.Lock()
         self._process = witnesses()
-        self._state = State(Amounts(), neighbors, 0)
+        self._state = State(Amounts(), neighbors, 0, ids)
         self._entries: list[Spend] = []
         self._keys: dict[str, int] = {}
 

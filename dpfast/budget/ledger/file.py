@@ -65,21 +65,24 @@ PATIENCE, PAUSE = 0.25, 0.005
 TABLES = """
 CREATE TABLE ledger (
     one INTEGER PRIMARY KEY CHECK (one = 1), created TEXT NOT NULL, process TEXT NOT NULL,
-    name TEXT NOT NULL, loss TEXT NOT NULL, neighbors TEXT, seal TEXT NOT NULL
+    name TEXT NOT NULL, loss TEXT NOT NULL, neighbors TEXT, seal TEXT NOT NULL,
+    ids TEXT, max_rows INTEGER
 );
 CREATE TABLE state (
     one INTEGER PRIMARY KEY CHECK (one = 1), lines INTEGER NOT NULL, epsilon TEXT NOT NULL,
-    delta TEXT NOT NULL, rho TEXT NOT NULL, neighbors TEXT, seal TEXT NOT NULL
+    delta TEXT NOT NULL, rho TEXT NOT NULL, neighbors TEXT, seal TEXT NOT NULL, ids TEXT
 );
 CREATE TABLE lines (
     line INTEGER PRIMARY KEY, time TEXT NOT NULL, process TEXT NOT NULL, what TEXT NOT NULL,
     note TEXT NOT NULL, loss TEXT NOT NULL, neighbors TEXT NOT NULL, epsilon TEXT NOT NULL,
-    delta TEXT NOT NULL, rho TEXT NOT NULL, relation TEXT NOT NULL, seal TEXT NOT NULL
+    delta TEXT NOT NULL, rho TEXT NOT NULL, relation TEXT NOT NULL, seal TEXT NOT NULL, ids TEXT
 );
 CREATE TABLE answers (
     line INTEGER PRIMARY KEY, time TEXT NOT NULL, answer TEXT NOT NULL, seal TEXT NOT NULL
 );
 """
+#: The columns of an entry that its seal always has, in order.
+LINE = "line, time, process, what, note, loss, neighbors, epsilon, delta, rho, relation"
 KEYS = """
 CREATE TABLE IF NOT EXISTS keys (
     key TEXT PRIMARY KEY, line INTEGER NOT NULL UNIQUE, seal TEXT NOT NULL
@@ -108,6 +111,8 @@ class Header:
     name: str
     created: str
     seal: str
+    ids: str | None
+    max_rows: int | None
 
 
 #: Errors of Python about rows or a schema of the wrong kind.
@@ -131,13 +136,20 @@ class File:
     """Entries in a file. If `limit` is None the ledger must exist."""
 
     def __init__(
-        self, path: str, limit: Loss | None, neighbors: Neighbors | None, name: str, timeout: float
+        self,
+        path: str,
+        limit: Loss | None,
+        neighbors: Neighbors | None,
+        name: str,
+        timeout: float,
+        ids: str | None = None,
+        max_rows: int | None = None,
     ) -> None:
         self.path = os.path.realpath(path)  # as SQLite names the log
         self._timeout = timeout
         self._known: str | None = None
         if limit is not None:
-            self._run(lambda db: self._make(db, limit, neighbors, name), "make")
+            self._run(lambda db: self._make(db, limit, neighbors, name, ids, max_rows), "make")
         self.header = self._run(self._head)
         self._known = self.header.seal
         self._run(self._checked, "check")
@@ -250,7 +262,7 @@ class File:
                         done = job(db)
                     else:
                         head, place = self._same(db)
-                        if write and place.table == "lines":
+                        if write and chain.form(db) < VERSION:
                             self._renew(db, head)
                         done = job(db)
                         if write:
@@ -291,10 +303,14 @@ class File:
             )
 
     def _renew(self, db: sqlite3.Connection, head: Header) -> None:
-        """Check a ledger of form 1, add seals, and close it to those who can only read."""
+        """Check a ledger of an earlier form, and make it one of this form.
+
+        One of form 1 is also closed to those who can only read.
+        """
         self._checked(db)
+        if chain.form(db) == 1:
+            self._narrow()
         chain.renew(db, head.seal)
-        self._narrow()
 
     def _connect(self) -> sqlite3.Connection:
         # mode=rw: everybody could read a file that SQLite makes.
@@ -392,20 +408,27 @@ class File:
         return (pragma(db, "application_id"), chain.form(db), tables) == (0, 0, 0)
 
     def _make(
-        self, db: sqlite3.Connection, limit: Loss, neighbors: Neighbors | None, name: str
+        self,
+        db: sqlite3.Connection,
+        limit: Loss,
+        neighbors: Neighbors | None,
+        name: str,
+        ids: str | None,
+        max_rows: int | None,
     ) -> None:
         if not self._blank(db):
             return
-        define(db, TABLES + guards("ledger", "lines", "answers"))
-        parts = (now(), process(), name, text.loss(limit), neighbors)
-        first = text.seal("", *parts)
-        db.execute("INSERT INTO ledger VALUES (1, ?, ?, ?, ?, ?, ?)", (*parts, first))
-        sums = (*_exact(Amounts()), neighbors, first)
-        db.execute("INSERT INTO state VALUES (1, 0, ?, ?, ?, ?, ?)", sums)
-        chain.begin(db, first)
-        chain.close(db)
         db.execute(f"PRAGMA application_id = {APPLICATION}")
         db.execute(f"PRAGMA user_version = {VERSION}")
+        define(db, TABLES + guards("ledger", "lines", "answers"))
+        parts = (now(), process(), name, text.loss(limit), neighbors)
+        first = text.seal("", *parts, *text.of_people(ids, max_rows))
+        header = (*parts, first, ids, max_rows)
+        db.execute("INSERT INTO ledger VALUES (1, ?, ?, ?, ?, ?, ?, ?, ?)", header)
+        sums = (*_exact(Amounts()), neighbors, first, ids)
+        db.execute("INSERT INTO state VALUES (1, 0, ?, ?, ?, ?, ?, ?)", sums)
+        chain.begin(db, first)
+        chain.close(db)
         self._narrow()
 
     def _head(self, db: sqlite3.Connection) -> Header:
@@ -419,16 +442,19 @@ class File:
                 f"ledger {self.path} was made by a newer dpfast (its form is {version}, known "
                 f"here is {VERSION}): pip install --upgrade dpfast"
             )
-        ((_, *parts, seal),) = db.execute("SELECT * FROM ledger").fetchall()
-        if version < 1 or text.seal("", *parts) != seal:
+        unit = chain.unit(db, "ids", "max_rows")
+        every = f"SELECT created, process, name, loss, neighbors, seal, {unit} FROM ledger"
+        ((*parts, seal, ids, max_rows),) = db.execute(every).fetchall()
+        if version < 1 or text.seal("", *parts, *text.of_people(ids, max_rows)) != seal:
             raise Damaged("its header is not what was written")
         created, _, name, limit, neighbors = parts
-        return Header(text.unpack(limit), neighbors, name, created, seal)
+        return Header(text.unpack(limit), neighbors, name, created, seal, ids, max_rows)
 
     def _state(self, db: sqlite3.Connection) -> State:
-        every = "SELECT lines, epsilon, delta, rho, neighbors FROM state"
-        ((lines, *amounts, neighbors),) = db.execute(every).fetchall()
-        return State(Amounts(*map(text.number, amounts)), neighbors, lines)
+        unit = chain.unit(db, "ids")
+        every = f"SELECT lines, epsilon, delta, rho, neighbors, {unit} FROM state"
+        ((lines, *amounts, neighbors, ids),) = db.execute(every).fetchall()
+        return State(Amounts(*map(text.number, amounts)), neighbors, lines, ids)
 
     def _keyed(self, db: sqlite3.Connection, key: str) -> int | None:
         """Return the number of the entry with a key, or None."""
@@ -457,11 +483,11 @@ class File:
         if number > 1:
             query = "SELECT seal FROM lines WHERE line = ?"
             (before,) = db.execute(query, (number - 1,)).fetchone()
-        seal = text.seal(before, str(number), *parts)
-        chain.grow(db, "lines", str(number), (number, *parts, seal))
+        seal = text.seal(before, str(number), *parts, *text.of_people(spend.ids))
+        chain.grow(db, "lines", str(number), (number, *parts, seal), spend.ids)
         db.execute(
-            "UPDATE state SET lines = ?, epsilon = ?, delta = ?, rho = ?, neighbors = ?",
-            (number, *_exact(after.spent), after.neighbors),
+            "UPDATE state SET lines = ?, epsilon = ?, delta = ?, rho = ?, neighbors = ?, ids = ?",
+            (number, *_exact(after.spent), after.neighbors, after.ids),
         )
         return seal
 
@@ -471,18 +497,20 @@ class File:
         before, total, relation = head.seal, Amounts(), head.neighbors
         spends: list[Spend] = []
         answers = _answers(db)
-        for number, *parts, seal in db.execute("SELECT * FROM lines ORDER BY line").fetchall():
-            before = text.seal(before, str(number), *parts)
+        every = f"SELECT {LINE}, {chain.unit(db, 'ids')}, seal FROM lines ORDER BY line"
+        for number, *parts, ids, seal in db.execute(every).fetchall():
+            before = text.seal(before, str(number), *parts, *text.of_people(ids))
             if seal != before or number != len(spends) + 1:
                 raise Damaged(f"entry {len(spends) + 1} is not what was written")
             when, by, what, note, loss, neighbors, *amounts, relation = parts
             cost, counted = text.unpack(loss), Amounts(*map(text.number, amounts))
             total += counted
             answer, _ = answers.get(number, (None, None))
-            spends.append(Spend(cost, neighbors, what, note, when, by, counted, answer))
+            spends.append(Spend(cost, neighbors, what, note, when, by, counted, answer, ids))
         self._keys(db)
         chain.whole(db, head.seal)
-        if (total, relation) != (state.spent, state.neighbors):
+        ids = head.ids or (spends[0].ids if spends else None)
+        if (total, relation, ids) != (state.spent, state.neighbors, state.ids):
             raise Damaged("its sums are not those of its entries")
         if not total.within(Amounts.of(head.limit)):
             raise Damaged("more is spent than its limit")

@@ -76,6 +76,11 @@ def _plain(answer: Any) -> Any:
     checks.fail_type("answer", RULE, answer)
 
 
-def seal(before: str, *parts: str | None) -> str:
+def of_people(*parts: str | int | None) -> tuple[str | int | None, ...]:
+    """Return what a seal has of the unit: nothing for rows, as before a loss could be of people."""
+    return () if all(part is None for part in parts) else parts
+
+
+def seal(before: str, *parts: str | int | None) -> str:
     """Return a digest of these parts and of the seal before. It finds damage, not forgery."""
     return hashlib.sha256(json.dumps([before, *parts]).encode()).hexdigest()

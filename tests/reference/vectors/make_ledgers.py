@@ -1,6 +1,7 @@
-"""Makes ledgers_form_1.json: ledgers as dpfast wrote them before it sealed answers and secrets.
+"""Makes ledgers_form_1.json and ledgers_form_2.json: ledgers as an earlier dpfast wrote them.
 
-Run with the package as it was then (commit 0a682ac) on the path:
+Form 1 is that before answers and secrets were sealed, form 2 that before a loss could be of people.
+Run with the package as it was then (commits 0a682ac and 879dc62) on the path:
 
     PYTHONPATH=OLD python tests/reference/vectors/make_ledgers.py
 
@@ -15,10 +16,13 @@ import lzma
 import tempfile
 from pathlib import Path
 
-from dpfast._ledger import file
-
 import dpfast as dp
 from dpfast.privacy import ZCDP, Pure
+
+try:
+    from dpfast._ledger import file
+except ImportError:
+    from dpfast.budget.ledger import file
 
 HISTOGRAM = [130_000, 40_000, 20_000, 10_000]
 EYE = [[1, 0, 0, 0], [0, 1, 0, 0], [0, 0, 1, 0]]
@@ -70,12 +74,17 @@ def streams(path: Path) -> dict[str, object]:
         "alarms": [[a.above, a.value] for a in found],
         "shares": [float(a) for a in told],
         "fit": fit.distribution.tolist(),
-        "noise": [alarms._gate.rho, shares._gate.rho],
+        "noise": [secret(alarms), secret(shares)],
     }
 
 
+def secret(stream: object) -> object:
+    """The noise of the threshold, by its name of then."""
+    return (stream._gate if hasattr(stream, "_gate") else stream._comparison).rho
+
+
 def main() -> None:
-    assert file.VERSION == 1
+    assert file.VERSION in (1, 2)
     made = {}
     for maker in (plain, empty, keyed, streams):
         with tempfile.TemporaryDirectory() as folder:
@@ -84,7 +93,7 @@ def main() -> None:
             packed = base64.b64encode(lzma.compress(path.read_bytes(), preset=9)).decode()
             export = json.loads(dp.Budget(path=path).export()) | {"path": None}
         made[maker.__name__] = {"file": packed, "export": export, **said}
-    out = Path(__file__).parent / "ledgers_form_1.json"
+    out = Path(__file__).parent / f"ledgers_form_{file.VERSION}.json"
     out.write_text(json.dumps(made, indent=1) + "\n", encoding="utf-8")
 
 
