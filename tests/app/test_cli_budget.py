@@ -81,6 +81,25 @@ def test_history(shell, told, ledger, monkeypatch):
     assert "answer" not in shell("history", without)[1]  # no answers, no column
 
 
+def test_people(shell, told, tmp_path, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "140")
+    path = tmp_path / "people.db"
+    made = told("create", path, "--epsilon", 1, "--ids", "tailnum", "--max-rows", 2)
+    assert (made["ids"], made["max_rows"]) == ("tailnum", 2)
+    budget = dp.Budget(path=path)
+    for ids in ("tailnum", None):
+        budget.spend(Pure(0.25), neighbors="add-remove", what="count", ids=ids)
+    out = shell("show", path)[1]
+    shown = dict(line.split(maxsplit=1) for line in out.splitlines())
+    assert (shown["ids"].strip(), shown["max_rows"].strip()) == ("tailnum", "2")
+    code, out, err = shell("history", path)
+    assert (code, err) == (0, "") and "the people of 'tailnum'" in out
+    rows = [line.split() for line in out.splitlines() if line.strip()[:1] in {"1", "2"}]
+    assert [row[3:] for row in rows] == [["count", "epsilon=0.25"],
+                                         ["count", "epsilon=0.25", "(rows)"]]  # fmt: skip
+    assert [line.get("ids") for line in told("history", path)["lines"]] == ["tailnum", None]
+
+
 @quick_rows(1)
 @pytest.mark.parametrize("command", ["show", "history"])
 def test_a_plot(shell, ledger, command):
@@ -121,6 +140,7 @@ def test_what_is_drawn(ledger, monkeypatch):
         (("create", "c.db", "--epsilon", "0"), 2, "epsilon must be a finite number greater than 0"),
         (("create", "c.db", "--epsilon", "1", "--rho", "1"), 2, "rho must be left out"),
         (("create", "c.db", "--rho", "1", "--neighbors", "friends"), 2, "neighbors must be one"),
+        (("create", "c.db", "--rho", "1", "--max-rows", "2"), 2, "max_rows must be left out"),
         (("create", "no/c.db", "--epsilon", "1"), 3, "no is no directory"),
         (("create", "study.db", "--epsilon", "1"), 3, "is there already"),
         (("show", "study.db", "--plot", "a.xyz"), 2, "plot must be a name that ends in one of"),

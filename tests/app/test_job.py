@@ -465,6 +465,42 @@ def test_nothing_is_spent_when_it_is_too_much_for_the_ledger(write):
     assert "refused" in job.explain(path) and dp.Budget(path=ledger).history == ()
 
 
+PEOPLE = releases(
+    {"statistic": "sample_and_aggregate", "column": "a", "ids": "who", "estimator": "mean",
+     "blocks": 20, "name": "blocks"},
+    {"statistic": "count", "column": "b"},
+)  # fmt: skip
+
+
+def test_a_job_for_people_says_so_everywhere(write):
+    """A count of rows costs a person of two rows twice."""
+    budget = 'epsilon = 4\nneighbors = "add-remove"\nids = "who"\nmax_rows = 2\npath = "s.db"'
+    path = write(budget, PEOPLE, output="out.csv")
+    with pytest.raises(BudgetError, match=r"asked epsilon=2, .* counted as epsilon=4"):
+        job.run(path)
+    path.with_name("s.db").unlink()
+    dp.Budget(epsilon=6, path=path.with_name("s.db"), ids="who", max_rows=2)
+    for facts in (job.explain(path), job.report(job.run(path))):
+        assert (facts["ids"], facts["max_rows"]) == ("who", 2)
+        assert [release.get("ids") for release in facts["releases"]] == ["who", None]
+    ledger = dp.Budget(path=path.with_name("s.db"))
+    assert sorted(line.ids or "" for line in ledger.history) == ["", "who"]
+    assert ledger.remaining["epsilon"] == 0
+    assert [row["ids"] for row in read_csv(path.with_name("out.csv"))] == ["who", ""]
+
+
+def test_a_job_of_both_units_is_refused_before_anything_is_spent(write):
+    path = write('epsilon = 4\nneighbors = "add-remove"\npath = "s.db"', PEOPLE)
+    with pytest.raises(BudgetError, match="people of 'who' refused a loss of rows"):
+        job.run(path)
+    assert dp.Budget(path=path.with_name("s.db")).unit is None
+    dp.Budget(path=path.with_name("s.db")).spend(Pure(1), neighbors="add-remove")
+    whose = write('epsilon = 4\nids = "who"\npath = "s.db"', PEOPLE)
+    for ask in (job.run, job.explain):
+        with pytest.raises(ArgumentError, match=r"ids must be that of .* which is about rows"):
+            ask(whose)
+
+
 # --- what comes out -----------------------------------------------------------------------------
 
 VECTORS = (
@@ -701,9 +737,12 @@ BLOCKS = 'statistic = "sample_and_aggregate"\nblocks = 9\n'
         ({"budget": "epsilon = true"}, (TypeError, "epsilon must be")),
         ({"budget": "epsilon = 1\nneighbors = 'friends'"}, "neighbors must be one"),
         ({"budget": "epsilon = 1\nneighbours = 'replace'"},
-         "budget.neighbours must be one of epsilon, delta, rho, neighbors, path, name "
-         "(did you mean 'neighbors'?), got 'neighbours'"),
+         "budget.neighbours must be one of epsilon, delta, rho, neighbors, ids, max_rows, path, "
+         "name (did you mean 'neighbors'?), got 'neighbours'"),
         ({"budget": "epsilon = 1\npath = ''"}, "budget.path must be given"),
+        ({"budget": "epsilon = 1\nids = ''"}, "budget.ids must be given"),
+        ({"budget": "epsilon = 1\nmax_rows = 2"}, "budget.max_rows must be left out without"),
+        ({"budget": "epsilon = 1\nids = 'who'\nmax_rows = 0"}, "budget.max_rows must be an int"),
         ({"data": ""}, "data.path must be given"),
         ({"data": 'path = "t.parket"'}, (SourceError, "is not there; did you mean")),
         ({"data": 'path = "t.parquet"\nrows = 0'}, "data.rows must be an integer"),

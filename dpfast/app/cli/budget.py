@@ -48,7 +48,23 @@ def create(
         typer.Option(
             metavar="replace|add-remove",
             show_default=False,
-            help="What one person may change; by default what the first spend says.",
+            help="How neighbors differ; by default what the first spend says.",
+        ),
+    ] = None,
+    ids: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME",
+            show_default=False,
+            help="The id whose people the limit is about; by default what the first spend says.",
+        ),
+    ] = None,
+    max_rows: Annotated[
+        int | None,
+        typer.Option(
+            metavar="N",
+            show_default=False,
+            help="A person is publicly known to have at most so many rows.",
         ),
     ] = None,
     name: Annotated[str, typer.Option(show_default=False, help="What the ledger is for.")] = "",
@@ -64,7 +80,8 @@ def create(
     if os.path.lexists(file):
         raise LedgerError(f"ledger {file} is there already")
     relation = None if neighbors is None else checks.neighbors(neighbors)
-    _show(Budget(**amounts, neighbors=relation, name=name, path=file), as_json)
+    made = Budget(**amounts, neighbors=relation, ids=ids, max_rows=max_rows, name=name, path=file)
+    _show(made, as_json)
 
 
 @app.command(epilog="Example: dpfast budget show study.db")
@@ -82,16 +99,19 @@ def history(file: File, as_json: Json = False, plot: Plot = None) -> None:
     if as_json:
         print(json.dumps(json.loads(budget.export())))
         return
-    entries, relation = budget.history, budget.neighbors
+    entries, relation, people = budget.history, budget.neighbors, budget.ids
     answered = any(entry.answer is not None for entry in entries)
-    table = Table(title=escape(budget.name) or None, title_justify="left", box=box.SIMPLE)
+    whose = "" if people is None else f"the people of {people!r}"
+    title = escape(": ".join(filter(None, (budget.name, whose))))
+    table = Table(title=title or None, title_justify="left", box=box.SIMPLE)
     table.add_column("line", justify="right")
     table.add_column("time (UTC)", no_wrap=True)
     for heading in ("what", "note", "loss", *["answer"] * answered):
         table.add_column(heading, overflow="fold", no_wrap=heading == "loss")
     for number, entry in enumerate(entries, 1):
-        other = "" if entry.neighbors == relation else f" ({entry.neighbors})"
-        cost = _text(entry.loss).removesuffix(", delta=0") + other
+        other = ["rows"] * (entry.ids != people) + [entry.neighbors] * (entry.neighbors != relation)
+        cost = _text(entry.loss).removesuffix(", delta=0")
+        cost += f" ({', '.join(other)})" if other else ""
         cells = [entry.what, entry.note, cost]
         if answered:
             cells.append("" if entry.answer is None else json.dumps(entry.answer))
@@ -125,6 +145,7 @@ def _show(budget: Budget, as_json: bool) -> None:
         "file": budget.path,
         "made": _when(budget.created) + " UTC",
         "neighbors": state.neighbors or "as the first spend will say",
+        **budget._people(state),
         "limit": budget._words(budget._ceiling),
         "spent": budget._words(state.spent),
         "remaining": budget._words(budget._left(state)),

@@ -61,6 +61,7 @@ def explain(file: File, as_json: Json = False) -> None:
         "data": explained["data"],
         "rows": "private" if explained["rows"] is None else f"{explained['rows']:,}",
         "neighbors": explained["neighbors"],
+        **{name: explained[name] for name in ("ids", "max_rows") if name in explained},
         "total": _loss(explained["loss"]),
         "passes": _passes(explained["passes"]),
         "ledger": explained["ledger"] or "none: the job cannot be resumed",

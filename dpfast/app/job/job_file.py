@@ -1,7 +1,8 @@
 """The reader of job files: the releases, their data, and their privacy loss together.
 
     [data]      path; rows (a public guess, for error bars)
-    [budget]    epsilon, with delta, or rho, of the whole job; neighbors; path (a ledger); name
+    [budget]    epsilon, with delta, or rho, of the whole job; neighbors; ids and max_rows, if the
+                limit is about people; path (a ledger); name
     [output]    path (.json, .csv or .parquet)
     [defaults]  arguments of every release that takes them
     [[release]] statistic, column or columns, name, weight, and arguments of the public function
@@ -48,7 +49,7 @@ STATISTICS: dict[str, Callable[..., Any]] = {
 
 SECTIONS = {
     "data": ("path", "rows"),
-    "budget": ("epsilon", "delta", "rho", "neighbors", "path", "name"),
+    "budget": ("epsilon", "delta", "rho", "neighbors", "ids", "max_rows", "path", "name"),
     "output": ("path",),
     "defaults": None,
     "release": None,
@@ -99,6 +100,8 @@ class Job:
     rows: int | None
     loss: Loss
     neighbors: Neighbors
+    ids: str | None
+    max_rows: int | None
     ledger: Path | None
     name: str
     output: Path | None
@@ -144,6 +147,9 @@ def read(path: Any) -> Job:
         if kind in budget
     }
     rows, ledger, out = data.get("rows"), budget.get("path"), output.get("path")
+    ids, max_rows = budget.get("ids"), budget.get("max_rows")
+    if max_rows is not None and ids is None:
+        checks.fail("budget.max_rows", "left out without budget.ids", max_rows)
     releases = document.get("release", [])
     tables = isinstance(releases, list) and all(isinstance(table, dict) for table in releases)
     if not tables or not releases:
@@ -154,6 +160,8 @@ def read(path: Any) -> Job:
         rows=None if rows is None else checks.whole("data.rows", rows, 1),
         loss=make_loss(amounts.get("epsilon"), amounts.get("delta", 0), amounts.get("rho")),
         neighbors=checks.neighbors(budget.get("neighbors", "replace")),
+        ids=None if ids is None else _text("budget.ids", ids),
+        max_rows=None if max_rows is None else checks.whole("budget.max_rows", max_rows, 1),
         ledger=None if ledger is None else folder / _file("budget.path", ledger),
         name=checks.text("budget.name", budget.get("name", "")),
         output=None if out is None else _output(folder, out),

@@ -32,7 +32,7 @@ from .runner import Answer, Outcome, Results
 
 FIELDS = (
     "name", "statistic", "column", "index", "at", "value", "half_width", "ranks", "confidence",
-    "epsilon", "delta", "rho", "error", "note",
+    "epsilon", "delta", "rho", "error", "note", "ids",
 )  # fmt: skip
 NUMBERS = ("value", "half_width", "ranks", "confidence", "epsilon", "delta", "rho")
 
@@ -53,6 +53,7 @@ class ReleaseFacts(TypedDict):
     statistic: str
     columns: list[str]
     loss: dict[str, float]
+    ids: NotRequired[str]
     expected_error: ErrorBar
 
 
@@ -70,6 +71,8 @@ class JobFacts(TypedDict):
 
     job: str
     neighbors: str
+    ids: NotRequired[str]
+    max_rows: NotRequired[int]
     loss: dict[str, float]
 
 
@@ -109,22 +112,30 @@ def amounts(loss: Loss) -> dict[str, float]:
 
 def release_facts(release: Release, rows: int | None) -> ReleaseFacts:
     """Return what a release asks, costs, and is expected to be off for a number of rows."""
-    return {
+    facts: ReleaseFacts = {
         "name": release.entry.name,
         "statistic": release.entry.statistic,
         "columns": list(release.entry.columns),
         "loss": amounts(release.loss),
         "expected_error": cast(ErrorBar, asdict(release.expected(rows))),
     }
+    if release.ids is not None:  # a loss of people
+        facts["ids"] = release.ids
+    return facts
 
 
 def job_facts(job: Job) -> JobFacts:
     """Return what a job is, and costs."""
-    return {
+    facts: JobFacts = {
         "job": job.name or job.path.name,
         "neighbors": job.neighbors,
         "loss": amounts(job.loss),
     }
+    if job.ids is not None:  # a budget for people
+        facts["ids"] = job.ids
+    if job.max_rows is not None:
+        facts["max_rows"] = job.max_rows
+    return facts
 
 
 def report(results: Results) -> Report:
@@ -169,6 +180,7 @@ def explain(plan: Plan) -> Explanation:
         return shown
     entries, after = plan.affords(budget)
     shown["ledger"] = budget.path
+    shown.update(cast(Explanation, budget._people(budget._storage.state())))
     shown["remaining"] = {name: float(amount) for name, amount in budget.remaining.items()}
     paid = zip(plan.releases, entries, strict=True)
     shown["paid"] = [release.entry.name for release, entry in paid if entry]
@@ -227,6 +239,7 @@ def rows(results: Results) -> Iterator[dict[str, Any]]:
             **release["loss"],
             "error": release.get("error"),
             "note": release.get("note") or expected["note"],
+            "ids": release.get("ids"),
         }
         value = release["value"]
         for index in np.ndindex(*_shape(value)):

@@ -70,9 +70,15 @@ class Release:
         return loss
 
     @property
+    def ids(self) -> str | None:
+        """The id whose people its loss is about, or None for rows."""
+        ids: str | None = getattr(self.mechanism, "ids", None)
+        return ids
+
+    @property
     def spend(self) -> Spend:
         """The ledger entry that it will ask for."""
-        return Spend(self.loss, self.mechanism.neighbors, self.mechanism.name)
+        return Spend(self.loss, self.mechanism.neighbors, self.mechanism.name, ids=self.ids)
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,16 +105,17 @@ class Plan:
 
         A new ledger has the loss of the job for its limit.
         """
-        loss, neighbors = self.job.loss, self.job.neighbors
+        loss, neighbors, ids = self.job.loss, self.job.neighbors, self.job.ids
         limit: dict[str, Any] = {f.name: getattr(loss, f.name) for f in fields(loss)}
+        limit |= {"ids": ids, "max_rows": self.job.max_rows}
         if self.job.ledger is None:
             return Budget(**limit, neighbors=neighbors)
         if not make:
-            return Budget(path=self.job.ledger) if self.job.ledger.exists() else None
+            return Budget(ids=ids, path=self.job.ledger) if self.job.ledger.exists() else None
         try:  # without a look whether it is there: another process may make it just now
             return Budget(**limit, name=self.job.name, path=self.job.ledger)
         except ArgumentError:  # it is there, with another limit or name
-            return Budget(path=self.job.ledger)
+            return Budget(ids=ids, path=self.job.ledger)
 
     def affords(self, budget: Budget) -> tuple[list[tuple[int, Any] | None], Amounts | BudgetError]:
         """Return the entry and answer of each paid release, and what the others would leave.
