@@ -1,3 +1,4 @@
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -38,6 +39,38 @@ def pair(
     low: NDArray[np.uint64],
     present: NDArray[np.bool_],
 ) -> None: ...
+
+PARTS: int
+KEPT: int
+FIRST: int
+
+def split(
+    key: Key,
+    low: NDArray[np.uint64],
+    high: NDArray[np.uint64] | None,
+    present: NDArray[np.bool_] | None,
+    codes: NDArray[np.int32],
+    start: int,
+) -> tuple[NDArray[np.uint64], NDArray[np.uint32]]: ...
+
+class Blocks:
+    def add(self, records: NDArray[np.uint64], cuts: NDArray[np.uint32]) -> None: ...
+    def joined(
+        self, first: int, stop: int, words: int
+    ) -> tuple[NDArray[np.uint64], NDArray[np.int64]]: ...
+    def mark(
+        self,
+        key: Key,
+        first: int,
+        stop: int,
+        groups: int,
+        rows: int,
+        more: Sequence[NDArray[np.uint64]],
+        marks: NDArray[np.uint8],
+        kept: NDArray[np.uint32] | None = None,
+        mask: int = ...,
+    ) -> None: ...
+
 def add(
     values: NDArray[Any],
     codes: NDArray[np.int32],

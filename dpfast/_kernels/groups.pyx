@@ -4,7 +4,8 @@ from libc.stddef cimport size_t
 from libc.stdint cimport (
     INT64_MAX, int8_t, int16_t, int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t
 )
-from libc.stdlib cimport free, malloc
+from libc.stdlib cimport free, malloc, realloc
+from libc.string cimport memcpy
 
 import numpy as np
 
@@ -172,6 +173,189 @@ def pair(const int32_t[::1] a not None, const int32_t[::1] b not None, uint64_t[
     if n:
         with nogil:
             dpf_codes_pair(&a[0], &b[0], n, &low[0], &mask[0])
+
+
+# --- bounding -------------------------------------------------------------------------------------
+
+cdef extern from "groups/bound.h" nogil:
+    enum:
+        DPF_BOUND_PARTS, DPF_BOUND_NARROW, DPF_BOUND_WIDE, DPF_BOUND_KEPT, DPF_BOUND_FIRST
+    ctypedef struct dpf_bound_run:
+        const uint64_t *records
+        size_t n, words
+    ctypedef struct dpf_bound:
+        dpf_keys_key key
+        uint64_t groups, rows, mask
+    void dpf_bound_count(const dpf_keys_key *key, const uint64_t *low, const uint64_t *high,
+                         const uint8_t *present, const int32_t *codes, size_t n, uint16_t *part,
+                         uint32_t *counts)
+    void dpf_bound_place(const uint16_t *part, const uint64_t *low, const uint64_t *high,
+                         const int32_t *codes, uint64_t start, size_t n, uint32_t *at,
+                         uint64_t *out)
+    int dpf_bound_within(const dpf_bound_run *runs, size_t count, uint64_t rows)
+    int dpf_bound_mark(const dpf_bound *bound, const dpf_bound_run *runs, size_t count,
+                       uint8_t *marks, uint32_t *groups)
+
+PARTS = DPF_BOUND_PARTS
+KEPT = DPF_BOUND_KEPT
+FIRST = DPF_BOUND_FIRST
+
+
+def split(Key key not None, const uint64_t[::1] low not None, const uint64_t[::1] high, present,
+          const int32_t[::1] codes not None, int64_t start):
+    """Return the records of the rows from number `start` on, part by part, and where parts begin.
+
+    Rows whose code is negative, or whose `present` is False, are left out.
+    """
+    cdef const uint8_t[::1] mask = _mask(present)
+    cdef size_t n = _of_one_length(low, high, mask, codes)
+    cdef int p
+    cdef const uint64_t *more = NULL
+    cdef const uint8_t *here = NULL
+    cdef uint32_t[::1] cuts = np.zeros(DPF_BOUND_PARTS + 1, np.uint32)
+    cdef uint32_t[::1] at
+    cdef uint16_t[::1] part
+    cdef uint64_t[:, ::1] out
+    if start < 0 or n >= <size_t>1 << 32:
+        raise ValueError("start must not be negative, and rows must be fewer than 2**32")
+    if n:
+        if high is not None:
+            more = &high[0]
+        if mask is not None:
+            here = &mask[0]
+        part = np.empty(n, np.uint16)
+        with nogil:
+            dpf_bound_count(&key.sip, &low[0], more, here, &codes[0], n, &part[0], &cuts[1])
+            for p in range(DPF_BOUND_PARTS):
+                cuts[p + 1] += cuts[p]
+        at = cuts.base.copy()
+    out = np.empty((cuts[DPF_BOUND_PARTS], DPF_BOUND_NARROW if high is None else DPF_BOUND_WIDE),
+                   np.uint64)
+    if out.shape[0]:
+        with nogil:
+            dpf_bound_place(&part[0], &low[0], more, &codes[0], start, n, &at[0], &out[0, 0])
+    return out.base, cuts.base
+
+
+cdef class Blocks:
+    """Records that were split, block by block, each by itself in its parts."""
+
+    cdef dpf_bound_run *runs
+    cdef const uint32_t **cuts
+    cdef size_t count, room
+    cdef list kept
+
+    def __cinit__(self):
+        self.kept = []
+
+    def __dealloc__(self):
+        free(self.runs)
+        free(<void *>self.cuts)
+
+    def add(self, const uint64_t[:, ::1] records not None, const uint32_t[::1] cuts not None):
+        """Keep a block, as `split` returns it."""
+        cdef size_t room = max(<size_t>16, 2 * self.room)
+        cdef int p
+        cdef void *more
+        if (records.shape[1] not in (DPF_BOUND_NARROW, DPF_BOUND_WIDE) or cuts[0]
+                or cuts.shape[0] != DPF_BOUND_PARTS + 1 or cuts[DPF_BOUND_PARTS] != records.shape[0]):
+            raise ValueError("records and cuts must belong together")
+        for p in range(DPF_BOUND_PARTS):
+            if cuts[p] > cuts[p + 1]:
+                raise ValueError("cuts must not fall")
+        if self.count == self.room:
+            more = realloc(self.runs, room * sizeof(dpf_bound_run))
+            if more == NULL:
+                raise MemoryError()
+            self.runs = <dpf_bound_run *>more
+            more = realloc(<void *>self.cuts, room * sizeof(void *))
+            if more == NULL:
+                raise MemoryError()
+            self.cuts = <const uint32_t **>more
+            self.room = room
+        if records.shape[0]:
+            self.runs[self.count] = dpf_bound_run(&records[0, 0], 0, records.shape[1])
+            self.cuts[self.count] = &cuts[0]
+            self.kept.append((records.base, cuts.base))
+            self.count += 1
+
+    cdef size_t _slices(self, size_t first, size_t stop, dpf_bound_run *out) noexcept nogil:
+        """Write what each block has of the parts ``first .. stop - 1``, and return how much."""
+        cdef size_t i, rows = 0
+        for i in range(self.count):
+            out[i].words = self.runs[i].words
+            out[i].records = self.runs[i].records + self.cuts[i][first] * self.runs[i].words
+            out[i].n = self.cuts[i][stop] - self.cuts[i][first]
+            rows += out[i].n
+        return rows
+
+    def joined(self, size_t first, size_t stop, size_t words):
+        """Return the records of some parts that have so many words, part by part, and the parts' sizes."""
+        cdef size_t p, i, n, rows = 0
+        if not first <= stop <= DPF_BOUND_PARTS:
+            raise ValueError("parts must be those that there are")
+        cdef int64_t[::1] sizes = np.zeros(stop - first + 1, np.int64)
+        for i in range(self.count):
+            if self.runs[i].words == words:
+                rows += self.cuts[i][stop] - self.cuts[i][first]
+        cdef uint64_t[:, ::1] out = np.empty((rows, words), np.uint64)
+        if rows == 0:
+            return out.base, sizes.base[:stop - first]
+        cdef uint64_t *to = &out[0, 0]
+        with nogil:
+            for p in range(first, stop):
+                for i in range(self.count):
+                    if self.runs[i].words == words:
+                        n = self.cuts[i][p + 1] - self.cuts[i][p]
+                        memcpy(to, self.runs[i].records + self.cuts[i][p] * words, 8 * n * words)
+                        to += n * words
+                        sizes[p - first] += n
+        return out.base, sizes.base[:stop - first]
+
+    def mark(self, Key key not None, size_t first, size_t stop, uint64_t groups, uint64_t rows,
+             more, uint8_t[::1] marks not None, uint32_t[::1] kept=None,
+             uint64_t mask=0xffffffffffffffff):
+        """Write the marks of all rows of the parts ``first .. stop - 1``: bits `KEPT` and `FIRST`.
+
+        A person keeps at most so many `groups`, and `rows` in each. `more` are arrays of records of
+        these parts that lay elsewhere; all numbers of rows are below the length of `marks`. `kept`
+        gets the number of groups that a person keeps, at each row marked as first.
+        """
+        cdef dpf_bound bound
+        cdef size_t count = self.count, i
+        cdef uint32_t *many = NULL
+        cdef const uint64_t[:, ::1] own
+        cdef int status
+        if not first <= stop <= DPF_BOUND_PARTS or groups < 1 or rows < 1:
+            raise ValueError("parts must be those that there are, groups and rows at least 1")
+        bound.key, bound.groups, bound.rows, bound.mask = key.sip, groups, rows, mask
+        if kept is not None:
+            if kept.shape[0] != marks.shape[0]:
+                raise ValueError("marks and kept must be of one length")
+            many = &kept[0] if kept.shape[0] else NULL
+        cdef dpf_bound_run *runs = <dpf_bound_run *>malloc(
+            (count + len(more) + 1) * sizeof(dpf_bound_run))
+        if runs == NULL:
+            raise MemoryError()
+        try:
+            for each in more:
+                own = each
+                if own.shape[1] not in (DPF_BOUND_NARROW, DPF_BOUND_WIDE):
+                    raise ValueError("records must have 3 or 4 words")
+                if own.shape[0]:
+                    runs[count] = dpf_bound_run(&own[0, 0], own.shape[0], own.shape[1])
+                    count += 1
+            with nogil:
+                self._slices(first, stop, runs)
+                status = dpf_bound_within(runs, count, marks.shape[0])
+                if status == 0:
+                    status = dpf_bound_mark(&bound, runs, count, &marks[0], many)
+        finally:
+            free(runs)
+        if status == 1:
+            raise ValueError("there must be a mark for each row")
+        if status:
+            raise MemoryError()
 
 
 # --- sums -----------------------------------------------------------------------------------------

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import functools
 import os
-from collections.abc import Callable, Generator, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import closing
 from queue import SimpleQueue
 from threading import Event, Lock, Semaphore, Thread
 from typing import Any, TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from .._core import checks
 
@@ -78,6 +79,30 @@ def in_parts(
 
     with ThreadPoolExecutor(parts) as pool:
         return functools.reduce(both, pool.map(part, range(parts)))
+
+
+def each(work: Callable[[S], T], items: Sequence[S], workers: int) -> list[T]:
+    """Return ``work(item)`` of each item, in up to `workers` threads."""
+    if workers == 1 or len(items) <= 1:
+        return [work(item) for item in items]
+    from concurrent.futures import ThreadPoolExecutor  # not everybody who imports needs it
+
+    with ThreadPoolExecutor(min(workers, len(items))) as pool:
+        return list(pool.map(work, items))
+
+
+def spans_of(
+    cuts: NDArray[np.int64], rows: int, groups: int | None = None
+) -> Iterable[tuple[int, int]]:
+    """Yield consecutive groups ``first .. stop - 1``, of `rows` rows at most or of one group."""
+    first, last = 0, len(cuts) - 1
+    while first < last:
+        stop = int(np.searchsorted(cuts, cuts[first] + rows, side="right")) - 1
+        stop = min(max(stop, first + 1), last)
+        if groups is not None:
+            stop = min(stop, first + max(1, groups))
+        yield first, stop
+        first = stop
 
 
 class _Failure:

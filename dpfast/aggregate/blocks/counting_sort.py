@@ -7,7 +7,7 @@ into groups of adjacent blocks (`csrc/aggregate/scatter.h`).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from ..._core import checks
 from ..._kernels import aggregate as _native
 from ..._kernels.sources import Key
-from ...sources.threads import threads
+from ...sources.threads import each, spans_of, threads
 from .partition import TILE, RandomLabels, RowLabels, missing
 
 T = TypeVar("T")
@@ -137,16 +137,6 @@ def key_of(labels: object, drop: bool) -> Key | None:
     return labels.key if isinstance(labels, RandomLabels) and not drop else None
 
 
-def each(work: Callable[[S], T], items: Sequence[S], workers: int) -> list[T]:
-    """Return ``work(item)`` of each item, in up to `workers` threads."""
-    if workers == 1 or len(items) <= 1:
-        return [work(item) for item in items]
-    from concurrent.futures import ThreadPoolExecutor  # not everybody who imports needs it
-
-    with ThreadPoolExecutor(min(workers, len(items))) as pool:
-        return list(pool.map(work, items))
-
-
 def scatter(
     rows: NDArray[Any],
     labels: RowLabels | NDArray[Any],
@@ -259,17 +249,3 @@ class _Sort:
             if gone is not None:
                 labels, rows = labels[~gone], rows[~gone]
             yield at, labels, rows
-
-
-def spans_of(
-    cuts: NDArray[np.int64], rows: int, groups: int | None = None
-) -> Iterable[tuple[int, int]]:
-    """Yield consecutive groups ``first .. stop - 1``, of `rows` rows at most or of one group."""
-    first, last = 0, len(cuts) - 1
-    while first < last:
-        stop = int(np.searchsorted(cuts, cuts[first] + rows, side="right")) - 1
-        stop = min(max(stop, first + 1), last)
-        if groups is not None:
-            stop = min(stop, first + max(1, groups))
-        yield first, stop
-        first = stop

@@ -15,7 +15,8 @@ from numpy.typing import NDArray
 
 from ..._kernels import aggregate as _native
 from ...sources.base import RowChunk, RowSource
-from .counting_sort import Empty, Groups, each, step_of
+from ...sources.threads import each
+from .counting_sort import Empty, Groups, step_of
 from .partition import ContiguousLabels, RandomLabels
 
 #: Rows between two places where the cursors of all groups are known. A chunk that follows no other

@@ -22,7 +22,8 @@ from ..._kernels import aggregate as _native
 from ...sources.available_memory import available
 from ...sources.base import RowChunk
 from ...sources.row_files import Spill
-from .counting_sort import Empty, Groups, each, key_of, shift_of, spans_of
+from ...sources.threads import each, spans_of
+from .counting_sort import Empty, Groups, key_of, shift_of
 from .partition import TILE, Partition, tiles
 
 

@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from ...sources.available_memory import available
 from ...sources.base import RowChunk, RowSource
 from ...sources.row_files import File, directory, shared_file
-from ...sources.threads import decoders, threads
-from .counting_sort import Empty, is_little, low_type, scatter, shift_of, spans_of
+from ...sources.threads import decoders, spans_of, threads
+from .counting_sort import Empty, is_little, low_type, scatter, shift_of
 from .direct_placement import placed
 from .external_sort import ExternalSort, Sizes
 from .ids import KeyedLabels

@@ -11,8 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...sources.base import RowSource
-from ...sources.threads import threads
-from ..blocks.counting_sort import each
+from ...sources.threads import each, threads
 from ..blocks.layout import Window, laid_out
 from ..blocks.partition import Partition
 
