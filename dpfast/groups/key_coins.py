@@ -1,0 +1,113 @@
+"""A coin for each private key, of which the probability depends on the key's people alone.
+
+A coin compares 64 bits with the integer part of 2^64 pi(n). One in about 2^64 needs further bits,
+and pi(n) to more digits. So no rounding enters a probability.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from functools import partial
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .._kernels.rng import BitStream
+from ..noise.distributions.base import context
+from ..noise.distributions.exact import Tail
+from ..privacy import Approx
+
+_LEAST = (1 << 64) - 1
+_COUNTED = 1 << 20  # up to so many people, one count of keys for each number is cheaper than a sort
+
+
+class KeyRule(ABC):
+    """The probability pi(n) of showing a key that n people have, pi(0) = 0.
+
+    Attributes
+    ----------
+    loss : Approx
+        Of all keys together.
+    most : int
+        From so many people on pi does not change.
+    """
+
+    loss: Approx
+    most: int
+
+    @abstractmethod
+    def precise(self, people: int, mp: Any) -> Any:
+        """Return pi(people), people <= most, good to a relative 2**(20 - prec)."""
+
+    def bits(self, people: Sequence[int]) -> list[int]:
+        """Return the integer part of 2**64 pi(n) for each number n <= most of people."""
+        return [self._whole(n) for n in people]
+
+    def _whole(self, people: int) -> int:
+        bits = 64 if people > 0 else 0
+        while bits:
+            mp = context(bits + 64)
+            value = mp.ldexp(self.precise(people, mp), 64)
+            error = mp.ldexp(1, 84 - mp.prec)
+            low, high = (int(mp.floor(value + side)) for side in (-error, error))
+            if low == high or value == mp.ldexp(1, 64):
+                return high
+            bits *= 2
+        return 0
+
+    def probability(self, people: int) -> float:
+        """Return pi(people) as a float, for tests and error bars."""
+        return float(self.precise(min(people, self.most), context(100)))
+
+    @property
+    def half(self) -> int:
+        """The least number of people for which a key is shown with a probability of 1/2 or more."""
+        low, high = 0, 1
+        while high < self.most and self.probability(high) < 0.5:
+            low, high = high, 2 * high
+        while high - low > 1:
+            middle = (low + high) // 2
+            low, high = (low, middle) if self.probability(middle) >= 0.5 else (middle, high)
+        return high
+
+    def expected(self, people: NDArray[np.int64]) -> float:
+        """Return how many keys are shown on average. NOT PRIVATE: for tests and benchmarks."""
+        present, which = self._distinct(people)
+        each = np.array([self.probability(n) for n in present.tolist()])
+        return float(each @ np.bincount(which, minlength=len(present)))
+
+    def keep(self, people: NDArray[np.int64], stream: BitStream) -> NDArray[np.bool_]:
+        """Flip the coin of each key.
+
+        Parameters
+        ----------
+        people : int64 array
+            How many people have each key.
+        stream : BitStream
+
+        Returns
+        -------
+        bool array
+            Which keys to show. Keys that nobody has are not shown.
+        """
+        present, which = self._distinct(people)
+        bits = self.bits(present.tolist())
+        always = np.array([b >> 64 for b in bits], np.bool_)[which]
+        least = np.array([b & _LEAST for b in bits], np.uint64)[which]
+        words = np.frombuffer(stream.take(8 * len(people)), "<u8")
+        kept: NDArray[np.bool_] = always | (words < least)
+        for i in np.flatnonzero(~always & (words == least)).tolist():
+            near = partial(self.precise, int(min(people[i], self.most)))
+            kept[i] = Tail(int(words[i]), stream.word).below(near)
+        return kept
+
+    def _distinct(self, people: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Return the numbers of people that occur, up to `most`, and the place of each key's."""
+        capped = np.minimum(people, min(self.most, 1 << 62))
+        if self.most > _COUNTED:
+            present, which = np.unique(capped, return_inverse=True)
+            return present, which
+        occurs = np.bincount(capped) > 0
+        return np.flatnonzero(occurs), (np.cumsum(occurs) - 1)[capped]
