@@ -45,7 +45,8 @@ def columns():
 
 
 def methods():
-    def own(**kw):
+    def own(neighbors="replace", **kw):
+        kw["neighbors"] = neighbors
         return lambda data, bounds, epsilon: dp.median(data, bounds=bounds, epsilon=epsilon, **kw)
 
     found = {

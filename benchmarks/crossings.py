@@ -71,7 +71,7 @@ def columns():
 
 def answers(repeats, function, rows, **arguments):
     """Many answers of one release, whose rows are read once."""
-    mechanism = quoted(function, rows, bounds=BOUNDS, **arguments)
+    mechanism = quoted(function, rows, bounds=BOUNDS, **{"neighbors": "replace"} | arguments)
     source = read_column(rows, mechanism.neighbors, arguments.get("where")).kept
     summary = mechanism.reduce(source)
     words = f"{function.__name__} {sorted(map(str, arguments.items()))} {rows[:3]}"

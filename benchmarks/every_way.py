@@ -110,12 +110,17 @@ class Way:
         return np.array([math.inf if x is dp.NO_ANSWER else abs(x - truth) for x in found])
 
 
+REPLACE = {"neighbors": "replace"}
+
+
 def _median(**more):
+    more = REPLACE | more
     return lambda c, loss, rng: dp.median(c.rows, bounds=c.bounds, rng=rng, **loss, **more)
 
 
 def _proposed_median(c, loss, rng):
-    return dp.ptr.quantile(c.rows, 0.5, bounds=c.bounds, proposed=c.width / 10_000, rng=rng, **loss)
+    asked = {"bounds": c.bounds, "proposed": c.width / 10_000} | REPLACE
+    return dp.ptr.quantile(c.rows, 0.5, rng=rng, **asked, **loss)
 
 
 def _mean(neighbors):
@@ -131,7 +136,7 @@ def _proposed_mean(c, loss, rng):
 
 
 def _cut(statistic, proportion, **more):
-    release = getattr(dp, f"{statistic}_mean")
+    release, more = getattr(dp, f"{statistic}_mean"), REPLACE | more
     return lambda c, loss, rng: release(
         c.rows, proportion=proportion, bounds=c.bounds, rng=rng, **loss, **more
     )
@@ -145,6 +150,7 @@ def _blocks(estimator, aggregator):
         bounds=c.bounds,
         aggregator=aggregator,
         rng=rng,
+        **REPLACE,
         **loss,
     )
 

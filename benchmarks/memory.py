@@ -65,9 +65,8 @@ def status(field):
 
 
 def call(data, name, blocks, partition, ids=None):
-    return dp.sample_and_aggregate(
-        data, name, blocks=blocks, bounds=(0, 100), epsilon=1.0, partition=partition, ids=ids
-    )
+    asked = {"blocks": blocks, "bounds": (0, 100), "epsilon": 1.0, "neighbors": "replace"}
+    return dp.sample_and_aggregate(data, name, partition=partition, ids=ids, **asked)
 
 
 def array(name, blocks, partition, rows):
@@ -149,7 +148,7 @@ def streamed(path, what, column, workers):
     rows, known = stream.read(path)
     lo, hi = stream.BOUNDS[column]
     loss = {"epsilon": 500}  # so much that counts get no noise at all
-    some = {"bounds": (lo, hi), **loss}
+    some = {"bounds": (lo, hi), "neighbors": "replace", **loss}
     bins = {"bins": stream.BINS, **some}
     calls = {
         "scan": lambda x: read_only(path, column, workers),

@@ -32,7 +32,12 @@ def run(benchmark, work):
 
 def aggregate(data, estimator, bounds, **more):
     """A call with so large a loss that its answer shows whether the blocks were right."""
-    more = {"blocks": BLOCKS, "epsilon": 400.0, "rng": InsecureGenerator(1), **more}
+    more |= {
+        "blocks": BLOCKS,
+        "epsilon": 400.0,
+        "neighbors": "replace",
+        "rng": InsecureGenerator(1),
+    }
     return dp.sample_and_aggregate(data, estimator, bounds=bounds, **more)
 
 

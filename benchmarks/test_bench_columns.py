@@ -23,7 +23,8 @@ pytest.importorskip("pytest_benchmark")
 
 N = rows(20_000_000)
 LO, HI = 20.0, 80.0
-KW = {"axis": 0, "bounds": (LO, HI), "epsilon": 400.0}  # so that few rows tell a wrong answer
+#: So much that few rows tell a wrong answer.
+KW = {"axis": 0, "bounds": (LO, HI), "epsilon": 400.0, "neighbors": "replace"}
 
 
 @pytest.fixture(scope="module", params=[2, 10, 50])

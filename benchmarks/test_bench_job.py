@@ -30,7 +30,7 @@ def job(request, tmp_path_factory):
     table = pa.table({c: np.round(rng.normal(50, 12, rows(3_000_000)), 2) for c in COLUMNS})
     kind = "none" if request.param == "plain" else "zstd"
     pq.write_table(table, place / "t.parquet", compression=kind)
-    text = [f'[data]\npath = "t.parquet"\n[budget]\nepsilon = {EACH * 40}\n']
+    text = [f'[data]\npath = "t.parquet"\n[budget]\nepsilon = {EACH * 40}\nneighbors = "replace"\n']
     for column in COLUMNS:
         for name, arguments in ASKED.items():
             more = "".join(f"{k} = {v}\n" for k, v in arguments.items())
@@ -54,7 +54,11 @@ def test_one_call_after_the_other(benchmark, job):
     def calls():
         return {
             (name, c): getattr(dp, name)(
-                dp.scan(job / "t.parquet", c), bounds=(0, 100), epsilon=EACH, **arguments
+                dp.scan(job / "t.parquet", c),
+                bounds=(0, 100),
+                epsilon=EACH,
+                neighbors="replace",
+                **arguments,
             )
             for c in COLUMNS
             for name, arguments in ASKED.items()

@@ -9,6 +9,7 @@ from .conftest import rows
 
 N = rows(50_000_000)
 BOUNDS = (0.0, 100.0)
+ASKED = {"bounds": BOUNDS, "epsilon": 1.0, "neighbors": "replace"}
 DTYPES = ("float64", "float32", "int64", "int32", "uint8")
 
 
@@ -27,9 +28,7 @@ def check(value, data):
 def test_dpfast(benchmark, columns, dtype, monkeypatch):
     monkeypatch.setenv("DPFAST_NUM_THREADS", "1")
     data = columns[dtype]
-    value = benchmark.pedantic(
-        dp.median, (data,), {"bounds": BOUNDS, "epsilon": 1.0}, rounds=7, warmup_rounds=1
-    )
+    value = benchmark.pedantic(dp.median, (data,), ASKED, rounds=7, warmup_rounds=1)
     check(value, data)
 
 
@@ -51,7 +50,7 @@ def test_floor_partition(benchmark, columns):
 @pytest.mark.benchmark(group="median of 100 rows")
 def test_dpfast_small(benchmark):
     data = np.random.default_rng(1).normal(50.0, 12.0, 100)
-    value = benchmark(dp.median, data, bounds=BOUNDS, epsilon=1.0)
+    value = benchmark(dp.median, data, **ASKED)
     assert BOUNDS[0] <= value <= BOUNDS[1]
 
 

@@ -51,7 +51,10 @@ if __name__ == "__main__":
     n = parser.parse_args().calls
     data = np.linspace(0, 1, 101)
     rows = {
-        "median of 101 rows": (lambda: dp.median(data, bounds=(0, 1), epsilon=2.0), 0.5),
+        "median of 101 rows": (
+            lambda: dp.median(data, bounds=(0, 1), epsilon=2.0, neighbors="replace"),
+            0.5,
+        ),
         "one Laplace sample": (lambda: dp.noise.laplace(1.0), 0.0),
         "one Gaussian sample": (lambda: dp.noise.gaussian(1.0), 0.0),
         "planted loop": (planted, 0.0),

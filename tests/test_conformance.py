@@ -252,7 +252,7 @@ def test_what_is_spent_is_what_was_asked_under_the_relation_that_was_said(name):
         assert budget.spent["delta"] in (0, Fraction(str(loss.get("delta", 0))))
         if case.call.__module__.startswith("dpfast.statistics.ptr"):
             assert budget.spent["delta"] > 0  # the test has no other way
-        quoted = dp.Budget(epsilon=1).cost(case.call, case.data, **case.kw, **loss, **kw)
+        quoted = dp.Budget(epsilon=1).cost(case.call, case.data, **{**case.kw, **loss, **kw})
         assert quoted == line.loss
 
 

@@ -645,7 +645,8 @@ def test_a_table_where_a_column_should_be_is_refused_unread(column):
 def test_text_that_utf8_cannot_write_is_a_row_like_others(put, word):
     some = put(["a"] * 4 + [word], dtype=pd.StringDtype("python"))
     table = pd.DataFrame({"x": np.zeros(5), "who": some})
-    rows, people = dp.Budget(epsilon=9), dp.Budget(epsilon=9, ids="who")
+    rows = dp.Budget(epsilon=9, neighbors="replace")
+    people = dp.Budget(epsilon=9, ids="who", neighbors="replace")
     kw = {"epsilon": 1, "budget": rows}
     dp.histogram(some, categories=["a"], **kw)
     dp.response.kary(some, categories=["a", "b"], **kw)

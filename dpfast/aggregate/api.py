@@ -19,7 +19,7 @@ from .._core.progress import check as check_progress
 from .._core.progress import reporter
 from .._core.types import Bounds, BoundsEach, Neighbors, Number
 from ..budget.budget import Budget
-from ..budget.release import release
+from ..budget.release import relation_of, release
 from ..noise.additive import amount
 from ..privacy import Loss
 from ..rng import Generator
@@ -104,7 +104,7 @@ class _Options(TypedDict, total=False):
     epsilon: Number | None
     delta: Number
     rho: Number | None
-    neighbors: Neighbors
+    neighbors: Neighbors | None
     aggregator: AggregatorName
     partition: PartitionName
     ids: ArrayLike | str | None
@@ -148,7 +148,7 @@ def sample_and_aggregate(
     epsilon: Number | None = None,
     delta: Number = 0.0,
     rho: Number | None = None,
-    neighbors: Neighbors = "replace",
+    neighbors: Neighbors | None = None,
     aggregator: AggregatorName = "mean",
     partition: PartitionName = "auto",
     ids: ArrayLike | str | None = None,
@@ -170,7 +170,7 @@ def sample_and_aggregate(
 
     Privacy
     -------
-    Neighbors are datasets that differ in one row, replaced or added or removed; with
+    Neighbors are datasets that differ in one row, added or removed, or replaced; with
     ``partition="key"``, in all rows of one person. The call satisfies the loss that it is asked
     for: pure `epsilon`, (`epsilon`, `delta`), or `rho`-zCDP, whatever the estimator does with a
     block (Nissim, Raskhodnikova and Smith, STOC 2007, section 4). The proof has two parts.
@@ -228,8 +228,8 @@ def sample_and_aggregate(
         loss of all coordinates: "mean", and "attention" with `centres`, make one joint release; the
         others release each coordinate with an equal share: ``1 / d`` of `epsilon` and `delta`, or
         of `rho`; with `delta`, also of the zCDP loss that implies them, where that is the larger.
-    neighbors : {"replace", "add-remove"}, default "replace"
-        The neighboring relation. For ids, "add-remove" means that one person is added, removed, or
+    neighbors : {"add-remove", "replace"}, optional
+        As in `sum`. For ids, "add-remove" means that one person is added, removed, or
         replaced by one with a new id (whose label has the same distribution). "replace" means that
         the rows of one id become any rows of one id, which others may have, too; its loss has to
         cover two blocks.
@@ -327,8 +327,8 @@ def sample_and_aggregate(
     """
     loss = privacy.loss(epsilon, delta, rho)
     blocks = checks.whole("blocks", blocks, 1)
-    checks.neighbors(neighbors)
-    kind = choose_partition(partition, neighbors, ids)
+    relation = relation_of(neighbors, budget)
+    kind = choose_partition(partition, relation, ids)
     pairs, is_vector = checks.pairs(bounds)
     fallback = _default(default, pairs, is_vector)
     checks.choice("nan", nan, ("keep", "drop"))
@@ -339,11 +339,11 @@ def sample_and_aggregate(
     resolved = resolve(estimator, executor, time_limit)
     source = as_rows(data, ids if kind == "key" else None, workers)
     # The number of rows is public where single rows are replaced, and nowhere else.
-    public = source.length if neighbors == "replace" and kind != "key" else None
+    public = source.length if relation == "replace" and kind != "key" else None
     if public is not None and blocks > public:
         checks.fail("blocks", f"at most the number of rows, {public}", blocks)
     amount(loss)
-    two_blocks = kind == "key" and neighbors == "replace"
+    two_blocks = kind == "key" and relation == "replace"
     share = one_step(loss) if two_blocks else loss
     chosen, made = _aggregator(aggregator, blocks, pairs, is_vector, share, centres)
     bound = resolved.bind(source, len(pairs) if is_vector else None)
@@ -357,7 +357,7 @@ def sample_and_aggregate(
         is_vector=is_vector,
         default=fallback,
         drop=nan == "drop",
-        neighbors=neighbors,
+        neighbors=relation,
         loss=two_steps(made.loss) if two_blocks else made.loss,
         name=name,
         job=Job(workers, None, folder),
@@ -376,8 +376,9 @@ def choose_partition(partition: str, neighbors: str, ids: Any) -> str:
     if partition == "contiguous" and neighbors != "replace":
         checks.fail(
             "partition",
-            "'random' or 'key' under add-remove (to add or remove one row shifts all rows after "
-            "it, and so changes every contiguous block)",
+            "'random' or 'key', or 'contiguous' with neighbors='replace' (pass "
+            "neighbors='replace'; a row that comes or goes shifts all rows after it, and so "
+            "changes every contiguous block)",
             partition,
         )
     if partition == "key" and ids is None:

@@ -37,17 +37,22 @@ class _Quote(Exception):
 class _Probe:
     """Stands in for a budget: `release` shows it the mechanism and goes no further."""
 
+    def __init__(self, neighbors: Neighbors | None = None) -> None:
+        self.neighbors = neighbors
+
     def quote(self, mechanism: Any) -> NoReturn:
         raise _Quote(mechanism)
 
 
-def quoted(function: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Any:
-    """Return the mechanism that a call would run. Check arguments, and read no data.
+def quoted(
+    function: Callable[..., Any], /, *args: Any, relation: Neighbors | None = None, **kwargs: Any
+) -> Any:
+    """Return the mechanism that a call would run with a budget of a relation, if it has one.
 
-    None for a function that does not call `release`.
+    Arguments are checked, and no data are read. None for a function that does not call `release`.
     """
     try:
-        function(*args, **kwargs, budget=_Probe())
+        function(*args, **kwargs, budget=_Probe(relation))
     except _Quote as quote:
         return quote.mechanism
     return None
@@ -102,8 +107,9 @@ class Budget:
         epsilon tanh(epsilon / 2), or less where the distribution of its noise or draws is known
         (`dpfast.privacy.Draws`), rounded up.
     neighbors : {"replace", "add-remove"}, optional
-        The neighboring relation of the limit, by default that of the first spend. A loss under
-        add-remove counts for replace as twice epsilon or four times rho. The opposite is refused.
+        The neighboring relation of the limit, by default that of the first spend. It is the default
+        of every call that is paid for here. A loss under add-remove counts for replace as twice
+        epsilon or four times rho. The opposite is refused.
     ids : str, optional
         The name of the id whose people the limit is about. Neighbors then differ in one person,
         that is in all rows of one id: they are there or not (add-remove), or are replaced by all
@@ -157,11 +163,11 @@ class Budget:
     >>> import dpfast as dp
     >>> budget = dp.Budget(epsilon=1.0)
     >>> for _ in range(10):
-    ...     budget.spend(dp.privacy.Pure(0.1), neighbors="replace")
+    ...     budget.spend(dp.privacy.Pure(0.1), neighbors="add-remove")
     >>> budget.remaining
     {'epsilon': Fraction(0, 1), 'delta': Fraction(0, 1)}
     >>> ages = [23, 35, 41, 58, 62]
-    >>> budget.cost(dp.count, ages, neighbors="add-remove", epsilon=0.5)
+    >>> budget.cost(dp.count, ages, epsilon=0.5)
     Pure(epsilon=0.5)
 
     A budget for people, who are known to have at most 20 rows each:
@@ -503,9 +509,10 @@ class Budget:
         }
 
     def cost(self, function: Callable[..., object], /, *args: Any, **kwargs: Any) -> Loss:
-        """Return what a call would cost, without running it.
+        """Return what this budget would be charged for a call, without running it.
 
         Arguments are checked and no data are read. (The scores of a selection are arguments.)
+        Whether so much is left is not looked at.
 
         Parameters
         ----------
@@ -517,12 +524,15 @@ class Budget:
         Returns
         -------
         Pure, Approx or ZCDP
-            The loss under the neighboring relation of the call.
+            The loss as it counts here: under the neighboring relation of the budget (of the call,
+            if the budget has none yet), and in rho if the limit is one of rho.
 
         Raises
         ------
         ArgumentError
             If an argument of the call breaks its rule, or the function spends nothing.
+        BudgetError
+            If the loss has no price in this budget.
         """
         rule = "a release of dpfast, such as dpfast.median"
         try:
@@ -533,11 +543,12 @@ class Budget:
             checks.fail("function", rule, function)
         if "budget" in kwargs:
             checks.fail("budget", "left out: nothing is spent", kwargs["budget"])
-        mechanism = quoted(function, *args, **kwargs)
+        mechanism = quoted(function, *args, relation=self.neighbors, **kwargs)
         if mechanism is None:
             checks.fail("function", rule, function)
-        cost: Loss = mechanism.loss
-        return cost
+        ids = getattr(mechanism, "ids", None)
+        spend = Spend(mechanism.loss, mechanism.neighbors, mechanism.name, ids=ids)
+        return self._price(self._storage.state(), spend)[1]
 
     def _told(self, entries: tuple[Spend, ...]) -> list[dict[str, Any]]:
         return [
@@ -559,21 +570,22 @@ class Budget:
 
     def _decide(self, state: State, spend: Spend) -> tuple[Spend, State]:
         """Return the entry of a spend and the state after it, or refuse the spend."""
-        relation = state.neighbors or self._wanted or spend.neighbors
         unit, own = self._units(state, spend)
-        if self._wanted not in (None, relation):
-            self._refuse_late(state, spend, f"neighbors={self._wanted!r}", repr(relation))
         if self._ids not in (None, unit.ids):
             self._refuse_late(state, spend, f"ids={self._ids!r}", str(unit))
-        counted = self._price(state, spend, relation)
+        relation, loss = self._price(state, spend)
+        counted = Amounts.of(loss)
         total = state.spent + counted
         if not total.within(self._ceiling):
             self._refuse(state, spend, "counted as " + self._words(counted))
         entry = replace(spend, counted=counted, ids=own.ids)
         return entry, State(total, relation, state.entries + 1, unit.ids)
 
-    def _price(self, state: State, spend: Spend, wanted: Neighbors) -> Amounts:
-        """Return what a spend takes from a budget for this relation, or refuse it."""
+    def _price(self, state: State, spend: Spend) -> tuple[Neighbors, Loss]:
+        """Return the relation of the ledger and the loss as it counts there, or refuse."""
+        wanted = state.neighbors or self._wanted or spend.neighbors
+        if self._wanted not in (None, wanted):
+            self._refuse_late(state, spend, f"neighbors={self._wanted!r}", repr(wanted))
         unit, own = self._units(state, spend)
         rows = None if unit == own else self._max_rows
         if unit != own and (rows is None or own != Unit()):
@@ -581,16 +593,20 @@ class Budget:
         loss = convert(spend.loss, spend.neighbors, wanted, max_rows=rows)
         if loss is None:
             people = "" if rows is None else f" for {unit}, with up to {rows} rows each"
-            self._refuse(state, spend, f"which has no meaning under neighbors={wanted!r}{people}")
+            self._refuse(
+                state, spend, f"which has no meaning under neighbors={wanted!r}{people}, the "
+                f"relation of this budget: pass neighbors={wanted!r}, unless the call has its own "
+                "relation"
+            )  # fmt: skip
         if isinstance(self._limit, ZCDP):
             if isinstance(loss, Approx):
                 self._refuse(state, spend, "and delta > 0 has no price in a rho budget")
-            return Amounts.of(loss if isinstance(loss, ZCDP) else ZCDP.of_pure(loss))
+            return wanted, loss if isinstance(loss, ZCDP) else ZCDP.of_pure(loss)
         if isinstance(loss, ZCDP):
             self._refuse(
                 state, spend, "and rho has no price in an epsilon budget: use Budget(rho=...)"
             )
-        return Amounts.of(loss)
+        return wanted, loss
 
     def _unit(self, state: State) -> Unit | None:
         """Return the unit of the limit, as far as it has been said."""

@@ -16,6 +16,7 @@ from typing import Any, Protocol, TypeVar
 
 from .. import rng as _rng
 from .._core import checks
+from .._core.types import Neighbors
 from .._kernels.rng import witnesses
 from ..errors import BudgetError
 from ..privacy import Loss
@@ -51,24 +52,56 @@ def release(
     refuses what are no scores.
     """
     generator = _rng.check(rng)
-    if budget is not None:
-        if not isinstance(budget, (Budget, _Probe)):
-            checks.fail_type("budget", "a dpfast.Budget or None", budget)
-        if not generator.private:
-            raise BudgetError(f"a budget pays for private noise only, got rng={generator!r}")
+    _check(budget)
+    if budget is not None and not generator.private:
+        raise BudgetError(f"a budget pays for private noise only, got rng={generator!r}")
     source = data if prepare is None else prepare(data)
     if isinstance(budget, _Probe):
         budget.quote(mechanism)
     here = witnesses()
     if budget is not None:
-        relation = checks.neighbors(mechanism.neighbors)
+        stated = checks.neighbors(mechanism.neighbors)
         ids = getattr(mechanism, "ids", None)
-        budget.spend(mechanism.loss, neighbors=relation, what=mechanism.name, ids=ids)
+        budget.spend(mechanism.loss, neighbors=stated, what=mechanism.name, ids=ids)
     summary = mechanism.reduce(source)
     _refuse_copies(here, mechanism.name)
     answer = mechanism.finish(summary, generator)
     _refuse_copies(here, mechanism.name)
     return answer
+
+
+def relation_of(neighbors: Any, budget: Any) -> Neighbors:
+    """Return the neighboring relation of a call: what is said, else that of its budget.
+
+    Where there is no budget, or it has none yet, it is "add-remove". The relation of a budget may
+    be settled by another process at any time, so a call asks once.
+    """
+    if neighbors is not None:
+        return checks.neighbors(neighbors)
+    _check(budget)
+    return (None if budget is None else budget.neighbors) or "add-remove"
+
+
+def relation_of_proof(neighbors: Any, budget: Any) -> Neighbors:
+    """Return the relation that a proof of the caller is for, which "replace" is only if it is said.
+
+    What was proved of a row that comes or goes (that counts are monotone, or a sensitivity as
+    `dpfast.sensitivity` returns it by default) may be wrong of one that is replaced, and would be
+    charged at half of its loss there.
+    """
+    found = relation_of(neighbors, budget)
+    if neighbors is None and found == "replace":
+        rule = (
+            "'add-remove' or 'replace', whichever you have proved it for (the budget, which is for "
+            "'replace', does not tell)"
+        )
+        checks.fail("neighbors", rule, neighbors)
+    return found
+
+
+def _check(budget: Any) -> None:
+    if budget is not None and not isinstance(budget, (Budget, _Probe)):
+        checks.fail_type("budget", "a dpfast.Budget or None", budget)
 
 
 def _refuse_copies(here: tuple[int, int], name: str) -> None:

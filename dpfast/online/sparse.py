@@ -23,6 +23,7 @@ from ..noise.calibrated_integer import IntegerNoise, integer_noise
 from ..noise.sensitivity import Sensitivity
 from ..privacy import Loss
 from ..rng import Generator
+from ..selection.arguments import relation_of_scores
 from .noisy_comparison import FAR, allocate
 from .session import Draft, Session
 
@@ -115,9 +116,9 @@ class SparseVector(Session[_Question, Finding | Findings]):
     granularity : float, optional
         For values that are not integers: a public power of two, to whose multiples they are rounded
         down. About 1e-4 of the sensitivity works well.
-    neighbors : {"replace", "add-remove"}, optional
-        The neighboring relation for which `sensitivity` and `monotone` hold, for the budget. By
-        default "replace", and "add-remove" for monotone values.
+    neighbors : {"add-remove", "replace"}, optional
+        The neighboring relation for which `sensitivity` and `monotone` hold. By default that of the
+        budget, else "add-remove"; for monotone values it must be given in a budget for "replace".
     name : str, optional
         Keep the stream in the file of the budget under this name. Opened again with the same
         arguments, by any process, it goes on after its last answer and is not paid for again. The
@@ -192,12 +193,11 @@ class SparseVector(Session[_Question, Finding | Findings]):
             self._unit = checks.power_of_two("granularity", granularity)
         cells = self._cells(sensitivity)
         self._threshold = self._bar(threshold)
-        usual = "add-remove" if checks.flag("monotone", monotone) else "replace"
+        relation = relation_of_scores(neighbors, monotone, budget)
         scales, spent, each = allocate(asked, cells, count, monotone, _share(answers))
         self._noise: IntegerNoise | None = None
         if each is not None:
             self._noise = integer_noise(each, Sensitivity.of_one(cells))
-        relation = checks.neighbors(usual if neighbors is None else neighbors)
         title = f"sparse vector, {count} positive{'s' * (count > 1)}"
         self._open(
             Allocation(title, spent, relation),

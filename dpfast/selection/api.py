@@ -16,7 +16,14 @@ from .._kernels.rng import BitStream
 from ..budget.budget import Budget
 from ..budget.release import release
 from ..rng import Generator
-from .arguments import PERMUTE, Prepared, candidates_last, log_weights, selection
+from .arguments import (
+    PERMUTE,
+    Prepared,
+    candidates_last,
+    log_weights,
+    relation_of_scores,
+    selection,
+)
 from .exponential_race import SMALL, Race, Top
 from .permute import Flips
 from .scores.stored import Stored
@@ -220,9 +227,10 @@ def exponential(
         How many independent draws, as the shape of the result.
     axis : int, default -1
         The axis of the candidates. There is one draw for each place along the other axes.
-    neighbors : {"replace", "add-remove"}, optional
-        The neighboring relation for which `sensitivity` and `monotone` hold, for the budget. By
-        default "replace", and "add-remove" for monotone scores: only under it are counts monotone.
+    neighbors : {"add-remove", "replace"}, optional
+        The neighboring relation for which `sensitivity` and `monotone` hold. By default that of the
+        budget, else "add-remove". For monotone scores it must be given in a budget for "replace":
+        counts are monotone only under "add-remove".
     data : object, optional
         First argument of a score function.
     candidates : int, optional
@@ -274,7 +282,8 @@ def exponential(
     >>> dp.selection.exponential(table, sensitivity=1, epsilon=1.0)
     array([1, 0, 1])
     """
-    terms = sensitivity, epsilon, rho, monotone, neighbors
+    relation = relation_of_scores(neighbors, monotone, budget)
+    terms = sensitivity, epsilon, rho, monotone, relation
     if not callable(scores):
         for name, value in (("data", data), ("candidates", candidates)):
             if value is not None:
@@ -374,7 +383,8 @@ def permute_and_flip(
     >>> dp.selection.permute_and_flip([0.0, 3.5, 1e3], sensitivity=1, epsilon=1.0)
     2
     """
-    terms = sensitivity, epsilon, rho, monotone, neighbors
+    relation = relation_of_scores(neighbors, monotone, budget)
+    terms = sensitivity, epsilon, rho, monotone, relation
     return _release(PERMUTE, scores, terms, size, axis, budget, rng)
 
 
@@ -449,7 +459,8 @@ def top_k(
     if k > count:
         checks.fail("k", f"at most the number of candidates, {count}", k)
     lead = array.shape[:-1]
-    terms = sensitivity, epsilon, rho, monotone, neighbors
+    relation = relation_of_scores(neighbors, monotone, budget)
+    terms = sensitivity, epsilon, rho, monotone, relation
     plan = selection(f"top-{k}", *terms, math.prod(lead), k)
 
     def prepare(array: NDArray[Any]) -> Prepared:
@@ -547,6 +558,7 @@ def noisy_max(
     """
     checks.choice("noise", noise, ("auto", "exponential", "gumbel"))
     gumbel = noise == "gumbel" or (noise == "auto" and rho is not None)
-    terms = sensitivity, epsilon, rho, monotone, neighbors
+    relation = relation_of_scores(neighbors, monotone, budget)
+    terms = sensitivity, epsilon, rho, monotone, relation
     name = "exponential" if gumbel else PERMUTE
     return _release(name, scores, terms, size, axis, budget, rng)

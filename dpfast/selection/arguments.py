@@ -16,6 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 from .._core import checks
 from .._core.types import Neighbors, Number
 from .._kernels.rng import BitStream
+from ..budget.release import relation_of, relation_of_proof
 from ..privacy import ZCDP, Draws, Loss, float_down, loss, pure_within, range_within
 from ..rng import Generator
 from ..sources import chunk_dtype
@@ -54,7 +55,7 @@ def _make(
     epsilon: Number | None,
     rho: Number | None,
     monotone: bool,
-    neighbors: Neighbors | None,
+    neighbors: Neighbors,
     calls: int,
     picks: int = 1,
 ) -> Selection:
@@ -76,9 +77,16 @@ def _make(
     if not 1 / Fraction(SCALE) <= ratio <= Fraction(SCALE):
         rule = "within a factor of 2**960 of the epsilon of a draw"
         checks.fail("sensitivity", rule, sensitivity)
-    if neighbors is None:
-        neighbors = "add-remove" if monotone else "replace"
-    return Selection(name, float_down(ratio), total, checks.neighbors(neighbors))
+    return Selection(name, float_down(ratio), total, neighbors)
+
+
+def relation_of_scores(neighbors: Any, monotone: Any, budget: Any) -> Neighbors:
+    """Return the relation for which the sensitivity of scores holds, and that they are monotone.
+
+    Counts are monotone under "add-remove" and not under "replace", which is thus not inherited.
+    """
+    find = relation_of_proof if checks.flag("monotone", monotone) else relation_of
+    return find(neighbors, budget)
 
 
 _remembered = lru_cache(maxsize=1024, typed=True)(_make)

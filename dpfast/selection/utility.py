@@ -147,7 +147,7 @@ def _probabilities(
     checks.choice("mechanism", mechanism, get_args(Mechanism))
     ranged = mechanism != PERMUTE
     turned = candidates_last(scores, axis)
-    plan = selection(mechanism, *terms, None, 1)
+    plan = selection(mechanism, *terms, "add-remove", 1)
     table = Table(turned.reshape(-1, turned.shape[-1]))
     tilts = None
     if not ranged:
@@ -246,7 +246,7 @@ def utility_bound(
         margin = checks.number("t", t)
         if margin < 0:
             checks.fail("t", "at least 0", t)
-    plan = selection("exponential", sensitivity, epsilon, rho, monotone, None, 1)
+    plan = selection("exponential", sensitivity, epsilon, rho, monotone, "add-remove", 1)
     # log1p keeps the digits of a ratio near 1; a relative 2**-44 covers all roundings.
     try:
         spread = math.log1p(float(Fraction(count - ties, ties)))

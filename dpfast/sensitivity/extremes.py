@@ -8,14 +8,14 @@ from .._core.types import Bounds, NanPolicy, Neighbors, Number
 from .quantile import global_quantile, local_at, smooth_at
 
 
-def global_minimum(*, bounds: Bounds, neighbors: Neighbors = "replace") -> float:
+def global_minimum(*, bounds: Bounds, neighbors: Neighbors = "add-remove") -> float:
     """NOT PRIVATE if `bounds` are not public. Return the global sensitivity of the minimum.
 
     Parameters
     ----------
     bounds : (float, float)
         Public limits; values outside count as the limit.
-    neighbors : {"replace", "add-remove"}, default "replace"
+    neighbors : {"add-remove", "replace"}, default "add-remove"
         The same under both; the minimum of no rows is the lower limit.
 
     Returns
@@ -46,7 +46,7 @@ def local_minimum(
     *,
     bounds: Bounds,
     at_distance: int = 0,
-    neighbors: Neighbors = "replace",
+    neighbors: Neighbors = "add-remove",
     assume_sorted: bool = False,
     nan: NanPolicy = "raise",
 ) -> float:
@@ -88,7 +88,7 @@ def smooth_minimum(
     *,
     beta: Number,
     bounds: Bounds,
-    neighbors: Neighbors = "replace",
+    neighbors: Neighbors = "add-remove",
     assume_sorted: bool = False,
     nan: NanPolicy = "raise",
 ) -> float:
@@ -125,14 +125,14 @@ def smooth_minimum(
     return smooth_at(data, 0, beta, bounds, neighbors, assume_sorted, nan)
 
 
-def global_maximum(*, bounds: Bounds, neighbors: Neighbors = "replace") -> float:
+def global_maximum(*, bounds: Bounds, neighbors: Neighbors = "add-remove") -> float:
     """NOT PRIVATE if `bounds` are not public. Return the global sensitivity of the maximum.
 
     Parameters
     ----------
     bounds : (float, float)
         Public limits; values outside count as the limit.
-    neighbors : {"replace", "add-remove"}, default "replace"
+    neighbors : {"add-remove", "replace"}, default "add-remove"
         The same under both; the maximum of no rows is the upper limit.
 
     Returns
@@ -163,7 +163,7 @@ def local_maximum(
     *,
     bounds: Bounds,
     at_distance: int = 0,
-    neighbors: Neighbors = "replace",
+    neighbors: Neighbors = "add-remove",
     assume_sorted: bool = False,
     nan: NanPolicy = "raise",
 ) -> float:
@@ -205,7 +205,7 @@ def smooth_maximum(
     *,
     beta: Number,
     bounds: Bounds,
-    neighbors: Neighbors = "replace",
+    neighbors: Neighbors = "add-remove",
     assume_sorted: bool = False,
     nan: NanPolicy = "raise",
 ) -> float:

@@ -36,14 +36,14 @@ def iqr_bound(lower: float, upper: float, neighbors: str, most: float) -> float:
     return max(lower, upper) if neighbors == "replace" else min(rounded_up(lower + upper), most)
 
 
-def global_iqr(*, bounds: Bounds, neighbors: Neighbors = "replace") -> float:
+def global_iqr(*, bounds: Bounds, neighbors: Neighbors = "add-remove") -> float:
     """NOT PRIVATE if `bounds` are not public. Return the global sensitivity of the IQR.
 
     Parameters
     ----------
     bounds : (float, float)
         Public limits; values outside count as the limit.
-    neighbors : {"replace", "add-remove"}, default "replace"
+    neighbors : {"add-remove", "replace"}, default "add-remove"
         The same under both.
 
     Returns
@@ -74,7 +74,7 @@ def local_iqr(
     *,
     bounds: Bounds,
     at_distance: int = 0,
-    neighbors: Neighbors = "replace",
+    neighbors: Neighbors = "add-remove",
     assume_sorted: bool = False,
     nan: NanPolicy = "raise",
 ) -> float:
@@ -90,7 +90,7 @@ def local_iqr(
         Limits of the values, in the data's units; values outside count as the limit.
     at_distance : int, default 0
         The number of rows that may be changed first.
-    neighbors : {"replace", "add-remove"}, default "replace"
+    neighbors : {"add-remove", "replace"}, default "add-remove"
         The neighboring relation. The interquartile range of no rows is ``hi - lo``.
     assume_sorted, nan
         As in `smooth_quantile`.
@@ -159,7 +159,7 @@ def smooth_iqr(
     *,
     beta: Number,
     bounds: Bounds,
-    neighbors: Neighbors = "replace",
+    neighbors: Neighbors = "add-remove",
     assume_sorted: bool = False,
     nan: NanPolicy = "raise",
 ) -> float:
@@ -173,7 +173,7 @@ def smooth_iqr(
         Smoothness, above 0.
     bounds : (float, float)
         Public limits; values outside count as the limit.
-    neighbors : {"replace", "add-remove"}, default "replace"
+    neighbors : {"add-remove", "replace"}, default "add-remove"
     assume_sorted, nan
         As in `smooth_quantile`.
 

@@ -31,7 +31,9 @@ from .ranks import effective_floor
 from .rounding import float_up, inflated, rounded_up
 
 
-def global_mean(n: int | None = None, *, bounds: Bounds, neighbors: Neighbors = "replace") -> float:
+def global_mean(
+    n: int | None = None, *, bounds: Bounds, neighbors: Neighbors = "add-remove"
+) -> float:
     """NOT PRIVATE if `n` is private. Return the most that one row can change a mean.
 
     Parameters
@@ -40,7 +42,7 @@ def global_mean(n: int | None = None, *, bounds: Bounds, neighbors: Neighbors = 
         The public number of rows: needed under "replace", not allowed under "add-remove".
     bounds : (float, float)
         Public limits; values outside count as the limit.
-    neighbors : {"replace", "add-remove"}, default "replace"
+    neighbors : {"add-remove", "replace"}, default "add-remove"
 
     Returns
     -------
@@ -60,15 +62,16 @@ def global_mean(n: int | None = None, *, bounds: Bounds, neighbors: Neighbors = 
     Examples
     --------
     >>> import dpfast as dp
-    >>> dp.sensitivity.global_mean(4, bounds=(0, 10))
-    2.5
-    >>> dp.sensitivity.global_mean(bounds=(0, 10), neighbors="add-remove")
+    >>> dp.sensitivity.global_mean(bounds=(0, 10))
     5.0
+    >>> dp.sensitivity.global_mean(4, bounds=(0, 10), neighbors="replace")
+    2.5
     """
     lo, hi = checks.bounds(bounds)
     if checks.neighbors(neighbors) == "add-remove":
         if n is not None:
-            checks.fail("n", "left out under neighbors='add-remove', where it is private", n)
+            rule = "left out under neighbors='add-remove', where it is private (a public one needs "
+            checks.fail("n", rule + "neighbors='replace')", n)
         return float_up((Fraction(hi) - Fraction(lo)) / 2)
     count = checks.whole("n", n)
     return float_up((Fraction(hi) - Fraction(lo)) / count) if count else 0.0
@@ -79,7 +82,7 @@ def local_mean(
     *,
     bounds: Bounds,
     at_distance: int = 0,
-    neighbors: Neighbors = "replace",
+    neighbors: Neighbors = "add-remove",
     nan: NanPolicy = "raise",
 ) -> float:
     """NOT PRIVATE. Return the local sensitivity of the mean within a distance of `data`.
@@ -92,7 +95,7 @@ def local_mean(
         Limits, in the data's units.
     at_distance : int, default 0
         The number of rows that may be changed first.
-    neighbors : {"replace", "add-remove"}, default "replace"
+    neighbors : {"add-remove", "replace"}, default "add-remove"
         The neighboring relation. Under "add-remove" the mean of no rows is the middle of the
         bounds.
     nan : {"raise", "lower", "upper", "drop"} or float, default "raise"
@@ -168,7 +171,7 @@ def smooth_mean(
     *,
     beta: Number,
     bounds: Bounds,
-    neighbors: Neighbors = "replace",
+    neighbors: Neighbors = "add-remove",
     nan: NanPolicy = "raise",
 ) -> float:
     """NOT PRIVATE. Return a smooth upper bound on the local sensitivity of the mean.
@@ -181,7 +184,7 @@ def smooth_mean(
         Smoothness, above 0.
     bounds : (float, float)
         Public limits; values outside count as the limit.
-    neighbors : {"replace", "add-remove"}, default "replace"
+    neighbors : {"add-remove", "replace"}, default "add-remove"
         Under "add-remove" the mean of no rows is the middle of the bounds.
     nan : {"raise", "lower", "upper", "drop"} or float, default "raise"
         As in `smooth_quantile`.

@@ -133,7 +133,7 @@ def smooth_quantile(
     *,
     beta: Number,
     bounds: Bounds,
-    neighbors: Neighbors = "replace",
+    neighbors: Neighbors = "add-remove",
     assume_sorted: bool = False,
     nan: NanPolicy = "raise",
 ) -> float:
@@ -155,7 +155,7 @@ def smooth_quantile(
         Smoothness, above 0: the bound changes by a factor of at most ``exp(beta)`` for one row.
     bounds : (float, float)
         Public limits, in the data's units; values outside count as the limit.
-    neighbors : {"replace", "add-remove"}, default "replace"
+    neighbors : {"add-remove", "replace"}, default "add-remove"
         One row is replaced (``n`` is public), or added or removed.
     assume_sorted : bool, default False
         Trust that the data ascend, and read only what is needed.
@@ -205,7 +205,7 @@ def smooth_median(
     *,
     beta: Number,
     bounds: Bounds,
-    neighbors: Neighbors = "replace",
+    neighbors: Neighbors = "add-remove",
     assume_sorted: bool = False,
     nan: NanPolicy = "raise",
 ) -> float:
@@ -248,7 +248,7 @@ def local_quantile(
     *,
     bounds: Bounds,
     at_distance: int = 0,
-    neighbors: Neighbors = "replace",
+    neighbors: Neighbors = "add-remove",
     assume_sorted: bool = False,
     nan: NanPolicy = "raise",
 ) -> float:
@@ -268,7 +268,7 @@ def local_quantile(
         Limits of the values, in the data's units; values outside count as the limit.
     at_distance : int, default 0
         The number ``k`` of rows that may be changed first.
-    neighbors : {"replace", "add-remove"}, default "replace"
+    neighbors : {"add-remove", "replace"}, default "add-remove"
         What one row of difference means.
     assume_sorted, nan
         As in `smooth_quantile`.
@@ -309,7 +309,7 @@ def local_median(
     *,
     bounds: Bounds,
     at_distance: int = 0,
-    neighbors: Neighbors = "replace",
+    neighbors: Neighbors = "add-remove",
     assume_sorted: bool = False,
     nan: NanPolicy = "raise",
 ) -> float:
@@ -346,14 +346,14 @@ def local_median(
     return local_at(data, _HALF, bounds, at_distance, neighbors, assume_sorted, nan)
 
 
-def global_quantile(*, bounds: Bounds, neighbors: Neighbors = "replace") -> float:
+def global_quantile(*, bounds: Bounds, neighbors: Neighbors = "add-remove") -> float:
     """NOT PRIVATE if `bounds` are not public. Return the global sensitivity of any quantile.
 
     Parameters
     ----------
     bounds : (float, float)
         Public limits; values outside count as the limit.
-    neighbors : {"replace", "add-remove"}, default "replace"
+    neighbors : {"add-remove", "replace"}, default "add-remove"
         The same under both.
 
     Returns
@@ -381,13 +381,13 @@ def global_quantile(*, bounds: Bounds, neighbors: Neighbors = "replace") -> floa
     return float_up(Fraction(hi) - Fraction(lo))
 
 
-def global_median(*, bounds: Bounds, neighbors: Neighbors = "replace") -> float:
+def global_median(*, bounds: Bounds, neighbors: Neighbors = "add-remove") -> float:
     """NOT PRIVATE if `bounds` are not public. Return the global sensitivity of the lower median.
 
     Parameters
     ----------
     bounds : (float, float)
-    neighbors : {"replace", "add-remove"}, default "replace"
+    neighbors : {"add-remove", "replace"}, default "add-remove"
         As in `global_quantile`.
 
     Returns

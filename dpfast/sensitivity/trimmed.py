@@ -351,7 +351,7 @@ def smooth_trimmed_mean(
     proportion: Number = 0.1,
     beta: Number,
     bounds: Bounds,
-    neighbors: Neighbors = "replace",
+    neighbors: Neighbors = "add-remove",
     nan: NanPolicy = "raise",
 ) -> float:
     """NOT PRIVATE. Return the smooth sensitivity of the trimmed mean.
@@ -366,7 +366,7 @@ def smooth_trimmed_mean(
         Smoothness, above 0.
     bounds : (float, float)
         Public limits; values outside count as the limit.
-    neighbors : {"replace", "add-remove"}, default "replace"
+    neighbors : {"add-remove", "replace"}, default "add-remove"
         Under "add-remove" the mean of no rows is the middle of the bounds.
     nan : {"raise", "lower", "upper", "drop"} or float, default "raise"
         As in `smooth_quantile`.
@@ -408,7 +408,7 @@ def smooth_winsorized_mean(
     proportion: Number = 0.1,
     beta: Number,
     bounds: Bounds,
-    neighbors: Neighbors = "replace",
+    neighbors: Neighbors = "add-remove",
     nan: NanPolicy = "raise",
 ) -> float:
     """NOT PRIVATE. Return a smooth upper bound on the local sensitivity of the winsorized mean.
@@ -423,7 +423,7 @@ def smooth_winsorized_mean(
         Smoothness, above 0.
     bounds : (float, float)
         Public limits; values outside count as the limit.
-    neighbors : {"replace", "add-remove"}, default "replace"
+    neighbors : {"add-remove", "replace"}, default "add-remove"
         Under "add-remove" the mean of no rows is the middle of the bounds.
     nan : {"raise", "lower", "upper", "drop"} or float, default "raise"
         As in `smooth_quantile`.

@@ -193,7 +193,7 @@ def smooth_variance(
     ddof: Literal[0, 1] = 0,
     beta: Number,
     bounds: Bounds,
-    neighbors: Neighbors = "replace",
+    neighbors: Neighbors = "add-remove",
     nan: NanPolicy = "raise",
 ) -> float:
     """NOT PRIVATE. Return the smooth sensitivity of the variance.
@@ -208,7 +208,7 @@ def smooth_variance(
         Smoothness, above 0.
     bounds : (float, float)
         Public limits; values outside count as the limit.
-    neighbors : {"replace", "add-remove"}, default "replace"
+    neighbors : {"add-remove", "replace"}, default "add-remove"
         The neighboring relation. The variance of fewer than two rows is 0.
     nan : {"raise", "lower", "upper", "drop"} or float, default "raise"
         As in `smooth_quantile`.

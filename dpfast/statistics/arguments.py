@@ -12,6 +12,7 @@ from .. import privacy
 from .._core import checks
 from .._core.types import Bounds, NanPolicy, Neighbors, NoiseName, Number
 from ..budget.budget import Budget
+from ..budget.release import relation_of
 from ..privacy import Approx, Loss
 from ..rng import Generator
 
@@ -24,7 +25,7 @@ class Keywords(TypedDict, total=False):
     epsilon: Number | None
     delta: Number
     rho: Number | None
-    neighbors: Neighbors
+    neighbors: Neighbors | None
     where: Any
     budget: Budget | None
     rng: Generator | None
@@ -51,7 +52,10 @@ class NoiseKeywords(NanKeywords, total=False):
 
 @dataclass(frozen=True, slots=True)
 class Arguments:
-    """Arguments of a call, not yet checked: each property checks its part and returns it."""
+    """Arguments of a call: each property checks its part and returns it.
+
+    The neighboring relation is settled when the record is made.
+    """
 
     bounds: Any
     epsilon: Any
@@ -65,6 +69,9 @@ class Arguments:
     where: Any = None
     budget: Budget | None = None
     rng: Generator | None = None
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "neighbors", relation_of(self.neighbors, self.budget))
 
     @property
     def interval(self) -> tuple[float, float]:

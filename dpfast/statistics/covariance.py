@@ -31,7 +31,7 @@ from .._core import checks
 from .._core.error_bars import ALL, BOUND, NOISE, RARE, ROWS, Expected, grown_error, unknown
 from .._core.types import Bounds, NanPolicy, Neighbors, Number
 from ..budget.budget import Budget
-from ..budget.release import release
+from ..budget.release import relation_of, release
 from ..noise.additive import amount
 from ..noise.box import BoxNoise, box_noise
 from ..privacy import Loss
@@ -181,7 +181,7 @@ def covariance(
     epsilon: Number | None = None,
     delta: Number = 0.0,
     rho: Number | None = None,
-    neighbors: Neighbors = "replace",
+    neighbors: Neighbors | None = None,
     ddof: int = 0,
     nan: NanPolicy = "raise",
     where: Any = None,
@@ -195,8 +195,8 @@ def covariance(
 
     Privacy
     -------
-    Neighbors are datasets that differ in one row of all columns, replaced (`n` is public) or added
-    or removed (`n` is private). The whole matrix satisfies the loss that is asked for. With a
+    Neighbors are datasets that differ in one row of all columns, added or removed (`n` is private),
+    or replaced (`n` is public). The whole matrix satisfies the loss that is asked for. With a
     public `n`, entry (i, j) has the sensitivity ``(hi_i - lo_i) (hi_j - lo_j) (n - 1) / n**2``, and
     all ``d (d + 1) / 2`` of them may change at once. With a private one, so do the number of rows,
     the sums and the sums of products, from which the matrix follows. All are exact integers, and so
@@ -246,7 +246,7 @@ def covariance(
     pairs, is_vector = checks.pairs(bounds)
     if not is_vector:
         checks.fail("bounds", "a pair for each column", bounds)
-    relation = checks.neighbors(neighbors)
+    relation = relation_of(neighbors, budget)
     policy = checks.nan_policy(nan, relation)
     ddof = checks.whole("ddof", ddof)
     loss = privacy.loss(epsilon, delta, rho)

@@ -22,7 +22,7 @@ from .._core.error_bars import NOISE, Expected
 from .._core.types import Bounds, BoundsEach, Neighbors, Number
 from .._kernels.statistics import MOST_CELLS, Axis, tally
 from ..budget.budget import Budget
-from ..budget.release import release
+from ..budget.release import relation_of, release
 from ..noise.additive import amount
 from ..noise.calibrated_integer import IntegerNoise, integer_noise
 from ..noise.sensitivity import Sensitivity
@@ -141,7 +141,7 @@ def histogram(
     epsilon: Number | None = None,
     delta: Number = 0.0,
     rho: Number | None = None,
-    neighbors: Neighbors = "replace",
+    neighbors: Neighbors | None = None,
     where: Any = None,
     budget: Budget | None = None,
     rng: Generator | None = None,
@@ -150,8 +150,8 @@ def histogram(
 
     Privacy
     -------
-    Neighbors are datasets that differ in one row, replaced (`n` is public) or added or removed
-    (`n` is private). The call satisfies the loss that it is asked for: a replaced row changes two
+    Neighbors are datasets that differ in one row, added or removed (`n` is private), or replaced
+    (`n` is public). The call satisfies the loss that it is asked for: a replaced row changes two
     counts by 1, one that comes or goes changes one, however many bins and axes there are (Dwork,
     McSherry, Nissim and Smith, TCC 2006). The counts are exact, and so is the noise: discrete
     Laplace or Gaussian, or a rounded Gaussian for `delta`. Bins must not come from the data.
@@ -216,7 +216,7 @@ def histogram(
     True
     """
     loss = privacy.loss(epsilon, delta, rho)
-    relation = checks.neighbors(neighbors)
+    relation = relation_of(neighbors, budget)
     amount(loss)
     axes, several = axes_of(bins, bounds, categories)
     if math.prod(axis.native.bins for axis in axes) > MOST_CELLS:

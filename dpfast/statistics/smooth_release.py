@@ -10,7 +10,7 @@ from typing import Any, ClassVar, NoReturn
 from .._core import checks
 from .._core.types import Bounds, Neighbors, NoiseName, Number
 from ..budget.budget import Budget
-from ..budget.release import release
+from ..budget.release import relation_of_proof, release
 from ..errors import DataError
 from ..noise.smooth import calibrate
 from ..rng import Generator
@@ -89,7 +89,7 @@ def smooth_release(
     epsilon: Number | None = None,
     delta: Number = 0.0,
     rho: Number | None = None,
-    neighbors: Neighbors = "replace",
+    neighbors: Neighbors | None = None,
     noise: NoiseName = "auto",
     budget: Budget | None = None,
     rng: Generator | None = None,
@@ -128,9 +128,10 @@ def smooth_release(
         same loss and noise, and best that.
     epsilon, delta, rho : float, Fraction or Decimal, optional
         The loss: `epsilon` alone, `epsilon` with `delta`, or `rho` alone.
-    neighbors : {"replace", "add-remove"}, default "replace"
+    neighbors : {"add-remove", "replace"}, optional
         The relation that the bound was computed for; the ledger keeps it. For edges of a graph that
-        come and go it is "add-remove", for weights that change "replace".
+        come and go it is "add-remove", for weights that change "replace". By default "add-remove",
+        as in `dpfast.sensitivity`; in a budget for "replace" it must be given.
     noise : str, default "auto"
         As in `dpfast.quantile`.
     budget : Budget, optional
@@ -167,12 +168,12 @@ def smooth_release(
     >>> found = dp.smooth_release(
     ...     triangles,
     ...     lambda beta: dp.sensitivity.smooth_triangles(graph, beta=beta),
-    ...     bounds=(0, 1_313_400), epsilon=2.0, neighbors="add-remove")
+    ...     bounds=(0, 1_313_400), epsilon=2.0)
     >>> bool(abs(found - triangles) < 5000)
     True
     """
     lo, hi = checks.bounds(bounds)
-    relation = checks.neighbors(neighbors)
+    relation = relation_of_proof(neighbors, budget)
     calibration = calibrate(noise, epsilon=epsilon, delta=delta, rho=rho)
     if callable(smooth_sensitivity):
         if beta is not None:

@@ -92,7 +92,7 @@ def trimmed_mean(
     epsilon: Number | None = None,
     delta: Number = 0.0,
     rho: Number | None = None,
-    neighbors: Neighbors = "replace",
+    neighbors: Neighbors | None = None,
     axis: Axis | None = None,
     noise: NoiseName = "auto",
     nan: NanPolicy = "raise",
@@ -107,8 +107,8 @@ def trimmed_mean(
 
     Privacy
     -------
-    Neighbors are datasets that differ in one row, replaced (`n` is public) or added or removed
-    (`n` is private). The call satisfies the loss that it is asked for. Noise of scale ``S / alpha``
+    Neighbors are datasets that differ in one row, added or removed (`n` is private), or replaced
+    (`n` is public). The call satisfies the loss that it is asked for. Noise of scale ``S / alpha``
     is added to the exact statistic, with a `beta`-smooth upper bound S on its local sensitivity
     (Nissim, Raskhodnikova and Smith, STOC 2007; for trimmed means Bun and Steinke, NeurIPS 2019),
     and ``alpha`` and ``beta`` from the exact worst case over shifts and dilations of the noise
@@ -125,8 +125,8 @@ def trimmed_mean(
         come from the data.
     epsilon, delta, rho : float, Fraction or Decimal, optional
         The loss: `epsilon` alone, `epsilon` with `delta`, or `rho` alone.
-    neighbors : {"replace", "add-remove"}, default "replace"
-        The neighboring relation.
+    neighbors : {"add-remove", "replace"}, optional
+        The neighboring relation: by default that of the budget, else "add-remove".
     axis : {None, 0, -2}, optional
         0 for an answer of each column of a matrix or a table, each for an equal part of the loss;
         a row is one record. `bounds` is then one pair, or one for each column.
@@ -192,7 +192,7 @@ def winsorized_mean(
     epsilon: Number | None = None,
     delta: Number = 0.0,
     rho: Number | None = None,
-    neighbors: Neighbors = "replace",
+    neighbors: Neighbors | None = None,
     axis: Axis | None = None,
     noise: NoiseName = "auto",
     nan: NanPolicy = "raise",

@@ -20,6 +20,7 @@ from .._core import checks
 from .._core.extras import extra
 from .._core.types import Bounds, BoundsEach, Neighbors, Number
 from ..budget.budget import Budget
+from ..budget.release import relation_of
 from ..errors import DpfastError
 from ..privacy import Loss
 from ..rng import Generator
@@ -89,7 +90,7 @@ class Estimator(ABC):
     epsilon: Number | None
     delta: Number
     rho: Number | None
-    neighbors: Neighbors
+    neighbors: Neighbors | None
 
     #: Kind of estimator in scikit-learn's words; name in the ledger; classifiers of two classes.
     _estimator_type: ClassVar[str]
@@ -148,7 +149,7 @@ class Estimator(ABC):
             This object.
         """
         loss = loss_of(self.epsilon, self.delta, self.rho)
-        relation = checks.neighbors(self.neighbors)
+        relation = relation_of(self.neighbors, budget)
         rows = self._read(X, y, relation)
         training = self._training(rows, loss, relation)
         rounds = Rounds(

@@ -134,7 +134,7 @@ class ID3Classifier(ProbabilisticClassifier):
     epsilon: Number | None = None
     delta: Number = 0.0
     rho: Number | None = None
-    neighbors: Neighbors = "add-remove"
+    neighbors: Neighbors | None = None
     max_depth: int = 3
     criterion: Literal["entropy", "gini", "max"] = "gini"
     splits: Literal["exponential", "counts"] = "exponential"

@@ -90,8 +90,8 @@ class KMeans(Transformer):
         come from the data.
     epsilon, delta, rho : float, Fraction or Decimal, optional
         The loss of `fit`: `epsilon` alone, `epsilon` with `delta`, or `rho` alone.
-    neighbors : {"add-remove", "replace"}, default "add-remove"
-        The neighboring relation.
+    neighbors : {"add-remove", "replace"}, optional
+        The neighboring relation: by default that of the budget of `fit`, else "add-remove".
     max_iter : int, optional
         Number of rounds, each with an equal part of the loss. By default the first has a fifth of
         it, and what it released says whether the rest is for four more, for two or for one, which
@@ -163,7 +163,7 @@ class KMeans(Transformer):
     epsilon: Number | None = None
     delta: Number = 0.0
     rho: Number | None = None
-    neighbors: Neighbors = "add-remove"
+    neighbors: Neighbors | None = None
     max_iter: int | None = None
     init: Literal["cells", "spread"] | ArrayLike = "cells"
     nan: NanPolicy = "raise"
@@ -179,7 +179,7 @@ class KMeans(Transformer):
         times = USUAL if self.max_iter is None else checks.whole("max_iter", self.max_iter, 1)
         if relation == "replace" and rows.length is not None and rows.length < k:
             checks.fail("n_clusters", f"at most the number of rows, {rows.length}", k)
-        box = self._box(rows.width)
+        box = self._box(rows.width, relation)
         start, cells = self._start(box, k, times)
 
         def learn(rounds: Rounds) -> None:
@@ -257,8 +257,8 @@ class KMeans(Transformer):
     def _columns_out(self) -> int:
         return len(self.cluster_centers_)
 
-    def _box(self, width: int) -> Box:
-        policy = checks.nan_policy(self.nan, checks.neighbors(self.neighbors))
+    def _box(self, width: int, relation: str = "add-remove") -> Box:
+        policy = checks.nan_policy(self.nan, relation)
         # Squares and sums are numbers, with their noise.
         return Box(column_bounds(self.bounds, width, 900), policy)
 

@@ -103,7 +103,7 @@ class LinearRegression(Regressor):
     epsilon: Number | None = None
     delta: Number = 0.0
     rho: Number | None = None
-    neighbors: Neighbors = "add-remove"
+    neighbors: Neighbors | None = None
     fit_intercept: bool = True
     ridge: Literal["noise"] | Number = "noise"
     nan: NanPolicy = "raise"

@@ -97,7 +97,7 @@ class NaiveBayes(ProbabilisticClassifier):
     epsilon: Number | None = None
     delta: Number = 0.0
     rho: Number | None = None
-    neighbors: Neighbors = "add-remove"
+    neighbors: Neighbors | None = None
     alpha: Number = 1.0
     nan: NanPolicy = "raise"
 

@@ -21,6 +21,7 @@ from numpy.typing import ArrayLike, NDArray
 from .._core import checks, nan_policy
 from .._core.types import BoundsEach, NanPolicy, Neighbors, Number
 from ..budget.budget import Budget
+from ..budget.release import relation_of
 from ..privacy import Loss
 from ..rng import Generator
 from ..sources.base import RowChunk, RowSource
@@ -60,8 +61,8 @@ class NoisySums:
     queries : int
         Number of questions. Noise has a standard deviation in proportion to its square root (to
         itself, with `epsilon` alone).
-    neighbors : {"add-remove", "replace"}, default "add-remove"
-        The neighboring relation.
+    neighbors : {"add-remove", "replace"}, optional
+        The neighboring relation: by default that of the budget, else "add-remove".
     nan : {"raise", "lower", "upper", "drop"} or float, default "raise"
         What a value of a function counts as that is NaN or missing: "drop" is 0 (with "add-remove"
         only). A vector with one is 0, unless it is refused.
@@ -126,19 +127,18 @@ class NoisySums:
         delta: Number = 0.0,
         rho: Number | None = None,
         queries: int,
-        neighbors: Neighbors = "add-remove",
+        neighbors: Neighbors | None = None,
         nan: NanPolicy = "raise",
         budget: Budget | None = None,
         rng: Generator | None = None,
     ) -> None:
         loss = loss_of(epsilon, delta, rho)
         rounds = checks.whole("queries", queries, 1)
-        checks.neighbors(neighbors)
-        self._neighbors: Neighbors = neighbors
-        self._nan = checks.nan_policy(nan, neighbors)
+        self._neighbors = relation_of(neighbors, budget)
+        self._nan = checks.nan_policy(nan, self._neighbors)
         self._source = as_rows(data)
         self._rounds = Rounds(
-            self._source, loss, neighbors, rounds, "noisy sums", budget=budget, rng=rng
+            self._source, loss, self._neighbors, rounds, "noisy sums", budget=budget, rng=rng
         )
 
     def __reduce__(self) -> NoReturn:
@@ -428,9 +428,9 @@ def _row_set(rows: Any, length: int | None, neighbors: str) -> NDArray[np.bool_]
     """Return a public set of rows as a mask."""
     if rows is None:
         return None
-    rule = "a mask with an entry for each row"
-    if neighbors == "replace":
-        rule += ", or row numbers, each once"
+    rule = "a mask with an entry for each row, or row numbers, each once"
+    if neighbors != "replace":
+        rule = "a mask with an entry for each row (or row numbers with neighbors='replace')"
     array = checks.array("rows", rows, rule)
     if array.dtype == np.bool_ and array.ndim == 1:
         checks.entries("rows", len(array), length, neighbors)

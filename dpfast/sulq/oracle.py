@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 from .._core import checks
 from .._core.types import Bounds, Neighbors, Number
 from ..budget.budget import Budget
+from ..budget.release import relation_of
 from ..errors import BudgetError, DataError
 from ..noise.additive import MOST
 from ..privacy import ZCDP, Approx, Loss, Pure
@@ -284,8 +285,9 @@ class StatisticalQueryOracle(Oracle):
     epsilon, delta, rho : float, Fraction or Decimal, optional
         The most that may be spent: `epsilon` alone, `epsilon` with `delta`, or `rho` alone. What is
         spent is `cost`.
-    neighbors : {"add-remove", "replace"}, default "add-remove"
-        The neighboring relation. With "replace" the number of rows is public.
+    neighbors : {"add-remove", "replace"}, optional
+        The neighboring relation: by default that of the budget, else "add-remove". With "replace"
+        the number of rows is public.
     rows : int, optional
         Number of rows, for "replace" where a source does not know it. With "add-remove" it must
         be given: a public lower bound.
@@ -377,13 +379,14 @@ class StatisticalQueryOracle(Oracle):
         epsilon: Number | None = None,
         delta: Number = 0.0,
         rho: Number | None = None,
-        neighbors: Neighbors = "add-remove",
+        neighbors: Neighbors | None = None,
         rows: int | None = None,
         nan: Literal["raise", "lower", "upper"] | Number = "raise",
         budget: Budget | None = None,
         rng: Generator | None = None,
     ) -> None:
         offered = loss_of(epsilon, delta, rho)
+        neighbors = relation_of(neighbors, budget)
         questions = Questions(tolerance, queries, confidence, bounds, l2, size, neighbors, nan)
         source = as_rows(data)
         known = _known_rows(rows, source.length, neighbors)

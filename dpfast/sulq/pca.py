@@ -30,7 +30,7 @@ class _Components(Transformer):
     epsilon: Number | None = None
     delta: Number = 0.0
     rho: Number | None = None
-    neighbors: Neighbors = "add-remove"
+    neighbors: Neighbors | None = None
     nan: NanPolicy = "raise"
 
     components_: Floats = field(init=False)

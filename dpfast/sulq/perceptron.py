@@ -130,7 +130,7 @@ class Perceptron(Classifier):
     epsilon: Number | None = None
     delta: Number = 0.0
     rho: Number | None = None
-    neighbors: Neighbors = "add-remove"
+    neighbors: Neighbors | None = None
     max_iter: int = 10
     fit_intercept: bool = True
     step: Literal["shrinking", "constant"] = "shrinking"

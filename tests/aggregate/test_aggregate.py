@@ -37,7 +37,9 @@ IDS = np.arange(N) // 4
 
 def call(data=X, estimator="mean", **kw):
     return dp.sample_and_aggregate(
-        data, estimator, **{"blocks": 10, "bounds": BOUNDS, "epsilon": 1, **kw}
+        data,
+        estimator,
+        **{"neighbors": "replace", "blocks": 10, "bounds": BOUNDS, "epsilon": 1, **kw},
     )
 
 
@@ -123,7 +125,7 @@ def test_no_message_repeats_an_id_or_a_row():
 
 
 def test_contiguous_blocks_under_add_remove_say_why():
-    with pytest.raises(ArgumentError, match=r"'random' or 'key' under add-remove .* changes every"):
+    with pytest.raises(ArgumentError, match=r"pass neighbors='replace'; .* changes every"):
         call(partition="contiguous", neighbors="add-remove")
 
 

@@ -63,7 +63,11 @@ def recorded(data, estimator, *, blocks, bounds=BOUNDS, **kw):
         stack.enter_context(patch.object(api, "make_vector", make_vector))
         stack.enter_context(patch.object(api, "secret", lambda stream: KEY))
         dp.sample_and_aggregate(
-            data, estimator, blocks=blocks, bounds=bounds, **{"epsilon": 1, **kw}
+            data,
+            estimator,
+            blocks=blocks,
+            bounds=bounds,
+            **{"neighbors": "replace", "epsilon": 1, **kw},
         )
     return made[0]
 

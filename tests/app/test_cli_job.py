@@ -34,7 +34,8 @@ def path(tmp_path):
     table[5, 1] = np.nan
     np.save(tmp_path / "t.npy", table)
     (tmp_path / "job.toml").write_text(
-        '[data]\npath = "t.npy"\n[budget]\nepsilon = 3\npath = "study.db"\n[output]\n'
+        '[data]\npath = "t.npy"\n[budget]\nepsilon = 3\npath = "study.db"\n'
+        'neighbors = "replace"\n[output]\n'
         'path = "out.json"\n[defaults]\nbounds = [0, 100]\n'
         '[[release]]\nname = "[red]mean[/]"\nstatistic = "mean"\ncolumn = "0"\n'
         '[[release]]\nname = "middle"\nstatistic = "median"\ncolumn = "0"\nweight = 2\n'

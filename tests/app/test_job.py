@@ -77,7 +77,8 @@ def write(table):
     """A job file beside the table: its budget and its releases."""
 
     def make(budget="epsilon = 4", releases=RELEASES, output="", data='path = "t.parquet"', **more):
-        text = f"[data]\n{data}\n[budget]\n{budget}\n"
+        relation = "" if "neighbors" in budget else 'neighbors = "replace"\n'
+        text = f"[data]\n{data}\n[budget]\n{budget}\n{relation}"
         text += f"[output]\npath = {output!r}\n" if output else ""
         text += "[defaults]\n" + more.get("defaults", "bounds = [0, 100]") + "\n" + releases
         path = table.with_name(more.get("name", "job.toml"))

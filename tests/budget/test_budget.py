@@ -93,7 +93,8 @@ def test_cost_asks_without_running():
     assert budget.cost(dp.median, [1.0, np.nan], bounds=(0, 1), epsilon=0.25) == Draws(
         0.25, bounded_range=True
     )
-    assert budget.cost(dp.median, [1.0], bounds=(0, 1), rho=0.125) == ZCDP(0.125)
+    with pytest.raises(BudgetError, match="rho has no price"):
+        budget.cost(dp.median, [1.0], bounds=(0, 1), rho=0.125)
     assert budget.spent["epsilon"] == 0 and budget.history == ()
     with pytest.raises(ArgumentError, match="epsilon"):
         budget.cost(dp.median, [1.0], bounds=(0, 1), epsilon=-1)

@@ -172,7 +172,7 @@ def test_every_kind_of_loss_can_be_a_line():
 
 
 def test_answers_only_when_told_to(path):
-    for budget in (dp.Budget(epsilon=9, path=path), dp.Budget(epsilon=9)):
+    for budget in (dp.Budget(epsilon=9, neighbors=REP, path=at) for at in (path, None)):
         with pytest.raises(ArgumentError, match="recorded after a spend"):
             budget.record(3.5)
         dp.median([1, 2, 3], bounds=(4321.0625, 4321.125), epsilon=1, budget=budget)

@@ -45,7 +45,7 @@ def linear(kind, path, **others):
 
 
 def sparse(path, **others):
-    given = {"positives": 2, "threshold": 500, "epsilon": 1, "answers": True, **others}
+    given = {**KEPT["SparseVector"], **others}
     return dp.online.SparseVector(budget=dp.Budget(path=path), name="n", **given)
 
 
@@ -217,7 +217,13 @@ OTHERS = [
 ]
 KEPT = {
     "MedianMechanism": {"histogram": HISTOGRAM, **LINEAR},
-    "SparseVector": {"positives": 2, "threshold": 500, "epsilon": 1, "answers": True},
+    "SparseVector": {
+        "positives": 2,
+        "threshold": 500,
+        "epsilon": 1,
+        "answers": True,
+        "neighbors": "replace",
+    },
     "MWEM": {"histogram": HISTOGRAM, "queries": np.eye(4), "rounds": 3, "epsilon": 1},
 }
 

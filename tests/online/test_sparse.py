@@ -311,7 +311,8 @@ def test_the_budget_pays_once_and_beforehand():
     assert len(budget.history) == 1
     with pytest.raises(BudgetError):
         dp.online.AboveThreshold(epsilon=0.1, budget=budget)
-    assert budget.cost(dp.online.SparseVector, positives=3, rho=0.5) == ZCDP(Fraction(1, 2))
+    rho = dp.Budget(rho=1)
+    assert rho.cost(dp.online.SparseVector, positives=3, rho=0.5) == ZCDP(Fraction(1, 2))
     with pytest.raises(BudgetError, match="private noise only"):
         dp.online.AboveThreshold(epsilon=1, rng=InsecureGenerator(1), budget=dp.Budget(epsilon=9))
     counts = dp.Budget(epsilon=1, neighbors="add-remove")

@@ -288,7 +288,7 @@ def test_more_answers_cost_less():
 @pytest.mark.parametrize("epsilon", [0.1, 1.0, 3.0, 8.0])
 def test_unary_encoding(epsilon):
     """The bits of three categories, each pattern by itself, for all pairs of values or of none."""
-    charged = dp.Budget(rho=100).cost(dp.response.unary, [0, 1], categories=3, epsilon=epsilon)
+    charged = dp.Budget(epsilon=100).cost(dp.response.unary, [0, 1], categories=3, epsilon=epsilon)
     price = float(charged.to_zcdp().rho)
     q = 1 / (math.exp(epsilon) + 1)
     rates = [[0.5 if i == j else q for j in range(3)] for i in range(4)]  # the last is of no value
@@ -308,22 +308,23 @@ X = np.linspace(0, 9, 40)
 WHERE = X > 3
 TABLE = np.stack([X, X], axis=1)
 
-LIMITS, MOVING = {"bounds": (0, 9)}, {"neighbors": "add-remove"}
-SOME, BINS = {"where": WHERE, **LIMITS}, {"bins": [0, 3, 9]}
+MOVING, REPLACED = {"neighbors": "add-remove"}, {"neighbors": "replace"}
+LIMITS = {"bounds": (0, 9), **REPLACED}
+SOME, BINS = {"where": WHERE, **LIMITS}, {"bins": [0, 3, 9], **REPLACED}
 WEIGHED = {"weights": X, "weight_bounds": (0, 9), **LIMITS}
 BLOCKS = {"estimator": "mean", "blocks": 10, "aggregator": "mean", **LIMITS}
 DRAWN = {"method": "exponential", **LIMITS}
 CHARGED = {
     "count": (dp.count, MOVING, Pure(1)),
     "sum": (dp.sum, LIMITS, "one number"),
-    "sum of some": (dp.sum, {"bounds": (-9, 9), "where": WHERE}, "one number"),
+    "sum of some": (dp.sum, {**SOME, "bounds": (-9, 9)}, "one number"),
     "mean": (dp.mean, LIMITS, "one number"),
     "mean, n private": (dp.mean, LIMITS | MOVING, "one number"),
     "mean of some": (dp.mean, SOME, "two numbers"),
     "variance": (dp.variance, LIMITS, "one number"),
     "variance of some": (dp.variance, SOME, "two numbers"),
     "weighted sum": (dp.sum, WEIGHED, "one number"),
-    "covariance of one": (dp.covariance, {"bounds": [(0, 9), (1, 1)]}, "one number"),
+    "covariance of one": (dp.covariance, {"bounds": [(0, 9), (1, 1)], **REPLACED}, "one number"),
     "histogram": (dp.histogram, BINS, Draws(1, 2, cells=1)),
     "histogram, n private": (dp.histogram, BINS | MOVING, Pure(1)),
     "sums of columns": (dp.sum, LIMITS | {"axis": 0}, Pure(1)),
@@ -343,7 +344,8 @@ def test_a_budget_in_rho_is_charged_the_price(name):
     if "columns" in name or "covariance" in name:
         data = TABLE
     budget = dp.Budget(rho=2)
-    cost = budget.cost(call, data, epsilon=1, **kw)
+    cost = dp.Budget(epsilon=1).cost(call, data, epsilon=1, **kw)
+    assert budget.cost(call, data, epsilon=1, **kw) == cost.to_zcdp()
     call(data, epsilon=1, budget=budget, **kw)
     assert budget.history[0].loss == cost and cost.epsilon == 1
     if isinstance(wanted, Pure):

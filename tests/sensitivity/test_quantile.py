@@ -51,7 +51,9 @@ def test_replace_equals_its_definition(n):
                 assert close(smooth(data, q, beta, -1, 9), want), (data, q, beta)
         for k in range(n + 2):
             for data, want in zip(universe.datasets, universe.at_distance[k], strict=True):
-                got = sensitivity.local_quantile(data, q, bounds=(-1, 9), at_distance=k)
+                got = sensitivity.local_quantile(
+                    data, q, bounds=(-1, 9), at_distance=k, neighbors="replace"
+                )
                 assert got == want, (data, q, k)
 
 
@@ -139,7 +141,10 @@ def test_no_rows():
     for q in (0, 0.5, 0.6, 1):
         assert smooth([], q, 0.1, 2, 5) == 0
         assert close(smooth([], q, 0.1, 2, 5, "add-remove"), 3.0)
-        assert sensitivity.local_quantile([], q, bounds=(2, 5), at_distance=3) == 0
+        assert (
+            sensitivity.local_quantile([], q, bounds=(2, 5), at_distance=3, neighbors="replace")
+            == 0
+        )
         ranks = Ranks(np.array([]))
         for relation in ("replace", "add-remove"):
             found = smooth_from_ranks(
@@ -495,7 +500,7 @@ def test_missing_values():
     with pytest.raises(DataError, match="'lower'"):
         sensitivity.smooth_median(data, **kw)
     with pytest.raises(DataError):
-        sensitivity.local_median(data, bounds=(0, 10))
+        sensitivity.local_median(data, bounds=(0, 10), neighbors="replace")
     for nan, full in (("lower", [0, 1, 2, 5]), ("upper", [1, 2, 5, 10]), (4, [1, 2, 4, 5])):
         assert sensitivity.smooth_median(data, nan=nan, **kw) == sensitivity.smooth_median(
             full, **kw
@@ -511,7 +516,9 @@ def test_a_lie_about_order_is_found():
     data = np.arange(1000.0)
     data[495:505] = data[495:505][::-1]
     with pytest.raises(DataError, match="sorted"):
-        sensitivity.smooth_median(data, beta=0.1, bounds=(0, 1000), assume_sorted=True)
+        sensitivity.smooth_median(
+            data, beta=0.1, bounds=(0, 1000), assume_sorted=True, neighbors="replace"
+        )
 
 
 def test_the_kernels_refuse_what_would_read_outside():

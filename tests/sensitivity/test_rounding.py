@@ -105,13 +105,17 @@ def own(data, beta, bounds):
     return sensitivity.smooth(local, beta=beta, stop=len(data) - 1)
 
 
-MOVING = {"neighbors": "add-remove"}
+MOVING, REPLACED = {"neighbors": "add-remove"}, {"neighbors": "replace"}
 #: The exact bound, the computed one, and the module whose last rounding a test takes away.
 CASES = {
-    "mean": (exact_mean, sensitivity.smooth_mean, None),
+    "mean": (exact_mean, partial(sensitivity.smooth_mean, **REPLACED), None),
     "mean, add-remove": (exact_moving_mean, partial(sensitivity.smooth_mean, **MOVING), mean),
-    "trimmed mean": (exact_trimmed, partial(sensitivity.smooth_trimmed_mean, proportion=0.2), None),
-    "variance": (exact_variance, sensitivity.smooth_variance, None),
+    "trimmed mean": (
+        exact_trimmed,
+        partial(sensitivity.smooth_trimmed_mean, proportion=0.2, **REPLACED),
+        None,
+    ),
+    "variance": (exact_variance, partial(sensitivity.smooth_variance, **REPLACED), None),
     "one's own": (exact_own, own, generic),
 }
 
@@ -145,7 +149,7 @@ TRIMMED = partial(sensitivity.global_trimmed_mean, **FIFTH)
 WINSORIZED = partial(sensitivity.global_winsorized_mean, **FIFTH)
 OF_BOUNDS = ("quantile", "minimum", "maximum", "iqr", "tree_cost")
 GLOBAL = {
-    "mean": (sensitivity.global_mean, lambda n, r: r / n),
+    "mean": (partial(sensitivity.global_mean, **REPLACED), lambda n, r: r / n),
     "mean, add-remove": (without_n("mean", **MOVING), lambda n, r: r / 2),
     "trimmed mean": (TRIMMED, lambda n, r: r / (n - 2 * (n // 5))),
     "winsorized mean": (WINSORIZED, lambda n, r: r * (n // 5 + 1) / n),
@@ -171,7 +175,7 @@ def test_local_sensitivities_are_rounded_up_too():
     with mpmath.workdps(60):
         for x, lo, hi, _ in instances(100):
             for call, exact in (
-                (sensitivity.local_mean, exact_mean),
+                (partial(sensitivity.local_mean, **REPLACED), exact_mean),
                 (sensitivity.local_variance, exact_variance),
                 (partial(sensitivity.local_trimmed_mean, **FIFTH), exact_trimmed),
             ):
@@ -187,13 +191,19 @@ def test_sums_of_parts():
             continue
         quantiles = [Fraction(cut + 1, n), Fraction(n - cut, n)]
         parts = [
-            Fraction(sensitivity.smooth_quantile(x, q, beta=beta, bounds=(lo, hi)))
+            Fraction(
+                sensitivity.smooth_quantile(x, q, beta=beta, bounds=(lo, hi), neighbors="replace")
+            )
             for q in quantiles
         ]
-        kept = sensitivity.smooth_trimmed_mean(x, proportion=0.2, beta=beta, bounds=(lo, hi))
+        kept = sensitivity.smooth_trimmed_mean(
+            x, proportion=0.2, beta=beta, bounds=(lo, hi), neighbors="replace"
+        )
         total = (cut * sum(parts) + Fraction(kept) * (n - 2 * cut)) / n
         got = Fraction(
-            sensitivity.smooth_winsorized_mean(x, proportion=0.2, beta=beta, bounds=(lo, hi))
+            sensitivity.smooth_winsorized_mean(
+                x, proportion=0.2, beta=beta, bounds=(lo, hi), neighbors="replace"
+            )
         )
         assert total * (1 - Fraction(1, 2**50)) <= got <= total * (1 + Fraction(1, 2**46))
 

@@ -28,14 +28,14 @@ def close(got, want):
 
 def agrees(every, local, smooth, fits=close):
     """Whether both functions give the local and the smooth sensitivity of every dataset."""
-    bounds = (every.lo, every.hi)
+    kw = {"bounds": (every.lo, every.hi), "neighbors": "replace"}
     for k in range(7):
         for data, want in zip(every.datasets, every.at_distance[k], strict=True):
-            if not fits(local(data, bounds=bounds, at_distance=k), want):
+            if not fits(local(data, at_distance=k, **kw), want):
                 return False
     for beta in BETAS:
         for data, want in zip(every.datasets, every.smooth(beta), strict=True):
-            if not fits(smooth(data, bounds=bounds, beta=beta), want):
+            if not fits(smooth(data, beta=beta, **kw), want):
                 return False
     return True
 
@@ -52,7 +52,7 @@ def about(most):
 def test_mean_replace(n):
     every = reference.Every(reference.mean, (-1, 0, 2, 5, 9), [n])
     assert agrees(every, sensitivity.local_mean, sensitivity.smooth_mean)
-    got = sensitivity.global_mean(n, bounds=(-1, 9))
+    got = sensitivity.global_mean(n, bounds=(-1, 9), neighbors="replace")
     assert close(got, every.at_distance[-1].max())
 
 
@@ -81,7 +81,7 @@ def test_the_smooth_bound_of_the_winsorized_mean_is_seldom_loose():
         for beta in (0.05, 0.3, 1.0):
             for data, want in zip(every.datasets, every.smooth(beta), strict=True):
                 got = sensitivity.smooth_winsorized_mean(
-                    data, proportion=proportion, beta=beta, bounds=(0, 9)
+                    data, proportion=proportion, beta=beta, bounds=(0, 9), neighbors="replace"
                 )
                 worst = max(worst, got / want)
     assert worst < 1.7
@@ -127,7 +127,10 @@ def test_iqr_replace(n):
     every = reference.Every(reference.iqr, domain, [n])
     if n >= 4:
         for data, want in zip(every.datasets, every.local, strict=True):
-            assert sensitivity.local_iqr(data, bounds=(every.lo, every.hi)) == want
+            assert (
+                sensitivity.local_iqr(data, bounds=(every.lo, every.hi), neighbors="replace")
+                == want
+            )
     assert agrees(
         every,
         sensitivity.local_iqr,
@@ -254,8 +257,10 @@ def test_the_textbook_smooth_mean_is_not(coming_and_going):
 
 rows = st.lists(st.floats(-3, 12), min_size=1, max_size=25)
 NAMES = ("mean", "trimmed_mean", "winsorized_mean", "variance", "iqr", "minimum", "maximum")
-SMOOTH = {name: getattr(sensitivity, f"smooth_{name}") for name in NAMES}
-LOCAL = {name: getattr(sensitivity, f"local_{name}") for name in NAMES}
+SMOOTH, LOCAL = (
+    {name: partial(getattr(sensitivity, f"{kind}_{name}"), neighbors="replace") for name in NAMES}
+    for kind in ("smooth", "local")
+)
 
 
 @quick_rows(2)
@@ -308,7 +313,9 @@ def instances():
 
 
 def trimmed(data, proportion, beta, lo, hi):
-    return sensitivity.smooth_trimmed_mean(data, proportion=proportion, beta=beta, bounds=(lo, hi))
+    return sensitivity.smooth_trimmed_mean(
+        data, proportion=proportion, beta=beta, bounds=(lo, hi), neighbors="replace"
+    )
 
 
 def equals_its_pairs(function):
@@ -338,7 +345,7 @@ def test_windows_are_as_good_as_the_whole_column():
             value = np.where(spare >= 0, (x[j] - x[i]) * np.exp(-beta * spare), 0.0)
             want = value.max() / (len(x) - 2 * m)
             got = sensitivity.smooth_trimmed_mean(
-                data, proportion=share, beta=beta, bounds=(-50, 50)
+                data, proportion=share, beta=beta, bounds=(-50, 50), neighbors="replace"
             )
             assert close(got, want)
 
@@ -358,7 +365,10 @@ def test_a_second_window_where_the_first_does_not_decide():
     value = np.where(spare >= 0, (x[j] - x[i]) * np.exp(-beta * spare), 0.0)
     assert value[spare > 41].max() == value.max() > 2 * value[spare <= 41].max()
     got = sensitivity.smooth_trimmed_mean(
-        np.random.default_rng(0).permutation(data), beta=beta, bounds=(-1e15, 1e15)
+        np.random.default_rng(0).permutation(data),
+        beta=beta,
+        bounds=(-1e15, 1e15),
+        neighbors="replace",
     )
     assert close(got, value.max() / (n - 2 * cut))
 
@@ -419,13 +429,13 @@ def test_only_replace(name):
 
 def test_bad_arguments():
     with pytest.raises(ArgumentError, match="ddof"):
-        sensitivity.smooth_variance([1], ddof=2, beta=1, bounds=(0, 1))
+        sensitivity.smooth_variance([1], ddof=2, beta=1, bounds=(0, 1), neighbors="replace")
     with pytest.raises(ArgumentError, match="overflow"):
-        sensitivity.smooth_variance([1, 2], beta=1, bounds=(0, 1e200))
+        sensitivity.smooth_variance([1, 2], beta=1, bounds=(0, 1e200), neighbors="replace")
     with pytest.raises(ArgumentError, match="n must be"):
         sensitivity.global_mean(3, bounds=(0, 1), neighbors="add-remove")
     with pytest.raises(ArgumentTypeError, match="n must be"):
-        sensitivity.global_mean(bounds=(0, 1))
+        sensitivity.global_mean(bounds=(0, 1), neighbors="replace")
 
 
 def test_the_two_ends_of_the_bound_on_the_mean():

@@ -220,5 +220,5 @@ def test_fewer_blocks_than_the_noise_is_scaled_for_are_caught():
     """593 for 600 in small: ceil(21 / 20) = 2 rows a chunk make 11 chunks for 20."""
     x, y = np.zeros(21), np.append(np.zeros(20), 1.0)
     assert lower_bound(textbook(x, 20, 3_000), textbook(y, 20, 3_000), pure) > 2
-    kw = {"blocks": 20, "partition": "contiguous", "aggregator": "mean"}
+    kw = {"blocks": 20, "partition": "contiguous", "aggregator": "mean", "neighbors": "replace"}
     assert audit([(x, kw), (y, kw)], 1_200) <= 1

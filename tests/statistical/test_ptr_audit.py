@@ -24,23 +24,27 @@ KW = dict(bounds=(0, 1), epsilon=1.0, delta=0.01)
 #: Beside the threshold, so that half of the data pass, and the answers differ by the proposal.
 NEAR = {
     "quantile": (
-        lambda x: dp.ptr.quantile(x, 0.5, proposed=0.5, **KW),
+        lambda x: dp.ptr.quantile(x, 0.5, proposed=0.5, **KW, neighbors="replace"),
         np.r_[np.zeros(9), np.ones(9)],
         np.r_[np.zeros(10), np.ones(8)],
     ),
     "iqr": (
-        lambda x: dp.ptr.iqr(x, proposed=0.25, **KW),
+        lambda x: dp.ptr.iqr(x, proposed=0.25, **KW, neighbors="replace"),
         np.r_[np.zeros(10), 0.25 * np.ones(20), 0.5 * np.ones(10)],
         np.r_[np.zeros(9), 0.25 * np.ones(21), 0.5 * np.ones(10)],
     ),
     "iqr without a scale": (
-        lambda x: dp.ptr.iqr(x, ratio=2, **{**KW, "bounds": (0, 8)}),
+        lambda x: dp.ptr.iqr(x, ratio=2, **{"neighbors": "replace", **KW, "bounds": (0, 8)}),
         np.r_[np.zeros(14), np.full(6, 1.0), np.full(17, 2.0), np.full(3, 4.0)],
         np.r_[np.zeros(14), np.full(6, 1.0), np.full(16, 2.0), np.full(4, 4.0)],
     ),
     "release": (
         lambda x: dp.ptr.release(
-            x, lambda d: d[0], lambda d, b: d[1], proposed=0.5, **{**KW, "bounds": (0, 1)}
+            x,
+            lambda d: d[0],
+            lambda d, b: d[1],
+            proposed=0.5,
+            **{"neighbors": "replace", **KW, "bounds": (0, 1)},
         ),
         (0.0, 8),
         (0.5, 9),
@@ -64,7 +68,7 @@ def test_neighbors_lose_no_more_than_epsilon_and_delta(name):
 def passes_seldom(size=6000, delta=0.05):
     """Whether data at distance 0 pass no more often than delta allows."""
     data = np.r_[np.zeros(3), np.ones(3)]
-    kw = dict(bounds=(0, 1), proposed=0.1, epsilon=1.0, delta=delta)
+    kw = dict(bounds=(0, 1), proposed=0.1, epsilon=1.0, delta=delta, neighbors="replace")
     found = repeated.answers(lambda: dp.ptr.quantile(data, 0.5, **kw), size)
     hits = sum(answer is not dp.NO_ANSWER for answer in found)
     return at_least(hits, size) <= delta
@@ -108,10 +112,10 @@ def smooth(data, size, S=1.0):
 
     def bound(beta):
         return S * dp.sensitivity.smooth_trimmed_mean(
-            data, proportion=0.2, beta=beta, bounds=(0, 1)
+            data, proportion=0.2, beta=beta, bounds=(0, 1), neighbors="replace"
         )
 
-    kw = dict(bounds=(0, 1), epsilon=1.0)
+    kw = dict(bounds=(0, 1), epsilon=1.0, neighbors="replace")
     return np.array(repeated.answers(lambda: dp.smooth_release(value, bound, **kw), size))
 
 

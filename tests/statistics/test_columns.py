@@ -301,8 +301,9 @@ def test_bounds_that_are_one_number(relation):
 def test_one_column_is_as_good_as_alone():
     data = np.random.default_rng(0).uniform(0, 1, 100)
     for name in ["sum", "mean", "variance"]:
-        asked, vector, found = recorded(name, data[:, None], bounds=(0, 1))
-        (l1, *_), alone, value = of_one_column(name, data, bounds=(0, 1))
+        kw = {"bounds": (0, 1), "neighbors": "replace"}
+        asked, vector, found = recorded(name, data[:, None], **kw)
+        (l1, *_), alone, value = of_one_column(name, data, **kw)
         assert (asked, vector, found.tolist()) == ([l1], alone, [value])
 
 
@@ -486,6 +487,7 @@ def test_bad_weights_cost_nothing(data, weights, axis, words):
             weight_bounds=(0, 1),
             bounds=(0, 1),
             epsilon=1,
+            neighbors="replace",
             budget=budget,
         )
     assert budget.remaining["epsilon"] == 1

@@ -219,7 +219,7 @@ def recorded(data, **kw):
 
     integer_noise.__wrapped__ = 1
     with patch.object(room, "integer_noise", integer_noise):
-        counts, edges = histogram(data, epsilon=1, **kw)
+        counts, edges = histogram(data, **{"neighbors": "replace", "epsilon": 1, **kw})
     assert len(set(asked)) == 1  # what is charged is what is drawn
     return asked[0], counts, edges
 
@@ -266,7 +266,15 @@ def test_without_noise_it_is_the_histogram_of_numpy():
 
 def test_delta_is_left_where_laplace_noise_is_less():
     budget = dp.Budget(epsilon=1, delta=1e-6)
-    histogram(np.zeros(3), bins=4, bounds=(0, 1), epsilon=1, delta=1e-9, budget=budget)
+    histogram(
+        np.zeros(3),
+        bins=4,
+        bounds=(0, 1),
+        epsilon=1,
+        delta=1e-9,
+        budget=budget,
+        neighbors="replace",
+    )
     assert budget.history[0].loss == Draws(1, 2, cells=1)  # a replaced row leaves a bin for another
 
 
@@ -336,7 +344,7 @@ def test_several_columns():
 def test_bad_arguments_cost_nothing(kw, words):
     budget = dp.Budget(epsilon=1)
     with pytest.raises((ArgumentError, ArgumentTypeError), match=words) as caught:
-        histogram(np.zeros(3), **{"epsilon": 0.5, "budget": budget, **kw})
+        histogram(np.zeros(3), **{"neighbors": "replace", "epsilon": 0.5, "budget": budget, **kw})
     assert "\n" not in str(caught.value)
     assert budget.remaining["epsilon"] == 1
 
@@ -430,7 +438,7 @@ def test_text_is_text_and_nothing_else_is():
         assert recorded(none, categories=["a", "b"])[1].tolist() == [0, 0]
     for other in [np.zeros((2, 2, 2), "U1"), pa.array([1]), pd.Series([1]), {"x": np.ones(1)}]:
         with pytest.raises((ArgumentTypeError, ArgumentError), match=r"data must be"):
-            histogram(other, categories=["a"], epsilon=1)
+            histogram(other, categories=["a"], epsilon=1, neighbors="replace")
 
 
 def test_a_word_that_is_trimmed_would_be_caught():
@@ -477,10 +485,10 @@ def test_text_of_files(tmp_path):
         assert counts[:, 1].tolist() == exact[0].tolist()
         assert edges[0].tolist() == [0, 2, 4, 6] and edges[1].tolist() == WORDS
         with pytest.raises(ArgumentError, match="as many columns as the data have, 2"):
-            histogram(both, categories=WORDS, epsilon=1)
+            histogram(both, categories=WORDS, epsilon=1, neighbors="replace")
         if path.suffix != ".csv":  # whose cells are text before they are anything else
             with pytest.raises(SourceError, match=r"column 'y' of .* must hold text"):
-                histogram(dp.scan(path, "y"), categories=["1"], epsilon=1)
+                histogram(dp.scan(path, "y"), categories=["1"], epsilon=1, neighbors="replace")
     digits = recorded(dp.scan(tmp_path / "t.csv", "y"), categories=["1", "01", "6"])[1]
     assert digits.tolist() == [np.count_nonzero(number == 1), 0, np.count_nonzero(number == 6)]
 
@@ -492,7 +500,7 @@ def test_text_that_stands_in_no_dictionary_is_an_answer(place, words):
     data = pa.DictionaryArray.from_arrays(places, pa.array(words), safe=False)
     budget = dp.Budget(epsilon=1)
     with pytest.raises(DataError, match="must stand in its dictionary") as caught:
-        histogram(data, categories=WORDS, epsilon=1, budget=budget)
+        histogram(data, categories=WORDS, epsilon=1, budget=budget, neighbors="replace")
     assert caught.value.__context__ is None and budget.remaining["epsilon"] == 0
 
 
@@ -510,13 +518,14 @@ def test_text_of_npy(tmp_path):
         assert recorded(both, **kw)[1].tolist() == [[1, 1], [0, 1]]
     for data in [dp.scan(tmp_path / "t.npy", "age"), dp.scan(tmp_path / "t.npy", ["age"])]:
         with pytest.raises(SourceError, match=r"column 'age' of t\.npy must hold text"):
-            histogram(data, categories=["a"], epsilon=1)
+            histogram(data, categories=["a"], epsilon=1, neighbors="replace")
     with pytest.raises(SourceError, match="must hold integers"):
         histogram(
             dp.scan(tmp_path / "t.npy", ["name", "age"]),
             categories=[[1.0], ["a"]],
             bins=None,
             epsilon=1,
+            neighbors="replace",
         )
 
 

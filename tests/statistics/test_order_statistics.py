@@ -403,6 +403,7 @@ def test_delta_of_two_steps():
         noise="gaussian",
         where=np.arange(50) > 3,
         budget=budget,
+        neighbors="replace",
     )
     (line,) = budget.history
     assert isinstance(line.loss, Approx) and line.loss.epsilon == 1
@@ -414,9 +415,8 @@ def test_a_part_that_is_too_small_is_said_to_be_a_part(asked):
     """The number that is refused is not the one that was written."""
     budget = dp.Budget(epsilon=1)
     with pytest.raises(ArgumentError, match="the part of either of two steps"):
-        dp.trimmed_mean(
-            [1.0, 2.0], bounds=(0, 50), where=[True, False], noise="auto", budget=budget, **asked
-        )
+        asked |= {"bounds": (0, 50), "where": [True, False], "neighbors": "replace"}
+        dp.trimmed_mean([1.0, 2.0], noise="auto", budget=budget, **asked)
     assert not budget.history
 
 
@@ -424,7 +424,7 @@ def test_a_part_that_is_too_small_is_said_to_be_a_part(asked):
 def test_bad_arguments_cost_nothing(name):
     """What `test_conformance` does not try."""
     budget = dp.Budget(epsilon=1)
-    kw = dict(bounds=(0, 1), budget=budget)
+    kw = dict(bounds=(0, 1), neighbors="replace", budget=budget)
     bad = [dict(epsilon=0.5, delta=2), dict(epsilon=0.5, nan="drop"), dict(epsilon=0.5, nan=None)]
     if name in MEANS:
         bad.append(dict(epsilon=1e-300))  # the exponential mechanism can have any loss
@@ -453,7 +453,8 @@ def test_the_method_is_chosen_by_the_loss_alone(name, monkeypatch):
     monkeypatch.setattr(module, "release", lambda data, made, **kw: seen.append(type(made)))
     for some in (None, np.ones(5, bool)):
         for asked in ({"epsilon": 0.1}, {"epsilon": 20}, {"rho": 0.01}, {"rho": 20}):
-            RELEASES[name](np.arange(5.0), bounds=(0, 9), where=some, **asked)
+            asked = {"bounds": (0, 9), "neighbors": "replace", **asked}
+            RELEASES[name](np.arange(5.0), where=some, **asked)
     kinds = {kind.__name__ for kind in seen}
     if name in ("minimum", "maximum"):
         assert kinds == {"ExponentialExtreme"}

@@ -134,7 +134,7 @@ def test_the_noise_of_a_ratio_is_rounded_up(excess, digits, monkeypatch):
     ratio = 1 + Fraction(int(Fraction(excess) * 10**20 * long), 10**20 * long + 1)
     x = np.full(200, 7.0)
     x[:100] = 3.0
-    ptr.iqr(x, bounds=(0, 10), ratio=ratio, **{**PAPER, "epsilon": 40})
+    ptr.iqr(x, bounds=(0, 10), ratio=ratio, **{"neighbors": "replace", **PAPER, "epsilon": 40})
     with mpmath.workdps(5000):
         exact = mpmath.log(mpmath.mpf(ratio.numerator) / ratio.denominator) / 20
         # Beside it stands the rounding of the logarithm of the answer, 2 * 2**-42.
@@ -166,7 +166,7 @@ class Recorded:
         monkeypatch.setattr(DistanceTest, "passes", passes)
 
     def of(self, function, data, *args, **kw):
-        kw = {**PAPER, **kw}
+        kw = {"neighbors": "replace", **PAPER, **kw}
         assert function(data, *args, **kw) is dp.NO_ANSWER
         return self.found.pop()
 
@@ -397,9 +397,9 @@ def test_answers_have_the_noise_of_the_proposal(name, share):
 
 def test_an_interquartile_range_of_zero():
     same = np.full(1000, 3.0)
-    assert ptr.iqr(same, bounds=(0, 9), **PAPER) == 0.0
-    assert ptr.iqr([1, 2, 3, 9], bounds=(0, 9), **PAPER) is dp.NO_ANSWER
-    assert ptr.iqr([], bounds=(0, 9), ratio=2, **PAPER) > 0
+    assert ptr.iqr(same, bounds=(0, 9), **PAPER, neighbors="replace") == 0.0
+    assert ptr.iqr([1, 2, 3, 9], bounds=(0, 9), **PAPER, neighbors="replace") is dp.NO_ANSWER
+    assert ptr.iqr([], bounds=(0, 9), ratio=2, **PAPER, neighbors="replace") > 0
 
 
 def test_missing_rows():
@@ -437,9 +437,13 @@ def test_a_distance_of_your_own():
         seen.append((len(data), proposed))
         return math.inf
 
-    got = ptr.release([1, 2, 3], len, distance, bounds=(0, 2.5), proposed=0.25, **PAPER)
+    got = ptr.release(
+        [1, 2, 3], len, distance, bounds=(0, 2.5), proposed=0.25, **PAPER, neighbors="replace"
+    )
     assert 0 <= got <= 2.5 and seen == [(3, 0.25)]
-    never = ptr.release([1], len, lambda x, b: 0, bounds=(0, 9), proposed=1, **PAPER)
+    never = ptr.release(
+        [1], len, lambda x, b: 0, bounds=(0, 9), proposed=1, **PAPER, neighbors="replace"
+    )
     assert never is dp.NO_ANSWER
 
 
@@ -452,7 +456,9 @@ def test_what_is_no_number(bad):
             ptr.release([1], statistic, distance, **kw)
     assert len(budget.history) == 2
     with pytest.raises(DataError):
-        ptr.release([1], len, lambda x, b: -1, bounds=(0, 9), proposed=1, **PAPER)
+        ptr.release(
+            [1], len, lambda x, b: -1, bounds=(0, 9), proposed=1, **PAPER, neighbors="replace"
+        )
 
 
 @pytest.mark.parametrize(
@@ -475,6 +481,6 @@ def test_bad_arguments(change, match):
 
 def test_what_does_not_go_together():
     with pytest.raises(ArgumentError, match="ratio must be left out"):
-        ptr.iqr([1], bounds=(0, 1), proposed=1, ratio=2, **PAPER)
+        ptr.iqr([1], bounds=(0, 1), proposed=1, ratio=2, **PAPER, neighbors="replace")
     with pytest.raises(ArgumentError, match="neighbors must be 'replace'"):
         ptr.iqr([1], bounds=(0, 1), neighbors="add-remove", **PAPER)

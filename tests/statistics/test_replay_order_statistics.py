@@ -64,7 +64,7 @@ def test_no_neighbors_are_told_apart_by_more_than_epsilon(name):
     # Answers are clipped, so bounds for the answer are wider than those of the rows here.
     made = mechanism(-1000, 1000, neighbors)
     alpha = made.calibration.alpha
-    more = {} if neighbors == "replace" else {"neighbors": neighbors}
+    more = {"neighbors": neighbors}
     outcomes = []
     for data, value in zip(every.datasets, every.value, strict=True):
         given = (float(value), lambda beta, d=data: bound(d, beta=beta, bounds=(0, 10), **more))
@@ -107,7 +107,7 @@ def test_shifts_and_dilations_are_those_that_noise_is_calibrated_for(name, noise
     calibration = calibrate(noise, **asked)
     assert calibration.beta == dp.smooth_beta(noise=noise, **asked)
     made = _SmoothRelease(-1000, 1000, neighbors, calibration)
-    more = {} if neighbors == "replace" else {"neighbors": neighbors}
+    more = {"neighbors": neighbors}
 
     def found(beta_of_bound):
         return [

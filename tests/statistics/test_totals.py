@@ -332,7 +332,7 @@ def test_answers_lie_on_a_grid_that_knows_no_data():
 def test_bounds_that_are_one_number():
     ones = np.ones(10)
     kw = {"bounds": (2.5, 2.5), "epsilon": 1.0}
-    assert api.sum(ones, **kw) == 25.0
+    assert api.sum(ones, neighbors="replace", **kw) == 25.0
     for relation in RELATIONS:
         assert api.mean(ones, neighbors=relation, **kw) == 2.5
         assert api.variance(ones, neighbors=relation, **kw) == 0.0
@@ -413,6 +413,6 @@ def test_bad_arguments_cost_nothing(name, kw, error, words):
     budget = dp.Budget(epsilon=1)
     given = {"data": [1.0, 2.0, 3.0], "bounds": (0, 5), "epsilon": 0.5, **kw}
     with pytest.raises(error, match=words) as caught:
-        STATISTICS[name](**given, budget=budget)
+        STATISTICS[name](**given, neighbors="replace", budget=budget)
     assert "\n" not in str(caught.value)
     assert budget.remaining["epsilon"] == 1

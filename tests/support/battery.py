@@ -188,7 +188,11 @@ CASES = {
     "ptr quantile": Case(dp.ptr.quantile, X, {**PROPOSED, "q": 0.5}, losses=(DELTA,)),
     "ptr iqr": Case(dp.ptr.iqr, X, PROPOSED, losses=(DELTA,)),
     "ptr iqr without a scale": Case(
-        dp.ptr.iqr, X, {**BOUNDS, "ratio": 1.5}, losses=(DELTA,), relations=("replace",)
+        dp.ptr.iqr,
+        X,
+        {**BOUNDS, "ratio": 1.5, "neighbors": "replace"},
+        losses=(DELTA,),
+        relations=("replace",),
     ),
     "ptr release": Case(
         dp.ptr.release,

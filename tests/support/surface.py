@@ -408,7 +408,7 @@ add("dp.Budget", epsilon=1.0)
 _KNOWN: dict[str, Any] = {
     "data": X, "bounds": (0, 100), "n": 9, "q": 0.5, "beta": 0.5, "edges": EDGES,
     "weights": LENGTHS, "graph": GRAPH, "sigma": 1.0, "gamma": 4, "shape": 3.0, "df": 3.0,
-    "rng": RNG,
+    "rng": RNG, "neighbors": "replace",
 }  # fmt: skip
 
 

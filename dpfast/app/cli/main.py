@@ -99,9 +99,9 @@ OPTIONS: dict[str, Any] = {
     "rho": (Rho, None),
     "neighbors": _option(
         str,
-        "replace|add-remove",
-        "What one person may change: a row's content, or also the number of rows.",
-        "replace",
+        "add-remove|replace",
+        "What one person may change: the number of rows too, or a row's content only.",
+        "add-remove",
     ),
     "noise": _option(
         str,

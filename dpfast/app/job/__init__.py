@@ -167,6 +167,7 @@ def explain(path: str | os.PathLike[str]) -> Explanation:
     ... path = "ages.npy"
     ... [budget]
     ... epsilon = 0.1
+    ... neighbors = "replace"
     ... [[release]]
     ... statistic = "mean"
     ... column = "0"

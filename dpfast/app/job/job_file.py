@@ -1,8 +1,9 @@
 """The reader of job files: the releases, their data, and their privacy loss together.
 
     [data]      path; rows (a public guess, for error bars)
-    [budget]    epsilon, with delta, or rho, of the whole job; neighbors; ids and max_rows, if the
-                limit is about people; path (a ledger); name
+    [budget]    epsilon, with delta, or rho, of the whole job; neighbors (by default those of the
+                ledger, else "add-remove"); ids and max_rows, if the limit is about people; path (a
+                ledger); name
     [output]    path (.json, .csv or .parquet)
     [defaults]  arguments of every release that takes them
     [[release]] statistic, column or columns, name, weight, and arguments of the public function
@@ -28,6 +29,8 @@ from ..._core import checks
 from ..._core.types import Neighbors
 from ...aggregate import estimators
 from ...aggregate.api import sample_and_aggregate
+from ...budget.budget import Budget
+from ...budget.release import relation_of
 from ...errors import ArgumentError, SourceError
 from ...privacy import Loss
 from ...privacy import loss as make_loss
@@ -117,6 +120,8 @@ def read(path: Any) -> Job:
         If there is no such file.
     ArgumentError, ArgumentTypeError
         If it is not TOML, or says what no job can say.
+    LedgerError
+        If its ledger is there and cannot be used.
     """
     try:
         file = Path(path)
@@ -150,6 +155,7 @@ def read(path: Any) -> Job:
     ids, max_rows = budget.get("ids"), budget.get("max_rows")
     if max_rows is not None and ids is None:
         checks.fail("budget.max_rows", "left out without budget.ids", max_rows)
+    place = None if ledger is None else folder / _file("budget.path", ledger)
     releases = document.get("release", [])
     tables = isinstance(releases, list) and all(isinstance(table, dict) for table in releases)
     if not tables or not releases:
@@ -159,14 +165,20 @@ def read(path: Any) -> Job:
         data=str(folder / _file("data.path", data.get("path"))),
         rows=None if rows is None else checks.whole("data.rows", rows, 1),
         loss=make_loss(amounts.get("epsilon"), amounts.get("delta", 0), amounts.get("rho")),
-        neighbors=checks.neighbors(budget.get("neighbors", "replace")),
+        neighbors=_relation(budget.get("neighbors"), place),
         ids=None if ids is None else _text("budget.ids", ids),
         max_rows=None if max_rows is None else checks.whole("budget.max_rows", max_rows, 1),
-        ledger=None if ledger is None else folder / _file("budget.path", ledger),
+        ledger=place,
         name=checks.text("budget.name", budget.get("name", "")),
         output=None if out is None else _output(folder, out),
         entries=_entries(releases, defaults),
     )
+
+
+def _relation(neighbors: Any, ledger: Path | None) -> Neighbors:
+    """Return the neighboring relation: what is said, else that of the ledger if it is there."""
+    known = neighbors is None and ledger is not None and ledger.exists()
+    return relation_of(neighbors, Budget(path=ledger) if known else None)
 
 
 def _hint(name: str, names: Collection[str]) -> str:

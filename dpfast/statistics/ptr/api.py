@@ -40,7 +40,7 @@ def mean(
     epsilon: Number | None = None,
     delta: Number = 0.0,
     test_share: Number = 0.5,
-    neighbors: Neighbors = "add-remove",
+    neighbors: Neighbors | None = None,
     nan: NanPolicy = "raise",
     budget: Budget | None = None,
     rng: Generator | None = None,
@@ -69,9 +69,10 @@ def mean(
         data. An answer has noise of scale ``proposed / ((1 - test_share) epsilon)``.
     epsilon, delta, test_share, nan, budget, rng
         As in `dpfast.ptr.quantile`.
-    neighbors : {"add-remove", "replace"}, default "add-remove"
-        Where `n` is public, no test is needed: under "replace" the answer depends on ``(hi - lo) /
-        n <= proposed`` but for the test's noise, and a plain noisy mean serves better.
+    neighbors : {"add-remove", "replace"}, optional
+        As in `dpfast.ptr.quantile`. Where `n` is public, no test is needed: under "replace" the
+        answer depends on ``(hi - lo) / n <= proposed`` but for the test's noise, and a plain noisy
+        mean serves better.
 
     Returns
     -------
@@ -98,7 +99,7 @@ def mean(
     >>> dp.ptr.mean(ages[:99], bounds=(0, 100), proposed=0.005, epsilon=1.0, delta=1e-9)
     dpfast.NO_ANSWER
     """
-    asked = Arguments(bounds, epsilon, delta, None, neighbors, nan=nan)
+    asked = Arguments(bounds, epsilon, delta, None, neighbors, nan=nan, budget=budget)
     lo, hi = asked.interval
     size = checks.positive("proposed", proposed)
     grid, relation, policy = cells(lo, hi), asked.relation, asked.policy
@@ -136,7 +137,7 @@ def quantile(
     epsilon: Number | None = None,
     delta: Number = 0.0,
     test_share: Number = 0.5,
-    neighbors: Neighbors = "replace",
+    neighbors: Neighbors | None = None,
     nan: NanPolicy = "raise",
     assume_sorted: bool = False,
     budget: Budget | None = None,
@@ -149,8 +150,8 @@ def quantile(
 
     Privacy
     -------
-    Neighbors are datasets that differ in one row, replaced (`n` is public) or added or removed
-    (`n` is private). The call is (`epsilon`, `delta`)-DP, whether there is an answer or not: the
+    Neighbors are datasets that differ in one row, added or removed (`n` is private), or replaced
+    (`n` is public). The call is (`epsilon`, `delta`)-DP, whether there is an answer or not: the
     test spends the share `test_share` of epsilon and all of delta, the noise the rest (Dwork and
     Lei, STOC 2009; ``dpfast/statistics/ptr/proposal.py`` derives the threshold, which is as low as
     it can be).
@@ -170,8 +171,8 @@ def quantile(
         The loss; `delta` above 0.
     test_share : float or Fraction, default 0.5
         The test's share of epsilon, between 0 and 1.
-    neighbors : {"replace", "add-remove"}, default "replace"
-        The neighboring relation.
+    neighbors : {"add-remove", "replace"}, optional
+        The neighboring relation: by default that of the budget, else "add-remove".
     nan : {"raise", "lower", "upper", "drop"} or float, default "raise"
         As in `dpfast.quantile`.
     assume_sorted : bool, default False
@@ -212,7 +213,7 @@ def quantile(
     dpfast.NO_ANSWER
     """
     rank = checks.quantile(q)
-    asked = Arguments(bounds, epsilon, delta, None, neighbors, nan=nan)
+    asked = Arguments(bounds, epsilon, delta, None, neighbors, nan=nan, budget=budget)
     interval, size = asked.interval, checks.positive("proposed", proposed)
     relation, policy = asked.relation, asked.policy
     trusted = checks.flag("assume_sorted", assume_sorted)
@@ -241,7 +242,7 @@ def iqr(
     epsilon: Number | None = None,
     delta: Number = 0.0,
     test_share: Number = 0.5,
-    neighbors: Neighbors = "replace",
+    neighbors: Neighbors | None = None,
     nan: NanPolicy = "raise",
     assume_sorted: bool = False,
     budget: Budget | None = None,
@@ -255,8 +256,8 @@ def iqr(
 
     Privacy
     -------
-    Neighbors are datasets that differ in one row, replaced (`n` is public) or added or removed
-    (`n` is private). The call is (`epsilon`, `delta`)-DP, whether there is an answer or not: the
+    Neighbors are datasets that differ in one row, added or removed (`n` is private), or replaced
+    (`n` is public). The call is (`epsilon`, `delta`)-DP, whether there is an answer or not: the
     test spends the share `test_share` of epsilon and all of delta, the noise the rest (Dwork and
     Lei, STOC 2009; ``dpfast/statistics/ptr/proposal.py`` and ``dpfast/statistics/ptr/quantiles.py``
     have the proofs).
@@ -277,8 +278,8 @@ def iqr(
         the fewer data are refused.
     epsilon, delta, test_share, nan, assume_sorted, budget, rng
         As in `dpfast.ptr.quantile`.
-    neighbors : {"replace", "add-remove"}, default "replace"
-        The neighboring relation; only "replace" without `proposed`.
+    neighbors : {"add-remove", "replace"}, optional
+        As in `dpfast.ptr.quantile`. Without `proposed` it must be "replace".
 
     Returns
     -------
@@ -306,7 +307,7 @@ def iqr(
     >>> 300 < dp.ptr.iqr(x, bounds=(0, 1000), proposed=5, epsilon=1.0, delta=1e-9) < 700
     True
     """
-    asked = Arguments(bounds, epsilon, delta, None, neighbors, nan=nan)
+    asked = Arguments(bounds, epsilon, delta, None, neighbors, nan=nan, budget=budget)
     lo, hi = asked.interval
     relation, policy = asked.relation, asked.policy
     trusted = checks.flag("assume_sorted", assume_sorted)
@@ -314,8 +315,9 @@ def iqr(
     if proposed is None:
         if relation != "replace":
             raise ArgumentError(
-                "neighbors must be 'replace' when proposed is left out, got 'add-remove': the "
-                "test without a scale is known for a public number of rows only"
+                "neighbors must be 'replace' when proposed is left out (pass neighbors='replace'), "
+                "got 'add-remove': the test without a scale is known for a public number of rows "
+                "only"
             )
         factor = None if ratio is None else checks.fraction("ratio", ratio)
         if factor is not None and not factor > 1:
@@ -352,7 +354,7 @@ def release(
     epsilon: Number | None = None,
     delta: Number = 0.0,
     test_share: Number = 0.5,
-    neighbors: Neighbors = "replace",
+    neighbors: Neighbors | None = None,
     budget: Budget | None = None,
     rng: Generator | None = None,
 ) -> float | NoAnswer:
@@ -388,8 +390,9 @@ def release(
         of scale ``proposed / ((1 - test_share) epsilon)``.
     epsilon, delta, test_share
         As in `dpfast.ptr.quantile`.
-    neighbors : {"replace", "add-remove"}, default "replace"
-        The relation that the distance was proved for; the ledger keeps it.
+    neighbors : {"add-remove", "replace"}, optional
+        The relation that the distance was proved for; the ledger keeps it. By default
+        "add-remove"; in a budget for "replace" it must be given.
     budget : Budget, optional
         Pays for the call before either function is called, answer or not.
     rng : Generator, optional
@@ -428,7 +431,8 @@ def release(
     >>> 0 <= found < 10
     True
     """
-    asked = Arguments(bounds, epsilon, delta, None, neighbors)
+    proved = _release.relation_of_proof(neighbors, budget)
+    asked = Arguments(bounds, epsilon, delta, None, proved)
     lo, hi = asked.interval
     size = checks.positive("proposed", proposed)
     for name, function in (("statistic", statistic), ("distance", distance)):

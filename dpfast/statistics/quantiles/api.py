@@ -14,7 +14,7 @@ from ... import privacy
 from ..._core import checks
 from ..._core.types import Axis, Bounds, BoundsEach, NanPolicy, Neighbors, NoiseName, Number
 from ...budget.budget import Budget
-from ...budget.release import Mechanism, release
+from ...budget.release import Mechanism, relation_of, release
 from ...rng import Generator
 from ...sensitivity.iqr import QUARTILES
 from ...sources.intake import read_column
@@ -49,7 +49,7 @@ def quantile(
     epsilon: Number | None = None,
     delta: Number = 0.0,
     rho: Number | None = None,
-    neighbors: Neighbors = "replace",
+    neighbors: Neighbors | None = None,
     noise: NoiseName = "auto",
     method: Method = "auto",
     nan: NanPolicy = "raise",
@@ -66,8 +66,8 @@ def quantile(
 
     Privacy
     -------
-    Neighbors are datasets that differ in one row, replaced (`n` is public) or added or removed
-    (`n` is private). The call satisfies the loss that it is asked for: pure `epsilon`,
+    Neighbors are datasets that differ in one row, added or removed (`n` is private), or replaced
+    (`n` is public). The call satisfies the loss that it is asked for: pure `epsilon`,
     (`epsilon`, `delta`), or `rho`-zCDP. Nothing but the value leaves.
 
     ``method="smooth"`` adds noise of scale ``S / alpha`` to the order statistic, for a
@@ -101,8 +101,8 @@ def quantile(
         come from the data.
     epsilon, delta, rho : float, Fraction or Decimal, optional
         The loss: `epsilon` alone, `epsilon` with `delta`, or `rho` alone.
-    neighbors : {"replace", "add-remove"}, default "replace"
-        The neighboring relation.
+    neighbors : {"add-remove", "replace"}, optional
+        The neighboring relation: by default that of the budget, else "add-remove".
     noise : str, default "auto"
         The noise distribution of ``method="smooth"``. Pure ones serve every kind of loss:
         "polyplace", "polyplace-finite-variance", "cauchy", "student-t", "generalized-cauchy". For
@@ -167,7 +167,8 @@ def quantile(
     >>> 100_000 < top < 120_000
     True
     """
-    rest = epsilon, delta, rho, neighbors, noise, method, nan, assume_sorted
+    relation = relation_of(neighbors, budget)
+    rest = epsilon, delta, rho, relation, noise, method, nan, assume_sorted
     mechanism = one(q, bounds, *rest, some=where is not None)
     source = read_column(data, mechanism.neighbors, where).kept
     return release(source, mechanism, budget=budget, rng=rng)
@@ -180,7 +181,7 @@ def median(
     epsilon: Number | None = None,
     delta: Number = 0.0,
     rho: Number | None = None,
-    neighbors: Neighbors = "replace",
+    neighbors: Neighbors | None = None,
     noise: NoiseName = "auto",
     method: Method = "auto",
     nan: NanPolicy = "raise",
@@ -225,7 +226,8 @@ def median(
     >>> 50 < dp.median(ages, bounds=(0, 120), epsilon=1.0) < 58
     True
     """
-    rest = epsilon, delta, rho, neighbors, noise, method, nan, assume_sorted
+    relation = relation_of(neighbors, budget)
+    rest = epsilon, delta, rho, relation, noise, method, nan, assume_sorted
     mechanism = one(_HALF, bounds, *rest, some=where is not None)
     source = read_column(data, mechanism.neighbors, where).kept
     return release(source, mechanism, budget=budget, rng=rng)
@@ -238,7 +240,7 @@ def quantiles(
     bounds: Bounds,
     epsilon: Number | None = None,
     rho: Number | None = None,
-    neighbors: Neighbors = "replace",
+    neighbors: Neighbors | None = None,
     method: Literal["recursive", "joint"] = "recursive",
     nan: NanPolicy = "raise",
     where: Any = None,
@@ -253,8 +255,8 @@ def quantiles(
 
     Privacy
     -------
-    Neighbors are datasets that differ in one row, replaced (`n` is public) or added or removed
-    (`n` is private). All answers together satisfy the loss that is asked for, pure `epsilon` or
+    Neighbors are datasets that differ in one row, added or removed (`n` is private), or replaced
+    (`n` is public). All answers together satisfy the loss that is asked for, pure `epsilon` or
     `rho`-zCDP. Both methods are draws of exponential mechanisms (McSherry and Talwar, FOCS 2007),
     whose cost is less than ``epsilon**2 / 8`` in zCDP (Cesar and Rogers, ALT 2021; exactly:
     `dpfast.privacy.Draws`).
@@ -285,8 +287,8 @@ def quantiles(
         Public limits of the values, in the data's units; values outside are clipped.
     epsilon, rho : float, Fraction or Decimal, optional
         The loss of all answers together: one of the two.
-    neighbors : {"replace", "add-remove"}, default "replace"
-        The neighboring relation. Under "add-remove" the answers are about twice as accurate with
+    neighbors : {"add-remove", "replace"}, optional
+        As in `quantile`. Under "add-remove" the answers are about twice as accurate with
         the recursive method, since a replaced row can be on both sides of a split.
     method : {"recursive", "joint"}, default "recursive"
         "recursive" reads the data about once, and finds values that many rows share. "joint" sorts
@@ -327,7 +329,8 @@ def quantiles(
     >>> bool(30 < low < 42 and 50 < middle < 58 and 66 < high < 78)
     True
     """
-    mechanism = many(qs, bounds, epsilon, rho, neighbors, method, nan, assume_sorted)
+    relation = relation_of(neighbors, budget)
+    mechanism = many(qs, bounds, epsilon, rho, relation, method, nan, assume_sorted)
     source = read_column(data, mechanism.neighbors, where).kept
     return release(source, mechanism, budget=budget, rng=rng)
 
@@ -353,7 +356,7 @@ def minimum(
     epsilon: Number | None = None,
     delta: Number = 0.0,
     rho: Number | None = None,
-    neighbors: Neighbors = "replace",
+    neighbors: Neighbors | None = None,
     axis: Axis | None = None,
     noise: NoiseName = "auto",
     method: Method = "auto",
@@ -371,8 +374,8 @@ def minimum(
 
     Privacy
     -------
-    Neighbors are datasets that differ in one row, replaced (`n` is public) or added or removed
-    (`n` is private). The call satisfies the loss that it is asked for.
+    Neighbors are datasets that differ in one row, added or removed (`n` is private), or replaced
+    (`n` is public). The call satisfies the loss that it is asked for.
 
     ``method="exponential"`` draws a point ``o`` of a public grid with probability proportional to
     ``exp(-epsilon u(o) / 2)``, ``u(o) = max(0, #{x < o} - t, t - #{x <= o})`` and ``t = min(T,
@@ -446,7 +449,7 @@ def maximum(
     epsilon: Number | None = None,
     delta: Number = 0.0,
     rho: Number | None = None,
-    neighbors: Neighbors = "replace",
+    neighbors: Neighbors | None = None,
     axis: Axis | None = None,
     noise: NoiseName = "auto",
     method: Method = "auto",
@@ -518,7 +521,7 @@ def iqr(
     epsilon: Number | None = None,
     delta: Number = 0.0,
     rho: Number | None = None,
-    neighbors: Neighbors = "replace",
+    neighbors: Neighbors | None = None,
     axis: Axis | None = None,
     noise: NoiseName = "auto",
     method: IqrMethod = "auto",
@@ -534,8 +537,8 @@ def iqr(
 
     Privacy
     -------
-    Neighbors are datasets that differ in one row, replaced (`n` is public) or added or removed
-    (`n` is private). The call satisfies the loss that it is asked for.
+    Neighbors are datasets that differ in one row, added or removed (`n` is private), or replaced
+    (`n` is public). The call satisfies the loss that it is asked for.
 
     ``method="recursive"`` and ``method="joint"`` release both quartiles as `quantiles` does, by
     exponential mechanisms (McSherry and Talwar, FOCS 2007), and what leaves is their difference.

@@ -15,7 +15,7 @@ from ... import privacy
 from ..._core import checks
 from ..._core.types import Axis, Bounds, BoundsEach, NanPolicy, Neighbors, Number
 from ...budget.budget import Budget
-from ...budget.release import Mechanism, release
+from ...budget.release import Mechanism, relation_of, release
 from ...noise.additive import amount
 from ...noise.calibrated_integer import integer_noise
 from ...noise.sensitivity import Sensitivity
@@ -53,7 +53,7 @@ def count(
     epsilon: Number | None = None,
     delta: Number = 0.0,
     rho: Number | None = None,
-    neighbors: Neighbors = "add-remove",
+    neighbors: Neighbors | None = None,
     axis: Axis | None = None,
     nan: Literal["keep", "drop"] = "keep",
     where: Any = None,
@@ -78,8 +78,8 @@ def count(
         As in `sum`.
     epsilon, delta, rho : float, Fraction or Decimal, optional
         The loss: `epsilon` alone, `epsilon` with `delta`, or `rho` alone.
-    neighbors : {"add-remove", "replace"}, default "add-remove"
-        The neighboring relation.
+    neighbors : {"add-remove", "replace"}, optional
+        As in `sum`.
     axis : {None, 0, -2}, optional
         As in `sum`.
     nan : {"keep", "drop"}, default "keep"
@@ -115,7 +115,7 @@ def count(
     True
     """
     loss = privacy.loss(epsilon, delta, rho)
-    relation = checks.neighbors(neighbors)
+    relation = relation_of(neighbors, budget)
     present = checks.choice("nan", nan, ("keep", "drop")) == "drop"
     amount(loss)
     view = read(data, relation=relation, axis=axis, where=where)
@@ -141,7 +141,7 @@ def sum(
     epsilon: Number | None = None,
     delta: Number = 0.0,
     rho: Number | None = None,
-    neighbors: Neighbors = "replace",
+    neighbors: Neighbors | None = None,
     axis: Axis | None = None,
     nan: NanPolicy = "raise",
     where: Any = None,
@@ -154,8 +154,8 @@ def sum(
 
     Privacy
     -------
-    Neighbors are datasets that differ in one row, replaced (`n` is public) or added or removed
-    (`n` is private). The call satisfies the loss that it is asked for. Rows are clamped and put on
+    Neighbors are datasets that differ in one row, added or removed (`n` is private), or replaced
+    (`n` is public). The call satisfies the loss that it is asked for. Rows are clamped and put on
     a public grid, and their sum is an exact integer of known sensitivity: ``hi - lo`` for a
     replaced row, ``max(|lo|, |hi|)`` for one that comes or goes, and
     ``max(hi, 0) - min(lo, 0)`` for one that is replaced where only some rows are summed. The noise
@@ -179,8 +179,9 @@ def sum(
         come from the data. One pair serves all columns.
     epsilon, delta, rho : float, Fraction or Decimal, optional
         The loss: `epsilon` alone, `epsilon` with `delta`, or `rho` alone.
-    neighbors : {"replace", "add-remove"}, default "replace"
-        The neighboring relation.
+    neighbors : {"add-remove", "replace"}, optional
+        The neighboring relation: by default that of the budget, and "add-remove" where it has none
+        or there is no budget. The latter also holds for "replace", at twice the epsilon.
     axis : {None, 0, -2}, optional
         0 (or -2) for data of several columns: one answer a column. A row is a record, whose numbers
         belong together, so there is no other axis.
@@ -230,7 +231,8 @@ def sum(
     >>> bool(abs(found / [120_000, 2_400_000] - 1).max() < 0.05)
     True
     """
-    asked = Arguments(bounds, epsilon, delta, rho, neighbors, axis, nan=nan, where=where)
+    loss = epsilon, delta, rho
+    asked = Arguments(bounds, *loss, neighbors, axis, nan=nan, where=where, budget=budget)
     view, mechanism = _made(Sum, data, asked, weights=weights, weight_bounds=weight_bounds)
     return release(view.source, mechanism, budget=budget, rng=rng)
 
@@ -250,7 +252,7 @@ def mean(
     epsilon: Number | None = None,
     delta: Number = 0.0,
     rho: Number | None = None,
-    neighbors: Neighbors = "replace",
+    neighbors: Neighbors | None = None,
     axis: Axis | None = None,
     nan: NanPolicy = "raise",
     where: Any = None,
@@ -263,8 +265,8 @@ def mean(
 
     Privacy
     -------
-    Neighbors are datasets that differ in one row, replaced (`n` is public) or added or removed
-    (`n` is private). The call satisfies the loss that it is asked for. With a public `n`, noise for
+    Neighbors are datasets that differ in one row, added or removed (`n` is private), or replaced
+    (`n` is public). The call satisfies the loss that it is asked for. With a public `n`, noise for
     a sensitivity of ``(hi - lo) / n`` is added to the exact mean. With a private one, two exact
     integers get noise: how much of the rows lies towards the upper, and how much towards the lower
     bound; a row adds 1 to the two together, so they cost as much as one. Their sum is a noisy
@@ -310,7 +312,8 @@ def mean(
     >>> dp.mean(both, axis=0, bounds=[(0, 120), (0, 240)], epsilon=1.0).round(-1).tolist()
     [50.0, 110.0]
     """
-    asked = Arguments(bounds, epsilon, delta, rho, neighbors, axis, nan=nan, where=where)
+    loss = epsilon, delta, rho
+    asked = Arguments(bounds, *loss, neighbors, axis, nan=nan, where=where, budget=budget)
     view, mechanism = _made(Mean, data, asked, weights=weights, weight_bounds=weight_bounds)
     return release(view.source, mechanism, budget=budget, rng=rng)
 
@@ -330,7 +333,7 @@ def variance(
     epsilon: Number | None = None,
     delta: Number = 0.0,
     rho: Number | None = None,
-    neighbors: Neighbors = "replace",
+    neighbors: Neighbors | None = None,
     axis: Axis | None = None,
     ddof: int = 0,
     nan: NanPolicy = "raise",
@@ -345,8 +348,8 @@ def variance(
 
     Privacy
     -------
-    Neighbors are datasets that differ in one row, replaced (`n` is public) or added or removed
-    (`n` is private). The call satisfies the loss that it is asked for. With a public `n`, noise for
+    Neighbors are datasets that differ in one row, added or removed (`n` is private), or replaced
+    (`n` is public). The call satisfies the loss that it is asked for. With a public `n`, noise for
     the sensitivity ``(hi - lo)**2 (n - 1) / n**2`` of the variance is added to it. With a private
     one, three exact integers get noise, from which the number of rows, their sum and the sum of
     their squares follow; a row adds 1 to the three together, so they cost as much as one
@@ -393,7 +396,8 @@ def variance(
     True
     """
     ddof = checks.whole("ddof", ddof)
-    asked = Arguments(bounds, epsilon, delta, rho, neighbors, axis, nan=nan, where=where)
+    loss = epsilon, delta, rho
+    asked = Arguments(bounds, *loss, neighbors, axis, nan=nan, where=where, budget=budget)
     view, mechanism = _made(Variance, data, asked, ddof)
     return release(view.source, mechanism, budget=budget, rng=rng)
 
