@@ -333,6 +333,25 @@ def test_of_no_rows(table, write, neighbors):
     assert json.loads(path.with_name("out.json").read_text()) == job.report(results)
 
 
+def test_the_relation_is_that_of_the_ledger_by_default(write, table):
+    nothing = "epsilon = 1\n# neighbors: nothing is said"
+    assert plan(write(nothing)).job.neighbors == "add-remove"
+    damaged = f'path = "l.db"\n{nothing}'
+    assert plan(write(damaged)).job.neighbors == "add-remove"
+    for relation in ("replace", "add-remove"):
+        ledger = table.with_name(f"{relation}.db")
+        dp.Budget(epsilon=9, path=ledger, neighbors=relation)
+        inherited = write(f"path = {ledger.name!r}\n{nothing}")
+        assert plan(inherited).job.neighbors == relation
+        job.run(inherited).check()
+        assert {line.neighbors for line in dp.Budget(path=ledger).history} == {relation}
+        said = write(f"epsilon = 1\npath = {ledger.name!r}\nneighbors = 'add-remove'")
+        assert plan(said).job.neighbors == "add-remove"
+    table.with_name("l.db").write_text("no ledger")
+    with pytest.raises(LedgerError):
+        plan(write(damaged))
+
+
 def test_progress_counts_the_rows_of_each_pass(write):
     seen = []
     job.run(write(), progress=lambda done, total: seen.append((done, total)))

@@ -1,0 +1,222 @@
+"""The neighboring relation that a call has if it says none: its budget's, else "add-remove"."""
+
+from __future__ import annotations
+
+import inspect
+import types
+from typing import Any, get_args, get_type_hints
+
+import numpy as np
+import pytest
+
+import dpfast as dp
+from dpfast.budget.release import relation_of
+from dpfast.errors import ArgumentTypeError, BudgetError, DpfastError
+
+from .support.battery import CASES, EPSILON, RHO
+from .support.surface import COUNTS, EVENS, LABELS, LEARNERS, ROWS
+
+AGES = np.repeat(np.arange(18, 91), 40)
+BOUNDS = {"bounds": (0, 120)}
+RELATIONS = ("add-remove", "replace")
+#: What shows how many rows there are, or is made for that many.
+OWN = {
+    *("dp.response.binary", "dp.response.kary", "dp.response.unary", "dp.online.MWEM"),
+    *("dp.online.MedianMechanism", "dp.online.PrivateMultiplicativeWeights"),
+}
+
+
+def everything(module: types.ModuleType = dp, name: str = "dp") -> Any:
+    """Every public function and class."""
+    for own in module.__all__:
+        found = getattr(module, own)
+        if isinstance(found, types.ModuleType):
+            yield from everything(found, f"{name}.{own}")
+        elif inspect.isfunction(found) or (
+            inspect.isclass(found) and not issubclass(found, BaseException)
+        ):
+            yield f"{name}.{own}", found
+
+
+def objection(function: Any) -> str | None:
+    """What is wrong with the default relation of a public thing."""
+    parameters = inspect.signature(function).parameters
+    pays = "budget" in parameters or hasattr(function, "fit")
+    if "neighbors" not in parameters:
+        return "it has no relation" if pays else None
+    default = parameters["neighbors"].default
+    if pays or function is dp.Budget:
+        return None if default is None else "it has a default of its own"
+    own = function.__init__ if inspect.isclass(function) else function
+    only = get_args(get_type_hints(own).get("neighbors")) == ("replace",)
+    right = "replace" if only else "add-remove"
+    return None if default in (right, inspect.Parameter.empty) else "it has another default"
+
+
+def test_no_public_thing_has_a_default_of_its_own():
+    wrong = {name: found for name, function in everything() if (found := objection(function))}
+    assert wrong == dict.fromkeys(OWN, "it has no relation")
+
+
+def test_a_default_of_its_own_is_caught():
+    def planted(data, *, neighbors="replace", budget=None):
+        pass
+
+    def without(data, *, neighbors="replace"):
+        pass
+
+    assert objection(planted) == "it has a default of its own"
+    assert objection(without) == "it has another default"
+
+
+def test_what_is_said_comes_first_then_the_budget():
+    for relation in RELATIONS:
+        budget = dp.Budget(epsilon=1, neighbors=relation)
+        assert relation_of(None, budget) == relation
+        for said in RELATIONS:
+            assert relation_of(said, budget) == relation_of(said, None) == said
+    assert relation_of(None, None) == relation_of(None, dp.Budget(epsilon=1)) == "add-remove"
+    with pytest.raises(ArgumentTypeError, match=r"budget must be a dpfast\.Budget or None"):
+        relation_of(None, 3)
+
+
+class Asked(dp.Budget):
+    """Counts how often it is asked for its relation, which another process may settle."""
+
+    times = 0
+
+    @property
+    def neighbors(self):
+        self.times += 1
+        return super().neighbors
+
+
+def outcome(work: Any) -> Any:
+    try:
+        return work()
+    except DpfastError as error:
+        return type(error), str(error)
+
+
+def quoted_and_charged(budget: Asked, function: Any, *args: Any, **kw: Any) -> tuple[Any, Any]:
+    """What a call is said to cost, and what it is charged; or both refusals."""
+
+    def cost() -> Any:
+        found = budget.cost(function, *args, **kw)
+        names = [name for name in budget.limit if hasattr(found, name)]
+        return {name: getattr(found, name) for name in names}
+
+    def charge() -> Any:
+        before, budget.times = budget.spent, 0
+        function(*args, **kw, budget=budget)
+        return {name: amount - before[name] for name, amount in budget.spent.items()}
+
+    quoted = outcome(cost)
+    charged = outcome(charge)
+    assert budget.times <= 1
+    if isinstance(charged, dict):
+        charged = {name: amount for name, amount in charged.items() if amount}
+    return quoted, charged
+
+
+def budgets() -> Any:
+    for relation in (*RELATIONS, None):
+        yield Asked(epsilon=99, delta=0.1, neighbors=relation)
+        yield Asked(rho=99, neighbors=relation)
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_a_call_is_charged_what_it_is_said_to_cost(name):
+    case = CASES[name]
+    charges = 0
+    for budget in budgets():
+        for loss in case.losses:
+            quoted, charged = quoted_and_charged(
+                budget, case.call, case.data, **{**case.kw, **loss}
+            )
+            assert quoted == charged, (budget, loss)
+            charges += isinstance(charged, dict)
+    assert charges >= 2
+
+
+OBJECTS = {
+    kind.__name__: (kind(**kw, rho=2).fit, (ROWS, LABELS), {}) for kind, kw in LEARNERS.items()
+} | {
+    "noisy sums": (dp.sulq.NoisySums, (ROWS,), {"queries": 3, **EPSILON}),
+    "oracle": (
+        dp.sulq.StatisticalQueryOracle,
+        (ROWS,),
+        {"tolerance": 0.4, "queries": 3, "rows": 30, "rho": 50},
+    ),
+    "sparse vector": (dp.online.SparseVector, (), {"positives": 2, **RHO}),
+    "MWEM": (dp.online.MWEM, (COUNTS, [EVENS]), {"rounds": 2, **EPSILON}),
+    "median mechanism": (
+        dp.online.MedianMechanism,
+        (COUNTS,),
+        {"queries": 9, "accuracy": 0.99, "size": 3, "rho": 50},
+    ),
+}
+
+
+@pytest.mark.parametrize("name", OBJECTS)
+def test_what_is_asked_later_is_charged_what_it_is_said_to_cost(name):
+    function, args, kw = OBJECTS[name]
+    for budget in budgets():
+        quoted, charged = quoted_and_charged(budget, function, *args, **kw)
+        assert quoted == charged, budget
+
+
+def median(budget: dp.Budget, **kw: Any) -> None:
+    dp.median(AGES, **BOUNDS, epsilon=1, budget=budget, **kw)
+
+
+def count(budget: dp.Budget) -> None:
+    dp.count(AGES, where=AGES > 40, epsilon=1, budget=budget)
+
+
+def planted(budget: dp.Budget) -> None:
+    median(budget, neighbors="replace")
+
+
+def add_up(*calls: Any) -> bool:
+    """Whether some calls on one budget cost their sum."""
+    for relation in (*RELATIONS, None):
+        budget = dp.Budget(epsilon=len(calls), neighbors=relation)
+        try:
+            for call in calls:
+                call(budget)
+        except BudgetError:
+            return False
+        if budget.remaining["epsilon"]:
+            return False
+    return True
+
+
+def test_two_calls_on_one_budget_cost_their_sum():
+    assert add_up(median, count) and add_up(count, median)
+    assert not add_up(count, planted)  # one that has a default of its own is caught
+
+
+def test_a_refusal_says_what_to_pass():
+    budget = dp.Budget(epsilon=9, neighbors="add-remove")
+    with pytest.raises(BudgetError, match="pass neighbors='add-remove', unless"):
+        dp.mean(AGES, **BOUNDS, epsilon=1, neighbors="replace", budget=budget)
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda **kw: dp.smooth_release(3.0, 1.0, beta=0.01, bounds=(0, 9), epsilon=1, **kw),
+        lambda **kw: dp.online.AboveThreshold(epsilon=1, monotone=True, **kw),
+        lambda **kw: dp.selection.top_k([1, 2], 1, sensitivity=1, epsilon=1, monotone=True, **kw),
+    ],
+)
+def test_what_was_proved_for_rows_that_come_and_go_is_not_taken_for_replaced_ones(call):
+    budget = dp.Budget(epsilon=9, neighbors="replace")
+    with pytest.raises(DpfastError, match="neighbors must be 'add-remove' or 'replace', whichever"):
+        call(budget=budget)
+    assert not budget.history
+    call(budget=budget, neighbors="add-remove")
+    assert budget.spent["epsilon"] == 2
+    call(budget=budget, neighbors="replace")
+    assert budget.spent["epsilon"] == 3
