@@ -108,7 +108,7 @@ class RowChunk(NamedTuple):
 
     `rows` has shape (r,), or (r, width) and C order; it is read-only by agreement and valid only
     until `summarise` returns. `start` is the number of its first row in the whole data. `ids` are
-    the ids of these rows, in any form that `KeyedLabels.read` takes; None if none were asked for.
+    the ids of these rows, in any form that `KeyWords.of` takes; None if none were asked for.
     """
 
     rows: NDArray[Any]
@@ -146,7 +146,7 @@ class RowSource(Protocol):
 
 
 class Ids:
-    """One id a row, which the labels read in the form that they have."""
+    """One id or key a row, in the form that they have."""
 
     def __init__(self, column: Any, is_arrow: bool = False) -> None:
         self._column = column
