@@ -866,9 +866,8 @@ def test_a_wrong_chunk_is_one_error_whatever_reads_it(chunks, length, partition,
     source = Made([Chunk(*chunk) for chunk in chunks], length)
     ids = np.arange(length or 50) if partition == "key" else None
     with pytest.raises(DataError, match="is not refunded") as caught:
-        dp.sample_and_aggregate(
-            source, estimator, blocks=4, bounds=(0, 1), epsilon=1, partition=partition, ids=ids
-        )
+        asked = {"blocks": 4, "bounds": (0, 1), "epsilon": 1, "neighbors": "replace"}
+        dp.sample_and_aggregate(source, estimator, partition=partition, ids=ids, **asked)
     assert "SECRET" not in str(caught.value)
 
 
