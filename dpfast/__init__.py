@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from .aggregate.block_count import suggest_blocks
     from .app import job
     from .budget.budget import Budget
+    from .groups import stat
+    from .groups.api import group_by, select_keys
     from .sources.scan import scan
     from .statistics import ptr, response
     from .statistics.covariance import covariance
@@ -38,6 +40,8 @@ _HOMES = {
         "aggregate.estimators": "estimators",
         "app.job": "job",
         "budget.budget": "Budget",
+        "groups.api": "group_by select_keys",
+        "groups.stat": "stat",
         "sources.scan": "scan",
         "statistics.covariance": "covariance",
         "statistics.histogram": "histogram",
@@ -60,6 +64,7 @@ __all__ = [
     "covariance",
     "errors",
     "estimators",
+    "group_by",
     "histogram",
     "iqr",
     "job",
@@ -78,10 +83,12 @@ __all__ = [
     "rng",
     "sample_and_aggregate",
     "scan",
+    "select_keys",
     "selection",
     "sensitivity",
     "smooth_beta",
     "smooth_release",
+    "stat",
     "suggest_blocks",
     "sulq",
     "sum",

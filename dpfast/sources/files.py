@@ -27,6 +27,7 @@ from .base import (
     Table,
     WithRows,
 )
+from .forms import Arrow, Values
 from .ids import as_ids
 from .pick import Pick, picker
 from .table import named_dtype
@@ -126,6 +127,13 @@ class Reader(ABC):
     @abstractmethod
     def ids(self, name: str) -> None:
         """Refuse a column that cannot be one of ids."""
+
+    @abstractmethod
+    def typed(self, name: str, is_text: bool) -> Arrow | Values:
+        """Return a column of no rows, of the type of one that is there, the same in every file.
+
+        Where columns have no types, `is_text` says which one is wanted.
+        """
 
     @abstractmethod
     def makers(
@@ -243,6 +251,12 @@ class SchemaReader(Reader):
 
     def holds_text(self, name: str) -> bool:
         return all(is_text(kind) for kind, _ in self._kinds(name))
+
+    def typed(self, name: str, is_text: bool) -> Arrow | Values:
+        import pyarrow as pa
+
+        kind = self._same(name, lambda kind, _name, _path: kind, "is", str)
+        return Arrow(pa.chunked_array([], kind))
 
     def may_have_nulls(self, name: str) -> bool:
         return any(schema.field(schema.get_field_index(name)).nullable for schema in self.schemas)

@@ -23,6 +23,7 @@ from ..errors import SourceError
 from .arrow import Numbers, guarded, kind_of, opening
 from .base import Chunk, Ids, RandomWords, RowSource, chunk_dtype, native_dtype
 from .files import Convert, FileSource, Reader, Want, stamp_of
+from .forms import Arrow, Values
 from .ids import as_ids, no_column
 from .memory import CLUSTER, SLICE, Column, MemoryRows
 from .pick import Pick
@@ -102,6 +103,16 @@ class NpyFile(Reader):
                 f"column {name!r} of {self._name} must hold integers or text to be ids, got "
                 f"{self.kinds[name]}"
             )
+
+    def typed(self, name: str, is_text: bool) -> Arrow | Values:
+        import pyarrow as pa
+
+        kind = self.kinds[name]
+        if kind.kind in "US":
+            return Arrow(pa.chunked_array([], pa.string() if kind.kind == "U" else pa.binary()))
+        if native_dtype(kind) is None:
+            return Values(np.empty(0, kind), kind)
+        return Arrow(pa.chunked_array([_arrow(np.empty(0, kind))]))
 
     def column(self, name: str) -> FileSource:
         return NpySource(self, name)

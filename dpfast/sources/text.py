@@ -24,6 +24,7 @@ import numpy as np
 from ..errors import DataError, SourceError
 from .arrow import Numbers, guarded, opening
 from .files import Convert, Reader, Want
+from .forms import Arrow
 from .pick import Pick
 
 T = TypeVar("T")
@@ -70,6 +71,11 @@ class TextReader(Reader):
 
     def ids(self, name: str) -> None:
         """Every text is an id."""
+
+    def typed(self, name: str, is_text: bool) -> Arrow:
+        import pyarrow as pa
+
+        return Arrow(pa.chunked_array([], pa.string() if is_text else pa.float64()))
 
     @contextmanager
     def _bytes(self) -> Iterator[Any]:

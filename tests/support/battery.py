@@ -25,6 +25,7 @@ import dpfast as dp
 
 EPSILON = {"epsilon": 2.0}
 DELTA = {"epsilon": 2.0, "delta": 1e-6}
+FEW = {"epsilon": 2.0, "delta": 1e-3}
 RHO = {"rho": 0.5}
 
 
@@ -98,6 +99,7 @@ LOCAL = {"form": "array", "unordered": False, "losses": (EPSILON,), "relations":
 MASKED = {"where": WHERE}
 AXIS = {"axis": 0}
 WORDS_OF_ROWS = np.array(["tea", "ale", "rye"])[RNG.integers(0, 3, len(X))]
+RARE_WORDS = np.array([f"w{i}" for i in np.sort(np.abs(X).astype(int) % 60)])
 
 CASES = {
     "count": Case(dp.count, X),
@@ -221,6 +223,15 @@ CASES = {
     "exponential": Case(dp.selection.exponential, WHOLE, {"sensitivity": 1}, **SCORED),
     "permute and flip": Case(dp.selection.permute_and_flip, WHOLE, {"sensitivity": 1}, **SCORED),
     "noisy max": Case(dp.selection.noisy_max, WHOLE, {"sensitivity": 1}, **SCORED),
+    "keys": Case(dp.select_keys, RARE_WORDS, losses=(FEW,), form="words"),
+    "keys of people": Case(
+        dp.select_keys,
+        RARE_WORDS,
+        {"ids": WHOLE * 70 + np.arange(len(X)) % 70, "max_groups": 2},
+        ("ids",),
+        losses=(FEW,),
+        form="words",
+    ),
     "top 3": Case(dp.selection.top_k, WHOLE, {"sensitivity": 1, "k": 3}, **{**SCORED, "least": 3}),
     "binary": Case(dp.response.binary, WHOLE > 2, {}, **LOCAL),
     "k-ary": Case(dp.response.kary, WHOLE, {"categories": 5}, **LOCAL),
@@ -305,6 +316,7 @@ BAD: dict[str, list[Any]] = {
     "workers": [0, 2.5, "x"],
     "progress": ["x", 3],
     "ids": [np.ones(331), WORD],
+    "max_groups": [0, -1, 2.5, "x", True],
     "executor": WORDS,
     "time_limit": [0, -1, NAN, "x"],
     "centres": [WORD, "x"],
@@ -355,6 +367,8 @@ def same(a: Any, b: Any) -> bool:
     """Whether two answers are the same bits of the same type."""
     if isinstance(a, (tuple, list)):
         return len(a) == len(b) and all(same(x, y) for x, y in zip(a, b, strict=True))
+    if isinstance(a, np.ndarray) and a.dtype.kind == "O":
+        return a.dtype == b.dtype and a.tolist() == b.tolist()
     if isinstance(a, np.ndarray):
         return a.dtype == b.dtype and a.shape == b.shape and a.tobytes() == b.tobytes()
     return type(a) is type(b) and np.asarray(a).tobytes() == np.asarray(b).tobytes()

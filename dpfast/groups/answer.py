@@ -1,0 +1,75 @@
+"""The answer of a release by group: columns by name."""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Iterator
+from typing import Any
+
+#: How many groups are shown, half of them from either end.
+SHOWN = 20
+
+
+class Answer(dict[str, Any]):
+    """A dict of NumPy arrays of equal length: the columns of keys, and one or more a statistic.
+
+    pandas, Polars and Arrow make a table of it as it is: ``pandas.DataFrame(answer)``,
+    ``polars.DataFrame(answer)``, ``pyarrow.table(answer)``.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from dpfast.groups.answer import Answer
+    >>> Answer(carrier=np.array(["AA", "UA"]), count=np.array([32, 58]))
+    carrier  count
+    AA          32
+    UA          58
+    (2 groups)
+    """
+
+    @property
+    def groups(self) -> int:
+        """How many groups there are."""
+        return len(next(iter(self.values()), ()))
+
+    def _rows(self) -> Iterator[list[str] | None]:
+        """Yield the rows to be shown as text; None for those that are left out."""
+        groups = self.groups
+        for i in range(groups):
+            if groups > SHOWN and i == SHOWN // 2:
+                yield None
+            if groups <= SHOWN or not SHOWN // 2 <= i < groups - SHOWN // 2:
+                yield [_shown(column[i]) for column in self.values()]
+
+    def __repr__(self) -> str:
+        rows = list(self._rows())
+        lines = [list(self)] + [["..."] * len(self) if row is None else row for row in rows]
+        widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
+        left = [column.dtype.kind not in "iuf" for column in self.values()]
+        text = [
+            "  ".join(
+                cell.ljust(width) if is_left else cell.rjust(width)
+                for cell, width, is_left in zip(line, widths, left, strict=True)
+            ).rstrip()
+            for line in lines
+        ]
+        groups = self.groups
+        return "\n".join([*text, f"({groups:,} group{'' if groups == 1 else 's'})"])
+
+    def _repr_html_(self) -> str:
+        head = "".join(f"<th>{html.escape(name)}</th>" for name in self)
+        body = []
+        for row in self._rows():
+            cells = ["..."] * len(self) if row is None else row
+            body.append("<tr>" + "".join(f"<td>{html.escape(c)}</td>" for c in cells) + "</tr>")
+        return (
+            f"<table><thead><tr>{head}</tr></thead><tbody>{''.join(body)}</tbody></table>"
+            f"<p>{self.groups:,} groups</p>"
+        )
+
+
+def _shown(value: Any) -> str:
+    kind = getattr(getattr(value, "dtype", None), "kind", "")
+    if kind == "f":
+        return f"{value:.6g}"
+    return str(value)

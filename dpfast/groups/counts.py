@@ -1,0 +1,83 @@
+"""Counts of rows by group and bin: the histogram of each group, in one vector of counts."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .._core import checks
+from .._kernels import groups as _native
+from ..noise.sensitivity import Sensitivity
+from ..rng import Generator
+from ..sources.batches import Piece, numbers
+from ..sources.words import words_column
+from ..statistics.histogram import Bins
+from .keys import MOST
+from .sums import Count
+
+
+@dataclass(frozen=True, slots=True)
+class Histogram(Count):
+    """Numbers of rows of each group in public bins. A row is in one bin at most."""
+
+    axis: Bins = None  # type: ignore[assignment]
+
+    @property
+    def labels(self) -> list[str]:
+        """Return what the bins are called: their categories, or their lower edges."""
+        edges = self.axis.edges
+        if len(edges) == self.axis.native.bins:
+            return [str(edge) for edge in edges.tolist()]
+        return [f"{edge:g}" for edge in edges[:-1].tolist()]
+
+    @property
+    def sensitivity(self) -> Sensitivity:
+        return self.step.vectors(1, 1)
+
+    def room(self, groups: int) -> NDArray[np.uint64]:
+        return np.zeros((groups + 1, self.axis.native.bins), np.uint64)
+
+    @property
+    def reading(self) -> tuple[Any, ...]:
+        words = self.axis.words
+        return (self.column,) if words is None else (self.column, words)
+
+    def read(self, piece: Piece) -> NDArray[Any]:
+        if self.axis.words is None:
+            return numbers(piece)
+        column = words_column(piece, self.axis.words, f"column {self.column!r}")
+        out = np.empty(column.length)
+        column.fill(0, column.length, out)
+        return out
+
+    def add(self, totals: NDArray[np.uint64], codes: NDArray[np.int32], values: Any) -> int:
+        bins, groups = self.axis.native.bins, len(totals) - 1
+        place = np.zeros(len(codes), np.uint32)
+        self.axis.native.place(values, 1, place)
+        if groups * bins > MOST:
+            checks.fail("bins", f"at most {MOST // groups} for {groups} groups", bins)
+        inside = (place < bins) & (codes >= 0) & (codes < groups)
+        both = np.where(inside, codes * np.int32(bins) + place.view(np.int32), np.int32(-1))
+        _native.count(both, totals.reshape(-1)[: groups * bins + 1])
+        return 0
+
+    def merge(self, room: NDArray[np.uint64], more: NDArray[np.uint64]) -> None:
+        room[: len(more) - 1] += more[:-1]
+
+    def columns(
+        self,
+        name: str,
+        room: NDArray[np.uint64],
+        groups: int,
+        kept: NDArray[np.int64] | None,
+        generator: Generator,
+    ) -> dict[str, NDArray[Any]]:
+        counts = (room[:groups] if kept is None else room[kept]).view(np.int64)
+        noise = self.noise
+        drawn = noise.draw(counts.size, generator).reshape(counts.shape)
+        noisy = np.ascontiguousarray((((counts >> noise.shift) + drawn) << noise.shift).T)
+        named = zip((f"{name} {label}" for label in self.labels), noisy, strict=True)
+        return {**dict(named), **self.error_bar(name, len(counts))}

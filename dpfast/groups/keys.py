@@ -1,0 +1,409 @@
+"""Keys: which group each row is of, and what the groups are called.
+
+Each column of keys is read as words (`sources.key_words`), each word has a code, and the codes of
+several columns have one together. *Public* keys have codes in the order in which they are given,
+and a row whose keys are not among them is of no group. *Private* keys get codes as they are met,
+and are put in the order of their words before anything random is drawn, so the order of rows is
+forgotten.
+
+Code -1 is no group: a null key, one that is not listed, a row that is left out.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from threading import Lock
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .._core import checks
+from .._kernels.groups import Codes, dense, pair
+from .._kernels.sources import Key
+from ..sources.arrow import looked_up
+from ..sources.batches import Batch, Batches, Piece
+from ..sources.forms import Arrow, Objects, Values, column_form, columns_of_table
+from ..sources.key_words import KeyWords, Words, key_kind
+
+Int32s: TypeAlias = NDArray[np.int32]
+
+RULE = "a list of public keys; for several columns a table, a list of tuples, or a list of lists"
+#: Most groups: their codes are int32.
+MOST = (1 << 31) - 2
+
+
+class Chain:
+    """Codes of keys of one or several columns: each has codes, and so have pairs of codes."""
+
+    def __init__(self, columns: int, key: Key) -> None:
+        self.columns = [Codes(key) for _ in range(columns)]
+        self.pairs = [Codes(key) for _ in range(columns - 1)]
+
+    def __len__(self) -> int:
+        return len(self.pairs[-1] if self.pairs else self.columns[0])
+
+    def find(self, words: Sequence[Words]) -> Int32s:
+        """Return the codes of rows; -1 of those that have none."""
+        codes = self._of(self.columns[0], words[0])
+        for table, own, pairs in zip(self.columns[1:], words[1:], self.pairs, strict=True):
+            codes = self._of(pairs, paired(codes, self._of(table, own)))
+        return codes
+
+    def add(self, words: Sequence[Words]) -> tuple[Int32s, NDArray[np.int64]]:
+        """Return the codes of rows, and which rows are the first of their keys."""
+        codes = np.empty(len(words[0].low), np.int32)
+        first = self.columns[0].add(*words[0], codes)
+        for table, own, pairs in zip(self.columns[1:], words[1:], self.pairs, strict=True):
+            more = np.empty(len(codes), np.int32)
+            table.add(*own, more)
+            both = paired(codes, more)
+            first = pairs.add(*both, codes)
+        return codes, first
+
+    @staticmethod
+    def _of(table: Codes, words: Words) -> Int32s:
+        codes = np.empty(len(words.low), np.int32)
+        table.find(*words, codes)
+        return codes
+
+
+def paired(a: Int32s, b: Int32s) -> Words:
+    """Return the words of pairs of codes; a pair with a -1 is none."""
+    low = np.empty(len(a), np.uint64)
+    present = np.empty(len(a), np.bool_)
+    pair(a, b, low, present)
+    return Words(low, None, present)
+
+
+class PublicKeys:
+    """Public keys of one or several columns.
+
+    Parameters
+    ----------
+    by : sequence of str
+    keys : list, array or table
+        For several columns: a table of them or a list of tuples, with a row for each key; or a list
+        of as many lists, all combinations of which are keys.
+
+    Raises
+    ------
+    ArgumentError, ArgumentTypeError
+        If they are no keys, none at all, or some are the same.
+    """
+
+    def __init__(self, by: Sequence[str], keys: Any) -> None:
+        self.by = tuple(by)
+        columns, self.is_product = _listed(self.by, keys)
+        self.forms = {name: column_form(columns[name], "keys", RULE) for name in self.by}
+        self.kinds = {name: _kind(form) for name, form in self.forms.items()}
+        self._arrays = {name: _array(form) for name, form in self.forms.items()}
+        self.lengths = list(map(len, self._arrays.values()))
+        self.groups = math.prod(self.lengths) if self.is_product else self.lengths[0]
+        if len(set(self.lengths)) > 1 and not self.is_product:
+            checks.fail("keys", "columns of equal length", self.lengths)
+        if not 0 < self.groups <= MOST:
+            checks.fail("keys", f"at least one and at most {MOST}", f"{self.groups} of them")
+        self._chains(Key(bytes(32)))  # refuses what is given twice
+
+    def check(self, batches: Batches) -> None:
+        """Refuse columns that could never hold these keys, by their types.
+
+        The cells of a file of text are text, and integers are looked for as they are written.
+        """
+        for name in self.by:
+            own = self.kinds[name]
+            kind = key_kind(batches.typed(name, "by", True), f"column {name!r}")
+            if own == "integers" and batches.is_text(name):
+                self.forms[name] = Objects([str(int(key)) for key in _array(self.forms[name])])
+            elif "objects" not in (kind, own) and kind not in (own, "nothing"):
+                rule = f"{kind}, as the column {name!r} is"
+                checks.fail_kind("keys", rule, self.forms[name], f", which are {own}")
+
+    def columns(self) -> dict[str, NDArray[Any]]:
+        """Return the keys of each group, column by column."""
+        found, after = {}, self.groups
+        for name, length in zip(self.by, self.lengths, strict=True):
+            array = self._arrays[name]
+            if self.is_product:
+                before, after = self.groups // after, after // length
+                array = np.tile(np.repeat(array, after), before)
+            found[name] = array
+        return found
+
+    def coder(self, key: Key) -> PublicCoder:
+        """Return what finds the codes of rows."""
+        return PublicCoder(self, key)
+
+    def _chains(self, key: Key) -> list[Chain]:
+        """Return the codes of each column of a product, or of all columns together."""
+        words = [KeyWords(key).of(form) for form in self.forms.values()]
+        if any(own.present is not None and not own.present.all() for own in words):
+            checks.fail("keys", "keys none of which is missing", "one that is")
+        chains = []
+        for some in [[own] for own in words] if self.is_product else [words]:
+            chain = Chain(len(some), key)
+            _, first = chain.add(some)
+            if len(first) < len(some[0].low):
+                checks.fail("keys", "different from one another", "one more than once")
+            chains.append(chain)
+        return chains
+
+
+class PublicCoder:
+    """The codes of rows by public keys; several threads may ask at once."""
+
+    def __init__(self, keys: PublicKeys, key: Key) -> None:
+        self.groups, self._keys, self._chains = keys.groups, keys, keys._chains(key)
+        self._words = {name: KeyWords(key, f"column {name!r}") for name in keys.by}
+        self._first = _run(keys)
+
+    def codes(self, batch: Batch) -> Int32s:
+        """Return the codes of the rows of a batch; whoever asks may change them."""
+        pieces = [batch.columns[name] for name in self._keys.by]
+        if self._first is not None and len(pieces) == 1:
+            found = _dense(pieces[0], self._first, self.groups)
+            if found is not None:
+                return found
+        words = [self._words[name].of(batch.columns[name]) for name in self._keys.by]
+        if not self._keys.is_product:
+            return self._chains[0].find(words)
+        codes = np.zeros(batch.rows, np.int32)
+        for chain, own, length in zip(self._chains, words, self._keys.lengths, strict=True):
+            more = chain.find([own])
+            none = (codes < 0) | (more < 0)
+            codes = codes * np.int32(length) + more
+            codes[none] = -1
+        return codes
+
+
+class PrivateKeys:
+    """Keys that the rows bring, of one or several columns."""
+
+    def __init__(self, by: Sequence[str]) -> None:
+        self.by = tuple(by)
+
+    def check(self, batches: Batches) -> None:
+        """Refuse columns that hold no keys, by their types."""
+        for name in self.by:
+            key_kind(batches.typed(name, "by", True), f"column {name!r}")
+
+    def coder(self, key: Key) -> PrivateCoder:
+        """Return what finds and gives codes."""
+        return PrivateCoder(self.by, key)
+
+
+class PrivateCoder:
+    """The codes of keys as they are met; one thread at a time gives them."""
+
+    def __init__(self, by: Sequence[str], key: Key) -> None:
+        self._by, self._chain, self._lock = tuple(by), Chain(len(by), key), Lock()
+        self._words = {name: KeyWords(key, f"column {name!r}") for name in by}
+        self._met: list[list[NDArray[Any]]] = [[] for _ in by]
+        self._low: list[list[NDArray[np.uint64]]] = [[] for _ in by]
+        self._high: list[list[NDArray[np.uint64]]] = [[] for _ in by]
+
+    @property
+    def groups(self) -> int:
+        return len(self._chain)
+
+    def codes(self, batch: Batch) -> Int32s:
+        """Return the codes of the rows of a batch; whoever asks may change them."""
+        words = [self._words[name].of(batch.columns[name]) for name in self._by]
+        with self._lock:
+            codes, first = self._chain.add(words)
+            if len(first):
+                for j, name in enumerate(self._by):
+                    own, piece = words[j], batch.columns[name]
+                    self._met[j].append(_taken(piece, first))
+                    self._low[j].append(own.low[first])
+                    none = np.zeros(len(first), np.uint64)
+                    self._high[j].append(none if own.high is None else own.high[first])
+        return codes
+
+    def order(self) -> NDArray[np.int64]:
+        """Return the codes in the order of their words, which no order of rows has a say in."""
+        keys = []
+        for low, high in zip(self._low, self._high, strict=True):
+            keys += [_joined(low, np.uint64), _joined(high, np.uint64)]
+        if len(keys) == 2 and not keys[1].any():
+            return np.argsort(keys[0], kind="stable")
+        found: NDArray[np.int64] = np.lexsort(keys)
+        return found
+
+    def columns(self, kept: NDArray[np.int64]) -> dict[str, NDArray[Any]]:
+        """Return the keys of some codes, column by column."""
+        return {
+            name: _joined(met, object)[kept] for name, met in zip(self._by, self._met, strict=True)
+        }
+
+
+def ascending(columns: dict[str, NDArray[Any]]) -> NDArray[np.int64]:
+    """Return the order in which rows of keys ascend, the first column first."""
+    ranks = [_ranks(column) for column in reversed(list(columns.values()))]
+    found: NDArray[np.int64] = np.lexsort(ranks)
+    return found
+
+
+def _ranks(column: NDArray[Any]) -> NDArray[Any]:
+    """Return numbers that ascend as keys do; those of different kinds stand apart."""
+    if column.dtype.kind != "O":
+        return column if column.dtype.kind in "biuM" else np.unique(column, return_inverse=True)[1]
+    listed = column.tolist()
+    if all(type(one) is str for one in listed):
+        order = sorted(range(len(listed)), key=listed.__getitem__)
+    else:
+        order = sorted(range(len(listed)), key=lambda i: _sortable(listed[i]))
+    ranks = np.empty(len(listed), np.int64)
+    ranks[order] = np.arange(len(listed))
+    return ranks
+
+
+def _sortable(key: Any) -> tuple[int, Any]:
+    """Return what a key among Python objects is sorted by."""
+    kinds = (int, str, bytes, np.datetime64)
+    return [isinstance(key, kind) for kind in kinds].index(True), key
+
+
+def _joined(parts: list[NDArray[Any]], dtype: Any) -> NDArray[Any]:
+    if not parts:
+        return np.empty(0, dtype)
+    return np.concatenate(parts)
+
+
+def _taken(piece: Piece, rows: NDArray[np.int64]) -> NDArray[Any]:
+    """Return some rows of a piece as an array whose dtype its type tells."""
+    if isinstance(piece, Objects):
+        return _of_objects([_plain(piece.rows[i]) for i in rows.tolist()])
+    if isinstance(piece, Values):
+        taken: NDArray[Any] = piece.array[rows]
+        return (
+            taken if taken.dtype.kind in "biuM" else _of_objects(list(map(_plain, taken.tolist())))
+        )
+    import pyarrow as pa
+
+    column, types = piece.chunked, pa.types
+    if types.is_dictionary(column.type):
+        column = pa.chunked_array([looked_up(array) for array in column.chunks])
+    if types.is_string_view(column.type):  # which pyarrow cannot pick rows of
+        column = column.cast(pa.large_string())
+    elif types.is_binary_view(column.type):
+        column = column.cast(pa.large_binary())
+    return _of_arrow(column.take(rows))
+
+
+def _plain(key: Any) -> Any:
+    """Return a key of Python objects in the one form that all keys equal to it have."""
+    if isinstance(key, str):
+        return str.__str__(key)
+    if isinstance(key, (bytes, bytearray)):
+        return bytes(key)
+    if isinstance(key, (int, np.integer, np.bool_)):
+        return int(key)
+    return np.datetime64(key, "us")
+
+
+def _of_objects(listed: list[Any]) -> NDArray[Any]:
+    out = np.empty(len(listed), object)
+    out[:] = listed
+    return out
+
+
+def _of_arrow(column: Any) -> NDArray[Any]:
+    """Return an Arrow column without nulls as an array."""
+    import pyarrow as pa
+
+    kind = column.type
+    if pa.types.is_dictionary(kind):
+        column, kind = column.cast(kind.value_type), kind.value_type
+    if pa.types.is_integer(kind) or pa.types.is_boolean(kind):
+        return np.asarray(column.to_numpy())
+    if pa.types.is_date(kind):
+        return np.asarray(column.cast(pa.date32()).cast(pa.int32()).to_numpy()).astype("M8[D]")
+    if pa.types.is_timestamp(kind):
+        return np.asarray(column.cast(pa.int64()).to_numpy()).view(f"M8[{kind.unit}]")
+    return _of_objects(_texts(column))
+
+
+def _texts(column: Any) -> list[Any]:
+    try:
+        found: list[Any] = column.to_pylist()
+        return found
+    except UnicodeDecodeError:
+        pass  # its message quotes the row, so it must not survive, not even as a context
+    return [
+        one.decode(errors="replace")
+        for array in column.chunks
+        for one in array.cast("binary").to_pylist()
+    ]
+
+
+def _listed(by: tuple[str, ...], keys: Any) -> tuple[dict[str, Any], bool]:
+    """Return the columns of public keys, and whether keys are all their combinations."""
+    table = columns_of_table(keys, "keys") if not isinstance(keys, (list, tuple)) else None
+    if table is not None:
+        missing = [name for name in by if name not in table]
+        if missing:
+            checks.fail("keys", f"a table with a column {missing[0]!r}", sorted(table))
+        return {name: table[name] for name in by}, False
+    if len(by) == 1:
+        if isinstance(keys, (str, bytes)) or (np.ndim(keys) == 0 and not hasattr(keys, "__len__")):
+            checks.fail_type("keys", RULE, keys)
+        return {by[0]: keys}, False
+    if not isinstance(keys, (list, tuple)) or not len(keys):
+        checks.fail_kind("keys", RULE, keys)
+    if all(isinstance(row, tuple) for row in keys) and isinstance(keys, list):
+        if any(len(row) != len(by) for row in keys):
+            checks.fail("keys", f"tuples of {len(by)} keys each, as there are columns", keys)
+        return dict(zip(by, map(list, zip(*keys, strict=True)), strict=True)), False
+    if len(keys) != len(by):
+        checks.fail("keys", f"a list for each of {len(by)} columns", f"{len(keys)} of them")
+    return dict(zip(by, keys, strict=True)), True
+
+
+def _kind(form: Piece) -> str:
+    """Return of what kind public keys are: of a list, by what is in it, which is public."""
+    kind = key_kind(form, "keys")
+    if not isinstance(form, Objects):
+        return kind
+    array = _array(form)
+    return "objects" if array.dtype.kind == "O" else key_kind(Values(array, array), "keys")
+
+
+def _array(form: Piece) -> NDArray[Any]:
+    """Return public keys as an array."""
+    if isinstance(form, Values):
+        return form.array
+    if isinstance(form, Arrow):
+        return _of_arrow(form.chunked.drop_null())
+    kinds = set(map(type, form.rows))
+    if kinds in ({int}, {bool}, {str}, {bytes}):
+        array = np.array(form.rows)
+        if array.dtype.kind in "biuUS":
+            return array
+    return _of_objects(list(form.rows))
+
+
+def _run(keys: PublicKeys) -> int | None:
+    """Return the first of integers that follow one another; None for other keys."""
+    array = _array(next(iter(keys.forms.values())))
+    if len(keys.by) > 1 or array.dtype.kind not in "iu" or not len(array):
+        return None
+    first = int(array[0])
+    fits = -(1 << 62) < first < 1 << 62
+    return first if fits and (array == np.arange(first, first + len(array))).all() else None
+
+
+def _dense(piece: Piece, first: int, count: int) -> Int32s | None:
+    """Return codes of integers that follow one another, without a table; None for other rows."""
+    if (
+        not isinstance(piece, Values)
+        or piece.mask is not None
+        or piece.array.dtype.kind not in "iu"
+    ):
+        return None
+    values = np.ascontiguousarray(piece.array, piece.array.dtype.newbyteorder("="))
+    out = np.empty(len(values), np.int32)
+    dense(values, first, count, out)
+    return out

@@ -1,0 +1,246 @@
+"""Statistics by group, said without a loss and without data: what `group_by(...).agg` is given.
+
+Each takes the arguments of the plain function of its name, and checks them as that does. The column
+is the name of one of the table.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fractions import Fraction
+from typing import Any
+
+from .._core import checks
+from .._core.types import Bounds, NanPolicy, Number
+from ..statistics.arguments import Arguments
+from ..statistics.histogram import axes_of
+from .counts import Histogram
+from .ranks import Quantiles
+from .sums import Count, Mean, People, Sum, Variance
+
+__all__ = [
+    "count",
+    "count_distinct",
+    "histogram",
+    "maximum",
+    "mean",
+    "median",
+    "minimum",
+    "quantile",
+    "quantiles",
+    "sum",
+    "variance",
+]
+
+
+def count() -> Count:
+    """Count the rows of each group.
+
+    Returns
+    -------
+    Count
+        For `GroupBy.agg`.
+
+    Examples
+    --------
+    >>> import dpfast as dp
+    >>> table = {"carrier": ["UA", "AA"] * 500, "late": [5.0, 25.0] * 500}
+    >>> groups = dp.group_by(table, "carrier", keys=["AA", "UA"])
+    >>> answer = groups.agg({"n": dp.stat.count()}, epsilon=1)
+    >>> list(answer)
+    ['carrier', 'n', 'n error']
+    """
+    return Count(None)
+
+
+def count_distinct() -> People:
+    """Count the people of each group, each once, however many rows they have there.
+
+    Returns
+    -------
+    People
+        For `GroupBy.agg` of groups with `ids`.
+    """
+    return People(None)
+
+
+def sum(column: str, *, bounds: Bounds, nan: NanPolicy = "raise") -> Sum:
+    """Sum the clamped numbers of a column in each group; arguments as in `dpfast.sum`.
+
+    Parameters
+    ----------
+    column : str
+    bounds : (float, float)
+    nan : {"raise", "lower", "upper", "drop"} or float, default "raise"
+
+    Returns
+    -------
+    Sum
+        For `GroupBy.agg`.
+    """
+    return Sum(*_column(column, bounds, nan))
+
+
+def mean(column: str, *, bounds: Bounds, nan: NanPolicy = "raise") -> Mean:
+    """Average the clamped numbers of a column in each group; arguments as in `dpfast.mean`.
+
+    Parameters
+    ----------
+    column : str
+    bounds : (float, float)
+    nan : {"raise", "lower", "upper", "drop"} or float, default "raise"
+
+    Returns
+    -------
+    Mean
+        For `GroupBy.agg`.
+    """
+    return Mean(*_column(column, bounds, nan))
+
+
+def variance(column: str, *, bounds: Bounds, ddof: int = 0, nan: NanPolicy = "raise") -> Variance:
+    """Find the variance of a column in each group; arguments as in `dpfast.variance`.
+
+    Parameters
+    ----------
+    column : str
+    bounds : (float, float)
+    ddof : int, default 0
+    nan : {"raise", "lower", "upper", "drop"} or float, default "raise"
+
+    Returns
+    -------
+    Variance
+        For `GroupBy.agg`.
+    """
+    return Variance(*_column(column, bounds, nan), ddof=checks.whole("ddof", ddof))
+
+
+def quantile(column: str, q: Number, *, bounds: Bounds, nan: NanPolicy = "raise") -> Quantiles:
+    """Draw a quantile of a column in each group; arguments as in `dpfast.quantile`.
+
+    Parameters
+    ----------
+    column : str
+    q : float or Fraction
+    bounds : (float, float)
+    nan : {"raise", "lower", "upper", "drop"} or float, default "raise"
+
+    Returns
+    -------
+    Quantiles
+        For `GroupBy.agg`.
+    """
+    return Quantiles(*_column(column, bounds, nan), (checks.quantile(q),))
+
+
+def quantiles(
+    column: str, qs: Sequence[Number], *, bounds: Bounds, nan: NanPolicy = "raise"
+) -> Quantiles:
+    """Draw several quantiles of a column in each group; arguments as in `dpfast.quantiles`.
+
+    Parameters
+    ----------
+    column : str
+    qs : sequence of float or Fraction
+        Each has a column of its own in the answer, and an equal share of the loss.
+    bounds : (float, float)
+    nan : {"raise", "lower", "upper", "drop"} or float, default "raise"
+
+    Returns
+    -------
+    Quantiles
+        For `GroupBy.agg`.
+    """
+    rule = "at least one quantile between 0 and 1"
+    try:
+        listed = list(qs)
+    except Exception:  # whatever an object thinks of being a sequence
+        checks.fail_type("qs", rule, qs)
+    if not listed:
+        checks.fail("qs", rule, qs)
+    found = tuple(checks.quantile(q, f"qs[{i}]") for i, q in enumerate(listed))
+    if len(set(found)) < len(found):
+        checks.fail("qs", "different from one another", qs)
+    return Quantiles(*_column(column, bounds, nan), found)
+
+
+def median(column: str, *, bounds: Bounds, nan: NanPolicy = "raise") -> Quantiles:
+    """Draw the median of a column in each group: `quantile` at one half.
+
+    Parameters
+    ----------
+    column : str
+    bounds : (float, float)
+    nan : {"raise", "lower", "upper", "drop"} or float, default "raise"
+
+    Returns
+    -------
+    Quantiles
+        For `GroupBy.agg`.
+    """
+    return quantile(column, Fraction(1, 2), bounds=bounds, nan=nan)
+
+
+def minimum(column: str, *, bounds: Bounds, nan: NanPolicy = "raise") -> Quantiles:
+    """Draw a low value of a column in each group; arguments as in `dpfast.minimum`.
+
+    Parameters
+    ----------
+    column : str
+    bounds : (float, float)
+    nan : {"raise", "lower", "upper", "drop"} or float, default "raise"
+
+    Returns
+    -------
+    Quantiles
+        For `GroupBy.agg`.
+    """
+    return Quantiles(*_column(column, bounds, nan), (Fraction(0),), extreme=True)
+
+
+def maximum(column: str, *, bounds: Bounds, nan: NanPolicy = "raise") -> Quantiles:
+    """Draw a high value of a column in each group; arguments as in `dpfast.maximum`.
+
+    Parameters
+    ----------
+    column : str
+    bounds : (float, float)
+    nan : {"raise", "lower", "upper", "drop"} or float, default "raise"
+
+    Returns
+    -------
+    Quantiles
+        For `GroupBy.agg`.
+    """
+    return Quantiles(*_column(column, bounds, nan), (Fraction(1),), extreme=True)
+
+
+def histogram(
+    column: str, *, bins: Any = None, bounds: Any = None, categories: Any = None
+) -> Histogram:
+    """Count the rows of each group in public bins; arguments as in `dpfast.histogram`.
+
+    Parameters
+    ----------
+    column : str
+    bins : int or sequence of float, optional
+    bounds : (float, float), optional
+    categories : sequence of str, float or bool, optional
+        Each bin has a column of its own in the answer.
+
+    Returns
+    -------
+    Histogram
+        For `GroupBy.agg`.
+    """
+    name = checks.text("column", column)
+    axes, several = axes_of(bins, bounds, categories)
+    if several:
+        checks.fail("bins", "those of one column", bins if categories is None else categories)
+    return Histogram(name, axis=axes[0])
+
+
+def _column(column: Any, bounds: Any, nan: Any) -> tuple[str, tuple[float, float], str | float]:
+    asked = Arguments(bounds, None, 0, None, "add-remove", nan=nan)
+    return checks.text("column", column), asked.interval, asked.policy

@@ -1,0 +1,90 @@
+"""What one step between neighbors can change: the sensitivities of answers by group.
+
+A step is one row, or with ids the rows of one person, that comes or goes (add-remove) or is
+replaced (replace). Let it touch L0 groups and k rows in each: 1 and 1 for a row. Which group a row
+is of is a part of the row, so a group's size is private under both relations.
+
+*Under add-remove* a vector of integers by group, to which a row adds one of L1 norm s and so of
+L2 norm at most s, changes by L0 k s in L1, and in L2 by sqrt(L0) k s. Groups that are independent
+draws share the loss, each of L0 its part; for L0 = 1 each has all of it, which is exact parallel
+composition (McSherry, SIGMOD 2009, for groups that are a partition).
+
+*Under replace* the rows that go and those that come touch up to L0 groups each.
+
+* Vectors that are not negative: in a group of both, the squared norm of a difference is at most the
+  sum of both, as their product is not negative. So L1 is 2 L0 k s, and L2 is sqrt(2 L0) k s.
+* Numbers between lo and hi, m = max(|lo|, |hi|): in a group of one side the sum moves by at most
+  k m; in one of both, by the width w of what 1 to k rows sum up to. Such a group uses up one of L0
+  places on either side, so L2^2 is at most L0 max(w^2, 2 (k m)^2); L1 is 2 L0 k m, as w <= 2 k m.
+* Independent draws: a group of both sides moves by two steps of add-remove, and there are at most
+  L0 of them; or 2 L0 groups move by one. So a step in a group may cost epsilon / (2 L0), and in
+  zCDP, where two steps cost four times as much, rho / (4 L0).
+
+k rows in one group are k steps for a draw whose loss counts rows: see `rows`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+
+from ..noise.sensitivity import Sensitivity
+from ..privacy import ZCDP, Approx, Loss, Pure
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """How many groups a step touches on either side, and how many rows in each.
+
+    Parameters
+    ----------
+    neighbors : {"add-remove", "replace"}
+    groups : int
+        L0: 1 for rows, with ids the most groups of a person.
+    rows : int
+        k, L-infinity: 1 for rows, with ids the most rows of a person in a group.
+    """
+
+    neighbors: str
+    groups: int = 1
+    rows: int = 1
+
+    @property
+    def sides(self) -> int:
+        """1, or 2 where something comes and something goes."""
+        return 2 if self.neighbors == "replace" else 1
+
+    def numbers(self, first: int, last: int) -> Sensitivity:
+        """Return the sensitivity of sums by group of integers from `first` to `last`."""
+        k, largest = self.rows, self.rows * max(abs(first), abs(last))
+        touched = self.groups * self.sides
+        if self.sides == 1:
+            return Sensitivity(touched, touched * largest, touched * largest**2, largest)
+        width = max(last, k * last) - min(first, k * first)
+        most = max(width, largest)
+        square = self.groups * max(width**2, 2 * largest**2)
+        return Sensitivity(touched, touched * largest, square, most)
+
+    def vectors(self, size: int, coordinates: int) -> Sensitivity:
+        """Return that of sums by group of vectors that are not negative, of L1 norm `size`."""
+        largest, touched = self.rows * size, self.groups * self.sides
+        return Sensitivity(touched * coordinates, touched * largest, touched * largest**2, largest)
+
+    def each(self, loss: Pure | ZCDP) -> Pure | ZCDP:
+        """Return what a group's draw may cost for one row that comes or goes, k rows apart."""
+        if isinstance(loss, ZCDP):
+            return ZCDP(loss.rho / (self.groups * self.sides**2))
+        return Pure(loss.epsilon / (self.groups * self.sides))
+
+
+#: A row that comes or goes.
+ROW = Step("add-remove")
+
+
+def part(loss: Loss, share: Fraction) -> Loss:
+    """Return a share of a loss."""
+    if isinstance(loss, ZCDP):
+        return ZCDP(loss.rho * share)
+    if isinstance(loss, Approx):
+        return Approx(loss.epsilon * share, loss.delta * share)
+    return Pure(loss.epsilon * share)

@@ -1,0 +1,309 @@
+"""Counts, sums, means and variances by group: linear forms of exact integers, with integer noise.
+
+What is added up of a group is the number of its rows, the sum of their cells u and of u^2
+(`summaries.cells`, csrc/groups/sums.c). What is released are linear forms of these, with exact
+integer noise for the sensitivity of all groups together (`step`), in one draw. The forms are those
+of the plain statistics where n is private (`statistics.totals.one_column` derives them): the rows;
+the sum of cells; sum(u) and sum(s - u); sum(u^2), sum(2 u (s - u)) and sum((s - u)^2).
+
+A form of many rows may be beyond 64 bits. So it is divided by a public power of two first, and
+rounded down, which `Sensitivity.coarsened` covers. What follows the noise is float64 arithmetic on
+the noisy integers alone.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, Self, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .._core import nan_policy
+from .._kernels import groups as _native
+from ..noise.calibrated_integer import IntegerNoise, integer_noise
+from ..noise.sensitivity import Sensitivity
+from ..privacy import Loss
+from ..rng import Generator
+from ..sources.batches import Piece, numbers
+from ..summaries.cells import Cells, cells
+from .step import ROW, Step
+
+Floats: TypeAlias = NDArray[np.float64]
+Form: TypeAlias = tuple[int, int, int]
+
+#: About the log2 of the number of cells whose squares are added up.
+SQUARES = 24
+#: The log2 of the rows that a group can have, and of the largest integer that gets noise.
+ROWS, LARGEST = 32, 61
+#: The place of the carries in a number of rows.
+CARRY = 40
+#: The probability that an error bar holds.
+CONFIDENCE = 0.95
+
+
+@dataclass(frozen=True, slots=True)
+class Sums:
+    """Base of what is made of sums by group.
+
+    Parameters
+    ----------
+    column : str or None
+        Whose numbers are added up; None for rows.
+    bounds : (float, float)
+    nan : str or float
+    step : Step
+    loss : Loss
+        None until it is said, as of what `dpfast.stat` makes.
+    """
+
+    column: str | None
+    bounds: tuple[float, float] = (0.0, 0.0)
+    nan: str | float = "raise"
+    step: Step = ROW
+    loss: Loss = None  # type: ignore[assignment]
+
+    width: ClassVar[int] = 2
+    per_person: ClassVar[bool] = False
+
+    @property
+    def cells(self) -> Cells:
+        return cells(*self.bounds)
+
+    @property
+    def forms(self) -> list[Form]:
+        """Return the forms: factors of the sum, of the rows and of the squares."""
+        raise NotImplementedError
+
+    @property
+    def sensitivity(self) -> Sensitivity:
+        """Return the sensitivity of all forms of all groups."""
+        raise NotImplementedError
+
+    @property
+    def largest(self) -> int:
+        """Return the most that a form grows by with a row."""
+        return self.cells.span
+
+    def of_noisy(self, noisy: list[NDArray[Any]]) -> NDArray[Any]:
+        """Return the answers from the noisy forms."""
+        raise NotImplementedError
+
+    @property
+    def shift(self) -> int:
+        """Return the log2 of the unit in which forms get noise."""
+        return max(0, self.largest.bit_length() + ROWS - LARGEST)
+
+    @property
+    def noise(self) -> IntegerNoise:
+        """Return the noise, in that unit."""
+        sensitivity = self.sensitivity
+        if self.shift:
+            sensitivity = sensitivity.coarsened(1 << self.shift)
+        return integer_noise(self.loss, sensitivity)
+
+    def charged(self) -> Self:
+        """Return the same with the loss of its noise."""
+        return replace(self, loss=self.noise.loss)
+
+    @property
+    def error(self) -> float | None:
+        """Return the half-width of the error bar, where public numbers tell it."""
+        return None
+
+    def within(self) -> float:
+        """Return what the noise of a form does not exceed, with the probability `CONFIDENCE`."""
+        size = self.noise.within(1 - CONFIDENCE) << self.shift
+        return float(size + ((1 << self.shift) if self.shift else 0))
+
+    @property
+    def reading(self) -> tuple[Any, ...]:
+        """Return the column, and what its text is read as; statistics that agree share a look."""
+        return (self.column,)
+
+    def read(self, piece: Piece) -> NDArray[Any]:
+        """Return the numbers of a piece of the column."""
+        return numbers(piece)
+
+    def room(self, groups: int) -> NDArray[np.uint64]:
+        """Return the sums of no rows, for so many groups and for rows of none."""
+        return np.zeros((groups + 1, self.width), np.uint64)
+
+    def add(self, totals: NDArray[np.uint64], codes: NDArray[np.int32], values: Any) -> int:
+        """Add rows to the sums; return how many of them are NaN."""
+        grid = self.cells
+        value = nan_policy.replacement(self.nan, *self.bounds)
+        filler = -1 if isinstance(value, str) else grid.cell(value)
+        return _native.add(values, codes, 1.0 / grid.grid, grid.first, grid.span, filler, totals)
+
+    def merge(self, room: NDArray[np.uint64], more: NDArray[np.uint64]) -> None:
+        """Add other sums."""
+        own = room[: len(more) - 1]
+        before = own[:, 0].copy()
+        own += more[:-1]
+        own[:, 1] += (own[:, 0] < before).astype(np.uint64) << np.uint64(CARRY)
+
+    def columns(
+        self,
+        name: str,
+        room: NDArray[np.uint64],
+        groups: int,
+        kept: NDArray[np.int64] | None,
+        generator: Generator,
+    ) -> dict[str, NDArray[Any]]:
+        """Return the columns of the answer, for all groups or for those that are kept."""
+        totals = room[:groups] if kept is None else room[kept]
+        return {name: self.finish(totals, generator), **self.error_bar(name, len(totals))}
+
+    def error_bar(self, name: str, groups: int) -> dict[str, NDArray[Any]]:
+        """Return the column of error bars, where there is one."""
+        error = self.error
+        return {} if error is None else {f"{name} error": np.full(groups, error)}
+
+    def finish(self, totals: NDArray[np.uint64], generator: Generator) -> NDArray[Any]:
+        """Return the answers of groups whose sums are given."""
+        groups, noise, shift = len(totals), self.noise, self.shift
+        drawn = noise.draw(groups * len(self.forms), generator).reshape(len(self.forms), groups)
+        more = shift + noise.shift
+        noisy: list[NDArray[Any]] = []
+        for (a, b, c), own in zip(self.forms, drawn, strict=True):
+            form = np.empty(groups, np.int64)
+            _native.combine(totals, a, b, c, more, form)
+            form += own
+            # Rounding down took half a unit away on average.
+            noisy.append(np.ldexp(form + 0.5, more) if more else form)
+        return self.of_noisy(noisy)
+
+    def placed(self, m: Floats) -> Floats:
+        """Return the numbers at places between the bounds, 0 for the lower and 1 for the upper."""
+        grid, (lo, hi) = self.cells, self.bounds
+        value = grid.grid * (grid.first + np.clip(m, 0.0, 1.0) * grid.span)
+        return np.clip(value, lo, hi)
+
+
+@dataclass(frozen=True, slots=True)
+class Count(Sums):
+    """Numbers of rows."""
+
+    width: ClassVar[int] = 1
+
+    @property
+    def forms(self) -> list[Form]:
+        return [(0, 1, 0)]
+
+    @property
+    def largest(self) -> int:
+        return 1
+
+    @property
+    def sensitivity(self) -> Sensitivity:
+        return self.step.vectors(1, 1)
+
+    @property
+    def error(self) -> float | None:
+        return self.within()
+
+    def add(self, totals: NDArray[np.uint64], codes: NDArray[np.int32], values: Any) -> int:
+        _native.count(codes, totals.reshape(-1))
+        return 0
+
+    def merge(self, room: NDArray[np.uint64], more: NDArray[np.uint64]) -> None:
+        room[: len(more) - 1] += more[:-1]
+
+    def finish(self, totals: NDArray[np.uint64], generator: Generator) -> NDArray[Any]:
+        noise = self.noise
+        drawn = noise.draw(len(totals), generator)
+        rows = totals.reshape(-1).view(np.int64)
+        found: NDArray[np.int64] = ((rows >> noise.shift) + drawn) << noise.shift
+        return found
+
+
+@dataclass(frozen=True, slots=True)
+class People(Count):
+    """Numbers of people: of each, one row counts in a group."""
+
+    per_person: ClassVar[bool] = True
+
+
+@dataclass(frozen=True, slots=True)
+class Sum(Sums):
+    """Sums of clamped numbers."""
+
+    @property
+    def forms(self) -> list[Form]:
+        return [(1, self.cells.first, 0)]
+
+    @property
+    def largest(self) -> int:
+        return max(abs(self.cells.first), abs(self.cells.last))
+
+    @property
+    def sensitivity(self) -> Sensitivity:
+        return self.step.numbers(self.cells.first, self.cells.last)
+
+    @property
+    def error(self) -> float | None:
+        return self.within() * self.cells.grid
+
+    def of_noisy(self, noisy: list[NDArray[Any]]) -> NDArray[Any]:
+        return noisy[0] * self.cells.grid
+
+
+@dataclass(frozen=True, slots=True)
+class Mean(Sums):
+    """Means of clamped numbers; the middle of the bounds where the noisy number of rows is none."""
+
+    @property
+    def forms(self) -> list[Form]:
+        return [(1, 0, 0), (-1, self.cells.span, 0)]
+
+    @property
+    def sensitivity(self) -> Sensitivity:
+        return self.step.vectors(self.cells.span, 2)
+
+    def of_noisy(self, noisy: list[NDArray[Any]]) -> NDArray[Any]:
+        upper, both = noisy[0].astype(float), noisy[0].astype(float) + noisy[1]
+        m = np.full(len(both), 0.5)
+        np.divide(upper, both, out=m, where=both > 0)
+        return self.placed(m)
+
+
+@dataclass(frozen=True, slots=True)
+class Variance(Sums):
+    """Variances of clamped numbers, of the rows themselves or with `ddof` less of them."""
+
+    ddof: int = 0
+
+    width: ClassVar[int] = 4
+
+    @property
+    def cells(self) -> Cells:
+        return cells(*self.bounds, SQUARES)
+
+    @property
+    def forms(self) -> list[Form]:
+        s = self.cells.span
+        return [(0, 0, 1), (2 * s, 0, -2), (-2 * s, s * s, 1)]
+
+    @property
+    def largest(self) -> int:
+        return self.cells.span**2
+
+    @property
+    def sensitivity(self) -> Sensitivity:
+        return self.step.vectors(self.cells.span**2, 3)
+
+    def of_noisy(self, noisy: list[NDArray[Any]]) -> NDArray[Any]:
+        if not self.cells.span:
+            return np.zeros(len(noisy[0]))
+        high, middle, low = (form.astype(float) for form in noisy)
+        span = float(self.cells.span)
+        rows = (high + middle + low) / span**2
+        enough = rows > max(1, self.ddof)
+        rows = np.where(enough, rows, 2.0 + self.ddof)
+        grown = rows / (rows - self.ddof)
+        first, second = (high + middle / 2) / span, high
+        found = (second / rows - (first / rows) ** 2) * grown
+        found = np.where(enough, found, span**2 / 8)
+        found = np.clip(found, 0.0, span**2 / 4 * np.where(enough, grown, 1.0))
+        return found * self.cells.grid**2

@@ -1,0 +1,242 @@
+"""Several statistics of groups of rows for one loss: the mechanism behind `group_by`.
+
+The loss is the sum of that of the statistics and, where keys are private, of the rule that shows
+them. What the sensitivity of each is, and what its draws may cost, is said in `step`.
+
+With ids a first pass tells which rows of a person are kept (`bounding`): that is a function of this
+person's rows and of a fresh secret key alone. Rows of no group and rows of nobody
+are left out before that. Then all statistics are made in one pass.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from contextlib import closing
+from dataclasses import dataclass
+from threading import Lock
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .. import privacy
+from .._core import nan_policy
+from .._kernels.sources import Key
+from ..privacy import Loss
+from ..rng import Generator
+from ..sources.batches import Batch, Batches
+from ..sources.key_words import KeyWords, secret
+from .answer import Answer
+from .bounding import FIRST, KEPT, Bounding
+from .key_coins import KeyRule
+from .keys import PrivateCoder, PrivateKeys, PublicCoder, PublicKeys, ascending
+from .ranks import Quantiles
+from .sums import Count, Sums
+from .top import Top
+
+Statistic: TypeAlias = Sums | Quantiles
+Coder: TypeAlias = PublicCoder | PrivateCoder
+Bytes: TypeAlias = NDArray[np.uint8]
+
+#: Names of columns that stand beside the table's own.
+IDS, WHERE = "\0ids", "\0where"
+
+
+@dataclass(frozen=True, slots=True)
+class Persons:
+    """Whose row each row is, and how many rows of a person are kept.
+
+    Parameters
+    ----------
+    column : str
+        The column of ids.
+    max_groups, max_rows : int or None
+        None for all.
+    """
+
+    column: str
+    max_groups: int | None
+    max_rows: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """Statistics by group.
+
+    Parameters
+    ----------
+    name : str
+    keys : PublicKeys or PrivateKeys
+    statistics : mapping of names to Statistic
+    neighbors : str
+    persons : Persons, optional
+    rule : KeyRule, optional
+        Of private keys.
+    ids : str, optional
+        Whose loss it is, for the budget; None for rows.
+    """
+
+    name: str
+    keys: PublicKeys | PrivateKeys
+    statistics: Mapping[str, Statistic]
+    neighbors: str
+    persons: Persons | None = None
+    rule: KeyRule | None = None
+    ids: str | None = None
+
+    @property
+    def loss(self) -> Loss:
+        """Return what all of it costs."""
+        losses = [statistic.loss for statistic in self.statistics.values()]
+        if self.rule is not None:
+            losses.append(self.rule.loss)
+        return losses[0] if len(losses) == 1 else privacy.compose(*losses)
+
+    def reduce(self, source: Batches) -> Batches:
+        """Return the rows as they are: what is kept of them is random."""
+        return source
+
+    def finish(self, summary: Batches, generator: Generator) -> Answer:
+        stream = generator.stream()
+        key = secret(stream)
+        coder, marks = self.keys.coder(key), None
+        if self.persons is not None:
+            marks = self._marks(summary, coder, self.persons, secret(stream))
+        found = self._summed(summary, coder, marks)
+        kept = None
+        columns: dict[str, NDArray[Any]] = {}
+        if isinstance(coder, PrivateCoder):
+            assert self.rule is not None
+            order = coder.order()
+            people = found.rooms[None][order].reshape(-1).view(np.int64)
+            kept = order[self.rule.keep(people, stream)]
+            columns = coder.columns(kept)
+            rise = ascending(columns)
+            kept, columns = kept[rise], {name: own[rise] for name, own in columns.items()}
+        elif isinstance(self.keys, PublicKeys):
+            columns = self.keys.columns()
+        return self._answer(found, coder.groups, kept, columns, generator)
+
+    # --- passes -----------------------------------------------------------------------------------
+
+    def _marks(self, source: Batches, coder: Coder, persons: Persons, key: Key) -> Bytes:
+        """Return the mark of each row."""
+        bounding = Bounding(persons.max_groups, persons.max_rows, key)
+        words = KeyWords(key, "ids", is_id=True)
+
+        def summarise(batch: Batch) -> int:
+            if batch.rows:
+                codes = _grouped(coder, batch)
+                low, high, present = words.of(batch.columns[persons.column])
+                bounding.add(low, high, codes, batch.start, present)
+            return batch.start + batch.rows
+
+        names = [*self.keys.by, persons.column, *([WHERE] if source.has(WHERE) else [])]
+        with closing(bounding):
+            return bounding.marks(
+                source.reduce(names, [*self.keys.by, persons.column], summarise, max)
+            )
+
+    def _summed(self, source: Batches, coder: Coder, marks: Bytes | None) -> Summary:
+        """Return the sums and the rows of all groups."""
+        spare: list[Summary] = []
+        lock = Lock()
+
+        def summarise(batch: Batch) -> None:
+            with lock:
+                own = spare.pop() if spare else Summary(self, coder)
+            if batch.rows:
+                own.add(batch, _grouped(coder, batch), coder.groups, marks)
+            with lock:
+                spare.append(own)
+
+        columns = [one.column for one in self.statistics.values() if one.column is not None]
+        names = dict.fromkeys([*self.keys.by, *columns])
+        text = [one.reading[0] for one in self.statistics.values() if len(one.reading) > 1]
+        beside = [WHERE] if source.has(WHERE) else []
+        source.reduce([*names, *beside], [*self.keys.by, *text], summarise, lambda a, b: None)
+        found = spare.pop()
+        for more in spare:
+            found.merge(more)
+        found.grow(coder.groups)
+        return found
+
+    # --- the answer -------------------------------------------------------------------------------
+
+    def _answer(
+        self,
+        found: Summary,
+        groups: int,
+        kept: NDArray[np.int64] | None,
+        columns: dict[str, NDArray[Any]],
+        generator: Generator,
+    ) -> Answer:
+        answer = Answer(columns)
+        for name, statistic in self.statistics.items():
+            nan_policy.refuse(statistic.nan, found.missing[name])
+            own = statistic.columns(name, found.rooms[name], groups, kept, generator)
+            if isinstance(statistic, Top):
+                (chosen,) = own.values()
+                return Answer({name: column[chosen] for name, column in columns.items()})
+            answer.update(own)
+        return answer
+
+
+class Summary:
+    """What is added up of the rows of all groups, one room for each statistic.
+
+    Where keys are private there is one more, for the number of people of each key.
+    """
+
+    def __init__(self, table: Table, coder: Coder) -> None:
+        self._table = table
+        self.statistics: dict[str | None, Statistic] = dict(table.statistics.items())
+        if table.rule is not None:
+            self.statistics[None] = Count(None)
+        self._groups = coder.groups
+        self.rooms: dict[str | None, Any] = {
+            name: statistic.room(self._groups) for name, statistic in self.statistics.items()
+        }
+        self.missing = dict.fromkeys(self.statistics, 0)
+
+    def grow(self, groups: int) -> None:
+        """Make room for so many groups."""
+        if groups <= self._groups:
+            return
+        least, self._groups = self._groups, max(groups, 2 * self._groups)
+        for name, room in self.rooms.items():
+            if isinstance(room, np.ndarray):
+                larger = np.zeros((self._groups + 1, *room.shape[1:]), room.dtype)
+                larger[:least] = room[:least]
+                self.rooms[name] = larger
+
+    def add(self, batch: Batch, codes: NDArray[np.int32], groups: int, marks: Bytes | None) -> None:
+        """Add the rows of a batch, whose codes are given."""
+        self.grow(groups)
+        each = single = codes
+        if marks is not None:
+            own = marks[batch.start : batch.start + batch.rows]
+            each = np.where(own & KEPT, codes, np.int32(-1))
+            single = np.where(own & FIRST, codes, np.int32(-1))
+        read: dict[tuple[Any, ...], Any] = {(None,): None}
+        for name, statistic in self.statistics.items():
+            chosen = single if statistic.per_person or name is None else each
+            way = statistic.reading
+            if way not in read:
+                read[way] = statistic.read(batch.columns[way[0]])
+            self.missing[name] += statistic.add(self.rooms[name], chosen, read[way])
+
+    def merge(self, other: Summary) -> None:
+        """Add what another has added up."""
+        self.grow(other._groups)
+        for name, room in self.rooms.items():
+            self.missing[name] += other.missing[name]
+            self.statistics[name].merge(room, other.rooms[name])
+
+
+def _grouped(coder: Coder, batch: Batch) -> NDArray[np.int32]:
+    """Return the codes of the rows of a batch, -1 for those that are left out."""
+    codes = coder.codes(batch)
+    if WHERE in batch.columns:
+        codes[~batch.columns[WHERE].array] = -1  # type: ignore[union-attr]
+    return codes

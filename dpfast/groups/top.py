@@ -1,0 +1,61 @@
+"""The most frequent keys: draws of the exponential mechanism among exact counts."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..privacy import ZCDP, Draws, Loss, float_down, range_within
+from ..rng import Generator
+from ..selection.exponential_race import Top as Race
+from ..selection.scores.stored import Stored
+from .sums import Count
+
+
+@dataclass(frozen=True, slots=True)
+class Top(Count):
+    """The `k` keys with the most rows.
+
+    Privacy: the count of every key moves by as many rows as a step has in one group, and under
+    add-remove all counts in the same direction, whatever the number of groups: so each draw may
+    have twice the rate of one under replace (McSherry and Talwar, FOCS 2007). The k draws share the
+    loss (Durfee and Rogers, NeurIPS 2019), in zCDP by their bounded range (Cesar and Rogers, ALT
+    2021).
+    """
+
+    k: int = 1
+
+    def charged(self) -> Self:
+        loss: Loss = self.loss
+        if not isinstance(loss, ZCDP):
+            loss = Draws(loss.epsilon, self.k, True)
+        return replace(self, loss=loss)
+
+    @property
+    def rate(self) -> float:
+        """Return c of the weights exp(c count), rounded down."""
+        loss = self.loss
+        if isinstance(loss, ZCDP):
+            each = range_within(loss.rho / self.k)
+        else:
+            each = Fraction(loss.epsilon) / self.k
+        return float_down(each / (self.step.rows * self.step.sides))
+
+    def columns(
+        self,
+        name: str,
+        room: NDArray[np.uint64],
+        groups: int,
+        kept: NDArray[np.int64] | None,
+        generator: Generator,
+    ) -> dict[str, NDArray[Any]]:
+        """Return the places of the keys, roughly the most frequent first."""
+        counts = (room[:groups] if kept is None else room[kept]).reshape(-1).view(np.int64)
+        k = min(self.k, len(counts))
+        if not k:
+            return {name: np.empty(0, np.int64)}
+        return {name: Race(Stored(counts), self.rate, k).first(generator.stream())}

@@ -1,0 +1,260 @@
+"""Rows of a table in batches: some named columns of each, in the form in which they lie.
+
+Whoever needs several columns of different kinds at once (keys, ids and numbers) reads them here. A
+batch has a piece of each column that is asked for, and what a piece is made of is told by the type
+of its column, as in `forms`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any, NamedTuple, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .._core import checks
+from ..errors import DataError
+from .arrow import family
+from .base import native_dtype
+from .files import Columns as FileColumns
+from .files import Want
+from .forms import Arrow, Form, Named, Objects, Values, form_of
+from .ids import no_column
+from .memory import F8, in_place, split
+from .pick import picker
+from .table import refuse_columns
+from .text import TextReader
+from .threads import in_parts
+
+S = TypeVar("S")
+Piece = Objects | Values | Arrow
+
+RULE = "a table: columns with names"
+#: Rows of a batch in memory: enough that the calls for it cost little, few enough for a cache.
+ROWS = 1 << 17
+
+
+class Batch(NamedTuple):
+    """Some consecutive rows, from number `start` on: a piece of each column, by name.
+
+    It is valid until whoever is given it returns. An empty table makes one batch without columns.
+    """
+
+    start: int
+    rows: int
+    columns: Mapping[str, Piece]
+
+
+class Batches:
+    """The rows of a table in memory or in files, which can be passed over again and again.
+
+    Parameters
+    ----------
+    data : table
+        A mapping of names to columns, a structured array, a table of pandas, Polars or Arrow, or
+        columns of files that `dpfast.scan` has found, beside which stand all others of the files.
+    beside : mapping of names to columns, optional
+        Columns that are no part of the table, one entry for each of its rows.
+
+    Raises
+    ------
+    ArgumentTypeError
+        For what is no table. No row is looked at.
+    """
+
+    def __init__(self, data: Any, beside: Mapping[str, Piece] | None = None) -> None:
+        form: Form = form_of(data, "data", RULE)
+        if not isinstance(form, (Named, FileColumns)):
+            checks.fail_kind("data", RULE, data)
+        self._form = form
+        self._beside = dict(beside or {})
+        if isinstance(form, FileColumns):
+            self.length = form.length
+            return
+        lengths = {_length(column) for column in form.columns.values()}
+        if not lengths:
+            checks.fail_kind("data", "a table with a column", data)
+        self.length = lengths.pop() if len(lengths) == 1 else None
+
+    def with_beside(self, name: str, column: Piece) -> Batches:
+        """Return the same rows with one more column beside them."""
+        return Batches(self._form, {**self._beside, name: column})
+
+    def has(self, name: str) -> bool:
+        """Tell whether there is a column of that name beside the table."""
+        return name in self._beside
+
+    def typed(self, name: str, argument: str, is_text: bool = False) -> Piece:
+        """Return a column of no rows, which has the type of the one of that name.
+
+        `is_text` asks for text where the column has no type of its own, as in a file of text.
+
+        Raises
+        ------
+        ArgumentError, SourceError
+            If there is no such column; `argument` is what names it.
+        """
+        if name in self._beside:
+            return _cut(self._beside[name], 0, 0)
+        form = self._form
+        if isinstance(form, Named):
+            if name not in form.columns:
+                no_column(name, form.columns, argument)
+            return _cut(form.columns[name], 0, 0)
+        form.reader.find(picker(name))
+        return form.reader.typed(name, is_text)
+
+    def is_text(self, name: str) -> bool:
+        """Tell whether a column is cells of a file of text, which have no type of their own."""
+        return (
+            isinstance(self._form, FileColumns)
+            and name not in self._beside
+            and isinstance(self._form.reader, TextReader)
+        )
+
+    def numbers(self, name: str) -> None:
+        """Refuse a column that holds no numbers, by its type."""
+        form = self._form
+        if isinstance(form, Named):
+            if name not in form.columns:
+                no_column(name, form.columns, "column")
+            form.columns[name].column(f"column {name!r} of data", "numbers")
+        else:
+            form.reader.find(picker(name))
+            form.reader.numbers(name)
+
+    def is_whole(self, name: str) -> bool:
+        """Tell whether a column holds integers, by its type."""
+        typed = self.typed(name, "column")
+        if isinstance(typed, Values):
+            return typed.array.dtype.kind in "biu"
+        return isinstance(typed, Arrow) and family(typed.chunked.type) == "integers"
+
+    def reduce(
+        self,
+        names: Sequence[str],
+        text: Sequence[str],
+        summarise: Callable[[Batch], S],
+        merge: Callable[[S, S], S],
+    ) -> S:
+        """Summarise every batch of some columns, and merge the summaries, as `Source.reduce` does.
+
+        The columns of a file of text are text if they are named so, and numbers if not.
+        """
+        form = self._form
+        beside = {name: self._beside[name] for name in names if name in self._beside}
+        own = [name for name in dict.fromkeys(names) if name not in beside]
+        if isinstance(form, FileColumns):
+            return self._of_files(form, own, frozenset(text), beside, summarise, merge)
+        columns = {name: form.columns[name] for name in own} | beside
+        lengths = {_length(column) for column in (*form.columns.values(), *beside.values())}
+        if len(lengths) > 1:
+            refuse_columns()
+
+        def chunks(start: int, stop: int) -> Iterator[Batch]:
+            for at in range(start, max(stop, start + 1), ROWS):
+                end = min(at + ROWS, stop)
+                pieces = {name: _cut(column, at, end) for name, column in columns.items()}
+                yield Batch(at, end - at, pieces)
+
+        (rows,) = lengths
+        return in_parts(rows, split(rows), chunks, summarise, merge)
+
+    def _of_files(
+        self,
+        form: FileColumns,
+        own: list[str],
+        text: frozenset[str],
+        beside: Mapping[str, Piece],
+        summarise: Callable[[Batch], S],
+        merge: Callable[[S, S], S],
+    ) -> S:
+        reader, seen = form.reader, 0
+        kinds = {name: reader.typed(name, True) for name in text.intersection(own)}
+
+        def convert(start: int, arrays: Sequence[Any]) -> Iterator[Batch]:
+            for at in range(0, len(arrays[0]), ROWS):
+                rows = min(ROWS, len(arrays[0]) - at)
+                pieces = {
+                    name: _piece(array.slice(at, rows), kinds.get(name))
+                    for name, array in zip(own, arrays, strict=True)
+                }
+                yield Batch(start + at, rows, pieces)
+
+        def summed(batch: Batch) -> S:
+            nonlocal seen
+            seen += batch.rows
+            end = batch.start + batch.rows
+            if any(_length(column) < end for column in beside.values()):
+                refuse_beside()
+            more = {name: _cut(column, batch.start, end) for name, column in beside.items()}
+            return summarise(Batch(batch.start, batch.rows, {**batch.columns, **more}))
+
+        want = Want(tuple(own), None, text.intersection(own))
+        found = reader.reduce(
+            reader.makers(want, ROWS, convert),
+            lambda batch: batch.rows,
+            Batch(0, 0, {}),
+            form.length,
+            summed,
+            merge,
+        )
+        if any(_length(column) != seen for column in beside.values()):
+            refuse_beside()
+        return found
+
+
+def refuse_beside() -> None:
+    """Raise the error of entries that are not as many as the rows, whose number may be private."""
+    raise DataError("there must be one entry of ids or where for each row, and there is not")
+
+
+def numbers(piece: Piece) -> NDArray[Any]:
+    """Return the numbers of a piece in a dtype that kernels read.
+
+    They stay where they are if they can; else they are float64, NaN where one is missing.
+    """
+    if isinstance(piece, Values) and piece.mask is None and piece.array.ndim == 1:
+        array = piece.array.view(np.uint8) if piece.array.dtype.kind == "b" else piece.array
+        native = native_dtype(array.dtype)
+        if native is not None and not isinstance(piece.given, np.ma.MaskedArray):
+            found = in_place(array, native)
+            return np.ascontiguousarray(array, native) if found is None else found
+    if isinstance(piece, Arrow) and piece.chunked.num_chunks == 1:
+        chunk = piece.chunked.chunk(0)
+        if not chunk.null_count and chunk.type == "double":
+            values: NDArray[Any] = np.require(chunk.to_numpy(), requirements="A")
+            return values
+    column = piece.column("data", "numbers")
+    out = np.empty(column.length, F8)
+    column.fill(0, column.length, out)
+    return out
+
+
+def _length(piece: Piece) -> int:
+    if isinstance(piece, Values):
+        return len(piece.array)
+    return piece.length if isinstance(piece, Objects) else len(piece.chunked)
+
+
+def _cut(piece: Piece, start: int, stop: int) -> Piece:
+    """Return some rows of a piece."""
+    if isinstance(piece, Values):
+        mask = None if piece.mask is None else piece.mask[start:stop]
+        array = piece.array[start:stop]
+        given = piece.given[start:stop] if isinstance(piece.given, np.ma.MaskedArray) else array
+        return Values(array, given, mask)
+    if isinstance(piece, Objects):
+        return Objects(piece.rows[start:stop])
+    return Arrow(piece.chunked.slice(start, stop - start))
+
+
+def _piece(array: Any, typed: Piece | None) -> Arrow:
+    """Return a column as a reader makes it; cells of a file of text are read as their own type."""
+    import pyarrow as pa
+
+    is_text = isinstance(typed, Arrow) and typed.chunked.type == pa.string()
+    if is_text and pa.types.is_binary(array.type):
+        array = array.view(pa.string())
+    return Arrow(pa.chunked_array([array]))
