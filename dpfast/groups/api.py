@@ -18,7 +18,8 @@ from ..noise.additive import amount
 from ..privacy import Approx, Loss
 from ..rng import Generator
 from ..sources.batches import Batches
-from ..sources.forms import Values, column_form
+from ..sources.files import Columns
+from ..sources.forms import Named, Values, column_form
 from ..sources.key_words import KEYS_RULE, key_kind
 from ..sources.key_words import RULE as IDS_RULE
 from ..sources.masked import mask
@@ -209,10 +210,14 @@ def select_keys(
     >>> dp.select_keys(words, epsilon=1, delta=1e-9).tolist()
     ['of', 'the']
     """
-    form = column_form(column, "column", KEYS_RULE)
-    groups = group_by({KEYS: form}, KEYS, ids=ids, max_groups=max_groups, neighbors=neighbors)
+    by, form = KEYS, column
+    if isinstance(column, Columns) and len(column.names) == 1:
+        (by,) = column.names
+    else:
+        form = Named({KEYS: column_form(column, "column", KEYS_RULE)}, column)
+    groups = group_by(form, by, ids=ids, max_groups=max_groups, neighbors=neighbors)
     table, batches = groups._table(KEYS, {}, (epsilon, delta, None), None, where, budget)
-    found: NDArray[Any] = release(batches, table, budget=budget, rng=rng)[KEYS]
+    found: NDArray[Any] = release(batches, table, budget=budget, rng=rng)[by]
     return found
 
 
