@@ -1,6 +1,6 @@
 #include "groups/order.h"
 
-#define FEW 24
+#define FEW 12
 
 static inline void swap(int64_t *x, size_t i, size_t j)
 {
@@ -42,6 +42,26 @@ static void heap(int64_t *x, size_t n)
     }
 }
 
+/* Puts the numbers below a bound in front of the others, and returns how many they are. Which way a
+ * number goes is not foreseen, so there is no branch on it. */
+static size_t divide(int64_t *x, size_t n, int64_t bound)
+{
+    size_t below = 0;
+    for (size_t i = 0; i < n; i++) {
+        const int64_t v = x[i];
+        x[i] = x[below];
+        x[below] = v;
+        below += v < bound;
+    }
+    return below;
+}
+
+static inline int64_t middle(int64_t a, int64_t b, int64_t c)
+{
+    const int64_t low = a < b ? a : b, high = a < b ? b : a;
+    return c < low ? low : c > high ? high : c;
+}
+
 /* Sorts x[0 .. n) as far as it lies in [from, to); `depth` is how many more bad divisions are
  * suffered. */
 static void window(int64_t *x, size_t n, size_t from, size_t to, int depth)
@@ -51,29 +71,18 @@ static void window(int64_t *x, size_t n, size_t from, size_t to, int depth)
             heap(x, n);
             return;
         }
-        /* the middle of three, in three places */
-        const size_t middle = n / 2, end = n - 1;
-        if (x[middle] < x[0])
-            swap(x, middle, 0);
-        if (x[end] < x[middle]) {
-            swap(x, end, middle);
-            if (x[middle] < x[0])
-                swap(x, middle, 0);
+        const size_t step = n / 8;
+        const int64_t pivot = middle(middle(x[0], x[step], x[2 * step]),
+                                     middle(x[3 * step], x[4 * step], x[5 * step]),
+                                     middle(x[6 * step], x[7 * step], x[n - 1]));
+        size_t cut = divide(x, n, pivot);
+        if (cut == 0) { /* it is the least: those equal to it are in their places */
+            cut = pivot < INT64_MAX ? divide(x, n, pivot + 1) : n;
+            if (from < cut)
+                from = cut;
+            if (to <= cut)
+                return;
         }
-        const int64_t pivot = x[middle];
-        size_t i = 0, j = end;
-        for (;;) { /* x[0] and x[end] stop the searches */
-            do
-                i++;
-            while (x[i] < pivot);
-            do
-                j--;
-            while (x[j] > pivot);
-            if (i >= j)
-                break;
-            swap(x, i, j);
-        }
-        const size_t cut = j + 1; /* all of x[0 .. cut) <= pivot <= all of the rest */
         if (to <= cut) {
             n = cut;
         } else if (from >= cut) {
