@@ -29,6 +29,14 @@ static uint64_t load(const uint8_t *from, size_t bytes)
         return word;
     }
 #endif
+#if defined(__BYTE_ORDER__) && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+    if (bytes >= 4) { /* two halves, which overlap */
+        uint32_t first, last;
+        memcpy(&first, from, 4);
+        memcpy(&last, from + bytes - 4, 4);
+        return first | (uint64_t)last << 8 * (bytes - 4);
+    }
+#endif
     for (size_t i = 0; i < bytes; i++)
         word |= (uint64_t)from[i] << 8 * i;
     return word;
@@ -71,14 +79,21 @@ uint64_t dpf_siphash(const dpf_keys_key *key, const uint8_t *data, size_t bytes,
     return sip(key, data, bytes, -1, high);
 }
 
+/* Up to 15 bytes are their own words, with their number and their kind in the highest byte. */
 static void words(const dpf_keys_key *key, const uint8_t *data, size_t bytes, int kind,
                   uint64_t *low, uint64_t *high)
 {
+    const uint64_t top = (uint64_t)(0x80 | (kind == DPF_KEY_BYTES) << 6) << 56;
     while (bytes && data[bytes - 1] == 0)
         bytes--;
-    uint64_t top;
-    *low = sip(key, data, bytes, kind, &top);
-    *high = top | (uint64_t)1 << 63;
+    if (bytes < 16) {
+        *low = load(data, bytes < 8 ? bytes : 8);
+        *high = top | (uint64_t)(0x20 | bytes) << 56 | (bytes > 8 ? load(data + 8, bytes - 8) : 0);
+        return;
+    }
+    uint64_t own;
+    *low = sip(key, data, bytes, kind, &own);
+    *high = top | (own & (((uint64_t)1 << 61) - 1));
 }
 
 void dpf_keys_bytes(const dpf_keys_key *key, const uint8_t *data, const int64_t *from, unsigned kind,

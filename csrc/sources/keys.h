@@ -1,10 +1,11 @@
 /* Keys and ids as words of 128 bits: equal ones have equal words, in whatever form they come.
  *
- * A text or a string of bytes is its SipHash-2-4 with 128 bits (Aumasson and Bernstein 2012, and their
- * program), of its bytes and one byte that tells its kind, under a secret key; the top bit of the high
- * word is set. What is a number is its own words, whose top bit is not set (dpfast/sources/key_words.py).
- * So two texts meet with probability 2^-127, and nothing else does. Zeros at the end do not count,
- * because NumPy drops them.
+ * The top bit of the high word is set in those of text and bytes, and in no others; the next one tells
+ * bytes from text. Up to 15 bytes are words by themselves, so they meet no other key. Longer ones are
+ * their SipHash-2-4 with 128 bits (Aumasson and Bernstein 2012, and their program), of their bytes and
+ * one that tells the kind, under a secret key: two of them meet with probability 2^-125. What is a
+ * number is its own words (dpfast/sources/key_words.py). Zeros at the end do not count, because NumPy
+ * drops them.
  */
 #ifndef DPF_KEYS_H
 #define DPF_KEYS_H

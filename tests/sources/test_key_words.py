@@ -313,8 +313,22 @@ def test_no_rows():
     assert read(pa.chunked_array([], pa.int8())) == []
 
 
+def test_short_texts_are_words_by_themselves():
+    """So no secret and no chance is in them, and no two of them meet, nor a longer one."""
+    raw = [bytes(range(1, n + 1)) for n in range(41)]
+    some = raw + [one.decode() for one in raw]
+    found = read(some)
+    assert len(set(found)) == len(some)
+    assert found == [twin.words(SECRET, one) for one in some]
+    other = read(some, KeyWords(secret(InsecureGenerator(9).stream())))
+    assert [a == b for a, b in zip(found, other, strict=True)] == [len(one) < 16 for one in some]
+
+
 def test_a_key_is_a_secret():
-    words = [read(["a", "b"], KeyWords(secret(InsecureGenerator(s).stream()))) for s in (1, 2, 1)]
+    words = [
+        read(["a" * 16, "b" * 40], KeyWords(secret(InsecureGenerator(s).stream())))
+        for s in (1, 2, 1)
+    ]
     assert words[0] == words[2] and not {*words[0]} & {*words[1]}
 
 

@@ -59,8 +59,12 @@ def words(key: bytes, one: object) -> tuple[int, int] | None:
     if isinstance(one, (str, bytes)):
         raw = one.encode("utf-8", "surrogatepass") if isinstance(one, str) else one
         kind = b"\2" if isinstance(one, str) else b"\3"
-        low, high = siphash(key[:16], raw.rstrip(b"\0") + kind, wide=True)
-        return low, high | 1 << 63
+        raw, top = raw.rstrip(b"\0"), (2 + isinstance(one, bytes)) << 62
+        if len(raw) < 16:
+            low, high = struct.unpack("<2Q", raw.ljust(16, b"\0"))
+            return low, high | top | (32 + len(raw)) << 56
+        low, high = siphash(key[:16], raw + kind, wide=True)
+        return low, high % 2**61 | top
     if isinstance(one, int) and -(2**63) <= one < 2**64:
         return one % 2**64, int(one >= 2**63)
     if isinstance(one, datetime.date):
