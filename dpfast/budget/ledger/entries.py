@@ -137,8 +137,7 @@ class Memory:
         self._keys: dict[str, int] = {}
 
     def state(self) -> State:
-        with self.lock:
-            return self._state
+        return self._state  # which is never changed; a fork may have copied the lock closed
 
     def append(self, decide: Decide, key: str | None = None) -> int:
         """Add an entry, unless one has the key. Return the number of the entry."""
