@@ -5,8 +5,8 @@ key                                  low word                              high 
 ===================================  ====================================  =======================
 integer or boolean                   its value, modulo 2**64               0; 1 from 2**63 on
 date or time                         seconds since 1970, modulo 2**64      `TIME` + nanoseconds
-text, bytes, up to 15 of them        the first eight bytes                 the others, number and kind
-longer text, bytes                   SipHash-2-4, 128 bits: the low ones   most of the high ones, kind
+text, bytes, up to 15 of them        the first eight bytes                 the others, their number
+longer text, bytes                   SipHash-2-4, 128 bits: the low ones   most of the others
 ===================================  ====================================  =======================
 
 A number, the text of its digits, and the same bytes are three keys; True is 1. A date is its
