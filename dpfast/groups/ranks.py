@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any, ClassVar, Self
 
@@ -18,7 +18,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._core import checks, nan_policy
-from .._kernels import aggregate as _scatter
 from .._kernels import groups as _native
 from ..privacy import ZCDP, Approx, Loss, Pure
 from ..privacy.conversions import rho_within
@@ -28,15 +27,11 @@ from ..statistics.quantiles.draws import width
 from ..statistics.quantiles.exponential import INSIDE, LEAST_RATE, rate_of
 from ..summaries.cells import Cells, cells
 from .quantile import draw_quantiles
+from .rows import NONE, Rows
 from .step import ROW, Step
 
-#: Bits of a code that rows are placed by at once, and bits of the first step of two; see
-#: csrc/aggregate/scatter.h.
-DIRECT, COARSE = 11, 8
 #: Most cells between the bounds, and the farthest from 0.
 WIDEST, FAR = 1 << 40, 1 << 50
-#: The code of rows of no group, until it is known how many groups there are.
-NONE = (1 << 31) - 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,14 +129,12 @@ class Quantiles:
         missing = _native.cells(
             values, own, NONE, 1.0 / grid.grid, grid.first, grid.span, filler, out
         )
-        rows.codes.append(own)
-        rows.cells.append(out)
+        rows.add(own, out)
         return missing
 
     def merge(self, room: Rows, more: Rows) -> None:
         """Add other rows."""
-        room.codes += more.codes
-        room.cells += more.cells
+        room.merge(more)
 
     def columns(
         self,
@@ -152,69 +145,23 @@ class Quantiles:
         generator: Generator,
     ) -> dict[str, NDArray[Any]]:
         """Return the columns of the answer, for all groups or for those that are kept."""
-        grid, bounds = self.cells, self.bounds
-        rows, offsets = room.sorted(groups)
+        final, count = None, groups
         if kept is not None:
-            rows, offsets = _only(rows, offsets, kept)
-        found = []
-        for q in self.qs:
-            rate = self.rate(q)
-            inside = -(-INSIDE // Fraction(rate)) if self.extreme else 0
-            ends, reach = (grid.first, grid.last), width(rate, grid.span + 1)
-            stream = generator.stream()
-            drawn = draw_quantiles(rows, offsets, q, rate, ends, reach, stream, int(inside))
-            found.append(np.clip(drawn * grid.grid, *bounds))
-        if len(found) == 1:
-            return {name: found[0]}
+            count = len(kept)
+            final = np.full(groups, count, np.int32)
+            final[kept] = np.arange(count, dtype=np.int32)
+        grid, stream = self.cells, generator.stream()
+        ends, found = (grid.first, grid.last), np.empty((len(self.qs), count), np.int64)
+        rates = [self.rate(q) for q in self.qs]
+        for first, rows, offsets in room.parts(count, final):
+            for q, rate, out in zip(self.qs, rates, found, strict=True):
+                inside = int(-(-INSIDE // Fraction(rate))) if self.extreme else 0
+                reach, stop = width(rate, grid.span + 1), first + len(offsets) - 1
+                own = draw_quantiles(rows, offsets, q, rate, ends, reach, stream, inside)
+                out[first:stop] = own
         # Sorted as the quantiles are: that is post-processing.
         order = np.argsort(np.argsort([float(q) for q in self.qs], kind="stable"))
-        every = np.sort(np.stack(found), axis=0)[order]
+        every = np.clip(np.sort(found, axis=0)[order] * grid.grid, *self.bounds)
+        if len(every) == 1:
+            return {name: every[0]}
         return {f"{name} {float(q):g}": own for q, own in zip(self.qs, every, strict=True)}
-
-
-@dataclass(slots=True)
-class Rows:
-    """Cells of rows and the codes of their groups, as they come."""
-
-    codes: list[NDArray[np.int32]] = field(default_factory=list)
-    cells: list[NDArray[np.int64]] = field(default_factory=list)
-
-    def sorted(self, groups: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """Return the cells of the rows that are of a group, by group, and where each begins.
-
-        A counting sort, in one step or in two; rows of no group come last and are left out.
-        """
-        bits = groups.bit_length()
-        shift = 0 if bits <= DIRECT else bits - COARSE
-        counts = np.zeros((groups >> shift) + 1, np.int64)
-        for codes in self.codes:
-            np.minimum(codes, groups, out=codes)  # of no group: the last of all
-            _scatter.count(codes.view(np.uint32), counts, shift)
-        cuts = np.concatenate([[0], np.cumsum(counts)])
-        rows, at = np.empty(int(cuts[-1]), np.int64), cuts[:-1].copy()
-        low = np.empty(len(rows), np.uint8 if shift <= 8 else np.uint16) if shift else None
-        while self.codes:  # what has been placed is let go
-            codes, some = self.codes.pop(), self.cells.pop()
-            _scatter.place(codes.view(np.uint32), some, at, rows, shift, low)
-        if low is None:
-            return rows[: cuts[groups]], cuts[: groups + 1]
-        offsets = np.zeros(groups + 2, np.int64)
-        for first in range(len(counts)):
-            start, stop = int(cuts[first]), int(cuts[first + 1])
-            least, most = first << shift, min(first + 1 << shift, groups + 1)
-            own = np.empty(most - least + 1, np.int64)
-            some = rows[start:stop]
-            edges = cuts[first : first + 2]
-            _scatter.refine(low[start:stop], shift, some.copy(), edges, own, some)
-            np.add(own[1:], start, out=offsets[least + 1 : most + 1])
-        return rows[: offsets[groups]], offsets[: groups + 1]
-
-
-def _only(
-    rows: NDArray[np.int64], offsets: NDArray[np.int64], kept: NDArray[np.int64]
-) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Return the rows of some groups, and where each begins."""
-    sizes = offsets[kept + 1] - offsets[kept]
-    cuts = np.concatenate([[0], np.cumsum(sizes)])
-    places = np.repeat(offsets[kept] - cuts[:-1], sizes) + np.arange(int(cuts[-1]))
-    return rows[places], cuts
