@@ -12,7 +12,7 @@ Code -1 is no group: a null key, one that is not listed, a row that is left out.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from threading import Lock
 from typing import Any, TypeAlias
 
@@ -25,7 +25,7 @@ from .._kernels.sources import Key
 from ..sources.arrow import looked_up
 from ..sources.batches import Batch, Batches, Piece
 from ..sources.forms import Arrow, Objects, Values, column_form, columns_of_table
-from ..sources.key_words import KeyWords, Words, key_kind
+from ..sources.key_words import TIME, KeyWords, Words, key_kind, plain
 
 Int32s: TypeAlias = NDArray[np.int32]
 
@@ -183,24 +183,34 @@ class PrivateKeys:
 
     def __init__(self, by: Sequence[str]) -> None:
         self.by = tuple(by)
+        self.none: dict[str, NDArray[Any]] = {}
 
     def check(self, batches: Batches) -> None:
-        """Refuse columns that hold no keys, by their types."""
+        """Refuse columns that hold no keys, by their types, which are those of the answer too."""
         for name in self.by:
-            key_kind(batches.typed(name, "by", True), f"column {name!r}")
+            typed = batches.typed(name, "by", True)
+            key_kind(typed, f"column {name!r}")
+            self.none[name] = _taken(typed, np.empty(0, np.int64))
 
     def coder(self, key: Key) -> PrivateCoder:
         """Return what finds and gives codes."""
-        return PrivateCoder(self.by, key)
+        return PrivateCoder(self.none, key)
 
 
 class PrivateCoder:
-    """The codes of keys as they are met; one thread at a time gives them."""
+    """The codes of keys as they are met; one thread at a time gives them.
 
-    def __init__(self, by: Sequence[str], key: Key) -> None:
+    Parameters
+    ----------
+    by : mapping of str to array
+        Columns of no keys, by their names.
+    key : Key
+    """
+
+    def __init__(self, by: Mapping[str, NDArray[Any]], key: Key) -> None:
         self._by, self._chain, self._lock = tuple(by), Chain(len(by), key), Lock()
         self._words = {name: KeyWords(key, f"column {name!r}") for name in by}
-        self._met: list[list[NDArray[Any]]] = [[] for _ in by]
+        self._met = [[none] for none in by.values()]
         self._low: list[list[NDArray[np.uint64]]] = [[] for _ in by]
         self._high: list[list[NDArray[np.uint64]]] = [[] for _ in by]
 
@@ -224,9 +234,9 @@ class PrivateCoder:
 
     def order(self) -> NDArray[np.int64]:
         """Return the codes in the order of their words, which no order of rows has a say in."""
-        keys = []
+        keys, none = [], np.empty(0, np.uint64)
         for low, high in zip(self._low, self._high, strict=True):
-            keys += [_joined(low, np.uint64), _joined(high, np.uint64)]
+            keys += [np.concatenate([none, *low]), np.concatenate([none, *high])]
         if len(keys) == 2 and not keys[1].any():
             return np.argsort(keys[0], kind="stable")
         found: NDArray[np.int64] = np.lexsort(keys)
@@ -235,7 +245,7 @@ class PrivateCoder:
     def columns(self, kept: NDArray[np.int64]) -> dict[str, NDArray[Any]]:
         """Return the keys of some codes, column by column."""
         return {
-            name: _joined(met, object)[kept] for name, met in zip(self._by, self._met, strict=True)
+            name: np.concatenate(met)[kept] for name, met in zip(self._by, self._met, strict=True)
         }
 
 
@@ -263,13 +273,8 @@ def _ranks(column: NDArray[Any]) -> NDArray[Any]:
 def _sortable(key: Any) -> tuple[int, Any]:
     """Return what a key among Python objects is sorted by."""
     kinds = (int, str, bytes, np.datetime64)
-    return [isinstance(key, kind) for kind in kinds].index(True), key
-
-
-def _joined(parts: list[NDArray[Any]], dtype: Any) -> NDArray[Any]:
-    if not parts:
-        return np.empty(0, dtype)
-    return np.concatenate(parts)
+    place = [isinstance(key, kind) for kind in kinds].index(True)
+    return place, _instant(plain(key)) if place == 3 else key
 
 
 def _taken(piece: Piece, rows: NDArray[np.int64]) -> NDArray[Any]:
@@ -278,14 +283,15 @@ def _taken(piece: Piece, rows: NDArray[np.int64]) -> NDArray[Any]:
         return _of_objects([_plain(piece.rows[i]) for i in rows.tolist()])
     if isinstance(piece, Values):
         taken: NDArray[Any] = piece.array[rows]
-        return (
-            taken if taken.dtype.kind in "biuM" else _of_objects(list(map(_plain, taken.tolist())))
-        )
+        if taken.dtype.kind in "biuM":
+            return taken
+        return _of_objects(list(map(_plain, _texts_of(taken))))
     import pyarrow as pa
 
     column, types = piece.chunked, pa.types
     if types.is_dictionary(column.type):
-        column = pa.chunked_array([looked_up(array) for array in column.chunks])
+        found = [looked_up(array) for array in column.chunks]
+        column = pa.chunked_array(found, found[0].type if found else column.type.value_type)
     if types.is_string_view(column.type):  # which pyarrow cannot pick rows of
         column = column.cast(pa.large_string())
     elif types.is_binary_view(column.type):
@@ -295,13 +301,37 @@ def _taken(piece: Piece, rows: NDArray[np.int64]) -> NDArray[Any]:
 
 def _plain(key: Any) -> Any:
     """Return a key of Python objects in the one form that all keys equal to it have."""
-    if isinstance(key, str):
-        return str.__str__(key)
-    if isinstance(key, (bytes, bytearray)):
-        return bytes(key)
-    if isinstance(key, (int, np.integer, np.bool_)):
-        return int(key)
-    return np.datetime64(key, "us")
+    found = plain(key)
+    if isinstance(found, str):
+        return found.rstrip("\0")
+    if isinstance(found, bytes):
+        return found.rstrip(b"\0")
+    assert found is not None
+    low, high = found
+    if high < TIME:
+        return low if high or low < 1 << 63 else low - (1 << 64)
+    seconds, finer = _instant(found)
+    for unit, parts in (("us", 10**6), ("ns", 10**9), ("ms", 10**3), ("s", 1)):
+        more, rest = divmod(finer * parts, 10**9)
+        if not rest and abs(seconds * parts + more) < 1 << 63:
+            return np.int64(seconds * parts + more).view(f"M8[{unit}]")
+    raise AssertionError(found)  # every key came in one of these
+
+
+def _instant(words: Any) -> tuple[int, int]:
+    """Return the seconds since 1970, and the nanoseconds, of the words of a time."""
+    low, high = words
+    return low if low < 1 << 63 else low - (1 << 64), high - TIME
+
+
+def _texts_of(array: NDArray[Any]) -> list[Any]:
+    """Return a text array as objects; what is no code point is shown as a text decoder would."""
+    if array.dtype.kind == "U":
+        array = np.array(array, array.dtype.newbyteorder("="))
+        units = array.view(np.uint32)
+        units[units > 0x10FFFF] = 0xFFFD
+    found: list[Any] = array.tolist()
+    return found
 
 
 def _of_objects(listed: list[Any]) -> NDArray[Any]:
@@ -319,11 +349,12 @@ def _of_arrow(column: Any) -> NDArray[Any]:
         column, kind = column.cast(kind.value_type), kind.value_type
     if pa.types.is_integer(kind) or pa.types.is_boolean(kind):
         return np.asarray(column.to_numpy())
-    if pa.types.is_date(kind):
-        return np.asarray(column.cast(pa.date32()).cast(pa.int32()).to_numpy()).astype("M8[D]")
-    if pa.types.is_timestamp(kind):
-        return np.asarray(column.cast(pa.int64()).to_numpy()).view(f"M8[{kind.unit}]")
-    return _of_objects(_texts(column))
+    if pa.types.is_date32(kind):
+        return np.asarray(column.cast(pa.int32()).to_numpy()).astype("M8[D]")
+    if pa.types.is_date64(kind) or pa.types.is_timestamp(kind):
+        unit = kind.unit if pa.types.is_timestamp(kind) else "ms"
+        return np.asarray(column.cast(pa.int64()).to_numpy()).view(f"M8[{unit}]")
+    return _of_objects(list(map(_plain, _texts(column))))
 
 
 def _texts(column: Any) -> list[Any]:

@@ -38,6 +38,8 @@ T = TypeVar("T")
 PIECE = 1 << 20
 #: Bytes that a look at a random place takes along.
 PLACE = 1 << 12
+#: Units of dates that Arrow has.
+TIMES = [(unit, 1) for unit in ("D", "s", "ms", "us", "ns")]
 #: The last code point.
 MOST = 0x10FFFF
 
@@ -110,7 +112,12 @@ class NpyFile(Reader):
         kind = self.kinds[name]
         if kind.kind in "US":
             return Arrow(pa.chunked_array([], pa.string() if kind.kind == "U" else pa.binary()))
-        if native_dtype(kind) is None:
+        if kind.kind == "M" and np.datetime_data(kind) not in TIMES:
+            raise SourceError(
+                f"column {name!r} of {self._name} must hold dates, or times to the second or finer,"
+                f" got {kind}"
+            )
+        if kind.kind != "M" and native_dtype(kind) is None:
             return Values(np.empty(0, kind), kind)
         return Arrow(pa.chunked_array([_arrow(np.empty(0, kind))]))
 
@@ -351,6 +358,16 @@ def _arrow(piece: NDArray[Any]) -> Any:
 
     if piece.dtype.kind in "US":
         return pa.array(piece.tolist())
+    if piece.dtype.kind == "M":
+        unit, _ = np.datetime_data(piece.dtype)
+        present = ~np.isnat(piece)
+        count = np.ascontiguousarray(piece, piece.dtype.newbyteorder("=")).view(np.int64)
+        if unit == "D":  # of 32 bits; a day beyond is missing
+            present &= (count >= -(1 << 31)) & (count < 1 << 31)
+            count = count.astype(np.int32)
+        return pa.array(count, mask=~present).view(
+            pa.date32() if unit == "D" else pa.timestamp(unit)
+        )
     plain = np.ascontiguousarray(piece, chunk_dtype(piece.dtype))
     kind = pa.from_numpy_dtype(plain.dtype)
     return pa.Array.from_buffers(kind, len(plain), [None, pa.py_buffer(plain)])

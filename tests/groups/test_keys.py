@@ -1,0 +1,174 @@
+"""What private keys look like: a function of the column's type and of the key, of no row."""
+
+from __future__ import annotations
+
+import datetime
+import warnings
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pyarrow.csv
+import pyarrow.ipc
+import pyarrow.parquet as pq
+import pytest
+
+import dpfast as dp
+from dpfast.errors import SourceError
+from dpfast.groups import keys as keys_module
+
+LOSS = {"epsilon": 5, "delta": 1e-9}
+N = 400
+UTC = datetime.UTC
+DAY = datetime.datetime(2020, 1, 1)
+
+#: Two ways to write one key, for each form that has them, and the one way to show it.
+TWICE = {
+    "zeros in a list": (["a\0"] + ["a"] * N, "a"),
+    "zeros of bytes": ([b"a\0\0"] + [bytearray(b"a")] * N, b"a"),
+    "zeros in Arrow": (pa.array(["a\0"] + ["a"] * N), "a"),
+    "zeros in a dictionary": (
+        pa.DictionaryArray.from_arrays(pa.array([0] + [1] * N), pa.array(["a\0", "a"])),
+        "a",
+    ),
+    "zeros in NumPy": (np.array(["a\0"] + ["a"] * N, np.dtypes.StringDType()), "a"),
+    "truths": ([True] + [1] * N, 1),
+    "a date and its midnight": ([DAY] + [DAY.date()] * N, np.datetime64(DAY)),
+    "zones": (
+        [DAY.replace(tzinfo=UTC)] + [DAY.replace(tzinfo=UTC).astimezone()] * N,
+        np.datetime64(DAY),
+    ),
+    "pandas": ([pd.Timestamp(DAY)] + [np.datetime64(DAY, "s")] * N, np.datetime64(DAY)),
+}
+
+
+@pytest.mark.parametrize("name", TWICE)
+def test_one_key_has_one_form_whichever_row_is_first(name):
+    """The first row alone must not tell how a key is shown, and warns of nothing."""
+    column, due = TWICE[name]
+    last = pa.concat_arrays([column[1:], column[:1]]) if isinstance(column, pa.Array) else None
+    if last is None:
+        last = (
+            np.concatenate([column[1:], column[:1]])
+            if isinstance(column, np.ndarray)
+            else ([*column[1:], column[0]])
+        )
+    for rows in (column, last):
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            (found,) = dp.select_keys(rows, **LOSS)
+        assert found == due and type(found) is type(due)
+
+
+def test_the_first_row_that_decides_is_found(monkeypatch):
+    monkeypatch.setattr(keys_module, "_plain", lambda key: key)
+    with pytest.raises(AssertionError):
+        test_one_key_has_one_form_whichever_row_is_first("zeros in a list")
+
+
+@pytest.mark.parametrize(
+    ("key", "due"),
+    [
+        (pd.Timestamp(7), np.datetime64(7, "ns")),
+        (np.datetime64(10**13, "D"), np.datetime64(864 * 10**15, "s")),
+        (np.datetime64(2**62 + 1, "ms"), np.datetime64(2**62 + 1, "ms")),
+        (-(2**63), -(2**63)),
+        (2**63, 2**63),
+        (np.uint8(3), 3),
+        ("\ud800", "\ud800"),
+    ],
+)
+def test_objects_far_out(key, due):
+    found = dp.select_keys([key] * N + [np.datetime64(1, "ns"), "b", b"c", 2], **LOSS)
+    assert found.tolist() == [due]
+
+
+def test_what_libraries_refuse_is_shown_in_some_way():
+    """Times of day in a column of days, bytes that are no text, units that are no code points."""
+    days = pa.array([3_600_000] * N, pa.int64()).view(pa.date64())
+    assert dp.select_keys(days, **LOSS).tolist() == [datetime.datetime(1970, 1, 1, 1)]
+    offsets, damaged = np.arange(N + 1, dtype=np.int32), b"\xff" * N
+    text = pa.StringArray.from_buffers(N, pa.py_buffer(offsets), pa.py_buffer(damaged))
+    assert dp.select_keys(text, **LOSS).tolist() == ["\ufffd"]
+    units = np.full(N, 0x110000, np.uint32).view("U1")
+    assert dp.select_keys(units, **LOSS).tolist() == ["\ufffd"]
+
+
+COLUMNS = {
+    "integers": np.arange(N) % 2,
+    "bytes": (np.arange(N) % 2).astype("u1"),
+    "text": np.array(["a", "b"])[np.arange(N) % 2],
+    "truths": np.arange(N) % 2 == 0,
+    "days": np.array(["2020-01-01", "2021-01-01"], "M8[D]")[np.arange(N) % 2],
+    "times": np.array(["2020-01-01", "2021-01-01"], "M8[ns]")[np.arange(N) % 2],
+}
+
+
+def tables(column, folder):
+    """A column of keys in all forms of tables, beside one of numbers."""
+    folder.mkdir()
+    numbers = np.zeros(len(column))
+    plain = pd.Series(column)
+    yield "arrays", {"k": column}
+    yield "lists", {"k": column.tolist()}
+    records = np.rec.fromarrays([numbers, column], names=["x", "k"])
+    yield "records", records
+    yield "pandas", pd.DataFrame({"k": plain})
+    yield "nullable", pd.DataFrame({"k": plain.convert_dtypes()})
+    yield "categories", pd.DataFrame({"k": plain.astype("category")})
+    table = pa.table({"x": numbers, "k": column})
+    yield "Arrow", table
+    coded = pa.table({"x": numbers, "k": table["k"].combine_chunks().dictionary_encode()})
+    yield "dictionary", coded
+    yield "Polars", pl.from_arrow(table)
+    for name, one in (("plain", table), ("coded", coded)):
+        pq.write_table(one, folder / f"{name}.parquet")
+        yield f"{name} Parquet", dp.scan(folder / f"{name}.parquet", "x")
+    pa.csv.write_csv(table, folder / "x.csv")
+    yield "CSV", dp.scan(folder / "x.csv", "x")
+    with pa.ipc.new_file(folder / "x.arrow", table.schema) as file:
+        file.write_table(table)
+    yield "IPC", dp.scan(folder / "x.arrow", "x")
+    np.save(folder / "x.npy", records)
+    yield "npy", dp.scan(folder / "x.npy", "x")
+
+
+def types_of(name, folder):
+    column = COLUMNS[name]
+    cases = [tables(column[:n], folder / str(n)) for n in (N, 1, 0)]
+    for form in zip(*cases, strict=True):
+        found = [dp.group_by(table, "k").count(**LOSS)["k"] for _, table in form]
+        assert len(found[0]) == 2 and not len(found[2])
+        yield form[0][0], [one.dtype for one in found]
+
+
+@pytest.mark.parametrize("name", COLUMNS)
+def test_the_type_of_keys_is_that_of_the_column_with_rows_or_without(name, tmp_path):
+    for form, types in types_of(name, tmp_path):
+        assert len(set(types)) == 1, form
+
+
+def test_a_type_that_rows_tell_is_found(tmp_path, monkeypatch):
+    """Planted: no key, no type."""
+    check = keys_module.PrivateKeys.check
+
+    def untyped(self, batches):
+        check(self, batches)
+        self.none = {name: np.empty(0, bool) for name in self.none}
+
+    monkeypatch.setattr(keys_module.PrivateKeys, "check", untyped)
+    with pytest.raises(AssertionError):
+        test_the_type_of_keys_is_that_of_the_column_with_rows_or_without("integers", tmp_path)
+
+
+def test_dates_of_records_in_a_file(tmp_path):
+    days = np.array(["2020-01-01"] * N + ["NaT", "2020-01-02"], "M8[D]")
+    days[-1] = np.datetime64(2**40, "D")  # Arrow has none so far out
+    np.save(tmp_path / "x.npy", np.rec.fromarrays([np.zeros(len(days)), days], names=["x", "k"]))
+    groups = dp.group_by(dp.scan(tmp_path / "x.npy", "x"), "k", keys=days[:1])
+    assert groups.count(epsilon=500)["count"].tolist() == [N]
+    months = np.rec.fromarrays([np.zeros(2), days[:2].astype("M8[M]")], names=["x", "k"])
+    np.save(tmp_path / "y.npy", months)
+    with pytest.raises(SourceError, match="to the second or finer"):
+        dp.group_by(dp.scan(tmp_path / "y.npy", "x"), "k")
