@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import html
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 #: How many groups are shown, half of them from either end.
@@ -66,6 +66,12 @@ class Answer(dict[str, Any]):
             f"<table><thead><tr>{head}</tr></thead><tbody>{''.join(body)}</tbody></table>"
             f"<p>{self.groups:,} groups</p>"
         )
+
+
+def labels(numbers: Sequence[float]) -> list[str]:
+    """Return numbers as text, short if that tells them apart."""
+    short = [f"{number:g}" for number in numbers]
+    return short if len(set(short)) == len(short) else list(map(repr, numbers))
 
 
 def _shown(value: Any) -> str:

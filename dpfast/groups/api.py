@@ -728,11 +728,16 @@ class GroupBy:
         rule = "a mapping of names to what dpfast.stat makes"
         if not isinstance(statistics, Mapping) or not statistics:
             checks.fail_kind("statistics", rule, statistics)
+        taken = set(self._keys.by)
         for name, statistic in statistics.items():
             if not isinstance(name, str) or not isinstance(statistic, (Sums, Quantiles)):
                 checks.fail_kind("statistics", rule, statistic)
-            if name in self._keys.by or (name == KEYS and isinstance(self._keys, PrivateKeys)):
-                checks.fail("statistics", "named otherwise than the columns of keys", name)
+            names = statistic.names(name)
+            if not taken.isdisjoint(names) or len(set(names)) < len(names):
+                checks.fail("statistics", "named so that no two columns have one name", name)
+            taken.update(names)
+            if name == KEYS and isinstance(self._keys, PrivateKeys):
+                checks.fail("statistics", "named otherwise than private keys", name)
             column = statistic.column
             if isinstance(statistic, Histogram) and statistic.axis.words is not None:
                 typed = self._batches.typed(statistic.column or "", "column", True)

@@ -15,6 +15,7 @@ from ..rng import Generator
 from ..sources.batches import Piece, numbers
 from ..sources.words import words_column
 from ..statistics.histogram import Bins
+from .answer import labels
 from .keys import MOST
 from .sums import Count
 
@@ -31,7 +32,10 @@ class Histogram(Count):
         edges = self.axis.edges
         if len(edges) == self.axis.native.bins:
             return [str(edge) for edge in edges.tolist()]
-        return [f"{edge:g}" for edge in edges[:-1].tolist()]
+        return labels(edges[:-1].tolist())
+
+    def names(self, name: str) -> list[str]:
+        return [*(f"{name} {label}" for label in self.labels), f"{name} error"]
 
     @property
     def sensitivity(self) -> Sensitivity:
@@ -79,5 +83,5 @@ class Histogram(Count):
         noise = self.noise
         drawn = noise.draw(counts.size, generator).reshape(counts.shape)
         noisy = np.ascontiguousarray((((counts >> noise.shift) + drawn) << noise.shift).T)
-        named = zip((f"{name} {label}" for label in self.labels), noisy, strict=True)
+        named = zip(self.names(name), noisy, strict=False)
         return {**dict(named), **self.error_bar(name, len(counts))}

@@ -26,6 +26,7 @@ from ..sources.batches import Piece, numbers
 from ..statistics.quantiles.draws import width
 from ..statistics.quantiles.exponential import INSIDE, LEAST_RATE, rate_of
 from ..summaries.cells import Cells, cells
+from .answer import labels
 from .quantile import draw_quantiles
 from .rows import NONE, Rows
 from .step import ROW, Step
@@ -107,6 +108,12 @@ class Quantiles:
 
         return rate
 
+    def names(self, name: str) -> list[str]:
+        """Return what the columns of the answer are called."""
+        if len(self.qs) == 1:
+            return [name]
+        return [f"{name} {label}" for label in labels(list(map(float, self.qs)))]
+
     @property
     def reading(self) -> tuple[Any, ...]:
         """Return the column, as `Sums.reading`."""
@@ -162,6 +169,4 @@ class Quantiles:
         # Sorted as the quantiles are: that is post-processing.
         order = np.argsort(np.argsort([float(q) for q in self.qs], kind="stable"))
         every = np.clip(np.sort(found, axis=0)[order] * grid.grid, *self.bounds)
-        if len(every) == 1:
-            return {name: every[0]}
-        return {f"{name} {float(q):g}": own for q, own in zip(self.qs, every, strict=True)}
+        return dict(zip(self.names(name), every, strict=True))

@@ -106,6 +106,10 @@ class Sums:
         """Return the same with the loss of its noise."""
         return replace(self, loss=self.noise.loss)
 
+    def names(self, name: str) -> list[str]:
+        """Return what the columns of the answer may be called."""
+        return [name, f"{name} error"]
+
     @property
     def error(self) -> float | None:
         """Return the half-width of the error bar, where public numbers tell it."""
