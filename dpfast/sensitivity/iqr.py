@@ -114,7 +114,7 @@ def local_iqr(
     Examples
     --------
     >>> import dpfast as dp
-    >>> dp.sensitivity.local_iqr([1, 2, 4, 8, 16], bounds=(0, 20))
+    >>> dp.sensitivity.local_iqr([1, 2, 4, 8, 16], bounds=(0, 20), neighbors="replace")
     8.0
     """
     distance = min(checks.whole("at_distance", at_distance), FARTHEST)
@@ -196,7 +196,7 @@ def smooth_iqr(
     --------
     >>> import numpy as np, dpfast as dp
     >>> round(dp.sensitivity.smooth_iqr(np.arange(1001), beta=0.5, bounds=(0, 1000)), 2)
-    1.21
+    2.43
     """
     smoothness = checks.positive("beta", beta)
     column = given(data, bounds, neighbors, nan, assume_sorted)

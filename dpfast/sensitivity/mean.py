@@ -120,9 +120,9 @@ def local_mean(
     --------
     >>> import dpfast as dp
     >>> round(dp.sensitivity.local_mean([2, 5, 6], bounds=(0, 10)), 4)
-    2.6667
-    >>> round(dp.sensitivity.local_mean([2, 5, 6], bounds=(0, 10), neighbors="add-remove"), 4)
     1.4167
+    >>> round(dp.sensitivity.local_mean([2, 5, 6], bounds=(0, 10), neighbors="replace"), 4)
+    2.6667
     """
     distance = checks.whole("at_distance", at_distance)
     column = given(data, bounds, neighbors, nan)

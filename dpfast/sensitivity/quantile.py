@@ -236,7 +236,8 @@ def smooth_median(
     Examples
     --------
     >>> import dpfast as dp
-    >>> round(dp.sensitivity.smooth_median([3, 1, 2], beta=1.0, bounds=(0, 10)), 4)
+    >>> kw = {"bounds": (0, 10), "neighbors": "replace"}
+    >>> round(dp.sensitivity.smooth_median([3, 1, 2], beta=1.0, **kw), 4)
     2.943
     """
     return smooth_at(data, _HALF, beta, bounds, neighbors, assume_sorted, nan)
@@ -297,9 +298,9 @@ def local_quantile(
     --------
     >>> import dpfast as dp
     >>> dp.sensitivity.local_quantile([1, 2, 4, 8, 16], 0.5, bounds=(0, 20))
-    4.0
+    2.0
     >>> dp.sensitivity.local_quantile([1, 2, 4, 8, 16], 0.5, bounds=(0, 20), at_distance=1)
-    12.0
+    6.0
     """
     return local_at(data, q, bounds, at_distance, neighbors, assume_sorted, nan)
 
@@ -340,8 +341,8 @@ def local_median(
     Examples
     --------
     >>> import dpfast as dp
-    >>> dp.sensitivity.local_median([1, 2, 4, 8, 16], bounds=(0, 20), neighbors="add-remove")
-    2.0
+    >>> dp.sensitivity.local_median([1, 2, 4, 8, 16], bounds=(0, 20), neighbors="replace")
+    4.0
     """
     return local_at(data, _HALF, bounds, at_distance, neighbors, assume_sorted, nan)
 

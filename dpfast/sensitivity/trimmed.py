@@ -448,7 +448,7 @@ def smooth_winsorized_mean(
     >>> import numpy as np, dpfast as dp
     >>> x = np.arange(1001.0)
     >>> round(dp.sensitivity.smooth_winsorized_mean(x, beta=0.5, bounds=(0, 1000)), 2)
-    1.04
+    0.92
     """
     smoothness = checks.positive("beta", beta)
     part = share(proportion)

@@ -235,7 +235,7 @@ def smooth_variance(
     --------
     >>> import numpy as np, dpfast as dp
     >>> x = np.linspace(0, 10, 101)
-    >>> S = dp.sensitivity.smooth_variance(x, beta=0.1, bounds=(0, 10))
+    >>> S = dp.sensitivity.smooth_variance(x, beta=0.1, bounds=(0, 10), neighbors="replace")
     >>> round(S / dp.sensitivity.global_variance(101, bounds=(0, 10)), 2)
     0.26
     """

@@ -301,7 +301,8 @@ def iqr(
     --------
     >>> import numpy as np, dpfast as dp
     >>> x = np.linspace(0, 1000, 20_001)
-    >>> found = dp.ptr.iqr(x, bounds=(-1e9, 1e9), epsilon=4.0, delta=1e-9)
+    >>> wide = {"bounds": (-1e9, 1e9), "neighbors": "replace"}
+    >>> found = dp.ptr.iqr(x, epsilon=4.0, delta=1e-9, **wide)
     >>> 200 < found < 1200
     True
     >>> 300 < dp.ptr.iqr(x, bounds=(0, 1000), proposed=5, epsilon=1.0, delta=1e-9) < 700
