@@ -71,7 +71,7 @@ def test_compiled_functions_give_the_same():
     plain = sensitivity.smooth(A, data, beta=beta, most=1.0)
     fast = numba.njit(A)
     compiled = sensitivity.smooth(fast, data, beta=beta, most=1.0)
-    want = sensitivity.smooth_median(data, beta=beta, bounds=(0, 1))
+    want = sensitivity.smooth_median(data, beta=beta, bounds=(0, 1), neighbors="replace")
     assert plain == compiled == pytest.approx(want, rel=2.0**-40)
     assert sensitivity.smooth(fast, data, beta=beta, stop=501) == compiled
     counted = sensitivity.smooth(numba.njit(lambda k: k + 1), beta=beta, stop=10_000)

@@ -187,12 +187,11 @@ def test_release_is_the_ideal_mechanism_rounded():
     data, bounds = np.linspace(0, 1, 101), (-5, 5)
     mechanism = mechanism_of(0.5, bounds, 2, 0, None, "replace", "cauchy", "auto", "raise", False)
     c = mechanism.calibration
-    S = dp.sensitivity.smooth_median(data, beta=c.beta, bounds=bounds)
+    asked = {"bounds": bounds, "neighbors": "replace"}
+    S = dp.sensitivity.smooth_median(data, beta=c.beta, **asked)
     z = dp.noise.cauchy(S / c.alpha, size=100_000, granularity=mechanism.grid, rng=rng(4))
     one = rng(5)
-    out = [
-        dp.median(data, bounds=bounds, epsilon=2, noise="cauchy", rng=one) for _ in range(20_000)
-    ]
+    out = [dp.median(data, epsilon=2, noise="cauchy", rng=one, **asked) for _ in range(20_000)]
 
     def agrees(factor):  # distances from the truth: both tails tell of the scale
         ideal = np.clip(0.5 + factor * z, *bounds)
