@@ -7,6 +7,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-void dpf_order_window(int64_t *x, size_t n, size_t from, size_t to);
+void dpf_order_window(int32_t *x, size_t n, size_t from, size_t to);
 
 #endif

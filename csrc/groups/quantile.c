@@ -29,7 +29,7 @@ static inline size_t run(const dpf_groups_room *room, size_t i, int64_t start, i
 /* By turns the gap before a cell that rows are on, and that cell; at last the gap after all. The
  * window may cut the ties at its ends. Of the lower one the rows at or below are still known, of the
  * upper one those below, and the other side is not the one that is farther from the target. */
-static survey look(const dpf_groups_quantile *in, int64_t *x, size_t n, double t, size_t reach,
+static survey look(const dpf_groups_quantile *in, int32_t *x, size_t n, double t, size_t reach,
                    const dpf_groups_room *room)
 {
     const double up = ceil(t);
@@ -40,7 +40,7 @@ static survey look(const dpf_groups_quantile *in, int64_t *x, size_t n, double t
     survey s = {0, from > 0 && x[0] >= next, 0};
     dpf_order_window(x, n, from, to);
     for (size_t i = from; i < to;) {
-        const int64_t cell = x[i];
+        const int32_t cell = x[i];
         size_t end = i + 1;
         while (end < to && x[end] == cell)
             end++;
@@ -50,7 +50,7 @@ static survey look(const dpf_groups_quantile *in, int64_t *x, size_t n, double t
             s.low = 0;
         const double below = t - (double)end, above = (double)i - t;
         s.runs = run(room, s.runs, cell, 1, below > 0 ? below : above > 0 ? above : 0);
-        next = cell + 1;
+        next = (int64_t)cell + 1;
         i = end;
     }
     if (next <= in->last) {
@@ -75,8 +75,8 @@ static double target(const dpf_groups_quantile *in, size_t n)
     return in->q > 0 ? (double)n - ranks : ranks;
 }
 
-int dpf_groups_quantiles(const dpf_groups_quantile *in, int64_t *rows, const int64_t *offsets,
-                         size_t groups, dpf_words *words, const dpf_groups_room *room, int64_t *out,
+int dpf_groups_quantiles(const dpf_groups_quantile *in, int32_t *rows, const int64_t *offsets,
+                         size_t groups, dpf_words *words, const dpf_groups_room *room, int32_t *out,
                          size_t *at, dpf_groups_proposal *proposal)
 {
     for (; *at < groups; ++*at) {
@@ -109,7 +109,7 @@ int dpf_groups_quantiles(const dpf_groups_quantile *in, int64_t *rows, const int
                 return lump ? DPF_GROUPS_LUMP : DPF_GROUPS_OPEN;
             }
             if (kept == DPF_CHOICE_YES)
-                out[*at] = room->start[i] + (int64_t)dpf_words_below(words, (uint64_t)room->count[i]);
+                out[*at] = (int32_t)(room->start[i] + (int64_t)dpf_words_below(words, (uint64_t)room->count[i]));
             if (words->short_of) /* a script that is over ends every loop */
                 return DPF_GROUPS_DONE;
         }

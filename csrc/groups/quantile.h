@@ -19,7 +19,7 @@
 #include "noise/choice.h"
 
 typedef struct {
-    int64_t first, last; /* cells */
+    int32_t first, last; /* cells */
     double q, c;
     double inside; /* if not 0: t lies so many ranks, at most n / 2, from the end that q = 0 or 1 is */
     size_t reach; /* most ranks on either side of the target; at least 1 */
@@ -50,8 +50,8 @@ typedef struct {
 /* Draws out[g] for the groups g = *at .. groups - 1, whose rows are rows[offsets[g]] up to
  * rows[offsets[g + 1]]; they are put in another order. Stops at a group that the caller has to
  * decide, and names it in *at. -1 when there is no such path. */
-int dpf_groups_quantiles(const dpf_groups_quantile *in, int64_t *rows, const int64_t *offsets,
-                         size_t groups, dpf_words *words, const dpf_groups_room *room, int64_t *out,
+int dpf_groups_quantiles(const dpf_groups_quantile *in, int32_t *rows, const int64_t *offsets,
+                         size_t groups, dpf_words *words, const dpf_groups_room *room, int32_t *out,
                          size_t *at, dpf_groups_proposal *proposal);
 
 #endif

@@ -101,7 +101,7 @@ void dpf_groups_count(const int32_t *codes, size_t n, uint32_t groups, uint64_t 
 }
 
 int dpf_groups_cells(int kind, const void *x, size_t n, int32_t *codes, uint32_t groups,
-                     const dpf_quantise_cells *cells, int64_t filler, int64_t *out, uint64_t *nan)
+                     const dpf_quantise_cells *cells, int64_t filler, int32_t *out, uint64_t *nan)
 {
     const cells_of own = chosen();
     block b;
@@ -112,7 +112,7 @@ int dpf_groups_cells(int kind, const void *x, size_t n, int32_t *codes, uint32_t
         if (fill(&b, own, kind, x, codes, i, m, groups, cells, filler, nan))
             return -1;
         for (size_t j = 0; j < m; j++) {
-            out[i + j] = cells->first + (int64_t)b.cell[j];
+            out[i + j] = (int32_t)b.cell[j];
             codes[i + j] = (int32_t)b.group[j];
         }
     }

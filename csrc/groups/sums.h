@@ -37,11 +37,12 @@ int dpf_groups_square(int kind, const void *x, size_t n, const int32_t *codes, u
 /* Adds the number of rows of each group to counts[0 .. groups], the last for rows of none. */
 void dpf_groups_count(const int32_t *codes, size_t n, uint32_t groups, uint64_t *counts);
 
-/* The cell of each of n values, counted from cell 0; that of a NaN is `filler` behind the first. The
+/* The cell of each of n values, counted from the first, of which there are at most 2^31; that of a NaN
+ * is `filler`. The
  * code of a row of no group becomes `groups`, also that of a NaN if `filler` is negative. Returns and
  * counts as above. */
 int dpf_groups_cells(int kind, const void *x, size_t n, int32_t *codes, uint32_t groups,
-                     const dpf_quantise_cells *cells, int64_t filler, int64_t *out, uint64_t *nan);
+                     const dpf_quantise_cells *cells, int64_t filler, int32_t *out, uint64_t *nan);
 
 /* A sum of what was added up: a sum + b rows + c squares. */
 typedef struct {

@@ -88,15 +88,15 @@ def cells(
     first: int,
     span: int,
     filler: int,
-    out: NDArray[np.int64],
+    out: NDArray[np.int32],
 ) -> int: ...
 def combine(
     totals: NDArray[np.uint64], a: int, b: int, c: int, shift: int, out: NDArray[np.int64]
 ) -> None: ...
 def count(codes: NDArray[np.int32], out: NDArray[np.uint64]) -> None: ...
-def window(x: NDArray[np.int64], start: int, stop: int) -> None: ...
+def window(x: NDArray[np.int32], start: int, stop: int) -> None: ...
 def quantiles(
-    rows: NDArray[np.int64],
+    rows: NDArray[np.int32],
     offsets: NDArray[np.int64],
     first: int,
     last: int,
@@ -104,7 +104,7 @@ def quantiles(
     c: float,
     inside: float,
     reach: int,
-    out: NDArray[np.int64],
+    out: NDArray[np.int32],
     at: int,
     stream: BitStream | Script,
 ) -> tuple[int, tuple[int, int, int, int, int | None] | None]: ...

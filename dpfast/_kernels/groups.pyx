@@ -377,7 +377,7 @@ cdef extern from "groups/sums.h" nogil:
                           uint64_t *nan)
     void dpf_groups_count(const int32_t *codes, size_t n, uint32_t groups, uint64_t *counts)
     int dpf_groups_cells(int kind, const void *x, size_t n, int32_t *codes, uint32_t groups,
-                         const dpf_quantise_cells *cells, int64_t filler, int64_t *out,
+                         const dpf_quantise_cells *cells, int64_t filler, int32_t *out,
                          uint64_t *nan)
     ctypedef struct dpf_groups_form:
         int64_t a, b, c
@@ -431,15 +431,17 @@ def add(cnp.ndarray values not None, const int32_t[::1] codes not None, double s
 
 
 def cells(cnp.ndarray values not None, int32_t[::1] codes not None, uint32_t groups, double scale,
-          int64_t first, int64_t span, int64_t filler, int64_t[::1] out not None):
-    """Write the cells of `values`, and `groups` as the code of each row of none; count NaN.
+          int64_t first, int64_t span, int64_t filler, int32_t[::1] out not None):
+    """Write the cells of `values`, counted from the first, and `groups` as the code of each row of none; count NaN.
 
-    A NaN is the cell `filler` behind the first, or a row of none if that is negative.
+    A NaN is the cell `filler`, or a row of none if that is negative.
     """
     cdef int kind = kind_of(values), status
     cdef size_t n = values.shape[0]
     cdef uint64_t nan = 0
     cdef dpf_quantise_cells own = cells_of(scale, first, span, filler, False)
+    if span >= <int64_t>1 << 31:
+        raise ValueError("span and filler must be within the limits of cells")
     if <size_t>codes.shape[0] != n or <size_t>out.shape[0] != n or groups >= 1 << 31:
         raise ValueError("there must be as many codes and places as values")
     if n == 0:
@@ -478,11 +480,11 @@ def count(const int32_t[::1] codes not None, uint64_t[::1] out not None):
 # --- quantile -------------------------------------------------------------------------------------
 
 cdef extern from "groups/order.h" nogil:
-    void dpf_order_window(int64_t *x, size_t n, size_t start, size_t stop)
+    void dpf_order_window(int32_t *x, size_t n, size_t start, size_t stop)
 
 cdef extern from "groups/quantile.h" nogil:
     ctypedef struct dpf_groups_quantile:
-        int64_t first, last
+        int32_t first, last
         double q, c, inside
         size_t reach
     ctypedef struct dpf_groups_room:
@@ -496,13 +498,13 @@ cdef extern from "groups/quantile.h" nogil:
     enum:
         DPF_GROUPS_DONE, DPF_GROUPS_OPEN, DPF_GROUPS_LUMP
     size_t dpf_groups_runs(size_t rows, size_t reach)
-    int dpf_groups_quantiles(const dpf_groups_quantile *given, int64_t *rows,
+    int dpf_groups_quantiles(const dpf_groups_quantile *given, int32_t *rows,
                              const int64_t *offsets, size_t groups, dpf_words *words,
-                             const dpf_groups_room *room, int64_t *out, size_t *at,
+                             const dpf_groups_room *room, int32_t *out, size_t *at,
                              dpf_groups_proposal *proposal)
 
 
-def window(int64_t[::1] x not None, size_t start, size_t stop):
+def window(int32_t[::1] x not None, size_t start, size_t stop):
     """Reorder `x` so that ``x[start:stop]`` is what it would be if all were sorted."""
     if start > stop or stop > <size_t>x.shape[0]:
         raise ValueError("the window must lie within the numbers")
@@ -511,9 +513,9 @@ def window(int64_t[::1] x not None, size_t start, size_t stop):
             dpf_order_window(&x[0], x.shape[0], start, stop)
 
 
-def quantiles(int64_t[::1] rows not None, const int64_t[::1] offsets not None, int64_t first,
-              int64_t last, double q, double c, double inside, size_t reach,
-              int64_t[::1] out not None, size_t at, stream not None):
+def quantiles(int32_t[::1] rows not None, const int64_t[::1] offsets not None, int32_t first,
+              int32_t last, double q, double c, double inside, size_t reach,
+              int32_t[::1] out not None, size_t at, stream not None):
     """Draw a cell for each group from `at` on, by the exponential mechanism; `rows` are reordered.
 
     The target rank is q n, or if `inside` is not 0, so many ranks from an end, for q = 0 or 1.
@@ -537,7 +539,7 @@ def quantiles(int64_t[::1] rows not None, const int64_t[::1] offsets not None, i
         most = max(most, <size_t>(offsets[i + 1] - offsets[i]))
     if inside < 0 or inside > 1e15 or (inside and q not in (0, 1)):
         raise ValueError("inside is for q = 0 or 1")
-    if not (0 <= q <= 1 and 0 < c < float("inf") and reach >= 1 and 0 <= last - first < 1 << 53):
+    if not (0 <= q <= 1 and 0 < c < float("inf") and reach >= 1 and first <= last):
         raise ValueError("q, c, reach or the cells are outside their limits")
     if at >= groups:
         return groups, None
@@ -547,8 +549,8 @@ def quantiles(int64_t[::1] rows not None, const int64_t[::1] offsets not None, i
         raise MemoryError()
     room.start, room.count = memory, memory + most
     room.distance, room.total = <double *>(memory + 2 * most), <uint64_t *>(memory + 3 * most)
-    cdef int64_t nothing = 0
-    cdef int64_t *x = &rows[0] if rows.shape[0] else &nothing
+    cdef int32_t nothing = 0
+    cdef int32_t *x = &rows[0] if rows.shape[0] else &nothing
     with nogil:
         status = dpf_groups_quantiles(&given, x, &offsets[0], groups, words, &room, &out[0], &at,
                                       &proposal)

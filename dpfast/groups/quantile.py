@@ -12,7 +12,7 @@ from ..noise.choice import Stream, below, decide
 
 
 def draw_quantiles(
-    rows: NDArray[np.int64],
+    rows: NDArray[np.int32],
     offsets: NDArray[np.int64],
     q: Fraction,
     rate: float,
@@ -20,7 +20,7 @@ def draw_quantiles(
     reach: int,
     stream: Stream,
     inside: int = 0,
-) -> NDArray[np.int64]:
+) -> NDArray[np.int32]:
     """Draw a cell for each group, with probability proportional to ``exp(-rate u)``.
 
     In a group of n rows, ``u(o) = max(0, less(o) - q n, q n - leq(o))``, as in
@@ -29,7 +29,7 @@ def draw_quantiles(
 
     Parameters
     ----------
-    rows : int64 array, shape (n,)
+    rows : int32 array, shape (n,)
         The cell of each row, those of a group side by side. They are put in another order.
     offsets : int64 array, shape (g + 1,)
         Where the rows of each group begin, and those of the last one end.
@@ -43,9 +43,9 @@ def draw_quantiles(
 
     Returns
     -------
-    int64 array, shape (g,)
+    int32 array, shape (g,)
     """
-    out = np.empty(len(offsets) - 1, np.int64)
+    out = np.empty(len(offsets) - 1, np.int32)
     at = 0
     while True:
         at, proposal = _native.quantiles(

@@ -31,8 +31,11 @@ from .quantile import draw_quantiles
 from .rows import NONE, Rows
 from .step import ROW, Step
 
-#: Most cells between the bounds, and the farthest from 0.
-WIDEST, FAR = 1 << 40, 1 << 50
+#: About the log2 of the number of cells between the bounds: they are int32. More would find values
+#: no better, for each doubling takes ln(2) / rate ranks.
+BITS = 30
+#: Most whole numbers between the bounds, and the farthest from 0.
+WIDEST, FAR = (1 << 31) - 1, 1 << 50
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +77,7 @@ class Quantiles:
         first, last = math.ceil(lo), math.floor(hi)
         if self.whole and first <= last and last - first <= WIDEST and max(-first, last) <= FAR:
             return Cells(1.0, first, last - first)
-        return cells(lo, hi)
+        return cells(lo, hi, BITS)
 
     def charged(self) -> Self:
         """Return the same with the loss that is used: without delta where it does not help."""
@@ -132,7 +135,7 @@ class Quantiles:
         grid = self.cells
         value = nan_policy.replacement(self.nan, *self.bounds)
         filler = -1 if isinstance(value, str) else grid.cell(value)
-        own, out = codes.copy(), np.empty(len(codes), np.int64)
+        own, out = codes.copy(), np.empty(len(codes), np.int32)
         missing = _native.cells(
             values, own, NONE, 1.0 / grid.grid, grid.first, grid.span, filler, out
         )
@@ -158,7 +161,7 @@ class Quantiles:
             final = np.full(groups, count, np.int32)
             final[kept] = np.arange(count, dtype=np.int32)
         grid, stream = self.cells, generator.stream()
-        ends, found = (grid.first, grid.last), np.empty((len(self.qs), count), np.int64)
+        ends, found = (0, grid.span), np.empty((len(self.qs), count), np.int32)
         rates = [self.rate(q) for q in self.qs]
         for first, rows, offsets in room.parts(count, final):
             for q, rate, out in zip(self.qs, rates, found, strict=True):
@@ -168,5 +171,6 @@ class Quantiles:
                 out[first:stop] = own
         # Sorted as the quantiles are: that is post-processing.
         order = np.argsort(np.argsort([float(q) for q in self.qs], kind="stable"))
-        every = np.clip(np.sort(found, axis=0)[order] * grid.grid, *self.bounds)
+        cell = np.sort(found, axis=0)[order].astype(np.int64) + grid.first
+        every = np.clip(cell * grid.grid, *self.bounds)
         return dict(zip(self.names(name), every, strict=True))

@@ -22,14 +22,14 @@ from ..sources.available_memory import available
 from ..sources.row_files import Spill, directory
 
 Codes: TypeAlias = NDArray[np.int32]
-Cells: TypeAlias = NDArray[np.int64]
+Cells: TypeAlias = NDArray[np.int32]
 
 #: Bits of a code that rows are placed by at once, and those that number a part or a first step.
 DIRECT, COARSE = 11, 8
 #: The code of rows of no group, until it is known how many groups there are.
 NONE = (1 << 31) - 1
 #: Bytes of a row: its code and its cell, and both once more while it is sorted.
-ROW = 24
+ROW = 16
 #: Bytes of rows after which it is asked what memory there is.
 STEP = 1 << 27
 
@@ -44,9 +44,9 @@ class Block(NamedTuple):
 
     def read(self, part: int) -> tuple[Codes, Cells]:
         start, stop = int(self.cuts[part]), int(self.cuts[part + 1])
-        codes, cells = np.empty(stop - start, np.int32), np.empty(stop - start, np.int64)
+        codes, cells = np.empty((2, stop - start), np.int32)
         self.file.read(self.codes + 4 * start, codes)
-        self.file.read(self.cells + 8 * start, cells)
+        self.file.read(self.cells + 4 * start, cells)
         return codes, cells
 
 
@@ -113,7 +113,7 @@ class Rows:
         for codes, _ in self.held:
             _scatter.count(codes.view(np.uint32), counts, shift)
         cuts = np.concatenate([[0], np.cumsum(counts)])
-        rows, at = np.empty(int(cuts[-1]), np.int64), cuts[:-1].copy()
+        rows, at = np.empty(int(cuts[-1]), np.int32), cuts[:-1].copy()
         low: Any = np.empty(len(rows), np.uint8 if shift <= 8 else np.uint16) if shift else None
         while self.held:  # what has been placed is let go
             codes, cells = self.held.pop()

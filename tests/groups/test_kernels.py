@@ -97,10 +97,10 @@ def test_cells_are_those_of_the_sums(dtype, filler):
         values[::7] = math.nan
     codes = rng.integers(-2, 9, 3000).astype(np.int32)
     sums, missing = added(values, codes, 6, -1024, 4096, filler, squares=False)
-    own, out = codes.copy(), np.empty(3000, np.int64)
+    own, out = codes.copy(), np.empty(3000, np.int32)
     assert kernel.cells(values, own, 6, 1 / GRID, -1024, 4096, filler, out) == missing
     for group, (total, rows) in enumerate(sums):
-        assert [int((out[own == group] + 1024).sum()), int((own == group).sum())] == [total, rows]
+        assert [int(out[own == group].sum()), int((own == group).sum())] == [total, rows]
     assert own.min() >= 0 and own.max() == 6
     with pytest.raises(ValueError, match="codes"):
         kernel.cells(values, own[1:], 6, 1 / GRID, -1024, 4096, filler, out)
@@ -118,7 +118,7 @@ def test_windows_are_those_of_sorting(levels):
     rng = np.random.default_rng(levels)
     for _ in range(300):
         n = int(rng.integers(0, 300))
-        x = rng.integers(-levels, levels, n)
+        x = rng.integers(-levels, levels, n).astype(np.int32)
         start, stop = sorted(rng.integers(0, n + 1, 2).tolist())
         seen = x.copy()
         kernel.window(seen, start, stop)
@@ -131,7 +131,7 @@ def test_windows_are_those_of_sorting(levels):
 def test_windows_of_rows_in_a_bad_order(kind):
     """Rows made to divide badly are sorted by heaps, and give the same."""
     n = 20_000
-    x = np.arange(n)
+    x = np.arange(n, dtype=np.int32)
     if kind == "descending":
         x = x[::-1].copy()
     elif kind == "organ pipe":
@@ -157,7 +157,7 @@ def worst_of(change=lambda c: c, draws=20_000, inside=0):
     rng, worst = np.random.default_rng(0), 0.0
     stream = InsecureGenerator(1).stream()
     for trial in range(24):
-        rows = rng.integers(-3, 5, trial % 9)
+        rows = rng.integers(-3, 5, trial % 9).astype(np.int32)
         q, rate = Fraction(int(rng.integers(0, 11)), 10), [0.3, 1.0, 2.5][trial % 3]
         reach = [1, 2, 50][trial // 3 % 3]  # few ranks: lumps are proposed often
         offsets = np.arange(draws + 1) * len(rows)
@@ -184,7 +184,7 @@ def test_a_rate_a_tenth_too_large_would_be_caught():
 
 def proposed(word):
     """What one row makes of the word of a coin: True, False, or the proposal if it is open."""
-    out, script = np.zeros(1, np.int64), Script([0, word, 0])
+    out, script = np.zeros(1, np.int32), Script([0, word, 0])
     try:
         proposal = kernel.quantiles(ROW, ONE, 0, 9, 0.5, 1.0, 0, 5, out, 0, script)[1]
     except EOFError:  # not kept, so another proposal is asked for
@@ -192,7 +192,7 @@ def proposed(word):
     return True if proposal is None else proposal
 
 
-ROW, ONE = np.array([5]), np.array([0, 1])
+ROW, ONE = np.array([5], np.int32), np.array([0, 1])
 
 
 def test_open_coins_are_decided_by_the_exact_probability():
@@ -219,6 +219,6 @@ def test_bad_arguments(change):
     stream = InsecureGenerator(1).stream()
     with pytest.raises(ValueError, match=r"offsets|limits|inside"):
         kernel.quantiles(
-            np.zeros(1, np.int64), np.array(given["offsets"]), 0, 9, given["q"], given["c"],
-            given["inside"], given["reach"], np.zeros(1, np.int64), 0, stream,
+            np.zeros(1, np.int32), np.array(given["offsets"]), 0, 9, given["q"], given["c"],
+            given["inside"], given["reach"], np.zeros(1, np.int32), 0, stream,
         )  # fmt: skip
