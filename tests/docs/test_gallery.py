@@ -1,6 +1,7 @@
 """Every page of the gallery runs, keeps its claims and makes the plots that it shows."""
 
 import re
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -16,6 +17,7 @@ ROWS = {
     "dp.response": ("question", "answers"),
     "dp.online": ("universe", "queries"),
     "dp.sulq.serve": ("question", "answers"),
+    "dp.group_by": ("groups", "statistics", "bounds"),
     "path=": ("statistics", "bounds"),
     "dp.sulq": ("learned", "bounds"),
 }
@@ -70,6 +72,13 @@ def test_the_example_of_selection_in_the_readme_runs():
     assert names["budget"].remaining["epsilon"] == 0
 
 
+def test_the_example_of_groups_in_the_readme_runs():
+    names = example("Groups and people")
+    report = names["report"]
+    assert list(report) == ["carrier", "n", "n error", "late"]
+    assert np.abs(report["late"][:3] - 9).max() < 20 and names["budget"].remaining["epsilon"] == 0
+
+
 def test_the_example_of_sample_and_aggregate_in_the_readme_runs():
     low, high = example("Any statistic")["spread"]
     assert 28 < low < 36 and 44 < high < 52
@@ -87,6 +96,9 @@ def test_the_example_of_learning_in_the_readme_runs():
     "page, least, pictures",
     [
         (GUIDE / "blocks.md", 0, ["blocks", "normality"]),
+        pytest.param(GUIDE / "groups.md", 10, [], marks=pytest.mark.full),
+        (GUIDE / "keys.md", 6, []),
+        (THEORY / "groups.md", 4, []),
         (GUIDE / "streams.md", 0, ["streams"]),
         (GUIDE / "sulq.md", 6, ["learned"]),
         pytest.param(GUIDE / "attacks.md", 0, ["attacks"], marks=pytest.mark.full),
@@ -97,9 +109,9 @@ def test_the_example_of_learning_in_the_readme_runs():
             marks=pytest.mark.full,
         ),
     ],
-    ids=lambda p: getattr(p, "stem", None),
+    ids=lambda p: f"{p.parent.stem}-{p.stem}" if isinstance(p, Path) else None,
 )
-def test_a_page_with_figures_runs_and_prints_what_it_shows(page, least, pictures, tmp_path):
+def test_a_page_of_the_documentation_runs_and_prints_what_it_shows(page, least, pictures, tmp_path):
     text, shown = runs(page, tmp_path)
     assert shown >= least
     assert set(build["images"](text)) == {f"../figures/{name}.png" for name in pictures}
