@@ -291,6 +291,10 @@ def sample_and_aggregate(
         For a table with cells that are no numbers, or a file that cannot be read to its end. That
         is known when it is read; the spent budget is not refunded.
 
+    See Also
+    --------
+    dpfast.group_by : Sums, means and quantiles of groups, or of people, with far less noise.
+
     Notes
     -----
     Cost: for estimators that are functions of sums ("mean", "var", "std", "correlation",

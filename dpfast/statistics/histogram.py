@@ -189,6 +189,10 @@ def histogram(
     ArgumentError, ArgumentTypeError, BudgetError
         As `sum`.
 
+    See Also
+    --------
+    dpfast.group_by : Counts and other statistics of groups, private keys, and people (`ids`).
+
     Notes
     -----
     Cost: one read of the data, and a sample of noise for each bin.
