@@ -41,7 +41,7 @@ def everything(module: types.ModuleType = dp, name: str = "dp") -> Any:
 def objection(function: Any) -> str | None:
     """What is wrong with the default relation of a public thing."""
     parameters = inspect.signature(function).parameters
-    pays = "budget" in parameters or hasattr(function, "fit")
+    pays = "budget" in parameters or hasattr(function, "fit") or function is dp.group_by
     if "neighbors" not in parameters:
         return "it has no relation" if pays else None
     default = parameters["neighbors"].default

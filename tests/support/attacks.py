@@ -292,6 +292,14 @@ def maxima(bits, one, kw):
     return dp.maximum(bits, where=one, method="smooth", **UNIT, **kw)
 
 
+@attack(dp.select_keys, DELTA, sets="single")
+@each
+def shown_keys(bits, one, kw):
+    """Beside one row that is known: a key of one row is hardly shown at any epsilon."""
+    rows = np.append(one & bits, True)
+    return len(dp.select_keys(np.zeros(len(rows), int), where=rows, **kw))
+
+
 # ---- Any statistic. ----
 
 
