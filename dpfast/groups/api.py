@@ -361,6 +361,8 @@ class GroupBy:
         *,
         bounds: Bounds,
         nan: NanPolicy = "raise",
+        weights: str | None = None,
+        weight_bounds: Bounds | None = None,
         epsilon: Number | None = None,
         delta: Number = 0.0,
         rho: Number | None = None,
@@ -375,6 +377,8 @@ class GroupBy:
         column : str
         bounds : (float, float)
         nan : {"raise", "lower", "upper", "drop"} or float
+        weights : str, optional
+        weight_bounds : (float, float), optional
             As in `dpfast.sum`.
         epsilon, delta, rho, where, budget, rng
             As in `agg`.
@@ -384,7 +388,8 @@ class GroupBy:
         Answer
             `sum`: float64, unbiased up to the grid.
         """
-        own = stat.sum(column, bounds=bounds, nan=nan)
+        more: Any = {"weights": weights, "weight_bounds": weight_bounds}
+        own = stat.sum(column, bounds=bounds, nan=nan, **more)
         return self._one("sum", own, (epsilon, delta, rho), where, budget, rng)
 
     def mean(
@@ -393,6 +398,8 @@ class GroupBy:
         *,
         bounds: Bounds,
         nan: NanPolicy = "raise",
+        weights: str | None = None,
+        weight_bounds: Bounds | None = None,
         epsilon: Number | None = None,
         delta: Number = 0.0,
         rho: Number | None = None,
@@ -407,6 +414,8 @@ class GroupBy:
         column : str
         bounds : (float, float)
         nan : {"raise", "lower", "upper", "drop"} or float
+        weights : str, optional
+        weight_bounds : (float, float), optional
             As in `dpfast.mean`.
         epsilon, delta, rho, where, budget, rng
             As in `agg`.
@@ -416,7 +425,8 @@ class GroupBy:
         Answer
             `mean`: float64, within the bounds, of an empty group anywhere.
         """
-        own = stat.mean(column, bounds=bounds, nan=nan)
+        more: Any = {"weights": weights, "weight_bounds": weight_bounds}
+        own = stat.mean(column, bounds=bounds, nan=nan, **more)
         return self._one("mean", own, (epsilon, delta, rho), where, budget, rng)
 
     def variance(
@@ -743,8 +753,9 @@ class GroupBy:
                 typed = self._batches.typed(statistic.column or "", "column", True)
                 if key_kind(typed, f"column {column!r}") not in ("text", "bytes", "objects"):
                     checks.fail_kind(f"column {column!r}", "text, as its categories are", typed)
-            elif column is not None:
-                self._batches.numbers(column)
+                continue
+            for one in statistic.reads:
+                self._batches.numbers(one)
 
     def _shares(self, statistics: Mapping[str, Any], weights: Any) -> dict[str, Fraction]:
         """Return the share of the loss of each statistic, and of private keys."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -49,7 +50,12 @@ class Histogram(Count):
         words = self.axis.words
         return (self.column,) if words is None else (self.column, words)
 
-    def read(self, piece: Piece) -> NDArray[Any]:
+    @property
+    def is_text(self) -> bool:  # type: ignore[override]
+        return self.axis.words is not None
+
+    def read(self, columns: Mapping[str, Piece]) -> NDArray[Any]:
+        piece = columns[self.column or ""]
         if self.axis.words is None:
             return numbers(piece)
         column = words_column(piece, self.axis.words, f"column {self.column!r}")

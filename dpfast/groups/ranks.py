@@ -9,7 +9,7 @@ said in `step`; its rate is that of the plain quantile under add-remove, by rows
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any, ClassVar, Self
@@ -69,6 +69,7 @@ class Quantiles:
     whole: bool = False
 
     per_person: ClassVar[bool] = False
+    is_text: ClassVar[bool] = False
 
     @property
     def cells(self) -> Cells:
@@ -122,9 +123,14 @@ class Quantiles:
         """Return the column, as `Sums.reading`."""
         return (self.column,)
 
-    def read(self, piece: Piece) -> NDArray[Any]:
+    @property
+    def reads(self) -> tuple[str, ...]:
+        """Return the columns that are read."""
+        return (self.column,)
+
+    def read(self, columns: Mapping[str, Piece]) -> NDArray[Any]:
         """Return the numbers of a piece of the column."""
-        return numbers(piece)
+        return numbers(columns[self.column])
 
     def room(self, groups: int) -> Rows:
         """Return no rows."""

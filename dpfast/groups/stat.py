@@ -14,9 +14,11 @@ from .._core import checks
 from .._core.types import Bounds, NanPolicy, Number
 from ..statistics.arguments import Arguments
 from ..statistics.histogram import axes_of
+from ..statistics.totals.api import limits_of
 from .counts import Histogram
 from .ranks import Quantiles
 from .sums import Count, Mean, People, Sum, Variance
+from .weighted import WeightedMean, WeightedSum
 
 __all__ = [
     "count",
@@ -64,7 +66,14 @@ def count_distinct() -> People:
     return People(None)
 
 
-def sum(column: str, *, bounds: Bounds, nan: NanPolicy = "raise") -> Sum:
+def sum(
+    column: str,
+    *,
+    bounds: Bounds,
+    nan: NanPolicy = "raise",
+    weights: str | None = None,
+    weight_bounds: Bounds | None = None,
+) -> Sum:
     """Sum the clamped numbers of a column in each group; arguments as in `dpfast.sum`.
 
     Parameters
@@ -72,16 +81,31 @@ def sum(column: str, *, bounds: Bounds, nan: NanPolicy = "raise") -> Sum:
     column : str
     bounds : (float, float)
     nan : {"raise", "lower", "upper", "drop"} or float, default "raise"
+    weights : str, optional
+        The column that holds a factor for each row.
+    weight_bounds : (float, float), optional
+        Public limits of the weights, with `weights`.
 
     Returns
     -------
     Sum
         For `GroupBy.agg`.
     """
-    return Sum(*_column(column, bounds, nan))
+    own = _column(column, bounds, nan)
+    if weights is None and weight_bounds is None:
+        return Sum(*own)
+    limits = limits_of(False, weights, weight_bounds)
+    return WeightedSum(*own, weights=checks.text("weights", weights), limits=limits)
 
 
-def mean(column: str, *, bounds: Bounds, nan: NanPolicy = "raise") -> Mean:
+def mean(
+    column: str,
+    *,
+    bounds: Bounds,
+    nan: NanPolicy = "raise",
+    weights: str | None = None,
+    weight_bounds: Bounds | None = None,
+) -> Mean:
     """Average the clamped numbers of a column in each group; arguments as in `dpfast.mean`.
 
     Parameters
@@ -89,13 +113,21 @@ def mean(column: str, *, bounds: Bounds, nan: NanPolicy = "raise") -> Mean:
     column : str
     bounds : (float, float)
     nan : {"raise", "lower", "upper", "drop"} or float, default "raise"
+    weights : str, optional
+        The column that holds a factor for each row.
+    weight_bounds : (float, float), optional
+        Public limits of the weights, with `weights`.
 
     Returns
     -------
     Mean
         For `GroupBy.agg`.
     """
-    return Mean(*_column(column, bounds, nan))
+    own = _column(column, bounds, nan)
+    if weights is None and weight_bounds is None:
+        return Mean(*own)
+    limits = limits_of(True, weights, weight_bounds)
+    return WeightedMean(*own, weights=checks.text("weights", weights), limits=limits)
 
 
 def variance(column: str, *, bounds: Bounds, ddof: int = 0, nan: NanPolicy = "raise") -> Variance:

@@ -13,6 +13,7 @@ the noisy integers alone.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Self, TypeAlias
 
@@ -65,6 +66,7 @@ class Sums:
 
     width: ClassVar[int] = 2
     per_person: ClassVar[bool] = False
+    is_text: ClassVar[bool] = False
 
     @property
     def cells(self) -> Cells:
@@ -125,9 +127,14 @@ class Sums:
         """Return the column, and what its text is read as; statistics that agree share a look."""
         return (self.column,)
 
-    def read(self, piece: Piece) -> NDArray[Any]:
-        """Return the numbers of a piece of the column."""
-        return numbers(piece)
+    @property
+    def reads(self) -> tuple[str, ...]:
+        """Return the columns that are read."""
+        return () if self.column is None else (self.column,)
+
+    def read(self, columns: Mapping[str, Piece]) -> Any:
+        """Return the numbers of pieces of the columns."""
+        return None if self.column is None else numbers(columns[self.column])
 
     def room(self, groups: int) -> NDArray[np.uint64]:
         """Return the sums of no rows, for so many groups and for rows of none."""
@@ -136,15 +143,24 @@ class Sums:
     def add(self, totals: NDArray[np.uint64], codes: NDArray[np.int32], values: Any) -> int:
         """Add rows to the sums; return how many of them are NaN."""
         grid = self.cells
+        ends = (grid.first, grid.span)
+        return _native.add(values, codes, 1.0 / grid.grid, *ends, self.filler, totals)
+
+    @property
+    def filler(self) -> int:
+        """Return the cell of missing numbers; -1 where they are no rows."""
         value = nan_policy.replacement(self.nan, *self.bounds)
-        filler = -1 if isinstance(value, str) else grid.cell(value)
-        return _native.add(values, codes, 1.0 / grid.grid, grid.first, grid.span, filler, totals)
+        return -1 if isinstance(value, str) else self.cells.cell(value)
+
+    def of_group(self, totals: NDArray[np.uint64], form: int) -> NDArray[np.uint64]:
+        """Return the sums that a form, by its number, is made of."""
+        return totals
 
     def merge(self, room: NDArray[np.uint64], more: NDArray[np.uint64]) -> None:
         """Add other sums."""
-        own = room[: len(more) - 1]
+        own = room[: len(more) - 1].reshape(-1, room.shape[-1])
         before = own[:, 0].copy()
-        own += more[:-1]
+        own += more[:-1].reshape(own.shape)
         own[:, 1] += (own[:, 0] < before).astype(np.uint64) << np.uint64(CARRY)
 
     def columns(
@@ -170,9 +186,9 @@ class Sums:
         drawn = noise.draw(groups * len(self.forms), generator).reshape(len(self.forms), groups)
         more = shift + noise.shift
         noisy: list[NDArray[Any]] = []
-        for (a, b, c), own in zip(self.forms, drawn, strict=True):
+        for i, ((a, b, c), own) in enumerate(zip(self.forms, drawn, strict=True)):
             form = np.empty(groups, np.int64)
-            _native.combine(totals, a, b, c, more, form)
+            _native.combine(self.of_group(totals, i), a, b, c, more, form)
             form += own
             # Rounding down took half a unit away on average.
             noisy.append(np.ldexp(form + 0.5, more) if more else form)

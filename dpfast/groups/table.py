@@ -150,9 +150,9 @@ class Table:
             with lock:
                 spare.append(own)
 
-        columns = [one.column for one in self.statistics.values() if one.column is not None]
+        columns = [name for one in self.statistics.values() for name in one.reads]
         names = dict.fromkeys([*self.keys.by, *columns])
-        text = [one.reading[0] for one in self.statistics.values() if len(one.reading) > 1]
+        text = [name for one in self.statistics.values() if one.is_text for name in one.reads]
         beside = [WHERE] if source.has(WHERE) else []
         source.reduce([*names, *beside], [*self.keys.by, *text], summarise, lambda a, b: None)
         found = spare.pop()
@@ -218,12 +218,12 @@ class Summary:
             own = marks[batch.start : batch.start + batch.rows]
             each = np.where(own & KEPT, codes, np.int32(-1))
             single = np.where(own & FIRST, codes, np.int32(-1))
-        read: dict[tuple[Any, ...], Any] = {(None,): None}
+        read: dict[tuple[Any, ...], Any] = {}
         for name, statistic in self.statistics.items():
             chosen = single if statistic.per_person or name is None else each
             way = statistic.reading
             if way not in read:
-                read[way] = statistic.read(batch.columns[way[0]])
+                read[way] = statistic.read(batch.columns)
             self.missing[name] += statistic.add(self.rooms[name], chosen, read[way])
 
     def merge(self, other: Summary) -> None:

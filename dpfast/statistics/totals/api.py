@@ -415,7 +415,9 @@ def _made(
     weight_bounds: Any = None,
 ) -> tuple[View, Mechanism[float | Floats]]:
     """Check the arguments, read the data, and make the mechanism of a kind."""
-    limits = () if weights is weight_bounds is None else _limits(kind, weights, weight_bounds)
+    limits = (
+        () if weights is weight_bounds is None else limits_of(kind is Mean, weights, weight_bounds)
+    )
     relation, policy, loss = asked.relation, asked.policy, asked.loss
     amount(loss)
     pairs, several = checks.pairs(asked.bounds)
@@ -447,12 +449,12 @@ def _cells(kind: type[Any], lo: float, hi: float, known: bool) -> Cells:
     return cells(lo, hi)
 
 
-def _limits(kind: type[Any], weights: Any, weight_bounds: Any) -> tuple[float, float]:
+def limits_of(is_mean: bool, weights: Any, weight_bounds: Any) -> tuple[float, float]:
     """Return the public limits of the weights."""
     if weights is None or weight_bounds is None:
         checks.fail("weight_bounds", "given with weights, and only then", weight_bounds)
     limits = checks.bounds(weight_bounds, "weight_bounds")
-    if kind is Mean and not 0 <= limits[0] <= limits[1] != 0:
+    if is_mean and not 0 <= limits[0] <= limits[1] != 0:
         checks.fail("weight_bounds", "not negative, and not both 0", weight_bounds)
     return limits
 
