@@ -40,7 +40,7 @@ class Histogram(Count):
 
     @property
     def sensitivity(self) -> Sensitivity:
-        return self.step.vectors(1, 1)
+        return self.step.vectors(1, min(self.step.rows, self.axis.native.bins))
 
     def room(self, groups: int) -> NDArray[np.uint64]:
         return np.zeros((groups + 1, self.axis.native.bins), np.uint64)

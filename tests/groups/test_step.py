@@ -1,0 +1,250 @@
+"""Sensitivities of answers by group, by brute force over all neighbors of tiny tables.
+
+What a row or a person has is every choice of groups and of rows in them, with numbers in the
+corners of the bounds, within and missing. Through the real sums these become the integers that get
+noise. Their differences are counted, and each bound is to be attained: for as many groups as both
+sides of a step can touch, none of them is loose.
+"""
+
+from __future__ import annotations
+
+import itertools
+from dataclasses import replace
+from fractions import Fraction
+from functools import cache
+
+import numpy as np
+import pytest
+
+import dpfast as dp
+from dpfast._kernels import groups as kernel
+from dpfast.groups.counts import Histogram
+from dpfast.groups.step import Step
+from dpfast.groups.sums import Count
+from dpfast.noise.calibrated_integer import integer_noise
+from dpfast.noise.sensitivity import Sensitivity
+from dpfast.privacy import ZCDP, Approx, Pure
+
+from ..statistics.test_replay_totals import lost
+from ..support.pairwise import pairwise
+
+AR, REP = "add-remove", "replace"
+BOUNDS = {"across": (-1.0, 2.0), "above": (0.5, 2.0), "below": (-2.0, -0.25), "one": (1.5, 1.5)}
+#: Of which the cells are no multiples of the unit that sums get noise in.
+ODD = {"odd": (-1.1, 2.3)}
+STEPS = [(1, 1), (1, 2), (2, 1), (2, 2)]
+STATISTICS = {
+    "count": lambda bounds: dp.stat.count(),
+    "people": lambda bounds: dp.stat.count_distinct(),
+    "sum": lambda bounds: dp.stat.sum("x", bounds=bounds, nan="drop"),
+    "sum with a number for NaN": lambda bounds: dp.stat.sum("x", bounds=bounds, nan="upper"),
+    "mean": lambda bounds: dp.stat.mean("x", bounds=bounds, nan="drop"),
+    "variance": lambda bounds: dp.stat.variance("x", bounds=bounds, nan="drop"),
+    "sample variance": lambda bounds: dp.stat.variance("x", bounds=bounds, ddof=1, nan="lower"),
+    "histogram": lambda bounds: dp.stat.histogram("x", bins=[-3.0, 0.0, 1.75, 3.0]),
+}
+NAN = float("nan")
+
+
+@cache
+def sides(groups: int, most: int, rows: int, values: tuple[float, ...]):
+    """Everything that a step can bring: lists of (group, number)."""
+    some = [
+        own
+        for size in range(1, rows + 1)
+        for own in itertools.combinations_with_replacement(values, size)
+    ]
+    return [
+        [(group, x) for group, own in zip(where, chosen, strict=True) for x in own]
+        for touched in range(most + 1)
+        for where in itertools.combinations(range(groups), touched)
+        for chosen in itertools.product(some, repeat=touched)
+    ]
+
+
+def integers(statistic, groups, rows, shift=0, before=()):
+    """The integers that get noise, of rows that are added to what is there in two parts."""
+    room, more = statistic.room(groups), statistic.room(groups)
+    half = len(rows) // 2
+    for to, some in ((room, [*before, *rows[:half]]), (more, rows[half:])):
+        codes = np.array([group for group, _ in some], np.int32)
+        statistic.add(to, codes, np.array([x for _, x in some]))
+    statistic.merge(room, more)
+    if isinstance(statistic, Count):
+        return room[:groups].astype(np.int64).ravel() >> shift
+    found = np.empty((len(statistic.forms), groups), np.int64)
+    for (a, b, c), form in zip(statistic.forms, found, strict=True):
+        kernel.combine(room[:groups].copy(), a, b, c, shift, form)
+    return found.ravel()
+
+
+def differences(vectors, relation):
+    """Those between neighbors: from nothing to something, or from anything to anything."""
+    every = np.array(vectors)
+    if relation == AR:
+        return every - every[0]
+    return (every[:, None, :] - every).reshape(-1, every.shape[1])
+
+
+def largest(apart):
+    """The most coordinates, L1, squared L2 and L-infinity of some differences, exactly."""
+    rough = apart.astype(float)
+    squares = (rough * rough).sum(axis=1)
+    near = np.flatnonzero(squares >= squares.max() * (1 - 1e-9))[:50]
+    return Sensitivity(
+        int(np.count_nonzero(apart, axis=1).max()),
+        int(np.abs(apart).sum(axis=1).max()),
+        max(sum(x * x for x in apart[i].tolist()) for i in near),
+        int(np.abs(apart).max()),
+    )
+
+
+def case(name, relation, most, rows, bounds):
+    """A statistic, how many groups there are, and what a step brings."""
+    lo, hi = {**BOUNDS, **ODD}[bounds]
+    statistic = STATISTICS[name]((lo, hi))
+    if statistic.per_person:
+        rows = 1
+    statistic = replace(statistic, step=Step(relation, most, rows))
+    middle = (lo + hi) / 2
+    if name == "histogram":
+        lo, middle, hi = -2.0, 1.0, 2.0
+    values = (lo - 9, middle, hi, NAN) if rows * most < 4 else (lo, middle, hi)
+    groups = most * (1 + (relation == REP))
+    return statistic, groups, sides(groups, most, rows, values)
+
+
+@pairwise
+@pytest.mark.parametrize("name", STATISTICS)
+@pytest.mark.parametrize("relation", [AR, REP])
+@pytest.mark.parametrize(("most", "rows"), STEPS)
+@pytest.mark.parametrize("bounds", BOUNDS)
+def test_the_sensitivity_is_what_neighbors_differ_by(name, relation, most, rows, bounds):
+    statistic, groups, every = case(name, relation, most, rows, bounds)
+    found = largest(differences([integers(statistic, groups, own) for own in every], relation))
+    said = statistic.sensitivity
+    assert (found.l0, found.l1, found.l2_squared) <= (said.l0, said.l1, said.l2_squared)
+    assert found.l1 <= said.l1 and found.l2_squared <= said.l2_squared
+    assert found.linf <= said.largest
+    # Where bounds are equal a mean and a variance have nothing to hide.
+    assert found == said or not said.l1
+
+
+@pairwise
+@pytest.mark.parametrize("name", STATISTICS)
+@pytest.mark.parametrize("relation", [AR, REP])
+@pytest.mark.parametrize(("most", "rows"), STEPS)
+@pytest.mark.parametrize(
+    "loss", [Pure(1), Pure(Fraction(1, 2**29)), Approx(0.1, 1e-4), ZCDP(0.02), ZCDP(30)], ids=repr
+)
+def test_the_noise_covers_integers_in_the_unit_that_they_get_it_in(
+    name, relation, most, rows, loss
+):
+    """Whatever stands in the groups before: rounding down may make one unit more of a move."""
+    statistic, groups, every = case(name, relation, most, rows, "odd")
+    statistic = replace(statistic, loss=loss)
+    noise, shift = statistic.noise, 0 if isinstance(statistic, Count) else statistic.shift
+    said = statistic.sensitivity.coarsened(1 << shift) if shift else statistic.sensitivity
+    if noise.shift:
+        said = said.coarsened(1 << noise.shift)
+    rng = np.random.default_rng(most + 7 * rows)
+    every = [every[0], *(every[i] for i in rng.permutation(len(every))[:120])]
+    for size in (0, 1, 7):
+        before = [
+            (int(group), float(x))
+            for group, x in zip(
+                rng.integers(0, groups, size), rng.uniform(-1.1, 2.3, size), strict=True
+            )
+        ]
+        vectors = [integers(statistic, groups, own, shift + noise.shift, before) for own in every]
+        apart = differences(vectors, relation)
+        found = largest(apart)
+        assert found.l1 <= said.l1 and found.l2_squared <= said.l2_squared
+        assert found.linf <= said.largest
+        squares = (apart.astype(float) ** 2).sum(axis=1)
+        for at in {int(squares.argmax()), int(np.abs(apart).sum(axis=1).argmax())}:
+            moved = np.abs(apart[at]).tolist()
+            drawn = [(noise.distribution, noise.scale, 0)] * len(moved)
+            assert lost(drawn, moved, loss) <= 1e-9
+
+
+# ---- Faults that the same tests must find. ----
+
+TRUE = Step.numbers, Step.vectors
+
+
+def of_one_side(monkeypatch):
+    """The largest group's size where two come and go."""
+    monkeypatch.setattr(Step, "sides", property(lambda self: 1))
+
+
+def without_the_swing(monkeypatch):
+    """sqrt(2) of the largest number, where a person's sum goes from the low to the high end."""
+
+    def numbers(self, first, last):
+        most = self.rows * max(abs(first), abs(last))
+        touched = self.groups * self.sides
+        return Sensitivity(touched, touched * most, touched * most**2, most)
+
+    monkeypatch.setattr(Step, "numbers", numbers)
+
+
+def forgets(field):
+    def fault(monkeypatch):
+        for name, true in zip(("numbers", "vectors"), TRUE, strict=True):
+            monkeypatch.setattr(
+                Step,
+                name,
+                lambda self, *given, true=true: true(replace(self, **{field: 1}), *given),
+            )
+
+    fault.__name__ = f"forgets {field}"
+    return fault
+
+
+def one_bin_a_person(monkeypatch):
+    """A person's rows in one group may be in different bins."""
+    own = property(lambda self: self.step.vectors(1, 1))
+    monkeypatch.setattr(Histogram, "sensitivity", own)
+
+
+def not_rounded(monkeypatch):
+    """A unit more, by rounding down, is not thought of."""
+    monkeypatch.setattr(
+        Sensitivity,
+        "coarsened",
+        lambda self, unit: Sensitivity(
+            self.l0, -(-self.l1 // unit), self.l2_squared / unit**2, -(-self.largest // unit)
+        ),
+    )
+
+
+SIZES = ("count", "people", "sum", "mean", "variance", "histogram")
+FAULTS = [
+    *((of_one_side, name, (REP, 1, 1, "across")) for name in SIZES),
+    (without_the_swing, "sum", (REP, 1, 1, "across")),
+    (without_the_swing, "sum", (REP, 2, 2, "across")),
+    *((forgets("groups"), name, (AR, 2, 1, "above")) for name in SIZES),
+    *((forgets("rows"), name, (AR, 1, 2, "above")) for name in SIZES if name != "people"),
+    (one_bin_a_person, "histogram", (AR, 1, 2, "across")),
+]
+
+
+@pytest.mark.parametrize(
+    ("fault", "name", "given"), FAULTS, ids=lambda one: getattr(one, "__name__", None)
+)
+def test_every_fault_is_found(fault, name, given, monkeypatch):
+    fault(monkeypatch)
+    with pytest.raises(AssertionError):
+        test_the_sensitivity_is_what_neighbors_differ_by(name, *given)
+
+
+@pytest.mark.parametrize("fault", [of_one_side, not_rounded])
+def test_too_little_noise_is_found(fault, monkeypatch):
+    integer_noise.cache_clear()
+    fault(monkeypatch)
+    with pytest.raises(AssertionError):
+        test_the_noise_covers_integers_in_the_unit_that_they_get_it_in(
+            "variance", REP, 2, 1, Pure(1)
+        )
+    integer_noise.cache_clear()
