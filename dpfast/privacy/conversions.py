@@ -101,6 +101,7 @@ def delta_of_rho(rho: Fraction, epsilon: Fraction) -> Fraction | None:
     return delta if delta < 1 else None
 
 
+@lru_cache(maxsize=256)
 def rho_within(epsilon: Fraction, delta: Fraction) -> Fraction:
     """Return nearly the largest rho of which the least epsilon for delta is at most `epsilon`.
 
