@@ -12,8 +12,8 @@ import numpy as np
 import pytest
 
 from dpfast._kernels import groups as kernel
-from dpfast.groups.bounding import KEPT, Bounding
 from dpfast.rng import InsecureGenerator
+from dpfast.sources.bounding import KEPT, Bounding
 from dpfast.sources.key_words import KeyWords, secret
 
 from .conftest import beside, record, rows

@@ -17,7 +17,7 @@ from ..budget.release import relation_of, release
 from ..noise.additive import amount
 from ..privacy import Approx, Loss
 from ..rng import Generator
-from ..sources.batches import Batches
+from ..sources.batches import IDS, WHERE, Batches
 from ..sources.files import Columns
 from ..sources.forms import Named, Values, column_form
 from ..sources.key_words import KEYS_RULE, key_kind
@@ -32,7 +32,7 @@ from .keys import PrivateKeys, PublicKeys
 from .ranks import Quantiles
 from .step import Step, part
 from .sums import Sums
-from .table import IDS, WHERE, Persons, Statistic, Table
+from .table import Persons, Statistic, Table
 from .top import Top
 
 #: The name under which the rule of private keys has a weight.

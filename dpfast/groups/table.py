@@ -3,16 +3,16 @@
 The loss is the sum of that of the statistics and, where keys are private, of the rule that shows
 them. What the sensitivity of each is, and what its draws may cost, is said in `step`.
 
-With ids a first pass tells which rows of a person are kept (`bounding`): that is a function of this
-person's rows and of a fresh secret key alone. Rows of no group and rows of nobody
-are left out before that. Then all statistics are made in one pass.
+With ids a first pass tells which rows of a person are kept (`sources.bounding`): that is a function
+of this person's rows and of a fresh secret key alone. Rows of no group and rows of nobody are left
+out before that. Then all statistics are made in one pass.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from contextlib import closing
 from dataclasses import dataclass
+from functools import partial
 from threading import Lock
 from typing import Any, TypeAlias
 
@@ -24,10 +24,10 @@ from .._core import nan_policy
 from .._kernels.sources import Key
 from ..privacy import Loss
 from ..rng import Generator
-from ..sources.batches import Batch, Batches
-from ..sources.key_words import KeyWords, secret
+from ..sources.batches import WHERE, Batch, Batches
+from ..sources.bounding import FIRST, KEPT, Bounding, marks_of
+from ..sources.key_words import secret
 from .answer import Answer
-from .bounding import FIRST, KEPT, Bounding
 from .key_coins import KeyRule
 from .keys import PrivateCoder, PrivateKeys, PublicCoder, PublicKeys, ascending
 from .ranks import Quantiles
@@ -37,9 +37,6 @@ from .top import Top
 Statistic: TypeAlias = Sums | Quantiles
 Coder: TypeAlias = PublicCoder | PrivateCoder
 Bytes: TypeAlias = NDArray[np.uint8]
-
-#: Names of columns that stand beside the table's own.
-IDS, WHERE = "\0ids", "\0where"
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,20 +119,10 @@ class Table:
     def _marks(self, source: Batches, coder: Coder, persons: Persons, key: Key) -> Bytes:
         """Return the mark of each row."""
         bounding = Bounding(persons.max_groups, persons.max_rows, key)
-        words = KeyWords(key, "ids", is_id=True)
-
-        def summarise(batch: Batch) -> int:
-            if batch.rows:
-                codes = _grouped(coder, batch)
-                low, high, present = words.of(batch.columns[persons.column])
-                bounding.add(low, high, codes, batch.start, present)
-            return batch.start + batch.rows
-
-        names = [*self.keys.by, persons.column, *([WHERE] if source.has(WHERE) else [])]
-        with closing(bounding):
-            return bounding.marks(
-                source.reduce(names, [*self.keys.by, persons.column], summarise, max)
-            )
+        by = self.keys.by
+        beside = [*by, WHERE] if source.has(WHERE) else by
+        codes = partial(_grouped, coder)
+        return marks_of(source, persons.column, bounding, codes, beside, by)
 
     def _summed(self, source: Batches, coder: Coder, marks: Bytes | None) -> Summary:
         """Return the sums and the rows of all groups."""

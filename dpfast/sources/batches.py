@@ -31,6 +31,8 @@ S = TypeVar("S")
 Piece = Objects | Values | Arrow
 
 RULE = "a table: columns with names"
+#: Names of columns that stand beside the table's own.
+IDS, WHERE = "\0ids", "\0where"
 #: Rows of a batch in memory: enough that the calls for it cost little, few enough for a cache.
 ROWS = 1 << 17
 

@@ -12,8 +12,8 @@ from dpfast._kernels import groups as kernel
 from dpfast._kernels import sources
 from dpfast._kernels.sources import Key
 from dpfast.errors import ArgumentError, SourceError
-from dpfast.groups.bounding import FIRST, KEPT, Bounding
 from dpfast.sources import row_files
+from dpfast.sources.bounding import FIRST, KEPT, Bounding
 from dpfast.sources.key_words import KeyWords
 
 from ..reference.groups import bounding as twin
@@ -135,7 +135,7 @@ def test_many_rows_and_many_people(crowd):
 MARKS = """
 import numpy as np
 from dpfast._kernels.sources import Key
-from dpfast.groups.bounding import Bounding
+from dpfast.sources.bounding import Bounding
 rng = np.random.default_rng(0)
 bounding = Bounding(2, 3, Key(bytes(32)))
 codes = rng.integers(-1, 9, 5000).astype(np.int32)

@@ -15,15 +15,19 @@ numbered anew have the same law: for each person a uniform choice of groups, and
 from __future__ import annotations
 
 import threading
+from collections.abc import Callable, Sequence
+from contextlib import closing
 
 import numpy as np
 from numpy.typing import NDArray
 
 from .._kernels import groups as _native
 from .._kernels.sources import Key
-from ..sources.available_memory import available
-from ..sources.row_files import Spill, directory
-from ..sources.threads import each, spans_of, threads
+from .available_memory import available
+from .batches import Batch, Batches
+from .key_words import KeyWords
+from .row_files import Spill, directory
+from .threads import each, spans_of, threads
 
 #: Bits of a mark: the row is kept; it is the one of its person and group with the least hash.
 KEPT, FIRST = _native.KEPT, _native.FIRST
@@ -161,3 +165,39 @@ class Bounding:
         if self._file is not None and len(records):
             self._file.read(begins + 8 * words * int(cuts[first]), records)
         return records
+
+
+def marks_of(
+    rows: Batches,
+    ids: str,
+    bounding: Bounding,
+    codes: Callable[[Batch], NDArray[np.int32]],
+    beside: Sequence[str] = (),
+    text: Sequence[str] = (),
+) -> NDArray[np.uint8]:
+    """Return the mark of each row of a table; nothing of `bounding` is left after that.
+
+    Parameters
+    ----------
+    rows : Batches
+    ids : str
+        The column of ids.
+    bounding : Bounding
+        Of no rows so far. Its key is that of the words of ids too.
+    codes : callable
+        ``codes(batch)``, the groups of the rows of a batch.
+    beside : sequence of str
+        What other columns it looks at.
+    text : sequence of str
+        Those of them that are text in a file of text.
+    """
+    words = KeyWords(bounding.key, "ids", is_id=True)
+
+    def add(batch: Batch) -> int:
+        if batch.rows:
+            low, high, present = words.of(batch.columns[ids])
+            bounding.add(low, high, codes(batch), batch.start, present)
+        return batch.start + batch.rows
+
+    with closing(bounding):
+        return bounding.marks(rows.reduce([*beside, ids], [*text, ids], add, max))
