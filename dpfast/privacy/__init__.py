@@ -9,7 +9,15 @@ never spends more than was charged.
 """
 
 from .calibration import float_down, laplace_within, pure_within, range_within
-from .composition import advanced_composition, compose, convert, group, parallel, post_processing
+from .composition import (
+    advanced_composition,
+    compose,
+    convert,
+    group,
+    group_within,
+    parallel,
+    post_processing,
+)
 from .distributions import LossDistribution
 from .filter import Filter
 from .losses import ZCDP, Approx, Draws, Loss, Pure, loss
@@ -28,6 +36,7 @@ __all__ = [
     "convert",
     "float_down",
     "group",
+    "group_within",
     "laplace_within",
     "loss",
     "optimal_composition",

@@ -239,6 +239,58 @@ def group(loss: Loss, size: int) -> Loss:
     return grouped
 
 
+def group_within(loss: Loss, size: int) -> Loss:
+    """Return the largest loss for one row that is within a loss for groups of up to `size` rows.
+
+    The inverse of `group`, whose epsilon is divided evenly.
+
+    Parameters
+    ----------
+    loss : Pure, Approx or ZCDP
+        For groups. What is known of `Draws` is not used.
+    size : int
+        At least 1.
+
+    Returns
+    -------
+    Pure, Approx or ZCDP
+        Under the same relation: ``epsilon / size``; the same with
+        ``delta (exp(epsilon / size) - 1) / (exp(epsilon) - 1)``, rounded down so that `group` does
+        not pass `loss`; ``rho / size**2``.
+
+    Raises
+    ------
+    ArgumentError
+        For an epsilon beyond a million with a delta.
+
+    Notes
+    -----
+    See `group`. A mechanism with additive noise for a sensitivity of 1 has, for this loss, the
+    noise that sums of `size` such rows ask for: Laplace noise of scale ``size / epsilon``, Gaussian
+    noise of ``size / sqrt(2 rho)``. The same holds for the rate of an exponential mechanism, in
+    epsilon. For (epsilon, delta) a mechanism that is calibrated to such sums itself has less noise.
+
+    Examples
+    --------
+    >>> import dpfast as dp
+    >>> dp.privacy.group_within(dp.privacy.Pure(0.5), 5)
+    Pure(epsilon=0.1)
+    >>> loss = dp.privacy.group_within(dp.privacy.Approx(1, 1e-6), 20)
+    >>> loss.epsilon, dp.privacy.group(loss, 20)
+    (Fraction(1, 20), Approx(epsilon=1, delta=1e-06))
+    """
+    known(loss)
+    checks.whole("size", size, 1)
+    if isinstance(loss, ZCDP):
+        return ZCDP(loss.rho / size**2)
+    if isinstance(loss, Pure):
+        return Pure(loss.epsilon / size)
+    if loss.epsilon > 10**6:  # what `group` takes
+        checks.fail("loss", "of an epsilon of at most a million, if it has a delta", loss)
+    delta = conversions.group_delta_within(loss.epsilon, loss.delta, size)
+    return Approx(loss.epsilon / size, delta)
+
+
 def _grouped(loss: Loss, size: int) -> Loss | None:
     if isinstance(loss, Draws):  # another distribution, but for bounded range and a longer move
         cells = None if loss.cells is None else size * loss.cells

@@ -151,6 +151,19 @@ def group_delta(epsilon: Fraction, delta: Fraction, size: int) -> Fraction | Non
     return grown if grown < 1 else None
 
 
+def group_delta_within(epsilon: Fraction, delta: Fraction, size: int) -> Fraction:
+    """Return nearly the largest d of which ``group_delta(epsilon / size, d, size) <= delta``.
+
+    That rounds up at the 15th digit, so the target has 15 digits. Both enclose their values to far
+    less than the part of 10**-30 that is left out.
+    """
+    if size == 1:
+        return delta
+    each = Interval.of(epsilon / size)
+    target = Interval.of(down(Interval.of(delta).low)) * Interval.of(1 - Fraction(1, 10**30))
+    return Fraction((target * expm1(each) / expm1(each * size)).low)
+
+
 def advanced_epsilon(epsilons: list[Fraction], delta: Fraction) -> Fraction:
     """Return sqrt(2 ln(1 / delta) sum e_i^2) + sum e_i tanh(e_i / 2), or sum e_i if less."""
     squares = Interval.of(sum((e * e for e in epsilons), Fraction(0)))

@@ -8,6 +8,7 @@ import pickle
 import subprocess
 import sys
 import threading
+from dataclasses import replace
 from decimal import Decimal
 from fractions import Fraction
 
@@ -28,6 +29,7 @@ from dpfast.privacy import (
     compose,
     convert,
     group,
+    group_within,
     optimal_composition,
     parallel,
     post_processing,
@@ -475,6 +477,29 @@ def test_the_delta_of_a_group(epsilon, delta, size):
     got = group(Approx(epsilon, delta), size)
     assert got.epsilon == size * epsilon
     rounded_up(got.delta, exact)
+
+
+def test_the_part_of_a_row_is_the_largest_that_a_group_brings_back():
+    for size in (1, 3, 20, 10**6):
+        assert group(group_within(Pure(1), size), size) == Pure(1)
+        assert group(group_within(ZCDP(0.1), size), size) == ZCDP(0.1)
+    assert group_within(Draws(1, 2, True), 4) == Pure(0.25)
+    with pytest.raises(ArgumentError, match="loss must be of an epsilon of at most"):
+        group_within(Approx(10**7, 0.1), 2)
+
+
+@given(amounts(-6, 2), amounts(-30, -1), st.integers(2, 50))
+@few
+def test_the_delta_of_the_part_of_a_row(epsilon, delta, size):
+    loss = Approx(epsilon, delta)
+    part = group_within(loss, size)
+    assert part.epsilon == loss.epsilon / size
+    whole = group(part, size)
+    assert whole.epsilon == loss.epsilon
+    assert loss.delta * (1 - Fraction(1, 10**13)) <= whole.delta <= loss.delta
+    # Planted: a part that is rounded up passes what was asked.
+    more = group(replace(part, delta=part.delta * (1 + Fraction(1, 10**12))), size)
+    assert more.delta > loss.delta
 
 
 def test_a_group_of_two_is_a_replaced_row():

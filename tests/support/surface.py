@@ -474,6 +474,7 @@ LOSSES = {
         {"one": PURE, "neighbors": "replace", "parts": "content", "staying": [PURE]},
     ),
     "dp.privacy.group": (P.group, {"loss": PURE, "size": 2}),
+    "dp.privacy.group_within": (P.group_within, {"loss": PURE, "size": 2}),
     "dp.privacy.convert": (
         P.convert,
         {"amount": PURE, "given": "add-remove", "wanted": "replace"},
