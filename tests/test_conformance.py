@@ -74,7 +74,7 @@ def test_every_release_is_in_the_battery():
 #: In this order, in every release that takes them, and by name only.
 COMMON = (
     *("bounds", "epsilon", "delta", "rho", "neighbors", "noise", "method"),
-    *("nan", "where", "assume_sorted", "budget", "rng"),
+    *("nan", "where", "max_rows", "assume_sorted", "budget", "rng"),
 )
 
 

@@ -27,17 +27,14 @@ def wrong(value, more):
     return np.append(value, value[:1]) if more > 0 else value[: len(value) + more]
 
 
-def refused(call, relation, people=False, **loss):
-    """The error of a call, of the right kind, and whether it was paid for.
-
-    The number of rows of people is private whatever the relation.
-    """
+def refused(call, relation, private=False, **loss):
+    """The error of a call, of the right kind, and whether it was paid for."""
+    private = private or relation == "add-remove"
     budget = dp.Budget(neighbors=relation, **(loss or {"epsilon": 2}))
-    relation = "add-remove" if people else relation
-    with pytest.raises(DataError if relation == "add-remove" else ArgumentError) as error:
+    with pytest.raises(DataError if private else ArgumentError) as error:
         call(budget)
     assert error.value.__context__ is None and "\n" not in str(error.value)
-    if relation == "add-remove":
+    if private:
         assert len(budget.history) == 1
         assert "is not refunded" in str(error.value) and not NUMBER.search(str(error.value))
     else:
@@ -57,7 +54,7 @@ def test_what_stands_beside_the_rows(name, row, more, relation):
     def call(budget):
         case.call(case.data, **{**kw, **loss}, budget=budget)
 
-    refused(call, relation, "ids" in case.rows, **loss)
+    refused(call, relation, "ids" in case.kw, **loss)  # n is private where there are people
 
 
 LEARNERS = {
@@ -161,7 +158,7 @@ def test_a_number_that_is_told_too_early_is_caught(monkeypatch):
         checks, "entries", lambda name, given, rows, _: right(name, given, rows, "replace")
     )
     for name, row in BESIDE:
-        if row == "ids":  # which no relation makes public
+        if row == "ids":  # of which nothing is checked before a pass
             continue
         with pytest.raises(ArgumentError, match="331 rows"):
             test_what_stands_beside_the_rows(name, row, -1, "add-remove")

@@ -214,6 +214,8 @@ def read_of(source):
 
 def numbers(source):
     """What a source says of each of its rows; None for what is no source."""
+    if isinstance(source, intake.View):
+        source = source.source
     if isinstance(source, list):
         return [numbers(one) for one in source]
     if hasattr(source, "columns") and not isinstance(source, (Source, RowSource)):
@@ -439,7 +441,13 @@ def truths(some):
 BESIDE = {
     "where": (truths(CLASSES), [name for name in EVERY if "where" in EVERY[name].rows]),
     "weights": (COLUMNS["numbers"], [name for name in EVERY if "weights" in EVERY[name].rows]),
-    "ids": ([k % 7 for k in range(N)], ["by ids"]),
+    "ids": (
+        [k % 7 for k in range(N)],
+        [
+            "by ids",
+            *(n for n, case in EVERY.items() if "ids" in case.rows and case.form != "words"),
+        ],
+    ),
     "y": (CLASSES, [name for name, case in LATER.items() if "y" in case.parameters]),
 }
 EVERY_BESIDE = EVERY | {

@@ -23,8 +23,7 @@ def as_ids(ids: Any, name: str = "ids", is_id: bool = True) -> Ids:
         If they are of a kind that has no equality to rely on, like floats.
     """
     if isinstance(ids, (str, bytes)):
-        each = "id" if is_id else "key"
-        checks.fail(name, f"one {each} for each row (these data have no columns with names)", ids)
+        no_names(ids, name, "id" if is_id else "key")
     form = column_form(ids, name, RULE if is_id else KEYS_RULE)
     key_kind(form, name, is_id)
     if isinstance(form, Objects):
@@ -39,3 +38,8 @@ def no_column(ids: Any, names: Collection[str], argument: str = "ids") -> NoRetu
     hint = nearest(str(ids), names)
     each = "id" if argument == "ids" else "number"
     checks.fail(argument, f"the name of a column{hint} or one {each} for each row", ids)
+
+
+def no_names(ids: Any, name: str = "ids", each: str = "id") -> NoReturn:
+    """Raise the error about ids, or keys, by name of data that have no names."""
+    checks.fail(name, f"one {each} for each row (these data have no columns with names)", ids)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numbers
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
 import numpy as np
@@ -29,6 +29,7 @@ from .base import (
 from .forms import Form, Named, Objects, Values, as_column, as_source, form_of, source_of
 from .masked import MaskedSource, mask
 from .memory import ArraySource, Column
+from .people import Ids, apart
 from .table import RULE, as_rows, coded_rows, refuse_columns, rows_of
 from .words import Words
 
@@ -67,8 +68,8 @@ class View:
 
     Attributes
     ----------
-    source : Source, Apart or RowSource
-        One column; columns that lie apart; or whole rows.
+    source : Source, Apart, RowSource or list of Source
+        One column; columns that lie apart; whole rows; or columns that are read one by one.
     each : bool
         Whether each column has an answer of its own.
     width : int
@@ -77,24 +78,31 @@ class View:
         The rows that are used.
     weights : Column or None
         The weights beside the rows. Weights that are a column of the data are the last one.
+    ids : Ids or None
+        Whose row each row is.
     """
 
-    source: Source | Apart | RowSource
+    source: Source | Apart | RowSource | list[Source]
     each: bool
     width: int
     where: NDArray[np.bool_] | None
     weights: Column | None = None
+    ids: Ids | None = None
 
     @property
     def length(self) -> int | None:
         """How many rows there are; None when that is not known without reading."""
-        return self.source.length
+        return (self.source[0] if isinstance(self.source, list) else self.source).length
 
     @property
     def kept(self) -> Any:
-        """One column, or those of its rows that are used."""
+        """One column, or several, or those of their rows that are used."""
         source: Any = self.source
-        return source if self.where is None else MaskedSource(source, self.where)
+        if self.where is None:
+            return source
+        if isinstance(source, list):
+            return [MaskedSource(one, self.where) for one in source]
+        return MaskedSource(source, self.where)
 
 
 def read(
@@ -105,6 +113,7 @@ def read(
     columns: int | None = None,
     where: Any = None,
     weights: Any = None,
+    ids: Any = None,
     name: str = "data",
 ) -> View:
     """Read what data are, and what stands beside them, by their types alone.
@@ -121,6 +130,8 @@ def read(
     where : array_like of bool, optional
     weights : array_like or str, optional
         One number a row, or the name of a column of the data.
+    ids : str or form, optional
+        As `people.checked` returns them.
     name : str
         What messages call the data.
 
@@ -129,6 +140,7 @@ def read(
     ArgumentTypeError, ArgumentError, SourceError
         For what cannot be read. Nothing depends on what the rows hold.
     """
+    data, whose = apart(data, ids, axis, name)
     form = form_of(data, name, RULE)
     by_name = isinstance(weights, str)
     each = axis_of(axis, form, by_name)
@@ -151,7 +163,7 @@ def read(
         if beside.width is not None:
             checks.fail_kind("weights", "one number for each row", weights)
         checks.entries("weights", beside.length, source.length, relation)
-    return View(source, each, width, mask(where, source.length, relation), beside)
+    return View(source, each, width, mask(where, source.length, relation), beside, whose)
 
 
 def read_rows(
@@ -161,31 +173,35 @@ def read_rows(
     relation: str,
     where: Any = None,
     words: Sequence[Words | None] = (),
+    ids: Any = None,
 ) -> View:
     """Read whole rows of `width` columns, as the `argument` of that name says.
 
     Columns with `words` are text, read as the numbers of these.
     """
+    data, whose = apart(data, ids)
     source = coded_rows(data, words) if any(words) else as_rows(data, width=width)
     checks.columns(argument, width, width_of(source))
-    return View(source, False, width, mask(where, source.length, relation))
+    return View(source, False, width, mask(where, source.length, relation), ids=whose)
 
 
-def read_column(data: Any, relation: str, where: Any = None) -> View:
+def read_column(data: Any, relation: str, where: Any = None, ids: Any = None) -> View:
     """Read one column."""
+    data, whose = apart(data, ids)
     source = as_source(data)
-    return View(source, False, 1, mask(where, source.length, relation))
+    return View(source, False, 1, mask(where, source.length, relation), ids=whose)
 
 
-def read_each(data: Any, relation: str, columns: int | None, where: Any = None) -> list[Source]:
-    """Read the columns of data one by one, or those of their rows that `where` keeps."""
-    each = each_alone(form_of(data, "data", RULE), columns)
-    return [View(one, True, 1, mask(where, one.length, relation)).kept for one in each]
-
-
-def has_axis(axis: Any, data: Any) -> bool:
-    """Tell whether each column of the data has an answer of its own."""
-    return axis_of(axis, form_of(data, "data", RULE))
+def read_each(
+    data: Any, relation: str, axis: Any, columns: int | None, where: Any = None, ids: Any = None
+) -> View:
+    """Read one column, or with an `axis` the columns of the data one by one."""
+    data, whose = apart(data, ids, axis)
+    form = form_of(data, "data", RULE)
+    if not axis_of(axis, form):
+        return replace(read_column(form, relation, where), ids=whose)
+    each = each_alone(form, columns)
+    return View(each, True, len(each), mask(where, each[0].length, relation), ids=whose)
 
 
 def axis_of(axis: Any, form: Form, weighted: bool = False) -> bool:

@@ -58,8 +58,8 @@ def mask(where: Any, length: int | None, relation: str) -> NDArray[np.bool_] | N
 def refuse_mask() -> NoReturn:
     """Raise the error of a mask that is not as long as the data."""
     raise DataError(
-        "where must have one entry for each row, and the rows are not as many, or nulls have no "
-        "place"
+        "where, and ids, must have one entry for each row, and the rows are not as many, or nulls "
+        "have no place"
     )
 
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from typing import Any, TypeAlias, TypedDict
+from dataclasses import dataclass, fields, replace
+from typing import Any, TypeAlias, TypedDict, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,11 +12,15 @@ from .. import privacy
 from .._core import checks
 from .._core.types import Bounds, NanPolicy, Neighbors, NoiseName, Number
 from ..budget.budget import Budget
-from ..budget.release import relation_of
+from ..budget.release import Mechanism, relation_of, release
 from ..privacy import Approx, Loss
 from ..rng import Generator
+from ..sources.intake import View
+from ..sources.people import checked
+from .people import People, one_row
 
 Floats: TypeAlias = NDArray[np.float64]
+Value = TypeVar("Value")
 
 
 class Keywords(TypedDict, total=False):
@@ -27,6 +31,8 @@ class Keywords(TypedDict, total=False):
     rho: Number | None
     neighbors: Neighbors | None
     where: Any
+    ids: Any
+    max_rows: int | None
     budget: Budget | None
     rng: Generator | None
 
@@ -54,7 +60,10 @@ class NoiseKeywords(NanKeywords, total=False):
 class Arguments:
     """Arguments of a call: each property checks its part and returns it.
 
-    The neighboring relation is settled when the record is made.
+    The neighboring relation is settled when the record is made. With `ids` the call is one of
+    people: `people` is their relation then, and the loss and the relation are those of a row of
+    theirs, as `people.one_row` derives them. So whoever makes a mechanism of them knows of rows
+    alone.
     """
 
     bounds: Any
@@ -67,11 +76,36 @@ class Arguments:
     method: Any = "auto"
     nan: Any = "raise"
     where: Any = None
+    ids: Any = None
+    max_rows: Any = None
     budget: Budget | None = None
     rng: Generator | None = None
+    people: Neighbors | None = None
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "neighbors", relation_of(self.neighbors, self.budget))
+        relation = relation_of(self.neighbors, self.budget)
+        settled = {"neighbors": relation}
+        if self.people is None:  # else this is a copy of a record for which it was done
+            settled |= self._of_people(relation)
+        for name, value in settled.items():
+            object.__setattr__(self, name, value)
+
+    def _of_people(self, relation: Neighbors) -> dict[str, Any]:
+        """Return what is another thing for people; nothing without ids."""
+        if self.ids is None:
+            if self.max_rows is not None:
+                rule = "left out without ids, which say whose rows they are"
+                checks.fail("max_rows", rule, self.max_rows)
+            return {}
+        ids = checked(self.ids)
+        if self.max_rows is None:
+            rule = "given with ids: how many rows of a person count at most"
+            checks.fail("max_rows", rule, None)
+        most = checks.whole("max_rows", self.max_rows, 1)
+        part = one_row(self.loss, relation, most)
+        loss = {"epsilon": None, "delta": 0, "rho": None}
+        loss |= {one.name: getattr(part, one.name) for one in fields(part)}
+        return {"neighbors": "add-remove", "people": relation, "ids": ids, "max_rows": most, **loss}
 
     @property
     def interval(self) -> tuple[float, float]:
@@ -102,6 +136,19 @@ class Arguments:
     def columns(self) -> int | None:
         """Return how many columns the bounds are for; None if one pair stands for all."""
         return said(self.bounds)
+
+    def release(self, view: View, mechanism: Mechanism[Value]) -> Value:
+        """Release a statistic of the rows of a view; see `release`.
+
+        A mechanism with a `where` looks at the rows of this mask itself. All others are shown no
+        more than these rows.
+        """
+        if self.people is not None:
+            whose = self.ids if isinstance(self.ids, str) else ""
+            several = People(mechanism, self.people, self.max_rows, whose)
+            return release(view, several, budget=self.budget, rng=self.rng)
+        source = view.source if hasattr(mechanism, "where") else view.kept
+        return release(source, mechanism, budget=self.budget, rng=self.rng)
 
     def pairs(self, width: int) -> tuple[tuple[float, float], ...]:
         """Return the bounds of each of some columns."""

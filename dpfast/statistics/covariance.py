@@ -26,12 +26,10 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from .. import privacy
 from .._core import checks
 from .._core.error_bars import ALL, BOUND, NOISE, RARE, ROWS, Expected, grown_error, unknown
 from .._core.types import Bounds, NanPolicy, Neighbors, Number
 from ..budget.budget import Budget
-from ..budget.release import relation_of, release
 from ..noise.additive import amount
 from ..noise.box import BoxNoise, box_noise
 from ..privacy import Loss
@@ -40,6 +38,7 @@ from ..sources.base import RowSource
 from ..sources.intake import read_rows
 from ..summaries.cells import SQUARES, Cells, cells, nearest
 from ..summaries.moments import Moments, moments, two_of
+from .arguments import Arguments
 
 
 @dataclass(frozen=True, slots=True)
@@ -185,6 +184,8 @@ def covariance(
     ddof: int = 0,
     nan: NanPolicy = "raise",
     where: Any = None,
+    ids: Any = None,
+    max_rows: int | None = None,
     budget: Budget | None = None,
     rng: Generator | None = None,
 ) -> NDArray[np.float64]:
@@ -213,7 +214,7 @@ def covariance(
         Sums of products of deviations are divided by ``n - ddof``.
     nan : {"raise", "lower", "upper", "drop"} or float, default "raise"
         What becomes of NaN, as in `quantile`; "drop" leaves out the whole row.
-    epsilon, delta, rho, neighbors, where, budget, rng
+    epsilon, delta, rho, neighbors, where, ids, max_rows, budget, rng
         As in `sum`; the loss is that of the whole matrix.
 
     Returns
@@ -246,14 +247,14 @@ def covariance(
     pairs, is_vector = checks.pairs(bounds)
     if not is_vector:
         checks.fail("bounds", "a pair for each column", bounds)
-    relation = relation_of(neighbors, budget)
-    policy = checks.nan_policy(nan, relation)
+    beside = {"where": where, "ids": ids, "max_rows": max_rows, "budget": budget, "rng": rng}
+    asked = Arguments(bounds, epsilon, delta, rho, neighbors, nan=nan, **beside)
+    relation, policy = asked.relation, asked.policy
     ddof = checks.whole("ddof", ddof)
-    loss = privacy.loss(epsilon, delta, rho)
+    loss = asked.loss
     amount(loss)
-    view = read_rows(data, "bounds", len(pairs), relation, where)
+    view = read_rows(data, "bounds", len(pairs), relation, where, ids=asked.ids)
     grids = tuple(cells(lo, hi, SQUARES) for lo, hi in pairs)
     mechanism = Covariance(pairs, relation, policy, loss, view.where, grids, ddof)
     mechanism = replace(mechanism, loss=mechanism._noise(2).loss)
-    matrix: NDArray[np.float64] = release(view.source, mechanism, budget=budget, rng=rng)
-    return matrix
+    return asked.release(view, mechanism)

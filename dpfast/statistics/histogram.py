@@ -16,13 +16,11 @@ from typing import Any, ClassVar, TypeAlias, Unpack, overload
 import numpy as np
 from numpy.typing import NDArray
 
-from .. import privacy
 from .._core import checks
 from .._core.error_bars import NOISE, Expected
 from .._core.types import Bounds, BoundsEach, Neighbors, Number
 from .._kernels.statistics import MOST_CELLS, Axis, tally
 from ..budget.budget import Budget
-from ..budget.release import relation_of, release
 from ..noise.additive import amount
 from ..noise.calibrated_integer import IntegerNoise, integer_noise
 from ..noise.sensitivity import Sensitivity
@@ -34,7 +32,7 @@ from ..sources.intake import read_column, read_rows
 from ..sources.masked import kept, refuse_mask
 from ..sources.words import Words
 from ..summaries.side_by_side import flat, stretches
-from .arguments import Keywords
+from .arguments import Arguments, Keywords
 
 #: Public values of one axis: texts, numbers or truth values.
 Categories: TypeAlias = Sequence[str] | Sequence[Number]
@@ -143,6 +141,8 @@ def histogram(
     rho: Number | None = None,
     neighbors: Neighbors | None = None,
     where: Any = None,
+    ids: Any = None,
+    max_rows: int | None = None,
     budget: Budget | None = None,
     rng: Generator | None = None,
 ) -> tuple[NDArray[np.int64], NDArray[Any] | list[NDArray[Any]]]:
@@ -173,7 +173,7 @@ def histogram(
         a row is counted if it is one of them. Text is compared as it stands (bytes with its UTF-8).
         With both `bins` and `categories`, each is a sequence of d, and for each axis one of the two
         is None; so are its `bounds` where an axis needs none.
-    epsilon, delta, rho, neighbors, where, budget, rng
+    epsilon, delta, rho, neighbors, where, ids, max_rows, budget, rng
         As in `sum`.
 
     Returns
@@ -219,8 +219,9 @@ def histogram(
     >>> bool(abs(counts - [[9400, 5200]]).max() < 100)
     True
     """
-    loss = privacy.loss(epsilon, delta, rho)
-    relation = relation_of(neighbors, budget)
+    beside = {"where": where, "ids": ids, "max_rows": max_rows, "budget": budget, "rng": rng}
+    asked = Arguments(bounds, epsilon, delta, rho, neighbors, **beside)
+    loss, relation = asked.loss, asked.relation
     amount(loss)
     axes, several = axes_of(bins, bounds, categories)
     if math.prod(axis.native.bins for axis in axes) > MOST_CELLS:
@@ -229,11 +230,11 @@ def histogram(
     rows = several or any(words)
     if rows:
         argument = "categories" if bins is None else "bins"
-        view = read_rows(data, argument, len(axes), relation, where, words)
+        view = read_rows(data, argument, len(axes), relation, where, words, asked.ids)
     else:
-        view = read_column(data, relation, where)
+        view = read_column(data, relation, where, asked.ids)
     mechanism = Histogram(axes, relation, _noise(loss, relation).loss, view.where, rows)
-    counts = release(view.source, mechanism, budget=budget, rng=rng)
+    counts = asked.release(view, mechanism)
     edges = [axis.edges for axis in axes]
     return counts, edges if several else edges[0]
 

@@ -22,16 +22,14 @@ import numpy as np
 
 from .. import privacy
 from .._core.error_bars import SECRET, Expected, unknown
-from ..budget.release import Mechanism, release
+from ..budget.release import Mechanism
 from ..errors import ArgumentError
 from ..noise.additive import several
 from ..noise.smooth import calibrate
 from ..privacy import ZCDP, Approx, Loss, Pure
 from ..rng import Generator
 from ..sources import Source
-from ..sources.forms import form_of
-from ..sources.intake import has_axis, read_column, read_each
-from ..sources.table import RULE
+from ..sources.intake import read_each
 from .arguments import Arguments, Floats
 
 Value = TypeVar("Value")
@@ -72,19 +70,17 @@ def released(
 
     `make` checks the arguments of one column and returns their mechanism.
     """
-    form = form_of(data, "data", RULE)
-    if not has_axis(asked.axis, form):
-        mechanism = make(asked)
-        source = read_column(form, mechanism.neighbors, asked.where).kept
-        return release(source, mechanism, budget=asked.budget, rng=asked.rng)
+    axis, where = asked.axis, asked.where
+    view = read_each(data, asked.relation, axis, asked.columns, where, asked.ids)
+    if not view.each:
+        return asked.release(view, make(asked))
     _ = asked.loss
-    sources = read_each(form, asked.relation, asked.columns, asked.where)
-    each = asked.of_columns(len(sources))
+    each = asked.of_columns(view.width)
     try:
         columns = tuple(map(make, each))
     except ArgumentError as error:  # it may show a number that nobody has written
         raise ArgumentError(f"{error} (for each column, and a part of the loss)") from None
-    return release(sources, EqualParts(columns), budget=asked.budget, rng=asked.rng)
+    return asked.release(view, EqualParts(columns))
 
 
 def one_step(loss: Loss) -> Loss:

@@ -97,6 +97,8 @@ def trimmed_mean(
     noise: NoiseName = "auto",
     nan: NanPolicy = "raise",
     where: Any = None,
+    ids: Any = None,
+    max_rows: int | None = None,
     budget: Budget | None = None,
     rng: Generator | None = None,
 ) -> float | Floats:
@@ -137,6 +139,9 @@ def trimmed_mean(
     where : array_like of bool, shape (n,), optional
         The rows to use, each a function of that row alone. How many they are is private, and under
         "replace" noise gets half of epsilon, or a quarter of rho, for either of two steps.
+    ids : array_like of shape (n,), or str, optional
+    max_rows : int, optional
+        For a loss of people, as in `dpfast.sum`.
     budget : Budget, optional
         Pays for the call before data or randomness are touched.
     rng : Generator, optional
@@ -172,7 +177,8 @@ def trimmed_mean(
     True
     """
     loss = epsilon, delta, rho
-    asked = Arguments(bounds, *loss, neighbors, axis, noise, "auto", nan, where, budget, rng)
+    rest = nan, where, ids, max_rows, budget, rng
+    asked = Arguments(bounds, *loss, neighbors, axis, noise, "auto", *rest)
     return released(data, asked, partial(_mean, False, proportion))
 
 
@@ -197,6 +203,8 @@ def winsorized_mean(
     noise: NoiseName = "auto",
     nan: NanPolicy = "raise",
     where: Any = None,
+    ids: Any = None,
+    max_rows: int | None = None,
     budget: Budget | None = None,
     rng: Generator | None = None,
 ) -> float | Floats:
@@ -216,7 +224,7 @@ def winsorized_mean(
     proportion : number, default 0.1
         Of the rows at each end that count as the nearest that is kept: at least 0, less than 0.5.
     bounds : (float, float)
-    epsilon, delta, rho, neighbors, axis, noise, nan, where, budget, rng
+    epsilon, delta, rho, neighbors, axis, noise, nan, where, ids, max_rows, budget, rng
         As in `trimmed_mean`.
 
     Returns
@@ -241,7 +249,8 @@ def winsorized_mean(
     True
     """
     loss = epsilon, delta, rho
-    asked = Arguments(bounds, *loss, neighbors, axis, noise, "auto", nan, where, budget, rng)
+    rest = nan, where, ids, max_rows, budget, rng
+    asked = Arguments(bounds, *loss, neighbors, axis, noise, "auto", *rest)
     return released(data, asked, partial(_mean, True, proportion))
 
 

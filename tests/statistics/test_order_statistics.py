@@ -448,7 +448,7 @@ def test_the_method_is_chosen_by_the_loss_alone(name, monkeypatch):
         return
     seen = []
     alone = name in ("iqr", "minimum", "maximum")
-    room = "statistics.parts" if alone else "statistics.quantiles.api"
+    room = "statistics.arguments" if alone else "statistics.quantiles.api"
     module = importlib.import_module(f"dpfast.{room}")
     monkeypatch.setattr(module, "release", lambda data, made, **kw: seen.append(type(made)))
     for some in (None, np.ones(5, bool)):

@@ -11,6 +11,7 @@ import pytest
 import dpfast as dp
 from dpfast.errors import ArgumentError, ArgumentTypeError
 from dpfast.noise.grid import Base, public_grid
+from dpfast.statistics.arguments import Arguments
 from dpfast.statistics.quantiles.api import many, one
 from dpfast.statistics.quantiles.draws import Column, choose, divide
 from dpfast.statistics.quantiles.exponential import ExponentialQuantile
@@ -111,9 +112,9 @@ def test_bad_lists_of_quantiles(qs, method):
 
 
 def test_the_method_of_quantiles_is_that_of_its_name():
-    asked = ([0.5], (0, 1), 1, None, "replace")
     for name, kind in {"recursive": RecursiveQuantiles, "joint": JointQuantiles}.items():
-        assert isinstance(many(*asked, name, "raise", False), kind)
+        asked = Arguments((0, 1), 1, 0, None, "replace", method=name)
+        assert isinstance(many([0.5], asked, False), kind)
 
 
 @pytest.mark.parametrize("method", ["recursive", "joint"])

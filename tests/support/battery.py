@@ -97,6 +97,8 @@ PROPOSED = {**BOUNDS, "proposed": 6.0}
 SCORED = {"form": "array", "unordered": False, "least": 1, "losses": (EPSILON, RHO)}
 LOCAL = {"form": "array", "unordered": False, "losses": (EPSILON,), "relations": ("replace",)}
 MASKED = {"where": WHERE}
+#: Nobody has more rows than count, so what is read is no matter of chance.
+PEOPLE = {"ids": np.arange(len(X)) // 2, "max_rows": 2}
 AXIS = {"axis": 0}
 WORDS_OF_ROWS = np.array(["tea", "ale", "rye"])[RNG.integers(0, 3, len(X))]
 RARE_WORDS = np.array([f"w{i}" for i in np.sort(np.abs(X).astype(int) % 60)])
@@ -179,6 +181,23 @@ CASES = {
     "iqr": Case(dp.iqr, X, {**BOUNDS, "method": "smooth"}),
     "iqr of some": Case(dp.iqr, X, {**BOUNDS, **MASKED, "method": "recursive"}, ("where",)),
     "joint iqr": Case(dp.iqr, X, {**BOUNDS, "method": "joint"}),
+    "count of people": Case(dp.count, X, {**PEOPLE, "nan": "drop"}, ("ids",)),
+    "sum of people": Case(dp.sum, X, {**BOUNDS, **MASKED, **PEOPLE}, ("where", "ids")),
+    "mean of people": Case(dp.mean, X, {**BOUNDS, **PEOPLE}, ("ids",)),
+    "variances of columns of people": Case(
+        dp.variance, XY, {**AXIS, **BOUNDS, **PEOPLE}, ("ids",), form="table"
+    ),
+    "covariance of people": Case(
+        dp.covariance, XY, {"bounds": [(0, 100)] * 2, **PEOPLE}, ("ids",), form="table"
+    ),
+    "histogram of people": Case(dp.histogram, X, {**BOUNDS, **PEOPLE, "bins": 7}, ("ids",)),
+    "median of people": Case(dp.median, X, {**BOUNDS, **PEOPLE}, ("ids",)),
+    "quantiles of people": Case(
+        dp.quantiles, X, {**BOUNDS, **PEOPLE, "qs": [0.2]}, ("ids",), losses=(EPSILON, RHO)
+    ),
+    "maximum of people": Case(dp.maximum, X, {**BOUNDS, **PEOPLE}, ("ids",)),
+    "trimmed mean of people": Case(dp.trimmed_mean, X, {**BOUNDS, **PEOPLE}, ("ids",)),
+    "ptr mean of people": Case(dp.ptr.mean, X, {**PROPOSED, **PEOPLE}, ("ids",), losses=(DELTA,)),
     "aggregate": Case(
         dp.sample_and_aggregate,
         X,
@@ -317,6 +336,7 @@ BAD: dict[str, list[Any]] = {
     "progress": ["x", 3],
     "ids": [np.ones(331), WORD],
     "max_groups": [0, -1, 2.5, "x", True],
+    "max_rows": [0, -1, 2.5, "x", True],
     "executor": WORDS,
     "time_limit": [0, -1, NAN, "x"],
     "centres": [WORD, "x"],

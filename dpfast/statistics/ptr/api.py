@@ -22,6 +22,7 @@ from ...errors import ArgumentError, DataError
 from ...rng import Generator
 from ...sensitivity.iqr import QUARTILES, iqr_bound
 from ...sources import Source, as_source
+from ...sources.intake import read_column
 from ...summaries.cells import cells, nearest
 from ...summaries.totals import settled, totals
 from ..arguments import Arguments
@@ -42,6 +43,8 @@ def mean(
     test_share: Number = 0.5,
     neighbors: Neighbors | None = None,
     nan: NanPolicy = "raise",
+    ids: Any = None,
+    max_rows: int | None = None,
     budget: Budget | None = None,
     rng: Generator | None = None,
 ) -> float | NoAnswer:
@@ -67,7 +70,7 @@ def mean(
     proposed : float
         The sensitivity that the noise is for, above 0, in the data's units; chosen without the
         data. An answer has noise of scale ``proposed / ((1 - test_share) epsilon)``.
-    epsilon, delta, test_share, nan, budget, rng
+    epsilon, delta, test_share, nan, ids, max_rows, budget, rng
         As in `dpfast.ptr.quantile`.
     neighbors : {"add-remove", "replace"}, optional
         As in `dpfast.ptr.quantile`. Where `n` is public, no test is needed: under "replace" the
@@ -99,7 +102,8 @@ def mean(
     >>> dp.ptr.mean(ages[:99], bounds=(0, 100), proposed=0.005, epsilon=1.0, delta=1e-9)
     dpfast.NO_ANSWER
     """
-    asked = Arguments(bounds, epsilon, delta, None, neighbors, nan=nan, budget=budget)
+    beside = {"ids": ids, "max_rows": max_rows, "budget": budget, "rng": rng}
+    asked = Arguments(bounds, epsilon, delta, None, neighbors, nan=nan, **beside)
     lo, hi = asked.interval
     size = checks.positive("proposed", proposed)
     grid, relation, policy = cells(lo, hi), asked.relation, asked.policy
@@ -113,7 +117,7 @@ def mean(
         return Measured(value if grid.span else lo, distance)
 
     mechanism = proposal("mean by propose-test-release", measure, asked, size, test_share)
-    return _release.release(as_source(data), mechanism, budget=budget, rng=rng)
+    return asked.release(read_column(data, asked.relation, ids=asked.ids), mechanism)
 
 
 def mean_distance(n: int, span: int, proposed: Fraction, neighbors: str, most: int) -> int:
@@ -139,6 +143,8 @@ def quantile(
     test_share: Number = 0.5,
     neighbors: Neighbors | None = None,
     nan: NanPolicy = "raise",
+    ids: Any = None,
+    max_rows: int | None = None,
     assume_sorted: bool = False,
     budget: Budget | None = None,
     rng: Generator | None = None,
@@ -175,6 +181,9 @@ def quantile(
         The neighboring relation: by default that of the budget, else "add-remove".
     nan : {"raise", "lower", "upper", "drop"} or float, default "raise"
         As in `dpfast.quantile`.
+    ids : array_like of shape (n,), or str, optional
+    max_rows : int, optional
+        For a loss of people, as in `dpfast.sum`.
     assume_sorted : bool, default False
         Take ascending data at its word and read only what is needed.
     budget : Budget, optional
@@ -213,7 +222,8 @@ def quantile(
     dpfast.NO_ANSWER
     """
     rank = checks.quantile(q)
-    asked = Arguments(bounds, epsilon, delta, None, neighbors, nan=nan, budget=budget)
+    beside = {"ids": ids, "max_rows": max_rows, "budget": budget, "rng": rng}
+    asked = Arguments(bounds, epsilon, delta, None, neighbors, nan=nan, **beside)
     interval, size = asked.interval, checks.positive("proposed", proposed)
     relation, policy = asked.relation, asked.policy
     trusted = checks.flag("assume_sorted", assume_sorted)
@@ -230,7 +240,7 @@ def quantile(
 
     name = f"quantile {rank} by propose-test-release"
     mechanism = proposal(name, measure, asked, size, test_share, of_ranks=True)
-    return _release.release(as_source(data), mechanism, budget=budget, rng=rng)
+    return asked.release(read_column(data, asked.relation, ids=asked.ids), mechanism)
 
 
 def iqr(
@@ -244,6 +254,8 @@ def iqr(
     test_share: Number = 0.5,
     neighbors: Neighbors | None = None,
     nan: NanPolicy = "raise",
+    ids: Any = None,
+    max_rows: int | None = None,
     assume_sorted: bool = False,
     budget: Budget | None = None,
     rng: Generator | None = None,
@@ -276,10 +288,11 @@ def iqr(
         Without `proposed`: a public factor above 1, by default ``1 + 1 / ln n``. An answer is off
         by ``ratio**Z`` with ``Z`` of scale ``1 / ((1 - test_share) epsilon)``; the larger it is,
         the fewer data are refused.
-    epsilon, delta, test_share, nan, assume_sorted, budget, rng
+    epsilon, delta, test_share, nan, ids, max_rows, assume_sorted, budget, rng
         As in `dpfast.ptr.quantile`.
     neighbors : {"add-remove", "replace"}, optional
-        As in `dpfast.ptr.quantile`. Without `proposed` it must be "replace".
+        As in `dpfast.ptr.quantile`. Without `proposed` it must be "replace", and there can be no
+        `ids`.
 
     Returns
     -------
@@ -308,12 +321,16 @@ def iqr(
     >>> 300 < dp.ptr.iqr(x, bounds=(0, 1000), proposed=5, epsilon=1.0, delta=1e-9) < 700
     True
     """
-    asked = Arguments(bounds, epsilon, delta, None, neighbors, nan=nan, budget=budget)
+    beside = {"ids": ids, "max_rows": max_rows, "budget": budget, "rng": rng}
+    asked = Arguments(bounds, epsilon, delta, None, neighbors, nan=nan, **beside)
     lo, hi = asked.interval
     relation, policy = asked.relation, asked.policy
     trusted = checks.flag("assume_sorted", assume_sorted)
     column = Column(QUARTILES, lo, hi, relation, policy, trusted)
     if proposed is None:
+        if asked.people is not None:
+            rule = "given with ids: without a scale the number of rows must be public"
+            checks.fail("proposed", rule, proposed)
         if relation != "replace":
             raise ArgumentError(
                 "neighbors must be 'replace' when proposed is left out (pass neighbors='replace'), "
@@ -342,7 +359,7 @@ def iqr(
 
     limits = 0.0, hi - lo
     mechanism = proposal(_RANGE, measure, asked, size, test_share, limits=limits, of_ranks=True)
-    return _release.release(as_source(data), mechanism, budget=budget, rng=rng)
+    return asked.release(read_column(data, asked.relation, ids=asked.ids), mechanism)
 
 
 def release(

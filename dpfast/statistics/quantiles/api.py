@@ -54,6 +54,8 @@ def quantile(
     method: Method = "auto",
     nan: NanPolicy = "raise",
     where: Any = None,
+    ids: Any = None,
+    max_rows: int | None = None,
     assume_sorted: bool = False,
     budget: Budget | None = None,
     rng: Generator | None = None,
@@ -114,12 +116,12 @@ def quantile(
         "gaussian-nrs", "arsinh-normal-bun-steinke".
     method : {"auto", "smooth", "exponential", "exponential-round"}, default "auto"
         "auto" is "exponential-round" for an epsilon below 1 (with or without `delta`) or a rho
-        below 0.4 (3 and 3 with `where` under "replace"), and "smooth" from there on or when a
-        `noise` distribution is named: the rule knows nothing of the data. The error of the
-        exponential mechanism is about ``2 ln(2) D / epsilon`` ranks, and it does not shrink below
-        half a gap between values; that of smooth sensitivity falls like ``1 / epsilon**2``, and
-        further. Where many rows share a value, such as a whole year of age, "exponential" sees one
-        point among the billions up to the next value, which `epsilon` times the number of these
+        below 0.4 (3 and 3 with `where` under "replace") or with `ids`, and "smooth" from there on
+        or when a `noise` distribution is named: the rule knows nothing of the data. The error of
+        the exponential mechanism is about ``2 ln(2) D / epsilon`` ranks, and it does not shrink
+        below half a gap between values; that of smooth sensitivity falls like ``1 / epsilon**2``,
+        and further. Where many rows share a value, such as a whole year of age, "exponential" sees
+        one point among the billions up to the next value, which `epsilon` times the number of these
         rows has to make up for; "exponential-round" finds it sooner, and elsewhere its error is at
         most about twice as large. The exponential mechanism is pure: it leaves `delta` unspent, and
         the budget is not charged for it.
@@ -131,6 +133,9 @@ def quantile(
         The rows to use, each a function of that row alone. How many they are is private. Under
         "replace" a row may then leave or enter, which the exponential mechanism covers as it is;
         noise gets half of epsilon, or a quarter of rho, for either of two steps.
+    ids : array_like of shape (n,), or str, optional
+    max_rows : int, optional
+        For a loss of people, as in `dpfast.sum`.
     assume_sorted : bool, default False
         Take ascending data at its word and read only what is needed.
     budget : Budget, optional
@@ -167,11 +172,16 @@ def quantile(
     >>> 100_000 < top < 120_000
     True
     """
-    relation = relation_of(neighbors, budget)
-    rest = epsilon, delta, rho, relation, noise, method, nan, assume_sorted
-    mechanism = one(q, bounds, *rest, some=where is not None)
-    source = read_column(data, mechanism.neighbors, where).kept
-    return release(source, mechanism, budget=budget, rng=rng)
+    if ids is None and max_rows is None:
+        relation = relation_of(neighbors, budget)
+        rest = epsilon, delta, rho, relation, noise, method, nan, assume_sorted
+        mechanism = one(q, bounds, *rest, some=where is not None)
+        source = read_column(data, mechanism.neighbors, where).kept
+        return release(source, mechanism, budget=budget, rng=rng)
+    loss, beside = (epsilon, delta, rho), (nan, where, ids, max_rows, budget, rng)
+    asked = Arguments(bounds, *loss, neighbors, None, noise, method, *beside)
+    view = read_column(data, asked.relation, where, asked.ids)
+    return asked.release(view, _make(q, asked, assume_sorted))
 
 
 def median(
@@ -186,6 +196,8 @@ def median(
     method: Method = "auto",
     nan: NanPolicy = "raise",
     where: Any = None,
+    ids: Any = None,
+    max_rows: int | None = None,
     assume_sorted: bool = False,
     budget: Budget | None = None,
     rng: Generator | None = None,
@@ -202,7 +214,8 @@ def median(
     ----------
     data : array_like, shape (n,), or source
     bounds : (float, float)
-    epsilon, delta, rho, neighbors, noise, method, nan, where, assume_sorted, budget, rng
+    epsilon, delta, rho, neighbors, noise, method, nan, where, ids, max_rows, budget, rng
+    assume_sorted : bool, default False
         As in `quantile`.
 
     Returns
@@ -226,11 +239,10 @@ def median(
     >>> 50 < dp.median(ages, bounds=(0, 120), epsilon=1.0) < 58
     True
     """
-    relation = relation_of(neighbors, budget)
-    rest = epsilon, delta, rho, relation, noise, method, nan, assume_sorted
-    mechanism = one(_HALF, bounds, *rest, some=where is not None)
-    source = read_column(data, mechanism.neighbors, where).kept
-    return release(source, mechanism, budget=budget, rng=rng)
+    loss: Any = {"epsilon": epsilon, "delta": delta, "rho": rho, "neighbors": neighbors}
+    how: Any = {"noise": noise, "method": method, "nan": nan, "assume_sorted": assume_sorted}
+    beside: Any = {"where": where, "ids": ids, "max_rows": max_rows, "budget": budget, "rng": rng}
+    return quantile(data, _HALF, bounds=bounds, **loss, **how, **beside)
 
 
 def quantiles(
@@ -244,6 +256,8 @@ def quantiles(
     method: Literal["recursive", "joint"] = "recursive",
     nan: NanPolicy = "raise",
     where: Any = None,
+    ids: Any = None,
+    max_rows: int | None = None,
     assume_sorted: bool = False,
     budget: Budget | None = None,
     rng: Generator | None = None,
@@ -298,6 +312,9 @@ def quantiles(
         As in `quantile`.
     where : array_like of bool, shape (n,), optional
         As in `quantile`; it costs nothing here.
+    ids : array_like of shape (n,), or str, optional
+    max_rows : int, optional
+        For a loss of people, as in `dpfast.sum`.
 
     Returns
     -------
@@ -329,10 +346,11 @@ def quantiles(
     >>> bool(30 < low < 42 and 50 < middle < 58 and 66 < high < 78)
     True
     """
-    relation = relation_of(neighbors, budget)
-    mechanism = many(qs, bounds, epsilon, rho, relation, method, nan, assume_sorted)
-    source = read_column(data, mechanism.neighbors, where).kept
-    return release(source, mechanism, budget=budget, rng=rng)
+    loss, beside = (epsilon, 0, rho), (nan, where, ids, max_rows, budget, rng)
+    asked = Arguments(bounds, *loss, neighbors, None, "auto", method, *beside)
+    mechanism = many(qs, asked, assume_sorted)
+    view = read_column(data, asked.relation, where, asked.ids)
+    return asked.release(view, mechanism)
 
 
 class ExtremeKeywords(NoiseKeywords, total=False):
@@ -362,6 +380,8 @@ def minimum(
     method: Method = "auto",
     nan: NanPolicy = "raise",
     where: Any = None,
+    ids: Any = None,
+    max_rows: int | None = None,
     budget: Budget | None = None,
     rng: Generator | None = None,
 ) -> float | Floats:
@@ -392,7 +412,7 @@ def minimum(
     ----------
     data : array_like, shape (n,) or, with `axis`, (n, d), table, or source
         As in `quantile`.
-    bounds, epsilon, delta, rho, neighbors, axis, noise, nan, where, budget, rng
+    bounds, epsilon, delta, rho, neighbors, axis, noise, nan, where, ids, max_rows, budget, rng
         As in `trimmed_mean`; `noise` is for ``method="smooth"``.
     method : {"auto", "smooth", "exponential", "exponential-round"}, default "auto"
         "auto" is "exponential-round" whatever the loss, or "smooth" if a `noise` distribution is
@@ -430,7 +450,8 @@ def minimum(
     18.0
     """
     loss = epsilon, delta, rho
-    asked = Arguments(bounds, *loss, neighbors, axis, noise, method, nan, where, budget, rng)
+    rest = nan, where, ids, max_rows, budget, rng
+    asked = Arguments(bounds, *loss, neighbors, axis, noise, method, *rest)
     return released(data, asked, partial(_extreme, Fraction(0)))
 
 
@@ -455,6 +476,8 @@ def maximum(
     method: Method = "auto",
     nan: NanPolicy = "raise",
     where: Any = None,
+    ids: Any = None,
+    max_rows: int | None = None,
     budget: Budget | None = None,
     rng: Generator | None = None,
 ) -> float | Floats:
@@ -473,7 +496,7 @@ def maximum(
     ----------
     data : array_like, shape (n,) or, with `axis`, (n, d), table, or source
     bounds : (float, float)
-    epsilon, delta, rho, neighbors, axis, noise, method, nan, where, budget, rng
+    epsilon, delta, rho, neighbors, axis, noise, method, nan, where, ids, max_rows, budget, rng
         As in `minimum`.
 
     Returns
@@ -498,7 +521,8 @@ def maximum(
     90.0
     """
     loss = epsilon, delta, rho
-    asked = Arguments(bounds, *loss, neighbors, axis, noise, method, nan, where, budget, rng)
+    rest = nan, where, ids, max_rows, budget, rng
+    asked = Arguments(bounds, *loss, neighbors, axis, noise, method, *rest)
     return released(data, asked, partial(_extreme, Fraction(1)))
 
 
@@ -527,6 +551,8 @@ def iqr(
     method: IqrMethod = "auto",
     nan: NanPolicy = "raise",
     where: Any = None,
+    ids: Any = None,
+    max_rows: int | None = None,
     budget: Budget | None = None,
     rng: Generator | None = None,
 ) -> float | Floats:
@@ -550,13 +576,13 @@ def iqr(
     ----------
     data : array_like, shape (n,) or, with `axis`, (n, d), table, or source
         As in `quantile`.
-    bounds, epsilon, delta, rho, neighbors, axis, noise, nan, where, budget, rng
+    bounds, epsilon, delta, rho, neighbors, axis, noise, nan, where, ids, max_rows, budget, rng
         As in `trimmed_mean`; `noise` is for ``method="smooth"``.
     method : {"auto", "smooth", "recursive", "joint"}, default "auto"
         "auto" is "recursive" for an epsilon below 1/2 or a rho below 1/4 (2 and 6 with `where`
-        under "replace"), and "smooth" from there on or when a `noise` distribution is named. The
-        rule knows nothing of the data. Where many rows share a value "recursive" finds the
-        quartiles exactly at any loss; "joint" is better where they are spread out
+        under "replace") or with `ids`, and "smooth" from there on or when a `noise` distribution is
+        named. The rule knows nothing of the data. Where many rows share a value "recursive" finds
+        the quartiles exactly at any loss; "joint" is better where they are spread out
         (``benchmarks/crossings.py``).
 
     Returns
@@ -581,21 +607,17 @@ def iqr(
     True
     """
     loss = epsilon, delta, rho
-    asked = Arguments(bounds, *loss, neighbors, axis, noise, method, nan, where, budget, rng)
+    rest = nan, where, ids, max_rows, budget, rng
+    asked = Arguments(bounds, *loss, neighbors, axis, noise, method, *rest)
     return released(data, asked, _range)
 
 
-def many(qs: Any, bounds: Any, *rest: Any) -> RecursiveQuantiles | JointQuantiles:
-    """Return the mechanism of `quantiles` for unchecked arguments.
-
-    `rest` is epsilon, rho, neighbors, method, nan and assume_sorted.
-    """
-    epsilon, rho, neighbors, method, nan, assume_sorted = rest
+def many(qs: Any, asked: Arguments, assume_sorted: Any) -> RecursiveQuantiles | JointQuantiles:
+    """Return the mechanism of `quantiles` for unchecked arguments."""
     wanted = _wanted(qs)
-    asked = Arguments(bounds, epsilon, 0, rho, neighbors, nan=nan)
     interval, relation, policy = asked.interval, asked.relation, asked.policy
     trusted = checks.flag("assume_sorted", assume_sorted)
-    kind = MANY[checks.choice("method", method, MANY)]
+    kind = MANY[checks.choice("method", asked.method, MANY)]
     return kind(wanted, *interval, relation, policy, pure(asked.loss), trusted)
 
 
@@ -626,19 +648,23 @@ def one(q: Any, bounds: Any, *rest: Any, some: bool = False) -> Mechanism[float]
             return _remembered(q, *bounds, some, *rest)
         except Exception:  # unhashable, or wrong: said below, where no other error is behind it
             pass
-    return _make(q, bounds, some, *rest)
+    return _of_some(q, bounds, some, *rest)
 
 
 @lru_cache(maxsize=1024, typed=True)
 def _remembered(q: Any, lo: Any, hi: Any, some: bool, *rest: Any) -> Mechanism[float]:
-    return _make(q, (lo, hi), some, *rest)
+    return _of_some(q, (lo, hi), some, *rest)
 
 
-def _make(q: Any, bounds: Any, some: bool, *rest: Any) -> Mechanism[float]:
-    """Make the mechanism of a quantile from unchecked arguments."""
+def _of_some(q: Any, bounds: Any, some: bool, *rest: Any) -> Mechanism[float]:
     epsilon, delta, rho, neighbors, noise, method, nan, assume_sorted = rest
     where = True if some else None
     asked = Arguments(bounds, epsilon, delta, rho, neighbors, None, noise, method, nan, where)
+    return _make(q, asked, assume_sorted)
+
+
+def _make(q: Any, asked: Arguments, assume_sorted: Any) -> Mechanism[float]:
+    """Make the mechanism of a quantile from unchecked arguments."""
     rank, interval = checks.quantile(q), asked.interval
     relation, policy = asked.relation, asked.policy
     trusted = checks.flag("assume_sorted", assume_sorted)
@@ -678,7 +704,8 @@ def _chosen(
     if isinstance(asked.noise, str) and asked.noise == "auto":
         if kind != "auto":
             return kind
-        return "smooth" if statistic and _reaches(asked, SMOOTH_FROM[statistic]) else automatic
+        smooth = statistic and asked.people is None and _reaches(asked, SMOOTH_FROM[statistic])
+        return "smooth" if smooth else automatic
     if kind not in ("auto", "smooth"):
         checks.fail("noise", f"left out with method={kind!r}, which adds no noise", asked.noise)
     return "smooth"

@@ -11,11 +11,10 @@ from typing import Any, Literal, TypeAlias, Unpack, overload
 import numpy as np
 from numpy.typing import NDArray
 
-from ... import privacy
 from ..._core import checks
 from ..._core.types import Axis, Bounds, BoundsEach, NanPolicy, Neighbors, Number
 from ...budget.budget import Budget
-from ...budget.release import Mechanism, relation_of, release
+from ...budget.release import Mechanism
 from ...noise.additive import amount
 from ...noise.calibrated_integer import integer_noise
 from ...noise.sensitivity import Sensitivity
@@ -57,6 +56,8 @@ def count(
     axis: Axis | None = None,
     nan: Literal["keep", "drop"] = "keep",
     where: Any = None,
+    ids: Any = None,
+    max_rows: int | None = None,
     budget: Budget | None = None,
     rng: Generator | None = None,
 ) -> int | Integers:
@@ -86,6 +87,9 @@ def count(
         Whether rows that are NaN or null are counted.
     where : array_like of bool, shape (n,), optional
         The rows to count, each a function of that row alone.
+    ids : array_like of shape (n,), or str, optional
+    max_rows : int, optional
+        For a loss of people, as in `sum`; it is the rows that count, not the people.
     budget : Budget, optional
         Pays for the call before data or randomness are touched.
     rng : Generator, optional
@@ -114,16 +118,17 @@ def count(
     >>> 10_300 < dp.count(ages, where=ages >= 65, epsilon=1.0) < 10_500
     True
     """
-    loss = privacy.loss(epsilon, delta, rho)
-    relation = relation_of(neighbors, budget)
+    beside = {"where": where, "ids": ids, "max_rows": max_rows, "budget": budget, "rng": rng}
+    asked = Arguments(None, epsilon, delta, rho, neighbors, axis, **beside)
+    loss, relation = asked.loss, asked.relation
     present = checks.choice("nan", nan, ("keep", "drop")) == "drop"
     amount(loss)
-    view = read(data, relation=relation, axis=axis, where=where)
+    view = read(data, relation=relation, axis=axis, where=where, ids=asked.ids)
     if view.each:
         each = EachCount(relation, loss, present, view.where, view.width).charged()
-        return release(view.source, each, budget=budget, rng=rng)
+        return asked.release(view, each)
     mechanism = Count(relation, _spent(loss), present, view.where)
-    return release(view.source, mechanism, budget=budget, rng=rng)
+    return asked.release(view, mechanism)
 
 
 @overload
@@ -145,6 +150,8 @@ def sum(
     axis: Axis | None = None,
     nan: NanPolicy = "raise",
     where: Any = None,
+    ids: Any = None,
+    max_rows: int | None = None,
     weights: Any = None,
     weight_bounds: Bounds | None = None,
     budget: Budget | None = None,
@@ -160,6 +167,13 @@ def sum(
     replaced row, ``max(|lo|, |hi|)`` for one that comes or goes, and
     ``max(hi, 0) - min(lo, 0)`` for one that is replaced where only some rows are summed. The noise
     is an exact integer too (discrete Laplace or Gaussian, or a rounded Gaussian for `delta`).
+
+    With `ids` neighbors are datasets that differ in all rows of one person, who comes or goes, or
+    is replaced by another. Of each person at most `max_rows` rows count, and which ones is decided
+    by a fresh secret key alone. So neighbors are that many rows apart, or twice as many, each of
+    which comes or goes, and noise is for a row's part of the loss (group privacy, Dwork, McSherry,
+    Nissim and Smith, TCC 2006; `dpfast.privacy.group_within`; ``dpfast/statistics/people.py`` has
+    the proof). `n` is private then under both relations.
 
     With ``axis=0`` the loss is that of all answers together, for a row may change in all its
     columns. The noise of each is in proportion to its own sensitivity: for `epsilon` and d columns,
@@ -189,6 +203,14 @@ def sum(
         What becomes of NaN and null, as in `quantile`; each column drops its own.
     where : array_like of bool, shape (n,), optional
         The rows to use, each a function of that row alone. How many they are is private.
+    ids : array_like of shape (n,), or str, optional
+        Whose row each row is: an id a row (integers, text or bytes), or the name of the column that
+        holds it: of a table, then no part of the data, or of the file of what is scanned. The loss
+        is then one of people, and so is the budget that pays for it. Rows without an id, and those
+        that `where` leaves out, count nowhere.
+    max_rows : int, optional
+        With `ids`, and only then: how many rows of a person count at most. Which of more is random.
+        What is left out is in no error bar, and `nan` speaks of the rows that count.
     weights : array_like of shape (n,), or str, optional
         A factor for each row, a function of that row alone, or the name of the column that holds
         it: of a table, then no part of the data, or of the file of what is scanned.
@@ -218,7 +240,8 @@ def sum(
 
     Notes
     -----
-    Cost: one read of the data, file or array, in small pieces.
+    Cost: one read of the data, file or array, in small pieces; with `ids` one of the ids before,
+    some 30 bytes a row beyond which a file takes over, and two bytes a row.
 
     Examples
     --------
@@ -230,11 +253,19 @@ def sum(
     >>> found = dp.sum(table, axis=0, bounds=[(0, 100), (0, 3000)], epsilon=1.0)
     >>> bool(abs(found / [120_000, 2_400_000] - 1).max() < 0.05)
     True
+
+    A loss of people, each of whom has three rows, of which two count:
+
+    >>> table = {"who": np.arange(3000) // 3, "hours": hours}
+    >>> found = dp.sum(table, ids="who", max_rows=2, bounds=(0, 100), epsilon=1.0)
+    >>> 76_000 < found < 84_000
+    True
     """
     loss = epsilon, delta, rho
-    asked = Arguments(bounds, *loss, neighbors, axis, nan=nan, where=where, budget=budget)
+    beside = {"where": where, "ids": ids, "max_rows": max_rows, "budget": budget, "rng": rng}
+    asked = Arguments(bounds, *loss, neighbors, axis, nan=nan, **beside)
     view, mechanism = _made(Sum, data, asked, weights=weights, weight_bounds=weight_bounds)
-    return release(view.source, mechanism, budget=budget, rng=rng)
+    return asked.release(view, mechanism)
 
 
 @overload
@@ -256,6 +287,8 @@ def mean(
     axis: Axis | None = None,
     nan: NanPolicy = "raise",
     where: Any = None,
+    ids: Any = None,
+    max_rows: int | None = None,
     weights: Any = None,
     weight_bounds: Bounds | None = None,
     budget: Budget | None = None,
@@ -278,7 +311,7 @@ def mean(
     ----------
     data : array_like, shape (n,) or, with `axis`, (n, d), table, or source
     bounds : (float, float), or sequence of d such pairs
-    epsilon, delta, rho, neighbors, axis, where, weights, nan, budget, rng
+    epsilon, delta, rho, neighbors, axis, where, ids, max_rows, weights, nan, budget, rng
         As in `sum`.
     weight_bounds : (float, float), optional
         Public limits of the weights, not negative.
@@ -313,9 +346,10 @@ def mean(
     [50.0, 110.0]
     """
     loss = epsilon, delta, rho
-    asked = Arguments(bounds, *loss, neighbors, axis, nan=nan, where=where, budget=budget)
+    beside = {"where": where, "ids": ids, "max_rows": max_rows, "budget": budget, "rng": rng}
+    asked = Arguments(bounds, *loss, neighbors, axis, nan=nan, **beside)
     view, mechanism = _made(Mean, data, asked, weights=weights, weight_bounds=weight_bounds)
-    return release(view.source, mechanism, budget=budget, rng=rng)
+    return asked.release(view, mechanism)
 
 
 @overload
@@ -338,6 +372,8 @@ def variance(
     ddof: int = 0,
     nan: NanPolicy = "raise",
     where: Any = None,
+    ids: Any = None,
+    max_rows: int | None = None,
     budget: Budget | None = None,
     rng: Generator | None = None,
 ) -> float | Floats:
@@ -360,7 +396,7 @@ def variance(
     ----------
     data : array_like, shape (n,) or, with `axis`, (n, d), table, or source
     bounds : (float, float), or sequence of d such pairs
-    epsilon, delta, rho, neighbors, axis, where, nan, budget, rng
+    epsilon, delta, rho, neighbors, axis, where, ids, max_rows, nan, budget, rng
         As in `sum`.
     ddof : int, default 0
         The sum of squared deviations is divided by ``n - ddof``, as in `numpy.var`: 1 makes it an
@@ -397,9 +433,10 @@ def variance(
     """
     ddof = checks.whole("ddof", ddof)
     loss = epsilon, delta, rho
-    asked = Arguments(bounds, *loss, neighbors, axis, nan=nan, where=where, budget=budget)
+    beside = {"where": where, "ids": ids, "max_rows": max_rows, "budget": budget, "rng": rng}
+    asked = Arguments(bounds, *loss, neighbors, axis, nan=nan, **beside)
     view, mechanism = _made(Variance, data, asked, ddof)
-    return release(view.source, mechanism, budget=budget, rng=rng)
+    return asked.release(view, mechanism)
 
 
 EACH: dict[type[Any], type[Any]] = {Sum: EachSum, Mean: EachMean, Variance: EachVariance}
@@ -423,7 +460,7 @@ def _made(
     pairs, several = checks.pairs(asked.bounds)
     columns = len(pairs) if several else None
     beside = {"columns": columns, "where": asked.where, "weights": weights}
-    view = read(data, relation=relation, axis=asked.axis, **beside)
+    view = read(data, relation=relation, axis=asked.axis, ids=asked.ids, **beside)
     if view.each or several:
         pairs = asked.pairs(view.width) if view.each else (asked.interval,)
     if limits:

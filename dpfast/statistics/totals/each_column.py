@@ -102,6 +102,10 @@ class _Each(Generic[Own]):
         return self.columns[0].neighbors
 
     @property
+    def where(self) -> NDArray[np.bool_] | None:
+        return self.columns[0].where
+
+    @property
     def known(self) -> bool:
         """Tell whether the number of rows is public."""
         return self.columns[0].known
@@ -140,7 +144,7 @@ class _Each(Generic[Own]):
     def reduce(self, source: Data) -> list[Totals]:
         first = self.columns[0]
         cells = [column.cells for column in self.columns]
-        summaries = column_totals(source, cells, first.where, first.squares)
+        summaries = column_totals(source, cells, self.where, first.squares)
         return [
             settled(summary, column.nan, column.lo, column.hi, column.cells)
             for summary, column in zip(summaries, self.columns, strict=True)

@@ -1,0 +1,106 @@
+"""Whose row each row is: the ids beside data, and the rows of each person that count."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .._core import checks
+from .._kernels.sources import Key
+from .batches import IDS, WHERE, Batch, Batches, refuse_beside
+from .bounding import KEPT, UNBOUNDED, Bounding, marks_of
+from .files import Columns, FileTable
+from .forms import Named, Values, column_form, form_of
+from .ids import no_column, no_names
+from .key_words import RULE, key_kind
+from .pick import picker
+from .scan import columns
+from .table import RULE as DATA
+
+
+def checked(ids: Any) -> Any:
+    """Return ids as the name of a column, or as the form of one that holds ids.
+
+    Raises
+    ------
+    ArgumentTypeError
+        If they are of a kind that has no equality to rely on, like floats.
+    """
+    if isinstance(ids, str):
+        return checks.text("ids", ids)
+    form = column_form(ids, "ids", RULE)
+    key_kind(form, "ids", is_id=True)
+    return form
+
+
+class Ids(NamedTuple):
+    """The ids of rows: a column of a table."""
+
+    rows: Batches
+    column: str
+
+    def kept(self, where: NDArray[np.bool_] | None, max_rows: int, key: Key) -> NDArray[np.bool_]:
+        """Return which rows count: of each person at most `max_rows` of those that `where` keeps.
+
+        Which of more is a uniform choice, by a fresh secret key; see `Bounding`. A row without an
+        id does not count.
+
+        Raises
+        ------
+        DataError
+            If `where` has not as many entries.
+        """
+        rows = self.rows
+        if where is not None:
+            if rows.length not in (None, len(where)):
+                refuse_beside()
+            rows = rows.with_beside(WHERE, Values(where, where))
+
+        def codes(batch: Batch) -> NDArray[np.int32]:
+            found = np.zeros(batch.rows, np.int32)
+            if where is not None:
+                found[~where[batch.start : batch.start + batch.rows]] = -1
+            return found
+
+        bounding = Bounding(1, min(max_rows, UNBOUNDED), key)
+        beside = () if where is None else (WHERE,)
+        marks = marks_of(rows, self.column, bounding, codes, beside)
+        kept: NDArray[np.bool_] = marks & KEPT != 0
+        return kept
+
+
+def apart(data: Any, ids: Any, axis: Any = None, name: str = "data") -> tuple[Any, Ids | None]:
+    """Return data without the column of ids that is named, if one is, and the ids.
+
+    What `ids` are is said by `checked`. If one column is left, and no `axis` asks for an answer of
+    each, it is data of one column.
+
+    Raises
+    ------
+    ArgumentError, ArgumentTypeError, SourceError
+        If there is no such column, it holds no ids, or no other. No row is looked at.
+    """
+    if ids is None:
+        return data, None
+    if not isinstance(ids, str):
+        return data, Ids(Batches(Named({IDS: ids}, ids)), IDS)
+    form = form_of(data, name, DATA)
+    if isinstance(form, Named):
+        rest = dict(form.columns)
+        own = rest.pop(ids) if ids in rest else no_column(ids, rest)
+        found, names = Ids(Batches(Named({ids: own}, own)), ids), list(rest)
+        left: Any = rest[names[0]] if axis is None and len(names) == 1 else Named(rest, rest)
+    elif isinstance(form, Columns):
+        column = form.reader.find(picker(ids))
+        found = Ids(Batches(Columns(form.reader, [column])), column)
+        names = [one for one in form.names if one != column]
+        is_one = len(names) == 1 and (axis is None or not isinstance(form, FileTable))
+        left = columns(form.reader, names[0] if is_one else names)
+    else:
+        no_names(ids)
+    if not names:
+        checks.fail("ids", "a column beside those of the data", ids)
+    key_kind(found.rows.typed(found.column, "ids", True), "ids", is_id=True)
+    return left, found

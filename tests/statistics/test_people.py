@@ -1,0 +1,384 @@
+"""A loss of people: noise is that for k rows of a person, and no more of them are looked at."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pyarrow.csv
+import pyarrow.parquet as pq
+import pytest
+
+import dpfast as dp
+from dpfast._kernels.sources import Key
+from dpfast.budget.budget import quoted
+from dpfast.errors import ArgumentError, ArgumentTypeError, BudgetError, DataError, SourceError
+from dpfast.noise.box import box_noise
+from dpfast.noise.calibrated_integer import integer_noise
+from dpfast.noise.sensitivity import Sensitivity
+from dpfast.privacy import ZCDP, Approx, float_down, group_within
+from dpfast.rng import InsecureGenerator
+from dpfast.sources import people as ids_of_rows
+from dpfast.sources.people import apart, checked
+from dpfast.statistics import arguments
+from dpfast.statistics.people import People
+from dpfast.statistics.quantiles.exponential import ExponentialQuantile
+from dpfast.statistics.quantiles.joint import ExponentialRange
+from dpfast.statistics.quantiles.smooth import SmoothQuantile
+
+RNG = np.random.default_rng(4)
+N = 300
+IDS = RNG.integers(0, 60, N)
+#: The rows of a person are alike, so it does not matter which of them count.
+X = np.random.default_rng(5).integers(0, 400, 60)[IDS] / 4
+BOUNDS = {"bounds": (0, 100)}
+RELATIONS = ["add-remove", "replace"]
+
+
+def steps(relation, k):
+    return 2 * k if relation == "replace" else k
+
+
+def sure(relation, k):
+    """A loss that leaves next to no noise."""
+    return {"epsilon": 500 * steps(relation, k), "neighbors": relation}
+
+
+# ---- Loss. ----
+
+
+@pytest.mark.parametrize("relation", RELATIONS)
+@pytest.mark.parametrize("k", [1, 5, 40])
+def test_what_is_charged_is_what_was_asked(k, relation):
+    kw = {"ids": IDS, "max_rows": k, "neighbors": relation, "nan": "drop"}
+    for loss in ({"epsilon": 0.7}, {"epsilon": 1, "delta": 1e-6}, {"rho": Fraction(1, 3)}):
+        asked = dp.privacy.loss(**loss)
+        for call, more in ((dp.count, {}), (dp.mean, BOUNDS), (dp.median, BOUNDS)):
+            made = quoted(call, X, **more, **kw, **loss)
+            assert isinstance(made, People) and made.neighbors == relation
+            part = group_within(asked, steps(relation, k))
+            assert made.inner.neighbors == "add-remove"
+            if isinstance(asked, ZCDP):
+                assert made.loss == asked and made.inner.loss == part
+            else:
+                assert made.loss.epsilon == asked.epsilon
+                assert made.inner.loss.epsilon == part.epsilon
+        smooth = quoted(dp.median, X, **BOUNDS, **kw, **loss, method="smooth", noise="auto")
+        assert smooth.loss == asked or isinstance(asked, Approx)
+    test = quoted(dp.ptr.mean, X, **BOUNDS, **kw, epsilon=1, delta=1e-6, proposed=3)
+    assert test.loss == Approx(1, 1e-6)
+    assert test.inner.loss == group_within(test.loss, steps(relation, k))
+
+
+@pytest.mark.parametrize("k", [1, 3, 20])
+def test_noise_is_that_of_a_person_with_k_rows(k):
+    """Additive noise, under add-remove: as if a person's rows were one row k times as large."""
+    for loss in ({"epsilon": 0.7}, {"rho": 0.02}):
+        kw, asked = {"ids": IDS, "max_rows": k, **loss}, dp.privacy.loss(**loss)
+        direct = integer_noise(asked, Sensitivity.of_one(k))
+        counts = quoted(dp.count, X, **kw).inner.noise, quoted(dp.histogram, X, bins=[0, 9], **kw)
+        for own in (counts[0], counts[1].inner.noise):
+            assert (own.distribution, own.scale, own.shift) == (
+                direct.distribution, direct.scale, direct.shift
+            )  # fmt: skip
+        error = quoted(dp.count, X, **kw).error(N, 0.95)
+        assert error.half_width == direct.within(0.05)
+        total = quoted(dp.sum, X, **BOUNDS, **kw).inner
+        found = integer_noise(asked, Sensitivity.of_one(k * total.sensitivity))
+        assert total.noise.deviation == pytest.approx(found.deviation, rel=1e-9)
+        table = quoted(dp.sum, np.stack([X, X], axis=1), axis=0, **BOUNDS, **kw).inner
+        found = box_noise(asked, [k * one for one in table.sensitivities])
+        assert table.noise.within(0.05) == pytest.approx(found.within(0.05) * k, rel=1e-6)
+    # Under add-remove a person moves a rank by D = k max(q, 1 - q).
+    made = quoted(dp.quantile, X, q=0.3, **BOUNDS, epsilon=0.7, ids=IDS, max_rows=k).inner
+    assert made.rate == float_down(Fraction(7, 10) / (2 * k * Fraction(7, 10)))
+
+
+def test_one_row_a_person_is_the_plain_function():
+    """But for the key of bounding, which is drawn before."""
+    for call, more in ((dp.count, {}), (dp.sum, BOUNDS), (dp.median, BOUNDS), (dp.iqr, BOUNDS)):
+        made = quoted(call, X, **more, epsilon=0.3, ids=np.arange(N), max_rows=1)
+        assert made.inner == quoted(call, X, **more, epsilon=0.3)
+        assert made.loss == made.inner.loss
+
+
+def cost(relation, k):
+    """How much a person changes the counts of two bins, in units of the noise: a pure loss."""
+    rows = {"ids": [7] * 9 + [1, 2, 2, 2, 2], "x": [1.0] * 9 + [5.0] * 5}
+    other = {"ids": [8] * 9 + [1, 2, 2, 2, 2], "x": [9.0] * 9 + [5.0] * 5}
+    if relation == "add-remove":
+        other = {name: column[9:] for name, column in rows.items()}
+    bins = {"bins": [0, 3, 6, 9]}
+    kw = {"ids": "ids", "max_rows": k, "epsilon": 1, "neighbors": relation, **bins}
+    made = quoted(dp.histogram, rows, **kw)
+    exact = {"ids": "ids", "max_rows": k, "epsilon": 400, **bins}  # the noise is 0
+    change = sum(abs(dp.histogram(rows, **exact)[0] - dp.histogram(other, **exact)[0]))
+    return change / made.inner.noise.scale
+
+
+@pytest.mark.parametrize("relation", RELATIONS)
+def test_a_person_costs_what_was_asked(relation):
+    for k in (1, 2, 4, 9):
+        assert cost(relation, k) == 1
+
+
+@pytest.mark.parametrize(
+    ("relation", "fault"), [("add-remove", "k"), ("replace", "k"), ("replace", "2")]
+)
+def test_a_loss_that_forgets_rows_is_caught(relation, fault, monkeypatch):
+    """Planted: k forgotten; a factor of 2 forgotten where a person is replaced."""
+    right = arguments.one_row
+
+    def wrong(loss, people, k):
+        return right(loss, people, 1) if fault == "k" else right(loss, "add-remove", k)
+
+    monkeypatch.setattr(arguments, "one_row", wrong)
+    assert cost(relation, 4) > 1
+
+
+def test_the_method_needs_no_delta():
+    kw = {**BOUNDS, "ids": IDS, "max_rows": 1, "epsilon": 50, "delta": 1e-6}
+    assert isinstance(quoted(dp.median, X, **kw).inner, ExponentialQuantile)
+    assert isinstance(quoted(dp.iqr, X, **kw).inner, ExponentialRange)
+    assert isinstance(quoted(dp.median, X, **kw, method="smooth").inner, SmoothQuantile)
+    assert isinstance(quoted(dp.median, X, **kw, noise="laplace").inner, SmoothQuantile)
+
+
+# ---- Which rows count. ----
+
+FEW = [(dp.count, {}), (dp.sum, BOUNDS), (dp.mean, BOUNDS), (dp.variance, BOUNDS)]
+SMOOTH, SEVENTHS = {**BOUNDS, "method": "smooth"}, [Fraction(1, 7), Fraction(6, 7)]
+FEW += [(dp.median, SMOOTH), (dp.quantile, {**BOUNDS, "q": SEVENTHS[0]}), (dp.maximum, SMOOTH)]
+FEW += [(dp.quantiles, {**BOUNDS, "qs": SEVENTHS}), (dp.iqr, SMOOTH), (dp.minimum, SMOOTH)]
+FEW += [(dp.trimmed_mean, BOUNDS), (dp.winsorized_mean, BOUNDS)]
+FEW += [(dp.histogram, {**BOUNDS, "bins": 5})]
+
+
+@pytest.mark.parametrize("relation", RELATIONS)
+@pytest.mark.parametrize(("call", "more"), FEW, ids=[call.__name__ for call, _ in FEW])
+def test_a_large_loss_gives_the_statistic_of_rows_that_count(call, more, relation):
+    """Whether or not somebody has more rows, as pandas counts them."""
+    frame = pd.DataFrame({"who": IDS, "x": X})
+    for k in (2, N):
+        left = frame.groupby("who").head(k)["x"].to_numpy()
+        assert len(left) == frame["who"].value_counts().clip(upper=k).sum()
+        due = call(left, **more, epsilon=500)
+        found = call(frame, ids="who", max_rows=k, **more, **sure(relation, k))
+        due, found = (one[0] if isinstance(one, tuple) else one for one in (due, found))
+        np.testing.assert_allclose(found, due, atol=0.3, rtol=1e-3)
+        if call is dp.count:
+            assert found == len(left)
+
+
+def kept(ids, where=None, k=2, seed=1):
+    _, whose = apart(None, checked(ids))
+    return whose.kept(where, k, Key(bytes([seed] * 32)))
+
+
+def test_nobody_else_decides_what_counts_of_a_person():
+    """One key: what counts of others stays, whoever is gone. At most k rows count, and k if more
+    are there."""
+    ids = [None if i == 59 else i for i in IDS.tolist()]
+    whole = kept(ids)
+    assert not whole[IDS == 59].any()
+    for gone in range(0, 59, 7):
+        without = kept([None if i == gone else i for i in ids])
+        assert (without == whole & (gone != IDS)).all()
+        assert (kept(ids, gone != IDS) == without).all()
+        assert whole[gone == IDS].sum() == min(2, (gone == IDS).sum())
+    assert (kept(ids, seed=2) != whole).any()
+
+
+def before_bounding():
+    """Everybody has many rows, of which `where` leaves two: both have to count."""
+    ids, where = np.repeat(np.arange(30), 10), np.tile(np.arange(10) > 7, 30)
+    found = dp.count(ids, ids=ids, max_rows=2, where=where, epsilon=1000)
+    mean = dp.mean(ids, ids=ids, max_rows=2, where=where, bounds=(0, 29), epsilon=1000)
+    return found == 60 and abs(mean - 14.5) < 0.01
+
+
+def test_where_and_rows_of_nobody_come_before_bounding(monkeypatch):
+    assert before_bounding()
+    ids = [None, 1, None, 1, 1, None]
+    assert dp.count(np.arange(6), ids=ids, max_rows=2, epsilon=1000) == 2
+    right = ids_of_rows.Ids.kept
+
+    def late(self, where, max_rows, key):  # planted
+        found = right(self, None, max_rows, key)
+        return found if where is None else found & where
+
+    monkeypatch.setattr(ids_of_rows.Ids, "kept", late)
+    assert not before_bounding()
+
+
+def test_missing_numbers_are_of_the_rows_that_count():
+    x = np.where(np.arange(N) < 9, np.nan, X)
+    kw = {"ids": IDS, "max_rows": N, **BOUNDS}
+    for relation in RELATIONS:  # n is private under both
+        found = dp.mean(x, nan="drop", **kw, **sure(relation, N))
+        assert found == pytest.approx(X[9:].mean(), abs=0.1)
+    with pytest.raises(DataError, match="is not refunded"):
+        dp.mean(x, epsilon=1, **kw)
+    found = dp.mean(x, epsilon=400, **kw, where=np.arange(N) > 8)
+    assert found == pytest.approx(X[9:].mean(), abs=20)
+
+
+def test_nobody():
+    for ids in ([], [None] * 5, np.ma.array([1, 2], mask=True)):
+        n = len(ids)
+        assert dp.count(np.ones(n), ids=ids, max_rows=3, epsilon=1000) == 0
+        assert 0 <= dp.mean(np.ones(n), ids=ids, max_rows=3, epsilon=1, **BOUNDS) <= 100
+        assert 0 <= dp.median(np.ones(n), ids=ids, max_rows=3, epsilon=1, **BOUNDS) <= 100
+
+
+# ---- Ids by name. ----
+
+
+def tables(folder):
+    """The same table: who it is, and two columns."""
+    columns = {"who": IDS, "x": X, "y": X[::-1]}
+    frame = pd.DataFrame(columns)
+    yield "mapping", columns
+    yield "pandas", frame
+    yield "Polars", pl.DataFrame(columns)
+    yield "Arrow", pa.table(columns)
+    yield "records", frame.to_records(index=False)
+    pq.write_table(pa.table(columns), folder / "a.parquet", row_group_size=70)
+    pa.csv.write_csv(pa.table(columns), folder / "a.csv")
+    np.save(folder / "a.npy", np.asarray(frame.to_records(index=False)))
+    for name in ("a.parquet", "a.csv", "a.npy"):
+        yield name, dp.scan(folder / name, ["x", "who", "y"])
+        yield name, dp.scan(folder / name, ["x", "y"])
+
+
+def of(table, *names):
+    """Some columns of a table."""
+    if isinstance(table, dict):
+        return {name: table[name] for name in names}
+    if isinstance(table, pa.Table):
+        return table.select(list(names))
+    return table[list(names)]
+
+
+def test_ids_by_name(tmp_path):
+    both = np.stack([X, X[::-1]], axis=1)
+    bits = {"max_rows": 2, "epsilon": 1}
+    two, weighted = {"bounds": [(0, 100)] * 2}, {"weights": "y", "weight_bounds": (0, 100)}
+
+    def run(call, data, **kw):
+        return call(data, **bits, **kw, rng=InsecureGenerator(6))
+
+    due = run(dp.mean, both, axis=0, ids=IDS, **two)
+    matrix = run(dp.covariance, both, ids=IDS, **two)
+    lowest = run(dp.minimum, both, axis=0, ids=IDS, **two)
+    one = run(dp.mean, X, ids=IDS, **BOUNDS)
+    half = run(dp.median, X, ids=IDS, **BOUNDS)
+    summed = run(dp.sum, X, ids=IDS, **BOUNDS, weights=X[::-1], weight_bounds=(0, 100))
+    for name, table in tables(tmp_path):
+        assert (run(dp.mean, table, axis=0, ids="who", **two) == due).all(), name
+        assert (run(dp.covariance, table, ids="who", **two) == matrix).all(), name
+        assert (run(dp.minimum, table, axis=0, ids="who", **two) == lowest).all(), name
+        assert run(dp.sum, table, ids="who", **BOUNDS, **weighted) == summed, name
+        if "." in name:
+            column = dp.scan(tmp_path / name, "x")
+            assert run(dp.mean, column, ids=IDS, **BOUNDS) == one
+            assert run(dp.sum, column, ids="who", **BOUNDS, **weighted) == summed
+        else:
+            column = of(table, "x", "who")
+            with pytest.raises(ArgumentError, match="axis must be"):
+                run(dp.mean, table, ids="who", **BOUNDS)
+        assert run(dp.mean, column, ids="who", **BOUNDS) == one, name
+        assert run(dp.median, column, ids="who", **BOUNDS) == half, name
+
+
+def test_words_beside_ids():
+    """Text in the table, and an id that is a text."""
+    sex = np.where(X > 50, "f", "m").tolist()
+    table = {"name": [f"n{i}" for i in IDS.tolist()], "sex": sex}
+    kw = {"ids": "name", "max_rows": N, "epsilon": 500 * N}
+    counts, _ = dp.histogram(table, categories=["m", "f"], **kw)
+    assert counts.tolist() == [sex.count("m"), sex.count("f")]
+
+
+# ---- Budgets and errors. ----
+
+
+def test_the_budget_of_people():
+    table = {"who": IDS, "x": X}
+    budget = dp.Budget(epsilon=3, ids="who")
+    kw = {**BOUNDS, "ids": "who", "max_rows": 5, "epsilon": 1}
+    assert budget.cost(dp.mean, table, **kw).epsilon == 1
+    dp.mean(table, **kw, budget=budget)
+    assert dp.count(X, ids=IDS, max_rows=2, epsilon=1, budget=budget) is not None  # without a name
+    assert [line.ids for line in budget.history] == ["who", "who"]
+    assert budget.unit == "people" and budget.spent["epsilon"] == 2
+    for other, more in ((table | {"b": IDS}, {"ids": "b", "axis": 0}), (X, {"ids": None})):
+        if more["ids"] is None:
+            more |= {"max_rows": None}
+        with pytest.raises(BudgetError, match="refused a loss of"):
+            dp.mean(other, **{**kw, **more}, budget=budget)
+    with pytest.raises(BudgetError, match="refused a loss of"):
+        dp.mean(table, **kw, budget=paid_for_rows())
+    replaced = dp.Budget(epsilon=3, ids="who", neighbors="replace")
+    made = quoted(dp.mean, table, **kw, relation="replace")
+    assert made.neighbors == "replace" and made.inner.loss.epsilon == Fraction(1, 10)
+    dp.mean(table, **kw, budget=replaced)
+    assert replaced.spent["epsilon"] == 1
+
+
+def paid_for_rows():
+    budget = dp.Budget(epsilon=3)
+    dp.count(X, epsilon=1, budget=budget)
+    return budget
+
+
+@pytest.mark.parametrize(
+    ("kw", "rule"),
+    [
+        ({"ids": IDS}, "max_rows must be given with ids"),
+        ({"max_rows": 3}, "max_rows must be left out without ids"),
+        ({"ids": X, "max_rows": 3}, "ids must be a one-dimensional column of integers"),
+        ({"ids": "who", "max_rows": 3}, "ids must be one id for each row"),
+        ({"ids": IDS, "max_rows": 10**10}, "epsilon must be at least .* part of a row"),
+    ],
+)
+@pytest.mark.parametrize("call", [dp.mean, dp.median, dp.trimmed_mean, dp.ptr.mean])
+def test_bad_arguments(call, kw, rule):
+    budget = dp.Budget(epsilon=3, delta=0.1)
+    more = {"proposed": 3, "delta": 1e-6} if call is dp.ptr.mean else {}
+    with pytest.raises((ArgumentError, ArgumentTypeError), match=rule):
+        call(X, **BOUNDS, epsilon=1, budget=budget, **more, **kw)
+    assert not budget.history
+
+
+def test_bad_names(tmp_path):
+    table = {"who": IDS, "x": X}
+    np.save(tmp_path / "a.npy", np.asarray(pd.DataFrame(table).to_records(index=False)))
+    x, who = dp.scan(tmp_path / "a.npy", "x"), dp.scan(tmp_path / "a.npy", ["who"])
+    kinds = ArgumentError, ArgumentTypeError, SourceError
+    for data, name, rule in (
+        (table, "whom", "did you mean 'who'"),
+        (table, "x", "ids must be a one-dimensional column of integers"),
+        ({"who": IDS}, "who", "a column beside those of the data"),
+        (x, "x", "a column beside those of the data"),
+        (who, "who", "a column beside those of the data"),
+        (x, "nobody", "is not in a.npy"),
+    ):
+        with pytest.raises(kinds, match=rule):
+            dp.mean(data, ids=name, max_rows=3, **BOUNDS, epsilon=1)
+    with pytest.raises(ArgumentError, match="proposed must be given with ids"):
+        dp.ptr.iqr(X, ids=IDS, max_rows=3, **BOUNDS, epsilon=1, delta=1e-6)
+
+
+def test_ids_that_are_more_or_fewer(tmp_path):
+    """That is an answer under both relations: how many rows there are is private."""
+    (tmp_path / "a.csv").write_text("x\n" + "\n".join(map(str, X)))
+    for data in (X, dp.scan(tmp_path / "a.csv")):
+        for ids, where in ((IDS[1:], None), (IDS, np.ones(N - 1, bool)), (IDS[1:], X[1:] > 3)):
+            for relation in RELATIONS:
+                with pytest.raises(DataError, match=r"one entry.* for each row"):
+                    kw = {"ids": ids, "where": where, "max_rows": 3, "neighbors": relation}
+                    dp.mean(data, **kw, **BOUNDS, epsilon=1)
