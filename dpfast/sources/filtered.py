@@ -1,0 +1,244 @@
+"""Some rows of files: those that public conditions on their columns keep.
+
+A condition looks at one row alone. So of two files that differ in a row that came or went, what is
+kept differs in that row, or not at all. A row that is *replaced* may enter what is kept, or leave
+it: the number of rows that are kept is private under either relation, and is never said.
+
+How a column is read is told by the condition and by the declared type, never by a row. Nothing is
+read before a pass asks for rows.
+"""
+
+from __future__ import annotations
+
+import math
+import operator
+from collections.abc import Iterator, Sequence
+from copy import copy
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .._core import checks
+from ..errors import DataError
+from .arrow import arrow_cast, arrow_present, arrow_values, family
+from .files import Convert, Reader, Want
+from .forms import Arrow
+from .pick import picker
+from .words import Words
+
+T = TypeVar("T")
+
+#: Tests against a number: the comparison, and what makes an integer of the number without changing
+#: which integers pass.
+COMPARISONS: dict[str, tuple[Any, Any]] = {
+    "above": (operator.gt, math.floor),
+    "at_least": (operator.ge, math.ceil),
+    "below": (operator.lt, math.ceil),
+    "at_most": (operator.le, math.floor),
+}
+#: Tests against a list, and against one value.
+LISTS = ("in", "not_in", "equal")
+TESTS = (*COMPARISONS, *LISTS)
+
+RULE = 'a table such as {column = "delay", above = 0}, or a list of such tables'
+
+
+@dataclass(frozen=True, slots=True)
+class Condition:
+    """One test of one column; a missing value passes none.
+
+    Parameters
+    ----------
+    column : str
+    test : str
+        One of `TESTS`.
+    values : tuple
+        One number for a comparison, else numbers or texts.
+    """
+
+    column: str
+    test: str
+    values: tuple[Any, ...]
+
+    @property
+    def is_text(self) -> bool:
+        """Tell whether the column is compared with texts."""
+        return isinstance(self.values[0], str)
+
+    def check(self, reader: Reader) -> None:
+        """Refuse a column of another type than the values."""
+        reader.find(picker(self.column))
+        if not self.is_text:
+            reader.numbers(self.column)
+            return
+        typed = reader.typed(self.column, True)
+        if not isinstance(typed, Arrow) or family(typed.chunked.type) not in ("text", "bytes"):
+            shown = typed.chunked.type if isinstance(typed, Arrow) else typed.array.dtype
+            checks.fail_kind("where", f"numbers, as the column {self.column!r} is", shown)
+
+    def keep(self, array: Any, reader: Reader) -> NDArray[np.bool_]:
+        """Tell which rows of a `pyarrow.Array` of the column pass."""
+        if self.is_text:
+            found, present = _among_words(self.values, array)
+        else:
+            found, present = self._of_numbers(array, reader)
+        return ~found & present if self.test == "not_in" else found & present
+
+    def _of_numbers(
+        self, array: Any, reader: Reader
+    ) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+        how = reader.numbers(self.column)
+        array = as_numbers(array, self.column)
+        values, some = arrow_values(array if how.cast is None else arrow_cast(array, how.cast))
+        is_whole = values.dtype.kind in "iu"
+        if not is_whole:
+            values = values.astype(np.float64, copy=False)  # float32 would round the limit
+        present = values == values
+        if some is not None:
+            present &= some
+        if self.test in COMPARISONS:
+            compare, whole = COMPARISONS[self.test]
+            (limit,) = self.values
+            return compare(values, whole(limit) if is_whole else limit), present
+        listed = list(self.values)
+        if is_whole:
+            ends = np.iinfo(values.dtype)
+            listed = [int(v) for v in listed if v == int(v) and ends.min <= v <= ends.max]
+        return np.isin(values, np.array(listed, values.dtype)), present
+
+
+def conditions(where: Any, name: str = "where") -> tuple[Condition, ...]:
+    """Return the conditions of a table, or of a list of tables, of which a row passes all.
+
+    Raises
+    ------
+    ArgumentError, ArgumentTypeError
+        If they are none. `name` is the argument.
+    """
+    tables = where if isinstance(where, (list, tuple)) else [where]
+    found = []
+    for table in tables:
+        if not isinstance(table, dict):
+            checks.fail_type(name, RULE, where)
+        tests = {key: value for key, value in table.items() if key != "column"}
+        column = checks.text(f"{name}.column", table.get("column"))
+        if not tests:
+            checks.fail(name, f"tests, which are {', '.join(TESTS)}", where)
+        for test, value in tests.items():
+            if test not in TESTS:
+                checks.fail(f"{name}.{test}", f"one of {', '.join(TESTS)}", test)
+            found.append(Condition(column, test, _values(f"{name}.{test}", test, value)))
+    return tuple(found)
+
+
+def _values(name: str, test: str, value: Any) -> tuple[Any, ...]:
+    """Return what a column is compared with: numbers of Python, or texts."""
+    if test in COMPARISONS:
+        checks.number(name, value)
+        return (value,)
+    rule = "a number or a text" if test == "equal" else "a list of numbers, or of texts"
+    values = [value] if test == "equal" else value
+    if not isinstance(values, (list, tuple)) or not values:
+        checks.fail_type(name, rule, value)
+    if all(isinstance(one, str) for one in values):
+        return tuple(values)
+    plain = [int(one) if isinstance(one, bool) else one for one in values]
+    for one in plain:
+        checks.number(name, one, rule)
+    return tuple(plain)
+
+
+def filtered(reader: Reader, where: Sequence[Condition]) -> Reader:
+    """Return a reader of the rows that pass all conditions, whose number nobody knows.
+
+    Where a file of text is asked for a column as text and as numbers at once, it is read as text,
+    and cells that are kept become numbers.
+
+    Raises
+    ------
+    SourceError, ArgumentTypeError
+        For a column that is not there, or of a type that has nothing to do with what it is compared
+        with. No row is looked at.
+    """
+    if not where:
+        return reader
+    for condition in where:
+        condition.check(reader)
+    texts = frozenset(condition.column for condition in where if condition.is_text)
+    columns = dict.fromkeys(condition.column for condition in where)
+
+    def makers(want: Want, rows: int, convert: Convert[T], workers: int | None = None) -> Any:
+        more = tuple(name for name in columns if name not in want.names)
+        whole = Want((*want.numbers, *more), want.ids, want.text | (texts - {want.ids}))
+        place = {name: i for i, name in enumerate(whole.names)}
+        as_cells = {want.ids, *want.text}
+
+        def kept(start: int, arrays: Sequence[Any]) -> Iterator[T]:
+            keep = np.ones(len(arrays[0]), np.bool_)
+            for condition in where:
+                keep &= condition.keep(arrays[place[condition.column]], reader)
+            if not keep.any():
+                return
+            some = [_picked(arrays[place[name]], keep) for name in want.names]
+            yield from convert(
+                start,
+                [
+                    array if name in as_cells or name not in texts else as_numbers(array, name)
+                    for name, array in zip(want.names, some, strict=True)
+                ],
+            )
+
+        return reader.makers(whole, rows, kept, workers)
+
+    some = copy(reader)
+    vars(some).update(
+        length=None,
+        samples=False,
+        makers=makers,
+        reduce=reader.reduce,
+        sample=lambda *_: None,
+        nulls=lambda _: None,
+        column=partial(Reader.column, some),
+        rows=partial(Reader.rows, some),
+    )
+    return some
+
+
+def _among_words(words: Sequence[str], array: Any) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+    """Tell which rows of a `pyarrow.Array` of text are words, and which are there."""
+    import pyarrow as pa
+
+    if pa.types.is_dictionary(array.type) and array.dictionary.null_count:
+        array = array.dictionary.take(array.indices)
+    return ~np.isnan(Words(words).of_arrow(array)), arrow_present(array)
+
+
+def _picked(array: Any, keep: NDArray[np.bool_]) -> Any:
+    """Return the rows of a `pyarrow.Array` that are kept."""
+    import pyarrow as pa
+
+    if keep.all():
+        return array
+    if pa.types.is_string_view(array.type):  # which pyarrow cannot pick rows of
+        array = array.cast(pa.large_string())
+    elif pa.types.is_binary_view(array.type):
+        array = array.cast(pa.large_binary())
+    bits = pa.py_buffer(np.packbits(keep, bitorder="little"))
+    return array.filter(pa.Array.from_buffers(pa.bool_(), len(keep), [None, bits]))
+
+
+def as_numbers(array: Any, name: str) -> Any:
+    """Return the numbers of a column, which may have been read as cells of text."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    if not pa.types.is_binary(array.type):
+        return array
+    try:
+        return pc.ascii_trim_whitespace(array.view(pa.string())).cast(pa.float64())
+    except pa.ArrowException:
+        pass  # its message quotes the row, so it must not survive, not even as a context
+    raise DataError(f"column {name!r} holds a cell that is neither a number nor a missing value")
