@@ -800,7 +800,7 @@ BLOCKS = 'statistic = "sample_and_aggregate"\nblocks = 9\n'
          (TypeError, "of a': ids must be text, got ['who']")),
         (release(MEAN + "weights = 'd'\nweight_bounds = [0, 1]"),
          (SourceError, "release 'mean of a': column 'd' is not in")),
-        (release(MEAN + "where = [true]"), "where must be left out"),
+        (release(MEAN + "where = [true]"), (TypeError, "where must be a table such as")),
         (release(MEAN + "bounds = [1, 0]"),
          "release 'mean of a': bounds must be a pair (lo, hi) of finite numbers with lo <= hi"),
         (release(MEAN + "nan = 'drop'"), "release 'mean of a': nan m"),

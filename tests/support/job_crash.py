@@ -40,6 +40,8 @@ STATISTICS = {
     "median": "",
     "quantiles": "qs = [0.25, 0.75]\n",
     "histogram": "bins = 4\n",
+    "agg": 'by = "1"\nkeys = [0, 1, 2]\n[release.agg.n]\nstatistic = "count"\n'
+    '[release.agg.mean]\nstatistic = "mean"\ncolumn = "0"\n',
 }
 AMPLE = 1000
 
@@ -47,11 +49,14 @@ AMPLE = 1000
 def prepare(folder: Path) -> Path:
     """Data, and a job whose ledger could pay for many."""
     folder.mkdir()
-    np.save(folder / "data.npy", np.random.default_rng(0).normal(50, 20, 20_000))
+    rows = np.zeros(20_000, [("0", float), ("1", np.int8)])
+    rows["0"], rows["1"] = np.random.default_rng(0).normal(50, 20, 20_000), np.arange(20_000) % 3
+    np.save(folder / "data.npy", rows)
     lines = ['[data]\npath = "data.npy"\n[budget]\nepsilon = 3\npath = "study.db"\n']
     lines += ['[output]\npath = "out.json"\n[defaults]\nbounds = [0, 100]\n']
     for statistic, more in STATISTICS.items():
-        lines.append(f'[[release]]\nstatistic = "{statistic}"\ncolumn = "0"\n{more}')
+        column = "" if "by" in more else 'column = "0"\n'
+        lines.append(f'[[release]]\nstatistic = "{statistic}"\n{column}{more}')
     (folder / "job.toml").write_text("".join(lines))
     Budget(epsilon=AMPLE, path=folder / "study.db")
     return folder / "job.toml"

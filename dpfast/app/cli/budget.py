@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich import box
@@ -13,7 +13,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from ...errors import LedgerError
-from .shared import Delta, Epsilon, Json, Rho, print_pairs
+from .shared import Delta, Epsilon, Json, Rho, groups_of, print_pairs
 
 if TYPE_CHECKING:
     from ...budget.budget import Budget
@@ -114,7 +114,7 @@ def history(file: File, as_json: Json = False, plot: Plot = None) -> None:
         cost += f" ({', '.join(other)})" if other else ""
         cells = [entry.what, entry.note, cost]
         if answered:
-            cells.append("" if entry.answer is None else json.dumps(entry.answer))
+            cells.append(_told(entry.answer))
         table.add_row(str(number), _when(entry.time), *map(escape, cells))
     Console(highlight=False).print(table)
 
@@ -129,6 +129,15 @@ def _opened(file: str, plot: str | None) -> Budget:
 
         draw(budget, plot)
     return budget
+
+
+def _told(answer: Any) -> str:
+    """Return an answer as text; of groups, how many there are and which columns they have."""
+    found = answer.get("value") if isinstance(answer, dict) else None
+    columns = found if isinstance(found, dict) else answer
+    if isinstance(columns, dict) and columns and all(isinstance(c, list) for c in columns.values()):
+        return f"{groups_of(columns)}: {', '.join(columns)}"
+    return "" if answer is None else json.dumps(answer)
 
 
 def _when(time: str) -> str:

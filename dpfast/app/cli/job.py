@@ -10,7 +10,7 @@ import typer
 from rich.console import Console
 from rich.markup import escape
 
-from .shared import Json, print_pairs, table_of
+from .shared import Json, groups_of, groups_table, print_pairs, table_of
 
 File = Annotated[
     str, typer.Argument(metavar="JOB", show_default=False, help="The job, a file of TOML.")
@@ -93,7 +93,12 @@ def _answers(answers: Any) -> None:
             escape(_error(release["expected_error"])),
             _loss(release["loss"]),
         )
-    Console(highlight=False).print(table)
+    out = Console(highlight=False)
+    out.print(table)
+    for release in answers["releases"]:
+        if isinstance(release["value"], dict):
+            out.print(escape(release["name"]))
+            out.print(groups_table(release["value"]))
 
 
 def _loss(amounts: dict[str, float]) -> str:
@@ -106,6 +111,8 @@ def _answer(release: Any) -> str:
         return f"error: {release['error']}"
     if release["value"] is None:
         return str(release["note"])
+    if isinstance(release["value"], dict):
+        return groups_of(release["value"])
     return _numbers(release["value"])
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from fractions import Fraction
 from typing import Annotated, Any
 
@@ -50,6 +50,35 @@ def table_of(*headings: str) -> Table:
     for heading in headings:
         table.add_column(heading, overflow="fold")
     return table
+
+
+#: How many groups a terminal shows, half of them from either end.
+SHOWN = 40
+
+
+def groups_table(columns: Mapping[str, Sequence[object]]) -> Table:
+    """Return a table of groups, without those in the middle if they are many."""
+    table = table_of()
+    for name, column in columns.items():
+        are_numbers = all(isinstance(one, (int, float)) for one in column)
+        table.add_column(escape(name), overflow="fold", justify="right" if are_numbers else "left")
+    rows = list(zip(*columns.values(), strict=True))
+    for place, row in enumerate(rows):
+        if len(rows) <= SHOWN or not SHOWN // 2 <= place < len(rows) - SHOWN // 2:
+            table.add_row(*(escape(_cell(one)) for one in row))
+        elif place == SHOWN // 2:
+            table.add_row(*["..."] * len(row))
+    return table
+
+
+def groups_of(columns: Mapping[str, Sequence[object]]) -> str:
+    """Return how many groups there are, in words."""
+    groups = len(next(iter(columns.values()), ()))
+    return f"{groups:,} group{'' if groups == 1 else 's'}"
+
+
+def _cell(one: object) -> str:
+    return f"{one:.6g}" if isinstance(one, float) else "" if one is None else str(one)
 
 
 def print_pairs(pairs: Iterable[tuple[str, object]], bold: int = 0) -> None:

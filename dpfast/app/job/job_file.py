@@ -6,7 +6,10 @@
                 ledger); name
     [output]    path (.json, .csv or .parquet)
     [defaults]  arguments of every release that takes them
-    [[release]] statistic, column or columns, name, weight, and arguments of the public function
+    [[release]] statistic, column or columns, name, weight, where, and arguments of the public
+                function; or by, for a statistic of groups, with keys, ids, max_groups, max_rows and
+                arguments of that method of `group_by`; of several, [release.agg.NAME] with
+                statistic, column and arguments
 
 Every error of the file itself is found here. What an argument of a release may be is known to its
 function alone.
@@ -31,15 +34,18 @@ from ...aggregate import estimators
 from ...aggregate.api import sample_and_aggregate
 from ...budget.budget import Budget
 from ...budget.release import relation_of
-from ...errors import ArgumentError, SourceError
+from ...errors import ArgumentError, DpfastError, SourceError
+from ...groups import stat
 from ...privacy import Loss
 from ...privacy import loss as make_loss
+from ...sources.filtered import Condition, conditions
 from ...statistics import ptr
 from ...statistics.covariance import covariance
 from ...statistics.histogram import histogram
 from ...statistics.quantiles.api import iqr, maximum, median, minimum, quantile, quantiles
 from ...statistics.totals.api import count, mean, sum, variance
 from ...statistics.trimmed import trimmed_mean, winsorized_mean
+from .. import grouped
 
 #: Whatever takes data and a budget, by its public name.
 STATISTICS: dict[str, Callable[..., Any]] = {
@@ -58,7 +64,9 @@ SECTIONS = {
     "release": None,
 }
 #: Keys of a release that are no arguments of its function.
-OWN = ("statistic", "column", "columns", "name", "weight")
+OWN = ("statistic", "column", "columns", "name", "weight", "where", "by", "agg")
+#: Those of them that [defaults] may have.
+SHARED = ("where",)
 #: Arguments that no release may have, and why.
 NOT_HERE = {
     name: f"left out: {why}"
@@ -68,11 +76,15 @@ NOT_HERE = {
         ("data", "[data] says it for the whole job"),
         ("rng", "a job is private"),
         ("progress", "the job has a bar of its own"),
-        ("where", "a job has no column of booleans for it"),
     )
     for name in names.split()
 }
 ENDINGS = (".json", ".csv", ".parquet")
+#: What several statistics of the same groups are made of, and all arguments of these.
+OF_GROUPS: dict[str, Callable[..., Any]] = {name: getattr(stat, name) for name in stat.__all__}
+OF_STATISTICS = frozenset(
+    key for function in OF_GROUPS.values() for key in inspect.signature(function).parameters
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,15 +95,18 @@ class Entry:
     statistic: str
     columns: tuple[str, ...]
     is_table: bool
+    by: tuple[str, ...]
+    where: tuple[Condition, ...]
     weight: Fraction
     function: Callable[..., Any]
+    takes: Collection[str]
     arguments: Mapping[str, Any]
     written: Mapping[str, Any]
 
     @property
-    def takes(self) -> Collection[str]:
-        """The parameters of the function."""
-        return inspect.signature(self.function).parameters
+    def reads(self) -> tuple[str, ...]:
+        """The columns that it reads, as far as the job names them one by one."""
+        return (*self.by, *self.columns, *(condition.column for condition in self.where))
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,7 +158,7 @@ def read(path: Any) -> Job:
         _table(name, document) for name in ("data", "budget", "output", "defaults")
     )
     for key, value in defaults.items():
-        if key in NOT_HERE or key in OWN:
+        if (key in NOT_HERE or key in OWN) and key not in SHARED:
             checks.fail(f"defaults.{key}", NOT_HERE.get(key, "left to each release"), value)
     folder = file.absolute().parent
     amounts = {
@@ -171,7 +186,7 @@ def read(path: Any) -> Job:
         ledger=place,
         name=checks.text("budget.name", budget.get("name", "")),
         output=None if out is None else _output(folder, out),
-        entries=_entries(releases, defaults),
+        entries=_entries(releases, defaults, folder),
     )
 
 
@@ -232,33 +247,50 @@ def _output(folder: Path, path: Any) -> Path:
     return file
 
 
-def _entries(releases: list[dict[str, Any]], defaults: dict[str, Any]) -> tuple[Entry, ...]:
+def _entries(
+    releases: list[dict[str, Any]], defaults: dict[str, Any], folder: Path
+) -> tuple[Entry, ...]:
     entries: dict[str, Entry] = {}
     for number, table in enumerate(releases, 1):
-        entry = _entry(number, table, defaults)
+        entry = _entry(number, table, defaults, folder)
         if entry.name in entries:
             checks.fail(f"release {number}: name", "another one than those before", entry.name)
         entries[entry.name] = entry
     for key, value in defaults.items():
-        if not any(key in entry.takes for entry in entries.values()):
+        if not any(key in (*SHARED, *entry.takes) for entry in entries.values()):
             checks.fail(f"defaults.{key}", "an argument of one of the releases", value)
     return tuple(entries.values())
 
 
-def _entry(number: int, table: dict[str, Any], defaults: dict[str, Any]) -> Entry:
+def _entry(number: int, table: dict[str, Any], defaults: dict[str, Any], folder: Path) -> Entry:
     where = f"release {number}"
-    statistic = _text(f"{where}: statistic", table.get("statistic"))
-    columns, is_table = _columns(where, table)
-    name = _text(f"{where}: name", table.get("name", f"{statistic} of {', '.join(columns)}"))
+    by = _by(where, table)
+    asked = table.get("statistic", "agg" if "agg" in table else None)
+    statistic = _text(f"{where}: statistic", asked)
+    statistics = grouped.STATISTICS if by else STATISTICS
+    columns, is_table = ((), False) if by else _columns(where, table)
+    if by and table.get("column") is not None:
+        columns = (_text(f"{where}: column", table["column"]),)
+    title = f"{statistic} of {', '.join(columns)}" if columns else statistic
+    name = _text(
+        f"{where}: name", table.get("name", f"{title} by {', '.join(by)}" if by else title)
+    )
     where = f"release {name!r}"
-    if statistic not in STATISTICS:
-        rule = f"one of {', '.join(sorted(STATISTICS))}{_hint(statistic, STATISTICS)}"
+    if statistic not in statistics:
+        rule = f"one of {', '.join(sorted(statistics))}{_hint(statistic, statistics)}"
         checks.fail(f"{where}: statistic", rule, statistic)
-    function = STATISTICS[statistic]
+    if ("agg" in table) != (statistic == "agg"):
+        checks.fail(f"{where}: agg", "tables [release.agg.NAME] of statistic 'agg'", statistic)
+    function = statistics[statistic]
     takes = inspect.signature(function).parameters
-    allowed = {key: takes[key] for key in takes if key not in NOT_HERE}
+    allowed = {key: takes[key] for key in takes if key not in NOT_HERE and key != "where"}
     given = {key: defaults[key] for key in allowed if key in defaults}
     given |= {key: value for key, value in table.items() if key not in OWN}
+    if by:
+        given |= {"by": by[0] if isinstance(table["by"], str) else list(by)}
+        given |= {key: table[key] for key in ("column", "columns") if key in table}
+    if "agg" in table:
+        given["statistics"] = _of_defaults(table["agg"], defaults)
     for key in given:
         if key in NOT_HERE:
             checks.fail(f"{where}: {key}", NOT_HERE[key], given[key])
@@ -266,15 +298,87 @@ def _entry(number: int, table: dict[str, Any], defaults: dict[str, Any]) -> Entr
     arguments = dict(given)
     if "estimator" in arguments:
         arguments["estimator"] = _estimator(f"{where}: estimator", arguments["estimator"])
-    for key in ("weights", "ids"):
+    if "statistics" in arguments:
+        arguments["statistics"] = _several(f"{where}: agg", arguments["statistics"])
+        columns = _columns_of(arguments["statistics"])
+    if isinstance(arguments.get("keys"), str):
+        given["keys"] = arguments["keys"] = _keys(f"{where}: keys", given["keys"], folder, by)
+    names = ("ids",) if by else ("weights", "ids")
+    for key in names:
         if key in arguments:
             _text(f"{where}: {key}", arguments[key])  # the name of another column
     written = {"statistic": statistic, "columns": columns, "table": is_table, "arguments": given}
+    rows = table.get("where", defaults.get("where", []))
+    if rows:
+        written["where"] = rows
     weight_name = f"{where}: weight"
     weight = checks.fraction(weight_name, _amount(weight_name, table.get("weight", 1)))
     if weight <= 0:
         checks.fail(weight_name, "greater than 0", table["weight"])
-    return Entry(name, statistic, columns, is_table, weight, function, arguments, written)
+    return Entry(
+        name=name,
+        statistic=statistic,
+        columns=columns,
+        is_table=is_table,
+        by=by,
+        where=conditions(rows, f"{where}: where"),
+        weight=weight,
+        function=function,
+        takes={*takes, *(OF_STATISTICS if "agg" in table else ())},
+        arguments=arguments,
+        written=written,
+    )
+
+
+def _by(where: str, table: dict[str, Any]) -> tuple[str, ...]:
+    """Return the names of the columns of keys; none of a release that has no groups."""
+    if "by" not in table:
+        if "agg" in table:
+            checks.fail(f"{where}: by", "given, for agg is of groups", None)
+        return ()
+    by = [table["by"]] if isinstance(table["by"], str) else table["by"]
+    if not isinstance(by, list) or not by:
+        checks.fail(f"{where}: by", "the name of a column, or a list of names", table["by"])
+    return tuple(_text(f"{where}: by[{i}]", name) for i, name in enumerate(by))
+
+
+def _keys(where: str, value: str, folder: Path, by: tuple[str, ...]) -> grouped.KeyTexts:
+    """Return the public keys of the file of a text such as "@keys.txt"."""
+    if not value.startswith("@"):
+        checks.fail(where, 'a list of keys, or a file of them such as "@keys.txt"', value)
+    try:
+        return grouped.read_keys(folder / _file(where, value[1:]), by)
+    except DpfastError as error:
+        raise type(error)(f"{where}: {error}") from None
+
+
+def _of_defaults(tables: Any, defaults: Mapping[str, Any]) -> Any:
+    """Return the tables of several statistics, with the defaults that each of them takes."""
+    if not isinstance(tables, dict):
+        return tables
+    found = dict(tables)
+    for name, table in tables.items():
+        if isinstance(table, dict) and str(table.get("statistic")) in OF_GROUPS:
+            takes = inspect.signature(OF_GROUPS[str(table["statistic"])]).parameters
+            found[name] = {key: defaults[key] for key in takes if key in defaults} | table
+    return found
+
+
+def _several(where: str, tables: Any) -> dict[str, Any]:
+    """Return what `dpfast.stat` makes of the tables of several statistics."""
+    if not isinstance(tables, dict) or not tables:
+        checks.fail_type(where, "tables of statistics, [release.agg.NAME]", tables)
+    found = {}
+    for name, table in tables.items():
+        if not isinstance(table, dict):
+            checks.fail_type(f"{where}.{name}", f"a table, [release.agg.{name}]", table)
+        found[name] = _called(f"{where}.{name}", "statistic", table, OF_GROUPS)
+    return found
+
+
+def _columns_of(statistics: Mapping[str, Any]) -> tuple[str, ...]:
+    columns = (statistic.column for statistic in statistics.values())
+    return tuple(dict.fromkeys(column for column in columns if column is not None))
 
 
 def _check_arguments(
@@ -310,11 +414,16 @@ def _estimator(where: str, value: Any) -> Any:
     """Return a name, or the estimator of a table such as {class = "Quantile", q = 0.9}."""
     if not isinstance(value, dict):
         return checks.text(where, value)
-    given = dict(value)
-    name = checks.choice(f"{where}.class", given.pop("class", None), estimators.__all__)
-    kind = getattr(estimators, name)
-    _check_arguments(f"{where}.", name, inspect.signature(kind).parameters, given)
+    kinds = {name: getattr(estimators, name) for name in estimators.__all__}
+    return _called(where, "class", value, kinds)
+
+
+def _called(where: str, key: str, table: Mapping[str, Any], kinds: Mapping[str, Any]) -> Any:
+    """Return what one of some functions makes of a table, whose `key` names the function."""
+    given = dict(table)
+    name = checks.choice(f"{where}.{key}", given.pop(key, None), kinds)
+    _check_arguments(f"{where}.", name, inspect.signature(kinds[name]).parameters, given)
     try:
-        return kind(**given)
+        return kinds[name](**given)
     except ArgumentError as error:
-        raise ArgumentError(f"{where}: {error}") from None
+        raise type(error)(f"{where}: {error}") from None

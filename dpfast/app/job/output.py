@@ -20,6 +20,7 @@ from typing import Any, NotRequired, TypedDict, cast
 
 import numpy as np
 
+from ..._core.error_bars import NOISE
 from ..._core.extras import extra
 from ...budget.ledger import Amounts
 from ...errors import BudgetError, SourceError
@@ -27,12 +28,12 @@ from ...privacy import ZCDP, Loss
 from ...statistics.trimmed import SmoothMean
 from ...summaries.order import SMALL
 from .job_file import Job
-from .plan import Plan, Release
+from .plan import OF_EACH, Plan, Release
 from .runner import Answer, Outcome, Results
 
 FIELDS = (
     "name", "statistic", "column", "index", "at", "value", "half_width", "ranks", "confidence",
-    "epsilon", "delta", "rho", "error", "note", "ids",
+    "epsilon", "delta", "rho", "error", "note", "ids", "group",
 )  # fmt: skip
 NUMBERS = ("value", "half_width", "ranks", "confidence", "epsilon", "delta", "rho")
 
@@ -52,6 +53,7 @@ class ReleaseFacts(TypedDict):
     name: str
     statistic: str
     columns: list[str]
+    by: NotRequired[list[str]]
     loss: dict[str, float]
     ids: NotRequired[str]
     expected_error: ErrorBar
@@ -119,6 +121,8 @@ def release_facts(release: Release, rows: int | None) -> ReleaseFacts:
         "loss": amounts(release.loss),
         "expected_error": cast(ErrorBar, asdict(release.expected(rows))),
     }
+    if release.entry.by:
+        facts["by"] = list(release.entry.by)
     if release.ids is not None:  # a loss of people
         facts["ids"] = release.ids
     return facts
@@ -195,7 +199,7 @@ def _explained(plan: Plan, release: Release) -> ReleaseExplanation:
     whole = plan.job.loss
     kind = "rho" if isinstance(whole, ZCDP) else "epsilon"
     return {
-        **release_facts(release, plan.rows),
+        **release_facts(release, plan.rows_of(release)),
         "mechanism": type(release.mechanism).__name__,
         "what": release.mechanism.name,
         "share": str(release.share[kind] / getattr(whole, kind)),  # exactly
@@ -208,11 +212,14 @@ def passes(plan: Plan, release: Release) -> int | None:
 
     Order statistics need pivots: from a sample that the file gives, or from a pass. Where the
     number of rows is private, what depends on it (how many row groups there are) is not looked at.
-    A mean of what lies between them is one pass more.
+    A mean of what lies between them is one pass more. Of rows that conditions keep nothing is known
+    beforehand. Groups take a pass, and with ids one before, which says whose rows count.
     """
     mechanism = release.mechanism
-    reader, rows = plan.reader, plan.rows
-    counted = reader.length is not None  # by the format
+    if release.entry.by:
+        return 1 + (mechanism.persons is not None)
+    reader, rows, is_whole = plan.reader, plan.rows_of(release), not release.entry.where
+    counted = is_whole and reader.length is not None  # by the format
     if hasattr(mechanism, "bound"):
         return None
     if release.entry.statistic == "count" and counted and not mechanism.present:
@@ -220,7 +227,7 @@ def passes(plan: Plan, release: Release) -> int | None:
     small = counted and rows is not None and rows <= SMALL
     of_ranks = hasattr(mechanism, "assume_sorted") or getattr(mechanism, "of_ranks", False)
     public = plan.job.neighbors == "replace"
-    sampled = small or (reader if public else type(reader)).samples
+    sampled = small or (is_whole and (reader if public else type(reader)).samples)
     return 1 + (of_ranks and not sampled) + isinstance(mechanism, SmoothMean)
 
 
@@ -228,7 +235,11 @@ def passes(plan: Plan, release: Release) -> int | None:
 
 
 def rows(results: Results) -> Iterator[dict[str, Any]]:
-    """Yield a row for each number: `index` is its place in the answer, `at` what it is about."""
+    """Yield a row for each number: `index` is its place in the answer, `at` what it is about.
+
+    Of groups, `at` is the column of the answer, and `group` its key: text, or a list of several in
+    JSON.
+    """
     for outcome, release in zip(results.outcomes, report(results)["releases"], strict=True):
         expected = release["expected_error"]
         same = {
@@ -242,6 +253,10 @@ def rows(results: Results) -> Iterator[dict[str, Any]]:
             "ids": release.get("ids"),
         }
         value = release["value"]
+        if isinstance(value, dict):
+            for row in _of_groups(value, outcome):
+                yield same | row
+            continue
         for index in np.ndindex(*_shape(value)):
             yield {
                 **same,
@@ -250,6 +265,29 @@ def rows(results: Results) -> Iterator[dict[str, Any]]:
                 "value": None if value is None else float(_item(value, index)),
                 "half_width": _bar(expected["half_width"], index),
                 "ranks": _bar(expected["ranks"], index),
+            }
+
+
+def _of_groups(value: dict[str, list[Any]], outcome: Outcome) -> Iterator[dict[str, Any]]:
+    """Yield what the numbers of groups have of their own; of the most frequent keys, their order.
+
+    Error bars are columns of the answer, by the names of the statistics: one for all of its bins.
+    """
+    by, names = outcome.release.entry.by, outcome.release.mechanism.statistics
+    keys = list(zip(*(value[name] for name in by), strict=True))
+    bars = {f"{name} error" for name in names}
+    columns = [name for name in value if name not in by and name not in bars]
+    for column in columns or [""]:
+        owners = [name for name in names if f"{column} ".startswith(f"{name} ")]
+        bar = value.get(f"{max(owners, key=len, default='')} error")
+        for place, key in enumerate(keys):
+            yield {
+                "index": str(place),
+                "at": column,
+                "group": str(key[0]) if len(key) == 1 else json.dumps(key),
+                "value": value[column][place] if column else None,
+                "half_width": None if bar is None else bar[place],
+                "note": OF_EACH if bar is None else NOISE,
             }
 
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields, replace
 from fractions import Fraction
@@ -18,14 +19,16 @@ from pathlib import Path
 from typing import Any
 
 from ..._core import checks
-from ..._core.error_bars import Expected, unknown
+from ..._core.error_bars import NOISE, Expected, unknown
 from ...budget.budget import Budget, quoted
 from ...budget.ledger import Amounts, Spend
 from ...budget.ledger.text import loss as loss_text
 from ...errors import ArgumentError, BudgetError, DpfastError, LedgerError
+from ...groups.top import Top
 from ...privacy import ZCDP, Approx, Loss, Pure
 from ...sources.base import Table
-from ...sources.files import FileSource, Reader, Text
+from ...sources.files import Columns, FileSource, Reader, Text
+from ...sources.filtered import filtered
 from ...sources.pick import distinct, picker
 from ...sources.scan import columns
 from ...sources.scan import reader as reader_of
@@ -35,6 +38,9 @@ from . import job_file
 CONFIDENCE = 0.95
 #: The version of keys. Keys made of other words need another one.
 FORM = "dpfast job 1"
+
+#: Why the error of a mean or a quantile of groups is not known.
+OF_EACH = "it depends on the rows of each group"
 
 #: The loss of one release, as arguments of its function.
 Share = dict[str, Fraction]
@@ -50,13 +56,18 @@ class Release:
     mechanism: Any
     key: str
 
-    def source(self, reader: Reader) -> FileSource | Table | Text:
+    def source(self, reader: Reader) -> Columns | FileSource | Table | Text:
         """Return its columns, read by `reader`."""
+        reader = filtered(reader, self.entry.where)
+        if self.entry.by:
+            return Columns(reader, [reader.find(picker(name)) for name in self.entry.by])
         names = [reader.find(picker(name)) for name in self.entry.columns]
         return columns(reader, distinct(names) if self.entry.is_table else names[0])
 
     def expected(self, rows: int | None) -> Expected:
         """Return the error of its answer, as far as public numbers tell."""
+        if self.entry.by:
+            return _of_groups(self.mechanism)
         if not hasattr(self.mechanism, "error"):
             return unknown(CONFIDENCE, "no bound of public numbers is known")
         some = None if rows is None else max(1, rows)  # of no rows, no more is said than of one
@@ -92,13 +103,17 @@ class Plan:
     @property
     def columns(self) -> int:
         """The number of columns that are read."""
-        return len({name for release in self.releases for name in release.entry.columns})
+        return len({name for release in self.releases for name in release.entry.reads})
 
     @property
     def rows(self) -> int | None:
         """The number of rows: a public one, else the guess of the job."""
         known = self.reader.length if self.job.neighbors == "replace" else None
         return self.job.rows if known is None else known
+
+    def rows_of(self, release: Release) -> int | None:
+        """The number of rows of one release: nobody knows how many its conditions keep."""
+        return None if release.entry.where else self.rows
 
     def budget(self, *, make: bool) -> Budget | None:
         """Return the budget that pays; None if its ledger is not there and is not to be made.
@@ -204,6 +219,9 @@ def _check_output(job: job_file.Job, reader: Reader) -> None:
 
 def _release(entry: job_file.Entry, share: Share, job: job_file.Job, reader: Reader) -> Release:
     """Return a release whose arguments its function has checked."""
+    if entry.where and not entry.by and job.neighbors == "replace":
+        rule = "left out under neighbors = 'replace' without by: a replaced row may enter or leave"
+        checks.fail(f"release {entry.name!r}: where", rule, entry.written["where"])
     arguments = {**entry.arguments, **share}
     if "neighbors" in entry.takes:
         arguments["neighbors"] = job.neighbors
@@ -215,6 +233,20 @@ def _release(entry: job_file.Entry, share: Share, job: job_file.Job, reader: Rea
     except DpfastError as error:
         raise type(error)(f"release {entry.name!r}: {error}") from None
     return replace(release, mechanism=mechanism, key=_key(entry, mechanism, reader))
+
+
+def _of_groups(mechanism: Any) -> Expected:
+    """Return the error of one number of each group, or a note about those of several."""
+    bars = {
+        name: None if isinstance(one, Top) else getattr(one, "error", None)
+        for name, one in mechanism.statistics.items()
+    }
+    if len(bars) == 1:
+        (half_width,) = bars.values()
+        if half_width is not None and math.isfinite(half_width):
+            return Expected(CONFIDENCE, float(half_width), note=NOISE)
+    told = [f"{name} ± {bar:.6g}" for name, bar in bars.items() if bar is not None]
+    return unknown(CONFIDENCE, ", ".join(told) or OF_EACH)
 
 
 def _key(entry: job_file.Entry, mechanism: Any, reader: Reader) -> str:

@@ -27,11 +27,12 @@ from typing import Any, TypeAlias
 from ...budget.budget import Budget
 from ...errors import BudgetError, DataError, DpfastError
 from ...statistics.ptr import NoAnswer
+from ..grouped import listed
 from .plan import Plan, Release
 from .shared_pass import SharedPasses
 
-#: One number, or a vector or matrix of them; None for no answer.
-Answer: TypeAlias = float | list[float] | list[list[float]] | None
+#: One number, or a vector or matrix of them; columns, of groups; None for no answer.
+Answer: TypeAlias = float | list[float] | list[list[float]] | dict[str, list[Any]] | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,17 +66,19 @@ class Results:
         Where missing numbers are dropped, a count of all rows does not tell how many are left; a
         count of the numbers of the same column does.
         """
-        if self.plan.rows is not None:
-            return self.plan.rows
+        rows, asked = self.plan.rows_of(release), release.entry
+        if rows is not None:
+            return rows
         drops = release.arguments.get("nan") == "drop"
         for outcome in self.outcomes:
             entry, mechanism = outcome.release.entry, outcome.release.mechanism
-            if entry.statistic != "count" or mechanism.present != drops:
+            is_count = entry.statistic == "count" and not entry.by
+            if not is_count or entry.where != asked.where or mechanism.present != drops:
                 continue
             count = (outcome.kept or {}).get("value")
             if isinstance(count, list) and not drops:  # one number, repeated
                 count = count[0]
-            if isinstance(count, int) and (not drops or entry.columns == release.entry.columns):
+            if isinstance(count, int) and (not drops or entry.columns == asked.columns):
                 return max(1, count)
         return None
 
@@ -90,6 +93,8 @@ class Results:
 
     def __getitem__(self, name: str) -> Answer:
         """Return the answer of a release: a number, or a list of them; None for no answer.
+
+        Of groups it is a dict of lists: the columns of `dpfast.group_by`, with times as text.
 
         Raises
         ------
@@ -155,6 +160,8 @@ def encoded(answer: Any) -> dict[str, Any]:
     """Return an answer as the ledger keeps it."""
     if isinstance(answer, NoAnswer):
         return {"no_answer": True}
+    if isinstance(answer, dict):
+        return {"value": listed(answer)}
     if isinstance(answer, tuple):
         counts, edges = answer
         return {"value": counts, "edges": edges}

@@ -24,6 +24,7 @@ from typing import Any, NamedTuple, TypeVar
 from ..._core.progress import reporter
 from ...sources.arrow import BATCH
 from ...sources.files import Convert, Reader, Want
+from ...sources.text import TextReader
 
 T = TypeVar("T")
 
@@ -91,12 +92,16 @@ class _Piece(NamedTuple):
     summaries: list[list[Any]]
 
 
-def _agree(first: Want, second: Want) -> bool:
-    """Return whether a pass can serve both: a column is read as numbers, as text, or as ids."""
+def _agree(first: Want, second: Want, is_text: bool) -> bool:
+    """Return whether a pass can serve both: a column is read in one form, or as ids.
+
+    The form is that of its type; in a file of text, which declares none, it is numbers or text.
+    """
     if None not in (first.ids, second.ids) and first.ids != second.ids:
         return False
     for a, b in ((first, second), (second, first)):
-        if a.ids in b.numbers or not a.text.isdisjoint(n for n in b.numbers if n not in b.text):
+        numbers = [name for name in b.numbers if name not in b.text]
+        if a.ids in b.numbers or (is_text and not a.text.isdisjoint(numbers)):
             return False
     return True
 
@@ -214,8 +219,9 @@ class SharedPasses:
                 if number in self._alone:
                     return [self._waiting.pop(number)]
             chosen: dict[int, Want] = {}
+            is_text = isinstance(self._reader, TextReader)
             for number, request in self._waiting.items():
-                if all(_agree(request.want, other) for other in chosen.values()):
+                if all(_agree(request.want, other, is_text) for other in chosen.values()):
                     chosen[number] = request.want
             return [self._waiting.pop(number) for number in chosen]
 

@@ -1,0 +1,153 @@
+"""Statistics by group as functions of a file, for jobs and for the command line.
+
+    STATISTICS[name](columns, by=..., keys=..., ids=..., bounds=..., epsilon=...)
+
+is ``group_by(columns, by, ...)`` and its method of that name. Public keys may be `KeyTexts`: texts
+of a list or a file, which become keys of the types that their columns have.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from inspect import Parameter, signature
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from .._core import checks
+from ..errors import SourceError
+from ..groups.api import GroupBy, group_by
+from ..sources.files import Columns, Reader
+from ..sources.key_words import key_kind
+from ..sources.pick import picker
+
+#: What messages call keys that texts are made into.
+KINDS = {"integers": "integers", "times": "dates or times"}
+MAKERS: dict[str, Callable[[str], Any]] = {
+    "integers": int,
+    "times": np.datetime64,
+    "bytes": str.encode,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class KeyTexts:
+    """Public keys as somebody wrote them: one text for each column of keys.
+
+    Parameters
+    ----------
+    rows : tuple of tuple of str
+    """
+
+    rows: tuple[tuple[str, ...], ...]
+
+    def of(self, data: Columns, by: Sequence[str]) -> Any:
+        """Return the keys in the types of the columns, which a file declares."""
+        if any(len(row) != len(by) for row in self.rows):
+            checks.fail("keys", f"one key for each of {len(by)} columns (by)", self.rows[0])
+        columns = zip(by, zip(*self.rows, strict=True), strict=True) if self.rows else ()
+        return {name: _typed(texts, name, data.reader) for name, texts in columns} or []
+
+
+def _typed(texts: Sequence[str], name: str, reader: Reader) -> list[Any]:
+    """Return the keys of a column."""
+    kind = key_kind(reader.typed(reader.find(picker(name)), True), f"column {name!r}")
+    make: Callable[[str], Any] = MAKERS.get(kind, str)
+    found = []
+    for text in texts:
+        try:
+            found.append(make(text))
+        except ValueError:
+            checks.fail("keys", f"{KINDS[kind]}, as the column {name!r} is", text)
+    return found
+
+
+def read_keys(file: Path, by: Sequence[str]) -> KeyTexts:
+    """Return the keys of a file: one a line; of a .csv those in the columns `by`, under a header.
+
+    Raises
+    ------
+    SourceError
+        If it cannot be read, or does not have these columns.
+    """
+    name = file.name
+    try:
+        text = file.read_bytes().decode("utf-8-sig")
+    except OSError as error:
+        raise SourceError(f"keys {name!r} cannot be read: {error.strerror}") from None
+    except ValueError:
+        raise SourceError(f"keys {name!r} must be text in UTF-8") from None
+    if file.suffix.lower() != ".csv":
+        if len(by) > 1:
+            checks.fail("keys", "a .csv file with a header, for several columns", name)
+        lines = text.replace("\r\n", "\n").split("\n")
+        return KeyTexts(tuple((line,) for line in lines if line))
+    try:
+        rows = [row for row in csv.reader(io.StringIO(text, newline="")) if row]
+    except csv.Error as error:
+        raise SourceError(f"keys {name!r} must be a table of text: {error}") from None
+    header = rows[0] if rows else []
+    for column in by:
+        if column not in header:
+            raise SourceError(f"keys {name!r} must have a column {column!r}, got {header}")
+    if any(len(row) != len(header) for row in rows):
+        raise SourceError(f"keys {name!r} must have as many cells in each row as in its header")
+    places = [header.index(column) for column in by]
+    return KeyTexts(tuple(tuple(row[place] for place in places) for row in rows[1:]))
+
+
+def combined(texts: Sequence[Sequence[str]]) -> KeyTexts:
+    """Return all combinations of the keys of several columns."""
+    return KeyTexts(tuple(product(*texts)))
+
+
+def _grouped(method: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a method of groups as a function of data, with the arguments of both."""
+    groups = dict(signature(group_by).parameters)
+    data = groups.pop("data")
+    own = list(signature(method).parameters.values())[1:]
+
+    def released(data: Columns, **arguments: Any) -> Any:
+        asked = {name: arguments.pop(name) for name in groups if name in arguments}
+        if isinstance(asked.get("keys"), KeyTexts):
+            asked["keys"] = asked["keys"].of(data, _names(asked["by"]))
+        return method(group_by(data, **asked), **arguments)
+
+    keywords = [one.replace(kind=Parameter.KEYWORD_ONLY) for one in (*groups.values(), *own)]
+    vars(released).update(__signature__=signature(method).replace(parameters=[data, *keywords]))
+    return released
+
+
+def _names(by: Any) -> list[str]:
+    return [by] if isinstance(by, str) else list(by)
+
+
+#: Whatever is released by group, by its name.
+STATISTICS: dict[str, Callable[..., Any]] = {
+    method.__name__: _grouped(method)
+    for method in (
+        *(GroupBy.agg, GroupBy.count, GroupBy.count_distinct, GroupBy.sum, GroupBy.mean),
+        *(GroupBy.variance, GroupBy.median, GroupBy.quantile, GroupBy.quantiles),
+        *(GroupBy.minimum, GroupBy.maximum, GroupBy.histogram, GroupBy.top_k),
+    )
+}
+
+
+def listed(answer: dict[str, Any]) -> dict[str, list[Any]]:
+    """Return an answer as lists of what JSON has: times and bytes as text, no infinity."""
+    return {name: [_plain(one) for one in column] for name, column in answer.items()}
+
+
+def _plain(one: Any) -> Any:
+    plain = one.item() if isinstance(one, np.generic) and one.dtype.kind != "M" else one
+    if isinstance(plain, bytes):
+        return plain.decode(errors="backslashreplace")
+    if isinstance(plain, float) and not math.isfinite(plain):
+        return None
+    return plain if isinstance(plain, (str, int, float)) else str(plain)
