@@ -5,24 +5,32 @@ from __future__ import annotations
 import json
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from copy import copy
+from inspect import signature
+from pathlib import Path
 from typing import Any, TypeVar
 
 from rich.console import Console
 from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
+from ..._core import checks
 from ...budget.budget import quoted
 from ...budget.release import release
 from ...sources import Chunk, Source
+from ...sources.files import Columns
+from ...sources.pick import picker
+from ...sources.scan import reader as reader_of
 from ...sources.scan import scan
 from ...statistics.quantiles import api
 from ...statistics.quantiles.exponential import ExponentialQuantile
 from ...statistics.quantiles.joint import JointQuantiles
 from ...statistics.quantiles.recursive import RecursiveQuantiles
 from ...statistics.quantiles.smooth import SmoothQuantile
-from .shared import print_pairs
+from ...statistics.totals import api as totals
+from ..grouped import STATISTICS, KeyTexts, combined, listed, read_keys
+from .shared import groups_table, print_pairs
 
 S = TypeVar("S")
 
@@ -39,43 +47,116 @@ def _method(made: Any) -> str:
 
 
 def answer(
-    statistic: str, arguments: dict[str, Any], file: str, column: str | None, as_json: bool
+    statistic: str,
+    arguments: dict[str, Any],
+    groups: dict[str, Any],
+    file: str,
+    column: str | None,
+    as_json: bool,
 ) -> None:
     """Release a statistic of a file's column; show the answer beside the public parameters."""
-    q = arguments.pop("q", None)
-    made = quoted(getattr(api, statistic), (), *([] if q is None else [q]), **arguments)
-    with progress(scan(file, column)) as data:
-        value = release(data, made, budget=None, rng=None)
-    loss = made.loss
-    shown: dict[str, Any] = {
-        **({"value": value} if isinstance(value, float) else {"values": value.tolist()}),
+    q = arguments.get("q")
+    if groups["by"]:
+        made, shown = _of_groups(statistic, dict(arguments), groups, file, column)
+    else:
+        made, shown = _of_all(statistic, dict(arguments), groups, file, column)
+    loss, bounds = made.loss, arguments.get("bounds")
+    shown |= {
         "statistic": statistic,
         **({} if q is None else {"q": [float(e) for e in q] if isinstance(q, list) else float(q)}),
         "file": file,
         "column": column,
-        "bounds": [made.lo, made.hi],
+        **{name: value for name, value in groups.items() if value not in (None, (), [])},
+        **({} if bounds is None else {"bounds": list(map(float, bounds))}),
         **{
             name: float(getattr(loss, name))
             for name in ("epsilon", "delta", "rho")
             if hasattr(loss, name)
         },
         "neighbors": made.neighbors,
-        "method": _method(made),
+        **({"method": _method(made)} if "method" in arguments and not groups["by"] else {}),
         **({"noise": made.calibration.noise} if isinstance(made, SmoothQuantile) else {}),
-        "nan": made.nan,
+        **({"nan": arguments["nan"]} if "nan" in arguments else {}),
     }
     if as_json:
         print(json.dumps(shown, allow_nan=False))
         return
-    if statistic == "quantiles":
+    if bounds is not None:
+        shown["bounds"] = f"{bounds[0]:g} to {bounds[1]:g}"
+    for name in ("by", "keys"):
+        if name in shown:
+            shown[name] = ", ".join(shown[name])
+    if groups["by"]:
+        Console(highlight=False).print(groups_table(shown.pop("groups")))
+        shown.pop("q", None)
+        answers = []
+    elif statistic == "quantiles":
         answers = [
             (f"{level:g}", each)
             for level, each in zip(shown.pop("q"), shown.pop("values"), strict=True)
         ]
     else:
         answers = [("value", shown.pop("value"))]
-    shown["bounds"] = f"{made.lo:g} to {made.hi:g}"
     print_pairs([*answers, *shown.items()], bold=len(answers))
+
+
+def _of_all(
+    statistic: str,
+    arguments: dict[str, Any],
+    groups: dict[str, Any],
+    file: str,
+    column: str | None,
+) -> tuple[Any, dict[str, Any]]:
+    """Return the mechanism of a column as a whole, and its answer."""
+    for name, value in groups.items():
+        if value not in (None, (), []):
+            checks.fail(name, "left out without by", value)
+    q = arguments.pop("q", None)
+    function = getattr(totals if hasattr(totals, statistic) else api, statistic)
+    made = quoted(function, (), *([] if q is None else [q]), **arguments)
+    with progress(scan(file, column)) as data:
+        value = release(data, made, budget=None, rng=None)
+    return made, {"values": value.tolist()} if statistic == "quantiles" else {"value": value}
+
+
+def _of_groups(
+    statistic: str,
+    arguments: dict[str, Any],
+    groups: dict[str, Any],
+    file: str,
+    column: str | None,
+) -> tuple[Any, dict[str, Any]]:
+    """Return the mechanism of groups of rows, and its answer."""
+    for name, usual in (("noise", ("auto",)), ("method", ("auto", "recursive"))):
+        value = arguments.pop(name, usual[0])
+        if value not in usual:
+            checks.fail(name, "left out with by", value)
+    function, by = STATISTICS[statistic], groups["by"]
+    given = {name: value for name, value in groups.items() if value is not None}
+    given["keys"] = _keys(groups["keys"], by)
+    if "q" in arguments and statistic == "quantiles":
+        arguments["qs"] = arguments.pop("q")
+    takes_column = "column" in signature(function).parameters
+    if takes_column != (column is not None):
+        rule = f"given, for {statistic} needs it" if takes_column else "left out with by"
+        checks.fail("column", rule, column)
+    if takes_column:
+        arguments["column"] = column
+    reader = reader_of(file)
+    data = Columns(reader, [reader.find(picker(name)) for name in by])
+    made = quoted(function, data, **given, **arguments)
+    return made, {"groups": listed(function(data, **given, **arguments))}
+
+
+def _keys(texts: Sequence[str], by: Sequence[str]) -> KeyTexts | None:
+    """Return the public keys that are said, or those of the file that is named."""
+    if not texts:
+        return None
+    if len(texts) == 1 and texts[0].startswith("@"):
+        return read_keys(Path(texts[0][1:]), by)
+    if len(texts) != len(by):
+        checks.fail("keys", f"given once for each of {len(by)} columns (by), or @FILE", texts)
+    return combined([text.split(",") for text in texts])
 
 
 @contextmanager

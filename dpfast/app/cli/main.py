@@ -69,8 +69,7 @@ def _q(kind: Any, help: str) -> tuple[Any, Any]:
     return _option(kind, "NUMBER", help, parser=number, show_default=False)
 
 
-#: The options of `median`, `quantile` and `quantiles`, in the order of their help: what each is,
-#: and its default.
+#: The options of a statistic, in the order of their help: what each is, and its default.
 OPTIONS: dict[str, Any] = {
     "file": (
         Annotated[
@@ -125,8 +124,42 @@ OPTIONS: dict[str, Any] = {
         "raise",
         parser=_nan,
     ),
+    "by": _option(
+        list[str],
+        "COLUMN",
+        "Release it for each group of rows: the column of their keys, once for each.",
+        (),
+        show_default=False,
+    ),
+    "keys": _option(
+        list[str],
+        "KEYS",
+        "The public keys, such as UA,AA,DL, once for each --by; or @FILE with one a line. Left "
+        "out, keys are private, which takes --delta.",
+        (),
+        show_default=False,
+    ),
+    "ids": _option(
+        str | None,
+        "COLUMN",
+        "With --by: whose row it is. The loss is one of people then.",
+        None,
+        show_default=False,
+    ),
+    "max_groups": _option(
+        int | None, "N", "With --ids: a person counts in so many groups.", None, show_default=False
+    ),
+    "max_rows": _option(
+        int | None,
+        "N",
+        "With --ids: so many rows of a person count in a group.",
+        None,
+        show_default=False,
+    ),
     "as_json": (Json, False),
 }
+#: What only some statistics take.
+NO_METHOD: dict[str, Any] = {"noise": None, "method": None}
 
 
 app.add_typer(budget, name="budget")
@@ -153,7 +186,8 @@ def _command(statistic: str, help: str, example: str, **other: Any) -> None:
     def command(file: str, column: str | None, as_json: bool, **arguments: Any) -> None:
         from .answer import answer
 
-        answer(statistic, arguments, file, column, as_json)
+        groups = {name: arguments.pop(name) for name in GROUPS}
+        answer(statistic, arguments, groups, file, column, as_json)
 
     options = [
         Parameter(name, Parameter.KEYWORD_ONLY, annotation=option[0], default=option[1])
@@ -165,9 +199,37 @@ def _command(statistic: str, help: str, example: str, **other: Any) -> None:
     app.command(statistic, help=f"{help}\n\n{PUBLIC}", epilog=epilog)(command)
 
 
+GROUPS = ("by", "keys", "ids", "max_groups", "max_rows")
 PUBLIC = (
     "What is released satisfies the privacy loss that you ask for and may be published; nothing "
     "else that depends on the rows is printed."
+)
+_command(
+    "count",
+    "Release the private number of rows of a column, or of each group of rows.",
+    "flights.parquet --by carrier --keys UA,AA,DL --epsilon 1",
+    bounds=None,
+    nan=None,
+    **NO_METHOD,
+)
+_command(
+    "sum",
+    "Release the private sum of a column.",
+    "flights.parquet --column arr_delay --bounds -60 300 --epsilon 1 --nan 0",
+    **NO_METHOD,
+)
+_command(
+    "mean",
+    "Release the private mean of a column.",
+    "flights.parquet --column arr_delay --bounds -60 300 --by carrier --keys @carriers.txt "
+    "--ids tailnum --max-groups 3 --max-rows 20 --epsilon 1 --nan 0",
+    **NO_METHOD,
+)
+_command(
+    "variance",
+    "Release the private variance of a column.",
+    "flights.parquet --column arr_delay --bounds -60 300 --epsilon 1 --nan 0 --json",
+    **NO_METHOD,
 )
 _command(
     "median",

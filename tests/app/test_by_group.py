@@ -1,0 +1,491 @@
+"""Groups and conditions in jobs and on the command line: what is answered, kept and paid."""
+
+import csv
+import json
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+pa = pytest.importorskip("pyarrow")
+pq = pytest.importorskip("pyarrow.parquet")
+
+import dpfast as dp  # noqa: E402
+from dpfast import job  # noqa: E402
+from dpfast.app import grouped  # noqa: E402
+from dpfast.app.job.plan import plan  # noqa: E402
+from dpfast.errors import (  # noqa: E402
+    ArgumentError,
+    DataError,
+    DpfastError,
+    SourceError,
+)
+from dpfast.groups.api import GroupBy  # noqa: E402
+
+from ..support.pairwise import quick_rows  # noqa: E402
+
+ROWS = 3000
+
+
+@pytest.fixture
+def frame():
+    """Delays with nulls, carriers, months, aircraft of many rows, days."""
+    bits = np.random.default_rng(1)
+    return pa.table(
+        {
+            "delay": pa.array(bits.normal(10, 20, ROWS), mask=bits.random(ROWS) < 0.1),
+            "carrier": bits.choice(["UA", "AA", "DL"], ROWS),
+            "month": bits.integers(1, 4, ROWS),
+            "tail": bits.integers(0, 300, ROWS),
+            "day": np.datetime64("2024-01-30") + bits.integers(0, 4, ROWS),
+        }
+    )
+
+
+@pytest.fixture
+def folder(frame, tmp_path, monkeypatch):
+    """The table in two formats, and files of keys."""
+    from pyarrow import csv as text
+
+    pq.write_table(frame, tmp_path / "t.parquet", row_group_size=700)
+    text.write_csv(frame, tmp_path / "t.csv")
+    (tmp_path / "keys.txt").write_text("2\r\n3\n\n")
+    (tmp_path / "both.csv").write_text("x,month,carrier\n0,1,UA\n0,3,AA\n")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("COLUMNS", "160")
+    return tmp_path
+
+
+@pytest.fixture
+def write(folder):
+    """A job about the table."""
+
+    def make(text, budget="epsilon = 900", data="t.parquet", output=""):
+        text = f'[data]\npath = "{data}"\n[budget]\n{budget}\npath = "study.db"\n{text}'
+        if output:
+            text += f'[output]\npath = "{output}"\n'
+        (folder / "job.toml").write_text(text)
+        return folder / "job.toml"
+
+    return make
+
+
+def release(**more):
+    return "[[release]]\n" + "".join(f"{key} = {value}\n" for key, value in more.items())
+
+
+FOUR = (
+    release(statistic='"mean"', column='"delay"', by='"carrier"', keys='["UA", "WN"]', nan=0,
+            bounds="[-60, 300]")
+    + release(statistic='"count"', by='["month", "carrier"]', keys='[[1, 2], ["UA", "AA"]]')
+    + release(statistic='"count_distinct"', by='"carrier"', keys='["DL"]', ids='"tail"')
+    + release(statistic='"top_k"', k=2, by='"month"', keys="[1, 2, 3]", name='"most"')
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("data", ["t.parquet", "t.csv"])
+def test_the_answers_of_group_by(write, frame, data):
+    rows = frame.to_pandas()
+    path = write(FOUR, 'epsilon = 900\nids = "tail"\nmax_rows = 30', data=data)
+    dp.Budget(epsilon=90_000, ids="tail", max_rows=30, path=path.with_name("study.db"))
+    results = job.run(path)
+    results.check()
+    found = results["mean of delay by carrier"]
+    assert found["carrier"] == ["UA", "WN"] and list(found) == ["carrier", "mean"]
+    truth = rows["delay"].fillna(0)[rows["carrier"] == "UA"].mean()
+    assert abs(found["mean"][0] - truth) < 0.1
+    found = results["count by month, carrier"]
+    pairs = list(zip(found["month"], found["carrier"], strict=True))
+    assert pairs == [(1, "UA"), (1, "AA"), (2, "UA"), (2, "AA")]
+    sizes = rows.groupby(["month", "carrier"]).size()
+    assert found["count"] == [sizes[pair] for pair in pairs]
+    assert found["count error"] == [0] * 4 and type(found["count"][0]) is int
+    people = rows[rows["carrier"] == "DL"]["tail"].nunique()
+    assert abs(results["count_distinct by carrier"]["count_distinct"][0] - people) <= 3
+    most = rows.groupby("month").size().sort_values(ascending=False).index[:2]
+    assert results["most"] == {"month": list(most)}
+    assert job.explain(path)["passes"] == 2
+
+
+AGG = """
+[defaults]
+bounds = [-60, 300]
+nan = 0
+[[release]]
+name = "late"
+by = "day"
+weights = {keys = 2, mean = 3}
+[release.agg.n]
+statistic = "count"
+[release.agg.mean]
+statistic = "mean"
+column = "delay"
+[release.agg.q]
+statistic = "quantiles"
+column = "delay"
+qs = [0.25, 0.75]
+nan = 9
+"""
+
+
+def test_several_statistics_of_private_keys_for_one_loss(write, frame):
+    path = write(AGG, "epsilon = 80\ndelta = 1e-6", output="out.json")
+    found = job.run(path)["late"]
+    assert list(found) == ["day", "n", "n error", "mean", "q 0.25", "q 0.75"]
+    days = ["2024-01-30", "2024-01-31", "2024-02-01", "2024-02-02"]
+    assert found["day"] == days
+    assert found["n"] == frame.to_pandas()["day"].value_counts().sort_index().tolist()
+    (made,) = plan(path).releases
+    shares = {name: one.loss.epsilon for name, one in made.mechanism.statistics.items()}
+    assert shares["mean"] == 3 * shares["n"] == 3 * shares["q"] == Fraction(240, 7)
+    nans = {name: one.nan for name, one in made.mechanism.statistics.items()}
+    assert nans == {"n": "raise", "mean": 0, "q": 9}
+    (told,) = job.explain(path)["releases"]
+    assert told["columns"] == ["delay"] and told["by"] == ["day"]
+    assert told["expected_error"]["note"].startswith("n ± ")
+    budget = dp.Budget(path=path.with_name("study.db"))
+    assert budget.history[0].what == "agg by day" and budget.spent["epsilon"] == 80
+
+
+def test_answered_it_is_neither_paid_nor_computed_again(write, folder):
+    path = write(FOUR.replace("ids", "# ids").replace("count_distinct", "count"))
+    first = job.run(path)
+    again = job.run(path)
+    first.check()
+    assert again.passes == 0
+    assert [o.kept for o in again.outcomes] == [o.kept for o in first.outcomes]
+    budget = dp.Budget(path=folder / "study.db")
+    assert budget.spent["epsilon"] == 900 and len(budget.history) == 4
+    kept = [line.answer["value"] for line in budget.history]
+    assert all(type(column) is list for answer in kept for column in answer.values())
+    assert first["most"] in kept
+    # Other keys are another question, and so are other keys of a file that is named alike.
+    keys = []
+    for lines in ("1\n2\n", "1\n3\n", "1\n2\n"):
+        (folder / "keys.txt").write_text(lines)
+        text = release(statistic='"count"', by='"month"', keys='"@keys.txt"')
+        keys.append(plan(write(text, "epsilon = 1")).releases[0].key)
+    assert keys[0] == keys[2] != keys[1]
+
+
+@pytest.mark.parametrize("ending", ["csv", "parquet"])
+def test_a_row_of_the_output_for_each_number(write, folder, ending):
+    text = FOUR.replace("ids", "# ids").replace('"count_distinct"', '"count"\nname = "people"')
+    histogram = release(statistic='"histogram"', column='"delay"', by='"carrier"', keys='["UA"]',
+                        bins=2, bounds="[-60, 300]", name='"bins"')  # fmt: skip
+    path = write(text + histogram, output=f"out.{ending}")
+    results = job.run(path)
+    out = folder / f"out.{ending}"
+    if ending == "csv":
+        with out.open(newline="") as file:
+            rows = list(csv.DictReader(file))
+    else:
+        rows = pq.read_table(out).to_pylist()
+    means = [row for row in rows if row["name"] == "mean of delay by carrier"]
+    assert [(row["group"], row["at"], row["index"]) for row in means] == [
+        ("UA", "mean", "0"),
+        ("WN", "mean", "1"),
+    ]
+    assert [float(row["value"]) for row in means] == results[means[0]["name"]]["mean"]
+    assert not means[0]["half_width"] and "rows of each group" in means[0]["note"]
+    pairs = [row for row in rows if row["name"] == "count by month, carrier"]
+    assert [json.loads(row["group"]) for row in pairs][1:3] == [[1, "AA"], [2, "UA"]]
+    assert {float(row["half_width"]) for row in pairs} == {0.0}
+    bins = [row for row in rows if row["name"] == "bins"]
+    assert [row["at"] for row in bins] == ["histogram -60", "histogram 120"]
+    assert all(float(row["half_width"]) == 0 for row in bins)
+    most = [row for row in rows if row["name"] == "most"]
+    assert [int(row["group"]) for row in most] == results["most"]["month"]
+    assert not any(row["value"] for row in most)
+
+
+def test_keys_of_files_have_the_types_of_their_columns(write, folder):
+    (folder / "days.txt").write_text("2024-01-30\n2024-03-01\n")
+    text = (
+        release(statistic='"count"', by='"month"', keys='"@keys.txt"')
+        + release(statistic='"count"', by='["carrier", "month"]', keys='"@both.csv"')
+        + release(statistic='"count"', by='"month"', keys='"@both.csv"', name='"c"')
+        + release(statistic='"count"', by='"day"', keys='"@days.txt"')
+        + release(statistic='"count"', by='"day"', keys="[2024-01-30]", name='"d"')
+    )
+    results = job.run(write(text))
+    results.check()
+    assert results["count by month"]["month"] == [2, 3]
+    found = results["count by carrier, month"]
+    assert (found["carrier"], found["month"]) == (["UA", "AA"], [1, 3])
+    assert results["c"]["month"] == [1, 3]
+    counts = results["count by day"]["count"]
+    assert counts[0] > 500 and counts[1] == 0 and results["d"]["count"] == counts[:1]
+
+
+# --- conditions ---------------------------------------------------------------------------------
+
+WHERE = """
+[defaults]
+bounds = [-60, 300]
+nan = 0
+where = [{column = "carrier", in = ["UA", "AA"]}, {column = "month", at_most = 2}]
+"""
+SOME = (
+    release(statistic='"mean"', column='"delay"')
+    + release(statistic='"count"', column='"month"', nan='"keep"')
+    + release(statistic='"count"', column='"month"', nan='"keep"', where="[]", name='"all"')
+    + release(statistic='"count"', by='"carrier"', keys='["UA", "DL"]')
+    + release(statistic='"median"', column='"delay"', where='{column = "month", equal = 3}')
+)
+
+
+@pytest.mark.parametrize("data", ["t.parquet", "t.csv"])
+def test_only_rows_that_pass(write, frame, data):
+    rows = frame.to_pandas()
+    some = rows[rows["carrier"].isin(["UA", "AA"]) & (rows["month"] <= 2)]
+    path = write(WHERE + SOME, data=data)
+    results = job.run(path)
+    results.check()
+    assert results["count of month"] == len(some) and results["all"] == ROWS
+    assert abs(results["mean of delay"] - some["delay"].fillna(0).mean()) < 0.1
+    found = results["count by carrier"]["count"]
+    assert found == [(some["carrier"] == "UA").sum(), 0]
+    third = rows[rows["month"] == 3]["delay"].fillna(0)
+    assert abs(results["median of delay"] - np.median(third)) < 3
+    # The number of rows of an error bar is the count of the rows that pass the same conditions.
+    mean, count, every, _, median = (outcome.release for outcome in results.outcomes)
+    assert results.rows(mean) == results.rows(count) == len(some)
+    assert results.rows(every) == ROWS and results.rows(median) is None
+    assert job.explain(path)["releases"][0]["expected_error"]["half_width"] is None
+
+
+@pytest.mark.parametrize("data", ["t.parquet", "t.csv"])
+def test_as_many_passes_as_explained(write, data):
+    for one in (
+        release(statistic='"mean"', column='"delay"', bounds="[0, 9]", nan=0),
+        release(statistic='"median"', column='"delay"', bounds="[0, 9]", nan=0),
+        release(statistic='"count"', by='"carrier"', ids='"tail"', keys='["UA"]', max_rows=2),
+    ):
+        more = 'ids = "tail"\nmax_rows = 3\n'
+        text = one + 'where = {column = "month", above = 1}\n'
+        path = write(text, "epsilon = 9\n" + more * ("ids" in one), data=data)
+        path.with_name("study.db").unlink(missing_ok=True)
+        assert job.explain(path)["passes"] == job.run(path).passes
+
+
+@pytest.mark.parametrize("data, passes", [("t.parquet", 1), ("t.csv", 2)])
+def test_a_column_that_is_key_here_and_number_there(write, frame, data, passes):
+    """In a file of text its cells are read twice, as text and as numbers."""
+    rows = frame.to_pandas()
+    text = release(statistic='"count"', by='"month"', keys="[1, 3]") + release(
+        statistic='"sum"', column='"month"', bounds="[0, 9]",
+        where='{column = "month", above = 1}',
+    )  # fmt: skip
+    results = job.run(write(text, data=data))
+    results.check()
+    sizes = rows.groupby("month").size()
+    assert results["count by month"]["count"] == sizes[[1, 3]].tolist()
+    assert abs(results["sum of month"] - rows["month"][rows["month"] > 1].sum()) < 2
+    assert results.passes == passes
+
+
+def test_where_rows_are_replaced_only_groups_have_conditions(write):
+    groups = release(statistic='"count"', by='"month"', keys="[1]", where='{column="day", above=1}')
+    groups = groups.replace("day", "delay")
+    path = write(groups, 'epsilon = 300\nneighbors = "replace"')
+    assert job.run(path)["count by month"]["count"][0] > 100
+    plain = release(statistic='"count"', column='"month"', where='{column = "month", above = 1}')
+    path = write(plain, 'epsilon = 9\nneighbors = "replace"')
+    with pytest.raises(ArgumentError, match="'count of month': where must be left out under neig"):
+        job.run(path)
+
+
+# --- errors -------------------------------------------------------------------------------------
+
+COUNT = {"statistic": '"count"', "by": '"month"', "keys": "[1]"}
+MEAN = {"statistic": '"mean"', "column": '"delay"', "by": '"carrier"', "keys": '["UA"]'}
+PART = {"by": '"month"', "keys": "[1]", "agg": '{n = {statistic = "count"}}'}
+
+
+@quick_rows(9)
+@pytest.mark.parametrize(
+    "one, said",
+    [
+        ({"keys": "[1]", "statistic": '"count"', "column": '"month"'}, "keys must be an argument"),
+        (COUNT | {"by": "[]"}, "release 1: by must be the name of a column, or a list of"),
+        (COUNT | {"by": "[3]"}, (TypeError, "release 1: by[0] must be text")),
+        (COUNT | {"by": '"mont"', "name": '"x"'},
+         (SourceError, "release 'x': column 'mont' is not in t.parquet (did you mean 'month'?)")),
+        (COUNT | {"column": '"delay"'}, "column must be an argument of count, which"),
+        (COUNT | {"statistic": '"iqr"'}, "'iqr by month': statistic must be one of agg, count,"),
+        (COUNT | {"max_rows": "3"}, "'count by month': max_rows must be left out without ids"),
+        (COUNT | {"ids": "3"}, (TypeError, "ids must be text, got 3")),
+        (COUNT | {"keys": '"UA"'}, "keys must be a list of keys, or a file of them such as"),
+        (COUNT | {"keys": '"@no.txt"'}, (SourceError, "keys 'no.txt' cannot be read: No such")),
+        (COUNT | {"keys": '"@t.parquet"'}, (SourceError, "'t.parquet' must be text in UTF-8")),
+        (COUNT | {"keys": '"@both.csv"', "by": '["month", "day"]'},
+         (SourceError, "keys 'both.csv' must have a column 'day', got ['x', 'month', 'carrier']")),
+        (COUNT | {"keys": '"@keys.txt"', "by": '["month", "day"]'}, "keys must be a .csv file wit"),
+        (COUNT | {"keys": '"@both.csv"', "by": '"x"'}, (SourceError, "column 'x' is not in")),
+        (COUNT | {"keys": '["UA"]'}, "keys must be integers, as the column 'month' is"),
+        (COUNT | {"keys": "[1, 1]"}, "keys must be different from one another"),
+        ({**COUNT, "keys": "[]"}, "keys must be at least one"),
+        ({"statistic": '"count"', "by": '"month"'}, "delta must be greater than 0 where keys are"),
+        (MEAN, "'mean of delay by carrier': bounds must be given: mean needs it"),
+        (MEAN | {"bounds": "[1, 0]"}, "bounds must be a pair (lo, hi)"),
+        (MEAN | {"bounds": "[0, 1]", "column": '"day"'}, (SourceError, "must hold integers")),
+        (PART | {"agg": "{}"}, "agg must be tables of statistics"),
+        (PART | {"agg": "{n = 3}"}, "agg.n must be a table, [release.agg.n]"),
+        (PART | {"agg": '{n = {statistic = "iqr"}}'}, "agg.n.statistic must be one of 'count',"),
+        (PART | {"agg": '{n = {statistic = "sum", column = "delay"}}'},
+         "agg.n.bounds must be given: sum needs it"),
+        (PART | {"agg": '{n = {statistic = "count", epsilon = 1}}'}, "agg.n.epsilon must be an"),
+        (PART | {"agg": '{n = {statistic = "sum", column = "delay", bounds = [1, 0]}}'},
+         "agg.n: bounds must be a pair"),
+        (PART | {"statistic": '"count"'}, "agg must be tables [release.agg.NAME] of statistic 'ag"),
+        ({"statistic": '"agg"', "by": '"month"'}, "agg must be tables [release.agg.NAME] of"),
+        ({"agg": "{}", "column": '"a"'}, "release 1: by must be given, for agg is of groups"),
+        (PART | {"weights": "{m = 1}"}, "'agg by month': weights must be for 'n', got 'm'"),
+        (COUNT | {"where": "[true]"}, (TypeError, "where must be a table such as")),
+        (COUNT | {"where": '{column = "delay", over = 1}'}, "where.over must be one of above,"),
+        (COUNT | {"where": '{column = "dela", above = 1}'}, (SourceError, "column 'dela' is not")),
+        (COUNT | {"where": '{column = "carrier", above = 1}'}, (SourceError, "must hold integers")),
+        (COUNT | {"where": '{column = "month", in = ["1"]}'}, "where must be numbers, as the col"),
+    ],
+    ids=str,
+)  # fmt: skip
+def test_one_clear_error_before_anything_is_spent(write, folder, one, said):
+    kind, said = said if isinstance(said, tuple) else (ArgumentError, said)
+    path = write(release(**one), "epsilon = 1")
+    for run in (job.run, job.explain):
+        with pytest.raises((kind, TypeError)) as caught:
+            run(path)
+        assert said in str(caught.value) and isinstance(caught.value, DpfastError)
+        assert str(caught.value).startswith("release ") and "\n" not in str(caught.value)
+    assert not (folder / "study.db").exists()
+
+
+def test_what_the_data_do_not_allow_is_an_answer(write):
+    path = write(release(**MEAN, bounds="[0, 9]") + release(**COUNT), output="out.csv")
+    results = job.run(path)
+    with pytest.raises(DataError, match="release 'mean of delay by carrier': "):
+        results.check()
+    assert results["count by month"]["count"][0] > 100
+    assert job.run(path).passes == 0
+
+
+def test_every_method_of_groups_is_a_statistic():
+    methods = {name for name, one in vars(GroupBy).items() if callable(one) and name[0] != "_"}
+    assert methods == set(grouped.STATISTICS)
+
+
+# --- the command line ---------------------------------------------------------------------------
+
+DELAY = ("--column", "delay", "--bounds", -60, 300, "--nan", 0, "--epsilon", 200)
+
+
+def test_groups_on_the_command_line(told, folder, frame):
+    rows = frame.to_pandas()
+    got = told(
+        *("count", "t.parquet", "--by", "carrier", "--keys", "UA,WN", "--epsilon", 400),
+        *("--ids", "tail", "--max-rows", 20, "--max-groups", 3),
+    )
+    count = got["groups"]["count"]
+    assert abs(count[0] - (rows["carrier"] == "UA").sum()) < 20 and abs(count[1]) < 20
+    assert {name: value for name, value in got.items() if name != "groups"} == {
+        "statistic": "count",
+        "file": "t.parquet",
+        "column": None,
+        "by": ["carrier"],
+        "keys": ["UA,WN"],
+        "ids": "tail",
+        "max_groups": 3,
+        "max_rows": 20,
+        "epsilon": 400.0,
+        "neighbors": "add-remove",
+    }
+    got = told("mean", "t.csv", "--by", "month", "--keys", "@keys.txt", *DELAY)
+    truth = rows.assign(delay=rows["delay"].fillna(0)).groupby("month")["delay"].mean()
+    assert np.abs(np.array(got["groups"]["mean"]) - truth[[2, 3]].to_numpy()).max() < 0.5
+    by = ("--by", "month", "--by", "carrier")
+    got = told("quantiles", "t.parquet", *by, "--keys", "1,2", "--keys", "UA", "--q", 0.5, *DELAY)
+    assert list(got["groups"]) == ["month", "carrier", "quantiles"]
+    assert got["groups"]["month"] == [1, 2] and got["q"] == [0.5] and "method" not in got
+    got = told("variance", "t.parquet", *by, "--keys", "@both.csv", *DELAY)
+    assert got["groups"]["carrier"] == ["UA", "AA"] and got["bounds"] == [-60, 300]
+    got = told("median", "t.parquet", "--by", "day", *DELAY, "--delta", "1e-6")
+    assert got["groups"]["day"][0] == "2024-01-30" and got["delta"] > 0
+
+
+def test_a_table_of_groups_for_people(shell, folder):
+    code, out, err = shell("sum", "t.parquet", "--by", "carrier", "--keys", "UA,[b]", *DELAY)
+    assert (code, err) == (0, "") and out.split()[:4] == ["carrier", "sum", "sum", "error"]
+    lines = [line.split() for line in out.splitlines()]
+    assert ["by", "carrier"] in lines and any(line[:1] == ["[b]"] for line in lines)
+    many = ",".join(map(str, range(60)))
+    code, out, _ = shell("count", "t.parquet", "--by", "tail", "--keys", many, "--epsilon", 1)
+    shown = [line.split()[0] for line in out.splitlines() if line.strip()]
+    assert code == 0 and shown.count("...") == 1 and {"19", "40"} < set(shown) > {"59"}
+    assert not {"20", "39"} & set(shown)
+
+
+def test_totals_of_a_column(told, folder, frame):
+    rows = frame.to_pandas()["delay"].fillna(0)
+    for statistic, truth in ("sum", rows.sum()), ("mean", rows.mean()), ("variance", rows.var()):
+        got = told(statistic, "t.parquet", *DELAY)
+        assert abs(got["value"] / truth - 1) < 0.02 and "method" not in got
+    got = told("count", "t.csv", "--column", "delay", "--epsilon", 400)
+    assert got["value"] == ROWS and "bounds" not in got
+
+
+@quick_rows(3)
+@pytest.mark.parametrize(
+    "words, code, said",
+    [
+        (("count", "t.parquet", "--by", "carrier", "--epsilon", 1), 2, "delta must be greater"),
+        (("count", "t.parquet", "--keys", "UA", "--epsilon", 1), 2, "keys must be left out with"),
+        (("mean", "t.parquet", "--ids", "tail", *DELAY), 2, "ids must be left out without by"),
+        (("mean", "t.parquet", "--by", "month", "--keys", "UA", *DELAY), 2,
+         "keys must be integers, as the column 'month' is, got 'UA'"),
+        (("mean", "t.parquet", "--by", "day", "--keys", "UA", *DELAY), 2, "dates or times"),
+        (("mean", "t.parquet", "--by", "day", "--by", "month", "--keys", "1", *DELAY), 2,
+         "keys must be given once for each of 2 columns (by), or @FILE"),
+        (("median", "t.parquet", "--by", "month", "--keys", "1", "--method", "smooth", *DELAY), 2,
+         "method must be left out with by, got 'smooth'"),
+        (("median", "t.parquet", "--by", "month", "--keys", "1", "--noise", "cauchy", *DELAY), 2,
+         "noise must be left out with by"),
+        (("mean", "t.parquet", "--by", "month", "--keys", "@no.txt", *DELAY), 3, "'no.txt' cannot"),
+        (("mean", "t.parquet", "--by", "moth", "--keys", "1", *DELAY), 3, "(did you mean 'month'"),
+        (("count", "t.parquet", "--by", "month", "--keys", "1", "--column", "day",
+          "--epsilon", 1), 2, "column must be left out with by"),
+        (("mean", "t.parquet", "--by", "month", "--bounds", 0, 1, "--epsilon", 1), 2,
+         "column must be given, for mean needs it"),
+        (("mean", "t.parquet", "--by", "month", "--keys", "1", "--ids", "tail", *DELAY), 2,
+         "max_rows must be given"),
+        (("mean", "t.parquet", "--by", "month", "--keys", "1", "--column", "delay", "--bounds",
+          0, 1, "--epsilon", 1), 5, "not refunded"),
+    ],
+    ids=str,
+)  # fmt: skip
+def test_every_error_is_one_line_and_a_code(shell, folder, words, code, said):
+    got, out, err = shell(*words)
+    assert (got, out, err.count("\n")) == (code, "", 1) and said in err
+
+
+def test_run_and_history_show_groups(shell, write, folder):
+    text = FOUR.replace("ids", "# ids").replace('"count_distinct"', '"count"\nname = "people"')
+    path = write(text)
+    code, out, err = shell("run", path)
+    assert (code, err) == (0, "") and "4 groups" in out and "1 group " in out
+    assert ["WN"] in [line.split()[:1] for line in out.splitlines()]
+    assert shell("explain", path)[1].count("paid already") == 1
+    out = shell("budget", "history", folder / "study.db")[1]
+    assert "mean by carrier" in out and "count by month, carrier" in out and "top-2 by" in out
+    assert "2 groups: carrier, mean" in " ".join(out.split())
+    assert "[[" not in out and '{"value"' not in out
+
+
+def test_what_groups_would_cost():
+    budget = dp.Budget(epsilon=1)
+    groups = dp.group_by({"k": ["a"], "x": [1.0]}, "k", keys=["a", "b"])
+    assert budget.cost(groups.mean, "x", bounds=(0, 1), epsilon=0.25).epsilon == 0.25
+    parts = {"n": dp.stat.count(), "s": dp.stat.sum("x", bounds=(0, 1))}
+    assert budget.cost(groups.agg, parts, epsilon=0.25).epsilon == 0.25
+    groups.count(epsilon=0.25, budget=budget)
+    assert [line.what for line in budget.history] == ["count by k"]
