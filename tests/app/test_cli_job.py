@@ -137,7 +137,7 @@ def test_no_entropy_and_an_interrupt(shell, path, monkeypatch):
 
 @pytest.mark.full
 def test_the_documented_example(tmp_path):
-    (example,) = re.findall(r"```toml\n(.*?)```", DOCS.read_text(encoding="utf-8"), re.S)
+    example, groups = re.findall(r"```toml\n(.*?)```", DOCS.read_text(encoding="utf-8"), re.S)
     adult = Path(dp.__file__).with_name("data") / "adult.parquet"
     shutil.copy(adult, tmp_path)
     (tmp_path / "job.toml").write_text(example)
@@ -155,3 +155,12 @@ def test_the_documented_example(tmp_path):
     assert len(rows) == 1 + 3 + 16 + 4
     assert abs(float(rows[0]["value"]) - 38.58) < 0.5
     assert dp.Budget(path=tmp_path / "study.db").spent["epsilon"] == 2
+    (tmp_path / "groups.toml").write_text(groups)
+    results = job.run(tmp_path / "groups.toml")
+    results.check()
+    hours, countries = results["hours of work"], results["countries"]
+    assert hours["sex"] == ["Female", "Male"] * 2 and 42 < hours["mean"][1] < 46
+    assert {"United-States", "Mexico"} <= set(countries["native_country"])
+    assert list(countries)[1:] == ["people", "people error", "age"]
+    with (tmp_path / "groups.csv").open(newline="") as file:
+        assert len(list(csv.DictReader(file))) == 4 + 2 * len(countries["age"])
