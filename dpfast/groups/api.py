@@ -739,6 +739,10 @@ class GroupBy:
         if not isinstance(statistics, Mapping) or not statistics:
             checks.fail_kind("statistics", rule, statistics)
         taken = set(self._keys.by)
+        told = [one for one in statistics.values() if isinstance(one, Histogram) and one.is_text]
+        text = {*self._keys.by, *(name for one in told for name in one.reads)}
+        if self._persons is not None:
+            text.add(self._persons.column)
         for name, statistic in statistics.items():
             if not isinstance(name, str) or not isinstance(statistic, (Sums, Quantiles)):
                 checks.fail_kind("statistics", rule, statistic)
@@ -756,6 +760,9 @@ class GroupBy:
                 continue
             for one in statistic.reads:
                 self._batches.numbers(one)
+                if one in text and self._batches.is_text(one):
+                    rule = "no column of keys, ids or text, where a file of text holds it"
+                    checks.fail("column", rule, one)
 
     def _shares(self, statistics: Mapping[str, Any], weights: Any) -> dict[str, Fraction]:
         """Return the share of the loss of each statistic, and of private keys."""

@@ -261,13 +261,10 @@ def _ranks(column: NDArray[Any]) -> NDArray[Any]:
     if column.dtype.kind != "O":
         return column if column.dtype.kind in "biuM" else np.unique(column, return_inverse=True)[1]
     listed = column.tolist()
-    if all(type(one) is str for one in listed):
-        order = sorted(range(len(listed)), key=listed.__getitem__)
-    else:
-        order = sorted(range(len(listed)), key=lambda i: _sortable(listed[i]))
-    ranks = np.empty(len(listed), np.int64)
-    ranks[order] = np.arange(len(listed))
-    return ranks
+    if not all(type(one) is str for one in listed):
+        listed = list(map(_sortable, listed))
+    places = {key: i for i, key in enumerate(sorted(set(listed)))}
+    return np.fromiter(map(places.__getitem__, listed), np.int64, len(listed))
 
 
 def _sortable(key: Any) -> tuple[int, Any]:

@@ -489,3 +489,20 @@ def test_what_groups_would_cost():
     assert budget.cost(groups.agg, parts, epsilon=0.25).epsilon == 0.25
     groups.count(epsilon=0.25, budget=budget)
     assert [line.what for line in budget.history] == ["count by k"]
+
+
+@pytest.mark.parametrize("data", ["t.parquet", "t.csv"])
+def test_plain_statistics_of_people(write, frame, data):
+    """One pass more says whose rows count, and the mechanism is that of rows."""
+    own = {"ids": '"tail"', "max_rows": 60}
+    text = release(statistic='"count"', column='"month"', **own)
+    text += release(statistic='"mean"', column='"month"', bounds="[0, 5]", **own)
+    path = write(text, 'epsilon = 900\nids = "tail"', data=data)
+    told = {one["statistic"]: one for one in job.explain(path)["releases"]}
+    assert [told[name]["passes"] for name in ("count", "mean")] == [2, 2]
+    assert [told[name]["mechanism"] for name in ("count", "mean")] == ["Count", "Mean"]
+    results = job.run(path)
+    results.check()
+    truth = frame.to_pandas()["month"].mean()
+    assert abs(results["count of month"] - ROWS) < 20
+    assert abs(results["mean of month"] - truth) < 0.1

@@ -15,7 +15,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import dpfast as dp
-from dpfast.errors import SourceError
+from dpfast.errors import ArgumentError, SourceError
 from dpfast.groups import keys as keys_module
 
 LOSS = {"epsilon": 5, "delta": 1e-9}
@@ -172,3 +172,29 @@ def test_dates_of_records_in_a_file(tmp_path):
     np.save(tmp_path / "y.npy", months)
     with pytest.raises(SourceError, match="to the second or finer"):
         dp.group_by(dp.scan(tmp_path / "y.npy", "x"), "k")
+
+
+def test_private_keys_of_several_columns_ascend_from_the_first_to_the_last():
+    rng = np.random.default_rng(6)
+    for kind in (str, np.int64, object, "M8[D]"):
+        own = rng.integers(0, 3, 4000)
+        first = np.array([[1, "b", "a"][i] for i in own], object) if kind is object else own
+        first = first if kind is object else first.astype(kind)
+        table = {"a": first, "b": rng.integers(0, 4, 4000).astype(str)}
+        found = dp.group_by(table, ["a", "b"]).count(epsilon=50, delta=1e-3)
+        ranks = {1: 0, "a": 1, "b": 2} if kind is object else None
+        rows = [(ranks[a] if ranks else a, b) for a, b in zip(found["a"], found["b"], strict=True)]
+        assert len(rows) == 12 and rows == sorted(rows)
+
+
+def test_a_column_of_a_file_of_text_is_text_or_numbers(tmp_path):
+    (tmp_path / "t.csv").write_text("i,x,w\n1,2,a\n2,3,b\n")
+    scanned = dp.scan(tmp_path / "t.csv", ["x"])
+    budget = dp.Budget(epsilon=9)
+    own = {"bounds": (0, 9), "epsilon": 1, "budget": budget}
+    with pytest.raises(ArgumentError, match="column must be no column of keys, ids or text"):
+        dp.group_by(scanned, "i", keys=[1, 2]).sum("i", **own)
+    with pytest.raises(ArgumentError, match="column must be no column of keys, ids or text"):
+        dp.group_by(scanned, "w", keys=["a"], ids="i", max_rows=1).sum("i", **own)
+    assert not budget.history
+    assert list(dp.group_by(scanned, "i", keys=[1, 2]).sum("x", **own)) == ["i", "sum", "sum error"]

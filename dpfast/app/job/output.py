@@ -200,7 +200,7 @@ def _explained(plan: Plan, release: Release) -> ReleaseExplanation:
     kind = "rho" if isinstance(whole, ZCDP) else "epsilon"
     return {
         **release_facts(release, plan.rows_of(release)),
-        "mechanism": type(release.mechanism).__name__,
+        "mechanism": type(getattr(release.mechanism, "inner", release.mechanism)).__name__,
         "what": release.mechanism.name,
         "share": str(release.share[kind] / getattr(whole, kind)),  # exactly
         "passes": passes(plan, release),
@@ -218,7 +218,11 @@ def passes(plan: Plan, release: Release) -> int | None:
     mechanism = release.mechanism
     if release.entry.by:
         return 1 + (mechanism.persons is not None)
-    reader, rows, is_whole = plan.reader, plan.rows_of(release), not release.entry.where
+    inner = getattr(mechanism, "inner", None)
+    if inner is not None:  # of people: a pass before says whose rows count
+        mechanism = inner
+    reader, rows = plan.reader, plan.rows_of(release)
+    is_whole = not release.entry.where and inner is None
     counted = is_whole and reader.length is not None  # by the format
     if hasattr(mechanism, "bound"):
         return None
@@ -228,7 +232,8 @@ def passes(plan: Plan, release: Release) -> int | None:
     of_ranks = hasattr(mechanism, "assume_sorted") or getattr(mechanism, "of_ranks", False)
     public = plan.job.neighbors == "replace"
     sampled = small or (is_whole and (reader if public else type(reader)).samples)
-    return 1 + (of_ranks and not sampled) + isinstance(mechanism, SmoothMean)
+    own = 1 + (of_ranks and not sampled) + isinstance(mechanism, SmoothMean)
+    return own + (inner is not None)
 
 
 # --- rows ---------------------------------------------------------------------------------------

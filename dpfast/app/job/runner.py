@@ -73,7 +73,11 @@ class Results:
         for outcome in self.outcomes:
             entry, mechanism = outcome.release.entry, outcome.release.mechanism
             is_count = entry.statistic == "count" and not entry.by
-            if not is_count or entry.where != asked.where or mechanism.present != drops:
+            if (
+                not is_count
+                or entry.where != asked.where
+                or getattr(mechanism, "present", None) != drops
+            ):
                 continue
             count = (outcome.kept or {}).get("value")
             if isinstance(count, list) and not drops:  # one number, repeated
