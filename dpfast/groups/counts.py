@@ -31,9 +31,8 @@ class Histogram(Count):
     def labels(self) -> list[str]:
         """Return what the bins are called: their categories, or their lower edges."""
         edges = self.axis.edges
-        if len(edges) == self.axis.native.bins:
-            return [str(edge) for edge in edges.tolist()]
-        return labels(edges[:-1].tolist())
+        listed = edges.tolist() if len(edges) == self.axis.native.bins else edges[:-1].tolist()
+        return labels(listed) if edges.dtype.kind == "f" else list(map(str, listed))
 
     def names(self, name: str) -> list[str]:
         return [*(f"{name} {label}" for label in self.labels), f"{name} error"]

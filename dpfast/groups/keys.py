@@ -140,7 +140,8 @@ class PublicKeys:
         """Return the codes of each column of a product, or of all columns together."""
         words = [KeyWords(key).of(form) for form in self.forms.values()]
         if any(own.present is not None and not own.present.all() for own in words):
-            checks.fail("keys", "keys none of which is missing", "one that is")
+            rule = "integers, text, bytes or dates, none of which is missing"
+            checks.fail("keys", rule, "another one")
         chains = []
         for some in [[own] for own in words] if self.is_product else [words]:
             chain = Chain(len(some), key)
