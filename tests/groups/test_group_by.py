@@ -16,9 +16,9 @@ import pytest
 import dpfast as dp
 from dpfast.errors import ArgumentError, ArgumentTypeError, BudgetError, DataError, DpfastError
 from dpfast.groups.answer import Answer
-from dpfast.groups.bounding import Bounding
 from dpfast.rng import InsecureGenerator
 from dpfast.sources import batches
+from dpfast.sources.bounding import Bounding
 
 from ..support.pairwise import quick_rows
 

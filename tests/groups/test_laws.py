@@ -26,7 +26,6 @@ import dpfast as dp
 from dpfast._kernels.sources import Key
 from dpfast.groups import keys as keys_module
 from dpfast.groups import ranks, table
-from dpfast.groups.bounding import KEPT, Bounding
 from dpfast.groups.counts import Histogram
 from dpfast.groups.key_coins import KeyRule
 from dpfast.groups.key_selection import EqualParts
@@ -36,6 +35,7 @@ from dpfast.groups.sums import Count, Sums
 from dpfast.groups.top import Top
 from dpfast.noise.distributions.base import context
 from dpfast.rng import InsecureGenerator
+from dpfast.sources.bounding import KEPT, Bounding
 
 from ..reference.groups.quantile import probabilities
 from ..support.pairwise import pairwise, quick_rows
@@ -144,6 +144,7 @@ class _Given:
 
     def __init__(self, statistic, totals):
         self.forms, self._totals = statistic.forms, totals
+        self.of_group = statistic.of_group
 
     def room(self, groups):
         return self._totals

@@ -73,8 +73,8 @@ def integers(statistic, groups, rows, shift=0, before=()):
     if isinstance(statistic, Count):
         return room[:groups].astype(np.int64).ravel() >> shift
     found = np.empty((len(statistic.forms), groups), np.int64)
-    for (a, b, c), form in zip(statistic.forms, found, strict=True):
-        kernel.combine(room[:groups].copy(), a, b, c, shift, form)
+    for i, ((a, b, c), form) in enumerate(zip(statistic.forms, found, strict=True)):
+        kernel.combine(statistic.of_group(room[:groups].copy(), i), a, b, c, shift, form)
     return found.ravel()
 
 
