@@ -252,6 +252,27 @@ class InsecureGenerator(Generator):
         return f"InsecureGenerator(seed={seed}, not private)"
 
 
+def branch(stream: BitStream) -> BitStream:
+    """Return a stream with a key from another: what is drawn of one says nothing of the other.
+
+    So parts of a release can be drawn in any order, by any threads, with the same bits.
+
+    Parameters
+    ----------
+    stream : BitStream
+
+    Returns
+    -------
+    BitStream
+        For one thread at a time.
+    """
+    key = stream.take(32)
+    try:
+        return BitStream(key)
+    finally:
+        wipe(key)
+
+
 _default = SecureGenerator()
 
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
+from contextlib import closing
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any, ClassVar, Self
@@ -21,8 +22,9 @@ from .._core import checks, nan_policy
 from .._kernels import groups as _native
 from ..privacy import ZCDP, Approx, Loss, Pure
 from ..privacy.conversions import rho_within
-from ..rng import Generator
+from ..rng import Generator, branch
 from ..sources.batches import Piece, numbers
+from ..sources.threads import each, threads
 from ..statistics.quantiles.draws import width
 from ..statistics.quantiles.exponential import INSIDE, LEAST_RATE, rate_of
 from ..summaries.cells import Cells, cells
@@ -34,6 +36,8 @@ from .step import ROW, Step
 #: About the log2 of the number of cells between the bounds: they are int32. More would find values
 #: no better, for each doubling takes ln(2) / rate ranks.
 BITS = 30
+#: Draws below which a second thread costs more than it saves.
+FEW = 1 << 13
 #: Most whole numbers between the bounds, and the farthest from 0.
 WIDEST, FAR = (1 << 31) - 1, 1 << 50
 
@@ -141,7 +145,8 @@ class Quantiles:
         grid = self.cells
         value = nan_policy.replacement(self.nan, *self.bounds)
         filler = -1 if isinstance(value, str) else grid.cell(value)
-        own, out = codes.copy(), np.empty(len(codes), np.int32)
+        own, out = rows.room(len(codes))
+        own[...] = codes
         missing = _native.cells(
             values, own, NONE, 1.0 / grid.grid, grid.first, grid.span, filler, out
         )
@@ -166,15 +171,24 @@ class Quantiles:
             count = len(kept)
             final = np.full(groups, count, np.int32)
             final[kept] = np.arange(count, dtype=np.int32)
-        grid, stream = self.cells, generator.stream()
+        grid, stream, rates = self.cells, generator.stream(), [self.rate(q) for q in self.qs]
         ends, found = (0, grid.span), np.empty((len(self.qs), count), np.int32)
-        rates = [self.rate(q) for q in self.qs]
-        for first, rows, offsets in room.parts(count, final):
-            for q, rate, out in zip(self.qs, rates, found, strict=True):
-                inside = int(-(-INSIDE // Fraction(rate))) if self.extreme else 0
-                reach, stop = width(rate, grid.span + 1), first + len(offsets) - 1
-                own = draw_quantiles(rows, offsets, q, rate, ends, reach, stream, inside)
-                out[first:stop] = own
+        with closing(room.by_group(count, final)) as parts:
+            # A part has bits of its own, so no number of threads changes any.
+            streams = [branch(stream) for _ in range(len(parts))]
+
+            def draw(part: int) -> None:
+                first, stop = parts.ends(part)
+                rows, offsets = parts.rows(part)
+                for q, rate, out in zip(self.qs, rates, found, strict=True):
+                    inside = int(-(-INSIDE // Fraction(rate))) if self.extreme else 0
+                    reach = width(rate, grid.span + 1)
+                    out[first:stop] = draw_quantiles(
+                        rows, offsets, q, rate, ends, reach, streams[part], inside
+                    )
+
+            workers = 1 if len(self.qs) * count < FEW else threads()
+            each(draw, range(len(parts)), workers)
         # Sorted as the quantiles are: that is post-processing.
         order = np.argsort(np.argsort([float(q) for q in self.qs], kind="stable"))
         cell = np.sort(found, axis=0)[order].astype(np.int64) + grid.first

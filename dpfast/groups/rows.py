@@ -9,8 +9,7 @@ Groups are in the same parts either way.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import closing
+from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple, TypeAlias
 
@@ -24,12 +23,15 @@ from ..sources.row_files import Spill, directory
 Codes: TypeAlias = NDArray[np.int32]
 Cells: TypeAlias = NDArray[np.int32]
 
-#: Bits of a code that rows are placed by at once, and those that number a part or a first step.
-DIRECT, COARSE = 11, 8
+#: Bits of a code that rows are placed by at once, and those that number a part: more parts than the
+#: table of pages has entries for would take longer to place.
+DIRECT, COARSE = 11, 5
 #: The code of rows of no group, until it is known how many groups there are.
 NONE = (1 << 31) - 1
 #: Bytes of a row: its code and its cell, and both once more while it is sorted.
 ROW = 16
+#: Rows of a room at least.
+BLOCK = 1 << 21
 #: Bytes of rows after which it is asked what memory there is.
 STEP = 1 << 27
 
@@ -51,14 +53,91 @@ class Block(NamedTuple):
 
 
 @dataclass(slots=True)
+class Parts(ABC):
+    """Rows in parts of ``2**shift`` neighboring groups. Several threads may ask for parts."""
+
+    groups: int
+    shift: int
+
+    def __len__(self) -> int:
+        return -(-self.groups // (1 << self.shift))
+
+    def ends(self, part: int) -> tuple[int, int]:
+        """Return the first group of a part, and the first behind it."""
+        return part << self.shift, min(part + 1 << self.shift, self.groups)
+
+    @abstractmethod
+    def rows(self, part: int) -> tuple[Cells, NDArray[np.int64]]:
+        """Return the rows of a part by group, and where each of its groups begins."""
+
+    def close(self) -> None:  # noqa: B027
+        """Forget the rows."""
+
+
+@dataclass(slots=True)
+class Placed(Parts):
+    """Rows in memory: those of a part side by side, with the low bits of their codes or sorted."""
+
+    cells: Cells
+    low: Any
+    cuts: NDArray[np.int64]
+
+    def rows(self, part: int) -> tuple[Cells, NDArray[np.int64]]:
+        first, stop = self.ends(part)
+        if self.low is None:
+            own = self.cuts[first : stop + 1]
+            return self.cells[own[0] : own[-1]], own - own[0]
+        start, end = int(self.cuts[part]), int(self.cuts[part + 1])
+        blocks = min(1 << self.shift, self.groups + 1 - first)  # the last may be of no group
+        offsets, out = np.zeros(blocks + 1, np.int64), np.empty(end - start, np.int32)
+        edges = self.cuts[part : part + 2]
+        low, cells = self.low[start:end], self.cells[start:end]
+        _scatter.refine(low, self.shift, cells, edges, offsets, out)
+        return out, offsets[: stop - first + 1]
+
+
+@dataclass(slots=True)
+class Written(Parts):
+    """Rows in a file."""
+
+    file: Spill
+    blocks: list[Block]
+
+    def rows(self, part: int) -> tuple[Cells, NDArray[np.int64]]:
+        first, stop = self.ends(part)
+        read = [block.read(part) for block in self.blocks]
+        codes = np.concatenate([own for own, _ in read]) - np.int32(first)
+        cells = np.concatenate([own for _, own in read])
+        counts = np.zeros(stop - first + 1, np.int64)
+        _scatter.count(codes.view(np.uint32), counts)
+        cuts, out = np.concatenate([[0], np.cumsum(counts)]), np.empty_like(cells)
+        _scatter.place(codes.view(np.uint32), cells, cuts[:-1].copy(), out)
+        return out, cuts[:-1]
+
+    def close(self) -> None:
+        self.file.close()
+
+
+@dataclass(slots=True)
 class Rows:
     """Cells of rows and the codes of their groups."""
 
     held: list[tuple[Codes, Cells]] = field(default_factory=list)
     size: int = 0
     blocks: list[Block] = field(default_factory=list)
+    #: Room for rows to come, of which so much is taken.
+    block: NDArray[np.int32] = field(default_factory=lambda: np.empty((2, 0), np.int32))
+    taken: int = 0
     #: The size from which on it is asked again what memory there is.
     asks: int = field(default_factory=lambda: STEP)
+
+    def room(self, rows: int) -> tuple[Codes, Cells]:
+        """Return room for some rows, to be filled and added; large arrays cost less than many."""
+        if self.taken + rows > self.block.shape[1]:
+            self.block, self.taken = np.empty((2, max(rows, BLOCK)), np.int32), 0
+        self.taken += rows
+        codes, cells = self.block[:, self.taken - rows : self.taken]
+        return codes, cells
 
     def add(self, codes: Codes, cells: Cells) -> None:
         """Add rows. What is given is kept, and may be changed."""
@@ -78,57 +157,29 @@ class Rows:
         self.blocks += other.blocks
         other.held, other.blocks = [], []
 
-    def parts(
-        self, groups: int, final: Codes | None = None
-    ) -> Iterator[tuple[int, Cells, NDArray[np.int64]]]:
-        """Yield parts of neighboring groups: the first one, its rows by group, and their offsets.
+    def by_group(self, groups: int, final: Codes | None = None) -> Parts:
+        """Sort the rows by parts of neighboring groups; afterwards there are none here.
 
-        Groups come in order, each in one part. `final` are their codes, if these are not the codes
-        of rows: `groups` for those that are left out. Afterwards there are no rows.
+        `final` are the codes of groups, if these are not the codes of rows: `groups` for those that
+        are left out.
         """
-        shift = max(0, groups.bit_length() - COARSE)
-        every = [
-            (first, min(first + (1 << shift), groups)) for first in range(0, groups, 1 << shift)
-        ]
-        if not self.blocks:
-            rows, offsets = self._sorted(groups, final)
-            for first, stop in every:
-                own = offsets[first : stop + 1]
-                yield first, rows[own[0] : own[-1]], own - own[0]
-            return
-        with closing(Spill(directory(None))) as file:
-            blocks = self._by_part(file, groups, final, shift)
-            for part, (first, stop) in enumerate(every):
-                read = [block.read(part) for block in blocks]
-                codes = np.concatenate([own for own, _ in read]) - np.int32(first)
-                cells = np.concatenate([own for _, own in read])
-                yield first, *_sorted(codes, cells, stop - first)
-
-    def _sorted(self, groups: int, final: Codes | None) -> tuple[Cells, NDArray[np.int64]]:
-        """Return the rows by group, and where each group begins; those of no group are left out."""
         bits = groups.bit_length()
-        shift = 0 if bits <= DIRECT else min(bits - COARSE, 16)
-        counts = np.zeros((groups >> shift) + 1, np.int64)
-        self.held = [(_final(codes, groups, final), cells) for codes, cells in self.held]
-        for codes, _ in self.held:
-            _scatter.count(codes.view(np.uint32), counts, shift)
+        shift = min(max(0, bits - COARSE), 16)
+        if self.blocks:
+            file = Spill(directory(None))
+            return Written(groups, shift, file, self._by_part(file, groups, final, shift))
+        at_once = 0 if bits <= DIRECT else shift
+        counts = np.zeros((groups >> at_once) + 1, np.int64)
+        for i, (codes, cells) in enumerate(self.held):
+            self.held[i] = _final(codes, groups, final), cells
+            _scatter.count(self.held[i][0].view(np.uint32), counts, at_once)
         cuts = np.concatenate([[0], np.cumsum(counts)])
         rows, at = np.empty(int(cuts[-1]), np.int32), cuts[:-1].copy()
-        low: Any = np.empty(len(rows), np.uint8 if shift <= 8 else np.uint16) if shift else None
+        low: Any = np.empty(len(rows), np.uint8 if at_once <= 8 else np.uint16) if at_once else None
         while self.held:  # what has been placed is let go
             codes, cells = self.held.pop()
-            _scatter.place(codes.view(np.uint32), cells, at, rows, shift, low)
-        if low is None:
-            return rows, cuts[: groups + 1]
-        offsets = np.zeros(groups + 2, np.int64)
-        for first in range(len(counts)):
-            start, stop = int(cuts[first]), int(cuts[first + 1])
-            least, most = first << shift, min(first + 1 << shift, groups + 1)
-            own, some = np.empty(most - least + 1, np.int64), rows[start:stop]
-            edges = cuts[first : first + 2]
-            _scatter.refine(low[start:stop], shift, some.copy(), edges, own, some)
-            np.add(own[1:], start, out=offsets[least + 1 : most + 1])
-        return rows, offsets[: groups + 1]
+            _scatter.place(codes.view(np.uint32), cells, at, rows, at_once, low)
+        return Placed(groups, shift, rows, low, cuts)
 
     def _by_part(self, file: Spill, groups: int, final: Codes | None, shift: int) -> list[Block]:
         """Write all rows to a file by part, and return where they are."""
@@ -151,6 +202,7 @@ class Rows:
     def _joined(self) -> tuple[Codes, Cells]:
         """Return what is held, and hold nothing."""
         held, self.held, self.size, self.asks = self.held, [], 0, STEP
+        self.block, self.taken = np.empty((2, 0), np.int32), 0
         return np.concatenate([one for one, _ in held]), np.concatenate([one for _, one in held])
 
     def _write(self, file: Spill, cuts: NDArray[np.int64], codes: Codes, cells: Cells) -> None:
@@ -163,12 +215,3 @@ def _final(codes: Codes, groups: int, final: Codes | None) -> Codes:
         return np.minimum(codes, np.int32(groups), out=codes)
     found: Codes = np.append(final, np.int32(groups))[np.minimum(codes, len(final))]
     return found
-
-
-def _sorted(codes: Codes, cells: Cells, groups: int) -> tuple[Cells, NDArray[np.int64]]:
-    """Return the rows of a part by group, and where each begins."""
-    counts = np.zeros(groups + 1, np.int64)
-    _scatter.count(codes.view(np.uint32), counts)
-    cuts, out = np.concatenate([[0], np.cumsum(counts)]), np.empty_like(cells)
-    _scatter.place(codes.view(np.uint32), cells, cuts[:-1].copy(), out)
-    return out, cuts[: groups + 1]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from contextlib import closing
 
 import numpy as np
 import pytest
@@ -22,10 +23,14 @@ def made(codes, cells, cuts):
 
 def by_group(rows, groups, final=None):
     found = {}
-    for first, cells, offsets in rows.parts(groups, final):
-        for g, (start, stop) in enumerate(itertools.pairwise(offsets.tolist()), first):
-            assert g not in found
-            found[g] = sorted(cells[start:stop].tolist())
+    with closing(rows.by_group(groups, final)) as parts:
+        for part in range(len(parts)):
+            first, stop = parts.ends(part)
+            cells, offsets = parts.rows(part)
+            assert len(offsets) == stop - first + 1 and offsets[0] == 0
+            for g, (start, end) in enumerate(itertools.pairwise(offsets.tolist()), first):
+                assert g not in found
+                found[g] = sorted(cells[start:end].tolist())
     assert list(found) == list(range(groups))
     return found
 
@@ -75,7 +80,7 @@ def test_rows_of_several_threads_and_under_final_codes(place):
 
 def test_no_rows(place):
     assert by_group(Rows(), 3) == {0: [], 1: [], 2: []}
-    assert list(Rows().parts(0)) == []
+    assert len(Rows().by_group(0)) == 0
 
 
 def test_a_row_in_another_group_would_be_caught():
