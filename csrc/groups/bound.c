@@ -158,7 +158,8 @@ static void fill(const dpf_bound *bound, const dpf_bound_run *run, item *x)
         for (size_t j = 0; j < m; j++) {
             x[j].person = hash[j];
             low[j] = hash[j];
-            high[j] = x[j].record[2];
+            const uint64_t code = x[j].record[2];
+            high[j] = code < bound->named ? (uint64_t)bound->names[code] : code;
         }
         dpf_keys_hash(&bound->key, low, high, m, hash);
         for (size_t j = 0; j < m; j++) {

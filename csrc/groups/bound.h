@@ -7,6 +7,8 @@
  *
  *   hash of an id: of its words.  Of a group: of (hash of the id, code).  Of a row: of (number, 2^63).
  *
+ * Codes that keys got as threads met them have names, in an order that no thread has a say in.
+ *
  * Rows are split into parts by the top bits of the hash of their ids; a part, or several side by side,
  * holds all rows of its people. A record of a row is `words` 64-bit words: the low word of its id, its
  * number, its code, and if there are four, the high word of its id.
@@ -47,6 +49,8 @@ typedef struct {
     dpf_keys_key key;
     uint64_t groups, rows; /* that a person keeps: at least 1 */
     uint64_t mask;         /* of hashes: all bits, but in tests of ties */
+    const int32_t *names;  /* what is hashed for each code below `named`; others are by themselves */
+    uint64_t named;
 } dpf_bound;
 
 /* 1 if a row's number is not below `rows`, else 0. */

@@ -69,6 +69,7 @@ class Blocks:
         marks: NDArray[np.uint8],
         kept: NDArray[np.uint32] | None = None,
         mask: int = ...,
+        names: NDArray[np.int32] | None = None,
     ) -> None: ...
 
 def add(

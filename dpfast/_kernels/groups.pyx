@@ -186,6 +186,8 @@ cdef extern from "groups/bound.h" nogil:
     ctypedef struct dpf_bound:
         dpf_keys_key key
         uint64_t groups, rows, mask
+        const int32_t *names
+        uint64_t named
     void dpf_bound_count(const dpf_keys_key *key, const uint64_t *low, const uint64_t *high,
                          const uint8_t *present, const int32_t *codes, size_t n, uint16_t *part,
                          uint32_t *counts)
@@ -314,12 +316,13 @@ cdef class Blocks:
 
     def mark(self, Key key not None, size_t first, size_t stop, uint64_t groups, uint64_t rows,
              more, uint8_t[::1] marks not None, uint32_t[::1] kept=None,
-             uint64_t mask=0xffffffffffffffff):
+             uint64_t mask=0xffffffffffffffff, const int32_t[::1] names=None):
         """Write the marks of all rows of the parts ``first .. stop - 1``: bits `KEPT` and `FIRST`.
 
         A person keeps at most so many `groups`, and `rows` in each. `more` are arrays of records of
         these parts that lay elsewhere; all numbers of rows are below the length of `marks`. `kept`
-        gets the number of groups that a person keeps, at each row marked as first.
+        gets the number of groups that a person keeps, at each row marked as first. `names` are
+        hashed in the place of codes.
         """
         cdef dpf_bound bound
         cdef size_t count = self.count, i
@@ -329,6 +332,9 @@ cdef class Blocks:
         if not first <= stop <= DPF_BOUND_PARTS or groups < 1 or rows < 1:
             raise ValueError("parts must be those that there are, groups and rows at least 1")
         bound.key, bound.groups, bound.rows, bound.mask = key.sip, groups, rows, mask
+        bound.names, bound.named = NULL, 0
+        if names is not None and names.shape[0]:
+            bound.names, bound.named = &names[0], names.shape[0]
         if kept is not None:
             if kept.shape[0] != marks.shape[0]:
                 raise ValueError("marks and kept must be of one length")

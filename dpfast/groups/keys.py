@@ -160,6 +160,9 @@ class PublicCoder:
         self._words = {name: KeyWords(key, f"column {name!r}") for name in keys.by}
         self._first = _run(keys)
 
+    def names(self) -> None:
+        """Return nothing: codes are in the order in which keys were given."""
+
     def codes(self, batch: Batch) -> Int32s:
         """Return the codes of the rows of a batch; whoever asks may change them."""
         pieces = [batch.columns[name] for name in self._keys.by]
@@ -241,6 +244,13 @@ class PrivateCoder:
         if len(keys) == 2 and not keys[1].any():
             return np.argsort(keys[0], kind="stable")
         found: NDArray[np.int64] = np.lexsort(keys)
+        return found
+
+    def names(self) -> Int32s:
+        """Return the place of each code in that order."""
+        order = self.order()
+        found = np.empty(len(order), np.int32)
+        found[order] = np.arange(len(order), dtype=np.int32)
         return found
 
     def columns(self, kept: NDArray[np.int64]) -> dict[str, NDArray[Any]]:

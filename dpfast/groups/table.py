@@ -122,7 +122,7 @@ class Table:
         by = self.keys.by
         beside = [*by, WHERE] if source.has(WHERE) else by
         codes = partial(_grouped, coder)
-        return marks_of(source, persons.column, bounding, codes, beside, by)
+        return marks_of(source, persons.column, bounding, codes, beside, by, coder.names)
 
     def _summed(self, source: Batches, coder: Coder, marks: Bytes | None) -> Summary:
         """Return the sums and the rows of all groups."""

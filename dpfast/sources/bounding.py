@@ -130,7 +130,11 @@ class Bounding:
         self._blocks, self._held = _native.Blocks(), 0
 
     def marks(
-        self, n: int, kept: NDArray[np.uint32] | None = None, workers: int | None = None
+        self,
+        n: int,
+        kept: NDArray[np.uint32] | None = None,
+        workers: int | None = None,
+        names: NDArray[np.int32] | None = None,
     ) -> NDArray[np.uint8]:
         """Return a mark for each of the rows 0 .. `n` - 1: 0, `KEPT`, or ``KEPT | FIRST``.
 
@@ -145,13 +149,16 @@ class Bounding:
             Gets at each row marked as first how many groups its person keeps.
         workers : int, optional
             Threads; ``DPFAST_NUM_THREADS`` if left out.
+        names : int32 array, optional
+            What is hashed for each code, all different: for codes that depend on the order of rows.
         """
         out = np.zeros(n, np.uint8)
         cuts = np.concatenate([[0], np.cumsum(self._sizes)])
 
         def mark(span: tuple[int, int]) -> None:
             more = [self._read(*span, run) for run in self._runs]
-            self._blocks.mark(self.key, *span, self.max_groups, self.max_rows, more, out, kept)
+            most = (self.max_groups, self.max_rows)
+            self._blocks.mark(self.key, *span, *most, more, out, kept, names=names)
 
         each(mark, list(spans_of(cuts, AT_ONCE)), threads() if workers is None else workers)
         return out
@@ -174,6 +181,7 @@ def marks_of(
     codes: Callable[[Batch], NDArray[np.int32]],
     beside: Sequence[str] = (),
     text: Sequence[str] = (),
+    names: Callable[[], NDArray[np.int32] | None] = lambda: None,
 ) -> NDArray[np.uint8]:
     """Return the mark of each row of a table; nothing of `bounding` is left after that.
 
@@ -190,6 +198,8 @@ def marks_of(
         What other columns it looks at.
     text : sequence of str
         Those of them that are text in a file of text.
+    names : callable
+        What stands for each code, asked once all rows have one; see `Bounding.marks`.
     """
     words = KeyWords(bounding.key, "ids", is_id=True)
 
@@ -200,4 +210,5 @@ def marks_of(
         return batch.start + batch.rows
 
     with closing(bounding):
-        return bounding.marks(rows.reduce([*beside, ids], [*text, ids], add, max))
+        length = rows.reduce([*beside, ids], [*text, ids], add, max)
+        return bounding.marks(length, names=names())

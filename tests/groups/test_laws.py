@@ -35,7 +35,9 @@ from dpfast.groups.sums import Count, Sums
 from dpfast.groups.top import Top
 from dpfast.noise.distributions.base import context
 from dpfast.rng import InsecureGenerator
+from dpfast.sources.batches import Batch
 from dpfast.sources.bounding import KEPT, Bounding
+from dpfast.sources.forms import Values
 
 from ..reference.groups.quantile import probabilities
 from ..support.pairwise import pairwise, quick_rows
@@ -450,7 +452,7 @@ class Remembers(Bounding):
         super().add(*given)
         self._more.add(*given)
 
-    def marks(self, n, kept=None, workers=None):
+    def marks(self, n, kept=None, workers=None, names=None):
         Remembers.every = self._more.marks(n)
         return super().marks(n)
 
@@ -560,7 +562,7 @@ class Ranked(Bounding):
         self._codes = codes.copy()
         super().add(low, high, codes, start, present)
 
-    def marks(self, n, kept=None, workers=None):
+    def marks(self, n, kept=None, workers=None, names=None):
         out = super().marks(n)
         for code in set(self._codes.tolist()):
             rows = [i for i in range(n) if self._codes[i] == code and out[i] & KEPT]
@@ -590,6 +592,26 @@ def test_a_choice_by_place_or_content_is_found(rank, monkeypatch):
     monkeypatch.setattr(Ranked, "rank", rank)
     monkeypatch.setattr(table, "Bounding", Ranked)
     assert far_from_uniform(HELD) > 1
+
+
+def marks_with_keys_met(order, secret=7):
+    """The marks of people with many private keys, which were met in some order before."""
+    rng = np.random.default_rng(2)
+    rows = [(int(k), 0, f"p{i % 20}") for i, k in enumerate(rng.integers(0, 30, 400))]
+    own, batches = Asked(OF_PEOPLE["people"], FEW[0], AR, None, (2, 1)).mechanism(rows)
+    coder = own.keys.coder(Key(bytes([secret] * 32)))
+    met = np.array([rows[i][0] for i in order(range(400))])
+    coder.codes(Batch(0, 400, {"k": Values(met, met)}))
+    return own._marks(batches, coder, own.persons, Key(bytes([secret] * 32))).tolist()
+
+
+def test_the_order_in_which_threads_meet_keys_decides_nothing():
+    assert marks_with_keys_met(list) == marks_with_keys_met(reversed)
+
+
+def test_codes_in_the_order_of_threads_are_found(monkeypatch):
+    monkeypatch.setattr(keys_module.PrivateCoder, "names", lambda self: None)
+    assert marks_with_keys_met(list) != marks_with_keys_met(reversed)
 
 
 # ---- Private keys. ----

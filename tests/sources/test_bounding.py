@@ -77,6 +77,20 @@ def test_marks_are_those_of_the_twin_however_rows_are_cut(kind, limits, tmp_path
     assert not os.listdir(tmp_path)
 
 
+def test_names_stand_for_codes():
+    """Marks are those of other codes; of codes beyond the names, their own."""
+    ids, codes = people("text")
+    names = np.array([5, 0, 3, 1, 4], np.int32)
+    renamed = [names[code] if 0 <= code < 5 else code + 20 * (code > 0) for code in codes.tolist()]
+    other = np.where(codes < 5, codes, codes + 20).astype(np.int32)
+    low, high, present = KeyWords(KEY).of(ids)
+    bounding = Bounding(2, 1, KEY)
+    bounding.add(low, high, other, 0, present)
+    due, _ = twin.marks(SECRET, ids, list(map(int, renamed)), 2, 1)
+    assert bounding.marks(len(ids), names=names).tolist() == due
+    assert bounding.marks(len(ids)).tolist() != due  # the control
+
+
 @pytest.mark.parametrize("mask", [0, 1, 7 << 61])
 def test_ties_are_decided_by_codes_and_numbers(mask):
     ids, codes = people("text")
