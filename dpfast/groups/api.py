@@ -727,7 +727,8 @@ class GroupBy:
             made[key] = own.charged()
         batches, persons = self._batches, self._persons
         if where is not None:
-            own_mask = mask(where, batches.length, relation)
+            # The number of all rows is private where people have different numbers of them.
+            own_mask = mask(where, batches.length, relation if persons is None else "add-remove")
             assert own_mask is not None
             batches = batches.with_beside(WHERE, Values(own_mask, own_mask))
         ids = None if persons is None else "" if persons.column == IDS else persons.column
