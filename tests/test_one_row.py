@@ -23,9 +23,11 @@ import pytest
 
 import dpfast as dp
 from dpfast.errors import ArgumentTypeError, DataError, DpfastError
+from dpfast.groups import keys as group_keys
 from dpfast.rng import InsecureGenerator
 from dpfast.sources import Source, forms, intake, untyped
 from dpfast.sources.base import RowSource
+from dpfast.sources.batches import Batches
 from dpfast.sources.masked import mask
 
 from .support import hostile
@@ -216,6 +218,8 @@ def numbers(source):
     """What a source says of each of its rows; None for what is no source."""
     if isinstance(source, intake.View):
         source = source.source
+    if isinstance(source, Batches):  # of which columns are read that are no numbers
+        return None
     if isinstance(source, list):
         return [numbers(one) for one in source]
     if hasattr(source, "columns") and not isinstance(source, (Source, RowSource)):
@@ -253,6 +257,8 @@ def same_but(a, b, place):
 
 def form_of(answer):
     """The type of an answer, and the shapes of what it is made of."""
+    if isinstance(answer, dict):  # of private keys there may be more, or fewer
+        return [(name, column.dtype) for name, column in answer.items()]
     if isinstance(answer, (tuple, list)):
         return [form_of(one) for one in answer]
     if isinstance(answer, dp.ptr.NoAnswer):  # which is an answer, and paid for
@@ -489,6 +495,56 @@ def test_an_entry_of_a_mask_keeps_or_leaves_out_its_own_row():
         for value in VALUES.values():
             keep = mask(put([True, value, False, True]), 4, "replace")
             assert keep.dtype == bool and keep[[0, 2, 3]].tolist() == [True, False, True]
+
+
+# --- groups --------------------------------------------------------------------------------------
+
+GROUPED = {"k": [k % 3 for k in range(N)], "id": CLASSES, "x": COLUMNS["numbers"]}
+
+
+def of_groups(data, *, keys, ids, epsilon, budget=None, rng=None):
+    """Statistics of all kinds by group, of which each is told what a row may be."""
+    people = {} if ids is None else {"ids": ids, "max_groups": 2, "max_rows": 9}
+    asked = {
+        "n": dp.stat.count(),
+        "m": dp.stat.mean("x", bounds=(0, 100), nan="drop"),
+        "q": dp.stat.median("x", bounds=(0, 100), nan="lower"),
+        "h": dp.stat.histogram("x", bins=2, bounds=(0, 100)),
+    }
+    groups = dp.group_by(data, "k", keys=keys, **people)
+    answer = groups.agg(asked, epsilon=epsilon, delta=1e-6, budget=budget, rng=rng)
+    if keys is not None:
+        assert len(answer["n"]) == len(keys)
+    return answer
+
+
+def groups_differ(column, container, keys, ids="id", places=(0,)):
+    """What is not the same when one entry of a column is another."""
+    case = Case(of_groups, None, {"keys": keys, "ids": ids})
+
+    def make(place, value):
+        table = dict(GROUPED)
+        if place is not None:
+            table[column] = replaced(table[column], place, value)
+        return {"data": {name: UNTYPED[container](some) for name, some in table.items()}}
+
+    found = differences(case, make, places, others=False)
+    return [f"{column} in {container}, keys {keys}: {what}" for what in found]
+
+
+@quick_rows(3)
+@pytest.mark.parametrize("column", GROUPED)
+@pytest.mark.parametrize("keys", [[0, 1, 7], None])
+@pytest.mark.parametrize("container", UNTYPED)
+def test_rows_of_groups(column, keys, container):
+    found = groups_differ(column, container, keys, places=[0, N - 1])
+    assert not found, "\n".join(found[:20])
+
+
+def test_a_key_of_a_row_that_makes_a_type_is_found(monkeypatch):
+    """Planted: keys have the type of what they are, and dates the text that they came in."""
+    monkeypatch.setattr(group_keys, "_of_objects", np.array)
+    assert groups_differ("k", "list", None, ids=None)
 
 
 # --- nullable types ------------------------------------------------------------------------------

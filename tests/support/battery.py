@@ -23,6 +23,8 @@ import pyarrow.parquet as pq
 
 import dpfast as dp
 
+from . import by_group
+
 EPSILON = {"epsilon": 2.0}
 DELTA = {"epsilon": 2.0, "delta": 1e-6}
 FEW = {"epsilon": 2.0, "delta": 1e-3}
@@ -97,6 +99,7 @@ PROPOSED = {**BOUNDS, "proposed": 6.0}
 SCORED = {"form": "array", "unordered": False, "least": 1, "losses": (EPSILON, RHO)}
 LOCAL = {"form": "array", "unordered": False, "losses": (EPSILON,), "relations": ("replace",)}
 MASKED = {"where": WHERE}
+GROUPED = {"form": "object", "least": None}
 #: Nobody has more rows than count, so what is read is no matter of chance.
 PEOPLE = {"ids": np.arange(len(X)) // 2, "max_rows": 2}
 AXIS = {"axis": 0}
@@ -251,6 +254,22 @@ CASES = {
         losses=(FEW,),
         form="words",
     ),
+    "count by group": Case(by_group.count, by_group.TABLE, MASKED, ("where",), **GROUPED),
+    "mean by group": Case(by_group.mean, by_group.TABLE, BOUNDS, **GROUPED),
+    "quantiles by group": Case(
+        by_group.quantiles, by_group.TABLE, {**BOUNDS, "qs": [0.2, 0.7]}, **GROUPED
+    ),
+    "several by group of people": Case(
+        by_group.several_of_people,
+        by_group.TABLE,
+        {**PEOPLE, "max_groups": 2, "weights": {"sum": 3}, **MASKED},
+        ("where", "ids"),
+        **GROUPED,
+    ),
+    "top keys": Case(
+        by_group.top, by_group.TABLE, {"k": 3}, **{**GROUPED, "losses": (EPSILON, RHO)}
+    ),
+    "private keys": Case(by_group.of_private_keys, by_group.TABLE, **{**GROUPED, "losses": (FEW,)}),
     "top 3": Case(dp.selection.top_k, WHOLE, {"sensitivity": 1, "k": 3}, **{**SCORED, "least": 3}),
     "binary": Case(dp.response.binary, WHOLE > 2, {}, **LOCAL),
     "k-ary": Case(dp.response.kary, WHOLE, {"categories": 5}, **LOCAL),
@@ -387,6 +406,8 @@ def same(a: Any, b: Any) -> bool:
     """Whether two answers are the same bits of the same type."""
     if isinstance(a, (tuple, list)):
         return len(a) == len(b) and all(same(x, y) for x, y in zip(a, b, strict=True))
+    if isinstance(a, dict):
+        return list(a) == list(b) and all(same(x, b[name]) for name, x in a.items())
     if isinstance(a, np.ndarray) and a.dtype.kind == "O":
         return a.dtype == b.dtype and a.tolist() == b.tolist()
     if isinstance(a, np.ndarray):

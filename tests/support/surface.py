@@ -24,6 +24,7 @@ import pyarrow as pa
 
 import dpfast as dp
 
+from . import by_group
 from .battery import CASES, X
 
 
@@ -366,6 +367,54 @@ for _kind, _kw in (dp.online.AboveThreshold, {}), (dp.online.SparseVector, {"pos
     _grid = partial(_kind, granularity=0.5, **_asked)
     method(f"{_own}.answer of floats", _grid, value=3.5)
 add("dp.online.published", universe=100, queries=9, epsilon=1.0, accuracy=0.9)
+
+# --- by group ---
+
+_TABLE = by_group.TABLE
+_GROUPS: dict[str, Any] = {"data": _TABLE, "by": "key", "keys": by_group.KEYS}
+_PEOPLE: dict[str, Any] = {"ids": "who", "max_groups": 2, "max_rows": 3}
+_WEIGHED: dict[str, Any] = {"weights": "key", "weight_bounds": (0, 5)}
+
+
+def _counted(**kw: Any) -> Any:
+    """Arguments of groups are told by `group_by`, or by what is asked of them."""
+    return dp.group_by(**kw).count(epsilon=1, rng=RNG)
+
+
+def stat(name: str, **kw: Any) -> None:
+    """A statistic, and the method of its name."""
+    own = getattr(dp.stat, name.split()[0])
+
+    def call(**given: Any) -> Any:
+        return dp.group_by(**_GROUPS, **_PEOPLE).agg({"a": own(**given)}, epsilon=1, rng=RNG)
+
+    add(f"dp.stat.{name}", call, of=own, **kw)
+    groups = partial(dp.group_by, **_GROUPS, **_PEOPLE)
+    method(f"group_by.{name}", groups, **kw, epsilon=1, where=[True] * by_group.SIZE, rng=RNG)
+
+
+add("dp.group_by", _counted, of=dp.group_by, **_GROUPS)
+add("dp.group_by of people", _counted, of=dp.group_by, **_GROUPS, **_PEOPLE)
+add("dp.group_by of two", _counted, of=dp.group_by, data=_TABLE, by=["key", "who"], keys=[[1], [2]])
+method(
+    "group_by.agg",
+    partial(dp.group_by, **_GROUPS),
+    statistics={"a": dp.stat.count(), "b": dp.stat.median("x", bounds=(0, 1))},
+    weights={"a": 2},
+    epsilon=1,
+    rng=RNG,
+)
+method("group_by.top_k", partial(dp.group_by, **_GROUPS), k=2, epsilon=1, rng=RNG)
+stat("count")
+stat("count_distinct")
+for _name in ("sum", "mean", "variance", "median", "minimum", "maximum"):
+    stat(_name, column="x", bounds=(0, 100))
+for _name in ("sum", "mean"):
+    stat(f"{_name} of weighted", column="x", bounds=(0, 100), **_WEIGHED)
+stat("quantile", column="x", bounds=(0, 100), q=0.5)
+stat("quantiles", column="x", bounds=(0, 100), qs=[0.5, 0.9])
+stat("histogram", column="x", bounds=(0, 100), bins=3)
+stat("histogram of words", column="word", categories=["w0", "w1"])
 
 # --- the rest ---
 

@@ -1,0 +1,75 @@
+"""Releases by group as functions of one table, for the battery of all releases."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+import dpfast as dp
+
+RNG = np.random.default_rng(21)
+SIZE = 331
+TABLE = {
+    "key": RNG.integers(0, 5, SIZE),
+    "word": np.array([f"w{i}" for i in RNG.integers(0, 30, SIZE) ** 2 // 40]),
+    "x": np.round(4 * RNG.normal(40, 20, SIZE)) / 4,
+    "who": np.arange(SIZE) // 3,
+}
+KEYS = [3, 0, 9, 1]
+
+
+def count(
+    data: Any, *, epsilon: Any = None, delta: Any = 0.0, rho: Any = None, neighbors: Any = None,
+    where: Any = None, budget: Any = None, rng: Any = None,
+) -> Any:  # fmt: skip
+    groups = dp.group_by(data, "key", keys=KEYS, neighbors=neighbors)
+    loss: Any = {"epsilon": epsilon, "delta": delta, "rho": rho}
+    return groups.count(**loss, where=where, budget=budget, rng=rng)
+
+
+def mean(
+    data: Any, *, bounds: Any, epsilon: Any = None, delta: Any = 0.0, rho: Any = None,
+    neighbors: Any = None, nan: Any = "raise", budget: Any = None, rng: Any = None,
+) -> Any:  # fmt: skip
+    groups = dp.group_by(data, "key", keys=KEYS, neighbors=neighbors)
+    loss: Any = {"epsilon": epsilon, "delta": delta, "rho": rho}
+    return groups.mean("x", bounds=bounds, nan=nan, **loss, budget=budget, rng=rng)
+
+
+def quantiles(
+    data: Any, *, qs: Any, bounds: Any, epsilon: Any = None, delta: Any = 0.0, rho: Any = None,
+    neighbors: Any = None, budget: Any = None, rng: Any = None,
+) -> Any:  # fmt: skip
+    groups = dp.group_by(data, "key", keys=KEYS, neighbors=neighbors)
+    loss: Any = {"epsilon": epsilon, "delta": delta, "rho": rho}
+    return groups.quantiles("x", qs, bounds=bounds, **loss, budget=budget, rng=rng)
+
+
+def several_of_people(
+    data: Any, *, ids: Any, max_groups: Any, max_rows: Any, weights: Any, epsilon: Any = None,
+    delta: Any = 0.0, rho: Any = None, neighbors: Any = None, where: Any = None,
+    budget: Any = None, rng: Any = None,
+) -> Any:  # fmt: skip
+    given: Any = {"ids": ids, "max_groups": max_groups, "max_rows": max_rows}
+    groups = dp.group_by(data, ["key"], keys=KEYS, neighbors=neighbors, **given)
+    loss: Any = {"epsilon": epsilon, "delta": delta, "rho": rho}
+    asked = {"people": dp.stat.count_distinct(), "sum": dp.stat.sum("x", bounds=(0, 100))}
+    return groups.agg(asked, **loss, weights=weights, where=where, budget=budget, rng=rng)
+
+
+def top(
+    data: Any, *, k: Any, epsilon: Any = None, rho: Any = None, neighbors: Any = None,
+    budget: Any = None, rng: Any = None,
+) -> Any:  # fmt: skip
+    groups = dp.group_by(data, "who", keys=range(8), neighbors=neighbors)
+    return groups.top_k(k, epsilon=epsilon, rho=rho, budget=budget, rng=rng)
+
+
+def of_private_keys(
+    data: Any, *, epsilon: Any, delta: Any, neighbors: Any = None, budget: Any = None,
+    rng: Any = None,
+) -> Any:  # fmt: skip
+    groups = dp.group_by(data, ["word", "key"], neighbors=neighbors)
+    asked = {"n": dp.stat.count(), "low": dp.stat.quantile("x", 0.1, bounds=(0, 100))}
+    return groups.agg(asked, epsilon=epsilon, delta=delta, budget=budget, rng=rng)
