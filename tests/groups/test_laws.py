@@ -40,7 +40,7 @@ from dpfast.sources.bounding import KEPT, Bounding
 from dpfast.sources.forms import Values
 
 from ..reference.groups.quantile import probabilities
-from ..support.pairwise import pairwise, quick_rows
+from ..support.pairwise import quick_rows
 from .test_step import integers
 
 AR, REP = "add-remove", "replace"
@@ -291,7 +291,7 @@ def worst_of_rows(record, name, relation, loss, most):
     return worst
 
 
-@quick_rows(8)
+@quick_rows(6)
 @pytest.mark.parametrize("name", DRAWN)
 @pytest.mark.parametrize("relation", [AR, REP])
 @pytest.mark.parametrize("loss", LOSSES)
@@ -419,7 +419,7 @@ def worst_of_people(record, name, relation, loss, limits, trials=60):
     return worst
 
 
-@quick_rows(16)
+@quick_rows(10)
 @pytest.mark.parametrize("name", OF_PEOPLE)
 @pytest.mark.parametrize("relation", [AR, REP])
 @pytest.mark.parametrize("loss", LOSSES)
@@ -525,7 +525,7 @@ def marks_of(rows, secret, limits):
     return own._marks(batches, own.keys.coder(key), own.persons, key)
 
 
-def far_from_uniform(rows, limits=(2, 2), draws=600):
+def far_from_uniform(rows, limits=(2, 2), draws=300):
     """Chi-square of the sets of kept rows, in units of what is too much."""
     seen = Counter(tuple((marks_of(rows, i, limits) & KEPT).tolist()) for i in range(1, draws + 1))
     places = {}
@@ -718,7 +718,7 @@ def worst_of_keys(record, name, relation, people, loss, most=4):
 WHOSE = [None, (1, 1), (2, 1)]
 
 
-@pairwise
+@quick_rows(5)
 @pytest.mark.parametrize("name", KEYED)
 @pytest.mark.parametrize("relation", [AR, REP])
 @pytest.mark.parametrize("people", WHOSE)
