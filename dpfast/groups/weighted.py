@@ -3,7 +3,8 @@
 A row counts as the product of its number and its weight, both clamped, in float64: that is a
 function of the row alone. A sum is one of products. For a mean, with weights w that are not
 negative, two sums are released, of w (x - lo) and of w (hi - x): a row adds no more than
-w (hi - lo) to both together, and by the rounding of either at most one cell. The mean lies between
+w (hi - lo) to both together. In cells, rounding adds at most one to that, and what is left of a
+cell beyond the last one, with the rounding of products, less than another. The mean lies between
 the bounds where the first sum has its share of the two.
 """
 
@@ -90,7 +91,7 @@ class WeightedMean(Mean):
     @property
     def sensitivity(self) -> Sensitivity:
         span = self.products.span
-        return self.step.vectors(span + 1 if span else 0, 2)
+        return self.step.vectors(span + 2 if span else 0, 2)
 
     @property
     def reading(self) -> tuple[Any, ...]:

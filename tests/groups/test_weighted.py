@@ -80,7 +80,7 @@ def test_a_row_adds_no_more_than_the_sensitivity_says(bounds):
     added = rows_of(statistic, x, w)
     most = statistic.sensitivity.largest
     assert added.min() >= 0 and added.sum(axis=1).max() <= most
-    assert added.sum(axis=1).max() >= most - 2
+    assert added.sum(axis=1).max() >= most - 3
     twice = WeightedMean("x", bounds, "drop", weights="w", limits=(0.0, 3.7), step=Step("replace"))
     assert twice.sensitivity.l1 == 2 * most
     # The control: a sensitivity of half the bounds of the weights would be caught.
