@@ -28,7 +28,7 @@ from .answer import Answer
 from .counts import Histogram
 from .key_coins import KeyRule
 from .key_selection import choose_rule
-from .keys import PrivateKeys, PublicKeys
+from .keys import MOST, PrivateKeys, PublicKeys
 from .ranks import Quantiles
 from .step import Step, part
 from .sums import Sums
@@ -133,8 +133,7 @@ def group_by(
             if value is not None:
                 checks.fail(name, "left out without ids, which say whose rows they are", value)
     else:
-        most = None if max_groups is None else checks.whole("max_groups", max_groups, 1)
-        rows = None if max_rows is None else checks.whole("max_rows", max_rows, 1)
+        most, rows = _limit("max_groups", max_groups), _limit("max_rows", max_rows)
         if not isinstance(ids, str):
             beside[IDS] = column_form(ids, "ids", IDS_RULE)
         person = Persons(ids if isinstance(ids, str) else IDS, most, rows)
@@ -146,6 +145,13 @@ def group_by(
         if most is None and isinstance(found, PrivateKeys):
             checks.fail("max_groups", "given with ids, where keys are private", max_groups)
     return GroupBy(batches, found, person, relation)
+
+
+def _limit(name: str, value: Any) -> int | None:
+    """Return a bound of what counts of a person."""
+    if value is not None and checks.whole(name, value, 1) > MOST:
+        checks.fail(name, f"at most {MOST}", value)
+    return None if value is None else int(value)
 
 
 def select_keys(
@@ -722,6 +728,7 @@ class GroupBy:
         for key, statistic in statistics.items():
             step = self._step(statistic, relation)
             own = replace(statistic, step=step, loss=part(loss, shares[key]))
+            amount(own.loss)
             if isinstance(own, Quantiles):
                 own = replace(own, whole=self._batches.is_whole(own.column))
             made[key] = own.charged()
@@ -754,6 +761,11 @@ class GroupBy:
             if name == KEYS and isinstance(self._keys, PrivateKeys):
                 checks.fail("statistics", "named otherwise than private keys", name)
             column = statistic.column
+            if isinstance(statistic, Histogram) and isinstance(self._keys, PublicKeys):
+                most = MOST // self._keys.groups
+                if statistic.axis.native.bins > most:
+                    rule = f"at most {most} for {self._keys.groups} groups"
+                    checks.fail("bins", rule, statistic.axis.native.bins)
             if isinstance(statistic, Histogram) and statistic.axis.words is not None:
                 typed = self._batches.typed(statistic.column or "", "column", True)
                 if key_kind(typed, f"column {column!r}") not in ("text", "bytes", "objects"):
@@ -800,10 +812,8 @@ class GroupBy:
             if statistic.per_person:
                 checks.fail("ids", "given, for people are counted by them", None)
             return Step(relation)
-        groups = persons.max_groups
-        if groups is None:
-            assert isinstance(self._keys, PublicKeys)
-            groups = self._keys.groups
+        every = self._keys.groups if isinstance(self._keys, PublicKeys) else MOST
+        groups = min(persons.max_groups or every, every)
         rows = 1 if statistic.per_person else persons.max_rows
         if rows is None:
             checks.fail("max_rows", "given, for more than people is counted", None)

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .._core import checks
 from .._kernels import groups as _native
+from ..errors import DataError
 from ..noise.sensitivity import Sensitivity
 from ..rng import Generator
 from ..sources.batches import Piece, numbers
@@ -66,8 +66,8 @@ class Histogram(Count):
         bins, groups = self.axis.native.bins, len(totals) - 1
         place = np.zeros(len(codes), np.uint32)
         self.axis.native.place(values, 1, place)
-        if groups * bins > MOST:
-            checks.fail("bins", f"at most {MOST // groups} for {groups} groups", bins)
+        if groups * bins > MOST:  # of private keys; public ones are refused before the spend
+            raise DataError("there are too many keys for so many bins")
         inside = (place < bins) & (codes >= 0) & (codes < groups)
         both = np.where(inside, codes * np.int32(bins) + place.view(np.int32), np.int32(-1))
         _native.count(both, totals.reshape(-1)[: groups * bins + 1])

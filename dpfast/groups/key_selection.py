@@ -189,6 +189,11 @@ class EqualParts(KeyRule):
             found.append(low >> spare if low >> spare == high >> spare else -1)
         return found
 
+    def _whole(self, people: int) -> int:
+        # One person's is the only rational probability, and may have so few bits that no precision
+        # tells on which side of it the truth lies.
+        return int(self.delta * (1 << 64)) if people == 1 else super()._whole(people)
+
     def precise(self, people: int, mp: Any) -> Any:
         if people <= 0:
             return mp.zero

@@ -26,10 +26,12 @@ from ..sources.arrow import looked_up
 from ..sources.batches import Batch, Batches, Piece
 from ..sources.forms import Arrow, Objects, Values, column_form, columns_of_table
 from ..sources.key_words import TIME, KeyWords, Words, key_kind, plain
+from ..sources.text import MISSING as CELLS
 
 Int32s: TypeAlias = NDArray[np.int32]
 
 RULE = "a list of public keys; for several columns a table, a list of tuples, or a list of lists"
+MISSING = frozenset(CELLS)
 #: Most groups: their codes are int32.
 MOST = (1 << 31) - 2
 
@@ -97,6 +99,7 @@ class PublicKeys:
         self.by = tuple(by)
         columns, self.is_product = _listed(self.by, keys)
         self.forms = {name: column_form(columns[name], "keys", RULE) for name in self.by}
+        self.forms = {name: _copied(form) for name, form in self.forms.items()}
         self.kinds = {name: _kind(form) for name, form in self.forms.items()}
         self._arrays = {name: _array(form) for name, form in self.forms.items()}
         self.lengths = list(map(len, self._arrays.values()))
@@ -113,19 +116,27 @@ class PublicKeys:
         The cells of a file of text are text, and integers are looked for as they are written.
         """
         for name in self.by:
-            own = self.kinds[name]
+            own, given = self.kinds[name], self._arrays[name]
             kind = key_kind(batches.typed(name, "by", True), f"column {name!r}")
-            if own == "integers" and batches.is_text(name):
-                self.forms[name] = Objects([str(int(key)) for key in _array(self.forms[name])])
-            elif "objects" not in (kind, own) and kind not in (own, "nothing"):
+            is_cells = batches.is_text(name)
+            if is_cells and own == "integers":
+                if any(isinstance(key, (bool, np.bool_)) for key in given.tolist()):
+                    checks.fail(
+                        "keys", "text or integers, for a file of text has no booleans", given
+                    )
+                self.forms[name] = Objects([str(int(key)) for key in given])
+            elif kind not in (own, "objects", "nothing"):
+                said = "of several kinds" if own == "objects" else own
                 rule = f"{kind}, as the column {name!r} is"
-                checks.fail_kind("keys", rule, self.forms[name], f", which are {own}")
+                checks.fail_kind("keys", rule, given, f", which are {said}")
+            if is_cells and own == "text" and not MISSING.isdisjoint(given.tolist()):
+                checks.fail("keys", "none that a file of text takes for a missing value", given)
 
     def columns(self) -> dict[str, NDArray[Any]]:
         """Return the keys of each group, column by column."""
         found, after = {}, self.groups
         for name, length in zip(self.by, self.lengths, strict=True):
-            array = self._arrays[name]
+            array = self._arrays[name].copy()
             if self.is_product:
                 before, after = self.groups // after, after // length
                 array = np.tile(np.repeat(array, after), before)
@@ -406,8 +417,24 @@ def _kind(form: Piece) -> str:
     kind = key_kind(form, "keys")
     if not isinstance(form, Objects):
         return kind
-    array = _array(form)
-    return "objects" if array.dtype.kind == "O" else key_kind(Values(array, array), "keys")
+    kinds = set()
+    for key in form.rows:
+        found = plain(key)
+        if isinstance(found, tuple):
+            kinds.add("times" if found[1] >= TIME else "integers")
+        elif found is not None:
+            kinds.add("text" if isinstance(found, str) else "bytes")
+    return kinds.pop() if len(kinds) == 1 else "objects"
+
+
+def _copied(form: Piece) -> Piece:
+    """Return public keys that nobody else can change."""
+    if isinstance(form, Objects):
+        return Objects(list(form.rows))
+    if isinstance(form, Values):
+        array = form.array.copy()
+        return Values(array, array, form.mask)
+    return form
 
 
 def _array(form: Piece) -> NDArray[Any]:

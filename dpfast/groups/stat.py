@@ -6,6 +6,7 @@ is the name of one of the table.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from fractions import Fraction
 from typing import Any
@@ -94,7 +95,7 @@ def sum(
     own = _column(column, bounds, nan)
     if weights is None and weight_bounds is None:
         return Sum(*own)
-    limits = limits_of(False, weights, weight_bounds)
+    limits = _weights(False, own[1], weights, weight_bounds)
     return WeightedSum(*own, weights=checks.text("weights", weights), limits=limits)
 
 
@@ -126,7 +127,7 @@ def mean(
     own = _column(column, bounds, nan)
     if weights is None and weight_bounds is None:
         return Mean(*own)
-    limits = limits_of(True, weights, weight_bounds)
+    limits = _weights(True, own[1], weights, weight_bounds)
     return WeightedMean(*own, weights=checks.text("weights", weights), limits=limits)
 
 
@@ -276,3 +277,16 @@ def histogram(
 def _column(column: Any, bounds: Any, nan: Any) -> tuple[str, tuple[float, float], str | float]:
     asked = Arguments(bounds, None, 0, None, "add-remove", nan=nan)
     return checks.text("column", column), asked.interval, asked.policy
+
+
+def _weights(
+    is_mean: bool, bounds: tuple[float, float], weights: Any, weight_bounds: Any
+) -> tuple[float, float]:
+    """Return the limits of weights, whose products with the bounds are finite."""
+    limits = limits_of(is_mean, weights, weight_bounds)
+    lo, hi = bounds
+    widest = [x * w for x in (lo, hi, hi - lo) for w in limits]
+    if not math.isfinite(max(widest) - min(widest)):
+        rule = "such that products with the bounds do not overflow float64"
+        checks.fail("weight_bounds", rule, weight_bounds)
+    return limits

@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 from .. import privacy
 from .._core import nan_policy
 from .._kernels.sources import Key
+from ..errors import DataError
 from ..privacy import Loss
 from ..rng import Generator
 from ..sources.batches import WHERE, Batch, Batches
@@ -193,7 +194,7 @@ class Summary:
         least, self._groups = self._groups, max(groups, 2 * self._groups)
         for name, room in self.rooms.items():
             if isinstance(room, np.ndarray):
-                larger = np.zeros((self._groups + 1, *room.shape[1:]), room.dtype)
+                larger = _zeros((self._groups + 1, *room.shape[1:]), room.dtype)
                 larger[:least] = room[:least]
                 self.rooms[name] = larger
 
@@ -219,6 +220,15 @@ class Summary:
         for name, room in self.rooms.items():
             self.missing[name] += other.missing[name]
             self.statistics[name].merge(room, other.rooms[name])
+
+
+def _zeros(shape: tuple[int, ...], dtype: np.dtype[Any]) -> NDArray[Any]:
+    """Return zeros, or an error that does not tell how many keys there are."""
+    try:
+        return np.zeros(shape, dtype)
+    except MemoryError:
+        pass  # its message quotes the shape
+    raise DataError("there are too many keys for the memory of this machine")
 
 
 def _grouped(coder: Coder, batch: Batch) -> NDArray[np.int32]:

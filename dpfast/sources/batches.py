@@ -74,6 +74,9 @@ class Batches:
         if isinstance(form, FileColumns):
             self.length = form.length
             return
+        for name, column in form.columns.items():
+            if isinstance(column, Values) and column.array.ndim != 1:
+                checks.fail_kind(f"column {name!r} of data", "one-dimensional", column.given)
         lengths = {_length(column) for column in form.columns.values()}
         if not lengths:
             checks.fail_kind("data", "a table with a column", data)
@@ -150,9 +153,11 @@ class Batches:
         if isinstance(form, FileColumns):
             return self._of_files(form, own, frozenset(text), beside, summarise, merge)
         columns = {name: form.columns[name] for name in own} | beside
-        lengths = {_length(column) for column in (*form.columns.values(), *beside.values())}
+        lengths = {_length(column) for column in form.columns.values()}
         if len(lengths) > 1:
             refuse_columns()
+        if any(_length(column) not in lengths for column in beside.values()):
+            refuse_beside()
 
         def chunks(start: int, stop: int) -> Iterator[Batch]:
             for at in range(start, max(stop, start + 1), ROWS):

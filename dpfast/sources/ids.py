@@ -36,6 +36,8 @@ def as_ids(ids: Any, name: str = "ids", is_id: bool = True) -> Ids:
 def no_column(ids: Any, names: Collection[str], argument: str = "ids") -> NoReturn:
     """Raise the error about ids, or another argument, that name no column of a table."""
     hint = nearest(str(ids), names)
+    if argument in ("by", "column"):
+        checks.fail(argument, f"the name of a column{hint}", ids)
     each = "id" if argument == "ids" else "number"
     checks.fail(argument, f"the name of a column{hint} or one {each} for each row", ids)
 

@@ -1,0 +1,136 @@
+"""What groups refuse, and that it is refused before the spend where it is public."""
+
+from __future__ import annotations
+
+import datetime
+
+import numpy as np
+import pytest
+
+import dpfast as dp
+from dpfast.errors import ArgumentError, ArgumentTypeError, DataError
+
+TABLE = {
+    "k": np.arange(60) % 3,
+    "t": np.array(["a", "b", "c"] * 20),
+    "x": np.linspace(0, 1, 60),
+    "id": np.arange(60) // 2,
+}
+DAY = datetime.date(2024, 1, 2)
+
+
+@pytest.fixture
+def budget():
+    return dp.Budget(epsilon=10**6, delta=0.5)
+
+
+@pytest.mark.parametrize("power", [1, 2, 20, 63])
+def test_a_key_of_one_person_under_a_delta_of_few_bits(power):
+    """Its probability is delta itself, and no precision tells which side of it is the truth."""
+    loss = {"epsilon": 1, "delta": 2.0**-power}
+    for _ in range(3):
+        found = dp.select_keys(["a"] * 90 + ["b"], **loss).tolist()
+        assert found[0] == "a" and set(found) <= {"a", "b"}
+    shown = [len(dp.select_keys(["b"], epsilon=1, delta=0.25)) for _ in range(400)]
+    assert 60 < sum(shown) < 140
+
+
+KEYS = [
+    (["t"], [np.int64(1), 2]),
+    (["t"], [b"a", "b"]),
+    (["t"], [1, "a"]),
+    (["k"], [DAY]),
+    (["k"], ["0", "1"]),
+    (["k"], [0, "1"]),
+    (["t", "k"], [["a", 1], ["b", 2]]),
+]
+
+
+@pytest.mark.parametrize(("by", "keys"), KEYS)
+def test_keys_of_another_type(by, keys):
+    with pytest.raises(ArgumentTypeError, match=r"keys must be (text|integers), as the column"):
+        dp.group_by(TABLE, by, keys=keys)
+
+
+def test_keys_of_a_file_of_text(tmp_path):
+    lines = [f"{k},{t},{x}" for k, t, x in zip(TABLE["k"], TABLE["t"], TABLE["x"], strict=True)]
+    (tmp_path / "t.csv").write_text("\n".join(["k,t,x", *lines]))
+    scanned = dp.scan(tmp_path / "t.csv", ["x"])
+    for keys in ([0, 1, 2], [np.int64(0), 1, 2], np.arange(3), ["0", "1", "2"]):
+        found = dp.group_by(scanned, "k", keys=keys).count(epsilon=100)["count"]
+        assert found.tolist() == [20, 20, 20]
+    for keys, why in (
+        ([True, False], "no booleans"),
+        ([DAY], "must be text, as the column"),
+        ([0, "1"], "must be text, as the column"),
+        (["NA", "a"], "missing value"),
+    ):
+        with pytest.raises((ArgumentError, ArgumentTypeError), match=why):
+            dp.group_by(scanned, "k", keys=keys)
+
+
+def test_what_is_given_and_answered_is_nobody_elses():
+    keys = np.array(["a", "b"])
+    groups = dp.group_by(TABLE, "t", keys=keys)
+    found = groups.count(epsilon=100)
+    found["t"][0], keys[1] = "z", "a"
+    assert groups.count(epsilon=100)["t"].tolist() == ["a", "b"]
+
+
+def test_numbers_of_rows_and_of_keys_are_not_told(budget):
+    people = dp.group_by(
+        TABLE, "k", keys=[0], ids="id", max_groups=1, max_rows=1, neighbors="replace"
+    )
+    own = dp.Budget(epsilon=9, neighbors="replace", ids="id")
+    assert own.cost(people.count, epsilon=1, where=np.ones(3, bool)).epsilon == 1
+    with pytest.raises(DataError, match="one entry") as caught:
+        people.count(epsilon=1, where=np.ones(3, bool), budget=own)
+    assert "60" not in str(caught.value) and len(own.history) == 1
+    bins = {"bins": 3_000_000, "bounds": (0, 1), "epsilon": 1, "budget": budget}
+    with pytest.raises(ArgumentError, match="bins must be at most"):
+        dp.group_by(TABLE, "k", keys=np.arange(1000)).histogram("x", **bins)
+    assert not budget.history
+    many = {"k": np.arange(3000), "x": np.zeros(3000)}
+    with pytest.raises(DataError, match="too many keys") as caught:
+        dp.group_by(many, "k").histogram("x", **bins, delta=1e-6)
+    assert "3000" not in str(caught.value)
+
+
+def test_bounds_of_people_beyond_the_groups_cost_nothing():
+    def error(most):
+        groups = dp.group_by(TABLE, "k", keys=[0, 1, 2], ids="id", max_groups=most, max_rows=1)
+        return groups.count(epsilon=1)["count error"][0]
+
+    assert error(3) == error(1000) == error(None)
+    for name in ("max_groups", "max_rows"):
+        with pytest.raises(ArgumentError, match=f"{name} must be at most"):
+            dp.group_by(TABLE, "k", keys=[0], ids="id", **{name: 10**30})
+
+
+def test_weights_and_shares_that_no_float_holds(budget):
+    groups = dp.group_by(TABLE, "k", keys=[0, 1])
+    for bounds, limits in (((0, 1e200), (0, 1e200)), ((0, 10), (0, 1e308))):
+        for call in (groups.sum, groups.mean):
+            kw = {"weights": "x", "weight_bounds": limits, "epsilon": 1, "budget": budget}
+            with pytest.raises(ArgumentError, match="overflow"):
+                call("x", bounds=bounds, **kw)
+    stats = {"a": dp.stat.count(), "b": dp.stat.median("x", bounds=(0, 1))}
+    for loss in ({"epsilon": 1}, {"epsilon": 1, "delta": 1e-6}):
+        with pytest.raises(ArgumentError, match="epsilon must be"):
+            groups.agg(stats, **loss, weights={"a": 1e300}, budget=budget)
+    assert not budget.history
+
+
+def test_columns_that_are_none():
+    for name in ("by", "column"):
+        call = (lambda: dp.group_by(TABLE, "tt")) if name == "by" else (
+            lambda: dp.group_by(TABLE, "k", keys=[0]).sum("xx", bounds=(0, 1), epsilon=1)
+        )  # fmt: skip
+        with pytest.raises(ArgumentError, match=f"{name} must be the name of a column") as caught:
+            call()
+        assert "each row" not in str(caught.value)
+    for table in ({"k": np.array(5)}, {"k": np.zeros((3, 2), int)}):
+        with pytest.raises(ArgumentTypeError, match="one-dimensional"):
+            dp.group_by(table, "k", keys=[0])
+    with pytest.raises(ArgumentTypeError):
+        dp.select_keys(np.array(5), epsilon=1, delta=1e-6)
