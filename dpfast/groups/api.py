@@ -720,7 +720,7 @@ class GroupBy:
         loss = privacy.loss(*asked)
         amount(loss)
         relation = relation_of(self._neighbors, budget)
-        if statistics or name != KEYS:
+        if name != KEYS:
             self._check(statistics)
         shares = self._shares(statistics, weights)
         rule = self._rule(loss, shares.pop(KEYS), relation) if KEYS in shares else None

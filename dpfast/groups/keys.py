@@ -398,7 +398,7 @@ def _listed(by: tuple[str, ...], keys: Any) -> tuple[dict[str, Any], bool]:
             checks.fail("keys", f"a table with a column {missing[0]!r}", sorted(table))
         return {name: table[name] for name in by}, False
     if len(by) == 1:
-        if isinstance(keys, (str, bytes)) or (np.ndim(keys) == 0 and not hasattr(keys, "__len__")):
+        if isinstance(keys, (str, bytes)):
             checks.fail_type("keys", RULE, keys)
         return {by[0]: keys}, False
     if not isinstance(keys, (list, tuple)) or not len(keys):

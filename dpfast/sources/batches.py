@@ -71,12 +71,13 @@ class Batches:
             checks.fail_kind("data", RULE, data)
         self._form = form
         self._beside = dict(beside or {})
+        for name, column in self._beside.items():
+            _check_shape(column, name.strip("\0"))
         if isinstance(form, FileColumns):
             self.length = form.length
             return
         for name, column in form.columns.items():
-            if isinstance(column, Values) and column.array.ndim != 1:
-                checks.fail_kind(f"column {name!r} of data", "one-dimensional", column.given)
+            _check_shape(column, f"column {name!r} of data")
         lengths = {_length(column) for column in form.columns.values()}
         if not lengths:
             checks.fail_kind("data", "a table with a column", data)
@@ -237,6 +238,11 @@ def numbers(piece: Piece) -> NDArray[Any]:
     out = np.empty(column.length, F8)
     column.fill(0, column.length, out)
     return out
+
+
+def _check_shape(column: Piece, name: str) -> None:
+    if isinstance(column, Values) and column.array.ndim != 1:
+        checks.fail_kind(name, "one-dimensional, with one entry for each row", column.given)
 
 
 def _length(piece: Piece) -> int:
