@@ -55,7 +55,7 @@ def test_by_row(benchmark, table, distribution):
     if distribution is choice.rows:
         assert abs(gap - same) < 10 / len(values) ** 0.5
     else:
-        assert gap < same
+        assert gap < same + 3 / len(values) ** 0.5  # of few rows, in a smoke run, by chance
 
 
 @pytest.mark.parametrize("m", [10, 39_000, 1_000_000])
