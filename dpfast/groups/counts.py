@@ -73,19 +73,10 @@ class Histogram(Count):
         _native.count(both, totals.reshape(-1)[: groups * bins + 1])
         return 0
 
-    def merge(self, room: NDArray[np.uint64], more: NDArray[np.uint64]) -> None:
-        room[: len(more) - 1] += more[:-1]
-
-    def columns(
-        self,
-        name: str,
-        room: NDArray[np.uint64],
-        groups: int,
-        kept: NDArray[np.int64] | None,
-        generator: Generator,
+    def answers(
+        self, name: str, totals: NDArray[np.uint64], generator: Generator
     ) -> dict[str, NDArray[Any]]:
-        counts = (room[:groups] if kept is None else room[kept]).view(np.int64)
-        noise = self.noise
+        counts, noise = totals.view(np.int64), self.noise
         drawn = noise.draw(counts.size, generator).reshape(counts.shape)
         noisy = np.ascontiguousarray((((counts >> noise.shift) + drawn) << noise.shift).T)
         named = zip(self.names(name), noisy, strict=False)

@@ -13,6 +13,7 @@ the noisy integers alone.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Self, TypeAlias
@@ -44,7 +45,7 @@ CONFIDENCE = 0.95
 
 
 @dataclass(frozen=True, slots=True)
-class Sums:
+class Sums(ABC):
     """Base of what is made of sums by group.
 
     Parameters
@@ -73,14 +74,14 @@ class Sums:
         return cells(*self.bounds)
 
     @property
+    @abstractmethod
     def forms(self) -> list[Form]:
         """Return the forms: factors of the sum, of the rows and of the squares."""
-        raise NotImplementedError
 
     @property
+    @abstractmethod
     def sensitivity(self) -> Sensitivity:
         """Return the sensitivity of all forms of all groups."""
-        raise NotImplementedError
 
     @property
     def largest(self) -> int:
@@ -88,8 +89,8 @@ class Sums:
         return self.cells.span
 
     def of_noisy(self, noisy: list[NDArray[Any]]) -> NDArray[Any]:
-        """Return the answers from the noisy forms."""
-        raise NotImplementedError
+        """Return the answers from the noisy forms: by default the only one, in the data's units."""
+        return noisy[0] * self.cells.grid
 
     @property
     def shift(self) -> int:
@@ -172,7 +173,12 @@ class Sums:
         generator: Generator,
     ) -> dict[str, NDArray[Any]]:
         """Return the columns of the answer, for all groups or for those that are kept."""
-        totals = room[:groups] if kept is None else room[kept]
+        return self.answers(name, room[:groups] if kept is None else room[kept], generator)
+
+    def answers(
+        self, name: str, totals: NDArray[np.uint64], generator: Generator
+    ) -> dict[str, NDArray[Any]]:
+        """Return the columns of the answer for groups whose sums are given."""
         return {name: self.finish(totals, generator), **self.error_bar(name, len(totals))}
 
     def error_bar(self, name: str, groups: int) -> dict[str, NDArray[Any]]:
@@ -264,9 +270,6 @@ class Sum(Sums):
     @property
     def error(self) -> float | None:
         return self.within() * self.cells.grid
-
-    def of_noisy(self, noisy: list[NDArray[Any]]) -> NDArray[Any]:
-        return noisy[0] * self.cells.grid
 
 
 @dataclass(frozen=True, slots=True)

@@ -45,16 +45,11 @@ class Top(Count):
             each = Fraction(loss.epsilon) / self.k
         return float_down(each / (self.step.rows * self.step.sides))
 
-    def columns(
-        self,
-        name: str,
-        room: NDArray[np.uint64],
-        groups: int,
-        kept: NDArray[np.int64] | None,
-        generator: Generator,
+    def answers(
+        self, name: str, totals: NDArray[np.uint64], generator: Generator
     ) -> dict[str, NDArray[Any]]:
         """Return the places of the keys, roughly the most frequent first."""
-        counts = (room[:groups] if kept is None else room[kept]).reshape(-1).view(np.int64)
+        counts = totals.reshape(-1).view(np.int64)
         k = min(self.k, len(counts))
         if not k:
             return {name: np.empty(0, np.int64)}

@@ -98,3 +98,12 @@ def test_errors():
         dp.stat.mean("x", **X, weights="w", weight_bounds=(-1, 1))
     with pytest.raises(ArgumentError, match="'v'"):
         grouped().sum("x", **X, weights="v", weight_bounds=(0, 1), epsilon=1)
+
+
+def test_a_row_that_rounding_helps_reaches_the_sensitivity():
+    """Both products round up beside nearly a whole cell more, so no smaller bound would hold."""
+    bounds = (0.16536885274717894, 0.9872298556243644)
+    most, x = 22.522229469237345, 0.23817514527143274
+    statistic = WeightedMean("x", bounds, "drop", weights="w", limits=(0.0, most))
+    (added,) = rows_of(statistic, np.array([x]), np.array([most]))
+    assert added.sum() == statistic.sensitivity.largest
