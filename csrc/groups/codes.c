@@ -23,51 +23,74 @@ static inline dpf_codes_slot *probe(const dpf_codes *codes, uint32_t hash, uint6
     }
 }
 
-static inline size_t hashed(const dpf_codes *codes, const uint64_t *low, const uint64_t *high,
-                            size_t i, size_t n, uint64_t *hash)
+static inline dpf_codes_slot *shortcut(const dpf_codes *codes, uint64_t low, uint64_t high)
 {
-    const size_t m = n - i < TILE ? n - i : TILE;
-    dpf_keys_hash(&codes->key, low + i, high ? high + i : NULL, m, hash);
+    const uint64_t product = (low ^ (high << 32 | high >> 32)) * (codes->key.k0 | 1);
+    return codes->near + (product >> (64 - DPF_CODES_NEAR));
+}
+
+/* Some rows without a shortcut: where they stand, their words and the hashes of these. */
+typedef struct {
+    uint16_t row[TILE];
+    uint64_t low[TILE], high[TILE], hash[TILE];
+} far_rows;
+
+/* Writes the codes of rows that have a shortcut, -1 for rows without a key; the others are gathered,
+ * and their number is returned. */
+static inline size_t gather(const dpf_codes *codes, const uint64_t *low, const uint64_t *high,
+                            const uint8_t *present, size_t n, int32_t *out, far_rows *far)
+{
+    size_t m = 0;
+    const int few = codes->count && codes->count <= DPF_CODES_FEW;
+    for (size_t j = 0; j < n; j++) {
+        const uint64_t own = high ? high[j] : 0;
+        const dpf_codes_slot *s = few ? shortcut(codes, low[j], own) : codes->slots;
+        const int known = few & (s->next != 0) & (s->low == low[j]);
+        out[j] = known ? (int32_t)s->next - 1 : -1;
+        far->row[m] = (uint16_t)j, far->low[m] = low[j], far->high[m] = own;
+        m += (!present || present[j]) & !(known && codes->high[s->next - 1] == own);
+    }
+    if (present)
+        for (size_t j = 0; j < n; j++)
+            out[j] = present[j] ? out[j] : -1;
+    dpf_keys_hash(&codes->key, far->low, far->high, m, far->hash);
     return m;
 }
 
-static inline void ahead(const dpf_codes *codes, const uint64_t *hash, size_t j, size_t m)
+static inline void ahead(const dpf_codes *codes, const far_rows *far, size_t j, size_t m)
 {
     if (j < m)
-        dpf_prefetch(codes->slots + place(codes, (uint32_t)(hash[j] >> 32)));
+        dpf_prefetch(codes->slots + place(codes, (uint32_t)(far->hash[j] >> 32)));
 }
 
 /* First by low words alone, whose high words are then on their way when they are compared. */
 void dpf_codes_find(const dpf_codes *codes, const uint64_t *low, const uint64_t *high,
                     const uint8_t *present, size_t n, int32_t *out)
 {
-    uint64_t hash[TILE];
+    far_rows far;
     const size_t mask = ((size_t)1 << codes->bits) - 1;
-    for (size_t i = 0; i < n; i += TILE) {
-        const size_t m = hashed(codes, low, high, i, n, hash);
+    for (size_t i = 0; i < n; i += TILE, out += TILE) {
+        const size_t m = gather(codes, low + i, high ? high + i : NULL, present ? present + i : NULL,
+                                n - i < TILE ? n - i : TILE, out, &far);
         for (size_t j = 0; j < AHEAD; j++)
-            ahead(codes, hash, j, m);
+            ahead(codes, &far, j, m);
         for (size_t j = 0; j < m; j++) {
-            ahead(codes, hash, j + AHEAD, m);
-            size_t at = place(codes, (uint32_t)(hash[j] >> 32));
-            while (codes->slots[at].next && codes->slots[at].low != low[i + j])
+            ahead(codes, &far, j + AHEAD, m);
+            size_t at = place(codes, (uint32_t)(far.hash[j] >> 32));
+            while (codes->slots[at].next && codes->slots[at].low != far.low[j])
                 at = (at + 1) & mask;
             const uint32_t next = codes->slots[at].next;
-            out[i + j] = (int32_t)next - 1;
+            out[far.row[j]] = (int32_t)next - 1;
             if (codes->wide && next)
                 dpf_prefetch(codes->high + (next - 1));
         }
         if (codes->wide || high)
             for (size_t j = 0; j < m; j++) {
-                const uint64_t own = high ? high[i + j] : 0;
-                const int32_t code = out[i + j];
-                if (code >= 0 && (codes->wide ? codes->high[code] : 0) != own)
-                    out[i + j] = (int32_t)probe(codes, (uint32_t)(hash[j] >> 32), low[i + j], own)->next
-                                 - 1;
+                int32_t *code = out + far.row[j];
+                if (*code >= 0 && codes->high[*code] != far.high[j])
+                    *code = (int32_t)probe(codes, (uint32_t)(far.hash[j] >> 32), far.low[j],
+                                           far.high[j])->next - 1;
             }
-        if (present)
-            for (size_t j = 0; j < m; j++)
-                out[i + j] = present[i + j] ? out[i + j] : -1;
     }
 }
 
@@ -75,33 +98,33 @@ size_t dpf_codes_add(dpf_codes *codes, const uint64_t *low, const uint64_t *high
                      const uint8_t *present, size_t n, int32_t *out, int64_t first, int64_t *fresh,
                      size_t *news)
 {
-    uint64_t hash[TILE];
+    far_rows far;
     const uint64_t half = (uint64_t)1 << (codes->bits - 1);
     const uint32_t room = half < DPF_CODES_MOST ? (uint32_t)half : DPF_CODES_MOST;
     for (size_t i = 0; i < n; i += TILE) {
-        const size_t m = hashed(codes, low, high, i, n, hash);
+        const size_t m = gather(codes, low + i, high ? high + i : NULL, present ? present + i : NULL,
+                                n - i < TILE ? n - i : TILE, out + i, &far);
         for (size_t j = 0; j < AHEAD; j++)
-            ahead(codes, hash, j, m);
+            ahead(codes, &far, j, m);
         for (size_t j = 0; j < m; j++) {
-            ahead(codes, hash, j + AHEAD, m);
-            if (present && !present[i + j]) {
-                out[i + j] = -1;
-                continue;
-            }
-            const uint64_t own = high ? high[i + j] : 0;
-            const uint32_t h = (uint32_t)(hash[j] >> 32);
-            dpf_codes_slot *s = probe(codes, h, low[i + j], own);
+            ahead(codes, &far, j + AHEAD, m);
+            const size_t row = i + far.row[j];
+            const uint32_t h = (uint32_t)(far.hash[j] >> 32);
+            dpf_codes_slot *s = probe(codes, h, far.low[j], far.high[j]);
             if (s->next == 0) {
                 if (codes->count == room)
-                    return i + j;
-                if (own) {
+                    return row;
+                if (far.high[j]) {
                     codes->wide = 1;
-                    codes->high[codes->count] = own;
+                    codes->high[codes->count] = far.high[j];
                 }
-                s->low = low[i + j], s->hash = h, s->next = ++codes->count;
-                fresh[(*news)++] = first + (int64_t)(i + j);
+                s->low = far.low[j], s->hash = h, s->next = ++codes->count;
+                fresh[(*news)++] = first + (int64_t)row;
+                dpf_codes_slot *near = shortcut(codes, far.low[j], far.high[j]);
+                if (near->next == 0 && codes->count <= DPF_CODES_FEW)
+                    *near = *s;
             }
-            out[i + j] = (int32_t)s->next - 1;
+            out[row] = (int32_t)s->next - 1;
         }
     }
     return n;

@@ -1,8 +1,9 @@
 /* Codes of keys: 0, 1, ... in the order in which their words (sources/keys.h) were first seen.
  *
  * An open hash table of slots side by side, at most half of them taken, in the order of SipHash-2-4 of
- * the words under a secret key: no data can make it slow. Slots and high words are zeroed memory of the
- * caller's.
+ * the words under a secret key: no data can make it slow. The first keys have a shortcut besides, whose
+ * places come from one product instead of a SipHash; two keys of one place cost what they did without
+ * it. Slots, high words and shortcuts are zeroed memory of the caller's.
  */
 #ifndef DPF_GROUPS_CODES_H
 #define DPF_GROUPS_CODES_H
@@ -14,6 +15,8 @@
 
 #define DPF_CODES_BITS 32           /* of the largest table */
 #define DPF_CODES_MOST 0x7fffffffu  /* codes */
+#define DPF_CODES_NEAR 12           /* bits of the places of shortcuts */
+#define DPF_CODES_FEW 1024          /* codes for which there are shortcuts */
 
 typedef struct {
     uint64_t low;
@@ -24,6 +27,7 @@ typedef struct {
 typedef struct {
     dpf_keys_key key;
     dpf_codes_slot *slots; /* 2^bits */
+    dpf_codes_slot *near;  /* 2^DPF_CODES_NEAR: copies of the slots of the first codes */
     uint64_t *high;        /* the high word of each code, for half as many codes */
     unsigned bits;
     int wide; /* whether a high word is not 0 */

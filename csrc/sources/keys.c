@@ -79,28 +79,77 @@ uint64_t dpf_siphash(const dpf_keys_key *key, const uint8_t *data, size_t bytes,
     return sip(key, data, bytes, -1, high);
 }
 
+#define SHORT ((uint64_t)0x20 << 56)
+
+static inline uint64_t top_of(unsigned kind)
+{
+    return (uint64_t)(0x80 | (kind == DPF_KEY_BYTES) << 6) << 56;
+}
+
 /* Up to 15 bytes are their own words, with their number and their kind in the highest byte. */
-static void words(const dpf_keys_key *key, const uint8_t *data, size_t bytes, int kind,
+static void words(const dpf_keys_key *key, const uint8_t *data, size_t bytes, unsigned kind,
                   uint64_t *low, uint64_t *high)
 {
-    const uint64_t top = (uint64_t)(0x80 | (kind == DPF_KEY_BYTES) << 6) << 56;
+    const uint64_t top = top_of(kind);
     while (bytes && data[bytes - 1] == 0)
         bytes--;
     if (bytes < 16) {
         *low = load(data, bytes < 8 ? bytes : 8);
-        *high = top | (uint64_t)(0x20 | bytes) << 56 | (bytes > 8 ? load(data + 8, bytes - 8) : 0);
+        *high = top | SHORT | (uint64_t)bytes << 56 | (bytes > 8 ? load(data + 8, bytes - 8) : 0);
         return;
     }
     uint64_t own;
-    *low = sip(key, data, bytes, kind, &own);
+    *low = sip(key, data, bytes, (int)kind, &own);
     *high = top | (own & (((uint64_t)1 << 61) - 1));
+}
+
+/* The words of 1 to 15 bytes, from two loads that may hold more: no branch depends on how many. */
+static inline void short_words(uint64_t first, uint64_t last, size_t bytes, uint64_t top,
+                               uint64_t *low, uint64_t *high)
+{
+    const unsigned head = 8 * (unsigned)(bytes < 8 ? bytes : 8), tail = 8 * (unsigned)bytes - head;
+    *low = first & (~(uint64_t)0 >> (64 - head));
+    *high = top | (uint64_t)bytes << 56 | (last & (((uint64_t)1 << tail) - 1));
 }
 
 void dpf_keys_bytes(const dpf_keys_key *key, const uint8_t *data, const int64_t *from, unsigned kind,
                     size_t n, uint64_t *low, uint64_t *high)
 {
-    for (size_t i = 0; i < n; i++)
-        words(key, data + from[i], (size_t)(from[i + 1] - from[i]), (int)kind, low + i, high + i);
+    const uint64_t top = top_of(kind) | SHORT;
+    for (size_t i = 0; i < n; i++) {
+        const size_t bytes = (size_t)(from[i + 1] - from[i]);
+        const uint8_t *own = data + from[i];
+        if (bytes - 1 < 15 && from[n] - from[i] >= 16 && own[bytes - 1])
+            short_words(load(own, 8), load(own + 8, 8), bytes, top, low + i, high + i);
+        else
+            words(key, own, bytes, kind, low + i, high + i);
+    }
+}
+
+int dpf_keys_views(const dpf_keys_key *key, const uint8_t *views, const uint8_t *const *buffers,
+                   const int64_t *sizes, size_t count, const uint8_t *present, unsigned kind,
+                   size_t n, uint64_t *low, uint64_t *high)
+{
+    const uint64_t top = top_of(kind) | SHORT;
+    for (size_t i = 0; i < n; i++, views += 16) {
+        const uint32_t bytes = (uint32_t)load(views, 4);
+        if (bytes - 1 < 12 && views[3 + bytes]) {
+            short_words(load(views + 4, 8), load(views + 12, 4), bytes, top, low + i, high + i);
+            continue;
+        }
+        low[i] = high[i] = 0;
+        if (present && !present[i])
+            continue; /* its view may be anything */
+        const uint8_t *own = views + 4;
+        if (bytes > 12) {
+            const uint64_t buffer = load(views + 8, 4), place = load(views + 12, 4);
+            if (buffer >= count || place + bytes > (uint64_t)sizes[buffer])
+                return 0;
+            own = buffers[buffer] + place;
+        }
+        words(key, own, bytes, kind, low + i, high + i);
+    }
+    return 1;
 }
 
 void dpf_keys_padded(const dpf_keys_key *key, const uint8_t *data, size_t width, size_t n,

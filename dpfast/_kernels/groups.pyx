@@ -23,13 +23,14 @@ cnp.import_array()
 
 cdef extern from "groups/codes.h" nogil:
     enum:
-        DPF_CODES_BITS
+        DPF_CODES_BITS, DPF_CODES_NEAR
     uint32_t DPF_CODES_MOST
     ctypedef struct dpf_codes_slot:
         uint32_t next
     ctypedef struct dpf_codes:
         dpf_keys_key key
         dpf_codes_slot *slots
+        dpf_codes_slot *near
         uint64_t *high
         unsigned bits
         int wide
@@ -74,10 +75,12 @@ cdef class Codes:
     """
 
     cdef dpf_codes table
-    cdef object slots, high
+    cdef object slots, high, near
 
     def __cinit__(self, Key key not None):
+        cdef uint64_t[:, ::1] near = np.zeros((1 << DPF_CODES_NEAR, 2), np.uint64)
         self.table.key = key.sip
+        self.near, self.table.near = near.base, <dpf_codes_slot *>&near[0, 0]
         self.table.count = self.table.wide = 0
         self._make(10)
 

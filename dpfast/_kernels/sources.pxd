@@ -8,6 +8,9 @@ cdef extern from "sources/keys.h" nogil:
         uint64_t k0, k1
     void dpf_keys_bytes(const dpf_keys_key *key, const uint8_t *data, const int64_t *first,
                         unsigned kind, size_t n, uint64_t *low, uint64_t *high)
+    int dpf_keys_views(const dpf_keys_key *key, const uint8_t *views, const uint8_t *const *buffers,
+                       const int64_t *sizes, size_t count, const uint8_t *present, unsigned kind,
+                       size_t n, uint64_t *low, uint64_t *high)
     void dpf_keys_padded(const dpf_keys_key *key, const uint8_t *data, size_t width, size_t n,
                          uint64_t *low, uint64_t *high)
     void dpf_keys_text(const dpf_keys_key *key, const uint32_t *codes, size_t width,

@@ -26,6 +26,16 @@ def byte_words(
     low: NDArray[np.uint64],
     high: NDArray[np.uint64],
 ) -> None: ...
+def view_words(
+    key: Key,
+    views: Buffer,
+    addresses: NDArray[np.uint64],
+    sizes: NDArray[np.int64],
+    present: NDArray[np.uint8] | None,
+    kind: int,
+    low: NDArray[np.uint64],
+    high: NDArray[np.uint64],
+) -> None: ...
 def padded_words(
     key: Key, data: NDArray[Any], width: int, low: NDArray[np.uint64], high: NDArray[np.uint64]
 ) -> None: ...

@@ -109,6 +109,34 @@ def byte_words(Key key not None, const uint8_t[::1] data not None, const int64_t
         raise ValueError("first must not fall, and stay inside data")
 
 
+def view_words(Key key not None, const uint8_t[::1] views not None, const uint64_t[::1] addresses not None,
+               const int64_t[::1] sizes not None, const uint8_t[::1] present, unsigned kind,
+               uint64_t[::1] low not None, uint64_t[::1] high not None):
+    """Write the words of Arrow's views of 16 bytes, whose longer ones stand in buffers of the caller's.
+
+    `present` None: all are there. The view of a row that is not may be anything.
+    """
+    cdef size_t n = _rows(low, high), count = sizes.shape[0]
+    cdef bint good
+    cdef const uint64_t *at = NULL
+    cdef const int64_t *most = NULL
+    cdef const uint8_t *mask = NULL
+    if <size_t>views.shape[0] != 16 * n or <size_t>addresses.shape[0] != count or (
+            present is not None and <size_t>present.shape[0] != n):
+        raise ValueError("views and present must be those of the words, addresses those of sizes")
+    if n == 0:
+        return
+    if count:
+        at, most = &addresses[0], &sizes[0]
+    if present is not None:
+        mask = &present[0]
+    with nogil:
+        good = dpf_keys_views(&key.sip, &views[0], <const uint8_t *const *>at, most, count, mask, kind, n,
+                              &low[0], &high[0])
+    if not good:
+        raise ValueError("views must stay inside their buffers")
+
+
 def padded_words(Key key not None, const uint8_t[::1] data not None, Py_ssize_t width,
                  uint64_t[::1] low not None, uint64_t[::1] high not None):
     """Write the words of byte strings of `width` bytes, padded with zeros (NumPy's ``S``)."""

@@ -256,6 +256,8 @@ class KeyWords:
             unit = kind.unit if types.is_timestamp(kind) else "D" if types.is_date32(kind) else "ms"
             return times(values.astype(np.int64), unit, present)
         text = family(kind) == "text"
+        if types.is_string_view(kind) or types.is_binary_view(kind):
+            return self._views(array, _native.TEXT if text else _native.BYTES)
         array = array.cast(pa.large_string() if text else pa.large_binary())
         _, offsets, data = array.buffers()
         first = np.zeros(1, np.int64)
@@ -265,6 +267,19 @@ class KeyWords:
         units = np.frombuffer(data, np.uint8) if data and data.size else np.empty(0, np.uint8)
         present = arrow_present(array) if nulls else None
         return self._bytes(units, first, _native.TEXT if text else _native.BYTES, present)
+
+    def _views(self, array: Any, kind: int) -> Words:
+        """Return the words of an array of views, as Polars has text: pyarrow's cast would copy it."""
+        _, views, *buffers = array.buffers()
+        rows = slice(16 * array.offset, 16 * (array.offset + len(array)))
+        units = np.frombuffer(views, np.uint8)[rows] if len(array) else np.empty(0, np.uint8)
+        addresses = np.array([one.address for one in buffers], np.uint64)
+        sizes = np.array([one.size for one in buffers], np.int64)
+        present = arrow_present(array) if array.null_count else None
+        mask = None if present is None else present.view(np.uint8)
+        out = np.empty((2, len(array)), np.uint64)
+        _native.view_words(self.key, units, addresses, sizes, mask, kind, out[0], out[1])
+        return Words(out[0], out[1], present)
 
     def _dictionary(self, array: Any) -> Words:
         """Return the words of a dictionary array, of which each entry is read once."""

@@ -85,6 +85,25 @@ def test_codes_of_many_keys_that_were_seen_in_any_order():
     assert found(codes, keys[::-1]) == plain.find(keys[::-1].tolist())
 
 
+def test_keys_that_share_a_shortcut():
+    """Of the first keys only one a place has a shortcut; the others are found as without it."""
+    odd = int.from_bytes(bytes(range(8)), "little") | 1
+    everything = np.arange(1 << 19, dtype=np.uint64)
+    places = (everything * np.uint64(odd)) >> np.uint64(52)
+    crowd = everything[np.isin(places, [3, 77, 4095])].astype(np.int64)
+    assert len(crowd) > 300
+    keys = np.concatenate([crowd[:300], np.arange(10**9, 10**9 + 900)])  # shortcuts end at 1,024
+    codes, plain = kernel.Codes(KEY), twin.Codes()
+    rng = np.random.default_rng(3)
+    for least in (1, 5, 290, 300, 1000, 1024, 1025, 1200):
+        rows = rng.integers(0, least, 700)
+        assert found(codes, keys[rows]) == plain.find(keys[rows].tolist())
+        assert added(codes, keys[rows]) == plain.add(keys[rows].tolist())
+        assert found(codes, crowd) == plain.find(crowd.tolist())
+        some = [None if i % 3 else key for i, key in enumerate(keys[rows].tolist())]
+        assert found(codes, some) == plain.find(some)
+
+
 def test_large_integers_after_small_ones():
     """The high words are looked at from the first one that is not 0 on."""
     codes = kernel.Codes(KEY)

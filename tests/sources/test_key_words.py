@@ -175,6 +175,18 @@ def test_equal_texts_meet_whatever_their_form():
     assert read(["a\0", "\0"]) == read(["a", ""]) == read(pa.array(["a\0\0", "\0"]))
 
 
+@pytest.mark.parametrize("alphabet", ["a", "ab\0", "日é"])
+def test_texts_of_every_length_at_every_place(alphabet):
+    """Short texts are read 16 bytes at a time: what stands behind them must not count."""
+    rng = np.random.default_rng(len(alphabet))
+    texts = ["".join(rng.choice(list(alphabet), n)) for n in [*range(40), *range(40)]]
+    kinds = pa.string(), pa.large_string(), pa.string_view()
+    for some in (texts, texts[::-1], rng.permutation(texts).tolist(), texts[-1:], texts[3:4]):
+        for kind in kinds:
+            assert read(pa.array(some, kind)) == due(some)
+            assert read(pa.array([*some, "z", *some], kind)[len(some) + 1 :]) == due(some)
+
+
 def test_equal_times_meet_whatever_their_form():
     days = [dt.date(1970, 1, 1), dt.date(1969, 12, 31), dt.date(2262, 1, 1), None]
     expected = due(days)
@@ -346,6 +358,18 @@ def test_what_the_kernels_refuse():
             kernel.byte_words(KEY, b"abc", np.array(first), kernel.TEXT, *out)
     with pytest.raises(ValueError, match="one place more"):
         kernel.byte_words(KEY, b"abc", np.array([0, 1]), kernel.TEXT, *out)
+    wild = np.array([[20, 0, 0, 0], [20, 0, 0, 5], [20, 0, 1, 0]], np.uint32).view(np.uint8)
+    here, size = np.zeros(20, np.uint8), np.array([20])
+    address = np.array([here.ctypes.data], np.uint64)
+    few = np.empty((2, 1), np.uint64)
+    kernel.view_words(KEY, wild[0], address, size, None, kernel.TEXT, *few)
+    for row in wild[1:]:
+        kernel.view_words(KEY, row, address, size, np.zeros(1, np.uint8), kernel.TEXT, *few)
+        assert not few.any()
+        with pytest.raises(ValueError, match="stay inside"):
+            kernel.view_words(KEY, row, address, size, None, kernel.TEXT, *few)
+    with pytest.raises(ValueError, match="views and present"):
+        kernel.view_words(KEY, wild[0], address, size, None, kernel.TEXT, *out)
     with pytest.raises(ValueError, match="width"):
         kernel.padded_words(KEY, np.zeros(5, np.uint8), 2, *out)
     with pytest.raises(ValueError, match="width"):
