@@ -136,7 +136,7 @@ class PublicKeys:
         """Return the keys of each group, column by column."""
         found, after = {}, self.groups
         for name, length in zip(self.by, self.lengths, strict=True):
-            array = self._arrays[name].copy()
+            array = _in_common_units(self._arrays[name].copy())
             if self.is_product:
                 before, after = self.groups // after, after // length
                 array = np.tile(np.repeat(array, after), before)
@@ -267,7 +267,8 @@ class PrivateCoder:
     def columns(self, kept: NDArray[np.int64]) -> dict[str, NDArray[Any]]:
         """Return the keys of some codes, column by column."""
         return {
-            name: np.concatenate(met)[kept] for name, met in zip(self._by, self._met, strict=True)
+            name: _in_common_units(np.concatenate(met)[kept])
+            for name, met in zip(self._by, self._met, strict=True)
         }
 
 
@@ -330,7 +331,7 @@ def _plain(key: Any) -> Any:
     if high < TIME:
         return low if high or low < 1 << 63 else low - (1 << 64)
     seconds, finer = _instant(found)
-    for unit, parts in (("us", 10**6), ("ns", 10**9), ("ms", 10**3), ("s", 1)):
+    for unit, parts in (("us", 10**6), ("ns", 10**9), ("ms", 10**3)):
         more, rest = divmod(finer * parts, 10**9)
         if not rest and abs(seconds * parts + more) < 1 << 63:
             return np.int64(seconds * parts + more).view(f"M8[{unit}]")
@@ -341,6 +342,13 @@ def _instant(words: Any) -> tuple[int, int]:
     """Return the seconds since 1970, and the nanoseconds, of the words of a time."""
     low, high = words
     return low if low < 1 << 63 else low - (1 << 64), high - TIME
+
+
+def _in_common_units(array: NDArray[Any]) -> NDArray[Any]:
+    """Return dates in days and times in milliseconds or finer: Polars and Arrow take no others."""
+    unit = np.datetime_data(array.dtype)[0] if array.dtype.kind == "M" else "D"
+    coarse = {"Y": "D", "M": "D", "W": "D", "h": "ms", "m": "ms", "s": "ms"}
+    return array.astype(f"M8[{coarse[unit]}]") if unit in coarse else array
 
 
 def _texts_of(array: NDArray[Any]) -> list[Any]:

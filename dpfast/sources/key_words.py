@@ -269,7 +269,7 @@ class KeyWords:
         return self._bytes(units, first, _native.TEXT if text else _native.BYTES, present)
 
     def _views(self, array: Any, kind: int) -> Words:
-        """Return the words of an array of views, as Polars has text: pyarrow's cast would copy it."""
+        """Return the words of an array of views, as Polars has text, where they lie."""
         _, views, *buffers = array.buffers()
         rows = slice(16 * array.offset, 16 * (array.offset + len(array)))
         units = np.frombuffer(views, np.uint8)[rows] if len(array) else np.empty(0, np.uint8)
@@ -330,14 +330,15 @@ def integers(values: NDArray[Any]) -> Words:
 
 
 def times(values: NDArray[np.int64], unit: str, present: NDArray[np.bool_] | None) -> Words:
-    """Return the words of times since 1970; one beyond int64 seconds is no key."""
+    """Return the words of times since 1970; one beyond int64 milliseconds is no key."""
     high = np.full(len(values), TIME, np.uint64)
     if unit in FINER:
         seconds = values // FINER[unit]
         high += ((values - seconds * FINER[unit]) * (10**9 // FINER[unit])).view(np.uint64)
         return Words(seconds.view(np.uint64), high, present)
     scale = SECONDS[unit]
-    fits = (values <= (2**63 - 1) // scale) & (values >= -(2**63) // scale + 1)
+    most = (2**63 - 1) // (1000 * scale)
+    fits = (values <= most) & (values >= -most)
     low = (np.where(fits, values, 0) * scale).view(np.uint64)
     return Words(low, high, fits if present is None else present & fits)
 

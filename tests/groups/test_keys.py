@@ -71,7 +71,7 @@ def test_the_first_row_that_decides_is_found(monkeypatch):
     ("key", "due"),
     [
         (pd.Timestamp(7), np.datetime64(7, "ns")),
-        (np.datetime64(10**13, "D"), np.datetime64(864 * 10**15, "s")),
+        (np.datetime64(10**11, "D"), np.datetime64(864 * 10**16, "ms")),
         (np.datetime64(2**62 + 1, "ms"), np.datetime64(2**62 + 1, "ms")),
         (-(2**63), -(2**63)),
         (2**63, 2**63),
@@ -172,6 +172,17 @@ def test_dates_of_records_in_a_file(tmp_path):
     np.save(tmp_path / "y.npy", months)
     with pytest.raises(SourceError, match="to the second or finer"):
         dp.group_by(dp.scan(tmp_path / "y.npy", "x"), "k")
+
+
+@pytest.mark.parametrize("unit", ["Y", "M", "W", "D", "h", "m", "s", "ms", "us", "ns"])
+@pytest.mark.parametrize("is_public", [True, False])
+def test_answers_of_dates_are_taken_by_polars_and_arrow(unit, is_public):
+    days = np.array(["2020-01-01", "2021-01-01"], f"M8[{unit}]")
+    groups = dp.group_by({"k": np.repeat(days, 500)}, "k", keys=days if is_public else None)
+    found = groups.count(epsilon=50, **({} if is_public else {"delta": 1e-3}))
+    assert found["k"].tolist() == days.astype(found["k"].dtype).tolist()
+    for frame in (pl.DataFrame(found), pa.table(dict(found))):
+        assert len(frame["k"]) == 2
 
 
 def test_private_keys_of_several_columns_ascend_from_the_first_to_the_last():
