@@ -322,9 +322,9 @@ class Variance(Sums):
         high, middle, low = (form.astype(float) for form in noisy)
         span = float(self.cells.span)
         rows = (high + middle + low) / span**2
-        enough = rows > max(1, self.ddof)
-        rows = np.where(enough, rows, 2.0 + self.ddof)
-        grown = rows / (rows - self.ddof)
+        enough = rows > max(1, min(self.ddof, 1 << ROWS))
+        rows = np.where(enough, rows, 2.0)
+        grown = rows / np.where(enough, rows - min(self.ddof, 1 << ROWS), 1.0)
         first, second = (high + middle / 2) / span, high
         found = (second / rows - (first / rows) ** 2) * grown
         found = np.where(enough, found, span**2 / 8)
