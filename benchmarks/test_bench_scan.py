@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import dpfast as dp
-from dpfast.sources.table import as_rows
+from dpfast.sources.data import as_rows
 
 from .conftest import rows
 

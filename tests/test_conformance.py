@@ -24,7 +24,7 @@ import dpfast as dp
 from dpfast.errors import ArgumentError, ArgumentTypeError, BudgetError, DataError
 from dpfast.rng import InsecureGenerator
 from dpfast.sources import as_source, memory
-from dpfast.sources.table import as_rows
+from dpfast.sources.data import as_rows
 
 from .support import by_group
 from .support.battery import (

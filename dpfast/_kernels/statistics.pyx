@@ -44,7 +44,7 @@ cdef class Axis:
     """
 
     cdef dpf_bins_axis axis
-    cdef object held
+    cdef object held, given
     cdef readonly uint32_t bins
 
     def __init__(self, cnp.ndarray lower not None, double hi, uint32_t cells, bint exact):
@@ -75,6 +75,10 @@ cdef class Axis:
         self.axis.lo, self.axis.hi, self.axis.scale = lo, hi, scale
         self.axis.edges, self.axis.first = &padded[0], &table[0]
         self.axis.bins, self.axis.near, self.axis.exact = self.bins, near, exact
+        self.given = lower, hi, cells, exact
+
+    def __reduce__(self):
+        return type(self), self.given
 
     def histogram(self, cnp.ndarray values not None, int64_t[::1] counts not None):
         """Add each value to its number in `counts`, or to the last one, ``counts[bins]``."""

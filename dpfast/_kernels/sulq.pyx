@@ -128,6 +128,7 @@ cdef class Tree:
 
     cdef dpf_cross_node *nodes
     cdef readonly size_t size, width
+    cdef object given
 
     def __cinit__(self, const uint32_t[::1] split not None, const uint32_t[::1] child not None,
                   const uint32_t[::1] last not None, size_t width):
@@ -143,6 +144,10 @@ cdef class Tree:
         self.size, self.width = size, width
         for i in range(size):
             self.nodes[i] = dpf_cross_node(split[i], child[i], last[i])
+        self.given = split.base, child.base, last.base, width
+
+    def __reduce__(self):
+        return type(self), self.given
 
     def __dealloc__(self):
         free(self.nodes)
@@ -447,6 +452,7 @@ cdef class NearestColumns:
     cdef readonly size_t width
     cdef double unit
     cdef int skip
+    cdef object given
 
     def __cinit__(self, const double[::1] scale not None, const int64_t[::1] first not None,
                   const int64_t[::1] span not None, const double[::1] middle not None,
@@ -469,6 +475,10 @@ cdef class NearestColumns:
             self.columns[j] = dpf_nearest_column(
                 first[j] / scale[j], (first[j] + span[j]) / scale[j], middle[j], fill[j], scale[j],
                 first[j])
+        self.given = scale.base, first.base, span.base, middle.base, fill.base, unit, skip
+
+    def __reduce__(self):
+        return type(self), self.given
 
     def __dealloc__(self):
         free(self.columns)

@@ -166,6 +166,7 @@ cdef class Grid:
 
     cdef dpf_quantise_cells cells
     cdef readonly int64_t span
+    cdef object given
 
     def __init__(self, double scale, int64_t first, int64_t span):
         cdef int64_t last = first + span
@@ -178,6 +179,10 @@ cdef class Grid:
         self.cells.lo = first / scale
         self.cells.hi = last / scale
         self.span = span
+        self.given = scale, first, span
+
+    def __reduce__(self):
+        return type(self), self.given
 
     def totals(self, cnp.ndarray values not None, bint squares=False):
         """``(NaN, sum of cells, sum of their squares)``; a NaN is cell 0.

@@ -24,9 +24,10 @@ from ..noise.additive import amount
 from ..privacy import Loss
 from ..rng import Generator
 from ..sources.base import RowSource
+from ..sources.data import as_rows
+from ..sources.engine import of_engine
 from ..sources.key_words import secret
 from ..sources.row_files import directory
-from ..sources.table import as_rows
 from ..statistics.parts import one_step, two_steps
 from . import aggregators
 from .aggregators import AGGREGATORS, AggregatorName, make
@@ -342,6 +343,8 @@ def sample_and_aggregate(
     folder = None if spill is None else directory(spill)
     resolved = resolve(estimator, executor, time_limit)
     source = as_rows(data, ids if kind == "key" else None, workers)
+    if of_engine(source):
+        checks.fail_kind("data", "in memory or in files, for their rows are put into blocks", data)
     # The number of rows is public where single rows are replaced, and nowhere else.
     public = source.length if relation == "replace" and kind != "key" else None
     if public is not None and blocks > public:

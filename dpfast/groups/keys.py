@@ -272,6 +272,9 @@ class PrivateCoder:
         }
 
 
+Coder: TypeAlias = PublicCoder | PrivateCoder
+
+
 def ascending(columns: dict[str, NDArray[Any]]) -> NDArray[np.int64]:
     """Return the order in which rows of keys ascend, the first column first."""
     ranks = [_ranks(column) for column in reversed(list(columns.values()))]

@@ -36,6 +36,13 @@ BLOCK = 1 << 21
 STEP = 1 << 27
 
 
+class Packed(NamedTuple):
+    """Rows that travel: the codes of their groups, none of them `NONE`, and their cells."""
+
+    codes: Codes
+    cells: Cells
+
+
 class Block(NamedTuple):
     """Rows in a file: where their codes and their cells begin, and where those of each part do."""
 
@@ -156,6 +163,19 @@ class Rows:
         self.size += other.size
         self.blocks += other.blocks
         other.held, other.blocks = [], []
+
+    def packed(self) -> Packed:
+        """Return the rows of groups; afterwards there are none here."""
+        held = [block.read(0) for block in self.blocks] + self.held
+        for block in self.blocks:
+            block.file.close()
+        self.held, self.blocks = [], []
+        none = np.empty(0, np.int32)
+        kept = [(codes, cells, codes != NONE) for codes, cells in held]
+        return Packed(
+            np.concatenate([none, *(codes[keep] for codes, _, keep in kept)]),
+            np.concatenate([none, *(cells[keep] for _, cells, keep in kept)]),
+        )
 
     def by_group(self, groups: int, final: Codes | None = None) -> Parts:
         """Sort the rows by parts of neighboring groups; afterwards there are none here.

@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 
 from .. import privacy
 from .._core import nan_policy
+from .._kernels.rng import BitStream
 from .._kernels.sources import Key
 from ..errors import DataError
 from ..privacy import Loss
@@ -30,13 +31,13 @@ from ..sources.bounding import FIRST, KEPT, Bounding, marks_of
 from ..sources.key_words import secret
 from .answer import Answer
 from .key_coins import KeyRule
-from .keys import PrivateCoder, PrivateKeys, PublicCoder, PublicKeys, ascending
+from .keys import Coder, PrivateCoder, PrivateKeys, PublicKeys, ascending
+from .partial import Partial, gathered
 from .ranks import Quantiles
 from .sums import Count, Sums
 from .top import Top
 
 Statistic: TypeAlias = Sums | Quantiles
-Coder: TypeAlias = PublicCoder | PrivateCoder
 Bytes: TypeAlias = NDArray[np.uint8]
 
 
@@ -96,11 +97,11 @@ class Table:
 
     def finish(self, summary: Batches, generator: Generator) -> Answer:
         stream = generator.stream()
-        key = secret(stream)
-        coder, marks = self.keys.coder(key), None
-        if self.persons is not None:
-            marks = self._marks(summary, coder, self.persons, secret(stream))
-        found = self._summed(summary, coder, marks)
+        found: Summary | Partial
+        if summary.of_engine is None:
+            coder, found = self.summed(summary, stream)
+        else:
+            coder, found = gathered(self, summary.of_engine, stream)
         kept = None
         columns: dict[str, NDArray[Any]] = {}
         if isinstance(coder, PrivateCoder):
@@ -116,6 +117,25 @@ class Table:
         return self._answer(found, coder.groups, kept, columns, generator)
 
     # --- passes -----------------------------------------------------------------------------------
+
+    @property
+    def counted(self) -> dict[str | None, Statistic]:
+        """Return the statistics, and the number of people of each key where a rule asks for it."""
+        own: dict[str | None, Statistic] = dict(self.statistics.items())
+        return own if self.rule is None else {**own, None: Count(None)}
+
+    @property
+    def columns(self) -> list[str]:
+        """Return the columns of keys and of statistics."""
+        own = [name for one in self.statistics.values() for name in one.reads]
+        return list(dict.fromkeys([*self.keys.by, *own]))
+
+    def summed(self, source: Batches, stream: BitStream) -> tuple[Coder, Summary]:
+        """Return the sums of the rows that count, and the codes of groups."""
+        coder, marks = self.keys.coder(secret(stream)), None
+        if self.persons is not None:
+            marks = self._marks(source, coder, self.persons, secret(stream))
+        return coder, self._summed(source, coder, marks)
 
     def _marks(self, source: Batches, coder: Coder, persons: Persons, key: Key) -> Bytes:
         """Return the mark of each row."""
@@ -138,11 +158,11 @@ class Table:
             with lock:
                 spare.append(own)
 
-        columns = [name for one in self.statistics.values() for name in one.reads]
-        names = dict.fromkeys([*self.keys.by, *columns])
         text = [name for one in self.statistics.values() if one.is_text for name in one.reads]
         beside = [WHERE] if source.has(WHERE) else []
-        source.reduce([*names, *beside], [*self.keys.by, *text], summarise, lambda a, b: None)
+        source.reduce(
+            [*self.columns, *beside], [*self.keys.by, *text], summarise, lambda a, b: None
+        )
         found = spare.pop()
         for more in spare:
             found.merge(more)
@@ -153,7 +173,7 @@ class Table:
 
     def _answer(
         self,
-        found: Summary,
+        found: Summary | Partial,
         groups: int,
         kept: NDArray[np.int64] | None,
         columns: dict[str, NDArray[Any]],
@@ -178,9 +198,7 @@ class Summary:
 
     def __init__(self, table: Table, coder: Coder) -> None:
         self._table = table
-        self.statistics: dict[str | None, Statistic] = dict(table.statistics.items())
-        if table.rule is not None:
-            self.statistics[None] = Count(None)
+        self.statistics = table.counted
         self._groups = coder.groups
         self.rooms: dict[str | None, Any] = {
             name: statistic.room(self._groups) for name, statistic in self.statistics.items()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from .base import CHUNK_DTYPES, Chunk, RandomWords, Source, chunk_dtype
-from .forms import as_source
+from .data import as_source
 from .masked import MaskedSource
 from .memory import ArraySource
 

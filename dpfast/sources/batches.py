@@ -17,9 +17,11 @@ from .._core import checks
 from ..errors import DataError
 from .arrow import family
 from .base import native_dtype
+from .data import form_of
+from .engine import EngineColumns, refuse_array
 from .files import Columns as FileColumns
 from .files import Want
-from .forms import Arrow, Form, Named, Objects, Values, form_of
+from .forms import Arrow, Form, Named, Objects, Values
 from .ids import no_column
 from .memory import F8, in_place, split
 from .pick import picker
@@ -67,13 +69,15 @@ class Batches:
 
     def __init__(self, data: Any, beside: Mapping[str, Piece] | None = None) -> None:
         form: Form = form_of(data, "data", RULE)
-        if not isinstance(form, (Named, FileColumns)):
+        if not isinstance(form, (Named, FileColumns, EngineColumns)):
             checks.fail_kind("data", RULE, data)
         self._form = form
         self._beside = dict(beside or {})
         for name, column in self._beside.items():
+            if isinstance(form, EngineColumns):
+                refuse_array(name.strip("\0"), column)
             _check_shape(column, name.strip("\0"))
-        if isinstance(form, FileColumns):
+        if isinstance(form, (FileColumns, EngineColumns)):
             self.length = form.length
             return
         for name, column in form.columns.items():
@@ -86,6 +90,11 @@ class Batches:
     def with_beside(self, name: str, column: Piece) -> Batches:
         """Return the same rows with one more column beside them."""
         return Batches(self._form, {**self._beside, name: column})
+
+    @property
+    def of_engine(self) -> EngineColumns | None:
+        """The columns, if an engine holds them: passes are then made in its partitions."""
+        return self._form if isinstance(self._form, EngineColumns) else None
 
     def has(self, name: str) -> bool:
         """Tell whether there is a column of that name beside the table."""
@@ -108,6 +117,8 @@ class Batches:
             if name not in form.columns:
                 no_column(name, form.columns, argument)
             return _cut(form.columns[name], 0, 0)
+        if isinstance(form, EngineColumns):
+            return _cut(form.form(name, argument), 0, 0)
         form.reader.find(picker(name))
         return form.reader.typed(name, is_text)
 
@@ -126,6 +137,8 @@ class Batches:
             if name not in form.columns:
                 no_column(name, form.columns, "column")
             form.columns[name].column(f"column {name!r} of data", "numbers")
+        elif isinstance(form, EngineColumns):
+            form.form(name, "column").column(f"column {name!r} of data", "numbers")
         else:
             form.reader.find(picker(name))
             form.reader.numbers(name)
@@ -149,6 +162,7 @@ class Batches:
         The columns of a file of text are text if they are named so, and numbers if not.
         """
         form = self._form
+        assert not isinstance(form, EngineColumns)
         beside = {name: self._beside[name] for name in names if name in self._beside}
         own = [name for name in dict.fromkeys(names) if name not in beside]
         if isinstance(form, FileColumns):

@@ -1,8 +1,9 @@
 """What data are, told once and by their type alone: no row is looked at.
 
-`form_of` is the one place where an object of the user's is asked what it is. Whoever reads data is
-given its answer: rows without a dtype (`Objects`), an array (`Values`), an Arrow column (`Arrow`),
-named columns (`Named`), or what can be passed over as it is (a file, a source).
+`local_form` is the one place where an object of the user's in this process is asked what it is.
+Whoever reads data is given its answer: rows without a dtype (`Objects`), an array (`Values`), an
+Arrow column (`Arrow`), named columns (`Named`), or what can be passed over as it is (a file, a
+source).
 """
 
 from __future__ import annotations
@@ -127,11 +128,6 @@ Form: TypeAlias = Objects | Values | Arrow | Named | WithRows | RowSource | Sour
 FORMS = (Objects, Values, Arrow, Named)
 
 
-def as_source(data: Any, name: str = "data") -> Source:
-    """Return the source that reads `data`; a source is taken as it is."""
-    return source_of(form_of(data, name, COLUMN), name)
-
-
 def source_of(form: Form, name: str = "data") -> Source:
     """Return the source of one column; a source is taken as it is."""
     if isinstance(form, (Values, Arrow, Named)):
@@ -158,7 +154,7 @@ def as_column(data: Any, name: str, rule: str, width: int | None = None) -> Colu
     return form.column(name, rule, width)
 
 
-def form_of(data: Any, name: str, rule: str) -> Form:
+def local_form(data: Any, name: str, rule: str) -> Form:
     """Tell what `data` are: one column, a matrix, a table, a file or a source.
 
     `rule` is what the argument `name` must be, for the error about what holds no data.
@@ -183,6 +179,8 @@ def column_form(data: Any, name: str, rule: str) -> Objects | Values | Arrow:
     """Tell what `data` are that must not be a table: rows without names."""
     if isinstance(data, (Objects, Values, Arrow)):
         return data
+    if is_distributed(data):
+        checks.fail_kind(name, rule, data, ", which an engine holds: compute it first")
     data = unwrapped(data)
     if is_untyped(data):
         return Objects(untyped_rows(data, name))
@@ -200,6 +198,11 @@ def column_form(data: Any, name: str, rule: str) -> Objects | Values | Arrow:
         hint = "; for a file, dpfast.scan" if isinstance(data, (str, bytes, os.PathLike)) else ""
         checks.fail_kind(name, rule, data, hint)
     return Values(array, data)
+
+
+def is_distributed(data: Any) -> bool:
+    """Tell whether data are a collection of Dask, by what they say of themselves."""
+    return hasattr(data, "__dask_graph__") and hasattr(data, "__dask_keys__")
 
 
 def is_arrow(data: Any) -> bool:

@@ -26,11 +26,13 @@ from .base import (
     chunk_dtype,
     width_of,
 )
-from .forms import Form, Named, Objects, Values, as_column, as_source, form_of, source_of
+from .data import as_rows, as_source, coded_rows, form_of
+from .engine import of_engine, refuse_array
+from .forms import Form, Named, Objects, Values, as_column, source_of
 from .masked import MaskedSource, mask
 from .memory import ArraySource, Column
 from .people import Ids, apart
-from .table import RULE, as_rows, coded_rows, refuse_columns, rows_of
+from .table import RULE, refuse_columns, rows_of
 from .words import Words
 
 S = TypeVar("S")
@@ -159,11 +161,13 @@ def read(
     if by_name and axis is None and width > 1:
         checks.fail("axis", RECORDS, axis)
     if weights is not None and not by_name:
+        if of_engine(source):
+            refuse_array("weights", weights)
         beside = as_column(weights, "weights", "one number for each row, or the name of a column")
         if beside.width is not None:
             checks.fail_kind("weights", "one number for each row", weights)
         checks.entries("weights", beside.length, source.length, relation)
-    return View(source, each, width, mask(where, source.length, relation), beside, whose)
+    return View(source, each, width, _mask(where, source, relation), beside, whose)
 
 
 def read_rows(
@@ -182,14 +186,14 @@ def read_rows(
     data, whose = apart(data, ids)
     source = coded_rows(data, words) if any(words) else as_rows(data, width=width)
     checks.columns(argument, width, width_of(source))
-    return View(source, False, width, mask(where, source.length, relation), ids=whose)
+    return View(source, False, width, _mask(where, source, relation), ids=whose)
 
 
 def read_column(data: Any, relation: str, where: Any = None, ids: Any = None) -> View:
     """Read one column."""
     data, whose = apart(data, ids)
     source = as_source(data)
-    return View(source, False, 1, mask(where, source.length, relation), ids=whose)
+    return View(source, False, 1, _mask(where, source, relation), ids=whose)
 
 
 def read_each(
@@ -201,7 +205,7 @@ def read_each(
     if not axis_of(axis, form):
         return replace(read_column(form, relation, where), ids=whose)
     each = each_alone(form, columns)
-    return View(each, True, len(each), mask(where, each[0].length, relation), ids=whose)
+    return View(each, True, len(each), _mask(where, each[0], relation), ids=whose)
 
 
 def axis_of(axis: Any, form: Form, weighted: bool = False) -> bool:
@@ -287,6 +291,15 @@ def each_alone(form: Form, width: int | None = None, name: str = "data") -> list
     return [ArraySource(found.array[key] if named else found.array[:, key]) for key in keys]
 
 
+def _mask(
+    where: Any, source: Source | Apart | RowSource, relation: str
+) -> NDArray[np.bool_] | None:
+    """Return `where` as a mask of the rows of a source."""
+    if where is not None and of_engine(source):
+        refuse_array("where", where)
+    return mask(where, source.length, relation)
+
+
 class _Uneven:
     """A column that is not as long as the others are. The number of rows may be private."""
 
@@ -315,13 +328,15 @@ class _OfRows:
         self.length = rows.length
 
     def reduce(self, summarise: Callable[[Chunk], S], merge: Callable[[S, S], S]) -> S:
+        key, dtype = self._key, self.dtype  # and not self, which does not travel to an engine
+
         def part(chunk: RowChunk) -> S:
             rows: NDArray[Any] = chunk.rows
-            if isinstance(self._key, str):
-                rows = rows[self._key]
+            if isinstance(key, str):
+                rows = rows[key]
             elif rows.ndim > 1:
-                rows = rows[:, self._key]
-            return summarise(Chunk(np.ascontiguousarray(rows, self.dtype), chunk.start))
+                rows = rows[:, key]
+            return summarise(Chunk(np.ascontiguousarray(rows, dtype), chunk.start))
 
         return self._rows.reduce(part, merge)
 

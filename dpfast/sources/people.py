@@ -11,8 +11,10 @@ from .._core import checks
 from .._kernels.sources import Key
 from .batches import IDS, WHERE, Batch, Batches, refuse_beside
 from .bounding import KEPT, UNBOUNDED, Bounding, marks_of
+from .data import form_of
+from .engine import of_engine
 from .files import Columns, FileTable
-from .forms import Named, Values, column_form, form_of
+from .forms import Named, Values, column_form
 from .ids import no_column, no_names
 from .key_words import RULE, key_kind
 from .pick import picker
@@ -84,9 +86,12 @@ def apart(data: Any, ids: Any, axis: Any = None, name: str = "data") -> tuple[An
     """
     if ids is None:
         return data, None
-    if not isinstance(ids, str):
-        return data, Ids(Batches(Named({IDS: ids}, ids)), IDS)
     form = form_of(data, name, DATA)
+    if of_engine(form):
+        rule = "left out for data of an engine, where dpfast.group_by has them"
+        checks.fail_kind("ids", rule, ids)
+    if not isinstance(ids, str):
+        return form, Ids(Batches(Named({IDS: ids}, ids)), IDS)
     if isinstance(form, Named):
         rest = dict(form.columns)
         own = rest.pop(ids) if ids in rest else no_column(ids, rest)

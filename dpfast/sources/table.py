@@ -15,69 +15,15 @@ from numpy.typing import NDArray
 
 from .._core import checks
 from ..errors import DataError
-from .base import Choosing, RowSource, Table, WithRows
+from .base import Choosing, RowSource, WithRows
 from .foreign import ForeignRows
-from .forms import Arrow, Form, Named, Objects, Values, column_form, form_of
+from .forms import Arrow, Form, Named, Objects, Values, column_form
 from .ids import as_ids, no_column
 from .memory import F8, Column, MemoryRows, MemorySource, records
 from .words import RULE as TEXT
 from .words import Words, matched, words_column
 
 RULE = "rows of numbers"
-
-
-def as_rows(
-    data: Any,
-    ids: Any = None,
-    workers: int | None = None,
-    name: str = "data",
-    width: int | None = None,
-) -> RowSource:
-    """Return the rows of anything that holds some, with the ids beside them if asked for.
-
-    Parameters
-    ----------
-    data : array, list, column, table, mapping of names to columns, or source
-        A NumPy array of one or two dimensions keeps its dtype (in native byte order; bool becomes
-        uint8 and float16 float32), and so does a structured array. A masked array, an Arrow
-        column, and what has no dtype, like a list, are float64, NaN where there is no number. A
-        table (of pandas, Polars or Arrow, a mapping, `dpfast.scan` with a
-        list of columns) makes records of float64. A `Source` is one column, of float64 if it can
-        have nulls.
-    ids : array, list, column or str, optional
-        As many ids as there are rows, or the name of a column, which then is no part of the rows.
-    workers : int, optional
-        Threads of a pass; the library's default if left out. They do not change the rows.
-    name : str
-        What messages call the data.
-    width : int, optional
-        How many numbers a row has of what has no dtype, and does not say so itself; by default it
-        is one column.
-
-    Returns
-    -------
-    RowSource
-        Nothing has been read. Which dtype it has is a matter of types and schemas: no number, and
-        no null, has a say in it, nor in whether there is an error.
-
-    Raises
-    ------
-    ArgumentTypeError
-        Data or ids of a kind that cannot be read; a column that holds no numbers.
-    ArgumentError
-        Ids that name no column.
-    SourceError
-        The same in a file.
-    MissingExtraError
-        Without pyarrow, when the data need it.
-
-    Notes
-    -----
-    A list may hold what is no number, or rows of another length: that is a fact about the rows and
-    shows in the pass, as a `DataError`. So do ids, and columns beside the first, that are more or
-    fewer than the rows, whose number may be private.
-    """
-    return rows_of(form_of(data, name, RULE), ids, workers, name, width)
 
 
 def rows_of(
@@ -90,7 +36,7 @@ def rows_of(
     last: str | None = None,
     argument: str = "weights",
 ) -> RowSource:
-    """Return the rows of a form; see `as_rows`.
+    """Return the rows of a form; see `data.as_rows`.
 
     Rows that are `is_wide` have several numbers, of which somebody must say how many. `last` is the
     name of the column behind all others, which `argument` asks for.
@@ -121,55 +67,10 @@ def rows_of(
     return MemoryRows(column, beside, workers)
 
 
-def feature_rows(
-    data: Any, width: int | None, words: Sequence[Words | None] = (), name: str = "X"
-) -> RowSource:
-    """Return rows of several columns; `words` as in `coded_rows`, if there are any.
-
-    `width` is how many columns the call says that there are, or None.
-
-    Raises
-    ------
-    ArgumentTypeError, ArgumentError, SourceError
-        As in `as_rows` and `coded_rows`; for data without a dtype, like a list, of which neither
-        they nor the call say how many columns they have.
-    """
-    form = form_of(data, name, RULE)
-    if len(words) > 1:
-        width = None
-    if not any(words):
-        return rows_of(form, name=name, width=width, is_wide=True)
-    if isinstance(form, Objects) and width is None:
-        refuse_objects(form, name)
-    return coded_rows(form, words, name)
-
-
 def refuse_objects(form: Objects, name: str) -> NoReturn:
     """Refuse data of which nobody says how many columns they have."""
     rule = "an array or a table, or bounds a pair for each column"
     checks.fail_kind(name, rule, form.rows, ", which does not say what its columns are")
-
-
-def with_column(
-    data: Any,
-    column: str,
-    argument: str,
-    name: str = "data",
-    words: Sequence[Words | None] = (),
-    own: Words | None = None,
-) -> RowSource:
-    """Return the rows of a table, or of one column of a file, with the column of that name as the
-    last.
-
-    `argument` is what asks for it. Of the other columns those with `words`, as in `coded_rows`, are
-    text, and so is this one if it has its `own`.
-    """
-    form = form_of(data, name, RULE)
-    if not any(words) and own is None:
-        return rows_of(form, name=name, last=column, argument=argument)
-    whole = form.beside(column) if isinstance(form, WithRows) else put_last(form, column, argument)
-    others = len(whole.names if isinstance(whole, Table) else whole.columns) - 1
-    return coded_rows(whole, [*(words or [None] * others), own], name)
 
 
 def put_last(form: Form, column: str, argument: str) -> Named:
@@ -181,22 +82,8 @@ def put_last(form: Form, column: str, argument: str) -> Named:
     return Named({**fields, column: last}, fields)
 
 
-def coded_rows(data: Any, words: Sequence[Words | None], name: str = "data") -> RowSource:
-    """Return rows of columns of which some are text, which is read as the numbers of public words.
-
-    Parameters
-    ----------
-    data : column, table, mapping of names to columns, or something scanned
-        As in `as_rows`.
-    words : sequence of Words or None
-        For each column, in order; None for one of numbers.
-
-    Raises
-    ------
-    ArgumentTypeError, ArgumentError, SourceError
-        As in `as_rows`; for a column that holds no text, and for another number of columns.
-    """
-    form = form_of(data, name, TEXT)
+def coded_of(form: Form, words: Sequence[Words | None], name: str = "data") -> RowSource:
+    """Return rows of a form, of which some columns are text; see `data.coded_rows`."""
     if isinstance(form, WithRows):
         return form.coded(words)
     fields = dict(form.columns) if isinstance(form, Named) else {}

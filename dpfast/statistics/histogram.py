@@ -8,7 +8,6 @@ the sensitivities are 2 and sqrt(2).
 from __future__ import annotations
 
 import math
-import operator
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, TypeAlias, Unpack, overload
@@ -69,7 +68,7 @@ class Histogram:
     def reduce(self, source: Source | RowSource) -> NDArray[np.int64]:
         """Count the rows in each bin."""
         summarize: Any = self._rows if self.rows else self._column
-        counts: NDArray[np.int64] = source.reduce(summarize, operator.iadd)
+        counts: NDArray[np.int64] = source.reduce(summarize, np.add)
         if self.where is not None and counts[-1] != len(self.where):
             refuse_mask()
         return counts[:-2]

@@ -25,7 +25,7 @@ from ..errors import DpfastError
 from ..privacy import Loss
 from ..rng import Generator
 from ..sources.base import RowSource, width_of
-from ..sources.table import feature_rows
+from ..sources.data import feature_rows
 from ..sources.words import Words
 from ..statistics.arguments import said
 from ..statistics.histogram import Categories

@@ -14,9 +14,10 @@ from numpy.typing import NDArray
 
 from .._core import checks
 from ..sources.base import RowChunk, RowSource, width_of
+from ..sources.data import feature_rows, with_column
+from ..sources.engine import of_engine, refuse_array
 from ..sources.forms import as_column
 from ..sources.memory import Column
-from ..sources.table import feature_rows, with_column
 from ..sources.words import Words, words_column
 from ..summaries.side_by_side import beside_of, flat, refuse_length
 from .row_matrices import matrices
@@ -72,29 +73,33 @@ class LabeledRows:
             If there are more or fewer labels than rows, where their number was not known before.
         """
 
+        beside, width = self.beside, self.width  # and not self, which does not travel
+
         def each(chunk: RowChunk) -> tuple[S, int]:
-            return summarize(self._pieces(chunk, most)), len(chunk.rows)
+            return summarize(_pieces(chunk, beside, width, most)), len(chunk.rows)
 
         summary, read = self.source.reduce(each, lambda a, b: (merge(a[0], b[0]), a[1] + b[1]))
         if self.beside is not None and read != self.beside.length:
             refuse_length("y")
         return summary
 
-    def _pieces(self, chunk: RowChunk, most: int) -> Iterator[Piece]:
-        rows, labels = chunk.rows, None
-        if self.beside is None:
-            *names, last = rows.dtype.names or ()
-            rows, labels = rows[names], rows[last]
-        at = chunk.start
-        for features in matrices(chunk._replace(rows=rows), self.width, most):
-            stop = at + len(features)
-            if self.beside is not None:
-                y = beside_of(self.beside, at, stop, "y")
-            else:
-                assert labels is not None
-                y = labels[at - chunk.start : stop - chunk.start]
-            yield features, flat(y)
-            at = stop
+
+def _pieces(chunk: RowChunk, beside: Column | None, width: int, most: int) -> Iterator[Piece]:
+    """Yield the features and the labels of a chunk, `most` rows at a time."""
+    rows, labels = chunk.rows, None
+    if beside is None:
+        *names, last = rows.dtype.names or ()
+        rows, labels = rows[names], rows[last]
+    at = chunk.start
+    for features in matrices(chunk._replace(rows=rows), width, most):
+        stop = at + len(features)
+        if beside is not None:
+            y = beside_of(beside, at, stop, "y")
+        else:
+            assert labels is not None
+            y = labels[at - chunk.start : stop - chunk.start]
+        yield features, flat(y)
+        at = stop
 
 
 def labeled_rows(
@@ -135,6 +140,8 @@ def labeled_rows(
             checks.fail("y", "a column beside those of X", y)
         return LabeledRows(source, None, width, (names_of(X, source) or ())[:-1])
     source = feature_rows(X, width, words)
+    if of_engine(source):
+        refuse_array("y", y)
     beside = as_column(y, "y", RULE) if classes is None else words_column(y, classes, "y")
     if beside.width is not None:
         checks.fail_kind("y", RULE, y)

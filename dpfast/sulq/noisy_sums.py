@@ -25,8 +25,10 @@ from ..budget.release import relation_of
 from ..privacy import Loss
 from ..rng import Generator
 from ..sources.base import RowChunk, RowSource
+from ..sources.data import as_rows
+from ..sources.engine import of_engine, refuse_array
 from ..sources.masked import refuse_mask
-from ..sources.table import as_rows, only
+from ..sources.table import only
 from ..summaries.cells import cells
 from .rounds import Part, Rounds, loss_of
 from .row_functions import Function, Piece, bits, side_by_side, split, union
@@ -350,6 +352,8 @@ class NoisySums:
 
     def _ask(self, terms: list[Term], rows: Any, l2: Any) -> list[Answer]:
         source, relation, nan = self._source, self._neighbors, self._nan
+        if rows is not None and of_engine(source):
+            refuse_array("rows", rows)
         where = _row_set(rows, source.length, relation)
         functions: list[Exact]
         if l2 is None:

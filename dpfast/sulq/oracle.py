@@ -27,7 +27,7 @@ from ..noise.additive import MOST
 from ..privacy import ZCDP, Approx, Loss, Pure
 from ..rng import Generator
 from ..sources.base import RowSource
-from ..sources.table import as_rows
+from ..sources.data import as_rows
 from .noisy_sums import totals
 from .oracle_plan import COUNTING, Mean, Questions, cost_of
 from .rounds import Rounds, loss_of

@@ -38,7 +38,7 @@ from ..errors import ArgumentError
 from ..noise.additive import LEAST, amount
 from ..privacy import ZCDP, Approx, Loss, Pure, float_down
 from ..sources.base import RowSource
-from ..sources.table import as_rows
+from ..sources.data import as_rows
 from ..summaries.cells import nearest
 from .rounds import Part, round_noise
 from .row_functions import Computed, Piece

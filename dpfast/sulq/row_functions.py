@@ -16,8 +16,8 @@ from .._kernels.jit import RowLoop, is_compiled
 from ..errors import DataError
 from ..sources import chunk_dtype
 from ..sources.base import RowChunk, RowSource
+from ..sources.data import as_rows
 from ..sources.masked import picked
-from ..sources.table import as_rows
 from .conditions import Condition
 
 #: Rows whose values are held as float64 at a time.

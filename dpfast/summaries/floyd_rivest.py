@@ -8,7 +8,7 @@ are exact, so a bad sample can only cost another pass, never a wrong answer.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from operator import add
 from typing import Any, NamedTuple
 
@@ -23,6 +23,8 @@ from .order_statistics import Block, KnownRanks, Piece, Run, insert, least_from,
 SLACK = 5.0
 #: The same for bytes, where each threshold costs and a miss is cheap.
 SLACK_BYTES = 4.0
+#: Values of an array up to which it is put together with others.
+SHORT = 1 << 15
 #: Up to this many thresholds, counting bytes is faster than a histogram.
 THRESHOLDS = 24
 
@@ -81,20 +83,30 @@ def draw(source: Source, windows: int = 1) -> Sample:
         return Sample([part], shift, rows + chunk.nulls, chunk.nulls)
 
     def merge(a: Sample, b: Sample) -> Sample:
-        if len(b.parts) > len(a.parts):
-            a, b = b, a
         shift = max(a.shift, b.shift)
         rows = a.rows + b.rows
-        parts = a.parts if a.shift == shift else [thin(p, shift - a.shift) for p in a.parts]
-        parts += b.parts if b.shift == shift else [thin(p, shift - b.shift) for p in b.parts]
-        if len(parts) > 64:  # many tiny chunks: otherwise every merge would walk them all
-            parts = [np.concatenate(parts)]
+        each = [thin(p, shift - one.shift) for one in (a, b) for p in one.parts]
+        parts = gathered(each)
         if sum(map(len, parts)) > 2 * sample_size(rows, windows):
             shift += 1
             parts = [thin(np.concatenate(parts), 1)]
         return Sample(parts, shift, rows, a.nulls + b.nulls)
 
     return source.reduce(summarize, merge)
+
+
+def gathered(parts: Sequence[NDArray[Any]]) -> list[NDArray[Any]]:
+    """Return the same values in fewer arrays: short ones are at least twice as long as the next.
+
+    So many tiny chunks are not walked at every merge, and each value is copied a few times.
+    """
+    found: list[NDArray[Any]] = []
+    for part in parts:
+        while found and len(found[-1]) < 2 * len(part) and len(found[-1]) + len(part) <= SHORT:
+            part = np.concatenate([found.pop(), part])
+        if len(part):
+            found.append(part)
+    return found or list(parts[:1])
 
 
 def sample_size(rows: int, windows: int = 1) -> int:
@@ -235,12 +247,9 @@ def tally(source: Source, brackets: list[Bracket], missing: float | None) -> lis
         return result
 
     def join(a: Tally, b: Tally, room: int) -> Tally:
-        if len(b.parts) > len(a.parts):
-            a, b = b, a
         counts = tuple(map(add, a.counts, b.counts))
-        parts = a.parts if b.parts and counts[2] <= room else []
-        if parts:
-            parts.extend(b.parts)
+        fits = a.parts and b.parts and counts[2] <= room
+        parts = gathered([*a.parts, *b.parts]) if fits else []
         return Tally(counts, parts, a.nulls + b.nulls)
 
     def merge(a: list[Tally], b: list[Tally]) -> list[Tally]:

@@ -143,9 +143,8 @@ def case(function, data, **arguments):
 
 def _source(data, axis):
     from dpfast.sources import as_source
-    from dpfast.sources.forms import form_of
+    from dpfast.sources.data import as_rows, form_of
     from dpfast.sources.intake import by_column
-    from dpfast.sources.table import as_rows
 
     if axis is not None:
         return by_column(form_of(data, "data", "rows of numbers"))

@@ -23,7 +23,7 @@ from dpfast.aggregate.estimators import (
     TrimmedMean,
 )
 from dpfast.aggregate.estimators.base import BLOCKS, ROWS, Job, by_groups
-from dpfast.sources.table import as_rows
+from dpfast.sources.data import as_rows
 
 from ..reference.aggregate import estimators as twin
 from ..support.pairwise import every_value, quick_rows

@@ -38,7 +38,7 @@ from dpfast.aggregate.estimators import (
 )
 from dpfast.aggregate.estimators.base import Job
 from dpfast.sources.base import RowChunk
-from dpfast.sources.table import as_rows
+from dpfast.sources.data import as_rows
 
 from ..reference.aggregate import streaming as twin
 from ..reference.aggregate.estimators import mode, trimmed_mean

@@ -9,7 +9,8 @@ import pytest
 
 import dpfast as dp
 from dpfast.rng import InsecureGenerator
-from dpfast.sources.table import as_rows, only
+from dpfast.sources.data import as_rows
+from dpfast.sources.table import only
 from dpfast.sulq import Attribute, NoisySums, Term
 from dpfast.sulq.row_functions import Piece, shortened, told
 from dpfast.sulq.row_matrices import matrices

@@ -829,7 +829,7 @@ MEASURE = """
 import sys
 import numpy as np, pyarrow.parquet as pq
 from dpfast.sources.scan import scan
-from dpfast.sources.table import as_rows
+from dpfast.sources.data import as_rows
 
 def now():
     # Megabytes of our own; pages of mapped files, which the system may drop, are not.

@@ -31,9 +31,9 @@ from dpfast.sources import memory as _memory
 from dpfast.sources import table as _table
 from dpfast.sources.arrow import arrow_chunk, arrow_values
 from dpfast.sources.base import RowChunk, RowSource, Table
+from dpfast.sources.data import as_rows
 from dpfast.sources.forms import Objects, as_column
 from dpfast.sources.memory import MemoryRows
-from dpfast.sources.table import as_rows
 
 from ..reference.sources import rows as plain
 from ..support.pairwise import every_value, pairwise, quick_rows

@@ -8,7 +8,7 @@ import pytest
 from dpfast._kernels.sulq import GRAM_MOST_COLUMNS as MOST_COLUMNS
 from dpfast._kernels.sulq import GRAM_STRETCH as STRETCH
 from dpfast._kernels.sulq import gram_add as add
-from dpfast.sources.table import as_rows
+from dpfast.sources.data import as_rows
 from dpfast.sulq import gram_matrix as _gram
 from dpfast.sulq.gram_matrix import GramMatrix
 

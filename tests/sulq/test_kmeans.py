@@ -14,7 +14,7 @@ from dpfast.errors import DataError
 from dpfast.privacy import ZCDP, Approx, Pure
 from dpfast.rng import InsecureGenerator
 from dpfast.sources.base import RowChunk
-from dpfast.sources.table import as_rows
+from dpfast.sources.data import as_rows
 from dpfast.sulq import KMeans, kmeans
 from dpfast.sulq import rounds as _rounds
 from dpfast.sulq.centers import Box, centers_of, spread

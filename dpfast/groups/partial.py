@@ -1,0 +1,160 @@
+"""What the partitions of an engine tell of their groups, and how that is put together.
+
+A partition is summarized where it is, as a table by itself. Public keys have one place each in
+every summary. Private keys travel with the sums of theirs, and get common codes when two summaries
+meet. Where rows belong to people, the engine first brings all rows of a person together; which of
+them count is then decided in the partition, by a fresh key of its own, as for a table in memory.
+
+No key of hashes and no generator travels: a worker makes its own. Summaries are values.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple, Protocol, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .. import rng as _rng
+from .._kernels.rng import BitStream
+from .._kernels.sources import Key
+from ..sources.batches import Batch, Batches
+from ..sources.engine import EngineColumns, Task, chosen
+from ..sources.forms import Form, column_form
+from ..sources.key_words import secret
+from .keys import Coder, PrivateCoder, PrivateKeys, PublicKeys
+from .rows import Packed, Rows
+from .sums import Sums
+
+S = TypeVar("S")
+
+
+class Partial(NamedTuple):
+    """The sums of some groups, of which each room has one entry; their keys, if private."""
+
+    groups: int
+    keys: Mapping[str, NDArray[Any]] | None
+    rooms: Mapping[str | None, Any]
+    missing: Mapping[str | None, int]
+
+
+class Whole(NamedTuple):
+    """A table as one chunk."""
+
+    rows: int
+    table: Batches
+
+    def reduce(self, summarise: Callable[[Whole], S], merge: Callable[[S, S], S]) -> S:
+        return summarise(self)
+
+
+@dataclass(frozen=True)
+class AsWhole:
+    """What is made of a partition: some columns as one table."""
+
+    names: Sequence[str]
+
+    def __call__(self, form: Form) -> Whole:
+        batches = Batches(chosen(form, self.names))
+        return Whole(batches.length or 0, batches)
+
+
+class Summable(Protocol):
+    """What is asked of the mechanism."""
+
+    @property
+    def keys(self) -> PublicKeys | PrivateKeys: ...
+    @property
+    def persons(self) -> Any: ...
+    @property
+    def counted(self) -> Mapping[str | None, Any]: ...
+    @property
+    def columns(self) -> list[str]: ...
+    def summed(self, source: Batches, stream: BitStream) -> tuple[Coder, Any]: ...
+
+
+@dataclass(frozen=True)
+class Summarise:
+    """Summarizes a partition."""
+
+    table: Summable
+
+    def __call__(self, whole: Whole) -> Partial:
+        coder, found = self.table.summed(whole.table, _rng.check(None).stream())
+        keys = None
+        if isinstance(coder, PrivateCoder):
+            keys = coder.columns(np.arange(coder.groups))
+        rooms = {
+            name: room.packed() if isinstance(room, Rows) else room[: coder.groups + 1]
+            for name, room in found.rooms.items()
+        }
+        return Partial(coder.groups, keys, rooms, found.missing)
+
+
+@dataclass(frozen=True)
+class Merge:
+    """Merges two summaries into a third one."""
+
+    table: Summable
+
+    def __call__(self, a: Partial, b: Partial) -> Partial:
+        _, both = put_together(self.table, [a, b], secret(_rng.check(None).stream()))
+        return both
+
+
+def put_together(table: Summable, parts: Sequence[Partial], key: Key) -> tuple[Coder, Partial]:
+    """Return the sums of some summaries, and the codes that their groups have there."""
+    coder, keys = table.keys.coder(key), None
+    places = [np.arange(part.groups, dtype=np.int32) for part in parts]
+    if isinstance(coder, PrivateCoder):
+        places = [coder.codes(_batch(part)) for part in parts]
+        keys = coder.columns(np.arange(coder.groups))
+    rooms: dict[str | None, Any] = {}
+    for name, statistic in table.counted.items():
+        each = zip(parts, places, strict=True)
+        own = [_moved(part.rooms[name], at, coder.groups) for part, at in each]
+        rooms[name] = own[0]
+        for more in own[1:]:
+            if isinstance(statistic, Sums):
+                statistic.merge(rooms[name], more)
+            else:
+                rooms[name] = Packed(*map(np.concatenate, zip(rooms[name], more, strict=True)))
+    names = parts[0].missing
+    missing = {name: sum(part.missing[name] for part in parts) for name in names}
+    return coder, Partial(coder.groups, keys, rooms, missing)
+
+
+def gathered(table: Summable, form: EngineColumns, stream: BitStream) -> tuple[Coder, Partial]:
+    """Return what all partitions tell, by one pass of the engine; rows of quantiles as `Rows`."""
+    engine, names = form.engine, table.columns
+    if table.persons is not None:
+        names = list(dict.fromkeys([*names, table.persons.column]))
+        engine = engine.together(table.persons.column, names)
+    task = Task(AsWhole(names), Summarise(table), Merge(table), (None, None))
+    parts = [engine.reduce(task, names)]
+    coder, found = put_together(table, parts, secret(stream))
+    if table.persons is not None:
+        secret(stream)  # as many bits as a table in memory takes, so that noise is the same
+    for name, room in found.rooms.items():
+        if isinstance(room, Packed):
+            found.rooms[name] = rows = Rows()  # type: ignore[index]
+            rows.add(*room)
+    return coder, found
+
+
+def _batch(part: Partial) -> Batch:
+    """Return the keys of a summary as rows."""
+    assert part.keys is not None
+    columns = {name: column_form(keys, "keys", "keys") for name, keys in part.keys.items()}
+    return Batch(0, part.groups, columns)
+
+
+def _moved(room: Any, places: NDArray[np.int32], groups: int) -> Any:
+    """Return a copy of a room whose groups have other places."""
+    if isinstance(room, Packed):
+        return Packed(places[room.codes], room.cells)
+    out = np.zeros((groups + 1, *room.shape[1:]), room.dtype)
+    out[places] = room[: len(places)]
+    return out

@@ -1,0 +1,110 @@
+"""Dask arrays, series and dataframes as data.
+
+They are told by what they say of themselves, and Dask is imported only where there is one. A pass
+is a task for each partition and a tree of merges above them, on the current client, or on the
+scheduler of the collection where there is none.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any, TypeVar
+
+import numpy as np
+
+from .._core import checks
+from .._core.extras import extra
+from .engine import (
+    TREE,
+    Engine,
+    EngineColumn,
+    EngineRows,
+    EngineTable,
+    Part,
+    Rows,
+    Task,
+    places,
+)
+from .forms import Named, column_form, local_form
+
+S = TypeVar("S")
+
+
+#: The column that says where a row goes when those of an id are brought together.
+PLACE = "\0place"
+
+
+class DaskEngine(Engine):
+    """The partitions of a collection."""
+
+    name = "the Dask collection"
+
+    def __init__(self, collection: Any, like: Any, lengths: Sequence[int] | None = None) -> None:
+        self._collection, self.lengths = collection, lengths
+        self.like = local_form(like, "data", "a table or an array of Dask")
+
+    def run(self, task: Task[S], columns: Sequence[str] | None) -> Part[S] | None:
+        dask = extra("dask", "data of Dask")
+        kept = self._collection if columns is None else self._collection[list(columns)]
+        partitions = np.asarray(kept.to_delayed()).ravel().tolist()
+        shared = dask.delayed(task, traverse=False)  # sent once, not with each partition
+        work, join = dask.delayed(_work, pure=False), dask.delayed(_join, pure=False)
+        level = [work(shared, number, partition) for number, partition in enumerate(partitions)]
+        while len(level) > 1:
+            level = [join(shared, level[i : i + TREE]) for i in range(0, len(level), TREE)]
+        return dask.compute(*level)[0] if level else None
+
+    def together(self, column: str, columns: Sequence[str]) -> Engine:
+        kept = self._collection[list(columns)]
+        parts = kept.npartitions
+        like = kept._meta.assign(**{PLACE: np.empty(0, np.int64)})
+        marked = kept.map_partitions(_placed, column, parts, meta=like)
+        return DaskEngine(marked.shuffle(on=PLACE, npartitions=parts), like)
+
+
+def _work(task: Task[S], number: int, partition: Any) -> Part[S]:
+    return task(number, partition)
+
+
+def _join(task: Task[S], parts: Sequence[Part[S]]) -> Part[S]:
+    return task.join(parts)
+
+
+def _placed(frame: Any, column: str, parts: int) -> Any:
+    """Return the rows that have an id, each with its place."""
+    found, present = places(frame[column], parts)
+    return frame.assign(**{PLACE: found})[present]
+
+
+def dask_form(data: Any, name: str) -> EngineColumn | EngineTable | EngineRows:
+    """Return what a collection of Dask is to a release, by its type alone.
+
+    Raises
+    ------
+    ArgumentTypeError
+        For a collection that is neither an array of one or two dimensions nor a series or table.
+    """
+    rule = "a Dask array of one or two dimensions, a series or a dataframe"
+    if hasattr(data, "_meta") and hasattr(data, "npartitions") and hasattr(data, "to_delayed"):
+        like = data._meta
+        if hasattr(like, "columns"):
+            engine = DaskEngine(data, like)
+            assert isinstance(engine.like, Named)
+            return EngineTable(engine, list(engine.like.columns))
+        if hasattr(like, "dtype") and hasattr(data, "to_frame"):
+            column_form(like, name, rule)
+            title = like.name if isinstance(like.name, str) else "data"
+            return EngineColumn(DaskEngine(data.to_frame(title), like.to_frame(title)), title)
+    dimensions = getattr(data, "ndim", None)
+    if hasattr(data, "rechunk") and isinstance(dimensions, int) and dimensions in (1, 2):
+        like = np.empty((0, *data.shape[1:]), data.dtype)
+        chunks = data.chunks[0]
+        known = not any(math.isnan(length) for length in chunks)
+        lengths = [int(length) for length in chunks] if known else None
+        if data.ndim == 1:
+            return EngineColumn(DaskEngine(data, like, lengths), None)
+        if len(data.chunks[1]) > 1:
+            data = data.rechunk({1: -1})
+        return EngineRows(DaskEngine(data, like, lengths), Rows(None))
+    checks.fail_kind(name, rule, data)

@@ -1,0 +1,181 @@
+"""Collections of Dask as data: equal to what they hold, on every scheduler, and told by type."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import dpfast as dp
+from dpfast.errors import ArgumentError, ArgumentTypeError, DataError
+from dpfast.rng import InsecureGenerator
+
+dask = pytest.importorskip("dask")
+da = pytest.importorskip("dask.array")
+dd = pytest.importorskip("dask.dataframe")
+
+N = 3000
+RNG = np.random.default_rng(0)
+TABLE = pd.DataFrame(
+    {
+        "pay": RNG.normal(50, 20, N),
+        "age": RNG.integers(0, 100, N),
+        "town": RNG.choice(["a", "bb", "a town of many letters", None], N),
+        "kind": pd.Categorical(RNG.choice(["x", "y"], N)),
+        "id": RNG.integers(0, 600, N),
+    }
+)
+TABLE.loc[::13, "pay"] = np.nan
+B = {"bounds": (0, 100), "epsilon": 1.0}
+PAY = {**B, "nan": "drop"}
+SCHEDULERS = ["synchronous", "threads", pytest.param("processes", marks=pytest.mark.full)]
+
+
+def frame(parts=9):
+    return dd.from_pandas(TABLE, npartitions=parts)
+
+
+def rng():
+    return {"rng": InsecureGenerator(5)}
+
+
+@pytest.mark.parametrize("scheduler", SCHEDULERS)
+def test_what_dask_holds_is_what_it_would_hold_in_memory(scheduler):
+    ages = TABLE["age"].to_numpy()
+    both = [
+        (TABLE, TABLE["pay"], ages, np.stack([ages, ages / 2.0], axis=1)),
+        (
+            frame(),
+            frame()["pay"],
+            da.from_array(ages, chunks=700),
+            da.from_array(np.stack([ages, ages / 2.0], axis=1), chunks=(500, 1)),
+        ),
+    ]
+
+    def answers(table, pay, ages, matrix):
+        groups = dp.group_by(table, ["town", "kind"], ids="id", max_groups=8, max_rows=N)
+        return [
+            dp.median(pay, **PAY, **rng()),
+            dp.mean(pay, **PAY, **rng()),
+            dp.quantiles(ages, [0.1, 0.9], **B, **rng()),
+            dp.sum(ages, **B, **rng()),
+            dp.mean(matrix, axis=0, **B, **rng()),
+            dp.histogram(
+                table[["town", "age"]],
+                categories=[["a", "bb"], None],
+                bins=[None, [0, 50]],
+                epsilon=1,
+                **rng(),
+            )[0],
+            groups.mean("pay", **PAY, delta=1e-5, **rng()),
+            dp.sulq.KMeans(2, bounds=[(0, 100), (0, 50)], epsilon=1, max_iter=2)
+            .fit(matrix, **rng())
+            .cluster_centers_,
+        ]
+
+    with dask.config.set(scheduler=scheduler):
+        found = answers(*both[1])
+    np.testing.assert_equal(found, answers(*both[0]))
+
+
+def test_chunks_of_unknown_length_and_filters():
+    ages = frame()["age"]
+    values = ages.values  # nobody knows how long its chunks are
+    old = ages[ages > 50]
+    with dask.config.set(scheduler="synchronous"):
+        assert dp.count(values, epsilon=1, **rng()) == dp.count(TABLE["age"], epsilon=1, **rng())
+        due = TABLE["age"][TABLE["age"] > 50]
+        assert dp.median(old, **B, **rng()) == dp.median(due, **B, **rng())
+
+
+def test_types_are_those_that_are_declared():
+    declared = frame().map_partitions(
+        lambda part: part.assign(age=part["age"] + 0.5), meta=TABLE[:0]
+    )
+    with (
+        dask.config.set(scheduler="synchronous"),
+        pytest.raises(DataError, match="the types that its table declares"),
+    ):
+        dp.sum(declared["age"], **B)
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda: dp.mean(da.zeros((3, 3, 3)), **B),
+        lambda: dp.mean(dask.delayed(1), **B),
+        lambda: dp.mean({"a": da.zeros(5)}, axis=0, bounds=[(0, 1)], epsilon=1),
+        lambda: dp.mean(np.zeros(5), where=da.zeros(5, dtype=bool), **B),
+        lambda: dp.mean(frame()["town"], **B),
+        lambda: dp.group_by(frame()["age"], "age", ids=da.zeros(5)),
+    ],
+)
+def test_what_is_no_data_is_refused_and_never_computed(call, monkeypatch):
+    monkeypatch.setattr(dask, "compute", None)
+    with pytest.raises((ArgumentTypeError, ArgumentError)):
+        call()
+
+
+def test_importing_dpfast_imports_no_engine():
+    code = "import dpfast, sys; print({'dask', 'distributed', 'pyspark'}.intersection(sys.modules))"
+    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert ran.stdout.strip() == "set()"
+
+
+def test_an_error_of_a_task_tells_no_row():
+    def broken(part):
+        raise ValueError(str(part["town"].iloc[0]))
+
+    data = frame().map_partitions(broken, meta=TABLE.iloc[:0])
+    budget = dp.Budget(epsilon=1)
+    with (
+        dask.config.set(scheduler="synchronous"),
+        pytest.raises(DataError, match=r"\(ValueError\)") as caught,
+    ):
+        dp.mean(data["pay"], **PAY, budget=budget)
+    assert caught.value.__context__ is None and caught.value.__cause__ is None
+    assert budget.spent["epsilon"] == 1
+
+
+@pytest.fixture
+def cluster():
+    distributed = pytest.importorskip("distributed")
+    with (
+        distributed.LocalCluster(
+            n_workers=2, threads_per_worker=1, dashboard_address=None
+        ) as cluster,
+        distributed.Client(cluster) as client,
+    ):
+        yield client
+
+
+def slow(part, flag):
+    """A partition that takes a while, and kills the worker of whoever comes first."""
+    time.sleep(0.05)
+    if flag is not None and len(part) and part["id"].iloc[0] % 3 == 0:
+        try:
+            os.close(os.open(flag, os.O_CREAT | os.O_EXCL))
+        except FileExistsError:
+            return part
+        os.kill(os.getpid(), signal.SIGKILL)
+    return part
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("passes", [1, 2])
+def test_a_worker_that_is_killed_in_a_pass_changes_nothing(cluster, tmp_path, passes):
+    """Its tasks run again on the other one: one spend, and the answer of the same rows."""
+    flag = str(tmp_path / "killed")
+    data = frame(20).map_partitions(slow, flag, meta=TABLE.iloc[:0])
+    budget = dp.Budget(epsilon=1)
+    if passes == 1:
+        found, due = dp.sum(data["age"], **B, **rng()), dp.sum(TABLE["age"], **B, **rng())
+    else:
+        found, due = dp.median(data["pay"], **PAY, **rng()), dp.median(TABLE["pay"], **PAY, **rng())
+    assert found == due and os.path.exists(flag)
+    dp.count(data["age"], epsilon=1, budget=budget)
+    assert budget.spent["epsilon"] == 1
