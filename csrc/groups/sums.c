@@ -2,7 +2,10 @@
 
 #include <string.h>
 
+#include "core/fetch.h"
 #include "core/isa.h"
+
+#define AHEAD 24 /* rows whose sums are on their way */
 
 #define MAGIC 0x1.8p52
 #define MAGIC_BITS 0x4338000000000000u
@@ -28,7 +31,7 @@ static cells_of chosen(void)
 typedef struct {
     double x[DPF_QUANTISE_BLOCK];
     uint64_t cell[DPF_QUANTISE_BLOCK];
-    uint32_t group[DPF_QUANTISE_BLOCK];
+    uint32_t group[DPF_QUANTISE_BLOCK + AHEAD];
 } block;
 
 static const uint8_t sizes[DPF_DTYPES] = {8, 4, 8, 4, 2, 1, 8, 4, 2, 1};
@@ -62,6 +65,7 @@ static int fill(block *b, cells_of own, int kind, const void *x, const int32_t *
 #define EACH_BLOCK(ADD)                                                                            \
     const cells_of own = chosen();                                                                 \
     block b;                                                                                       \
+    memset(b.group, 0, sizeof b.group); /* those behind the last row are looked at, too */         \
     if (!own || kind < 0 || kind >= DPF_DTYPES)                                                    \
         return -1;                                                                                 \
     for (size_t i = 0; i < n; i += DPF_QUANTISE_BLOCK) {                                           \
@@ -70,6 +74,7 @@ static int fill(block *b, cells_of own, int kind, const void *x, const int32_t *
             return -1;                                                                             \
         for (size_t j = 0; j < m; j++) {                                                           \
             const uint64_t u = b.cell[j];                                                          \
+            dpf_prefetch(out + b.group[j + AHEAD]);                                                \
             ADD                                                                                    \
         }                                                                                          \
     }                                                                                              \

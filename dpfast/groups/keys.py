@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from functools import cached_property
 from threading import Lock
 from typing import Any, TypeAlias
 
@@ -167,12 +168,17 @@ class PublicCoder:
     """The codes of rows by public keys; several threads may ask at once."""
 
     def __init__(self, keys: PublicKeys, key: Key) -> None:
-        self.groups, self._keys, self._chains = keys.groups, keys, keys._chains(key)
+        self.groups, self._keys, self._key = keys.groups, keys, key
+        self._lock = Lock()
         self._words = {name: KeyWords(key, f"column {name!r}") for name in keys.by}
         self._first = _run(keys)
 
     def names(self) -> None:
         """Return nothing: codes are in the order in which keys were given."""
+
+    @cached_property
+    def _chains(self) -> list[Chain]:
+        return self._keys._chains(self._key)
 
     def codes(self, batch: Batch) -> Int32s:
         """Return the codes of the rows of a batch; whoever asks may change them."""
@@ -182,10 +188,12 @@ class PublicCoder:
             if found is not None:
                 return found
         words = [self._words[name].of(batch.columns[name]) for name in self._keys.by]
+        with self._lock:  # made for the first rows that need them
+            chains = self._chains
         if not self._keys.is_product:
-            return self._chains[0].find(words)
+            return chains[0].find(words)
         codes = np.zeros(batch.rows, np.int32)
-        for chain, own, length in zip(self._chains, words, self._keys.lengths, strict=True):
+        for chain, own, length in zip(chains, words, self._keys.lengths, strict=True):
             more = chain.find([own])
             none = (codes < 0) | (more < 0)
             codes = codes * np.int32(length) + more
