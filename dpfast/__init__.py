@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from .groups import stat
     from .groups.api import group_by, select_keys
     from .sources.scan import scan
+    from .sources.spark import spark
     from .statistics import ptr, response
     from .statistics.covariance import covariance
     from .statistics.histogram import histogram
@@ -43,6 +44,7 @@ _HOMES = {
         "groups.api": "group_by select_keys",
         "groups.stat": "stat",
         "sources.scan": "scan",
+        "sources.spark": "spark",
         "statistics.covariance": "covariance",
         "statistics.histogram": "histogram",
         "statistics.ptr": "NO_ANSWER ptr",
@@ -88,6 +90,7 @@ __all__ = [
     "sensitivity",
     "smooth_beta",
     "smooth_release",
+    "spark",
     "stat",
     "suggest_blocks",
     "sulq",

@@ -10,7 +10,8 @@ from typing import Any
 
 from .base import RowSource, Source, Table, WithRows
 from .dask import dask_form
-from .forms import COLUMN, Form, Objects, is_distributed, local_form, source_of
+from .forms import COLUMN, Form, Objects, is_distributed, is_spark, local_form, source_of
+from .spark import spark_form
 from .table import RULE, coded_of, put_last, refuse_objects, rows_of
 from .words import RULE as TEXT
 from .words import Words
@@ -26,7 +27,9 @@ def form_of(data: Any, name: str, rule: str) -> Form:
     ArgumentTypeError
         For what can be read as nothing.
     """
-    return dask_form(data, name) if is_distributed(data) else local_form(data, name, rule)
+    if not is_distributed(data):
+        return local_form(data, name, rule)
+    return spark_form(data) if is_spark(data) else dask_form(data, name)
 
 
 def as_source(data: Any, name: str = "data") -> Source:

@@ -28,6 +28,7 @@ from .base import Choosing, Chunk, RandomWords, RowChunk, RowSource, Source, Tab
 from .forms import Arrow, Form, Named, Objects, Values, local_form, source_of
 from .ids import no_column
 from .key_words import KeyWords
+from .pick import distinct
 from .table import coded_of, rows_of
 from .words import Words
 
@@ -178,10 +179,13 @@ class Engine(ABC):
             raise DataError(f"{self.name} failed while it read the rows ({kind})")
         if found is None:
             return task.make(self.like).reduce(task.summarise, task.merge)  # type: ignore[no-any-return]
+        rows = {number: many for number, many in found.rows.items() if many}
         if self._seen is None:
-            self._seen = dict(found.rows)
-        lengths = dict(enumerate(self.lengths)) if self.lengths is not None else self._seen
-        if not found.rows == self._seen == lengths:
+            self._seen = rows
+        lengths = self._seen
+        if self.lengths is not None:
+            lengths = {number: many for number, many in enumerate(self.lengths) if many}
+        if not rows == self._seen == lengths:
             raise DataError(f"{self.name} must have the same rows whenever it is read, and has not")
         return found.summary
 
@@ -284,6 +288,15 @@ class EngineColumns(WithRows):
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({', '.join(map(repr, self.names))})"
+
+    def __getitem__(self, columns: str | Sequence[str]) -> EngineColumns:
+        """Return one column by its name, or a table of several."""
+        if not isinstance(columns, str):
+            for name in columns:
+                self.form(name, "column")
+            return EngineTable(self.engine, distinct(list(columns)))
+        self.form(columns, "column")
+        return EngineColumn(self.engine, columns)
 
     def form(self, name: str, argument: str) -> Objects | Values | Arrow:
         """Return a column without rows, of the type of the one of that name."""

@@ -201,8 +201,13 @@ def column_form(data: Any, name: str, rule: str) -> Objects | Values | Arrow:
 
 
 def is_distributed(data: Any) -> bool:
-    """Tell whether data are a collection of Dask, by what they say of themselves."""
-    return hasattr(data, "__dask_graph__") and hasattr(data, "__dask_keys__")
+    """Tell whether an engine holds the data, by what they say of themselves."""
+    return is_spark(data) or (hasattr(data, "__dask_graph__") and hasattr(data, "__dask_keys__"))
+
+
+def is_spark(data: Any) -> bool:
+    """Tell whether data are a dataframe of Spark, by what they say of themselves."""
+    return hasattr(data, "mapInArrow") and hasattr(data, "sparkSession")
 
 
 def is_arrow(data: Any) -> bool:

@@ -1,0 +1,144 @@
+"""Dataframes of Spark as data, classic or over Spark Connect.
+
+A pass is one `mapInArrow`: each partition makes a row of its number and its summary, and the driver
+merges these. Nothing else of Spark is used, no RDD and no accumulator, and pyspark is imported only
+where there is a dataframe.
+"""
+
+from __future__ import annotations
+
+import pickle
+from collections.abc import Iterator, Sequence
+from functools import partial
+from typing import Any, TypeVar
+
+from .._core import checks
+from .._core.extras import extra
+from ..errors import DpfastError
+from .engine import Engine, EngineTable, Part, Task, places
+from .forms import Named, is_spark, local_form
+
+S = TypeVar("S")
+
+RULE = "a dataframe of Spark"
+#: What a task returns: the number of its partition, and a `Part` or an error.
+RETURNED = "partition long, part binary"
+#: More places than there are partitions: Spark spreads them.
+PLACES = 1 << 20
+
+
+def spark(df: Any) -> EngineTable:
+    """Return a dataframe of Spark as data for a release, of which nothing is read yet.
+
+    Parameters
+    ----------
+    df : pyspark.sql.DataFrame
+        Classic or of Spark Connect. It is planned anew in each pass, and must have the same rows
+        each time: what is random, or reads what others write, should be written to a table first.
+
+    Returns
+    -------
+    table
+        Its columns by name: ``dp.spark(df)["pay"]`` is one, a list of names makes a table of some.
+
+    Raises
+    ------
+    ArgumentTypeError
+        If it is no such dataframe.
+
+    Notes
+    -----
+    Workers need dpfast and pyarrow, and a partition has to fit into the memory of its task. Noise
+    is drawn in the driver alone. A median takes two passes, as of any source of unknown length.
+
+    Examples
+    --------
+    >>> import dpfast as dp
+    >>> dp.spark([1, 2, 3])
+    Traceback (most recent call last):
+    ...
+    dpfast.errors.ArgumentTypeError: df must be a dataframe of Spark, got a list
+    """
+    if not is_spark(df):
+        checks.fail_kind("df", RULE, df)
+    return spark_form(df)
+
+
+def spark_form(df: Any) -> EngineTable:
+    """Return what a dataframe is to a release, by its schema alone."""
+    engine = SparkEngine(df)
+    assert isinstance(engine.like, Named)
+    return EngineTable(engine, list(engine.like.columns))
+
+
+class SparkEngine(Engine):
+    """The partitions of a dataframe. Its columns are called c0, c1, ... for Spark.
+
+    In names of the user's, `mapInArrow` would take a dot for a field.
+    """
+
+    name = "the Spark dataframe"
+
+    def __init__(self, df: Any, names: Sequence[str] | None = None) -> None:
+        self._names = list(df.columns if names is None else names)
+        if len(set(self._names)) < len(self._names):
+            checks.fail_kind("data", "a dataframe whose columns have names of their own", df)
+        self._df = df.toDF(*(f"c{i}" for i in range(len(self._names))))
+        schema = extra("pyspark.sql.pandas.types", "data of Spark").to_arrow_schema(df.schema)
+        like = schema.empty_table().rename_columns(self._names)
+        self.like = local_form(like, "data", RULE)
+
+    def run(self, task: Task[S], columns: Sequence[str] | None) -> Part[S] | None:
+        dump = extra("pyspark.cloudpickle", "data of Spark").dumps
+        names = self._names if columns is None else list(columns)
+        run = partial(_mapped, dump(task), names)
+        done = self._select(names).mapInArrow(run, RETURNED).toArrow()
+        parts = [pickle.loads(one) for one in done.column("part").to_pylist()]
+        for part in parts:
+            if isinstance(part, DpfastError):
+                raise part
+        return task.join(parts) if parts else None
+
+    def together(self, column: str, columns: Sequence[str]) -> Engine:
+        types = extra("pyspark.sql.types", "data of Spark")
+        kept = self._select(columns)
+        schema = types.StructType(
+            [*kept.schema.fields, types.StructField("place", types.LongType())]
+        )
+        marked = kept.mapInArrow(partial(_placed, list(columns).index(column)), schema)
+        parts = int(kept.sparkSession.conf.get("spark.sql.shuffle.partitions"))
+        return SparkEngine(marked.repartition(parts, "place").drop("place"), columns)
+
+    def _select(self, columns: Sequence[str]) -> Any:
+        return self._df.select(*(f"c{self._names.index(name)}" for name in columns))
+
+
+def _mapped(task: bytes, names: Sequence[str], batches: Iterator[Any]) -> Iterator[Any]:
+    """Yield the summary of a partition."""
+    import pyarrow as pa
+    from pyspark import TaskContext
+
+    rows = list(batches)
+    if not rows:
+        return
+    context: Any = TaskContext.get()
+    number, part = context.partitionId(), None
+    try:
+        table = pa.Table.from_batches(rows).combine_chunks().rename_columns(names)
+        part = pickle.loads(task)(number, table)
+    except DpfastError as error:  # Spark would make text of it
+        part = error
+    yield pa.RecordBatch.from_pydict({"partition": [number], "part": [pickle.dumps(part)]})
+
+
+def _placed(column: int, batches: Iterator[Any]) -> Iterator[Any]:
+    """Yield the rows that have an id, each with its place."""
+    import pyarrow as pa
+
+    for batch in batches:
+        own = pa.chunked_array([batch.column(column)])
+        found, present = places(own, PLACES)
+        arrays = [*batch.columns, pa.array(found)]
+        yield pa.RecordBatch.from_arrays(arrays, [*batch.schema.names, "place"]).filter(
+            pa.array(present)
+        )

@@ -1,0 +1,169 @@
+"""Dataframes of Spark as data: the answers of the same rows in memory, on a local Spark."""
+
+import os
+import shutil
+import signal
+import subprocess
+import sys
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import dpfast as dp
+from dpfast.errors import ArgumentError, ArgumentTypeError, DataError
+from dpfast.rng import InsecureGenerator
+
+pytest.importorskip("pyspark", reason="pyspark is not installed: pip install 'dpfast[spark]'")
+pytestmark = [
+    pytest.mark.full,
+    pytest.mark.filterwarnings("ignore"),  # of pyspark about pandas, of the JVM about sockets
+    pytest.mark.skipif(shutil.which("java") is None, reason="Spark needs Java 17 or newer"),
+]
+
+N = 2000
+RNG = np.random.default_rng(0)
+TABLE = pd.DataFrame(
+    {
+        "pay": RNG.normal(50, 20, N),
+        "age": RNG.integers(0, 100, N),
+        "home.town": RNG.choice(["a", "bb", "a town of many letters"], N),
+        "id": RNG.integers(0, 300, N),
+    }
+)
+B = {"bounds": (0, 100), "epsilon": 1.0}
+TWO = {"bounds": [(0, 100), (0, 100)], "epsilon": 1.0}
+
+
+def rng():
+    return {"rng": InsecureGenerator(5)}
+
+
+@pytest.fixture(scope="module")
+def session():
+    from pyspark.sql import SparkSession
+
+    os.environ["PYSPARK_PYTHON"] = sys.executable
+    builder = SparkSession.builder.master("local[2,4]").config("spark.ui.enabled", "false")
+    made = builder.config("spark.sql.shuffle.partitions", "3").getOrCreate()
+    made.sparkContext.setLogLevel("OFF")
+    yield made
+    made.stop()
+
+
+@pytest.fixture(scope="module")
+def frame(session):
+    return session.createDataFrame(TABLE).repartition(5).cache()
+
+
+ANSWERS = {
+    "mean": lambda t: dp.mean(t["pay"], **B, **rng()),
+    "median": lambda t: dp.median(t["age"], **B, **rng()),
+    "means": lambda t: dp.mean(t[["pay", "age"]], axis=0, **TWO, **rng()),
+    "words": lambda t: dp.histogram(t[["home.town"]], categories=["a", "bb"], epsilon=1, **rng())[
+        0
+    ],
+    "groups": lambda t: dp.group_by(t, "home.town").mean("pay", **B, delta=1e-6, **rng()),
+    "people": lambda t: dp.group_by(t, "home.town", ids="id", max_groups=3, max_rows=N).median(
+        "pay", **B, delta=1e-6, **rng()
+    ),
+    "k-means": lambda t: (
+        dp.sulq.KMeans(2, max_iter=2, **TWO).fit(t[["pay", "age"]], **rng()).cluster_centers_
+    ),
+}
+
+
+@pytest.mark.parametrize("name", ANSWERS)
+def test_what_spark_holds_is_what_it_would_hold_in_memory(frame, name):
+    np.testing.assert_equal(ANSWERS[name](dp.spark(frame)), ANSWERS[name](TABLE))
+
+
+def test_a_dataframe_is_a_table_as_it_is(frame):
+    found = dp.group_by(frame, "age", keys=list(range(100))).count(epsilon=1, **rng())
+    due = dp.group_by(TABLE, "age", keys=list(range(100))).count(epsilon=1, **rng())
+    np.testing.assert_equal(found, due)
+
+
+def test_what_is_refused_before_the_spend(frame):
+    for call in (
+        lambda: dp.spark(TABLE),
+        lambda: dp.mean(dp.spark(frame)["home.town"], **B),
+        lambda: dp.mean(dp.spark(frame)["age"], where=np.ones(N, bool), **B),
+    ):
+        with pytest.raises(ArgumentTypeError):
+            call()
+    with pytest.raises(ArgumentError, match="nobody"):
+        dp.spark(frame)["nobody"]
+
+
+def test_an_error_tells_no_row(frame):
+    rows = frame.selectExpr("assert_true(age < 0, concat('row ', id)) as wrong", "age")
+    budget = dp.Budget(epsilon=1)
+    with pytest.raises(DataError, match="failed while it read the rows") as caught:
+        dp.mean(dp.spark(rows.filter("wrong is null"))["age"], **B, budget=budget)
+    assert caught.value.__context__ is None and "row " not in str(caught.value)[:30]
+    assert budget.spent["epsilon"] == 1
+
+
+def test_our_own_error_in_a_task_is_ours(frame, monkeypatch):
+    """Spark would make text of it; here the task meets rows of another type than it was told."""
+    data = dp.spark(frame)
+    other = dp.spark(frame.selectExpr("cast(age as float) as age"))
+    monkeypatch.setattr(data.engine, "like", other.engine.like)
+    with pytest.raises(DataError, match="the types that its table declares") as caught:
+        dp.mean(data["age"], **B)
+    assert caught.value.__context__ is None
+
+
+def test_a_task_that_is_killed_runs_again(frame, tmp_path):
+    flag = str(tmp_path / "killed")
+
+    def killing(parts):
+        for part in parts:
+            try:
+                os.close(os.open(flag, os.O_CREAT | os.O_EXCL))
+            except FileExistsError:
+                yield part
+                continue
+            os.kill(os.getpid(), signal.SIGKILL)
+
+    ages = frame.select("age")
+    data = ages.mapInPandas(killing, ages.schema)
+    budget = dp.Budget(epsilon=1)
+    assert dp.median(dp.spark(data)["age"], **B, **rng()) == dp.median(TABLE["age"], **B, **rng())
+    assert os.path.exists(flag)
+    dp.sum(dp.spark(data)["age"], **B, budget=budget)
+    assert budget.spent["epsilon"] == 1
+
+
+CONNECT = """
+import pandas as pd, dpfast as dp
+from dpfast.rng import InsecureGenerator
+from pyspark.sql import SparkSession
+session = SparkSession.builder.remote("local[2]").getOrCreate()
+rows = pd.DataFrame({"age": range(1000), "id": [i % 9 for i in range(1000)]})
+data = session.createDataFrame(rows).repartition(3)
+B = {"bounds": (0, 999), "epsilon": 1, "rng": InsecureGenerator(5)}
+print(dp.median(dp.spark(data)["age"], **B))
+own = dp.group_by(data, "id", keys=list(range(9)), ids="id", max_groups=1, max_rows=200)
+print(own.count(epsilon=1, rng=InsecureGenerator(5))["count"].tolist())
+session.stop()
+"""
+
+
+def test_spark_connect():
+    pytest.importorskip("grpc", reason="pip install 'pyspark[connect]'")
+    ran = subprocess.run(
+        [sys.executable, "-c", CONNECT],
+        capture_output=True,
+        text=True,
+        env={**os.environ, "PYSPARK_PYTHON": sys.executable},
+        timeout=300,
+    )
+    data = pd.DataFrame({"age": range(1000), "id": [i % 9 for i in range(1000)]})
+    own = dp.group_by(data, "id", keys=list(range(9)), ids="id", max_groups=1, max_rows=200)
+    due = [
+        str(dp.median(data["age"], bounds=(0, 999), epsilon=1, **rng())),
+        str(own.count(epsilon=1, **rng())["count"].tolist()),
+    ]
+    assert ran.stdout.split("\n")[-3:-1] == due, ran.stderr[-2000:]
