@@ -11,6 +11,7 @@ from . import _kernels, errors  # noqa: F401  compiled, and for this processor, 
 
 if TYPE_CHECKING:
     from . import audit, noise, online, privacy, rng, selection, sensitivity, sulq
+    from ._core.threads import threads
     from .aggregate import estimators
     from .aggregate.api import sample_and_aggregate
     from .aggregate.block_count import suggest_blocks
@@ -36,6 +37,7 @@ __version__ = "0.1.0"
 _HOMES = {
     name: home
     for home, names in {
+        "_core.threads": "threads",
         "aggregate.api": "sample_and_aggregate",
         "aggregate.block_count": "suggest_blocks",
         "aggregate.estimators": "estimators",
@@ -95,6 +97,7 @@ __all__ = [
     "suggest_blocks",
     "sulq",
     "sum",
+    "threads",
     "trimmed_mean",
     "variance",
     "winsorized_mean",

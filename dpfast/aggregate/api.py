@@ -255,7 +255,7 @@ def sample_and_aggregate(
     centres : array_like, shape (c, d), optional
         Public candidates of aggregator "attention" for vectors.
     workers : int, optional
-        Threads or processes; they do not change the answer. By default ``DPFAST_NUM_THREADS`` or 1
+        Threads or processes; they do not change the answer. By default those of `dpfast.threads`
         for named estimators, one a core for compiled functions and for processes, and 1 for other
         callables in threads.
     executor : {"auto", "threads", "processes"}, default "auto"

@@ -19,12 +19,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._core import checks, nan_policy
+from .._core.threads import each, threads
 from .._kernels import groups as _native
 from ..privacy import ZCDP, Approx, Loss, Pure
 from ..privacy.conversions import rho_within
 from ..rng import Generator, branch
 from ..sources.batches import Piece, numbers
-from ..sources.threads import each, threads
 from ..statistics.quantiles.draws import width
 from ..statistics.quantiles.exponential import INSIDE, LEAST_RATE, rate_of
 from ..summaries.cells import Cells, cells

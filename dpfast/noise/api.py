@@ -25,8 +25,8 @@ from .distributions import (
     PolyPlace,
     StudentT,
 )
-from .distributions.discrete import gaussian_integers, laplace_integers
-from .samplers import draw, draw_array
+from .distributions.discrete import gaussian_integers, laplace_noise
+from .samplers import draw, draw_array, in_pieces
 
 _FINEST = 30  # bits of the default grid below the scale
 _ZERO = np.zeros(1)
@@ -539,7 +539,8 @@ def _integers(
         shape = _shape(size)
         out = np.empty(shape, np.int64)
         one = exact(scale)
-        sampler(out.reshape(-1), one, generator.stream())
+        whole = out.reshape(-1)
+        in_pieces(whole.size, generator.stream(), lambda i, j, own: sampler(whole[i:j], one, own))
         return int(out) if size is None else out
     widths = _scales(name, scale)
     shape = _shape(size, widths.shape)
@@ -557,10 +558,6 @@ def _groups(values: NDArray[np.float64]) -> list[tuple[float, NDArray[np.intp]]]
     distinct, inverse, counts = np.unique(values, return_inverse=True, return_counts=True)
     places = np.split(np.argsort(inverse, kind="stable"), np.cumsum(counts)[:-1])
     return list(zip(distinct.tolist(), places, strict=False))
-
-
-def _laplace_sampler(out: NDArray[np.int64], scale: Fraction, stream: BitStream) -> None:
-    laplace_integers(out, scale, stream, None, stream.word)
 
 
 @overload
@@ -605,7 +602,7 @@ def discrete_laplace(
     >>> dpfast.noise.discrete_laplace(2.0, 3, rng=InsecureGenerator(1)).dtype
     dtype('int64')
     """
-    return _integers("scale", scale, size, rng, _laplace_sampler)
+    return _integers("scale", scale, size, rng, laplace_noise)
 
 
 @overload

@@ -40,7 +40,7 @@ from ..rng import Generator
 from . import samplers
 from .additive import amount, analytic
 from .distributions import Gaussian
-from .distributions.discrete import gaussian_integers, laplace_integers
+from .distributions.discrete import gaussian_integers, laplace_noise
 from .sensitivity import Sensitivity
 
 _FAR = 1 << 40  # the largest scale that the samplers take
@@ -107,11 +107,11 @@ class IntegerNoise:
         out = np.zeros(size, np.int64)
         if not self.scale or not size:
             return out
-        stream = generator.stream()
-        if self.distribution == "laplace":
-            laplace_integers(out, self.scale, stream, None, stream.word)
-        elif self.distribution == "gaussian":
-            gaussian_integers(out, self.scale, stream)
+        if self.distribution in ("laplace", "gaussian"):
+            fill = laplace_noise if self.distribution == "laplace" else gaussian_integers
+            samplers.in_pieces(
+                size, generator.stream(), lambda i, j, own: fill(out[i:j], self.scale, own)
+            )
         else:
             out[...] = samplers.draw_array(
                 Gaussian(),

@@ -9,13 +9,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._core import checks
+from .._core.threads import each, threads
 from .._kernels.noise import fill, one
 from .._kernels.rng import BitStream
 from ..errors import ArgumentError
-from ..rng import Generator
+from ..rng import Generator, branch
 from .distributions import Distribution
 from .distributions.exact import decide, undecided
 from .distributions.table import Prepared, prepare
+
+#: Samples of a piece: half a millisecond's work, for which a thread is started.
+PIECE = 1 << 17
 
 #: A scale may be secret, so none is shown.
 _FINITE = "scale must be finite and greater than 0, and value / granularity must be finite"
@@ -116,7 +120,8 @@ def draw_array(
     Notes
     -----
     Samples take their words from the stream in C order. Words for undecided samples follow, at the
-    latest after every 4096 of them.
+    latest after every 4096 of them. Of many samples every 131,072 have a stream of their own, with
+    a key from the first, and threads share them.
 
     Examples
     --------
@@ -135,9 +140,37 @@ def draw_array(
         raise ArgumentError(_FINITE)
     out = np.empty(shape)
     inputs = [_flat(x, shape) for x in (value, scale, granularity)]
-    stream = generator.stream()
-    _fill(prepare(distribution), inputs, out.reshape(-1), stream, None, stream.word)
+    prepared, flat = prepare(distribution), out.reshape(-1)
+
+    def piece(start: int, stop: int, stream: BitStream) -> None:
+        own = [x if x.size == 1 else x[start:stop] for x in inputs]
+        _fill(prepared, own, flat[start:stop], stream, None, stream.word)
+
+    in_pieces(flat.size, generator.stream(), piece)
     return out
+
+
+def in_pieces(size: int, stream: BitStream, draw: Callable[[int, int, BitStream], None]) -> None:
+    """Draw many samples in pieces, each with bits of its own, in as many threads as there may be.
+
+    Where a piece begins depends on `size` alone, so no number of threads changes any bit.
+
+    Parameters
+    ----------
+    size : int
+    stream : BitStream
+        What the pieces' streams come from; few samples are one piece, which takes it as it is.
+    draw : callable
+        ``draw(start, stop, stream)`` draws the samples ``start .. stop - 1``.
+    """
+    if size < 2 * PIECE:
+        draw(0, size, stream)
+        return
+    cuts = range(0, size, PIECE)
+    streams = [branch(stream) for _ in cuts]
+    each(
+        lambda i: draw(cuts[i], min(cuts[i] + PIECE, size), streams[i]), range(len(cuts)), threads()
+    )
 
 
 def _fill(

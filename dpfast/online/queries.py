@@ -17,12 +17,12 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from .._core import checks
+from .._core.threads import threads
 from .._core.types import Number
 from .._kernels.jit import QueryLoop, is_compiled
 from ..errors import DataError
 from ..sources.base import Chunk, RowChunk, RowSource, Source
 from ..sources.intake import read_column, read_rows
-from ..sources.threads import threads
 from ..sources.words import Words
 from ..summaries.side_by_side import flat, stretches
 

@@ -21,13 +21,14 @@ from contextlib import closing
 import numpy as np
 from numpy.typing import NDArray
 
+from .._core.threads import each, threads
 from .._kernels import groups as _native
 from .._kernels.sources import Key
 from .available_memory import available
 from .batches import Batch, Batches
 from .key_words import KeyWords
 from .row_files import Spill, directory
-from .threads import each, spans_of, threads
+from .threads import spans_of
 
 #: Bits of a mark: the row is kept; it is the one of its person and group with the least hash.
 KEPT, FIRST = _native.KEPT, _native.FIRST

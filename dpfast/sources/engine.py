@@ -22,6 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._core import checks
+from .._core.threads import alone
 from .._kernels.sources import Key, hashes
 from ..errors import DataError, DpfastError
 from .base import Choosing, Chunk, RandomWords, RowChunk, RowSource, Source, Table, WithRows
@@ -84,7 +85,8 @@ class Task(Generic[S]):
         if failed is not None or _kind(made) != self.kind:
             _refuse_type()
         rows = Counted(self.summarise, (number + 1) << MOST_ROWS)
-        found = made.reduce(rows, partial(_both, self.merge))
+        with alone():
+            found = made.reduce(rows, partial(_both, self.merge))
         return Part({number: found[0]}, found[1])
 
     def join(self, parts: Sequence[Part[S]]) -> Part[S]:

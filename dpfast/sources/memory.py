@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._core import checks
+from .._core.threads import threads
 from ..errors import ArgumentError, ArgumentTypeError
 from .arrow import arrow_cast, arrow_chunk, arrow_numbers, write_arrow
 from .base import (
@@ -27,7 +28,7 @@ from .base import (
     RowChunk,
     chunk_dtype,
 )
-from .threads import in_parts, threads
+from .threads import in_parts
 
 S = TypeVar("S")
 

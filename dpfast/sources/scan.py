@@ -95,7 +95,7 @@ def scan(
     file without a header shows its first row as names. Ids in a text file are the bytes of their
     cells, so ``7`` and ``07`` are two; those of missing values are one.
 
-    Cost: a pass decodes the column in up to ``DPFAST_NUM_THREADS`` threads (by default one a core,
+    Cost: a pass decodes the column in up to `dpfast.threads` (by default one a core,
     at most four) while the kernel works on what they have finished. A file of text takes two
     passes, for there is no cheap sample of it. Memory: two pieces of 65,536 numbers (of 4,096
     rows, in a table of more than sixteen columns) for each thread and, in Parquet, the pages being

@@ -85,7 +85,7 @@ class TextReader(Reader):
             if self._compression == "zip":
                 archive = held.enter_context(zipfile.ZipFile(self._path))
                 member = held.enter_context(archive.open(_only_member(archive, self._path)))
-                yield pa.PythonFile(member, mode="r")
+                yield member  # as it is: what pyarrow wraps keeps each block that fails
             else:
                 file = held.enter_context(pa.OSFile(str(self._path)))
                 if self._compression is not None:

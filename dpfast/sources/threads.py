@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import os
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import closing
 from queue import SimpleQueue
@@ -13,7 +12,7 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from .._core import checks
+from .._core.threads import is_asked, threads
 
 S = TypeVar("S")
 T = TypeVar("T")
@@ -22,32 +21,12 @@ T = TypeVar("T")
 MOST_DECODERS = 4
 
 
-def threads() -> int:
-    """Threads of a pass over an array in memory: ``DPFAST_NUM_THREADS``, by default 1.
-
-    One core of many machines already takes all the memory bandwidth, and a library that starts
-    threads unasked is a nuisance inside a pool of processes.
-    """
-    text = os.environ.get("DPFAST_NUM_THREADS", "").strip()
-    if not text:
-        return 1
-    if not (text.isascii() and text.isdigit() and 1 <= int(text) <= 1024):
-        checks.fail("DPFAST_NUM_THREADS", "an integer from 1 to 1024", text)
-    return int(text)
-
-
 def decoders() -> int:
-    """Threads that decode a file: ``DPFAST_NUM_THREADS``, by default one a core and at most four.
+    """Threads that decode a file: as many as the user has said, by default at most four.
 
-    Decoding, unlike a pass over an array, costs far more than the memory bandwidth it uses.
+    More would sooner wait for the disk.
     """
-    if os.environ.get("DPFAST_NUM_THREADS", "").strip():
-        return threads()
-    try:
-        cores = len(os.sched_getaffinity(0))
-    except AttributeError:  # not Linux
-        cores = os.cpu_count() or 1
-    return min(cores, MOST_DECODERS)
+    return threads() if is_asked() else min(threads(), MOST_DECODERS)
 
 
 def in_parts(
@@ -79,16 +58,6 @@ def in_parts(
 
     with ThreadPoolExecutor(parts) as pool:
         return functools.reduce(both, pool.map(part, range(parts)))
-
-
-def each(work: Callable[[S], T], items: Sequence[S], workers: int) -> list[T]:
-    """Return ``work(item)`` of each item, in up to `workers` threads."""
-    if workers == 1 or len(items) <= 1:
-        return [work(item) for item in items]
-    from concurrent.futures import ThreadPoolExecutor  # not everybody who imports needs it
-
-    with ThreadPoolExecutor(min(workers, len(items))) as pool:
-        return list(pool.map(work, items))
 
 
 def spans_of(

@@ -238,7 +238,7 @@ def window(
     -----
     Expected time is linear for every input: one pass, and another after a miss, which has a
     probability of about one in a million for any data (the pivots are random). Extra memory is
-    O(window + n**(2/3)). ``DPFAST_NUM_THREADS`` threads share an array in memory (default 1).
+    O(window + n**(2/3)). `dpfast.threads` share an array in memory.
 
     References
     ----------

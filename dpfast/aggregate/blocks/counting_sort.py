@@ -15,9 +15,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..._core import checks
+from ..._core.threads import each, threads
 from ..._kernels import aggregate as _native
 from ..._kernels.sources import Key
-from ...sources.threads import each, spans_of, threads
+from ...sources.threads import spans_of
 from .partition import TILE, RandomLabels, RowLabels, missing
 
 T = TypeVar("T")

@@ -13,9 +13,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..._core.threads import each
 from ..._kernels import aggregate as _native
 from ...sources.base import RowChunk, RowSource
-from ...sources.threads import each
 from .counting_sort import Empty, Groups, step_of
 from .partition import ContiguousLabels, RandomLabels
 

@@ -9,10 +9,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from ..._core.threads import threads
 from ...sources.available_memory import available
 from ...sources.base import RowChunk, RowSource
 from ...sources.row_files import File, directory, shared_file
-from ...sources.threads import decoders, spans_of, threads
+from ...sources.threads import decoders, spans_of
 from .counting_sort import Empty, is_little, low_type, scatter, shift_of
 from .direct_placement import placed
 from .external_sort import ExternalSort, Sizes

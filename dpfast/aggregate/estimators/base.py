@@ -10,8 +10,8 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from ..._core.threads import each, threads
 from ...sources.base import RowSource
-from ...sources.threads import each, threads
 from ..blocks.layout import Window, laid_out
 from ..blocks.partition import Partition
 

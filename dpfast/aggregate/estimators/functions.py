@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias, get_args
 
 from ..._core import checks
+from ..._core.threads import is_asked, threads
 from ..._kernels.jit import BlockLoop
 from ...sources.base import RowSource
-from ...sources.threads import threads
 from ..blocks.layout import Window
 from ..workers.pool import WorkerPool, cores
 from ..workers.threads import call_blocks
@@ -162,6 +161,6 @@ class NumbaFunction:
 
 
 def _cores() -> int:
-    """Return one for each core, or fewer if ``DPFAST_NUM_THREADS`` says so."""
+    """Return one for each core, or fewer if the user has said so."""
     most = cores()
-    return min(most, threads()) if os.environ.get("DPFAST_NUM_THREADS", "").strip() else most
+    return min(most, threads()) if is_asked() else most

@@ -79,6 +79,11 @@ def laplace_integers(
         out[i] = _decide_laplace(bits, scale, more)
 
 
+def laplace_noise(out: NDArray[np.int64], scale: Fraction, stream: BitStream) -> None:
+    """Fill `out` with discrete Laplace noise from a stream."""
+    laplace_integers(out, scale, stream, None, stream.word)
+
+
 def _decide_keep(word: int, gamma: Fraction, more: Callable[[], int]) -> bool:
     """Return whether the exponential number of the bits `word` is above gamma."""
     return gamma == 0 or Tail(word >> 1, more).below(lambda mp: mp.exp(-ratio(mp, gamma)) / 2)

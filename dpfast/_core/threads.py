@@ -1,0 +1,175 @@
+"""How many threads a call may use, and work that is spread among them.
+
+No answer depends on it: integers add up in any order, and noise is cut by place and not by thread.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+import sys
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any, NoReturn, Self, TypeVar, overload
+
+from . import checks
+
+S = TypeVar("S")
+T = TypeVar("T")
+
+VARIABLE = "DPFAST_NUM_THREADS"
+MOST = 1024
+#: What says how much of a core a container has: version 2, then quota and period of version 1.
+QUOTAS = (
+    ("/sys/fs/cgroup/cpu.max",),
+    (
+        "/sys/fs/cgroup/cpu/cpu.cfs_quota_us",
+        "/sys/fs/cgroup/cpu/cpu.cfs_period_us",
+    ),
+)
+
+_asked: int | None = None
+_here = threading.local()
+
+
+class Restored:
+    """Puts the number of threads back at the end of a ``with`` block."""
+
+    def __init__(self, before: int | None) -> None:
+        self._before = before
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: Any) -> None:
+        global _asked
+        _asked = self._before
+
+
+@overload
+def threads() -> int: ...
+@overload
+def threads(n: int | None) -> Restored: ...
+def threads(n: Any = ...) -> int | Restored:
+    """Return or set how many threads a call may use in this process.
+
+    Parameters
+    ----------
+    n : int or None, optional
+        From 1 to 1024; None for the default. Left out, nothing changes.
+
+    Returns
+    -------
+    int
+        How many threads a call may use, if `n` is left out.
+    context manager
+        Otherwise. The number holds from the call on, for all threads of the process; a ``with``
+        block puts the former one back at its end.
+
+    Raises
+    ------
+    ArgumentError, ArgumentTypeError
+        If `n`, or the environment variable where it is asked, is no such number.
+
+    Notes
+    -----
+    The default is the environment variable ``DPFAST_NUM_THREADS``. Without it, it is one in a
+    worker process of multiprocessing, joblib, Dask or Spark, which has other workers beside it, and
+    otherwise the number of cores that the process was given: by its affinity, and by the quota of
+    its container. Small work starts no thread. Answers have the same bits with any number.
+
+    Examples
+    --------
+    >>> import dpfast as dp
+    >>> with dp.threads(2):
+    ...     dp.threads()
+    2
+    """
+    global _asked
+    if n is ...:
+        return _number()
+    before = _asked
+    if n is not None and checks.whole("n", n, 1) > MOST:
+        checks.fail("n", f"an integer from 1 to {MOST}", n)
+    _asked = None if n is None else int(n)
+    return Restored(before)
+
+
+@contextmanager
+def alone() -> Iterator[None]:
+    """Use no other threads in this one, whose caller has spread the work already."""
+    before = getattr(_here, "alone", False)
+    _here.alone = True
+    try:
+        yield
+    finally:
+        _here.alone = before
+
+
+def is_asked() -> bool:
+    """Tell whether the user has said how many threads there are to be."""
+    return _asked is not None or bool(os.environ.get(VARIABLE, "").strip())
+
+
+def _number() -> int:
+    if getattr(_here, "alone", False):
+        return 1
+    if _asked is not None:
+        return _asked
+    text = os.environ.get(VARIABLE, "").strip()
+    if not text:
+        return 1 if _is_worker() else cores()
+    if not (text.isascii() and text.isdigit() and 1 <= int(text) <= MOST):
+        _refuse(text)
+    return int(text)
+
+
+def _refuse(text: str) -> NoReturn:
+    checks.fail(VARIABLE, f"an integer from 1 to {MOST}", text)
+
+
+def _is_worker() -> bool:
+    """Tell whether this process is one of several that somebody else has started for a pool."""
+    processes = sys.modules.get("multiprocessing.process")  # not imported: no pool, no worker
+    if processes is not None and processes.current_process().name != "MainProcess":
+        return True
+    spec = getattr(sys.modules.get("__main__"), "__spec__", None)
+    return (getattr(spec, "name", "") or "").startswith(("pyspark.", "distributed."))
+
+
+def cores() -> int:
+    """Return how many cores this process was given."""
+    try:
+        given = len(os.sched_getaffinity(0))
+    except AttributeError:  # not Linux
+        given = os.cpu_count() or 1
+    return max(1, min(given, _quota() or given, MOST))
+
+
+def _quota() -> int | None:
+    """Return how many cores the container may keep busy, rounded up; None if there is no limit."""
+    for names in QUOTAS:
+        try:
+            words = " ".join(_text(name) for name in names).split()
+            quota, period = int(words[0]), int(words[1])
+        except (OSError, ValueError, IndexError):  # "max", or no such file
+            continue
+        if quota > 0 and period > 0:
+            return math.ceil(quota / period)
+    return None
+
+
+def _text(name: str) -> str:
+    with open(name, encoding="ascii") as file:
+        return file.read()
+
+
+def each(work: Callable[[S], T], items: Sequence[S], workers: int) -> list[T]:
+    """Return ``work(item)`` of each item, in up to `workers` threads."""
+    if workers == 1 or len(items) <= 1:
+        return [work(item) for item in items]
+    from concurrent.futures import ThreadPoolExecutor  # not everybody who imports needs it
+
+    with ThreadPoolExecutor(min(workers, len(items))) as pool:
+        return list(pool.map(work, items))

@@ -1,0 +1,185 @@
+"""How many threads there are, by whom it is said, and that no answer depends on it."""
+
+import multiprocessing
+import os
+import subprocess
+import sys
+from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
+
+import numpy as np
+import pytest
+
+import dpfast as dp
+from dpfast._core import threads as module
+from dpfast.errors import ArgumentError, ArgumentTypeError
+from dpfast.noise import samplers
+from dpfast.rng import InsecureGenerator
+from dpfast.sources import memory
+from dpfast.sources.threads import MOST_DECODERS, decoders
+
+
+@pytest.fixture(autouse=True)
+def nothing_is_said(monkeypatch):
+    monkeypatch.delenv("DPFAST_NUM_THREADS", raising=False)
+    monkeypatch.setattr(module, "_asked", None)
+
+
+def test_the_default_is_what_the_process_was_given(monkeypatch):
+    monkeypatch.setattr(os, "sched_getaffinity", lambda _: set(range(6)), raising=False)
+    monkeypatch.setattr(module, "_quota", lambda: None)
+    assert dp.threads() == 6 and decoders() == MOST_DECODERS
+    monkeypatch.setattr(module, "_quota", lambda: 3)
+    assert dp.threads() == decoders() == 3
+    monkeypatch.setattr(os, "sched_getaffinity", lambda _: {0}, raising=False)
+    assert dp.threads() == 1
+
+
+@pytest.mark.parametrize(
+    "texts, quota",
+    [
+        (["max 100000"], None),
+        (["250000 100000"], 3),
+        (["50000 100000"], 1),
+        (["100000 100000"], 1),
+        ([None, "-1", "100000"], None),
+        ([None, "400000", "100000"], 4),
+        ([None, None, None], None),
+        (["", "x", "1"], None),
+    ],
+)
+def test_the_quota_of_a_container(monkeypatch, texts, quota):
+    names = [name for names in module.QUOTAS for name in names]
+
+    def text(name):
+        found = dict(zip(names, texts, strict=False)).get(name)
+        if found is None:
+            raise FileNotFoundError
+        return found
+
+    monkeypatch.setattr(module, "_text", text)
+    assert module._quota() == quota
+
+
+def test_a_call_holds_until_the_next_and_a_block_until_its_end(monkeypatch):
+    monkeypatch.setenv("DPFAST_NUM_THREADS", "5")
+    assert dp.threads() == 5
+    with dp.threads(2):
+        assert dp.threads() == 2
+        with ThreadPoolExecutor(1) as pool:  # of the whole process
+            assert pool.submit(dp.threads).result() == 2
+        with dp.threads(None):
+            assert dp.threads() == 5
+        assert dp.threads() == 2
+    assert dp.threads() == 5
+    dp.threads(3)
+    with pytest.raises(ZeroDivisionError), dp.threads(4):
+        _ = 1 / 0
+    assert dp.threads() == 3
+    with module.alone():
+        assert dp.threads() == 1
+    assert dp.threads() == 3
+
+
+@pytest.mark.parametrize("n", [0, -1, 1025, 10**30])
+def test_numbers_that_are_none(n):
+    with pytest.raises(ArgumentError, match=r"^n must be an integer"):
+        dp.threads(n)
+    assert module._asked is None
+
+
+def test_what_is_no_number(monkeypatch):
+    for n in (1.5, "2", True):
+        with pytest.raises(ArgumentTypeError):
+            dp.threads(n)
+    for text in ("0", "1025", "two", "-1", "²"):
+        monkeypatch.setenv("DPFAST_NUM_THREADS", text)
+        with pytest.raises(ArgumentError, match=r"^DPFAST_NUM_THREADS must be"):
+            dp.threads()
+
+
+def test_a_worker_of_a_pool_has_one():
+    context = multiprocessing.get_context("spawn")
+    with ProcessPoolExecutor(1, mp_context=context) as pool:
+        assert pool.submit(dp.threads).result() == 1
+    code = "import dpfast as dp; print(dp.threads(), dp._core.threads.cores())"
+    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    own, cores = ran.stdout.split()
+    assert own == cores
+
+
+#: Releases whose work is cut among threads, and large enough for that.
+N = 50_000
+X = np.random.default_rng(0).normal(size=N)
+K = np.random.default_rng(1).integers(0, 9000, N)
+B = {"bounds": (-3, 3), "epsilon": 1.0}
+RELEASES = {
+    "laplace": lambda r: dp.noise.laplace(2.0, N, rng=r),
+    "gaussian of many scales": lambda r: dp.noise.gaussian(1 + X**2, rng=r),
+    "discrete laplace": lambda r: dp.noise.discrete_laplace(50.0, N, rng=r),
+    "discrete gaussian": lambda r: dp.noise.discrete_gaussian(50.0, N, rng=r),
+    "mean": lambda r: dp.mean(X, **B, rng=r),
+    "median": lambda r: dp.median(X, **B, rng=r),
+    "histogram": lambda r: dp.histogram(X, bins=20_000, **B, rng=r)[0],
+    "covariance": lambda r: dp.covariance(
+        np.stack([X, X**2], axis=1), bounds=[(-3, 3)] * 2, epsilon=1, rng=r
+    ),
+    "k-means": lambda r: (
+        dp.sulq.KMeans(2, bounds=[(-3, 3)] * 2, epsilon=1, max_iter=2)
+        .fit(np.stack([X, X**2], axis=1), rng=r)
+        .cluster_centers_
+    ),
+    "blocks": lambda r: dp.sample_and_aggregate(X, "mean", blocks=50, **B, rng=r),
+    "groups": lambda r: dp.group_by({"k": K, "x": X}, "k", keys=np.arange(9000)).agg(
+        {"m": dp.stat.mean("x", bounds=(-3, 3)), "q": dp.stat.median("x", bounds=(-3, 3))},
+        epsilon=1,
+        rng=r,
+    ),
+}
+
+
+@pytest.fixture
+def small_pieces(monkeypatch):
+    monkeypatch.setattr(samplers, "PIECE", 3000)
+    monkeypatch.setattr(memory, "SLICE", 5000)
+
+
+@pytest.mark.parametrize("name", RELEASES)
+def test_the_same_bits_with_any_number_of_threads(name, small_pieces):
+    found = []
+    for n in (1, 2, 3, 7):
+        with dp.threads(n):
+            found.append(RELEASES[name](InsecureGenerator(3)))
+    for other in found[1:]:
+        np.testing.assert_equal(other, found[0])
+
+
+def test_noise_that_is_cut_by_thread_is_caught(small_pieces, monkeypatch):
+    def by_thread(size, stream, draw):
+        n = dp.threads()
+        cuts = [size * i // n for i in range(n + 1)]
+        for i in range(n):
+            draw(cuts[i], cuts[i + 1], samplers.branch(stream))
+
+    monkeypatch.setattr(samplers, "in_pieces", by_thread)
+    with pytest.raises(AssertionError):
+        test_the_same_bits_with_any_number_of_threads("laplace", small_pieces)
+
+
+def test_pieces_have_the_law_of_the_whole(small_pieces):
+    """Each piece is independent: neither repeated nor shifted."""
+    drawn = dp.noise.laplace(1.0, 30_000, rng=InsecureGenerator(1)).reshape(10, 3000)
+    assert len(np.unique(drawn)) == drawn.size
+    assert np.abs(np.corrcoef(drawn) - np.eye(10)).max() < 0.1
+    size = np.abs(drawn).mean(axis=1)
+    assert (np.abs(size - 1) < 5 / np.sqrt(3000)).all()
+
+
+def test_small_work_starts_no_thread(monkeypatch):
+    def refuse(*_, **__):
+        raise AssertionError("a thread was started")
+
+    monkeypatch.setattr("threading.Thread.start", refuse)
+    with dp.threads(8):
+        dp.noise.laplace(1.0, 100_000)
+        dp.mean(X, **B)
+        dp.median(X, **B)
