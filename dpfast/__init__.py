@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from .groups.api import group_by, select_keys
     from .sources.scan import scan
     from .sources.spark import spark
+    from .sources.stream import stream
     from .statistics import ptr, response
     from .statistics.covariance import covariance
     from .statistics.histogram import histogram
@@ -47,6 +48,7 @@ _HOMES = {
         "groups.stat": "stat",
         "sources.scan": "scan",
         "sources.spark": "spark",
+        "sources.stream": "stream",
         "statistics.covariance": "covariance",
         "statistics.histogram": "histogram",
         "statistics.ptr": "NO_ANSWER ptr",
@@ -94,6 +96,7 @@ __all__ = [
     "smooth_release",
     "spark",
     "stat",
+    "stream",
     "suggest_blocks",
     "sulq",
     "sum",

@@ -18,7 +18,8 @@ if os.environ.pop("PYTHONDONTWRITEBYTECODE", ""):
     os.environ["PYTHONPYCACHEPREFIX"] = tempfile.mkdtemp(prefix="dpfast-bytecode-")
     atexit.register(shutil.rmtree, os.environ["PYTHONPYCACHEPREFIX"], ignore_errors=True)
 
-# Where there is a worker process of xdist for each core, more threads of linear algebra only wait
-# for one another. (Alone, by night and in the benchmarks they are as many as elsewhere.)
+# Where there is a worker process of xdist for each core, more threads only wait for one
+# another. (Alone, by night and in the benchmarks they are as many as elsewhere.)
 if "PYTEST_XDIST_WORKER" in os.environ:
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+    os.environ.setdefault("DPFAST_NUM_THREADS", "1")

@@ -101,6 +101,9 @@ WRONG = [
 ]
 
 
+pytestmark = pytest.mark.full
+
+
 @pytest.fixture(scope="module")
 def told(tmp_path_factory):
     """What mypy says of the two files, as lines. Of an installed package it shows no errors."""

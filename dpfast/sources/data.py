@@ -9,8 +9,10 @@ from collections.abc import Sequence
 from typing import Any
 
 from .base import RowSource, Source, Table, WithRows
+from .batch_reader import lazy_reader
 from .dask import dask_form
-from .forms import COLUMN, Form, Objects, is_distributed, is_spark, local_form, source_of
+from .files import FileTable
+from .forms import COLUMN, Form, Objects, is_distributed, is_lazy, is_spark, local_form, source_of
 from .spark import spark_form
 from .table import RULE, coded_of, put_last, refuse_objects, rows_of
 from .words import RULE as TEXT
@@ -27,6 +29,9 @@ def form_of(data: Any, name: str, rule: str) -> Form:
     ArgumentTypeError
         For what can be read as nothing.
     """
+    if is_lazy(data):
+        reader = lazy_reader(data)
+        return FileTable(reader, reader.schemas[0].names)
     if not is_distributed(data):
         return local_form(data, name, rule)
     return spark_form(data) if is_spark(data) else dask_form(data, name)

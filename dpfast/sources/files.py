@@ -29,6 +29,7 @@ from .base import (
 )
 from .forms import Arrow, Values
 from .ids import as_ids
+from .key_words import arrow_kind
 from .pick import Pick, picker
 from .table import named_dtype
 from .threads import overlapped
@@ -115,6 +116,10 @@ class Reader(ABC):
     @abstractmethod
     def holds_text(self, name: str) -> bool:
         """Tell whether a column is one of text, by its type."""
+
+    def holds_times(self, name: str) -> bool:
+        """Tell whether a column is one of dates or times, by its type."""
+        return False
 
     def text(self, name: str) -> None:
         """Refuse a column in which no words can be found."""
@@ -252,6 +257,9 @@ class SchemaReader(Reader):
     def holds_text(self, name: str) -> bool:
         return all(is_text(kind) for kind, _ in self._kinds(name))
 
+    def holds_times(self, name: str) -> bool:
+        return all(arrow_kind(kind) == "times" for kind, _ in self._kinds(name))
+
     def typed(self, name: str, is_text: bool) -> Arrow | Values:
         import pyarrow as pa
 
@@ -329,7 +337,8 @@ class FileTable(Columns, Table):
     def __init__(self, reader: Reader, names: Sequence[str]) -> None:
         super().__init__(reader, names)
         for name in names:
-            if not reader.holds_text(name):  # what that is good for is for a release to say
+            # What text and dates are good for is for a release to say.
+            if not (reader.holds_text(name) or reader.holds_times(name)):
                 reader.numbers(name)
 
     def columns_alone(self) -> list[Source]:
@@ -337,7 +346,7 @@ class FileTable(Columns, Table):
 
 
 class Text(Columns):
-    """One column of text: data for a release that says what its words are.
+    """One column of text or of dates: data for a release that says what its words or keys are.
 
     It is no column of numbers, and whoever reads it as one gets the error that says so.
     """

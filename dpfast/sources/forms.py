@@ -201,13 +201,19 @@ def column_form(data: Any, name: str, rule: str) -> Objects | Values | Arrow:
 
 
 def is_distributed(data: Any) -> bool:
-    """Tell whether an engine holds the data, by what they say of themselves."""
-    return is_spark(data) or (hasattr(data, "__dask_graph__") and hasattr(data, "__dask_keys__"))
+    """Tell whether an engine holds the data, by what their type has."""
+    kind = type(data)  # an object may answer to any name
+    return is_spark(data) or (hasattr(kind, "__dask_graph__") and hasattr(kind, "__dask_keys__"))
 
 
 def is_spark(data: Any) -> bool:
-    """Tell whether data are a dataframe of Spark, by what they say of themselves."""
-    return hasattr(data, "mapInArrow") and hasattr(data, "sparkSession")
+    """Tell whether data are a dataframe of Spark, by what their type has."""
+    return hasattr(type(data), "mapInArrow") and hasattr(type(data), "sparkSession")
+
+
+def is_lazy(data: Any) -> bool:
+    """Tell whether data are a lazy frame of Polars, by what their type has."""
+    return hasattr(type(data), "collect_batches") and hasattr(type(data), "collect_schema")
 
 
 def is_arrow(data: Any) -> bool:

@@ -6,12 +6,14 @@ import difflib
 import glob
 import numbers
 import os
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, overload
 
 from .._core import checks
 from ..errors import SourceError
 from .base import Source, Table
+from .dataset import are_widened, dataset_reader, is_remote, refuse_logs
 from .forms import pyarrow_for
 from .pick import distinct, picker
 
@@ -23,29 +25,32 @@ IPC = (".arrow", ".arrows", ".feather", ".ipc")
 TEXT = {".csv": ",", ".tsv": "\t"}
 NPY = (".npy",)
 
+Path_ = str | os.PathLike[str]
+Paths = Path_ | Sequence[Path_]
 Columns = list[str] | list[int] | list[str | int] | tuple[str | int, ...]
 
 
 @overload
-def scan(path: str | os.PathLike[str], column: str | int | None = None) -> Source: ...
+def scan(path: Paths, column: str | int | None = None) -> Source: ...
 
 
 @overload
-def scan(path: str | os.PathLike[str], column: Columns) -> Table: ...
+def scan(path: Paths, column: Columns) -> Table: ...
 
 
-def scan(
-    path: str | os.PathLike[str], column: str | int | Columns | None = None
-) -> Source | Table | Text:
+def scan(path: Paths, column: str | int | Columns | None = None) -> Source | Table | Text:
     """Columns of a file as data for a release, read in small pieces and never held whole.
 
     Parameters
     ----------
-    path : str or path-like
+    path : str or path-like, or a list of these
         A file that ends in ``.parquet`` or ``.pq``; in ``.arrow``, ``.arrows``, ``.feather`` or
         ``.ipc`` (the Arrow file or stream format); in ``.csv`` or ``.tsv``, also compressed
         (``.csv.gz``, ``.bz2``, ``.zst``, ``.lz4``, or a ``.zip`` of one file); or in ``.npy``.
         Parquet may also be a directory of parts, or a pattern such as ``"sales/2024-*.parquet"``.
+        Parquet and Arrow files may lie in several places, whose rows follow one another, and in
+        remote ones (``"s3://..."``, ``"gs://..."``, ``"memory://..."``): those that pyarrow knows,
+        and with fsspec many more. Directories like ``year=2024`` are a column of that name.
     column : str, int, or list of these, optional
         The name of the column, or its place from 0. It may be left out when there is only one. A
         list makes a table.
@@ -77,7 +82,7 @@ def scan(
     Notes
     -----
     Integers and floats keep their type, booleans become uint8, decimals float64;
-    dictionary-encoded numbers are looked up; dates and times are refused. Text is for
+    dictionary-encoded numbers are looked up; dates and times are keys of groups. Text is for
     `dpfast.histogram` with `categories`; every other release refuses it, before it spends. A null
     counts as a row, and the `nan` argument of the release says what becomes of it and of NaN. In a
     table, and wherever whole rows are read, a null is NaN.
@@ -112,8 +117,12 @@ def scan(
     >>> 65_000 < dp.median(salaries, bounds=(0, 1e6), epsilon=1.0) < 75_000
     True
     """
-    if not isinstance(path, (str, os.PathLike)):
-        checks.fail_type("path", "a string or a path", path)
+    several = isinstance(path, (list, tuple))
+    for one in path if several else [path]:  # type: ignore[union-attr]
+        if not isinstance(one, (str, os.PathLike)):
+            checks.fail_type("path", "a string or a path, or a list of these", path)
+    if several and not path:
+        checks.fail("path", "at least one path, if it is a list", path)
     wanted: list[Any] = list(column) if isinstance(column, (list, tuple)) else [column]
     rule = "a name, a place from 0, a list of these, or None"
     for one in wanted:
@@ -134,7 +143,8 @@ def columns(reader: Reader, names: str | list[str]) -> FileSource | Table | Text
 
     if not isinstance(names, str):
         return FileTable(reader, names)
-    return Text(reader, [names]) if reader.holds_text(names) else reader.column(names)
+    is_text = reader.holds_text(names) or reader.holds_times(names)
+    return Text(reader, [names]) if is_text else reader.column(names)
 
 
 def reader(path: str | os.PathLike[str]) -> Reader:
@@ -156,9 +166,19 @@ def _paths(path: str | os.PathLike[str]) -> list[Path]:
         raise SourceError(f"file {name[:200]!r} cannot be read: {error.strerror}") from None
 
 
-def _reader(path: str | os.PathLike[str]) -> Reader:
+def _reader(path: Paths) -> Reader:
     """Return what reads files of their ending."""
+    if isinstance(path, (list, tuple)):
+        return _reader(path[0]) if len(path) == 1 else dataset_reader(path)
+    assert isinstance(path, (str, os.PathLike))
+    if is_remote(path):
+        return dataset_reader([path])
     paths = _paths(path)
+    if os.path.isdir(path):
+        root = Path(path)
+        refuse_logs(os.fspath(path), [str(p) for p in root.rglob("*") if p.suffix == ".json"])
+        if all("=" in str(p.relative_to(root).parent) for p in paths):
+            return dataset_reader([path])
     first = paths[0]
     ending, compression = _ending(first)
     if ending in NPY:
@@ -169,7 +189,8 @@ def _reader(path: str | os.PathLike[str]) -> Reader:
     if ending in PARQUET:
         from .parquet import ParquetReader
 
-        return ParquetReader(paths)
+        made = ParquetReader(paths)
+        return dataset_reader(paths) if are_widened(made.schemas) else made
     if ending in IPC:
         from .ipc import IpcReader
 

@@ -195,6 +195,7 @@ def test_covariances(neighbors, loss):
     check_bound(worlds, 0.3)
 
 
+@pytest.mark.full
 @quick_rows(2)
 @pytest.mark.parametrize("neighbors", ["replace", "add-remove"])
 @pytest.mark.parametrize("loss", LOSSES, ids=str)
@@ -211,6 +212,7 @@ def test_each_column_of_a_table(name, neighbors, loss):
     check_bound(worlds, 0.7 if neighbors == "replace" or name == "sum" else 0.15)
 
 
+@pytest.mark.full
 @quick_rows(3)
 @pytest.mark.parametrize("loss", LOSSES, ids=str)
 @pytest.mark.parametrize("neighbors", ["replace", "add-remove"])

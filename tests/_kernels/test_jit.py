@@ -227,6 +227,7 @@ def test_threads_compile_one_loop():
     assert len(loops[0].signatures) == 1
 
 
+@pytest.mark.full
 def test_a_type_is_compiled_once():
     score = numba.njit(lambda d, c: d * c)
     for data in (1, 2, 3.5, 4.5, 5):

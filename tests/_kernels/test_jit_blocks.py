@@ -86,6 +86,7 @@ def own_error(block):
     return total
 
 
+@pytest.mark.full
 @quick_rows(1)
 @pytest.mark.parametrize(
     ("function", "d"),
@@ -113,6 +114,7 @@ def test_as_python_calls_it(function, d):
         np.testing.assert_array_equal(found, expected)
 
 
+@pytest.mark.full
 @quick_rows(1)
 @pytest.mark.parametrize("dtype", ["f4", "i1", "u8", "?"], ids=str)
 def test_every_kind_of_number(dtype):
@@ -127,6 +129,7 @@ def test_every_kind_of_number(dtype):
         np.testing.assert_array_equal(outputs(first, rows, offsets, None, is_ours), expected)
 
 
+@pytest.mark.full
 @quick_rows(1)
 @pytest.mark.parametrize(
     ("rows", "function", "d"),
@@ -148,6 +151,7 @@ def test_rows_of_several_numbers(rows, function, d):
         np.testing.assert_array_equal(found, expected)
 
 
+@pytest.mark.full
 def test_rows_that_lie_askew():
     rows = np.zeros(81, "u1")[1:].view("f8")
     rows[:] = np.arange(10)
@@ -156,6 +160,7 @@ def test_rows_that_lie_askew():
     assert found.tolist() == [[0], [3]]
 
 
+@pytest.mark.full
 def test_mapped_rows(tmp_path):
     np.save(tmp_path / "rows.npy", np.arange(50.0))
     first = numba.njit(lambda b: b[0])
@@ -313,6 +318,7 @@ def through_record(block):
 WRITERS = [past_read_only, in_place, through_record]
 
 
+@pytest.mark.full
 @quick_rows(1)
 @pytest.mark.parametrize("function", WRITERS)
 def test_the_callers_rows_are_not_written_to(function):
@@ -327,6 +333,7 @@ def test_the_callers_rows_are_not_written_to(function):
     assert rows.tobytes() != before
 
 
+@pytest.mark.full
 @quick_rows(1)
 @pytest.mark.parametrize("is_ours", [False, True])
 def test_a_block_is_not_changed_by_another(is_ours):
@@ -395,6 +402,7 @@ def waiting():
     return wait
 
 
+@pytest.mark.full
 def test_python_runs_meanwhile():
     rows = np.zeros(2, np.int64)
     loop, out = BlockLoop(waiting(), rows.dtype, False), np.full((2, 1), np.nan)
@@ -474,6 +482,7 @@ def test_an_interrupt_stops_the_threads():
 # -- what is remembered ----------------------------------------------------------------------------
 
 
+@pytest.mark.full
 def test_threads_compile_one_loop():
     function = numba.njit(lambda b: b[0] * 2)
     loops = []

@@ -193,6 +193,7 @@ ONE_COLUMN.append("trimmed-mean")
 SEVERAL = ["correlation", "least-squares", "logistic-regression"]
 
 
+@pytest.mark.full
 @pairwise
 @pytest.mark.parametrize("workers", [1, 3])
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
@@ -370,6 +371,7 @@ def forms(x, folder):
     yield dp.scan(folder / "x.npy")
 
 
+@pytest.mark.full
 @quick_rows(2)
 @pytest.mark.parametrize("estimator", ["mean", "var", "median", tail], ids=shown)
 def test_the_same_seed_gives_the_same_bits(estimator, tmp_path):

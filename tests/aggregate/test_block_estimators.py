@@ -177,6 +177,7 @@ def test_trimmed_values_are_those_of_the_sorted_rows(effort):
                 )
 
 
+@pytest.mark.full
 @quick_rows(2)
 @pytest.mark.parametrize("estimator", ORDERED, ids=lambda e: e.name)
 @given(
@@ -440,6 +441,7 @@ def test_logistic_needs_its_iterations():
     assert 1e-6 < error < 0.2
 
 
+@pytest.mark.full
 def test_logistic_with_steps_that_must_be_halved():
     """Rows of very different sizes, which nearly are divided, make full steps fly off."""
     rng = np.random.default_rng(5)

@@ -609,6 +609,7 @@ print(hashlib.sha256(b"".join(a.tobytes() for a in found)).hexdigest())
 """
 
 
+@pytest.mark.full
 def test_every_path_gives_the_same_bits():
     assert len(on_every_path(PROBE)) == 64
 

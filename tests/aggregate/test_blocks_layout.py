@@ -184,6 +184,7 @@ def test_chunks_and_workers_change_nothing(data):
             same(blocks_of(found, k), twin.laid_out(plain(rows), named, k, drop))
 
 
+@pytest.mark.full
 def test_chunks_from_several_threads(small):
     n, k = 40_000, 300
     rows = table("f8", n)
@@ -225,6 +226,7 @@ def test_no_rows(memory, kind):
             assert blocks_of(found, 5, shared) == [[]] * 5
 
 
+@pytest.mark.full
 def test_more_blocks_than_a_window_holds(monkeypatch):
     monkeypatch.setattr(external_sort, "MOST_BLOCKS", 1 << 12)
     k = 1 << 17

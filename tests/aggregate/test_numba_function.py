@@ -71,6 +71,7 @@ def partitions():
     yield KeyedLabels(BLOCKS, key), np.arange(N) // 3
 
 
+@pytest.mark.full
 @quick_rows(1)
 @pytest.mark.parametrize("name", CASES)
 def test_as_python_calls_it(name):
@@ -145,6 +146,7 @@ def test_errors_come_before_the_spend(function, bounds, error, text):
     assert budget.remaining["epsilon"] == 1
 
 
+@pytest.mark.full
 def test_a_wrong_length_is_a_fact_about_data():
     source = as_rows(np.arange(10.0))
     partition = Partition(ContiguousLabels(2, 10), False)

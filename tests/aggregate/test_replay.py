@@ -159,6 +159,7 @@ SAFE = {
 }
 
 
+@pytest.mark.full
 @quick_rows(2)
 @pytest.mark.parametrize(("name", "relation"), list(SAFE))
 def test_partitions_that_change_one_block(name, relation):
@@ -175,6 +176,7 @@ UNSAFE = {
 }
 
 
+@pytest.mark.full
 @quick_rows(3)
 @pytest.mark.parametrize("name", list(UNSAFE))
 def test_partitions_that_change_more_are_caught(name):
@@ -204,6 +206,7 @@ def test_an_id_that_becomes_that_of_another_changes_two_blocks():
         assert coupling.fewest(here, there) == most
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(("n", "blocks"), [(32561, 600), (1000, 300), (10, 6), (100, 60)])
 def test_there_are_as_many_blocks_as_the_noise_is_scaled_for(n, blocks):
     """The textbook scales noise for `blocks` terms and averages fewer."""

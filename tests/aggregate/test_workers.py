@@ -452,6 +452,7 @@ def test_a_death_that_the_socket_does_not_tell():
         assert left == 0 or ends_soon(left)
 
 
+@pytest.mark.full
 def test_a_fork_of_a_worker_is_no_worker():
     rows, offsets = blocks(range(20, 28))
     found = in_processes(faults.comes_back_twice, rows, offsets, workers=1)
@@ -741,6 +742,7 @@ def hanging(one):
 HANG = "print('hangs', flush=True); time.sleep(3600)"
 
 
+@pytest.mark.full
 def test_ctrl_c_ends_the_workers(start):
     one = hanging(start(HANG))
     one.send_signal(signal.SIGINT)
@@ -749,6 +751,7 @@ def test_ctrl_c_ends_the_workers(start):
     assert err.count("Traceback") == 1
 
 
+@pytest.mark.full
 def test_workers_do_not_outlive_their_parent(start):
     one = hanging(start(HANG))
     one.kill()

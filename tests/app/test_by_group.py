@@ -380,6 +380,7 @@ def test_every_method_of_groups_is_a_statistic():
 DELAY = ("--column", "delay", "--bounds", -60, 300, "--nan", 0, "--epsilon", 200)
 
 
+@pytest.mark.full
 def test_groups_on_the_command_line(told, folder, frame):
     rows = frame.to_pandas()
     got = told(

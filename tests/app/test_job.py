@@ -180,6 +180,7 @@ CALLS = [
 ]  # fmt: skip
 
 
+@pytest.mark.full
 @quick_rows(1)
 @pytest.mark.parametrize("ending", ["parquet", "csv", "arrow", "npy"])
 def test_the_same_answers_as_alone_in_as_many_passes_as_the_longest(table, ending, monkeypatch):

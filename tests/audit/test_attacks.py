@@ -189,6 +189,7 @@ def test_an_interface_that_refuses_more_often_than_it_may_is_caught(often):
         expected(ATTACKS["counts epsilon"], 1, 1_000)  # which may not refuse at all
 
 
+@pytest.mark.full
 def test_an_oracle_that_refuses_has_been_paid_and_says_nothing(monkeypatch):
     """By chance it is one in a hundred: made certain here."""
     attack = ATTACKS["statistical_queries_where_rows_come_and_go rho"]

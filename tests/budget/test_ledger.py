@@ -570,6 +570,7 @@ def test_only_its_owner_ever_reads_it(path, monkeypatch):
     assert {mode for _, mode in found} == {0o600}
 
 
+@pytest.mark.full
 @pytest.mark.skipif(os.name != "posix", reason="locks of this kind are POSIX")
 @pytest.mark.parametrize("number", [errno.ENOLCK, errno.EACCES])
 def test_a_file_system_without_locks_is_not_a_busy_one(path, monkeypatch, number):
@@ -703,6 +704,7 @@ def test_locked_by_another(path):
     budget.spend(Pure(1), neighbors=REP)
 
 
+@pytest.mark.full
 def test_a_lock_that_is_given_back_in_time(path):
     budget = dp.Budget(epsilon=1, path=path)
     with contextlib.closing(

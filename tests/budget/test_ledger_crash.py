@@ -10,6 +10,7 @@ from ..support.pairwise import quick_rows
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="this system cannot fork or kill")
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("folder", [None, pytest.param(MEMORY, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("kills", [8, pytest.param(200, marks=pytest.mark.slow)])
 def test_four_processes_killed_at_random_moments(kills, folder):
@@ -33,6 +34,7 @@ def test_killed_before_every_statement_that_seals_a_ledger_of_before(first):
     assert found["violations"] == [] and found["kills"] > 40
 
 
+@pytest.mark.full
 def test_a_ledger_that_is_sealed_in_more_than_one_transaction_is_caught():
     found = crash("ledger_crash", "renew", "torn", 70, folder=MEMORY)
     # Half a seal is found by the next one who opens the file, and that may be another spender.

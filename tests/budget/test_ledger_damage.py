@@ -21,6 +21,7 @@ def folder():
         yield Path(place)
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("count, seed", [(160, 1), pytest.param(10_000, 2, marks=LONG)])
 def test_damage_is_refused_or_harmless(folder, count, seed):
     source = made(folder)
@@ -28,6 +29,7 @@ def test_damage_is_refused_or_harmless(folder, count, seed):
     assert found["violations"] == [] and found["refused"] > count / 2
 
 
+@pytest.mark.full
 def test_each_table_and_each_column_is_sealed(folder):
     found = list(every_table(made(folder)))
     assert len(found) > 250

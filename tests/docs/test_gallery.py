@@ -92,6 +92,7 @@ def test_the_example_of_learning_in_the_readme_runs():
     assert names["budget"].remaining["epsilon"] == 0
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(
     "page, least, pictures",
     [

@@ -5,6 +5,7 @@ from fractions import Fraction
 from typing import get_args
 
 import numpy as np
+import pytest
 
 import dpfast as dp
 from dpfast.rng import InsecureGenerator
@@ -31,6 +32,7 @@ def number(x):
     return math.inf if x is None else x
 
 
+@pytest.mark.full
 def test_the_figures_of_the_page_are_those_of_the_library(quick):
     """The least of a few errors is within nine tenths of those kept, the largest above a tenth."""
     (few, again), (kept, shown) = ways(quick), ways()

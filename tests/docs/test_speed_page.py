@@ -35,6 +35,7 @@ def test_the_headlines_of_the_readme_are_rows_of_the_page():
         assert any(report.matches(line, pattern) for line in lines), pattern
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("section", ["intervals", "online", "compiled"])
 def test_a_section_can_be_measured(section):
     run = [sys.executable, str(ROOT / "benchmarks" / "report.py"), section]

@@ -30,6 +30,7 @@ def added(values, codes, groups, first, span, filler=-1, squares=True):
     return [list(group) for group in zip(*columns, strict=True)], nan
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize("filler", [-1, 0, 700])
 def test_sums_are_those_of_the_twin(dtype, filler):

@@ -320,6 +320,7 @@ def whole_loss_for_each(monkeypatch):
     monkeypatch.setattr(Quantiles, "rate", lambda self, q: rate(replace(self, qs=(q,)), q))
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(
     ("fault", "name", "relation", "loss"),
     [
@@ -490,6 +491,7 @@ def one_row_of_a_key(monkeypatch):
     monkeypatch.setattr(Top, "rate", one)
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(
     ("fault", "name", "relation", "loss", "limits"),
     [
@@ -587,6 +589,7 @@ def test_what_is_kept_is_uniform_over_groups_and_rows():
     assert not any(own[:3].any() for own in marks) and all(own[3] for own in marks)
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("rank", [first_rows, content])
 def test_a_choice_by_place_or_content_is_found(rank, monkeypatch):
     monkeypatch.setattr(Ranked, "rank", rank)
@@ -718,6 +721,7 @@ def worst_of_keys(record, name, relation, people, loss, most=4):
 WHOSE = [None, (1, 1), (2, 1)]
 
 
+@pytest.mark.full
 @quick_rows(5)
 @pytest.mark.parametrize("name", KEYED)
 @pytest.mark.parametrize("relation", [AR, REP])
@@ -745,6 +749,7 @@ def rule_of_one_key(monkeypatch):
     monkeypatch.setattr(api, "choose_rule", lambda loss, most, relation: EqualParts(loss, 1))
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(
     ("fault", "relation", "people"),
     [

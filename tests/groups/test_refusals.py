@@ -77,6 +77,7 @@ def test_what_is_given_and_answered_is_nobody_elses():
     assert groups.count(epsilon=100)["t"].tolist() == ["a", "b"]
 
 
+@pytest.mark.full
 def test_numbers_of_rows_and_of_keys_are_not_told(budget):
     people = dp.group_by(
         TABLE, "k", keys=[0], ids="id", max_groups=1, max_rows=1, neighbors="replace"

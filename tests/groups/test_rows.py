@@ -51,6 +51,7 @@ def place(request, monkeypatch):
     return request.param
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("groups", [1, 7, 255, 256, 3000, 70_000])
 def test_rows_are_sorted_by_group(place, groups):
     rng = np.random.default_rng(groups)

@@ -248,6 +248,7 @@ def test_draws_are_the_twins(distance, c, count, first, seed, slack):
     assert a.used == b.used
 
 
+@pytest.mark.full
 @given(
     distances,
     st.floats(1e-3, 1e3),
@@ -484,6 +485,7 @@ def test_subset_rows_on_the_boundary(decided):
     assert len(decided) > 400
 
 
+@pytest.mark.full
 def test_rows_follow_the_distribution():
     row = np.array([0.0, -0.5, -1.0, -1.0, -3.0, -math.inf, -200.0])
     size, c = 200_000, 1.0

@@ -98,6 +98,7 @@ def test_cauchy_and_student_closed_forms_as_printed():
                 assert student_t(df).alpha_of_beta(epsilon, b) == pytest.approx(alpha, rel=1e-10)
 
 
+@pytest.mark.full
 @quick_rows(14)
 @pytest.mark.parametrize("shape", [1.05, 1.5, 2.5, 4.0, 30.0])
 @pytest.mark.parametrize("epsilon", [0.02, 0.5, 2.0, 6.0])
@@ -111,6 +112,7 @@ def test_polyplace_exact_alpha_for_any_shape_and_beta(shape, epsilon):
     assert polyplace.alpha_of_beta(shape, epsilon, 1.01 * epsilon / shape) == 0.0
 
 
+@pytest.mark.full
 def test_algebraic_alpha_for_any_beta_and_gamma():
     for gamma, epsilon, part in itertools.product((2, 3, 5, 8, 12), (0.1, 2.0), (0.2, 0.9)):
         beta = part * epsilon / (gamma - 1)

@@ -47,6 +47,7 @@ def distribution(kind, counts, made, threshold, queries=QUERIES, divisors=(1, 1,
 KINDS = pytest.mark.parametrize("kind", ["MedianMechanism", "PrivateMultiplicativeWeights"])
 
 
+@pytest.mark.full
 @KINDS
 @pytest.mark.parametrize("epsilon", [pytest.param(4, marks=pytest.mark.slow), 8])
 def test_no_transcript_of_any_neighbors_costs_more(epsilon, kind):
@@ -61,6 +62,7 @@ def test_no_transcript_of_any_neighbors_costs_more(epsilon, kind):
     assert 0.2 * epsilon < worst <= epsilon + 1e-6
 
 
+@pytest.mark.full
 @KINDS
 @pytest.mark.parametrize("fault", [None, "no threshold noise", "wrong scale", "exact answers"])
 def test_planted_faults_are_caught_by_the_enumeration(fault, kind):
@@ -91,6 +93,7 @@ def told(stream):
     return tuple(found)
 
 
+@pytest.mark.full
 @quick_rows(1)
 @KINDS
 def test_the_shipped_code_has_the_distribution(kind):
@@ -147,6 +150,7 @@ def test_faults_of_mwem_are_caught_by_the_enumeration(divisors):
     assert mwem_loss(8, divisors) > 8
 
 
+@pytest.mark.full
 def test_the_shipped_mwem_has_the_distribution():
     """Chi-square over both choices and the side of what is told; half the noise fails."""
     epsilon, counts, size = 8, (3, 1), 2500

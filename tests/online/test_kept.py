@@ -228,6 +228,7 @@ KEPT = {
 }
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(("kind", "other"), OTHERS, ids=shown)
 def test_a_stream_is_told_from_others_by_each_argument(path, kind, other):
     given = {**KEPT[kind], "name": "n", "budget": dp.Budget(path=path)}

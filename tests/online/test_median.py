@@ -157,6 +157,7 @@ def test_answers_are_those_of_the_twin(seed):
 # --- accuracy -----------------------------------------------------------------------------------
 
 
+@pytest.mark.full
 @quick_rows(9)
 @pytest.mark.parametrize("name", streams.NAMES)
 @pytest.mark.parametrize("loss", [{"epsilon": 1}, {"rho": 0.1}, {"epsilon": 1, "delta": 1e-6}])

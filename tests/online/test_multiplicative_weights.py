@@ -80,6 +80,7 @@ def test_no_weight_is_lost_however_often_it_is_moved():
     np.testing.assert_allclose(hypothesis.distribution, [0.5, 0.5])
 
 
+@pytest.mark.full
 @quick_rows(2)
 @pytest.mark.parametrize("name", streams.NAMES)
 @pytest.mark.parametrize("loss", [{"epsilon": 1}, {"rho": 0.1}, {"epsilon": 1, "delta": 1e-6}])

@@ -34,6 +34,7 @@ def choices(histogram, epsilon):
     return weights / weights.sum()
 
 
+@pytest.mark.full
 def test_the_first_choice_has_the_distribution_of_the_exponential_mechanism():
     """Chi-square; and of a choice with half or twice the epsilon, which fails."""
     epsilon, size = Fraction(1, 8), 4000
@@ -93,6 +94,7 @@ def test_shares_add_up(rounds):
         assert range_within(rho / (2 * rounds)) >= 2 * unit * Fraction(c)
 
 
+@pytest.mark.full
 def test_measurements_have_the_noise_that_is_paid_for():
     """One query, one round: the distribution tells the measurement."""
     rows, size, epsilon = 1000, 3000, 1.0
@@ -131,6 +133,7 @@ def test_sums_are_exact():
     np.testing.assert_allclose(means, rounded @ share, rtol=1e-12)
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("average", [False, True])
 @pytest.mark.parametrize("loss", [{"epsilon": 2}, {"rho": 0.3}, {"epsilon": 2, "delta": 1e-9}])
 def test_the_distribution_learns_the_data(loss, average):

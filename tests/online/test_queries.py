@@ -74,6 +74,7 @@ def test_rows_may_be_texts(open_, kind):
     assert a == b == c and abs(a - 0.7) <= 0.15
 
 
+@pytest.mark.full
 @BOTH
 @pytest.mark.parametrize("column", [{"home": homes()}, pa.table({"home": homes().tolist()})])
 def test_a_table_of_one_column_of_texts(open_, column):
@@ -318,6 +319,7 @@ def left_of(stream):
     return *public, secret, shares
 
 
+@pytest.mark.full
 @every_value
 @EVERY
 @pytest.mark.parametrize("query", BAD_QUERIES, ids=shown)

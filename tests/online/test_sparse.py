@@ -166,6 +166,7 @@ def test_planted_faults_are_caught_by_the_enumeration(fault):
     assert lost(good) <= 1 < 1.2 < lost(broken)
 
 
+@pytest.mark.full
 @quick_rows(1)
 @pytest.mark.parametrize("kind", list(LOSSES))
 @pytest.mark.parametrize("many", [False, True])

@@ -58,6 +58,7 @@ def test_composition_of_equal_losses(each, times):
     assert exact * (1 - 1e-9) <= found <= exact + times * 1e-4
 
 
+@pytest.mark.full
 @quick_rows(1)
 @pytest.mark.parametrize("scale", [1.0, 5.0])
 def test_gaussian(scale):

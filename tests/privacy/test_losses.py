@@ -122,6 +122,7 @@ def test_what_float64_and_int_cannot_print_is_printed(tiny):
         budget.spend(Pure(1), neighbors=REP)
 
 
+@pytest.mark.full
 @given(rhos, deltas)
 @few
 def test_zcdp_to_approx(rho, delta):
@@ -181,6 +182,7 @@ def test_the_largest_rho_within(epsilon, delta):
     assert more.to_approx(delta).epsilon > epsilon
 
 
+@pytest.mark.full
 @quick_rows(1)
 @pytest.mark.parametrize("epsilon", ["1e-300", "1e-30", "1e30", "1e300"])
 @pytest.mark.parametrize("delta", ["1e-300", "0.9"])

@@ -138,6 +138,7 @@ def test_continuous_laplace_noise(epsilon):
     assert worst(e) > 0.999 * price
 
 
+@pytest.mark.full
 @quick_rows(1)
 @pytest.mark.parametrize("epsilon", [0.1, 1.0, 5.0])
 @pytest.mark.parametrize("grid", [0.05, 0.5, 3.0])

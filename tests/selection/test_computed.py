@@ -62,6 +62,7 @@ def make(kind, table):
         return Computed(read, table, len(table))
 
 
+@pytest.mark.full
 @quick_rows(3)
 @pytest.mark.parametrize("kind", ["compiled", "python"])
 @pytest.mark.parametrize("name", list(tables()))
@@ -184,6 +185,7 @@ def failing_later(state, candidate):
     return np.nan if state[0] > 200 else 0.0
 
 
+@pytest.mark.full
 @quick_rows(3)
 @pytest.mark.parametrize("function", [drifting, failing_later], ids=["more", "NaN"])
 @pytest.mark.parametrize("compiled", [True, False])

@@ -53,6 +53,7 @@ def pvalue(found, n, epsilon):
     return chisquare(count, expected).pvalue
 
 
+@pytest.mark.full
 @quick_rows(1)
 @pytest.mark.parametrize("short", [False, True], ids=["kept", "evaluated again"])
 @pytest.mark.parametrize("block", [None, 16], ids=lambda b: f"block {b}")

@@ -170,6 +170,7 @@ def test_the_distribution_of_the_coins(exponent, shift, blocks):
         assert p > ALPHA
 
 
+@pytest.mark.full
 @quick_rows(1)
 @pytest.mark.parametrize("fault", ["always", "alone"])
 def test_faulty_coins_are_caught(fault):
@@ -340,6 +341,7 @@ def test_the_pmf(case, path, size, monkeypatch):
     assert fits(tally(found, places), chances(scores)) > ALPHA
 
 
+@pytest.mark.full
 def test_the_exponential_mechanism_is_told_apart():
     """Negative control of the distribution."""
     scores, places = CASES["spread"]
@@ -352,6 +354,7 @@ def test_the_exponential_mechanism_is_told_apart():
     assert fits(np.bincount(wrong, minlength=8), chances(scores)) < ALPHA
 
 
+@pytest.mark.full
 @quick_rows(1)
 @pytest.mark.parametrize("path", ["all time", "mostly after t"])
 def test_an_exponent_one_too_large_is_caught(path, monkeypatch):

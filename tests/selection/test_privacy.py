@@ -114,6 +114,7 @@ def test_no_neighbors_are_told_apart_by_more_than_epsilon(distribution, monotone
         assert np.abs(p - q).max() > epsilon
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("monotone", [False, True])
 @pytest.mark.parametrize("epsilon", EPSILONS)
 def test_the_exponential_mechanism_has_bounded_range_and_permute_and_flip_has_not(

@@ -87,6 +87,7 @@ def check_inverse(count):
     assert inverse_error(near, np.ones_like(near)) < 2.0**-50
 
 
+@pytest.mark.full
 def test_inverse_expm1():
     check_inverse(6_000)
 

@@ -35,6 +35,7 @@ def smooth_tree(edges, weights, top, beta):
     return sensitivity.smooth_tree_cost(edges, weights, beta=beta, bounds=(0, top))
 
 
+@pytest.mark.full
 @quick_rows(1)
 @pytest.mark.parametrize("name", list(GRAPHS))
 def test_trees_equal_the_definition(name):
@@ -72,6 +73,7 @@ def test_half_of_the_formula_fails_the_same_test():
     )
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("seed", range(6))
 def test_larger_trees_equal_all_their_cuts(seed):
     """Eight vertices: 127 cuts; weights of many sizes, ties, clipping, a lower bound."""

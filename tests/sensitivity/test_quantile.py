@@ -420,6 +420,7 @@ def test_extreme_numbers(data, beta, relation):
             assert close(got, max(want, floor))
 
 
+@pytest.mark.full
 @given(
     data=st.lists(st.floats(-3, 3), min_size=1, max_size=12),
     new=st.floats(-3, 3),

@@ -102,6 +102,7 @@ def leaks(count, folder, capfd, caplog, first=0):
     return found
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("count", [200, pytest.param(20_000, marks=pytest.mark.slow)])
 def test_no_row_is_shown_whatever_the_header_is(tmp_path, capfd, caplog, count):
     assert leaks(count, tmp_path, capfd, caplog, first=count) == []

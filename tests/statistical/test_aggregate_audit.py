@@ -129,6 +129,7 @@ def test_a_quick_audit_of_each_partition(partition, relation):
     assert audit(neighbors("mean", partition, relation), 1_200) <= 1
 
 
+@pytest.mark.full
 @quick_rows(1)
 @pytest.mark.parametrize("loss", list(LOSSES))
 def test_a_quick_audit_of_each_loss(loss):
@@ -194,6 +195,7 @@ def repeated(times):
     return Repeated
 
 
+@pytest.mark.full
 @quick_rows(1)
 @pytest.mark.parametrize("loss", list(LOSSES))
 def test_noise_for_twice_as_many_blocks_is_caught(loss, monkeypatch):
@@ -201,6 +203,7 @@ def test_noise_for_twice_as_many_blocks_is_caught(loss, monkeypatch):
     assert audit(neighbors("mean", "contiguous", "replace"), 2_000, loss) > 1
 
 
+@pytest.mark.full
 @quick_rows(1)
 @pytest.mark.parametrize("name", [n for n in PAIRS if n != "mean"])
 def test_each_aggregator_for_too_many_blocks_is_caught(name, monkeypatch):
@@ -216,6 +219,7 @@ def textbook(x, blocks, size):
     return np.mean(z) + dp.noise.laplace(1 / (2 * blocks), size, rng=InsecureGenerator(len(x)))
 
 
+@pytest.mark.full
 def test_fewer_blocks_than_the_noise_is_scaled_for_are_caught():
     """593 for 600 in small: ceil(21 / 20) = 2 rows a chunk make 11 chunks for 20."""
     x, y = np.zeros(21), np.append(np.zeros(20), 1.0)

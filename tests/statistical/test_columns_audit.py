@@ -100,6 +100,7 @@ ASKED = {"variance, add-remove": 3.0, "mean, add-remove": 2.0}
 QUICK = ["sum, replace", "mean, add-remove", "count, add-remove"]
 
 
+@pytest.mark.full
 @quick_rows(1)
 @pytest.mark.parametrize(
     "name", [n if n in QUICK else pytest.param(n, marks=pytest.mark.slow) for n in PAIRS]

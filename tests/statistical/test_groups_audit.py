@@ -83,6 +83,7 @@ def test_no_event_exceeds_epsilon(seen, relation, people):
     assert audit(seen, relation, people, 6_000, 2.0) <= 2.0
 
 
+@pytest.mark.full
 @quick_rows(1)
 @pytest.mark.parametrize("seen", ["count", "shown", "all"])
 @pytest.mark.parametrize("people", [False, True])

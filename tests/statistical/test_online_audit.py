@@ -69,6 +69,7 @@ def audit(name, size, epsilon=4):
     return lower_bound(*(runs(v, size, epsilon, c, 1) for v in (one, other))) / (2 * epsilon)
 
 
+@pytest.mark.full
 @quick_rows(1)
 @pytest.mark.parametrize("size", [4_000, pytest.param(60_000, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("name", list(NEIGHBORS))
@@ -150,6 +151,7 @@ def linear_bound(kind, size, epsilon, queries, threshold, divide=(1, 1, 1)):
     )
 
 
+@pytest.mark.full
 @quick_rows(1)
 @pytest.mark.parametrize("size", [1_500, pytest.param(40_000, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("kind", LINEAR)
@@ -157,6 +159,7 @@ def test_no_transcript_of_linear_queries_exceeds_epsilon(kind, size):
     assert linear_bound(kind, size, 2, 4, 6) <= 2
 
 
+@pytest.mark.full
 @quick_rows(1)
 @pytest.mark.parametrize("kind", LINEAR)
 @pytest.mark.parametrize(

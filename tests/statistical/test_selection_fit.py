@@ -258,6 +258,7 @@ def test_excluded_candidates_are_never_drawn_and_would_be_caught(distributions):
     assert misfit(np.append(found, 0), distributions["excluded"]) > 1
 
 
+@pytest.mark.full
 def test_the_textbook_sampler_has_the_distribution_and_one_row_too_many_is_caught(distributions):
     """The measure itself, on NumPy's Gumbel argmax."""
     rng = np.random.default_rng(8)
@@ -499,6 +500,7 @@ def order_misfit(found, distribution):
     return chi_square(counts, floats(distribution.values()))
 
 
+@pytest.mark.full
 @quick_rows(1)
 @pytest.mark.parametrize("way", [tops, tops_of_rows])
 @pytest.mark.parametrize(
@@ -568,6 +570,7 @@ def worst_summary(a, b, scores):
 MANY = pytest.param(6_000, marks=pytest.mark.slow)
 
 
+@pytest.mark.full
 @quick_rows(1)
 @pytest.mark.parametrize("draws", [600, MANY])
 @pytest.mark.parametrize("k", [2, 40, pytest.param(400, marks=pytest.mark.slow)])
@@ -585,6 +588,7 @@ def test_top_k_over_blocks(name, k, draws):
 # --- noisy max ------------------------------------------------------------------------------------
 
 
+@pytest.mark.full
 def test_noisy_max():
     """By default the noise is exponential for an epsilon and Gumbel for a rho."""
     scores, noisy = SMALL["five"][0], partial(by_size, call=dp.selection.noisy_max, seed=31)

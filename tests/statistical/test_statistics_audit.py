@@ -93,6 +93,7 @@ def test_no_event_exceeds_epsilon(name, method, relation):
     assert audit(name, method, relation, 20_000, 2.0) <= 2.0
 
 
+@pytest.mark.full
 @quick_rows(1)
 @pytest.mark.parametrize(("name", "method"), QUICK)
 def test_the_audit_catches_a_release_that_costs_more(name, method):

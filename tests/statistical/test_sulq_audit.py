@@ -65,6 +65,7 @@ def test_a_quick_audit(neighbors, rounds):
     assert audit(neighbors, rounds, rounds, 1_500) <= EPSILON
 
 
+@pytest.mark.full
 @quick_rows(1)
 @pytest.mark.parametrize("neighbors", list(PAIRS))
 def test_rounds_beyond_the_last_are_caught(neighbors):
@@ -150,11 +151,13 @@ def audit_of(name, neighbors, epsilon):
     return least_loss(one, pairs[neighbors], size)
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(("name", "neighbors"), EVERY)
 def test_a_quick_audit_of_learners(name, neighbors):
     assert audit_of(name, neighbors, EPSILON) <= EPSILON
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(("name", "neighbors"), EVERY[:-2])
 def test_learners_for_more_than_they_claim_are_caught(name, neighbors):
     assert audit_of(name, neighbors, LEARNERS[name][3] * EPSILON) > EPSILON

@@ -75,12 +75,14 @@ def audit(kind, size, fault=False):
     return (low - grown * high) / most
 
 
+@pytest.mark.full
 @quick_rows(1)
 @pytest.mark.parametrize("kind", list(LOSSES))
 def test_the_joint_mean(kind):
     assert audit(kind, 6_000) <= 1
 
 
+@pytest.mark.full
 @quick_rows(1)
 @pytest.mark.parametrize("kind", list(LOSSES))
 def test_noise_for_one_coordinate_is_caught(kind):

@@ -333,6 +333,7 @@ def test_errors_are_the_same_in_units_of_each_column(loss, relation):
 # ---- Weights ----
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("name", ["sum", "mean"])
 @pytest.mark.parametrize("relation", RELATIONS)
 @pytest.mark.parametrize("masked", [False, True])

@@ -160,6 +160,7 @@ def test_divide_has_the_distribution(name, c, cut):
     assert p_value(found, pmf) > LEVEL
 
 
+@pytest.mark.full
 @quick_rows(1)
 @pytest.mark.parametrize("q", [Fraction(1, 100), Fraction(1, 2), Fraction(4, 5)])
 @pytest.mark.parametrize("c", [0.05, 0.5])
@@ -279,6 +280,7 @@ def test_recursion_has_the_distribution(name, loss, plain, qs, cut):
     assert p_value(found, pmf) > LEVEL
 
 
+@pytest.mark.full
 @quick_rows(1)
 @pytest.mark.parametrize("fault", ["both", "free"])
 def test_recursion_would_be_caught(fault):
@@ -372,6 +374,7 @@ def test_recursion_is_private(worst, qs):
     assert total <= epsilon * (1 + 1e-12)
 
 
+@pytest.mark.full
 @quick_rows(1)
 @pytest.mark.parametrize("fault", ["both", "free"])
 def test_a_fault_of_the_recursion_shows(worst, fault):
@@ -379,6 +382,7 @@ def test_a_fault_of_the_recursion_shows(worst, fault):
     assert levels.max() > 2.01 or total > 4.01
 
 
+@pytest.mark.full
 def test_recursion_is_tight(worst):
     if worst.neighbors == "add-remove":
         assert worst(QUARTERS, "pure", 4.0)[1] > 0.99 * 4.0
@@ -386,6 +390,7 @@ def test_recursion_is_tight(worst):
         assert worst(QUARTERS, "pure", 8.0)[0][1] > 0.9 * 4.0
 
 
+@pytest.mark.full
 @quick_rows(1)
 @pytest.mark.parametrize("order", [1.01, 2, 8, 64])
 def test_recursion_is_concentrated(worst, order):
@@ -393,6 +398,7 @@ def test_recursion_is_concentrated(worst, order):
     assert worst(QUARTERS, "zcdp", rho, order=order) <= rho * order * (1 + 1e-9)
 
 
+@pytest.mark.full
 @quick_rows(1)
 @pytest.mark.parametrize("order", [1.01, 2, 8, 64])
 def test_what_a_budget_in_rho_is_charged_for_a_pure_recursion(worst, order):

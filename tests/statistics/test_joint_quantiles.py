@@ -154,12 +154,14 @@ FITS = [
 ]
 
 
+@pytest.mark.full
 @quick_rows(1)
 @pytest.mark.parametrize("case", FITS, ids=repr)
 def test_draws_follow_the_distribution(case):
     assert fit(case, 12_000) > LEVEL
 
 
+@pytest.mark.full
 def test_the_fit_catches_a_wrong_exponent_and_powers_instead_of_multisets(monkeypatch):
     assert fit(FITS[0], 12_000, c=0.5) < LEVEL
 

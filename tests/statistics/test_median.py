@@ -180,6 +180,7 @@ def test_neighbors_use_the_same_randomness():
     assert len(seen) == 1
 
 
+@pytest.mark.full
 def test_release_is_the_ideal_mechanism_rounded():
     """The draw equals median + (S / alpha) Z rounded to the grid, for the S and alpha claimed."""
     from scipy.stats import ks_2samp

@@ -101,6 +101,7 @@ def test_a_budget_in_rho_adds_draws_up_one_by_one():
     assert alone * 2 < budget.spent["rho"] <= alone * 3 * (1 + Fraction(1, 10**9))
 
 
+@pytest.mark.full
 def test_all_forms_of_data_give_the_same(name, tmp_path):
     two = Case(
         getattr(dp, name), np.ascontiguousarray(ROWS[:, :2]), {"bounds": BOUNDS[:2]}, form="table"

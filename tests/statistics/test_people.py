@@ -174,7 +174,7 @@ def test_a_large_loss_gives_the_statistic_of_rows_that_count(call, more, relatio
 
 
 def kept(ids, where=None, k=2, seed=1):
-    _, whose = apart(None, checked(ids))
+    _, whose = apart(X, checked(ids))
     return whose.kept(where, k, Key(bytes([seed] * 32)))
 
 

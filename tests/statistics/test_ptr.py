@@ -376,6 +376,7 @@ NOISY = {
 }
 
 
+@pytest.mark.full
 @quick_rows(4)
 @pytest.mark.parametrize("name", list(NOISY))
 @pytest.mark.parametrize("share", [0.5, 0.75])

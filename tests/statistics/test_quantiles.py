@@ -59,6 +59,7 @@ def test_auto_goes_by_the_loss_alone(loss, chosen):
     assert kind(noise="cauchy", **loss) is SmoothQuantile, "who names a distribution wants noise"
 
 
+@pytest.mark.full
 @quick_rows(4)
 @pytest.mark.parametrize("neighbors", ["replace", "add-remove"])
 @pytest.mark.parametrize("loss", [{"epsilon": 0.1}, {"epsilon": 12}, {"rho": 0.004}, {"rho": 9}])

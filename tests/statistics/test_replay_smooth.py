@@ -69,6 +69,7 @@ def key(rows):
     return tuple(sorted(rows, key=lambda row: (row[0] != row[0], row)))
 
 
+@pytest.mark.full
 @quick_rows(9)
 @pytest.mark.parametrize(("name", "relation", "masked", "policy"), COMBINATIONS)
 def test_no_neighbors_are_told_apart_by_more_than_epsilon(name, relation, masked, policy):

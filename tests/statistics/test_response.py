@@ -123,6 +123,7 @@ print(json.dumps(found))
 """
 
 
+@pytest.mark.full
 def test_every_instruction_set_gives_the_same_answers():
     found = json.loads(on_every_path(PROBE))
     assert len({found[f"kary {kind}"] for kind in ("i1", "i4", "i8")}) == 1

@@ -110,6 +110,7 @@ CHECKED = [
 ]
 
 
+@pytest.mark.full
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize(("made", "passed"), CHECKED, ids=lambda one: type(one).__name__)
 def test_the_checks_that_can_apply_pass(made, passed):

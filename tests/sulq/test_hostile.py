@@ -271,6 +271,7 @@ def test_a_source_may_bring_any_number_of_rows_at_a_time():
     assert result == whole and result[0][0] > 2**63
 
 
+@pytest.mark.full
 def test_sums_of_classes_may_be_of_any_number_of_rows_at_a_time():
     """2**25 and more squares of 38 bits are beyond an int64."""
     n, bound = (1 << 25) + 5000, 1.999999

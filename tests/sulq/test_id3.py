@@ -104,6 +104,7 @@ def compared(tree, i, expected):
     return 1 + sum(compared(tree, first + k, child) for k, child in enumerate(children))
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("splits", ["exponential", "counts"])
 @pytest.mark.parametrize("criterion", criteria.CRITERIA)
 def test_without_noise_it_is_id3(splits, criterion):
@@ -203,6 +204,7 @@ def used(relation, loss, splits, criterion="gini"):
     return worst
 
 
+@pytest.mark.full
 @quick_rows(1)
 @pytest.mark.parametrize("relation", RELATIONS)
 @pytest.mark.parametrize("loss", ["rho", "epsilon"])
@@ -217,6 +219,7 @@ def test_no_row_uses_more_than_the_loss_of_a_round_of_counts(relation, loss, mon
     assert used(relation, LOSSES[loss], "counts") > 1.5
 
 
+@pytest.mark.full
 @quick_rows(1)
 @pytest.mark.parametrize("relation", RELATIONS)
 @pytest.mark.parametrize("loss", ["rho", "epsilon"])

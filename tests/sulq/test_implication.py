@@ -236,6 +236,7 @@ def expected(strength, plan=(2000, 0.3, 0.6, 0.35), rho=150, queries=601, votes=
 TRUTH = 0.6 - (0.3 * 0.6 + 0.7 * 0.35)
 
 
+@pytest.mark.full
 @quick_rows(1)
 @pytest.mark.parametrize("off", [-0.3, 0.0, 0.3])
 def test_a_vote_is_as_good_as_the_normal_distribution_says(off):
@@ -255,6 +256,7 @@ def test_many_votes_decide_what_one_does_not():
         assert asked == pytest.approx(1 / norm.sf(math.sqrt(2)), rel=0.3)
 
 
+@pytest.mark.full
 def test_an_excess_of_noise_is_no_excess():
     """Half of the votes at the true strength, where a quarter of an excess is noise."""
     kw = {"strength": 0.7, "times": 40, "votes": 11, "plan": (2000, 0.3, 1.0, 0.0), "rho": 10}

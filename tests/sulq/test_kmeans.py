@@ -222,6 +222,7 @@ def test_cells_keep_it_out_of_local_minima(k, d):
     assert np.mean(ratios["cells"]) < 1.05 < 1.15 < np.mean(ratios["spread"])
 
 
+@pytest.mark.full
 def test_rounds_and_cells():
     data, _ = mixture()
     shapes = []

@@ -160,6 +160,7 @@ def test_text_leads_to_the_same_as_its_numbers(kind):
     assert learned(one) == learned(other)
 
 
+@pytest.mark.full
 @EVERY
 def test_chunks_and_threads_do_not_change_a_bit(name, monkeypatch):
     X, y = table(3 << 17, whole="tree" in name or "both" in name)
@@ -196,6 +197,7 @@ def test_missing_values_and_rows_outside_the_bounds(name):
         assert learned(fitted(name, wild, y)) == learned(fitted(name, inside, y))
 
 
+@pytest.mark.full
 @EVERY
 @pytest.mark.parametrize("relation", RELATIONS)
 @pytest.mark.parametrize("rho", [1e-6, 1.0, 400.0])
@@ -233,6 +235,7 @@ def quality(made, X, y):
     return -made.transform(X).min(axis=1).mean()
 
 
+@pytest.mark.full
 @EVERY
 @pytest.mark.parametrize(
     "loss", [{"rho": 1}, {"epsilon": 5}, {"epsilon": 3, "delta": 1e-6}], ids=repr

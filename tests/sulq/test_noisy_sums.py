@@ -137,6 +137,7 @@ def test_named_sums_are_those_of_the_definition():
             assert found == float(reference.total(data.tolist(), function, rows)), name
 
 
+@pytest.mark.full
 @quick_rows(1)
 @pytest.mark.parametrize("dtype", ["f8", "i4", "?", ">f4"])
 def test_every_form_of_data_has_the_same_sums(dtype):
@@ -457,6 +458,7 @@ def test_a_vector_of_disjoint_predicates_moves_by_one():
 floats = st.floats(allow_nan=True, allow_infinity=True, width=64)
 
 
+@pytest.mark.full
 @given(
     st.lists(st.lists(floats, min_size=3, max_size=3), min_size=1, max_size=4),
     st.sampled_from([1.0, 0.3, 1e-200, 1e200, 2.0**-900]),

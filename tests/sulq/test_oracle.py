@@ -296,6 +296,7 @@ SIGNS = {
 }
 
 
+@pytest.mark.full
 @pairwise
 @pytest.mark.parametrize("relation", RELATIONS)
 @pytest.mark.parametrize("kw", LOSSES, ids=shown)
@@ -336,6 +337,7 @@ def broken_promises(runs, **kw):
     return bad
 
 
+@pytest.mark.full
 @quick_rows(1)
 @pytest.mark.parametrize("relation", RELATIONS)
 @pytest.mark.parametrize("kw", LOSSES, ids=shown)
@@ -609,6 +611,7 @@ def test_the_least_cost_is_one_that_noise_can_be_made_for(kind, relation):
     assert sums.deviation < 0.5 * 10**20 / asked
 
 
+@pytest.mark.full
 def test_very_many_questions_are_priced_at_once_or_refused():
     few = {"tolerance": 0.05, "rows": 20_000, "rho": 1e-6}
     with pytest.raises(ArgumentError, match=r"rows must be at least 116[23][0-9]{4} for"):

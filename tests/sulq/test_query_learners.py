@@ -102,6 +102,7 @@ def test_a_conjunction_is_found(target, kind):
     assert abs(rule.error - lost) <= rule.tolerance * (1 + 1e-9)
 
 
+@pytest.mark.full
 def test_answers_beyond_the_tolerance_do_harm():
     """The planted fault: the bound rests on the promise, and the worst answers use all of it."""
     target = TARGETS[1]
@@ -201,6 +202,7 @@ def test_a_halfspace_is_found(kind, scale):
     assert abs(result.error - error) <= result.tolerance * (1 + 1e-9)
 
 
+@pytest.mark.full
 def test_answers_far_beyond_the_tolerance_lead_away():
     """The planted fault: the bound rests on the promise."""
     rows, needs = planted_plane(W, M), halfspace_needs(3, error=E, margin=M)
@@ -385,6 +387,7 @@ def test_missing_labels_and_values():
             result.predict(x)
 
 
+@pytest.mark.full
 def test_an_oracle_pays_once_for_what_is_learned():
     rows, needs = planted(TARGETS[1]), conjunction_needs(D, 0.2)
     budget = dp.Budget(rho=Fraction(1), neighbors="replace")

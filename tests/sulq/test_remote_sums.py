@@ -129,6 +129,7 @@ def between(function, seeds, *args, questions=(1, 1), **kw):
     return found, [end.messages for end in ends]
 
 
+@pytest.mark.full
 def test_nothing_but_public_sets_and_noisy_answers_passes_between_two_processes():
     """Every byte is read; sets are what was drawn before anything was known, and answers those of
     noisy sums with the same noise in one process."""

@@ -175,6 +175,7 @@ MUCH = [
 ]
 
 
+@pytest.mark.full
 @quick_rows(1)
 @pytest.mark.parametrize("relation", RELATIONS)
 def test_rounds_that_are_chosen_on_the_way_cost_what_was_paid(relation, monkeypatch):

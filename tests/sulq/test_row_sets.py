@@ -282,6 +282,7 @@ def apart(trials=1500, sets=31):
     return (np.mean(seen[1]) - np.mean(seen[0])) / np.std(seen, axis=1).mean()
 
 
+@pytest.mark.full
 def test_an_audit_of_answers_and_one_that_catches_too_little_noise(monkeypatch):
     """For rho neighbors are sqrt(2 rho) deviations apart: 1 here."""
     assert apart() == pytest.approx(1.0, abs=0.15)

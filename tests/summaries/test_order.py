@@ -160,6 +160,7 @@ def columns(draw):
     return array
 
 
+@pytest.mark.full
 @settings(deadline=None, max_examples=300)
 @given(
     data=columns(),

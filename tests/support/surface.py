@@ -559,6 +559,8 @@ TOLD = {
     dp.sulq.RemoteSums, dp.sulq.serve,
     # an adapter with a library behind it
     dp.privacy.LossDistribution,
-    # files; see `test_scan`
-    dp.scan,
+    # files, streams and engines; see `tests/sources`
+    dp.scan, dp.stream, dp.spark,
+    # no data; see `tests/_core/test_threads`
+    dp.threads,
 }  # fmt: skip

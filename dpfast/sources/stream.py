@@ -1,0 +1,63 @@
+"""Anything that gives Arrow batches again and again as data: queries, services, lazy frames."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from .._core import checks
+from .base import Source, Table
+from .batch_reader import RULE, StreamReader
+from .pick import distinct, picker
+from .scan import Columns, columns
+
+
+def stream(
+    factory: Callable[[], Any], column: str | int | Columns | None = None
+) -> Source | Table | Any:
+    """Return columns of what can be read again and again as Arrow batches, as data for a release.
+
+    Parameters
+    ----------
+    factory : callable
+        ``factory()`` starts from the beginning: it returns a `pyarrow.RecordBatchReader`, something
+        with ``__arrow_c_stream__`` (DuckDB, ADBC, Arrow Flight, Polars), or an iterator of record
+        batches or tables. It is called once now, for the types of the columns, and once in each
+        pass; a median makes two.
+    column : str, int, or list of these, optional
+        As in `dpfast.scan`.
+
+    Returns
+    -------
+    Source or Table
+        As of `dpfast.scan`.
+
+    Raises
+    ------
+    ArgumentTypeError
+        If `factory` is no function, or returns no batches.
+    SourceError
+        For a column that is not there or of a kind that cannot be read. All of that depends on the
+        schema only. While rows are read, what goes wrong is an error after the spend.
+
+    Notes
+    -----
+    Each call must give the same rows in the same order: sort a query whose order is not fixed, and
+    do not sample in it. Another number of rows, or other types, are an error after the spend.
+
+    An iterator has no schema, so its first batch is looked at for its types, and no row.
+
+    Examples
+    --------
+    >>> import pyarrow as pa, dpfast as dp
+    >>> table = pa.table({"pay": [float(i) for i in range(20_000)]})
+    >>> pay = dp.stream(lambda: table.to_reader(max_chunksize=1000), "pay")
+    >>> 9_900 < dp.median(pay, bounds=(0, 1e6), epsilon=1.0) < 10_100
+    True
+    """
+    if not callable(factory):
+        checks.fail_type("factory", RULE, factory)
+    reader = StreamReader(lambda _names: factory())
+    wanted: list[Any] = list(column) if isinstance(column, (list, tuple)) else [column]
+    names = [reader.find(picker(one)) for one in wanted]
+    return columns(reader, distinct(names) if isinstance(column, (list, tuple)) else names[0])

@@ -1,0 +1,219 @@
+"""Streams, lazy frames and places: the answers of the same rows in memory."""
+
+import datetime as dt
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+import dpfast as dp
+from dpfast.errors import ArgumentError, ArgumentTypeError, DataError, SourceError
+from dpfast.rng import InsecureGenerator
+
+N = 3000
+RNG = np.random.default_rng(0)
+TABLE = pd.DataFrame(
+    {
+        "pay": RNG.normal(50, 20, N),
+        "age": RNG.integers(0, 100, N),
+        "town": RNG.choice(["a", "bb", "a town of many letters"], N),
+        "id": RNG.integers(0, 300, N),
+    }
+)
+ARROW = pa.Table.from_pandas(TABLE)
+B = {"bounds": (0, 100), "epsilon": 1.0}
+
+
+def rng():
+    return {"rng": InsecureGenerator(5)}
+
+
+def by_duckdb():
+    duckdb = pytest.importorskip("duckdb")
+    connection = duckdb.connect()
+    connection.register("t", ARROW)
+    return lambda: connection.sql("select * from t").to_arrow_reader(500)
+
+
+#: What makes batches, as a factory.
+FACTORIES = {
+    "a reader of Arrow": lambda: lambda: ARROW.to_reader(max_chunksize=400),
+    "a table": lambda: lambda: ARROW,
+    "batches": lambda: lambda: iter(ARROW.to_batches(700)),
+    "frames": lambda: lambda: iter([pl.from_arrow(ARROW[:9]), pl.from_arrow(ARROW[9:])]),
+    "DuckDB": by_duckdb,
+    "Polars": lambda: lambda: pl.from_pandas(TABLE).lazy().collect_batches(chunk_size=900),
+}
+
+
+def answers(column, table):
+    """One release of each kind, of what gives columns and what gives the table."""
+    return [
+        dp.mean(column("pay"), **B, **rng()),
+        dp.median(column("pay"), **B, **rng()),
+        dp.mean(column("pay"), where=TABLE["age"].to_numpy() > 50, **B, **rng()),
+        dp.mean(column(["pay", "age"]), axis=0, bounds=[(0, 100)] * 2, epsilon=1, **rng()),
+        dp.histogram(column(["town"]), categories=["a", "bb"], epsilon=1, **rng())[0],
+        dp.sample_and_aggregate(column("pay"), "mean", blocks=20, **B, **rng()),
+        dp.group_by(table, "town", ids="id", max_groups=2, max_rows=20).median(
+            "pay", **B, delta=1e-6, **rng()
+        ),
+    ]
+
+
+DUE = answers(lambda names: TABLE[names], TABLE)
+
+
+@pytest.mark.parametrize("name", FACTORIES)
+def test_a_stream_has_the_answers_of_its_rows(name):
+    factory = FACTORIES[name]()
+    found = answers(lambda names: dp.stream(factory, names), dp.stream(factory, ["pay"]))
+    np.testing.assert_equal(found, DUE)
+
+
+def test_a_lazy_frame_is_data():
+    lazy = pl.from_pandas(TABLE).lazy().with_columns(pl.col("pay") * 1.0).filter(pl.col("age") >= 0)
+    found = dp.group_by(lazy, "town", keys=["a"]).mean("pay", **B, **rng())
+    due = dp.group_by(TABLE, "town", keys=["a"]).mean("pay", **B, **rng())
+    np.testing.assert_equal(found, due)
+    both = lazy.select("pay", "age")
+    assert dp.covariance(both, bounds=[(0, 100)] * 2, epsilon=1, **rng()).shape == (2, 2)
+
+
+def test_what_is_no_stream_is_refused_before_the_spend():
+    for factory in (ARROW, 5, None, "x.parquet"):
+        with pytest.raises(ArgumentTypeError, match="factory must be a function"):
+            dp.stream(factory, "pay")
+    for factory in (lambda: 5, lambda: iter([1]), lambda: iter([]), lambda: 1 / 0):
+        with pytest.raises((ArgumentTypeError, ArgumentError), match="factory must be") as caught:
+            dp.stream(factory, "pay")
+        assert caught.value.__context__ is None
+    with pytest.raises(SourceError, match=r"column 'nobody' is not in the stream"):
+        dp.stream(lambda: ARROW, "nobody")
+    with pytest.raises(SourceError, match="'town' of the stream must hold"):
+        dp.mean(dp.stream(lambda: ARROW, "town"), **B)
+
+
+def passes(*tables):
+    """A factory that shows one table after another: the first one for the schema."""
+    left = iter(tables)
+    return lambda: next(left)
+
+
+@pytest.mark.parametrize(
+    "second, words",
+    [
+        (ARROW[:-1], "must have the same rows whenever it is read"),
+        (ARROW.set_column(0, "pay", ARROW["age"]), "must have the types that it had first"),
+        (ARROW.drop_columns("pay"), "must have the types that it had first"),
+    ],
+)
+def test_a_stream_that_changes_between_passes_is_an_error_after_the_spend(second, words):
+    budget = dp.Budget(epsilon=1)
+    data = dp.stream(passes(ARROW, ARROW, second), "pay")
+    with pytest.raises(DataError, match=words):
+        dp.median(data, **B, budget=budget)
+    assert budget.spent["epsilon"] == 1
+
+
+def test_an_error_in_a_pass_tells_no_row():
+    def broken():
+        yield ARROW.to_batches()[0]
+        raise ValueError(f"row {TABLE['town'][0]}")
+
+    budget = dp.Budget(epsilon=1)
+    with pytest.raises(SourceError, match=r"cannot be read to its end.*ValueError") as caught:
+        dp.mean(dp.stream(broken, "pay"), **B, budget=budget)
+    assert caught.value.__context__ is None and "row" not in str(caught.value).split("read")[0]
+    assert budget.spent["epsilon"] == 1
+
+
+# --- places -------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def parts(tmp_path):
+    """The table in three files, whose types of age differ."""
+    cuts = [(0, 900, pa.int16()), (900, 901, pa.int64()), (901, N, pa.int32())]
+    for i, (a, b, kind) in enumerate(cuts):
+        own = ARROW[a:b]
+        age = own["age"].cast(kind)
+        pq.write_table(own.set_column(1, "age", age), tmp_path / f"{i}.parquet", row_group_size=400)
+    return tmp_path
+
+
+def test_parts_whose_number_types_differ_are_widened(parts):
+    paths = sorted(map(str, parts.iterdir()))
+    for path in (parts, str(parts / "*.parquet"), paths, [parts]):
+        found = answers(lambda names, p=path: dp.scan(p, names), dp.scan(path, ["pay"]))
+        np.testing.assert_equal(found, DUE)
+        assert dp.scan(path, "age").dtype == np.int64
+    reversed_ = dp.sum(dp.scan(paths[::-1], "age"), **B, **rng())
+    assert reversed_ == dp.sum(TABLE["age"], **B, **rng())
+    pq.write_table(ARROW.set_column(1, "age", ARROW["town"]), parts / "3.parquet")
+    with pytest.raises(
+        SourceError, match=r"common one|the same in every file|column 'age' of 3.parquet must hold"
+    ):
+        dp.sum(dp.scan(parts, "age"), **B)
+
+
+def test_files_on_remote_places(parts):
+    fsspec = pytest.importorskip("fsspec")
+    memory = fsspec.filesystem("memory")
+    for path in parts.iterdir():
+        memory.pipe(f"/rows/{path.name}", path.read_bytes())
+    for path in ("memory://rows", [f"memory://rows/{i}.parquet" for i in range(3)]):
+        found = answers(lambda names, p=path: dp.scan(p, names), dp.scan(path, ["pay"]))
+        np.testing.assert_equal(found, DUE)
+    data = dp.scan("memory://rows", "pay")
+    memory.pipe("/rows/0.parquet", (parts / "1.parquet").read_bytes())
+    with pytest.raises(SourceError, match="was changed after it was scanned"):
+        dp.mean(data, **B)
+    for path in ("memory://nobody", "memory://rows/x.csv", "nowhere://x/y.parquet"):
+        with pytest.raises(SourceError):
+            dp.scan(path, "pay")
+    assert dp.count(dp.scan((parts / "1.parquet").as_uri(), "pay"), epsilon=400) == 1
+
+
+def test_directories_of_keys_are_columns(tmp_path):
+    for town, own in TABLE.groupby("town"):
+        for old in (0, 1):
+            folder = tmp_path / f"town={town}" / f"old={old}"
+            folder.mkdir(parents=True)
+            rows = own[(own["age"] > 50) == old].drop(columns="town")
+            pq.write_table(pa.Table.from_pandas(rows, preserve_index=False), folder / "x.parquet")
+    found = dp.group_by(dp.scan(tmp_path, ["pay"]), ["town", "old"], keys=[["a", "bb"], [0, 1]])
+    plain = TABLE.assign(old=(TABLE["age"] > 50).astype(int))
+    due = dp.group_by(plain, ["town", "old"], keys=[["a", "bb"], [0, 1]])
+    np.testing.assert_equal(found.mean("pay", **B, **rng()), due.mean("pay", **B, **rng()))
+    assert dp.sum(dp.scan(tmp_path, "old"), **B, **rng()) == dp.sum(plain["old"], **B, **rng())
+
+
+@pytest.mark.parametrize(
+    "log, words", [("_delta_log/0.json", "Delta"), ("metadata/v1.metadata.json", "Iceberg")]
+)
+def test_tables_with_a_log_of_deletes_are_refused(parts, log, words):
+    (parts / log).parent.mkdir()
+    (parts / log).write_text("{}")
+    for path in (parts, parts.as_uri()):
+        with pytest.raises(SourceError, match=f"is a {words} table"):
+            dp.scan(path, "pay")
+
+
+def test_dates_of_a_file_may_be_listed_and_are_keys(tmp_path):
+    days = [dt.date(2024, 1, 1 + i % 2) for i in range(1000)]
+    pq.write_table(pa.table({"day": days, "x": range(1000)}), tmp_path / "x.parquet")
+    for names in ("day", ["day"], ["day", "x"]):
+        data = dp.scan(tmp_path / "x.parquet", names)
+        with pytest.raises((SourceError, ArgumentTypeError, ArgumentError)):
+            dp.mean(data, axis=0 if names == ["day", "x"] else None, bounds=(0, 1), epsilon=1)
+    found = dp.group_by(dp.scan(tmp_path / "x.parquet", ["day"]), "day").count(
+        epsilon=50, delta=1e-3
+    )
+    assert found["day"].tolist() == days[:2] and abs(found["count"] - 500).max() < 20
+    for names in ("day", ["day"]):
+        keys = dp.select_keys(dp.scan(tmp_path / "x.parquet", names), epsilon=1, delta=1e-3)
+        assert keys.tolist() == days[:2]
