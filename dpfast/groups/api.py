@@ -18,8 +18,10 @@ from ..noise.additive import amount
 from ..privacy import Approx, Loss
 from ..rng import Generator
 from ..sources.batches import IDS, WHERE, Batches
+from ..sources.data import form_of
+from ..sources.engine import EngineColumns
 from ..sources.files import Columns
-from ..sources.forms import Named, Values, column_form
+from ..sources.forms import Named, Values, column_form, is_distributed, is_lazy
 from ..sources.key_words import KEYS_RULE, key_kind
 from ..sources.key_words import RULE as IDS_RULE
 from ..sources.masked import mask
@@ -217,8 +219,12 @@ def select_keys(
     ['of', 'the']
     """
     by, form = KEYS, column
-    if isinstance(column, Columns) and len(column.names) == 1:
-        (by,) = column.names
+    if is_distributed(column) or is_lazy(column):
+        form = form_of(column, "column", KEYS_RULE)
+        if not isinstance(form, (Columns, EngineColumns)) or len(form.names) != 1:
+            checks.fail_kind("column", "one column of a table", column)
+    if isinstance(form, (Columns, EngineColumns)) and len(form.names) == 1:
+        (by,) = form.names
     else:
         form = Named({KEYS: column_form(column, "column", KEYS_RULE)}, column)
     groups = group_by(form, by, ids=ids, max_groups=max_groups, neighbors=neighbors)

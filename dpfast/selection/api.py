@@ -26,6 +26,7 @@ from .arguments import (
 )
 from .exponential_race import SMALL, Race, Top
 from .permute import Flips
+from .scores.distributed import DistributedScores
 from .scores.stored import Stored
 from .scores.tilted import TiltedScores
 from .table import Rows, Table
@@ -97,27 +98,31 @@ def _each(rows: int, make: Callable[[int], Draws]) -> Draws:
     return lambda stream: np.array([make(row)(stream) for row in range(rows)], np.int64)
 
 
-def _races(table: Table, tilts: Table | None, c: float, draws: int) -> Draws:
+def _table(array: NDArray[Any] | DistributedScores) -> Table | DistributedScores:
+    return array if isinstance(array, DistributedScores) else Table(array)
+
+
+def _races(table: Table | DistributedScores, tilts: Table | None, c: float, draws: int) -> Draws:
     """Prepare the exponential mechanism for each row."""
-    if table.count <= SMALL:
+    if isinstance(table, Table) and table.count <= SMALL:
         return partial(Rows(table, c, tilts).draw, draws)
 
     def make(i: int) -> Draws:
-        stored = Stored(table.row(i))
-        if tilts is None:
+        stored = table.stored(i)
+        if tilts is None or not isinstance(stored, Stored):
             return partial(Race(stored, c, draws).draw, draws)
         return partial(Race(TiltedScores(stored, tilts.row(i), c), 1.0, draws).draw, draws)
 
     return _each(table.rows, make)
 
 
-def _flips(table: Table, c: float, draws: int) -> Draws:
+def _flips(table: Table | DistributedScores, c: float, draws: int) -> Draws:
     """Prepare permute-and-flip for each row."""
-    if table.count <= SMALL:
+    if isinstance(table, Table) and table.count <= SMALL:
         return partial(Rows(table, c).flip, draws)
 
     def make(i: int) -> Draws:
-        flips = Flips(Stored(table.row(i)), c)
+        flips = Flips(table.stored(i), c)
         return lambda stream: np.array([flips.draw(stream) for _ in range(draws)])
 
     return _each(table.rows, make)
@@ -140,8 +145,8 @@ def _release(
     lead = array.shape[:-1]
     plan = selection(name, *terms, draws * math.prod(lead))
 
-    def ready(array: NDArray[Any]) -> Prepared:
-        table = Table(array)
+    def ready(array: NDArray[Any] | DistributedScores) -> Prepared:
+        table = _table(array)
         tilts = None if base is None else Table(log_weights(base, array))
         if name == PERMUTE:
             drawn = _flips(table, plan.c, draws)
@@ -463,11 +468,11 @@ def top_k(
     terms = sensitivity, epsilon, rho, monotone, relation
     plan = selection(f"top-{k}", *terms, math.prod(lead), k)
 
-    def prepare(array: NDArray[Any]) -> Prepared:
-        table = Table(array)
+    def prepare(array: NDArray[Any] | DistributedScores) -> Prepared:
+        table = _table(array)
 
         def make(i: int) -> Draws:
-            race = Top(Stored(table.row(i)), plan.c, k)
+            race = Top(table.stored(i), plan.c, k)
             left = race.candidates()
             if left < k:
                 checks.fail("k", f"at most the number of candidates not excluded, {left}", k)

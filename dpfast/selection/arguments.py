@@ -20,6 +20,9 @@ from ..budget.release import relation_of, relation_of_proof
 from ..privacy import ZCDP, Draws, Loss, float_down, loss, pure_within, range_within
 from ..rng import Generator
 from ..sources import chunk_dtype
+from ..sources.engine import of_engine
+from ..sources.forms import is_distributed
+from .scores.distributed import FEW, DistributedScores
 from .scores.numbers import real
 from .scores.tilted import REACH
 
@@ -157,9 +160,20 @@ def _exactly(scores: object, array: NDArray[Any], name: str) -> NDArray[Any]:
     return np.array(numbers, object)
 
 
-def candidates_last(scores: object, axis: int) -> NDArray[Any]:
-    """Return a view of the scores with the candidates along the last axis."""
-    array = array_of(scores)
+def candidates_last(scores: object, axis: int) -> NDArray[Any] | DistributedScores:
+    """Return a view of the scores with the candidates along the last axis.
+
+    Scores that an engine holds stay there, unless they are few.
+    """
+    if is_distributed(scores) or of_engine(scores):
+        held = DistributedScores(scores)
+        if held.count > FEW:
+            if axis not in (0, -1):
+                checks.fail("axis", "0 or -1 for scores of an engine", axis)
+            return held
+        array = held.gathered()
+    else:
+        array = array_of(scores)
     if array.ndim == 1 and type(axis) is int and axis in (-1, 0):
         turned = array
     else:
@@ -173,8 +187,10 @@ def candidates_last(scores: object, axis: int) -> NDArray[Any]:
     return turned
 
 
-def log_weights(base: ArrayLike, turned: NDArray[Any]) -> NDArray[np.float64]:
+def log_weights(base: ArrayLike, turned: NDArray[Any] | DistributedScores) -> NDArray[np.float64]:
     """Return public log-weights in the shape of the scores, as a view."""
+    if isinstance(turned, DistributedScores):
+        checks.fail_kind("base", f"left out for more than {FEW} scores of an engine", base)
     array = array_of(base, "base")
     chunk_dtype(array.dtype, "base")
     rule = "minus infinity or numbers of at most 2**40 in size"

@@ -38,6 +38,10 @@ class Table:
         """Return a view of one row."""
         return np.asarray(self.array[np.unravel_index(i, self.lead)])
 
+    def stored(self, i: int) -> Stored:
+        """Return one row as scores to draw from."""
+        return Stored(self.row(i))
+
     def parts(self) -> Iterator[slice]:
         step = max(CHUNK // self.count, 1)
         for start in range(0, self.rows, step):

@@ -14,6 +14,7 @@ from .._core import checks
 from .._core.types import Number
 from .api import Scores
 from .arguments import PERMUTE, candidates_last, log_weights, selection
+from .scores.distributed import FEW, DistributedScores
 from .scores.numbers import distances
 from .scores.tilted import tilted
 from .table import Rows, Table
@@ -147,6 +148,8 @@ def _probabilities(
     checks.choice("mechanism", mechanism, get_args(Mechanism))
     ranged = mechanism != PERMUTE
     turned = candidates_last(scores, axis)
+    if isinstance(turned, DistributedScores):
+        checks.fail("scores", f"at most {FEW} of an engine", turned.count)
     plan = selection(mechanism, *terms, "add-remove", 1)
     table = Table(turned.reshape(-1, turned.shape[-1]))
     tilts = None

@@ -1,0 +1,173 @@
+"""Scores that an engine holds in partitions: summaries come to the driver, and the scores stay."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..._core import checks
+from ...errors import DataError
+from ...sources import chunk_dtype
+from ...sources.base import RowChunk, RowSource
+from ...sources.data import form_of
+from ...sources.engine import MOST_ROWS, EngineColumns, EngineRows, Rows, chosen
+from ...sources.forms import Arrow, Form, Values
+from ...sources.table import rows_of
+from . import PlainScores
+from .numbers import block_maxima
+from .stored import aligned, refuse
+
+#: Candidates whose scores are read once and kept.
+FEW = 1 << 20
+RULE = "an array of real numbers"
+
+Pieces = tuple[tuple[int, NDArray[Any]], ...]
+
+
+class DistributedScores(PlainScores):
+    """Scores of one dimension in partitions. Each look at some of them is a pass.
+
+    Parameters
+    ----------
+    scores : collection
+        A Dask array, series or table of one column, or one of Spark.
+
+    Raises
+    ------
+    ArgumentError, ArgumentTypeError
+        If these are no numbers in one column. Their number is public, and may take a pass.
+    """
+
+    #: Rows of scores, and their shape.
+    rows, lead = 1, ()
+
+    def __init__(self, scores: Any) -> None:
+        form = form_of(scores, "scores", RULE)
+        assert isinstance(form, (EngineColumns, EngineRows))
+        if isinstance(form, EngineRows) or len(form.names) > 1:
+            checks.fail_kind("scores", "of one dimension for an engine", scores)
+        column = _Flat(form.names or None)
+        dtype = column.of(form.engine.like).dtype
+        self._dtype = chunk_dtype(dtype, "scores")
+        self._rows = EngineRows(form.engine, column)
+        counts = self._rows.reduce(_count, operator.add)
+        found: dict[int, int] = {}
+        for part, last in counts:
+            found[part] = max(found.get(part, 0), last)
+        parts = sorted(found)
+        ends = np.cumsum([found[part] for part in parts]).tolist()
+        self.count = ends[-1] if ends else 0
+        self._first = dict(zip(parts, [0, *ends], strict=False))
+        self.shape = (self.count,)
+
+    def stored(self, i: int) -> DistributedScores:
+        """Return the one row of scores that there is, as `Table` does."""
+        return self
+
+    def gathered(self) -> NDArray[Any]:
+        """Return all scores, where they are few."""
+        out = np.empty(self.count, self._dtype)
+        for start, values in self._rows.reduce(_Slices(self._first), operator.add):
+            out[start : start + len(values)] = values
+        return out
+
+    def peaks(self, block: int) -> NDArray[np.float64]:
+        flags, pieces = self._rows.reduce(_Peaks(self._first, block, self._dtype), _joined)
+        least = np.iinfo(self._dtype).min if self._dtype.kind in "iu" else -np.inf
+        best = np.full(-(-self.count // block), least, self._dtype)
+        for first, maxima in pieces:
+            own = best[first : first + len(maxima)]
+            np.maximum(own, maxima, out=own)
+        refuse(flags)
+        return self._found(block, best)
+
+    def _look(self, index: NDArray[np.int64]) -> NDArray[Any]:
+        wanted, back = np.unique(index, return_inverse=True)
+        out = np.empty(len(wanted), self._dtype)
+        for at, values in self._rows.reduce(_Values(self._first, wanted), operator.add):
+            out[at : at + len(values)] = values
+        if (out > self._maxima[wanted // self._block]).any():
+            raise DataError("scores must be the same whenever they are read, and are not")
+        return out[back]
+
+
+@dataclass(frozen=True)
+class _Flat(Rows):
+    """Makes rows of one column, in the type that it declares: integers stay exact."""
+
+    def of(self, form: Form) -> NDArray[Any]:
+        """Return the column as an array; one with nulls is of another type, which is refused."""
+        if self.names:
+            form = chosen(form, self.names).columns[self.names[0]]
+        if isinstance(form, Arrow):
+            return np.asarray(form.chunked.to_numpy())
+        return form.array if isinstance(form, Values) else np.empty(0, object)
+
+    def __call__(self, form: Form) -> RowSource:
+        array = self.of(form)
+        return rows_of(Values(array, array))
+
+
+def _start(first: Mapping[int, int], chunk: RowChunk) -> int:
+    """Return the number of the first candidate of a chunk."""
+    part, place = divmod(chunk.start, 1 << MOST_ROWS)
+    return first.get(part, 0) + place
+
+
+def _count(chunk: RowChunk) -> tuple[tuple[int, int], ...]:
+    """Return the partition of a chunk, and the row that comes after it."""
+    part, place = divmod(chunk.start, 1 << MOST_ROWS)
+    return ((part, place + len(chunk.rows)),)
+
+
+@dataclass(frozen=True)
+class _Slices:
+    """Returns the scores of a chunk."""
+
+    first: Mapping[int, int]
+
+    def __call__(self, chunk: RowChunk) -> Pieces:
+        return ((_start(self.first, chunk), chunk.rows.reshape(-1).copy()),)
+
+
+@dataclass(frozen=True)
+class _Values:
+    """Returns the scores of some candidates, by their place among these."""
+
+    first: Mapping[int, int]
+    wanted: NDArray[np.int64]
+
+    def __call__(self, chunk: RowChunk) -> Pieces:
+        start = _start(self.first, chunk)
+        i, j = np.searchsorted(self.wanted, [start, start + len(chunk.rows)]).tolist()
+        return ((i, chunk.rows.reshape(-1)[self.wanted[i:j] - start]),) if i < j else ()
+
+
+@dataclass(frozen=True)
+class _Peaks:
+    """Returns the flags of a chunk, and the best of its share of each block."""
+
+    first: Mapping[int, int]
+    block: int
+    dtype: np.dtype[Any]
+
+    def __call__(self, chunk: RowChunk) -> tuple[int, Pieces]:
+        start, block = _start(self.first, chunk), self.block
+        values = aligned(chunk.rows.reshape(-1), self.dtype)
+        head = min(-start % block, len(values))
+        flags, pieces = 0, []
+        for at, some in ((start, values[:head]), (start + head, values[head:])):
+            if len(some):
+                best = np.empty(-(-len(some) // block), self.dtype)
+                flags |= block_maxima(some, block, best)
+                pieces.append((at // block, best))
+        return flags, tuple(pieces)
+
+
+def _joined(a: tuple[int, Pieces], b: tuple[int, Pieces]) -> tuple[int, Pieces]:
+    return a[0] | b[0], a[1] + b[1]

@@ -1,0 +1,115 @@
+"""Scores in partitions of an engine: the draws of the same scores in memory, and no score pulled."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import dpfast as dp
+from dpfast.errors import ArgumentError, ArgumentTypeError, DataError
+from dpfast.rng import InsecureGenerator
+from dpfast.selection import arguments
+
+dask = pytest.importorskip("dask")
+da = pytest.importorskip("dask.array")
+dd = pytest.importorskip("dask.dataframe")
+
+RNG = np.random.default_rng(0)
+N = 9_000
+NEAR = np.round(RNG.normal(0, 2, N), 1)
+SCORES = {
+    "near": NEAR,
+    "integers": (2**60 + RNG.integers(0, 9, N)).astype(np.int64),
+    "small": RNG.integers(0, 20, N).astype(np.int16),
+    "excluded": np.where(NEAR > 3, -np.inf, NEAR),
+}
+DRAWS = {
+    "exponential": lambda s, g: dp.selection.exponential(
+        s, sensitivity=1, epsilon=2, size=40, rng=g
+    ),
+    "permute-and-flip": lambda s, g: dp.selection.permute_and_flip(
+        s, sensitivity=1, epsilon=2, rng=g
+    ),
+    "top-k": lambda s, g: dp.selection.top_k(s, 7, sensitivity=1, rho=2, rng=g),
+    "noisy max": lambda s, g: dp.selection.noisy_max(s, sensitivity=1, rho=1, rng=g),
+}
+
+
+@pytest.fixture(autouse=True)
+def many(monkeypatch):
+    """Few scores are too many to be gathered; nothing is made an array; one thread."""
+    monkeypatch.setattr(arguments, "FEW", 100)
+    for kind in (da.Array, dd.Series, dd.DataFrame):
+        monkeypatch.setattr(kind, "__array__", None)
+    with dask.config.set(scheduler="synchronous"):
+        yield
+
+
+@pytest.mark.parametrize("draw", DRAWS)
+@pytest.mark.parametrize("name", SCORES)
+def test_draws_are_those_of_scores_in_memory(name, draw):
+    scores = SCORES[name]
+    due = DRAWS[draw](scores, InsecureGenerator(3))
+    table = pd.DataFrame({"s": scores, "t": 0})
+    uneven = (1, 255, 257, 0, 4000, N - 4513)
+    forms = [
+        da.from_array(scores, chunks=1234),
+        da.from_array(scores, chunks=(uneven,)),
+        dd.from_pandas(table, npartitions=4)["s"],
+        dd.from_pandas(table.convert_dtypes(dtype_backend="pyarrow"), npartitions=3)["s"],
+    ]
+    for form in forms:
+        np.testing.assert_array_equal(DRAWS[draw](form, InsecureGenerator(3)), due)
+
+
+def test_few_scores_are_gathered(monkeypatch):
+    monkeypatch.setattr(arguments, "FEW", N)
+    held = da.from_array(NEAR, chunks=1000)
+    base = np.linspace(0, 3, N)
+    for more in ({}, {"base": base}):
+        due = dp.selection.exponential(
+            NEAR, sensitivity=1, epsilon=2, size=9, rng=InsecureGenerator(1), **more
+        )
+        found = dp.selection.exponential(
+            held, sensitivity=1, epsilon=2, size=9, rng=InsecureGenerator(1), **more
+        )
+        np.testing.assert_array_equal(found, due)
+    assert dp.selection.probabilities(held, sensitivity=1, epsilon=1).shape == (N,)
+
+
+@pytest.mark.parametrize(
+    "scores, error, words",
+    [
+        (da.zeros((30, 30)), ArgumentTypeError, "scores must be of one dimension"),
+        (da.zeros(0), ArgumentError, "a candidate at least"),
+        (da.full(500, np.nan, chunks=99), ArgumentError, "finite numbers"),
+        (da.full(500, -np.inf, chunks=99), ArgumentError, "above minus infinity"),
+        (dd.from_pandas(pd.DataFrame({"s": ["a"] * 500})), ArgumentTypeError, "must be"),
+        (dd.from_pandas(pd.DataFrame({"s": [1], "t": 2})), ArgumentTypeError, "one dimension"),
+    ],
+)
+def test_what_are_no_scores_is_refused_before_the_spend(scores, error, words):
+    budget = dp.Budget(epsilon=1)
+    with pytest.raises(error, match=words):
+        dp.selection.exponential(scores, sensitivity=1, epsilon=1, budget=budget)
+    assert budget.spent["epsilon"] == 0
+
+
+def test_arguments_that_need_all_scores_are_refused():
+    held = da.from_array(NEAR, chunks=1000)
+    with pytest.raises(ArgumentTypeError, match="base must be left out"):
+        dp.selection.exponential(held, base=np.zeros(N), sensitivity=1, epsilon=1)
+    with pytest.raises(ArgumentError, match="axis must be 0 or -1"):
+        dp.selection.exponential(held, axis=1, sensitivity=1, epsilon=1)
+    with pytest.raises(ArgumentError, match="scores must be at most"):
+        dp.selection.probabilities(held, sensitivity=1, epsilon=1)
+
+
+def test_scores_that_change_are_an_error():
+    calls = iter(range(1000))
+
+    def grown(block):
+        return block + (next(calls) > 12)
+
+    held = da.from_array(NEAR, chunks=1000).map_blocks(grown, dtype=float, meta=np.empty(0))
+    with pytest.raises(DataError, match="the same whenever they are read"):
+        dp.selection.exponential(held, sensitivity=1, epsilon=1, size=999)
