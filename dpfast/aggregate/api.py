@@ -7,6 +7,7 @@ import operator
 import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, Literal, TypeAlias, TypedDict, Unpack, get_args, overload
 
 import numpy as np
@@ -25,7 +26,7 @@ from ..privacy import Loss
 from ..rng import Generator
 from ..sources.base import RowSource
 from ..sources.data import as_rows
-from ..sources.engine import of_engine
+from ..sources.engine import EngineRows
 from ..sources.key_words import secret
 from ..sources.row_files import directory
 from ..statistics.parts import one_step, two_steps
@@ -33,6 +34,7 @@ from . import aggregators
 from .aggregators import AGGREGATORS, AggregatorName, make
 from .aggregators.output_grid import Aggregator
 from .aggregators.vector import VectorAggregator, choose, make_vector
+from .blocks.distributed import Cut, outputs
 from .blocks.ids import KeyedLabels
 from .blocks.partition import ContiguousLabels, Partition, RandomLabels
 from .estimators import EstimatorName, resolve
@@ -51,6 +53,7 @@ class SampleAndAggregate:
     """The mechanism: it labels rows, computes block outputs, and releases one aggregate."""
 
     bound: Bound
+    estimator: Estimator
     aggregator: Aggregator | VectorAggregator
     partition: str
     blocks: int
@@ -82,13 +85,24 @@ class SampleAndAggregate:
 
     def outputs(self, source: RowSource, generator: Generator) -> NDArray[np.float64]:
         """NOT PRIVATE. Return the output of each block within the bounds, shape (blocks, d)."""
-        split = self.split(source, generator)
         # The caller's settings could raise an error or a warning that depends on the data.
         with np.errstate(all="ignore"), reporter(self.progress, self.blocks) as tick:
-            z = self.bound.outputs(source, split, replace(self.job, tick=tick))
+            if isinstance(source, EngineRows):
+                z = self.apart(source, generator)
+            else:
+                split = self.split(source, generator)
+                z = self.bound.outputs(source, split, replace(self.job, tick=tick))
         z[np.isnan(z).any(axis=1)] = self.default
         lo, hi = np.array(self.bounds).T
         return np.clip(z, lo, hi, out=z)
+
+    def apart(self, source: EngineRows, generator: Generator) -> NDArray[np.float64]:
+        """NOT PRIVATE. Return the outputs of blocks that an engine brings together."""
+        raw = generator.stream().take(32)
+        cut = Cut(self.blocks, bytes(raw), self.partition == "key")
+        wide = len(self.bounds) if self.is_vector else None
+        bind = partial(self.estimator.bind, width=wide)
+        return outputs(source, cut, bind, Job(1), self.drop, wide or 1)
 
     def split(self, source: RowSource, generator: Generator) -> Partition:
         """Return a fresh partition of the rows."""
@@ -343,8 +357,8 @@ def sample_and_aggregate(
     folder = None if spill is None else directory(spill)
     resolved = resolve(estimator, executor, time_limit)
     source = as_rows(data, ids if kind == "key" else None, workers)
-    if of_engine(source):
-        checks.fail_kind("data", "in memory or in files, for their rows are put into blocks", data)
+    if isinstance(source, EngineRows):
+        _refuse_for_engine(kind, executor, time_limit, spill)
     # The number of rows is public where single rows are replaced, and nowhere else.
     public = source.length if relation == "replace" and kind != "key" else None
     if public is not None and blocks > public:
@@ -357,6 +371,7 @@ def sample_and_aggregate(
     name = f"{chosen} of {bound.name} on {blocks} {kind} blocks"
     mechanism = SampleAndAggregate(
         bound=bound,
+        estimator=resolved,
         aggregator=made,
         partition=kind,
         blocks=blocks,
@@ -373,6 +388,17 @@ def sample_and_aggregate(
     )
     log.info("%s", name)
     return release(source, mechanism, budget=budget, rng=rng)
+
+
+def _refuse_for_engine(kind: str, executor: Any, time_limit: Any, spill: Any) -> None:
+    """Refuse what data of an engine cannot have: nobody knows the order of their rows."""
+    if kind == "contiguous":
+        checks.fail("partition", "'random' or 'key' for data of an engine", kind)
+    for name, value in (("time_limit", time_limit), ("spill", spill)):
+        if value is not None:
+            checks.fail(name, "left out for data of an engine, which has workers of its own", value)
+    if executor == "processes":
+        checks.fail("executor", "'auto' or 'threads' for data of an engine", executor)
 
 
 def choose_partition(partition: str, neighbors: str, ids: Any) -> str:

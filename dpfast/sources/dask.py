@@ -22,6 +22,7 @@ from .engine import (
     EngineRows,
     EngineTable,
     Part,
+    Piece,
     Rows,
     Task,
     places,
@@ -46,14 +47,26 @@ class DaskEngine(Engine):
 
     def run(self, task: Task[S], columns: Sequence[str] | None) -> Part[S] | None:
         dask = extra("dask", "data of Dask")
-        kept = self._collection if columns is None else self._collection[list(columns)]
-        partitions = np.asarray(kept.to_delayed()).ravel().tolist()
         shared = dask.delayed(task, traverse=False)  # sent once, not with each partition
-        work, join = dask.delayed(_work, pure=False), dask.delayed(_join, pure=False)
-        level = [work(shared, number, partition) for number, partition in enumerate(partitions)]
+        level, join = self._each(_work, shared, columns), dask.delayed(_join, pure=False)
         while len(level) > 1:
             level = [join(shared, level[i : i + TREE]) for i in range(0, len(level), TREE)]
         return dask.compute(*level)[0] if level else None
+
+    def _each(self, work: Any, shared: Any, columns: Sequence[str] | None) -> list[Any]:
+        """Return what is to be done with each partition, as Dask's promises."""
+        delayed = extra("dask", "data of Dask").delayed(work, pure=False)
+        kept = self._collection if columns is None else self._collection[list(columns)]
+        partitions = np.asarray(kept.to_delayed()).ravel().tolist()
+        return [delayed(shared, number, part) for number, part in enumerate(partitions)]
+
+    def exchange(self, task: Task[list[Piece]], columns: Sequence[str] | None) -> Engine:
+        dask, frames = extra("dask", "data of Dask"), extra("dask.dataframe", "blocks of Dask")
+        shared = dask.delayed(task, traverse=False)
+        like = _frame([])
+        parts = self._each(_cut, shared, columns) or [dask.delayed(like)]
+        table = frames.from_delayed(parts, meta=like, verify_meta=False)
+        return DaskEngine(table.shuffle(on="place", npartitions=len(parts)), like)
 
     def together(self, column: str, columns: Sequence[str]) -> Engine:
         kept = self._collection[list(columns)]
@@ -69,6 +82,20 @@ def _work(task: Task[S], number: int, partition: Any) -> Part[S]:
 
 def _join(task: Task[S], parts: Sequence[Part[S]]) -> Part[S]:
     return task.join(parts)
+
+
+def _cut(task: Task[list[Piece]], number: int, partition: Any) -> Any:
+    return _frame(task(number, partition).summary)
+
+
+def _frame(pieces: Sequence[Piece]) -> Any:
+    """Return pieces as a dataframe, whose bytes have a type that a shuffle leaves alone."""
+    pd, pa = extra("pandas", "blocks of Dask"), extra("pyarrow", "blocks of Dask")
+    kinds = {"place": pa.int64(), "number": pa.int64(), "rows": pa.large_binary()}
+    columns = zip(kinds.items(), zip(*pieces, strict=True) if pieces else [()] * 3, strict=True)
+    return pd.DataFrame(
+        {name: pd.array(list(each), pd.ArrowDtype(kind)) for (name, kind), each in columns}
+    )
 
 
 def _placed(frame: Any, column: str, parts: int) -> Any:

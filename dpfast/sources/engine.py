@@ -12,6 +12,7 @@ spend. Nothing is drawn but in the driver, and a pass is over when `reduce` retu
 
 from __future__ import annotations
 
+import operator
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
@@ -40,6 +41,34 @@ RULE = "data of an engine"
 MOST_ROWS = 40
 #: Summaries that are merged at a time.
 TREE = 8
+
+
+class Piece(NamedTuple):
+    """Rows on their way to a place: `number` is where they began, `rows` their bytes."""
+
+    place: int
+    number: int
+    rows: bytes
+
+
+class Arrived(NamedTuple):
+    """The pieces that have come to some places."""
+
+    values: list[Piece]
+
+    @classmethod
+    def of(cls, form: Form) -> Arrived:
+        """Return the pieces of a table of them."""
+        columns = chosen(form, Piece._fields).columns.values()
+        each = [c.chunked.to_pylist() if isinstance(c, Arrow) else _listed(c) for c in columns]
+        return cls(list(map(Piece, *each)))
+
+    def reduce(self, summarise: Callable[[Arrived], S], merge: Callable[[S, S], S]) -> S:
+        return summarise(self)
+
+
+def _listed(column: Objects | Values) -> list[Any]:
+    return list(column.rows) if isinstance(column, Objects) else column.array.tolist()
 
 
 class Part(NamedTuple, Generic[S]):
@@ -154,6 +183,13 @@ class Engine(ABC):
     def together(self, column: str, columns: Sequence[str]) -> Engine:
         """Return some columns of the rows that have an id, all rows of an id in one partition."""
 
+    @abstractmethod
+    def exchange(self, task: Task[list[Piece]], columns: Sequence[str] | None) -> Engine:
+        """Return a table of the pieces that a task makes, all pieces of a place in one partition.
+
+        Its columns are the fields of `Piece`.
+        """
+
     @property
     def length(self) -> int | None:
         """Rows; None when that is not known without reading."""
@@ -255,6 +291,15 @@ class Rows:
         return self.names if self.names is None or self.ids is None else [*self.names, self.ids]
 
 
+@dataclass(frozen=True)
+class Alone(Rows):
+    """Rows of one number, of a column that is no table."""
+
+    def __call__(self, form: Form) -> RowSource:
+        (name,) = self.names or ()
+        return rows_of(chosen(form, [name]).columns[name])
+
+
 # --- what releases read -------------------------------------------------------------------------
 
 
@@ -272,9 +317,20 @@ class EngineRows(Choosing):
         task = Task(self._make, summarise, merge, (self.dtype, self.width))
         return self._engine.reduce(task, self._make.columns)
 
+    def exchange(
+        self,
+        cut: Callable[[RowChunk], list[Piece]],
+        summarise: Callable[[Arrived], S],
+        merge: Callable[[S, S], S],
+    ) -> S:
+        """Cut the rows into pieces, bring those of a place together, and pass over these."""
+        task = Task(self._make, cut, operator.add, (self.dtype, self.width))
+        pieces = self._engine.exchange(task, self._make.columns)
+        return pieces.reduce(Task(Arrived.of, summarise, merge, (None, None)), None)
+
     def only(self, columns: Collection[Any] | None) -> RowSource:
         make = self._make
-        if columns is None or make.names is None or make.ids is not None or make.words is not None:
+        if columns is None or make.names is None or make != Rows(make.names):
             return self
         names = [name for name in make.names if name in columns] or make.names[:1]
         return EngineRows(self._engine, Rows(names))
@@ -345,11 +401,9 @@ class EngineColumn(EngineColumns):
         return None
 
     def rows(self, ids: Any = None, workers: int | None = None) -> RowSource:
-        if self.names:
-            return super().rows(ids, workers)
         if ids is not None:
             refuse_array("ids", ids)
-        return EngineRows(self.engine, Rows(None))
+        return EngineRows(self.engine, Alone(self.names) if self.names else Rows(None))
 
 
 def of_engine(source: Any) -> bool:

@@ -15,7 +15,7 @@ from typing import Any, TypeVar
 from .._core import checks
 from .._core.extras import extra
 from ..errors import DpfastError
-from .engine import Engine, EngineTable, Part, Task, places
+from .engine import Engine, EngineTable, Part, Piece, Task, places
 from .forms import Named, is_spark, local_form
 
 S = TypeVar("S")
@@ -23,6 +23,8 @@ S = TypeVar("S")
 RULE = "a dataframe of Spark"
 #: What a task returns: the number of its partition, and a `Part` or an error.
 RETURNED = "partition long, part binary"
+#: The fields of `Piece`.
+PIECES = "place long, number long, rows binary"
 #: More places than there are partitions: Spark spreads them.
 PLACES = 1 << 20
 
@@ -57,7 +59,7 @@ def spark(df: Any) -> EngineTable:
     >>> dp.spark([1, 2, 3])
     Traceback (most recent call last):
     ...
-    dpfast.errors.ArgumentTypeError: df must be a dataframe of Spark, got a list
+    dpfast.errors.ArgumentTypeError: df must be a dataframe of Spark, got an object of type list
     """
     if not is_spark(df):
         checks.fail_kind("df", RULE, df)
@@ -99,6 +101,16 @@ class SparkEngine(Engine):
                 raise part
         return task.join(parts) if parts else None
 
+    def exchange(self, task: Task[list[Piece]], columns: Sequence[str] | None) -> Engine:
+        dump = extra("pyspark.cloudpickle", "data of Spark").dumps
+        names = self._names if columns is None else list(columns)
+        pieces = self._select(names).mapInArrow(partial(_cut, dump(task), names), PIECES)
+        return SparkEngine(pieces.repartition(self._places(), "place"), Piece._fields)
+
+    def _places(self) -> int:
+        """Return how many partitions a shuffle has."""
+        return int(self._df.sparkSession.conf.get("spark.sql.shuffle.partitions"))
+
     def together(self, column: str, columns: Sequence[str]) -> Engine:
         types = extra("pyspark.sql.types", "data of Spark")
         kept = self._select(columns)
@@ -106,29 +118,49 @@ class SparkEngine(Engine):
             [*kept.schema.fields, types.StructField("place", types.LongType())]
         )
         marked = kept.mapInArrow(partial(_placed, list(columns).index(column)), schema)
-        parts = int(kept.sparkSession.conf.get("spark.sql.shuffle.partitions"))
-        return SparkEngine(marked.repartition(parts, "place").drop("place"), columns)
+        moved = marked.repartition(self._places(), "place").drop("place")
+        return SparkEngine(moved, columns)
 
     def _select(self, columns: Sequence[str]) -> Any:
         return self._df.select(*(f"c{self._names.index(name)}" for name in columns))
 
 
-def _mapped(task: bytes, names: Sequence[str], batches: Iterator[Any]) -> Iterator[Any]:
-    """Yield the summary of a partition."""
+def _found(task: bytes, names: Sequence[str], batches: Iterator[Any]) -> Part[Any] | None:
+    """Return the summary of a partition; None of one without rows."""
     import pyarrow as pa
     from pyspark import TaskContext
 
     rows = list(batches)
     if not rows:
-        return
+        return None
     context: Any = TaskContext.get()
-    number, part = context.partitionId(), None
+    table = pa.Table.from_batches(rows).combine_chunks().rename_columns(names)
+    found: Part[Any] = pickle.loads(task)(context.partitionId(), table)
+    return found
+
+
+def _mapped(task: bytes, names: Sequence[str], batches: Iterator[Any]) -> Iterator[Any]:
+    """Yield the summary of a partition."""
+    import pyarrow as pa
+
+    part: Any
     try:
-        table = pa.Table.from_batches(rows).combine_chunks().rename_columns(names)
-        part = pickle.loads(task)(number, table)
+        part = _found(task, names, batches)
     except DpfastError as error:  # Spark would make text of it
         part = error
-    yield pa.RecordBatch.from_pydict({"partition": [number], "part": [pickle.dumps(part)]})
+    if part is not None:
+        number = -1 if isinstance(part, DpfastError) else next(iter(part.rows))
+        yield pa.RecordBatch.from_pydict({"partition": [number], "part": [pickle.dumps(part)]})
+
+
+def _cut(task: bytes, names: Sequence[str], batches: Iterator[Any]) -> Iterator[Any]:
+    """Yield the pieces that a partition is cut into."""
+    import pyarrow as pa
+
+    part = _found(task, names, batches)
+    if part is not None and part.summary:
+        columns = [pa.array(list(each)) for each in zip(*part.summary, strict=True)]
+        yield pa.RecordBatch.from_arrays(columns, list(Piece._fields))
 
 
 def _placed(column: int, batches: Iterator[Any]) -> Iterator[Any]:

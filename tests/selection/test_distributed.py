@@ -1,4 +1,4 @@
-"""Scores in partitions of an engine: the draws of the same scores in memory, and no score pulled."""
+"""Scores in partitions of an engine: the draws of the same scores in memory."""
 
 import numpy as np
 import pandas as pd

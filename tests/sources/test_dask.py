@@ -31,6 +31,7 @@ TABLE = pd.DataFrame(
 )
 TABLE.loc[::13, "pay"] = np.nan
 B = {"bounds": (0, 100), "epsilon": 1.0}
+TABLE_B = {"bounds": [(0, 100)], "epsilon": 1.0}
 PAY = {**B, "nan": "drop"}
 SCHEDULERS = ["synchronous", "threads", pytest.param("processes", marks=pytest.mark.full)]
 
@@ -72,6 +73,15 @@ def test_what_dask_holds_is_what_it_would_hold_in_memory(scheduler):
                 **rng(),
             )[0],
             groups.mean("pay", **PAY, delta=1e-5, **rng()),
+            dp.sample_and_aggregate(
+                table[["age", "id"]],
+                "median",
+                ids="id",
+                blocks=20,
+                bounds=[(0, 100)],
+                epsilon=1,
+                **rng(),
+            ),
             dp.sulq.KMeans(2, bounds=[(0, 100), (0, 50)], epsilon=1, max_iter=2)
             .fit(matrix, **rng())
             .cluster_centers_,

@@ -65,6 +65,14 @@ def rng():
     return {"rng": InsecureGenerator(5)}
 
 
+def oldest(block):
+    return float(np.max(block["age"] if block.dtype.names else block))
+
+
+def blocks(data, estimator, **more):
+    return dp.sample_and_aggregate(data, estimator, blocks=9, **{**B, **more})
+
+
 STAT = dp.stat
 AGES = [["M", "F"], list(range(99))]
 WIDE = ["age", "share"]
@@ -136,6 +144,20 @@ RELEASES = {
     "groups of people": lambda t, c, m: dp.group_by(
         t(), "sex", keys=["F", "M"], ids="id", max_groups=2, max_rows=N
     ).mean("pay", **PAY, **rng()),
+    "blocks of people": lambda t, c, m: [
+        blocks(t(["age", "id"]), estimator, ids="id", bounds=[(0, 100)], **rng())
+        for estimator in (oldest, "median", "var")
+    ],
+    "vectors of blocks of people": lambda t, c, m: dp.sample_and_aggregate(
+        t(["age", "pay", "id"]),
+        "mean",
+        ids="id",
+        blocks=30,
+        bounds=[(0, 100)] * 2,
+        epsilon=1,
+        nan="drop",
+        **rng(),
+    ),
     "people": lambda t, c, m: dp.group_by(
         t(), "town", ids="id", max_groups=4, max_rows=N
     ).count_distinct(epsilon=5, delta=1e-6, **rng()),
@@ -176,6 +198,34 @@ def test_little_travels():
     data = column("pay")
     dp.median(data, **PAY)
     assert data.engine.passes == 2 and data.engine.largest_task < 8000
+
+
+@pytest.mark.parametrize("form", ["column", "table", "matrix"])
+def test_each_row_is_in_one_block(form):
+    """And blocks are about as large as random ones."""
+    data = {"column": column("age"), "table": table(["age"]), "matrix": matrix(["age"])}[form]
+
+    def mean_of(function, most):
+        loss = {"bounds": (0, most), "epsilon": 500, **rng()}
+        return dp.sample_and_aggregate(data, function, blocks=50, **loss)
+
+    assert abs(mean_of(len, 300) * 50 - N) < 10
+    expected = (N / 50) ** 2 + N / 50
+    assert abs(mean_of(lambda block: len(block) ** 2, 90_000) - expected) < 700
+    assert abs(mean_of(_sum, 20_000) * 50 - TABLE["age"].sum()) < 600
+
+
+def _sum(block):
+    return float(np.sum(block["age"] if block.dtype.names else block))
+
+
+def test_pieces_that_come_twice_are_an_error_after_the_spend():
+    parts = cut(TABLE, 7)
+    data = EngineColumn(HostileEngine(parts, lies=parts), "age")
+    budget = dp.Budget(epsilon=1)
+    with pytest.raises(DataError, match="brought together twice"):
+        blocks(data, "median", budget=budget)
+    assert budget.spent["epsilon"] == 1
 
 
 class InPlace:
@@ -263,7 +313,14 @@ def test_what_an_engine_says_of_a_row_is_not_told():
             ),
             "where",
         ),
-        (lambda: dp.sample_and_aggregate(column("age"), "mean", blocks=9, **B), "data"),
+        (
+            lambda: blocks(column("age"), "mean", partition="contiguous", neighbors="replace"),
+            "partition",
+        ),
+        (lambda: blocks(column("age"), oldest, executor="processes"), "executor"),
+        (lambda: blocks(column("age"), oldest, time_limit=9), "time_limit"),
+        (lambda: blocks(column("age"), "median", spill="."), "spill"),
+        (lambda: blocks(column("age"), "mean", ids=TABLE["id"]), "ids"),
         (
             lambda: dp.sulq.LinearRegression(bounds=[(0, 1)], y_bounds=(0, 1), epsilon=1).fit(
                 matrix(["share"]), np.ones(N)
@@ -273,7 +330,7 @@ def test_what_an_engine_says_of_a_row_is_not_told():
     ],
 )
 def test_what_needs_the_order_of_rows_is_refused_before_the_spend(call, words):
-    with pytest.raises(ArgumentTypeError, match=f"^{words} must be"):
+    with pytest.raises((ArgumentTypeError, ArgumentError), match=f"^{words} must be"):
         call()
 
 

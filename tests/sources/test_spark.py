@@ -67,6 +67,9 @@ ANSWERS = {
     "people": lambda t: dp.group_by(t, "home.town", ids="id", max_groups=3, max_rows=N).median(
         "pay", **B, delta=1e-6, **rng()
     ),
+    "blocks": lambda t: dp.sample_and_aggregate(
+        t[["age", "id"]], "median", ids="id", blocks=20, bounds=[(0, 100)], epsilon=1.0, **rng()
+    ),
     "k-means": lambda t: (
         dp.sulq.KMeans(2, max_iter=2, **TWO).fit(t[["pay", "age"]], **rng()).cluster_centers_
     ),

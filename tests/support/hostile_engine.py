@@ -13,7 +13,7 @@ from dpfast import Budget
 from dpfast._kernels.rng import BitStream
 from dpfast._kernels.sources import Key
 from dpfast.rng import Generator
-from dpfast.sources.engine import Engine, places
+from dpfast.sources.engine import Engine, Piece, places
 from dpfast.sources.forms import local_form
 
 #: What must not travel.
@@ -70,6 +70,23 @@ class HostileEngine(Engine):
             again = task.join(some)
             level.append(rng.choice([sent(first)[0], again]))
         return level[0]
+
+    def exchange(self, task, columns):
+        import pandas as pd
+
+        count = len(self.partitions)
+        out = [[] for _ in range(count)]
+        for number, part in enumerate(self.partitions):
+            kept = part if columns is None else part[list(columns)]
+            again = [sent(task)[0](number, kept).summary for _ in range(2)]
+            for piece in self.random.choice(again):
+                out[piece.place % count].append(piece)
+        for own in out:
+            self.random.shuffle(own)
+        tables = [pd.DataFrame(own, columns=Piece._fields) for own in out]
+        if self.lies is not None:  # some rows come twice
+            tables[0] = pd.concat([tables[0], tables[0]])
+        return HostileEngine(tables, self.random.random())
 
     def together(self, column, columns):
         count = len(self.partitions)

@@ -1,0 +1,115 @@
+"""Blocks of the rows that an engine holds: the engine brings the rows of a block together.
+
+Each partition cuts its rows into pieces, one for each block, and the engine's own shuffle moves the
+pieces. A task then has all pieces of its blocks and answers for them. The key of the labels is sent
+to the workers, since labels must be the same wherever and however often a task runs.
+"""
+
+from __future__ import annotations
+
+import itertools
+import operator
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..._kernels.sources import Key
+from ...errors import DataError
+from ...sources.base import RowChunk
+from ...sources.data import as_rows
+from ...sources.engine import Arrived, EngineRows, Piece
+from .ids import KeyedLabels
+from .partition import Partition, RandomLabels
+
+Floats = NDArray[np.float64]
+
+
+class Given(KeyedLabels):
+    """Labels that are there already, in the place of ids."""
+
+    def __init__(self, blocks: int) -> None:
+        self.blocks = blocks
+
+    def read(self, ids: Any) -> NDArray[np.uint32]:
+        return np.asarray(ids, np.uint32)
+
+
+@dataclass(frozen=True)
+class Cut:
+    """Cuts the rows of a chunk into pieces, one for each block."""
+
+    blocks: int
+    key: bytes
+    by_id: bool
+
+    def __call__(self, chunk: RowChunk) -> list[Piece]:
+        labels = (KeyedLabels if self.by_id else RandomLabels)(self.blocks, Key(self.key))
+        named = Partition(labels).named(chunk)
+        order = np.argsort(named, kind="stable")
+        rows, named = chunk.rows[order], named[order]
+        cuts = np.flatnonzero(np.diff(named, prepend=-1, append=self.blocks)).tolist()
+        return [
+            Piece(int(named[i]), chunk.start, rows[i:j].tobytes())
+            for i, j in itertools.pairwise(cuts)
+        ]
+
+
+class Answered(NamedTuple):
+    """Blocks that a task has answered for, their answers, and how many rows they have together."""
+
+    blocks: NDArray[np.int64]
+    answers: Floats
+    rows: int
+
+
+@dataclass(frozen=True)
+class Answer:
+    """Answers for the blocks whose pieces are there, in the order of their rows.
+
+    `bind` makes the estimator for rows of `dtype` and `tail`.
+    """
+
+    bind: Any
+    job: Any
+    dtype: np.dtype[Any]
+    tail: tuple[int, ...]
+    drop: bool
+
+    def __call__(self, arrived: Arrived) -> tuple[Answered, ...]:
+        pieces = sorted(arrived.values)
+        if not pieces:
+            return ()
+        places = np.array([piece.place for piece in pieces], np.int64)
+        if any(a[:2] == b[:2] for a, b in itertools.pairwise(pieces)):
+            raise DataError("rows were brought together twice, in ways that cannot be told apart")
+        each = [np.frombuffer(piece.rows, self.dtype) for piece in pieces]
+        rows = np.concatenate(each).reshape(-1, *self.tail)
+        lengths = np.array([len(part) for part in each]) // max(1, int(np.prod(self.tail)))
+        blocks, label = np.unique(places, return_inverse=True)
+        source = as_rows(rows, np.repeat(label, lengths), 1)
+        partition = Partition(Given(len(blocks)), self.drop)
+        answers = self.bind(source).outputs(source, partition, self.job)
+        return (Answered(blocks, answers, len(rows)),)
+
+
+def outputs(source: EngineRows, cut: Cut, bind: Any, job: Any, drop: bool, width: int) -> Floats:
+    """Return the answer of each block, NaN where there is none.
+
+    Raises
+    ------
+    DataError
+        If rows were lost or came twice on the way, as far as this can be noticed.
+    """
+    tail = () if source.width is None else (source.width,)
+    answer = Answer(bind, job, source.dtype, tail, drop)
+    answers = np.full((cut.blocks, width), np.nan)
+    found = source.exchange(cut, answer, operator.add)
+    for part in found:
+        answers[part.blocks] = part.answers
+    blocks = np.concatenate([np.empty(0, np.int64), *(part.blocks for part in found)])
+    rows = sum(part.rows for part in found)
+    if len(np.unique(blocks)) < len(blocks) or source.length not in (None, rows):
+        raise DataError("rows were lost, or came twice, when an engine brought them together")
+    return answers
