@@ -50,6 +50,30 @@ def arrow_numbers(kind: Any) -> Numbers | None:
     return None
 
 
+class TimeKind(NamedTuple):
+    """NumPy's type of an Arrow column of times, whether it has a zone, and how to read counts."""
+
+    dtype: np.dtype[Any]
+    aware: bool
+    how: Numbers
+
+
+def arrow_times(kind: Any) -> TimeKind | None:
+    """Return how to read a column of Arrow type `kind` as counts; None if it holds no times."""
+    import pyarrow as pa
+
+    types, whole = pa.types, Numbers(np.dtype(np.int64), pa.int64())
+    if types.is_date32(kind):
+        return TimeKind(np.dtype("M8[D]"), False, Numbers(np.dtype(np.int32), pa.int32()))
+    if types.is_date64(kind):
+        return TimeKind(np.dtype("M8[ms]"), False, whole)
+    if types.is_timestamp(kind):
+        return TimeKind(np.dtype(f"M8[{kind.unit}]"), kind.tz is not None, whole)
+    if types.is_duration(kind):
+        return TimeKind(np.dtype(f"m8[{kind.unit}]"), False, whole)
+    return None
+
+
 def arrow_cast(array: Any, kind: Any) -> Any:
     """Return a `pyarrow.Array` of another type, or a `DataError` that repeats no row."""
     import pyarrow as pa

@@ -16,7 +16,7 @@ import operator
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial, reduce
+from functools import cached_property, partial, reduce
 from typing import Any, Generic, NamedTuple, NoReturn, TypeVar
 
 import numpy as np
@@ -388,10 +388,20 @@ class EngineColumn(EngineColumns):
 
     nulls = None
 
-    def __init__(self, engine: Engine, name: str | None) -> None:
+    def __init__(self, engine: Engine, name: str | None, make: Column | None = None) -> None:
         super().__init__(engine, () if name is None else (name,))
-        self._make = Column(name)
-        self.dtype = self._make(engine.like).dtype
+        self._make = Column(name) if make is None else make
+
+    @cached_property
+    def dtype(self) -> np.dtype[Any]:
+        """The type that is declared.
+
+        Raises
+        ------
+        ArgumentTypeError
+            If it is not one of numbers: what else a column is good for is for a release to say.
+        """
+        return self._make(self.engine.like).dtype
 
     def reduce(self, summarise: Callable[[Chunk], S], merge: Callable[[S, S], S]) -> S:
         task = Task(self._make, summarise, merge, (self.dtype, None))
@@ -408,7 +418,7 @@ class EngineColumn(EngineColumns):
 
 def of_engine(source: Any) -> bool:
     """Tell whether rows are those of an engine, whose order nobody promises."""
-    return isinstance(source, (EngineRows, EngineColumns))
+    return isinstance(getattr(source, "base", source), (EngineRows, EngineColumns))
 
 
 def refuse_array(argument: str, value: Any) -> NoReturn:

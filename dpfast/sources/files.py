@@ -29,7 +29,6 @@ from .base import (
 )
 from .forms import Arrow, Values
 from .ids import as_ids
-from .key_words import arrow_kind
 from .pick import Pick, picker
 from .table import named_dtype
 from .threads import overlapped
@@ -118,7 +117,7 @@ class Reader(ABC):
         """Tell whether a column is one of text, by its type."""
 
     def holds_times(self, name: str) -> bool:
-        """Tell whether a column is one of dates or times, by its type."""
+        """Tell whether a column is one of dates, times or durations, by its type."""
         return False
 
     def text(self, name: str) -> None:
@@ -258,7 +257,7 @@ class SchemaReader(Reader):
         return all(is_text(kind) for kind, _ in self._kinds(name))
 
     def holds_times(self, name: str) -> bool:
-        return all(arrow_kind(kind) == "times" for kind, _ in self._kinds(name))
+        return all(arrow.arrow_times(kind) is not None for kind, _ in self._kinds(name))
 
     def typed(self, name: str, is_text: bool) -> Arrow | Values:
         import pyarrow as pa
@@ -359,10 +358,10 @@ class Text(Columns):
 class FileSource(Columns):
     """One column of numbers: a `Source`, which drops nulls, or rows, which do not."""
 
-    def __init__(self, reader: Reader, name: str) -> None:
+    def __init__(self, reader: Reader, name: str, how: Numbers | None = None) -> None:
         super().__init__(reader, [name])
         self.name = name
-        self._how = reader.numbers(name)
+        self._how = reader.numbers(name) if how is None else how
         self.dtype = self._how.dtype
 
     def __repr__(self) -> str:

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from .._core import checks
 from .._core.threads import threads
 from ..errors import ArgumentError, ArgumentTypeError
-from .arrow import arrow_cast, arrow_chunk, arrow_numbers, write_arrow
+from .arrow import Numbers, arrow_cast, arrow_chunk, arrow_numbers, write_arrow
 from .base import (
     Choosing,
     Chunk,
@@ -162,8 +162,8 @@ class ArraySource(MemorySource):
 class ColumnSource(MemorySource):
     """An Arrow column (`pyarrow.ChunkedArray`), read through its own buffers."""
 
-    def __init__(self, chunked: Any, name: str = "data") -> None:
-        how = arrow_numbers(chunked.type)
+    def __init__(self, chunked: Any, name: str = "data", how: Numbers | None = None) -> None:
+        how = arrow_numbers(chunked.type) if how is None else how
         if how is None:
             raise ArgumentTypeError(
                 f"{name} must be a column of integers, floats, booleans or decimals, "

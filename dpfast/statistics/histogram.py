@@ -32,6 +32,7 @@ from ..sources.masked import kept, refuse_mask
 from ..sources.words import Words
 from ..summaries.side_by_side import flat, stretches
 from .arguments import Arguments, Keywords
+from .of_times import bins_times
 
 #: Public values of one axis: texts, numbers or truth values.
 Categories: TypeAlias = Sequence[str] | Sequence[Number]
@@ -129,6 +130,7 @@ def histogram(
     categories: Sequence[Categories | NDArray[Any] | None] | NDArray[Any] | None = None,
     **others: Unpack[Keywords],
 ) -> tuple[NDArray[np.int64], NDArray[Any] | list[NDArray[Any]]]: ...
+@bins_times
 def histogram(
     data: Any,
     *,

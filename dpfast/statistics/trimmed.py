@@ -34,6 +34,7 @@ from ..sources import Source
 from ..summaries.cells import Cells, cells, nearest
 from ..summaries.totals import settled, totals
 from .arguments import Arguments, Floats, NoiseKeywords
+from .of_times import takes_times
 from .parts import calibrated, released
 from .quantiles.smooth import Smooth
 
@@ -84,6 +85,7 @@ def trimmed_mean(
 def trimmed_mean(
     data: Any, *, bounds: BoundsEach, axis: Axis, **others: Unpack[MeanKeywords]
 ) -> Floats: ...
+@takes_times("point")
 def trimmed_mean(
     data: Any,
     *,
@@ -190,6 +192,7 @@ def winsorized_mean(
 def winsorized_mean(
     data: Any, *, bounds: BoundsEach, axis: Axis, **others: Unpack[MeanKeywords]
 ) -> Floats: ...
+@takes_times("point")
 def winsorized_mean(
     data: Any,
     *,

@@ -19,6 +19,7 @@ from ...rng import Generator
 from ...sensitivity.iqr import QUARTILES
 from ...sources.intake import read_column
 from ..arguments import Arguments, Floats, NoiseKeywords
+from ..of_times import takes_times
 from ..parts import calibrated, released
 from .exponential import ExponentialExtreme, ExponentialQuantile
 from .joint import ExponentialRange, JointQuantiles
@@ -41,6 +42,7 @@ SMOOTH_FROM = {
 }
 
 
+@takes_times("point")
 def quantile(
     data: Any,
     q: Number,
@@ -95,7 +97,9 @@ def quantile(
     ----------
     data : array_like, shape (n,), or source
         Any real dtype: NumPy arrays (strided, byte-swapped, read-only or memory-mapped too),
-        pandas, Polars and Arrow columns, or what `dpfast.scan` returns.
+        pandas, Polars and Arrow columns, or what `dpfast.scan` returns. A column of dates, times or
+        durations takes bounds of that kind, and so is the answer: NumPy's, in the unit of the
+        column, or with a time zone Python's own.
     q : float or Fraction
         The quantile, 0 to 1, as the decimal that is written: ``0.9`` is nine tenths.
     bounds : (float, float)
@@ -184,6 +188,7 @@ def quantile(
     return asked.release(view, _make(q, asked, assume_sorted))
 
 
+@takes_times("point")
 def median(
     data: Any,
     *,
@@ -245,6 +250,7 @@ def median(
     return quantile(data, _HALF, bounds=bounds, **loss, **how, **beside)
 
 
+@takes_times("point")
 def quantiles(
     data: Any,
     qs: Sequence[Number] | NDArray[Any],
@@ -367,6 +373,7 @@ def minimum(
 def minimum(
     data: Any, *, bounds: BoundsEach, axis: Axis, **others: Unpack[ExtremeKeywords]
 ) -> Floats: ...
+@takes_times("point")
 def minimum(
     data: Any,
     *,
@@ -463,6 +470,7 @@ def maximum(
 def maximum(
     data: Any, *, bounds: BoundsEach, axis: Axis, **others: Unpack[ExtremeKeywords]
 ) -> Floats: ...
+@takes_times("point")
 def maximum(
     data: Any,
     *,
@@ -538,6 +546,7 @@ def iqr(
 ) -> float: ...
 @overload
 def iqr(data: Any, *, bounds: BoundsEach, axis: Axis, **others: Unpack[IqrKeywords]) -> Floats: ...
+@takes_times("span")
 def iqr(
     data: Any,
     *,

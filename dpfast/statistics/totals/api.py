@@ -23,6 +23,7 @@ from ...rng import Generator
 from ...sources.intake import View, read
 from ...summaries.cells import SQUARES, Cells, cells
 from ..arguments import Arguments, Floats, Keywords, NanKeywords, WeightKeywords
+from ..of_times import counts_times, takes_times
 from .each_column import EachCount, EachMean, EachSum, EachVariance
 from .one_column import Count, Mean, Sum, Variance
 from .weighted import WeightedMean, WeightedSum
@@ -46,6 +47,7 @@ class VarianceKeywords(NanKeywords, total=False):
 def count(data: Any, *, axis: None = None, **others: Unpack[CountKeywords]) -> int: ...
 @overload
 def count(data: Any, *, axis: Axis, **others: Unpack[CountKeywords]) -> Integers: ...
+@counts_times
 def count(
     data: Any,
     *,
@@ -139,6 +141,7 @@ def sum(
 def sum(
     data: Any, *, bounds: BoundsEach, axis: Axis, **others: Unpack[WeightKeywords]
 ) -> Floats: ...
+@takes_times("total")
 def sum(
     data: Any,
     *,
@@ -276,6 +279,7 @@ def mean(
 def mean(
     data: Any, *, bounds: BoundsEach, axis: Axis, **others: Unpack[WeightKeywords]
 ) -> Floats: ...
+@takes_times("point")
 def mean(
     data: Any,
     *,

@@ -1,0 +1,281 @@
+"""Columns of dates, times and durations as columns of whole numbers between public bounds.
+
+Such a column holds counts of its unit: days, say, or nanoseconds. A release reads how many units a
+row lies above the lower bound, and its answer is turned back. A row without a time is null.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .._core import checks
+from ..errors import DpfastError
+from .arrow import arrow_times
+from .base import Chunk, RandomWords, Source
+from .data import form_of
+from .engine import Column, Engine, EngineColumn, chosen
+from .files import Columns, FileSource
+from .forms import Arrow, Form, Values
+from .memory import ArraySource, ColumnSource, MemorySource
+
+S = TypeVar("S")
+
+RULE = "rows of numbers or of times"
+I8 = np.dtype(np.int64)
+NAT = np.iinfo(np.int64).min
+
+
+@dataclass(frozen=True)
+class Times:
+    """The type of a column of times: NumPy's, in a unit, and whether it has a time zone."""
+
+    dtype: np.dtype[Any]
+    aware: bool = False
+
+    @property
+    def words(self) -> str:
+        """What a bound of such a column is called."""
+        zone = "with a time zone" if self.aware else "without a time zone"
+        return "a duration" if self.dtype.kind == "m" else f"a date or time {zone}"
+
+    @property
+    def several(self) -> str:
+        """What bounds of such a column are called."""
+        return "durations" if self.dtype.kind == "m" else "dates or times"
+
+    def count(self, name: str, value: Any) -> int:
+        """Return how many units a public time is from the origin.
+
+        Raises
+        ------
+        ArgumentError, ArgumentTypeError
+            For what is no time of this kind, or not a whole number of units.
+        """
+        found = _numpy(value)
+        has_zone = getattr(value, "tzinfo", None) is not None
+        wrong = found is None or found.dtype.kind != self.dtype.kind
+        is_numpy = isinstance(value, np.datetime64)
+        if wrong or (self.dtype.kind == "M" and not is_numpy and has_zone != self.aware):
+            checks.fail_type(name, f"{self.words}, as the data are", value)
+        assert found is not None
+        if np.isnat(found):
+            checks.fail(name, self.words, value)
+        try:
+            count = found.astype(self.dtype)
+            # A count that int64 cannot hold goes round, and does not come back.
+            whole = bool(count == found) and bool(count.astype(found.dtype) == found)
+        except OverflowError:
+            whole = False
+        if not whole:
+            unit = np.datetime_data(self.dtype)[0]
+            checks.fail(name, f"a whole number of the data's unit, {unit}, that int64 holds", value)
+        return int(count.view(np.int64))
+
+    def point(self, counts: Any, lower: int, zone: dt.tzinfo | None) -> Any:
+        """Return the time of a count above a lower bound, or those of an array."""
+        times = self._of(self.dtype, counts, lower)
+        if self.aware:
+            times = _in_zone(times, zone or dt.UTC)
+        return times if isinstance(counts, np.ndarray) else times[0]
+
+    def span(self, counts: Any) -> Any:
+        """Return the duration of a count, or those of an array."""
+        unit, many = np.datetime_data(self.dtype)
+        spans = self._of(np.dtype(f"m8[{many}{unit}]"), counts, 0)
+        return spans if isinstance(counts, np.ndarray) else spans[0]
+
+    @staticmethod
+    def _of(dtype: np.dtype[Any], counts: Any, lower: int) -> NDArray[Any]:
+        """Return counts as an array, rounded and within int64."""
+        each = [lower + round(x) for x in np.atleast_1d(counts).tolist()]
+        inside = [min(max(x, NAT + 1), -NAT - 1) for x in each]
+        return np.array(inside, np.int64).view(dtype)
+
+
+def _numpy(value: Any) -> Any:
+    """Return a date, a time or a duration as NumPy's scalar, in UTC; None for anything else."""
+    if isinstance(value, (np.datetime64, np.timedelta64)):
+        return None if np.datetime_data(value.dtype)[0] == "generic" else value
+    for convert in ("to_datetime64", "to_timedelta64"):  # of pandas, to the nanosecond
+        if isinstance(value, (dt.datetime, dt.timedelta)) and hasattr(value, convert):
+            return getattr(value, convert)()
+    if isinstance(value, dt.datetime) and value.tzinfo is not None:
+        value = value.astimezone(dt.UTC).replace(tzinfo=None)
+    if isinstance(value, dt.date):
+        return np.datetime64(value)
+    return np.timedelta64(value) if isinstance(value, dt.timedelta) else None
+
+
+def _in_zone(array: NDArray[Any], zone: dt.tzinfo) -> NDArray[Any]:
+    """Return times in UTC as Python's own in a zone, to the microsecond."""
+    origin = dt.datetime(1970, 1, 1, tzinfo=dt.UTC)
+    each = [origin + dt.timedelta(microseconds=int(x)) for x in array.astype("M8[us]").view("i8")]
+    out = np.empty(len(each), object)
+    out[:] = [one.astimezone(zone) for one in each]
+    return out
+
+
+@dataclass(frozen=True)
+class TimeColumn:
+    """A column of times: its type, and what makes the source of its raw counts."""
+
+    times: Times
+    raw: Callable[[], Source]
+
+    def between(self, lo: int, hi: int, shift: int) -> TimeSource:
+        """Return the counts, clipped to bounds and less a shift, as numbers."""
+        return TimeSource(self.raw(), lo, hi, shift)
+
+    def whole(self) -> TimeSource:
+        """Return numbers as many as there are times, for a count."""
+        return self.between(0, 0, 0)
+
+
+def time_column(data: Any) -> TimeColumn | None:
+    """Return data as a column of times, by its type; None if that is another one.
+
+    No row is looked at.
+    """
+    dtype = getattr(data, "dtype", None)
+    if isinstance(dtype, np.dtype) and dtype.kind not in "Mm":
+        return None
+    if isinstance(data, (MemorySource, list, tuple, dict, str)):
+        return None
+    try:
+        form = form_of(data, "data", RULE)
+    except DpfastError:  # what is no data is told by whoever reads it
+        return None
+    zone = getattr(dtype, "tz", None) is not None
+    if isinstance(form, (Values, Arrow)):
+        found = _local(form, zone)
+    elif (
+        isinstance(form, Columns)
+        and len(form.names) == 1
+        and form.reader.holds_times(form.names[0])
+    ):
+        (name,) = form.names
+        kind = form.reader.typed(name, False)
+        assert isinstance(kind, Arrow)
+        kinds = arrow_times(kind.chunked.type)
+        assert kinds is not None
+        how, reader = kinds.how, form.reader
+        return TimeColumn(Times(kinds.dtype, kinds.aware), lambda: FileSource(reader, name, how))
+    elif isinstance(form, EngineColumn) and form.names:
+        engine, (name,) = form.engine, form.names
+        like = chosen(engine.like, [name]).columns[name]
+        found = _local(like, False) if isinstance(like, (Values, Arrow)) else None
+        return found and TimeColumn(found.times, lambda: EngineTimes(engine, name))
+    else:
+        found = None
+    return found
+
+
+def _local(form: Values | Arrow, zone: bool) -> TimeColumn | None:
+    """Return a column in memory as one of times, if it is one."""
+    if isinstance(form, Arrow):
+        kinds = arrow_times(form.chunked.type)
+        if kinds is None:
+            return None
+        times = Times(kinds.dtype, kinds.aware)
+        return TimeColumn(times, lambda: ColumnSource(form.chunked, "data", kinds.how))
+    array, mask = form.array, form.mask
+    if array.dtype.kind not in "Mm" or array.ndim != 1:
+        return None
+    if np.datetime_data(array.dtype)[0] == "generic":
+        return None
+    return TimeColumn(
+        Times(array.dtype.newbyteorder("="), zone),
+        lambda: ArraySource(array.view(array.dtype.str[0] + "i8"), mask),
+    )
+
+
+@dataclass(frozen=True)
+class _Shifted:
+    """Clips the counts of a chunk and takes a shift from them; those that are no time are null."""
+
+    summarise: Callable[[Chunk], Any]
+    lo: int
+    hi: int
+    shift: int
+
+    def __call__(self, chunk: Chunk) -> Any:
+        return self.summarise(self.chunk(chunk))
+
+    def chunk(self, chunk: Chunk) -> Chunk:
+        values, start, nulls, present = chunk
+        here = values != NAT
+        numbers = self.numbers(values)
+        if here.all():
+            return Chunk(numbers, start, nulls, present)
+        kept = numbers[here]
+        whole = here if not nulls else None
+        if present is not None:
+            whole = present.copy()
+            whole[present] = here
+        return Chunk(kept, start, nulls + len(values) - len(kept), whole)
+
+    def numbers(self, values: NDArray[Any]) -> NDArray[np.int64]:
+        counts = values.astype(np.int64)
+        np.clip(counts, self.lo, self.hi, out=counts)
+        counts -= self.shift
+        return counts
+
+
+class TimeSource:
+    """A column of times as whole numbers: a `Source`.
+
+    Attributes
+    ----------
+    base : Source
+        Of raw counts, `NAT` where there is no time.
+    """
+
+    dtype = I8
+
+    def __init__(self, base: Source, lo: int, hi: int, shift: int) -> None:
+        self.base = base
+        self.length = base.length
+        self._shifted = _Shifted(_same, lo, hi, shift)
+
+    @property
+    def nulls(self) -> int | None:
+        """How many rows are null is known by a pass only."""
+        return None
+
+    def reduce(self, summarise: Callable[[Chunk], S], merge: Callable[[S, S], S]) -> S:
+        shifted = replace(self._shifted, summarise=summarise)
+        found: S = self.base.reduce(shifted, merge)
+        return found
+
+    def sample(self, count: int, words: RandomWords) -> NDArray[Any] | None:
+        values = self.base.sample(count, words)
+        if values is None:
+            return None
+        return self._shifted.numbers(values[values != NAT])
+
+
+def _same(chunk: Chunk) -> Chunk:
+    return chunk
+
+
+@dataclass(frozen=True)
+class _Raw(Column):
+    """Makes the raw counts of a column of times."""
+
+    def __call__(self, form: Form) -> Source:
+        column = chosen(form, [str(self.name)]).columns[str(self.name)]
+        found = _local(column, False) if isinstance(column, (Values, Arrow)) else None
+        return super().__call__(form) if found is None else found.raw()
+
+
+class EngineTimes(EngineColumn):
+    """The raw counts of a column of times that an engine holds."""
+
+    def __init__(self, engine: Engine, name: str) -> None:
+        super().__init__(engine, name, _Raw(name))

@@ -1,0 +1,200 @@
+"""Dates, times and durations: the answers of their counts, in their own kind, by type alone."""
+
+import datetime as dt
+import zoneinfo
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+import dpfast as dp
+from dpfast.errors import ArgumentError, ArgumentTypeError, BudgetError, DataError
+from dpfast.rng import InsecureGenerator
+
+N = 4000
+LO, HI = dt.date(2020, 1, 1), dt.date(2022, 1, 1)
+DAYS = np.datetime64(LO) - 30 + np.random.default_rng(1).integers(0, 800, N)
+SPANS = np.random.default_rng(2).integers(-100, 4000, N).astype("m8[s]")
+HOUR = dt.timedelta(hours=1)
+BERLIN = zoneinfo.ZoneInfo("Europe/Berlin")
+ROWS = np.arange(N) % 3 > 0
+
+POINTS = {
+    "median": dp.median,
+    "mean": dp.mean,
+    "quantile": lambda x, **k: dp.quantile(x, 0.9, **k),
+    "quantiles": lambda x, **k: dp.quantiles(x, [0.1, 0.5], **k),
+    "minimum": dp.minimum,
+    "maximum": dp.maximum,
+    "trimmed mean": lambda x, **k: dp.trimmed_mean(x, proportion=0.1, **k),
+    "winsorized mean": lambda x, **k: dp.winsorized_mean(x, proportion=0.1, **k),
+    "mean of some": lambda x, **k: dp.mean(x, where=ROWS, **k),
+    "mean of people": lambda x, **k: dp.mean(x, ids=np.arange(N) // 2, max_rows=2, **k),
+    "mean with weights": lambda x, **k: dp.mean(
+        x, weights=np.linspace(0, 1, N), weight_bounds=(0, 1), **k
+    ),
+}
+
+
+def rng():
+    return InsecureGenerator(4)
+
+
+@pytest.mark.parametrize("relation", ["add-remove", "replace"])
+@pytest.mark.parametrize("name", POINTS)
+def test_an_answer_is_that_of_the_counts(name, relation):
+    call, more = POINTS[name], {"epsilon": 1, "neighbors": relation}
+    lo, hi = np.datetime64(LO), np.datetime64(HI)
+    span = int((hi - lo).astype(int))
+    due = call((DAYS - lo).astype(int), bounds=(0, span), rng=rng(), **more)
+    found = call(DAYS, bounds=(LO, HI), rng=rng(), **more)
+    np.testing.assert_array_equal(found, lo + np.rint(due).astype(int))
+    assert found.dtype == "M8[D]" and np.ndim(found) == np.ndim(due)
+    due = call(SPANS.astype(int), bounds=(0, 3600), rng=rng(), **more)
+    found = call(SPANS, bounds=(0 * HOUR, HOUR), rng=rng(), **more)
+    np.testing.assert_array_equal(found, np.rint(due).astype("m8[s]"))
+
+
+def test_differences_and_sums_are_durations():
+    lo = np.datetime64(LO)
+    due = dp.iqr((DAYS - lo).astype(int), bounds=(0, 731), epsilon=1, rng=rng())
+    assert dp.iqr(DAYS, bounds=(LO, HI), epsilon=1, rng=rng()) == np.timedelta64(round(due), "D")
+    due = dp.sum(SPANS.astype(int), bounds=(-60, 3600), epsilon=1, rng=rng())
+    bounds = (dt.timedelta(minutes=-1), HOUR)
+    found = dp.sum(SPANS, bounds=bounds, epsilon=1, rng=rng())
+    assert found == np.timedelta64(round(due), "s")
+    with pytest.raises(ArgumentTypeError, match="data must be numbers or durations"):
+        dp.sum(DAYS, bounds=(LO, HI), epsilon=1)
+
+
+def test_counts_and_histograms():
+    gaps = np.where(np.arange(N) % 5 > 0, DAYS, np.datetime64("NaT"))
+    assert dp.count(DAYS, epsilon=1, rng=rng()) == dp.count(np.zeros(N), epsilon=1, rng=rng())
+    edges = np.array(["2020-01-01", "2020-06-01", "2021-01-01"], "M8[D]")
+    due, _ = np.histogram(DAYS.astype(int), edges.astype(int))
+    for bins in (edges, list(edges.tolist())):
+        found, made = dp.histogram(DAYS, bins=bins, epsilon=400)
+        np.testing.assert_array_equal(found, due)
+        np.testing.assert_array_equal(made, edges)
+    found, made = dp.histogram(gaps, bins=2, bounds=(LO, HI), epsilon=400)
+    kept = gaps[~np.isnat(gaps)].astype(int)
+    np.testing.assert_array_equal(found, np.histogram(kept, made.astype(int))[0])
+
+
+def forms(tmp_path):
+    """The same days, in every form, with the type of an answer of theirs."""
+    ns = DAYS.astype("M8[ns]")
+    table = pa.table({"d": DAYS, "s": pa.array(ns), "x": range(N)})
+    pq.write_table(table, tmp_path / "t.parquet", row_group_size=999)
+    yield pd.Series(ns), "M8[ns]"
+    yield DAYS.astype(">M8[s]")[::1], "M8[s]"
+    yield np.ma.array(DAYS, mask=False), "M8[D]"
+    yield pl.Series(DAYS), "M8[D]"
+    yield pl.Series(ns).cast(pl.Datetime("us")), "M8[us]"
+    yield pa.array(DAYS), "M8[D]"
+    yield pa.chunked_array([pa.array(ns[:9]), pa.array(ns[9:])]), "M8[ns]"
+    yield pa.array(DAYS).cast(pa.date64()), "M8[ms]"
+    yield dp.scan(tmp_path / "t.parquet", "d"), "M8[D]"
+    yield dp.scan(tmp_path / "t.parquet", "s"), "M8[ns]"
+    yield dp.stream(lambda: table, "d"), "M8[D]"
+    dd = pytest.importorskip("dask.dataframe")
+    yield dd.from_pandas(pd.DataFrame({"d": ns, "x": 1}), npartitions=3)["d"], "M8[ns]"
+
+
+def test_every_form_of_a_column(tmp_path):
+    due = np.median(DAYS.astype(int))
+    for data, dtype in forms(tmp_path):
+        found = dp.median(data, bounds=(LO, HI), epsilon=100)
+        assert found.dtype == dtype, data
+        assert abs(found.astype("M8[D]").astype(int) - due) <= 1
+        mean = dp.mean(data, bounds=(np.datetime64(LO), np.datetime64(HI)), epsilon=100)
+        clipped = np.clip(DAYS, np.datetime64(LO), np.datetime64(HI)).astype(int).mean()
+        assert abs(mean.astype("M8[D]").astype(int) - clipped) <= 2
+
+
+def test_time_zones():
+    days = pd.Series(DAYS.astype("M8[ns]")).dt.tz_localize("UTC")
+    bounds = dt.datetime(2020, 1, 1, tzinfo=BERLIN), dt.datetime(2022, 1, 1, tzinfo=BERLIN)
+    for data in (days, days.dt.tz_convert("Asia/Tokyo"), pl.from_pandas(days), pa.array(days)):
+        found = dp.median(data, bounds=bounds, epsilon=100)
+        assert isinstance(found, dt.datetime) and found.tzinfo is BERLIN
+        assert abs(found - days.median()) < dt.timedelta(days=1)
+        several = dp.quantiles(data, [0.5, 0.9], bounds=bounds, epsilon=100)
+        assert [one.tzinfo for one in several] == [BERLIN] * 2
+        with pytest.raises(ArgumentTypeError, match="bounds must be a date or time with a time"):
+            dp.median(data, bounds=(LO, HI), epsilon=1)
+    with pytest.raises(ArgumentTypeError, match="bounds must be a date or time without a time"):
+        dp.median(DAYS, bounds=bounds, epsilon=1)
+    stamps = tuple(pd.Timestamp(bound) for bound in bounds)
+    assert dp.mean(days, bounds=stamps, epsilon=1, rng=rng()) == dp.mean(
+        days, bounds=bounds, epsilon=1, rng=rng()
+    )
+
+
+def test_rows_without_a_time_are_null():
+    gaps = np.where(np.arange(N) % 5 > 0, DAYS, np.datetime64("NaT"))
+    kept = gaps[~np.isnat(gaps)]
+    for data in (gaps, pd.Series(gaps.astype("M8[ns]")), pl.Series(gaps), pa.array(gaps)):
+        budget = dp.Budget(epsilon=1)
+        with pytest.raises(DataError, match="NaN or null"):
+            dp.mean(data, bounds=(LO, HI), epsilon=1, budget=budget)
+        assert budget.spent["epsilon"] == 1
+        found = dp.mean(data, bounds=(LO, HI), epsilon=100, nan="drop").astype("M8[D]")
+        due = np.clip(kept, np.datetime64(LO), np.datetime64(HI)).astype(int).mean()
+        assert abs(found.astype(int) - due) <= 2
+    low = dp.quantile(gaps, 0.15, bounds=(LO, HI), epsilon=100, nan=LO)
+    assert abs((low - np.datetime64(LO)).astype(int)) <= 1
+    for wrong in (0, HOUR, np.datetime64("NaT")):
+        with pytest.raises((ArgumentTypeError, ArgumentError), match="nan must be a date"):
+            dp.mean(gaps, bounds=(LO, HI), epsilon=1, nan=wrong)
+
+
+@pytest.mark.parametrize(
+    "data, bounds, error, words",
+    [
+        (DAYS, (0, 1), ArgumentTypeError, "bounds must be a date or time"),
+        (DAYS, (LO, HOUR), ArgumentTypeError, "bounds must be a date or time"),
+        (SPANS, (LO, HI), ArgumentTypeError, "bounds must be a duration"),
+        (SPANS, (0, 60), ArgumentTypeError, "bounds must be a duration"),
+        (DAYS, LO, ArgumentError, "bounds must be a pair of dates or times"),
+        (DAYS, (HI, LO), ArgumentError, "the lower one first"),
+        (DAYS, (LO, np.datetime64("NaT", "D")), ArgumentError, "bounds must be a date or time"),
+        (DAYS, (LO, dt.datetime(2022, 1, 1, 12)), ArgumentError, "a whole number of the data's"),
+        (DAYS.astype("M8[ns]"), (dt.date(1, 1, 1), HI), ArgumentError, "that int64 holds"),
+        (DAYS, (LO, "2022-01-01"), ArgumentTypeError, "bounds must be a date or time"),
+        (np.arange(9.0), (LO, HI), ArgumentTypeError, "bounds"),
+        ([LO, HI], (LO, HI), ArgumentTypeError, "bounds"),
+        (DAYS.reshape(2, -1), (LO, HI), ArgumentTypeError, "bounds"),
+    ],
+)
+def test_other_bounds_are_refused_before_the_spend(data, bounds, error, words):
+    budget = dp.Budget(epsilon=1)
+    for call in (dp.median, dp.mean, dp.maximum):
+        with pytest.raises(error, match=words):
+            call(data, bounds=bounds, epsilon=1, budget=budget)
+    assert budget.spent["epsilon"] == 0
+
+
+def test_the_cost_and_a_budget():
+    budget = dp.Budget(epsilon=1)
+    assert budget.cost(dp.median, DAYS, bounds=(LO, HI), epsilon=1) == dp.privacy.Pure(1)
+    dp.median(DAYS, bounds=(LO, HI), epsilon=1, budget=budget)
+    with pytest.raises(BudgetError):
+        dp.count(DAYS, epsilon=1, budget=budget)
+
+
+def test_masks_of_an_engine_are_refused():
+    dd = pytest.importorskip("dask.dataframe")
+    held = dd.from_pandas(pd.DataFrame({"d": DAYS.astype("M8[ns]")}), npartitions=2)["d"]
+    with pytest.raises(ArgumentTypeError, match="where must be left out"):
+        dp.median(held, bounds=(LO, HI), epsilon=1, where=ROWS)
+
+
+def test_no_row_decides_the_type_of_an_answer():
+    """The planted reading, which takes the type of what the rows are, is told apart."""
+    for rows in (DAYS, DAYS[:0], np.full(5, np.datetime64("NaT"), "M8[D]")):
+        found = dp.median(rows, bounds=(LO, HI), epsilon=1, nan="lower")
+        assert found.dtype == "M8[D]" and LO <= found.item() <= HI
