@@ -99,6 +99,7 @@ def test_the_example_of_learning_in_the_readme_runs():
         (GUIDE / "blocks.md", 0, ["blocks", "normality"]),
         pytest.param(GUIDE / "groups.md", 10, [], marks=pytest.mark.full),
         (GUIDE / "keys.md", 6, []),
+        (GUIDE / "engines.md", 3, []),
         (THEORY / "groups.md", 4, []),
         (GUIDE / "streams.md", 0, ["streams"]),
         (GUIDE / "sulq.md", 6, ["learned"]),
