@@ -5,7 +5,7 @@
 
 #include <math.h>
 
-#include "groups/order.h"
+#include "summaries/order.h"
 
 /* A look begins with the ranks within FEW, and goes on until lumps are proposed less often than once
  * in 2^RARE times. */
@@ -38,7 +38,7 @@ static survey look(const dpf_groups_quantile *in, int32_t *x, size_t n, double t
     const size_t to = n > rank && n - rank > reach ? rank + reach : n;
     int64_t next = in->first; /* the first cell that is in no run yet */
     survey s = {0, from > 0 && x[0] >= next, 0};
-    dpf_order_window(x, n, from, to);
+    dpf_order_i32(x, n, from, to);
     for (size_t i = from; i < to;) {
         const int32_t cell = x[i];
         size_t end = i + 1;

@@ -488,9 +488,6 @@ def count(const int32_t[::1] codes not None, uint64_t[::1] out not None):
 
 # --- quantile -------------------------------------------------------------------------------------
 
-cdef extern from "groups/order.h" nogil:
-    void dpf_order_window(int32_t *x, size_t n, size_t start, size_t stop)
-
 cdef extern from "groups/quantile.h" nogil:
     ctypedef struct dpf_groups_quantile:
         int32_t first, last
@@ -511,15 +508,6 @@ cdef extern from "groups/quantile.h" nogil:
                              const int64_t *offsets, size_t groups, dpf_words *words,
                              const dpf_groups_room *room, int32_t *out, size_t *at,
                              dpf_groups_proposal *proposal)
-
-
-def window(int32_t[::1] x not None, size_t start, size_t stop):
-    """Reorder `x` so that ``x[start:stop]`` is what it would be if all were sorted."""
-    if start > stop or stop > <size_t>x.shape[0]:
-        raise ValueError("the window must lie within the numbers")
-    if x.shape[0]:
-        with nogil:
-            dpf_order_window(&x[0], x.shape[0], start, stop)
 
 
 def quantiles(int32_t[::1] rows not None, const int64_t[::1] offsets not None, int32_t first,

@@ -8,7 +8,7 @@ import numpy as np
 
 cimport numpy as cnp
 
-from .core cimport check_status, dtype_of
+from .core cimport DPF_F32, DPF_F64, check_status, dtype_of
 
 cnp.import_array()
 
@@ -29,6 +29,11 @@ cdef extern from "summaries/window.h" nogil:
     void dpf_window_histogram(const uint8_t *x, size_t n, uint8_t flip, uint64_t *counts)
 
 dpf_window_init()
+
+cdef extern from "summaries/order.h" nogil:
+    int dpf_order_window(int kind, void *x, size_t n, size_t start, size_t stop)
+    size_t dpf_order_f64(double *x, size_t n)
+    size_t dpf_order_f32(float *x, size_t n)
 
 
 cdef bint _plain(cnp.ndarray a):
@@ -98,6 +103,39 @@ def bracket_passes(cnp.ndarray values not None, list pivots not None, list outs 
         free(o)
         free(rooms)
         free(c)
+
+
+def nan_last(cnp.ndarray values not None):
+    """Put what is NaN at the end of `values`, in place; return how many are before it."""
+    cdef int kind = dtype_of(values.descr.kind, values.itemsize)
+    cdef void *x = cnp.PyArray_DATA(values)
+    cdef size_t n = values.shape[0]
+    if not (_plain(values) and values.flags.writeable):
+        raise ValueError("nan_last needs a contiguous array that can be written to")
+    if kind == DPF_F64:
+        with nogil:
+            n = dpf_order_f64(<double *>x, n)
+    elif kind == DPF_F32:
+        with nogil:
+            n = dpf_order_f32(<float *>x, n)
+    return n
+
+
+def order_window(cnp.ndarray values not None, size_t start, size_t stop):
+    """Put into ``values[start:stop]`` what sorting would put there, in place; none may be NaN.
+
+    Of types of 4 and 8 bytes.
+    """
+    cdef int kind = dtype_of(values.descr.kind, values.itemsize), status
+    cdef void *x = cnp.PyArray_DATA(values)
+    cdef size_t n = values.shape[0]
+    if values.itemsize < 4 or not (_plain(values) and values.flags.writeable):
+        raise ValueError("order_window needs a contiguous array of 4 or 8 bytes that can be written to")
+    if not start <= stop <= n:
+        raise ValueError("the window must lie within the values")
+    with nogil:
+        status = dpf_order_window(kind, x, n, start, stop)
+    check_status(status)
 
 
 def count_bytes(cnp.ndarray values not None, int first, int thresholds):

@@ -8,11 +8,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
+
 from .base import RowSource, Source, Table, WithRows
 from .batch_reader import lazy_reader
 from .dask import dask_form
 from .files import FileTable
 from .forms import COLUMN, Form, Objects, is_distributed, is_lazy, is_spark, local_form, source_of
+from .memory import MemorySource
 from .spark import spark_form
 from .table import RULE, coded_of, put_last, refuse_objects, rows_of
 from .words import RULE as TEXT
@@ -29,6 +32,8 @@ def form_of(data: Any, name: str, rule: str) -> Form:
     ArgumentTypeError
         For what can be read as nothing.
     """
+    if type(data) is np.ndarray or isinstance(data, MemorySource):  # what most calls have
+        return local_form(data, name, rule)
     if is_lazy(data):
         reader = lazy_reader(data)
         return FileTable(reader, reader.schemas[0].names)
@@ -39,6 +44,8 @@ def form_of(data: Any, name: str, rule: str) -> Form:
 
 def as_source(data: Any, name: str = "data") -> Source:
     """Return the source that reads `data`; a source is taken as it is."""
+    if isinstance(data, MemorySource):
+        return data
     return source_of(form_of(data, name, COLUMN), name)
 
 

@@ -15,7 +15,14 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from .._kernels.summaries import bracket_pass, bracket_passes, count_bytes, histogram_bytes
+from .._kernels.summaries import (
+    bracket_pass,
+    bracket_passes,
+    count_bytes,
+    histogram_bytes,
+    nan_last,
+    order_window,
+)
 from ..sources import ArraySource, Chunk, Source
 from .order_statistics import Block, KnownRanks, Piece, Run, insert, least_from, random_words
 
@@ -345,6 +352,22 @@ def collect(source: Source, target: Target) -> KnownRanks:
         present -= int(np.count_nonzero(np.isnan(values)))
     block = Block(values[:present], ordered=True)
     return known_ranks([block], 0, 0, nulls + values.shape[0] - present, target.missing, source)
+
+
+def select(source: ArraySource, target: Target) -> KnownRanks:
+    """Return the ranks of a target, of an array of at least 4 bytes that kernels can read."""
+    values = source.array.copy()
+    present = nan_last(values)
+    nan = len(values) - present
+    first, last = target.ends(present)
+    first = min(first, present + 1)  # a rank that does not follow n may lie beyond it
+    if (nan and target.missing is not None) or 4 * (last - first) >= present:
+        first, last = 1, present
+        values[:present].sort()
+    else:
+        order_window(values[:present], first - 1, last)
+    block = Block(values[first - 1 : last], ordered=True)
+    return known_ranks([block], first - 1, present - last, nan, target.missing, source)
 
 
 def _sample(source: Source, windows: int = 1) -> Sample:

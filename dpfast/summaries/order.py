@@ -17,13 +17,15 @@ from .._core import checks
 from .._core.types import Number
 from ..errors import DataError
 from ..sources import ArraySource, as_source
-from .floyd_rivest import Target, collect, count, find, find_all, known_ranks
+from .floyd_rivest import Target, collect, count, find, find_all, known_ranks, select
 from .order_statistics import KnownRanks, SortedRows, least_from
 
 __all__ = ["Ranks", "Window", "window"]
 
 #: Up to this many values, sorting a copy costs less than looking for pivots.
 SMALL = 1 << 14
+#: Up to this many values of an array, putting one window of a copy in order costs less.
+MIDDLE = 1 << 18
 
 
 class Window(NamedTuple):
@@ -125,7 +127,7 @@ class Ranks:
             if known.covers(*target.ends(known.n)):
                 break
         else:
-            known = self._cheap(target) or find(self._source, target)
+            known = self._window(target) or self._cheap(target) or find(self._source, target)
             self._keep([known])
         first, last = target.ends(known.n)
         return Window(known.ranks(first, last, convert), first, known.n, known.nan)
@@ -161,6 +163,14 @@ class Ranks:
         """Remember ranks, and forget those that new ones include."""
         old = [a for a in self._known if not a.size or not any(b.covers(*a.ends) for b in new)]
         self._known = old + new
+
+    def _window(self, target: Target) -> KnownRanks | None:
+        """Return the ranks of one target, of an array of few values."""
+        source = self._source
+        if self._sorted or not isinstance(source, ArraySource) or not source.direct:
+            return None
+        few = source.length <= MIDDLE and source.dtype.itemsize >= 4
+        return select(source, target) if few else None
 
     def _cheap(self, target: Target) -> KnownRanks | None:
         """Return all ranks, where that takes no search."""

@@ -114,38 +114,6 @@ def test_counts():
     assert out.tolist() == [1, 0, 2, 3]
 
 
-@pytest.mark.parametrize("levels", [1, 2, 10, 10**9])
-def test_windows_are_those_of_sorting(levels):
-    rng = np.random.default_rng(levels)
-    for _ in range(300):
-        n = int(rng.integers(0, 300))
-        x = rng.integers(-levels, levels, n).astype(np.int32)
-        start, stop = sorted(rng.integers(0, n + 1, 2).tolist())
-        seen = x.copy()
-        kernel.window(seen, start, stop)
-        ordered = np.sort(x)
-        assert (seen[start:stop] == ordered[start:stop]).all()
-        assert (np.sort(seen) == ordered).all()
-
-
-@pytest.mark.parametrize("kind", ["ascending", "descending", "organ pipe", "killer"])
-def test_windows_of_rows_in_a_bad_order(kind):
-    """Rows made to divide badly are sorted by heaps, and give the same."""
-    n = 20_000
-    x = np.arange(n, dtype=np.int32)
-    if kind == "descending":
-        x = x[::-1].copy()
-    elif kind == "organ pipe":
-        x = np.minimum(x, n - x)
-    elif kind == "killer":  # of the middle of three (Musser, 1997)
-        half = n // 2
-        x[:half:2], x[1:half:2] = np.arange(1, half, 2), np.arange(half + 1, n, 2)[: half // 2]
-        x[half:] = 2 * np.arange(n - half)
-    seen = x.copy()
-    kernel.window(seen, n // 2 - 50, n // 2 + 50)
-    assert (seen[n // 2 - 50 : n // 2 + 50] == np.sort(x)[n // 2 - 50 : n // 2 + 50]).all()
-
-
 def chi_square(out, law, first):
     counts = np.bincount(out - first, minlength=len(law))
     due = np.array([float(p) for p in law]) * len(out)

@@ -23,6 +23,13 @@ from ..support.memory import peak
 from ..support.pairwise import quick_rows
 from ..support.paths import on_every_path
 
+
+@pytest.fixture(autouse=True)
+def searched(monkeypatch):
+    """Arrays of a middle size are searched, too; see `test_select` for the other way."""
+    monkeypatch.setattr(order, "MIDDLE", 0)
+
+
 DTYPES = [d.str for d in CHUNK_DTYPES]
 FLOATS = ["<f8", "<f4"]
 

@@ -188,7 +188,6 @@ def quantile(
     return asked.release(view, _make(q, asked, assume_sorted))
 
 
-@takes_times("point")
 def median(
     data: Any,
     *,
