@@ -168,7 +168,14 @@ def local_form(data: Any, name: str, rule: str) -> Form:
         return Values(data, data)
     if isinstance(data, (MemorySource, *FORMS, WithRows, Source, RowSource)):
         return data
-    columns = columns_of_table(data, name)
+    columns: dict[str, Any] | None
+    if is_interchanged(data):
+        make = extra("pyarrow.interchange", f"reading {name}").from_dataframe
+        columns = arrow_table(converted(data, name, rule, make), name) or {}
+        if len(columns) == 1:  # which is how such a frame gives a column
+            return column_form(next(iter(columns.values())), name, rule)
+    else:
+        columns = columns_of_table(data, name)
     if columns is None:
         return column_form(data, name, rule)
     titles = {key: f"column {key!r} of {name}" for key in columns}
@@ -214,6 +221,13 @@ def is_spark(data: Any) -> bool:
 def is_lazy(data: Any) -> bool:
     """Tell whether data are a lazy frame of Polars, by what their type has."""
     return hasattr(type(data), "collect_batches") and hasattr(type(data), "collect_schema")
+
+
+def is_interchanged(data: Any) -> bool:
+    """Tell whether data say what they hold by the dataframe interchange protocol alone."""
+    kind = type(data)
+    others = (*TYPED, *SPEAKS_ARROW, "iloc", "__len__")
+    return hasattr(kind, "__dataframe__") and not any(hasattr(kind, one) for one in others)
 
 
 def is_arrow(data: Any) -> bool:

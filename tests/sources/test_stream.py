@@ -83,6 +83,33 @@ def test_a_lazy_frame_is_data():
     assert dp.covariance(both, bounds=[(0, 100)] * 2, epsilon=1, **rng()).shape == (2, 2)
 
 
+class Frame:
+    """What says what it holds by the dataframe interchange protocol and by nothing else."""
+
+    def __init__(self, table):
+        self._table = table
+
+    def __dataframe__(self, *given, **more):
+        return self._table.__dataframe__(*given, **more)
+
+
+@pytest.mark.filterwarnings("ignore")  # of pandas about the protocol
+def test_the_interchange_protocol():
+    for table in (TABLE, ARROW):
+        found = dp.median(
+            Frame(table[["pay"]] if table is not ARROW else ARROW.select(["pay"])), **B, **rng()
+        )
+        assert found == dp.median(TABLE["pay"], **B, **rng())
+        both = table[["pay", "age"]] if table is not ARROW else ARROW.select(["pay", "age"])
+        means = dp.mean(Frame(both), axis=0, bounds=[(0, 100)] * 2, epsilon=1, **rng())
+        due = dp.mean(TABLE[["pay", "age"]], axis=0, bounds=[(0, 100)] * 2, epsilon=1, **rng())
+        np.testing.assert_array_equal(means, due)
+    with pytest.raises(ArgumentTypeError, match="data must be"):
+        dp.median(Frame(5), **B)
+    with pytest.raises(ArgumentTypeError):
+        dp.median(Frame(TABLE[["town"]]), **B)
+
+
 def test_what_is_no_stream_is_refused_before_the_spend():
     for factory in (ARROW, 5, None, "x.parquet"):
         with pytest.raises(ArgumentTypeError, match="factory must be a function"):
