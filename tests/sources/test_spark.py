@@ -16,7 +16,7 @@ from dpfast.rng import InsecureGenerator
 
 pytest.importorskip("pyspark", reason="pyspark is not installed: pip install 'dpfast[spark]'")
 pytestmark = [
-    pytest.mark.full,
+    pytest.mark.full,  # and one of them by night
     pytest.mark.filterwarnings("ignore"),  # of pyspark about pandas, of the JVM about sockets
     pytest.mark.skipif(shutil.which("java") is None, reason="Spark needs Java 17 or newer"),
 ]
@@ -170,3 +170,60 @@ def test_spark_connect():
         str(own.count(epsilon=1, **rng())["count"].tolist()),
     ]
     assert ran.stdout.split("\n")[-3:-1] == due, ran.stderr[-2000:]
+
+
+CLUSTER = """
+import os, signal, subprocess, sys
+import pandas as pd, dpfast as dp
+from dpfast.rng import InsecureGenerator
+from pyspark.sql import SparkSession
+
+made = SparkSession.builder.master("local-cluster[2,1,1024]").config("spark.ui.enabled", "false")
+made = made.config("spark.executorEnv.PYTHONPATH", os.pathsep.join(sys.path))
+session = made.config("spark.sql.shuffle.partitions", "3").getOrCreate()
+rows = pd.DataFrame({"age": [i % 100 for i in range(4000)], "id": [i % 500 for i in range(4000)]})
+flag = sys.argv[1]
+
+
+def killing(parts):
+    for part in parts:
+        try:
+            os.close(os.open(flag, os.O_CREAT | os.O_EXCL))
+        except FileExistsError:
+            yield part
+            continue
+        daemon = int(subprocess.check_output(["ps", "-o", "ppid=", "-p", str(os.getppid())]))
+        os.kill(daemon, signal.SIGKILL)  # the executor, with all of its tasks
+        yield part
+
+
+data = session.createDataFrame(rows).repartition(6).mapInPandas(killing, "age long, id long")
+B = {"bounds": (0, 99), "epsilon": 1, "rng": InsecureGenerator(5)}
+print(dp.median(dp.spark(data)["age"], **B))
+own = dp.group_by(data, "age", keys=list(range(100)), ids="id", max_groups=9, max_rows=9)
+print(own.count(epsilon=1, rng=InsecureGenerator(5))["count"].tolist())
+print(os.path.exists(flag))
+session.stop()
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(shutil.which("ps") is None, reason="needs ps")
+def test_executors_of_a_cluster_are_killed(tmp_path):
+    """Two executors in processes of their own, of which one is killed in the middle of a pass."""
+    env = {**os.environ, "PYSPARK_PYTHON": sys.executable, "PYTHONPATH": os.pathsep.join(sys.path)}
+    ran = subprocess.run(
+        [sys.executable, "-c", CLUSTER, str(tmp_path / "killed")],
+        capture_output=True,
+        text=True,
+        env=env,
+        timeout=500,
+    )
+    data = pd.DataFrame({"age": np.arange(4000) % 100, "id": np.arange(4000) % 500})
+    own = dp.group_by(data, "age", keys=list(range(100)), ids="id", max_groups=9, max_rows=9)
+    due = [
+        str(dp.median(data["age"], bounds=(0, 99), epsilon=1, **rng())),
+        str(own.count(epsilon=1, **rng())["count"].tolist()),
+        "True",
+    ]
+    assert ran.stdout.split("\n")[-4:-1] == due, ran.stderr[-2000:]
