@@ -8,6 +8,22 @@ from .rng import BitStream
 
 MOST_CELLS: int
 
+def draw_cell(
+    rows: NDArray[np.int64],
+    before: int,
+    n: int,
+    first: int,
+    last: int,
+    whole: int,
+    rest: float,
+    more: float,
+    c: float,
+    worth: NDArray[np.int64] | None,
+    shift: int,
+    levels: int,
+    stream: BitStream | Script,
+) -> tuple[int, tuple[int, int, int, int, int, int, int, int | None] | None]: ...
+
 class Axis:
     bins: int
     def __init__(self, lower: NDArray[np.float64], hi: float, cells: int, exact: bool) -> None: ...

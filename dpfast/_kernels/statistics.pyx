@@ -17,6 +17,85 @@ from .summaries cimport kind_of
 cnp.import_array()
 
 
+# --- draw -----------------------------------------------------------------------------------------
+
+cdef extern from "statistics/draw.h" nogil:
+    ctypedef struct dpf_draw_base:
+        const int64_t *worth
+        int64_t shift
+        int levels
+    ctypedef struct dpf_draw:
+        int64_t first, last, before, n, whole
+        double rest, more, c
+        dpf_draw_base base
+    ctypedef struct dpf_draw_room:
+        double *distance
+        int64_t *start
+        int64_t *end
+        int64_t *less
+        int64_t *leq
+        int64_t *mass
+        uint64_t *total
+    ctypedef struct dpf_draw_found:
+        int64_t cell, less, leq, mass, scale, bottom, top
+        uint64_t bound, word
+    enum:
+        DPF_DRAW_DONE, DPF_DRAW_OPEN, DPF_DRAW_LUMP
+    int dpf_draw_cell(const dpf_draw *given, const int64_t *rows, size_t w, dpf_words *words,
+                      const dpf_draw_room *room, dpf_draw_found *found)
+
+
+def draw_cell(const int64_t[::1] rows not None, int64_t before, int64_t n, int64_t first,
+              int64_t last, int64_t whole, double rest, double more, double c,
+              const int64_t[:, ::1] worth, int64_t shift, int levels, stream not None):
+    """Draw a cell of ``first .. last``: a quantile by the exponential mechanism.
+
+    `rows` are the ascending cells of the ranks from ``before + 1`` on, of `n`. The target rank is
+    ``whole + rest``, and ``more = 1 - rest``. `worth`, `shift` and `levels` are the table of the base
+    measure; all cells weigh the same without.
+
+    Return ``(cell, None)``, or a cell that the caller has to decide, and of its run ``(less, leq, mass,
+    scale, bound, bottom, top, word)``; the word is None where the ranks of the run are not known.
+    """
+    cdef dpf_words own
+    cdef dpf_words *words = source(stream, &own)
+    cdef dpf_draw given
+    cdef dpf_draw_room room
+    cdef dpf_draw_found found
+    cdef size_t w = rows.shape[0], most = 2 * w + 1
+    cdef const int64_t *x = &rows[0] if w else NULL
+    cdef int status
+    if not (first <= last and 0 <= before <= n - <int64_t>w and 0 <= rest <= 1 and 0 <= more <= 1
+            and 0 < c < INFINITY):
+        raise ValueError("the cells, ranks or rate are outside their limits")
+    given.first, given.last, given.before, given.n = first, last, before, n
+    given.whole, given.rest, given.more, given.c = whole, rest, more, c
+    given.base.worth, given.base.shift, given.base.levels = NULL, shift, levels
+    if worth is not None:
+        if worth.shape[0] != 4 or worth.shape[1] != 4096 or not 0 <= levels <= 48:
+            raise ValueError("worth must have 4 rows of 4096 numbers")
+        if first + shift < 1 or (last + shift) >> 48:
+            raise ValueError("cells and shift must be positive together, and below 2**48")
+        given.base.worth = &worth[0, 0]
+    cdef int64_t *memory = <int64_t *>malloc(56 * most)
+    if memory == NULL:
+        raise MemoryError()
+    room.start, room.end, room.less = memory, memory + most, memory + 2 * most
+    room.leq, room.mass = memory + 3 * most, memory + 4 * most
+    room.distance, room.total = <double *>(memory + 5 * most), <uint64_t *>(memory + 6 * most)
+    with nogil:
+        status = dpf_draw_cell(&given, x, w, words, &room, &found)
+    free(memory)
+    check(words)
+    if status == DPF_DRAW_DONE:
+        return found.cell, None
+    if status < 0:
+        raise ValueError("the rows must be ascending cells")
+    word = None if status == DPF_DRAW_LUMP else found.word
+    return found.cell, (found.less, found.leq, found.mass, found.scale, found.bound, found.bottom,
+                        found.top, word)
+
+
 # --- bins -----------------------------------------------------------------------------------------
 
 cdef extern from "statistics/bins.h" nogil:

@@ -68,6 +68,11 @@ class Base:
         self.shift = -((first - 1) >> self.levels) << self.levels
         self.total = self.weight(first, last)
 
+    @property
+    def worth(self) -> NDArray[np.int64] | None:
+        """What each value of each 12-bit digit adds to `upto`; None if all cells weigh the same."""
+        return _tables(self.levels) if self.levels else None
+
     def upto(self, cells: NDArray[np.int64]) -> NDArray[np.int64]:
         """Return ``sum_k 2**k floor((cell + shift) / 2**k)``: bit j is in j + 1 of its terms."""
         table = _tables(self.levels)

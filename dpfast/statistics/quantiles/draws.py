@@ -28,8 +28,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..._kernels.rng import BitStream
+from ..._kernels.statistics import draw_cell
 from ...noise import grid as _grid
-from ...noise.choice import Weights, below
+from ...noise.choice import Weights, below, decide
 from ...noise.distributions.exact import Tail, nearest_double
 from ...noise.grid import Base
 from ...summaries.order import Ranks, Window
@@ -201,9 +202,9 @@ def _split(x: Fraction) -> tuple[int, float]:
 
 
 def _survey(
-    column: Column, target: Fraction, c: float, cells: tuple[int, int], cut: float, ties: bool
+    column: Column, target: Fraction, c: float, cells: tuple[int, int], cut: float
 ) -> _Runs:
-    """Return the runs of cells; with `ties`, also the ranks of a tie that the window cuts."""
+    """Return the runs of cells, with the ranks of a tie that the window cuts."""
     a, b = cells
     middle = max(1, math.ceil(target))
     reach = width(c, column.base.weight(a, b), cut)
@@ -216,7 +217,7 @@ def _survey(
     edges = new.nonzero()[0]
     at = rows[edges[:-1]]
     rank = edges + before if len(edges) else np.zeros(1, np.int64)
-    if ties and len(at):
+    if len(at):
         # Ranks that the window cuts off the first and the last cell are counted, or if those are of
         # no interest, the cells are left to the lumps.
         if a <= at[-1] <= b and rank[-1] < n:
@@ -261,22 +262,26 @@ def choose(
     a, b = cells
     if a == b:
         return a
-    runs = _survey(column, target, c, cells, cut, ties=False)
-    distances = _Distances(runs.less, runs.leq, target)
-    least = distances.least()
-    assert least is not None
-    mass = column.base.mass(runs.start, runs.end)
-    weights = Weights(distances.above(least), c, mass)
+    base, middle = column.base, max(1, math.ceil(target))
+    reach = width(c, base.weight(a, b), cut)
+    window = column.look(lambda n: min(middle, n), reach)
+    whole, rest = divmod(target.numerator, target.denominator)
+    one = target.denominator
     while True:
-        proposal = weights.propose(1, stream)
-        run = int(proposal[0])
-        start, end = int(runs.start[run]), int(runs.end[run])
-        cell = start if start == end else column.base.draw(start, end, int(mass[run]), stream)
-        distance = distances.exact(run)
-        if runs.lump(run):
-            less, leq = column.counts(cell, runs.n)
-            distance = max(Fraction(0), less - target, target - leq)
-        if _keep(weights, proposal, distance - least, stream):
+        cell, run = draw_cell(
+            window.values, window.first - 1, window.n, a, b,
+            whole, rest / one, (one - rest) / one, c,
+            base.worth, base.shift, base.levels, stream,
+        )  # fmt: skip
+        if run is None:
+            return cell
+        less, leq, mass, scale, bound, bottom, top, word = run
+        if word is None:
+            less, leq = column.counts(cell, window.n)
+            word = stream.word()
+        least = max(Fraction(0), bottom - target, target - top)
+        distance = max(Fraction(0), less - target, target - leq) - least
+        if decide(word, c, distance, stream, mass, bound, scale):
             return cell
 
 
@@ -320,7 +325,7 @@ def divide(
     """
     a, b = cells
     bottom, top = ends
-    runs = _survey(column, target, c, cells, cut, ties=True)
+    runs = _survey(column, target, c, cells, cut)
 
     def interval(less: int, leq: int) -> tuple[Fraction, Fraction]:
         return max(Fraction(less), bottom), min(Fraction(leq), top)

@@ -1,0 +1,123 @@
+"""The compiled draw of a quantile is its slow twin, word by word, and open coins are decided."""
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from dpfast._kernels.noise import Script
+from dpfast._kernels.statistics import draw_cell
+from dpfast.noise.distributions.exact import context
+from dpfast.noise.grid import Base
+from dpfast.rng import InsecureGenerator
+from dpfast.statistics.quantiles import draws
+from dpfast.statistics.quantiles.draws import Column, choose
+from dpfast.summaries.order import Ranks
+
+from ..reference.statistics import quantile_draws as twin
+
+
+def pairs(trials, cut, change=lambda c: c):
+    """Draws of the function and of the twin, for random columns, targets, rates and cells."""
+    rng = np.random.default_rng(1)
+    for trial in range(trials):
+        n, last = int(rng.integers(0, 40)), int(rng.choice([3, 40, 2000]))
+        rows = np.sort(rng.integers(0, last + 1, n) if trial % 3 else rng.choice([0, 1, last], n))
+        levels = [0, None, 2][trial % 3]
+        a, b = sorted(rng.integers(0, last + 1, 2).tolist()) if trial % 4 == 3 else (0, last)
+        column = Column(Ranks(rows.astype(float)), 0.0, float(last), 1.0, Base(0, last, levels))
+        low, high = int((rows < a).sum()), int((rows <= b).sum())
+        target = min(max(Fraction(int(rng.integers(0, 7 * n + 1)), 7), low), high) + Fraction(0)
+        c = float(rng.choice([0.02, 0.3, 2.0]))
+        if a == b:
+            continue
+        window = column.look(
+            lambda n, t=target: min(max(1, -(-t.numerator // t.denominator)), n),
+            draws.width(c, column.base.weight(a, b), cut),
+        )
+        due = [
+            twin.draw(
+                window.values.tolist(), window.first - 1, n, a, b, target, change(c), column.base,
+                lambda cell, column=column, n=n: column.counts(cell, n), stream,
+            )
+            for stream in [InsecureGenerator(trial).stream()] for _ in range(12)
+        ]  # fmt: skip
+        stream = InsecureGenerator(trial).stream()
+        yield [choose(column, target, c, (a, b), stream, cut=cut) for _ in range(12)], due
+
+
+@pytest.mark.parametrize("cut", [draws.CUT, -1.0, -100.0], ids=["wide", "narrow", "tiny"])
+def test_draws_are_those_of_the_twin(cut):
+    for found, due in pairs(240, cut):
+        assert found == due
+
+
+def test_a_rate_that_is_too_large_is_caught():
+    same = [found == due for found, due in pairs(60, draws.CUT, lambda c: 1.1 * c)]
+    assert not all(same)
+
+
+ROWS = np.array([5], np.int64)
+
+
+def proposed(word, rows=ROWS):
+    """What one row at 5 makes of the word of a coin: True, False, or what is open."""
+    script = Script([0, 0, word, 0, 0])
+    try:
+        cell, found = draw_cell(rows, 0, 1, 0, 9, 0, 0.75, 0.25, 1.0, None, 0, 0, script)
+    except EOFError:  # not kept, so another proposal is asked for
+        return False
+    return True if found is None else (cell, found)
+
+
+def test_open_coins_are_decided_by_the_exact_probability():
+    low, high = 0, 2**64 - 1
+    assert proposed(low) is True and proposed(high) is False
+    while isinstance(found := proposed((low + high) // 2), bool):
+        low, high = ((low + high) // 2, high) if found else (low, (low + high) // 2)
+    cell, (less, leq, mass, scale, bound, bottom, top, _) = found
+    assert (cell, less, leq, mass, bottom, top) == (0, 0, 0, 5, 0, 1)
+    mp = context(300)
+    edge = int(mp.floor(mass * mp.exp(-0.75) * mp.ldexp(1, scale + 64) / bound))
+    for word, kept in [(edge - 1, True), (edge + 1, False)]:
+        assert not isinstance(proposed(word), bool)
+        column = Column(Ranks(np.array([5.0])), 0.0, 9.0, 1.0)
+        script = Script([0, 0, word, 0, *[0] * 3])
+        assert choose(column, Fraction(3, 4), 1.0, (0, 9), script) == 0
+        assert script.used == (3 if kept else 6)
+
+
+def test_targets_that_no_float_tells_from_a_rank():
+    column = Column(Ranks(np.arange(9.0)), 0.0, 8.0, 1.0)
+    for target in (3 - Fraction(1, 10**40), 3 + Fraction(1, 10**40)):
+        cells = {choose(column, target, 400.0, (0, 8), InsecureGenerator(i).stream())
+                 for i in range(9)}  # fmt: skip
+        assert cells == {2, 3}  # one is nearer by less than any float tells
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"rows": np.array([5, 4])},
+        {"before": -1},
+        {"before": 1},
+        {"first": 10},
+        {"rest": 1.5},
+        {"rest": np.nan},
+        {"c": 0.0},
+        {"c": np.inf},
+        {"worth": np.zeros((3, 4096), np.int64)},
+        {"worth": np.zeros((4, 4096), np.int64), "shift": -1},
+        {"worth": np.zeros((4, 4096), np.int64), "shift": 1 << 48},
+    ],
+)
+def test_what_is_out_of_range_is_refused(change):
+    given = {
+        "rows": ROWS, "before": 0, "n": 1, "first": 0, "last": 9, "whole": 0, "rest": 0.5,
+        "more": 0.5, "c": 1.0, "worth": None, "shift": 1, "levels": 3,
+        "stream": InsecureGenerator(1).stream(),
+    }  # fmt: skip
+    if "rows" in change:
+        given["n"] = 2
+    with pytest.raises(ValueError):
+        draw_cell(*{**given, **change}.values())
