@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import weakref
 from collections.abc import Callable, Generator, Iterator, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
@@ -11,7 +12,7 @@ from .._core.extras import extra
 from ..errors import DataError, DpfastError
 from .arrow import guarded, kind_of, legible
 from .files import Convert, SchemaReader, Want
-from .forms import pyarrow_for
+from .forms import converted, pyarrow_for
 
 T = TypeVar("T")
 
@@ -41,9 +42,10 @@ class StreamReader(SchemaReader):
         pyarrow_for("data")
         self._factory = factory
         self._counted: int | None = None
+        self._first: Callable[[], Any] = lambda: None  # what must not come a second time
         super().__init__([], None)
         self.paths = [path]
-        self.schemas = [legible(self._schema() if schema is None else schema)]
+        self.schemas = [self._schema() if schema is None else legible(schema)]
 
     def check_unchanged(self) -> None:
         """Nothing can be told before a pass; `_batches` compares what comes."""
@@ -70,7 +72,10 @@ class StreamReader(SchemaReader):
         import pyarrow as pa
 
         kinds = {name: self.schemas[0].field(name).type for name in names}
-        for batch in _opened(self._factory(names)):
+        given = self._factory(names)
+        if given is not None and given is self._first():
+            raise DataError(f"{self.paths[0]} must start from the beginning in each pass")
+        for batch in _opened(given):
             found = {name: batch.schema.get_field_index(name) for name in names}
             if any(i < 0 or batch.schema.field(i).type != kinds[name] for name, i in found.items()):
                 raise DataError(
@@ -82,10 +87,14 @@ class StreamReader(SchemaReader):
         """Return the types of the columns, or the error that these are no batches."""
         error = ""
         try:
-            opened = _opened(self._factory(None))
+            given = self._factory(None)
+            opened = _opened(given)
+            if isinstance(given, Iterator):
+                self._first = _kept(given)
             schema = getattr(opened, "schema", None)
             if schema is None:
                 schema = next(iter(opened)).schema
+            schema = legible(schema)
         except DpfastError:
             raise
         except Exception as problem:  # whose message may quote a row
@@ -93,6 +102,14 @@ class StreamReader(SchemaReader):
         if error:
             checks.fail_kind("factory", RULE, self._factory, f", which fails ({error})")
         return schema
+
+
+def _kept(given: Any) -> Callable[[], Any]:
+    """Return what returns an object; weakly if it can, for it may keep a connection busy."""
+    try:
+        return weakref.ref(given)
+    except TypeError:
+        return lambda: given
 
 
 def _opened(given: Any) -> Any:
@@ -118,10 +135,13 @@ def _batch(given: Any) -> Any:
 def lazy_reader(frame: Any) -> StreamReader:
     """Return what reads a lazy frame of Polars, by its schema: batch by batch, in order."""
     pa, pl = pyarrow_for("data"), extra("polars", "a lazy frame")
-    schema = pa.table(pl.DataFrame(schema=frame.collect_schema())).schema
+    rule = "a lazy frame whose columns are known"
+    schema = converted(frame.collect_schema, "data", rule, lambda collect: collect())
+    empty = pa.table(pl.DataFrame(schema=schema)).schema
 
     def factory(names: Sequence[str] | None) -> Any:
-        chosen = frame if names is None else frame.select(names)
+        # By name: a text like "^x$" would be a pattern.
+        chosen = frame if names is None else frame.select(pl.selectors.by_name(*names))
         return chosen.collect_batches(chunk_size=LAZY, maintain_order=True)
 
-    return StreamReader(factory, schema)
+    return StreamReader(factory, empty)

@@ -36,7 +36,7 @@ def form_of(data: Any, name: str, rule: str) -> Form:
         return local_form(data, name, rule)
     if is_lazy(data):
         reader = lazy_reader(data)
-        return FileTable(reader, reader.schemas[0].names)
+        return FileTable(reader, reader.schemas[0].names, is_checked=False)
     if not is_distributed(data):
         return local_form(data, name, rule)
     return spark_form(data) if is_spark(data) else dask_form(data, name)

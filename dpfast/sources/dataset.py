@@ -7,14 +7,14 @@ is told by the files' own schemas and by the names of directories, which are pub
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 from .._core import checks
 from .._core.extras import extra
 from ..errors import DpfastError, SourceError
-from .arrow import kind_of
+from .arrow import arrow_times, kind_of
 from .batch_reader import StreamReader
 from .forms import pyarrow_for
 
@@ -65,48 +65,107 @@ def are_widened(schemas: Sequence[Any]) -> bool:
         return False
     if all(schema.types == first.types for schema in schemas):
         return False
-    return _common(schemas) is not None
+    return common(schemas) is not None
 
 
-def _common(schemas: Sequence[Any]) -> Any:
-    """Return the schema that numbers are widened to; None if there is none."""
+def common(schemas: Sequence[Any]) -> Any:
+    """Return the schema of all files, numbers widened; None if there is none.
+
+    Integers stay integers where one type holds all. Other numbers of different types are float64,
+    as each of them would be in a table. Times of different units have none.
+    """
     import pyarrow as pa
 
+    fields = []
+    for i, name in enumerate(schemas[0].names):
+        kinds = [schema.types[i] for schema in schemas]
+        nullable = any(schema.field(i).nullable for schema in schemas)
+        kind = _wider(kinds)
+        if kind is None:
+            return None
+        fields.append(pa.field(name, kind, nullable))
+    return pa.schema(fields)
+
+
+def _wider(kinds: Sequence[Any]) -> Any:
+    """Return a type that holds what those of some types are read as; None if there is none."""
+    import pyarrow as pa
+
+    first = kinds[0]
+    if all(kind == first for kind in kinds):
+        return first
+    types = pa.types
+    if all(types.is_integer(kind) for kind in kinds):
+        signed = [kind for kind in kinds if types.is_signed_integer(kind)]
+        bits = max(kind.bit_width for kind in kinds)
+        wide = max((k.bit_width for k in kinds if not types.is_signed_integer(k)), default=0)
+        if not signed:
+            return getattr(pa, f"uint{bits}")()
+        if wide < 64:
+            return getattr(pa, f"int{max(bits, min(64, 2 * wide))}")()
+        return pa.float64()
+    if all(types.is_integer(k) or types.is_floating(k) or types.is_decimal(k) for k in kinds):
+        return pa.float64()
+    if any(arrow_times(kind) is not None for kind in kinds):
+        return None
     try:
-        return pa.unify_schemas(list(schemas), promote_options="permissive")
+        fields = [pa.schema([pa.field("x", kind)]) for kind in kinds]
+        return pa.unify_schemas(fields, promote_options="permissive").types[0]
     except pa.ArrowException:
         return None
 
 
 class DatasetReader(StreamReader):
-    """Files of one table."""
+    """Files of one table, read one after the other."""
 
     def __init__(self, texts: Sequence[str], name: Path) -> None:
         from pyarrow import dataset as ds
 
         self._system, places = _places(texts)
-        files = [file for place in places for file in _listed(self._system, place)]
-        kinds = {FORMATS.get(os.path.splitext(file)[1].lower()) for file in files}
+        listed = [(place, _listed(self._system, place)) for place in places]
+        self._files = [file for _, files in listed for file in files]
+        kinds = {FORMATS.get(os.path.splitext(file)[1].lower()) for file in self._files}
         if len(kinds) != 1 or None in kinds:
             known = ", ".join(FORMATS)
             raise SourceError(f"{name} must be files of one format, that end in one of {known}")
-        self._files = files
         self._stamps = self._stamped()
-        keyed = all("=" in os.path.dirname(file) for file in files)
-        hive = ds.HivePartitioning.discover() if keyed else None
-        arguments = {"format": kinds.pop(), "filesystem": self._system, "partitioning": hive}
-        parts = [ds.dataset([file], **arguments) for file in files]
+        form, parts = kinds.pop(), []
+        for place, files in listed:
+            keys = self._keys(place, files)
+            hive = None if keys is None else ds.HivePartitioning(keys)
+            for file in files:
+                given = {"format": form, "filesystem": self._system}
+                own = ds.dataset([file], **given).schema.names
+                if keys is not None and not set(own).isdisjoint(keys.names):
+                    raise SourceError(
+                        f"{name} must have no column that is also a key in the names of directories"
+                    )
+                part = ds.dataset([file], partitioning=hive, partition_base_dir=place, **given)
+                parts.append(part)
         if any(part.schema.names != parts[0].schema.names for part in parts):
             raise SourceError(f"{name} must have the same columns in every file")
-        schema = _common([part.schema for part in parts])
+        schema = common([part.schema for part in parts])
         if schema is None:
             raise SourceError(f"{name} must have columns whose types have a common one")
-        whole = ds.dataset(files, schema=schema, **arguments)
 
-        def opened(names: Sequence[str] | None) -> Any:
-            return whole.scanner(columns=names and list(names)).to_reader()
+        def opened(names: Sequence[str] | None) -> Iterator[Any]:
+            for part in parts:
+                yield from _widened(part, schema.names if names is None else names, schema)
 
-        super().__init__(opened, whole.schema, name)
+        super().__init__(opened, schema, name)
+
+    def _keys(self, place: str, files: Sequence[str]) -> Any:
+        """Return the keys in the names of directories below a place, told by all names at once."""
+        from pyarrow import dataset as ds
+
+        if not all("=" in os.path.dirname(file[len(place) :]) for file in files):
+            return None
+        options = ds.FileSystemFactoryOptions(place)
+        options.partitioning_factory = ds.HivePartitioning.discover()
+        made = ds.FileSystemDatasetFactory(
+            self._system, list(files), ds.ParquetFileFormat(), options
+        )
+        return made.inspect_schemas()[-1]
 
     def check_unchanged(self) -> None:
         if self._stamped() != self._stamps:
@@ -121,6 +180,19 @@ class DatasetReader(StreamReader):
         if why:
             raise SourceError(f"{self._files[0]} cannot be read: {why}")
         return [(info.path, info.size, info.mtime_ns) for info in found]
+
+
+def _widened(part: Any, names: Sequence[str], schema: Any) -> Iterator[Any]:
+    """Yield the batches of a file, its columns in the types of a schema."""
+    import pyarrow as pa
+
+    fields = [schema.field(name) for name in names]
+    for batch in part.to_batches(columns=list(names)):
+        arrays = [
+            array if array.type == field.type else array.cast(field.type, safe=False)
+            for array, field in zip(batch.columns, fields, strict=True)
+        ]
+        yield pa.RecordBatch.from_arrays(arrays, schema=pa.schema(fields))
 
 
 def _places(texts: Sequence[str]) -> tuple[Any, list[str]]:
@@ -163,10 +235,10 @@ def _listed(system: Any, place: str) -> list[str]:
     ]
     if not files:
         raise SourceError(f"{place!r} holds no files that can be read")
-    return sorted(files)
+    return sorted(files, key=lambda file: file.split("/"))
 
 
-def refuse_logs(place: str, inside: Sequence[str]) -> None:
+def refuse_logs(place: str, inside: Iterable[str]) -> None:
     """Refuse a table whose files may hold rows that were deleted: only its log tells which."""
     for path in inside:
         folder = os.path.basename(os.path.dirname(path))

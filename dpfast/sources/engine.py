@@ -112,7 +112,7 @@ class Task(Generic[S]):
         except DpfastError as error:
             failed = error
         if failed is not None or _kind(made) != self.kind:
-            _refuse_type()
+            refuse_type()
         rows = Counted(self.summarise, (number + 1) << MOST_ROWS)
         with alone():
             found = made.reduce(rows, partial(_both, self.merge))
@@ -232,7 +232,7 @@ def _kind(made: Any) -> tuple[np.dtype[Any] | None, int | None]:
     return getattr(made, "dtype", None), getattr(made, "width", None)
 
 
-def _refuse_type() -> NoReturn:
+def refuse_type() -> NoReturn:
     raise DataError("a partition must have the types that its table declares, and has not")
 
 
@@ -256,7 +256,7 @@ def chosen(form: Form, names: Sequence[str]) -> Named:
     """Return some columns of the form of a table."""
     columns = form.columns if isinstance(form, Named) else {}
     if not all(name in columns for name in names):
-        _refuse_type()
+        refuse_type()
     return Named({name: columns[name] for name in names}, columns)
 
 

@@ -331,11 +331,13 @@ class Columns(WithRows):
 
 
 class FileTable(Columns, Table):
-    """Named columns, each of numbers or of text."""
+    """Named columns, each of numbers, text or times; if not `is_checked`, that is told when it is
+    used.
+    """
 
-    def __init__(self, reader: Reader, names: Sequence[str]) -> None:
+    def __init__(self, reader: Reader, names: Sequence[str], is_checked: bool = True) -> None:
         super().__init__(reader, names)
-        for name in names:
+        for name in names if is_checked else ():
             # What text and dates are good for is for a release to say.
             if not (reader.holds_text(name) or reader.holds_times(name)):
                 reader.numbers(name)

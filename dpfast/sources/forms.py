@@ -69,11 +69,15 @@ class Objects(MemorySource):
 
 @dataclass(frozen=True, slots=True)
 class Values:
-    """A NumPy array of any shape and dtype, and what was given: `mask` is that of a masked one."""
+    """A NumPy array of any shape and dtype, and what was given: `mask` is that of a masked one.
+
+    Times are `aware` if they have a time zone; the array has them in UTC.
+    """
 
     array: NDArray[Any]
     given: Any
     mask: NDArray[np.bool_] | None = None
+    aware: bool = False
 
     def source(self, name: str) -> Source:
         return ArraySource(self.array, self.mask, name)
@@ -188,6 +192,7 @@ def column_form(data: Any, name: str, rule: str) -> Objects | Values | Arrow:
         return data
     if is_distributed(data):
         checks.fail_kind(name, rule, data, ", which an engine holds: compute it first")
+    aware = has_zone(data)
     data = unwrapped(data)
     if is_untyped(data):
         return Objects(untyped_rows(data, name))
@@ -195,7 +200,7 @@ def column_form(data: Any, name: str, rule: str) -> Objects | Values | Arrow:
         mask = None if data.mask is np.ma.nomask else np.ma.getmaskarray(data)
         return Values(np.ma.getdata(data), data, mask)
     if isinstance(data, np.ndarray):
-        return Values(np.asarray(data), data)
+        return Values(np.asarray(data), data, None, aware)
     if is_arrow(data):
         return Arrow(chunked(data, name, rule))
     array = converted(data, name, rule, numpy_array)
@@ -237,6 +242,11 @@ def is_arrow(data: Any) -> bool:
     return type(data).__name__ == "Categorical" or any(hasattr(data, one) for one in SPEAKS_ARROW)
 
 
+def has_zone(data: Any) -> bool:
+    """Tell whether a column of pandas declares that its times have a time zone."""
+    return getattr(getattr(data, "dtype", None), "tz", None) is not None
+
+
 def unwrapped(data: Any) -> Any:
     """Return what a column of pandas holds, by the type that it declares.
 
@@ -247,8 +257,8 @@ def unwrapped(data: Any) -> Any:
     if isinstance(dtype, np.dtype) or not hasattr(dtype, "construct_array_type"):
         return data
     array = getattr(data, "array", data)  # of a series or an index
-    if getattr(dtype, "kind", "O") == "M":  # with a time zone, which NumPy has not
-        return np.asarray(array, "M8[ns]")
+    if has_zone(data):  # which NumPy has not
+        return np.asarray(array, f"M8[{dtype.unit}]")
     if hasattr(dtype, "subtype") and hasattr(dtype, "fill_value"):  # sparse
         return np.asarray(array, dtype.subtype)
     if is_arrow(array):  # but text in Python's own objects, which need not be text elsewhere

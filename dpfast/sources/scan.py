@@ -119,10 +119,18 @@ def scan(path: Paths, column: str | int | Columns | None = None) -> Source | Tab
     """
     several = isinstance(path, (list, tuple))
     for one in path if several else [path]:  # type: ignore[union-attr]
-        if not isinstance(one, (str, os.PathLike)):
+        if not (isinstance(one, (str, os.PathLike)) and isinstance(os.fspath(one), str)):
             checks.fail_type("path", "a string or a path, or a list of these", path)
-    if several and not path:
-        checks.fail("path", "at least one path, if it is a list", path)
+    if several and not (path and all(os.fspath(one) for one in path)):  # type: ignore[union-attr]
+        checks.fail("path", "at least one path, and none empty, if it is a list", path)
+    wanted = wanted_columns(column)
+    found = _reader(path)
+    names = [found.find(picker(one)) for one in wanted]
+    return columns(found, distinct(names) if isinstance(column, (list, tuple)) else names[0])
+
+
+def wanted_columns(column: Any) -> list[Any]:
+    """Check what `column` may be, and return it as a list."""
     wanted: list[Any] = list(column) if isinstance(column, (list, tuple)) else [column]
     rule = "a name, a place from 0, a list of these, or None"
     for one in wanted:
@@ -132,9 +140,7 @@ def scan(path: Paths, column: str | int | Columns | None = None) -> Source | Tab
             checks.fail_type("column", rule, column)
     if not wanted:
         checks.fail("column", "at least one name, if it is a list", column)
-    found = _reader(path)
-    names = [found.find(picker(one)) for one in wanted]
-    return columns(found, distinct(names) if isinstance(column, (list, tuple)) else names[0])
+    return wanted
 
 
 def columns(reader: Reader, names: str | list[str]) -> FileSource | Table | Text:
@@ -176,7 +182,7 @@ def _reader(path: Paths) -> Reader:
     paths = _paths(path)
     if os.path.isdir(path):
         root = Path(path)
-        refuse_logs(os.fspath(path), [str(p) for p in root.rglob("*") if p.suffix == ".json"])
+        refuse_logs(os.fspath(path), map(str, root.rglob("*")))
         if all("=" in str(p.relative_to(root).parent) for p in paths):
             return dataset_reader([path])
     first = paths[0]

@@ -9,7 +9,7 @@ from .._core import checks
 from .base import Source, Table
 from .batch_reader import RULE, StreamReader
 from .pick import distinct, picker
-from .scan import Columns, columns
+from .scan import Columns, columns, wanted_columns
 
 
 def stream(
@@ -57,7 +57,7 @@ def stream(
     """
     if not callable(factory):
         checks.fail_type("factory", RULE, factory)
+    wanted = wanted_columns(column)
     reader = StreamReader(lambda _names: factory())
-    wanted: list[Any] = list(column) if isinstance(column, (list, tuple)) else [column]
     names = [reader.find(picker(one)) for one in wanted]
     return columns(reader, distinct(names) if isinstance(column, (list, tuple)) else names[0])

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import datetime as dt
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any, TypeVar
 
 import numpy as np
@@ -17,10 +18,10 @@ from numpy.typing import NDArray
 from .._core import checks
 from ..errors import DpfastError
 from .arrow import arrow_times
-from .base import Chunk, RandomWords, Source
+from .base import Chunk, RandomWords, Source, Table
 from .data import form_of
-from .engine import Column, Engine, EngineColumn, chosen
-from .files import Columns, FileSource
+from .engine import Column, Engine, EngineColumn, chosen, refuse_type
+from .files import Columns, FileSource, Reader
 from .forms import Arrow, Form, Values
 from .memory import ArraySource, ColumnSource, MemorySource
 
@@ -70,12 +71,41 @@ class Times:
             count = found.astype(self.dtype)
             # A count that int64 cannot hold goes round, and does not come back.
             whole = bool(count == found) and bool(count.astype(found.dtype) == found)
-        except OverflowError:
+        except (OverflowError, TypeError):  # years are no number of seconds
             whole = False
         if not whole:
             unit = np.datetime_data(self.dtype)[0]
             checks.fail(name, f"a whole number of the data's unit, {unit}, that int64 holds", value)
         return int(count.view(np.int64))
+
+    def ascending(self, name: str, rule: str, values: Any) -> tuple[list[int], dt.tzinfo | None]:
+        """Return public times that ascend as counts, and the zone of the first.
+
+        Raises
+        ------
+        ArgumentError, ArgumentTypeError
+            For what are no such times, or are too far apart, or cannot be told in their zone.
+        """
+        try:
+            each = [values[i] for i in range(len(values))]
+        except Exception:  # whatever an object thinks of being a sequence
+            each = []
+        if isinstance(values, (str, bytes)) or len(each) < 2:
+            checks.fail(name, rule, values)
+        counts = [self.count(name, one) for one in each]
+        if any(a > b for a, b in pairwise(counts)) or counts[-1] - counts[0] >= 2**62:
+            checks.fail(name, rule, values)
+        zone = getattr(each[0], "tzinfo", None)
+        zone = zone if isinstance(zone, dt.tzinfo) else None
+        if self.aware:
+            ends = np.array([counts[0], counts[-1]], np.int64).view(self.dtype)
+            try:
+                _in_zone(ends, zone or dt.UTC)
+            except Exception:  # of Python's own times, or of a zone of the caller's
+                ends = ends[:0]
+            if not len(ends):
+                checks.fail(name, "times that Python's datetime can tell in their zone", values)
+        return counts, zone
 
     def point(self, counts: Any, lower: int, zone: dt.tzinfo | None) -> Any:
         """Return the time of a count above a lower bound, or those of an array."""
@@ -106,7 +136,10 @@ def _numpy(value: Any) -> Any:
         if isinstance(value, (dt.datetime, dt.timedelta)) and hasattr(value, convert):
             return getattr(value, convert)()
     if isinstance(value, dt.datetime) and value.tzinfo is not None:
-        value = value.astimezone(dt.UTC).replace(tzinfo=None)
+        try:
+            value = value.astimezone(dt.UTC).replace(tzinfo=None)
+        except Exception:  # beyond what a datetime holds, or of a zone of the caller's
+            return None
     if isinstance(value, dt.date):
         return np.datetime64(value)
     return np.timedelta64(value) if isinstance(value, dt.timedelta) else None
@@ -128,55 +161,51 @@ class TimeColumn:
     times: Times
     raw: Callable[[], Source]
 
-    def between(self, lo: int, hi: int, shift: int) -> TimeSource:
-        """Return the counts, clipped to bounds and less a shift, as numbers."""
-        return TimeSource(self.raw(), lo, hi, shift)
-
-    def whole(self) -> TimeSource:
-        """Return numbers as many as there are times, for a count."""
-        return self.between(0, 0, 0)
+    def read(self, numbers: Callable[[NDArray[Any]], NDArray[np.int64]]) -> TimeSource:
+        """Return the column as what is made of its counts."""
+        return TimeSource(self.raw(), numbers)
 
 
-def time_column(data: Any) -> TimeColumn | None:
-    """Return data as a column of times, by its type; None if that is another one.
+def time_column(data: Any) -> tuple[Any, TimeColumn | None]:
+    """Return what data are, to be read once, and that as a column of times, if it is one.
 
-    No row is looked at.
+    That is told by its type: no row is looked at.
     """
     dtype = getattr(data, "dtype", None)
     if isinstance(dtype, np.dtype) and dtype.kind not in "Mm":
-        return None
+        return data, None
     if isinstance(data, (MemorySource, list, tuple, dict, str)):
-        return None
+        return data, None
     try:
         form = form_of(data, "data", RULE)
     except DpfastError:  # what is no data is told by whoever reads it
-        return None
-    zone = getattr(dtype, "tz", None) is not None
+        return data, None
+    # A reader can be read once, so what has been made of it is what goes on.
+    given = data if isinstance(form, Values) else form
     if isinstance(form, (Values, Arrow)):
-        found = _local(form, zone)
-    elif (
-        isinstance(form, Columns)
-        and len(form.names) == 1
-        and form.reader.holds_times(form.names[0])
-    ):
-        (name,) = form.names
-        kind = form.reader.typed(name, False)
-        assert isinstance(kind, Arrow)
-        kinds = arrow_times(kind.chunked.type)
-        assert kinds is not None
-        how, reader = kinds.how, form.reader
-        return TimeColumn(Times(kinds.dtype, kinds.aware), lambda: FileSource(reader, name, how))
-    elif isinstance(form, EngineColumn) and form.names:
+        return given, _local(form)
+    if isinstance(form, Columns) and not isinstance(form, Table) and len(form.names) == 1:
+        return given, _of_file(form.reader, *form.names)
+    if isinstance(form, EngineColumn) and form.names:
         engine, (name,) = form.engine, form.names
         like = chosen(engine.like, [name]).columns[name]
-        found = _local(like, False) if isinstance(like, (Values, Arrow)) else None
-        return found and TimeColumn(found.times, lambda: EngineTimes(engine, name))
-    else:
-        found = None
-    return found
+        found = _local(like) if isinstance(like, (Values, Arrow)) else None
+        if found is not None:
+            times = found.times
+            return given, TimeColumn(times, lambda: EngineTimes(engine, name, times))
+    return given, None
 
 
-def _local(form: Values | Arrow, zone: bool) -> TimeColumn | None:
+def _of_file(reader: Reader, name: str) -> TimeColumn | None:
+    """Return a column of files as one of times, if it is one."""
+    like = reader.typed(name, False) if reader.holds_times(name) else None
+    kinds = arrow_times(like.chunked.type) if isinstance(like, Arrow) else None
+    if kinds is None:
+        return None
+    return TimeColumn(Times(kinds.dtype, kinds.aware), lambda: FileSource(reader, name, kinds.how))
+
+
+def _local(form: Values | Arrow) -> TimeColumn | None:
     """Return a column in memory as one of times, if it is one."""
     if isinstance(form, Arrow):
         kinds = arrow_times(form.chunked.type)
@@ -190,41 +219,59 @@ def _local(form: Values | Arrow, zone: bool) -> TimeColumn | None:
     if np.datetime_data(array.dtype)[0] == "generic":
         return None
     return TimeColumn(
-        Times(array.dtype.newbyteorder("="), zone),
+        Times(array.dtype.newbyteorder("="), form.aware),
         lambda: ArraySource(array.view(array.dtype.str[0] + "i8"), mask),
     )
 
 
 @dataclass(frozen=True)
-class _Shifted:
-    """Clips the counts of a chunk and takes a shift from them; those that are no time are null."""
+class Clipped:
+    """Counts between two others, less a shift."""
 
-    summarise: Callable[[Chunk], Any]
     lo: int
     hi: int
     shift: int
 
-    def __call__(self, chunk: Chunk) -> Any:
-        return self.summarise(self.chunk(chunk))
+    def __call__(self, values: NDArray[Any]) -> NDArray[np.int64]:
+        counts = values.astype(np.int64)
+        np.clip(counts, self.lo, self.hi, out=counts)
+        counts -= self.shift
+        return counts
 
-    def chunk(self, chunk: Chunk) -> Chunk:
+
+@dataclass(frozen=True)
+class Binned:
+    """Numbers of the bins between edges; what is outside is outside of 0 .. bins."""
+
+    edges: tuple[int, ...]
+
+    def __call__(self, values: NDArray[Any]) -> NDArray[np.int64]:
+        edges = np.array(self.edges, np.int64)
+        bins = np.searchsorted(edges, values, "right") - 1
+        bins[values == edges[-1]] -= 1  # the last bin has both of its ends
+        bins[values > edges[-1]] += 1
+        return bins
+
+
+@dataclass(frozen=True)
+class _Read:
+    """Makes numbers of the counts of a chunk; those that are no time are null."""
+
+    summarise: Callable[[Chunk], Any]
+    numbers: Callable[[NDArray[Any]], NDArray[np.int64]]
+
+    def __call__(self, chunk: Chunk) -> Any:
         values, start, nulls, present = chunk
         here = values != NAT
         numbers = self.numbers(values)
         if here.all():
-            return Chunk(numbers, start, nulls, present)
+            return self.summarise(Chunk(numbers, start, nulls, present))
         kept = numbers[here]
         whole = here if not nulls else None
         if present is not None:
             whole = present.copy()
             whole[present] = here
-        return Chunk(kept, start, nulls + len(values) - len(kept), whole)
-
-    def numbers(self, values: NDArray[Any]) -> NDArray[np.int64]:
-        counts = values.astype(np.int64)
-        np.clip(counts, self.lo, self.hi, out=counts)
-        counts -= self.shift
-        return counts
+        return self.summarise(Chunk(kept, start, nulls + len(values) - len(kept), whole))
 
 
 class TimeSource:
@@ -238,10 +285,10 @@ class TimeSource:
 
     dtype = I8
 
-    def __init__(self, base: Source, lo: int, hi: int, shift: int) -> None:
+    def __init__(self, base: Source, numbers: Callable[[NDArray[Any]], NDArray[np.int64]]) -> None:
         self.base = base
         self.length = base.length
-        self._shifted = _Shifted(_same, lo, hi, shift)
+        self._numbers = numbers
 
     @property
     def nulls(self) -> int | None:
@@ -249,33 +296,28 @@ class TimeSource:
         return None
 
     def reduce(self, summarise: Callable[[Chunk], S], merge: Callable[[S, S], S]) -> S:
-        shifted = replace(self._shifted, summarise=summarise)
-        found: S = self.base.reduce(shifted, merge)
+        found: S = self.base.reduce(_Read(summarise, self._numbers), merge)
         return found
 
     def sample(self, count: int, words: RandomWords) -> NDArray[Any] | None:
         values = self.base.sample(count, words)
-        if values is None:
-            return None
-        return self._shifted.numbers(values[values != NAT])
-
-
-def _same(chunk: Chunk) -> Chunk:
-    return chunk
+        return None if values is None else self._numbers(values[values != NAT])
 
 
 @dataclass(frozen=True)
 class _Raw(Column):
-    """Makes the raw counts of a column of times."""
+    """Makes the raw counts of a column of times of the type that is declared."""
+
+    times: Times
 
     def __call__(self, form: Form) -> Source:
         column = chosen(form, [str(self.name)]).columns[str(self.name)]
-        found = _local(column, False) if isinstance(column, (Values, Arrow)) else None
-        return super().__call__(form) if found is None else found.raw()
+        found = _local(column) if isinstance(column, (Values, Arrow)) else None
+        return refuse_type() if found is None or found.times != self.times else found.raw()
 
 
 class EngineTimes(EngineColumn):
     """The raw counts of a column of times that an engine holds."""
 
-    def __init__(self, engine: Engine, name: str) -> None:
-        super().__init__(engine, name, _Raw(name))
+    def __init__(self, engine: Engine, name: str, times: Times) -> None:
+        super().__init__(engine, name, _Raw(name, times))

@@ -5,12 +5,14 @@ from __future__ import annotations
 import datetime as dt
 import functools
 from collections.abc import Callable, Sequence
+from itertools import pairwise
 from typing import Any, Literal, TypeVar
 
 import numpy as np
 
 from .._core import checks
-from ..sources.times import Times, time_column
+from .._kernels.statistics import MOST_CELLS
+from ..sources.times import Binned, Clipped, TimeColumn, Times, time_column
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -29,24 +31,22 @@ def takes_times(answer: Answer) -> Callable[[F], F]:
     def decorate(release: F) -> F:
         @functools.wraps(release)
         def call(*args: Any, **kwargs: Any) -> Any:
-            data = args[0] if args else kwargs.get("data")
-            column = time_column(data)
+            data, column = _first(args, kwargs)
             if column is None or "bounds" not in kwargs:
-                return release(*args, **kwargs)
-            times, bounds = column.times, kwargs["bounds"]
+                return release(data, *args[1:], **kwargs)
+            times = column.times
             if answer == "total" and times.dtype.kind == "M":
                 checks.fail_kind(
                     "data", "numbers or durations", data, " of dates, whose sum is none"
                 )
-            lo, hi = limits(times, bounds)
+            lo, hi, zone = limits(times, kwargs["bounds"])
             shift = 0 if answer == "total" else lo
             kwargs["bounds"] = lo - shift, hi - shift
             nan = kwargs.get("nan", "raise")
             if not isinstance(nan, str):
                 kwargs["nan"] = times.count("nan", nan) - shift
-            kwargs.pop("data", None)
-            found = release(column.between(lo, hi, shift), *args[1:], **kwargs)
-            return times.point(found, lo, _zone(bounds)) if answer == "point" else times.span(found)
+            found = release(column.read(Clipped(lo, hi, shift)), *args[1:], **kwargs)
+            return times.point(found, lo, zone) if answer == "point" else times.span(found)
 
         return call  # type: ignore[return-value]
 
@@ -58,8 +58,9 @@ def counts_times(release: F) -> F:
 
     @functools.wraps(release)
     def call(*args: Any, **kwargs: Any) -> Any:
-        column = time_column(args[0]) if args else None
-        return release(*args, **kwargs) if column is None else release(column.whole(), **kwargs)
+        data, column = _first(args, kwargs)
+        source = data if column is None else column.read(Clipped(0, 0, 0))
+        return release(source, *args[1:], **kwargs)
 
     return call  # type: ignore[return-value]
 
@@ -69,42 +70,42 @@ def bins_times(release: F) -> F:
 
     @functools.wraps(release)
     def call(*args: Any, **kwargs: Any) -> Any:
-        column = time_column(args[0]) if args else None
+        data, column = _first(args, kwargs)
         if column is None or kwargs.get("bins") is None:
-            return release(*args, **kwargs)
-        times, bins = column.times, kwargs["bins"]
+            return release(data, *args[1:], **kwargs)
+        times, bins, bounds = column.times, kwargs["bins"], kwargs.pop("bounds", None)
+        rule = f"at least 2 {times.several} in ascending order"
         if isinstance(bins, (Sequence, np.ndarray)):
-            zone, edges = _zone(bins), [times.count("bins", edge) for edge in bins]
+            edges, zone = times.ascending("bins", rule, bins)
         else:
-            bounds = kwargs.pop("bounds", None)
-            (lo, hi), zone = limits(times, bounds), _zone(bounds)
+            lo, hi, zone = limits(times, bounds)
             parts = checks.whole("bins", bins, 1)
+            if parts > MOST_CELLS:
+                checks.fail("bins", f"at most {MOST_CELLS}", bins)
+            if parts > hi - lo:
+                checks.fail("bounds", f"far enough apart for {parts} bins", bounds)
             edges = [lo + (hi - lo) * i // parts for i in range(parts + 1)]
-        first = edges[0] if edges else 0
-        kwargs["bins"] = [edge - first for edge in edges]
-        # What is outside stays outside.
-        source = column.between(first - 1, max(edges, default=0) + 1, first)
-        found, made = release(source, **kwargs)
-        return found, times.point(made, first, zone)
+        if any(a == b for a, b in pairwise(edges)):
+            checks.fail("bins", rule, bins)
+        kwargs["bins"] = range(len(edges))
+        counts, _ = release(column.read(Binned(tuple(edges))), *args[1:], **kwargs)
+        whole = np.array(edges, object) - edges[0]
+        return counts, times.point(whole, edges[0], zone)
 
     return call  # type: ignore[return-value]
 
 
-def limits(times: Times, bounds: Any) -> tuple[int, int]:
-    """Return public bounds of a column of times as whole numbers of its unit."""
+def _first(args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, TimeColumn | None]:
+    """Return the data of a call, which are taken from its keywords, as a column of times, too."""
+    if not args and "data" not in kwargs:
+        raise TypeError("a release needs data, as its first argument")
+    return time_column(args[0] if args else kwargs.pop("data"))
+
+
+def limits(times: Times, bounds: Any) -> tuple[int, int, dt.tzinfo | None]:
+    """Return public bounds of a column of times as whole numbers of its unit, and their zone."""
     rule = f"a pair of {times.several}, the lower one first"
-    try:
-        lo, hi = bounds
-    except (TypeError, ValueError):
-        lo = hi = None
-    if hi is None:
+    counts, zone = times.ascending("bounds", rule, bounds)
+    if len(counts) != 2:
         checks.fail("bounds", rule, bounds)
-    first, last = times.count("bounds", lo), times.count("bounds", hi)
-    if first > last or last - first >= 2**62:
-        checks.fail("bounds", rule, bounds)
-    return first, last
-
-
-def _zone(bounds: Any) -> dt.tzinfo | None:
-    zone = getattr(bounds[0], "tzinfo", None)
-    return zone if isinstance(zone, dt.tzinfo) else None
+    return counts[0], counts[1], zone

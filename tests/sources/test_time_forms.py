@@ -1,0 +1,265 @@
+"""Faults that were found in streams, places and times, each as what it has to be."""
+
+import datetime as dt
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+import dpfast as dp
+from dpfast.errors import ArgumentError, ArgumentTypeError, DataError, SourceError
+
+LO, HI = dt.date(2020, 1, 1), dt.date(2022, 1, 1)
+DAYS = np.datetime64(LO) + np.arange(500)
+US = DAYS.astype("M8[us]")
+BOTH = {"bounds": (LO, HI), "epsilon": 1}
+SURE = {"bounds": (0, 9), "epsilon": 400}
+
+
+def test_a_reader_is_read_once():
+    table = pa.table({"x": np.arange(1000.0) % 100, "y": np.ones(1000)})
+    np.testing.assert_array_equal(dp.count(table.to_reader(), axis=0, epsilon=100), [1000, 1000])
+    two = [(0, 100)] * 2
+    means = dp.mean(table.to_reader(), axis=0, bounds=two, epsilon=300)
+    np.testing.assert_allclose(means, [49.5, 1], atol=0.1)
+    counts, _ = dp.histogram(table.to_reader(), bins=2, bounds=two, epsilon=300)
+    assert counts.sum() == 1000
+
+
+def write(path, **columns):
+    path.parent.mkdir(parents=True, exist_ok=True)
+    pq.write_table(pa.table(columns), path)
+
+
+def test_a_key_is_told_by_what_lies_below_the_place(tmp_path):
+    place = tmp_path / "k=7"
+    write(place / "a.parquet", k=pa.array([1, 2, 3], pa.int32()))
+    write(place / "b.parquet", k=pa.array([4, 5, 6], pa.int32()))
+    files = [str(place / "a.parquet"), str(place / "b.parquet")]
+    for path in (place, files, place.as_uri(), str(place / "*.parquet")):
+        assert round(dp.sum(dp.scan(path, "k"), **SURE)) == 21
+    for path in (tmp_path, tmp_path.as_uri()):
+        with pytest.raises(SourceError, match="no column that is also a key"):
+            dp.scan(path, "k")
+
+
+def test_keys_that_are_null_or_of_two_kinds(tmp_path):
+    for key in ("5", "__HIVE_DEFAULT_PARTITION__", "3000000000"):
+        write(tmp_path / f"k={key}" / "x.parquet", x=[1.0, 2.0])
+    assert round(dp.sum(dp.scan(tmp_path, "x"), **SURE)) == 9
+    groups = dp.group_by(dp.scan(tmp_path, ["x"]), "k", keys=["5", "3000000000"])
+    assert groups.count(epsilon=400)["count"].tolist() == [2, 2]
+
+
+def test_the_order_of_rows_is_that_of_the_names_whatever_the_path(tmp_path):
+    write(tmp_path / "a" / "x.parquet", x=np.zeros(100))
+    write(tmp_path / "a-b" / "x.parquet", x=np.ones(100))
+    first = np.arange(200) < 100
+    for path in (tmp_path, tmp_path.as_uri(), [tmp_path, tmp_path][:1]):
+        assert round(dp.sum(dp.scan(path, "x"), where=first, bounds=(0, 1), epsilon=400)) == 0
+
+
+@pytest.mark.parametrize(
+    "kinds, rows, dtype",
+    [
+        (("int16", "int64"), (1, 2), np.int64),
+        (("uint32", "int32"), (2**32 - 1, 2), np.int64),
+        (("uint64", "int64"), (2**63 + 2048, 2), np.float64),
+        (("float64", "int64"), (1, 2**53 + 1), np.float64),
+        (("float32", "int64"), (1, 2), np.float64),
+        (("decimal", "int64"), (1, 2), np.float64),
+    ],
+)
+def test_parts_are_widened_to_what_holds_them(tmp_path, kinds, rows, dtype):
+    for i, (kind, row) in enumerate(zip(kinds, rows, strict=True)):
+        own = pa.decimal128(5, 2) if kind == "decimal" else getattr(pa, kind)()
+        write(tmp_path / f"{i}.parquet", x=pa.array([row], own))
+    data = dp.scan(tmp_path, "x")
+    assert data.dtype == dtype
+    found = dp.sum(data, bounds=(0, 2.0**64), epsilon=400)
+    assert abs(found - float(sum(rows))) <= 2.0**64 / 20
+
+
+def test_parts_of_times_in_two_units_are_refused(tmp_path):
+    write(tmp_path / "a.parquet", x=DAYS.astype("M8[ms]"))
+    write(tmp_path / "b.parquet", x=DAYS.astype("M8[ns]"))
+    with pytest.raises(SourceError):
+        dp.mean(dp.scan(tmp_path, "x"), **BOTH)
+
+
+@pytest.mark.parametrize(
+    "log",
+    ["_delta_log/0.json", "_delta_log/0.checkpoint.parquet", ".hoodie/hoodie.properties"],
+)
+def test_logs_of_deletes_are_seen_on_either_way(tmp_path, log):
+    write(tmp_path / "x.parquet", x=[1.0])
+    (tmp_path / log).parent.mkdir()
+    (tmp_path / log).write_text("{}")
+    for path in (tmp_path, tmp_path.as_uri()):
+        with pytest.raises(SourceError, match=r"is a (Delta|Hudi) table"):
+            dp.scan(path, "x")
+
+
+def test_paths_and_columns_that_are_none():
+    for path in (["", ""], ["a.parquet", ""], []):
+        with pytest.raises(ArgumentError, match="path must be at least one path"):
+            dp.scan(path, "x")
+    for column in (b"x", {"x"}, object(), 1.5, True, ["x", 1.0], []):
+        with pytest.raises((ArgumentError, ArgumentTypeError), match="column must be"):
+            dp.stream(lambda: pa.table({"x": [1], "y": [2]}), column)
+
+
+def test_an_iterator_that_goes_on_is_not_from_the_beginning():
+    batches = iter(pa.table({"x": np.arange(10.0)}).to_batches(2))
+    data = dp.stream(lambda: batches, "x")
+    with pytest.raises(DataError, match="must start from the beginning"):
+        dp.count(data, epsilon=1)
+
+
+def test_lazy_frames_that_cannot_be_planned():
+    for frame in (
+        pl.LazyFrame({"x": [1.0]}).select("nobody"),
+        pl.scan_parquet("nofile.parquet"),
+    ):
+        with pytest.raises(ArgumentTypeError, match="data must be a lazy frame"):
+            dp.mean(frame, axis=0, bounds=(0, 1), epsilon=1)
+    frame = pl.DataFrame({"x": [1.0, 2.0] * 50, "l": [[1], [2]] * 50, "c": ["a", "b"] * 50})
+    counts = dp.group_by(frame.lazy(), "c", keys=["a", "b"]).count(epsilon=400)
+    assert counts["count"].tolist() == [50, 50]
+    odd = frame.lazy().select("x", (-pl.col("x")).alias("^x$"))
+    means = dp.mean(odd, axis=0, bounds=[(-5, 3)] * 2, epsilon=400)
+    np.testing.assert_allclose(means, [1.5, -1.5], atol=0.2)
+
+
+def test_a_partition_of_other_times_is_an_error_after_the_spend():
+    dd = pytest.importorskip("dask.dataframe")
+    dask = pytest.importorskip("dask")
+    table = pd.DataFrame({"d": pd.Series(US)})
+    held = dd.from_pandas(table, npartitions=2)
+    for other in ("M8[s]", "i8", "m8[us]", "M8[us, UTC]"):
+        bad = held.map_partitions(
+            lambda part, kind=other: part.assign(d=part["d"].astype("i8").astype(kind)),
+            meta=table[:0],
+        )["d"]
+        budget = dp.Budget(epsilon=1)
+        with dask.config.set(scheduler="synchronous"), pytest.raises(DataError, match="types"):
+            dp.median(bad, **BOTH, budget=budget)
+        assert budget.spent["epsilon"] == 1
+
+
+def aware(day):
+    return dt.datetime(day.year, day.month, day.day, tzinfo=dt.UTC)
+
+
+ZONED = {"bounds": (aware(LO), aware(HI)), "epsilon": 100}
+
+
+def test_a_zone_that_is_declared_is_kept():
+    dd = pytest.importorskip("dask.dataframe")
+    zoned = pd.Series(US).dt.tz_localize("UTC")
+    for data in (
+        zoned,
+        zoned.astype(pd.ArrowDtype(pa.timestamp("us", "UTC"))),
+        pa.array(zoned),
+        dd.from_pandas(zoned.to_frame("d"), npartitions=1)["d"],
+    ):
+        assert dp.median(data, **ZONED).tzinfo is dt.UTC
+        with pytest.raises(ArgumentTypeError, match="with a time zone"):
+            dp.median(data, bounds=(LO, HI), epsilon=1)
+
+
+def test_the_unit_of_a_column_is_its_own():
+    far = pd.Series(np.full(300, np.datetime64("2500-01-01", "us")))
+    end = dt.datetime(2100, 1, 1)
+    for data in (far, far.astype("timestamp[us][pyarrow]"), pa.array(far)):
+        assert dp.median(data, bounds=(LO, end), epsilon=100).dtype == "M8[us]"
+        assert dp.median(data, bounds=(LO, end), epsilon=100) > np.datetime64("2099-12-01")
+    for data in (far.dt.tz_localize("UTC"), pa.array(far.dt.tz_localize("UTC"))):
+        found = dp.median(data, bounds=(aware(LO), aware(end)), epsilon=100)
+        assert found > aware(dt.date(2099, 12, 1))
+
+
+def test_edges_of_bins_are_exact():
+    most = 2**63 - 1
+    rows = np.array([-most, most, 0, 5]).view("M8[ns]")
+    with pytest.raises(ArgumentError, match="bins must be at least 2 dates or times"):
+        dp.histogram(rows, bins=rows[[0, 2, 1]], epsilon=1)
+    edges = np.array(
+        [
+            "2020-01-01T00:00:00.000000001",
+            "2022-03-04T05:06:07.123456789",
+            "2024-01-01T00:00:00.000000003",
+        ],
+        "M8[ns]",
+    )
+    for row, due in ((edges[1] - 1, [50, 0]), (edges[1], [0, 50]), (edges[2], [0, 50])):
+        counts, made = dp.histogram(np.repeat(row, 50), bins=edges, epsilon=400)
+        np.testing.assert_array_equal(counts, due)
+        np.testing.assert_array_equal(made, edges)
+    for row in (edges[0] - 1, edges[2] + 1):
+        counts, _ = dp.histogram(np.repeat(row, 50), bins=edges, epsilon=400)
+        np.testing.assert_array_equal(counts, [0, 0])
+
+
+class Odd(dt.tzinfo):
+    """A zone without an offset."""
+
+    def utcoffset(self, moment):
+        return None
+
+    def dst(self, moment):
+        return None
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda **k: dp.mean(DAYS, bounds={LO, HI}, epsilon=1, **k),
+        lambda **k: dp.mean(DAYS, bounds={LO: 1, HI: 2}, epsilon=1, **k),
+        lambda **k: dp.mean(DAYS, bounds=iter([LO, HI]), epsilon=1, **k),
+        lambda **k: dp.iqr(DAYS, bounds=iter([LO, HI]), epsilon=1, **k),
+        lambda **k: dp.mean(DAYS, bounds=pd.Series([LO, HI], index=["a", "b"]), epsilon=1, **k),
+        lambda **k: dp.histogram(DAYS, bins=2, bounds={LO, HI}, epsilon=1, **k),
+        lambda **k: dp.histogram(DAYS, bins=[], epsilon=1, **k),
+        lambda **k: dp.histogram(DAYS, bins=b"", epsilon=1, **k),
+        lambda **k: dp.histogram(DAYS, bins=np.array(5), epsilon=1, **k),
+        lambda **k: dp.histogram(DAYS, bins=[HI, LO], epsilon=1, **k),
+        lambda **k: dp.histogram(DAYS, bins=[LO, LO, HI], epsilon=1, **k),
+        lambda **k: dp.histogram(DAYS, bins=1000, bounds=(LO, HI), epsilon=1, **k),
+        lambda **k: dp.histogram(DAYS, bins=1 << 40, bounds=(LO, HI), epsilon=1, **k),
+        lambda **k: dp.median(
+            np.arange(10).astype("m8[Y]"), bounds=(dt.timedelta(0), dt.timedelta(9)), epsilon=1, **k
+        ),
+        lambda **k: dp.median(
+            pa.array(US).cast(pa.timestamp("s", "UTC"), safe=False),
+            bounds=(np.datetime64("19999-01-01"), np.datetime64("20000-01-01")), epsilon=1, **k,
+        ),
+        lambda **k: dp.median(
+            pa.array(US).cast(pa.timestamp("us", "UTC")),
+            bounds=tuple(dt.datetime(2020 + i, 1, 1, tzinfo=Odd()) for i in (0, 1)), epsilon=1, **k,
+        ),
+        lambda **k: dp.median(
+            pa.array(US).cast(pa.timestamp("us", "UTC")),
+            bounds=(dt.datetime(1, 1, 1, tzinfo=dt.timezone(dt.timedelta(hours=5))), aware(HI)),
+            epsilon=1, **k,
+        ),
+    ],
+)  # fmt: skip
+def test_what_is_no_pair_of_times_is_one_error_before_the_spend(call):
+    budget = dp.Budget(epsilon=1)
+    with pytest.raises((ArgumentError, ArgumentTypeError), match=r"^(bounds|bins) must be"):
+        call(budget=budget)
+    assert budget.spent["epsilon"] == 0
+
+
+def test_data_by_name_and_tables_of_one_column():
+    assert dp.count(data=DAYS, epsilon=400) == 500
+    assert dp.histogram(data=DAYS, bins=[LO, HI], epsilon=400)[0].tolist() == [500]
+    assert dp.median(data=DAYS, **BOTH).dtype == "M8[D]"
+    table = pl.DataFrame({"d": DAYS})
+    for data in (table, table.lazy()):
+        with pytest.raises((ArgumentError, ArgumentTypeError, SourceError)):
+            dp.mean(data, **BOTH)
