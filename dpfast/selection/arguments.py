@@ -104,6 +104,9 @@ def selection(*arguments: Any) -> Selection:
 
 def array_of(scores: object, name: str = "scores") -> NDArray[Any]:
     """Return array-like scores as an array, not copied if they have one."""
+    first = scores[0] if isinstance(scores, (list, tuple)) and scores else scores
+    if is_distributed(first):
+        checks.fail_kind(name, "an array", first, ", which an engine holds: compute it first")
     if callable(scores):
         checks.fail_kind(name, "an array: `exponential` alone takes a function of scores", scores)
     if isinstance(scores, np.ma.MaskedArray):
@@ -166,10 +169,10 @@ def candidates_last(scores: object, axis: int) -> NDArray[Any] | DistributedScor
     Scores that an engine holds stay there, unless they are few.
     """
     if is_distributed(scores) or of_engine(scores):
+        if checks.whole("axis", axis, -1) > 0:
+            checks.fail("axis", "0 or -1 for scores of an engine", axis)
         held = DistributedScores(scores)
         if held.count > FEW:
-            if axis not in (0, -1):
-                checks.fail("axis", "0 or -1 for scores of an engine", axis)
             return held
         array = held.gathered()
     else:

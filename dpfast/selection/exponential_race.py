@@ -33,6 +33,8 @@ LONGEST, SHORTEST = 256, 16
 BLOCKS = 1 << 22
 #: Proposals of the first and the largest batch.
 FIRST, LARGEST = 32, 1 << 13
+#: Candidates that are looked at together.
+LOOK = 1 << 16
 #: Proposals in vain, for each 16 runs, after which new rates pay.
 PATIENCE = 16
 #: One in `PART` candidates may run on its own, or `ENOUGH` of them if that is more.
@@ -180,9 +182,10 @@ class Top(Race):
         blocks = np.flatnonzero(self.peaks >= 0)
         if self.block == 1 or len(blocks) >= self.k:
             return min(len(blocks), self.k)
-        allowed = 0
-        for b in blocks.tolist():
-            index = np.arange(b * self.block, min((b + 1) * self.block, self.scores.count))
+        allowed, step = 0, max(1, LOOK // self.block)
+        for at in range(0, len(blocks), step):
+            slots = blocks[at : at + step, None] * self.block + np.arange(self.block)
+            index = slots[slots < self.scores.count]
             allowed += int(np.count_nonzero(self.scores.distance(index) >= 0))
             if allowed >= self.k:
                 return self.k

@@ -72,7 +72,8 @@ class DaskEngine(Engine):
         kept = self._collection[list(columns)]
         parts = kept.npartitions
         like = kept._meta.assign(**{PLACE: np.empty(0, np.int64)})
-        marked = kept.map_partitions(_placed, column, parts, meta=like)
+        kind = self.kind_of(column)
+        marked = kept.map_partitions(_placed, column, parts, kind, meta=like)
         return DaskEngine(marked.shuffle(on=PLACE, npartitions=parts), like)
 
 
@@ -98,9 +99,9 @@ def _frame(pieces: Sequence[Piece]) -> Any:
     )
 
 
-def _placed(frame: Any, column: str, parts: int) -> Any:
+def _placed(frame: Any, column: str, parts: int, kind: str | None) -> Any:
     """Return the rows that have an id, each with its place."""
-    found, present = places(frame[column], parts)
+    found, present = places(frame[column], parts, kind)
     return frame.assign(**{PLACE: found})[present]
 
 
@@ -122,10 +123,18 @@ def dask_form(data: Any, name: str) -> EngineColumn | EngineTable | EngineRows:
         if hasattr(like, "dtype") and hasattr(data, "to_frame"):
             column_form(like, name, rule)
             title = like.name if isinstance(like.name, str) else "data"
-            return EngineColumn(DaskEngine(data.to_frame(title), like.to_frame(title)), title)
+            return EngineColumn(
+                DaskEngine(data.to_frame(name=title), like.to_frame(name=title)), title
+            )
     dimensions = getattr(data, "ndim", None)
     if hasattr(data, "rechunk") and isinstance(dimensions, int) and dimensions in (1, 2):
+        if any(math.isnan(length) for length in data.shape[1:]):
+            more = " of an unknown number of columns (compute_chunk_sizes tells it)"
+            checks.fail_kind(name, rule, data, more)
         like = np.empty((0, *data.shape[1:]), data.dtype)
+        if isinstance(data._meta, np.ma.MaskedArray):
+            like = np.ma.array(like)
+            data = data.map_blocks(np.ma.asarray, dtype=data.dtype, meta=data._meta)
         chunks = data.chunks[0]
         known = not any(math.isnan(length) for length in chunks)
         lengths = [int(length) for length in chunks] if known else None

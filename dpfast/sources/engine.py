@@ -27,9 +27,9 @@ from .._core.threads import alone
 from .._kernels.sources import Key, hashes
 from ..errors import DataError, DpfastError
 from .base import Choosing, Chunk, RandomWords, RowChunk, RowSource, Source, Table, WithRows
-from .forms import Arrow, Form, Named, Objects, Values, local_form, source_of
+from .forms import Arrow, Form, Named, Objects, Values, column_form, local_form, source_of
 from .ids import no_column
-from .key_words import KeyWords
+from .key_words import KeyWords, key_kind
 from .pick import distinct
 from .table import coded_of, rows_of
 from .words import Words
@@ -95,7 +95,7 @@ class Task(Generic[S]):
     make: Callable[[Form], Any]
     summarise: Callable[[Any], S]
     merge: Callable[[S, S], S]
-    kind: tuple[np.dtype[Any] | None, int | None]
+    kind: tuple[Any, ...]
 
     def __call__(self, number: int, partition: Any) -> Part[S]:
         """Return the summary of a partition.
@@ -109,9 +109,10 @@ class Task(Generic[S]):
         failed: Exception | None = None
         try:
             made = self.make(form)
+            same = kind_of(self.make, form, made) == self.kind
         except DpfastError as error:
             failed = error
-        if failed is not None or _kind(made) != self.kind:
+        if failed is not None or not same:
             refuse_type()
         rows = Counted(self.summarise, (number + 1) << MOST_ROWS)
         with alone():
@@ -195,6 +196,10 @@ class Engine(ABC):
         """Rows; None when that is not known without reading."""
         return None if self.lengths is None else sum(self.lengths)
 
+    def kind_of(self, ids: str) -> str:
+        """Return of what kind a column of ids is, as `key_kind` tells it."""
+        return key_kind(chosen(self.like, [ids]).columns[ids], "ids", is_id=True)
+
     def __reduce__(self) -> NoReturn:
         raise TypeError("data of an engine stay with the driver")
 
@@ -228,20 +233,30 @@ class Engine(ABC):
         return found.summary
 
 
-def _kind(made: Any) -> tuple[np.dtype[Any] | None, int | None]:
-    return getattr(made, "dtype", None), getattr(made, "width", None)
+def kind_of(make: Callable[[Form], Any], form: Form, made: Any) -> tuple[Any, ...]:
+    """Return the type of what is passed over: of its rows, and of the ids beside them."""
+    kind = getattr(made, "dtype", None), getattr(made, "width", None)
+    ids = make.ids if isinstance(make, Rows) else None
+    if ids is None:
+        return kind
+    return *kind, key_kind(chosen(form, [ids]).columns[ids], "ids", is_id=True)
 
 
 def refuse_type() -> NoReturn:
     raise DataError("a partition must have the types that its table declares, and has not")
 
 
-def places(column: Any, parts: int) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
+def places(
+    column: Any, parts: int, kind: str | None = None
+) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
     """Return the partition that each id goes to, and which rows have an id.
 
     Equal ids go to one place whatever form they have, by the words that bounding compares. The key
-    of hashes is no secret: it only spreads the ids, which the engine sees anyway.
+    of hashes is no secret: it only spreads the ids, which the engine sees anyway. Ids of another
+    `kind` than is declared are refused, for they would go elsewhere than those of the same person.
     """
+    if kind is not None and key_kind(column_form(column, "ids", RULE), "ids", True) != kind:
+        refuse_type()
     key = Key(bytes(32))
     words = KeyWords(key, "ids", is_id=True).of(column)
     found = np.empty(len(words.low), np.uint64)
@@ -282,7 +297,7 @@ class Rows:
 
     def __call__(self, form: Form) -> RowSource:
         if self.names is None:
-            return rows_of(form)
+            return rows_of(form, self.ids)
         table = chosen(form, self.columns or ())
         return rows_of(table, self.ids) if self.words is None else coded_of(table, self.words)
 
@@ -312,9 +327,10 @@ class EngineRows(Choosing):
         self._engine, self._make = engine, make
         like = make(engine.like)
         self.dtype, self.width, self.length = like.dtype, like.width, engine.length
+        self._kind = kind_of(make, engine.like, like)
 
     def reduce(self, summarise: Callable[[RowChunk], S], merge: Callable[[S, S], S]) -> S:
-        task = Task(self._make, summarise, merge, (self.dtype, self.width))
+        task = Task(self._make, summarise, merge, self._kind)
         return self._engine.reduce(task, self._make.columns)
 
     def exchange(
@@ -324,7 +340,7 @@ class EngineRows(Choosing):
         merge: Callable[[S, S], S],
     ) -> S:
         """Cut the rows into pieces, bring those of a place together, and pass over these."""
-        task = Task(self._make, cut, operator.add, (self.dtype, self.width))
+        task = Task(self._make, cut, operator.add, self._kind)
         pieces = self._engine.exchange(task, self._make.columns)
         return pieces.reduce(Task(Arrived.of, summarise, merge, (None, None)), None)
 
@@ -411,6 +427,8 @@ class EngineColumn(EngineColumns):
         return None
 
     def rows(self, ids: Any = None, workers: int | None = None) -> RowSource:
+        if isinstance(ids, str) and not self.names and isinstance(self.engine.like, Named):
+            return EngineRows(self.engine, Rows(None, ids))  # of records
         if ids is not None:
             refuse_array("ids", ids)
         return EngineRows(self.engine, Alone(self.names) if self.names else Rows(None))

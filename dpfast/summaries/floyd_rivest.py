@@ -176,6 +176,7 @@ def _place(values: NDArray[Any], sample: Sample, target: Target, slack: float) -
         return slack * math.sqrt(drawn * part * (1 - part)) + slack * slack / 2
 
     first, last = target.ends(present + missing)
+    first = min(first, last + 1)  # a rank that does not follow n may lie far beyond it
     errors = error(first), error(last)
     if missing and target.missing is not None:
         edge = least_from(values.dtype, target.missing)

@@ -113,3 +113,50 @@ def test_scores_that_change_are_an_error():
     held = da.from_array(NEAR, chunks=1000).map_blocks(grown, dtype=float, meta=np.empty(0))
     with pytest.raises(DataError, match="the same whenever they are read"):
         dp.selection.exponential(held, sensitivity=1, epsilon=1, size=999)
+
+
+def masked(rows):
+    return da.ma.masked_equal(da.from_array(rows, chunks=7), 39)
+
+
+@pytest.mark.parametrize("few", [10, 1 << 20])
+@pytest.mark.parametrize(
+    "scores, more, error, words",
+    [
+        (masked(np.arange(40.0)), {}, ArgumentTypeError, "scores must be without a mask"),
+        (masked(np.arange(40)), {}, ArgumentTypeError, "scores must be without a mask"),
+        (da.zeros(40), {"axis": 0.0}, ArgumentTypeError, "axis must be an integer"),
+        (da.zeros(40), {"axis": np.array([0, 1])}, ArgumentTypeError, "axis must be an integer"),
+        (da.zeros(40), {"axis": 1}, ArgumentError, "axis must be 0 or -1"),
+        ([da.zeros(4), da.zeros(4)], {}, ArgumentTypeError, "compute it first"),
+        (np.zeros(40), {"base": da.zeros(40)}, ArgumentTypeError, "compute it first"),
+        (
+            dd.from_pandas(pd.Series([1, 2, None, 4] * 9, dtype="Int64"), npartitions=3),
+            {},
+            ArgumentError,
+            "finite numbers.*got nan",
+        ),
+    ],
+)
+def test_odd_scores_and_arguments(scores, more, error, words, few, monkeypatch):
+    monkeypatch.setattr(arguments, "FEW", few)
+    budget = dp.Budget(epsilon=1)
+    with pytest.raises(error, match=words):
+        dp.selection.exponential(scores, sensitivity=1, epsilon=1, budget=budget, **more)
+    assert budget.spent["epsilon"] == 0
+
+
+def test_a_large_top_takes_few_passes():
+    scores = np.full(N, -np.inf)
+    scores[::64] = 0
+    held = da.from_array(scores, chunks=1000)
+    passes = []
+
+    def counted(block):
+        passes.append(1)
+        return block
+
+    held = held.map_blocks(counted, dtype=float, meta=np.empty(0))
+    with pytest.raises(ArgumentError, match="candidates not excluded, 141"):
+        dp.selection.top_k(held, 142, sensitivity=1, epsilon=1)
+    assert len(passes) <= 4 * 9

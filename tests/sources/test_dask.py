@@ -189,3 +189,48 @@ def test_a_worker_that_is_killed_in_a_pass_changes_nothing(cluster, tmp_path, pa
     assert found == due and os.path.exists(flag)
     dp.count(data["age"], epsilon=1, budget=budget)
     assert budget.spent["epsilon"] == 1
+
+
+@pytest.mark.parametrize("kind", ["blocks", "groups"])
+def test_ids_of_another_kind_than_is_declared_are_an_error(kind):
+    """Or the rows of a person would be in two places."""
+    table = pd.DataFrame({"x": np.arange(40.0), "g": 1, "id": np.full(40, 7)})
+
+    def other(part, partition_info=None):
+        wrong = bool(partition_info) and partition_info["number"] == 1
+        return part.assign(id=part["id"].astype(str)) if wrong else part
+
+    bad = dd.from_pandas(table, npartitions=2).map_partitions(other, meta=table[:0])
+    budget = dp.Budget(epsilon=1, ids="id")
+    with (
+        dask.config.set(scheduler="synchronous"),
+        pytest.raises(DataError, match="the types that its table declares"),
+    ):
+        if kind == "blocks":
+            dp.sample_and_aggregate(
+                bad, len, blocks=50, bounds=(0, 50), ids="id", epsilon=1, budget=budget
+            )
+        else:
+            groups = dp.group_by(bad, "g", keys=[1], ids="id", max_groups=1, max_rows=9)
+            groups.count(epsilon=1, budget=budget)
+
+
+def test_masked_arrays_indices_and_records():
+    with dask.config.set(scheduler="synchronous"):
+        whole = da.ma.masked_equal(da.from_array(np.arange(400), chunks=70), 999)
+        assert abs(dp.mean(whole, bounds=(0, 400), epsilon=300) - 199.5) < 1
+        asked = {"blocks": 4, "bounds": (0, 400), "epsilon": 300}
+        assert 100 < dp.sample_and_aggregate(whole, "median", **asked) < 300
+        index = dd.from_pandas(pd.DataFrame({"x": np.arange(40.0)}), npartitions=2).index
+        assert abs(dp.sum(index, bounds=(0, 39), epsilon=300) - 780) < 5
+        rows = np.array([(i // 4, 2.0) for i in range(400)], [("a", "i4"), ("b", "f8")])
+        held = da.from_array(rows, chunks=70)
+
+        def middle(block):
+            return float(block["b"].mean())
+
+        asked["bounds"] = (0, 4)
+        assert abs(dp.sample_and_aggregate(held, middle, ids="a", **asked) - 2) < 0.5
+        columns = da.ones((8, 2), chunks=4)[:, da.from_array(np.array([True, False]), chunks=1)]
+        with pytest.raises(ArgumentTypeError, match="an unknown number of columns"):
+            dp.sum(columns, axis=0, bounds=(0, 1), epsilon=1)

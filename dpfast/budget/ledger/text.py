@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime as dt
 import hashlib
 import json
 import math
@@ -61,8 +62,12 @@ def plain(answer: Any) -> Any:
 
 
 def _plain(answer: Any) -> Any:
+    if isinstance(answer, (np.ndarray, np.generic)) and answer.dtype.kind in "Mm":
+        answer = np.asarray(answer).astype(str)
     if isinstance(answer, (np.ndarray, np.generic)):
         answer = answer.tolist()
+    if isinstance(answer, (dt.date, dt.timedelta)):
+        return answer.isoformat() if isinstance(answer, dt.date) else str(answer)
     if isinstance(answer, (str, bool)):
         return answer
     if isinstance(answer, int):

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..._core import checks
+from ..._kernels.selection import NAN
 from ...errors import DataError
 from ...sources import chunk_dtype
 from ...sources.base import RowChunk, RowSource
@@ -24,6 +25,8 @@ from .stored import aligned, refuse
 
 #: Candidates whose scores are read once and kept.
 FEW = 1 << 20
+S = TypeVar("S")
+
 RULE = "an array of real numbers"
 
 Pieces = tuple[tuple[int, NDArray[Any]], ...]
@@ -52,7 +55,11 @@ class DistributedScores(PlainScores):
         if isinstance(form, EngineRows) or len(form.names) > 1:
             checks.fail_kind("scores", "of one dimension for an engine", scores)
         column = _Flat(form.names or None)
-        dtype = column.of(form.engine.like).dtype
+        like = column.column(form.engine.like)
+        if isinstance(like, Values) and isinstance(like.given, np.ma.MaskedArray):
+            rule = "without a mask: -inf says that a candidate is excluded"
+            checks.fail_kind("scores", rule, scores)
+        dtype = _array(like).dtype
         self._dtype = chunk_dtype(dtype, "scores")
         self._rows = EngineRows(form.engine, column)
         counts = self._rows.reduce(_count, operator.add)
@@ -100,17 +107,41 @@ class DistributedScores(PlainScores):
 class _Flat(Rows):
     """Makes rows of one column, in the type that it declares: integers stay exact."""
 
-    def of(self, form: Form) -> NDArray[Any]:
-        """Return the column as an array; one with nulls is of another type, which is refused."""
-        if self.names:
-            form = chosen(form, self.names).columns[self.names[0]]
-        if isinstance(form, Arrow):
-            return np.asarray(form.chunked.to_numpy())
-        return form.array if isinstance(form, Values) else np.empty(0, object)
+    def column(self, form: Form) -> Form:
+        """Return the column that is asked for."""
+        return chosen(form, self.names).columns[self.names[0]] if self.names else form
 
     def __call__(self, form: Form) -> RowSource:
-        array = self.of(form)
+        column = self.column(form)
+        if isinstance(column, Arrow) and column.chunked.null_count:
+            return _Nulls(column)
+        array = _array(column)
         return rows_of(Values(array, array))
+
+
+class _Nulls:
+    """Rows of which one is null, which is no score: refused when they are read."""
+
+    array, width, length = None, None, None
+
+    def __init__(self, column: Arrow) -> None:
+        self.dtype = _array(Arrow(column.chunked.slice(0, 0))).dtype
+
+    def reduce(self, summarise: Callable[[RowChunk], S], merge: Callable[[S, S], S]) -> S:
+        refuse(NAN)
+        raise AssertionError("a null is refused")
+
+    def only(self, columns: Any) -> RowSource:
+        return self
+
+
+def _array(column: Form) -> NDArray[Any]:
+    """Return a column without nulls as an array."""
+    if isinstance(column, Arrow):
+        return np.asarray(column.chunked.to_numpy())
+    if isinstance(column, Values) and column.mask is None:
+        return column.array
+    return np.empty(0, object)
 
 
 def _start(first: Mapping[int, int], chunk: RowChunk) -> int:
