@@ -36,8 +36,8 @@ from .step import ROW, Step
 #: About the log2 of the number of cells between the bounds: they are int32. More would find values
 #: no better, for each doubling takes ln(2) / rate ranks.
 BITS = 30
-#: Draws below which a second thread costs more than it saves.
-FEW = 1 << 13
+#: Draws, and bytes of rows, below which a second thread costs more than it saves.
+FEW, LITTLE = 1 << 13, 1 << 21
 #: Most whole numbers between the bounds, and the farthest from 0.
 WIDEST, FAR = (1 << 31) - 1, 1 << 50
 
@@ -173,6 +173,7 @@ class Quantiles:
             final[kept] = np.arange(count, dtype=np.int32)
         grid, stream, rates = self.cells, generator.stream(), [self.rate(q) for q in self.qs]
         ends, found = (0, grid.span), np.empty((len(self.qs), count), np.int32)
+        few = len(self.qs) * count < FEW and room.size < LITTLE
         with closing(room.by_group(count, final)) as parts:
             # A part has bits of its own, so no number of threads changes any.
             streams = [branch(stream) for _ in range(len(parts))]
@@ -187,7 +188,7 @@ class Quantiles:
                         rows, offsets, q, rate, ends, reach, streams[part], inside
                     )
 
-            workers = 1 if len(self.qs) * count < FEW else threads()
+            workers = 1 if few else threads()
             each(draw, range(len(parts)), workers)
         # Sorted as the quantiles are: that is post-processing.
         order = np.argsort(np.argsort([float(q) for q in self.qs], kind="stable"))

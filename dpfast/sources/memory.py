@@ -39,7 +39,7 @@ F8 = np.dtype(np.float64)
 
 #: Rows of a conversion buffer (another byte order, strides, masks): half a megabyte of float64.
 BLOCK = 1 << 16
-#: Rows below which a second thread costs more than it saves.
+#: Numbers below which a second thread costs more than it saves.
 SLICE = 1 << 21
 #: Consecutive values taken at each place of a memory-mapped file: a place costs a page fault.
 CLUSTER = 32
@@ -236,9 +236,9 @@ def _mapped(array: NDArray[Any]) -> bool:
     return isinstance(base, mmap.mmap)
 
 
-def split(rows: int) -> int:
-    """Return among how many threads it pays to split a pass."""
-    return 1 if rows < 2 * SLICE else min(threads(), rows // SLICE)
+def split(numbers: int) -> int:
+    """Return among how many threads it pays to split a pass over so many numbers."""
+    return 1 if numbers < 2 * SLICE else min(threads(), numbers // SLICE)
 
 
 # --- rows ---------------------------------------------------------------------------------------
@@ -330,7 +330,8 @@ class MemoryRows(Choosing):
         self._column = column
         self._ids = ids
         if workers is None:
-            self._parts = split(column.length)
+            fields = len(column.dtype.names or ()) or column.width or 1
+            self._parts = split(column.length * fields)
         else:
             self._parts = max(1, min(checks.whole("workers", workers, 1), column.length))
 
