@@ -7,26 +7,32 @@
 
 #define KIND f64
 #define T double
+#define IS_NAN(v) ((v) != (v))
 #include "summaries/order_body.h"
 
 #define KIND f32
 #define T float
+#define IS_NAN(v) ((v) != (v))
 #include "summaries/order_body.h"
 
 #define KIND i64
 #define T int64_t
+#define IS_NAN(v) 0
 #include "summaries/order_body.h"
 
 #define KIND u64
 #define T uint64_t
+#define IS_NAN(v) 0
 #include "summaries/order_body.h"
 
 #define KIND i32
 #define T int32_t
+#define IS_NAN(v) 0
 #include "summaries/order_body.h"
 
 #define KIND u32
 #define T uint32_t
+#define IS_NAN(v) 0
 #include "summaries/order_body.h"
 
 void dpf_order_i32(int32_t *x, size_t n, size_t from, size_t to)
@@ -34,49 +40,27 @@ void dpf_order_i32(int32_t *x, size_t n, size_t from, size_t to)
     order_i32(x, n, from, to);
 }
 
+/* The same call for each kind; else -1. */
+#define EACH(call)                                                                                 \
+    switch (kind) {                                                                                \
+    case DPF_F64: call(f64); break;                                                                \
+    case DPF_F32: call(f32); break;                                                                \
+    case DPF_I64: call(i64); break;                                                                \
+    case DPF_U64: call(u64); break;                                                                \
+    case DPF_I32: call(i32); break;                                                                \
+    case DPF_U32: call(u32); break;                                                                \
+    default: return -1;                                                                            \
+    }                                                                                              \
+    return 0
+
 int dpf_order_window(int kind, void *x, size_t n, size_t from, size_t to)
 {
-    switch (kind) {
-    case DPF_F64: order_f64(x, n, from, to); return 0;
-    case DPF_F32: order_f32(x, n, from, to); return 0;
-    case DPF_I64: order_i64(x, n, from, to); return 0;
-    case DPF_U64: order_u64(x, n, from, to); return 0;
-    case DPF_I32: order_i32(x, n, from, to); return 0;
-    case DPF_U32: order_u32(x, n, from, to); return 0;
-    default: return -1;
-    }
+#define ORDER(name) order_##name(x, n, from, to)
+    EACH(ORDER);
 }
 
-size_t dpf_order_f64(double *x, size_t n)
+int dpf_order_numbers(int kind, void *x, size_t n, size_t *here)
 {
-    size_t here = 0;
-    int odd = 0;
-    for (size_t i = 0; i < n; i++)
-        odd |= x[i] != x[i];
-    if (!odd)
-        return n;
-    for (size_t i = 0; i < n; i++) {
-        const double v = x[i];
-        x[i] = x[here];
-        x[here] = v;
-        here += v == v;
-    }
-    return here;
-}
-
-size_t dpf_order_f32(float *x, size_t n)
-{
-    size_t here = 0;
-    int odd = 0;
-    for (size_t i = 0; i < n; i++)
-        odd |= x[i] != x[i];
-    if (!odd)
-        return n;
-    for (size_t i = 0; i < n; i++) {
-        const float v = x[i];
-        x[i] = x[here];
-        x[here] = v;
-        here += v == v;
-    }
-    return here;
+#define NUMBERS(name) *here = numbers_##name(x, n)
+    EACH(NUMBERS);
 }

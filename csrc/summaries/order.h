@@ -15,8 +15,7 @@ int dpf_order_window(int kind, void *x, size_t n, size_t from, size_t to);
 /* The same for one kind. */
 void dpf_order_i32(int32_t *x, size_t n, size_t from, size_t to);
 
-/* Puts what is NaN at the end, and returns how many numbers are before it. */
-size_t dpf_order_f64(double *x, size_t n);
-size_t dpf_order_f32(float *x, size_t n);
+/* Puts what is NaN at the end; *here is how many numbers are before it. Returns as above. */
+int dpf_order_numbers(int kind, void *x, size_t n, size_t *here);
 
 #endif

@@ -1,5 +1,5 @@
 /* The window of ranks for one type. The including file defines KIND, which ends the names of the
- * functions, and T, the type; both are undefined again here. */
+ * functions, T, the type, and IS_NAN(v), 0 for a type without NaN; all are undefined again here. */
 #define NAME2(a, b) a##_##b
 #define NAME1(a, b) NAME2(a, b)
 #define NAME(a) NAME1(a, KIND)
@@ -44,30 +44,36 @@ static void NAME(heap)(T *x, size_t n)
     }
 }
 
-/* Puts the numbers below a bound, or those up to it, in front of the others, and returns how many
- * they are. Which way a number goes is not foreseen, so there is no branch on it. */
-static size_t NAME(divide)(T *x, size_t n, T bound)
+/* Puts the numbers below a bound, or with `tied` those up to it, in front of the others, and returns
+ * how many they are. Which way a number goes is not foreseen, so there is no branch on it. */
+static inline size_t NAME(divide)(T *x, size_t n, T bound, const int tied)
 {
     size_t below = 0;
     for (size_t i = 0; i < n; i++) {
         const T v = x[i];
         x[i] = x[below];
         x[below] = v;
-        below += v < bound;
+        below += tied ? v <= bound : v < bound;
     }
     return below;
 }
 
-static size_t NAME(divide_up_to)(T *x, size_t n, T bound)
+/* Puts what is NaN at the end, and returns how many numbers are before it. */
+static size_t NAME(numbers)(T *x, size_t n)
 {
-    size_t below = 0;
+    int odd = 0;
+    for (size_t i = 0; i < n; i++)
+        odd |= IS_NAN(x[i]);
+    if (!odd)
+        return n;
+    size_t here = 0;
     for (size_t i = 0; i < n; i++) {
         const T v = x[i];
-        x[i] = x[below];
-        x[below] = v;
-        below += v <= bound;
+        x[i] = x[here];
+        x[here] = v;
+        here += !IS_NAN(v);
     }
-    return below;
+    return here;
 }
 
 static inline T NAME(middle)(T a, T b, T c)
@@ -107,9 +113,9 @@ static void NAME(window)(T *x, size_t n, size_t from, size_t to, int depth)
         if (width + 2 * spare < n)
             rank = from > n - to ? (from > spare ? from - spare : 0) : to + spare < n ? to + spare : n - 1;
         const T bound = NAME(pivot)(x, n, rank);
-        size_t cut = NAME(divide)(x, n, bound);
+        size_t cut = NAME(divide)(x, n, bound, 0);
         if (cut == 0) { /* it is the least: those equal to it are in their places */
-            cut = NAME(divide_up_to)(x, n, bound);
+            cut = NAME(divide)(x, n, bound, 1);
             if (from < cut)
                 from = cut;
             if (to <= cut)
@@ -141,3 +147,4 @@ static void NAME(order)(T *x, size_t n, size_t from, size_t to)
 #undef NAME2
 #undef KIND
 #undef T
+#undef IS_NAN

@@ -8,7 +8,7 @@ import numpy as np
 
 cimport numpy as cnp
 
-from .core cimport DPF_F32, DPF_F64, check_status, dtype_of
+from .core cimport check_status, dtype_of
 
 cnp.import_array()
 
@@ -32,8 +32,7 @@ dpf_window_init()
 
 cdef extern from "summaries/order.h" nogil:
     int dpf_order_window(int kind, void *x, size_t n, size_t start, size_t stop)
-    size_t dpf_order_f64(double *x, size_t n)
-    size_t dpf_order_f32(float *x, size_t n)
+    int dpf_order_numbers(int kind, void *x, size_t n, size_t *here)
 
 
 cdef bint _plain(cnp.ndarray a):
@@ -105,20 +104,25 @@ def bracket_passes(cnp.ndarray values not None, list pivots not None, list outs 
         free(c)
 
 
+cdef int _orderable(cnp.ndarray values) except -1:
+    """The kind of an array that is put in order where it lies."""
+    if values.itemsize < 4 or not (_plain(values) and values.flags.writeable):
+        raise ValueError("the array must be contiguous, of 4 or 8 bytes, and open to writing")
+    return dtype_of(values.descr.kind, values.itemsize)
+
+
 def nan_last(cnp.ndarray values not None):
-    """Put what is NaN at the end of `values`, in place; return how many are before it."""
-    cdef int kind = dtype_of(values.descr.kind, values.itemsize)
+    """Put what is NaN at the end of `values`, in place; return how many are before it.
+
+    Of types of 4 and 8 bytes.
+    """
+    cdef int kind = _orderable(values), status
     cdef void *x = cnp.PyArray_DATA(values)
-    cdef size_t n = values.shape[0]
-    if not (_plain(values) and values.flags.writeable):
-        raise ValueError("nan_last needs a contiguous array that can be written to")
-    if kind == DPF_F64:
-        with nogil:
-            n = dpf_order_f64(<double *>x, n)
-    elif kind == DPF_F32:
-        with nogil:
-            n = dpf_order_f32(<float *>x, n)
-    return n
+    cdef size_t n = values.shape[0], here = 0
+    with nogil:
+        status = dpf_order_numbers(kind, x, n, &here)
+    check_status(status)
+    return here
 
 
 def order_window(cnp.ndarray values not None, size_t start, size_t stop):
@@ -126,11 +130,9 @@ def order_window(cnp.ndarray values not None, size_t start, size_t stop):
 
     Of types of 4 and 8 bytes.
     """
-    cdef int kind = dtype_of(values.descr.kind, values.itemsize), status
+    cdef int kind = _orderable(values), status
     cdef void *x = cnp.PyArray_DATA(values)
     cdef size_t n = values.shape[0]
-    if values.itemsize < 4 or not (_plain(values) and values.flags.writeable):
-        raise ValueError("order_window needs a contiguous array of 4 or 8 bytes that can be written to")
     if not start <= stop <= n:
         raise ValueError("the window must lie within the values")
     with nogil:

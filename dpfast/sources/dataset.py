@@ -129,14 +129,15 @@ class DatasetReader(StreamReader):
             known = ", ".join(FORMATS)
             raise SourceError(f"{name} must be files of one format, that end in one of {known}")
         self._stamps = self._stamped()
-        form, parts = kinds.pop(), []
+        form = ds.ParquetFileFormat() if kinds == {"parquet"} else ds.IpcFileFormat()
+        given, parts = {"format": form, "filesystem": self._system}, []
         for place, files in listed:
-            keys = self._keys(place, files)
+            keys = self._keys(place, files, form)
             hive = None if keys is None else ds.HivePartitioning(keys)
             for file in files:
-                given = {"format": form, "filesystem": self._system}
-                own = ds.dataset([file], **given).schema.names
-                if keys is not None and not set(own).isdisjoint(keys.names):
+                if keys is not None and not set(keys.names).isdisjoint(
+                    ds.dataset([file], **given).schema.names
+                ):
                     raise SourceError(
                         f"{name} must have no column that is also a key in the names of directories"
                     )
@@ -154,7 +155,7 @@ class DatasetReader(StreamReader):
 
         super().__init__(opened, schema, name)
 
-    def _keys(self, place: str, files: Sequence[str]) -> Any:
+    def _keys(self, place: str, files: Sequence[str], form: Any) -> Any:
         """Return the keys in the names of directories below a place, told by all names at once."""
         from pyarrow import dataset as ds
 
@@ -162,9 +163,7 @@ class DatasetReader(StreamReader):
             return None
         options = ds.FileSystemFactoryOptions(place)
         options.partitioning_factory = ds.HivePartitioning.discover()
-        made = ds.FileSystemDatasetFactory(
-            self._system, list(files), ds.ParquetFileFormat(), options
-        )
+        made = ds.FileSystemDatasetFactory(self._system, list(files), form, options)
         return made.inspect_schemas()[-1]
 
     def check_unchanged(self) -> None:

@@ -154,22 +154,24 @@ session.stop()
 """
 
 
+def printed(program, *given):
+    """The lines that a program prints last, in an interpreter of its own."""
+    env = {**os.environ, "PYSPARK_PYTHON": sys.executable, "PYTHONPATH": os.pathsep.join(sys.path)}
+    command = [sys.executable, "-c", program, *given]
+    ran = subprocess.run(command, capture_output=True, text=True, env=env, timeout=500)
+    assert ran.returncode == 0, ran.stderr[-2000:]
+    return ran.stdout.split("\n")[:-1]
+
+
 def test_spark_connect():
     pytest.importorskip("grpc", reason="pip install 'pyspark[connect]'")
-    ran = subprocess.run(
-        [sys.executable, "-c", CONNECT],
-        capture_output=True,
-        text=True,
-        env={**os.environ, "PYSPARK_PYTHON": sys.executable},
-        timeout=300,
-    )
     data = pd.DataFrame({"age": range(1000), "id": [i % 9 for i in range(1000)]})
     own = dp.group_by(data, "id", keys=list(range(9)), ids="id", max_groups=1, max_rows=200)
     due = [
         str(dp.median(data["age"], bounds=(0, 999), epsilon=1, **rng())),
         str(own.count(epsilon=1, **rng())["count"].tolist()),
     ]
-    assert ran.stdout.split("\n")[-3:-1] == due, ran.stderr[-2000:]
+    assert printed(CONNECT)[-2:] == due
 
 
 CLUSTER = """
@@ -211,14 +213,6 @@ session.stop()
 @pytest.mark.skipif(shutil.which("ps") is None, reason="needs ps")
 def test_executors_of_a_cluster_are_killed(tmp_path):
     """Two executors in processes of their own, of which one is killed in the middle of a pass."""
-    env = {**os.environ, "PYSPARK_PYTHON": sys.executable, "PYTHONPATH": os.pathsep.join(sys.path)}
-    ran = subprocess.run(
-        [sys.executable, "-c", CLUSTER, str(tmp_path / "killed")],
-        capture_output=True,
-        text=True,
-        env=env,
-        timeout=500,
-    )
     data = pd.DataFrame({"age": np.arange(4000) % 100, "id": np.arange(4000) % 500})
     own = dp.group_by(data, "age", keys=list(range(100)), ids="id", max_groups=9, max_rows=9)
     due = [
@@ -226,4 +220,4 @@ def test_executors_of_a_cluster_are_killed(tmp_path):
         str(own.count(epsilon=1, **rng())["count"].tolist()),
         "True",
     ]
-    assert ran.stdout.split("\n")[-4:-1] == due, ran.stderr[-2000:]
+    assert printed(CLUSTER, str(tmp_path / "killed"))[-3:] == due

@@ -54,6 +54,35 @@ def test_keys_that_are_null_or_of_two_kinds(tmp_path):
     assert groups.count(epsilon=400)["count"].tolist() == [2, 2]
 
 
+def test_keys_of_arrow_files(tmp_path):
+    for key in (5, 6):
+        (tmp_path / f"k={key}").mkdir()
+        with pa.OSFile(str(tmp_path / f"k={key}" / "x.arrow"), "wb") as file:
+            table = pa.table({"x": [1.0, 2.0]})
+            with pa.ipc.new_file(file, table.schema) as out:
+                out.write_table(table)
+    data = dp.scan(tmp_path.as_uri(), ["x", "k"])
+    sums = dp.sum(data, axis=0, bounds=[(0, 9)] * 2, epsilon=400)
+    np.testing.assert_allclose(sums, [6, 22], atol=1)
+
+
+def test_answers_about_times_are_recorded_as_text():
+    budget = dp.Budget(epsilon=5)
+    zoned = pd.Series(US).dt.tz_localize("UTC")
+    answers = [
+        dp.median(DAYS, **BOTH, budget=budget),
+        dp.iqr(DAYS, **BOTH, budget=budget),
+        dp.median(zoned, **{**ZONED, "epsilon": 1}, budget=budget),
+    ]
+    for answer in answers:
+        dp.count(DAYS, epsilon=0.1, budget=budget)
+        budget.record(answer)
+        assert isinstance(budget.history[-1].answer, str)
+    dp.count(DAYS, epsilon=0.1, budget=budget)
+    budget.record(np.array([LO, HI], "M8[D]"))
+    assert budget.history[-1].answer == ["2020-01-01", "2022-01-01"]
+
+
 def test_the_order_of_rows_is_that_of_the_names_whatever_the_path(tmp_path):
     write(tmp_path / "a" / "x.parquet", x=np.zeros(100))
     write(tmp_path / "a-b" / "x.parquet", x=np.ones(100))

@@ -13,6 +13,8 @@ import pytest
 import dpfast as dp
 from dpfast.errors import ArgumentError, ArgumentTypeError, BudgetError, DataError
 from dpfast.rng import InsecureGenerator
+from dpfast.sources.times import time_column
+from dpfast.statistics import of_times
 
 N = 4000
 LO, HI = dt.date(2020, 1, 1), dt.date(2022, 1, 1)
@@ -193,8 +195,24 @@ def test_masks_of_an_engine_are_refused():
         dp.median(held, bounds=(LO, HI), epsilon=1, where=ROWS)
 
 
-def test_no_row_decides_the_type_of_an_answer():
-    """The planted reading, which takes the type of what the rows are, is told apart."""
+def types_of_answers():
+    """Of rows of one declared type: many, none, and none that is a time."""
     for rows in (DAYS, DAYS[:0], np.full(5, np.datetime64("NaT"), "M8[D]")):
         found = dp.median(rows, bounds=(LO, HI), epsilon=1, nan="lower")
         assert found.dtype == "M8[D]" and LO <= found.item() <= HI
+
+
+def test_no_row_decides_the_type_of_an_answer():
+    types_of_answers()
+
+
+def test_a_reading_that_looks_at_rows_is_caught(monkeypatch):
+    """A column without a time is taken for one of numbers."""
+
+    def looks(data):
+        given, column = time_column(data)
+        return given, column if len(data) and not np.isnat(data).all() else None
+
+    monkeypatch.setattr(of_times, "time_column", looks)
+    with pytest.raises((AssertionError, ArgumentTypeError)):
+        types_of_answers()
