@@ -219,11 +219,11 @@ def _sum(block):
     return float(np.sum(block["age"] if block.dtype.names else block))
 
 
-def test_pieces_that_come_twice_are_an_error_after_the_spend():
-    parts = cut(TABLE, 7)
-    data = EngineColumn(HostileEngine(parts, lies=parts), "age")
+@pytest.mark.parametrize("lies, words", [("twice", "together twice"), ("lost", "rows were lost")])
+def test_pieces_that_are_lost_or_come_twice_are_an_error_after_the_spend(lies, words):
+    data = EngineColumn(HostileEngine(cut(TABLE, 7), lies=lies), "age")
     budget = dp.Budget(epsilon=1)
-    with pytest.raises(DataError, match="brought together twice"):
+    with pytest.raises(DataError, match=words):
         blocks(data, "median", budget=budget)
     assert budget.spent["epsilon"] == 1
 

@@ -84,7 +84,9 @@ class HostileEngine(Engine):
         for own in out:
             self.random.shuffle(own)
         tables = [pd.DataFrame(own, columns=Piece._fields) for own in out]
-        if self.lies is not None:  # some rows come twice
+        if self.lies == "lost":
+            tables[0] = tables[0][:-1]
+        elif self.lies is not None:  # some rows come twice
             tables[0] = pd.concat([tables[0], tables[0]])
         return HostileEngine(tables, self.random.random())
 

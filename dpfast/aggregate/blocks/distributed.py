@@ -38,7 +38,10 @@ class Given(KeyedLabels):
 
 @dataclass(frozen=True)
 class Cut:
-    """Cuts the rows of a chunk into pieces, one for each block."""
+    """Cuts the rows of a chunk into pieces, one for each block.
+
+    One piece more, for a place behind the blocks, says how many rows there were.
+    """
 
     blocks: int
     key: bytes
@@ -50,14 +53,17 @@ class Cut:
         order = np.argsort(named, kind="stable")
         rows, named = chunk.rows[order], named[order]
         cuts = np.flatnonzero(np.diff(named, prepend=-1, append=self.blocks)).tolist()
-        return [
+        total = Piece(self.blocks, chunk.start, np.int64(len(rows)).tobytes())
+        return [total] + [
             Piece(int(named[i]), chunk.start, rows[i:j].tobytes())
             for i, j in itertools.pairwise(cuts)
         ]
 
 
 class Answered(NamedTuple):
-    """Blocks that a task has answered for, their answers, and how many rows they have together."""
+    """Blocks that a task has answered for, their answers, and how many rows they have together,
+    less those that were cut, as far as the task was told.
+    """
 
     blocks: NDArray[np.int64]
     answers: Floats
@@ -68,9 +74,10 @@ class Answered(NamedTuple):
 class Answer:
     """Answers for the blocks whose pieces are there, in the order of their rows.
 
-    `bind` makes the estimator for rows of `dtype` and `tail`.
+    `bind` makes the estimator for rows of `dtype` and `tail`; place `count` is no block.
     """
 
+    count: int
     bind: Any
     job: Any
     dtype: np.dtype[Any]
@@ -79,11 +86,13 @@ class Answer:
 
     def __call__(self, arrived: Arrived) -> tuple[Answered, ...]:
         pieces = sorted(arrived.values)
-        if not pieces:
-            return ()
-        places = np.array([piece.place for piece in pieces], np.int64)
         if any(a[:2] == b[:2] for a, b in itertools.pairwise(pieces)):
             raise DataError("rows were brought together twice, in ways that cannot be told apart")
+        cut = sum(int(np.frombuffer(p.rows, np.int64)[0]) for p in pieces if p.place == self.count)
+        pieces = [piece for piece in pieces if piece.place < self.count]
+        if not pieces:
+            return (Answered(np.empty(0, np.int64), np.empty((0, 1)), -cut),)
+        places = np.array([piece.place for piece in pieces], np.int64)
         each = [np.frombuffer(piece.rows, self.dtype) for piece in pieces]
         rows = np.concatenate(each).reshape(-1, *self.tail)
         lengths = np.array([len(part) for part in each]) // max(1, int(np.prod(self.tail)))
@@ -91,7 +100,7 @@ class Answer:
         source = as_rows(rows, np.repeat(label, lengths), 1)
         partition = Partition(Given(len(blocks)), self.drop)
         answers = self.bind(source).outputs(source, partition, self.job)
-        return (Answered(blocks, answers, len(rows)),)
+        return (Answered(blocks, answers, len(rows) - cut),)
 
 
 def outputs(source: EngineRows, cut: Cut, bind: Any, job: Any, drop: bool, width: int) -> Floats:
@@ -103,13 +112,13 @@ def outputs(source: EngineRows, cut: Cut, bind: Any, job: Any, drop: bool, width
         If rows were lost or came twice on the way, as far as this can be noticed.
     """
     tail = () if source.width is None else (source.width,)
-    answer = Answer(bind, job, source.dtype, tail, drop)
+    answer = Answer(cut.blocks, bind, job, source.dtype, tail, drop)
     answers = np.full((cut.blocks, width), np.nan)
     found = source.exchange(cut, answer, operator.add)
     for part in found:
-        answers[part.blocks] = part.answers
+        if len(part.blocks):
+            answers[part.blocks] = part.answers
     blocks = np.concatenate([np.empty(0, np.int64), *(part.blocks for part in found)])
-    rows = sum(part.rows for part in found)
-    if len(np.unique(blocks)) < len(blocks) or source.length not in (None, rows):
+    if len(np.unique(blocks)) < len(blocks) or sum(part.rows for part in found):
         raise DataError("rows were lost, or came twice, when an engine brought them together")
     return answers
