@@ -4,6 +4,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "core/fetch.h"
 #include "core/isa.h"
 
 #define TILE 1024 /* values of one split sum: 8 KB, read twice */

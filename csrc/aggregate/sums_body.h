@@ -38,6 +38,7 @@ static int DPF_NAME(split_sum)(const double *x, size_t n, int *e, double part[2]
         BITS left = {0};
         for (size_t i = 0; i < n; i += 2 * LANES) {
             const VEC u = DPF_NAME(sums_load)(x + i), v = DPF_NAME(sums_load)(x + i + LANES);
+            dpf_fetch_ahead(x + i), dpf_fetch_ahead(x + i + LANES);
             const VEC qu = (u + s) - s, qv = (v + s) - s;
             const VEC ru = u - qu, rv = v - qv;
             const VEC pu = (ru + t) - t, pv = (rv + t) - t;

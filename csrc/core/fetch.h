@@ -14,6 +14,15 @@ static inline void dpf_prefetch(const void *p)
 #endif
 }
 
+/* How far ahead of a loop over all rows to fetch, in bytes. That is beyond the end of a page, which
+ * the processor by itself does not fetch beyond. */
+#define DPF_AHEAD 4096
+
+static inline void dpf_fetch_ahead(const void *p)
+{
+    dpf_prefetch((const char *)p + DPF_AHEAD);
+}
+
 static inline void dpf_fetch(const double *x, size_t n)
 {
     for (size_t i = 0; i < n; i += 8)

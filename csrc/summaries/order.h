@@ -1,6 +1,5 @@
-/* The ranks of a window of numbers, in place: after dpf_order_window(kind, x, n, from, to) the
- * numbers x[from .. to) are those that sorting would put there, ascending. Expected linear time in
- * n, and never more than n log n: what does not divide well is sorted by heaps. No number is NaN. */
+/* The ranks of a window of numbers: what sorting would put into [from, to). Expected linear time in
+ * n, and never more than n log n: what does not divide well is sorted by heaps. */
 #ifndef DPF_ORDER_H
 #define DPF_ORDER_H
 
@@ -9,13 +8,11 @@
 
 #include "core/dtype.h"
 
-/* Returns 0, or -1 for a kind of one or two bytes. */
-int dpf_order_window(int kind, void *x, size_t n, size_t from, size_t to);
+/* Writes them to `out`, ascending, unless some numbers are NaN: then *nan is how many of those there
+ * are, or at least 1 of n. Returns 0, -1 for a kind of one or two bytes, or -2 without memory. */
+int dpf_order_part(int kind, const void *x, size_t n, size_t from, size_t to, void *out, size_t *nan);
 
-/* The same for one kind. */
+/* Puts them in their places, of numbers that are not NaN. */
 void dpf_order_i32(int32_t *x, size_t n, size_t from, size_t to);
-
-/* Puts what is NaN at the end; *here is how many numbers are before it. Returns as above. */
-int dpf_order_numbers(int kind, void *x, size_t n, size_t *here);
 
 #endif

@@ -1,5 +1,6 @@
 /* The window of ranks for one type. The including file defines KIND, which ends the names of the
- * functions, T, the type, and IS_NAN(v), 0 for a type without NaN; all are undefined again here. */
+ * functions, CODE, its number in core/dtype.h, T, the type, IS_NAN(v), 0 for a type without NaN, and
+ * LEAST and MOST, which no number is outside of; all are undefined again here. */
 #define NAME2(a, b) a##_##b
 #define NAME1(a, b) NAME2(a, b)
 #define NAME(a) NAME1(a, KIND)
@@ -142,9 +143,99 @@ static void NAME(order)(T *x, size_t n, size_t from, size_t to)
         NAME(window)(x, n, from, to, depth);
 }
 
+/* Two pivots that the ranks of [from, to) mostly lie between, from a sample of about n**(2/3) / 3
+ * numbers, one of each stretch: several standard deviations of its error on either side. Returns how
+ * many numbers lie between them, about, or 0 if the sample has a NaN. */
+static size_t NAME(pivots)(const T *x, size_t n, size_t from, size_t to, T *sample, size_t size,
+                           T pivots[2])
+{
+    const size_t step = n / size;
+    uint64_t place = n;
+    for (size_t i = 0; i < size; i++) {
+        place = place * 6364136223846793005u + 1442695040888963407u;
+        sample[i] = x[i * step + (size_t)((place >> 32) * step >> 32)];
+    }
+    if (NAME(numbers)(sample, size) < size)
+        return 0; /* which the plain way counts */
+    const double share = (double)size / (double)n, low = (double)from * share, high = (double)to * share;
+    const double i = low - SPARE * sqrt(low * (1 - low / (double)size)) - SPARE;
+    const double j = high + SPARE * sqrt(high * (1 - high / (double)size)) + SPARE;
+    const size_t first = i < 0 ? 0 : (size_t)i, last = j < (double)size ? (size_t)j : size - 1;
+    NAME(order)(sample, size, first, last + 1);
+    pivots[0] = i < 0 ? LEAST : sample[first];
+    pivots[1] = j < (double)size ? sample[last] : MOST;
+    return (last + 1 - first) * (step + 1);
+}
+
+/* Sorts [from, to) of the numbers into `out`, if they are few or `own`, which may be rearranged. */
+static int NAME(few)(T *own, const T *x, size_t n, size_t from, size_t to, T *out, size_t *nan)
+{
+    T some[PLAIN], *copy = own ? own : n <= PLAIN ? some : malloc(n * sizeof(T));
+    if (!copy)
+        return -2;
+    if (!own)
+        memcpy(copy, x, n * sizeof(T));
+    *nan = n - NAME(numbers)(copy, n);
+    if (!*nan) {
+        NAME(order)(copy, n, from, to);
+        memcpy(out, copy + from, (to - from) * sizeof(T));
+    }
+    if (copy != own && copy != some)
+        free(copy);
+    return 0;
+}
+
+/* Writes to `out` what sorting n numbers puts into [from, to), unless *nan of them are NaN. A pass
+ * collects what lies between two pivots, and the same goes on with that. Where the pivots miss the
+ * window twice, or collect too much, the numbers are divided in place. */
+static int NAME(part)(T *own, const T *x, size_t n, size_t from, size_t to, T *out, size_t *nan)
+{
+    for (int missed = 0; n > PLAIN && missed < 2; missed++) {
+        size_t size = SAMPLE;
+        while (size * size * size / 8 < (n / 256 + 1) * n && size < MOST_SAMPLE)
+            size *= 2;
+        size <<= 2 * missed;
+        T pivots[2], *sample = malloc(size * sizeof(T));
+        if (!sample)
+            return -2;
+        const size_t room = NAME(pivots)(x, n, from, to, sample, size, pivots);
+        free(sample);
+        if (!room || room > n / 2)
+            break;
+        T *between = malloc((room + room / 2 + SAMPLE) * sizeof(T));
+        if (!between)
+            return -2;
+        dpf_window_counts c;
+        int status = dpf_window_pass(CODE, x, n, pivots, between, room + room / 2, &c);
+        const size_t first = c.below + c.at_lo, last = first + c.between;
+        *nan = c.nan;
+        const int found = from >= c.below && to <= last + c.at_hi && c.between == c.kept;
+        if (!status && found && !*nan) {
+            size_t at = from;
+            for (; at < to && at < first; at++)
+                *out++ = pivots[0];
+            const size_t end = to < last ? to : last;
+            if (at < end) {
+                status = NAME(part)(between, between, c.between, at - first, end - first, out, nan);
+                out += end - at;
+                at = end;
+            }
+            for (; at < to; at++)
+                *out++ = pivots[1];
+        }
+        free(between);
+        if (status || found || *nan)
+            return status;
+    }
+    return NAME(few)(own, x, n, from, to, out, nan);
+}
+
 #undef NAME
 #undef NAME1
 #undef NAME2
 #undef KIND
+#undef CODE
 #undef T
 #undef IS_NAN
+#undef LEAST
+#undef MOST

@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "core/fetch.h"
 #include "core/isa.h"
 
 #define MAGIC 0x1.8p52

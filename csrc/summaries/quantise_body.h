@@ -80,6 +80,7 @@ static void DPF_NAME(quantise_sums)(const double *x, size_t n, const dpf_quantis
             VEC v, w;
             memcpy(&v, x + i, sizeof v);
             memcpy(&w, x + i + LANES, sizeof w);
+            dpf_fetch_ahead(x + i), dpf_fetch_ahead(x + i + LANES);
             odd |= EITHER(v, w);
             all += (BITS)(LESS(MORE(v, lo), hi) + magic);
             all += (BITS)(LESS(MORE(w, lo), hi) + magic);
@@ -90,6 +91,7 @@ static void DPF_NAME(quantise_sums)(const double *x, size_t n, const dpf_quantis
         for (; i + LANES <= most; i += LANES) {
             VEC v;
             memcpy(&v, x + i, sizeof v);
+            dpf_fetch_ahead(x + i);
             odd |= EITHER(v, v);
             const BITS u = (BITS)(LESS(MORE(v, lo), hi) + magic) - base, square = TIMES(u, u);
             all += u;

@@ -1,5 +1,6 @@
 #include "summaries/window.h"
 
+#include "core/fetch.h"
 #include "core/isa.h"
 
 #include <string.h>

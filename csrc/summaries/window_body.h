@@ -84,6 +84,7 @@ static size_t DPF_NAME(window_scan)(const IN *x, size_t n, OUT lo, OUT hi, OUT *
     const DPF_NAME(window_vec) vhi = hi - (DPF_NAME(window_vec)){0};
     for (; i + LANES <= n; i += LANES) {
         const DPF_NAME(window_vec) v = (DPF_NAME(window_vec))LOAD(x + i);
+        dpf_fetch_ahead(x + i);
         const LANE_MASK up = COMPARE(v, vlo, NOT_LESS), in = COMPARE_AND(up, vhi, v, NOT_LESS);
         KEEP(stage + staged, in, v);
         up_to_here += (uint64_t)_mm_popcnt_u64(up);
@@ -93,6 +94,7 @@ static size_t DPF_NAME(window_scan)(const IN *x, size_t n, OUT lo, OUT hi, OUT *
     for (; i + LANES <= n; i += LANES) {
         DPF_NAME(window_in) read;
         memcpy(&read, x + i, sizeof read);
+        dpf_fetch_ahead(x + i);
         const DPF_NAME(window_vec) v = __builtin_convertvector(read, DPF_NAME(window_vec));
         const uint32_t down = BITS(v < lo);
         const uint32_t in = ((1u << LANES) - 1) & ~(down | BITS(v > hi));
@@ -106,6 +108,7 @@ static size_t DPF_NAME(window_scan)(const IN *x, size_t n, OUT lo, OUT hi, OUT *
     truth down_here = {0}; /* minus the number of values below lo, in each lane */
     for (; i + 4 * LANES <= n; i += 4 * LANES) {
         truth outside = ~(truth){0};
+        dpf_fetch_ahead(x + i);
         for (size_t j = i; j < i + 4 * LANES; j += LANES) {
             DPF_NAME(window_in) read;
             memcpy(&read, x + j, sizeof read);

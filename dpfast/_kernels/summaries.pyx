@@ -31,8 +31,8 @@ cdef extern from "summaries/window.h" nogil:
 dpf_window_init()
 
 cdef extern from "summaries/order.h" nogil:
-    int dpf_order_window(int kind, void *x, size_t n, size_t start, size_t stop)
-    int dpf_order_numbers(int kind, void *x, size_t n, size_t *here)
+    int dpf_order_part(int kind, const void *x, size_t n, size_t start, size_t stop, void *out,
+                       size_t *nan)
 
 
 cdef bint _plain(cnp.ndarray a):
@@ -104,40 +104,26 @@ def bracket_passes(cnp.ndarray values not None, list pivots not None, list outs 
         free(c)
 
 
-cdef int _orderable(cnp.ndarray values) except -1:
-    """The kind of an array that is put in order where it lies."""
-    if values.itemsize < 4 or not (_plain(values) and values.flags.writeable):
-        raise ValueError("the array must be contiguous, of 4 or 8 bytes, and open to writing")
-    return dtype_of(values.descr.kind, values.itemsize)
-
-
-def nan_last(cnp.ndarray values not None):
-    """Put what is NaN at the end of `values`, in place; return how many are before it.
+def order_part(cnp.ndarray values not None, size_t start, size_t stop):
+    """Return what sorting `values` puts into ``[start:stop]``, as a new array; None with any NaN.
 
     Of types of 4 and 8 bytes.
     """
-    cdef int kind = _orderable(values), status
-    cdef void *x = cnp.PyArray_DATA(values)
-    cdef size_t n = values.shape[0], here = 0
-    with nogil:
-        status = dpf_order_numbers(kind, x, n, &here)
-    check_status(status)
-    return here
-
-
-def order_window(cnp.ndarray values not None, size_t start, size_t stop):
-    """Put into ``values[start:stop]`` what sorting would put there, in place; none may be NaN.
-
-    Of types of 4 and 8 bytes.
-    """
-    cdef int kind = _orderable(values), status
-    cdef void *x = cnp.PyArray_DATA(values)
-    cdef size_t n = values.shape[0]
+    if values.itemsize < 4 or not _plain(values):
+        raise ValueError("the array must be contiguous and of 4 or 8 bytes")
+    cdef int kind = dtype_of(values.descr.kind, values.itemsize), status
+    cdef size_t n = values.shape[0], nan = 0
     if not start <= stop <= n:
         raise ValueError("the window must lie within the values")
+    cdef cnp.ndarray out = np.empty(stop - start, values.descr)
+    cdef const void *x = cnp.PyArray_DATA(values)
+    cdef void *o = cnp.PyArray_DATA(out)
     with nogil:
-        status = dpf_order_window(kind, x, n, start, stop)
+        status = dpf_order_part(kind, x, n, start, stop, o, &nan)
+    if status == -2:
+        raise MemoryError
     check_status(status)
+    return None if nan else out
 
 
 def count_bytes(cnp.ndarray values not None, int first, int thresholds):

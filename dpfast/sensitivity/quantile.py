@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 from .._core import checks, nan_policy
 from .._core.types import Bounds, NanPolicy, Neighbors, Number
+from .._kernels.sensitivity import Column
 from ..summaries.order import Ranks, Window
 from .column import given
 from .ranks import FARTHEST, column, effective_floor, of_nothing, rank_rule, reach, starts
@@ -31,54 +32,67 @@ class Found(NamedTuple):
     missing: int
 
 
-def smooth_from_ranks(
-    ranks: Ranks,
-    q: Fraction,
-    *,
-    beta: float,
-    lo: float,
-    hi: float,
-    neighbors: str,
-    floor: float = 0.0,
-) -> Found:
-    """NOT PRIVATE. Return the q-quantile of a column and a smooth bound on its local sensitivity.
-
-    Arguments must be checked. `floor`, like everything but `ranks`, is public: the bound is the
-    larger of the smooth sensitivity and the floor, which is `beta`-smooth too.
+class SmoothBound:
+    """Smooth bound on the local sensitivity of a quantile: its public numbers, which are checked.
 
     Pairs of ranks at a distance ``k`` have the weight ``exp(-beta k)``, so a window of
     ``ln(R / S) / beta`` ranks around the quantile decides. The first window gives a lower bound of
     S, and with it the width that is certainly enough. Mostly the first window has it.
+
+    Parameters
+    ----------
+    q : Fraction
+    beta, lo, hi : float
+    neighbors : {"replace", "add-remove"}
+    floor : float
+        The bound is the larger of the smooth sensitivity and the floor, which is `beta`-smooth too.
     """
-    rule = rank_rule(q)
-    if not hi > lo:
-        window = ranks.window(rule, 0)
-        return Found(lo, 0.0, window.n, window.nan)
-    least = effective_floor(floor, lo, hi)
-    width = first_width(beta, lo, hi, least)
-    window = ranks.window(rule, width)
-    n = window.n
-    if n == 0 and neighbors == "replace":
-        return Found(of_nothing(q, lo, hi), floor, 0, window.nan)  # no neighbors
 
-    def bound() -> float:
+    __slots__ = ("beta", "floor", "half", "hi", "least", "lo", "q", "replaced", "rule", "width")
+
+    def __init__(
+        self, q: Fraction, *, beta: float, lo: float, hi: float, neighbors: str, floor: float = 0.0
+    ) -> None:
+        self.q, self.beta, self.lo, self.hi, self.floor = q, beta, lo, hi, floor
+        self.rule, self.half, self.replaced = rank_rule(q), q == _HALF, neighbors == "replace"
+        if hi > lo:
+            self.least = effective_floor(floor, lo, hi)
+            self.width = first_width(beta, lo, hi, self.least)
+
+    def of(self, ranks: Ranks) -> Found:
+        """NOT PRIVATE. Return the quantile of a column and its bound."""
+        lo, hi, rule = self.lo, self.hi, self.rule
+        if not hi > lo:
+            window = ranks.window(rule, 0)
+            return Found(lo, 0.0, window.n, window.nan)
+        window = ranks.window(rule, self.width)
+        n = window.n
+        if n == 0 and self.replaced:
+            return Found(of_nothing(self.q, lo, hi), self.floor, 0, window.nan)  # no neighbors
         rows = column(window, lo, hi)
-        if neighbors == "replace":
-            return rows.smooth_replace(rule(n), beta, least)
-        if q == _HALF:
-            return rows.smooth_median(beta, least)
-        margin = (n if len(window.values) == n else min(width, n)) + 2
-        return rows.smooth_quantile(*starts(q, window, margin), beta, least)
+        smooth = self._smooth(window, rows, self.width)
+        if len(window.values) < n:
+            needed = reach(self.beta, lo, hi, smooth * (1 - 2.0**-40)) + 1
+            if needed > self.width:
+                window = ranks.window(rule, needed)
+                rows = column(window, lo, hi)
+                smooth = self._smooth(window, rows, needed)
+        value = rows.value(rule(n)) if n else of_nothing(self.q, lo, hi)
+        return Found(value, smooth, n, window.nan)
 
-    smooth = bound()
-    if len(window.values) < n:
-        needed = reach(beta, lo, hi, smooth * (1 - 2.0**-40)) + 1
-        if needed > width:
-            width, window = needed, ranks.window(rule, needed)
-            smooth = bound()
-    if n == 0:
-        return Found(of_nothing(q, lo, hi), smooth, 0, window.nan)
-    return Found(column(window, lo, hi).value(rule(n)), smooth, n, window.nan)
+    def _smooth(self, window: Window, rows: Column, width: int) -> float:
+        n = window.n
+        if self.replaced:
+            return rows.smooth_replace(self.rule(n), self.beta, self.least)
+        if self.half:
+            return rows.smooth_median(self.beta, self.least)
+        margin = (n if len(window.values) == n else min(width, n)) + 2
+        return rows.smooth_quantile(*starts(self.q, window, margin), self.beta, self.least)
+
+
+def smooth_from_ranks(ranks: Ranks, q: Fraction, **public: Any) -> Found:
+    """NOT PRIVATE. Return the q-quantile of a column and its `SmoothBound`."""
+    return SmoothBound(q, **public).of(ranks)
 
 
 def first_width(beta: float, lo: float, hi: float, least: float) -> int:

@@ -20,11 +20,17 @@ from .._kernels.summaries import (
     bracket_passes,
     count_bytes,
     histogram_bytes,
-    nan_last,
-    order_window,
 )
 from ..sources import ArraySource, Chunk, Source
-from .order_statistics import Block, KnownRanks, Piece, Run, insert, least_from, random_words
+from .order_statistics import (
+    Block,
+    KnownRanks,
+    Piece,
+    Run,
+    insert,
+    least_from,
+    random_words,
+)
 
 #: Standard deviations of the sample's error that a bracket allows for: one in a million misses.
 SLACK = 5.0
@@ -149,16 +155,18 @@ def _sorted(values: NDArray[Any]) -> NDArray[Any]:
 
 def place(sample: Sample, targets: list[Target], slack: float) -> list[Bracket]:
     """Return where the windows lie, as far as the sample can tell."""
-    values = _sorted(np.concatenate(sample.parts))
-    return [_place(values, sample, target, slack) for target in targets]
+    values = np.concatenate(sample.parts)
+    drawn = len(values)
+    if values.dtype.kind == "f":
+        values = values[values == values]
+    few = len(targets) <= 2 and values.dtype.itemsize >= 4
+    found = Block(values) if few else Block(_sorted(values), ordered=True)
+    return [_place(found, drawn, sample, target, slack) for target in targets]
 
 
-def _place(values: NDArray[Any], sample: Sample, target: Target, slack: float) -> Bracket:
+def _place(values: Block, drawn: int, sample: Sample, target: Target, slack: float) -> Bracket:
     rows = sample.rows
-    drawn = size = values.shape[0]
-    if size and values[-1] != values[-1]:
-        size = int(np.searchsorted(values, np.nan))
-        values = values[:size]
+    size = values.count
     present = rows - sample.nulls
     if drawn:
         present = round(present * (size / drawn))
@@ -179,23 +187,23 @@ def _place(values: NDArray[Any], sample: Sample, target: Target, slack: float) -
     first = min(first, last + 1)  # a rank that does not follow n may lie far beyond it
     errors = error(first), error(last)
     if missing and target.missing is not None:
-        edge = least_from(values.dtype, target.missing)
-        lower = size if edge is None else int(np.searchsorted(values, edge))
+        lower = values.less(target.missing)
         before = present * lower / size
         first, last = (round(min(max(r - missing, before), r)) for r in (first, last))
         errors = max(errors[0], error(first)), max(errors[1], error(last))
     i = math.floor(first / present * size - errors[0]) - 1
     j = math.ceil(last / present * size + errors[1])
     i = min(i, size - 1)  # a rank that does not follow n may lie beyond the estimate of n
-    lo = values[i] if i >= 0 else None
-    hi = values[j] if j < size else None
+    low = values.take(i, min(i + 2, size)) if i >= 0 else None
+    high = values.take(max(j - 1, 0), j + 1) if 0 <= j < size else None
+    lo = None if low is None else low[0]
+    hi = None if high is None else high[-1]
     share = (min(j, size) - max(i, 0)) / size
     room = int(1.25 * share * present + 4 * slack * present / math.sqrt(size)) + spare
     # Three times what a sample of the right size leads to: a source that gives fewer values than
     # asked for must not fill the memory.
     most = 2 * (last - first) + int(24 * rows ** (2 / 3) * slack / SLACK) + spare
-    tied = i >= 0 and bool(values[i] == values[min(i + 1, size - 1)])
-    tied |= 0 < j < size and bool(values[j] == values[j - 1])
+    tied = any(pair is not None and bool(pair[0] == pair[-1]) for pair in (low, high))
     return Bracket(lo, hi, min(rows, room, most), share, tied)
 
 
@@ -353,22 +361,6 @@ def collect(source: Source, target: Target) -> KnownRanks:
         present -= int(np.count_nonzero(np.isnan(values)))
     block = Block(values[:present], ordered=True)
     return known_ranks([block], 0, 0, nulls + values.shape[0] - present, target.missing, source)
-
-
-def select(source: ArraySource, target: Target) -> KnownRanks:
-    """Return the ranks of a target, of an array of at least 4 bytes that kernels can read."""
-    values = source.array.copy()
-    present = nan_last(values)
-    nan = len(values) - present
-    first, last = target.ends(present)
-    first = min(first, present + 1)  # a rank that does not follow n may lie beyond it
-    if (nan and target.missing is not None) or 4 * (last - first) >= present:
-        first, last = 1, present
-        values[:present].sort()
-    else:
-        order_window(values[:present], first - 1, last)
-    block = Block(values[first - 1 : last], ordered=True)
-    return known_ranks([block], first - 1, present - last, nan, target.missing, source)
 
 
 def _sample(source: Source, windows: int = 1) -> Sample:

@@ -17,15 +17,15 @@ from .._core import checks
 from .._core.types import Number
 from ..errors import DataError
 from ..sources import ArraySource, as_source
-from .floyd_rivest import Target, collect, count, find, find_all, known_ranks, select
-from .order_statistics import KnownRanks, SortedRows, least_from
+from .floyd_rivest import Target, collect, count, find, find_all, known_ranks
+from .order_statistics import KnownRanks, SortedRows, least_from, sorted_part
 
 __all__ = ["Ranks", "Window", "window"]
 
 #: Up to this many values, sorting a copy costs less than looking for pivots.
 SMALL = 1 << 14
-#: Up to this many values of an array, putting one window of a copy in order costs less.
-MIDDLE = 1 << 18
+#: Up to this many values of an array, on one thread, one kernel that selects the window costs less.
+MIDDLE = 1 << 21
 
 
 class Window(NamedTuple):
@@ -123,11 +123,14 @@ class Ranks:
         if convert is not None and not callable(convert):
             checks.fail_type("convert", "a function of arrays", convert)
         target = Target(rank_rule, checks.whole("width", width), self._missing)
+        found = self._selected(target)
+        if found is not None:
+            return found if convert is None else found._replace(values=convert(found.values))
         for known in self._known:
             if known.covers(*target.ends(known.n)):
                 break
         else:
-            known = self._window(target) or self._cheap(target) or find(self._source, target)
+            known = self._cheap(target) or find(self._source, target)
             self._keep([known])
         first, last = target.ends(known.n)
         return Window(known.ranks(first, last, convert), first, known.n, known.nan)
@@ -164,13 +167,21 @@ class Ranks:
         old = [a for a in self._known if not a.size or not any(b.covers(*a.ends) for b in new)]
         self._known = old + new
 
-    def _window(self, target: Target) -> KnownRanks | None:
-        """Return the ranks of one target, of an array of few values."""
+    def _selected(self, target: Target) -> Window | None:
+        """Return the window of an array of few values, none of them NaN."""
         source = self._source
-        if self._sorted or not isinstance(source, ArraySource) or not source.direct:
+        if self._sorted or self._known or not isinstance(source, ArraySource):
             return None
-        few = source.length <= MIDDLE and source.dtype.itemsize >= 4
-        return select(source, target) if few else None
+        n = source.length
+        if n > MIDDLE or source.dtype.itemsize < 4 or not source.direct:
+            return None
+        first, last = target.ends(n)
+        found = sorted_part(source.array, min(first - 1, n), last)
+        if found is None:
+            return None
+        if found.dtype.kind == "f":
+            found += 0.0  # -0.0 and 0.0 are one value, in random order
+        return Window(found, first, n, 0)
 
     def _cheap(self, target: Target) -> KnownRanks | None:
         """Return all ranks, where that takes no search."""

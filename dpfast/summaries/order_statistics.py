@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from .._kernels.summaries import order_part
 from ..errors import DataError
 from ..rng import default_generator
 
@@ -71,43 +72,36 @@ class Run(Piece):
         return self.count if self.value.item() < value else 0
 
 
-class Block(Piece):
-    """`count` values in any order, owned and rearranged. Some are missing if room ran out.
+def sorted_part(values: NDArray[Any], start: int, stop: int) -> NDArray[Any] | None:
+    """Return what sorting puts into ``[start:stop]`` of an array of at least 4 bytes a value.
 
-    `cuts` are the places that divide the values so far: no value before a cut is above one after
-    it. So a second window near the first one only looks through the stretches beside it.
+    None if there is a NaN among the values.
     """
+    if 4 * (stop - start) < len(values):
+        return order_part(values, start, stop)
+    ordered = np.sort(values)
+    return None if len(ordered) and ordered[-1] != ordered[-1] else ordered[start:stop]
+
+
+class Block(Piece):
+    """`count` values in any order, or `ordered`; none is NaN. Some are missing if room ran out."""
 
     def __init__(
         self, values: NDArray[Any], count: int | None = None, ordered: bool = False
     ) -> None:
         self.values, self.ordered = values, ordered
         self.count = len(values) if count is None else count
-        self.cuts = [0, len(values)]
 
     @property
     def whole(self) -> bool:
         return self.count == len(self.values)
 
-    def _cut(self, k: int) -> None:
-        i = bisect_left(self.cuts, k)
-        if self.cuts[i] != k:
-            low, high = self.cuts[i - 1 : i + 1]
-            # One order statistic at a time: only that is vectorized in NumPy.
-            self.values[low:high].partition(k - low)
-            self.cuts.insert(i, k)
-
     def take(self, a: int, b: int) -> NDArray[Any]:
-        if not self.ordered and (8 * (b - a) > self.count or self.count < 1024):
-            self.values.sort()
-            self.ordered = True
-        if self.ordered:
-            return self.values[a:b].copy()
-        self._cut(a)
-        self._cut(b)
-        part = self.values[a:b].copy()
-        part.sort()
-        return part
+        if self.values.itemsize < 4 and not self.ordered:
+            self.values, self.ordered = np.sort(self.values), True
+        found = self.values[a:b].copy() if self.ordered else sorted_part(self.values, a, b)
+        assert found is not None, "no value of a block is NaN"
+        return found
 
     def split(self, value: float) -> list[Piece]:
         if not self.whole:
@@ -115,10 +109,8 @@ class Block(Piece):
         edge = least_from(self.values.dtype, value)
         if edge is None:
             return [self, Block(self.values[:0])]
-        k = int(np.count_nonzero(self.values < edge))
-        if not self.ordered:
-            self._cut(k)
-        return [Block(part, ordered=self.ordered) for part in (self.values[:k], self.values[k:])]
+        below = self.values < edge
+        return [Block(self.values[one], ordered=self.ordered) for one in (below, ~below)]
 
     def less(self, value: float) -> int | None:
         if not self.whole:

@@ -243,10 +243,11 @@ def median(
     >>> 50 < dp.median(ages, bounds=(0, 120), epsilon=1.0) < 58
     True
     """
-    loss: Any = {"epsilon": epsilon, "delta": delta, "rho": rho, "neighbors": neighbors}
-    how: Any = {"noise": noise, "method": method, "nan": nan, "assume_sorted": assume_sorted}
-    beside: Any = {"where": where, "ids": ids, "max_rows": max_rows, "budget": budget, "rng": rng}
-    return quantile(data, _HALF, bounds=bounds, **loss, **how, **beside)
+    return quantile(
+        data, 0.5, bounds=bounds, epsilon=epsilon, delta=delta, rho=rho, neighbors=neighbors,
+        noise=noise, method=method, nan=nan, where=where, ids=ids, max_rows=max_rows,
+        assume_sorted=assume_sorted, budget=budget, rng=rng,
+    )  # fmt: skip
 
 
 @takes_times("point")
@@ -640,9 +641,6 @@ def _wanted(qs: Any) -> tuple[Fraction, ...]:
     if not len(qs):
         checks.fail("qs", rule + ", at least one", qs)
     return tuple(checks.quantile(q, f"qs[{i}]") for i, q in enumerate(qs))
-
-
-_HALF = Fraction(1, 2)
 
 
 def one(q: Any, bounds: Any, *rest: Any, some: bool = False) -> Mechanism[float]:

@@ -16,7 +16,7 @@ from ...noise.smooth import Calibration
 from ...privacy import Loss
 from ...rng import Generator
 from ...sensitivity.iqr import iqr_from_ranks
-from ...sensitivity.quantile import smooth_from_ranks
+from ...sensitivity.quantile import SmoothBound
 from ...sensitivity.rounding import rounded_up
 from ...sources import Source
 from ...summaries.cells import nearest
@@ -104,17 +104,21 @@ class SmoothQuantile(Smooth):
     """The lower q-quantile plus noise scaled to its smooth sensitivity; see `dpfast.quantile`."""
 
     q: Fraction
+    bound: SmoothBound = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        Smooth.__post_init__(self)
+        limits = {"lo": self.lo, "hi": self.hi, "floor": self.grid}
+        bound = SmoothBound(self.q, beta=self.calibration.beta, neighbors=self.neighbors, **limits)
+        object.__setattr__(self, "bound", bound)
 
     @property
     def name(self) -> str:
         return f"quantile {self.q}"
 
     def reduce(self, source: Source) -> tuple[float, float]:
-        given, beta = self.column(source), self.calibration.beta
-        limits = {"lo": self.lo, "hi": self.hi, "floor": self.grid}
-        bound = smooth_from_ranks(
-            given.ranks, self.q, beta=beta, neighbors=self.neighbors, **limits
-        )
+        given = self.column(source)
+        bound = self.bound.of(given.ranks)
         given.refuse(bound.missing)
         return bound.value, bound.sensitivity
 
