@@ -188,6 +188,7 @@ def _place(values: Block, drawn: int, sample: Sample, target: Target, slack: flo
     errors = error(first), error(last)
     if missing and target.missing is not None:
         lower = values.less(target.missing)
+        assert lower is not None, "a sample is whole"
         before = present * lower / size
         first, last = (round(min(max(r - missing, before), r)) for r in (first, last))
         errors = max(errors[0], error(first)), max(errors[1], error(last))
