@@ -18,11 +18,14 @@ def draw_cell(
     rest: float,
     more: float,
     c: float,
-    worth: NDArray[np.int64] | None,
-    shift: int,
-    levels: int,
+    share: int,
+    base: Any,
     stream: BitStream | Script,
-) -> tuple[int, tuple[int, int, int, int, int, int, int, int | None] | None]: ...
+    narrow: bool = False,
+) -> tuple[int, tuple[int, int, int, int, int, int, int, int | None] | None] | None: ...
+def cells(
+    values: NDArray[np.float64], lo: float, hi: float, grid: float, first: int, last: int
+) -> NDArray[np.int64]: ...
 
 class Axis:
     bins: int

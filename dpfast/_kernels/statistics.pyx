@@ -1,6 +1,6 @@
 """Bins with public edges, placements of quantiles, randomized response (see csrc/statistics)."""
 
-from libc.math cimport INFINITY
+from libc.math cimport INFINITY, floor
 from libc.stddef cimport size_t
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t
 from libc.stdlib cimport free, malloc
@@ -21,40 +21,50 @@ cnp.import_array()
 
 cdef extern from "statistics/draw.h" nogil:
     ctypedef struct dpf_draw_base:
-        const int64_t *worth
-        int64_t shift
-        int levels
+        int64_t shift, each, unit, octave
+        int low, high, top
+        size_t spacings
+        const double *spacing
+        const int64_t *weight
     ctypedef struct dpf_draw:
         int64_t first, last, before, n, whole
         double rest, more, c
+        int64_t share
+        int narrow
         dpf_draw_base base
     ctypedef struct dpf_draw_room:
         double *distance
         int64_t *start
         int64_t *end
-        int64_t *less
-        int64_t *leq
+        int64_t *low
+        int64_t *high
         int64_t *mass
         uint64_t *total
     ctypedef struct dpf_draw_found:
-        int64_t cell, less, leq, mass, scale, bottom, top
+        int64_t cell, low, high, mass, scale, bottom, top
         uint64_t bound, word
     enum:
-        DPF_DRAW_DONE, DPF_DRAW_OPEN, DPF_DRAW_LUMP
+        DPF_DRAW_DONE, DPF_DRAW_OPEN, DPF_DRAW_LUMP, DPF_DRAW_NARROW
     int dpf_draw_cell(const dpf_draw *given, const int64_t *rows, size_t w, dpf_words *words,
                       const dpf_draw_room *room, dpf_draw_found *found)
 
 
+cdef bint _plain(cnp.ndarray a):
+    return a.ndim == 1 and a.flags.c_contiguous and a.flags.aligned
+
+
 def draw_cell(const int64_t[::1] rows not None, int64_t before, int64_t n, int64_t first,
-              int64_t last, int64_t whole, double rest, double more, double c,
-              const int64_t[:, ::1] worth, int64_t shift, int levels, stream not None):
+              int64_t last, int64_t whole, double rest, double more, double c, int64_t share,
+              base not None, stream not None, bint narrow=False):
     """Draw a cell of ``first .. last``: a quantile by the exponential mechanism.
 
     `rows` are the ascending cells of the ranks from ``before + 1`` on, of `n`. The target rank is
-    ``whole + rest``, and ``more = 1 - rest``. `worth`, `shift` and `levels` are the table of the base
-    measure; all cells weigh the same without.
+    ``whole + rest``, and ``more = 1 - rest``. Ranks are counted by steps if `share` is negative, and
+    else by halves, and all rows are on the cells then (csrc/statistics/draw.h). `base` is a
+    `noise.grid.Base`. With `narrow` there is a wider window, which is asked for by None where too much
+    lies outside of this one.
 
-    Return ``(cell, None)``, or a cell that the caller has to decide, and of its run ``(less, leq, mass,
+    Return ``(cell, None)``, or a cell that the caller has to decide, and of its run ``(low, high, mass,
     scale, bound, bottom, top, word)``; the word is None where the ranks of the run are not known.
     """
     cdef dpf_words own
@@ -62,26 +72,34 @@ def draw_cell(const int64_t[::1] rows not None, int64_t before, int64_t n, int64
     cdef dpf_draw given
     cdef dpf_draw_room room
     cdef dpf_draw_found found
-    cdef size_t w = rows.shape[0], most = 2 * w + 1
+    cdef size_t w = rows.shape[0], most = 4 * w + 3
     cdef const int64_t *x = &rows[0] if w else NULL
+    cdef cnp.ndarray spacing = base.spacing, weight = base.weights
     cdef int status
     if not (first <= last and 0 <= before <= n - <int64_t>w and 0 <= rest <= 1 and 0 <= more <= 1
-            and 0 < c < INFINITY):
+            and 0 < c < INFINITY and share <= 1 << 19):
         raise ValueError("the cells, ranks or rate are outside their limits")
+    if share >= 0 and w and not first <= x[0] <= x[w - 1] <= last:
+        raise ValueError("the rows must be on the cells")
     given.first, given.last, given.before, given.n = first, last, before, n
-    given.whole, given.rest, given.more, given.c = whole, rest, more, c
-    given.base.worth, given.base.shift, given.base.levels = NULL, shift, levels
-    if worth is not None:
-        if worth.shape[0] != 4 or worth.shape[1] != 4096 or not 0 <= levels <= 48:
-            raise ValueError("worth must have 4 rows of 4096 numbers")
-        if first + shift < 1 or (last + shift) >> 48:
-            raise ValueError("cells and shift must be positive together, and below 2**48")
-        given.base.worth = &worth[0, 0]
+    given.whole, given.rest, given.more, given.c, given.share = whole, rest, more, c, share
+    given.narrow = narrow
+    given.base.shift, given.base.each, given.base.unit = base.shift, base.each, base.unit
+    given.base.low, given.base.high = base.low, base.high
+    given.base.octave, given.base.top = base.octave, base.top
+    if not (spacing.dtype == np.float64 and weight.dtype == np.int64 and _plain(spacing)
+            and _plain(weight) and spacing.shape[0] == weight.shape[0]):
+        raise ValueError("there must be a weight for each spacing")
+    given.base.spacings = spacing.shape[0]
+    given.base.spacing = <const double *>cnp.PyArray_DATA(spacing)
+    given.base.weight = <const int64_t *>cnp.PyArray_DATA(weight)
+    if first < base.first or last > base.last:
+        raise ValueError("the cells must be those of the base")
     cdef int64_t *memory = <int64_t *>malloc(56 * most)
     if memory == NULL:
         raise MemoryError()
-    room.start, room.end, room.less = memory, memory + most, memory + 2 * most
-    room.leq, room.mass = memory + 3 * most, memory + 4 * most
+    room.start, room.end, room.low = memory, memory + most, memory + 2 * most
+    room.high, room.mass = memory + 3 * most, memory + 4 * most
     room.distance, room.total = <double *>(memory + 5 * most), <uint64_t *>(memory + 6 * most)
     with nogil:
         status = dpf_draw_cell(&given, x, w, words, &room, &found)
@@ -89,11 +107,33 @@ def draw_cell(const int64_t[::1] rows not None, int64_t before, int64_t n, int64
     check(words)
     if status == DPF_DRAW_DONE:
         return found.cell, None
+    if status == DPF_DRAW_NARROW:
+        return None
     if status < 0:
         raise ValueError("the rows must be ascending cells")
     word = None if status == DPF_DRAW_LUMP else found.word
-    return found.cell, (found.less, found.leq, found.mass, found.scale, found.bound, found.bottom,
+    return found.cell, (found.low, found.high, found.mass, found.scale, found.bound, found.bottom,
                         found.top, word)
+
+
+def cells(const double[::1] values not None, double lo, double hi, double grid, int64_t first,
+          int64_t last):
+    """Return the cell of a grid, a power of two, at or next below each of some values.
+
+    Values outside of ``lo .. hi`` count as these, and cells outside of ``first .. last`` as these.
+    """
+    cdef Py_ssize_t i, n = values.shape[0]
+    cdef cnp.ndarray found = np.empty(n, np.int64)
+    cdef int64_t *out = <int64_t *>cnp.PyArray_DATA(found)
+    cdef double x, cell
+    for i in range(n):
+        x = values[i]
+        x = hi if x > hi else x if x > lo else lo
+        cell = floor(x / grid)  # exact, or an underflow towards 0
+        if cell * grid > x:
+            cell -= 1
+        out[i] = min(max(<int64_t>cell, first), last)
+    return found
 
 
 # --- bins -----------------------------------------------------------------------------------------

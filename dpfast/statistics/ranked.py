@@ -35,24 +35,20 @@ class Drawn(Ranked):
 
     loss: Pure | ZCDP
     grid: float
-    rounded: bool
+    base: Base
 
     def prepare(self, levels: int) -> None:
-        """Set the grid, and the loss of draws of bounded range, whose levels share a pure loss."""
+        """Set the grid, what cells weigh, and the loss of draws, whose levels share a pure loss."""
         lo, hi, loss = self.lo, self.hi, self.loss
         grid = public_grid(lo, hi)
         if lo < hi and hi - lo < grid:
             checks.fail("bounds", f"equal, or at least {grid:.3g} apart", (lo, hi))
         object.__setattr__(self, "grid", grid)
+        object.__setattr__(self, "base", base(*(ends(lo, hi, grid) if lo < hi else (0, 0)), grid))
         if isinstance(loss, Pure):
             object.__setattr__(self, "loss", Draws(loss.epsilon, levels, bounded_range=True))
 
     @property
     def cells(self) -> tuple[int, int]:
         """Return the first and last cell of the grid."""
-        return ends(self.lo, self.hi, self.grid)
-
-    @property
-    def base(self) -> Base:
-        """Return what cells weigh before the data are seen."""
-        return base(*self.cells, None if self.rounded else 0)
+        return self.base.first, self.base.last

@@ -196,9 +196,8 @@ def test_every_error_is_one_line_and_a_code(
 @pytest.mark.parametrize(
     "method, epsilon, taken",
     [
-        ("auto", "0.5", "exponential-round"),
+        ("auto", "0.5", "exponential"),
         ("exponential", "200", "exponential"),
-        ("exponential-round", "200", "exponential-round"),
     ],
 )
 def test_the_method_is_told_and_an_exact_draw_has_no_noise(told, table, method, epsilon, taken):

@@ -1,6 +1,7 @@
 """The compiled draw of a quantile is its slow twin, word by word, and open coins are decided."""
 
 from fractions import Fraction
+from functools import partial
 
 import numpy as np
 import pytest
@@ -21,11 +22,13 @@ def pairs(trials, cut, change=lambda c: c):
     """Draws of the function and of the twin, for random columns, targets, rates and cells."""
     rng = np.random.default_rng(1)
     for trial in range(trials):
-        n, last = int(rng.integers(0, 40)), int(rng.choice([3, 40, 2000]))
+        n, last = int(rng.integers(0, 40)), int(rng.choice([3, 40, 5000]))
         rows = np.sort(rng.integers(0, last + 1, n) if trial % 3 else rng.choice([0, 1, last], n))
-        levels = [0, None, 2][trial % 3]
-        a, b = sorted(rng.integers(0, last + 1, 2).tolist()) if trial % 4 == 3 else (0, last)
-        column = Column(Ranks(rows.astype(float)), 0.0, float(last), 1.0, Base(0, last, levels))
+        share = [-1, 0, 1 << 17, 1 << 19][trial % 4]
+        part = share < 0 and trial % 8 == 4
+        a, b = sorted(rng.integers(0, last + 1, 2).tolist()) if part else (0, last)
+        base = Base(0, last, [None, 1.0, 2.0**-7][trial % 3])
+        column = Column(Ranks(rows.astype(float)), 0.0, float(last), 1.0, base)
         low, high = int((rows < a).sum()), int((rows <= b).sum())
         target = min(max(Fraction(int(rng.integers(0, 7 * n + 1)), 7), low), high) + Fraction(0)
         c = float(rng.choice([0.02, 0.3, 2.0]))
@@ -35,25 +38,40 @@ def pairs(trials, cut, change=lambda c: c):
             lambda n, t=target: min(max(1, -(-t.numerator // t.denominator)), n),
             draws.width(c, column.base.weight(a, b), cut),
         )
+        known = column.counts if share < 0 else partial(column.halves, share=share)
         due = [
             twin.draw(
                 window.values.tolist(), window.first - 1, n, a, b, target, change(c), column.base,
-                lambda cell, column=column, n=n: column.counts(cell, n), stream,
+                lambda cell, known=known, n=n: known(cell, n), stream, share,
             )
-            for stream in [InsecureGenerator(trial).stream()] for _ in range(12)
+            for stream in [InsecureGenerator(trial).stream()] for _ in range(9)
         ]  # fmt: skip
         stream = InsecureGenerator(trial).stream()
-        yield [choose(column, target, c, (a, b), stream, cut=cut) for _ in range(12)], due
+        found = [choose(column, target, c, (a, b), stream, share=share, cut=cut) for _ in due]
+        yield found, due
 
 
-@pytest.mark.parametrize("cut", [draws.CUT, -1.0, -100.0], ids=["wide", "narrow", "tiny"])
+@pytest.mark.parametrize("cut", [draws.CUT + 1, -1.0, -100.0], ids=["wide", "narrow", "tiny"])
 def test_draws_are_those_of_the_twin(cut):
-    for found, due in pairs(240, cut):
+    for found, due in pairs(160, cut):
         assert found == due
 
 
+def test_a_window_too_narrow_is_told():
+    """Rows in a corner of wide bounds: the cells beyond a few ranks weigh more than all others."""
+    rows, base = np.arange(1 << 20, (1 << 20) + 400), Base(0, 1 << 40)
+    far = [rows, 0, 400, 0, 1 << 40, 400, 0.5, 0.5, 0.25, 1 << 17, base]
+    few = [rows[190:210], 190, *far[2:]]
+    assert draw_cell(*few, InsecureGenerator(1).stream(), True) is None
+    assert draw_cell(*few, InsecureGenerator(1).stream()) is not None
+    near = np.linspace(0, 1 << 40, 400).astype(np.int64)
+    inner = [near[100:300], 100, *far[2:]]
+    stream = InsecureGenerator(1).stream()
+    assert draw_cell(*inner, stream, True)[0] in range(near[150], near[250])
+
+
 def test_a_rate_that_is_too_large_is_caught():
-    same = [found == due for found, due in pairs(60, draws.CUT, lambda c: 1.1 * c)]
+    same = [found == due for found, due in pairs(60, draws.CUT + 1, lambda c: 1.1 * c)]
     assert not all(same)
 
 
@@ -64,7 +82,7 @@ def proposed(word, rows=ROWS):
     """What one row at 5 makes of the word of a coin: True, False, or what is open."""
     script = Script([0, 0, word, 0, 0])
     try:
-        cell, found = draw_cell(rows, 0, 1, 0, 9, 0, 0.75, 0.25, 1.0, None, 0, 0, script)
+        cell, found = draw_cell(rows, 0, 1, 0, 9, 0, 0.75, 0.25, 1.0, -1, Base(0, 9), script)
     except EOFError:  # not kept, so another proposal is asked for
         return False
     return True if found is None else (cell, found)
@@ -106,15 +124,15 @@ def test_targets_that_no_float_tells_from_a_rank():
         {"rest": np.nan},
         {"c": 0.0},
         {"c": np.inf},
-        {"worth": np.zeros((3, 4096), np.int64)},
-        {"worth": np.zeros((4, 4096), np.int64), "shift": -1},
-        {"worth": np.zeros((4, 4096), np.int64), "shift": 1 << 48},
+        {"last": 10},
+        {"share": (1 << 19) + 1},
+        {"share": 0, "last": 4},
     ],
 )
 def test_what_is_out_of_range_is_refused(change):
     given = {
         "rows": ROWS, "before": 0, "n": 1, "first": 0, "last": 9, "whole": 0, "rest": 0.5,
-        "more": 0.5, "c": 1.0, "worth": None, "shift": 1, "levels": 3,
+        "more": 0.5, "c": 1.0, "share": -1, "base": Base(0, 9),
         "stream": InsecureGenerator(1).stream(),
     }  # fmt: skip
     if "rows" in change:

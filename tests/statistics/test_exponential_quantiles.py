@@ -91,6 +91,37 @@ def test_choose_has_the_distribution(name, q, cut):
     assert p_value(found, pmf) > LEVEL
 
 
+@quick_rows(9)
+@pytest.mark.parametrize("share", [0, 1 << 17, 1 << 18, 1 << 19], ids=bin)
+@pytest.mark.parametrize("q", [Fraction(0), Fraction(1, 3), Fraction(1, 2), Fraction(9, 10), 1])
+@pytest.mark.parametrize("name", list(COLUMNS))
+@pytest.mark.parametrize("cut", [draws.CUT, -100.0], ids=["wide", "tiny window"])
+def test_draws_on_an_interpolated_rank_have_the_distribution(name, q, share, cut):
+    """Cells four times as fine, so that gaps have a middle, against the text of the mechanism."""
+    data, c = [4 * x for x in COLUMNS[name]], 0.75
+    rows = np.floor(np.clip(np.array(data, float), 0, 16)).astype(int).tolist()
+    target = Fraction(q) * (len(data) - 1) + 1
+    pmf = dict(enumerate(np.exp(reference.interpolated(rows, target, c, range(17), share))))
+    col, bits = column(data, 16), stream(1)
+    found = Counter(choose(col, target, c, (0, 16), bits, share=share, cut=cut) for _ in range(800))
+    assert p_value(found, pmf) > LEVEL
+
+
+@pytest.mark.parametrize("fault", ["rate", "target", "share"])
+def test_a_fault_of_those_would_be_caught(fault):
+    data, c, share, target = [1, 9, 9, 30, 30, 30, 31], 0.9, 1 << 17, Fraction(3)
+    col, bits = column(data, 31), stream(1)
+    found = Counter(choose(col, target, c, (0, 31), bits, share=share) for _ in range(6000))
+    changed = {"rate": 0.7 * c, "target": target + Fraction(1, 3), "share": 1 << 19}
+    given = {"rate": c, "target": target, "share": share}
+
+    def pmf(rate, target, share):
+        return dict(enumerate(np.exp(reference.interpolated(data, target, rate, range(32), share))))
+
+    assert p_value(found, pmf(**given)) > LEVEL
+    assert p_value(found, pmf(**{**given, fault: changed[fault]})) < LEVEL
+
+
 @pytest.mark.parametrize("fault", ["rate", "target", "neighbor"])
 def test_choose_would_be_caught(fault):
     data = COLUMNS["many"]
@@ -311,22 +342,77 @@ def pairs(datasets, neighbors):
         yield from ((d, e) for e in set(near) & known)
 
 
+#: Cells that rows are on, and all cells: gaps of many lengths, with all that h can be.
+ON, CELLS = (0, 1, 4, 6, 11), range(13)
+
+
+def laws(q, rate, share, sizes=range(5), fault=None):
+    """log-probability of each cell, for all columns on `ON`."""
+    step = 2 if fault == "target" else 1
+    return {
+        d: reference.interpolated(
+            d, step * Fraction(q) * (len(d) - 1) + 1, rate, CELLS, share, fault=fault
+        )
+        for n in sizes
+        for d in combinations_with_replacement(ON, n)
+    }
+
+
+def near_pairs(datasets, neighbors):
+    known = set(datasets)
+    for d in datasets:
+        if neighbors == "add-remove":
+            near = [tuple(sorted((*d, v))) for v in ON]
+        else:
+            near = [tuple(sorted((*d[:i], *d[i + 1 :], v))) for i in range(len(d)) for v in ON]
+        yield from ((d, e) for e in set(near) & known)
+
+
+@quick_rows(8)
+@pytest.mark.parametrize("share", [None, 0, 1 << 18, 1 << 19])
 @pytest.mark.parametrize("q", [0, Fraction(1, 3), Fraction(1, 2), Fraction(9, 10), 1], ids=str)
 @pytest.mark.parametrize("neighbors", ["replace", "add-remove"])
-def test_one_quantile_is_private(q, neighbors):
+def test_one_quantile_is_private(q, neighbors, share):
     """No cell is more than e**epsilon times likelier; the bound is nearly reached."""
     epsilon = 2.0
     mechanism = ExponentialQuantile(Fraction(q), 0.0, 2.0, neighbors, "raise", Pure(epsilon))
-    datasets = multisets(range(6))
-    pmf = {d: reference.quantile(d, q, mechanism.rate, range(3)) for d in datasets}
-    worst = max(np.abs(pmf[d] - pmf[e]).max() for d, e in pairs(datasets, neighbors))
+    share = mechanism.share if share is None else share
+    pmf = laws(q, mechanism.rate, share)
+    worst = max(np.abs(pmf[d] - pmf[e]).max() for d, e in near_pairs(pmf, neighbors))
     assert worst <= epsilon * (1 + 1e-12)
     # So is the range of the log-ratios, by which a budget in rho is charged.
     assert mechanism.loss == Draws(epsilon, bounded_range=True)
-    worst = max(np.ptp(pmf[d] - pmf[e]) for d, e in pairs(datasets, neighbors))
+    worst = max(np.ptp(pmf[d] - pmf[e]) for d, e in near_pairs(pmf, neighbors))
     assert 0.7 * epsilon < worst <= epsilon * (1 + 1e-12)
-    pmf = {d: reference.quantile(d, q, 2 * mechanism.rate, range(3)) for d in datasets}
-    assert max(np.abs(pmf[d] - pmf[e]).max() for d, e in pairs(datasets, neighbors)) > epsilon
+    pmf = laws(q, 2 * mechanism.rate, share)
+    assert max(np.abs(pmf[d] - pmf[e]).max() for d, e in near_pairs(pmf, neighbors)) > epsilon
+
+
+@pytest.mark.parametrize(
+    "fault", ["not monotone", "target", "base of the data", "lattice of the data"]
+)
+def test_a_fault_of_one_quantile_shows(fault):
+    """A rank that falls in a gap, a target that moves too far, and measures that look."""
+    q, share, epsilon = HALF, 1 << 18, 2.0
+    rate = ExponentialQuantile(q, 0.0, 2.0, "add-remove", "raise", Pure(epsilon)).rate
+    pmf = laws(q, rate, share, fault=fault)
+    assert max(np.abs(pmf[d] - pmf[e]).max() for d, e in near_pairs(pmf, "add-remove")) > epsilon
+
+
+def test_the_shares_of_a_gap_grow_by_no_more_than_its_length():
+    """What the proof of sensitivity asks of w, of the kernel's own integers, for all gaps."""
+    span = np.unique(
+        np.concatenate([np.arange(1, 5000), 2 ** np.arange(12, 42), 3 ** np.arange(26)])
+    )
+    for epsilon in (1e-6, 0.3, 1, 7, 100, 1e9):
+        share = ExponentialQuantile(HALF, 0.0, 1.0, "replace", "raise", Pure(epsilon)).share
+        assert 0 <= share <= 1 << 18
+
+        def near(s, share=share):
+            return np.minimum(share * s >> 20, (s - 1) // 2)
+
+        step = near(span + 1) - near(span)
+        assert ((step == 0) | (step == 1)).all() and (2 * near(span) < span).all()
 
 
 # Rows between the cells, as no column of the mechanism has, make these domains larger than need be.
@@ -650,9 +736,8 @@ def test_equal_bounds_wherever_they_lie_on_the_grid(bound, dtype):
     """Also where no int64 holds the number of their cell."""
     rows = np.arange(100).astype(dtype)
     given = {"bounds": (bound, bound), "epsilon": 1}
-    for method in ("exponential", "exponential-round"):
-        assert dp.quantile(rows, 0.3, method=method, **given) == bound
-        assert dp.minimum(rows, method=method, **given) == bound
+    assert dp.quantile(rows, 0.3, method="exponential", **given) == bound
+    assert dp.minimum(rows, method="exponential", **given) == bound
     for method in ("recursive", "joint"):
         assert dp.quantiles(rows, [0.2, 0.8], method=method, **given).tolist() == [bound] * 2
         assert dp.iqr(rows, method=method, **given) == 0

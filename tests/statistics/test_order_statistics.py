@@ -11,6 +11,7 @@ import pytest
 
 import dpfast as dp
 from dpfast.errors import ArgumentError, ArgumentTypeError, DataError
+from dpfast.noise.grid import Base
 from dpfast.privacy import Approx, Pure
 from dpfast.rng import InsecureGenerator
 from dpfast.sources import Chunk, MaskedSource, as_source, memory
@@ -98,21 +99,19 @@ def test_what_rounding_moves_is_covered(name):
 # ---- The exponential mechanism for extremes, by definition. ----
 
 
-def extreme(q, epsilon=EPSILON, neighbors="replace", rounded=False, last=4.0):
+def extreme(q, epsilon=EPSILON, neighbors="replace", last=4.0):
     """With cells 0, 1, 2, ... and few enough ranks inside."""
     loss = Pure(Fraction(str(epsilon)))
-    made = ExponentialExtreme(Fraction(q), 0.0, last, neighbors, "raise", loss, rounded=rounded)
+    made = ExponentialExtreme(Fraction(q), 0.0, last, neighbors, "raise", loss)
     object.__setattr__(made, "grid", 1.0)
+    object.__setattr__(made, "base", Base(0, int(last)))
     return made
 
 
 def log_pmf(made, rows, rate=None):
     """Of the cells, all alike."""
-    t, found = made.target(len(rows)), []
-    for o in range(5):
-        less, leq = sum(x < o for x in rows), sum(x <= o for x in rows)
-        found.append(max(0, less - t, t - leq))
-    return exact.log_softmax(found, made.rate if rate is None else rate)
+    target, rate = made.target(len(rows)), made.rate if rate is None else rate
+    return exact.interpolated(rows, target, rate, range(5), made.share)
 
 
 def most_lost(pmfs, neighbors, some=False):
@@ -156,12 +155,12 @@ def test_quantiles_of_some_rows_cost_no_more(q):
         q, (0, 4), EPSILON, 0, None, "replace", "auto", "exponential", "raise", False, some=True
     )
     assert type(made) is ExponentialQuantile
-    pmfs = {
-        r: exact.quantile(r, Fraction(q), made.rate, range(5)) for r in datasets(range(5), range(7))
-    }
-    assert most_lost(pmfs, "replace", some=True) <= EPSILON + 1e-12
-    pmfs = {r: exact.quantile(r, Fraction(q), 1.4 * made.rate, range(5)) for r in pmfs}
-    assert most_lost(pmfs, "replace", some=True) > EPSILON
+    for factor, private in ((1, True), (2, False)):
+        pmfs = {
+            r: exact.interpolated(r, made.target(len(r)), factor * made.rate, range(5), made.share)
+            for r in datasets(range(5), range(7))
+        }
+        assert (most_lost(pmfs, "replace", some=True) <= EPSILON + 1e-12) == private
 
 
 @pytest.mark.parametrize(
@@ -243,23 +242,20 @@ def test_extremes_find_the_last_rows():
     """The gap beyond all rows is not taken for them, which a target of no ranks does."""
     x = np.random.default_rng(0).uniform(200, 800, 5000)
     for q, f in ((0, dp.minimum), (1, dp.maximum)):
-        for method in ("auto", "exponential", "exponential-round"):
+        for method in ("auto", "exponential"):
             for kw in ({"epsilon": 1}, {"rho": Fraction(1, 8)}, {"epsilon": 1, "delta": 1e-9}):
                 for seed in range(5):
                     rng = InsecureGenerator(seed)
                     got = f(x, bounds=(0, 1000), method=method, rng=rng, **kw)
                     rank = int(np.sum(x < got)) if q == 0 else int(np.sum(x > got))
                     assert 1 <= rank < 60
-        asked = {"bounds": (0, 1000), "epsilon": 1, "method": "exponential"}
-        naive = [dp.quantile(x, q, rng=InsecureGenerator(seed), **asked) for seed in range(5)]
-        assert min(abs(np.array(naive) - 500)) > 300
 
 
 def test_few_rows_have_the_middle_for_their_extremes():
     made = extreme(0)
     assert made.ranks == math.ceil(14 / Fraction(made.rate))
-    assert made.target(10) == 5 and extreme(1).target(10) == 5
-    assert made.target(1000) == made.ranks and extreme(1).target(1000) == 1000 - made.ranks
+    assert made.target(10) == Fraction(11, 2) == extreme(1).target(10)
+    assert made.target(1000) == made.ranks and extreme(1).target(1000) == 1001 - made.ranks
 
 
 # ---- What is released, but for the noise. ----

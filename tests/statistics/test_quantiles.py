@@ -1,6 +1,7 @@
 """The public quantiles: which mechanism is meant, what is charged, and the base measure."""
 
 import math
+from bisect import bisect_right
 from collections import Counter
 from decimal import Decimal
 from fractions import Fraction as F
@@ -20,6 +21,7 @@ from dpfast.statistics.quantiles.recursive import RecursiveQuantiles
 from dpfast.statistics.quantiles.smooth import SmoothQuantile
 from dpfast.summaries.order import Ranks
 
+from ..reference.noise import base as twin
 from ..reference.statistics import exponential_quantiles as reference
 from ..reference.statistics import recursive_quantiles as recursive
 from ..support.pairwise import quick_rows
@@ -55,7 +57,7 @@ def kind(method="auto", noise="auto", **loss):
 def test_auto_goes_by_the_loss_alone(loss, chosen):
     assert kind(**loss) is chosen
     assert kind("smooth", **loss) is SmoothQuantile
-    assert kind("exponential", **loss) is kind("exponential-round", **loss) is ExponentialQuantile
+    assert kind("exponential", **loss) is ExponentialQuantile
     assert kind(noise="cauchy", **loss) is SmoothQuantile, "who names a distribution wants noise"
 
 
@@ -71,10 +73,10 @@ def test_auto_is_about_the_better_of_the_two(neighbors, loss):
         np.random.default_rng(1).exponential(0.2, 2001),
     ):
         options, errors = {"bounds": (-4, 4), "neighbors": neighbors, **loss}, {}
-        for method in ("auto", "smooth", "exponential-round"):
+        for method in ("auto", "smooth", "exponential"):
             got = [dp.median(data, method=method, rng=rng(s), **options) for s in range(120)]
             errors[method] = np.median(np.abs(np.array(got) - np.median(data)))
-        assert errors["auto"] == min(errors["smooth"], errors["exponential-round"])
+        assert errors["auto"] == min(errors["smooth"], errors["exponential"])
         assert max(errors.values()) > 2 * errors["auto"], "and it makes a difference"
 
 
@@ -91,8 +93,8 @@ def test_what_is_charged():
     assert budget.spent == {"rho": F(4, 10)}
 
 
-@pytest.mark.parametrize("method", ["exponential", "exponential-round"])
-def test_noise_has_no_place_where_none_is_added(method):
+def test_noise_has_no_place_where_none_is_added():
+    method = "exponential"
     with pytest.raises(ArgumentError, match=f"noise must be left out with method='{method}'"):
         dp.median([1.0], bounds=(0, 1), epsilon=0.5, method=method, noise="cauchy")
     near = (1e300, 1e300 * (1 + 2**-52))
@@ -135,7 +137,7 @@ def test_quantiles_in_any_order_with_duplicates(method, neighbors):
 def test_the_rivals_crash_is_answered():
     """A known library's quantile underflows for these: many rows, whatever the epsilon."""
     data = np.random.default_rng(0).normal(size=100_000)
-    for method in ("smooth", "exponential", "exponential-round"):
+    for method in ("smooth", "exponential"):
         got = dp.median(data, bounds=(-10, 10), epsilon=0.5, method=method)
         assert abs(got - np.median(data)) < 0.01
     for method in ("recursive", "joint"):
@@ -146,48 +148,63 @@ def test_the_rivals_crash_is_answered():
 # --- the base measure ---------------------------------------------------------------------------
 
 
-def weights(first, last, levels):
-    return {
-        cell: sum(2**k for k in range(levels + 1) if cell % 2**k == 0)
-        for cell in range(first, last + 1)
-    }
+WIDE = [(-5, 2300), (0, 2047), (1, 4000), (-9000, -1), (-3000, 3100), (70_000, 73_000)]
 
 
-@quick_rows(9)
-@pytest.mark.parametrize("first, last", [(-5, 9), (0, 0), (1, 63), (-64, -1), (-100, 37), (7, 8)])
-@pytest.mark.parametrize("levels", [None, 0, 1, 3])
-def test_the_base_by_definition(first, last, levels):
-    base = Base(first, last, levels)
-    want = weights(first, last, base.levels)
+@quick_rows(8)
+@pytest.mark.parametrize("first, last", [*WIDE, (0, 0), (7, 8)])
+@pytest.mark.parametrize("grid", [None, 1.0, 0.125, 2.0**70])
+def test_the_base_by_definition(first, last, grid):
+    base = Base(first, last, grid)
+    want = twin.weights(base, first, last)
     assert base.total == sum(want.values())
-    for a in range(first, last + 1):
-        for b in range(a, last + 1):
-            got = base.mass(np.array([a]), np.array([b]))[0]
-            assert got == sum(want[cell] for cell in range(a, b + 1))
+    cells = np.arange(first, last + 1)
+    assert base.mass(cells, cells).tolist() == list(want.values())
+    assert (base.mass(np.full(len(cells), first), cells) == np.cumsum(list(want.values()))).all()
+    for a, b in np.random.default_rng(1).integers(first, last + 1, (20, 2)).tolist():
+        a, b = min(a, b), max(a, b)
+        assert base.weight(a, b) == sum(want[cell] for cell in range(a, b + 1))
+    if grid is None or last - first < 2047:
+        assert set(want.values()) == {1}
 
 
 def test_the_base_of_a_real_grid():
-    for lo, hi in [(0, 120), (-1e6, 3), (1e15, 1e15 + 8), (0.1, 0.3), (-1e308, 0)]:
+    for lo, hi in [(0, 120), (-1e6, 3), (1e15, 1e15 + 8), (0.1, 0.3), (-1e308, 0), (0, 5e-300)]:
         grid = public_grid(lo, hi)
         first, last = math.ceil(F(lo) / F(grid)), math.floor(F(hi) / F(grid))
-        base = Base(first, last)
+        base, cells = Base(first, last, grid), last - first + 1
         assert base.total < 2**50
-        assert base.total <= 2 * (base.levels + 1) * (last - first + 1)
         middle = (first + last) // 2
         parts = base.mass(np.array([first, middle + 1]), np.array([middle, last]))
         assert parts.sum() == base.total
-        # An interval of a 2**-20th of the range keeps its share, but for a factor levels + 1.
-        length = (last - first) >> 20
-        if length:
-            part = int(base.mass(np.array([middle]), np.array([middle + length - 1]))[0])
-            assert part * (last - first + 1) * (base.levels + 1) > base.total * length / 2
+        # Any interval keeps half of its share, and no cell has more than a 100th of all.
+        for start in np.linspace(first, last - 1, 50).astype(int).tolist():
+            for length in (1, 9, cells >> 20, cells >> 6):
+                end = min(start + max(length, 1), last)
+                part = base.weight(start, end - 1)
+                assert 2.1 * part * cells > base.total * (end - start)
+        for cell in {first, middle, min(max(first, 0), last)}:
+            assert cells < 1 << 30 or 100 * base.weight(cell, cell) < base.total
+
+
+def test_round_numbers_weigh_more():
+    grid = public_grid(0, 1000)
+    base = Base(0, math.floor(1000 / grid), grid)
+
+    def weight(x):
+        cell = math.floor(F(str(x)) / F(grid))
+        return base.weight(cell, cell) / base.each
+
+    assert weight(256) > 1e6 and weight(300) > 1e6 and weight("0.1") > 100  # of a plain cell
+    assert weight("300.01") > 1e4 and weight("300.0123456") < 2 and weight(1 / 3) < 100
 
 
 def test_cells_are_drawn_by_their_weight():
-    base, draws = Base(-9, 30), 40_000
-    want = {c: w for c, w in weights(-9, 30, base.levels).items() if -3 <= c <= 20}
+    base, draws = Base(-9, 2300, 1.0), 40_000
+    assert base.octave and base.unit and len(base.spacing)
+    want = {c: w for c, w in twin.weights(base, -9, 2300).items() if -3 <= c <= 40}
     stream = rng(2).stream()
-    seen = Counter(base.draw(-3, 20, base.weight(-3, 20), stream) for _ in range(draws))
+    seen = Counter(base.draw(-3, 40, base.weight(-3, 40), stream) for _ in range(draws))
     assert p_value(seen, {c: w / sum(want.values()) for c, w in want.items()}) > LEVEL
     assert p_value(seen, dict.fromkeys(want, 1 / len(want))) < LEVEL
 
@@ -198,19 +215,18 @@ def test_a_tie_is_found(neighbors):
     ages = np.random.default_rng(3).integers(17, 91, 30_000)
     middle = np.sort(ages)[14_999]
     options = {"bounds": (0, 120), "epsilon": 0.2, "neighbors": neighbors}
-    got = [dp.median(ages, method="exponential-round", **options) for _ in range(60)]
+    got = [dp.median(ages, method="exponential", **options) for _ in range(60)]
     assert np.mean(np.array(got) == middle) > 0.8
     options["epsilon"] = 0.05  # where few rows are as nothing against billions of cells
-    for method, low, high in (("exponential", 0, 0.1), ("exponential-round", 0.15, 1)):
-        got = [dp.median(ages, method=method, **options) for _ in range(60)]
-        assert low <= np.mean(np.array(got) == middle) <= high
+    got = [dp.median(ages, method="exponential", **options) for _ in range(60)]
+    assert np.mean(np.array(got) == middle) > 0.03
 
 
-def based(data, target, c, first, last, levels, parts=None):
+def based(data, target, c, base, parts=None):
     """{cell, or (cell, part)}: probability, by definition."""
+    first, last = min(base), max(base)
     q, found = target / len(data), {}
     rows = [(math.floor(x), 1) for x in data]  # every row is put on a cell
-    base = weights(first, last, levels)
     for cell in range(first, last + 1):
         if parts is None:
             found[cell] = base[cell] * math.exp(-c * reference.utilities(rows, q, [cell])[0])
@@ -221,41 +237,67 @@ def based(data, target, c, first, last, levels, parts=None):
     return {k: w / total for k, w in found.items()}
 
 
-@quick_rows(1)
+DATA = [400.0, 700.5, 6901.0, 6901.0, 7004.0, 9200.0, 11_500.5, 15_999.0]
+LAST = (1 << 14) - 1
+#: Where bins of cells begin: those of the rows, and parts of the gaps.
+BINS = sorted({*map(int, DATA), *(int(x) + 1 for x in DATA), 900, 1200, 2000, 4000})
+
+
+def in_bins(pmf):
+    """The probabilities, or counts, of bins of cells; some numbers are round."""
+    found = Counter()
+    for cell, p in pmf.items():
+        found[bisect_right(BINS, cell), cell % 16 == 0, cell % 10 == 0] += p
+    return found
+
+
+@quick_rows(2)
+@pytest.mark.parametrize("share", [-1, 1 << 17])
 @pytest.mark.parametrize("cut", [1.0, 28.0])
-def test_draws_of_one_quantile_have_the_base(cut):
+def test_draws_of_one_quantile_have_the_base(cut, share):
     """With windows that leave most of the rows out, too: then cells of a lump are drawn."""
-    data, c, target = [1.0, 2.5, 4.0, 4.0, 4.5, 6.0, 7.5, 9.0], 0.5, F(3)
-    column = Column(Ranks(np.array(data)), 0.0, 10.0, 1.0, Base(0, 10))
-    pmf = based(data, target, c, 0, 10, column.base.levels)
+    c, target = 0.8, F(3)
+    base = Base(0, LAST, 1.0)
+    column = Column(Ranks(np.array(DATA)), 0.0, float(LAST), 1.0, base)
+
+    def law(weights):
+        if share < 0:
+            return in_bins(based(DATA, target, c, weights))
+        rows = list(map(math.floor, DATA))
+        cells = range(LAST + 1)
+        log = reference.interpolated(rows, target, c, cells, share, weights)
+        return in_bins(dict(zip(cells, np.exp(log), strict=True)))
+
     stream = rng(5).stream()
-    seen = Counter(choose(column, target, c, (0, 10), stream, cut=cut) for _ in range(6000))
-    assert p_value(seen, pmf) > LEVEL
-    assert p_value(seen, based(data, target, c, 0, 10, 0)) < LEVEL
+    seen = in_bins(
+        Counter(
+            choose(column, target, c, (0, LAST), stream, share=share, cut=cut) for _ in range(3000)
+        )
+    )
+    assert p_value(seen, law(twin.weights(base, 0, LAST))) > LEVEL
+    assert p_value(seen, law(dict.fromkeys(range(LAST + 1), 1))) < LEVEL
 
 
 @pytest.mark.full
 @pytest.mark.parametrize("cut", [1.0, 28.0])
 def test_draws_that_divide_the_rows_have_the_base(cut):
-    data, c, target, parts = [1.0, 2.5, 4.0, 4.0, 4.0, 4.0, 4.0, 6.0], 0.5, F(3), 3
-    column = Column(Ranks(np.array(data)), 0.0, 7.0, 1.0, Base(0, 7))
-    pmf = based(data, target, c, 0, 7, column.base.levels, parts)
-    stream, seen = rng(6).stream(), Counter()
-    ends = F(0), F(len(data))
-    for _ in range(6000):
-        cell, p = divide(column, target, c, (0, 7), ends, stream, parts=parts, cut=cut)
+    data = [x if x < 6901 or x > 7004 else 6901.0 for x in DATA]
+    c, target, parts, base = 0.8, F(3), 3, Base(0, LAST, 1.0)
+    column = Column(Ranks(np.array(data)), 0.0, float(LAST), 1.0, base)
+    law, stream, seen = Counter(), rng(6).stream(), Counter()
+
+    def key(cell, j):  # without rows the parts are alike
+        return bisect_right(BINS, cell), j if cell in map(math.floor, data) else 0
+
+    for (cell, j), p in based(data, target, c, twin.weights(base, 0, LAST), parts).items():
+        law[key(cell, j)] += p
+    for _ in range(3000):
+        cell, p = divide(
+            column, target, c, (0, LAST), (F(0), F(len(data))), stream, parts=parts, cut=cut
+        )
         less, leq = sum(x < cell for x in data), sum(x < cell + 1 for x in data)
-        j = int((p - less) / (leq - less) * parts) if leq > less else None
-        seen[cell, j] += 1
-    for (cell, j), count in list(seen.items()):
-        if j is None:  # without rows the parts are alike
-            seen[cell, 0] += count
-            del seen[cell, None]
-    merged = {}
-    for (cell, j), p in pmf.items():
-        key = (cell, j if cell in map(math.floor, data) else 0)
-        merged[key] = merged.get(key, 0) + p
-    assert p_value(seen, merged) > LEVEL
+        seen[key(cell, int((p - less) / (leq - less) * parts) if leq > less else 0)] += 1
+    assert p_value(seen, law) > LEVEL
 
 
 def test_one_quantile_is_not_many():

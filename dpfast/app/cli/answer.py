@@ -35,15 +35,14 @@ from .shared import groups_table, print_pairs
 S = TypeVar("S")
 
 #: What `--method` calls the mechanisms that have one name.
-METHODS = {SmoothQuantile: "smooth", RecursiveQuantiles: "recursive", JointQuantiles: "joint"}
+METHODS = {
+    SmoothQuantile: "smooth",
+    ExponentialQuantile: "exponential",
+    RecursiveQuantiles: "recursive",
+    JointQuantiles: "joint",
+}
 #: Seconds before a progress bar appears.
 PATIENCE = 1.0
-
-
-def _method(made: Any) -> str:
-    if isinstance(made, ExponentialQuantile):
-        return "exponential-round" if made.rounded else "exponential"
-    return METHODS[type(made)]
 
 
 def answer(
@@ -74,7 +73,7 @@ def answer(
             if hasattr(loss, name)
         },
         "neighbors": made.neighbors,
-        **({"method": _method(made)} if "method" in arguments and not groups["by"] else {}),
+        **({"method": METHODS[type(made)]} if "method" in arguments and not groups["by"] else {}),
         **({"noise": made.calibration.noise} if isinstance(made, SmoothQuantile) else {}),
         **({"nan": arguments["nan"]} if "nan" in arguments else {}),
     }

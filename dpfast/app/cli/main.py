@@ -112,8 +112,7 @@ OPTIONS: dict[str, Any] = {
     "method": _option(
         str,
         "METHOD",
-        "smooth (noise), exponential (an exact draw), exponential-round (one that favors round "
-        "numbers), or auto: by the loss alone.",
+        "smooth (noise), exponential (an exact draw), or auto: by the loss alone.",
         "auto",
     ),
     "nan": _option(

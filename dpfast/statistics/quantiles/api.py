@@ -26,7 +26,7 @@ from .joint import ExponentialRange, JointQuantiles
 from .recursive import RecursiveQuantiles
 from .smooth import SmoothExtreme, SmoothQuantile, SmoothRange
 
-Method: TypeAlias = Literal["auto", "smooth", "exponential", "exponential-round"]
+Method: TypeAlias = Literal["auto", "smooth", "exponential"]
 IqrMethod: TypeAlias = Literal["auto", "smooth", "recursive", "joint"]
 #: Methods for several quantiles.
 MANY: dict[str, type[RecursiveQuantiles] | type[JointQuantiles]] = {
@@ -64,9 +64,11 @@ def quantile(
 ) -> float:
     """Release a quantile of a column.
 
-    The statistic is the value of rank ``min(max(1, ceil(q n)), n)`` of the data clipped to
-    `bounds`; ``q = 0.5`` is the lower median. The answer lies within `bounds`, on a public grid of
-    about ``2**-40`` of their distance.
+    The statistic is a quantile of the data clipped to `bounds`. What is meant between two rows is
+    up to the method: "smooth" estimates the value of rank ``min(max(1, ceil(q n)), n)``, so that
+    ``q = 0.5`` is the lower median, and "exponential" aims at the rank ``q (n - 1) + 1``, as
+    `numpy.quantile` does, and so at the middle of the two for a median of an even number of rows.
+    The answer lies within `bounds`, on a public grid of about ``2**-40`` of their distance.
 
     Privacy
     -------
@@ -81,17 +83,16 @@ def quantile(
     the ideal mechanism.
 
     ``method="exponential"`` draws a point ``o`` of the grid with probability proportional to
-    ``exp(-epsilon u(o) / (2 D))``, ``u(o) = max(0, #{x < o} - q n, q n - #{x <= o})``, where every
-    row counts as the point of the grid at or next below it. A replaced row changes ``u`` by at most
-    D = 1, an added one by at most D = max(q, 1 - q) (at q = 0 and q = 1 all of ``u`` changes in one
-    direction, and D = 1/2), so this is `epsilon`-DP (McSherry and Talwar, FOCS 2007; for quantiles
-    Smith, STOC 2011) and of bounded range, at less than ``epsilon**2 / 8`` in zCDP (Cesar and
-    Rogers, ALT 2021; exactly: `dpfast.privacy.Draws`). The draw is exact.
-
-    ``method="exponential-round"`` is the same with a public base measure that favors round
-    numbers: the probability is proportional to ``base(o) exp(-epsilon u(o) / (2 D))``, where
-    ``base(o)`` is the sum of the powers ``2**k`` that divide the number of the point
-    (``dpfast/noise/grid.py``). What is public costs nothing, so the loss is the same.
+    ``base(o) exp(-epsilon u(o) / (2 D))``. Its rank is that of the rows at it (each row counts as
+    the point of the grid at or next below it), and in a gap between rows of ranks i and i + 1 it is
+    i near the first, i + 1 near the second and i + 1/2 between. ``u(o)`` is the distance of that
+    rank from ``q (n - 1) + 1``. A replaced row changes ``u`` by at most D = 1, an added one by at
+    most D = max(q, 1 - q) (proof: ``dpfast/statistics/quantiles/exponential.py``), so this is
+    `epsilon`-DP (McSherry and Talwar, FOCS 2007; for quantiles Smith, STOC 2011) and of bounded
+    range, at less than ``epsilon**2 / 8`` in zCDP (Cesar and Rogers, ALT 2021; exactly:
+    `dpfast.privacy.Draws`). The draw is exact. The public base measure gives half of the weight to
+    all points alike, a quarter to those near 0, and a quarter to round numbers
+    (``dpfast/noise/grid.py``). What is public costs nothing.
 
     Parameters
     ----------
@@ -118,17 +119,14 @@ def quantile(
         comparison, the looser published constants: "polyplace-hladik-tetek", "cauchy-nrs",
         "cauchy-lecture", "student-t-bun-steinke", "generalized-cauchy-nrs", "laplace-nrs",
         "gaussian-nrs", "arsinh-normal-bun-steinke".
-    method : {"auto", "smooth", "exponential", "exponential-round"}, default "auto"
-        "auto" is "exponential-round" for an epsilon below 1 (with or without `delta`) or a rho
-        below 0.4 (3 and 3 with `where` under "replace") or with `ids`, and "smooth" from there on
-        or when a `noise` distribution is named: the rule knows nothing of the data. The error of
-        the exponential mechanism is about ``2 ln(2) D / epsilon`` ranks, and it does not shrink
-        below half a gap between values; that of smooth sensitivity falls like ``1 / epsilon**2``,
-        and further. Where many rows share a value, such as a whole year of age, "exponential" sees
-        one point among the billions up to the next value, which `epsilon` times the number of these
-        rows has to make up for; "exponential-round" finds it sooner, and elsewhere its error is at
-        most about twice as large. The exponential mechanism is pure: it leaves `delta` unspent, and
-        the budget is not charged for it.
+    method : {"auto", "smooth", "exponential"}, default "auto"
+        "auto" is "exponential" for an epsilon below 5 under "add-remove" and below 3 under
+        "replace" (with or without `delta`), or a rho below 3 and 1 (5 and 3 with `where` under
+        "replace"), or with `ids`, and "smooth" from there on or when a `noise` distribution is
+        named: the rule knows nothing of the data. The error of the exponential mechanism is about
+        ``2 D / epsilon`` ranks. That of smooth sensitivity falls faster for a large epsilon, and is
+        far larger for a small one. The exponential mechanism is pure: it leaves `delta` unspent,
+        and the budget is not charged for it.
     nan : {"raise", "lower", "upper", "drop"} or float, default "raise"
         What becomes of NaN and null, found in the same pass: an error, the lower or upper bound, no
         row at all (add-remove only), or a public replacement number. The error of "raise" depends
@@ -283,7 +281,7 @@ def quantiles(
 
     ``method="recursive"`` draws the middle quantile, splits the rows at it, and goes on on either
     side (Kaplan, Schnapp and Stemmer, ICML 2022). The draws have the base measure of
-    ``dpfast.quantile(..., method="exponential-round")``, which favors round numbers. Each of the
+    ``dpfast.quantile(..., method="exponential")``, which favors round numbers. Each of the
     ``floor(log2 m) + 1`` levels takes an equal part of the loss; ties are divided so that a row
     counts once a level (``dpfast/statistics/quantiles/recursive.py`` has the proof).
 
@@ -409,8 +407,7 @@ def minimum(
     n / 2)``, where T depends on the loss alone. A row changes u by at most 1, whether it is
     replaced, comes or goes, so this is `epsilon`-DP (McSherry and Talwar, FOCS 2007) and of bounded
     range, at less than ``epsilon**2 / 8`` in zCDP (Cesar and Rogers, ALT 2021; exactly:
-    `dpfast.privacy.Draws`). "exponential-round" has a public base measure that favors round
-    numbers besides, as in `quantile`.
+    `dpfast.privacy.Draws`). The base measure is that of `quantile`.
 
     ``method="smooth"`` adds noise to the least row itself, of a scale that its smooth sensitivity
     asks for (Nissim, Raskhodnikova and Smith, STOC 2007).
@@ -421,8 +418,8 @@ def minimum(
         As in `quantile`.
     bounds, epsilon, delta, rho, neighbors, axis, noise, nan, where, ids, max_rows, budget, rng
         As in `trimmed_mean`; `noise` is for ``method="smooth"``.
-    method : {"auto", "smooth", "exponential", "exponential-round"}, default "auto"
-        "auto" is "exponential-round" whatever the loss, or "smooth" if a `noise` distribution is
+    method : {"auto", "smooth", "exponential"}, default "auto"
+        "auto" is "exponential" whatever the loss, or "smooth" if a `noise` distribution is
         named. The noise of "smooth" is never scaled to less than the distance of the least row from
         the lower limit, which one row might be at; it is better only where a row lies near the
         limit, or, for an epsilon of some 3 and more, where the last rows are far apart
@@ -675,21 +672,19 @@ def _make(q: Any, asked: Arguments, assume_sorted: Any) -> Mechanism[float]:
     relation, policy = asked.relation, asked.policy
     trusted = checks.flag("assume_sorted", assume_sorted)
     loss = pure(asked.loss)
-    kind = _chosen(asked, get_args(Method), "exponential-round", "quantile")
+    kind = _chosen(asked, get_args(Method), "exponential", "quantile")
     if kind == "smooth":
         return calibrated(asked, partial(SmoothQuantile, q=rank, assume_sorted=trusted))
-    rounded = kind == "exponential-round"
-    return ExponentialQuantile(rank, *interval, relation, policy, loss, trusted, rounded)
+    return ExponentialQuantile(rank, *interval, relation, policy, loss, trusted)
 
 
 def _extreme(q: Fraction, asked: Arguments) -> Mechanism[float]:
     """Make the mechanism of an extreme from unchecked arguments."""
     interval, relation, policy, loss = asked.interval, asked.relation, asked.policy, asked.loss
-    kind = _chosen(asked, get_args(Method), "exponential-round")
+    kind = _chosen(asked, get_args(Method), "exponential")
     if kind == "smooth":
         return calibrated(asked, partial(SmoothExtreme, q=q))
-    rounded = kind == "exponential-round"
-    return ExponentialExtreme(q, *interval, relation, policy, pure(loss), rounded=rounded)
+    return ExponentialExtreme(q, *interval, relation, policy, pure(loss))
 
 
 def _range(asked: Arguments) -> Mechanism[float]:

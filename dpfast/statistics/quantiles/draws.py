@@ -22,12 +22,14 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from fractions import Fraction
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..._kernels.rng import BitStream
+from ..._kernels.statistics import cells as cells_of
 from ..._kernels.statistics import draw_cell
 from ...noise import grid as _grid
 from ...noise.choice import Weights, below, decide
@@ -38,8 +40,12 @@ from ...summaries.order_statistics import least_from
 
 #: What lies outside the window weighs at most exp(-CUT).
 CUT = 40 * math.log(2)
+#: The same for a window that is tried first.
+HALF_CUT = CUT / 2
 #: Parts of a cell among which `divide` draws.
 PARTS = 1 << 40
+#: Ranks by steps; see `choose`.
+STEPS = -1
 #: Stands for a number of ranks beyond all data.
 FARTHEST = 1 << 60
 
@@ -60,10 +66,12 @@ class Column:
         self.lo = lo
         self.hi = hi
         self.grid = grid
-        # Equal bounds have one cell, which is not where the grid has it: no int64 may hold that.
-        self.first, self.last = _grid.ends(lo, hi, grid) if lo < hi else (0, 0)
         #: What the cells weigh; all the same if it is left out.
-        self.base = _grid.base(self.first, self.last, 0) if base is None else base
+        if base is None:
+            # Equal bounds have one cell, where the grid need not have one.
+            base = _grid.base(*(_grid.ends(lo, hi, grid) if lo < hi else (0, 0)))
+        self.base = base
+        self.first, self.last = self.base.first, self.base.last
         self._seen: tuple[int, int, Window] | None = None
 
     def cells(self, values: NDArray[Any]) -> NDArray[np.int64]:
@@ -72,21 +80,18 @@ class Column:
             return np.zeros(len(values), np.int64)
         dtype = values.dtype
         if dtype.kind == "f":
-            x = np.minimum(np.maximum(values, self.lo, dtype=np.float64), self.hi)
-            cell = np.floor(x / self.grid)  # exact, or an underflow towards 0
-            cell -= cell * self.grid > x
-            cells = cell.astype(np.int64)
-        else:
-            low, high = least_from(dtype, self.lo), math.floor(self.hi) + 1
-            info = np.iinfo(dtype)
-            i = j = len(values)
-            if low is not None:
-                i = int(np.searchsorted(values, low))
-            if high <= info.max:
-                j = int(np.searchsorted(values, dtype.type(max(high, info.min))))
-            cells = np.full(len(values), self.first)
-            cells[i:j] = _cells_of_integers(values[i:j], self.grid)
-            cells[j:] = self.last
+            x = values.astype(np.float64, copy=False)
+            return cells_of(x, self.lo, self.hi, self.grid, self.first, self.last)
+        low, high = least_from(dtype, self.lo), math.floor(self.hi) + 1
+        info = np.iinfo(dtype)
+        i = j = len(values)
+        if low is not None:
+            i = int(np.searchsorted(values, low))
+        if high <= info.max:
+            j = int(np.searchsorted(values, dtype.type(max(high, info.min))))
+        cells = np.full(len(values), self.first)
+        cells[i:j] = _cells_of_integers(values[i:j], self.grid)
+        cells[j:] = self.last
         inside: NDArray[np.int64] = np.minimum(np.maximum(cells, self.first), self.last)
         return inside
 
@@ -109,6 +114,23 @@ class Column:
     def counts(self, cell: int, n: int) -> tuple[int, int]:
         """Count the rows, of `n`, on cells below `cell`, and with those on it."""
         return self.less(cell, n), self.less(cell + 1, n)
+
+    def halves(self, cell: int, n: int, share: int) -> tuple[int, int]:
+        """Return the interval of ranks that a cell has, by halves (csrc/statistics/draw.h).
+
+        `n` is the number of rows. It takes passes.
+        """
+        less, leq = self.counts(cell, n)
+        if less < leq:
+            return 2 * less + 2, 2 * leq
+        low, high = self.first - 1, self.last + 1
+        if less:
+            low = int(self.ranks.window(lambda _: less, 0, self.cells).values[0])
+        if less < n:
+            high = int(self.ranks.window(lambda _: less + 1, 0, self.cells).values[0])
+        near = min(share * (high - low) >> 20, (high - low - 1) // 2)
+        rank = 2 * less + (0 if cell - low <= near else 2 if high - cell <= near else 1)
+        return rank, rank
 
     def marks(self, value: Any) -> tuple[float, float]:
         """Return where the cell of a value begins and ends."""
@@ -252,36 +274,52 @@ def choose(
     cells: tuple[int, int],
     stream: BitStream,
     *,
+    share: int = STEPS,
+    reach: int | None = None,
     cut: float = CUT,
 ) -> int:
     """Draw a cell ``o`` of ``cells = (first, last)`` with probability proportional to exp(-c u(o)).
 
-    ``u(o) = max(0, less(o) - target, target - leq(o))``. The target is a rank position, from 0 to
-    n, and not outside the ranks that the cells have.
+    By steps ``u(o) = max(0, less(o) - target, target - leq(o))``: the target is a rank position,
+    from 0 to n, and not outside the ranks that the cells have. With a `share`, which takes all
+    cells of the column, u is the distance from the target of the cell's interval of ranks
+    (csrc/statistics/draw.h). `reach` is how many ranks either way to look at, if that is known.
     """
     a, b = cells
     if a == b:
         return a
     base, middle = column.base, max(1, math.ceil(target))
-    reach = width(c, base.weight(a, b), cut)
+    if reach is None:
+        reach = width(c, base.weight(a, b), cut)
     window = column.look(lambda n: min(middle, n), reach)
-    whole, rest = divmod(target.numerator, target.denominator)
-    one = target.denominator
+    rows, before, n = window.values, window.first - 1, window.n
+    # Mostly fewer ranks do: those beyond which a share of all that gaps of even rows have is left.
+    skip = max(0, min(middle, n) - before - width(c, n + 1, HALF_CUT) - 2) if cut == CUT else 0
+    inner = rows[skip : len(rows) - skip] if 4 * skip > len(rows) else rows
+    unit = 1 if share < 0 else 2
+    whole, rest = divmod(unit * target.numerator, target.denominator)
+    one, rate = target.denominator, c / unit
     while True:
-        cell, run = draw_cell(
-            window.values, window.first - 1, window.n, a, b,
-            whole, rest / one, (one - rest) / one, c,
-            base.worth, base.shift, base.levels, stream,
+        narrow = len(inner) < len(rows)
+        drawn = draw_cell(
+            inner, before + skip * narrow, n, a, b, whole, rest / one, (one - rest) / one, rate,
+            share, base, stream, narrow,
         )  # fmt: skip
+        if drawn is None:
+            inner = rows
+            continue
+        cell, run = drawn
         if run is None:
             return cell
-        less, leq, mass, scale, bound, bottom, top, word = run
+        low, high, mass, scale, bound, bottom, top, word = run
         if word is None:
-            less, leq = column.counts(cell, window.n)
+            known = column.counts if share < 0 else partial(column.halves, share=share)
+            low, high = known(cell, n)
             word = stream.word()
-        least = max(Fraction(0), bottom - target, target - top)
-        distance = max(Fraction(0), less - target, target - leq) - least
-        if decide(word, c, distance, stream, mass, bound, scale):
+        aim = unit * target
+        least = max(Fraction(0), bottom - aim, aim - top)
+        distance = max(Fraction(0), low - aim, aim - high) - least
+        if decide(word, rate, distance, stream, mass, bound, scale):
             return cell
 
 

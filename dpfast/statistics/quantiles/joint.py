@@ -26,6 +26,7 @@ from ...errors import DataError
 from ...noise.choice import below
 from ...noise.distributions.base import context
 from ...noise.distributions.exact import Tail
+from ...noise.grid import Base
 from ...privacy import ZCDP, Loss, Pure, float_down, range_within
 from ...rng import Generator
 from ...sources import Source
@@ -216,7 +217,7 @@ class JointQuantiles(Drawn):
     assume_sorted: bool = False
     grid: float = field(init=False)
     c: float = field(init=False)
-    rounded: bool = field(default=False, init=False)
+    base: Base = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         loss = self.loss

@@ -59,6 +59,7 @@ from numpy.typing import NDArray
 from ..._core import checks
 from ..._core.error_bars import RANKS, Expected
 from ..._kernels.rng import BitStream
+from ...noise.grid import Base
 from ...privacy import ZCDP, Pure
 from ...rng import Generator
 from ...sensitivity.ranks import rank_rule
@@ -146,8 +147,8 @@ class RecursiveQuantiles(Drawn):
     loss: Pure | ZCDP
     assume_sorted: bool = False
     grid: float = field(init=False)
+    base: Base = field(init=False, repr=False, compare=False)
     root: Node = field(init=False)
-    rounded: bool = field(default=True, init=False)
 
     def __post_init__(self) -> None:
         if not self.qs:

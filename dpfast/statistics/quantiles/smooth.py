@@ -104,13 +104,13 @@ class SmoothQuantile(Smooth):
     """The lower q-quantile plus noise scaled to its smooth sensitivity; see `dpfast.quantile`."""
 
     q: Fraction
-    bound: SmoothBound = field(init=False, repr=False, compare=False)
+    smooth: SmoothBound = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         Smooth.__post_init__(self)
         limits = {"lo": self.lo, "hi": self.hi, "floor": self.grid}
         bound = SmoothBound(self.q, beta=self.calibration.beta, neighbors=self.neighbors, **limits)
-        object.__setattr__(self, "bound", bound)
+        object.__setattr__(self, "smooth", bound)
 
     @property
     def name(self) -> str:
@@ -118,7 +118,7 @@ class SmoothQuantile(Smooth):
 
     def reduce(self, source: Source) -> tuple[float, float]:
         given = self.column(source)
-        bound = self.bound.of(given.ranks)
+        bound = self.smooth.of(given.ranks)
         given.refuse(bound.missing)
         return bound.value, bound.sensitivity
 

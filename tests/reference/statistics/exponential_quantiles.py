@@ -31,3 +31,32 @@ def log_softmax(u, c):
 def quantile(data, q, c, cells):
     """log-probability of each cell."""
     return log_softmax(utilities([(x, 1) for x in data], q, cells), c)
+
+
+def interval(data, cells, o, share, swapped=False):
+    """The lowest and the highest rank, counted by halves, of a cell in `cells`, first to last."""
+    below, on = sum(x < o for x in data), sum(x == o for x in data)
+    if on:
+        return 2 * (below + 1), 2 * (below + on)
+    a = max([x for x in data if x < o], default=cells[0] - 1)
+    b = min([x for x in data if x > o], default=cells[-1] + 1)
+    w = min(share * (b - a) // 2**20, (b - a - 1) // 2)
+    h = 0 if o - a <= w else 2 if b - o <= w else 1
+    return (2 * below + (2 - h if swapped else h),) * 2
+
+
+def interpolated(data, target, c, cells, share, base=None, fault=None):
+    """log-probability of each cell, by the distance of its ranks from the target."""
+    u, extra = [], []
+    for o in cells:
+        low, high = interval(data, cells, o, share, fault == "not monotone")
+        u.append(max(0, low - 2 * target, 2 * target - high) / 2)
+        weight = 1 if base is None else base[o]
+        if fault == "base of the data":
+            weight *= 1 + (o in data)
+        elif fault == "lattice of the data":
+            weight *= 1 if o % max(1, min(data, default=1)) == 0 else 1e-300
+        extra.append(math.log(weight))
+    w = np.array(extra) - c * np.array([float(x) for x in u])
+    w -= w.max()
+    return w - math.log(math.fsum(np.exp(w)))

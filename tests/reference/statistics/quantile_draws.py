@@ -12,43 +12,62 @@ import numpy as np
 from dpfast.noise.choice import Weights
 
 
-def runs_of(rows, before, n, first, last):
-    """(start, end, less, leq, lump) of each run of cells of ``first .. last``."""
+def runs_of(rows, before, n, first, last, share):
+    """(start, end, low, high, lump) of each run of cells of ``first .. last``."""
     found, at = [], first
     ranks = {}
     for i, cell in enumerate(rows):
         low, _ = ranks.get(cell, (before + i, None))
         ranks[cell] = (low, before + i + 1)
+
+    def gap(start, end, rank):
+        if share < 0:
+            return [(start, end, rank, rank, False)]
+        span = end - start + 2
+        near = min(share * span // 2**20, (span - 1) // 2)
+        cuts = [start, start + near, end + 1 - near, end + 1]
+        return [(cuts[i], cuts[i + 1] - 1, 2 * rank + i, 2 * rank + i, False) for i in range(3)]
+
+    unit = 1 if share < 0 else 2
     rank = before
     for cell, (low, high) in ranks.items():
-        if found or cell > first:
-            found.append((at, cell - 1, low, low, not found and before > 0))
-        found.append((cell, cell, low, high, False))
+        least = low if share < 0 else 2 * low + 2
+        if at == first and before:
+            found.append((at, cell - 1, least, least, True))
+        else:
+            found += gap(at, cell - 1, low)
+        found.append((cell, cell, least, unit * high, False))
         at, rank = cell + 1, high
-    found.append((at, last, rank, rank, rank < n))
+    if rank < n:
+        found.append((at, last, unit * rank, unit * rank, True))
+    else:
+        found += gap(at, last, rank)
     cut = [(max(s, first), min(e, last), *more) for s, e, *more in found]
     return [one for one in cut if one[0] <= one[1]]
 
 
-def draw(rows, before, n, first, last, target, c, base, counts, stream):
+def draw(rows, before, n, first, last, target, c, base, counts, stream, share=-1):
     """A cell; ``counts(cell)`` are the ranks of one whose ranks the window does not know."""
+    unit = 1 if share < 0 else 2
+    aim = unit * target
 
-    def distance(less, leq):
-        return max(Fraction(0), less - target, target - leq)
+    def distance(low, high):
+        return max(Fraction(0), low - aim, aim - high)
 
-    runs = runs_of(rows, before, n, first, last)
-    least = min(distance(less, leq) for _, _, less, leq, _ in runs)
-    near = np.array([float(distance(less, leq) - least) for _, _, less, leq, _ in runs])
+    runs = runs_of(rows, before, n, first, last, share)
+    bottom, top = runs[0][2], runs[-1][3]
+    least = max(Fraction(0), bottom - aim, aim - top)
+    near = np.array([float(distance(low, high) - least) for _, _, low, high, _ in runs])
     mass = np.array([base.weight(start, end) for start, end, *_ in runs], np.int64)
-    weights = Weights(near, c, mass)
+    weights = Weights(near, c / unit, mass)
     while True:
         proposal = weights.propose(1, stream)
-        start, end, less, leq, lump = runs[int(proposal[0])]
+        start, end, low, high, lump = runs[int(proposal[0])]
         cell = start
         if start < end:
             cell = base.draw(start, end, int(mass[proposal[0]]), stream)
         if lump:
-            less, leq = counts(cell)
-        exact = distance(less, leq) - least
+            low, high = counts(cell)
+        exact = distance(low, high) - least
         if weights.keep(proposal, np.array([float(exact)]), lambda _, d=exact: d, stream)[0]:
             return cell
