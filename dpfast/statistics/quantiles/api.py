@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from fractions import Fraction
 from functools import lru_cache, partial
@@ -33,12 +34,16 @@ MANY: dict[str, type[RecursiveQuantiles] | type[JointQuantiles]] = {
     "recursive": RecursiveQuantiles,
     "joint": JointQuantiles,
 }
-#: From these losses (epsilon, rho) on "auto" means smooth sensitivity: where the errors cross for
-#: even and for random rows (`benchmarks/crossings.py`). The second pair is for noise of two steps,
-#: since rows that are replaced may also leave or enter.
-SMOOTH_FROM = {
-    "quantile": ((Fraction(1), Fraction(2, 5)), (Fraction(3), Fraction(3))),
-    "range": ((Fraction(1, 2), Fraction(1, 4)), (Fraction(2), Fraction(6))),
+#: From these losses (epsilon, rho) on "auto" means smooth sensitivity: where the mean errors cross
+#: for even and for random rows (`benchmarks/crossings.py`), by the relation, or for noise of two
+#: steps, since rows that are replaced may also leave or enter.
+SMOOTH_FROM: dict[tuple[str, str], tuple[Fraction, Fraction | float]] = {
+    ("quantile", "add-remove"): (Fraction(5), Fraction(3)),
+    ("quantile", "replace"): (Fraction(3), Fraction(1)),
+    ("quantile", "two steps"): (Fraction(12), math.inf),
+    ("range", "add-remove"): (Fraction(1, 2), Fraction(1, 4)),
+    ("range", "replace"): (Fraction(1, 2), Fraction(1, 4)),
+    ("range", "two steps"): (Fraction(2), Fraction(6)),
 }
 
 
@@ -121,9 +126,10 @@ def quantile(
         "gaussian-nrs", "arsinh-normal-bun-steinke".
     method : {"auto", "smooth", "exponential"}, default "auto"
         "auto" is "exponential" for an epsilon below 5 under "add-remove" and below 3 under
-        "replace" (with or without `delta`), or a rho below 3 and 1 (5 and 3 with `where` under
-        "replace"), or with `ids`, and "smooth" from there on or when a `noise` distribution is
-        named: the rule knows nothing of the data. The error of the exponential mechanism is about
+        "replace" (with or without `delta`), or a rho below 3 and 1 (below 12, and for any rho, with
+        `where` under "replace"), or with `ids`, and "smooth" from there on or when a `noise`
+        distribution is named: the rule knows nothing of the data. The error of the exponential
+        mechanism is about
         ``2 D / epsilon`` ranks. That of smooth sensitivity falls faster for a large epsilon, and is
         far larger for a small one. The exponential mechanism is pure: it leaves `delta` unspent,
         and the budget is not charged for it.
@@ -422,8 +428,8 @@ def minimum(
         "auto" is "exponential" whatever the loss, or "smooth" if a `noise` distribution is
         named. The noise of "smooth" is never scaled to less than the distance of the least row from
         the lower limit, which one row might be at; it is better only where a row lies near the
-        limit, or, for an epsilon of some 3 and more, where the last rows are far apart
-        (``benchmarks/crossings.py``).
+        limit, or for a large epsilon: of some 3 and more where the last rows are far apart, and
+        beyond 8 elsewhere (``benchmarks/crossings.py``).
 
     Returns
     -------
@@ -705,16 +711,17 @@ def _chosen(
     if isinstance(asked.noise, str) and asked.noise == "auto":
         if kind != "auto":
             return kind
-        smooth = statistic and asked.people is None and _reaches(asked, SMOOTH_FROM[statistic])
+        smooth = statistic and asked.people is None and _reaches(asked, statistic)
         return "smooth" if smooth else automatic
     if kind not in ("auto", "smooth"):
         checks.fail("noise", f"left out with method={kind!r}, which adds no noise", asked.noise)
     return "smooth"
 
 
-def _reaches(asked: Arguments, least: tuple[tuple[Fraction, Fraction], ...]) -> bool:
-    """Tell whether the loss is at least some epsilon, or some rho: the second for two steps."""
-    loss, (epsilon, rho) = asked.loss, least[asked.two_steps]
+def _reaches(asked: Arguments, statistic: str) -> bool:
+    """Tell whether the loss is at least that from which on noise is the better one."""
+    way = "two steps" if asked.two_steps else asked.relation
+    loss, (epsilon, rho) = asked.loss, SMOOTH_FROM[statistic, way]
     return loss.rho >= rho if isinstance(loss, privacy.ZCDP) else loss.epsilon >= epsilon
 
 

@@ -75,7 +75,7 @@ LEAST_RATE = 2.0**-900
 MOST_RATE = 2.0**29
 #: What a cell weighs that all rows are above, exp(-INSIDE), where the least of them is looked for:
 #: less would find the gap below them instead, more a row too far inside. Of 20,000 even rows and
-#: for an epsilon of 4 it is the gap about once in a hundred times (`benchmarks/crossings.py`).
+#: for an epsilon of 4 it is the gap a few times in a hundred (`benchmarks/crossings.py`).
 INSIDE = 14
 
 _HALF = Fraction(1, 2)
