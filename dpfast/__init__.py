@@ -26,9 +26,17 @@ if TYPE_CHECKING:
     from .statistics.covariance import covariance
     from .statistics.histogram import histogram
     from .statistics.ptr import NO_ANSWER
-    from .statistics.quantiles.api import iqr, maximum, median, minimum, quantile, quantiles
+    from .statistics.quantiles.api import (
+        iqr,
+        maximum,
+        median,
+        minimum,
+        percentile,
+        quantile,
+        quantiles,
+    )
     from .statistics.smooth_release import smooth_beta, smooth_release
-    from .statistics.totals.api import count, mean, sum, variance
+    from .statistics.totals.api import count, count_nonzero, mean, std, sum, variance
     from .statistics.trimmed import trimmed_mean, winsorized_mean
     from .summaries import order
 
@@ -52,10 +60,10 @@ _HOMES = {
         "statistics.covariance": "covariance",
         "statistics.histogram": "histogram",
         "statistics.ptr": "NO_ANSWER ptr",
-        "statistics.quantiles.api": "iqr maximum median minimum quantile quantiles",
+        "statistics.quantiles.api": "iqr maximum median minimum percentile quantile quantiles",
         "statistics.response": "response",
         "statistics.smooth_release": "smooth_beta smooth_release",
-        "statistics.totals.api": "count mean sum variance",
+        "statistics.totals.api": "count count_nonzero mean std sum variance",
         "statistics.trimmed": "trimmed_mean winsorized_mean",
         "summaries.order": "order",
     }.items()
@@ -67,6 +75,7 @@ __all__ = [
     "Budget",
     "audit",
     "count",
+    "count_nonzero",
     "covariance",
     "errors",
     "estimators",
@@ -81,6 +90,7 @@ __all__ = [
     "noise",
     "online",
     "order",
+    "percentile",
     "privacy",
     "ptr",
     "quantile",
@@ -96,6 +106,7 @@ __all__ = [
     "smooth_release",
     "spark",
     "stat",
+    "std",
     "stream",
     "suggest_blocks",
     "sulq",

@@ -35,6 +35,8 @@ SQUARE = {"bounds": [BOUNDS, BOUNDS]}
 #: name, relation: the statistic, two neighbors, and how they are masked.
 PAIRS = {
     "count, add-remove": (api.count, [0.0], [], {}),
+    "count_nonzero, replace": (api.count_nonzero, [0.0], [1.0], {}),
+    "std, add-remove": (api.std, [0.0, 0, 1], [0.0, 0], {"bounds": BOUNDS}),
     "sum, replace": (api.sum, [0.0, 0.5], [1.0, 0.5], {"bounds": BOUNDS}),
     "sum, add-remove": (api.sum, [1.0], [], {"bounds": BOUNDS}),
     "mean, replace": (api.mean, [0.0] * 3, [1.0, 0.0, 0.0], {"bounds": BOUNDS}),

@@ -109,6 +109,11 @@ RARE_WORDS = np.array([f"w{i}" for i in np.sort(np.abs(X).astype(int) % 60)])
 CASES = {
     "count": Case(dp.count, X),
     "count of some": Case(dp.count, X, {**MASKED, "nan": "drop"}, ("where",)),
+    "count of nonzero": Case(dp.count_nonzero, X),
+    "count of nonzero people": Case(
+        dp.count_nonzero, X, {**PEOPLE, **MASKED, "nan": "drop"}, ("where", "ids")
+    ),
+    "nonzero in columns": Case(dp.count_nonzero, XY, {**AXIS, **MASKED}, ("where",), form="table"),
     "sum": Case(dp.sum, X, BOUNDS),
     "sum of some": Case(dp.sum, X, {**BOUNDS, **MASKED}, ("where",)),
     "weighted sum": Case(dp.sum, X, {**BOUNDS, **WEIGHTED}, ("weights",)),
@@ -117,6 +122,11 @@ CASES = {
     "weighted mean": Case(dp.mean, X, {**BOUNDS, **WEIGHTED, **MASKED}, ("weights", "where")),
     "variance": Case(dp.variance, X, BOUNDS),
     "variance of some": Case(dp.variance, X, {**BOUNDS, **MASKED, "ddof": 1}, ("where",)),
+    "std": Case(dp.std, X, BOUNDS),
+    "std of some people": Case(
+        dp.std, X, {**BOUNDS, **MASKED, **PEOPLE, "ddof": 1}, ("where", "ids")
+    ),
+    "stds of columns": Case(dp.std, XY, {**AXIS, **BOUNDS}, form="table"),
     "covariance": Case(dp.covariance, XY, {"bounds": [(0, 100), (0, 60)]}, form="table"),
     "covariance of some": Case(
         dp.covariance, XY, {"bounds": [(0, 100)] * 2, **MASKED}, ("where",), form="table"
@@ -161,6 +171,11 @@ CASES = {
     "quantile": Case(dp.quantile, X, {**BOUNDS, "q": 0.3, "method": "smooth"}),
     "quantile by rank": Case(dp.quantile, X, {**BOUNDS, "q": 0.3, "method": "exponential"}),
     "quantiles": Case(dp.quantiles, X, {**BOUNDS, "qs": [0.2, 0.7]}, losses=(EPSILON, RHO)),
+    "percentile": Case(dp.percentile, X, {**BOUNDS, "q": 99.9}),
+    "percentiles of some": Case(dp.percentile, X, {**BOUNDS, **MASKED, "q": [20, 70]}, ("where",)),
+    "percentiles of people": Case(
+        dp.percentile, X, {**BOUNDS, **PEOPLE, "q": [20], "method": "joint"}, ("ids",)
+    ),
     "joint quantiles": Case(
         dp.quantiles, X, {**BOUNDS, "qs": [0.2, 0.7], "method": "joint"}, losses=(EPSILON, RHO)
     ),
@@ -341,7 +356,7 @@ BAD: dict[str, list[Any]] = {
     "ddof": [-1, 0.5, "x", None, True],
     "bins": [0, -1, 2.5, "x", [1], [2, 1], [0, NAN], [0, 0], WORD],
     "categories": [WORD, "x", [[1], [2, 3]], [NAN], []],
-    "q": [-0.1, 1.1, NAN, "x", None],
+    "q": [-0.1, 100.1, NAN, "x", None],
     "qs": [[], [2], ["x"], 0.5, "05", None],
     "noise": WORDS,
     "method": WORDS,
