@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from .budget.budget import Budget
     from .groups import stat
     from .groups.api import group_by, select_keys
+    from .groups.distinct import count_distinct
     from .sources.scan import scan
     from .sources.spark import spark
     from .sources.stream import stream
@@ -53,6 +54,7 @@ _HOMES = {
         "app.job": "job",
         "budget.budget": "Budget",
         "groups.api": "group_by select_keys",
+        "groups.distinct": "count_distinct",
         "groups.stat": "stat",
         "sources.scan": "scan",
         "sources.spark": "spark",
@@ -75,6 +77,7 @@ __all__ = [
     "Budget",
     "audit",
     "count",
+    "count_distinct",
     "count_nonzero",
     "covariance",
     "errors",

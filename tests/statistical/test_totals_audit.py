@@ -8,6 +8,7 @@ bound on the same neighbors must catch it.
 import numpy as np
 import pytest
 
+from dpfast.groups.distinct import count_distinct
 from dpfast.rng import InsecureGenerator
 from dpfast.statistics.covariance import covariance
 from dpfast.statistics.histogram import histogram
@@ -36,6 +37,8 @@ SQUARE = {"bounds": [BOUNDS, BOUNDS]}
 PAIRS = {
     "count, add-remove": (api.count, [0.0], [], {}),
     "count_nonzero, replace": (api.count_nonzero, [0.0], [1.0], {}),
+    "distinct values, add-remove": (count_distinct, [3, 4], [3], {}),
+    "distinct values, replace": (count_distinct, [3, 3], [3, 4], {}),
     "std, add-remove": (api.std, [0.0, 0, 1], [0.0, 0], {"bounds": BOUNDS}),
     "sum, replace": (api.sum, [0.0, 0.5], [1.0, 0.5], {"bounds": BOUNDS}),
     "sum, add-remove": (api.sum, [1.0], [], {"bounds": BOUNDS}),

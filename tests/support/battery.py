@@ -269,6 +269,14 @@ CASES = {
         losses=(FEW,),
         form="words",
     ),
+    "distinct values": Case(dp.count_distinct, RARE_WORDS, form="words"),
+    "distinct values of some people": Case(
+        dp.count_distinct,
+        RARE_WORDS,
+        {"ids": WHOLE * 70 + np.arange(len(X)) % 70, "max_groups": 2, **MASKED},
+        ("ids", "where"),
+        form="words",
+    ),
     "count by group": Case(by_group.count, by_group.TABLE, MASKED, ("where",), **GROUPED),
     "mean by group": Case(by_group.mean, by_group.TABLE, BOUNDS, **GROUPED),
     "quantiles by group": Case(
