@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     )
     from .statistics.smooth_release import smooth_beta, smooth_release
     from .statistics.totals.api import count, count_nonzero, mean, std, sum, variance
+    from .statistics.tree.api import tree_histogram
     from .statistics.trimmed import trimmed_mean, winsorized_mean
     from .summaries import order
 
@@ -66,6 +67,7 @@ _HOMES = {
         "statistics.response": "response",
         "statistics.smooth_release": "smooth_beta smooth_release",
         "statistics.totals.api": "count count_nonzero mean std sum variance",
+        "statistics.tree.api": "tree_histogram",
         "statistics.trimmed": "trimmed_mean winsorized_mean",
         "summaries.order": "order",
     }.items()
@@ -115,6 +117,7 @@ __all__ = [
     "sulq",
     "sum",
     "threads",
+    "tree_histogram",
     "trimmed_mean",
     "variance",
     "winsorized_mean",

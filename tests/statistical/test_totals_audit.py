@@ -13,6 +13,7 @@ from dpfast.rng import InsecureGenerator
 from dpfast.statistics.covariance import covariance
 from dpfast.statistics.histogram import histogram
 from dpfast.statistics.totals import api
+from dpfast.statistics.tree.api import tree_histogram
 
 from ..support.pairwise import quick_rows
 from . import repeated
@@ -28,6 +29,15 @@ def move(counts):
 
 def bins(data, **kw):
     return histogram(data, bins=2, **kw)
+
+
+def tree(data, **kw):
+    return tree_histogram(data, bins=4, fan_out=2, **kw)
+
+
+def least(tree):
+    """The estimate of the first bin, in which a row is."""
+    return float(tree.counts[0])
 
 
 WEIGHTS = {"bounds": BOUNDS, "weights": [2.0, 1.0, 1.0], "weight_bounds": (0, 2)}
@@ -52,6 +62,8 @@ PAIRS = {
     ),
     "histogram, replace": (bins, [0.0, 0.0], [1.0, 0.0], {"bounds": BOUNDS}),
     "histogram, add-remove": (bins, [0.0], [], {"bounds": BOUNDS}),
+    "tree, replace": (tree, [0.0, 0.0], [1.0, 0.0], {"bounds": BOUNDS}),
+    "tree, add-remove": (tree, [0.0], [], {"bounds": BOUNDS}),
     "weighted sum, replace": (api.sum, [0.0, 0, 0], [1.0, 0, 0], WEIGHTS),
     "weighted mean, replace": (api.mean, [0.0, 0, 1], [1.0, 0, 1], WEIGHTS),
     "covariance, replace": (covariance, [[0, 0], [1, 1]], [[1, 1], [1, 1]], SQUARE),
@@ -69,7 +81,7 @@ def samples(name, epsilon, size):
     generator = InsecureGenerator(8)
     relation = "add-remove" if name.endswith("add-remove") else "replace"
     given = {"epsilon": epsilon, "neighbors": relation, "rng": generator, **kw}
-    number = {bins: move, covariance: np.sum}.get(statistic, float)
+    number = {bins: move, tree: least, covariance: np.sum}.get(statistic, float)
 
     def answers(data):
         found = repeated.answers(lambda: statistic(np.array(data), **given), size)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import inspect
 import types
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, is_dataclass
 from decimal import Decimal
 from fractions import Fraction
 from typing import Any
@@ -134,6 +134,17 @@ CASES = {
     "histogram": Case(dp.histogram, X, {**BOUNDS, "bins": 7}),
     "histogram of some": Case(dp.histogram, X, {"bins": [0, 9.5, 50], **MASKED}, ("where",)),
     "categories": Case(dp.histogram, WHOLE, {"categories": [0, 1, 4]}),
+    "tree": Case(dp.tree_histogram, X, {**BOUNDS, "bins": 9, "fan_out": 3}),
+    "tree of some": Case(dp.tree_histogram, X, {"bins": [0, 9.5, 50], **MASKED}, ("where",)),
+    "tree of people": Case(dp.tree_histogram, X, {**BOUNDS, **PEOPLE, "bins": 7}, ("ids",)),
+    "tree of categories": Case(dp.tree_histogram, WHOLE, {"categories": [0, 1, 4]}),
+    "tree of words": Case(
+        dp.tree_histogram,
+        WORDS_OF_ROWS,
+        {"categories": ["ale", "tea"]},
+        form="words",
+        apart=("categories",),
+    ),
     "histogram of two": Case(
         dp.histogram,
         XY,
@@ -363,6 +374,7 @@ BAD: dict[str, list[Any]] = {
     "proportion": [0.5, -0.1, 1, NAN, "x", None],
     "ddof": [-1, 0.5, "x", None, True],
     "bins": [0, -1, 2.5, "x", [1], [2, 1], [0, NAN], [0, 0], WORD],
+    "fan_out": [0, 1, -2, 2.5, "x", True],
     "categories": [WORD, "x", [[1], [2, 3]], [NAN], []],
     "q": [-0.1, 100.1, NAN, "x", None],
     "qs": [[], [2], ["x"], 0.5, "05", None],
@@ -431,6 +443,8 @@ def same(a: Any, b: Any) -> bool:
         return len(a) == len(b) and all(same(x, y) for x, y in zip(a, b, strict=True))
     if isinstance(a, dict):
         return list(a) == list(b) and all(same(x, b[name]) for name, x in a.items())
+    if is_dataclass(a):
+        return type(a) is type(b) and a == b
     if isinstance(a, np.ndarray) and a.dtype.kind == "O":
         return a.dtype == b.dtype and a.tolist() == b.tolist()
     if isinstance(a, np.ndarray):
