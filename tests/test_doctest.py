@@ -148,6 +148,7 @@ STREAMS = [
     dp.online.MedianMechanism,
     dp.online.MWEM,
     dp.online.PrivateMultiplicativeWeights,
+    dp.online.RunningCount,
     dp.online.SparseVector,
 ]
 
@@ -164,5 +165,5 @@ def test_a_stream_states_its_privacy_and_every_argument(stream):
 
 def test_every_stream_is_held_to_these_rules():
     classes = {getattr(dp.online, n) for n in dp.online.__all__}
-    told = {dp.online.Answer, dp.online.Finding, dp.online.Findings}
+    told = {dp.online.Answer, dp.online.Finding, dp.online.Findings, dp.online.Total}
     assert classes - told == {*STREAMS, dp.online.published}

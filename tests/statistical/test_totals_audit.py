@@ -36,8 +36,8 @@ def tree(data, **kw):
 
 
 def least(tree):
-    """The estimate of the first bin, in which a row is."""
-    return float(tree.counts[0])
+    """How much fuller the first bin is than the last one, of a row that moves."""
+    return float(tree.counts[0] - tree.counts[-1])
 
 
 WEIGHTS = {"bounds": BOUNDS, "weights": [2.0, 1.0, 1.0], "weight_bounds": (0, 2)}

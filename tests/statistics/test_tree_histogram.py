@@ -18,7 +18,7 @@ from dpfast.privacy import ZCDP, Approx, Pure
 from dpfast.rng import InsecureGenerator
 from dpfast.sources import as_source
 from dpfast.statistics.tree import api, consistency
-from dpfast.statistics.tree.counts import TreeCounts, within
+from dpfast.statistics.tree.counts import TreeCounts
 
 RNG = np.random.default_rng(12)
 X = RNG.integers(0, 100, 4000).astype(float)
@@ -252,9 +252,9 @@ def test_the_bound_of_a_weighted_sum(loss):
     noise, own = api.level_noise(loss, "add-remove", 2), np.array([1.0, -0.5, 0.25, 0])
     drawn = noise.draw(40_000, InsecureGenerator(1)).reshape(-1, 4) @ own
     for failure in (0.1, 0.01):
-        bar = within(noise, own, failure)
+        bar = noise.weighted_within(own, failure)
         assert np.mean(np.abs(drawn) > bar) < failure < np.mean(np.abs(drawn) > 0.4 * bar)
-    assert within(noise, np.zeros(3), 0.1) == 0
+    assert noise.weighted_within(np.zeros(3), 0.1) == 0
 
 
 # ---- Refusals. ----

@@ -346,6 +346,7 @@ NO_RELEASES = {
     "dp.online.MWEM",
     "dp.online.MedianMechanism",
     "dp.online.PrivateMultiplicativeWeights",
+    "dp.online.RunningCount",
     "dp.online.SparseVector",
     "dp.online.published",
 }

@@ -366,6 +366,10 @@ for _kind, _kw in (dp.online.AboveThreshold, {}), (dp.online.SparseVector, {"pos
         method(f"{_own}.{_name}", _new, **_given)
     _grid = partial(_kind, granularity=0.5, **_asked)
     method(f"{_own}.answer of floats", _grid, value=3.5)
+_asked = {"steps": 9, "rho": 50, "rng": RNG}
+add("dp.online.RunningCount", **_asked)
+method("dp.online.RunningCount.add", partial(dp.online.RunningCount, **_asked), value=3)
+method("dp.online.RunningCount.half_width", partial(dp.online.RunningCount, **_asked), step=3)
 add("dp.online.published", universe=100, queries=9, epsilon=1.0, accuracy=0.9)
 
 # --- by group ---
@@ -551,7 +555,7 @@ for _name, (_function, _given) in LOSSES.items():
 TOLD = {
     dp.sulq.Condition, dp.sulq.Conjunction, dp.sulq.Halfspace, dp.sulq.Implication,
     dp.sulq.ImplicationTest, dp.sulq.NotFittedError, dp.online.Answer, dp.online.Finding,
-    dp.online.Findings, dp.order.Window, dp.response.Estimate, dp.rng.Generator,
+    dp.online.Findings, dp.online.Total, dp.order.Window, dp.response.Estimate, dp.rng.Generator,
     dp.rng.SecureGenerator, dp.rng.default_generator, dp.ptr.NoAnswer,
     # the functions by which mechanisms draw, whose distributions have no public name
     dp.noise.draw, dp.noise.draw_array,

@@ -35,7 +35,7 @@ from .consistency import (
     spread_of_prefixes,
     weights,
 )
-from .counts import TreeCounts, within
+from .counts import TreeCounts
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +72,7 @@ class Tree(Histogram):
         """Return the error bar of the count of one bin, of whatever bin it is the longest."""
         noise, each = self.noise, kinds_of_bins(self.bins, self.fan_out)
         own = [weights(self.bins, self.fan_out, i, i + 1) for i in each]
-        bar = max(within(noise, one, 1 - confidence) for one in own)
+        bar = max(noise.weighted_within(one, 1 - confidence) for one in own)
         return Expected(confidence, bar, note=NOISE)
 
 

@@ -5,7 +5,6 @@ All of it is post-processing of the noisy counts.
 
 from __future__ import annotations
 
-import math
 from bisect import bisect_right
 from typing import Any, NamedTuple
 
@@ -13,7 +12,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..._core import checks
-from ..._core.error_bars import normal
 from ..._core.types import Number
 from ...noise.calibrated_integer import IntegerNoise
 from .consistency import weights
@@ -95,7 +93,7 @@ class TreeCounts(NamedTuple):
         if not 0 < share < 1:
             checks.fail("confidence", "a number between 0 and 1", confidence)
         own = weights(len(self.counts), self.fan_out, *self._places(lo, hi))
-        return within(self.noise, own, 1 - share)
+        return self.noise.weighted_within(own, 1 - share)
 
     def cdf(self, x: Any) -> float:
         """Return the private share of the rows in all bins that is below `x`; of a category, at it
@@ -180,38 +178,3 @@ def _like(name: str, kind: Any, x: Any) -> Any:
         return kind(x)
     except Exception:  # whatever an object thinks of being a time
         checks.fail_type(name, "a time, as the edges are", x)
-
-
-def within(noise: IntegerNoise, own: Floats, failure: float) -> float:
-    """Return what a weighted sum of the noise exceeds in size with a failure probability, at most.
-
-    With M the moment generating function of the noise, that is the least of
-    (ln(2 / failure) + sum_i ln M(t w_i)) / t over t > 0 (Chernoff). M(t) is
-    (1 - p)^2 / ((1 - p e^t) (1 - p e^-t)) for a discrete Laplace number of scale -1 / ln(p), and at
-    most exp(t^2 s^2 / 2) for a discrete Gaussian one (Canonne, Kamath and Steinke, NeurIPS 2020). A
-    rounded Gaussian number differs by 1/2 from one whose sums are Gaussian.
-    """
-    own = np.abs(own[own != 0])
-    scale, size = float(noise.scale), math.sqrt(float(own @ own))
-    if not scale or not len(own):
-        return 0.0
-    most = -math.log(failure / 2)
-    if noise.distribution == "rounded-gaussian":
-        return scale * size * normal(failure) + float(own.sum()) / 2
-    if noise.distribution == "gaussian":
-        return scale * size * math.sqrt(2 * most)
-    p = math.exp(-1 / scale)
-
-    def bound(share: float) -> float:
-        t = share / scale / float(own.max())
-        with np.errstate(over="ignore"):
-            terms = 2 * math.log1p(-p) - np.log1p(-p * np.exp(t * own)) - np.log1p(
-                -p * np.exp(-t * own)
-            )  # fmt: skip
-        return (most + float(terms.sum())) / t
-
-    low, high = 1e-9, 1 - 1e-9
-    for _ in range(60):  # it falls and then rises: a quotient of a convex function and t
-        a, b = low + (high - low) / 3, high - (high - low) / 3
-        low, high = (a, high) if bound(a) > bound(b) else (low, b)
-    return bound(low)
