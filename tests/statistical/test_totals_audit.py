@@ -24,7 +24,7 @@ BOUNDS = (0.0, 1.0)
 
 def move(counts):
     """How much fuller the first of two bins is than the second: both counts that a row moves."""
-    return int(counts[0] - counts[1])
+    return float(counts[0] - counts[1])
 
 
 def bins(data, **kw):
@@ -62,6 +62,12 @@ PAIRS = {
     ),
     "histogram, replace": (bins, [0.0, 0.0], [1.0, 0.0], {"bounds": BOUNDS}),
     "histogram, add-remove": (bins, [0.0], [], {"bounds": BOUNDS}),
+    "weighted histogram, replace": (
+        bins,
+        [0.0, 0, 0],
+        [1.0, 0, 0],
+        {"bounds": BOUNDS, "weights": [2.0, 1.0, 1.0], "weight_bounds": (0, 2)},
+    ),
     "tree, replace": (tree, [0.0, 0.0], [1.0, 0.0], {"bounds": BOUNDS}),
     "tree, add-remove": (tree, [0.0], [], {"bounds": BOUNDS}),
     "weighted sum, replace": (api.sum, [0.0, 0, 0], [1.0, 0, 0], WEIGHTS),

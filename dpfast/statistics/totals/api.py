@@ -22,7 +22,14 @@ from ...privacy import Loss, Pure
 from ...rng import Generator
 from ...sources.intake import View, read
 from ...summaries.cells import SQUARES, Cells, cells
-from ..arguments import Arguments, Floats, Keywords, NanKeywords, WeightKeywords
+from ..arguments import (
+    Arguments,
+    Floats,
+    Keywords,
+    NanKeywords,
+    WeightKeywords,
+    weight_limits,
+)
 from ..of_times import counts_times, takes_times
 from .each_column import EachCount, EachCountNonzero, EachMean, EachStd, EachSum, EachVariance
 from .one_column import Count, CountNonzero, Mean, Std, Sum, Variance
@@ -601,9 +608,7 @@ def _made(
     weight_bounds: Any = None,
 ) -> tuple[View, Mechanism[float | Floats]]:
     """Check the arguments, read the data, and make the mechanism of a kind."""
-    limits = (
-        () if weights is weight_bounds is None else limits_of(kind is Mean, weights, weight_bounds)
-    )
+    limits = weight_limits(weights, weight_bounds, kind is Mean)
     relation, policy, loss = asked.relation, asked.policy, asked.loss
     amount(loss)
     pairs, several = checks.pairs(asked.bounds)
@@ -612,7 +617,7 @@ def _made(
     view = read(data, relation=relation, axis=asked.axis, ids=asked.ids, **beside)
     if view.each or several:
         pairs = asked.pairs(view.width) if view.each else (asked.interval,)
-    if limits:
+    if limits is not None:
         bounds = (*pairs, limits)
         grids = tuple(cells(lo, hi, SQUARES) for lo, hi in bounds)
         rest = view.where, grids, view.weights, not view.each
@@ -633,16 +638,6 @@ def _cells(kind: type[Any], lo: float, hi: float, known: bool) -> Cells:
     if kind is Sum and not known:
         return cells(lo, hi, width=max(hi - lo, abs(lo), abs(hi)))
     return cells(lo, hi)
-
-
-def limits_of(is_mean: bool, weights: Any, weight_bounds: Any) -> tuple[float, float]:
-    """Return the public limits of the weights."""
-    if weights is None or weight_bounds is None:
-        checks.fail("weight_bounds", "given with weights, and only then", weight_bounds)
-    limits = checks.bounds(weight_bounds, "weight_bounds")
-    if is_mean and not 0 <= limits[0] <= limits[1] != 0:
-        checks.fail("weight_bounds", "not negative, and not both 0", weight_bounds)
-    return limits
 
 
 def _spent(loss: Loss, vectors: int = 1) -> Loss:
