@@ -494,6 +494,8 @@ for _name in ("probabilities", "expected_error"):
     known(dp.selection, _name, scores=[1, 2], sensitivity=1, epsilon=1.0)
 _CANDIDATES = {"candidates": 3, "sensitivity": 1, "epsilon": 1.0}
 add("dp.selection.utility_bound", t=1.0, **_CANDIDATES)
+_BEST = {"run": lambda: (0, 0), "each": dp.privacy.Pure(1), "gamma": 0.5, "eta": 1}
+add("dp.selection.best_of", **_BEST, neighbors="replace")
 _SCORES = {"scores": lambda data, j: j, "data": None}
 add("dp.selection.exponential of a function", **_SCORES, **_CANDIDATES)
 add("dp.response.estimate_binary", responses=ROWS[:, 0] > 2, epsilon=1)
@@ -516,6 +518,9 @@ LOSSES = {
     "dp.privacy.loss": (P.loss, {"epsilon": 1, "delta": 0.1}),
     "dp.privacy.loss of rho": (P.loss, {"rho": 0.1}),
     "dp.privacy.float_down": (P.float_down, {"amount": 0.1}),
+    "dp.privacy.repeated_selection": (
+        P.repeated_selection, {"each": PURE, "gamma": 0.1, "eta": 1, "delta": 0.1}
+    ),
     "dp.privacy.range_within": (P.range_within, {"rho": 0.1}),
     "dp.privacy.pure_within": (P.pure_within, {"rho": 0.1}),
     "dp.privacy.laplace_within": (P.laplace_within, {"rho": 0.1, "draws": 1, "cells": 0}),
