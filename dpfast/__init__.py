@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from .sources.spark import spark
     from .sources.stream import stream
     from .statistics import ptr, response
+    from .statistics.bounded_release import bounded_release
     from .statistics.covariance import covariance
     from .statistics.histogram import histogram
     from .statistics.ptr import NO_ANSWER
@@ -60,6 +61,7 @@ _HOMES = {
         "sources.scan": "scan",
         "sources.spark": "spark",
         "sources.stream": "stream",
+        "statistics.bounded_release": "bounded_release",
         "statistics.covariance": "covariance",
         "statistics.histogram": "histogram",
         "statistics.ptr": "NO_ANSWER ptr",
@@ -78,6 +80,7 @@ __all__ = [
     "NO_ANSWER",
     "Budget",
     "audit",
+    "bounded_release",
     "count",
     "count_distinct",
     "count_nonzero",

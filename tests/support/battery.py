@@ -283,6 +283,23 @@ CASES = {
         form="number",
         least=None,
     ),
+    "bounded release": Case(
+        dp.bounded_release, 12.5, {**BOUNDS, "sensitivity": 0.5}, form="number", least=None
+    ),
+    "truncated release": Case(
+        dp.bounded_release,
+        12.5,
+        {**BOUNDS, "sensitivity": 0.5, "method": "truncated"},
+        form="number",
+        least=None,
+    ),
+    "folded release": Case(
+        dp.bounded_release,
+        12.5,
+        {**BOUNDS, "sensitivity": 0.5, "method": "folded"},
+        form="number",
+        least=None,
+    ),
     "exponential": Case(dp.selection.exponential, WHOLE, {"sensitivity": 1}, **SCORED),
     "permute and flip": Case(dp.selection.permute_and_flip, WHOLE, {"sensitivity": 1}, **SCORED),
     "noisy max": Case(dp.selection.noisy_max, WHOLE, {"sensitivity": 1}, **SCORED),
@@ -437,6 +454,7 @@ FREE = {
     "data of release",
     "data of exponential",
     "value of smooth_release",  # what these are, is an answer
+    "value of bounded_release",
     "smooth_sensitivity of smooth_release",
 }
 
