@@ -139,6 +139,13 @@ def test_its_error_bar(relation):
         assert each.error(None, 0.9).half_width is mechanism.error(None, 0.9).half_width is None
 
 
+def test_of_days_it_is_a_duration():
+    days = np.datetime64("2024-01-01") + (X % 100).astype(int)
+    limits = (np.datetime64("2024-01-01"), np.datetime64("2024-04-10"))
+    found = dp.std(days, bounds=limits, epsilon=500)
+    assert abs(found / np.timedelta64(1, "D") - np.std(X % 100)) <= 1
+
+
 # ---- percentile ----
 
 

@@ -514,6 +514,7 @@ def std(
 def std(
     data: Any, *, bounds: BoundsEach, axis: Axis, **others: Unpack[VarianceKeywords]
 ) -> Floats: ...
+@takes_times("span")
 def std(
     data: Any,
     *,
@@ -549,7 +550,8 @@ def std(
     Returns
     -------
     float, or float64 array of shape (d,)
-        The private standard deviation, in the data's units and within what the bounds allow.
+        The private standard deviation, in the data's units and within what the bounds allow; of
+        dates and times a duration.
 
     Raises
     ------
