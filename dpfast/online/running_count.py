@@ -1,11 +1,12 @@
-"""Running totals of a stream of counts: the binary tree mechanism on integers.
+"""Running totals of a stream of counts: the tree mechanism on integers.
 
-Steps 1 .. T are the leaves of binary trees. A node of level j stands for 2^j steps that end at a
-multiple of 2^j; when they are over, their sum is released with noise. Step t is in one node of each
-level 0 .. h - 1, h = floor(log2 T) + 1, so what a row adds to one step changes at most h sums, each
-by at most D: L1 is h D, and the square of L2 is h D^2. A row that is replaced leaves one step and
-enters another. Where both are in one node, that changes by the difference of two numbers of 0 .. D,
-whose square is at most the sum of theirs: L1 is at most 2 h D, and the square of L2 is 2 h D^2.
+Steps 1 .. T are the leaves of trees of a public fan-out b. A node of level j stands for b^j steps
+that end at a multiple of b^j; when they are over, their sum is released with noise. Step t is in
+one node of each level 0 .. h - 1, h the number of levels with b^j <= T, so what a row adds to one
+step changes at most h sums, each by at most D: L1 is h D, and the square of L2 is h D^2. A row that
+is replaced leaves one step and enters another. Where both are in one node, that changes by the
+difference of two numbers of 0 .. D, whose square is at most the sum of theirs: L1 is at most 2 h D,
+and the square of L2 is 2 h D^2.
 
 *Values may depend on earlier answers* (Jain, Raskhodnikova, Sivakumar and Smith, ICML 2023). Fix
 what is released. Then values on either dataset are fixed, with differences as above, and the
@@ -16,10 +17,11 @@ costs no more than one that was fixed (Denisov, McMahan, Rush, Smith and Thakurt
 
 *Estimates.* With the noise of one variance in all nodes of a tree of level j, the best linear
 unbiased estimate of its sum is that of least squares (Honaker, 2015; see
-`statistics.tree.consistency`): W / (2^(j+1) - 1), where W adds up 2^i y over all nodes, i the level
-and y the noisy sum. For each level of nodes adds up to the same sum, and of these the one of level
-i has the variance 2^(j-i): weights in proportion to 2^i. Its variance is 2^j / (2^(j+1) - 1), about
-one half. The total of t steps is made of one tree for each binary digit of t.
+`statistics.tree.consistency`): W / B(j), where W adds up b^i y over all nodes, i the level and y
+the noisy sum, and B(j) = 1 + b + .. + b^j. For the nodes of each level add up to the same sum, with
+a variance of b^(j-i) at level i: weights in proportion to b^i. Its variance is b^j / B(j). The
+total of t steps is made of as many trees of level j as the digit of t in base b says, and b is
+taken so that the mean of its variance over all steps is least.
 """
 
 from __future__ import annotations
@@ -39,7 +41,7 @@ from ..budget.allocation import Allocation
 from ..budget.budget import Budget
 from ..budget.release import relation_of
 from ..noise.additive import amount
-from ..noise.calibrated_integer import integer_noise
+from ..noise.calibrated_integer import IntegerNoise, integer_noise
 from ..noise.sensitivity import Sensitivity
 from ..privacy import Loss
 from ..rng import Generator
@@ -47,8 +49,8 @@ from ..summaries.cells import nearest
 from .noisy_comparison import FAR
 from .session import Draft, Session
 
-#: Steps of one stream at most.
-MOST = 1 << 40
+#: Steps of one stream at most, and the largest fan-out that is tried.
+MOST, MOST_OUT = 1 << 40, 64
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,8 +84,8 @@ class Total:
 class _OpenSums:
     """The exact sums of the nodes that are not over yet, one of each level."""
 
-    def __init__(self, steps: int) -> None:
-        self.left, self.rho = steps, [0] * steps.bit_length()
+    def __init__(self, steps: int, levels: int) -> None:
+        self.left, self.rho = steps, [0] * levels
 
 
 class RunningCount(Session[int, Total]):
@@ -97,10 +99,10 @@ class RunningCount(Session[int, Total]):
     -------
     A row adds a whole number from 0 to `sensitivity` to the value of one step. Neighbors are
     streams that differ in one row, which comes or goes, or is replaced and may then change two
-    steps. All totals together satisfy the loss that is asked for: the binary tree mechanism (Dwork,
-    Naor, Pitassi and Rothblum, STOC 2010; Chan, Shi and Song, ACM TISSEC 2011) with exact integer
-    noise, discrete Laplace or Gaussian, or a rounded Gaussian for `delta`. A value may depend on
-    earlier totals (``dpfast/online/running_count.py`` has the proof).
+    steps. All totals together satisfy the loss that is asked for: the tree mechanism (Dwork, Naor,
+    Pitassi and Rothblum, STOC 2010; Chan, Shi and Song, ACM TISSEC 2011) with exact integer noise,
+    discrete Laplace or Gaussian, or a rounded Gaussian for `delta`. A value may depend on earlier
+    totals (``dpfast/online/running_count.py`` has the proof).
 
     Parameters
     ----------
@@ -108,6 +110,9 @@ class RunningCount(Session[int, Total]):
         How many steps there are at most: a public number.
     sensitivity : int, default 1
         The most that a row can add to the value of its step: 1 for a count.
+    fan_out : int, optional
+        How many nodes have a parent. By default what makes the mean variance of all totals least,
+        by the number of steps and the loss alone.
     epsilon, delta, rho : float, Fraction or Decimal, optional
         The loss of all totals: `epsilon` alone, `epsilon` with `delta`, or `rho` alone.
     neighbors : {"add-remove", "replace"}, optional
@@ -159,6 +164,7 @@ class RunningCount(Session[int, Total]):
         steps: int,
         *,
         sensitivity: int = 1,
+        fan_out: int | None = None,
         epsilon: Number | None = None,
         delta: Number = 0.0,
         rho: Number | None = None,
@@ -176,14 +182,27 @@ class RunningCount(Session[int, Total]):
         if most > FAR:
             checks.fail("sensitivity", "at most 2**60", sensitivity)
         relation = relation_of(neighbors, budget)
-        touched = self._steps.bit_length() * (2 if relation == "replace" else 1)
-        moved = Sensitivity(touched, touched * most, touched * most**2, most)
-        self._noise = integer_noise(asked, moved)
-        #: The weighted sums W of the trees that a total is made of, None where there is none.
-        self._done: list[int | None] = [None] * self._steps.bit_length()
+        sides = 2 if relation == "replace" else 1
+
+        def noise_of(b: int) -> IntegerNoise:
+            touched = sides * _level_count(self._steps, b)
+            moved = Sensitivity(touched, touched * most, touched * most**2, most)
+            return integer_noise(asked, moved)
+
+        def cost(b: int) -> float:
+            return noise_of(b).deviation ** 2 * _mean_variance(self._steps, b)
+
+        if fan_out is None:
+            self._b = min(range(2, max(3, min(self._steps, MOST_OUT) + 1)), key=cost)
+        else:
+            self._b = checks.whole("fan_out", fan_out, 2)
+        self._noise = noise_of(self._b)
+        levels = _level_count(self._steps, self._b)
+        #: How many trees of each level a total is made of, and the sum of their W.
+        self._done = [(0, 0)] * levels
         self._open(
             Allocation(f"running count, {self._steps} steps", self._noise.loss, relation),
-            _OpenSums(self._steps),
+            _OpenSums(self._steps, levels),
             None,
             budget,
             rng,
@@ -193,6 +212,7 @@ class RunningCount(Session[int, Total]):
                 "relation": relation,
                 "steps": self._steps,
                 "sensitivity": most,
+                "fan_out": self._b,
                 "noise": self._noise,
             },
         )
@@ -246,7 +266,7 @@ class RunningCount(Session[int, Total]):
         share = checks.number("confidence", confidence)
         if not 0 < share < 1:
             checks.fail("confidence", "a number between 0 and 1", confidence)
-        weights, times = _weights(at)
+        weights, times = _weights(at, self._b)
         return self._noise.weighted_within(weights, 1 - share, times)
 
     @property
@@ -262,13 +282,13 @@ class RunningCount(Session[int, Total]):
             self._halted("all its steps have been taken")
         step = self._steps - state.left + 1
         sums = [open_sum + question for open_sum in state.rho]
-        over = [j for j in range(len(sums)) if not step % (1 << j)]
+        over = [j for j in range(len(sums)) if not step % self._b**j]
         noisy = self._noise.add([sums[j] for j in over], self._generator)
         for j in over:
             sums[j] = 0
         state.left, state.rho = state.left - 1, sums
-        done = _grown(self._done, noisy)
-        answer = {"nodes": noisy, "total": _estimate(done), "left": state.left}
+        done = _grown(self._done, noisy, self._b)
+        answer = {"nodes": noisy, "total": _estimate(done, self._b), "left": state.left}
 
         def apply() -> None:
             self._done = done
@@ -277,7 +297,7 @@ class RunningCount(Session[int, Total]):
 
     def _told(self, answer: dict[str, Any]) -> Total:
         step = self._steps - answer["left"]
-        deviation = self._noise.deviation * math.sqrt(_variance(step))
+        deviation = self._noise.deviation * math.sqrt(_variance(step, self._b))
         return Total(step, answer["total"], deviation, answer["left"], self._spent)
 
     def _digest(self, question: int) -> str:
@@ -285,40 +305,69 @@ class RunningCount(Session[int, Total]):
         return "step"
 
     def _replay(self, answer: dict[str, Any], body: bytes) -> None:
-        self._done = _grown(self._done, answer["nodes"])
+        self._done = _grown(self._done, answer["nodes"], self._b)
 
 
-def _grown(done: list[int | None], noisy: list[int]) -> list[int | None]:
-    """Return the weighted sums of trees once nodes of levels 0, 1, ... are over."""
-    found, tree = list(done), 0
-    for j, y in enumerate(noisy):
-        if j:
-            left = found[j - 1]
-            assert left is not None
-            tree, found[j - 1] = tree + left, None
-        tree += y << j
-    found[len(noisy) - 1] = tree
+def _level_count(steps: int, b: int) -> int:
+    """Return how many levels of nodes there are."""
+    return len(_digits(steps, b))
+
+
+def _digits(step: int, b: int) -> list[int]:
+    """Return the digits of a number, the lowest first."""
+    found = []
+    while step:
+        step, digit = divmod(step, b)
+        found.append(digit)
     return found
 
 
-def _estimate(done: list[int | None]) -> float:
+def _whole(j: int, b: int) -> int:
+    """Return B(j)."""
+    return int((b ** (j + 1) - 1) // (b - 1))
+
+
+def _grown(done: list[tuple[int, int]], noisy: list[int], b: int) -> list[tuple[int, int]]:
+    """Return the trees of each level once nodes of levels 0, 1, ... are over."""
+    found, tree = list(done), 0
+    for j, y in enumerate(noisy):
+        if j:  # all trees below are parts of the new one
+            tree += found[j - 1][1]
+            found[j - 1] = 0, 0
+        tree += y * b**j
+    trees, total = found[len(noisy) - 1]
+    found[len(noisy) - 1] = trees + 1, total + tree
+    return found
+
+
+def _estimate(done: list[tuple[int, int]], b: int) -> float:
     """Return the total that trees tell."""
-    parts = (Fraction(w, (2 << j) - 1) for j, w in enumerate(done) if w is not None)
+    parts = (Fraction(w, _whole(j, b)) for j, (_, w) in enumerate(done))
     return nearest(sum(parts, Fraction(0)))
 
 
-def _levels(step: int) -> list[int]:
-    """Return the levels of the trees that a total is made of."""
-    return [j for j in range(step.bit_length()) if step >> j & 1]
-
-
-def _variance(step: int) -> float:
+def _variance(step: int, b: int) -> float:
     """Return the variance of a total, in that of the noise of a node."""
-    return sum((1 << j) / ((2 << j) - 1) for j in _levels(step))
+    return sum((float(d * b**j) / _whole(j, b) for j, d in enumerate(_digits(step, b))), 0.0)
 
 
-def _weights(step: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def _mean_variance(steps: int, b: int) -> float:
+    """Return the mean of the variance of all totals."""
+    found = 0.0
+    for j in range(_level_count(steps, b)):
+        whole, rest = divmod(steps + 1, b ** (j + 1))
+        last, more = divmod(rest, b**j)
+        digits = whole * b**j * (b * (b - 1) // 2) + b**j * (last * (last - 1) // 2) + last * more
+        found += float(digits * b**j) / (steps * _whole(j, b))
+    return found
+
+
+def _weights(step: int, b: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Return what the noise of a node counts for in a total, and of how many nodes."""
-    each = [((1 << i) / ((2 << j) - 1), 1 << (j - i)) for j in _levels(step) for i in range(j + 1)]
+    each = [
+        (b**i / _whole(j, b), float(d * b ** (j - i)))
+        for j, d in enumerate(_digits(step, b))
+        for i in range(j + 1)
+    ]
     weights, times = zip(*each, strict=True)
     return np.array(weights, np.float64), np.array(times, np.float64)

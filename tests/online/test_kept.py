@@ -205,7 +205,13 @@ OTHERS = [
     ),
     *(
         ("RunningCount", other)
-        for other in ({"steps": 8}, {"sensitivity": 2}, {"neighbors": "replace"}, {"epsilon": 2})
+        for other in (
+            {"steps": 8},
+            {"sensitivity": 2},
+            {"fan_out": 2},
+            {"neighbors": "replace"},
+            {"epsilon": 2},
+        )
     ),
     *(
         ("MWEM", other)

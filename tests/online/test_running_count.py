@@ -15,7 +15,7 @@ import pytest
 import dpfast as dp
 from dpfast.errors import ArgumentError, ArgumentTypeError, StreamError
 from dpfast.noise.calibrated_integer import IntegerNoise
-from dpfast.online.running_count import RunningCount, _variance, _weights
+from dpfast.online.running_count import RunningCount, _mean_variance, _variance, _weights
 from dpfast.rng import InsecureGenerator
 
 from ..support.pairwise import quick_rows
@@ -41,9 +41,10 @@ def nodes(values, **kw):
 
 
 @pytest.mark.parametrize("steps", [1, 2, 3, 7, 8, 13, 100])
-def test_without_noise_it_is_the_total(steps):
+@pytest.mark.parametrize("fan_out", [None, 2, 3, 100])
+def test_without_noise_it_is_the_total(steps, fan_out):
     values = np.random.default_rng(steps).integers(-5, 10**9, steps)
-    stream = RunningCount(steps, epsilon=1)
+    stream = RunningCount(steps, epsilon=1, fan_out=fan_out)
     with SILENT:
         found = [stream.add(int(value)) for value in values]
     assert [one.total for one in found] == np.cumsum(values).tolist()
@@ -58,21 +59,22 @@ def test_without_noise_it_is_the_total(steps):
 
 
 @pytest.mark.parametrize("relation", ["replace", "add-remove"])
-@pytest.mark.parametrize("steps", [1, 2, 3, 5, 8])
+@pytest.mark.parametrize(("steps", "fan_out"), [(1, 2), (2, 2), (3, 2), (5, 2), (8, 2), (9, 3)])
 @pytest.mark.parametrize("most", [1, 3])
-def test_no_row_moves_further_than_the_noise_is_made_for(relation, steps, most):
+def test_no_row_moves_further_than_the_noise_is_made_for(relation, steps, fan_out, most):
     """By enumeration: every step and every number that a row may add, or take elsewhere."""
-    base, stream = nodes([4] * steps, sensitivity=most, neighbors=relation)
+    kw = {"sensitivity": most, "neighbors": relation, "fan_out": fan_out}
+    base, stream = nodes([4] * steps, **kw)
     rows = [(step, added) for step in range(steps) for added in range(most + 1)]
     moved = []
     for step, added in rows:
         values = [4] * steps
         values[step] += added
-        moved.append(nodes(values, sensitivity=most, neighbors=relation)[0] - base)
+        moved.append(nodes(values, **kw)[0] - base)
     if relation == "replace":
         moved = [a - b for a, b in itertools.combinations(moved, 2)]
     l1, l2 = (max(np.sum(np.abs(m) ** k) for m in moved) for k in (1, 2))
-    levels = steps.bit_length()
+    levels = sum(fan_out**j <= steps for j in range(9))
     said = levels * (2 if relation == "replace" else 1)
     assert l1 <= said * most and l2 <= said * most**2
     assert max(np.max(np.abs(m)) for m in moved) <= most
@@ -101,7 +103,7 @@ def test_errors_are_those_that_are_said(loss):
     steps, draws, rng = 13, 700, InsecureGenerator(9)
     totals = []
     for _ in range(draws):
-        stream = RunningCount(steps, **loss, rng=rng)
+        stream = RunningCount(steps, **loss, fan_out=2, rng=rng)
         totals.append([stream.add(0) for _ in range(steps)])
     found = np.array([[one.total for one in own] for own in totals])
     said = np.array([one.deviation for one in totals[0]])
@@ -117,17 +119,35 @@ def test_errors_are_those_that_are_said(loss):
         assert np.mean(off > bar) <= limit < np.mean(off > 0.35 * bar)
 
 
-def test_the_weights_of_nodes_are_those_of_least_squares():
-    for step in (1, 2, 3, 8, 11):
+@pytest.mark.parametrize("b", [2, 3, 5])
+def test_the_weights_of_nodes_are_those_of_least_squares(b):
+    for step in (1, 2, 3, 8, 11, 30):
         rows = []
-        for j in range(step.bit_length()):
-            for end in range(1 << j, step + 1, 1 << j):
-                rows.append([float(end - (1 << j) < t <= end) for t in range(1, step + 1)])
+        for size in (b**j for j in range(6) if b**j <= step):
+            for end in range(size, step + 1, size):
+                rows.append([float(end - size < t <= end) for t in range(1, step + 1)])
         matrix = np.array(rows)
         best = np.ones(step) @ np.linalg.inv(matrix.T @ matrix) @ np.ones(step)
-        weights, times = _weights(step)
-        assert float(times @ weights**2) == pytest.approx(best) == _variance(step)
+        weights, times = _weights(step, b)
+        assert float(times @ weights**2) == pytest.approx(best) == _variance(step, b)
+        mean = np.mean([_variance(t, b) for t in range(1, step + 1)])
+        assert _mean_variance(step, b) == pytest.approx(mean)
     assert RunningCount(1 << 40, rho=1).half_width((1 << 40) - 1) < 2000  # no array of so many
+
+
+@pytest.mark.parametrize("loss", LOSSES, ids=str)
+def test_the_fan_out_is_the_best_one(loss):
+    """By the deviations that are told; for pure noise more than two are better by far."""
+
+    def mean(fan_out):
+        stream, rng = RunningCount(300, fan_out=fan_out, **loss), InsecureGenerator(1)
+        stream._generator = rng
+        return np.mean([stream.add(0).deviation ** 2 for _ in range(300)])
+
+    best = mean(None)
+    assert best <= min(mean(b) for b in (2, 3, 5, 8, 17)) * (1 + 1e-9)
+    assert mean(300) > 3 * best  # planted: a sum of noisy steps
+    assert "epsilon" not in loss or len(loss) > 1 or mean(2) > 1.5 * best
 
 
 # ---- A stream that is kept. ----
@@ -138,7 +158,7 @@ def test_it_goes_on_in_another_process(tmp_path):
 
     def opened(**kw):
         budget = dp.Budget(epsilon=2, path=path)
-        return RunningCount(9, epsilon=1, name="visits", budget=budget, **kw)
+        return RunningCount(9, epsilon=1, fan_out=2, name="visits", budget=budget, **kw)
 
     one = opened()
     answers = [one.add(k, number=k) for k in range(5)]
@@ -162,7 +182,8 @@ def test_it_goes_on_in_another_process(tmp_path):
 
 def test_the_open_sums_are_the_secret_and_no_answer_has_them(tmp_path):
     path = tmp_path / "study.db"
-    stream = RunningCount(4, epsilon=1, name="n", budget=dp.Budget(epsilon=2, path=path))
+    budget = dp.Budget(epsilon=2, path=path)
+    stream = RunningCount(4, epsilon=1, fan_out=2, name="n", budget=budget)
     stream.add(123_456_789)
     with contextlib.closing(sqlite3.connect(path)) as db:
         ((state,),) = db.execute("SELECT state FROM secrets").fetchall()
@@ -184,7 +205,13 @@ def test_what_is_refused():
     for step in (0, 5, 1.5):
         with pytest.raises((ArgumentError, ArgumentTypeError), match="step must be"):
             stream.half_width(step)
-    for kw in ({"steps": 0}, {"steps": 2**41}, {"sensitivity": 0}, {"sensitivity": 2**61}):
+    for kw in (
+        {"steps": 0},
+        {"steps": 2**41},
+        {"sensitivity": 0},
+        {"sensitivity": 2**61},
+        {"fan_out": 1},
+    ):
         with pytest.raises(ArgumentError):
             RunningCount(**{"steps": 4, "epsilon": 1, **kw})
     with pytest.raises(ArgumentError, match="confidence"):

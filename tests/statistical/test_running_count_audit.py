@@ -21,7 +21,7 @@ def audit(relation, epsilon, size):
     for values in PAIRS[relation]:
         seen = []
         for _ in range(size):
-            stream = RunningCount(4, epsilon=epsilon, neighbors=relation, rng=rng)
+            stream = RunningCount(4, fan_out=2, epsilon=epsilon, neighbors=relation, rng=rng)
             totals = [stream.add(value).total for value in values]
             seen.append(2 * totals[0] + 2 * totals[1] - (relation == "replace") * totals[3])
         found.append(np.array(seen))
