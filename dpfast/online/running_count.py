@@ -142,7 +142,7 @@ class RunningCount(Session[int, Total]):
 
     Notes
     -----
-    Cost: some ten microseconds a step; memory for one integer a level. A person in several steps is
+    Cost: some tens of microseconds a step; memory for one integer a level. A person in several steps is
     several rows here: `dpfast.privacy.group` tells what that costs.
 
     References
