@@ -142,8 +142,8 @@ class RunningCount(Session[int, Total]):
 
     Notes
     -----
-    Cost: some tens of microseconds a step; memory for one integer a level. A person in several steps is
-    several rows here: `dpfast.privacy.group` tells what that costs.
+    Cost: some tens of microseconds a step; memory for one integer a level. A person in several
+    steps is several rows here: `dpfast.privacy.group` tells what that costs.
 
     References
     ----------
