@@ -19,16 +19,27 @@ if TYPE_CHECKING:
     from .budget.budget import Budget
     from .groups import stat
     from .groups.api import group_by, select_keys
+    from .groups.distinct import count_distinct
     from .sources.scan import scan
     from .sources.spark import spark
     from .sources.stream import stream
     from .statistics import ptr, response
+    from .statistics.bounded_release import bounded_release
     from .statistics.covariance import covariance
     from .statistics.histogram import histogram
     from .statistics.ptr import NO_ANSWER
-    from .statistics.quantiles.api import iqr, maximum, median, minimum, quantile, quantiles
+    from .statistics.quantiles.api import (
+        iqr,
+        maximum,
+        median,
+        minimum,
+        percentile,
+        quantile,
+        quantiles,
+    )
     from .statistics.smooth_release import smooth_beta, smooth_release
-    from .statistics.totals.api import count, mean, sum, variance
+    from .statistics.totals.api import count, count_nonzero, mean, std, sum, variance
+    from .statistics.tree.api import tree_histogram
     from .statistics.trimmed import trimmed_mean, winsorized_mean
     from .summaries import order
 
@@ -45,17 +56,20 @@ _HOMES = {
         "app.job": "job",
         "budget.budget": "Budget",
         "groups.api": "group_by select_keys",
+        "groups.distinct": "count_distinct",
         "groups.stat": "stat",
         "sources.scan": "scan",
         "sources.spark": "spark",
         "sources.stream": "stream",
+        "statistics.bounded_release": "bounded_release",
         "statistics.covariance": "covariance",
         "statistics.histogram": "histogram",
         "statistics.ptr": "NO_ANSWER ptr",
-        "statistics.quantiles.api": "iqr maximum median minimum quantile quantiles",
+        "statistics.quantiles.api": "iqr maximum median minimum percentile quantile quantiles",
         "statistics.response": "response",
         "statistics.smooth_release": "smooth_beta smooth_release",
-        "statistics.totals.api": "count mean sum variance",
+        "statistics.totals.api": "count count_nonzero mean std sum variance",
+        "statistics.tree.api": "tree_histogram",
         "statistics.trimmed": "trimmed_mean winsorized_mean",
         "summaries.order": "order",
     }.items()
@@ -66,7 +80,10 @@ __all__ = [
     "NO_ANSWER",
     "Budget",
     "audit",
+    "bounded_release",
     "count",
+    "count_distinct",
+    "count_nonzero",
     "covariance",
     "errors",
     "estimators",
@@ -81,6 +98,7 @@ __all__ = [
     "noise",
     "online",
     "order",
+    "percentile",
     "privacy",
     "ptr",
     "quantile",
@@ -96,11 +114,13 @@ __all__ = [
     "smooth_release",
     "spark",
     "stat",
+    "std",
     "stream",
     "suggest_blocks",
     "sulq",
     "sum",
     "threads",
+    "tree_histogram",
     "trimmed_mean",
     "variance",
     "winsorized_mean",

@@ -37,6 +37,7 @@ EXPECTATIONS = [dp.selection.probabilities, dp.selection.expected_error, dp.sele
 ESTIMATES = [dp.response.estimate_binary, dp.response.estimate_kary, dp.response.estimate_unary]
 #: Found by their signatures, so that none is left out.
 RELEASES = [function for name, function in public() if name not in NO_RELEASES]
+RELEASES += [dp.selection.best_of]
 #: Where a mechanism was published.
 PUBLISHED = r"\b(STOC|FOCS|ICML|TCC|NeurIPS|ALT|PODS)\s20\d\d"
 
@@ -95,7 +96,7 @@ PUBLIC = (
 
 
 def test_every_selection_is_held_to_these_rules():
-    assert len(SELECTIONS) == 4
+    assert len(SELECTIONS) == 5
     assert {f.__name__ for f in SELECTIONS + EXPECTATIONS} == set(dp.selection.__all__)
 
 
@@ -148,6 +149,7 @@ STREAMS = [
     dp.online.MedianMechanism,
     dp.online.MWEM,
     dp.online.PrivateMultiplicativeWeights,
+    dp.online.RunningCount,
     dp.online.SparseVector,
 ]
 
@@ -164,5 +166,5 @@ def test_a_stream_states_its_privacy_and_every_argument(stream):
 
 def test_every_stream_is_held_to_these_rules():
     classes = {getattr(dp.online, n) for n in dp.online.__all__}
-    told = {dp.online.Answer, dp.online.Finding, dp.online.Findings}
+    told = {dp.online.Answer, dp.online.Finding, dp.online.Findings, dp.online.Total}
     assert classes - told == {*STREAMS, dp.online.published}

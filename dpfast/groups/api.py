@@ -218,19 +218,25 @@ def select_keys(
     >>> dp.select_keys(words, epsilon=1, delta=1e-9).tolist()
     ['of', 'the']
     """
-    by, form = KEYS, column
-    if is_distributed(column) or is_lazy(column):
-        form = form_of(column, "column", KEYS_RULE)
-        if not isinstance(form, (Columns, EngineColumns)) or len(form.names) != 1:
-            checks.fail_kind("column", "one column of a table", column)
-    if isinstance(form, (Columns, EngineColumns)) and len(form.names) == 1:
-        (by,) = form.names
-    else:
-        form = Named({KEYS: column_form(column, "column", KEYS_RULE)}, column)
+    form, by = one_column(column, "column")
     groups = group_by(form, by, ids=ids, max_groups=max_groups, neighbors=neighbors)
     table, batches = groups._table(KEYS, {}, (epsilon, delta, None), None, where, budget)
     found: NDArray[Any] = release(batches, table, budget=budget, rng=rng)[by]
     return found
+
+
+def one_column(column: Any, name: str) -> tuple[Any, str]:
+    """Return a column of keys as a table, and its name there."""
+    form = column
+    if is_distributed(column) or is_lazy(column):
+        form = form_of(column, name, KEYS_RULE)
+        if not isinstance(form, (Columns, EngineColumns)) or len(form.names) != 1:
+            checks.fail_kind(name, "one column of a table", column)
+    if isinstance(form, (Columns, EngineColumns)) and len(form.names) == 1:
+        return form, form.names[0]
+    own = column_form(column, name, KEYS_RULE)
+    key_kind(own, name)
+    return Named({KEYS: own}, column), KEYS
 
 
 @dataclass(frozen=True, slots=True)
@@ -738,15 +744,25 @@ class GroupBy:
             if isinstance(own, Quantiles):
                 own = replace(own, whole=self._batches.is_whole(own.column))
             made[key] = own.charged()
-        batches, persons = self._batches, self._persons
-        if where is not None:
-            # The number of all rows is private where people have different numbers of them.
-            own_mask = mask(where, batches.length, relation if persons is None else "add-remove")
-            assert own_mask is not None
-            batches = batches.with_beside(WHERE, Values(own_mask, own_mask))
-        ids = None if persons is None else "" if persons.column == IDS else persons.column
         title = "keys" if name == KEYS else f"{name} by {', '.join(self._keys.by)}"
-        return Table(title, self._keys, made, relation, persons, rule, ids), batches
+        table = Table(title, self._keys, made, relation, self._persons, rule, self._whose)
+        return table, self._masked(where, relation)
+
+    @property
+    def _whose(self) -> str | None:
+        """Return whose loss it is, for the budget."""
+        persons = self._persons
+        return None if persons is None else "" if persons.column == IDS else persons.column
+
+    def _masked(self, where: Any, relation: Neighbors) -> Batches:
+        """Return the rows with the mask of those that are used."""
+        if where is None:
+            return self._batches
+        # The number of all rows is private where people have different numbers of them.
+        relation = relation if self._persons is None else "add-remove"
+        own = mask(where, self._batches.length, relation)
+        assert own is not None
+        return self._batches.with_beside(WHERE, Values(own, own))
 
     def _check(self, statistics: Any) -> None:
         rule = "a mapping of names to what dpfast.stat makes"

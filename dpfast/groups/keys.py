@@ -202,10 +202,17 @@ class PublicCoder:
 
 
 class PrivateKeys:
-    """Keys that the rows bring, of one or several columns."""
+    """Keys that the rows bring, of one or several columns.
 
-    def __init__(self, by: Sequence[str]) -> None:
-        self.by = tuple(by)
+    Parameters
+    ----------
+    by : sequence of str
+    named : bool, default True
+        Whether the keys themselves are kept, or only their words.
+    """
+
+    def __init__(self, by: Sequence[str], named: bool = True) -> None:
+        self.by, self.named = tuple(by), named
         self.none: dict[str, NDArray[Any]] = {}
 
     def check(self, batches: Batches) -> None:
@@ -217,7 +224,7 @@ class PrivateKeys:
 
     def coder(self, key: Key) -> PrivateCoder:
         """Return what finds and gives codes."""
-        return PrivateCoder(self.none, key)
+        return PrivateCoder(self.none, key, self.named)
 
 
 class PrivateCoder:
@@ -228,9 +235,12 @@ class PrivateCoder:
     by : mapping of str to array
         Columns of no keys, by their names.
     key : Key
+    named : bool
+        Whether keys are kept, for `columns`.
     """
 
-    def __init__(self, by: Mapping[str, NDArray[Any]], key: Key) -> None:
+    def __init__(self, by: Mapping[str, NDArray[Any]], key: Key, named: bool) -> None:
+        self._named = named
         self._by, self._chain, self._lock = tuple(by), Chain(len(by), key), Lock()
         self._words = {name: KeyWords(key, f"column {name!r}") for name in by}
         self._met = [[none] for none in by.values()]
@@ -249,7 +259,8 @@ class PrivateCoder:
             if len(first):
                 for j, name in enumerate(self._by):
                     own, piece = words[j], batch.columns[name]
-                    self._met[j].append(_taken(piece, first))
+                    if self._named:
+                        self._met[j].append(_taken(piece, first))
                     self._low[j].append(own.low[first])
                     none = np.zeros(len(first), np.uint64)
                     self._high[j].append(none if own.high is None else own.high[first])

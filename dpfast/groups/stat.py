@@ -13,9 +13,8 @@ from typing import Any
 
 from .._core import checks
 from .._core.types import Bounds, NanPolicy, Number
-from ..statistics.arguments import Arguments
+from ..statistics.arguments import Arguments, weight_limits
 from ..statistics.histogram import axes_of
-from ..statistics.totals.api import limits_of
 from .counts import Histogram
 from .ranks import Quantiles
 from .sums import Count, Mean, People, Sum, Variance
@@ -283,7 +282,8 @@ def _weights(
     is_mean: bool, bounds: tuple[float, float], weights: Any, weight_bounds: Any
 ) -> tuple[float, float]:
     """Return the limits of weights, whose products with the bounds are finite."""
-    limits = limits_of(is_mean, weights, weight_bounds)
+    limits = weight_limits(weights, weight_bounds, is_mean)
+    assert limits is not None
     lo, hi = bounds
     widest = [x * w for x in (lo, hi, hi - lo) for w in limits]
     if not math.isfinite(max(widest) - min(widest)):

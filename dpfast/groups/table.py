@@ -97,11 +97,7 @@ class Table:
 
     def finish(self, summary: Batches, generator: Generator) -> Answer:
         stream = generator.stream()
-        found: Summary | Partial
-        if summary.of_engine is None:
-            coder, found = self.summed(summary, stream)
-        else:
-            coder, found = gathered(self, summary.of_engine, stream)
+        coder, found = self.told(summary, stream)
         kept = None
         columns: dict[str, NDArray[Any]] = {}
         if isinstance(coder, PrivateCoder):
@@ -129,6 +125,12 @@ class Table:
         """Return the columns of keys and of statistics."""
         own = [name for one in self.statistics.values() for name in one.reads]
         return list(dict.fromkeys([*self.keys.by, *own]))
+
+    def told(self, source: Batches, stream: BitStream) -> tuple[Coder, Summary | Partial]:
+        """Return the sums of all rows that count, wherever they are, and the codes of groups."""
+        if source.of_engine is None:
+            return self.summed(source, stream)
+        return gathered(self, source.of_engine, stream)
 
     def summed(self, source: Batches, stream: BitStream) -> tuple[Coder, Summary]:
         """Return the sums of the rows that count, and the codes of groups."""

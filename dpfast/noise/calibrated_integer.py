@@ -28,6 +28,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import lru_cache
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -89,6 +90,32 @@ class IntegerNoise:
             size = max(0, math.ceil(width * math.log(2.0 / (1.0 + p) / failure) - 1.0))
         return (size + (terms if self.shift else 0)) << self.shift
 
+    def weighted_within(
+        self, weights: NDArray[np.float64], failure: float, times: Any = 1.0
+    ) -> float:
+        """Return what a weighted sum of the noise exceeds in size with a failure probability.
+
+        Each of the weights counts so many `times`. It is an upper bound, of up to about twice what
+        it needs to be. With M the moment generating function of the noise, it is the least of
+        (ln(2 / failure) + sum_i ln M(t w_i)) / t over t > 0 (Chernoff). M(t) is
+        (1 - p)^2 / ((1 - p e^t) (1 - p e^-t)) for a discrete Laplace number of scale -1 / ln(p),
+        and at most exp(t^2 s^2 / 2) for a discrete Gaussian one (Canonne, Kamath and Steinke,
+        NeurIPS 2020). A rounded Gaussian number differs by at most 1/2 from a Gaussian one, and
+        sums of these are Gaussian.
+        """
+        own, scale = np.abs(weights), float(self.scale)
+        if not scale or not own.any():
+            return 0.0
+        size, total = math.sqrt(float((own**2 * times).sum())), float((own * times).sum())
+        most = -math.log(failure / 2)
+        if self.distribution == "rounded-gaussian":
+            bound = scale * size * normal(failure) + total / 2
+        elif self.distribution == "gaussian":
+            bound = scale * size * math.sqrt(2 * most)
+        else:
+            bound = _chernoff(own, times, scale, most)
+        return math.ldexp(bound + (total if self.shift else 0), self.shift)
+
     def add(self, values: Sequence[int], generator: Generator) -> list[int]:
         """Return the values with noise."""
         if not self.scale:
@@ -122,6 +149,22 @@ class IntegerNoise:
                 generator=generator,
             )
         return out
+
+
+def _chernoff(own: NDArray[np.float64], times: Any, scale: float, most: float) -> float:
+    """Return Chernoff's bound of a weighted sum of discrete Laplace numbers."""
+    p = math.exp(-1 / scale)
+
+    def bound(share: float) -> float:  # it falls and then rises
+        t = share / scale / float(own.max())
+        tails = np.log1p(-p * np.exp(t * own)) + np.log1p(-p * np.exp(-t * own))
+        return (most + float(((2 * math.log1p(-p) - tails) * times).sum())) / t
+
+    low, high = 1e-9, 1 - 1e-9
+    for _ in range(60):
+        a, b = low + (high - low) / 3, high - (high - low) / 3
+        low, high = (a, high) if bound(a) > bound(b) else (low, b)
+    return bound(low)
 
 
 def laplace_loss(epsilon: Fraction, draws: int, cells: int) -> Pure:

@@ -9,6 +9,7 @@ from .median import MedianMechanism
 from .multiplicative_weights import PrivateMultiplicativeWeights
 from .mwem import MWEM
 from .published_constants import published
+from .running_count import RunningCount, Total
 from .sparse import AboveThreshold, Finding, Findings, SparseVector
 
 __all__ = [
@@ -19,6 +20,8 @@ __all__ = [
     "Findings",
     "MedianMechanism",
     "PrivateMultiplicativeWeights",
+    "RunningCount",
     "SparseVector",
+    "Total",
     "published",
 ]

@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import fields, is_dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, Generic, NamedTuple, NoReturn, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, NamedTuple, NoReturn, Protocol, TypeVar
 
 from .._core import checks
 from .._kernels.rng import witnesses
@@ -76,6 +76,14 @@ def once(kept: Record | None, budget: Budget | None) -> AbstractContextManager[N
     return nullcontext() if kept is None or budget is None else budget._once(kept.key)
 
 
+class Secret(Protocol):
+    """The secret part of a state: how many turns that use it up are `left`, and `rho`, which a file
+    keeps as JSON. `rho` is replaced and never changed."""
+
+    left: int
+    rho: Any
+
+
 class Draft(NamedTuple):
     """An answer that nobody has seen yet.
 
@@ -100,7 +108,7 @@ class Session(Generic[Q, A]):
     def _open(
         self,
         allocation: Allocation,
-        scales: Scales,
+        secret: Scales | Secret,
         source: object,
         budget: Budget | None,
         rng: Generator | None,
@@ -109,7 +117,8 @@ class Session(Generic[Q, A]):
     ) -> Any:
         """Pay for the stream, unless it is kept and paid for already. Return what was read.
 
-        `public` is all that its answers depend on, besides the data and randomness.
+        `public` is all that its answers depend on, besides the data and randomness. Of `Scales` a
+        noisy comparison is made.
         """
         self._lock = threading.Lock()
         self._home = witnesses()
@@ -121,7 +130,9 @@ class Session(Generic[Q, A]):
         self._record = record(name, budget, facts(what=allocation.name, **public))
         with once(self._record, budget):
             read, self._generator = release(source, allocation, budget=budget, rng=rng)
-        self._comparison = NoisyComparison(scales, self._generator)
+        self._comparison: Any = secret
+        if isinstance(secret, Scales):
+            self._comparison = NoisyComparison(secret, self._generator)
         return read
 
     @contextmanager
@@ -151,7 +162,8 @@ class Session(Generic[Q, A]):
     @property
     def remaining(self) -> int:
         """The number of positives (of a stream of linear queries: hard answers) left."""
-        return self._comparison.left
+        left: int = self._comparison.left
+        return left
 
     @property
     def spent(self) -> Loss:

@@ -22,6 +22,7 @@ from .distributions import LossDistribution
 from .filter import Filter
 from .losses import ZCDP, Approx, Draws, Loss, Pure, loss
 from .optimal import optimal_composition
+from .repetition import repeated_selection
 
 __all__ = [
     "ZCDP",
@@ -44,4 +45,5 @@ __all__ = [
     "post_processing",
     "pure_within",
     "range_within",
+    "repeated_selection",
 ]

@@ -3,12 +3,16 @@
 The exponential mechanism, permute-and-flip and top-k, drawn exactly for about one read of the
 scores. The caller computes the scores and says how much one of them can change between neighboring
 datasets (`sensitivity`). A draw is only as private as that number is right.
+
+Candidates that are private answers themselves are another matter: see `best_of`.
 """
 
 from .api import exponential, noisy_max, permute_and_flip, top_k
+from .best_of import best_of
 from .utility import expected_error, probabilities, utility_bound
 
 __all__ = [
+    "best_of",
     "expected_error",
     "exponential",
     "noisy_max",

@@ -26,7 +26,7 @@ from .base import (
     chunk_dtype,
     width_of,
 )
-from .data import as_rows, as_source, coded_rows, form_of
+from .data import as_rows, as_source, coded_rows, form_of, with_column
 from .engine import of_engine, refuse_array
 from .forms import Form, Named, Objects, Values, as_column, source_of
 from .masked import MaskedSource, mask
@@ -147,7 +147,7 @@ def read(
     by_name = isinstance(weights, str)
     each = axis_of(axis, form, by_name)
     source: Source | Apart | RowSource | None = None
-    width, beside = 1, None
+    width = 1
     if weights is None:
         source = lying_apart(form, name) if each else source_of(form, name)
     if source is None:
@@ -160,14 +160,21 @@ def read(
         checks.fail("weights", "a column beside those of the data", weights)
     if by_name and axis is None and width > 1:
         checks.fail("axis", RECORDS, axis)
-    if weights is not None and not by_name:
-        if of_engine(source):
-            refuse_array("weights", weights)
-        beside = as_column(weights, "weights", "one number for each row, or the name of a column")
-        if beside.width is not None:
-            checks.fail_kind("weights", "one number for each row", weights)
-        checks.entries("weights", beside.length, source.length, relation)
+    beside = None if by_name else _beside(weights, source, relation)
     return View(source, each, width, _mask(where, source, relation), beside, whose)
+
+
+def _beside(weights: Any, source: Source | Apart | RowSource, relation: str) -> Column | None:
+    """Return the weights beside rows, if there are any."""
+    if weights is None:
+        return None
+    if of_engine(source):
+        refuse_array("weights", weights)
+    beside = as_column(weights, "weights", "one number for each row, or the name of a column")
+    if beside.width is not None:
+        checks.fail_kind("weights", "one number for each row", weights)
+    checks.entries("weights", beside.length, source.length, relation)
+    return beside
 
 
 def read_rows(
@@ -178,15 +185,25 @@ def read_rows(
     where: Any = None,
     words: Sequence[Words | None] = (),
     ids: Any = None,
+    weights: Any = None,
+    single: bool = False,
 ) -> View:
     """Read whole rows of `width` columns, as the `argument` of that name says.
 
-    Columns with `words` are text, read as the numbers of these.
+    Columns with `words` are text, read as the numbers of these. `weights` as in `read`. Data of a
+    `single` column without a dtype, like a list, are its numbers, and not rows of one number.
     """
     data, whose = apart(data, ids)
-    source = coded_rows(data, words) if any(words) else as_rows(data, width=width)
-    checks.columns(argument, width, width_of(source))
-    return View(source, False, width, _mask(where, source, relation), ids=whose)
+    by_name = isinstance(weights, str)
+    if by_name:
+        source = with_column(data, weights, "weights", words=words)
+    elif any(words):
+        source = coded_rows(data, words)
+    else:
+        source = as_rows(data, width=None if single else width)
+    checks.columns(argument, width, width_of(source) - by_name)
+    beside = None if by_name else _beside(weights, source, relation)
+    return View(source, False, width, _mask(where, source, relation), beside, whose)
 
 
 def read_column(data: Any, relation: str, where: Any = None, ids: Any = None) -> View:

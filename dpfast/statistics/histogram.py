@@ -3,14 +3,19 @@
 A row is in at most one bin. A row that is added or removed changes one count by 1, so the L1 and
 the L2 sensitivity of all counts is 1. A row that is replaced may leave one bin and enter another:
 the sensitivities are 2 and sqrt(2).
+
+Weights are cells of a public grid, of which the largest has size M and which lie at most D apart. A
+row that comes or goes changes one sum by M. One that is replaced changes two sums by M, or, in one
+bin, one sum by D <= 2 M: L1 is 2 M, and the square of L2 is the larger of 2 M^2 and D^2. Sums are
+exact integers, cut at 2^62, which only brings them closer together.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any, ClassVar, TypeAlias, Unpack, overload
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, NamedTuple, TypeAlias, Unpack, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +23,7 @@ from numpy.typing import NDArray
 from .._core import checks
 from .._core.error_bars import NOISE, Expected
 from .._core.types import Bounds, BoundsEach, Neighbors, Number
+from .._kernels.groups import add, combine
 from .._kernels.statistics import MOST_CELLS, Axis, tally
 from ..budget.budget import Budget
 from ..noise.additive import amount
@@ -29,9 +35,11 @@ from ..sources import Chunk, Source
 from ..sources.base import RowChunk, RowSource
 from ..sources.intake import read_column, read_rows
 from ..sources.masked import kept, refuse_mask
+from ..sources.memory import Column
 from ..sources.words import Words
-from ..summaries.side_by_side import flat, stretches
-from .arguments import Arguments, Keywords
+from ..summaries.cells import SQUARES, Cells, cells
+from ..summaries.side_by_side import flat, refuse_length, stretches
+from .arguments import Arguments, Keywords, weight_limits
 from .of_times import bins_times
 
 #: Public values of one axis: texts, numbers or truth values.
@@ -39,6 +47,8 @@ Categories: TypeAlias = Sequence[str] | Sequence[Number]
 
 #: Cells of the table from which a search starts, for each bin, as long as they are not too many.
 FINE, MOST_FINE = 4, 1 << 22
+#: The place of the carries in a number of rows.
+CARRY = np.uint64(40)
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,6 +117,86 @@ class Histogram:
         return counts
 
 
+class _WeightSums(NamedTuple):
+    """Sums of cells and numbers of rows, as `groups.add` has them, and how many rows were read."""
+
+    totals: NDArray[np.uint64]
+    read: int
+
+    def merge(self, other: _WeightSums) -> _WeightSums:
+        before = self.totals[:, 0].copy()
+        self.totals[...] += other.totals
+        self.totals[:, 1] += (self.totals[:, 0] < before).astype(np.uint64) << CARRY
+        return _WeightSums(self.totals, self.read + other.read)
+
+
+@dataclass(frozen=True, slots=True)
+class WeightedHistogram(Histogram):
+    """Sums of the weights of rows in public bins; see `dpfast.histogram`.
+
+    The weights are the last column of the rows, or those `beside` them.
+    """
+
+    cells: Cells
+    beside: Column | None
+
+    name: ClassVar[str] = "weighted histogram"
+
+    @property
+    def noise(self) -> IntegerNoise:
+        return integer_noise(self.loss, self.sensitivity)
+
+    @property
+    def sensitivity(self) -> Sensitivity:
+        """Return the sensitivity of all sums, in cells."""
+        first, last = self.cells.first, self.cells.last
+        most = max(abs(first), abs(last))
+        if self.neighbors == "add-remove":
+            return Sensitivity(1, most, most**2, most)
+        apart = last - first
+        return Sensitivity(2, 2 * most, max(2 * most**2, apart**2), max(most, apart))
+
+    def charged(self) -> WeightedHistogram:
+        """Return the mechanism with the loss of its noise."""
+        return replace(self, loss=self.noise.loss)
+
+    def reduce(self, source: Source | RowSource) -> NDArray[np.int64]:
+        """Add up the cells of the weights in each bin."""
+        found: _WeightSums = source.reduce(self._sums, _WeightSums.merge)  # type: ignore[arg-type]
+        if self.where is not None and found.read != len(self.where):
+            refuse_mask()
+        if self.beside is not None and found.read != self.beside.length:
+            refuse_length()
+        sums = np.empty(math.prod(self.shape), np.int64)
+        combine(found.totals[:-1], 1, self.cells.first, 0, 0, sums)
+        return sums
+
+    def finish(self, summary: NDArray[np.int64], generator: Generator) -> Any:
+        noise = self.noise
+        drawn = noise.draw(len(summary), generator)
+        noisy = ((summary >> noise.shift) + drawn) << noise.shift
+        return (noisy * self.cells.grid).reshape(self.shape)
+
+    def error(self, rows: int | None, confidence: float) -> Expected:
+        """Return the error bar of each sum, that of the noise."""
+        noise = self.noise
+        size = noise.within(1 - confidence) + ((1 << noise.shift) - 1)
+        return Expected(confidence, float(size) * self.cells.grid, note=NOISE)
+
+    def _sums(self, chunk: RowChunk) -> _WeightSums:
+        bins, cells, looked = math.prod(self.shape), self.cells, 0
+        totals = np.zeros((bins + 1, 2), np.uint64)
+        for (*columns, weights), read in stretches(chunk, self.where, self.beside):
+            place, stride = np.zeros(len(weights), np.uint32), 1
+            for column, axis in zip(reversed(columns), reversed(self.axes), strict=True):
+                axis.native.place(flat(column), stride, place)
+                stride *= axis.native.bins
+            codes = place.view(np.int32)
+            add(flat(weights), codes, 1.0 / cells.grid, cells.first, cells.span, -1, totals)
+            looked += read
+        return _WeightSums(totals, looked)
+
+
 def _noise(loss: Loss, neighbors: str) -> IntegerNoise:
     changes = 2 if neighbors == "replace" else 1
     return integer_noise(loss, Sensitivity(changes, changes, changes))
@@ -130,6 +220,17 @@ def histogram(
     categories: Sequence[Categories | NDArray[Any] | None] | NDArray[Any] | None = None,
     **others: Unpack[Keywords],
 ) -> tuple[NDArray[np.int64], NDArray[Any] | list[NDArray[Any]]]: ...
+@overload
+def histogram(
+    data: Any,
+    *,
+    weights: Any,
+    weight_bounds: Bounds,
+    bins: Any = None,
+    bounds: Any = None,
+    categories: Any = None,
+    **others: Unpack[Keywords],
+) -> tuple[NDArray[np.float64], NDArray[Any] | list[NDArray[Any]]]: ...
 @bins_times
 def histogram(
     data: Any,
@@ -144,10 +245,12 @@ def histogram(
     where: Any = None,
     ids: Any = None,
     max_rows: int | None = None,
+    weights: Any = None,
+    weight_bounds: Bounds | None = None,
     budget: Budget | None = None,
     rng: Generator | None = None,
-) -> tuple[NDArray[np.int64], NDArray[Any] | list[NDArray[Any]]]:
-    """Release how many rows are in each of some public bins.
+) -> Any:
+    """Release how many rows are in each of some public bins, or the sum of their weights.
 
     Privacy
     -------
@@ -156,6 +259,9 @@ def histogram(
     counts by 1, one that comes or goes changes one, however many bins and axes there are (Dwork,
     McSherry, Nissim and Smith, TCC 2006). The counts are exact, and so is the noise: discrete
     Laplace or Gaussian, or a rounded Gaussian for `delta`. Bins must not come from the data.
+
+    With `weights` a row changes a sum by its weight, at most the largest of `weight_bounds` in
+    size; weights are put on a public grid, and sums of them are exact integers.
 
     Parameters
     ----------
@@ -176,12 +282,18 @@ def histogram(
         is None; so are its `bounds` where an axis needs none.
     epsilon, delta, rho, neighbors, where, ids, max_rows, budget, rng
         As in `sum`.
+    weights : array_like of shape (n,) or str, optional
+        A weight for each row, or the name of the column of a table that holds them and is no part
+        of the data, as in `sum`. A row whose weight is NaN or null is in no bin.
+    weight_bounds : (float, float), optional
+        Public limits of the weights, which are clipped to them; with `weights`, and only then.
 
     Returns
     -------
     counts : ndarray of int64, shape (bins,) or one bin count for each dimension
-        Private counts. They are unbiased, so they may be negative. NaN and null are in no bin; an
-        integer beyond 2**53 counts as the float64 nearest to it.
+        Private counts, or with `weights` sums of weights, float64. They are unbiased, so they may
+        be negative. NaN and null are in no bin; an integer beyond 2**53 counts as the float64
+        nearest to it.
     edges : ndarray, or list of d of them
         The edges, or the categories: float64, text or bool.
 
@@ -220,21 +332,30 @@ def histogram(
     >>> bool(abs(counts - [[9400, 5200]]).max() < 100)
     True
     """
-    beside = {"where": where, "ids": ids, "max_rows": max_rows, "budget": budget, "rng": rng}
-    asked = Arguments(bounds, epsilon, delta, rho, neighbors, **beside)
+    rest = {"where": where, "ids": ids, "max_rows": max_rows, "budget": budget, "rng": rng}
+    asked = Arguments(bounds, epsilon, delta, rho, neighbors, **rest)
     loss, relation = asked.loss, asked.relation
     amount(loss)
     axes, several = axes_of(bins, bounds, categories)
     if math.prod(axis.native.bins for axis in axes) > MOST_CELLS:
         checks.fail("bins", f"at most {MOST_CELLS} in all", [a.native.bins for a in axes])
     words = [axis.words for axis in axes]
-    rows = several or any(words)
+    limits = weight_limits(weights, weight_bounds)
+    rows = several or any(words) or limits is not None
     if rows:
         argument = "categories" if bins is None else "bins"
-        view = read_rows(data, argument, len(axes), relation, where, words, asked.ids)
+        beside = asked.ids, weights, not several
+        view = read_rows(data, argument, len(axes), relation, where, words, *beside)
     else:
         view = read_column(data, relation, where, asked.ids)
-    mechanism = Histogram(axes, relation, _noise(loss, relation).loss, view.where, rows)
+    mechanism: Histogram
+    if limits is None:
+        mechanism = Histogram(axes, relation, _noise(loss, relation).loss, view.where, rows)
+    else:
+        widest = max(limits[1] - limits[0], *map(abs, limits))
+        grid = cells(*limits, SQUARES, widest)
+        whole = WeightedHistogram(axes, relation, loss, view.where, rows, grid, view.weights)
+        mechanism = whole.charged()
     counts = asked.release(view, mechanism)
     edges = [axis.edges for axis in axes]
     return counts, edges if several else edges[0]

@@ -88,9 +88,9 @@ def bins_times(release: F) -> F:
         if any(a == b for a, b in pairwise(edges)):
             checks.fail("bins", rule, bins)
         kwargs["bins"] = range(len(edges))
-        counts, _ = release(column.read(Binned(tuple(edges))), *args[1:], **kwargs)
-        whole = np.array(edges, object) - edges[0]
-        return counts, times.point(whole, edges[0], zone)
+        found = release(column.read(Binned(tuple(edges))), *args[1:], **kwargs)
+        own = times.point(np.array(edges, object) - edges[0], edges[0], zone)
+        return found._replace(edges=own) if hasattr(found, "edges") else (found[0], own)
 
     return call  # type: ignore[return-value]
 

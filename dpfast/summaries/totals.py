@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import reduce
 from operator import add
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -35,8 +35,21 @@ class Totals(NamedTuple):
         return Totals(*map(add, self, other))
 
 
+class Summed(Protocol):
+    """What counts missing numbers and adds up all others, and their squares if it is asked to."""
+
+    def totals(self, values: NDArray[Any], squares: bool) -> tuple[int, int, int]: ...
+
+
+class Celled(Protocol):
+    """What has cells: those of a grid, or others."""
+
+    @property
+    def native(self) -> Summed: ...
+
+
 def totals(
-    source: Source, cells: Cells | None, where: NDArray[np.bool_] | None, squares: bool = False
+    source: Source, cells: Celled | None, where: NDArray[np.bool_] | None, squares: bool = False
 ) -> Totals:
     """Totals of the rows that `where` keeps; without `cells` they are only counted.
 
@@ -61,7 +74,7 @@ def totals(
 
 def column_totals(
     source: Apart | RowSource,
-    cells: Sequence[Cells | None],
+    cells: Sequence[Celled | None],
     where: NDArray[np.bool_] | None,
     squares: bool = False,
 ) -> list[Totals]:
@@ -83,7 +96,7 @@ def column_totals(
 
 
 def totals_of(
-    values: NDArray[Any], nulls: int, read: int, cells: Cells | None, squares: bool
+    values: NDArray[Any], nulls: int, read: int, cells: Celled | None, squares: bool
 ) -> Totals:
     """Totals of some values, beside which `nulls` rows were null and `read` were looked at."""
     if cells is None:

@@ -910,3 +910,25 @@ def test_what_is_refused_before_it_is_paid_is_no_answer(tmp_path):
     assert budget._found("k") is None
     budget.spend(Pure(0.5), neighbors="replace")
     assert [line.answer for line in budget.history] == [None]
+
+
+def test_statistics_by_numpys_names_and_trees(write):
+    """Each is what its function says, in shared passes."""
+    text = releases(
+        {"statistic": "std", "column": "a"},
+        {"statistic": "count_nonzero", "column": "b"},
+        {"statistic": "percentile", "column": "b", "q": 99.5},
+        {"statistic": "percentile", "column": "a", "q": [25, 75], "name": "quartiles"},
+        {"statistic": "tree_histogram", "column": "c", "bins": 10},
+        {"statistic": "count_distinct", "column": "b", "name": "distinct"},
+    )
+    path = write("epsilon = 60", text, output="out.csv")
+    results = job.run(path)
+    results.check()
+    assert abs(results["std of a"] - 10) < 1 and abs(results["percentile of b"] - 99) <= 1
+    assert abs(results["count_nonzero of b"] - 29_700) < 200 and abs(results["distinct"] - 100) < 20
+    assert np.allclose(results["quartiles"], [43.2, 56.7], atol=1)
+    assert np.allclose(results["tree_histogram of c"], 3000, atol=300)
+    rows = read_csv(path.with_name("out.csv"))
+    assert len(rows) == 4 + 2 + 10
+    assert [row["at"] for row in rows if row["name"] == "quartiles"] == ["25", "75"]

@@ -204,6 +204,16 @@ OTHERS = [
         }.items()
     ),
     *(
+        ("RunningCount", other)
+        for other in (
+            {"steps": 8},
+            {"sensitivity": 2},
+            {"fan_out": 2},
+            {"neighbors": "replace"},
+            {"epsilon": 2},
+        )
+    ),
+    *(
         ("MWEM", other)
         for other in (
             {"queries": np.eye(4)[::-1]},
@@ -224,6 +234,7 @@ KEPT = {
         "answers": True,
         "neighbors": "replace",
     },
+    "RunningCount": {"steps": 9, "epsilon": 1, "neighbors": "add-remove"},
     "MWEM": {"histogram": HISTOGRAM, "queries": np.eye(4), "rounds": 3, "epsilon": 1},
 }
 

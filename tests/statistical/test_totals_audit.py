@@ -8,10 +8,12 @@ bound on the same neighbors must catch it.
 import numpy as np
 import pytest
 
+from dpfast.groups.distinct import count_distinct
 from dpfast.rng import InsecureGenerator
 from dpfast.statistics.covariance import covariance
 from dpfast.statistics.histogram import histogram
 from dpfast.statistics.totals import api
+from dpfast.statistics.tree.api import tree_histogram
 
 from ..support.pairwise import quick_rows
 from . import repeated
@@ -22,11 +24,20 @@ BOUNDS = (0.0, 1.0)
 
 def move(counts):
     """How much fuller the first of two bins is than the second: both counts that a row moves."""
-    return int(counts[0] - counts[1])
+    return float(counts[0] - counts[1])
 
 
 def bins(data, **kw):
     return histogram(data, bins=2, **kw)
+
+
+def tree(data, **kw):
+    return tree_histogram(data, bins=4, fan_out=2, **kw)
+
+
+def least(tree):
+    """How much fuller the first bin is than the last one, of a row that moves."""
+    return float(tree.counts[0] - tree.counts[-1])
 
 
 WEIGHTS = {"bounds": BOUNDS, "weights": [2.0, 1.0, 1.0], "weight_bounds": (0, 2)}
@@ -35,6 +46,10 @@ SQUARE = {"bounds": [BOUNDS, BOUNDS]}
 #: name, relation: the statistic, two neighbors, and how they are masked.
 PAIRS = {
     "count, add-remove": (api.count, [0.0], [], {}),
+    "count_nonzero, replace": (api.count_nonzero, [0.0], [1.0], {}),
+    "distinct values, add-remove": (count_distinct, [3, 4], [3], {}),
+    "distinct values, replace": (count_distinct, [3, 3], [3, 4], {}),
+    "std, add-remove": (api.std, [0.0, 0, 1], [0.0, 0], {"bounds": BOUNDS}),
     "sum, replace": (api.sum, [0.0, 0.5], [1.0, 0.5], {"bounds": BOUNDS}),
     "sum, add-remove": (api.sum, [1.0], [], {"bounds": BOUNDS}),
     "mean, replace": (api.mean, [0.0] * 3, [1.0, 0.0, 0.0], {"bounds": BOUNDS}),
@@ -47,6 +62,14 @@ PAIRS = {
     ),
     "histogram, replace": (bins, [0.0, 0.0], [1.0, 0.0], {"bounds": BOUNDS}),
     "histogram, add-remove": (bins, [0.0], [], {"bounds": BOUNDS}),
+    "weighted histogram, replace": (
+        bins,
+        [0.0, 0, 0],
+        [1.0, 0, 0],
+        {"bounds": BOUNDS, "weights": [2.0, 1.0, 1.0], "weight_bounds": (0, 2)},
+    ),
+    "tree, replace": (tree, [0.0, 0.0], [1.0, 0.0], {"bounds": BOUNDS}),
+    "tree, add-remove": (tree, [0.0], [], {"bounds": BOUNDS}),
     "weighted sum, replace": (api.sum, [0.0, 0, 0], [1.0, 0, 0], WEIGHTS),
     "weighted mean, replace": (api.mean, [0.0, 0, 1], [1.0, 0, 1], WEIGHTS),
     "covariance, replace": (covariance, [[0, 0], [1, 1]], [[1, 1], [1, 1]], SQUARE),
@@ -64,7 +87,7 @@ def samples(name, epsilon, size):
     generator = InsecureGenerator(8)
     relation = "add-remove" if name.endswith("add-remove") else "replace"
     given = {"epsilon": epsilon, "neighbors": relation, "rng": generator, **kw}
-    number = {bins: move, covariance: np.sum}.get(statistic, float)
+    number = {bins: move, tree: least, covariance: np.sum}.get(statistic, float)
 
     def answers(data):
         found = repeated.answers(lambda: statistic(np.array(data), **given), size)

@@ -205,6 +205,29 @@ def variances(bits, one, kw):
     return 2 * one.sum() * (1 - math.sqrt(1 - 4 * min(max(found, 0), 0.25))) / 2
 
 
+@attack(dp.std, RHO)
+@each
+def standard_deviations(bits, one, kw):
+    # As variances, of which it is the root.
+    rows, where = np.append(bits, 0 * bits), np.append(one, one)
+    found = dp.std(rows, where=where, **UNIT, **kw)
+    return 2 * one.sum() * (1 - math.sqrt(1 - 4 * min(found**2, 0.25))) / 2
+
+
+@attack(dp.count_nonzero, EPSILON, RHO, sharp=True)
+@each
+def counts_of_what_is_not_0(bits, one, kw):
+    return dp.count_nonzero(bits & one, **REPLACE, **kw)
+
+
+@attack(dp.count_distinct, EPSILON, RHO, sharp=True)
+@each
+def distinct_values(bits, one, kw):
+    # A row that is 1 has a value of its own.
+    rows = np.where(bits & one, np.arange(1, 1 + len(bits)), 0)
+    return dp.count_distinct(np.append(rows, 0), **REPLACE, **kw) - 1
+
+
 @attack(dp.covariance, RHO, signs=True)
 @each
 def covariances(bits, one, kw):
@@ -225,6 +248,20 @@ def histograms(bits, one, kw):
 def categories(bits, one, kw):
     found, _ = dp.histogram(bits * 1, categories=[0, 1], where=one, **REPLACE, **kw)
     return (found[1] - found[0] + one.sum()) / 2
+
+
+@attack(dp.histogram, EPSILON)
+@each
+def weights_by_bin(bits, one, kw):
+    weights = {"weights": one * 1.0, "weight_bounds": (0, 1)}
+    return dp.histogram(bits, bins=2, bounds=(0, 1), **weights, **REPLACE, **kw)[0][1]
+
+
+@attack(dp.tree_histogram, EPSILON, RHO)
+@each
+def trees_of_counts(bits, one, kw):
+    tree = dp.tree_histogram(bits, bins=4, bounds=(0, 1), fan_out=2, where=one, **REPLACE, **kw)
+    return tree.range(0.5, 1)
 
 
 # ---- Order statistics. ----
@@ -249,6 +286,13 @@ def quantile_by_smooth_noise(bits, one, kw):
 @each
 def quantile_by_rank(bits, one, kw):
     found = dp.quantile(bits, 0.5, where=one, method="exponential", **UNIT, **kw)
+    return more_than_half(found, one.sum())
+
+
+@attack(dp.percentile, EPSILON, **ORDERED)
+@each
+def percentiles(bits, one, kw):
+    found = dp.percentile(bits, 50, where=one, method="exponential", **UNIT, **kw)
     return more_than_half(found, one.sum())
 
 
@@ -336,6 +380,13 @@ def smooth_releases(bits, one, kw):
     return dp.smooth_release(count, lambda beta: 1.0, bounds=(0, len(bits)), **kw)
 
 
+@attack(dp.bounded_release, EPSILON, RHO)
+@each
+def bounded_counts(bits, one, kw):
+    count = float((bits & one).sum())
+    return dp.bounded_release(count, bounds=(0, len(bits)), sensitivity=1, **REPLACE, **kw)
+
+
 def _number(found):
     return math.nan if found is dp.NO_ANSWER else found
 
@@ -400,6 +451,20 @@ for _call, _args in (
     _ask = _selection(_call, *_args)
     attack(_call, EPSILON, sharp=_call in SURER, **ORDERED)(_ask)
     attack(_call, RHO, sharp=True, **ORDERED)(_ask)
+
+
+@attack(dp.selection.best_of, EPSILON)
+@each
+def the_first_of_some_runs(bits, one, kw):
+    """All scores are the same, so one count leaves, for a third of what is paid."""
+    loss, pay = _apart(kw)
+    part = {"epsilon": loss["epsilon"] / 3, "rng": pay.get("rng"), **REPLACE}
+
+    def run():
+        return 0, dp.count(bits, where=one & bits, **part)
+
+    each_run = dp.privacy.Pure(part["epsilon"])
+    return dp.selection.best_of(run, each=each_run, gamma=0.5, **REPLACE, **pay).answer
 
 
 # ---- Randomized response: an answer for each row, and estimates from all of them. ----
@@ -634,6 +699,14 @@ def _apart(kw):
 def alarms(bits, one, kw):
     stream = dp.online.AboveThreshold(threshold=int(one.sum() + 1) // 2, **REPLACE, **kw)
     return more_than_half(bool(stream.answer(int((bits & one).sum()))), one.sum())
+
+
+@attack(dp.online.RunningCount, EPSILON, RHO)
+@each
+def running_totals(bits, one, kw):
+    # A row that is 1 comes in its own step, and one that is 0 does not.
+    stream = dp.online.RunningCount(len(bits), **kw)
+    return [stream.add(int(bit)) for bit in bits & one][-1].total
 
 
 @attack(dp.online.SparseVector, EPSILON, DELTA, RHO)

@@ -3,10 +3,10 @@
     python -m tests.support.stream_crash random FOLDER FAULT KILLS SEED
     python -m tests.support.stream_crash steps FOLDER FAULT FIRST STRIDE
 
-Each process opens two streams by name and puts the same questions by their numbers, and appends
+Each process opens three streams by name and puts the same questions by their numbers, and appends
 every answer to a file of its own the moment it has it: that cannot be taken back. So for each
 question all answers that were told have to be one, that of the record, whichever processes got them
-and however many were killed on the way; both streams are paid once; and the noise of a threshold is
+and however many were killed on the way; each stream is paid once; and the noise of a threshold is
 the same in all processes. With `random` two processes at a time are killed at random moments. With
 `steps` one is killed before each of its statements to SQLite, or each so many, and another one
 comes to the end. Prints one JSON object whose `violations` are to be empty, unless a fault was
@@ -34,7 +34,8 @@ from .crashes import appended, ended, light, main, start
 HISTOGRAM = [13_000, 4_000, 2_000, 1_000]
 QUERIES = [[1, 0, 0, 0], [0, 1, 0, 0], [1, 0, 0, 0], [0, 0, 1, 1]]
 VALUES = [3, 900, 4, 1000]
-TURNS = len(QUERIES) + len(VALUES)
+COUNTS = [5, 7, 0, 11, 2]
+TURNS = len(QUERIES) + len(VALUES) + len(COUNTS)
 
 
 def tell(out: int, *what) -> None:
@@ -48,7 +49,8 @@ def plant(fault: str, out: int) -> None:
 
         def early(self, turn, secret):
             answer = turn.answer
-            shown = answer["told"] / 20_000 / 2**24 if "told" in answer else answer["values"]
+            shown = answer["told"] / 20_000 / 2**24 if "told" in answer else None
+            shown = answer.get("total", answer.get("values")) if shown is None else shown
             tell(out, "early", self.name, self._seen, shown)
             time.sleep(0.01)
             return add(self, turn, secret)
@@ -72,13 +74,14 @@ def life(folder: Path, told: Path, fault: str, fuse: int) -> None:
     out = appended(told)
     plant(fault, out)
     light(fuse)
-    budget = dp.Budget(epsilon=2, path=folder / "study.db")
+    budget = dp.Budget(epsilon=3, path=folder / "study.db")
     shares = dp.online.MedianMechanism(
         HISTOGRAM, epsilon=1, queries=30, accuracy=0.1, size=10, budget=budget, name="shares"
     )
     alarms = dp.online.SparseVector(
         positives=3, threshold=500, epsilon=1, answers=True, budget=budget, name="alarms"
     )
+    totals = dp.online.RunningCount(9, epsilon=1, budget=budget, name="totals")
     tell(out, "rho", shares._comparison.rho, alarms._comparison.rho)
     for number, query in enumerate(QUERIES):
         answer = shares.answer(query, number=number)
@@ -86,6 +89,8 @@ def life(folder: Path, told: Path, fault: str, fuse: int) -> None:
     for number, value in enumerate(VALUES):
         answer = alarms.answer(value, number=number)
         tell(out, "answer", "alarms", number, [] if answer.value is None else [answer.value])
+    for number, count in enumerate(COUNTS):
+        tell(out, "answer", "totals", number, totals.add(count, number=number).total)
 
 
 def looked_at(folder: Path) -> list[str]:
@@ -104,8 +109,8 @@ def looked_at(folder: Path) -> list[str]:
     if len(noise) > 1:
         wrong.append("two noises of one threshold")
     if (folder / "study.db").exists() and len(
-        dp.Budget(epsilon=2, path=folder / "study.db").history
-    ) > 2:
+        dp.Budget(epsilon=3, path=folder / "study.db").history
+    ) > 3:
         wrong.append("paid twice")
     return wrong
 

@@ -366,6 +366,10 @@ for _kind, _kw in (dp.online.AboveThreshold, {}), (dp.online.SparseVector, {"pos
         method(f"{_own}.{_name}", _new, **_given)
     _grid = partial(_kind, granularity=0.5, **_asked)
     method(f"{_own}.answer of floats", _grid, value=3.5)
+_asked = {"steps": 9, "rho": 50, "rng": RNG}
+add("dp.online.RunningCount", **_asked)
+method("dp.online.RunningCount.add", partial(dp.online.RunningCount, **_asked), value=3)
+method("dp.online.RunningCount.half_width", partial(dp.online.RunningCount, **_asked), step=3)
 add("dp.online.published", universe=100, queries=9, epsilon=1.0, accuracy=0.9)
 
 # --- by group ---
@@ -490,6 +494,8 @@ for _name in ("probabilities", "expected_error"):
     known(dp.selection, _name, scores=[1, 2], sensitivity=1, epsilon=1.0)
 _CANDIDATES = {"candidates": 3, "sensitivity": 1, "epsilon": 1.0}
 add("dp.selection.utility_bound", t=1.0, **_CANDIDATES)
+_BEST = {"run": lambda: (0, 0), "each": dp.privacy.Pure(1), "gamma": 0.5, "eta": 1}
+add("dp.selection.best_of", **_BEST, neighbors="replace")
 _SCORES = {"scores": lambda data, j: j, "data": None}
 add("dp.selection.exponential of a function", **_SCORES, **_CANDIDATES)
 add("dp.response.estimate_binary", responses=ROWS[:, 0] > 2, epsilon=1)
@@ -512,6 +518,9 @@ LOSSES = {
     "dp.privacy.loss": (P.loss, {"epsilon": 1, "delta": 0.1}),
     "dp.privacy.loss of rho": (P.loss, {"rho": 0.1}),
     "dp.privacy.float_down": (P.float_down, {"amount": 0.1}),
+    "dp.privacy.repeated_selection": (
+        P.repeated_selection, {"each": PURE, "gamma": 0.1, "eta": 1, "delta": 0.1}
+    ),
     "dp.privacy.range_within": (P.range_within, {"rho": 0.1}),
     "dp.privacy.pure_within": (P.pure_within, {"rho": 0.1}),
     "dp.privacy.laplace_within": (P.laplace_within, {"rho": 0.1, "draws": 1, "cells": 0}),
@@ -551,7 +560,7 @@ for _name, (_function, _given) in LOSSES.items():
 TOLD = {
     dp.sulq.Condition, dp.sulq.Conjunction, dp.sulq.Halfspace, dp.sulq.Implication,
     dp.sulq.ImplicationTest, dp.sulq.NotFittedError, dp.online.Answer, dp.online.Finding,
-    dp.online.Findings, dp.order.Window, dp.response.Estimate, dp.rng.Generator,
+    dp.online.Findings, dp.online.Total, dp.order.Window, dp.response.Estimate, dp.rng.Generator,
     dp.rng.SecureGenerator, dp.rng.default_generator, dp.ptr.NoAnswer,
     # the functions by which mechanisms draw, whose distributions have no public name
     dp.noise.draw, dp.noise.draw_array,

@@ -36,14 +36,24 @@ from ...budget.budget import Budget
 from ...budget.release import relation_of
 from ...errors import ArgumentError, DpfastError, SourceError
 from ...groups import stat
+from ...groups.distinct import count_distinct
 from ...privacy import Loss
 from ...privacy import loss as make_loss
 from ...sources.filtered import Condition, conditions
 from ...statistics import ptr
 from ...statistics.covariance import covariance
 from ...statistics.histogram import histogram
-from ...statistics.quantiles.api import iqr, maximum, median, minimum, quantile, quantiles
-from ...statistics.totals.api import count, mean, sum, variance
+from ...statistics.quantiles.api import (
+    iqr,
+    maximum,
+    median,
+    minimum,
+    percentile,
+    quantile,
+    quantiles,
+)
+from ...statistics.totals.api import count, count_nonzero, mean, std, sum, variance
+from ...statistics.tree.api import tree_histogram
 from ...statistics.trimmed import trimmed_mean, winsorized_mean
 from .. import grouped
 
@@ -51,7 +61,8 @@ from .. import grouped
 STATISTICS: dict[str, Callable[..., Any]] = {
     function.__name__: function
     for function in (
-        *(count, sum, mean, variance, covariance, histogram, median, quantile, quantiles),
+        *(count, count_nonzero, sum, mean, variance, std, covariance, histogram),
+        *(median, quantile, quantiles, percentile, tree_histogram, count_distinct),
         *(minimum, maximum, iqr, trimmed_mean, winsorized_mean, sample_and_aggregate),
     )
 } | {f"ptr.{name}": getattr(ptr, name) for name in ("iqr", "mean", "quantile", "release")}

@@ -323,8 +323,9 @@ def _at(outcome: Outcome, release: ReleaseReport, index: tuple[int, ...]) -> str
             _bin(axis, place, count)
             for axis, place, count in zip(edges, index, counts, strict=True)
         )
-    if isinstance(arguments.get("qs"), list):
-        return str(arguments["qs"][index[0]])
+    for asked in map(arguments.get, ("qs", "q")):
+        if isinstance(asked, list):
+            return str(asked[index[0]])
     if all(length == len(columns) for length in _shape(release["value"])):
         return ", ".join(columns[place] for place in index)
     return ""

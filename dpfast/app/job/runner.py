@@ -167,6 +167,6 @@ def encoded(answer: Any) -> dict[str, Any]:
     if isinstance(answer, dict):
         return {"value": listed(answer)}
     if isinstance(answer, tuple):
-        counts, edges = answer
+        counts, edges = answer[:2]
         return {"value": counts, "edges": edges}
     return {"value": answer}

@@ -1,4 +1,4 @@
-"""`count`, `sum`, `mean` and `variance` of a column, or of each column of a table.
+"""Counts, `sum`, `mean`, `variance` and `std` of a column, or of each column of a table.
 
 The mechanisms are in `one_column` and `each_column`, and in `weighted` for rows with weights. Here
 are the public functions, which check the arguments.
@@ -22,10 +22,17 @@ from ...privacy import Loss, Pure
 from ...rng import Generator
 from ...sources.intake import View, read
 from ...summaries.cells import SQUARES, Cells, cells
-from ..arguments import Arguments, Floats, Keywords, NanKeywords, WeightKeywords
+from ..arguments import (
+    Arguments,
+    Floats,
+    Keywords,
+    NanKeywords,
+    WeightKeywords,
+    weight_limits,
+)
 from ..of_times import counts_times, takes_times
-from .each_column import EachCount, EachMean, EachSum, EachVariance
-from .one_column import Count, Mean, Sum, Variance
+from .each_column import EachCount, EachCountNonzero, EachMean, EachStd, EachSum, EachVariance
+from .one_column import Count, CountNonzero, Mean, Std, Sum, Variance
 from .weighted import WeightedMean, WeightedSum
 
 Integers: TypeAlias = NDArray[np.int64]
@@ -122,15 +129,71 @@ def count(
     """
     beside = {"where": where, "ids": ids, "max_rows": max_rows, "budget": budget, "rng": rng}
     asked = Arguments(None, epsilon, delta, rho, neighbors, axis, **beside)
-    loss, relation = asked.loss, asked.relation
-    present = checks.choice("nan", nan, ("keep", "drop")) == "drop"
-    amount(loss)
-    view = read(data, relation=relation, axis=axis, where=where, ids=asked.ids)
-    if view.each:
-        each = EachCount(relation, loss, present, view.where, view.width).charged()
-        return asked.release(view, each)
-    mechanism = Count(relation, _spent(loss), present, view.where)
-    return asked.release(view, mechanism)
+    return _counted(Count, EachCount, data, asked, nan)
+
+
+@overload
+def count_nonzero(data: Any, *, axis: None = None, **others: Unpack[CountKeywords]) -> int: ...
+@overload
+def count_nonzero(data: Any, *, axis: Axis, **others: Unpack[CountKeywords]) -> Integers: ...
+def count_nonzero(
+    data: Any,
+    *,
+    epsilon: Number | None = None,
+    delta: Number = 0.0,
+    rho: Number | None = None,
+    neighbors: Neighbors | None = None,
+    axis: Axis | None = None,
+    nan: Literal["keep", "drop"] = "keep",
+    where: Any = None,
+    ids: Any = None,
+    max_rows: int | None = None,
+    budget: Budget | None = None,
+    rng: Generator | None = None,
+) -> int | Integers:
+    """Release how many rows of a column are not 0, or of each of several.
+
+    Privacy
+    -------
+    Neighbors are datasets that differ in one row, added or removed, or replaced. The call
+    satisfies the loss that it is asked for. Either changes the number by at most 1, and the noise
+    is an exact integer for that, as in `count` (Ghosh, Roughgarden and Sundararajan, STOC 2009;
+    Canonne, Kamath and Steinke, NeurIPS 2020). With ``axis=0`` the loss is that of all numbers
+    together, each of which a row may change, and the noise is that of `sum`.
+
+    Parameters
+    ----------
+    data : array_like, shape (n,) or, with `axis`, (n, d), table, or source
+        Numbers or truth values, as in `sum`.
+    nan : {"keep", "drop"}, default "keep"
+        Whether a row that is NaN or null counts. NaN is not 0, as `numpy.count_nonzero` has it.
+    epsilon, delta, rho, neighbors, axis, where, ids, max_rows, budget, rng
+        As in `count`.
+
+    Returns
+    -------
+    int, or int64 array of shape (d,)
+        The private count. It is unbiased, so it may be negative.
+
+    Raises
+    ------
+    ArgumentError, ArgumentTypeError, BudgetError
+        As `count`.
+
+    Notes
+    -----
+    Cost: one read of the data.
+
+    Examples
+    --------
+    >>> import numpy as np, dpfast as dp
+    >>> children = np.repeat([0, 1, 2, 3], [9000, 4000, 3000, 500])
+    >>> 7_400 < dp.count_nonzero(children, epsilon=1.0) < 7_600
+    True
+    """
+    beside = {"where": where, "ids": ids, "max_rows": max_rows, "budget": budget, "rng": rng}
+    asked = Arguments(None, epsilon, delta, rho, neighbors, axis, **beside)
+    return _counted(CountNonzero, EachCountNonzero, data, asked, nan)
 
 
 @overload
@@ -443,8 +506,99 @@ def variance(
     return asked.release(view, mechanism)
 
 
-EACH: dict[type[Any], type[Any]] = {Sum: EachSum, Mean: EachMean, Variance: EachVariance}
+@overload
+def std(
+    data: Any, *, bounds: Bounds, axis: None = None, **others: Unpack[VarianceKeywords]
+) -> float: ...
+@overload
+def std(
+    data: Any, *, bounds: BoundsEach, axis: Axis, **others: Unpack[VarianceKeywords]
+) -> Floats: ...
+@takes_times("span")
+def std(
+    data: Any,
+    *,
+    bounds: BoundsEach,
+    epsilon: Number | None = None,
+    delta: Number = 0.0,
+    rho: Number | None = None,
+    neighbors: Neighbors | None = None,
+    axis: Axis | None = None,
+    ddof: int = 0,
+    nan: NanPolicy = "raise",
+    where: Any = None,
+    ids: Any = None,
+    max_rows: int | None = None,
+    budget: Budget | None = None,
+    rng: Generator | None = None,
+) -> float | Floats:
+    """Release the standard deviation of a column, or of each of several: the root of `variance`.
+
+    Privacy
+    -------
+    As `variance`, of whose answer this is post-processing: neighbors are datasets that differ in
+    one row, added or removed, or replaced, and the call satisfies the loss that it is asked for
+    (Dwork, McSherry, Nissim and Smith, TCC 2006).
+
+    Parameters
+    ----------
+    data : array_like, shape (n,) or, with `axis`, (n, d), table, or source
+    bounds : (float, float), or sequence of d such pairs
+    epsilon, delta, rho, neighbors, axis, ddof, nan, where, ids, max_rows, budget, rng
+        As in `variance`.
+
+    Returns
+    -------
+    float, or float64 array of shape (d,)
+        The private standard deviation, in the data's units and within what the bounds allow; of
+        dates and times a duration.
+
+    Raises
+    ------
+    ArgumentError, ArgumentTypeError, BudgetError, DataError
+        As `sum`.
+
+    Notes
+    -----
+    The root of an unbiased number is biased: where noise is large beside the variance, the answer
+    is too small on average, and 0 where the noisy variance is not positive.
+
+    Cost: one read of the data.
+
+    Examples
+    --------
+    >>> import numpy as np, dpfast as dp
+    >>> ages = np.repeat(np.arange(18, 91), 400)
+    >>> 20.8 < dp.std(ages, bounds=(0, 120), epsilon=1.0) < 21.4
+    True
+    """
+    ddof = checks.whole("ddof", ddof)
+    loss = epsilon, delta, rho
+    beside = {"where": where, "ids": ids, "max_rows": max_rows, "budget": budget, "rng": rng}
+    asked = Arguments(bounds, *loss, neighbors, axis, nan=nan, **beside)
+    view, mechanism = _made(Std, data, asked, ddof)
+    return asked.release(view, mechanism)
+
+
+EACH: dict[type[Any], type[Any]] = {
+    **{Sum: EachSum, Mean: EachMean},
+    **{Variance: EachVariance, Std: EachStd},
+}
 WEIGHTED: dict[type[Any], type[Any]] = {Sum: WeightedSum, Mean: WeightedMean}
+
+
+def _counted(
+    one: type[Count], each: type[EachCount], data: Any, asked: Arguments, nan: Any
+) -> int | Integers:
+    """Check the other arguments of a count, and release it."""
+    loss, relation = asked.loss, asked.relation
+    present = checks.choice("nan", nan, ("keep", "drop")) == "drop"
+    amount(loss)
+    view = read(data, relation=relation, axis=asked.axis, where=asked.where, ids=asked.ids)
+    if view.each:
+        columns = each(relation, loss, present, view.where, view.width).charged()
+        return asked.release(view, columns)
+    return asked.release(view, one(relation, _spent(loss), present, view.where))
 
 
 def _made(
@@ -456,9 +610,7 @@ def _made(
     weight_bounds: Any = None,
 ) -> tuple[View, Mechanism[float | Floats]]:
     """Check the arguments, read the data, and make the mechanism of a kind."""
-    limits = (
-        () if weights is weight_bounds is None else limits_of(kind is Mean, weights, weight_bounds)
-    )
+    limits = weight_limits(weights, weight_bounds, kind is Mean)
     relation, policy, loss = asked.relation, asked.policy, asked.loss
     amount(loss)
     pairs, several = checks.pairs(asked.bounds)
@@ -467,7 +619,7 @@ def _made(
     view = read(data, relation=relation, axis=asked.axis, ids=asked.ids, **beside)
     if view.each or several:
         pairs = asked.pairs(view.width) if view.each else (asked.interval,)
-    if limits:
+    if limits is not None:
         bounds = (*pairs, limits)
         grids = tuple(cells(lo, hi, SQUARES) for lo, hi in bounds)
         rest = view.where, grids, view.weights, not view.each
@@ -483,21 +635,11 @@ def _made(
 
 
 def _cells(kind: type[Any], lo: float, hi: float, known: bool) -> Cells:
-    if kind is Variance:
+    if issubclass(kind, Variance):
         return cells(lo, hi, SQUARES)
     if kind is Sum and not known:
         return cells(lo, hi, width=max(hi - lo, abs(lo), abs(hi)))
     return cells(lo, hi)
-
-
-def limits_of(is_mean: bool, weights: Any, weight_bounds: Any) -> tuple[float, float]:
-    """Return the public limits of the weights."""
-    if weights is None or weight_bounds is None:
-        checks.fail("weight_bounds", "given with weights, and only then", weight_bounds)
-    limits = checks.bounds(weight_bounds, "weight_bounds")
-    if is_mean and not 0 <= limits[0] <= limits[1] != 0:
-        checks.fail("weight_bounds", "not negative, and not both 0", weight_bounds)
-    return limits
 
 
 def _spent(loss: Loss, vectors: int = 1) -> Loss:

@@ -39,7 +39,7 @@ from ...sources.base import RowSource
 from ...sources.intake import Apart
 from ...summaries.cells import nearest
 from ...summaries.totals import Totals, column_totals, settled
-from .one_column import Mean, OfCells, Sum, Variance
+from .one_column import Mean, Nonzero, OfCells, Sum, Variance, nonzero
 
 Data = Apart | RowSource
 Own = TypeVar("Own", bound=OfCells)
@@ -57,6 +57,11 @@ class EachCount:
 
     name: ClassVar[str] = "count of each column"
 
+    @property
+    def apart(self) -> bool:
+        """Tell whether columns have counts of their own: without a look at numbers they do not."""
+        return self.present
+
     def reduce(self, source: Data) -> list[int]:
         if not self.present and self.where is None and source.length is not None:
             return [source.length]
@@ -67,24 +72,39 @@ class EachCount:
 
     @property
     def noise(self) -> BoxNoise | IntegerNoise:
-        """Return the noise; without a look at the numbers all columns have one count."""
-        if self.present:
+        """Return the noise of all counts, or of the one that there is."""
+        if self.apart:
             return box_noise(self.loss, [1] * self.width)
         private = int(self.neighbors == "add-remove" or self.where is not None)
         return integer_noise(self.loss, Sensitivity.of_one(private))
 
-    def charged(self) -> EachCount:
+    def charged(self) -> Self:
         """Return the mechanism with the loss that it is charged for; see `_Each.charged`."""
-        counts = self.width if self.present else 1
+        counts = self.width if self.apart else 1
         return replace(self, loss=box_noise(self.loss, [1] * counts).loss)
 
     def finish(self, summary: list[int], generator: Generator) -> NDArray[np.int64]:
         noisy = self.noise.add(summary, generator)
-        return np.array(noisy if self.present else noisy * self.width, np.int64)
+        return np.array(noisy if self.apart else noisy * self.width, np.int64)
 
     def error(self, rows: int | None, confidence: float) -> Expected:
         """Return the error bar of each, that of the noise."""
         return Expected(confidence, float(math.ceil(self.noise.within(1 - confidence))), note=NOISE)
+
+
+@dataclass(frozen=True, slots=True)
+class EachCountNonzero(EachCount):
+    """Number of rows that are not 0 in each column; see `dpfast.count_nonzero`."""
+
+    name: ClassVar[str] = "count of what is not 0 in each column"
+
+    @property
+    def apart(self) -> bool:
+        return True
+
+    def reduce(self, source: Data) -> list[int]:
+        summaries = column_totals(source, [Nonzero] * self.width, self.where)
+        return [nonzero(summary, self.present) for summary in summaries]
 
 
 @dataclass(frozen=True, slots=True)
@@ -326,3 +346,21 @@ class EachVariance(_Each[Variance]):
                 part = ((g / 2 + 2 * f + 3 * e / 2) / least + ((f + e) / least) ** 2) / 4
             width.append(column.width_of(part, e, rows))
         return Expected(confidence, width, note=BOUND)
+
+
+@dataclass(frozen=True, slots=True)
+class EachStd(EachVariance):
+    """The standard deviation of each column; see `dpfast.std`."""
+
+    name: ClassVar[str] = "standard deviation of each column"
+
+    def finish(self, summary: list[Totals], generator: Generator) -> NDArray[np.float64]:
+        return np.sqrt(EachVariance.finish(self, summary, generator))
+
+    def error(self, rows: int | None, confidence: float) -> Expected:
+        """Return the error bar of each, as for one column."""
+        expected = EachVariance.error(self, rows, confidence)
+        if expected.half_width is None:
+            return expected
+        widths = [math.sqrt(width) for width in expected.half_width]
+        return replace(expected, half_width=widths, note=BOUND)

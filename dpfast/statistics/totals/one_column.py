@@ -34,9 +34,10 @@ norm.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import ClassVar, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -86,6 +87,44 @@ class Count:
     def error(self, rows: int | None, confidence: float) -> Expected:
         """Return the error bar, that of the noise."""
         return Expected(confidence, float(self.noise.within(1 - confidence)), note=NOISE)
+
+
+class _Nonzero:
+    """Counts the numbers that are not 0, as cells of which 0 is the first and all else the last."""
+
+    @staticmethod
+    def totals(values: NDArray[Any], squares: bool) -> tuple[int, int, int]:
+        """Return how many are NaN, how many others are not 0, and 0."""
+        nan = int(np.count_nonzero(values != values)) if values.dtype.kind == "f" else 0
+        return nan, int(np.count_nonzero(values)) - nan, 0
+
+
+class Nonzero:
+    """Two cells: 0 and everything else."""
+
+    native = _Nonzero
+
+
+@dataclass(frozen=True, slots=True)
+class CountNonzero(Count):
+    """Number of rows that are not 0; see `dpfast.count_nonzero`.
+
+    A row that comes or goes, or is replaced by one of another kind, changes it by 1.
+    """
+
+    name: ClassVar[str] = "count of what is not 0"
+
+    @property
+    def sensitivity(self) -> int:
+        return 1
+
+    def reduce(self, source: Source) -> int:
+        return nonzero(totals(source, Nonzero, self.where), self.present)
+
+
+def nonzero(summary: Totals, present: bool) -> int:
+    """Return how many rows are not 0; a missing one is not, unless only those `present` count."""
+    return summary.sum + (0 if present else summary.missing)
 
 
 @dataclass(frozen=True, slots=True)
@@ -319,3 +358,23 @@ class Variance(OfCells):
         """Clamp to what a variance can be, and return it in the data's units."""
         variance = min(max(variance, Fraction(0)), Fraction(self.cells.span**2, 4) * grown)
         return nearest(variance * Fraction(self.cells.grid) ** 2)
+
+
+@dataclass(frozen=True, slots=True)
+class Std(Variance):
+    """The standard deviation of the clamped rows; see `dpfast.std`."""
+
+    name: ClassVar[str] = "standard deviation"
+
+    def finish(self, summary: Totals, generator: Generator) -> float:
+        return math.sqrt(Variance.finish(self, summary, generator))
+
+    def error(self, rows: int | None, confidence: float) -> Expected:
+        """Return the error bar: the root of that of the variance.
+
+        Two roots differ by no more than the root of the difference, and by that much if one is 0.
+        """
+        expected = Variance.error(self, rows, confidence)
+        if expected.half_width is None:
+            return expected
+        return replace(expected, half_width=math.sqrt(expected.half_width), note=BOUND)

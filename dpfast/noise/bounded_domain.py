@@ -1,0 +1,110 @@
+"""Laplace noise on integers 0 .. m whose answers stay there (Holohan, Antonatos, Braghin and Mac
+Aonghusa, "The bounded Laplace mechanism in differential privacy", JPC 2020), on a grid.
+
+From u the answer is o of 0 .. m with probability p^|o - u| / C(u), p = e^(-1 / b) for a scale b:
+discrete Laplace noise, drawn again until the answer is in the domain. With
+
+    C(u) = sum_o p^|o - u| = (1 + p - p^(u+1) - p^(m-u+1)) / (1 - p),
+
+two such laws whose u and v are d apart have a log-ratio of at most d / b + ln(C(v) / C(u)), which
+is attained at o = u if u is the smaller one. C is concave and positive on 0 .. m and the same from
+both ends, so C(u + d) / C(u) is largest for u = 0. And d / b + ln C(d) does not decrease with d,
+since C(d + 1) >= p C(d): of all o, |o - d - 1| <= |o - d| + 1. So for a sensitivity of D <= m
+
+    epsilon = D / b + ln(C(D) / C(0)),
+    C(D) / C(0) = ((1 - p^(D+1)) + p (1 - p^(m-D))) / (1 - p^(m+1)),
+
+and that is exact: no less would do. Laplace noise of the same scale without a domain has D / b, and
+as C(D) / C(0) is at most p^-D, twice its scale always suffices.
+
+The error has no longer tail than without a domain: to either side its size is geometric, cut off,
+and C(u) is at most (1 + p) / (1 - p), so P(|o - u| > t) <= p^t P(o != u) <= 2 p^(t+1) / (1 + p).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import lru_cache
+
+import numpy as np
+
+from .._kernels.rng import BitStream
+from ..privacy import Pure
+from ..privacy.enclosure import Interval, exp, expm1, log
+from ..rng import Generator
+from .calibrated_integer import IntegerNoise
+from .distributions.base import ratio
+from .distributions.discrete import laplace_noise
+from .distributions.exact import Tail
+
+#: Draws at a time, until one is in the domain.
+AT_ONCE = 64
+
+
+@dataclass(frozen=True, slots=True)
+class DomainNoise:
+    """Discrete Laplace noise of a scale, conditioned on answers of 0 .. m."""
+
+    most: int
+    scale: Fraction
+
+    def draw(self, u: int, generator: Generator) -> int:
+        """Draw an answer from u of 0 .. m, exactly.
+
+        By rejection: of Laplace noise, or where its scale is beyond m of even answers. A draw is
+        kept with a probability of more than 0.3 either way.
+        """
+        stream = generator.stream()
+        return self._near(u, stream) if self.scale < self.most else self._even(u, stream)
+
+    def _near(self, u: int, stream: BitStream) -> int:
+        out = np.empty(AT_ONCE, np.int64)
+        while True:
+            laplace_noise(out, self.scale, stream)
+            inside = np.flatnonzero((out >= -u) & (out <= self.most - u))
+            if len(inside):
+                return u + int(out[inside[0]])
+
+    def _even(self, u: int, stream: BitStream) -> int:
+        mask = (1 << self.most.bit_length()) - 1
+        while True:
+            o = stream.word() & mask
+            if o > self.most:
+                continue
+            far = abs(o - u) / self.scale
+            if Tail(stream.word(), stream.word).below(lambda mp: mp.exp(-ratio(mp, far))):  # noqa: B023
+                return o
+
+    def within(self, failure: float) -> int:
+        """Return what the error exceeds in size with a failure probability, at most."""
+        unbounded = IntegerNoise("laplace", self.scale, 0, Pure(1))
+        return min(unbounded.within(failure), self.most)
+
+
+def loss_above(most: int, moved: int, scale: Fraction) -> Fraction:
+    """Return the epsilon of a scale, rounded up."""
+
+    def below(steps: int) -> Interval:
+        """Return 1 - p^steps."""
+        grown = expm1(Interval.of(Fraction(steps) / scale))
+        return grown / (grown + 1)
+
+    p = exp(Interval.of(-1 / scale))
+    ratio = (below(moved + 1) + p * below(most - moved)) / below(most + 1)
+    return Fraction((Interval.of(Fraction(moved) / scale) + log(ratio)).high)
+
+
+@lru_cache(maxsize=256)
+def domain_noise(most: int, moved: int, epsilon: Fraction) -> DomainNoise:
+    """Return the noise of the least scale for a sensitivity of 1 .. m, to within 2**-40 of it."""
+    low, high = moved / epsilon, 2 * moved / epsilon
+    while loss_above(most, moved, high) > epsilon:  # by rounding
+        high *= 1 + Fraction(1, 2**40)
+    while high - low > low / 2**40:
+        middle = Fraction(float((low + high) / 2))
+        if not low < middle < high:
+            break
+        fits = loss_above(most, moved, middle) <= epsilon
+        low, high = (low, middle) if fits else (middle, high)
+    return DomainNoise(most, high)

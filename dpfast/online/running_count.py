@@ -1,0 +1,373 @@
+"""Running totals of a stream of counts: the tree mechanism on integers.
+
+Steps 1 .. T are the leaves of trees of a public fan-out b. A node of level j stands for b^j steps
+that end at a multiple of b^j; when they are over, their sum is released with noise. Step t is in
+one node of each level 0 .. h - 1, h the number of levels with b^j <= T, so what a row adds to one
+step changes at most h sums, each by at most D: L1 is h D, and the square of L2 is h D^2. A row that
+is replaced leaves one step and enters another. Where both are in one node, that changes by the
+difference of two numbers of 0 .. D, whose square is at most the sum of theirs: L1 is at most 2 h D,
+and the square of L2 is 2 h D^2.
+
+*Values may depend on earlier answers* (Jain, Raskhodnikova, Sivakumar and Smith, ICML 2023). Fix
+what is released. Then values on either dataset are fixed, with differences as above, and the
+densities of what is released are products over nodes, each with independent noise: a factor of
+e^(epsilon d / L1) for a node that differs by d. That is pure privacy. For rho and delta the noise
+is Gaussian, where a difference chosen step by step, whose squares add up to no more than a bound,
+costs no more than one that was fixed (Denisov, McMahan, Rush, Smith and Thakurta, NeurIPS 2022).
+
+*Estimates.* With the noise of one variance in all nodes of a tree of level j, the best linear
+unbiased estimate of its sum is that of least squares (Honaker, 2015; see
+`statistics.tree.consistency`): W / B(j), where W adds up b^i y over all nodes, i the level and y
+the noisy sum, and B(j) = 1 + b + .. + b^j. For the nodes of each level add up to the same sum, with
+a variance of b^(j-i) at level i: weights in proportion to b^i. Its variance is b^j / B(j). The
+total of t steps is made of as many trees of level j as the digit of t in base b says, and b is
+taken so that the mean of its variance over all steps is least.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .. import privacy
+from .._core import checks
+from .._core.types import Neighbors, Number
+from ..budget.allocation import Allocation
+from ..budget.budget import Budget
+from ..budget.release import relation_of
+from ..noise.additive import amount
+from ..noise.calibrated_integer import IntegerNoise, integer_noise
+from ..noise.sensitivity import Sensitivity
+from ..privacy import Loss
+from ..rng import Generator
+from ..summaries.cells import nearest
+from .noisy_comparison import FAR
+from .session import Draft, Session
+
+#: Steps of one stream at most, and the largest fan-out that is tried.
+MOST, MOST_OUT = 1 << 40, 64
+
+
+@dataclass(frozen=True, slots=True)
+class Total:
+    """The answer after one step.
+
+    Attributes
+    ----------
+    step : int
+        How many steps there have been, from 1 on.
+    total : float
+        The private sum of the values of all of them. It is unbiased.
+    deviation : float
+        The standard deviation of its error, which is public.
+    remaining : int
+        How many steps are left.
+    spent : Loss
+        The privacy loss of the whole stream, paid when it was opened.
+    """
+
+    step: int
+    total: float
+    deviation: float
+    remaining: int
+    spent: Loss
+
+    def __float__(self) -> float:
+        return self.total
+
+
+class _OpenSums:
+    """The exact sums of the nodes that are not over yet, one of each level."""
+
+    def __init__(self, steps: int, levels: int) -> None:
+        self.left, self.rho = steps, [0] * levels
+
+
+class RunningCount(Session[int, Total]):
+    """Count what comes in step by step, and tell the private total after each step.
+
+    The loss is paid when the stream is opened, for all steps. The error grows with the logarithm of
+    their number; noise for each step by itself would grow with the root, and fresh noise for each
+    total with the number of steps.
+
+    Privacy
+    -------
+    A row adds a whole number from 0 to `sensitivity` to the value of one step. Neighbors are
+    streams that differ in one row, which comes or goes, or is replaced and may then change two
+    steps. All totals together satisfy the loss that is asked for: the tree mechanism (Dwork, Naor,
+    Pitassi and Rothblum, STOC 2010; Chan, Shi and Song, ACM TISSEC 2011) with exact integer noise,
+    discrete Laplace or Gaussian, or a rounded Gaussian for `delta`. A value may depend on earlier
+    totals (``dpfast/online/running_count.py`` has the proof).
+
+    Parameters
+    ----------
+    steps : int
+        How many steps there are at most: a public number.
+    sensitivity : int, default 1
+        The most that a row can add to the value of its step: 1 for a count.
+    fan_out : int, optional
+        How many nodes have a parent. By default what makes the mean variance of all totals least,
+        by the number of steps and the loss alone.
+    epsilon, delta, rho : float, Fraction or Decimal, optional
+        The loss of all totals: `epsilon` alone, `epsilon` with `delta`, or `rho` alone.
+    neighbors : {"add-remove", "replace"}, optional
+        By default that of the budget, else "add-remove".
+    name : str, optional
+        Keep the stream in the file of the budget under this name. Opened again with the same
+        arguments, by any process, it goes on after its last step and is not paid for again. The
+        file then holds all totals and, until the last step, the exact sums that are still open:
+        protect it as you protect the data (see ``docs/guide/streams.md``).
+    budget : Budget, optional
+        Pays for the stream once, before any randomness is used.
+    rng : Generator, optional
+        The secure one by default. `InsecureGenerator` is for tests; a budget refuses it.
+
+    Raises
+    ------
+    ArgumentError, ArgumentTypeError
+        For a bad argument. Nothing has been spent.
+    BudgetError
+        If too little of the budget is left. Nothing has been spent.
+    LedgerError
+        If the file of the budget cannot be used.
+
+    See Also
+    --------
+    dpfast.tree_histogram : The same for data that are all there.
+
+    Notes
+    -----
+    Cost: some tens of microseconds a step; memory for one integer a level. A person in several
+    steps is several rows here: `dpfast.privacy.group` tells what that costs.
+
+    References
+    ----------
+    Honaker, "Efficient use of differentially private binary trees", TPDP 2015.
+
+    Examples
+    --------
+    >>> import dpfast as dp
+    >>> visits = dp.online.RunningCount(365, epsilon=1)
+    >>> for day in range(100):
+    ...     total = visits.add(1000 + day % 7)
+    >>> total.step, abs(total.total - 100_295) < 250, total.remaining
+    (100, True, 265)
+    """
+
+    def __init__(
+        self,
+        steps: int,
+        *,
+        sensitivity: int = 1,
+        fan_out: int | None = None,
+        epsilon: Number | None = None,
+        delta: Number = 0.0,
+        rho: Number | None = None,
+        neighbors: Neighbors | None = None,
+        name: str | None = None,
+        budget: Budget | None = None,
+        rng: Generator | None = None,
+    ) -> None:
+        asked = privacy.loss(epsilon, delta, rho)
+        amount(asked)
+        self._steps = checks.whole("steps", steps, 1)
+        if self._steps > MOST:
+            checks.fail("steps", "at most 2**40", steps)
+        most = checks.whole("sensitivity", sensitivity, 1)
+        if most > FAR:
+            checks.fail("sensitivity", "at most 2**60", sensitivity)
+        relation = relation_of(neighbors, budget)
+        sides = 2 if relation == "replace" else 1
+
+        def noise_of(b: int) -> IntegerNoise:
+            touched = sides * _level_count(self._steps, b)
+            moved = Sensitivity(touched, touched * most, touched * most**2, most)
+            return integer_noise(asked, moved)
+
+        def cost(b: int) -> float:
+            return noise_of(b).deviation ** 2 * _mean_variance(self._steps, b)
+
+        if fan_out is None:
+            self._b = min(range(2, max(3, min(self._steps, MOST_OUT) + 1)), key=cost)
+        else:
+            self._b = checks.whole("fan_out", fan_out, 2)
+        self._noise = noise_of(self._b)
+        levels = _level_count(self._steps, self._b)
+        #: How many trees of each level a total is made of, and the sum of their W.
+        self._done = [(0, 0)] * levels
+        self._open(
+            Allocation(f"running count, {self._steps} steps", self._noise.loss, relation),
+            _OpenSums(self._steps, levels),
+            None,
+            budget,
+            rng,
+            name,
+            {
+                "loss": asked,
+                "relation": relation,
+                "steps": self._steps,
+                "sensitivity": most,
+                "fan_out": self._b,
+                "noise": self._noise,
+            },
+        )
+        self._begin()
+        self._catch_up()
+
+    def add(self, value: int, number: int | None = None) -> Total:
+        """Take the value of the next step, and tell the total of all steps so far.
+
+        Parameters
+        ----------
+        value : int
+            The exact value on the data.
+        number : int, optional
+            For a stream with a name: the number of the call, from 0 on. If it has been answered,
+            the recorded total is returned, whatever the value is now; otherwise it must be the next
+            call.
+
+        Returns
+        -------
+        Total
+
+        Raises
+        ------
+        ArgumentError, ArgumentTypeError
+            For a bad argument. No message shows the value.
+        StreamError
+            If all steps have been taken, or if this is a forked copy of it.
+        """
+        if not checks.is_whole(value):
+            checks.fail_kind("value", "a number without fraction", value)
+        return self._ask(min(max(int(value), -FAR), FAR), number)
+
+    def half_width(self, step: int, confidence: float = 0.95) -> float:
+        """Return what the error of the total after a step does not exceed, with a probability.
+
+        Parameters
+        ----------
+        step : int
+            From 1 on.
+        confidence : float, default 0.95
+
+        Returns
+        -------
+        float
+            A bound, from public numbers alone.
+        """
+        at = checks.whole("step", step, 1)
+        if at > self._steps:
+            checks.fail("step", f"at most the number of steps, {self._steps}", step)
+        share = checks.number("confidence", confidence)
+        if not 0 < share < 1:
+            checks.fail("confidence", "a number between 0 and 1", confidence)
+        weights, times = _weights(at, self._b)
+        return self._noise.weighted_within(weights, 1 - share, times)
+
+    @property
+    def remaining(self) -> int:
+        """The number of steps left."""
+        return super().remaining
+
+    # --- answers --------------------------------------------------------------------------------
+
+    def _draft(self, question: int) -> Draft:
+        state = self._comparison
+        if not state.left:
+            self._halted("all its steps have been taken")
+        step = self._steps - state.left + 1
+        sums = [open_sum + question for open_sum in state.rho]
+        over = [j for j in range(len(sums)) if not step % self._b**j]
+        noisy = self._noise.add([sums[j] for j in over], self._generator)
+        for j in over:
+            sums[j] = 0
+        state.left, state.rho = state.left - 1, sums
+        done = _grown(self._done, noisy, self._b)
+        answer = {"nodes": noisy, "total": _estimate(done, self._b), "left": state.left}
+
+        def apply() -> None:
+            self._done = done
+
+        return Draft(answer, b"", not state.left, apply)
+
+    def _told(self, answer: dict[str, Any]) -> Total:
+        step = self._steps - answer["left"]
+        deviation = self._noise.deviation * math.sqrt(_variance(step, self._b))
+        return Total(step, answer["total"], deviation, answer["left"], self._spent)
+
+    def _digest(self, question: int) -> str:
+        """Return what is public of a question: that it is one."""
+        return "step"
+
+    def _replay(self, answer: dict[str, Any], body: bytes) -> None:
+        self._done = _grown(self._done, answer["nodes"], self._b)
+
+
+def _level_count(steps: int, b: int) -> int:
+    """Return how many levels of nodes there are."""
+    return len(_digits(steps, b))
+
+
+def _digits(step: int, b: int) -> list[int]:
+    """Return the digits of a number, the lowest first."""
+    found = []
+    while step:
+        step, digit = divmod(step, b)
+        found.append(digit)
+    return found
+
+
+def _whole(j: int, b: int) -> int:
+    """Return B(j)."""
+    return int((b ** (j + 1) - 1) // (b - 1))
+
+
+def _grown(done: list[tuple[int, int]], noisy: list[int], b: int) -> list[tuple[int, int]]:
+    """Return the trees of each level once nodes of levels 0, 1, ... are over."""
+    found, tree = list(done), 0
+    for j, y in enumerate(noisy):
+        if j:  # all trees below are parts of the new one
+            tree += found[j - 1][1]
+            found[j - 1] = 0, 0
+        tree += y * b**j
+    trees, total = found[len(noisy) - 1]
+    found[len(noisy) - 1] = trees + 1, total + tree
+    return found
+
+
+def _estimate(done: list[tuple[int, int]], b: int) -> float:
+    """Return the total that trees tell."""
+    parts = (Fraction(w, _whole(j, b)) for j, (_, w) in enumerate(done))
+    return nearest(sum(parts, Fraction(0)))
+
+
+def _variance(step: int, b: int) -> float:
+    """Return the variance of a total, in that of the noise of a node."""
+    return sum((float(d * b**j) / _whole(j, b) for j, d in enumerate(_digits(step, b))), 0.0)
+
+
+def _mean_variance(steps: int, b: int) -> float:
+    """Return the mean of the variance of all totals."""
+    found = 0.0
+    for j in range(_level_count(steps, b)):
+        whole, rest = divmod(steps + 1, b ** (j + 1))
+        last, more = divmod(rest, b**j)
+        digits = whole * b**j * (b * (b - 1) // 2) + b**j * (last * (last - 1) // 2) + last * more
+        found += float(digits * b**j) / (steps * _whole(j, b))
+    return found
+
+
+def _weights(step: int, b: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return what the noise of a node counts for in a total, and of how many nodes."""
+    each = [
+        (b**i / _whole(j, b), float(d * b ** (j - i)))
+        for j, d in enumerate(_digits(step, b))
+        for i in range(j + 1)
+    ]
+    weights, times = zip(*each, strict=True)
+    return np.array(weights, np.float64), np.array(times, np.float64)

@@ -1,0 +1,147 @@
+"""The price of the best of a random number of runs of a private mechanism.
+
+A mechanism M, whose answers have scores, is run K times, and the answer of the highest score leaves
+(of several, the first). K is truncated negative binomial with parameters eta > -1 and g = gamma:
+
+    P(K = k) = (1 - g)^k / (g^-eta - 1) prod_(l < k) (l + eta) / (l + 1),   k = 1, 2, ...
+
+(eta = 1: geometric, with mean 1 / g; eta = 0, by continuity: logarithmic). Its generating function
+has the derivative f'(s) = E[K] (g / (g + (1 - g) (1 - s)))^(1 + eta).
+
+*The law.* Let M answer y with probability Q(y), all answers of its score with Q(s), and those of
+lower scores with Q(<). Given that s is the highest score, each of the first answers of that score
+is y with probability Q(y) / Q(s). So y leaves with probability
+
+    A(y) = (f(Q(<) + Q(s)) - f(Q(<))) Q(y) / Q(s) = Q(y) E_u f'(1 - x_u),
+    x_u = 1 - Q(<) - u Q(s),   u uniform on 0 .. 1,
+
+and x_u is the probability of an event of M and a coin. On a neighbor it is x'_u, for the same u.
+
+*Pure.* If M is epsilon-DP, then Q(y) <= e^epsilon Q'(y) and x'_u <= e^epsilon x_u, so
+
+    f'(1 - x_u) / f'(1 - x'_u) = ((g + (1 - g) x'_u) / (g + (1 - g) x_u))^(1 + eta)
+                              <= e^((1 + eta) epsilon),
+
+and the best is (2 + eta) epsilon-DP (Liu and Talwar, STOC 2019; Papernot and Steinke, ICLR 2022).
+
+*Renyi divergence.* Let M have divergences of order a of at most D(a). By Hoelder's inequality an
+event has x' <= (e^D(b) x)^t, t = 1 - 1/b, for any b >= 1. With concavity of the power t,
+
+    (g + (1 - g) x) g^(-1/b) e^(t D(b)) >= e^(t D(b)) (g + (1 - g) x)^t
+                                        >= g + (1 - g) (e^D(b) x)^t >= g + (1 - g) x',
+
+as g + (1 - g) x >= g. So the quotient of derivatives is at most R = (g^(-1/b) e^(t D(b)))^(1+eta).
+The function p^a q^(1-a) is jointly convex, so it may be averaged over u:
+
+    sum_y A(y)^a A'(y)^(1-a) <= sum_y Q(y)^a Q'(y)^(1-a) E_u f'(1 - x_u) R^(a-1)
+                             <= e^((a-1) D(a)) E[K] R^(a-1),
+
+    D_A(a) <= D(a) + (1 + eta) ((1 - 1/b) D(b) + ln(1/g) / b) + ln E[K] / (a - 1)
+
+(Papernot and Steinke, theorem 2). For rho-zCDP, D(a) = rho a, the middle is least for
+b = sqrt(ln(1/g) / rho), or 1 if that is less. The order a is chosen as for a single release, since
+ln E[K] / (a - 1) only adds to ln(1 / delta) / (a - 1): with c the middle part, the best is
+(c + e, delta)-DP for the e that rho costs at delta / E[K].
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+from .._core import checks
+from .._core.types import Number
+from .conversions import LEAST_EPSILON, epsilon_of_rho
+from .enclosure import Interval, down, exp, log_of, up
+from .losses import ZCDP, Approx, Loss, Pure, _delta
+
+#: The least probability to stop, and the least and the largest eta beside 0.
+LEAST_GAMMA, LEAST_ETA, MOST_ETA = Fraction(1, 10**6), Fraction(1, 10**6), 100
+
+
+def run_parameters(gamma: Number, eta: Number) -> tuple[Fraction, Fraction]:
+    """Return checked parameters of a number of runs."""
+    g, n = checks.fraction("gamma", gamma), checks.fraction("eta", eta)
+    if not LEAST_GAMMA <= g < 1:
+        checks.fail("gamma", "at least 1e-6 and less than 1", gamma)
+    if not LEAST_ETA - 1 <= n <= MOST_ETA or 0 < abs(n) < LEAST_ETA:
+        rule = f"0, or greater than -1, at most {MOST_ETA}, and at least 1e-6 in size"
+        checks.fail("eta", rule, eta)
+    return g, n
+
+
+def mean_runs(gamma: Fraction, eta: Fraction) -> Interval:
+    """Return E[K]."""
+    g, bits = Interval.of(gamma), -log_of(gamma)
+    odds = (1 - g) / g
+    if not eta:
+        return odds / bits
+    size = abs(eta)
+    power = exp(bits * Interval.of(size))  # gamma^-|eta|
+    if eta > 0:
+        return odds * Interval.of(size) * power / (power - 1)
+    return odds * Interval.of(size) / (power - 1)
+
+
+def repeated_selection(
+    each: Loss, *, gamma: Number, eta: Number = 1, delta: Number | None = None
+) -> Loss:
+    """Return the loss of the best of a random number of runs, as `dpfast.selection.best_of` has it.
+
+    Parameters
+    ----------
+    each : Pure or ZCDP
+        The loss of one run.
+    gamma : float, Fraction or Decimal
+        From 1e-6 to below 1: the smaller, the more runs.
+    eta : float, Fraction or Decimal, default 1
+        Greater than -1. 1 is a geometric number of runs, of ``1 / gamma`` on average; 0 a
+        logarithmic one, of ``(1 / gamma - 1) / ln(1 / gamma)``.
+    delta : float, Fraction or Decimal, optional
+        For a loss of (epsilon, delta), which `each` in rho takes; of a pure one it may be less.
+
+    Returns
+    -------
+    Pure or Approx
+        ``(2 + eta)`` times a pure loss. For rho and delta
+        ``(1 + eta) (2 sqrt(rho ln(1 / gamma)) - rho)``, or ``(1 + eta) ln(1 / gamma)`` if rho is
+        larger than the logarithm, and what rho costs at delta over the mean number of runs.
+
+    Raises
+    ------
+    ArgumentError, ArgumentTypeError
+        For a bad argument, rho without delta, or a loss that has a delta itself.
+
+    Notes
+    -----
+    Liu and Talwar, STOC 2019; Papernot and Steinke, ICLR 2022. The proofs are in
+    ``dpfast/privacy/repetition.py``.
+
+    Examples
+    --------
+    >>> import dpfast as dp
+    >>> dp.privacy.repeated_selection(dp.privacy.Pure(0.1), gamma=0.01)
+    Pure(epsilon=0.3)
+    >>> dp.privacy.repeated_selection(dp.privacy.ZCDP(0.005), gamma=0.01, eta=0, delta=1e-6)
+    Approx(epsilon=0.79263809776088, delta=1e-06)
+    """
+    g, n = run_parameters(gamma, eta)
+    if not isinstance(each, (Pure, ZCDP)):
+        checks.fail_type("each", "a Pure or a ZCDP loss", each)
+    limit = None if delta is None else _delta(delta)
+    pure = Pure((2 + n) * each.epsilon) if isinstance(each, Pure) else None
+    if limit is None:
+        if pure is None:
+            checks.fail("delta", "given where the loss of a run is in rho", delta)
+        return pure
+    rho = each.rho if isinstance(each, ZCDP) else each.to_zcdp().rho
+    approx = Approx(_epsilon(rho, g, n, limit), limit)
+    return pure if pure is not None and pure.epsilon <= approx.epsilon else approx
+
+
+def _epsilon(rho: Fraction, gamma: Fraction, eta: Fraction, delta: Fraction) -> Fraction:
+    """Return the epsilon of the best of runs that are rho-zCDP."""
+    bits, r = -log_of(gamma), Interval.of(rho)
+    middle = bits if bits.high <= r.low else (r * bits).sqrt() * 2 - r
+    part = down((Interval.of(delta) / mean_runs(gamma, eta)).low)
+    whole = middle * Interval.of(1 + eta) + Interval.of(epsilon_of_rho(rho, part))
+    return up(whole.high, LEAST_EPSILON)

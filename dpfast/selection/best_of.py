@@ -1,0 +1,218 @@
+"""The best of a random number of runs of a private mechanism: private candidates."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, NamedTuple
+
+from .._core import checks
+from .._core.types import Neighbors, Number
+from .._kernels.rng import BitStream
+from ..budget.budget import Budget
+from ..budget.release import relation_of_proof, release
+from ..errors import DataError
+from ..noise.distributions.base import ratio
+from ..noise.distributions.exact import Tail
+from ..privacy import Loss
+from ..privacy.repetition import repeated_selection, run_parameters
+from ..rng import Generator
+
+#: Bits beside those that a probability is asked for: its error is some units for each term.
+GUARD = 96
+
+
+class Best(NamedTuple):
+    """The answer of `best_of`.
+
+    Attributes
+    ----------
+    score : int or float
+        The highest score.
+    answer : object
+        What was returned with it.
+    """
+
+    score: Any
+    answer: Any
+
+
+@dataclass(frozen=True, slots=True)
+class RunCount:
+    """A truncated negative binomial number of runs; see `dpfast.privacy.repetition`."""
+
+    gamma: Fraction
+    eta: Fraction
+
+    def draw(self, stream: BitStream) -> int:
+        """Draw a number exactly: the least k with U < P(K <= k), of as many bits as that takes."""
+        tail, known = Tail(stream.word(), stream.word), _Sums(self)
+        k = 1
+        while not tail.below(lambda mp: known.up_to(k, mp)):  # noqa: B023
+            k += 1
+        return k
+
+
+class _Sums:
+    """P(K <= k) for k = 1, 2, ..., each to as many digits as are asked for."""
+
+    def __init__(self, law: RunCount) -> None:
+        self._law = law
+        self._known: dict[int, list[tuple[Any, Any]]] = {}
+
+    def up_to(self, k: int, mp: Any) -> Any:
+        found = self._known.setdefault(mp.prec, [])
+        with mp.workprec(mp.prec + GUARD):
+            less, eta = ratio(mp, 1 - self._law.gamma), ratio(mp, self._law.eta)
+            while len(found) < k:
+                if not found:
+                    term = total = less * self._first(mp)
+                else:
+                    term, total = found[-1]
+                    term = term * less * (len(found) + eta) / (len(found) + 1)
+                    total = total + term
+                found.append((term, total))
+        return found[k - 1][1]
+
+    def _first(self, mp: Any) -> Any:
+        """Return P(K = 1) / (1 - gamma)."""
+        bits = -mp.log(ratio(mp, self._law.gamma))
+        if not self._law.eta:
+            return 1 / bits
+        eta = ratio(mp, self._law.eta)
+        return eta / mp.expm1(eta * bits)
+
+
+@dataclass(frozen=True, slots=True)
+class BestOf:
+    """The best of a random number of runs; see `dpfast.selection.best_of`."""
+
+    runs: RunCount
+    loss: Loss
+    neighbors: str
+
+    @property
+    def name(self) -> str:
+        return "best of a random number of runs"
+
+    def reduce(self, source: Callable[[], Any]) -> Callable[[], Any]:
+        return source
+
+    def finish(self, summary: Callable[[], Any], generator: Generator) -> Best:
+        best: Best | None = None
+        for _ in range(self.runs.draw(generator.stream())):
+            found = _scored(summary())
+            if best is None or _rank(found.score) > _rank(best.score):
+                best = found
+        assert best is not None
+        return best
+
+
+def best_of(
+    run: Callable[[], Any],
+    *,
+    each: Loss,
+    gamma: Number,
+    eta: Number = 1,
+    delta: Number | None = None,
+    neighbors: Neighbors | None = None,
+    budget: Budget | None = None,
+    rng: Generator | None = None,
+) -> Best:
+    """Release the best of a random number of runs of a private mechanism.
+
+    For candidates that cost privacy themselves, like models that are trained privately with
+    hyperparameters that are drawn at random. Two or three times the loss of one run pays for all of
+    them, however many they are.
+
+    Privacy
+    -------
+    Neighbors are datasets that differ in one row, added or removed, or replaced, as those for which
+    a run has the loss `each`: the caller has proved that. The number of runs is drawn exactly from
+    a truncated negative binomial distribution. The call costs ``(2 + eta)`` times a pure loss (Liu
+    and Talwar, STOC 2019; Papernot and Steinke, "Hyperparameter tuning with Renyi differential
+    privacy", ICLR 2022; all proofs are in ``dpfast/privacy/repetition.py``); `repeated_selection`
+    of `dpfast.privacy` tells it beforehand.
+
+    Nothing but the best may be shown. In particular the number of runs must remain secret: somebody
+    who knows it has learned from all of them.
+
+    Parameters
+    ----------
+    run : callable
+        ``run()`` is one run: a private answer with its own score, ``(score, answer)``. The score is
+        a part of what is private: compute it from the answer and with its share of the loss. Runs
+        are independent, draw secure noise of their own, and take no budget: `best_of` pays.
+    each : Pure or ZCDP
+        The loss of one run, score and answer together.
+    gamma : float, Fraction or Decimal
+        From 1e-6 to below 1: the smaller, the more runs.
+    eta : float, Fraction or Decimal, default 1
+        Greater than -1. 1 is a geometric number of runs, of ``1 / gamma`` on average; 0 a
+        logarithmic one, of ``(1 / gamma - 1) / ln(1 / gamma)``, at two thirds of the price.
+    delta : float, Fraction or Decimal, optional
+        For a loss of (epsilon, delta), which `each` in rho takes.
+    neighbors : {"add-remove", "replace"}, optional
+        The relation for which `each` holds; in a budget for "replace" it must be given.
+    budget : Budget, optional
+        Pays for the call before the first run.
+    rng : Generator, optional
+        For the number of runs; by default the secure one.
+
+    Returns
+    -------
+    Best
+        A pair of ``score`` and ``answer``. Of equal scores the first; NaN is the lowest.
+
+    Raises
+    ------
+    ArgumentError, ArgumentTypeError, BudgetError
+        For a bad argument, or too small a budget; nothing has been spent.
+    DataError
+        If a run returns no pair of a real number and an answer.
+
+    See Also
+    --------
+    dpfast.selection.exponential : Public candidates, with scores that are not private.
+
+    Notes
+    -----
+    Cost: that of the runs. There is at least one, and no limit: one in e**t calls has t times as
+    many as ``1 / gamma``.
+
+    Examples
+    --------
+    >>> import numpy as np, dpfast as dp
+    >>> ages = np.repeat(np.arange(18, 91), 400)
+    >>> share = {"bounds": (0, 120), "epsilon": 0.05, "neighbors": "add-remove"}
+    >>> def guess():
+    ...     q = int.from_bytes(dp.rng.default_generator().bytes(1)) / 255
+    ...     answer = dp.quantile(ages, q, **share)
+    ...     off = dp.count(ages, where=ages <= answer, epsilon=0.05) - 0.9 * len(ages)
+    ...     return -abs(off), answer
+    >>> best = dp.selection.best_of(guess, each=dp.privacy.Pure(0.1), gamma=0.02)
+    >>> best.score <= 0, 18 <= best.answer <= 120
+    (True, True)
+    """
+    if not callable(run):
+        checks.fail_type("run", "a function without arguments", run)
+    loss = repeated_selection(each, gamma=gamma, eta=eta, delta=delta)
+    relation = relation_of_proof(neighbors, budget)
+    mechanism = BestOf(RunCount(*run_parameters(gamma, eta)), loss, relation)
+    return release(run, mechanism, budget=budget, rng=rng)
+
+
+def _scored(found: Any) -> Best:
+    """Return what a run returned as a score and an answer."""
+    if isinstance(found, tuple) and len(found) == 2 and checks.real(found[0]) is not None:
+        return Best(*found)
+    raise DataError("run must return a pair of a score, which is a real number, and an answer")
+
+
+def _rank(score: Any) -> Any:
+    """Return a number by which scores are ordered, NaN as the lowest."""
+    number = checks.real(score)
+    assert number is not None
+    return -math.inf if math.isnan(number) else number

@@ -1,0 +1,1 @@
+"""Counts of ranges of an ordered domain, from a tree of noisy counts."""

@@ -1,0 +1,126 @@
+"""Trees of bins, and the estimates of all of them together that agree with one another.
+
+The bins are the leaves. Every `fan_out` neighbors have a parent, the last parent of a level perhaps
+fewer, up to a level of at most `fan_out` nodes, which is the top. A count of each node has
+independent noise of one variance. Of all unbiased linear estimates of a sum of bins the one by
+least squares has the least variance (Gauss and Markov); since noise of a node says nothing about
+others but through sums, it comes in two sweeps (Hay, Rastogi, Miklau and Suciu, VLDB 2010, for
+trees whose nodes all have as many children).
+
+*Up.* Of the noises below and at a node v, with counts y and in units of one variance, the best
+estimate z of its sum has the variance U: for a leaf y and 1, and for a node whose children have
+sums S of z and T of U
+
+    U = T / (1 + T),    z = U (y + S / T).
+
+*Down.* With x the estimate from all noises, those of the top are their z. A child c of v has
+x = z + U (x_v - S_v) / T_v: what is missing is shared among children by their variances.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+
+
+def level_sizes(bins: int, fan_out: int) -> list[int]:
+    """Return how many nodes each level has, the top first and the bins last."""
+    sizes = [bins]
+    while sizes[0] > fan_out:
+        sizes.insert(0, -(-sizes[0] // fan_out))
+    return sizes
+
+
+def level_sums(leaves: NDArray[np.int64], fan_out: int) -> list[NDArray[np.int64]]:
+    """Return the counts of the nodes of each level, the top first."""
+    found = [leaves]
+    while len(found[0]) > fan_out:
+        found.insert(0, np.add.reduceat(found[0], np.arange(0, len(found[0]), fan_out)))
+    return found
+
+
+def consistent(levels: Sequence[NDArray[np.generic]], fan_out: int) -> Floats:
+    """Return the estimates of the bins by least squares, from noisy counts of all nodes."""
+    z, variance = levels[-1].astype(np.float64), np.ones(len(levels[-1]))
+    below = []
+    for y in reversed(levels[:-1]):
+        starts = np.arange(0, len(z), fan_out)
+        total, spread = np.add.reduceat(z, starts), np.add.reduceat(variance, starts)
+        below.append((z, variance, total, spread))
+        variance = spread / (1 + spread)
+        z = variance * (y + total / spread)
+    for own, variance, total, spread in reversed(below):
+        missing = np.repeat((z - total) / spread, fan_out)[: len(own)]
+        z = own + variance * missing
+    return z
+
+
+def weights(bins: int, fan_out: int, first: float, stop: float) -> Floats:
+    """Return what the noise of each node counts for in the estimate of a range of bins.
+
+    A range may end within bins, of which it takes a share. For a vector q of shares of the bins and
+    the matrix M of which bins a node has, the estimate of q'x is q' (M'M)^-1 M'y. (M'M)^-1 q is the
+    estimate from q at the bins and zeros elsewhere, and M of it is what y is multiplied by.
+    """
+    places = np.arange(bins)
+    shares = np.clip(stop - places, 0, 1) - np.clip(first - places, 0, 1)
+    sizes = level_sizes(bins, fan_out)
+    found = [consistent([*map(np.zeros, sizes[:-1]), shares], fan_out)]
+    while len(found[0]) > fan_out:
+        found.insert(0, np.add.reduceat(found[0], np.arange(0, len(found[0]), fan_out)))
+    return np.concatenate(found)
+
+
+def kinds_of_bins(bins: int, fan_out: int) -> list[int]:
+    """Return bins of which every other one has the same weights as one, in another order.
+
+    A path from the top follows the last nodes of the levels, which may have fewer children, and
+    then leaves them for nodes that all have as many.
+    """
+    sizes, width, found = level_sizes(bins, fan_out), 1, {0, bins - 1}
+    for size in reversed(sizes):
+        found.add((size - 1) * width)
+        width *= fan_out
+    return sorted(found)
+
+
+def spread_of_prefixes(bins: int, fan_out: int) -> float:
+    """Return the mean variance of the estimates of the first 0 .. k - 1 bins, in one variance.
+
+    For a tree all of whose nodes have as many children, but for the top, which may have fewer, and
+    so k bins in all, no fewer than `bins`. Let a prefix end within node v, after j whole children
+    and within another one. If the sum x_v were known, the children would have covariances
+    U (1{i = i'} - 1 / b), and the estimate of the prefix would be a x_v and what does not depend on
+    it, of variance w. With a' and w' of the child,
+
+        a = (j + a') / b,    w = w' + U (j + a'^2 - (j + a')^2 / b),
+
+    and at the top, whose sum is not known, w' + U (j + a'^2). Here are means over all j, which are
+    independent at different levels.
+    """
+    top, *rest = level_sizes(bins, fan_out)
+    b, variance = fan_out, 1.0
+    a = square = spread = 0.0
+    for _ in rest:
+        j, jj = (b - 1) / 2, (b - 1) * (2 * b - 1) / 6
+        both = jj + 2 * j * a + square
+        spread += variance * (j + square - both / b)
+        a, square = (j + a) / b, both / b**2
+        variance = b * variance / (1 + b * variance)
+    return spread + variance * ((top - 1) / 2 + square)
+
+
+def fan_outs(bins: int) -> list[int]:
+    """Return the least fan-out of each number of levels."""
+    found = [max(bins, 2)]
+    for levels in range(2, bins.bit_length() + 1):
+        least = max(2, round(bins ** (1 / levels)) - 1)
+        while least**levels < bins:
+            least += 1
+        if least < found[-1]:
+            found.append(least)
+    return found

@@ -1,0 +1,194 @@
+"""The number of distinct values: exact for every form of keys, and what a step can change."""
+
+from __future__ import annotations
+
+import datetime
+import itertools
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+import dpfast as dp
+from dpfast.budget.budget import quoted
+from dpfast.errors import ArgumentError, ArgumentTypeError
+from dpfast.groups import distinct
+from dpfast.noise.calibrated_integer import integer_noise
+from dpfast.noise.sensitivity import Sensitivity
+from dpfast.privacy import Pure
+from dpfast.rng import InsecureGenerator
+
+RNG = np.random.default_rng(5)
+NUMBERS = RNG.integers(-40, 40, 3000)
+WORDS = np.array([f"word {k} " + "x" * (k % 40) for k in range(60)])[RNG.integers(0, 60, 3000)]
+DAYS = np.datetime64("2020-01-01") + RNG.integers(0, 90, 3000)
+
+
+def exact(data, **kw):
+    """The number before noise."""
+
+    class Silent:
+        scale, loss = 1, Pure(1)
+
+        def add(self, values, generator):
+            return list(values)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(distinct, "integer_noise", lambda loss, sensitivity: Silent())
+        return dp.count_distinct(data, epsilon=1, **kw)
+
+
+FORMS = {
+    "integers": (NUMBERS, len(set(NUMBERS.tolist()))),
+    "strided": (NUMBERS[::-3], len(set(NUMBERS[::-3].tolist()))),
+    "beyond int64": (np.array([2**63, 2**64 - 1, 2**63], np.uint64), 2),
+    "truths": (NUMBERS > 0, 2),
+    "list": (WORDS.tolist(), len(set(WORDS.tolist()))),
+    "text": (WORDS, len(set(WORDS.tolist()))),
+    "bytes": (WORDS.astype("S"), len(set(WORDS.tolist()))),
+    "pandas": (pd.Series(WORDS), len(set(WORDS.tolist()))),
+    "categories": (pd.Series(WORDS, dtype="category"), len(set(WORDS.tolist()))),
+    "Arrow": (pa.chunked_array([WORDS[:9].tolist(), WORDS[9:].tolist()]), len(set(WORDS.tolist()))),
+    "dictionary": (pa.array(WORDS.tolist()).dictionary_encode(), len(set(WORDS.tolist()))),
+    "days": (DAYS, len(set(DAYS.tolist()))),
+    "dates": ([datetime.date(2020, 1, 1), datetime.date(2021, 1, 1)] * 4, 2),
+    "of several kinds": ([1, "1", b"1", 1, "1", None, True, np.int8(1)], 3),
+    "nulls": (pa.array([3, None, 3, None, 4]), 2),
+    "none": (np.empty(0, np.int64), 0),
+}
+
+
+@pytest.mark.parametrize("form", list(FORMS))
+def test_it_is_the_number_of_distinct_values(form):
+    data, number = FORMS[form]
+    assert exact(data) == number
+
+
+def test_a_file(tmp_path):
+    pq.write_table(pa.table({"w": WORDS.tolist(), "k": NUMBERS}), tmp_path / "t.parquet")
+    (tmp_path / "t.csv").write_text("k\n" + "\n".join(map(str, NUMBERS)))
+    assert exact(dp.scan(tmp_path / "t.parquet", "w")) == len(set(WORDS.tolist()))
+    assert exact(dp.scan(tmp_path / "t.csv", "k")) == len(set(NUMBERS.tolist()))
+
+
+def test_rows_of_a_table(tmp_path):
+    table = {"k": NUMBERS % 5, "w": WORDS, "who": np.arange(3000) % 9}
+    pairs = len(set(zip(table["k"].tolist(), WORDS.tolist(), strict=True)))
+    given = {"ids": "who", "max_groups": 1000}
+    for form in (table, pd.DataFrame(table), pa.table({k: v.tolist() for k, v in table.items()})):
+        assert exact(form, **given) == pairs
+    pq.write_table(pa.table({k: v.tolist() for k, v in table.items()}), tmp_path / "t.parquet")
+    assert exact(dp.scan(tmp_path / "t.parquet", "w"), **given) == len(set(WORDS.tolist()))
+    assert exact({"a": pa.array([1, 1, None]), "b": [2, 2, 2]}) == 1
+
+
+def test_an_engine():
+    dd = pytest.importorskip("dask.dataframe")
+    frame = dd.from_pandas(pd.DataFrame({"w": WORDS}), npartitions=4)
+    assert exact(frame["w"]) == len(set(WORDS.tolist()))
+
+
+def test_only_rows_that_are_used():
+    where = NUMBERS > 10
+    assert exact(NUMBERS, where=where) == len(set(NUMBERS[where].tolist()))
+    assert exact(NUMBERS, where=np.zeros(len(NUMBERS), bool)) == 0
+
+
+def test_threads_change_nothing():
+    many = RNG.integers(0, 50_000, 400_000)
+    found = set()
+    for workers in (1, 3):
+        with dp.threads(workers):
+            found.add(exact(many))
+    assert found == {len(np.unique(many))}
+
+
+# ---- What a step can change. ----
+
+
+def worst(relation):
+    """The most that two neighbors of at most three rows are apart, by enumeration."""
+    each, moved = ["a", "b", "c", None], 0
+    count = {
+        rows: exact(list(rows)) for n in range(4) for rows in itertools.product(each, repeat=n)
+    }
+    for rows in count:
+        if not rows:
+            continue
+        others = [rows[1:]] if relation == "add-remove" else [(o, *rows[1:]) for o in each]
+        moved = max(moved, *(abs(count[rows] - count[other]) for other in others))
+    return moved
+
+
+@pytest.mark.parametrize("relation", ["replace", "add-remove"])
+def test_a_row_moves_it_by_one(relation):
+    noise = quoted(dp.count_distinct, [1], epsilon=1, neighbors=relation).noise
+    assert noise == integer_noise(Pure(1), Sensitivity.of_one(worst(relation)))
+
+
+@pytest.mark.parametrize("relation", ["replace", "add-remove"])
+@pytest.mark.parametrize("limit", [1, 2, 5])
+def test_a_person_moves_it_by_what_may_count(relation, limit):
+    """Others have values of their own. At most `limit` of a person come or go, which is reached."""
+    others, own, new = ["p", "q"], list("abcdab"), list("pqrstu")
+
+    def with_person(values):
+        ids = [7, 8, *[1] * len(values)]
+        given = {"ids": ids, "max_groups": limit, "neighbors": relation}
+        return exact([*others, *values], **given)
+
+    counts = [with_person(values) for values in ([], own, new, ["p"])]
+    assert counts[0] == 2 and counts[1] == 2 + min(limit, 4)
+    moves = {abs(a - b) for a, b in itertools.combinations(counts, 2)}
+    asked = {"ids": [1, 2], "max_groups": limit, "epsilon": 1, "neighbors": relation}
+    noise = quoted(dp.count_distinct, ["a", "b"], **asked).noise
+    assert max(moves) <= limit and (limit > 4 or max(moves) == limit)
+    assert noise == integer_noise(Pure(1), Sensitivity.of_one(limit))
+    # Planted: the noise of a row is too little for a person of two values.
+    assert limit == 1 or max(moves) > 1
+
+
+def test_values_of_a_person_are_a_uniform_choice():
+    """Each of four values is kept as often, whoever else has them; the first would not be."""
+    values, ids = [*"abcd", "a", "b"], [1, 1, 1, 1, 2, 3]
+    draws, odd = 400, 0
+    for _ in range(draws):
+        odd += exact(values, ids=ids, max_groups=1) == 2  # the person keeps "a" or "b"
+    assert abs(odd - draws / 2) < 5 * (draws / 4) ** 0.5
+    assert abs(draws - draws / 2) > 5 * (draws / 4) ** 0.5  # planted: always the first
+
+
+# ---- The release. ----
+
+
+@pytest.mark.parametrize("loss", [{"epsilon": 1}, {"rho": 0.3}, {"epsilon": 0.5, "delta": 1e-6}])
+def test_the_noise_is_that_of_a_count(loss):
+    """The same bits as an integer with the noise that is said, and no others."""
+    mechanism = quoted(dp.count_distinct, WORDS, **loss)
+    found = [dp.count_distinct(WORDS, **loss, rng=InsecureGenerator(i)) for i in range(300)]
+    off = np.array(found) - 60
+    bar = mechanism.error(None, 0.9).half_width
+    missed = np.mean(np.abs(off) > bar)
+    assert missed <= 0.1 + 5 * (0.09 / 300) ** 0.5 < np.mean(np.abs(off) > 0.4 * bar)
+
+
+def test_what_is_spent_and_who_pays():
+    budget = dp.Budget(epsilon=1, ids="who")
+    data = {"w": WORDS, "who": np.arange(3000) % 70}
+    dp.count_distinct(data, ids="who", max_groups=3, epsilon=0.5, budget=budget)
+    assert budget.remaining["epsilon"] == 0.5
+    assert budget.history[0].what == "count of distinct values"
+
+
+def test_what_is_refused():
+    for data in (np.ones(3), {"a": [1], "b": np.ones(1)}, {"a": np.ones(1)}, "a"):
+        with pytest.raises(ArgumentTypeError, match=r"^data must be|^column"):
+            dp.count_distinct(data, epsilon=1)
+    with pytest.raises(ArgumentError, match="max_groups"):
+        dp.count_distinct([1, 2], ids=[1, 2], epsilon=1)
+    with pytest.raises(ArgumentError, match="ids must be a column beside"):
+        dp.count_distinct({"a": [1]}, ids="a", max_groups=1, epsilon=1)
+    with pytest.raises(ArgumentError, match="max_groups"):
+        dp.count_distinct([1, 2], max_groups=2, epsilon=1)

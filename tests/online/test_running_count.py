@@ -1,0 +1,218 @@
+"""Running totals: the nodes that a row is in, estimates, error bars, and a stream that is kept."""
+
+from __future__ import annotations
+
+import contextlib
+import itertools
+import json
+import math
+import sqlite3
+from unittest.mock import patch
+
+import numpy as np
+import pytest
+
+import dpfast as dp
+from dpfast.errors import ArgumentError, ArgumentTypeError, StreamError
+from dpfast.noise.calibrated_integer import IntegerNoise
+from dpfast.online.running_count import RunningCount, _mean_variance, _variance, _weights
+from dpfast.rng import InsecureGenerator
+
+from ..support.pairwise import quick_rows
+
+LOSSES = [{"epsilon": 1.0}, {"rho": 0.3}, {"epsilon": 0.5, "delta": 1e-6}]
+SILENT = patch.object(IntegerNoise, "draw", lambda self, size, generator: np.zeros(size, np.int64))
+
+
+def nodes(values, **kw):
+    """The exact sums that noise is added to, in order, and the stream."""
+    stream, found = RunningCount(len(values), epsilon=1, **kw), []
+    told = stream._told
+
+    def seen(answer):
+        found.extend(answer["nodes"])
+        return told(answer)
+
+    stream._told = seen
+    with SILENT:
+        for value in values:
+            stream.add(value)
+    return np.array(found), stream
+
+
+@pytest.mark.parametrize("steps", [1, 2, 3, 7, 8, 13, 100])
+@pytest.mark.parametrize("fan_out", [None, 2, 3, 100])
+def test_without_noise_it_is_the_total(steps, fan_out):
+    values = np.random.default_rng(steps).integers(-5, 10**9, steps)
+    stream = RunningCount(steps, epsilon=1, fan_out=fan_out)
+    with SILENT:
+        found = [stream.add(int(value)) for value in values]
+    assert [one.total for one in found] == np.cumsum(values).tolist()
+    assert [one.step for one in found] == list(range(1, steps + 1))
+    assert [one.remaining for one in found] == list(range(steps))[::-1]
+    assert float(found[-1]) == found[-1].total
+    with pytest.raises(StreamError, match="all its steps"):
+        stream.add(1)
+
+
+# ---- Privacy. ----
+
+
+@pytest.mark.parametrize("relation", ["replace", "add-remove"])
+@pytest.mark.parametrize(("steps", "fan_out"), [(1, 2), (2, 2), (3, 2), (5, 2), (8, 2), (9, 3)])
+@pytest.mark.parametrize("most", [1, 3])
+def test_no_row_moves_further_than_the_noise_is_made_for(relation, steps, fan_out, most):
+    """By enumeration: every step and every number that a row may add, or take elsewhere."""
+    kw = {"sensitivity": most, "neighbors": relation, "fan_out": fan_out}
+    base, stream = nodes([4] * steps, **kw)
+    rows = [(step, added) for step in range(steps) for added in range(most + 1)]
+    moved = []
+    for step, added in rows:
+        values = [4] * steps
+        values[step] += added
+        moved.append(nodes(values, **kw)[0] - base)
+    if relation == "replace":
+        moved = [a - b for a, b in itertools.combinations(moved, 2)]
+    l1, l2 = (max(np.sum(np.abs(m) ** k) for m in moved) for k in (1, 2))
+    levels = sum(fan_out**j <= steps for j in range(9))
+    said = levels * (2 if relation == "replace" else 1)
+    assert l1 <= said * most and l2 <= said * most**2
+    assert max(np.max(np.abs(m)) for m in moved) <= most
+    assert stream._noise.scale == said * most  # of Laplace noise for an epsilon of 1
+    reached = relation == "add-remove" or steps in (5, 8)  # where two steps share no node
+    assert not reached or l1 >= (said - 2) * most
+    if relation == "add-remove":
+        assert l1 == levels * most  # planted: a level less would not cover it
+        assert l1 > (levels - 1) * most
+
+
+def test_values_that_follow_answers_are_other_values_and_nothing_else():
+    """The noise of a node is drawn when it is over, whatever the values before were."""
+    one, two = (RunningCount(8, epsilon=1, rng=InsecureGenerator(3)) for _ in range(2))
+    first = [one.add(k).total for k in range(8)]
+    second = [two.add(k + 100).total for k in range(8)]
+    assert np.allclose(np.subtract(second, first), 100 * np.arange(1, 9))
+
+
+# ---- Errors. ----
+
+
+@quick_rows(1)
+@pytest.mark.parametrize("loss", LOSSES, ids=str)
+def test_errors_are_those_that_are_said(loss):
+    steps, draws, rng = 13, 700, InsecureGenerator(9)
+    totals = []
+    for _ in range(draws):
+        stream = RunningCount(steps, **loss, fan_out=2, rng=rng)
+        totals.append([stream.add(0) for _ in range(steps)])
+    found = np.array([[one.total for one in own] for own in totals])
+    said = np.array([one.deviation for one in totals[0]])
+    ratio = found.var(axis=0) / said**2
+    assert (np.abs(ratio - 1) < 0.3).all()
+    assert (np.abs(found.mean(axis=0)) < 5 * said / math.sqrt(draws)).all()
+    # Planted: sums of noisy nodes, of which nodes below tell nothing.
+    plain = stream._noise.deviation**2 * np.array([t.bit_count() for t in range(1, steps + 1)])
+    assert (found.var(axis=0)[[1, 3, 7]] < 0.75 * plain[[1, 3, 7]]).all()
+    limit = 0.05 + 5 * math.sqrt(0.05 / draws)
+    for step in (1, 8, 13):
+        off, bar = np.abs(found[:, step - 1]), stream.half_width(step)
+        assert np.mean(off > bar) <= limit < np.mean(off > 0.35 * bar)
+
+
+@pytest.mark.parametrize("b", [2, 3, 5])
+def test_the_weights_of_nodes_are_those_of_least_squares(b):
+    for step in (1, 2, 3, 8, 11, 30):
+        rows = []
+        for size in (b**j for j in range(6) if b**j <= step):
+            for end in range(size, step + 1, size):
+                rows.append([float(end - size < t <= end) for t in range(1, step + 1)])
+        matrix = np.array(rows)
+        best = np.ones(step) @ np.linalg.inv(matrix.T @ matrix) @ np.ones(step)
+        weights, times = _weights(step, b)
+        assert float(times @ weights**2) == pytest.approx(best) == _variance(step, b)
+        mean = np.mean([_variance(t, b) for t in range(1, step + 1)])
+        assert _mean_variance(step, b) == pytest.approx(mean)
+    assert RunningCount(1 << 40, rho=1).half_width((1 << 40) - 1) < 2000  # no array of so many
+
+
+@pytest.mark.parametrize("loss", LOSSES, ids=str)
+def test_the_fan_out_is_the_best_one(loss):
+    """By the deviations that are told; for pure noise more than two are better by far."""
+
+    def mean(fan_out):
+        stream, rng = RunningCount(300, fan_out=fan_out, **loss), InsecureGenerator(1)
+        stream._generator = rng
+        return np.mean([stream.add(0).deviation ** 2 for _ in range(300)])
+
+    best = mean(None)
+    assert best <= min(mean(b) for b in (2, 3, 5, 8, 17)) * (1 + 1e-9)
+    assert mean(300) > 3 * best  # planted: a sum of noisy steps
+    assert "epsilon" not in loss or len(loss) > 1 or mean(2) > 1.5 * best
+
+
+# ---- A stream that is kept. ----
+
+
+def test_it_goes_on_in_another_process(tmp_path):
+    path = tmp_path / "study.db"
+
+    def opened(**kw):
+        budget = dp.Budget(epsilon=2, path=path)
+        return RunningCount(9, epsilon=1, fan_out=2, name="visits", budget=budget, **kw)
+
+    one = opened()
+    answers = [one.add(k, number=k) for k in range(5)]
+    two = opened()
+    assert two.past == tuple(answers) and two.remaining == 4
+    assert two._done == one._done and two._comparison.rho == one._comparison.rho
+    assert [two.add(99, number=k) for k in range(5)] == answers  # the record's
+    answers.append(two.add(5))
+    assert one.add(7).step == 7 and one.past[:6] == tuple(answers)  # it has caught up
+    with SILENT:
+        exact = opened()
+        assert exact._comparison.rho[2] == 4 + 5 + 7 and exact._comparison.rho[0] == 0
+    for _ in range(2):
+        two.add(1)
+    with contextlib.closing(sqlite3.connect(path)) as db:
+        assert db.execute("SELECT count(*) FROM secrets").fetchall() == [(0,)]
+    with pytest.raises(StreamError, match="all its steps"):
+        one.add(1)
+    assert len(dp.Budget(path=path).history) == 1
+
+
+def test_the_open_sums_are_the_secret_and_no_answer_has_them(tmp_path):
+    path = tmp_path / "study.db"
+    budget = dp.Budget(epsilon=2, path=path)
+    stream = RunningCount(4, epsilon=1, fan_out=2, name="n", budget=budget)
+    stream.add(123_456_789)
+    with contextlib.closing(sqlite3.connect(path)) as db:
+        ((state,),) = db.execute("SELECT state FROM secrets").fetchall()
+        ((answer,),) = db.execute("SELECT answer FROM turns").fetchall()
+    assert json.loads(state) == [0, 123_456_789, 123_456_789]
+    assert set(json.loads(answer)) == {"nodes", "total", "left"}
+
+
+# ---- Refusals. ----
+
+
+def test_what_is_refused():
+    stream = RunningCount(4, epsilon=1)
+    for value in (0.5, "x", None, True, [1], math.nan):
+        with pytest.raises(ArgumentTypeError, match="value must be") as caught:
+            stream.add(value)
+        assert "0.5" not in str(caught.value)
+    assert stream.remaining == 4
+    for step in (0, 5, 1.5):
+        with pytest.raises((ArgumentError, ArgumentTypeError), match="step must be"):
+            stream.half_width(step)
+    for kw in (
+        {"steps": 0},
+        {"steps": 2**41},
+        {"sensitivity": 0},
+        {"sensitivity": 2**61},
+        {"fan_out": 1},
+    ):
+        with pytest.raises(ArgumentError):
+            RunningCount(**{"steps": 4, "epsilon": 1, **kw})
+    with pytest.raises(ArgumentError, match="confidence"):
+        stream.half_width(1, 1)

@@ -1,0 +1,249 @@
+"""The best of a random number of runs: its law and its price by enumeration, and the draw."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from scipy import special
+
+import dpfast as dp
+from dpfast.budget.budget import quoted
+from dpfast.errors import ArgumentError, ArgumentTypeError, BudgetError, DataError
+from dpfast.privacy import ZCDP, Approx, Pure
+from dpfast.privacy.repetition import mean_runs, repeated_selection
+from dpfast.rng import InsecureGenerator
+from dpfast.selection.best_of import RunCount
+
+LAWS = [(0.1, 1), (0.3, 0), (0.25, 0.5), (0.25, -0.5), (0.5, 3)]
+
+
+def runs_pmf(gamma, eta, most=700):
+    """By definition."""
+    head = 1 / math.log(1 / gamma) if eta == 0 else eta / (gamma**-eta - 1)
+    k = np.arange(1, most)
+    steps = (1 - gamma) * np.concatenate([[1.0], (k[:-1] + eta) / (k[:-1] + 1)])
+    return head * np.cumprod(steps)
+
+
+def best_law(q, scores, gamma, eta):
+    """The probability that each answer is the best: by the sum over all numbers of runs."""
+    pmf = runs_pmf(gamma, eta)
+    k = np.arange(1, len(pmf) + 1)[:, None]
+    below = np.array([q[scores < s].sum() for s in scores])
+    own = np.array([q[scores == s].sum() for s in scores])
+    each = (below + own) ** k - below**k
+    return (pmf @ each) * q / own
+
+
+def misfit(counts, pmf):
+    """Chi-square in units of the rejection limit at 1e-9."""
+    due = counts.sum() * pmf
+    return ((counts - due) ** 2 / due).sum() / special.chdtri(len(pmf) - 1, 1e-9)
+
+
+# ---- The number of runs. ----
+
+
+@pytest.mark.parametrize(("gamma", "eta"), LAWS)
+def test_the_number_of_runs_is_distributed_as_it_says(gamma, eta):
+    law, stream = RunCount(Fraction(gamma), Fraction(eta)), InsecureGenerator(3).stream()
+    drawn = np.array([law.draw(stream) for _ in range(1500)])
+
+    def cells(pmf):
+        return np.append(pmf[:6], 1 - pmf[:6].sum())
+
+    counts = np.bincount(np.minimum(drawn, 7), minlength=8)[1:]
+    assert misfit(counts, cells(runs_pmf(gamma, eta))) < 1
+    assert misfit(counts, cells(runs_pmf(gamma, eta + 1.5))) > 1  # planted: another eta
+    pmf = runs_pmf(gamma, eta)
+    assert pmf.sum() == pytest.approx(1)
+    mean = mean_runs(Fraction(gamma), Fraction(eta))
+    assert float(mean.low) == pytest.approx(pmf @ np.arange(1, len(pmf) + 1))
+    assert 0 <= Fraction(mean.high) - Fraction(mean.low) < Fraction(1, 10**50)
+
+
+# ---- The price. ----
+
+OUTCOMES = 3
+
+
+def pure_pairs(epsilon):
+    """Extreme pairs of distributions of a pure loss, by which answers have which probability."""
+    e = math.exp(epsilon)
+    for high in itertools.product([1, e], repeat=OUTCOMES):
+        if 1 < sum(high) < OUTCOMES * e:
+            for low in itertools.product([1, e], repeat=OUTCOMES):
+                p, q = np.array(high), np.array(low)
+                p, q = p / p.sum(), q / q.sum()
+                if max(np.max(p / q), np.max(q / p)) <= e * (1 + 1e-12):
+                    yield p, q
+    skewed = np.array([1e-3, 1e-3, 1 - 2e-3])
+    yield skewed, np.array([1e-3 * e, 1e-3 * e, 1 - 2e-3 * e])
+
+
+@pytest.mark.parametrize(("gamma", "eta"), LAWS)
+@pytest.mark.parametrize("epsilon", [0.1, 1.0])
+def test_the_pure_price_by_enumeration(gamma, eta, epsilon):
+    scorings = [np.arange(OUTCOMES), np.array([0, 1, 1]), np.array([2, 0, 1])]
+    worst = 0.0
+    for (p, q), scores in itertools.product(pure_pairs(epsilon), scorings):
+        a, b = (best_law(one, scores, gamma, eta) for one in (p, q))
+        assert a.sum() == pytest.approx(1)
+        worst = max(worst, float(np.abs(np.log(a / b)).max()))
+    price = repeated_selection(Pure(epsilon), gamma=gamma, eta=eta)
+    assert price == Pure((2 + Fraction(eta)) * Fraction(str(epsilon)))
+    assert worst <= float(price.epsilon) * (1 + 1e-9)
+    # Planted: the price of one run, as if more of them were free.
+    assert worst > epsilon * 1.02
+
+
+def test_the_pure_price_is_reached():
+    """A rare best answer that is rarer by e^-epsilon, as are all others that are better than most.
+
+    With the mass of the other good ones far above gamma, and a best one far below it.
+    """
+    epsilon, gamma, good = 0.5, 1e-4, 1e-2
+    e = math.exp(epsilon)
+    for eta in (0, 1):
+        rates = []
+        for scale in (1, e):  # of better answers, on either side
+            x = good * scale
+            rates.append((gamma / (gamma + (1 - gamma) * x)) ** (1 + eta))
+        # An answer below the good ones, which is less likely where these are more likely.
+        loss = math.log(rates[0] / rates[1]) + epsilon
+        price = repeated_selection(Pure(epsilon), gamma=gamma, eta=eta).epsilon
+        assert 0.98 * price < loss <= price
+
+
+def hockey_stick(a, b, epsilon):
+    return float(np.maximum(a - math.exp(epsilon) * b, 0).sum())
+
+
+@pytest.mark.parametrize(("gamma", "eta"), [(0.05, 1), (0.1, 0), (0.2, 0.5)])
+@pytest.mark.parametrize("rho", [0.005, 0.1])
+def test_the_price_in_rho_by_enumeration(gamma, eta, rho):
+    """Of rounded Gaussian noise, whose answers are scored in both directions."""
+    delta, sigma = 1e-3, math.sqrt(1 / (2 * rho))
+    x = np.arange(-int(12 * sigma) - 2, int(12 * sigma) + 3)
+    p, q = (np.exp(-((x - m) ** 2) / (2 * sigma**2)) for m in (0, 1))
+    p, q = p / p.sum(), q / q.sum()
+    price = repeated_selection(ZCDP(rho), gamma=gamma, eta=eta, delta=delta)
+    alone = ZCDP(rho).to_approx(delta)
+    worst = planted = 0.0
+    for scores in (x, -x, np.abs(x)):
+        a, b = (best_law(one, scores, gamma, eta) for one in (p, q))
+        for u, v in ((a, b), (b, a)):
+            worst = max(worst, hockey_stick(u, v, float(price.epsilon)))
+            planted = max(planted, hockey_stick(u, v, float(alone.epsilon)))
+    assert worst <= delta
+    assert eta != 1 or planted > delta  # planted: as if more runs were free
+
+
+def test_prices_are_rounded_up_and_grow():
+    ladder = [repeated_selection(ZCDP(0.01), gamma=g, delta=1e-6).epsilon for g in (0.5, 0.1, 0.01)]
+    assert ladder == sorted(ladder)
+    rho, gamma, eta, delta = 0.01, 0.1, 1.0, 1e-6
+    exact = (1 + eta) * (2 * math.sqrt(rho * math.log(1 / gamma)) - rho)
+    orders = np.linspace(1.001, 400, 200_000)
+    curve = orders * rho + exact + math.log(1 / gamma) / (orders - 1)
+    least = (curve + np.log1p(-1 / orders) - np.log(orders * delta) / (orders - 1)).min()
+    found = float(repeated_selection(ZCDP(rho), gamma=gamma, delta=delta).epsilon)
+    assert found == pytest.approx(least, rel=1e-6)
+    large = repeated_selection(ZCDP(100), gamma=0.5, delta=1e-6)  # b = 1
+    assert float(large.epsilon) > 2 * math.log(2) + 100
+    # A pure loss takes the better of both.
+    assert repeated_selection(Pure(1), gamma=0.1, delta=1e-6) == Pure(3)
+    small = repeated_selection(Pure(0.001), gamma=0.9, delta=0.1)
+    assert isinstance(small, Approx) and small.epsilon < Fraction(3, 1000)
+
+
+# ---- The release. ----
+
+
+def test_the_best_leaves_with_the_probability_that_was_derived():
+    """Answers 0 .. 3, of which two have one score."""
+    q, scores = np.array([0.4, 0.3, 0.2, 0.1]), np.array([0, 1, 1, 2])
+    chance = np.random.default_rng(5)
+
+    def run():
+        answer = int(chance.choice(4, p=q))
+        return int(scores[answer]), answer
+
+    mechanism = quoted(dp.selection.best_of, run, each=Pure(1), gamma=0.3, neighbors="replace")
+    rng = InsecureGenerator(2)
+    found = [mechanism.finish(run, rng) for _ in range(3000)]
+    assert all(one.score == scores[one.answer] for one in found)
+    counts = np.bincount([one.answer for one in found], minlength=4)
+    assert misfit(counts, best_law(q, scores, 0.3, 1)) < 1
+    assert misfit(counts, best_law(q, scores, 0.5, 1)) > 1  # planted: fewer runs
+    assert misfit(counts, best_law(q, np.arange(4), 0.3, 1)) > 1  # planted: the last of equals
+
+
+def test_scores_that_are_no_numbers_and_the_first_of_equals():
+    given = {"each": Pure(1), "gamma": 0.01}
+    answers = iter([(math.nan, "a"), (-math.inf, "b"), (1, "c"), (Fraction(1), "d")] * 10**4)
+
+    class Seven(RunCount):
+        def draw(self, stream):
+            return 7
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(dp.selection.best_of.__globals__["RunCount"], "draw", Seven.draw)
+        assert dp.selection.best_of(lambda: next(answers), **given) == (1, "c")
+        assert dp.selection.best_of(lambda: (math.nan, "x"), **given).answer == "x"
+        for bad in (3, (1, 2, 3), ("x", 1), [1, 2], None):
+            with pytest.raises(DataError, match="run must return a pair"):
+                dp.selection.best_of(lambda bad=bad: bad, **given)
+
+
+def test_what_is_spent():
+    budget = dp.Budget(epsilon=1, delta=1e-5)
+    dp.selection.best_of(lambda: (0, 1), each=Pure(0.1), gamma=0.2, budget=budget)
+    assert budget.spent["epsilon"] == Fraction(3, 10)
+    each = ZCDP(0.001)
+    price = repeated_selection(each, gamma=0.2, eta=0, delta=1e-6)
+    given = {"each": each, "gamma": 0.2, "eta": 0, "delta": 1e-6}
+    assert budget.cost(dp.selection.best_of, lambda: (0, 1), **given) == price
+    dp.selection.best_of(lambda: (0, 1), **given, budget=budget)
+    assert budget.spent["delta"] == Fraction(1, 10**6)
+    assert budget.spent["epsilon"] == Fraction(3, 10) + price.epsilon
+    called = []
+    with pytest.raises(BudgetError):
+        dp.selection.best_of(lambda: called.append(1), each=Pure(1), gamma=0.5, budget=budget)
+    assert not called
+
+    def fails():
+        raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        dp.selection.best_of(fails, each=Pure(Fraction(1, 100)), gamma=0.5, budget=budget)
+    assert len(budget.history) == 3
+
+
+def test_what_is_refused():
+    given = {"each": Pure(1), "gamma": 0.5}
+    for bad, error in [
+        ({"gamma": 0}, ArgumentError),
+        ({"gamma": 1}, ArgumentError),
+        ({"gamma": 1e-7}, ArgumentError),
+        ({"gamma": "x"}, ArgumentTypeError),
+        ({"eta": -1}, ArgumentError),
+        ({"eta": 1e-9}, ArgumentError),
+        ({"eta": 1000}, ArgumentError),
+        ({"each": ZCDP(1)}, ArgumentError),
+        ({"each": Approx(1, 1e-6)}, ArgumentTypeError),
+        ({"each": 1.0}, ArgumentTypeError),
+        ({"delta": 2}, ArgumentError),
+    ]:
+        with pytest.raises(error):
+            dp.selection.best_of(lambda: (0, 0), **{**given, **bad})
+    with pytest.raises(ArgumentTypeError, match="run must be a function"):
+        dp.selection.best_of(3, **given)
+    with pytest.raises(ArgumentError, match="neighbors"):
+        dp.selection.best_of(
+            lambda: (0, 0), **given, budget=dp.Budget(epsilon=9, neighbors="replace")
+        )

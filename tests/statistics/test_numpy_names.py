@@ -1,0 +1,186 @@
+"""`count_nonzero`, `std` and `percentile`: what NumPy calls so, by the bits of their siblings."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from fractions import Fraction
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+import dpfast as dp
+from dpfast._core.error_bars import BOUND
+from dpfast.budget.budget import quoted
+from dpfast.errors import ArgumentError, ArgumentTypeError
+from dpfast.rng import InsecureGenerator
+from dpfast.sources import as_source
+from dpfast.statistics.totals.one_column import Count, CountNonzero
+
+RNG = np.random.default_rng(31)
+X = np.round(RNG.normal(30, 20, 500))
+X[::7] = 0.0
+BOUNDS = {"bounds": (0, 100)}
+
+
+def counted(data, **kw):
+    """What noise is added to."""
+    return quoted(dp.count_nonzero, data, epsilon=1, **kw).reduce(as_source(data))
+
+
+# ---- count_nonzero ----
+
+ROWS = [0.0, -0.0, 5e-324, -1.0, math.inf, math.nan]
+
+
+@pytest.mark.parametrize("dtype", ["f8", "f4", "i8", "u1", "i2", "?"])
+def test_it_counts_as_numpy_does(dtype):
+    data = (X % 3).astype(dtype)
+    assert counted(data) == np.count_nonzero(data) != 0
+    assert counted(data[::-2]) == np.count_nonzero(data[::-2])
+
+
+def test_what_is_missing_counts_unless_it_is_dropped():
+    data = np.array(ROWS)
+    assert counted(data) == np.count_nonzero(data) == 4
+    assert counted(data, nan="drop") == 3
+    nulls = pa.array([0, 0, None, 7, None])
+    assert counted(nulls) == 3 and counted(nulls, nan="drop") == 1
+    where = np.array([True, False, True, True, False, True])
+    assert counted(data, where=where) == 3 and counted(data, where=where, nan="drop") == 2
+
+
+def test_each_column():
+    table = np.stack([X, X % 2, np.full(len(X), np.nan)], axis=1)
+    found = dp.count_nonzero(table, axis=0, epsilon=500)
+    assert found.tolist() == np.count_nonzero(table, axis=0).tolist()
+    found = dp.count_nonzero(table, axis=0, nan="drop", where=X > 9, epsilon=500)
+    some = np.nan_to_num(table)[X > 9]
+    assert found.tolist() == np.count_nonzero(some, axis=0).tolist()
+    with pytest.raises(ArgumentTypeError, match="numbers"):
+        dp.count_nonzero(np.array(["2020-01-01"], "M8[D]"), epsilon=1)
+
+
+def moves(kind, relation, present, masked):
+    """The most that two neighbors of at most two rows are apart, by enumeration."""
+    worst = 0
+    each = [(row, keep) for row in ROWS for keep in ((True, False) if masked else (True,))]
+    for rest in [(), *[(one,) for one in each]]:
+        found = {}
+        for rows in [rest, *[(one, *rest) for one in each]]:
+            values = np.array([row for row, _ in rows])
+            where = np.array([keep for _, keep in rows], bool) if masked else None
+            mechanism = kind(relation, dp.privacy.Pure(1), present, where)
+            found[rows] = mechanism.reduce(as_source(values))
+        less = found.pop(rest)
+        if relation == "replace":
+            pairs = itertools.combinations(found.values(), 2)
+        else:
+            pairs = ((one, less) for one in found.values())
+        worst = max(worst, *(abs(a - b) for a, b in pairs))
+    return worst, mechanism.sensitivity
+
+
+@pytest.mark.parametrize("relation", ["replace", "add-remove"])
+@pytest.mark.parametrize("masked", [False, True])
+@pytest.mark.parametrize("present", [False, True])
+def test_no_neighbor_moves_further_than_the_noise_is_made_for(relation, present, masked):
+    assert moves(CountNonzero, relation, present, masked) == (1, 1)
+
+
+def test_the_sensitivity_of_a_count_would_be_caught():
+    """Planted: a count of rows has none where one is replaced."""
+
+    class Wrong(CountNonzero):
+        sensitivity = Count.sensitivity
+
+    moved, said = moves(Wrong, "replace", False, False)
+    assert moved == 1 > said == 0
+
+
+# ---- std ----
+
+
+@pytest.mark.parametrize("loss", [{"epsilon": 1}, {"rho": 0.3}, {"epsilon": 0.5, "delta": 1e-6}])
+@pytest.mark.parametrize("relation", ["replace", "add-remove"])
+def test_it_is_the_root_of_the_variance(loss, relation):
+    for kw in [{}, {"where": X > 5, "ddof": 1}, {"ids": np.arange(500) // 2, "max_rows": 2}]:
+        given = {**BOUNDS, **loss, "neighbors": relation, **kw}
+        variance = dp.variance(X, **given, rng=InsecureGenerator(3))
+        assert dp.std(X, **given, rng=InsecureGenerator(3)) == math.sqrt(variance)
+    table, given = np.stack([X, X / 2], axis=1), {**BOUNDS, **loss, "neighbors": relation}
+    variances = dp.variance(table, axis=0, **given, rng=InsecureGenerator(3))
+    found = dp.std(table, axis=0, **given, rng=InsecureGenerator(3))
+    assert found.tolist() == np.sqrt(variances).tolist()
+    one, other = (quoted(f, X, **given) for f in (dp.std, dp.variance))
+    assert one.loss == other.loss
+
+
+@pytest.mark.parametrize("relation", ["replace", "add-remove"])
+def test_its_error_bar(relation):
+    """It holds for all data, and some would not keep within half of it."""
+    limit, worst = 0.05 + 5 * math.sqrt(0.05 / 500), 0.0
+    for data in (np.zeros(400), np.full(400, 50.0), np.repeat([0.0, 100.0], 200)):
+        mechanism = quoted(dp.std, data, **BOUNDS, epsilon=1, neighbors=relation)
+        summary, rng = mechanism.reduce(as_source(data)), InsecureGenerator(5)
+        bar = mechanism.error(400, 0.95)
+        assert bar.note == BOUND
+        off = np.abs([mechanism.finish(summary, rng) - data.std() for _ in range(500)])
+        assert np.mean(off > bar.half_width * (1 + 1e-9)) <= limit
+        worst = max(worst, np.mean(off > 0.5 * bar.half_width))
+    assert worst > limit
+    table = np.zeros((400, 2))
+    each = quoted(dp.std, table, axis=0, **BOUNDS, epsilon=1, neighbors=relation)
+    other = quoted(dp.variance, table, axis=0, **BOUNDS, epsilon=1, neighbors=relation)
+    widths = each.error(400, 0.9).half_width
+    assert widths == [math.sqrt(w) for w in other.error(400, 0.9).half_width]
+    if relation == "add-remove":
+        assert each.error(None, 0.9).half_width is mechanism.error(None, 0.9).half_width is None
+
+
+def test_of_days_it_is_a_duration():
+    days = np.datetime64("2024-01-01") + (X % 100).astype(int)
+    limits = (np.datetime64("2024-01-01"), np.datetime64("2024-04-10"))
+    found = dp.std(days, bounds=limits, epsilon=500)
+    assert abs(found / np.timedelta64(1, "D") - np.std(X % 100)) <= 1
+
+
+# ---- percentile ----
+
+
+@pytest.mark.parametrize("q", [0, 25, 99.9, Fraction(200, 3), np.float32(12.5), np.array(50)])
+@pytest.mark.parametrize("method", ["auto", "smooth", "exponential"])
+def test_one_is_a_quantile(q, method):
+    exact = Fraction(str(q)) / 100
+    given = {**BOUNDS, "epsilon": 2, "method": method, "where": X > 5}
+    found = dp.percentile(X, q, **given, rng=InsecureGenerator(1))
+    assert found == dp.quantile(X, exact, **given, rng=InsecureGenerator(1))
+    assert quoted(dp.percentile, X, 99.9, **BOUNDS, epsilon=9).q == Fraction(999, 1000)
+
+
+@pytest.mark.parametrize("loss", [{"epsilon": 1}, {"rho": 0.3}])
+@pytest.mark.parametrize("qs", [[10, 90], (50,), np.array([99.9, 1])], ids=str)
+def test_several_are_quantiles(loss, qs):
+    exact = [Fraction(str(q)) / 100 for q in qs]
+    for method in ("recursive", "joint"):
+        given = {**BOUNDS, **loss, "method": method, "ids": np.arange(500) // 2, "max_rows": 2}
+        found = dp.percentile(X, qs, **given, rng=InsecureGenerator(1))
+        other = dp.quantiles(X, exact, **given, rng=InsecureGenerator(1))
+        assert found.tolist() == other.tolist()
+    auto = dp.percentile(X, qs, **BOUNDS, **loss, rng=InsecureGenerator(1))
+    assert auto.tolist() == dp.quantiles(
+        X, exact, **BOUNDS, **loss, rng=InsecureGenerator(1)
+    ).tolist()  # fmt: skip
+
+
+def test_several_leave_delta_unspent_and_take_no_noise():
+    budget = dp.Budget(epsilon=1, delta=1e-6)
+    dp.percentile(X, [5, 95], **BOUNDS, epsilon=1, delta=1e-6, budget=budget)
+    assert budget.remaining == {"epsilon": 0, "delta": Fraction(1, 10**6)}
+    for kw in ({"noise": "cauchy"}, {"method": "smooth"}):
+        with pytest.raises(ArgumentError, match=r"noise|method"):
+            dp.percentile(X, [5, 95], **BOUNDS, epsilon=1, **kw)
+    for q in (101, -0.5, [1, 100.5], [], np.array([[1.0]])):
+        with pytest.raises((ArgumentError, ArgumentTypeError), match=r"^q"):
+            dp.percentile(X, q, **BOUNDS, epsilon=1)

@@ -1,0 +1,286 @@
+"""Trees of counts: what a row changes, least squares, ranges, distributions and error bars."""
+
+from __future__ import annotations
+
+import datetime as dt
+import itertools
+import math
+from unittest.mock import patch
+
+import numpy as np
+import pytest
+
+import dpfast as dp
+from dpfast.budget.budget import quoted
+from dpfast.errors import ArgumentError, ArgumentTypeError
+from dpfast.noise.calibrated_integer import IntegerNoise
+from dpfast.privacy import ZCDP, Approx, Pure
+from dpfast.rng import InsecureGenerator
+from dpfast.sources import as_source
+from dpfast.statistics.tree import api, consistency
+from dpfast.statistics.tree.counts import TreeCounts
+
+RNG = np.random.default_rng(12)
+X = RNG.integers(0, 100, 4000).astype(float)
+LOSSES = [{"epsilon": 1.0}, {"rho": 0.3}, {"epsilon": 0.5, "delta": 1e-6}]
+NONE = IntegerNoise("laplace", 0, 0, Pure(1))
+
+
+def exact(data, **kw):
+    """The answer without noise."""
+    with patch.object(IntegerNoise, "draw", lambda self, size, generator: np.zeros(size, int)):
+        return dp.tree_histogram(data, epsilon=1, **kw)
+
+
+def matrix(bins, fan_out):
+    """Which bins each node has, by definition, the top first."""
+    levels, width = [], 1
+    for size in reversed(consistency.level_sizes(bins, fan_out)):
+        levels.insert(0, [[float(i // width == node) for i in range(bins)] for node in range(size)])
+        width *= fan_out
+    return np.concatenate(levels)
+
+
+# ---- The tree. ----
+
+TREES = [(1, 2), (7, 2), (16, 4), (27, 3), (13, 3), (5, 8), (10, 3), (8, 2)]
+
+
+@pytest.mark.parametrize(("bins", "fan_out"), TREES)
+def test_estimates_are_those_of_least_squares(bins, fan_out):
+    nodes = matrix(bins, fan_out)
+    noisy = RNG.normal(size=len(nodes))
+    ends = np.cumsum(consistency.level_sizes(bins, fan_out))[:-1]
+    found = consistency.consistent(np.split(noisy, ends), fan_out)
+    right = np.linalg.lstsq(nodes, noisy, rcond=None)[0]
+    assert np.allclose(found, right)
+    # Planted: the counts of the bins alone.
+    assert len(nodes) == bins or not np.allclose(found, noisy[-bins:])
+    shares = np.clip(bins - 0.25 - np.arange(bins), 0, 1) - np.clip(0.5 - np.arange(bins), 0, 1)
+    own = consistency.weights(bins, fan_out, 0.5, bins - 0.25)
+    assert own @ noisy == pytest.approx(shares @ right)
+    sums = consistency.level_sums(np.arange(bins), fan_out)
+    assert np.concatenate(sums).tolist() == (nodes @ np.arange(bins)).tolist()
+
+
+@pytest.mark.parametrize(("bins", "fan_out"), TREES)
+def test_the_mean_variance_of_prefixes(bins, fan_out):
+    nodes = matrix(bins, fan_out)
+    covariance = np.linalg.inv(nodes.T @ nodes)
+    prefixes = np.tril(np.ones((bins, bins)), -1)
+    mean = np.mean([row @ covariance @ row for row in prefixes])
+    said = consistency.spread_of_prefixes(bins, fan_out)
+    full = all(size % fan_out == 0 for size in consistency.level_sizes(bins, fan_out)[1:])
+    assert said == pytest.approx(mean) if full else mean < said
+
+
+@pytest.mark.parametrize(("bins", "fan_out"), [*TREES, (29, 3), (30, 4)])
+def test_every_bin_is_like_one_of_those_that_are_named(bins, fan_out):
+    def shape(i):
+        own = np.sort(np.abs(consistency.weights(bins, fan_out, i, i + 1)))
+        return tuple(own[own > 1e-12].round(9))
+
+    named = {shape(i) for i in consistency.kinds_of_bins(bins, fan_out)}
+    assert {shape(i) for i in range(bins)} == named
+
+
+@pytest.mark.parametrize("loss", [Pure(1), ZCDP(0.1), Approx(1, 1e-6)], ids=str)
+@pytest.mark.parametrize("neighbors", ["replace", "add-remove"])
+def test_the_fan_out_is_the_best_of_all(loss, neighbors):
+    """Of 64 bins, where 2, 4, 8 and 64 have nothing but full nodes: by the variances themselves."""
+
+    def cost(fan_out):
+        nodes = matrix(64, fan_out)
+        levels = len(consistency.level_sizes(64, fan_out))
+        noise = api.level_noise(loss, neighbors, levels)
+        prefixes = np.tril(np.ones((64, 64)), -1) @ np.linalg.inv(nodes.T @ nodes)
+        return noise.deviation**2 * np.trace(prefixes @ np.tril(np.ones((64, 64)), -1).T)
+
+    found = api.best_fan_out(64, loss, neighbors)
+    assert found in consistency.fan_outs(64)
+    assert cost(found) <= min(map(cost, [2, 4, 8, 64])) * 1.1
+    assert cost(64) > 1.5 * cost(found)  # planted: no tree
+
+
+# ---- What a row changes. ----
+
+
+@pytest.mark.parametrize("relation", ["replace", "add-remove"])
+@pytest.mark.parametrize(("bins", "fan_out"), [(8, 2), (7, 2), (9, 3), (4, 4)])
+def test_no_neighbor_moves_further_than_the_noise_is_made_for(relation, bins, fan_out):
+    edges = np.arange(bins + 1.0)
+    values = [*(edges[:-1] + 0.5), -1.0, math.nan]
+
+    def counts(rows):
+        made = quoted(
+            dp.tree_histogram, rows, bins=edges.tolist(), fan_out=fan_out, epsilon=1,
+            neighbors=relation,
+        )  # fmt: skip
+        return np.concatenate(api.level_sums(made.reduce(as_source(np.array(rows))), fan_out)), made
+
+    vectors = {x: counts([x, 0.5])[0] for x in values}
+    less, made = counts([0.5])
+    if relation == "replace":
+        pairs = list(itertools.combinations(vectors.values(), 2))
+    else:
+        pairs = [(one, less) for one in vectors.values()]
+    levels = len(consistency.level_sizes(bins, fan_out))
+    most = levels * (2 if relation == "replace" else 1)
+    moves = [np.abs(a - b) for a, b in pairs]
+    assert max(move.sum() for move in moves) == most  # reached
+    assert max((move**2).sum() for move in moves) == most and max(map(np.max, moves)) == 1
+    assert made.noise.scale == most
+    # Planted: the noise of a histogram.
+    flat = quoted(dp.histogram, [0.5], bins=edges.tolist(), epsilon=1, neighbors=relation)
+    assert (flat.noise.scale < most) == (levels > 1)
+
+
+@pytest.mark.parametrize("loss", LOSSES, ids=str)
+@pytest.mark.parametrize("relation", ["replace", "add-remove"])
+def test_the_variance_of_a_range_is_the_one_that_is_said(loss, relation):
+    mechanism = quoted(
+        dp.tree_histogram, X, bins=27, bounds=(0, 27), fan_out=3, neighbors=relation, **loss
+    )
+    counts, rng = np.zeros(27, np.int64), InsecureGenerator(4)
+    found = np.array([mechanism.finish(counts, rng).counts for _ in range(1500)])
+    for first, stop in [(0, 1), (0, 9), (4, 22), (0, 27)]:
+        own = consistency.weights(27, 3, first, stop)
+        said = mechanism.noise.deviation**2 * float(own @ own)
+        drawn = found[:, first:stop].sum(axis=1)
+        ratio = drawn.var() / said
+        assert abs(ratio - 1) < 0.25 and abs(drawn.mean()) < 5 * math.sqrt(said / 1500)
+        # Planted: independent bins.
+        flat = mechanism.noise.deviation**2 * (stop - first)
+        assert stop - first < 9 or drawn.var() < 0.6 * flat
+
+
+# ---- Answers. ----
+
+
+def test_without_noise_it_is_a_histogram():
+    for kw in ({"bins": 20, "bounds": (0, 100)}, {"bins": [0, 3, 50.5, 99]}):
+        found = exact(X, **kw)
+        counts, edges = np.histogram(X, kw["bins"], kw.get("bounds"))
+        assert np.allclose(found.counts, counts) and found.edges.tolist() == edges.tolist()
+        assert found.total == pytest.approx(counts.sum())
+        assert np.allclose(found.cumulative, np.r_[0, np.cumsum(counts)])
+    tree = exact(X, bins=100, bounds=(0, 100))
+    assert tree.range(20, 65) == pytest.approx(np.sum((X >= 20) & (X < 65)))
+    assert tree.range(-5, 1e9) == pytest.approx(len(X)) and tree.range(7, 7) == 0
+    assert tree.cdf(50) == pytest.approx(np.mean(X < 50))
+    assert (tree.cdf(-1), tree.cdf(100)) == (0, 1)
+    for q in (0.001, 0.25, 0.5, 0.9, 1):
+        x = tree.quantile(q)
+        assert tree.cdf(x) == pytest.approx(q) and abs(x - np.quantile(X, q)) <= 1
+    some = exact(X, bins=[0, 50, 100], where=X > 9)
+    assert some.counts.tolist() == np.histogram(X[X > 9], [0, 50, 100])[0].tolist()
+
+
+def test_a_range_within_bins_takes_a_share():
+    tree = TreeCounts(np.array([10.0, 20, 0]), np.array([0.0, 10, 20, 30]), 4, NONE)
+    assert tree.range(5, 12) == pytest.approx(9) and tree.cdf(5) == pytest.approx(5 / 30)
+    assert tree.quantile(1 / 3) == pytest.approx(10)
+
+
+def test_what_ascends():
+    """From sums that do not; nowhere further from the truth than these are at their worst."""
+    for seed in range(50):
+        rng = np.random.default_rng(seed)
+        truth = rng.integers(0, 3, 40).astype(float)
+        counts = truth + rng.normal(0, 3, 40)
+        tree = TreeCounts(counts, np.arange(41.0), 4, NONE)
+        sums, right = np.r_[0, np.cumsum(counts)], np.r_[0, np.cumsum(truth)]
+        assert (np.diff(tree.cumulative) >= 0).all() and tree.cumulative[0] == 0
+        assert np.abs(tree.cumulative - right).max() <= np.abs(sums - right).max() + 1e-9
+        assert (np.diff(sums) < 0).any()  # planted: the sums themselves
+        quantiles = [tree.quantile(q) for q in np.linspace(0, 1, 21)]
+        assert (np.diff(quantiles) >= 0).all() and 0 <= quantiles[0] <= quantiles[-1] <= 40
+        shares = [tree.cdf(x) for x in np.linspace(-1, 41, 85)]
+        assert (np.diff(shares) >= 0).all() and (shares[0], shares[-1]) == (0, 1)
+    nothing = TreeCounts(np.array([-1.0, -2.0]), np.array([0.0, 1, 2]), 2, NONE)
+    assert (nothing.cdf(1), nothing.quantile(0.5)) == (0.5, 1.0)
+
+
+def test_categories():
+    words = np.array(["bad", "fair", "good"])[RNG.integers(0, 3, 900)]
+    tree = exact(words, categories=["bad", "fair", "good"])
+    each = [np.sum(words == one) for one in tree.edges]
+    assert np.allclose(tree.counts, each)
+    assert tree.range("fair", "good") == pytest.approx(each[1] + each[2])
+    assert tree.cdf("fair") == pytest.approx((each[0] + each[1]) / 900)
+    assert (tree.quantile(0.01), tree.quantile(0.5), tree.quantile(1)) == ("bad", "fair", "good")
+    assert exact(X % 3, categories=[0, 1, 2]).range(1, 1) == pytest.approx(np.sum(X % 3 == 1))
+    with pytest.raises(ArgumentError, match="lo must be one of the categories"):
+        tree.range("worse", "good")
+
+
+def test_times():
+    days = np.datetime64("2024-01-01") + RNG.integers(0, 100, 2000)
+    bounds = (dt.date(2024, 1, 1), dt.date(2024, 4, 10))
+    tree = exact(days, bins=10, bounds=bounds)
+    assert tree.edges.dtype.kind == "M" and tree.total == pytest.approx(2000)
+    middle = np.datetime64("2024-02-20")
+    assert tree.range(bounds[0], middle) == pytest.approx(np.sum(days < middle), abs=9)
+    assert abs(tree.quantile(0.5) - np.sort(days)[1000]) < np.timedelta64(3, "D")
+    assert tree.cdf(dt.date(2024, 4, 10)) == 1 and tree.cdf(dt.date(1999, 1, 1)) == 0
+    spans = (days - days.min()).astype("m8[s]")
+    tree = exact(spans, bins=10, bounds=(dt.timedelta(0), dt.timedelta(100)))
+    assert tree.range(dt.timedelta(0), dt.timedelta(50)) == pytest.approx(
+        np.sum(spans < np.timedelta64(50, "D")), abs=1e-6
+    )
+
+
+# ---- Error bars. ----
+
+
+@pytest.mark.parametrize("loss", LOSSES, ids=str)
+def test_error_bars(loss):
+    mechanism = quoted(dp.tree_histogram, X, bins=30, bounds=(0, 30), fan_out=3, **loss)
+    counts, rng = np.zeros(30, np.int64), InsecureGenerator(6)
+    trees = [mechanism.finish(counts, rng) for _ in range(1500)]
+    limit = 0.05 + 5 * math.sqrt(0.05 / 1500)
+    for lo, hi in [(0, 1), (2, 29), (0, 30), (3.5, 11.25)]:
+        off = np.abs([tree.range(lo, hi) for tree in trees])
+        bar = trees[0].half_width(lo, hi)
+        assert np.mean(off > bar) <= limit < np.mean(off > 0.4 * bar)
+    each = mechanism.error(None, 0.95).half_width
+    assert each == pytest.approx(max(trees[0].half_width(i, i + 1) for i in range(30)))
+
+
+@pytest.mark.parametrize("loss", [Pure(1), ZCDP(0.1), Approx(1, 1e-6)], ids=str)
+def test_the_bound_of_a_weighted_sum(loss):
+    noise, own = api.level_noise(loss, "add-remove", 2), np.array([1.0, -0.5, 0.25, 0])
+    drawn = noise.draw(40_000, InsecureGenerator(1)).reshape(-1, 4) @ own
+    for failure in (0.1, 0.01):
+        bar = noise.weighted_within(own, failure)
+        assert np.mean(np.abs(drawn) > bar) < failure < np.mean(np.abs(drawn) > 0.4 * bar)
+    assert noise.weighted_within(np.zeros(3), 0.1) == 0
+
+
+# ---- Refusals. ----
+
+
+def test_what_is_refused():
+    given = {"bounds": (0, 1), "epsilon": 1}
+    for kw, error, words in [
+        ({"bins": [[0, 1], [0, 1]]}, ArgumentError, "bins"),
+        ({"bins": 3, "fan_out": 1}, ArgumentError, "fan_out"),
+        ({}, ArgumentError, "bins"),
+    ]:
+        with pytest.raises(error, match=words):
+            dp.tree_histogram(X, **{**given, **kw})
+    tree = exact(X, bins=4, bounds=(0, 100))
+    for call, error in [
+        (lambda: tree.range(5, 2), ArgumentError),
+        (lambda: tree.range("a", 2), ArgumentTypeError),
+        (lambda: tree.cdf(math.nan), ArgumentError),
+        (lambda: tree.quantile(1.5), ArgumentError),
+        (lambda: tree.half_width(0, 9, confidence=1), ArgumentError),
+    ]:
+        with pytest.raises(error):
+            call()
+    days = exact(
+        np.array(["2024-01-05"], "M8[D]"), bins=np.array(["2024-01-01", "2024-02-01"], "M8[D]")
+    )
+    with pytest.raises(ArgumentTypeError, match="a time"):
+        days.cdf("no day")
