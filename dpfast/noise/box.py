@@ -185,7 +185,7 @@ def box_noise(
     if k > 1 and of_box <= deviation:
         spent = loss if isinstance(loss, ZCDP) else Pure(size)
         return BoxNoise("box", box, spent, of_box, epsilon=epsilon)
-    if shares is None or plain.distribution == "laplace":
+    if shares is None or isinstance(plain.loss, Pure):
         shares = [Fraction(1, k)] * len(box)
     each = tuple(
         integer_noise(loss, Sensitivity(1 / share, k * most, most**2 / share), plain.distribution)
@@ -194,7 +194,7 @@ def box_noise(
         for most, share in zip(box, shares, strict=True)
     )
     spent = plain.loss
-    if isinstance(spent, Pure):
+    if plain.distribution == "laplace" and isinstance(spent, Pure):
         spent = laplace_loss(size, k, min(filter(None, box), default=1))
     return BoxNoise(plain.distribution, box, spent, deviation, each)
 

@@ -183,7 +183,7 @@ def vectors(l1, most):
 )
 def test_what_noise_for_a_vector_is_charged(epsilon, l1, most):
     """Enumerated: all ways to divide a move, each coordinate with noise of scale l1 / epsilon."""
-    noise = integer_noise(Pure(F(epsilon)), Sensitivity(1, l1, l1**2, most))
+    noise = integer_noise(Pure(F(epsilon)), Sensitivity(l1 // most + 1, l1, l1**2, most))
     assert noise.distribution == "laplace" and noise.scale == l1 / F(epsilon)
     price = noise.loss.to_zcdp().rho
     h, worst = F(epsilon) / l1, 0.0

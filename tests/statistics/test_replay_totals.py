@@ -30,7 +30,7 @@ from ..support.battery import same
 from ..support.pairwise import quick_rows
 
 AR, REP = "add-remove", "replace"
-LOSSES = [Pure(1), Approx(1, 1e-6), Approx(0.03, 1e-4), ZCDP(0.02), ZCDP(30)]
+LOSSES = [Pure(1), Pure(4), Approx(1, 1e-6), Approx(0.03, 1e-4), ZCDP(0.02), ZCDP(30)]
 
 #: Inside the bounds, at both, beyond, and what is no number.
 NUMBERS = (-1.0, 0.3, 2.5, 1e308, math.nan)
@@ -213,6 +213,8 @@ def lost(noise, moved, loss, less=1):
             rho = sum(e + math.expm1(-e) * h / math.sinh(h) for e, h in each)
             return rho / float(loss.rho) - 1
         return float(epsilon / loss.epsilon - 1)
+    if distributions == {"staircase"}:  # of stairs as high as the loss
+        return float(sum(math.ceil(move / loss.epsilon) for move in moved) - 1)
     squares = sum(m * m for m in moved)
     if distributions == {"gaussian"}:
         return float(squares / 2 / loss.rho - 1)

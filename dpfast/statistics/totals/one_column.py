@@ -131,7 +131,7 @@ class OfCells:
         That of a variance holds for any number of rows.
         """
         size = self.cells.span ** (2 if self.squares else 1)
-        return replace(self, loss=self.noises(size, 1).loss)
+        return replace(self, loss=self.noises(size, 1 if self.known else 2).loss)
 
     def width(self, part: Fraction) -> float:
         """Return a part of the distance of the bounds, at most all of it."""

@@ -1,0 +1,143 @@
+"""Staircase noise on integers, which is the least for pure differential privacy.
+
+Let an integer have the sensitivity D, and let the stair of z be
+
+    stair(z) = the least l >= 0 with |z| <= R + l D,
+
+for a public core R of 0 .. D - 1. Noise z has a probability proportional to b^stair(z), with
+b = e^-epsilon: 2 R + 1 numbers on stair 0, and 2 D on each one above (Geng and Viswanath, "The
+optimal mechanism in differential privacy", ISIT 2014; IEEE Transactions on Information Theory 62,
+2016).
+
+*Loss.* If |d| <= D and |z| <= R + l D, then |z + d| <= R + (l + 1) D. So a move by at most D takes
+no z up or down by more than one stair, no probability changes by more than a factor b or 1 / b, and
+the noise is epsilon-DP. That holds for every core, and is a statement about the integers that are
+drawn: nothing is rounded. Among all noise for a sensitivity D there is none with less variance or
+mean size than the best staircase (Geng and Viswanath). For D = 1 it is discrete Laplace noise.
+Laplace noise with many cells a sensitivity is a staircase of many flat steps.
+
+In zCDP it is charged what any pure loss is, epsilon tanh(epsilon / 2). It costs hardly less: the
+loss is epsilon or -epsilon but for R < z < D - R, both of which are on the first stair.
+
+*The core.* With a core of g D and many cells the variance is D^2 times a function of g and b with
+one minimum,
+
+    g = ((b (1 + b) / 2)^(1/3) - b) / (1 - b),
+
+the published formula, in a form without cancellation. Of the standard deviation of Laplace noise
+that leaves .98, .92, .83, .61 and .21 at an epsilon of 1, 2, 3, 5 and 10, and of its mean size .96,
+.86, .73, .49 and .15: less at every epsilon, by both. (The least mean size has g = 1 / (1 +
+e^(epsilon / 2)), and a larger variance.)
+
+*Sampling.* Draw one of two regions, the core with weight 2 R + 1 and what is beyond with weight
+2 D b (`choice.Weights`, exact), an integer k with P(k) = (1 - b) b^k for k >= 0, and a uniform one
+of the region's numbers. The core is kept if k = 0; beyond it, k + 1 is the stair. So stair 0 has
+the weight (2 R + 1) (1 - b), and stair l >= 1 has 2 D b (1 - b) b^(l - 1). k is a discrete Laplace
+number of scale 1 / epsilon that is not negative.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .._kernels.rng import BitStream
+from ..privacy import float_down
+from .choice import Weights, slots
+from .distributions.discrete import laplace_noise
+
+Integers = NDArray[np.int64]
+
+_TRIALS = 1 << 14
+_DISTANCES = np.array([0.0, 1.0])  # of the core, and of the first stair beyond
+
+
+def best_core(epsilon: float) -> float:
+    """Return the core of the least variance, as a part of the sensitivity."""
+    b = math.exp(-epsilon)
+    return (math.cbrt(b * (1 + b) / 2) - b) / -math.expm1(-epsilon)
+
+
+@dataclass(frozen=True, slots=True)
+class Staircase:
+    """Staircase noise for an integer of sensitivity `step`; `core` is R of the derivation.
+
+    `epsilon` is a float64, at most what is spent.
+    """
+
+    epsilon: float
+    step: int
+    core: int
+
+    @classmethod
+    def of(cls, epsilon: Fraction, step: int) -> Staircase:
+        """Return the noise of the least variance for a loss and a sensitivity."""
+        rate = float_down(epsilon)
+        return cls(rate, step, min(int(best_core(rate) * step), step - 1))
+
+    @property
+    def weights(self) -> tuple[float, float]:
+        """The parts of the core and of all beyond, in units of a number of the core."""
+        rate = self.epsilon
+        return (2 * self.core + 1) * -math.expm1(-rate), 2 * self.step * math.exp(-rate)
+
+    @property
+    def deviation(self) -> float:
+        """Standard deviation.
+
+        The noise is the mixture of uniform numbers of the boxes |z| <= a, a = R + l D, with weights
+        b^l (2 a + 1), of variance a (a + 1) / 3. So it is made of the powers of a geometric l.
+        """
+        b, fall = math.exp(-self.epsilon), -math.expm1(-self.epsilon)
+        r, d = float(self.core), self.step / fall
+        one, two, three = b, b * (1 + b), b * (1 + 4 * b + b * b)
+        first = r + d * one
+        second = r * r + 2 * r * d * one + d * d * two
+        third = r**3 + 3 * r * r * d * one + 3 * r * d * d * two + d**3 * three
+        return math.sqrt((2 * third + 3 * second + first) / (2 * first + 1) / 3)
+
+    def within(self, failure: float) -> int:
+        """Return what a number exceeds in size with at most a failure probability.
+
+        Within a stair the tail is a line: P(|Z| > R + g D + j) is that of j = 0, times
+        1 - (1 - b) j / D. Up to 2**-40 of it is added for rounding.
+        """
+        inside, beyond = self.weights
+        total, fall = inside + beyond, -math.expm1(-self.epsilon)
+        if failure >= beyond / total:
+            size = min(float(self.core), max(0.0, ((1 - failure) * total / fall - 1) / 2))
+        else:
+            stairs = math.floor(math.log(beyond / total / failure) / self.epsilon)
+            left = failure * total / beyond * math.exp(self.epsilon * stairs)
+            part = min(1.0, max(0.0, (1 - left) / fall))
+            size = self.core + (stairs + part) * self.step
+        return math.ceil(size * (1 + 2.0**-40))
+
+    def fill(self, out: Integers, stream: BitStream) -> None:
+        """Fill `out` with noise.
+
+        Trials are made in batches and kept in order; those beyond the last place are dropped
+        unseen.
+        """
+        counts = np.array([2 * self.core + 1, 2 * self.step])
+        regions, scale = Weights(_DISTANCES, self.epsilon, counts), 1 / Fraction(self.epsilon)
+        start = 0
+        while start < out.size:
+            trials = min(_TRIALS, 16 + 2 * (out.size - start))
+            beyond = regions.draw(trials, Fraction, stream)
+            k = np.empty(trials, np.int64)
+            laplace_noise(k, scale, stream)
+            kept = (k >= 0) & ((beyond == 1) | (k == 0))
+            beyond, k = beyond[kept], k[kept]
+            numbers = self.places(beyond, k, slots(counts[beyond], stream))[: out.size - start]
+            out[start : start + numbers.size] = numbers
+            start += numbers.size
+
+    def places(self, beyond: Integers, k: Integers, number: Integers) -> Integers:
+        """Return the numbers of regions, stairs and places there, as in the derivation."""
+        size = self.core + 1 + k * self.step + (number >> 1)
+        return np.where(beyond == 1, np.where(number & 1, -size, size), number - self.core)

@@ -1,0 +1,256 @@
+"""Staircase noise: its exact law, its loss for every move, its samples, its error bars."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from fractions import Fraction as F
+
+import mpmath
+import numpy as np
+import pytest
+from scipy.stats import chisquare
+
+import dpfast as dp
+from dpfast.budget.budget import quoted
+from dpfast.noise import staircase as room
+from dpfast.noise.calibrated_integer import integer_noise
+from dpfast.noise.sensitivity import Sensitivity
+from dpfast.noise.staircase import Staircase, best_core
+from dpfast.privacy import ZCDP, Approx, Draws, Pure
+from dpfast.rng import InsecureGenerator
+
+from ..reference.noise import staircase as reference
+
+STAIRS = 4
+SMALL = [(1, 0), (2, 0), (2, 1), (3, 1), (5, 0), (5, 2), (7, 3), (7, 6)]
+
+
+def shipped(monkeypatch, step, core, b, stairs=STAIRS):
+    """The law of `fill`, up to a factor: all that its random bits can be, one after the other."""
+    found = {}
+    monkeypatch.setattr(room, "slots", lambda limit, stream: np.arange(len(limit)) % limit)
+    for beyond, k in itertools.product((0, 1), range(-1, stairs)):
+        weights = []
+
+        class Regions:
+            def __init__(self, distance, c, count, beyond=beyond, kept=weights):
+                assert distance.tolist() == [0, 1] and c == 1.25
+                kept[:] = count.tolist()
+                self.beyond = beyond
+
+            def draw(self, size, exact, stream):
+                return np.full(size, self.beyond)
+
+        def laplace(out, scale, stream, k=k, kept=weights):
+            assert scale == F(4, 5)
+            if len(kept) == 3:  # none of the trials before was kept
+                raise StopIteration
+            kept.append(0)
+            out[...] = k
+
+        monkeypatch.setattr(room, "Weights", Regions)
+        monkeypatch.setattr(room, "laplace_noise", laplace)
+        out = np.empty(2 * step if beyond else 2 * core + 1, np.int64)
+        try:
+            Staircase(1.25, step, core).fill(out, None)
+        except StopIteration:
+            continue
+        # The weight of the region times P(k), for each number of it.
+        for z in out.tolist():
+            share = F(weights[beyond], out.size) * b**beyond * (1 - b) * b**k
+            found[z] = found.get(z, 0) + share
+    return found
+
+
+@pytest.mark.parametrize(("step", "core"), SMALL)
+@pytest.mark.parametrize("b", [F(1, 3), F(9, 10)])
+def test_what_is_drawn_is_the_staircase(step, core, b, monkeypatch):
+    """Every input of the sampler, with exact weights: b to the stair, and so every move costs."""
+    found = shipped(monkeypatch, step, core, b)
+    wanted = reference.law(b, [core], [step], STAIRS)
+    assert len(found) == len(wanted) == 2 * core + 1 + 2 * STAIRS * step
+    assert {z: p / found[0] for z, p in found.items()} == {z: p for (z,), p in wanted.items()}
+    listed = {(z,): p for z, p in found.items()}
+    assert reference.worst_ratio(listed, [step], STAIRS, step) == 1 / b
+    assert reference.worst_ratio(listed, [step + 1], STAIRS, step) > 1 / b  # the control
+
+
+@pytest.mark.parametrize("fault", ["core for any k", "stairs too narrow", "a number twice"])
+def test_a_sampler_with_a_fault_would_be_caught(fault, monkeypatch):
+    b, step, core = F(1, 3), 5, 1
+    if fault == "core for any k":
+        found = shipped(monkeypatch, step, core, b)
+        for z in range(-core, core + 1):
+            found[z] *= 1 / (1 - b)
+    elif fault == "stairs too narrow":
+        found = shipped(monkeypatch, step - 1, core, b)
+    else:
+        places = Staircase.places
+        monkeypatch.setattr(Staircase, "places", lambda self, *a: np.maximum(places(self, *a), -6))
+        found = shipped(monkeypatch, step, core, b)
+    listed = {(z,): p for z, p in found.items()}
+    assert reference.worst_ratio(listed, [step], STAIRS, step) > 1 / b
+
+
+def law(noise, reach):
+    """The probabilities of -reach .. reach."""
+    z = np.arange(-reach, reach + 1)
+    stairs = np.maximum(0, -((noise.core - abs(z)) // noise.step))
+    inside, beyond = noise.weights
+    return z, np.exp(-noise.epsilon * stairs) * -math.expm1(-noise.epsilon) / (inside + beyond)
+
+
+@pytest.mark.parametrize(("epsilon", "step", "core"), [(0.5, 4, 2), (1.6, 7, 2), (4.0, 30, 6)])
+def test_samples_fit_and_those_of_other_stairs_do_not(epsilon, step, core):
+    noise, size = Staircase(epsilon, step, core), 100_000
+    drawn = np.empty(size, np.int64)
+    noise.fill(drawn, InsecureGenerator(11).stream())
+
+    def p_value(other):
+        z, p = law(other, 400)
+        assert abs(p.sum() - 1) < 1e-9
+        p = size * p
+        often = p > 10
+        seen = np.array([np.count_nonzero(drawn == value) for value in z[often].tolist()])
+        rest = size - p[often].sum()
+        return chisquare([*seen, size - seen.sum()], [*p[often], rest], sum_check=False).pvalue
+
+    assert p_value(noise) > 1e-3
+    assert p_value(Staircase(epsilon * 1.05, step, core)) < 1e-6
+    assert p_value(Staircase(epsilon, step, core - 1)) < 1e-6
+
+
+@pytest.mark.parametrize("step", [1, 2, 9, 40])
+@pytest.mark.parametrize("epsilon", [0.3, 1.7, 5.0])
+def test_deviation_and_error_bars_are_those_of_the_law(epsilon, step):
+    noise = Staircase.of(F(epsilon), step)
+    z, p = law(noise, math.ceil(60 / epsilon) * step)
+    assert noise.deviation == pytest.approx(math.sqrt((p * z * z).sum()), rel=1e-9)
+    for failure in (0.9, 0.5, 0.3, 0.1, 0.05, 1e-3, 1e-9):
+        size = noise.within(failure)
+        assert p[abs(z) > size].sum() <= failure * (1 + 1e-9)
+        assert size < 2 or p[abs(z) > size - 2].sum() > failure  # and hardly more
+        assert size == 0 or p[abs(z) > 0.6 * size - 1].sum() > failure  # the control
+    if step == 1:
+        assert noise.core == 0
+        geometric = np.exp(-noise.epsilon * abs(z)) * math.tanh(noise.epsilon / 2)
+        np.testing.assert_allclose(p, geometric, rtol=1e-9)
+
+
+@pytest.mark.parametrize("epsilon", [1e-6, 0.1, 1.0, 2.0, 5.0, 20.0])
+def test_the_core_is_the_published_one_and_the_best(epsilon):
+    with mpmath.workdps(60):
+        b = mpmath.exp(-mpmath.mpf(epsilon))
+        root = mpmath.cbrt(b - 2 * b**2 + 2 * b**4 - b**5)
+        wanted = -b / (1 - b) + root / (2 ** (mpmath.mpf(1) / 3) * (1 - b) ** 2)
+        assert best_core(epsilon) == pytest.approx(float(wanted), rel=1e-9)
+    if epsilon >= 0.1:
+        step = 1 << 30
+        best = Staircase.of(F(epsilon), step)
+        for off in (0.98, 1.02):
+            assert Staircase(epsilon, step, int(off * best.core)).deviation > best.deviation
+
+
+def mean_size(noise):
+    """The mean of |Z|, in steps, for many cells."""
+    b, g = math.exp(-noise.epsilon), noise.core / noise.step
+    stair = np.arange(1, 2000)
+    inside, beyond = (x / noise.step for x in noise.weights)
+    far = (beyond * (1 - b) * b ** (stair - 1) * (g + stair - 0.5)).sum()
+    return (inside * g / 2 + far) / (inside + beyond)
+
+
+def test_it_beats_laplace_noise_at_every_epsilon_by_both_measures():
+    """What the docstring says of it, and the control: a core twice as large loses."""
+    step = 1 << 40
+    said = {1: (0.98, 0.96), 2: (0.92, 0.86), 3: (0.83, 0.73), 5: (0.61, 0.49), 10: (0.21, 0.15)}
+    for epsilon in (0.25, 0.5, 1, 1.5, 2, 3, 5, 10, 20):
+        noise = Staircase.of(F(epsilon), step)
+        of_laplace = noise.deviation / step * epsilon / math.sqrt(2), mean_size(noise) * epsilon
+        assert max(of_laplace) < 1
+        if epsilon in said:
+            assert of_laplace == pytest.approx(said[epsilon], abs=0.005)
+    large = Staircase(5.0, step, 6 * Staircase.of(F(5), step).core)
+    assert large.deviation > step * math.sqrt(2) / 5
+
+
+# ---- What is taken, and what it is charged ----
+
+
+def test_it_is_taken_by_public_numbers_where_one_integer_differs():
+    def taken(loss, sensitivity):
+        return integer_noise(loss, sensitivity).distribution
+
+    cells = Sensitivity.of_one(1 << 40)
+    assert [taken(Pure(e), cells) for e in (1, 1.5, 1.6, 2, 500)] == [
+        *["laplace"] * 2, *["staircase"] * 3,
+    ]  # fmt: skip
+    assert taken(Pure(5), Sensitivity.of_one(1)) == "laplace"  # which is a staircase
+    assert taken(Pure(5), Sensitivity(2, 1 << 40, 1 << 80)) == "laplace"
+    assert taken(Pure(5), Sensitivity(1, 1 << 40, 1 << 80, 1 << 39)) == "laplace"
+    assert taken(ZCDP(50), cells) != "staircase"
+    assert taken(Approx(20, 1e-6), cells) == "staircase"
+    assert taken(Approx(1, 1e-6), cells) != "staircase"
+    noise = integer_noise(Approx(20, 1e-6), cells)
+    assert noise.loss == Pure(20)  # the delta is not spent
+    named = integer_noise(Pure(5), cells, "laplace")
+    assert named.distribution == "laplace" and named.deviation > noise.deviation
+
+
+@pytest.mark.parametrize("bits", [10, 40, 70, 140])
+def test_large_integers_are_divided_first(bits):
+    noise = integer_noise(Pure(3), Sensitivity.of_one(3 << bits))
+    assert noise.distribution == "staircase" and noise.scale <= 1 << 40
+    # The noise covers what is left of a move after rounding down.
+    assert noise.stairs.step >= -(-(3 << bits) >> noise.shift) + (noise.shift > 0)
+    small = integer_noise(Pure(3), Sensitivity.of_one(3 << 20))
+    assert noise.deviation == pytest.approx(math.ldexp(small.deviation, bits - 20), rel=1e-3)
+    values = np.array(noise.add([0] * 4000, InsecureGenerator(3)), float)
+    assert values.std() == pytest.approx(noise.deviation, rel=0.1)
+    assert abs(values).max() >= noise.within(0.05)
+    assert np.mean(abs(values) > noise.within(0.05)) == pytest.approx(0.05, abs=0.02)
+
+
+@pytest.mark.parametrize("epsilon", ["0.2", "1.7", "4", "9"])
+@pytest.mark.parametrize(("step", "core"), [(6, 1), (9, 3), (9, 4)])
+def test_its_price_in_rho(epsilon, step, core):
+    """Order by order, for all moves: never above that of a pure loss; that of Laplace is passed."""
+    with mpmath.workdps(40):
+        e = mpmath.mpf(epsilon)
+        price = mpmath.mpf(str(float(Pure(F(epsilon)).to_zcdp().rho)))
+        numbers = range(-core - 40 * step, core + 41 * step)
+        p = {z: mpmath.exp(-e * reference.stair([z], [core], [step])) for z in numbers}
+        whole = mpmath.fsum(p.values())
+        worst = mpmath.mpf(0)
+        for moved in range(1, step + 1):
+            pairs = {}  # the distribution of the loss, which takes three values
+            for z, weight in p.items():
+                if z - moved in p:
+                    loss = mpmath.log(weight / p[z - moved])
+                    near = int(mpmath.nint(loss / e))
+                    assert abs(near) <= 1 and mpmath.almosteq(loss, near * e, abs_eps=1e-30)
+                    pairs[near] = pairs.get(near, 0) + weight / whole
+
+            def used(t, pairs=pairs):
+                return mpmath.log(mpmath.fsum(w * mpmath.exp(t * e * n) for n, w in pairs.items()))
+
+            for t in (mpmath.mpf(10) ** (x / 4) for x in range(-20, 13)):
+                worst = max(worst, used(t) / t / (1 + t))
+        assert worst <= price * (1 + 1e-4)
+        assert worst > 0.85 * price
+        laplace = Draws(F(epsilon), cells=step).to_zcdp().rho
+        assert worst > float(laplace) or e < 1  # the control: that of other noise
+
+
+def test_a_release_is_charged_for_a_staircase_and_says_its_error():
+    x = np.linspace(0, 9, 400)
+    kw = {"bounds": (0, 9), "neighbors": "replace", "epsilon": 4}
+    budget = dp.Budget(rho=9)
+    dp.sum(x, budget=budget, **kw)
+    assert budget.history[0].loss == Pure(4)
+    assert budget.spent["rho"] == Pure(4).to_zcdp().rho
+    half = quoted(dp.sum, x, **kw).error(len(x), 0.9).half_width
+    found = [dp.sum(x, rng=InsecureGenerator(i), **kw) - x.sum() for i in range(800)]
+    assert np.mean(np.abs(found) > half) == pytest.approx(0.1, abs=0.04)
+    assert half < 0.75 * 9 / 4 * math.log(10)  # that of Laplace noise
