@@ -12,7 +12,7 @@ Let D1 and D2 be the L1 and the L2 sensitivity of a vector of integers.
   (float64 holds a sample exactly up to 2**53, beyond 2**13 standard deviations. What lies there
   weighs less than any part of delta.)
 * Where one integer differs, by at most D1, staircase noise is epsilon-DP and has the least variance
-  of all (`staircase`). It is taken for an epsilon where that is less by a twentieth of the standard
+  of all (`stairs`). It is taken for an epsilon where that is less by a twentieth of the standard
   deviation at least: from about 1.6 on, for a D1 of many cells. In zCDP it is charged more.
 
 Where several serve, the one with the smallest standard deviation is taken. That is a choice among
@@ -45,7 +45,7 @@ from .additive import amount, analytic
 from .distributions import Gaussian
 from .distributions.discrete import gaussian_integers, laplace_noise
 from .sensitivity import Sensitivity
-from .staircase import Staircase
+from .stairs import Staircase
 
 _FAR = 1 << 40  # the largest scale that the samplers take
 #: The largest part of Laplace's deviation for which a staircase is taken.
@@ -120,12 +120,11 @@ class IntegerNoise:
         if not self.scale or not size:
             return out
         if self.stairs is not None:
-            fill = self.stairs.fill
-            samplers.in_pieces(size, generator.stream(), lambda i, j, own: fill(out[i:j], own))
+            out = self.stairs.draw(size, generator)
         elif self.distribution in ("laplace", "gaussian"):
-            integers = laplace_noise if self.distribution == "laplace" else gaussian_integers
+            fill = laplace_noise if self.distribution == "laplace" else gaussian_integers
             samplers.in_pieces(
-                size, generator.stream(), lambda i, j, own: integers(out[i:j], self.scale, own)
+                size, generator.stream(), lambda i, j, own: fill(out[i:j], self.scale, own)
             )
         else:
             out[...] = samplers.draw_array(

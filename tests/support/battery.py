@@ -283,6 +283,7 @@ CASES = {
 NO_RELEASES = {
     "dp.Budget",
     "dp.audit.recovery_bound",
+    "dp.noise.staircase",
     "dp.privacy.Approx",
     "dp.privacy.Draws",
     "dp.privacy.Pure",

@@ -13,14 +13,15 @@ from scipy.stats import chisquare
 
 import dpfast as dp
 from dpfast.budget.budget import quoted
-from dpfast.noise import staircase as room
+from dpfast.errors import ArgumentError, ArgumentTypeError
+from dpfast.noise import stairs as room
 from dpfast.noise.calibrated_integer import integer_noise
 from dpfast.noise.sensitivity import Sensitivity
-from dpfast.noise.staircase import Staircase, best_core
+from dpfast.noise.stairs import Staircase, best_core
 from dpfast.privacy import ZCDP, Approx, Draws, Pure
 from dpfast.rng import InsecureGenerator
 
-from ..reference.noise import staircase as reference
+from ..reference.noise import stairs as reference
 
 STAIRS = 4
 SMALL = [(1, 0), (2, 0), (2, 1), (3, 1), (5, 0), (5, 2), (7, 3), (7, 6)]
@@ -254,3 +255,46 @@ def test_a_release_is_charged_for_a_staircase_and_says_its_error():
     found = [dp.sum(x, rng=InsecureGenerator(i), **kw) - x.sum() for i in range(800)]
     assert np.mean(np.abs(found) > half) == pytest.approx(0.1, abs=0.04)
     assert half < 0.75 * 9 / 4 * math.log(10)  # that of Laplace noise
+
+
+# ---- The public sampler ----
+
+
+def test_noise_on_a_grid_is_that_of_the_integers():
+    z = dp.noise.staircase(3, 0.5, 100_000, granularity=2.0**-5, rng=InsecureGenerator(2))
+    wanted = np.empty(100_000, np.int64)
+    noise = Staircase.of(F(3), 16)
+    noise.fill(wanted, InsecureGenerator(2).stream())
+    assert np.array_equal(z * 32, wanted)
+    assert z.std() == pytest.approx(noise.deviation / 32, rel=0.02)
+    # Between multiples the next one counts.
+    more = dp.noise.staircase(3, 0.48, 100_000, granularity=2.0**-5, rng=InsecureGenerator(2))
+    assert np.array_equal(more, z)
+    fine = dp.noise.staircase(F(1, 2**30), 1.0, 100, rng=InsecureGenerator(2))
+    assert abs(fine).max() > 2.0**29 and (fine % 1 == 0).all()
+
+
+def test_sizes_and_kinds():
+    assert isinstance(dp.noise.staircase(2), float)
+    assert dp.noise.staircase(2, [1.0, 2.0, 1.0]).shape == (3,)
+    wide = dp.noise.staircase(2, np.array([[1.0], [1e6]]), (2, 500), rng=InsecureGenerator(1))
+    assert abs(wide[0]).max() < 20 and np.median(abs(wide[1])) > 1e5
+    assert not dp.noise.staircase(500, 1.0, 50).any()
+    assert dp.noise.staircase(2, 1.0, 0).shape == (0,)
+
+
+@pytest.mark.parametrize(
+    ("args", "kw", "match"),
+    [
+        ((0,), {}, "epsilon"),
+        ((501,), {}, "epsilon must be at least"),
+        (("x",), {}, "epsilon"),
+        ((1, -1.0), {}, "sensitivity must be"),
+        ((1, 1.0), {"granularity": 3}, "granularity must be"),
+        ((1, 1.0), {"granularity": 2.0**-53}, "granularity must be at least"),
+        ((2.0**-20, 1.0), {"granularity": 2.0**-40}, "granularity must be at least"),
+    ],
+)
+def test_bad_arguments(args, kw, match):
+    with pytest.raises((ArgumentError, ArgumentTypeError), match=match):
+        dp.noise.staircase(*args, **kw)

@@ -47,8 +47,10 @@ from numpy.typing import NDArray
 
 from .._kernels.rng import BitStream
 from ..privacy import float_down
+from ..rng import Generator
 from .choice import Weights, slots
 from .distributions.discrete import laplace_noise
+from .samplers import in_pieces
 
 Integers = NDArray[np.int64]
 
@@ -116,6 +118,12 @@ class Staircase:
             part = min(1.0, max(0.0, (1 - left) / fall))
             size = self.core + (stairs + part) * self.step
         return math.ceil(size * (1 + 2.0**-40))
+
+    def draw(self, size: int, generator: Generator) -> Integers:
+        """Return noise."""
+        out = np.empty(size, np.int64)
+        in_pieces(size, generator.stream(), lambda i, j, own: self.fill(out[i:j], own))
+        return out
 
     def fill(self, out: Integers, stream: BitStream) -> None:
         """Fill `out` with noise.
