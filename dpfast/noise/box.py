@@ -48,14 +48,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 
 import numpy as np
 
 from .._core.error_bars import box_sum
 from .._kernels.rng import BitStream
-from ..privacy import ZCDP, Loss, Pure, pure_within
+from ..privacy import ZCDP, Approx, Loss, Pure, pure_within
 from ..rng import Generator
 from .additive import amount
 from .calibrated_integer import IntegerNoise, integer_noise, laplace_loss
@@ -197,6 +197,44 @@ def box_noise(
     if plain.distribution == "laplace" and isinstance(spent, Pure):
         spent = laplace_loss(size, k, min(filter(None, box), default=1))
     return BoxNoise(plain.distribution, box, spent, deviation, each)
+
+
+def ellipsoid_noise(
+    loss: Approx | ZCDP, sensitivities: Sequence[int], axes: Sequence[Fraction]
+) -> BoxNoise:
+    """Return Gaussian noise for integers that may change by d with sum((d_i / a_i)^2) <= 1.
+
+    It has the deviation a_i s, s that for an L2 sensitivity of 1, so the vector of all d_i / (a_i
+    s) is no longer than 1 / s. An integer that is divided by a unit u_i first, and rounded down,
+    changes by up to 1 more: by the triangle inequality the length is then at most 1 + |(u_i / a_i)|
+    in units of 1 / s, which a factor of 1 + sum(u_i / a_i) of all noise covers.
+
+    Parameters
+    ----------
+    loss : Approx or ZCDP
+        Of all of them together.
+    sensitivities : sequence of int
+        Of each. One of sensitivity 0 gets no noise.
+    axes : sequence of Fraction
+        a_i, greater than 0.
+    """
+    distribution = "gaussian" if isinstance(loss, ZCDP) else "rounded-gaussian"
+    deviation = math.ldexp(
+        integer_noise(loss, Sensitivity(1, 1, 1 << 64), distribution).deviation, -32
+    )
+    moving = [(most, a) for most, a in zip(sensitivities, axes, strict=True) if most]
+    shifts = [max(0, (math.ceil(a * Fraction(deviation)) >> 38).bit_length()) for _, a in moving]
+    rounded = [(1 << shift) / a for shift, (_, a) in zip(shifts, moving, strict=True) if shift]
+    grown = 1 + sum(rounded, Fraction(0))
+    noises = iter(
+        replace(
+            integer_noise(loss, Sensitivity(1, 1, (grown * a / (1 << shift)) ** 2), distribution),
+            shift=shift,
+        )
+        for shift, (_, a) in zip(shifts, moving, strict=True)
+    )
+    each = tuple(next(noises) if most else None for most in sensitivities)
+    return BoxNoise(distribution, tuple(sensitivities), loss, deviation, each)
 
 
 def count_shares(counts: int, others: int) -> list[Fraction]:
