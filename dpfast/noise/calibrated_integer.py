@@ -57,22 +57,30 @@ class IntegerNoise:
     """Independent integer noise for each coordinate of a vector of integers.
 
     `scale` is that of `distribution`, in units of ``2**shift``. `loss` is what the release of the
-    whole vector costs. Scale 0 means no noise, for a sensitivity of 0. `stairs` is what a staircase
-    is drawn by.
+    whole vector costs. Scale 0 means no noise, for a sensitivity of 0. Of a
+    staircase it is the sensitivity over epsilon, as for Laplace noise.
     """
 
     distribution: str
     scale: Fraction
     shift: int
     loss: Loss
-    stairs: Staircase | None = None
+
+    @property
+    def stairs(self) -> Staircase | None:
+        """What a staircase is drawn by."""
+        if self.distribution != "staircase":
+            return None
+        assert isinstance(self.loss, Pure)
+        return Staircase.of(self.loss.epsilon, math.ceil(self.scale * self.loss.epsilon))
 
     @property
     def deviation(self) -> float:
         """Standard deviation of the noise of a coordinate (for a discrete Gaussian, a bound)."""
         width = float(self.scale)
-        if self.stairs is not None:
-            width = self.stairs.deviation
+        stairs = self.stairs
+        if stairs is not None:
+            width = stairs.deviation
         elif self.distribution == "rounded-gaussian":
             width = math.hypot(width, math.sqrt(1.0 / 12.0))
         elif self.distribution == "laplace" and width:
@@ -90,8 +98,9 @@ class IntegerNoise:
         width = float(self.scale)
         if not width:
             return 0
-        if self.stairs is not None:
-            size = terms * self.stairs.within(failure / terms)
+        stairs = self.stairs
+        if stairs is not None:
+            size = terms * stairs.within(failure / terms)
         elif self.distribution != "laplace":
             size = math.ceil(width * math.sqrt(terms) * normal(failure) + (terms - 2) / 2)
         elif terms > 1:
@@ -119,8 +128,9 @@ class IntegerNoise:
         out = np.zeros(size, np.int64)
         if not self.scale or not size:
             return out
-        if self.stairs is not None:
-            out = self.stairs.draw(size, generator)
+        stairs = self.stairs
+        if stairs is not None:
+            out = stairs.draw(size, generator)
         elif self.distribution in ("laplace", "gaussian"):
             fill = laplace_noise if self.distribution == "laplace" else gaussian_integers
             samplers.in_pieces(
@@ -207,5 +217,4 @@ def _forms(loss: Loss, size: Fraction, sensitivity: Sensitivity) -> Iterator[Int
     # No more than one integer differs; `coarsened` adds 1 to its L1 norm alone.
     one = sensitivity.l0 == 1 and l1 <= sensitivity.largest + 1
     if one and 1 < l1 <= _FAR * size:
-        stairs = Staircase.of(size, math.ceil(l1))
-        yield IntegerNoise("staircase", l1 / size, 0, Pure(size), stairs)
+        yield IntegerNoise("staircase", l1 / size, 0, Pure(size))

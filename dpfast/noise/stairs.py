@@ -1,4 +1,4 @@
-"""Staircase noise on integers, which is the least for pure differential privacy.
+"""Staircase noise on integers, the least for pure privacy; of one integer, and of several at once.
 
 Let an integer have the sensitivity D, and let the stair of z be
 
@@ -34,22 +34,40 @@ e^(epsilon / 2)), and a larger variance.)
 of the region's numbers. The core is kept if k = 0; beyond it, k + 1 is the stair. So stair 0 has
 the weight (2 R + 1) (1 - b), and stair l >= 1 has 2 D b (1 - b) b^(l - 1). k is a discrete Laplace
 number of scale 1 / epsilon that is not negative.
+
+*Several integers.* Let z be a vector whose coordinates have the sensitivities D_i, all at once, and
+its stair the least l with |z_i| <= R_i + l D_i for all i. A move within the box of all D_i changes
+the stair by at most 1, for the same reason, so b^stair(z) is epsilon-DP. It is the mixture over l,
+with weights b^l prod(2 (R_i + l D_i) + 1), of uniform points of the boxes |z_i| <= R_i + l D_i. As
+the norm of the box is to Laplace noise (`box`), this is to a staircase. A count has D = 1 and
+R = 0, and no noise at all on stair 0: beside a sum it is nearly free where epsilon is large. All
+cores have one part g of D_i, from a public list of powers of 2^(-1/8): that with the least mean of
+the variances, in units of D_i^2, for so many counts and other integers.
+
+l is drawn by comparing one uniform number with P(l >= 1), P(l >= 2) and so on, with arbitrary
+precision (`distributions.exact`).
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import lru_cache
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from .._core.error_bars import solve
 from .._kernels.rng import BitStream
 from ..privacy import float_down
 from ..rng import Generator
-from .choice import Weights, slots
+from .choice import Weights, below, slots
+from .distributions.base import context
 from .distributions.discrete import laplace_noise
+from .distributions.exact import Tail
 from .samplers import in_pieces
 
 Integers = NDArray[np.int64]
@@ -149,3 +167,114 @@ class Staircase:
         """Return the numbers of regions, stairs and places there, as in the derivation."""
         size = self.core + 1 + k * self.step + (number >> 1)
         return np.where(beyond == 1, np.where(number & 1, -size, size), number - self.core)
+
+
+@lru_cache(maxsize=256)
+def best_cores(epsilon: float, counts: int, others: int) -> tuple[float, float]:
+    """Return the part of the cores of several integers, and the root of the mean variance.
+
+    That is in units of the squared sensitivity of each; `others` have many cells.
+    """
+    k = counts + others
+    stair = np.arange(math.ceil((80 + 6 * k * math.log1p(k)) / epsilon) + 8)
+    steps = math.ceil(8 * math.log2(math.e) * (epsilon + 4) / 2)
+    part = 2.0 ** (-np.arange(steps)[:, None] / 8)
+    log = others * np.log(part + stair) + counts * np.log(2 * stair + 1) - epsilon * stair
+    weight = np.exp(log - log.max(axis=1, keepdims=True))
+    variance = counts * stair * (stair + 1) + others * (part + stair) ** 2
+    mean = (weight * variance).sum(axis=1) / weight.sum(axis=1) / (3 * k)
+    best = int(mean.argmin())
+    return float(part[best, 0]), math.sqrt(float(mean[best]))
+
+
+@dataclass(frozen=True, slots=True)
+class Stairs:
+    """Joint staircase noise for integers with the sensitivities `steps`, of at least 1."""
+
+    epsilon: float
+    steps: tuple[int, ...]
+    cores: tuple[int, ...]
+
+    @classmethod
+    def of(cls, epsilon: Fraction, steps: Sequence[int]) -> Stairs:
+        """Return the noise for a loss and sensitivities."""
+        rate, counts = float_down(epsilon), sum(1 for step in steps if step == 1)
+        part = Fraction(best_cores(rate, counts, len(steps) - counts)[0])
+        return cls(rate, tuple(steps), tuple(min(int(part * d), d - 1) for d in steps))
+
+    def size(self, stair: int) -> int:
+        """Return how many points are on a stair or below."""
+        return math.prod(
+            2 * (r + stair * d) + 1 for r, d in zip(self.cores, self.steps, strict=True)
+        )
+
+    def draw(self, stream: BitStream) -> list[int]:
+        """Return the noise of each integer."""
+        tail, stair = Tail(stream.word(), stream.word), 0
+
+        def reaches(mp: Any) -> Any:
+            found = _tails(self, mp.prec)
+            return mp.make_mpf(found[stair]) if stair < len(found) else mp.zero
+
+        while tail.below(reaches):
+            stair += 1
+        sides = [r + stair * d for r, d in zip(self.cores, self.steps, strict=True)]
+        return [below(2 * side + 1, stream) - side for side in sides]
+
+    def within(self, failure: float, places: Sequence[int], terms: int = 1) -> Fraction:
+        """Return what noise exceeds in size with at most a failure probability.
+
+        That of any one of the integers at `places`, or of a sum of several of them, each in units
+        of its sensitivity. On a stair the noise is uniform between -(a + 1/2) and a + 1/2, rounded,
+        so its tail is 1 - (h + 1/2) / (a + 1/2); and a sum of m of them is subgaussian with the
+        variance m (a + 1/2)^2 / 3, as in `error_bars.box_sum`.
+        """
+        size = np.array([math.log(self.size(stair)) for stair in range(self._reach)])
+        weight = np.exp(size - size.max() - self.epsilon * np.arange(self._reach))
+        weight /= weight.sum()
+        kinds = {(self.steps[i], (self.cores[i] + 0.5) / self.steps[i]) for i in places}
+        if terms > 1:
+            side = max(core for _, core in kinds) + np.arange(self._reach)
+
+            def tail(t: float) -> float:
+                high = np.minimum(1, 2 * np.exp(-1.5 * (t / side) ** 2 / terms))
+                return float((weight * high).sum())
+
+            return Fraction(solve(tail, failure))
+
+        def of_one(step: int, core: float) -> Fraction:
+            side = core + np.arange(self._reach)
+            size = solve(lambda t: float((weight * np.maximum(0, 1 - t / side)).sum()), failure)
+            return Fraction(max(0, math.ceil(Fraction(size) * step - Fraction(1, 2))), step)
+
+        return max(of_one(*kind) for kind in kinds)
+
+    @property
+    def _reach(self) -> int:
+        """A number of stairs beyond which next to nothing lies."""
+        k = len(self.steps)
+        return math.ceil((80 + 6 * k * math.log1p(k)) / self.epsilon) + 8
+
+
+@lru_cache(maxsize=64)
+def _tails(stairs: Stairs, precision: int) -> list[Any]:
+    """Return P(l >= 1), P(l >= 2) .. of the boxes, as tuples of mpmath, to its precision.
+
+    What is left out is less than 2**-precision of the smallest that counts.
+    """
+    mp = context(precision)
+    terms, factor = [mp.mpf(stairs.size(0))], mp.exp(-mp.mpf(stairs.epsilon))
+    power, whole = factor, terms[0]
+    while True:
+        term = power * stairs.size(len(terms))
+        small = mp.mag(term) < mp.mag(whole) - 2 * precision
+        if small and 2 * term < terms[-1]:
+            break
+        terms.append(term)
+        whole += term
+        power *= factor
+    found, total = [], mp.zero
+    for term in reversed(terms):
+        total += term
+        found.append(total)
+    return [(tail / total)._mpf_ for tail in reversed(found[:-1])]

@@ -79,7 +79,7 @@ def test_a_radius_that_is_never_refused_would_be_caught(monkeypatch):
     assert chisquare(*frequencies(drawn, distribution_of_radius((3, 5), 4, 1.0))).pvalue < 1e-6
 
 
-@pytest.mark.parametrize("epsilon", [Fraction(1, 2**30), Fraction(1), Fraction(500)], ids=str)
+@pytest.mark.parametrize("epsilon", [Fraction(1, 2**30), Fraction(1), Fraction(2)], ids=str)
 @pytest.mark.parametrize(
     "moves", [(1, 1), (1, 2), (3, 1 << 70), (1 << 20, (1 << 20) + 1), (5,) * 9]
 )
@@ -118,7 +118,7 @@ def test_counts_get_the_distribution_on_the_integers_themselves(moves):
 
 @quick_rows(4)
 @pytest.mark.parametrize("moves", [(1, 1 << 40), (5, 0, 1 << 70, 3 << 20), (1 << 30,) * 12])
-@pytest.mark.parametrize("epsilon", [1.0, 100.0, 2.0**-20])
+@pytest.mark.parametrize("epsilon", [1.0, 2.0, 2.0**-20])
 def test_deviations_are_in_proportion_to_the_moves(moves, epsilon):
     noise = box_noise(Pure(epsilon), moves)
     rng = InsecureGenerator(8)

@@ -6,6 +6,7 @@ are the public functions, which check the arguments.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any, Literal, TypeAlias, Unpack, overload
 
 import numpy as np
@@ -24,7 +25,7 @@ from ...sources.intake import View, read
 from ...summaries.cells import SQUARES, Cells, cells
 from ..arguments import Arguments, Floats, Keywords, NanKeywords, WeightKeywords
 from ..of_times import counts_times, takes_times
-from .each_column import EachCount, EachMean, EachSum, EachVariance
+from .each_column import EachCount, EachMean, EachSum, EachVariance, JointMean, JointVariance
 from .one_column import Count, Mean, Sum, Variance
 from .weighted import WeightedMean, WeightedSum
 
@@ -444,6 +445,7 @@ def variance(
 
 
 EACH: dict[type[Any], type[Any]] = {Sum: EachSum, Mean: EachMean, Variance: EachVariance}
+JOINT: dict[type[Any], type[Any]] = {Mean: JointMean, Variance: JointVariance}
 WEIGHTED: dict[type[Any], type[Any]] = {Sum: WeightedSum, Mean: WeightedMean}
 
 
@@ -473,13 +475,16 @@ def _made(
         rest = view.where, grids, view.weights, not view.each
         return view, WEIGHTED[kind](bounds, relation, policy, loss, *rest).charged()
     known = relation == "replace" and asked.where is None
-    if not view.each:
-        loss = _spent(loss, 2 if kind is not Sum and relation == "replace" and not known else 1)
     ends = relation, policy, loss, view.where
     each = tuple(kind(lo, hi, *ends, _cells(kind, lo, hi, known), *more) for lo, hi in pairs)
     if view.each:
         return view, EACH[kind](each).charged()
-    return view, each[0].charged() if isinstance(loss, Pure) else each[0]
+    (one,) = each
+    joint = JOINT[kind].better(one) if kind in JOINT else None
+    if joint is not None:
+        return view, joint
+    own = replace(one, loss=_spent(loss, *((1, 1) if kind is Sum or known else (2, one.vectors))))
+    return view, own.charged() if isinstance(own.loss, Pure) else own
 
 
 def _cells(kind: type[Any], lo: float, hi: float, known: bool) -> Cells:
@@ -500,12 +505,12 @@ def limits_of(is_mean: bool, weights: Any, weight_bounds: Any) -> tuple[float, f
     return limits
 
 
-def _spent(loss: Loss, vectors: int = 1) -> Loss:
+def _spent(loss: Loss, numbers: int = 1, vectors: int = 1) -> Loss:
     """Return what is spent of a loss: no delta where noise without it is smaller.
 
     That is decided by the loss alone, for a sensitivity so large that the grid plays no part. What
     its noise costs in rho is another matter, and said of the noise itself.
     """
     large = 1 << 32
-    found = integer_noise(loss, Sensitivity(1, vectors * large, vectors * large**2)).loss
+    found = integer_noise(loss, Sensitivity(numbers, vectors * large, vectors * large**2)).loss
     return Pure(found.epsilon) if isinstance(found, Pure) else found
