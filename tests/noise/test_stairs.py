@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
+from collections import Counter
 from fractions import Fraction as F
 
 import mpmath
@@ -15,9 +16,10 @@ import dpfast as dp
 from dpfast.budget.budget import quoted
 from dpfast.errors import ArgumentError, ArgumentTypeError
 from dpfast.noise import stairs as room
+from dpfast.noise.box import box_noise
 from dpfast.noise.calibrated_integer import integer_noise
 from dpfast.noise.sensitivity import Sensitivity
-from dpfast.noise.stairs import Staircase, best_core
+from dpfast.noise.stairs import Staircase, Stairs, best_core, best_cores
 from dpfast.privacy import ZCDP, Approx, Draws, Pure
 from dpfast.rng import InsecureGenerator
 
@@ -73,8 +75,8 @@ def test_what_is_drawn_is_the_staircase(step, core, b, monkeypatch):
     assert len(found) == len(wanted) == 2 * core + 1 + 2 * STAIRS * step
     assert {z: p / found[0] for z, p in found.items()} == {z: p for (z,), p in wanted.items()}
     listed = {(z,): p for z, p in found.items()}
-    assert reference.worst_ratio(listed, [step], STAIRS, step) == 1 / b
-    assert reference.worst_ratio(listed, [step + 1], STAIRS, step) > 1 / b  # the control
+    assert reference.worst_ratio(listed, [step]) == 1 / b
+    assert reference.worst_ratio(listed, [step + 1]) > 1 / b  # the control
 
 
 @pytest.mark.parametrize("fault", ["core for any k", "stairs too narrow", "a number twice"])
@@ -91,7 +93,7 @@ def test_a_sampler_with_a_fault_would_be_caught(fault, monkeypatch):
         monkeypatch.setattr(Staircase, "places", lambda self, *a: np.maximum(places(self, *a), -6))
         found = shipped(monkeypatch, step, core, b)
     listed = {(z,): p for z, p in found.items()}
-    assert reference.worst_ratio(listed, [step], STAIRS, step) > 1 / b
+    assert reference.worst_ratio(listed, [step]) > 1 / b
 
 
 def law(noise, reach):
@@ -298,3 +300,157 @@ def test_sizes_and_kinds():
 def test_bad_arguments(args, kw, match):
     with pytest.raises((ArgumentError, ArgumentTypeError), match=match):
         dp.noise.staircase(*args, **kw)
+
+
+# ---- Several integers at once ----
+
+JOINT = [((1, 4), (0, 1)), ((2, 3), (0, 2)), ((1, 1, 2), (0, 0, 1)), ((3, 3), (1, 1))]
+
+
+def joint_law(noise, stairs=3):
+    """The probabilities of points from those of the stairs, and of points on a stair or below."""
+    with mpmath.workdps(40):
+        reach = [mpmath.mpf(1)] + [
+            mpmath.mp.make_mpf(x) for x in room._tails(noise, 400) if mpmath.mp.make_mpf(x) > 1e-30
+        ]
+        part = [a - b for a, b in zip(reach, [*reach[1:], 0], strict=True)]
+        of_point = [p / noise.size(stair) for stair, p in enumerate(part)]
+        sides = [
+            range(-r - stairs * d, r + stairs * d + 1)
+            for r, d in zip(noise.cores, noise.steps, strict=True)
+        ]
+        return {
+            z: float(mpmath.fsum(of_point[reference.stair(z, noise.cores, noise.steps) :]))
+            for z in itertools.product(*sides)
+        }
+
+
+@pytest.mark.parametrize(("steps", "cores"), JOINT)
+@pytest.mark.parametrize("epsilon", [0.7, 2.5])
+def test_every_move_within_the_box_is_covered(steps, cores, epsilon):
+    """The law of what is drawn, point by point: uniform boxes mixed by exact probabilities."""
+    noise = Stairs(epsilon, steps, cores)
+    found = joint_law(noise)
+    assert sum(found.values()) < 1
+    wanted = reference.law(math.exp(-epsilon), cores, steps, 3)
+    middle = (0,) * len(steps)
+    for z, p in found.items():
+        assert p / found[middle] == pytest.approx(wanted[z], rel=1e-9)
+    most = math.exp(epsilon)
+    assert reference.worst_ratio(found, steps) == pytest.approx(most, rel=1e-9)
+    further = [d + (i == len(steps) - 1) for i, d in enumerate(steps)]
+    assert reference.worst_ratio(found, further) > 1.5 * most  # the control
+
+
+def test_a_core_that_does_not_grow_by_the_sensitivity_would_be_caught():
+    found = joint_law(Stairs(2.0, (1, 3), (0, 1)))
+    assert reference.worst_ratio(found, (1, 4)) > math.exp(2) * 1.5
+
+
+def test_joint_samples_fit_and_those_of_other_stairs_do_not():
+    noise, size = Stairs(1.5, (1, 4), (0, 1)), 6_000
+    stream = InsecureGenerator(5).stream()
+    drawn = Counter(tuple(noise.draw(stream)) for _ in range(size))
+
+    def p_value(other):
+        often = {z: size * p for z, p in joint_law(other, 5).items() if size * p > 8}
+        seen = [drawn[z] for z in often]
+        rest = size - sum(often.values())
+        return chisquare([*seen, size - sum(seen)], [*often.values(), rest], sum_check=False).pvalue
+
+    assert p_value(noise) > 1e-3
+    assert p_value(Stairs(1.7, (1, 4), (0, 1))) < 1e-6
+    assert p_value(Stairs(1.5, (1, 4), (0, 0))) < 1e-6
+
+
+@pytest.mark.parametrize("epsilon", [2.0, 5.0, 12.0])
+@pytest.mark.parametrize(("counts", "others"), [(0, 1), (1, 1), (0, 2), (1, 3)])
+def test_the_cores_are_the_best_of_their_kind(epsilon, counts, others):
+    part, deviation = best_cores(epsilon, counts, others)
+    steps = (1,) * counts + (1 << 30,) * others
+
+    def root_mean(part):
+        found = Stairs(epsilon, steps, tuple(int(part * d) if d > 1 else 0 for d in steps))
+        weight = np.array([math.log(found.size(n)) - epsilon * n for n in range(120)])
+        weight = np.exp(weight - weight.max())
+        weight /= weight.sum()
+        mean = 0.0
+        for r, d in zip(found.cores, steps, strict=True):
+            side = np.array([float(r + n * d) for n in range(120)])
+            mean += (weight * side * (side + 1)).sum() / 3 / d**2 / len(steps)
+        return math.sqrt(mean)
+
+    assert deviation == pytest.approx(root_mean(part), rel=1e-6)
+    assert all(root_mean(part * off) > deviation * 0.99999 for off in (0.9, 1.1) if part * off < 1)
+    if (counts, others) == (0, 1):
+        assert part == pytest.approx(best_core(epsilon), rel=0.05)
+        one = Staircase.of(F(epsilon), 1 << 30).deviation / 2**30
+        assert deviation == pytest.approx(one, rel=1e-3)
+
+
+def test_joint_noise_is_taken_where_it_is_less():
+    real = 1 << 60
+    assert [box_noise(Pure(e), [1, real]).distribution for e in (1, 2, 2.5, 30)] == [
+        *["box"] * 2, *["stairs"] * 2,
+    ]  # fmt: skip
+    assert box_noise(Pure(5), [1, 1]).distribution == "box"  # which is the same
+    assert box_noise(ZCDP(50), [1, real]).distribution != "stairs"
+    assert box_noise(Pure(5), [real] * 40).distribution == "box"
+    for loss in (Pure(9), Approx(9, 1e-9)):
+        noise = box_noise(loss, [0, real, 0, 1])
+        assert noise.distribution == "stairs" and noise.loss == Pure(9)
+        plain = integer_noise(Pure(9), Sensitivity(2, 2 << 32, 4 << 64))
+        assert noise.deviation < 0.7 * plain.deviation / 2**32
+        rng = InsecureGenerator(6)
+        drawn = [noise.add([7, 3 << 200, 8, 5], rng) for _ in range(2000)]
+        assert {(z[0], z[2]) for z in drawn} == {(7, 8)}
+        rows = np.array([z[3] - 5 for z in drawn])
+        real_noise = np.array([float((z[1] - (3 << 200)) / real) for z in drawn])
+        both = math.sqrt((rows.var() + real_noise.var()) / 2)
+        assert both == pytest.approx(noise.deviation, rel=0.25)
+        assert np.mean(rows != 0) < 0.01
+
+
+@pytest.mark.parametrize("epsilon", [3.0, 6.0])
+def test_error_bars_of_joint_noise(epsilon):
+    moves = [1, 1 << 40, 3 << 50]
+    noise, rng = box_noise(Pure(epsilon), moves), InsecureGenerator(8)
+    drawn = np.array([noise.add([0] * 3, rng) for _ in range(6000)]) / np.array(moves, float)
+    for place in range(3):
+        for failure in (0.3, 0.05):
+            size = float(noise.within(failure, 1, place))
+            assert np.mean(abs(drawn[:, place]) > size) <= failure + 0.015
+            assert size == 0 or np.mean(abs(drawn[:, place]) >= 0.6 * size) > failure
+    assert noise.within(0.05) >= max(noise.within(0.05, 1, place) for place in (1, 2))
+    sums = abs(drawn.sum(axis=1))
+    assert np.mean(sums > float(noise.within(0.05, 3))) <= 0.05
+    assert np.mean(sums > float(noise.within(0.05, 3)) / 3) > 0.05
+
+
+def test_a_mean_and_a_variance_with_a_private_n():
+    x = np.random.default_rng(4).beta(2, 5, 500)
+    kw = {"bounds": (0, 1), "neighbors": "add-remove"}
+    for call, truth, epsilon in ((dp.mean, x.mean(), 5), (dp.variance, x.var(), 7)):
+        joint = quoted(call, x, epsilon=epsilon, **kw)
+        apart = quoted(call, x, epsilon=1, **kw)
+        assert type(joint).__name__ == "Joint" + type(apart).__name__
+        assert joint.loss == Pure(epsilon) and joint.name == apart.name
+        draws = np.array(
+            [call(x, epsilon=epsilon, rng=InsecureGenerator(i), **kw) for i in range(400)]
+        )
+        half = joint.error(len(x), 0.9).half_width
+        assert np.mean(abs(draws - truth) > half) < 0.1 + 0.03
+        assert np.mean(abs(draws - truth) > half / 6) > 0.1  # the control
+        # Beside Laplace noise of scale 1 / epsilon for each of the sums.
+        laplace = np.random.default_rng(0).laplace(0, 1 / epsilon, (2, 400))
+        m = x.mean()
+        if call is dp.mean:
+            beside = ((1 - m) * laplace[0] - m * laplace[1]) / len(x)
+            assert np.mean(abs(draws - truth)) < 0.8 * np.mean(abs(beside))
+        masked = quoted(call, x, epsilon=epsilon, bounds=(0, 1), where=x > 0.2, neighbors="replace")
+        assert type(masked) is type(joint)
+        known = quoted(call, x, epsilon=epsilon, bounds=(0, 1), neighbors="replace")
+        assert type(known) is type(apart)
+        assert type(quoted(call, x, rho=9, **kw)) is type(apart)
+        same = call(x, epsilon=epsilon, bounds=(0.5, 0.5), neighbors="add-remove")
+        assert same == (0.5 if call is dp.mean else 0)

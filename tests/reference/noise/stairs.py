@@ -19,7 +19,7 @@ def law(b, cores, steps, stairs):
     return {z: b ** stair(z, cores, steps) for z in itertools.product(*sides)}
 
 
-def worst_ratio(found, moves, stairs, step):
+def worst_ratio(found, moves):
     """The largest ratio of the probabilities of two points that are a move apart.
 
     Points whose neighbors are all within what was listed are looked at.
