@@ -29,11 +29,13 @@ that leaves .98, .92, .83, .61 and .21 at an epsilon of 1, 2, 3, 5 and 10, and o
 .86, .73, .49 and .15: less at every epsilon, by both. (The least mean size has g = 1 / (1 +
 e^(epsilon / 2)), and a larger variance.)
 
-*Sampling.* Draw one of two regions, the core with weight 2 R + 1 and what is beyond with weight
-2 D b (`choice.Weights`, exact), an integer k with P(k) = (1 - b) b^k for k >= 0, and a uniform one
-of the region's numbers. The core is kept if k = 0; beyond it, k + 1 is the stair. So stair 0 has
-the weight (2 R + 1) (1 - b), and stair l >= 1 has 2 D b (1 - b) b^(l - 1). k is a discrete Laplace
-number of scale 1 / epsilon that is not negative.
+*Sampling.* A number is beyond stair 0 with the probability
+
+    2 D b / (2 D b + (2 R + 1) (1 - b)),
+
+which 64 random bits decide, and more of them with arbitrary precision where these are too few
+(`distributions.exact`). There it is a uniform one of the 2 D numbers of stair k + 1, P(k) = (1 - b)
+b^k for k >= 0: a discrete Laplace number of scale 1 / epsilon that is not negative.
 
 *Several integers.* Let z be a vector whose coordinates have the sensitivities D_i, all at once, and
 its stair the least l with |z_i| <= R_i + l D_i for all i. A move within the box of all D_i changes
@@ -44,8 +46,7 @@ R = 0, and no noise at all on stair 0: beside a sum it is nearly free where epsi
 cores have one part g of D_i, from a public list of powers of 2^(-1/8): that with the least mean of
 the variances, in units of D_i^2, for so many counts and other integers.
 
-l is drawn by comparing one uniform number with P(l >= 1), P(l >= 2) and so on, with arbitrary
-precision (`distributions.exact`).
+l is drawn by comparing one uniform number with P(l >= 1), P(l >= 2) and so on, exactly too.
 """
 
 from __future__ import annotations
@@ -64,16 +65,13 @@ from .._core.error_bars import solve
 from .._kernels.rng import BitStream
 from ..privacy import float_down
 from ..rng import Generator
-from .choice import Weights, below, slots
+from .choice import below, uniform
 from .distributions.base import context
 from .distributions.discrete import laplace_noise
 from .distributions.exact import Tail
 from .samplers import in_pieces
 
 Integers = NDArray[np.int64]
-
-_TRIALS = 1 << 14
-_DISTANCES = np.array([0.0, 1.0])  # of the core, and of the first stair beyond
 
 
 def best_core(epsilon: float) -> float:
@@ -144,29 +142,47 @@ class Staircase:
         return out
 
     def fill(self, out: Integers, stream: BitStream) -> None:
-        """Fill `out` with noise.
+        """Fill `out` with noise."""
+        far = self.beyond(out.size, stream)
+        many = int(np.count_nonzero(far))
+        out[~far] = uniform(2 * self.core + 1, out.size - many, stream) - self.core
+        stairs, number = self.stairs(many, stream), uniform(2 * self.step, many, stream)
+        size = self.core + 1 + stairs * self.step + (number >> 1)
+        out[far] = np.where(number & 1, -size, size)
 
-        Trials are made in batches and kept in order; those beyond the last place are dropped
-        unseen.
-        """
-        counts = np.array([2 * self.core + 1, 2 * self.step])
-        regions, scale = Weights(_DISTANCES, self.epsilon, counts), 1 / Fraction(self.epsilon)
-        start = 0
-        while start < out.size:
-            trials = min(_TRIALS, 16 + 2 * (out.size - start))
-            beyond = regions.draw(trials, Fraction, stream)
-            k = np.empty(trials, np.int64)
-            laplace_noise(k, scale, stream)
-            kept = (k >= 0) & ((beyond == 1) | (k == 0))
-            beyond, k = beyond[kept], k[kept]
-            numbers = self.places(beyond, k, slots(counts[beyond], stream))[: out.size - start]
-            out[start : start + numbers.size] = numbers
-            start += numbers.size
+    def beyond(self, size: int, stream: BitStream) -> NDArray[np.bool_]:
+        """Return which of some numbers are beyond stair 0."""
+        words = np.frombuffer(stream.take(8 * size), np.uint64)
+        least, most = _open(self)
+        far: NDArray[np.bool_] = words < least
+        for i in np.flatnonzero(~far & (words <= most)).tolist():
+            far[i] = Tail(int(words[i]), stream.word).below(self.part_beyond)
+        return far
 
-    def places(self, beyond: Integers, k: Integers, number: Integers) -> Integers:
-        """Return the numbers of regions, stairs and places there, as in the derivation."""
-        size = self.core + 1 + k * self.step + (number >> 1)
-        return np.where(beyond == 1, np.where(number & 1, -size, size), number - self.core)
+    def part_beyond(self, mp: Any) -> Any:
+        """Return the probability of what is beyond stair 0."""
+        rate = mp.mpf(self.epsilon)
+        far = 2 * self.step * mp.exp(-rate)
+        return far / (far - (2 * self.core + 1) * mp.expm1(-rate))
+
+    def stairs(self, size: int, stream: BitStream) -> Integers:
+        """Return numbers k >= 0 with P(k) ~ e^(-epsilon k)."""
+        out, start = np.empty(size, np.int64), 0
+        while start < size:
+            drawn = np.empty(2 * (size - start) + 8, np.int64)
+            laplace_noise(drawn, 1 / Fraction(self.epsilon), stream)
+            kept = drawn[drawn >= 0][: size - start]
+            out[start : start + kept.size] = kept
+            start += kept.size
+        return out
+
+
+@lru_cache(maxsize=256)
+def _open(noise: Staircase) -> tuple[np.uint64, np.uint64]:
+    """Return the first and the last 64 bits that do not decide whether a number is beyond."""
+    mp = context(256)
+    near = int(mp.ldexp(noise.part_beyond(mp), 64))
+    return np.uint64(max(0, near - 1)), np.uint64(min(near + 1, 2**64 - 1))
 
 
 @lru_cache(maxsize=256)

@@ -31,39 +31,43 @@ SMALL = [(1, 0), (2, 0), (2, 1), (3, 1), (5, 0), (5, 2), (7, 3), (7, 6)]
 
 def shipped(monkeypatch, step, core, b, stairs=STAIRS):
     """The law of `fill`, up to a factor: all that its random bits can be, one after the other."""
-    found = {}
-    monkeypatch.setattr(room, "slots", lambda limit, stream: np.arange(len(limit)) % limit)
-    for beyond, k in itertools.product((0, 1), range(-1, stairs)):
-        weights = []
-
-        class Regions:
-            def __init__(self, distance, c, count, beyond=beyond, kept=weights):
-                assert distance.tolist() == [0, 1] and c == 1.25
-                kept[:] = count.tolist()
-                self.beyond = beyond
-
-            def draw(self, size, exact, stream):
-                return np.full(size, self.beyond)
-
-        def laplace(out, scale, stream, k=k, kept=weights):
-            assert scale == F(4, 5)
-            if len(kept) == 3:  # none of the trials before was kept
-                raise StopIteration
-            kept.append(0)
-            out[...] = k
-
-        monkeypatch.setattr(room, "Weights", Regions)
-        monkeypatch.setattr(room, "laplace_noise", laplace)
-        out = np.empty(2 * step if beyond else 2 * core + 1, np.int64)
-        try:
-            Staircase(1.25, step, core).fill(out, None)
-        except StopIteration:
+    noise, found = Staircase(1.25, step, core), {}
+    far = 2 * step * b / (2 * step * b + (2 * core + 1) * (1 - b))
+    assert_part(noise, b)
+    for beyond, k in itertools.product((False, True), range(stairs)):
+        if k and not beyond:
             continue
-        # The weight of the region times P(k), for each number of it.
+        limits = []
+
+        def every(n, size, stream, kept=limits):
+            """Each of the n numbers once, if as many are asked for."""
+            if size:
+                assert n == size
+                kept.append(n)
+            return np.arange(size)
+
+        monkeypatch.setattr(room, "uniform", every)
+        monkeypatch.setattr(Staircase, "beyond", lambda *a, far=beyond: np.full(a[1], far))
+        monkeypatch.setattr(Staircase, "stairs", lambda *a, k=k: np.full(a[1], k))
+        out = np.empty(2 * step if beyond else 2 * core + 1, np.int64)
+        noise.fill(out, None)
+        assert limits == [out.size]
+        share = (far * (1 - b) * b**k if beyond else 1 - far) / out.size
         for z in out.tolist():
-            share = F(weights[beyond], out.size) * b**beyond * (1 - b) * b**k
             found[z] = found.get(z, 0) + share
     return found
+
+
+def assert_part(noise, b):
+    """That the formula for what is beyond is that of the law above, with another b."""
+    with mpmath.workdps(50):
+
+        class Other:
+            mpf, exp, expm1 = float, lambda x: b, lambda x: b - 1
+
+        assert noise.part_beyond(Other) == 2 * noise.step * b / (
+            2 * noise.step * b + (2 * noise.core + 1) * (1 - b)
+        )
 
 
 @pytest.mark.parametrize(("step", "core"), SMALL)
@@ -79,21 +83,65 @@ def test_what_is_drawn_is_the_staircase(step, core, b, monkeypatch):
     assert reference.worst_ratio(listed, [step + 1]) > 1 / b  # the control
 
 
-@pytest.mark.parametrize("fault", ["core for any k", "stairs too narrow", "a number twice"])
+@pytest.mark.parametrize("fault", ["more beyond", "stairs too narrow", "a number twice"])
 def test_a_sampler_with_a_fault_would_be_caught(fault, monkeypatch):
     b, step, core = F(1, 3), 5, 1
-    if fault == "core for any k":
+    if fault == "more beyond":  # as if stair 0 had no factor 1 - b
         found = shipped(monkeypatch, step, core, b)
         for z in range(-core, core + 1):
             found[z] *= 1 / (1 - b)
     elif fault == "stairs too narrow":
         found = shipped(monkeypatch, step - 1, core, b)
     else:
-        places = Staircase.places
-        monkeypatch.setattr(Staircase, "places", lambda self, *a: np.maximum(places(self, *a), -6))
         found = shipped(monkeypatch, step, core, b)
+        found[7] += found.pop(8)
+        found[8] = found[-8] / 1000
     listed = {(z,): p for z, p in found.items()}
     assert reference.worst_ratio(listed, [step]) > 1 / b
+
+
+class Words:
+    """A stream of given words, and of ones after them."""
+
+    def __init__(self, words):
+        self.words = words
+
+    def take(self, n):
+        assert n == 8 * len(self.words)
+        return np.array(self.words, np.uint64).tobytes()
+
+    def word(self):
+        return self.after
+
+
+@pytest.mark.parametrize("epsilon", [0.01, 1.7, 60.0])
+def test_bits_about_the_border_are_decided_exactly(epsilon):
+    """Against the probability in 300 digits: words next to it, further bits on either side."""
+    noise = Staircase.of(F(epsilon), 1000)
+    with mpmath.workdps(300):
+        border = mpmath.ldexp(noise.part_beyond(mpmath.mp), 64)
+        near = int(border)
+        words = [w for w in range(near - 3, near + 4) if 0 <= w < 2**64] + [0, 2**64 - 1]
+        for after in (0, 1, 2**63, 2**64 - 1):
+            stream = Words(words)
+            stream.after = after
+            # All further bits are the same, so the number is this one.
+            tail = mpmath.mpf(after) / (2**64 - 1)
+            wanted = [mpmath.mpf(w) + tail < border for w in words]
+            assert noise.beyond(len(words), stream).tolist() == wanted
+
+
+def test_stairs_are_geometric():
+    drawn = Staircase(0.7, 5, 1).stairs(50_000, InsecureGenerator(3).stream())
+    p = -math.expm1(-0.7) * np.exp(-0.7 * np.arange(12))
+    seen = np.bincount(drawn, minlength=12)[:12]
+
+    def p_value(p):
+        last = len(drawn) - seen.sum(), len(drawn) * (1 - p.sum())
+        return chisquare([*seen, last[0]], [*len(drawn) * p, last[1]], sum_check=False).pvalue
+
+    assert p_value(p) > 1e-3
+    assert p_value(-math.expm1(-0.74) * np.exp(-0.74 * np.arange(12))) < 1e-4  # the control
 
 
 def law(noise, reach):
