@@ -170,7 +170,10 @@ def sum(
     a public grid, and their sum is an exact integer of known sensitivity: ``hi - lo`` for a
     replaced row, ``max(|lo|, |hi|)`` for one that comes or goes, and
     ``max(hi, 0) - min(lo, 0)`` for one that is replaced where only some rows are summed. The noise
-    is an exact integer too (discrete Laplace or Gaussian, or a rounded Gaussian for `delta`).
+    is an exact integer too: discrete Laplace or Gaussian, or a rounded Gaussian for `delta`; from
+    an epsilon of about 1.6 on a staircase (Geng and Viswanath, "The optimal mechanism in
+    differential privacy", ISIT 2014), which has .92, .61 and .21 of the standard deviation of
+    Laplace noise at an epsilon of 2, 5 and 10.
 
     With `ids` neighbors are datasets that differ in all rows of one person, who comes or goes, or
     is replaced by another. Of each person at most `max_rows` rows count, and which ones is decided
@@ -183,8 +186,9 @@ def sum(
     columns. The noise of each is in proportion to its own sensitivity: for `epsilon` and d columns,
     that of the norm whose ball is the box of all sensitivities (Hardt and Talwar, "On the geometry
     of differential privacy", STOC 2010), with a variance of ``(d + 1) (d + 2) / (3 epsilon**2)`` in
-    units of the squared sensitivity, down to a sixth of that of Laplace noise; for `rho`, and for
-    `delta` with many columns, Gaussian noise.
+    units of the squared sensitivity, down to a sixth of that of Laplace noise, and less for an
+    epsilon of about d and more, where the box has stairs; for `rho`, and for `delta` with many
+    columns, Gaussian noise.
 
     Parameters
     ----------
@@ -309,7 +313,9 @@ def mean(
     integers get noise: how much of the rows lies towards the upper, and how much towards the lower
     bound; a row adds 1 to the two together, so they cost as much as one. Their sum is a noisy
     count. (The variance is half of that of a noisy sum over a noisy count with half the loss each;
-    ``dpfast/statistics/totals/one_column.py`` has the derivation.) With ``axis=0`` the loss is that
+    ``dpfast/statistics/totals/one_column.py`` has the derivation.) From an epsilon of about 2.1 on
+    it is the number of rows and a centered sum that get noise, joint staircase noise of a box
+    (``dpfast/noise/stairs.py``), with hardly any for the number. With ``axis=0`` the loss is that
     of all means together, as in `sum`, and they share one noisy count.
 
     Parameters
@@ -394,7 +400,8 @@ def variance(
     the sensitivity ``(hi - lo)**2 (n - 1) / n**2`` of the variance is added to it. With a private
     one, three exact integers get noise, from which the number of rows, their sum and the sum of
     their squares follow; a row adds 1 to the three together, so they cost as much as one
-    (``dpfast/statistics/totals/one_column.py`` has the derivation). With ``axis=0`` the loss is
+    (``dpfast/statistics/totals/one_column.py`` has the derivation). For a large epsilon the number
+    of rows and centered sums get joint staircase noise, as in `mean`. With ``axis=0`` the loss is
     that of all variances together, as in `sum`, and they share one noisy count.
 
     Parameters
