@@ -89,7 +89,7 @@ def laplace_sum(failure: float, terms: int) -> float:
             total += factor * partial
         return 2 * math.exp(-t) * total
 
-    return _solve(tail, failure)
+    return solve(tail, failure)
 
 
 def box_sum(failure: float, dimensions: int, terms: int) -> float:
@@ -114,7 +114,7 @@ def box_sum(failure: float, dimensions: int, terms: int) -> float:
         def tail(t: float) -> float:
             return float((weight * np.minimum(1, 2 * np.exp(-1.5 * (t / r) ** 2 / terms))).sum())
 
-    return _solve(tail, failure)
+    return solve(tail, failure)
 
 
 def _upper(k: int, t: float) -> float:
@@ -126,7 +126,7 @@ def _upper(k: int, t: float) -> float:
     return total
 
 
-def _solve(tail: Callable[[float], float], failure: float) -> float:
+def solve(tail: Callable[[float], float], failure: float) -> float:
     """Return where a falling function comes down to a failure probability, from above."""
     low, high = 0.0, 1.0
     while tail(high) > failure:

@@ -24,6 +24,7 @@ from .api import (
     generalized_cauchy,
     laplace,
     polyplace,
+    staircase,
     student_t,
 )
 from .samplers import draw, draw_array
@@ -39,5 +40,6 @@ __all__ = [
     "generalized_cauchy",
     "laplace",
     "polyplace",
+    "staircase",
     "student_t",
 ]

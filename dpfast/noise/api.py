@@ -27,6 +27,7 @@ from .distributions import (
 )
 from .distributions.discrete import gaussian_integers, laplace_noise
 from .samplers import draw, draw_array, in_pieces
+from .stairs import Staircase
 
 _FINEST = 30  # bits of the default grid below the scale
 _ZERO = np.zeros(1)
@@ -514,6 +515,91 @@ def arsinh_normal(
     True
     """
     return _sample(ArsinhNormal(sigma), scale, size, granularity, rng)
+
+
+@overload
+def staircase(
+    epsilon: Number, sensitivity: Number = ..., size: None = None, **grid: Unpack[_OfOne]
+) -> float: ...
+@overload
+def staircase(
+    epsilon: Number, sensitivity: Numbers = ..., size: Size = None, **grid: Unpack[_OfMany]
+) -> Floats: ...
+def staircase(
+    epsilon: Number,
+    sensitivity: Numbers = 1.0,
+    size: Size = None,
+    *,
+    granularity: Numbers | None = None,
+    rng: Generator | None = None,
+) -> float | Floats:
+    """Draw staircase noise on a grid: the least noise for one number in pure privacy.
+
+    Let the sensitivity be D multiples of `granularity`. The k-th one has a probability proportional
+    to ``exp(-epsilon * l)``, l the least number with ``abs(k) <= core + l * D``, for the core of
+    the least variance.
+
+    NOT PRIVATE by itself: a release adds it to a statistic of that sensitivity which is a multiple
+    of `granularity`, or is rounded to one first. That is epsilon-differentially private
+    (``dpfast/noise/stairs.py`` has the proof). Added to a number between the multiples it shows
+    how far from one that is.
+
+    Parameters
+    ----------
+    epsilon : float, Fraction or Decimal
+        From 2**-30 to 500.
+    sensitivity : float or array_like
+        Between 2**-900 and 2**900. Must be public.
+    size : int or tuple of int, optional
+        Shape of the result; by default that of `sensitivity`.
+    granularity : float or array_like, optional
+        A public power of two, at least 2**-52 times `sensitivity` and `sensitivity / epsilon`; the
+        default is the largest power of two not above the larger of these, times 2**-30. A
+        sensitivity between its multiples counts as the next one.
+    rng : SecureGenerator or InsecureGenerator, optional
+        By default the secure generator of this thread.
+
+    Returns
+    -------
+    float or numpy.ndarray of float64
+        Multiples of `granularity`; above ``2**53 * granularity`` the float64 nearest to one.
+
+    Raises
+    ------
+    ArgumentError, ArgumentTypeError
+        If an argument breaks a rule above.
+
+    Notes
+    -----
+    Cost: some tens of nanoseconds a sample; an array of sensitivities costs as much as one call for
+    each distinct number of multiples. The standard deviation is .98, .92, .83, .61 and .21 of that
+    of `laplace` with scale = sensitivity / epsilon, for an epsilon of 1, 2, 3, 5 and 10.
+
+    References
+    ----------
+    Geng and Viswanath, "The optimal mechanism in differential privacy", ISIT 2014.
+
+    Examples
+    --------
+    >>> import dpfast.noise
+    >>> from dpfast.rng import InsecureGenerator
+    >>> z = dpfast.noise.staircase(5.0, 1000, 4, granularity=1, rng=InsecureGenerator(1))
+    >>> z.shape, bool((z % 1 == 0).all())
+    ((4,), True)
+    """
+    exact = checks.fraction("epsilon", epsilon)
+    if not Fraction(1, 2**30) <= exact <= 500:
+        checks.fail("epsilon", "at least 2**-30 and at most 500", epsilon)
+    width = _scales("sensitivity", sensitivity)
+    grid = _grid(granularity, width / min(1.0, float(exact)))
+    shape = _shape(size, np.broadcast_shapes(width.shape, grid.shape))
+    generator = check(rng)
+    out = np.empty(shape)
+    cells, flat = np.broadcast_to(np.ceil(width / grid), shape).reshape(-1), out.reshape(-1)
+    for step, where in _groups(cells):
+        flat[where] = Staircase.of(exact, int(step)).draw(where.size, generator)
+    out *= grid
+    return float(out) if size is None and shape == () else out
 
 
 def _integers(

@@ -19,7 +19,10 @@ A mean is a sum over a count. Let k sums over one noisy count get y of a loss ea
 x = 1 - k y. To first order the worst variance of a mean, at the bounds, goes with 1 / y + 1 / x,
 which is least for x / (k y) = 1 / sqrt(k): `count_shares`.
 
-Where two serve, that with the smaller variance is taken, by the loss and k alone.
+* Staircase noise for the box (`stairs`), for a large epsilon.
+
+Where several serve, that with the smallest variance is taken, by the loss and k alone, and how many
+of the integers are counts. A staircase is taken where that is less by a twentieth of the deviation.
 
 The norm on integers. For an integer M, let N(z) be the least r with |z_i| <= floor(r D_i / M) for
 all i. If |d_i| <= D_i, then |z_i + d_i| <= floor(r D_i / M) + D_i = floor((r + M) D_i / M), so N
@@ -47,21 +50,23 @@ charge is that of a pure loss.
 from __future__ import annotations
 
 import math
+import operator
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 
 import numpy as np
 
 from .._core.error_bars import box_sum
 from .._kernels.rng import BitStream
-from ..privacy import ZCDP, Loss, Pure, pure_within
+from ..privacy import ZCDP, Approx, Loss, Pure, float_down, pure_within
 from ..rng import Generator
 from .additive import amount
-from .calibrated_integer import IntegerNoise, integer_noise, laplace_loss
+from .calibrated_integer import WORTH, IntegerNoise, integer_noise, laplace_loss
 from .choice import below
 from .distributions.discrete import laplace_integers
 from .sensitivity import Sensitivity
+from .stairs import Stairs, best_cores
 
 #: Steps of the norm in a difference of size 1, and the largest scale of geometric numbers.
 _STEPS, _FAR = 1 << 20, 1 << 40
@@ -79,8 +84,9 @@ class BoxNoise:
     sensitivities: tuple[int, ...]
     loss: Loss
     deviation: float
-    each: tuple[IntegerNoise | None, ...] = field(default=(), repr=False)  # none for the box
-    epsilon: Fraction = Fraction(0)  # of the distribution "box"
+    each: tuple[IntegerNoise | None, ...] = field(default=(), repr=False)  # none for joint noise
+    epsilon: Fraction = Fraction(0)  # of the joint noise "box" and "stairs"
+    stairs: Stairs | None = field(default=None, repr=False)
 
     def within(self, failure: float, terms: int = 1, place: int | None = None) -> Fraction:
         """Return what noise exceeds in size with at most a failure probability.
@@ -93,6 +99,9 @@ class BoxNoise:
         if not noisy or (place is not None and not self.sensitivities[place]):
             return Fraction(0)
         least = min(noisy, key=lambda i: self.sensitivities[i])
+        if self.stairs is not None:
+            places = range(len(noisy)) if place is None else [noisy.index(place)]
+            return self.stairs.within(failure, places, terms)
         if self.distribution == "box":
             size = box_sum(failure, len(noisy), terms) / float(self.epsilon)
             return Fraction(size) + Fraction(terms, 2 * self.sensitivities[least])
@@ -105,7 +114,7 @@ class BoxNoise:
         """Return the values with noise."""
         if len(values) != len(self.sensitivities):
             raise ValueError("there must be as many values as sensitivities")
-        if self.distribution != "box":
+        if not self.epsilon:
             return [
                 value if noise is None else noise.add([value], generator)[0]
                 for value, noise in zip(values, self.each, strict=True)
@@ -115,7 +124,9 @@ class BoxNoise:
         return [next(noisy) if most else value for value, most in pairs]
 
     def _box(self, values: list[int], generator: Generator) -> list[int]:
-        """Return the values whose sensitivity is not 0, with noise."""
+        """Return the values whose sensitivity is not 0, with joint noise."""
+        if self.stairs is not None:
+            return [*map(operator.add, values, self.stairs.draw(generator.stream()))]
         box = [most for most in self.sensitivities if most]
         steps, shift = 1, 0
         if max(box) > 1:  # else the distribution on the integers themselves is the finest there is
@@ -182,10 +193,16 @@ def box_noise(
     epsilon = pure_within(size) if isinstance(loss, ZCDP) else size
     of_box = math.sqrt((k + 1) * (k + 2) / 3.0) / float(epsilon)
     spent: Loss
+    others = sum(1 for most in box if most > 1)
+    if 1 < k <= 2 * epsilon and others and not isinstance(loss, ZCDP):
+        of_stairs = best_cores(float_down(epsilon), k - others, others)[1]
+        if of_stairs < WORTH * min(deviation, of_box):
+            stairs = Stairs.of(epsilon, [most for most in box if most])
+            return BoxNoise("stairs", box, Pure(size), of_stairs, (), epsilon, stairs)
     if k > 1 and of_box <= deviation:
         spent = loss if isinstance(loss, ZCDP) else Pure(size)
         return BoxNoise("box", box, spent, of_box, epsilon=epsilon)
-    if shares is None or plain.distribution == "laplace":
+    if shares is None or isinstance(plain.loss, Pure):
         shares = [Fraction(1, k)] * len(box)
     each = tuple(
         integer_noise(loss, Sensitivity(1 / share, k * most, most**2 / share), plain.distribution)
@@ -194,9 +211,47 @@ def box_noise(
         for most, share in zip(box, shares, strict=True)
     )
     spent = plain.loss
-    if isinstance(spent, Pure):
+    if plain.distribution == "laplace" and isinstance(spent, Pure):
         spent = laplace_loss(size, k, min(filter(None, box), default=1))
     return BoxNoise(plain.distribution, box, spent, deviation, each)
+
+
+def ellipsoid_noise(
+    loss: Approx | ZCDP, sensitivities: Sequence[int], axes: Sequence[Fraction]
+) -> BoxNoise:
+    """Return Gaussian noise for integers that may change by d with sum((d_i / a_i)^2) <= 1.
+
+    It has the deviation a_i s, s that for an L2 sensitivity of 1, so the vector of all d_i / (a_i
+    s) is no longer than 1 / s. An integer that is divided by a unit u_i first, and rounded down,
+    changes by up to 1 more: by the triangle inequality the length is then at most 1 + |(u_i / a_i)|
+    in units of 1 / s, which a factor of 1 + sum(u_i / a_i) of all noise covers.
+
+    Parameters
+    ----------
+    loss : Approx or ZCDP
+        Of all of them together.
+    sensitivities : sequence of int
+        Of each. One of sensitivity 0 gets no noise.
+    axes : sequence of Fraction
+        a_i, greater than 0.
+    """
+    distribution = "gaussian" if isinstance(loss, ZCDP) else "rounded-gaussian"
+    deviation = math.ldexp(
+        integer_noise(loss, Sensitivity(1, 1, 1 << 64), distribution).deviation, -32
+    )
+    moving = [(most, a) for most, a in zip(sensitivities, axes, strict=True) if most]
+    shifts = [max(0, (math.ceil(a * Fraction(deviation)) >> 38).bit_length()) for _, a in moving]
+    rounded = [(1 << shift) / a for shift, (_, a) in zip(shifts, moving, strict=True) if shift]
+    grown = 1 + sum(rounded, Fraction(0))
+    noises = iter(
+        replace(
+            integer_noise(loss, Sensitivity(1, 1, (grown * a / (1 << shift)) ** 2), distribution),
+            shift=shift,
+        )
+        for shift, (_, a) in zip(shifts, moving, strict=True)
+    )
+    each = tuple(next(noises) if most else None for most in sensitivities)
+    return BoxNoise(distribution, tuple(sensitivities), loss, deviation, each)
 
 
 def count_shares(counts: int, others: int) -> list[Fraction]:

@@ -52,6 +52,13 @@ def slots(limit: NDArray[np.int64], stream: Stream) -> NDArray[np.int64]:
     return out
 
 
+def uniform(n: int, size: int, stream: Stream) -> NDArray[np.int64]:
+    """Return `size` independent uniform integers of 0 .. n - 1, n below 2**63."""
+    out = np.empty(size, np.int64)
+    _native.slots(np.array([n]), out, stream)
+    return out
+
+
 def decide(
     word: int,
     c: float,

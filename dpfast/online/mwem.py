@@ -303,7 +303,8 @@ def _shares(loss: Loss, rounds: int, unit: int) -> tuple[float, IntegerNoise, Lo
     part = Fraction(1, 2 * rounds)
 
     def form(choice: Fraction, measurement: Loss, spent: Loss) -> tuple[float, IntegerNoise, Loss]:
-        noise = integer_noise(measurement, Sensitivity.of_one(unit))
+        laplace = "laplace" if isinstance(measurement, Pure) else None
+        noise = integer_noise(measurement, Sensitivity.of_one(unit), laplace)
         return float_down(choice / (2 * unit)), noise, spent
 
     def in_rho(rho: Fraction) -> tuple[float, IntegerNoise, Loss]:

@@ -26,7 +26,7 @@ from ..errors import ArgumentError
 from ..noise.additive import amount
 from ..noise.calibrated_integer import IntegerNoise, integer_noise
 from ..noise.sensitivity import Sensitivity
-from ..privacy import Loss
+from ..privacy import Loss, Pure
 from .noisy_comparison import Scales, allocate
 
 #: Shares of the loss for the hard answers, of which the best is chosen.
@@ -90,7 +90,9 @@ def plan(
         sensitivity, one = (unit, whole) if doubt is None else (doubt.sensitivity, doubt.one)
         scales, spent, each = allocate(loss, sensitivity, hard, False, share)
         assert each is not None
-        noise = integer_noise(each, Sensitivity.of_one(unit))
+        # A staircase has no simple tail for the accuracy that is stated below.
+        laplace = "laplace" if isinstance(each, Pure) else None
+        noise = integer_noise(each, Sensitivity.of_one(unit), laplace)
         draws = hard if scales.each else 1
         comparison = float(scales.threshold) * (math.log(draws) + rare)
         comparison += float(scales.query) * (math.log(queries) + rare)

@@ -197,7 +197,9 @@ class SparseVector(Session[_Question, Finding | Findings]):
         scales, spent, each = allocate(asked, cells, count, monotone, _share(answers))
         self._noise: IntegerNoise | None = None
         if each is not None:
-            self._noise = integer_noise(each, Sensitivity.of_one(cells))
+            # One law for all versions, so that a stream goes on.
+            laplace = "laplace" if isinstance(each, privacy.Pure) else None
+            self._noise = integer_noise(each, Sensitivity.of_one(cells), laplace)
         title = f"sparse vector, {count} positive{'s' * (count > 1)}"
         self._open(
             Allocation(title, spent, relation),

@@ -117,6 +117,7 @@ RELEASES = {
     "gaussian of many scales": lambda r: dp.noise.gaussian(1 + X**2, rng=r),
     "discrete laplace": lambda r: dp.noise.discrete_laplace(50.0, N, rng=r),
     "discrete gaussian": lambda r: dp.noise.discrete_gaussian(50.0, N, rng=r),
+    "staircase": lambda r: dp.noise.staircase(3, 2.0, N, rng=r),
     "mean": lambda r: dp.mean(X, **B, rng=r),
     "median": lambda r: dp.median(X, **B, rng=r),
     "histogram": lambda r: dp.histogram(X, bins=20_000, **B, rng=r)[0],

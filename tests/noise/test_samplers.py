@@ -361,6 +361,7 @@ h.update(np.array([noise.laplace(rng=g) for _ in range(50)]).tobytes())
 for s in (0.3, 17.5, 2.0**39):
     h.update(noise.discrete_laplace(s, 3001, rng=g).tobytes())
     h.update(noise.discrete_gaussian(s, 3001, rng=g).tobytes())
+h.update(noise.staircase(2.5, 3.0, 3001, rng=g).tobytes())
 print(h.hexdigest())
 """
 

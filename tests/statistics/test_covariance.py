@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 import dpfast as dp
+from dpfast.budget.budget import quoted
 from dpfast.errors import ArgumentError, DataError
 from dpfast.rng import InsecureGenerator
 from dpfast.statistics import covariance as room
@@ -162,3 +163,123 @@ def test_bad_arguments_cost_nothing(kw, error, words):
         covariance(**given)
     assert "\n" not in str(caught.value)
     assert budget.remaining["epsilon"] == 1
+
+
+# ---- Gaussian noise: the Gram matrix ----
+
+RHO = {"epsilon": None, "rho": 0.5}
+
+
+def recorded_gram(data, **kw):
+    """Axes of the ellipsoid, the integers that noise is added to, and the matrix without any."""
+    asked, kept = [], []
+    made = room.ellipsoid_noise
+
+    def ellipsoid(loss, sizes, axes):
+        asked[:] = axes
+        silent = Silent(kept, loss)
+        silent.deviation = made(loss, sizes, axes).deviation
+        return silent
+
+    with patch.object(room, "ellipsoid_noise", ellipsoid):
+        width = np.shape(data)[1]
+        given = {"neighbors": "replace", "bounds": BOUNDS[:width], **RHO, **kw}
+        found = covariance(data, **given)
+    return asked, kept, found
+
+
+def furthest(domain, axes_of=lambda axes: axes):
+    """The largest sum of (d_i / a_i)^2 over all pairs of rows, beside a row that stays."""
+    found, rest = {}, [domain[0]]
+    for row in domain:
+        axes, kept, _ = recorded_gram(np.array([row, *rest]))
+        found[row] = kept
+    axes = np.array([float(a) for a in axes_of(axes)])
+    return max(
+        float(((np.subtract(*map(found.get, pair)) / axes) ** 2).sum())
+        for pair in itertools.combinations(domain, 2)
+    )
+
+
+@pytest.mark.parametrize("width", [2, 3])
+def test_no_replaced_row_leaves_the_ellipsoid(width):
+    """All pairs of rows of a grid with its corners; the bound is nearly reached."""
+    points = 5 if width == 2 else 3
+    sides = [np.linspace(lo, hi, points).tolist() for lo, hi in BOUNDS[:width]]
+    domain = list(itertools.product(*sides))
+    assert 0.75 < furthest(domain) <= 1 + 1e-9
+    # The control: squared lengths without the constant, as if a row had no 1 beside its columns.
+    c2 = float(Fraction(round(32 * width**0.25 / math.sqrt(2)), 32)) ** 2
+    assert furthest(domain, lambda axes: [float(a) * width / (width + c2) for a in axes]) > 1
+
+
+def test_the_norm_of_a_difference_of_rows_is_bounded_at_random_and_at_its_worst():
+    """|x x' - y y'|^2 <= 2 M^2 without n, as in the derivation, for many columns."""
+    rng = np.random.default_rng(0)
+    for d in (2, 4, 9):
+        c2 = round(32 * d**0.25 / math.sqrt(2)) ** 2 / 32**2
+        z = np.concatenate([rng.uniform(-1, 1, (2000, d)), rng.choice([-1, 1], (2000, d))])
+        y = z[rng.permutation(len(z))]
+        products = np.einsum("ri,rj->rij", z, z) - np.einsum("ri,rj->rij", y, y)
+        moved = 2 * c2 * ((z - y) ** 2).sum(1) + (products**2).sum((1, 2))
+        most = 2 * (c2 + d) ** 2
+        assert 0.8 * most < moved.max() <= most * (1 + 1e-12)
+
+
+@pytest.mark.parametrize("ddof", [0, 1])
+def test_without_noise_the_gram_matrix_gives_the_covariance(ddof):
+    rng = np.random.default_rng(0)
+    data = rng.normal(0, 1, (4000, 3)) @ rng.normal(0, 1, (3, 3)) + [0.5, 0.5, -2]
+    clipped = np.clip(data, *np.array(BOUNDS).T)
+    found = recorded_gram(data, ddof=ddof)[2]
+    np.testing.assert_allclose(found, np.cov(clipped.T, ddof=ddof), rtol=1e-6, atol=1e-8)
+    kept = recorded_gram(data)[1]
+    assert recorded_gram(data[rng.permutation(len(data))])[1] == kept
+
+
+def errors(data, bounds, draws, **kw):
+    truth = np.cov(data.T, ddof=0)
+    given = {"neighbors": "replace", "bounds": bounds, **kw}
+    return np.array(
+        [covariance(data, rng=InsecureGenerator(i), **given) - truth for i in range(draws)]
+    )
+
+
+@pytest.mark.parametrize("kw", [RHO, {"epsilon": 2, "delta": 1e-2}], ids=["rho", "delta"])
+def test_the_gram_matrix_has_less_noise_and_its_error_bars_hold(kw):
+    data = np.random.default_rng(3).beta(2, 5, (3000, 3))
+    bounds = [(0, 1)] * 3
+    mechanism = quoted(covariance, data, bounds=bounds, neighbors="replace", **kw)
+    assert mechanism._gram is not None and mechanism.loss == dp.privacy.loss(
+        kw["epsilon"], kw.get("delta", 0), kw.get("rho")
+    )
+    found = errors(data, bounds, 150, **kw)
+    with patch.object(room.Covariance, "_gram", property(lambda self: None)):
+        entries = errors(data, bounds, 150, **kw)
+    assert (found**2).mean() < 0.6 * (entries**2).mean()
+    width = np.array(mechanism.error(len(data), 0.9).half_width)
+    misses = (abs(found) > width).mean()
+    assert misses < 0.1 + 0.03
+    assert (abs(found) > 0.5 * width).mean() > 0.15  # the control
+
+
+def test_the_gram_matrix_is_for_gaussian_noise_of_several_columns():
+    rows, corners = np.random.default_rng(3).random((50, 2)), [(0, 1)] * 2
+
+    def taken(**kw):
+        given = {"bounds": corners, "neighbors": "replace", **RHO, **kw}
+        return quoted(covariance, rows, **given)._gram is not None
+
+    assert taken()
+    assert not taken(epsilon=1, rho=None)
+    assert not taken(neighbors="add-remove")
+    assert not taken(where=rows[:, 0] > 0.5)
+    assert not taken(bounds=[(0, 1), (1, 1)])
+    found = covariance(
+        rows[:, [0, 1, 1]],
+        bounds=[(0, 1), (0.5, 0.5), (0, 1)],
+        neighbors="replace",
+        rho=400,
+        rng=InsecureGenerator(1),
+    )
+    assert found[1].tolist() == [0, 0, 0] and found[0, 0] == pytest.approx(1 / 12, abs=0.04)

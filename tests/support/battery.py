@@ -349,6 +349,7 @@ CASES = {
 NO_RELEASES = {
     "dp.Budget",
     "dp.audit.recovery_bound",
+    "dp.noise.staircase",
     "dp.privacy.Approx",
     "dp.privacy.Draws",
     "dp.privacy.Pure",

@@ -461,7 +461,7 @@ add("dp.Budget", epsilon=1.0)
 _KNOWN: dict[str, Any] = {
     "data": X, "bounds": (0, 100), "n": 9, "q": 0.5, "beta": 0.5, "edges": EDGES,
     "weights": LENGTHS, "graph": GRAPH, "sigma": 1.0, "gamma": 4, "shape": 3.0, "df": 3.0,
-    "rng": RNG, "neighbors": "replace",
+    "rng": RNG, "neighbors": "replace", "epsilon": 1.0,
 }  # fmt: skip
 
 
@@ -487,11 +487,12 @@ for _name in dp.noise.__all__:
     if not _name.startswith("draw"):
         known(dp.noise, _name)
         if "granularity" in inspect.signature(getattr(dp.noise, _name)).parameters:
-            known(dp.noise, _name, scale=[1.0, 2.0], granularity=[0.5, 0.25], size=(3, 2))
+            _wide = {"sensitivity" if _name == "staircase" else "scale": [1.0, 2.0]}
+            known(dp.noise, _name, **_wide, granularity=[0.5, 0.25], size=(3, 2))
             CALLS[f"dp.noise.{_name} of two scales"] = CALLS[f"dp.noise.{_name}"]
             known(dp.noise, _name)
 for _name in ("probabilities", "expected_error"):
-    known(dp.selection, _name, scores=[1, 2], sensitivity=1, epsilon=1.0)
+    known(dp.selection, _name, scores=[1, 2], sensitivity=1)
 _CANDIDATES = {"candidates": 3, "sensitivity": 1, "epsilon": 1.0}
 add("dp.selection.utility_bound", t=1.0, **_CANDIDATES)
 _BEST = {"run": lambda: (0, 0), "each": dp.privacy.Pure(1), "gamma": 0.5, "eta": 1}

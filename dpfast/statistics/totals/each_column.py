@@ -24,7 +24,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import ClassVar, Generic, Self, TypeVar
+from typing import Any, ClassVar, Generic, Self, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -35,11 +35,12 @@ from ...noise.calibrated_integer import IntegerNoise, integer_noise
 from ...noise.sensitivity import Sensitivity
 from ...privacy import Loss
 from ...rng import Generator
+from ...sources import Source
 from ...sources.base import RowSource
 from ...sources.intake import Apart
 from ...summaries.cells import nearest
 from ...summaries.totals import Totals, column_totals, settled
-from .one_column import Mean, Nonzero, OfCells, Sum, Variance, nonzero
+from .one_column import Mean, Nonzero, OfCells, Std, Sum, Variance, nonzero
 
 Data = Apart | RowSource
 Own = TypeVar("Own", bound=OfCells)
@@ -364,3 +365,76 @@ class EachStd(EachVariance):
             return expected
         widths = [math.sqrt(width) for width in expected.half_width]
         return replace(expected, half_width=widths, note=BOUND)
+
+
+@dataclass(frozen=True, slots=True)
+class _Alone(Generic[Own]):
+    """A statistic of one column with a private n, by the noise of that of each column.
+
+    For a large epsilon the joint noise of the number of rows and of centered sums is less than that
+    of the sums of `one_column`.
+    """
+
+    columns: tuple[Own]
+
+    name: ClassVar[str]
+    several: ClassVar[type[Any]]
+
+    @classmethod
+    def better(cls, column: Own) -> Self | None:
+        """Return the mechanism with the loss of its noise, or None where that is not less."""
+        noise = cls((column,)).each.noise
+        if column.known or noise.distribution != "stairs":
+            return None
+        return cls((replace(column, loss=noise.loss),))
+
+    @property
+    def each(self) -> Any:
+        return self.several(self.columns)
+
+    @property
+    def loss(self) -> Loss:
+        return self.columns[0].loss
+
+    @property
+    def neighbors(self) -> str:
+        return self.columns[0].neighbors
+
+    @property
+    def where(self) -> NDArray[np.bool_] | None:
+        return self.columns[0].where
+
+    def reduce(self, source: Source) -> Totals:
+        return self.columns[0].reduce(source)
+
+    def finish(self, summary: Totals, generator: Generator) -> float:
+        return float(self.each.finish([summary], generator)[0])
+
+    def error(self, rows: int | None, confidence: float) -> Expected:
+        """Return the error bar, a bound."""
+        found: Expected = self.each.error(rows, confidence)
+        return found if found.half_width is None else replace(found, half_width=found.half_width[0])
+
+
+@dataclass(frozen=True, slots=True)
+class JointMean(_Alone[Mean]):
+    """The mean of a column, with joint noise; see `dpfast.mean`."""
+
+    name: ClassVar[str] = "mean"
+    several: ClassVar[type[Any]] = EachMean
+
+
+@dataclass(frozen=True, slots=True)
+class JointVariance(_Alone[Variance]):
+    """The variance of a column, with joint noise; see `dpfast.variance`."""
+
+    name: ClassVar[str] = "variance"
+    several: ClassVar[type[Any]] = EachVariance
+
+
+@dataclass(frozen=True, slots=True)
+class JointStd(_Alone[Std]):
+    """The standard deviation of a column, with joint noise; see `dpfast.std`."""
+
+    name: ClassVar[str] = "standard deviation"
+    several: ClassVar[type[Any]] = EachStd

@@ -27,6 +27,9 @@ A variance needs sum(u^2) too: a row adds the three numbers (u^2, 2 u (s - u), (
 sum, and so whose l1 norm, is s^2, and whose l2 norm is at most that. Sums of them give n, sum(u)
 and sum(u^2) back.
 
+For a large epsilon joint noise for n and centered sums is less than that for these vectors: see
+`each_column`, `JointMean` and `JointVariance`.
+
 Under "replace" with `where`, a row may also leave or enter. Two such vectors differ by at most
 twice the l1 norm of one and, being nonnegative, by at most the square root of two times its l2
 norm.
@@ -170,7 +173,7 @@ class OfCells:
         That of a variance holds for any number of rows.
         """
         size = self.cells.span ** (2 if self.squares else 1)
-        return replace(self, loss=self.noises(size, 1).loss)
+        return replace(self, loss=self.noises(size, 1 if self.known else 2).loss)
 
     def width(self, part: Fraction) -> float:
         """Return a part of the distance of the bounds, at most all of it."""

@@ -1,0 +1,504 @@
+"""Staircase noise: its exact law, its loss for every move, its samples, its error bars."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections import Counter
+from fractions import Fraction as F
+
+import mpmath
+import numpy as np
+import pytest
+from scipy.stats import chisquare
+
+import dpfast as dp
+from dpfast.budget.budget import quoted
+from dpfast.errors import ArgumentError, ArgumentTypeError
+from dpfast.noise import stairs as room
+from dpfast.noise.box import box_noise
+from dpfast.noise.calibrated_integer import integer_noise
+from dpfast.noise.sensitivity import Sensitivity
+from dpfast.noise.stairs import Staircase, Stairs, best_core, best_cores
+from dpfast.privacy import ZCDP, Approx, Draws, Pure
+from dpfast.rng import InsecureGenerator
+
+from ..reference.noise import stairs as reference
+
+STAIRS = 4
+SMALL = [(1, 0), (2, 0), (2, 1), (3, 1), (5, 0), (5, 2), (7, 3), (7, 6)]
+
+
+def shipped(monkeypatch, step, core, b, stairs=STAIRS):
+    """The law of `fill`, up to a factor: all that its random bits can be, one after the other."""
+    noise, found = Staircase(1.25, step, core), {}
+    far = 2 * step * b / (2 * step * b + (2 * core + 1) * (1 - b))
+    assert_part(noise, b)
+    for beyond, k in itertools.product((False, True), range(stairs)):
+        if k and not beyond:
+            continue
+        limits = []
+
+        def every(n, size, stream, kept=limits):
+            """Each of the n numbers once, if as many are asked for."""
+            if size:
+                assert n == size
+                kept.append(n)
+            return np.arange(size)
+
+        monkeypatch.setattr(room, "uniform", every)
+        monkeypatch.setattr(Staircase, "beyond", lambda *a, far=beyond: np.full(a[1], far))
+        monkeypatch.setattr(Staircase, "stairs", lambda *a, k=k: np.full(a[1], k))
+        out = np.empty(2 * step if beyond else 2 * core + 1, np.int64)
+        noise.fill(out, None)
+        assert limits == [out.size]
+        share = (far * (1 - b) * b**k if beyond else 1 - far) / out.size
+        for z in out.tolist():
+            found[z] = found.get(z, 0) + share
+    return found
+
+
+def assert_part(noise, b):
+    """That the formula for what is beyond is that of the law above, with another b."""
+    with mpmath.workdps(50):
+
+        class Other:
+            mpf, exp, expm1 = float, lambda x: b, lambda x: b - 1
+
+        assert noise.part_beyond(Other) == 2 * noise.step * b / (
+            2 * noise.step * b + (2 * noise.core + 1) * (1 - b)
+        )
+
+
+@pytest.mark.parametrize(("step", "core"), SMALL)
+@pytest.mark.parametrize("b", [F(1, 3), F(9, 10)])
+def test_what_is_drawn_is_the_staircase(step, core, b, monkeypatch):
+    """Every input of the sampler, with exact weights: b to the stair, and so every move costs."""
+    found = shipped(monkeypatch, step, core, b)
+    wanted = reference.law(b, [core], [step], STAIRS)
+    assert len(found) == len(wanted) == 2 * core + 1 + 2 * STAIRS * step
+    assert {z: p / found[0] for z, p in found.items()} == {z: p for (z,), p in wanted.items()}
+    listed = {(z,): p for z, p in found.items()}
+    assert reference.worst_ratio(listed, [step]) == 1 / b
+    assert reference.worst_ratio(listed, [step + 1]) > 1 / b  # the control
+
+
+@pytest.mark.parametrize("fault", ["more beyond", "stairs too narrow", "a number twice"])
+def test_a_sampler_with_a_fault_would_be_caught(fault, monkeypatch):
+    b, step, core = F(1, 3), 5, 1
+    if fault == "more beyond":  # as if stair 0 had no factor 1 - b
+        found = shipped(monkeypatch, step, core, b)
+        for z in range(-core, core + 1):
+            found[z] *= 1 / (1 - b)
+    elif fault == "stairs too narrow":
+        found = shipped(monkeypatch, step - 1, core, b)
+    else:
+        found = shipped(monkeypatch, step, core, b)
+        found[7] += found.pop(8)
+        found[8] = found[-8] / 1000
+    listed = {(z,): p for z, p in found.items()}
+    assert reference.worst_ratio(listed, [step]) > 1 / b
+
+
+class Words:
+    """A stream of given words, and of ones after them."""
+
+    def __init__(self, words):
+        self.words = words
+
+    def take(self, n):
+        assert n == 8 * len(self.words)
+        return np.array(self.words, np.uint64).tobytes()
+
+    def word(self):
+        return self.after
+
+
+@pytest.mark.parametrize("epsilon", [0.01, 1.7, 60.0])
+def test_bits_about_the_border_are_decided_exactly(epsilon):
+    """Against the probability in 300 digits: words next to it, further bits on either side."""
+    noise = Staircase.of(F(epsilon), 1000)
+    with mpmath.workdps(300):
+        border = mpmath.ldexp(noise.part_beyond(mpmath.mp), 64)
+        near = int(border)
+        words = [w for w in range(near - 3, near + 4) if 0 <= w < 2**64] + [0, 2**64 - 1]
+        for after in (0, 1, 2**63, 2**64 - 1):
+            stream = Words(words)
+            stream.after = after
+            # All further bits are the same, so the number is this one.
+            tail = mpmath.mpf(after) / (2**64 - 1)
+            wanted = [mpmath.mpf(w) + tail < border for w in words]
+            assert noise.beyond(len(words), stream).tolist() == wanted
+
+
+def test_stairs_are_geometric():
+    drawn = Staircase(0.7, 5, 1).stairs(50_000, InsecureGenerator(3).stream())
+    p = -math.expm1(-0.7) * np.exp(-0.7 * np.arange(12))
+    seen = np.bincount(drawn, minlength=12)[:12]
+
+    def p_value(p):
+        last = len(drawn) - seen.sum(), len(drawn) * (1 - p.sum())
+        return chisquare([*seen, last[0]], [*len(drawn) * p, last[1]], sum_check=False).pvalue
+
+    assert p_value(p) > 1e-3
+    assert p_value(-math.expm1(-0.74) * np.exp(-0.74 * np.arange(12))) < 1e-4  # the control
+
+
+def law(noise, reach):
+    """The probabilities of -reach .. reach."""
+    z = np.arange(-reach, reach + 1)
+    stairs = np.maximum(0, -((noise.core - abs(z)) // noise.step))
+    inside, beyond = noise.weights
+    return z, np.exp(-noise.epsilon * stairs) * -math.expm1(-noise.epsilon) / (inside + beyond)
+
+
+@pytest.mark.parametrize(("epsilon", "step", "core"), [(0.5, 4, 2), (1.6, 7, 2), (4.0, 30, 6)])
+def test_samples_fit_and_those_of_other_stairs_do_not(epsilon, step, core):
+    noise, size = Staircase(epsilon, step, core), 100_000
+    drawn = np.empty(size, np.int64)
+    noise.fill(drawn, InsecureGenerator(11).stream())
+
+    def p_value(other):
+        z, p = law(other, 400)
+        assert abs(p.sum() - 1) < 1e-9
+        p = size * p
+        often = p > 10
+        seen = np.array([np.count_nonzero(drawn == value) for value in z[often].tolist()])
+        rest = size - p[often].sum()
+        return chisquare([*seen, size - seen.sum()], [*p[often], rest], sum_check=False).pvalue
+
+    assert p_value(noise) > 1e-3
+    assert p_value(Staircase(epsilon * 1.05, step, core)) < 1e-6
+    assert p_value(Staircase(epsilon, step, core - 1)) < 1e-6
+
+
+@pytest.mark.parametrize("step", [1, 2, 9, 40])
+@pytest.mark.parametrize("epsilon", [0.3, 1.7, 5.0])
+def test_deviation_and_error_bars_are_those_of_the_law(epsilon, step):
+    noise = Staircase.of(F(epsilon), step)
+    z, p = law(noise, math.ceil(60 / epsilon) * step)
+    assert noise.deviation == pytest.approx(math.sqrt((p * z * z).sum()), rel=1e-9)
+    for failure in (0.9, 0.5, 0.3, 0.1, 0.05, 1e-3, 1e-9):
+        size = noise.within(failure)
+        assert p[abs(z) > size].sum() <= failure * (1 + 1e-9)
+        assert size < 2 or p[abs(z) > size - 2].sum() > failure  # and hardly more
+        assert size == 0 or p[abs(z) > 0.6 * size - 1].sum() > failure  # the control
+    if step == 1:
+        assert noise.core == 0
+        geometric = np.exp(-noise.epsilon * abs(z)) * math.tanh(noise.epsilon / 2)
+        np.testing.assert_allclose(p, geometric, rtol=1e-9)
+
+
+@pytest.mark.parametrize("epsilon", [1e-6, 0.1, 1.0, 2.0, 5.0, 20.0])
+def test_the_core_is_the_published_one_and_the_best(epsilon):
+    with mpmath.workdps(60):
+        b = mpmath.exp(-mpmath.mpf(epsilon))
+        root = mpmath.cbrt(b - 2 * b**2 + 2 * b**4 - b**5)
+        wanted = -b / (1 - b) + root / (2 ** (mpmath.mpf(1) / 3) * (1 - b) ** 2)
+        assert best_core(epsilon) == pytest.approx(float(wanted), rel=1e-9)
+    if epsilon >= 0.1:
+        step = 1 << 30
+        best = Staircase.of(F(epsilon), step)
+        for off in (0.98, 1.02):
+            assert Staircase(epsilon, step, int(off * best.core)).deviation > best.deviation
+
+
+def mean_size(noise):
+    """The mean of |Z|, in steps, for many cells."""
+    b, g = math.exp(-noise.epsilon), noise.core / noise.step
+    stair = np.arange(1, 2000)
+    inside, beyond = (x / noise.step for x in noise.weights)
+    far = (beyond * (1 - b) * b ** (stair - 1) * (g + stair - 0.5)).sum()
+    return (inside * g / 2 + far) / (inside + beyond)
+
+
+def test_it_beats_laplace_noise_at_every_epsilon_by_both_measures():
+    """What the docstring says of it, and the control: a core twice as large loses."""
+    step = 1 << 40
+    said = {1: (0.98, 0.96), 2: (0.92, 0.86), 3: (0.83, 0.73), 5: (0.61, 0.49), 10: (0.21, 0.15)}
+    for epsilon in (0.25, 0.5, 1, 1.5, 2, 3, 5, 10, 20):
+        noise = Staircase.of(F(epsilon), step)
+        of_laplace = noise.deviation / step * epsilon / math.sqrt(2), mean_size(noise) * epsilon
+        assert max(of_laplace) < 1
+        if epsilon in said:
+            assert of_laplace == pytest.approx(said[epsilon], abs=0.005)
+    large = Staircase(5.0, step, 6 * Staircase.of(F(5), step).core)
+    assert large.deviation > step * math.sqrt(2) / 5
+
+
+# ---- What is taken, and what it is charged ----
+
+
+def test_it_is_taken_by_public_numbers_where_one_integer_differs():
+    def taken(loss, sensitivity):
+        return integer_noise(loss, sensitivity).distribution
+
+    cells = Sensitivity.of_one(1 << 40)
+    assert [taken(Pure(e), cells) for e in (1, 1.5, 1.6, 2, 500)] == [
+        *["laplace"] * 2, *["staircase"] * 3,
+    ]  # fmt: skip
+    assert taken(Pure(5), Sensitivity.of_one(1)) == "laplace"  # which is a staircase
+    assert taken(Pure(5), Sensitivity(2, 1 << 40, 1 << 80)) == "laplace"
+    assert taken(Pure(5), Sensitivity(1, 1 << 40, 1 << 80, 1 << 39)) == "laplace"
+    assert taken(ZCDP(50), cells) != "staircase"
+    assert taken(Approx(20, 1e-6), cells) == "staircase"
+    assert taken(Approx(1, 1e-6), cells) != "staircase"
+    noise = integer_noise(Approx(20, 1e-6), cells)
+    assert noise.loss == Pure(20)  # the delta is not spent
+    named = integer_noise(Pure(5), cells, "laplace")
+    assert named.distribution == "laplace" and named.deviation > noise.deviation
+
+
+@pytest.mark.parametrize("bits", [10, 40, 70, 140])
+def test_large_integers_are_divided_first(bits):
+    noise = integer_noise(Pure(3), Sensitivity.of_one(3 << bits))
+    assert noise.distribution == "staircase" and noise.scale <= 1 << 40
+    # The noise covers what is left of a move after rounding down.
+    assert noise.stairs.step >= -(-(3 << bits) >> noise.shift) + (noise.shift > 0)
+    small = integer_noise(Pure(3), Sensitivity.of_one(3 << 20))
+    assert noise.deviation == pytest.approx(math.ldexp(small.deviation, bits - 20), rel=1e-3)
+    values = np.array(noise.add([0] * 4000, InsecureGenerator(3)), float)
+    assert values.std() == pytest.approx(noise.deviation, rel=0.1)
+    assert abs(values).max() >= noise.within(0.05)
+    assert np.mean(abs(values) > noise.within(0.05)) == pytest.approx(0.05, abs=0.02)
+
+
+@pytest.mark.parametrize("epsilon", ["0.2", "1.7", "4", "9"])
+@pytest.mark.parametrize(("step", "core"), [(6, 1), (9, 3), (9, 4)])
+def test_its_price_in_rho(epsilon, step, core):
+    """Order by order, for all moves: never above that of a pure loss; that of Laplace is passed."""
+    with mpmath.workdps(40):
+        e = mpmath.mpf(epsilon)
+        price = mpmath.mpf(str(float(Pure(F(epsilon)).to_zcdp().rho)))
+        numbers = range(-core - 40 * step, core + 41 * step)
+        p = {z: mpmath.exp(-e * reference.stair([z], [core], [step])) for z in numbers}
+        whole = mpmath.fsum(p.values())
+        worst = mpmath.mpf(0)
+        for moved in range(1, step + 1):
+            pairs = {}  # the distribution of the loss, which takes three values
+            for z, weight in p.items():
+                if z - moved in p:
+                    loss = mpmath.log(weight / p[z - moved])
+                    near = int(mpmath.nint(loss / e))
+                    assert abs(near) <= 1 and mpmath.almosteq(loss, near * e, abs_eps=1e-30)
+                    pairs[near] = pairs.get(near, 0) + weight / whole
+
+            def used(t, pairs=pairs):
+                return mpmath.log(mpmath.fsum(w * mpmath.exp(t * e * n) for n, w in pairs.items()))
+
+            for t in (mpmath.mpf(10) ** (x / 4) for x in range(-20, 13)):
+                worst = max(worst, used(t) / t / (1 + t))
+        assert worst <= price * (1 + 1e-4)
+        assert worst > 0.85 * price
+        laplace = Draws(F(epsilon), cells=step).to_zcdp().rho
+        assert worst > float(laplace) or e < 1  # the control: that of other noise
+
+
+def test_a_release_is_charged_for_a_staircase_and_says_its_error():
+    x = np.linspace(0, 9, 400)
+    kw = {"bounds": (0, 9), "neighbors": "replace", "epsilon": 4}
+    budget = dp.Budget(rho=9)
+    dp.sum(x, budget=budget, **kw)
+    assert budget.history[0].loss == Pure(4)
+    assert budget.spent["rho"] == Pure(4).to_zcdp().rho
+    half = quoted(dp.sum, x, **kw).error(len(x), 0.9).half_width
+    found = [dp.sum(x, rng=InsecureGenerator(i), **kw) - x.sum() for i in range(800)]
+    assert np.mean(np.abs(found) > half) == pytest.approx(0.1, abs=0.04)
+    assert half < 0.75 * 9 / 4 * math.log(10)  # that of Laplace noise
+
+
+# ---- The public sampler ----
+
+
+def test_noise_on_a_grid_is_that_of_the_integers():
+    z = dp.noise.staircase(3, 0.5, 100_000, granularity=2.0**-5, rng=InsecureGenerator(2))
+    wanted = np.empty(100_000, np.int64)
+    noise = Staircase.of(F(3), 16)
+    noise.fill(wanted, InsecureGenerator(2).stream())
+    assert np.array_equal(z * 32, wanted)
+    assert z.std() == pytest.approx(noise.deviation / 32, rel=0.02)
+    # Between multiples the next one counts.
+    more = dp.noise.staircase(3, 0.48, 100_000, granularity=2.0**-5, rng=InsecureGenerator(2))
+    assert np.array_equal(more, z)
+    fine = dp.noise.staircase(F(1, 2**30), 1.0, 100, rng=InsecureGenerator(2))
+    assert abs(fine).max() > 2.0**29 and (fine % 1 == 0).all()
+
+
+def test_sizes_and_kinds():
+    assert isinstance(dp.noise.staircase(2), float)
+    assert dp.noise.staircase(2, [1.0, 2.0, 1.0]).shape == (3,)
+    wide = dp.noise.staircase(2, np.array([[1.0], [1e6]]), (2, 500), rng=InsecureGenerator(1))
+    assert abs(wide[0]).max() < 20 and np.median(abs(wide[1])) > 1e5
+    assert not dp.noise.staircase(500, 1.0, 50).any()
+    assert dp.noise.staircase(2, 1.0, 0).shape == (0,)
+
+
+@pytest.mark.parametrize(
+    ("args", "kw", "match"),
+    [
+        ((0,), {}, "epsilon"),
+        ((501,), {}, "epsilon must be at least"),
+        (("x",), {}, "epsilon"),
+        ((1, -1.0), {}, "sensitivity must be"),
+        ((1, 1.0), {"granularity": 3}, "granularity must be"),
+        ((1, 1.0), {"granularity": 2.0**-53}, "granularity must be at least"),
+        ((2.0**-20, 1.0), {"granularity": 2.0**-40}, "granularity must be at least"),
+    ],
+)
+def test_bad_arguments(args, kw, match):
+    with pytest.raises((ArgumentError, ArgumentTypeError), match=match):
+        dp.noise.staircase(*args, **kw)
+
+
+# ---- Several integers at once ----
+
+JOINT = [((1, 4), (0, 1)), ((2, 3), (0, 2)), ((1, 1, 2), (0, 0, 1)), ((3, 3), (1, 1))]
+
+
+def joint_law(noise, stairs=3):
+    """The probabilities of points from those of the stairs, and of points on a stair or below."""
+    with mpmath.workdps(40):
+        reach = [mpmath.mpf(1)] + [
+            mpmath.mp.make_mpf(x) for x in room._tails(noise, 400) if mpmath.mp.make_mpf(x) > 1e-30
+        ]
+        part = [a - b for a, b in zip(reach, [*reach[1:], 0], strict=True)]
+        of_point = [p / noise.size(stair) for stair, p in enumerate(part)]
+        sides = [
+            range(-r - stairs * d, r + stairs * d + 1)
+            for r, d in zip(noise.cores, noise.steps, strict=True)
+        ]
+        return {
+            z: float(mpmath.fsum(of_point[reference.stair(z, noise.cores, noise.steps) :]))
+            for z in itertools.product(*sides)
+        }
+
+
+@pytest.mark.parametrize(("steps", "cores"), JOINT)
+@pytest.mark.parametrize("epsilon", [0.7, 2.5])
+def test_every_move_within_the_box_is_covered(steps, cores, epsilon):
+    """The law of what is drawn, point by point: uniform boxes mixed by exact probabilities."""
+    noise = Stairs(epsilon, steps, cores)
+    found = joint_law(noise)
+    assert sum(found.values()) < 1
+    wanted = reference.law(math.exp(-epsilon), cores, steps, 3)
+    middle = (0,) * len(steps)
+    for z, p in found.items():
+        assert p / found[middle] == pytest.approx(wanted[z], rel=1e-9)
+    most = math.exp(epsilon)
+    assert reference.worst_ratio(found, steps) == pytest.approx(most, rel=1e-9)
+    further = [d + (i == len(steps) - 1) for i, d in enumerate(steps)]
+    assert reference.worst_ratio(found, further) > 1.5 * most  # the control
+
+
+def test_a_core_that_does_not_grow_by_the_sensitivity_would_be_caught():
+    found = joint_law(Stairs(2.0, (1, 3), (0, 1)))
+    assert reference.worst_ratio(found, (1, 4)) > math.exp(2) * 1.5
+
+
+def test_joint_samples_fit_and_those_of_other_stairs_do_not():
+    noise, size = Stairs(1.5, (1, 4), (0, 1)), 6_000
+    stream = InsecureGenerator(5).stream()
+    drawn = Counter(tuple(noise.draw(stream)) for _ in range(size))
+
+    def p_value(other):
+        often = {z: size * p for z, p in joint_law(other, 5).items() if size * p > 8}
+        seen = [drawn[z] for z in often]
+        rest = size - sum(often.values())
+        return chisquare([*seen, size - sum(seen)], [*often.values(), rest], sum_check=False).pvalue
+
+    assert p_value(noise) > 1e-3
+    assert p_value(Stairs(1.7, (1, 4), (0, 1))) < 1e-6
+    assert p_value(Stairs(1.5, (1, 4), (0, 0))) < 1e-6
+
+
+@pytest.mark.parametrize("epsilon", [2.0, 5.0, 12.0])
+@pytest.mark.parametrize(("counts", "others"), [(0, 1), (1, 1), (0, 2), (1, 3)])
+def test_the_cores_are_the_best_of_their_kind(epsilon, counts, others):
+    part, deviation = best_cores(epsilon, counts, others)
+    steps = (1,) * counts + (1 << 30,) * others
+
+    def root_mean(part):
+        found = Stairs(epsilon, steps, tuple(int(part * d) if d > 1 else 0 for d in steps))
+        weight = np.array([math.log(found.size(n)) - epsilon * n for n in range(120)])
+        weight = np.exp(weight - weight.max())
+        weight /= weight.sum()
+        mean = 0.0
+        for r, d in zip(found.cores, steps, strict=True):
+            side = np.array([float(r + n * d) for n in range(120)])
+            mean += (weight * side * (side + 1)).sum() / 3 / d**2 / len(steps)
+        return math.sqrt(mean)
+
+    assert deviation == pytest.approx(root_mean(part), rel=1e-6)
+    assert all(root_mean(part * off) > deviation * 0.99999 for off in (0.9, 1.1) if part * off < 1)
+    if (counts, others) == (0, 1):
+        assert part == pytest.approx(best_core(epsilon), rel=0.05)
+        one = Staircase.of(F(epsilon), 1 << 30).deviation / 2**30
+        assert deviation == pytest.approx(one, rel=1e-3)
+
+
+def test_joint_noise_is_taken_where_it_is_less():
+    real = 1 << 60
+    assert [box_noise(Pure(e), [1, real]).distribution for e in (1, 2, 2.5, 30)] == [
+        *["box"] * 2, *["stairs"] * 2,
+    ]  # fmt: skip
+    assert box_noise(Pure(5), [1, 1]).distribution == "box"  # which is the same
+    assert box_noise(ZCDP(50), [1, real]).distribution != "stairs"
+    assert box_noise(Pure(5), [real] * 40).distribution == "box"
+    for loss in (Pure(9), Approx(9, 1e-9)):
+        noise = box_noise(loss, [0, real, 0, 1])
+        assert noise.distribution == "stairs" and noise.loss == Pure(9)
+        plain = integer_noise(Pure(9), Sensitivity(2, 2 << 32, 4 << 64))
+        assert noise.deviation < 0.7 * plain.deviation / 2**32
+        rng = InsecureGenerator(6)
+        drawn = [noise.add([7, 3 << 200, 8, 5], rng) for _ in range(2000)]
+        assert {(z[0], z[2]) for z in drawn} == {(7, 8)}
+        rows = np.array([z[3] - 5 for z in drawn])
+        real_noise = np.array([float((z[1] - (3 << 200)) / real) for z in drawn])
+        both = math.sqrt((rows.var() + real_noise.var()) / 2)
+        assert both == pytest.approx(noise.deviation, rel=0.25)
+        assert np.mean(rows != 0) < 0.01
+
+
+@pytest.mark.parametrize("epsilon", [3.0, 6.0])
+def test_error_bars_of_joint_noise(epsilon):
+    moves = [1, 1 << 40, 3 << 50]
+    noise, rng = box_noise(Pure(epsilon), moves), InsecureGenerator(8)
+    drawn = np.array([noise.add([0] * 3, rng) for _ in range(6000)]) / np.array(moves, float)
+    for place in range(3):
+        for failure in (0.3, 0.05):
+            size = float(noise.within(failure, 1, place))
+            assert np.mean(abs(drawn[:, place]) > size) <= failure + 0.015
+            assert size == 0 or np.mean(abs(drawn[:, place]) >= 0.6 * size) > failure
+    assert noise.within(0.05) >= max(noise.within(0.05, 1, place) for place in (1, 2))
+    sums = abs(drawn.sum(axis=1))
+    assert np.mean(sums > float(noise.within(0.05, 3))) <= 0.05
+    assert np.mean(sums > float(noise.within(0.05, 3)) / 3) > 0.05
+
+
+def test_a_mean_and_a_variance_with_a_private_n():
+    x = np.random.default_rng(4).beta(2, 5, 500)
+    kw = {"bounds": (0, 1), "neighbors": "add-remove"}
+    for call, truth, epsilon in ((dp.mean, x.mean(), 5), (dp.variance, x.var(), 7)):
+        joint = quoted(call, x, epsilon=epsilon, **kw)
+        apart = quoted(call, x, epsilon=1, **kw)
+        assert type(joint).__name__ == "Joint" + type(apart).__name__
+        assert joint.loss == Pure(epsilon) and joint.name == apart.name
+        draws = np.array(
+            [call(x, epsilon=epsilon, rng=InsecureGenerator(i), **kw) for i in range(400)]
+        )
+        half = joint.error(len(x), 0.9).half_width
+        assert np.mean(abs(draws - truth) > half) < 0.1 + 0.03
+        assert np.mean(abs(draws - truth) > half / 6) > 0.1  # the control
+        # Beside Laplace noise of scale 1 / epsilon for each of the sums.
+        laplace = np.random.default_rng(0).laplace(0, 1 / epsilon, (2, 400))
+        m = x.mean()
+        if call is dp.mean:
+            beside = ((1 - m) * laplace[0] - m * laplace[1]) / len(x)
+            assert np.mean(abs(draws - truth)) < 0.8 * np.mean(abs(beside))
+        masked = quoted(call, x, epsilon=epsilon, bounds=(0, 1), where=x > 0.2, neighbors="replace")
+        assert type(masked) is type(joint)
+        known = quoted(call, x, epsilon=epsilon, bounds=(0, 1), neighbors="replace")
+        assert type(known) is type(apart)
+        assert type(quoted(call, x, rho=9, **kw)) is type(apart)
+        same = call(x, epsilon=epsilon, bounds=(0.5, 0.5), neighbors="add-remove")
+        assert same == (0.5 if call is dp.mean else 0)
