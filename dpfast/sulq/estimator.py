@@ -447,10 +447,8 @@ class Regressor(_Supervised):
         return float(1.0 - left / whole) if whole else math.nan
 
 
-class ProbabilisticClassifier(Classifier):
-    """A classifier of public classes that learns how likely each class is for a row."""
-
-    classes: ArrayLike
+class _OfColumns(Estimator):
+    """An estimator whose arguments say of each column what it holds."""
 
     @abstractmethod
     def _columns(self) -> Columns[object]:
@@ -461,6 +459,16 @@ class ProbabilisticClassifier(Classifier):
 
     def _words(self) -> Sequence[Words | None]:
         return self._columns().words
+
+
+class ColumnRegressor(_OfColumns, Regressor):
+    """A regressor whose arguments say of each column what it holds."""
+
+
+class ProbabilisticClassifier(_OfColumns, Classifier):
+    """A classifier of public classes that learns how likely each class is for a row."""
+
+    classes: ArrayLike
 
     def _classes(self) -> Words | None:
         return Classes(self.classes).axis.words

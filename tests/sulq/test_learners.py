@@ -18,9 +18,12 @@ from dpfast.rng import InsecureGenerator
 from dpfast.sources import memory
 from dpfast.sulq import (
     PCA,
+    AdditiveBoostingClassifier,
+    AdditiveBoostingRegressor,
     ID3Classifier,
     KMeans,
     LinearRegression,
+    LogisticRegression,
     NaiveBayes,
     NotFittedError,
     Perceptron,
@@ -49,6 +52,13 @@ CASES: dict[str, tuple[Any, dict[str, Any]]] = {
     ),
     "bayes": (NaiveBayes, {**BOUNDS, **CLASSES}),
     "bayes of both": (NaiveBayes, {**MIXED, **CLASSES}),
+    "logistic": (LogisticRegression, {**BOUNDS, **CLASSES}),
+    "logistic of both": (LogisticRegression, {**MIXED, **CLASSES}),
+    "boosting tree": (AdditiveBoostingClassifier, {"categories": range(9), **CLASSES}),
+    "boosting tree of numbers": (
+        AdditiveBoostingRegressor,
+        {"categories": range(9), "y_bounds": (-1, 1)},
+    ),
     "tree": (ID3Classifier, {"categories": range(9), **CLASSES}),
     "tree by counts": (ID3Classifier, {"categories": range(9), "splits": "counts", **CLASSES}),
 }
@@ -69,6 +79,18 @@ KEPT = {
         {"class_count_", "class_prior_", "theta_", "var_", "category_log_prob_", "classes_"},
     ),
     ID3Classifier: ("ID3", {"tree_", "classes_"}),
+    LogisticRegression: (
+        "logistic regression",
+        {"coef_", "intercept_", "class_count_", "classes_", "n_iter_"},
+    ),
+    AdditiveBoostingClassifier: (
+        "additive boosting",
+        {"term_scores_", "bin_counts_", "intercept_", "class_count_", "classes_", "n_iter_"},
+    ),
+    AdditiveBoostingRegressor: (
+        "additive boosting",
+        {"term_scores_", "bin_counts_", "intercept_", "n_rows_", "n_iter_"},
+    ),
 }
 CALLS = ("predict", "predict_proba", "decision_function", "transform")
 
@@ -319,7 +341,7 @@ def test_not_fitted(kind):
 def test_bounds_for_another_number_of_columns_are_refused_in_the_same_words(kind, width):
     budget = dp.Budget(rho=50)
     name, kw = "bounds", {"bounds": [(-9, 9)] * 2}
-    if kind is ID3Classifier:
+    if kind in BINNED:
         name, kw = "categories", {"categories": [[0, 1]] * 2, "bins": None, "bounds": None}
     words = f"{name} must be for as many columns as the data have, {width}, got '2 of them'"
     with pytest.raises(ArgumentError, match=f"^{words}$"):
@@ -437,7 +459,7 @@ def test_clones_and_pipelines(kind):
     call = pipeline.predict if hasattr(kind, "predict") else pipeline.transform
     assert len(call(surface.ROWS)) == len(surface.ROWS) and len(budget.history) == 1
     assert base.is_clusterer(made) == (kind is KMeans)
-    assert base.is_regressor(made) == (kind is LinearRegression)
+    assert base.is_regressor(made) == (kind in (LinearRegression, AdditiveBoostingRegressor))
     assert base.is_classifier(made) == hasattr(made, "classes_")
 
 
@@ -502,6 +524,25 @@ WRONG: dict[Any, list[dict[str, Any]]] = {
         {"most_rows": 0, "splits": "counts"},
     ],
 }
+WRONG[LogisticRegression] = [
+    {"bounds": [(0, 1), None, (0, 1)]},
+    {"bounds": (0, 1e-300)},
+    BOTH,
+    *({"max_iter": value} for value in (1, 2.0)),
+    {"fit_intercept": 1},
+    *({"classes": value} for value in (None, [2, 1], np.array(1), [1])),
+]
+for _kind in (AdditiveBoostingClassifier, AdditiveBoostingRegressor):
+    WRONG[_kind] = [
+        {"bins": None, "bounds": (0, 1)},
+        {"bins": [[0, 1]] * 2, "bounds": (0, 1)},
+        {"bounds": [(0, 1)] * 2},
+        *({"max_iter": value} for value in (1, 2.0)),
+    ]
+WRONG[AdditiveBoostingClassifier] += [{"classes": None}]
+WRONG[AdditiveBoostingRegressor] += [{"y_bounds": (1, 0)}, {"nan": "some"}]
+#: Learners whose columns have bins, and for which a NaN is in none of them.
+BINNED = [ID3Classifier, AdditiveBoostingClassifier, AdditiveBoostingRegressor]
 for _kind in surface.LEARNERS:
     if hasattr(_kind, "score"):
         WRONG[_kind] += [
@@ -509,7 +550,7 @@ for _kind in surface.LEARNERS:
             {"y": np.ones(9), **REPLACED},
             {"y": np.array(["a", "b"] * 5)},
         ]
-    if _kind is not ID3Classifier:
+    if _kind not in BINNED:
         WRONG[_kind] += [{"bounds": [(0, 1)]}, {"nan": "drop", **REPLACED}]
 
 

@@ -609,6 +609,33 @@ def classes(bits, one, kw):
     return (counts[1] - counts[0] + len(bits)) / 2
 
 
+@attack(dp.sulq.LogisticRegression, EPSILON, RHO)
+@each
+def logits(bits, one, kw):
+    loss, pay = _apart(kw)
+    unit = {"bounds": (0, 1), "classes": [0, 1], "max_iter": 2}
+    made = dp.sulq.LogisticRegression(**unit, **REPLACE, **loss)
+    counts = made.fit(0.0 * bits[:, None], (bits & one) * 1, **pay).class_count_
+    return (counts[1] - counts[0] + len(bits)) / 2
+
+
+@attack(dp.sulq.AdditiveBoostingClassifier, EPSILON, RHO)
+@each
+def boosted_classes(bits, one, kw):
+    loss, pay = _apart(kw)
+    made = dp.sulq.AdditiveBoostingClassifier([0, 1], classes=[0, 1], max_iter=2, **REPLACE, **loss)
+    counts = made.fit(0.0 * bits[:, None], (bits & one) * 1, **pay).class_count_
+    return (counts[1] - counts[0] + len(bits)) / 2
+
+
+@attack(dp.sulq.AdditiveBoostingRegressor, EPSILON, RHO)
+@each
+def boosted_numbers(bits, one, kw):
+    loss, pay = _apart(kw)
+    made = dp.sulq.AdditiveBoostingRegressor([0, 1], y_bounds=(0, 1), max_iter=2, **REPLACE, **loss)
+    return made.fit((bits & one)[:, None] * 1.0, 1.0 * bits, **pay).bin_counts_[0][1]
+
+
 @attack(dp.sulq.LinearRegression, EPSILON, RHO)
 @each
 def regressions(bits, one, kw):
