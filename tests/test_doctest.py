@@ -56,7 +56,7 @@ LEARNERS = [dp.sulq.NoisySums, dp.sulq.KMeans, dp.sulq.PCA]
 LEARNERS += [dp.sulq.Perceptron, dp.sulq.LinearRegression]
 LEARNERS += [dp.sulq.StatisticalQueryOracle]
 LEARNERS += [dp.sulq.ID3Classifier, dp.sulq.NaiveBayes, dp.sulq.LogisticRegression]
-LEARNERS += [dp.sulq.AdditiveBoostingClassifier]
+LEARNERS += [dp.sulq.AdditiveBoostingClassifier, dp.sulq.RandomForestClassifier]
 
 
 @pytest.mark.parametrize("learner", LEARNERS, ids=lambda c: c.__name__)

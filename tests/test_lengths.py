@@ -18,6 +18,7 @@ from dpfast.sulq import (
     LogisticRegression,
     NaiveBayes,
     Perceptron,
+    RandomForestClassifier,
     RowSets,
 )
 
@@ -71,6 +72,7 @@ LEARNERS = {
     "bayes": (NaiveBayes, {"bounds": (0, 1), "classes": [-1, 1]}),
     "regression": (LinearRegression, {"bounds": (0, 1), "y_bounds": (-1, 1)}),
     "logistic": (LogisticRegression, {"bounds": (0, 1), "classes": [-1, 1]}),
+    "forest": (RandomForestClassifier, {"bounds": (0, 1), "classes": [-1, 1]}),
     "boosting": (
         AdditiveBoostingRegressor,
         {"categories": [0, 1], "y_bounds": (-1, 1), "max_iter": 2},

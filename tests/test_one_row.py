@@ -155,6 +155,11 @@ LATER = {
         None,
         form="table",
     ),
+    "dp.sulq.RandomForestClassifier": Case(
+        learner(dp.sulq.RandomForestClassifier, CLASSES, classes=[0, 1], max_depth=1, **TWO),
+        None,
+        form="table",
+    ),
     "dp.sulq.AdditiveBoostingClassifier": Case(
         learner(
             dp.sulq.AdditiveBoostingClassifier, CLASSES, bins=2, classes=[0, 1], max_iter=2, **TWO

@@ -28,6 +28,7 @@ from .query_learners import (
     learn_conjunction,
     learn_halfspace,
 )
+from .random_forest import RandomForestClassifier
 from .remote_sums import RemoteSums, serve
 from .row_sets import RowSets
 from .terms import Term
@@ -51,6 +52,7 @@ __all__ = [
     "NoisySums",
     "NotFittedError",
     "Perceptron",
+    "RandomForestClassifier",
     "RemoteSums",
     "RowSets",
     "StatisticalQueryOracle",

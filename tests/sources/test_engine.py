@@ -119,6 +119,13 @@ RELEASES = {
         t(["age", "sex"]),
         "sex",
     ),
+    "random forest": lambda t, c, m: fitted(
+        dp.sulq.RandomForestClassifier(
+            bounds=[(0, 100)], classes=["F", "M"], epsilon=1, max_depth=2
+        ),
+        t(["age", "sex"]),
+        "sex",
+    ),
     "perceptron": lambda t, c, m: fitted(
         dp.sulq.Perceptron(bounds=[(0, 100)], epsilon=1, max_iter=3), t(WIDE), "share"
     ),

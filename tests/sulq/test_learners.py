@@ -27,6 +27,7 @@ from dpfast.sulq import (
     NaiveBayes,
     NotFittedError,
     Perceptron,
+    RandomForestClassifier,
     TruncatedSVD,
 )
 from dpfast.sulq.id3 import MOST_CHOICES
@@ -59,9 +60,16 @@ CASES: dict[str, tuple[Any, dict[str, Any]]] = {
         AdditiveBoostingRegressor,
         {"categories": range(9), "y_bounds": (-1, 1)},
     ),
+    "forest of trees": (
+        RandomForestClassifier,
+        {**BOUNDS, **CLASSES, "n_estimators": 9},
+    ),
+    "forest of both trees": (RandomForestClassifier, {**MIXED, **CLASSES, "n_estimators": 9}),
     "tree": (ID3Classifier, {"categories": range(9), **CLASSES}),
     "tree by counts": (ID3Classifier, {"categories": range(9), "splits": "counts", **CLASSES}),
 }
+#: Learners whose columns have bins, and for which a NaN is in none of them.
+BINNED = [ID3Classifier, AdditiveBoostingClassifier, AdditiveBoostingRegressor]
 EVERY = pytest.mark.parametrize("name", list(CASES))
 #: The ledger entry of each, and what it learned beside `n_features_in_` and `loss_`.
 KEPT = {
@@ -79,6 +87,7 @@ KEPT = {
         {"class_count_", "class_prior_", "theta_", "var_", "category_log_prob_", "classes_"},
     ),
     ID3Classifier: ("ID3", {"tree_", "classes_"}),
+    RandomForestClassifier: ("random forest", {"leaf_counts_", "leaf_proba_", "classes_"}),
     LogisticRegression: (
         "logistic regression",
         {"coef_", "intercept_", "class_count_", "classes_", "n_iter_"},
@@ -195,7 +204,7 @@ def test_chunks_and_threads_do_not_change_a_bit(name, monkeypatch):
     assert len(results) == 1
 
 
-@pytest.mark.parametrize("name", [name for name in CASES if "tree" not in name])
+@pytest.mark.parametrize("name", [name for name in CASES if CASES[name][0] not in BINNED])
 def test_missing_values_and_rows_outside_the_bounds(name):
     X, y = table(900)
     holes = X.copy()
@@ -532,6 +541,13 @@ WRONG[LogisticRegression] = [
     {"fit_intercept": 1},
     *({"classes": value} for value in (None, [2, 1], np.array(1), [1])),
 ]
+WRONG[RandomForestClassifier] = [
+    BOTH,
+    *({"n_estimators": value} for value in (0, 2.0, 2**23)),
+    *({"max_depth": value} for value in (0, 1.5, 21)),
+    *({"random_state": value} for value in (-1, 0.5)),
+    {"classes": [2, 1]},
+]
 for _kind in (AdditiveBoostingClassifier, AdditiveBoostingRegressor):
     WRONG[_kind] = [
         {"bins": None, "bounds": (0, 1)},
@@ -541,8 +557,6 @@ for _kind in (AdditiveBoostingClassifier, AdditiveBoostingRegressor):
     ]
 WRONG[AdditiveBoostingClassifier] += [{"classes": None}]
 WRONG[AdditiveBoostingRegressor] += [{"y_bounds": (1, 0)}, {"nan": "some"}]
-#: Learners whose columns have bins, and for which a NaN is in none of them.
-BINNED = [ID3Classifier, AdditiveBoostingClassifier, AdditiveBoostingRegressor]
 for _kind in surface.LEARNERS:
     if hasattr(_kind, "score"):
         WRONG[_kind] += [

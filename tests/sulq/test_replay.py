@@ -20,16 +20,17 @@ from dpfast.sulq import (
     NaiveBayes,
     NoisySums,
     Perceptron,
+    RandomForestClassifier,
     Term,
     TruncatedSVD,
     gradient_rounds,
-    id3,
     kmeans,
     perceptron,
 )
 from dpfast.sulq import rounds as _rounds
 from dpfast.sulq.class_sums import ClassSums
 from dpfast.sulq.gram_matrix import GramMatrix
+from dpfast.sulq.rounds import Part
 
 from ..reference.sulq import noisy_sums as reference
 from ..support.pairwise import quick_rows
@@ -138,6 +139,9 @@ RUNS = {
     "logistic of both": learner(LogisticRegression, side, MANY, nan="upper", max_iter=2, **BOTH),
     "logistic of three": learner(
         LogisticRegression, three, MANY, bounds=BOUNDS, classes=[0, 1, 2], nan="lower", max_iter=3
+    ),
+    "forest": learner(
+        RandomForestClassifier, side, bounds=BOUNDS, classes=[-1, 1], n_estimators=3, nan="lower"
     ),
     "boosting": learner(AdditiveBoostingClassifier, odd, MANY, max_iter=3, **COUNTED),
     "boosting of numbers": learner(AdditiveBoostingRegressor, second, MANY, nan="lower", **BINNED),
@@ -275,12 +279,12 @@ def test_choices_that_are_too_sharp_are_caught(loss, monkeypatch):
 )
 def test_noise_for_rows_that_come_and_go_is_caught_where_rows_are_replaced(name, monkeypatch):
     less, parts, gram, sums = "add-remove", kmeans._parts, GramMatrix.parts, ClassSums.parts
-    counts, steps, gradients = id3._counts, perceptron._parts, gradient_rounds._parts
+    counts, steps, gradients = Part.of_counts, perceptron._parts, gradient_rounds._parts
     monkeypatch.setattr(kmeans, "_parts", lambda box, k, _, loss: parts(box, k, less, loss))
     monkeypatch.setattr(GramMatrix, "parts", lambda self, _: gram(self, less))
     monkeypatch.setattr(ClassSums, "parts", lambda self, _, loss: sums(self, less, loss))
     monkeypatch.setattr(perceptron, "_parts", lambda p, c, _, loss: steps(p, c, less, loss))
-    monkeypatch.setattr(id3, "_counts", lambda size, tables, _: counts(size, tables, less))
+    monkeypatch.setattr(Part, "of_counts", lambda size, tables, _: counts(size, tables, less))
     monkeypatch.setattr(gradient_rounds, "_parts", lambda d, a, _: gradients(d, a, less))
     assert worst(name, "replace", LOSSES["rho"]) > 1
 

@@ -636,6 +636,16 @@ def boosted_numbers(bits, one, kw):
     return made.fit((bits & one)[:, None] * 1.0, 1.0 * bits, **pay).bin_counts_[0][1]
 
 
+@attack(dp.sulq.RandomForestClassifier, EPSILON, RHO)
+@each
+def forests(bits, one, kw):
+    loss, pay = _apart(kw)
+    unit = {"bounds": (0, 1), "classes": [0, 1], "n_estimators": 1, "max_depth": 1}
+    made = dp.sulq.RandomForestClassifier(**unit, **REPLACE, **loss)
+    counts = made.fit(0.0 * bits[:, None], (bits & one) * 1, **pay).leaf_counts_[0, 0]
+    return (counts[1] - counts[0] + len(bits)) / 2
+
+
 @attack(dp.sulq.LinearRegression, EPSILON, RHO)
 @each
 def regressions(bits, one, kw):

@@ -306,6 +306,7 @@ NO_RELEASES = {
     "dp.sulq.NoisySums",
     "dp.sulq.PCA",
     "dp.sulq.Perceptron",
+    "dp.sulq.RandomForestClassifier",
     "dp.sulq.StatisticalQueryOracle",
     "dp.sulq.TruncatedSVD",
     "dp.sulq.original_variance",

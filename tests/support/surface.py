@@ -223,6 +223,12 @@ LEARNERS: dict[Any, dict[str, Any]] = {
         "y_bounds": (-1, 1),
         "max_iter": 2,
     },
+    dp.sulq.RandomForestClassifier: {
+        "bounds": (0, 1),
+        "classes": [-1, 1],
+        "n_estimators": 2,
+        "max_depth": 2,
+    },
     dp.sulq.NaiveBayes: {"bounds": (0, 1), "classes": [-1, 1]},
 }
 
