@@ -57,6 +57,7 @@ LEARNERS += [dp.sulq.Perceptron, dp.sulq.LinearRegression]
 LEARNERS += [dp.sulq.StatisticalQueryOracle]
 LEARNERS += [dp.sulq.ID3Classifier, dp.sulq.NaiveBayes, dp.sulq.LogisticRegression]
 LEARNERS += [dp.sulq.AdditiveBoostingClassifier, dp.sulq.RandomForestClassifier]
+LEARNERS += [dp.sulq.StandardScaler]
 
 
 @pytest.mark.parametrize("learner", LEARNERS, ids=lambda c: c.__name__)

@@ -155,6 +155,7 @@ LATER = {
         None,
         form="table",
     ),
+    "dp.sulq.StandardScaler": Case(learner(dp.sulq.StandardScaler, **TWO), None, form="table"),
     "dp.sulq.RandomForestClassifier": Case(
         learner(dp.sulq.RandomForestClassifier, CLASSES, classes=[0, 1], max_depth=1, **TWO),
         None,

@@ -31,6 +31,7 @@ from .query_learners import (
 from .random_forest import RandomForestClassifier
 from .remote_sums import RemoteSums, serve
 from .row_sets import RowSets
+from .standard_scaler import StandardScaler
 from .terms import Term
 
 __all__ = [
@@ -55,6 +56,7 @@ __all__ = [
     "RandomForestClassifier",
     "RemoteSums",
     "RowSets",
+    "StandardScaler",
     "StatisticalQueryOracle",
     "Term",
     "TruncatedSVD",

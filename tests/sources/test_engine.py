@@ -119,6 +119,7 @@ RELEASES = {
         t(["age", "sex"]),
         "sex",
     ),
+    "scaling": lambda t, c, m: fitted(dp.sulq.StandardScaler(**TWO), m(WIDE)),
     "random forest": lambda t, c, m: fitted(
         dp.sulq.RandomForestClassifier(
             bounds=[(0, 100)], classes=["F", "M"], epsilon=1, max_depth=2

@@ -28,6 +28,7 @@ from dpfast.sulq import (
     NotFittedError,
     Perceptron,
     RandomForestClassifier,
+    StandardScaler,
     TruncatedSVD,
 )
 from dpfast.sulq.id3 import MOST_CHOICES
@@ -44,6 +45,7 @@ CASES: dict[str, tuple[Any, dict[str, Any]]] = {
     "k-means": (KMeans, {"n_clusters": 3, **BOUNDS}),
     "components": (PCA, BOUNDS),
     "singular vectors": (TruncatedSVD, BOUNDS),
+    "scaling": (StandardScaler, BOUNDS),
     "perceptron": (Perceptron, BOUNDS),
     "perceptron in a ball": (Perceptron, {"radius": 9.5}),
     "regression": (LinearRegression, {"y_bounds": (-1, 1), **BOUNDS}),
@@ -87,6 +89,7 @@ KEPT = {
         {"class_count_", "class_prior_", "theta_", "var_", "category_log_prob_", "classes_"},
     ),
     ID3Classifier: ("ID3", {"tree_", "classes_"}),
+    StandardScaler: ("scaling", {"mean_", "var_", "scale_", "n_rows_"}),
     RandomForestClassifier: ("random forest", {"leaf_counts_", "leaf_proba_", "classes_"}),
     LogisticRegression: (
         "logistic regression",
@@ -540,6 +543,12 @@ WRONG[LogisticRegression] = [
     *({"max_iter": value} for value in (1, 2.0)),
     {"fit_intercept": 1},
     *({"classes": value} for value in (None, [2, 1], np.array(1), [1])),
+]
+WRONG[StandardScaler] = [
+    {"with_mean": 1},
+    {"with_std": "yes"},
+    {"bounds": (0, 1e-300)},
+    {"bounds": None},
 ]
 WRONG[RandomForestClassifier] = [
     BOTH,

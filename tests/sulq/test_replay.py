@@ -21,11 +21,13 @@ from dpfast.sulq import (
     NoisySums,
     Perceptron,
     RandomForestClassifier,
+    StandardScaler,
     Term,
     TruncatedSVD,
     gradient_rounds,
     kmeans,
     perceptron,
+    standard_scaler,
 )
 from dpfast.sulq import rounds as _rounds
 from dpfast.sulq.class_sums import ClassSums
@@ -116,6 +118,7 @@ RUNS = {
     "k-means from cells": estimator(KMeans, 2, max_iter=5),
     "k-means of its own rounds": estimator(KMeans, 2),
     "pca": estimator(PCA),
+    "scaling": estimator(StandardScaler),
     "svd": estimator(TruncatedSVD, 1),
     "perceptron": learner(Perceptron, crossed, MANY, **PLANE),
     "perceptron in a ball": learner(Perceptron, crossed, MANY, **BALL),
@@ -285,6 +288,8 @@ def test_noise_for_rows_that_come_and_go_is_caught_where_rows_are_replaced(name,
     monkeypatch.setattr(ClassSums, "parts", lambda self, _, loss: sums(self, less, loss))
     monkeypatch.setattr(perceptron, "_parts", lambda p, c, _, loss: steps(p, c, less, loss))
     monkeypatch.setattr(Part, "of_counts", lambda size, tables, _: counts(size, tables, less))
+    scaling = standard_scaler._parts
+    monkeypatch.setattr(standard_scaler, "_parts", lambda d, _: scaling(d, less))
     monkeypatch.setattr(gradient_rounds, "_parts", lambda d, a, _: gradients(d, a, less))
     assert worst(name, "replace", LOSSES["rho"]) > 1
 

@@ -573,6 +573,14 @@ def components(bits, one, kw):
     return made.mean_[0] * made.n_rows_
 
 
+@attack(dp.sulq.StandardScaler, RHO)
+@each
+def scalings(bits, one, kw):
+    loss, pay = _apart(kw)
+    made = dp.sulq.StandardScaler(**UNIT, **loss).fit((bits & one)[:, None] * 1.0, **pay)
+    return made.mean_[0] * made.n_rows_
+
+
 @attack(dp.sulq.TruncatedSVD, EPSILON)
 @each
 def singular_values(bits, one, kw):

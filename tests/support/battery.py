@@ -307,6 +307,7 @@ NO_RELEASES = {
     "dp.sulq.PCA",
     "dp.sulq.Perceptron",
     "dp.sulq.RandomForestClassifier",
+    "dp.sulq.StandardScaler",
     "dp.sulq.StatisticalQueryOracle",
     "dp.sulq.TruncatedSVD",
     "dp.sulq.original_variance",

@@ -223,6 +223,7 @@ LEARNERS: dict[Any, dict[str, Any]] = {
         "y_bounds": (-1, 1),
         "max_iter": 2,
     },
+    dp.sulq.StandardScaler: {"bounds": (0, 1)},
     dp.sulq.RandomForestClassifier: {
         "bounds": (0, 1),
         "classes": [-1, 1],
