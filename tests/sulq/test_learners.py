@@ -432,7 +432,7 @@ def test_places_along_components_may_be_any_rows(kind):
     with pytest.raises(ArgumentError, match="X must be of 2 columns, one for each component"):
         made.inverse_transform(places[:, :1])
     for bad in (places * 1j, None, [["a", "b"]]):
-        with pytest.raises((ArgumentTypeError, DataError)):
+        with pytest.raises((ArgumentError, ArgumentTypeError, DataError)):
             made.inverse_transform(bad)
 
 
