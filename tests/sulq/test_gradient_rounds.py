@@ -12,7 +12,7 @@ import pytest
 from dpfast.errors import DataError
 from dpfast.privacy import ZCDP
 from dpfast.sulq import gradient_rounds
-from dpfast.sulq.categories import Classes
+from dpfast.sulq.categories import Classes, attributes
 from dpfast.sulq.class_sums import columns_of
 from dpfast.sulq.design import FINE, LARGEST, REACH, ROWS, SCALE, Design, whole
 from dpfast.sulq.gradient_rounds import ClassAnswers, Gradients, TargetAnswers, chances, learned
@@ -169,3 +169,9 @@ def test_rounds_are_all_used():
     rows = rows_of([(1.0, 0.0, 0.0, 1.0)] * 40 + [(3.0, 5.0, 0.0, -1.0)] * 40)
     found = learned(rounds, rows_source(asked, rows))
     assert rounds.remaining == 0 and found.weights.shape == (asked.design.size, 1)
+
+
+def test_numbers_outside_of_bins_count_as_the_nearest_one():
+    design = Design(attributes(2, (0, 1), None).each(1), "drop")
+    rows = np.array([[-np.inf], [-3.0], [0.0], [0.5], [1.0], [5.0], [np.nan]])
+    assert design.vectors(rows).places[:, 0].tolist() == [1, 1, 1, 2, 2, 2, design.size]
