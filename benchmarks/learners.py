@@ -215,6 +215,153 @@ def bayes(rows: int, epsilon: float) -> Iterator[Case]:
     )
 
 
+def _adult() -> tuple[Any, ...]:
+    """Adult's columns but the weight, who earns more than 50,000 dollars, and what is public: two
+    thirds of the rows to learn from, the others to be told."""
+    import pyarrow.parquet as pq
+
+    numbers = {
+        "age": (17, 90),
+        "education_num": (1, 16),
+        "hours_per_week": (1, 99),
+        "capital_gain": (0, 20_000),
+        "capital_loss": (0, 3_000),
+    }
+    table = pq.read_table(Path(sulq.__file__).parent.parent / "data" / "adult.parquet").to_pandas()
+    labels = (table.pop("income") == ">50K").to_numpy().astype(int)
+    table = table.drop(columns="fnlwgt")
+    codes, bounds, values = [], [], []
+    for name in table:
+        words = sorted(table[name].dropna().unique()) if name not in numbers else None
+        column = table[name] if words is None else table[name].map(words.index, na_action="ignore")
+        codes.append(column.astype(float).to_numpy())
+        bounds.append(numbers.get(name))
+        values.append(None if words is None else list(range(len(words))))
+    rows = np.column_stack(codes)
+    order = np.random.default_rng(0).permutation(len(rows))
+    cut = len(rows) * 2 // 3
+    parts = [(rows[part], labels[part]) for part in (order[:cut], order[cut:])]
+    return *parts, bounds, values
+
+
+def adult(rows: int, epsilon: float) -> Iterator[Case]:
+    """Who earns more than 50,000 dollars, by all columns: held-out rows told wrong. Theirs has one
+    column for each category and value, in a ball that just holds a row."""
+    from diffprivlib import models
+
+    (x, y), held, bounds, values = _adult()
+    known = {"bounds": bounds, "categories": values, "classes": [0, 1], "epsilon": epsilon}
+
+    def coded(x):
+        columns = []
+        for column, pair, each in zip(x.T, bounds, values, strict=True):
+            if pair is None:
+                columns.append(column[:, None] == np.arange(len(each)))
+            else:
+                lo, hi = pair
+                columns.append(np.clip((2 * column[:, None] - lo - hi) / (hi - lo), -1, 1))
+        return np.hstack(columns).astype(float)
+
+    def theirs(x, y):
+        made = models.LogisticRegression(epsilon=epsilon, data_norm=len(bounds) ** 0.5)
+        return made.fit(coded(x), y)
+
+    def forest(x, y):
+        made = models.RandomForestClassifier(
+            epsilon=epsilon,
+            bounds=(np.full(x.shape[1], -1), np.full(x.shape[1], 1)),
+            classes=[0, 1],
+        )
+        return made.fit(x, y)
+
+    def wrong(made, *_):
+        own = made.n_features_in_ == len(bounds)
+        return 1.0 - float(np.mean(made.predict(held[0] if own else coded(held[0])) == held[1]))
+
+    boosting = known | {"bins": [8 if pair else None for pair in bounds]}
+    for name, ours, other in (
+        ("logistic regression", lambda x, y: sulq.LogisticRegression(**known).fit(x, y), theirs),
+        (
+            "additive boosting beside a logistic regression",
+            lambda x, y: sulq.AdditiveBoostingClassifier(**boosting).fit(x, y),
+            theirs,
+        ),
+        (
+            "random forest",
+            lambda x, y: sulq.RandomForestClassifier(**known).fit(x, y),
+            lambda x, y: forest(coded(x), y),
+        ),
+    ):
+        large = np.resize(np.arange(len(x)), rows)
+        yield Case(
+            f"{name}, Adult, epsilon {epsilon:g}",
+            (x[large], y[large]),
+            (x, y),
+            ours,
+            other,
+            wrong,
+            "held-out rows told wrong",
+        )
+
+
+def small_tables(rows: int, epsilon: float) -> Iterator[Case]:
+    """Forests on scikit-learn's iris and digits: rows told wrong."""
+    from diffprivlib import models
+    from sklearn.datasets import load_digits, load_iris
+
+    for name, load, bounds in (
+        ("iris", load_iris, [(4, 8), (2, 4.5), (1, 7), (0, 2.6)]),
+        ("digits", load_digits, [(0, 16)] * 64),
+    ):
+        x, y = load(return_X_y=True)
+        classes = list(range(y.max() + 1))
+        known = {"classes": classes, "epsilon": epsilon}
+        corners = tuple(np.array(bounds, float).T)
+
+        def theirs(x, y, known=known, corners=corners):
+            return models.RandomForestClassifier(bounds=corners, **known).fit(x, y)
+
+        def ours(x, y, known=known, bounds=bounds):
+            return sulq.RandomForestClassifier(bounds=bounds, **known).fit(x, y)
+
+        large = np.resize(np.arange(len(x)), rows // 10)
+        yield Case(
+            f"random forest, {name}, epsilon {epsilon:g}",
+            (x[large], y[large]),
+            (x, y),
+            ours,
+            theirs,
+            lambda made, x, y: 1.0 - float(np.mean(made.predict(x) == y)),
+            "rows told wrong",
+        )
+
+
+def scaling(rows: int, epsilon: float) -> Iterator[Case]:
+    """Means and variances of five columns: how far off, in standard deviations."""
+    from diffprivlib import models
+
+    g = np.random.default_rng(6)
+    at = np.linspace(0.2, 0.8, 5)
+
+    def table(n):
+        return np.clip(g.normal(at, 0.1, (n, 5)), 0, 1)
+
+    def off(made, x):
+        means = np.abs(made.mean_ - x.mean(axis=0)) / x.std(axis=0)
+        scales = np.abs(np.sqrt(made.var_) / x.std(axis=0) - 1)
+        return float(np.mean(means + scales))
+
+    yield Case(
+        f"scaling, 5 columns, epsilon {epsilon:g}",
+        (table(rows),),
+        (table(2000),),
+        lambda x: sulq.StandardScaler(bounds=(0, 1), epsilon=epsilon).fit(x),
+        lambda x: models.StandardScaler(epsilon=epsilon, bounds=(0, 1)).fit(x),
+        off,
+        "means and deviations, off by",
+    )
+
+
 #: In the order of the table.
 CASES: dict[str, Callable[[int, float], Iterator[Case]]] = {
     "k-means": k_means,
@@ -223,6 +370,9 @@ CASES: dict[str, Callable[[int, float], Iterator[Case]]] = {
     "least-squares": least_squares,
     "trees": trees,
     "bayes": bayes,
+    "adult": adult,
+    "small": small_tables,
+    "scaling": scaling,
 }
 
 

@@ -56,7 +56,9 @@ def test_a_release_states_its_privacy(function):
 LEARNERS = [dp.sulq.NoisySums, dp.sulq.KMeans, dp.sulq.PCA]
 LEARNERS += [dp.sulq.Perceptron, dp.sulq.LinearRegression]
 LEARNERS += [dp.sulq.StatisticalQueryOracle]
-LEARNERS += [dp.sulq.ID3Classifier, dp.sulq.NaiveBayes]
+LEARNERS += [dp.sulq.ID3Classifier, dp.sulq.NaiveBayes, dp.sulq.LogisticRegression]
+LEARNERS += [dp.sulq.AdditiveBoostingClassifier, dp.sulq.RandomForestClassifier]
+LEARNERS += [dp.sulq.StandardScaler]
 
 
 @pytest.mark.parametrize("learner", LEARNERS, ids=lambda c: c.__name__)

@@ -11,7 +11,16 @@ import pytest
 import dpfast as dp
 from dpfast._core import checks
 from dpfast.errors import ArgumentError, DataError
-from dpfast.sulq import ID3Classifier, LinearRegression, NaiveBayes, Perceptron, RowSets
+from dpfast.sulq import (
+    AdditiveBoostingRegressor,
+    ID3Classifier,
+    LinearRegression,
+    LogisticRegression,
+    NaiveBayes,
+    Perceptron,
+    RandomForestClassifier,
+    RowSets,
+)
 
 from .support.battery import CASES
 from .support.pairwise import pairwise
@@ -62,6 +71,12 @@ LEARNERS = {
     "tree": (ID3Classifier, {"categories": [0, 1], "classes": [-1, 1]}),
     "bayes": (NaiveBayes, {"bounds": (0, 1), "classes": [-1, 1]}),
     "regression": (LinearRegression, {"bounds": (0, 1), "y_bounds": (-1, 1)}),
+    "logistic": (LogisticRegression, {"bounds": (0, 1), "classes": [-1, 1]}),
+    "forest": (RandomForestClassifier, {"bounds": (0, 1), "classes": [-1, 1]}),
+    "boosting": (
+        AdditiveBoostingRegressor,
+        {"categories": [0, 1], "y_bounds": (-1, 1), "max_iter": 2},
+    ),
 }
 ROWS = np.arange(2.0 * N).reshape(N, 2) % 2
 

@@ -150,6 +150,29 @@ LATER = {
     "dp.sulq.Perceptron": Case(
         learner(dp.sulq.Perceptron, np.ones(N), max_iter=2, **TWO), None, form="table"
     ),
+    "dp.sulq.LogisticRegression": Case(
+        learner(dp.sulq.LogisticRegression, CLASSES, classes=[0, 1], max_iter=2, **TWO),
+        None,
+        form="table",
+    ),
+    "dp.sulq.StandardScaler": Case(learner(dp.sulq.StandardScaler, **TWO), None, form="table"),
+    "dp.sulq.RandomForestClassifier": Case(
+        learner(dp.sulq.RandomForestClassifier, CLASSES, classes=[0, 1], max_depth=1, **TWO),
+        None,
+        form="table",
+    ),
+    "dp.sulq.AdditiveBoostingClassifier": Case(
+        learner(
+            dp.sulq.AdditiveBoostingClassifier, CLASSES, bins=2, classes=[0, 1], max_iter=2, **TWO
+        ),
+        None,
+        form="table",
+    ),
+    "dp.sulq.AdditiveBoostingRegressor": Case(
+        learner(dp.sulq.AdditiveBoostingRegressor, np.ones(N), bins=2, y_bounds=(0, 1), **TWO),
+        None,
+        form="table",
+    ),
     "dp.sulq.NaiveBayes": Case(
         learner(dp.sulq.NaiveBayes, CLASSES, classes=[0, 1], **TWO), None, form="table"
     ),

@@ -7,12 +7,14 @@ for all rounds, and no further round is answered.
 Blum, Dwork, McSherry and Nissim, "Practical privacy: the SuLQ framework", PODS 2005.
 """
 
+from .additive_boosting import AdditiveBoostingClassifier, AdditiveBoostingRegressor
 from .conditions import Attribute, Condition
 from .estimator import NotFittedError
 from .id3 import ID3Classifier
 from .implication import Implication, ImplicationTest, implication_strength, implication_test
 from .kmeans import KMeans
 from .linear_regression import LinearRegression
+from .logistic_regression import LogisticRegression
 from .naive_bayes import NaiveBayes
 from .noisy_sums import NoisySums, original_variance
 from .oracle import ExactOracle, StatisticalQueryOracle, oracle_cost
@@ -26,12 +28,16 @@ from .query_learners import (
     learn_conjunction,
     learn_halfspace,
 )
+from .random_forest import RandomForestClassifier
 from .remote_sums import RemoteSums, serve
 from .row_sets import RowSets
+from .standard_scaler import StandardScaler
 from .terms import Term
 
 __all__ = [
     "PCA",
+    "AdditiveBoostingClassifier",
+    "AdditiveBoostingRegressor",
     "Attribute",
     "Condition",
     "Conjunction",
@@ -42,12 +48,15 @@ __all__ = [
     "ImplicationTest",
     "KMeans",
     "LinearRegression",
+    "LogisticRegression",
     "NaiveBayes",
     "NoisySums",
     "NotFittedError",
     "Perceptron",
+    "RandomForestClassifier",
     "RemoteSums",
     "RowSets",
+    "StandardScaler",
     "StatisticalQueryOracle",
     "Term",
     "TruncatedSVD",

@@ -30,7 +30,7 @@ from ..sources.words import Words
 from ..statistics.arguments import said
 from ..statistics.histogram import Categories
 from .categories import Classes, Columns
-from .labeled_rows import LabeledRows, Piece, expect_same, labeled_rows, names_of
+from .labeled_rows import LabeledRows, Piece, expect_dense, expect_same, labeled_rows, names_of
 from .rounds import Part, Rounds, loss_of
 from .row_matrices import Floats, each_row
 
@@ -76,6 +76,7 @@ class Training(NamedTuple):
 
 def unlabeled_rows(X: Any, width: int | None, words: Sequence[Words | None] = ()) -> LabeledRows:
     """Return rows without labels; arguments and errors as in `labeled_rows`."""
+    expect_dense(X)
     source = feature_rows(X, width, words)
     return LabeledRows(source, None, width_of(source), names_of(X, source))
 
@@ -207,7 +208,7 @@ class Estimator(ABC):
     def _expect(self, width: int, names: Sequence[str] | None, argument: str = "X") -> None:
         """Refuse columns that are not those that were learned from."""
         known = getattr(self, "feature_names_in_", None)
-        expect_same(width, names, self.n_features_in_, known, argument)
+        expect_same(width, names, self.n_features_in_, known, argument, type(self).__name__)
 
     def _apply(self, X: Any, size: int, function: Callable[[Floats], Floats]) -> Floats:
         """Return `size` numbers for each row. This is not private."""
@@ -447,10 +448,8 @@ class Regressor(_Supervised):
         return float(1.0 - left / whole) if whole else math.nan
 
 
-class ProbabilisticClassifier(Classifier):
-    """A classifier of public classes that learns how likely each class is for a row."""
-
-    classes: ArrayLike
+class _OfColumns(Estimator):
+    """An estimator whose arguments say of each column what it holds."""
 
     @abstractmethod
     def _columns(self) -> Columns[object]:
@@ -461,6 +460,16 @@ class ProbabilisticClassifier(Classifier):
 
     def _words(self) -> Sequence[Words | None]:
         return self._columns().words
+
+
+class ColumnRegressor(_OfColumns, Regressor):
+    """A regressor whose arguments say of each column what it holds."""
+
+
+class ProbabilisticClassifier(_OfColumns, Classifier):
+    """A classifier of public classes that learns how likely each class is for a row."""
+
+    classes: ArrayLike
 
     def _classes(self) -> Words | None:
         return Classes(self.classes).axis.words

@@ -58,6 +58,8 @@ class GramMatrix:
         What a NaN counts as.
     centered : bool
         Whether z is counted from the middle of the bounds, with c beside it; else from 0.
+    constant : float, default 1 / 2
+        c^2, as a part of the largest squared length of z.
 
     Attributes
     ----------
@@ -72,7 +74,11 @@ class GramMatrix:
     """
 
     def __init__(
-        self, bounds: Sequence[tuple[float, float]], nan: str | float, centered: bool
+        self,
+        bounds: Sequence[tuple[float, float]],
+        nan: str | float,
+        centered: bool,
+        constant: float = 0.5,
     ) -> None:
         self.nan, self.bounds, self.width = nan, bounds, len(bounds)
         largest = max(max(abs(lo), abs(hi)) for lo, hi in bounds)
@@ -86,7 +92,7 @@ class GramMatrix:
         middle = [(a + b) // 2 if centered else 0 for a, b in edges]
         reach = [max(abs(a - m), abs(b - m)) for (a, b), m in zip(edges, middle, strict=True)]
         squares = sum(h * h for h in reach)
-        self.constant = max(1, math.isqrt(squares // 2)) if centered else 0
+        self.constant = max(1, math.isqrt(int(squares * constant))) if centered else 0
         self.most = self.constant**2 + squares
         self._sides = self.constant + sum(reach)
         self.middle, self.reach = np.array(middle, np.float64), np.array(reach, np.float64)

@@ -153,7 +153,7 @@ class ID3Classifier(ProbabilisticClassifier):
             checks.fail("splits", f"'counts' for more than {MOST_CHOICES} columns", self.splits)
         most = self._most(relation, rows.length) if exact and criterion == "entropy" else None
         depth = min(depth, coder.width)
-        parts = [_counts(1, 1 if exact else coder.width, relation)]  # as far as any goes
+        parts = [Part.of_counts(1, 1 if exact else coder.width, relation)]  # as far as any goes
 
         def learn(rounds: Rounds) -> None:
             growth = _Growth(coder, classes, rounds, criterion, most)
@@ -190,12 +190,6 @@ class ID3Classifier(ProbabilisticClassifier):
         checks.fail("most_rows", rule, None)
 
 
-def _counts(size: int, tables: int, neighbors: str) -> Part:
-    """Return the part of `size` cells of tables, in each of which a row is in one cell."""
-    changed = tables * (2 if neighbors == "replace" else 1)
-    return Part(size, changed, changed, changed)
-
-
 class _Growth:
     """A tree that grows level by level, from released numbers alone.
 
@@ -224,7 +218,7 @@ class _Growth:
             return [int(x) for table in counted for x in table.ravel()]
 
         ends = np.cumsum(np.concatenate(sizes))
-        part = _counts(int(ends[-1]), len(unused[0]), self._rounds.neighbors)
+        part = Part.of_counts(int(ends[-1]), len(unused[0]), self._rounds.neighbors)
         noisy = np.array(self._rounds.ask(total, [part]), np.float64)
         deviation = self._rounds.noise(part).deviation
         pieces, chosen = iter(np.split(noisy, ends[:-1])), list[int | None]()
@@ -261,7 +255,7 @@ class _Growth:
                 exact[:] = self._reduce(source, depth, leaves)[:-1].tolist()
             return exact
 
-        part = _counts(len(leaves) * many, 1, self._rounds.neighbors)
+        part = Part.of_counts(len(leaves) * many, 1, self._rounds.neighbors)
         times = self._rounds.remaining
         deviation = self._rounds.noise(part).deviation / times**0.5
         answers = [self._rounds.ask(total, [part]) for _ in range(times)]

@@ -5,6 +5,7 @@ Labels keep their place beside the rows, so whoever brings or changes a row does
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
@@ -13,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._core import checks
+from ..errors import ArgumentError
 from ..sources.base import RowChunk, RowSource, width_of
 from ..sources.data import feature_rows, with_column
 from ..sources.engine import of_engine, refuse_array
@@ -133,6 +135,9 @@ def labeled_rows(
         For what cannot be read, and labels of another number than the rows. Nothing has been read:
         what the rows hold decides nothing.
     """
+    expect_dense(X)
+    if y is None:
+        checks.fail("y", f"{RULE} (this requires y to be passed, but the target y is None)", y)
     if isinstance(y, str):
         source = with_column(X, y, "y", "X", words, classes)
         width = width_of(source) - 1
@@ -149,6 +154,16 @@ def labeled_rows(
     return LabeledRows(source, beside, width_of(source), names_of(X, source))
 
 
+def expect_dense(X: Any) -> None:
+    """Refuse sparse matrices and complex numbers, by their type, in the words of scikit-learn."""
+    sparse = sys.modules.get("scipy.sparse")
+    if sparse is not None and sparse.issparse(X):
+        why = ": sparse input is not supported, but what its toarray() returns is"
+        checks.fail_kind("X", "dense rows of numbers", X, why)
+    if getattr(getattr(X, "dtype", None), "kind", None) == "c":
+        checks.fail("X", "real numbers (Complex data not supported)", X.dtype)
+
+
 def names_of(X: Any, source: RowSource) -> tuple[str, ...] | None:
     """Return the names of the columns of X, which `source` reads; None for a plain array."""
     if isinstance(X, np.ndarray) and X.dtype.names is None:
@@ -162,10 +177,17 @@ def expect_same(
     learned: int,
     known: Sequence[str] | None,
     argument: str = "X",
+    learner: str = "it",
 ) -> None:
-    """Refuse columns that are not `learned` many, or not `known`, where both have names."""
+    """Refuse columns that are not `learned` many, or not `known`, where both have names.
+
+    The hints are those that scikit-learn gives.
+    """
     if width != learned:
-        checks.fail(argument, f"of {learned} columns, as in fit", f"{width} of them")
+        words = f"{argument} must be of {learned} columns, as in fit, got '{width} of them'"
+        hint = f"{width} features, but {learner} is expecting {learned} features as input"
+        row = "; Reshape your data if they are one row" if width == 1 else ""
+        raise ArgumentError(f"{words} ({argument} has {hint}{row})")
     if names is not None and known is not None and list(names) != list(known):
         order = ", ".join(known)
         checks.fail(argument, f"of the columns {order} in this order, as in fit", names)

@@ -1,14 +1,18 @@
 """Private least squares: one noisy matrix of exact sums of products of features and target.
 
 Coordinates of features are in [-1, 1], those of the target in [-b, b], beside a constant c; a row's
-products have the norm c^2 + d + b^2 at most, with c^2 half of the rest (see `gram_matrix`), and so
-has the noise. A coefficient of size 1 is off by the noise of its own product over b, and by that of
-all others: in all (A + b^2)^2 (1 / b^2 + |coefficients|^2), A = c^2 + d. For coefficients of length
-1 that is least for b^2 = (sqrt(1 + 8 A) - 1) / 4, with c held fixed.
+products have the norm c^2 + d + b^2 at most, with c^2 a quarter of the rest (see `gram_matrix`),
+and so has the noise. A coefficient of size 1 is off by the noise of its own product over b, and by
+that of all others: in all (A + b^2)^2 (1 / b^2 + |coefficients|^2), A = c^2 + d. For coefficients
+of length 1 that is least for b^2 = (sqrt(1 + 8 A) - 1) / 4, with c held fixed.
 
 *Ridge.* A matrix of noise of deviation s on the diagonal, and s / sqrt(2) beside it, has
 eigenvalues of about sqrt(2 d) s. So much may be missing in any direction, so some of that is added
-to each eigenvalue.
+to each eigenvalue. Slopes then explain a sum of squares S, and of noise alone they would explain E
+on average, which public numbers and the noisy means tell: that of the products with the target, and
+of the sums and the count that are taken off them. What noise explains is left out (after James and
+Stein): slopes keep the part 1 - E / S, and where E is as much as S the prediction is the noisy
+mean.
 """
 
 from __future__ import annotations
@@ -32,6 +36,9 @@ from .gram_matrix import GramMatrix
 from .labeled_rows import LabeledRows, Piece
 from .rounds import Rounds
 from .row_matrices import Floats, carry, column_bounds, expect_size, refuse_nan, wholes
+
+#: c^2, as a part of the largest squared length of a row.
+CONSTANT = 0.25
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -59,7 +66,8 @@ class LinearRegression(Regressor):
     ridge : "noise" or float, default "noise"
         What is added to the sum of the squares of each feature, in units of half of the width of
         its bounds, so that the solution is stable: as much as that many rows at a bound would.
-        "noise" takes as much as the noise may hide, by its public deviation.
+        "noise" takes as much as the noise may hide, by its public deviation, and leaves out of
+        the slopes what noise explains.
     nan : {"raise", "lower", "upper", "drop"} or float, default "raise"
         What becomes of NaN, of features and target, as in `quantile`; "drop" leaves out the row.
 
@@ -189,11 +197,11 @@ class _Normal:
         self.nan, self.centered = nan, centered
         live = [lo != hi or not (centered or lo == 0) for lo, hi in bounds]
         d = sum(live[:-1])
-        most = 1.5 * d if centered else float(d)
+        most = (1.0 + CONSTANT) * d if centered else float(d)
         b = math.sqrt((math.sqrt(1.0 + 8.0 * max(most, 1.0)) - 1.0) / 4.0)
         sides = [1.0] * (len(bounds) - 1) + [b]
         box = [(-side, side) if on else (0.0, 0.0) for side, on in zip(sides, live, strict=True)]
-        self.gram = GramMatrix(box, "raise", centered)
+        self.gram = GramMatrix(box, "raise", centered, CONSTANT)
         self.reach = self.gram.reach
         self._limits = limits(bounds, nan, centered, self.reach)
         *each, last = (self._limits.scale / np.maximum(self.reach, 1.0)).tolist()
@@ -226,25 +234,47 @@ class _Normal:
 
         `deviation` is that of the noise in the squares of the noisy matrix.
         """
-        reach = np.where(self.reach > 0, self.reach, 1.0)
-        whole = matrix[1:, 1:] if self.centered else matrix
-        mean = np.zeros(len(reach))
+        scale, middle = self._limits.scale, self._limits.middle
+        coef: Floats = np.zeros(len(scale) - 1)
+        if not scale[-1]:
+            return coef, float(middle[-1])
+        live = np.flatnonzero(self.reach[:-1] > 0)
+        kept = np.append(live, len(coef))
+        reach, at = self.reach[kept], kept + int(self.centered)
+        whole, mean = matrix[np.ix_(at, at)], np.zeros(len(at))
         if self.centered:
             rows = max(float(matrix[0, 0]), 1.0)
-            mean = np.clip(matrix[0, 1:] / rows, -reach, reach)
+            mean = np.clip(matrix[0, at] / rows, -reach, reach)
             whole = whole - rows * np.outer(mean, mean)
         whole = whole / np.outer(reach, reach)
-        d = len(reach) - 1
+        d = len(live)
+        noise = deviation if ridge is None else 0.0
         if ridge is None:
-            ridge = deviation / float(reach[:-1].max()) ** 2 * math.sqrt(d)
+            ridge = deviation / float(reach[:-1].max(initial=1.0)) ** 2 * math.sqrt(d)
         values, vectors = np.linalg.eigh(whole[:d, :d])
         values = np.maximum(values, 0.0) + ridge
+        inverse = np.where(values > 0, 1.0 / np.where(values > 0, values, 1.0), 0.0)
         along = vectors.T @ whole[:d, d]
-        slopes = vectors @ np.where(values > 0, along / np.where(values > 0, values, 1.0), 0.0)
-        scale = self._limits.scale
-        if not scale[-1]:
-            return np.zeros(d), float(self._limits.middle[-1])
+        explained = float(inverse @ along**2)
+        by_noise = float(inverse.sum()) * self._variance(reach, mean / reach, noise)
+        share = max(0.0, 1.0 - by_noise / explained) if explained > 0 else 0.0
+        slopes = vectors @ (share * along * inverse)
         unit = reach[-1] / scale[-1]  # half of the width of the target's bounds
-        coef = slopes * (scale[:-1] / reach[:-1]) * unit
-        place = self._limits.middle + mean / np.where(scale > 0, scale, 1.0)
-        return coef, float(place[-1] - coef @ place[:-1]) if self.centered else 0.0
+        coef[live] = slopes * (scale[live] / reach[:-1]) * unit
+        place = middle[kept] + mean / scale[kept]
+        return coef, float(place[-1] - coef[live] @ place[:-1]) if self.centered else 0.0
+
+    def _variance(self, reach: Floats, place: Floats, deviation: float) -> float:
+        """Return the mean variance of the noise in the products of features with the target.
+
+        They are measured from the means, which lie at `place`, in units of the reaches.
+        """
+        if len(reach) == 1:
+            return 0.0
+        features, target, c = reach[:-1], reach[-1], self.gram.constant
+        variance = 0.5 * (deviation / (features * target)) ** 2
+        if c:
+            x, y = place[:-1], place[-1]
+            of_sums = (y / features) ** 2 + (x / target) ** 2
+            variance += 0.5 * (deviation / c) ** 2 * of_sums + (deviation / c**2 * x * y) ** 2
+        return float(variance.mean())

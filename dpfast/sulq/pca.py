@@ -1,7 +1,18 @@
-"""Private principal components: the eigenvectors of one noisy matrix of exact sums of products."""
+"""Private principal components: the eigenvectors of one noisy matrix of exact sums of products.
+
+*The constant* c of `gram_matrix`. Let r^2 be the largest squared length of a row. All noise is in
+proportion to c^2 + r^2, of deviation s (c^2 + r^2) in the square of a column. So the products have
+noise of a spectral norm of about s (c^2 + r^2) sqrt(2 d), and the sum of a column has noise of a
+deviation of s (c^2 + r^2) / (sqrt(2) c). With a mean of half the length r, sums add noise of a norm
+of about s (c^2 + r^2) r sqrt(d / 2) / (2 c), along two directions. At c^2 = r^2 / (2 sqrt(d)) that
+is the rest times d^(1/4) / sqrt(8), no more up to 64 columns, and all have the factor 1 + c^2 /
+r^2, which is nearly 1. Measured, the error is .7 of that at c^2 = r^2 / 2, of the digits (64
+columns) and of six columns of Adult.
+"""
 
 from __future__ import annotations
 
+import math
 from abc import abstractmethod
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
@@ -38,7 +49,8 @@ class _Components(Transformer):
     def _training(self, rows: LabeledRows, loss: Loss, relation: str) -> Training:
         # Squares are numbers, with any noise.
         pairs = column_bounds(self.bounds, rows.width, 400)
-        gram = GramMatrix(pairs, checks.nan_policy(self.nan, relation), self._centered)
+        policy = checks.nan_policy(self.nan, relation)
+        gram = GramMatrix(pairs, policy, self._centered, 0.5 / math.sqrt(rows.width))
         count = rows.width
         if self.n_components is not None:
             count = checks.whole("n_components", self.n_components, 1)

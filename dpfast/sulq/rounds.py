@@ -97,6 +97,12 @@ class Part:
     l0: int
     share: Fraction = Fraction(1)
 
+    @classmethod
+    def of_counts(cls, size: int, tables: int, neighbors: str) -> Part:
+        """Return the part of `size` cells of tables, in each of which a row is in one cell."""
+        changed = tables * (2 if neighbors == "replace" else 1)
+        return cls(size, changed, changed, changed)
+
 
 @dataclass(frozen=True, slots=True)
 class _Round:

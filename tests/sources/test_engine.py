@@ -114,6 +114,19 @@ RELEASES = {
         t(["age", "sex"]),
         "sex",
     ),
+    "logistic regression": lambda t, c, m: fitted(
+        dp.sulq.LogisticRegression(bounds=[(0, 100)], classes=["F", "M"], epsilon=1, max_iter=2),
+        t(["age", "sex"]),
+        "sex",
+    ),
+    "scaling": lambda t, c, m: fitted(dp.sulq.StandardScaler(**TWO), m(WIDE)),
+    "random forest": lambda t, c, m: fitted(
+        dp.sulq.RandomForestClassifier(
+            bounds=[(0, 100)], classes=["F", "M"], epsilon=1, max_depth=2
+        ),
+        t(["age", "sex"]),
+        "sex",
+    ),
     "perceptron": lambda t, c, m: fitted(
         dp.sulq.Perceptron(bounds=[(0, 100)], epsilon=1, max_iter=3), t(WIDE), "share"
     ),

@@ -14,6 +14,7 @@ from dpfast.rng import InsecureGenerator
 from dpfast.sulq import (
     KMeans,
     LinearRegression,
+    LogisticRegression,
     NaiveBayes,
     NoisySums,
     Perceptron,
@@ -120,6 +121,13 @@ def classes(rows, rng, **kw):
     return float(np.diff(made.class_count_)[0] + 300 * made.theta_[1, 0])
 
 
+def logits(rows, rng, **kw):
+    """How many more rows one class seems to have, and the constant, which all rounds change."""
+    made = LogisticRegression(bounds=(-1, 1), classes=[-1, 1], max_iter=2, **kw)
+    made.fit(rows[:, :1], rows[:, 1], rng=rng)
+    return float(np.diff(made.class_count_)[0] + made.intercept_[0])
+
+
 def squares(rows, rng, **kw):
     """What the singular value of one column tells of a row at the bound."""
     return float(TruncatedSVD(1, bounds=(0, 1), **kw).fit(rows, rng=rng).singular_values_[0] ** 2)
@@ -129,6 +137,7 @@ def squares(rows, rng, **kw):
 LEARNERS = {
     "perceptron": (sides, SIDES, 1_000, 24),
     "naive Bayes": (classes, SIDES, 600, 12),
+    "logistic": (logits, SIDES, 600, 24),
     "clusters": (clusters, CLUSTERS, 1_000, 16),
     "least squares": (slopes, SIDES, 1_000, 24),
     "singular values": (squares, ONES, 1_500, None),

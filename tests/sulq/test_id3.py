@@ -210,12 +210,14 @@ def used(relation, loss, splits, criterion="gini"):
 @pytest.mark.parametrize("loss", ["rho", "epsilon"])
 def test_no_row_uses_more_than_the_loss_of_a_round_of_counts(relation, loss, monkeypatch):
     assert used(relation, LOSSES[loss], "counts") == pytest.approx(1)
-    right = _rounds.Part
+    right = _rounds.Part.of_counts
 
-    def generous(size, l1, l2_squared, changes):  # the planted fault: one attribute too few
-        return right(size, max(1, l1 // 2), max(1, l2_squared // 2), changes)
+    def generous(size, tables, neighbors):  # the planted fault: one attribute too few
+        part = right(size, tables, neighbors)
+        half = max(1, part.l1 // 2)
+        return _rounds.Part(size, half, half, part.l0)
 
-    monkeypatch.setattr(id3, "Part", generous)
+    monkeypatch.setattr(_rounds.Part, "of_counts", generous)
     assert used(relation, LOSSES[loss], "counts") > 1.5
 
 

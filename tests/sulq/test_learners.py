@@ -18,12 +18,17 @@ from dpfast.rng import InsecureGenerator
 from dpfast.sources import memory
 from dpfast.sulq import (
     PCA,
+    AdditiveBoostingClassifier,
+    AdditiveBoostingRegressor,
     ID3Classifier,
     KMeans,
     LinearRegression,
+    LogisticRegression,
     NaiveBayes,
     NotFittedError,
     Perceptron,
+    RandomForestClassifier,
+    StandardScaler,
     TruncatedSVD,
 )
 from dpfast.sulq.id3 import MOST_CHOICES
@@ -40,6 +45,7 @@ CASES: dict[str, tuple[Any, dict[str, Any]]] = {
     "k-means": (KMeans, {"n_clusters": 3, **BOUNDS}),
     "components": (PCA, BOUNDS),
     "singular vectors": (TruncatedSVD, BOUNDS),
+    "scaling": (StandardScaler, BOUNDS),
     "perceptron": (Perceptron, BOUNDS),
     "perceptron in a ball": (Perceptron, {"radius": 9.5}),
     "regression": (LinearRegression, {"y_bounds": (-1, 1), **BOUNDS}),
@@ -49,9 +55,23 @@ CASES: dict[str, tuple[Any, dict[str, Any]]] = {
     ),
     "bayes": (NaiveBayes, {**BOUNDS, **CLASSES}),
     "bayes of both": (NaiveBayes, {**MIXED, **CLASSES}),
+    "logistic": (LogisticRegression, {**BOUNDS, **CLASSES}),
+    "logistic of both": (LogisticRegression, {**MIXED, **CLASSES}),
+    "boosting tree": (AdditiveBoostingClassifier, {"categories": range(9), **CLASSES}),
+    "boosting tree of numbers": (
+        AdditiveBoostingRegressor,
+        {"categories": range(9), "y_bounds": (-1, 1)},
+    ),
+    "forest of trees": (
+        RandomForestClassifier,
+        {**BOUNDS, **CLASSES, "n_estimators": 9},
+    ),
+    "forest of both trees": (RandomForestClassifier, {**MIXED, **CLASSES, "n_estimators": 9}),
     "tree": (ID3Classifier, {"categories": range(9), **CLASSES}),
     "tree by counts": (ID3Classifier, {"categories": range(9), "splits": "counts", **CLASSES}),
 }
+#: Learners whose columns have bins, and for which a NaN is in none of them.
+BINNED = [ID3Classifier, AdditiveBoostingClassifier, AdditiveBoostingRegressor]
 EVERY = pytest.mark.parametrize("name", list(CASES))
 #: The ledger entry of each, and what it learned beside `n_features_in_` and `loss_`.
 KEPT = {
@@ -69,6 +89,20 @@ KEPT = {
         {"class_count_", "class_prior_", "theta_", "var_", "category_log_prob_", "classes_"},
     ),
     ID3Classifier: ("ID3", {"tree_", "classes_"}),
+    StandardScaler: ("scaling", {"mean_", "var_", "scale_", "n_rows_"}),
+    RandomForestClassifier: ("random forest", {"leaf_counts_", "leaf_proba_", "classes_"}),
+    LogisticRegression: (
+        "logistic regression",
+        {"coef_", "intercept_", "class_count_", "classes_", "n_iter_"},
+    ),
+    AdditiveBoostingClassifier: (
+        "additive boosting",
+        {"term_scores_", "bin_counts_", "intercept_", "class_count_", "classes_", "n_iter_"},
+    ),
+    AdditiveBoostingRegressor: (
+        "additive boosting",
+        {"term_scores_", "bin_counts_", "intercept_", "n_rows_", "n_iter_"},
+    ),
 }
 CALLS = ("predict", "predict_proba", "decision_function", "transform")
 
@@ -173,7 +207,7 @@ def test_chunks_and_threads_do_not_change_a_bit(name, monkeypatch):
     assert len(results) == 1
 
 
-@pytest.mark.parametrize("name", [name for name in CASES if "tree" not in name])
+@pytest.mark.parametrize("name", [name for name in CASES if CASES[name][0] not in BINNED])
 def test_missing_values_and_rows_outside_the_bounds(name):
     X, y = table(900)
     holes = X.copy()
@@ -319,7 +353,7 @@ def test_not_fitted(kind):
 def test_bounds_for_another_number_of_columns_are_refused_in_the_same_words(kind, width):
     budget = dp.Budget(rho=50)
     name, kw = "bounds", {"bounds": [(-9, 9)] * 2}
-    if kind is ID3Classifier:
+    if kind in BINNED:
         name, kw = "categories", {"categories": [[0, 1]] * 2, "bins": None, "bounds": None}
     words = f"{name} must be for as many columns as the data have, {width}, got '2 of them'"
     with pytest.raises(ArgumentError, match=f"^{words}$"):
@@ -398,7 +432,7 @@ def test_places_along_components_may_be_any_rows(kind):
     with pytest.raises(ArgumentError, match="X must be of 2 columns, one for each component"):
         made.inverse_transform(places[:, :1])
     for bad in (places * 1j, None, [["a", "b"]]):
-        with pytest.raises((ArgumentTypeError, DataError)):
+        with pytest.raises((ArgumentError, ArgumentTypeError, DataError)):
             made.inverse_transform(bad)
 
 
@@ -437,7 +471,7 @@ def test_clones_and_pipelines(kind):
     call = pipeline.predict if hasattr(kind, "predict") else pipeline.transform
     assert len(call(surface.ROWS)) == len(surface.ROWS) and len(budget.history) == 1
     assert base.is_clusterer(made) == (kind is KMeans)
-    assert base.is_regressor(made) == (kind is LinearRegression)
+    assert base.is_regressor(made) == (kind in (LinearRegression, AdditiveBoostingRegressor))
     assert base.is_classifier(made) == hasattr(made, "classes_")
 
 
@@ -502,6 +536,36 @@ WRONG: dict[Any, list[dict[str, Any]]] = {
         {"most_rows": 0, "splits": "counts"},
     ],
 }
+WRONG[LogisticRegression] = [
+    {"bounds": [(0, 1), None, (0, 1)]},
+    {"bounds": (0, 1e-300)},
+    BOTH,
+    *({"max_iter": value} for value in (1, 2.0)),
+    {"fit_intercept": 1},
+    *({"classes": value} for value in (None, [2, 1], np.array(1), [1])),
+]
+WRONG[StandardScaler] = [
+    {"with_mean": 1},
+    {"with_std": "yes"},
+    {"bounds": (0, 1e-300)},
+    {"bounds": None},
+]
+WRONG[RandomForestClassifier] = [
+    BOTH,
+    *({"n_estimators": value} for value in (0, 2.0, 2**23)),
+    *({"max_depth": value} for value in (0, 1.5, 21)),
+    *({"random_state": value} for value in (-1, 0.5)),
+    {"classes": [2, 1]},
+]
+for _kind in (AdditiveBoostingClassifier, AdditiveBoostingRegressor):
+    WRONG[_kind] = [
+        {"bins": None, "bounds": (0, 1)},
+        {"bins": [[0, 1]] * 2, "bounds": (0, 1)},
+        {"bounds": [(0, 1)] * 2},
+        *({"max_iter": value} for value in (1, 2.0)),
+    ]
+WRONG[AdditiveBoostingClassifier] += [{"classes": None}]
+WRONG[AdditiveBoostingRegressor] += [{"y_bounds": (1, 0)}, {"nan": "some"}]
 for _kind in surface.LEARNERS:
     if hasattr(_kind, "score"):
         WRONG[_kind] += [
@@ -509,7 +573,7 @@ for _kind in surface.LEARNERS:
             {"y": np.ones(9), **REPLACED},
             {"y": np.array(["a", "b"] * 5)},
         ]
-    if _kind is not ID3Classifier:
+    if _kind not in BINNED:
         WRONG[_kind] += [{"bounds": [(0, 1)]}, {"nan": "drop", **REPLACED}]
 
 

@@ -40,7 +40,7 @@ def test_integers_are_those_of_the_definition(kind):
     data = table(700).tolist()
     data[3] = [math.inf, -math.inf, 0.5]
     bounds = [(0.1, 0.9), (0.0, 1.0), (0.25, 0.75)]
-    gram = GramMatrix(bounds, "raise", kind is PCA)
+    gram = GramMatrix(bounds, "raise", kind is PCA, 0.5 / math.sqrt(3))
     w = [
         [gram.constant]
         * (kind is PCA)

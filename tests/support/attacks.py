@@ -638,6 +638,14 @@ def components(bits, one, kw):
     return made.mean_[0] * made.n_rows_
 
 
+@attack(dp.sulq.StandardScaler, RHO)
+@each
+def scalings(bits, one, kw):
+    loss, pay = _apart(kw)
+    made = dp.sulq.StandardScaler(**UNIT, **loss).fit((bits & one)[:, None] * 1.0, **pay)
+    return made.mean_[0] * made.n_rows_
+
+
 @attack(dp.sulq.TruncatedSVD, EPSILON)
 @each
 def singular_values(bits, one, kw):
@@ -671,6 +679,43 @@ def classes(bits, one, kw):
     loss, pay = _apart(kw)
     made = dp.sulq.NaiveBayes(bounds=(0, 1), classes=[0, 1], **REPLACE, **loss)
     counts = made.fit(0.0 * bits[:, None], (bits & one) * 1, **pay).class_count_
+    return (counts[1] - counts[0] + len(bits)) / 2
+
+
+@attack(dp.sulq.LogisticRegression, EPSILON, RHO)
+@each
+def logits(bits, one, kw):
+    loss, pay = _apart(kw)
+    unit = {"bounds": (0, 1), "classes": [0, 1], "max_iter": 2}
+    made = dp.sulq.LogisticRegression(**unit, **REPLACE, **loss)
+    counts = made.fit(0.0 * bits[:, None], (bits & one) * 1, **pay).class_count_
+    return (counts[1] - counts[0] + len(bits)) / 2
+
+
+@attack(dp.sulq.AdditiveBoostingClassifier, EPSILON, RHO)
+@each
+def boosted_classes(bits, one, kw):
+    loss, pay = _apart(kw)
+    made = dp.sulq.AdditiveBoostingClassifier([0, 1], classes=[0, 1], max_iter=2, **REPLACE, **loss)
+    counts = made.fit(0.0 * bits[:, None], (bits & one) * 1, **pay).class_count_
+    return (counts[1] - counts[0] + len(bits)) / 2
+
+
+@attack(dp.sulq.AdditiveBoostingRegressor, EPSILON, RHO)
+@each
+def boosted_numbers(bits, one, kw):
+    loss, pay = _apart(kw)
+    made = dp.sulq.AdditiveBoostingRegressor([0, 1], y_bounds=(0, 1), max_iter=2, **REPLACE, **loss)
+    return made.fit((bits & one)[:, None] * 1.0, 1.0 * bits, **pay).bin_counts_[0][1]
+
+
+@attack(dp.sulq.RandomForestClassifier, EPSILON, RHO)
+@each
+def forests(bits, one, kw):
+    loss, pay = _apart(kw)
+    unit = {"bounds": (0, 1), "classes": [0, 1], "n_estimators": 1, "max_depth": 1}
+    made = dp.sulq.RandomForestClassifier(**unit, **REPLACE, **loss)
+    counts = made.fit(0.0 * bits[:, None], (bits & one) * 1, **pay).leaf_counts_[0, 0]
     return (counts[1] - counts[0] + len(bits)) / 2
 
 

@@ -210,6 +210,26 @@ LEARNERS: dict[Any, dict[str, Any]] = {
     dp.sulq.Perceptron: {"bounds": (0, 1), "max_iter": 2},
     dp.sulq.LinearRegression: {"bounds": (0, 1), "y_bounds": (-1, 1)},
     dp.sulq.ID3Classifier: {"bins": 2, "bounds": (0, 1), "classes": [-1, 1]},
+    dp.sulq.LogisticRegression: {"bounds": (0, 1), "classes": [-1, 1], "max_iter": 2},
+    dp.sulq.AdditiveBoostingClassifier: {
+        "bins": 2,
+        "bounds": (0, 1),
+        "classes": [-1, 1],
+        "max_iter": 2,
+    },
+    dp.sulq.AdditiveBoostingRegressor: {
+        "bins": 2,
+        "bounds": (0, 1),
+        "y_bounds": (-1, 1),
+        "max_iter": 2,
+    },
+    dp.sulq.StandardScaler: {"bounds": (0, 1)},
+    dp.sulq.RandomForestClassifier: {
+        "bounds": (0, 1),
+        "classes": [-1, 1],
+        "n_estimators": 2,
+        "max_depth": 2,
+    },
     dp.sulq.NaiveBayes: {"bounds": (0, 1), "classes": [-1, 1]},
 }
 

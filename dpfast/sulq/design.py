@@ -1,0 +1,141 @@
+"""Rows as vectors of integers, for learners that are linear in them: numbers, and indicators.
+
+A vector begins with a constant 1. A column of numbers has one coordinate, the distance from the
+middle of its bounds in units of half of their width: -1 .. 1. A column of bins or categories has
+one for each of them, and a row is 1 in that of its value, or in none. So a vector of p numbers and
+c such columns has a squared length of at most 1 + p + c, and so much in the sum of its sizes.
+
+*Nothing is rounded after that.* Here 1 is the integer `REACH`. Weights of the coordinates are
+integers too, of units of 2**-20, and as large in sum as `LARGEST` at most: a score, the sum of
+their products, is below 2**53 in units of 2**-40. Multiples are of units of 1 / `SCALE` and at most
+1: a product is below 2**36, and the sum over `ROWS` rows below 2**53. So whoever adds, in whichever
+order, finds the same float64, and a row adds the same to a sum whatever rows are beside it.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..statistics.histogram import Bins
+from .categories import Coder
+from .class_sums import NumberColumn
+from .coordinates import limits
+from .row_matrices import Floats
+
+#: The integers that stand for 1: of a coordinate, and of a multiple of a row.
+REACH, SCALE = 1 << 20, 1 << 16
+#: Units of weights, and how much their sizes may add up to.
+FINE, LARGEST = 2.0**-20, 2.0**11
+#: Rows whose sums are exact in float64.
+ROWS = 1 << 12
+
+
+class Vectors(NamedTuple):
+    """Some rows: their coordinates of numbers, the places of their indicators, who has a NaN."""
+
+    numbers: Floats
+    places: NDArray[np.intp]
+    absent: NDArray[np.bool_]
+
+
+class Design:
+    """What is public of the columns, and the vectors of rows.
+
+    Parameters
+    ----------
+    each : sequence of NumberColumn or Bins
+    nan : str or float
+        What a NaN in a column of numbers counts as. In another it is none of the values.
+
+    Attributes
+    ----------
+    size : int
+        Number of coordinates.
+    numbers : intp array of shape (p,)
+        Coordinates of the columns of numbers.
+    spans : list of slice
+        The coordinates of each column.
+    columns : int
+        p + c.
+    """
+
+    def __init__(self, each: Sequence[NumberColumn | Bins], nan: str | float) -> None:
+        axes = {j: x for j, x in enumerate(each) if isinstance(x, Bins)}
+        pairs = {j: x.bounds for j, x in enumerate(each) if isinstance(x, NumberColumn)}
+        self._coder, self._coded, self._numbered = Coder([*axes.values()]), [*axes], [*pairs]
+        self.columns, ends = len(each), [1]
+        for x in each:
+            ends.append(ends[-1] + (x.native.bins if isinstance(x, Bins) else 1))
+        self.size = ends[-1]
+        self.spans = [slice(a, b) for a, b in itertools.pairwise(ends)]
+        self.numbers = np.array([ends[j] for j in pairs], np.intp)
+        self._first = np.array([ends[j] for j in axes], np.intp)
+        self._edges = np.array([_range(axis) for axis in axes.values()]).reshape(-1, 2).T.copy()
+        self._limits = limits([*pairs.values()], nan, True, [REACH] * len(pairs)) if pairs else None
+
+    @property
+    def middle(self) -> Floats:
+        """Where a number is 0, for each column of numbers."""
+        return np.zeros(0) if self._limits is None else self._limits.middle
+
+    @property
+    def scale(self) -> Floats:
+        """By how much a coordinate changes with its number, which is 0 for one that cannot."""
+        return np.zeros(0) if self._limits is None else self._limits.scale / REACH
+
+    def vectors(self, rows: Floats) -> Vectors:
+        """Return the vectors of some rows. An indicator of none stands at the place `size`."""
+        absent: NDArray[np.bool_] = np.zeros(len(rows), np.bool_)
+        numbers = np.zeros((len(rows), 0))
+        if self._limits is not None:
+            lo, hi, middle, scale, fill = self._limits.columns
+            x = rows[:, self._numbered]
+            missing = np.isnan(x)
+            if missing.any():
+                absent = np.logical_or.reduce(missing, axis=1)
+                x = np.where(missing, fill, x)
+            numbers = np.rint((np.clip(x, lo, hi) - middle) * scale)
+        coded = np.clip(rows[:, self._coded], *self._edges)
+        codes = np.empty(coded.shape, np.uint32)
+        self._coder.codes(np.ascontiguousarray(coded), codes)
+        places = np.where(codes < self._coder.values, codes + self._first, self.size)
+        return Vectors(numbers, places.astype(np.intp), absent)
+
+    def scores(self, vectors: Vectors, weights: Floats) -> Floats:
+        """Return the sums of products with weights, in units of 2**-40 if these are `whole`."""
+        table = np.vstack([weights, np.zeros((1, weights.shape[1]))])
+        indicators = np.zeros((len(vectors.absent), weights.shape[1]))
+        for place in vectors.places.T:
+            indicators += table[place]
+        scores: Floats = vectors.numbers @ weights[self.numbers] + REACH * (indicators + weights[0])
+        return scores
+
+    def sums(self, vectors: Vectors, multiples: Floats) -> NDArray[np.int64]:
+        """Return the sums of multiples of the vectors; shape (columns of `multiples`, size)."""
+        sums = np.zeros((multiples.shape[1], self.size + 1))
+        sums[:, 0] = REACH * multiples.sum(axis=0)
+        sums[:, self.numbers] = multiples.T @ vectors.numbers
+        for row, multiple in zip(sums, multiples.T, strict=True):
+            for place in vectors.places.T:
+                row += REACH * np.bincount(place, multiple, self.size + 1)
+        return sums[:, :-1].astype(np.int64)
+
+
+def _range(axis: Bins) -> tuple[float, float]:
+    """Return the ends of bins, to which numbers are clipped; categories have none."""
+    edges = axis.edges
+    if len(edges) == axis.native.bins:
+        return -np.inf, np.inf
+    return float(edges[0]), float(edges[-1])
+
+
+def whole(weights: Floats) -> Floats:
+    """Return weights as integers, those of a score shortened where they are too large in sum."""
+    large = np.abs(weights).sum(axis=0) / (LARGEST - len(weights) * FINE)
+    integers: Floats = np.rint(weights / np.maximum(large, 1.0) / FINE)
+    return integers
