@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from .sources.spark import spark
     from .sources.stream import stream
     from .statistics import ptr, response
+    from .statistics.bounds.api import bounds
     from .statistics.covariance import covariance
     from .statistics.histogram import histogram
     from .statistics.ptr import NO_ANSWER
@@ -49,6 +50,7 @@ _HOMES = {
         "sources.scan": "scan",
         "sources.spark": "spark",
         "sources.stream": "stream",
+        "statistics.bounds.api": "bounds",
         "statistics.covariance": "covariance",
         "statistics.histogram": "histogram",
         "statistics.ptr": "NO_ANSWER ptr",
@@ -66,6 +68,7 @@ __all__ = [
     "NO_ANSWER",
     "Budget",
     "audit",
+    "bounds",
     "count",
     "covariance",
     "errors",

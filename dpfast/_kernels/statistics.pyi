@@ -24,6 +24,10 @@ def draw_cell(
     stream: BitStream | Script,
 ) -> tuple[int, tuple[int, int, int, int, int, int, int, int | None] | None]: ...
 
+MAGNITUDES: int
+
+def magnitudes(values: NDArray[Any], counts: NDArray[np.int64]) -> int: ...
+
 class Axis:
     bins: int
     def __init__(self, lower: NDArray[np.float64], hi: float, cells: int, exact: bool) -> None: ...

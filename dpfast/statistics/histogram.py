@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, ClassVar, TypeAlias, Unpack, overload
 
 import numpy as np
@@ -17,9 +18,10 @@ from numpy.typing import NDArray
 
 from .._core import checks
 from .._core.error_bars import NOISE, Expected
-from .._core.types import Bounds, BoundsEach, Neighbors, Number
+from .._core.types import Auto, Bounds, BoundsEach, Neighbors, Number
 from .._kernels.statistics import MOST_CELLS, Axis, tally
 from ..budget.budget import Budget
+from ..budget.release import Mechanism
 from ..noise.additive import amount
 from ..noise.calibrated_integer import IntegerNoise, integer_noise
 from ..noise.sensitivity import Sensitivity
@@ -32,6 +34,7 @@ from ..sources.masked import kept, refuse_mask
 from ..sources.words import Words
 from ..summaries.side_by_side import flat, stretches
 from .arguments import Arguments, Keywords
+from .bounds.automatic import settled
 from .of_times import bins_times
 
 #: Public values of one axis: texts, numbers or truth values.
@@ -65,6 +68,10 @@ class Histogram:
     @property
     def shape(self) -> tuple[int, ...]:
         return tuple(axis.native.bins for axis in self.axes)
+
+    @property
+    def edges(self) -> list[NDArray[Any]]:
+        return [axis.edges for axis in self.axes]
 
     def reduce(self, source: Source | RowSource) -> NDArray[np.int64]:
         """Count the rows in each bin."""
@@ -107,6 +114,14 @@ class Histogram:
         return counts
 
 
+@dataclass(frozen=True, slots=True)
+class HistogramWithEdges(Histogram):
+    """The same, with edges that are an answer too."""
+
+    def finish(self, summary: NDArray[np.int64], generator: Generator) -> Any:
+        return Histogram.finish(self, summary, generator), self.edges[0]
+
+
 def _noise(loss: Loss, neighbors: str) -> IntegerNoise:
     changes = 2 if neighbors == "replace" else 1
     return integer_noise(loss, Sensitivity(changes, changes, changes))
@@ -117,7 +132,7 @@ def histogram(
     data: Any,
     *,
     bins: int | Sequence[Number] | None = None,
-    bounds: Bounds | None = None,
+    bounds: Bounds | Auto | None = None,
     categories: Categories | None = None,
     **others: Unpack[Keywords],
 ) -> tuple[NDArray[np.int64], NDArray[Any]]: ...
@@ -166,9 +181,9 @@ def histogram(
     bins : int, sequence of float, or sequence of d of these
         The number of equally wide bins between the `bounds`, or public edges, ascending. A bin
         holds its lower edge and not the upper one, the last bin both, as in `numpy.histogram`.
-    bounds : (float, float) or sequence of d such pairs
+    bounds : (float, float), sequence of d such pairs, or "auto"
         Public limits, for bins that are given by number. Rows beyond the first and the last edge
-        are in no bin.
+        are in no bin. For one column, "auto" spends a quarter of the loss on them, as in `sum`.
     categories : sequence of str, float or bool, or sequence of d of these
         Instead of `bins`, a public list of texts, or of numbers or truth values in ascending order:
         a row is counted if it is one of them. Text is compared as it stands (bytes with its UTF-8).
@@ -222,22 +237,43 @@ def histogram(
     """
     beside = {"where": where, "ids": ids, "max_rows": max_rows, "budget": budget, "rng": rng}
     asked = Arguments(bounds, epsilon, delta, rho, neighbors, **beside)
-    loss, relation = asked.loss, asked.relation
-    amount(loss)
-    axes, several = axes_of(bins, bounds, categories)
-    if math.prod(axis.native.bins for axis in axes) > MOST_CELLS:
-        checks.fail("bins", f"at most {MOST_CELLS} in all", [a.native.bins for a in axes])
-    words = [axis.words for axis in axes]
-    rows = several or any(words)
-    if rows:
+    amount(asked.loss)
+    if asked.automatic:
+        checks.whole("bins", bins, 1)
+        view = read_column(data, asked.relation, where, asked.ids)
+        make = partial(_with_edges, bins, categories, view.where)
+        # Missing rows are in no bin, and in no count of rows beyond a bound either.
+        own: Mechanism[Any] = settled(replace(asked, nan="lower"), make, view.where)
+        found: tuple[NDArray[np.int64], NDArray[Any]] = asked.release(view, own)
+        return found
+    mechanism, several = _of(bins, categories, asked)
+    axes, relation = mechanism.axes, asked.relation
+    if mechanism.rows:
         argument = "categories" if bins is None else "bins"
+        words = [axis.words for axis in axes]
         view = read_rows(data, argument, len(axes), relation, where, words, asked.ids)
     else:
         view = read_column(data, relation, where, asked.ids)
-    mechanism = Histogram(axes, relation, _noise(loss, relation).loss, view.where, rows)
-    counts = asked.release(view, mechanism)
-    edges = [axis.edges for axis in axes]
-    return counts, edges if several else edges[0]
+    counts = asked.release(view, replace(mechanism, where=view.where))
+    return counts, mechanism.edges if several else mechanism.edges[0]
+
+
+def _of(bins: Any, categories: Any, asked: Arguments) -> tuple[Histogram, bool]:
+    """Return the mechanism of all rows, and whether it is for several columns."""
+    axes, several = axes_of(bins, asked.bounds, categories)
+    if math.prod(axis.native.bins for axis in axes) > MOST_CELLS:
+        checks.fail("bins", f"at most {MOST_CELLS} in all", [a.native.bins for a in axes])
+    rows = several or any(axis.words for axis in axes)
+    relation = asked.relation
+    return Histogram(axes, relation, _noise(asked.loss, relation).loss, None, rows), several
+
+
+def _with_edges(
+    bins: Any, categories: Any, where: NDArray[np.bool_] | None, asked: Arguments
+) -> HistogramWithEdges:
+    """Return the mechanism of one column, for bounds that are found on the way."""
+    found, _ = _of(bins, categories, asked)
+    return HistogramWithEdges(found.axes, found.neighbors, found.loss, where, found.rows)
 
 
 def axes_of(bins: Any, bounds: Any, categories: Any) -> tuple[tuple[Bins, ...], bool]:
