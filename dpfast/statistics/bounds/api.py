@@ -50,15 +50,15 @@ def bounds(
     Privacy
     -------
     Neighbors are datasets that differ in one row, added or removed (`n` is private), or replaced
-    (`n` is public). The call satisfies the loss that it is asked for. A pair ``lo < hi`` of public
-    numbers is drawn with probability proportional to
-    ``w exp(-c (|A(hi) - T| + |B(lo) - T|) / 2)``, for the rows A above the one and B below the
-    other, ``T = max(min(2 / c, n / 2), q n)``, and a public prior w. A row that comes or goes is
-    never above hi and below lo, so all exponents change by numbers of an interval of length c,
-    which is `epsilon`, or half of it if a row is replaced (exponential mechanism, McSherry and
-    Talwar, FOCS 2007; in zCDP by its bounded range, Cesar and Rogers, ALT 2021).
-    ``dpfast/statistics/bounds/mechanism.py`` has the proof. Two draws, or the sparse vector over
-    growing guesses (Durfee, NeurIPS 2023), would cost twice that for the same number of rows.
+    (`n` is public). The call satisfies the loss that it is asked for. A pair of public numbers is
+    drawn with probability proportional to ``w exp(-c (u + v) / 2)``, for a public prior w, and u
+    and v the ranks between each number and the T-th row from its end,
+    ``T = max(min(4 / c, n / 2), q n)``. A row that comes or goes is never at both ends, so all
+    exponents change by numbers of an interval of length c, which is `epsilon`, or half of it if a
+    row is replaced (exponential mechanism, McSherry and Talwar, FOCS 2007; in zCDP by its bounded
+    range, Cesar and Rogers, ALT 2021). ``dpfast/statistics/bounds/mechanism.py`` has the proof. Two
+    draws, or the sparse vector over growing guesses for either end (Durfee, NeurIPS 2023), cost
+    twice that.
 
     Parameters
     ----------
@@ -66,7 +66,7 @@ def bounds(
         As in `sum`.
     q : float or Fraction, default 0
         The share of the rows, at most 1/4, that may lie beyond either bound. By default they are
-        about ``2 / c`` rows, however many there are: fewer cannot be told from none.
+        about ``4 / c`` rows, however many there are: fewer cannot be told from none.
     epsilon, delta, rho : float, Fraction or Decimal, optional
         The loss. The draw is pure: it leaves `delta` unspent, and the budget is not charged for it.
     neighbors : {"add-remove", "replace"}, optional
@@ -81,8 +81,8 @@ def bounds(
     Returns
     -------
     (float, float), or float64 array of shape (d, 2)
-        Bounds, the lower one first. Each is 0 or plus or minus ``2**e (1 + j / 16)``, moved by a
-        sixteenth of their distance outwards, but not across 0.
+        Bounds, the lower one first. Each is 0 or plus or minus ``2**e (1 + j / 16)``, moved by an
+        eighth of their distance outwards, but not across 0.
 
     Raises
     ------
@@ -94,7 +94,7 @@ def bounds(
     Numbers below ``2**-40`` (1e-12) in size count as 0, and those above ``2**380`` as that. Where
     rows are so few that the prior decides, for `n` times c below some hundreds, the answer is near
     0. What makes data far from 0 with a small spread (years, say) special is not found: their
-    bounds are a sixteenth of an octave apart at least. Public bounds, if there are any, cost
+    bounds are an eighth of an octave apart at least. Public bounds, if there are any, cost
     nothing and are better.
 
     Cost: one read of the data, as fast as that of their maximum.
