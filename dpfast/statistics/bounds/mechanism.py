@@ -25,10 +25,10 @@ speaks against, is as rare as it is harmful.
 * below hi-: u changes by -t to t,
 
 and so for v. If one of the two is of the last kind, their sum changes by -1 to 1. As lo < hi, both
-are of another kind only where hi- is lo and the row lies between them. Then neither grows. Every row
-is above lo or below hi, so A(hi-) + B(lo+) >= n >= 2 T, and T - A(hi-) and T - B(lo+) are not both
-above 0: one of u and v falls by no more than A(hi) - T or B(lo) - T does, which is t. So the sum
-changes by -1 to 0.
+are of another kind only where hi- is lo and the row lies between them. Then neither grows. Every
+row is above lo or below hi, so A(hi-) + B(lo+) >= n >= 2 T, and T - A(hi-) and T - B(lo+) are not
+both above 0: one of u and v falls by no more than A(hi) - T or B(lo) - T does, which is t. So the
+sum changes by -1 to 0.
 
 All exponents change by numbers of an interval of length c, then. A draw is c-DP (McSherry and
 Talwar, FOCS 2007), and of bounded range c, at less than c^2 / 8 in zCDP (Cesar and Rogers, ALT
@@ -117,7 +117,8 @@ class Side:
 
     def exact(self, i: int) -> Fraction:
         """Return minus the logarithm of what a number weighs."""
-        ranks = max(int(self.outside[i]) - self.target, self.target - int(self.inside[i]), 0)
+        outside, inside = int(self.outside[i]), int(self.inside[i])
+        ranks = max(outside - self.target, self.target - inside, Fraction(0))
         return self.half * ranks + Fraction(float(self.prior[i]))
 
 
@@ -160,11 +161,6 @@ class Draw:
             keep[k] = decide(stream.word(), 1.0, over, stream, count=total, shift=-shift)
         kept: NDArray[np.int64] = found[keep]
         return kept
-
-
-def target(n: int, share: Fraction, c: float) -> Fraction:
-    """Return T, how many rows may lie beyond a bound."""
-    return max(min(ROWS / Fraction(c), Fraction(n, 2)), share * n)
 
 
 def sides(summary: Counts, share: Fraction, c: float) -> tuple[Side, Side]:

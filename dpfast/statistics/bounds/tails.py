@@ -48,7 +48,7 @@ def _summary(cells: Counts, missing: int, read: int) -> Counts:
     return found
 
 
-def _of_chunk(chunk: Chunk) -> Counts:
+def of_chunk(chunk: Chunk) -> Counts:
     cells = np.zeros(MAGNITUDES, np.int64)
     missing = chunk.nulls + magnitudes(chunk.values, cells)
     return _summary(cells, missing, len(chunk.values) + chunk.nulls)
@@ -69,8 +69,8 @@ def counts(
         columns = [columns]
     if isinstance(columns, list):
         masked = columns if where is None else [MaskedSource(one, where) for one in columns]
-        each: Counts = np.stack([one.reduce(_of_chunk, np.add) for one in masked[:width]])
-        return each
+        found: Counts = np.stack([one.reduce(of_chunk, np.add) for one in masked[:width]])
+        return found
 
     def summarize(chunk: RowChunk) -> Counts:
         cells, missing, looked = np.zeros((width, MAGNITUDES), np.int64), [0] * width, 0
@@ -80,7 +80,7 @@ def counts(
                 missing[j] += magnitudes(flat(some[j]), cells[j])
         return np.stack([_summary(cells[j], missing[j], looked) for j in range(width)])
 
-    found: Counts = columns.reduce(summarize, np.add)
+    found = columns.reduce(summarize, np.add)
     if where is not None and found[0, READ] != len(where):
         refuse_mask()
     return found
@@ -88,7 +88,7 @@ def counts(
 
 def with_missing(summary: Counts, value: float) -> Counts:
     """Return a summary in which missing rows count as a public number."""
-    more = _of_chunk(Chunk(np.array([value]), 0))
+    more = of_chunk(Chunk(np.array([value]), 0))
     found = summary + more * summary[MISSING]
     found[MISSING] = 0
     return found
@@ -108,4 +108,5 @@ def beyond(summary: Counts, *, above: bool) -> Counts:
     held = summary[:MISSING] if above else summary[:MISSING][::-1]
     from_here = np.cumsum(held[::-1])[::-1]
     tail = np.concatenate([from_here[1 : _SIZE + 2], from_here[_SIZE + 1 :]])
-    return tail if above else tail[::-1]
+    found: Counts = tail if above else tail[::-1]
+    return found
