@@ -89,7 +89,7 @@ def counts(
 def with_missing(summary: Counts, value: float) -> Counts:
     """Return a summary in which missing rows count as a public number."""
     more = of_chunk(Chunk(np.array([value]), 0))
-    found = summary + more * summary[MISSING]
+    found: Counts = summary + more * summary[MISSING]
     found[MISSING] = 0
     return found
 
