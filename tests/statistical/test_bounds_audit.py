@@ -30,8 +30,8 @@ PAIRS = {
 }
 
 
-#: The planted fault: rows of somebody who has sixty, for a loss of one row.
-FAULT = (upper, [5.0] * 60, [5.0] * 60 + [9000.0] * 60)
+#: The planted fault: rows of somebody who has twelve, for a loss of one row.
+FAULT = (upper, [5.0] * 60, [5.0] * 60 + [6.0] * 12)
 
 
 def audit(case, epsilon, size):
@@ -61,4 +61,4 @@ def test_no_event_exceeds_epsilon(name):
 
 
 def test_a_planted_fault_is_caught():
-    assert audit(FAULT, 1, 300) > 1.0
+    assert audit(FAULT, 1, 600) > 1.0
