@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from .sources.stream import stream
     from .statistics import ptr, response
     from .statistics.bounded_release import bounded_release
+    from .statistics.bounds.api import bounds
     from .statistics.covariance import covariance
     from .statistics.histogram import histogram
     from .statistics.ptr import NO_ANSWER
@@ -62,6 +63,7 @@ _HOMES = {
         "sources.spark": "spark",
         "sources.stream": "stream",
         "statistics.bounded_release": "bounded_release",
+        "statistics.bounds.api": "bounds",
         "statistics.covariance": "covariance",
         "statistics.histogram": "histogram",
         "statistics.ptr": "NO_ANSWER ptr",
@@ -81,6 +83,7 @@ __all__ = [
     "Budget",
     "audit",
     "bounded_release",
+    "bounds",
     "count",
     "count_distinct",
     "count_nonzero",

@@ -29,6 +29,8 @@ Bounds: TypeAlias = (
 )
 #: Public limits of one column or of each of several.
 BoundsEach: TypeAlias = Bounds | Sequence[Bounds]
+#: Bounds that a part of the loss pays for; see `dpfast.bounds`.
+Auto: TypeAlias = Literal["auto"]
 #: What becomes of NaN and null: an error, a bound, no row, or a public number.
 NanPolicy: TypeAlias = Literal["raise", "lower", "upper", "drop"] | Number
 #: Shape of what is returned; a single number where it is None.

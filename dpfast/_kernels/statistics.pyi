@@ -27,6 +27,10 @@ def cells(
     values: NDArray[np.float64], lo: float, hi: float, grid: float, first: int, last: int
 ) -> NDArray[np.int64]: ...
 
+MAGNITUDES: int
+
+def magnitudes(values: NDArray[Any], counts: NDArray[np.int64]) -> int: ...
+
 class Axis:
     bins: int
     def __init__(self, lower: NDArray[np.float64], hi: float, cells: int, exact: bool) -> None: ...

@@ -136,6 +136,29 @@ def cells(const double[::1] values not None, double lo, double hi, double grid, 
     return found
 
 
+# --- magnitudes -----------------------------------------------------------------------------------
+
+cdef extern from "statistics/magnitudes.h" nogil:
+    size_t DPF_MAGNITUDES_CELLS
+    int dpf_magnitudes_count(int kind, const void *x, size_t n, int64_t *counts, int64_t *nan)
+
+MAGNITUDES = DPF_MAGNITUDES_CELLS
+
+
+def magnitudes(cnp.ndarray values not None, int64_t[::1] counts not None):
+    """Add 1 to the cell of each value, the upper 16 bits of a float64. Return how many are NaN."""
+    cdef int kind = kind_of(values), status
+    cdef const void *x = cnp.PyArray_DATA(values)
+    cdef size_t n = values.shape[0]
+    cdef int64_t nan = 0
+    if <size_t>counts.shape[0] != DPF_MAGNITUDES_CELLS:
+        raise ValueError("counts must have a number for each cell")
+    with nogil:
+        status = dpf_magnitudes_count(kind, x, n, &counts[0], &nan)
+    check_status(status)
+    return nan
+
+
 # --- bins -----------------------------------------------------------------------------------------
 
 cdef extern from "statistics/bins.h" nogil:

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import fields, replace
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, Literal, NoReturn
+from typing import TYPE_CHECKING, Any, Literal, NoReturn, overload
 
 from .._core import checks
 from .._core.types import Neighbors, Number
@@ -508,7 +508,22 @@ class Budget:
             "spends": state.entries,
         }
 
-    def cost(self, function: Callable[..., object], /, *args: Any, **kwargs: Any) -> Loss:
+    @overload
+    def cost(
+        self,
+        function: Callable[..., object],
+        /,
+        *args: Any,
+        parts: Literal[False] = False,
+        **kwargs: Any,
+    ) -> Loss: ...
+    @overload
+    def cost(
+        self, function: Callable[..., object], /, *args: Any, parts: Literal[True], **kwargs: Any
+    ) -> dict[str, Loss]: ...
+    def cost(
+        self, function: Callable[..., object], /, *args: Any, parts: bool = False, **kwargs: Any
+    ) -> Loss | dict[str, Loss]:
         """Return what this budget would be charged for a call, without running it.
 
         Arguments are checked and no data are read. (The scores of a selection are arguments.)
@@ -520,10 +535,13 @@ class Budget:
             A release of this library, such as ``dp.median``.
         *args, **kwargs
             Its arguments, without ``budget``.
+        parts : bool, default False
+            Return what the loss is made of instead, as the call divides it. Where
+            ``bounds="auto"``, a part is for the bounds.
 
         Returns
         -------
-        Pure, Approx or ZCDP
+        Pure, Approx or ZCDP, or a dict of them by name
             The loss as it counts here: under the neighboring relation of the budget (of the call,
             if the budget has none yet), and in rho if the limit is one of rho.
 
@@ -543,9 +561,14 @@ class Budget:
             checks.fail("function", rule, function)
         if "budget" in kwargs:
             checks.fail("budget", "left out: nothing is spent", kwargs["budget"])
+        wanted = checks.flag("parts", parts)
         mechanism = quoted(function, *args, relation=self.neighbors, **kwargs)
         if mechanism is None:
             checks.fail("function", rule, function)
+        if wanted:
+            inner = getattr(mechanism, "inner", mechanism)
+            divided: dict[str, Loss] = getattr(inner, "parts", {inner.name: inner.loss})
+            return divided
         ids = getattr(mechanism, "ids", None)
         spend = Spend(mechanism.loss, mechanism.neighbors, mechanism.name, ids=ids)
         return self._price(self._storage.state(), spend)[1]

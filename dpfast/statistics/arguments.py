@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, fields, replace
+from fractions import Fraction
 from typing import Any, TypeAlias, TypedDict, TypeVar
 
 import numpy as np
@@ -150,27 +151,44 @@ class Arguments:
         source = view.source if hasattr(mechanism, "where") else view.kept
         return release(source, mechanism, budget=self.budget, rng=self.rng)
 
-    def pairs(self, width: int) -> tuple[tuple[float, float], ...]:
+    def pairs(self, width: int) -> tuple[Any, ...]:
         """Return the bounds of each of some columns."""
+        if self.automatic:
+            return (self.bounds,) * width
         pairs, several = checks.pairs(self.bounds)
         if several and len(pairs) != width:
             rule = f"one pair, or one for each column of the data, {width}"
             checks.fail("bounds", rule, f"{len(pairs)} of them")
         return pairs if several else pairs * width
 
-    def of_columns(self, width: int) -> list[Arguments]:
-        """Return the arguments of each column: its bounds, and an equal part of the loss."""
+    @property
+    def automatic(self) -> bool:
+        """Tell whether a part of the loss is for the bounds."""
+        return is_auto(self.bounds)
+
+    def part(self, share: Fraction, of_delta: Fraction) -> Arguments:
+        """Return the same arguments for a part of the loss."""
         loss = self.loss
         if isinstance(loss, privacy.ZCDP):
-            part = replace(self, rho=loss.rho / width)
-        else:
-            delta = loss.delta / width if isinstance(loss, Approx) else 0
-            part = replace(self, epsilon=loss.epsilon / width, delta=delta)
+            return replace(self, rho=loss.rho * share)
+        delta = loss.delta * of_delta if isinstance(loss, Approx) else 0
+        return replace(self, epsilon=loss.epsilon * share, delta=delta)
+
+    def of_columns(self, width: int) -> list[Arguments]:
+        """Return the arguments of each column: its bounds, and an equal part of the loss."""
+        part = self.part(Fraction(1, width), Fraction(1, width))
         return [replace(part, bounds=pair) for pair in self.pairs(width)]
 
 
+def is_auto(bounds: Any) -> bool:
+    """Tell whether bounds are left to a part of the loss."""
+    return isinstance(bounds, str) and bounds == "auto"
+
+
 def said(bounds: Any) -> int | None:
-    """Return how many columns the bounds are for; None if one pair stands for all."""
+    """Return how many columns the bounds are for; None if they do not say."""
+    if is_auto(bounds):
+        return None
     pairs, several = checks.pairs(bounds)
     return len(pairs) if several else None
 

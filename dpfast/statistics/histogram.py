@@ -15,6 +15,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, ClassVar, NamedTuple, TypeAlias, Unpack, overload
 
 import numpy as np
@@ -22,10 +23,11 @@ from numpy.typing import NDArray
 
 from .._core import checks
 from .._core.error_bars import NOISE, Expected
-from .._core.types import Bounds, BoundsEach, Neighbors, Number
+from .._core.types import Auto, Bounds, BoundsEach, Neighbors, Number
 from .._kernels.groups import add, combine
 from .._kernels.statistics import MOST_CELLS, Axis, tally
 from ..budget.budget import Budget
+from ..budget.release import Mechanism
 from ..noise.additive import amount
 from ..noise.calibrated_integer import IntegerNoise, integer_noise
 from ..noise.sensitivity import Sensitivity
@@ -40,6 +42,7 @@ from ..sources.words import Words
 from ..summaries.cells import SQUARES, Cells, cells
 from ..summaries.side_by_side import flat, refuse_length, stretches
 from .arguments import Arguments, Keywords, weight_limits
+from .bounds.automatic import settled
 from .of_times import bins_times
 
 #: Public values of one axis: texts, numbers or truth values.
@@ -75,6 +78,10 @@ class Histogram:
     @property
     def shape(self) -> tuple[int, ...]:
         return tuple(axis.native.bins for axis in self.axes)
+
+    @property
+    def edges(self) -> list[NDArray[Any]]:
+        return [axis.edges for axis in self.axes]
 
     def reduce(self, source: Source | RowSource) -> NDArray[np.int64]:
         """Count the rows in each bin."""
@@ -197,6 +204,14 @@ class WeightedHistogram(Histogram):
         return _WeightSums(totals, looked)
 
 
+@dataclass(frozen=True, slots=True)
+class HistogramWithEdges(Histogram):
+    """The same, with edges that are an answer too."""
+
+    def finish(self, summary: NDArray[np.int64], generator: Generator) -> Any:
+        return Histogram.finish(self, summary, generator), self.edges[0]
+
+
 def _noise(loss: Loss, neighbors: str) -> IntegerNoise:
     changes = 2 if neighbors == "replace" else 1
     return integer_noise(loss, Sensitivity(changes, changes, changes))
@@ -207,7 +222,7 @@ def histogram(
     data: Any,
     *,
     bins: int | Sequence[Number] | None = None,
-    bounds: Bounds | None = None,
+    bounds: Bounds | Auto | None = None,
     categories: Categories | None = None,
     **others: Unpack[Keywords],
 ) -> tuple[NDArray[np.int64], NDArray[Any]]: ...
@@ -272,9 +287,9 @@ def histogram(
     bins : int, sequence of float, or sequence of d of these
         The number of equally wide bins between the `bounds`, or public edges, ascending. A bin
         holds its lower edge and not the upper one, the last bin both, as in `numpy.histogram`.
-    bounds : (float, float) or sequence of d such pairs
+    bounds : (float, float), sequence of d such pairs, or "auto"
         Public limits, for bins that are given by number. Rows beyond the first and the last edge
-        are in no bin.
+        are in no bin. For one column, "auto" spends a quarter of the loss on them, as in `sum`.
     categories : sequence of str, float or bool, or sequence of d of these
         Instead of `bins`, a public list of texts, or of numbers or truth values in ascending order:
         a row is counted if it is one of them. Text is compared as it stands (bytes with its UTF-8).
@@ -334,31 +349,57 @@ def histogram(
     """
     rest = {"where": where, "ids": ids, "max_rows": max_rows, "budget": budget, "rng": rng}
     asked = Arguments(bounds, epsilon, delta, rho, neighbors, **rest)
-    loss, relation = asked.loss, asked.relation
-    amount(loss)
-    axes, several = axes_of(bins, bounds, categories)
-    if math.prod(axis.native.bins for axis in axes) > MOST_CELLS:
-        checks.fail("bins", f"at most {MOST_CELLS} in all", [a.native.bins for a in axes])
-    words = [axis.words for axis in axes]
+    amount(asked.loss)
     limits = weight_limits(weights, weight_bounds)
-    rows = several or any(words) or limits is not None
-    if rows:
+    if asked.automatic:
+        checks.whole("bins", bins, 1)
+        if limits is not None:
+            checks.fail("weights", "left out with bounds='auto'", weights)
+        view = read_column(data, asked.relation, where, asked.ids)
+        make = partial(_with_edges, bins, categories, view.where)
+        # Missing rows are in no bin, and in no count of rows beyond a bound either.
+        own: Mechanism[Any] = settled(replace(asked, nan="lower"), make, view.where)
+        found: tuple[NDArray[np.int64], NDArray[Any]] = asked.release(view, own)
+        return found
+    counted, several = _of(bins, categories, asked, limits is not None)
+    axes, relation = counted.axes, asked.relation
+    if counted.rows:
         argument = "categories" if bins is None else "bins"
+        words = [axis.words for axis in axes]
         beside = asked.ids, weights, not several
         view = read_rows(data, argument, len(axes), relation, where, words, *beside)
     else:
         view = read_column(data, relation, where, asked.ids)
     mechanism: Histogram
     if limits is None:
-        mechanism = Histogram(axes, relation, _noise(loss, relation).loss, view.where, rows)
+        mechanism = replace(counted, where=view.where)
     else:
         widest = max(limits[1] - limits[0], *map(abs, limits))
         grid = cells(*limits, SQUARES, widest)
-        whole = WeightedHistogram(axes, relation, loss, view.where, rows, grid, view.weights)
-        mechanism = whole.charged()
+        beside = asked.loss, view.where, counted.rows, grid, view.weights
+        mechanism = WeightedHistogram(axes, relation, *beside).charged()
     counts = asked.release(view, mechanism)
-    edges = [axis.edges for axis in axes]
-    return counts, edges if several else edges[0]
+    return counts, counted.edges if several else counted.edges[0]
+
+
+def _of(
+    bins: Any, categories: Any, asked: Arguments, weighted: bool = False
+) -> tuple[Histogram, bool]:
+    """Return the mechanism of all rows, and whether it is for several columns."""
+    axes, several = axes_of(bins, asked.bounds, categories)
+    if math.prod(axis.native.bins for axis in axes) > MOST_CELLS:
+        checks.fail("bins", f"at most {MOST_CELLS} in all", [a.native.bins for a in axes])
+    rows = several or weighted or any(axis.words for axis in axes)
+    relation = asked.relation
+    return Histogram(axes, relation, _noise(asked.loss, relation).loss, None, rows), several
+
+
+def _with_edges(
+    bins: Any, categories: Any, where: NDArray[np.bool_] | None, asked: Arguments
+) -> HistogramWithEdges:
+    """Return the mechanism of one column, for bounds that are found on the way."""
+    found, _ = _of(bins, categories, asked)
+    return HistogramWithEdges(found.axes, found.neighbors, found.loss, where, found.rows)
 
 
 def axes_of(bins: Any, bounds: Any, categories: Any) -> tuple[tuple[Bins, ...], bool]:

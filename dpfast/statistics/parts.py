@@ -31,6 +31,7 @@ from ..rng import Generator
 from ..sources import Source
 from ..sources.intake import read_each
 from .arguments import Arguments, Floats
+from .bounds.automatic import settled
 
 Value = TypeVar("Value")
 
@@ -73,11 +74,11 @@ def released(
     axis, where = asked.axis, asked.where
     view = read_each(data, asked.relation, axis, asked.columns, where, asked.ids)
     if not view.each:
-        return asked.release(view, make(asked))
+        return asked.release(view, settled(asked, make, view.where))
     _ = asked.loss
     each = asked.of_columns(view.width)
     try:
-        columns = tuple(map(make, each))
+        columns = tuple(settled(one, make) for one in each)
     except ArgumentError as error:  # it may show a number that nobody has written
         raise ArgumentError(f"{error} (for each column, and a part of the loss)") from None
     return asked.release(view, EqualParts(columns))

@@ -116,7 +116,7 @@ class People(Generic[Value]):
         inner: Mechanism[Value]
         source: Any
         if hasattr(self.inner, "where"):
-            inner, source = _on(self.inner, kept), summary.source
+            inner, source = on_rows(self.inner, kept), summary.source
         else:
             inner, source = self.inner, replace(summary, where=kept).kept
         return inner.finish(inner.reduce(source), generator)
@@ -133,7 +133,7 @@ class People(Generic[Value]):
         return expected
 
 
-def _on(mechanism: Any, where: NDArray[np.bool_]) -> Any:
+def on_rows(mechanism: Any, where: NDArray[np.bool_] | None) -> Any:
     """Return a mechanism, or one of several columns, that looks at the rows of a mask."""
     if any(one.name == "where" for one in fields(mechanism)):
         return replace(mechanism, where=where)

@@ -18,16 +18,18 @@ from numpy.typing import ArrayLike, NDArray
 
 from .._core import checks
 from .._core.extras import extra
-from .._core.types import Bounds, BoundsEach, Neighbors, Number
+from .._core.types import Auto, Bounds, BoundsEach, Neighbors, Number
+from ..budget.allocation import Allocation, paid
 from ..budget.budget import Budget
-from ..budget.release import relation_of
+from ..budget.release import relation_of, release
 from ..errors import DpfastError
 from ..privacy import Loss
 from ..rng import Generator
 from ..sources.base import RowSource, width_of
 from ..sources.data import feature_rows
 from ..sources.words import Words
-from ..statistics.arguments import said
+from ..statistics.arguments import is_auto, said
+from ..statistics.bounds.automatic import ANY, bounds_each, divided, with_bounds
 from ..statistics.histogram import Categories
 from .categories import Classes, Columns
 from .labeled_rows import LabeledRows, Piece, expect_dense, expect_same, labeled_rows, names_of
@@ -47,7 +49,7 @@ CategoriesEach: TypeAlias = (
     Categories | Sequence[Categories | NDArray[np.generic] | None] | NDArray[np.generic]
 )
 #: Public limits of all columns, or of each one that is a column of numbers.
-BoundsOfSome: TypeAlias = BoundsEach | Sequence[Bounds | None]
+BoundsOfSome: TypeAlias = BoundsEach | Auto | Sequence[Bounds | None]
 
 #: Forms of the answers of a transformer.
 FORMS = ("default", "pandas")
@@ -101,6 +103,7 @@ class Estimator(ABC):
     n_features_in_: int
     feature_names_in_: NDArray[np.object_]
     loss_: Loss
+    bounds_: Floats
 
     @classmethod
     def _names(cls) -> list[str]:
@@ -151,24 +154,60 @@ class Estimator(ABC):
         """
         loss = loss_of(self.epsilon, self.delta, self.rho)
         relation = relation_of(self.neighbors, budget)
+        vars(self).pop("bounds_", None)
         rows = self._read(X, y, relation)
-        training = self._training(rows, loss, relation)
-        rounds = Rounds(
-            rows,
-            loss=loss,
-            neighbors=relation,
-            rounds=training.rounds,
-            name=self._name,
-            budget=budget,
-            rng=rng,
-            parts=training.parts,
-        )
-        training.learn(rounds)
+        rest = loss
+        if is_auto(getattr(self, "bounds", None)):
+            rest, rng = self._find_bounds(rows, loss, relation, budget, rng)
+            budget = None
+        training = self._training(rows, rest, relation)
+        training.learn(self._rounds(rows, training, rest, relation, budget, rng))
         self.loss_, self.n_features_in_ = loss, rows.width
         vars(self).pop("feature_names_in_", None)
         if rows.names is not None:
             self.feature_names_in_ = np.array(rows.names, object)
         return self
+
+    def _rounds(
+        self,
+        rows: LabeledRows,
+        training: Training,
+        loss: Loss,
+        relation: str,
+        budget: Budget | None,
+        rng: Generator | None,
+    ) -> Rounds:
+        """Pay for all rounds, or refuse what cannot be had."""
+        facts: dict[str, Any] = {"name": self._name, "budget": budget, "rng": rng}
+        facts |= {"rounds": training.rounds, "parts": training.parts}
+        return Rounds(rows, loss, relation, **facts)
+
+    def _find_bounds(
+        self,
+        rows: LabeledRows,
+        loss: Loss,
+        relation: Neighbors,
+        budget: Budget | None,
+        rng: Generator | None,
+    ) -> tuple[Loss, Generator]:
+        """Pay for everything, and keep bounds in `bounds_`.
+
+        Return the rest of the loss, which has been paid for, and the generator.
+        """
+        first, rest = divided(loss)
+        trial = self._training(rows, rest, relation)
+        self._rounds(rows, trial, rest, relation, None, rng)
+        policy = checks.nan_policy(getattr(self, "nan", "raise"), relation)
+        each = bounds_each(first, rows.width, relation, policy)
+        _, generator = paid(Allocation(with_bounds(self._name), loss, relation), rows, budget, rng)
+        self.bounds_ = release(rows.source, each, budget=None, rng=generator)
+        return rest, generator
+
+    @property
+    def _bounds(self) -> Any:
+        """Public limits of the columns, or those that were found, or any before that."""
+        bounds = getattr(self, "bounds", None)
+        return vars(self).get("bounds_", ANY) if is_auto(bounds) else bounds
 
     @abstractmethod
     def _training(self, rows: LabeledRows, loss: Loss, relation: str) -> Training:

@@ -167,7 +167,7 @@ class ID3Classifier(ProbabilisticClassifier):
         return Training(depth + 1, parts, learn)
 
     def _columns(self) -> Columns[Bins]:
-        return attributes(self.bins, self.bounds, self.categories)
+        return attributes(self.bins, self._bounds, self.categories)
 
     def _likelihood(self) -> Callable[[Floats], Floats]:
         coder, tree = Coder(self._columns().each(self.n_features_in_)), self.tree_

@@ -46,7 +46,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from .._core import checks, nan_policy
-from .._core.types import BoundsEach, NanPolicy, Neighbors, Number
+from .._core.types import Auto, BoundsEach, NanPolicy, Neighbors, Number
 from ..budget.budget import Budget
 from ..errors import DataError
 from ..privacy import Loss, Pure
@@ -159,7 +159,7 @@ class KMeans(Transformer):
     _name = "k-means"
 
     n_clusters: int = field(default=8, kw_only=False)
-    bounds: BoundsEach
+    bounds: BoundsEach | Auto
     epsilon: Number | None = None
     delta: Number = 0.0
     rho: Number | None = None
@@ -260,7 +260,7 @@ class KMeans(Transformer):
     def _box(self, width: int, relation: str = "add-remove") -> Box:
         policy = checks.nan_policy(self.nan, relation)
         # Squares and sums are numbers, with their noise.
-        return Box(column_bounds(self.bounds, width, 900), policy)
+        return Box(column_bounds(self._bounds, width, 900), policy)
 
     def _start(self, box: Box, k: int, times: int) -> tuple[Floats, Floats | None]:
         """Return centers to start with, and the points of the cells of a round before."""

@@ -26,7 +26,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._core import checks, nan_policy
-from .._core.types import Bounds, BoundsEach, NanPolicy, Neighbors, Number
+from .._core.types import Auto, Bounds, BoundsEach, NanPolicy, Neighbors, Number
 from .._kernels.sulq import PAIRS_MOST_ROWS as MOST_PAIRS
 from .._kernels.sulq import pairs_add as pairs
 from ..privacy import Loss
@@ -106,7 +106,7 @@ class LinearRegression(Regressor):
 
     _name = "linear regression"
 
-    bounds: BoundsEach
+    bounds: BoundsEach | Auto
     y_bounds: Bounds
     epsilon: Number | None = None
     delta: Number = 0.0
@@ -123,7 +123,7 @@ class LinearRegression(Regressor):
     def _training(self, rows: LabeledRows, loss: Loss, relation: str) -> Training:
         centered = checks.flag("fit_intercept", self.fit_intercept)
         ridge = self._ridge()
-        pairs = column_bounds(self.bounds, rows.width, 500)  # squares, of targets too, are numbers
+        pairs = column_bounds(self._bounds, rows.width, 500)  # squares, of targets too, are numbers
         target = checks.bounds(self.y_bounds, "y_bounds")
         expect_size([target], 500, "y_bounds", self.y_bounds)
         normal = _Normal([*pairs, target], checks.nan_policy(self.nan, relation), centered)

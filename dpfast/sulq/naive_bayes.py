@@ -158,7 +158,7 @@ class NaiveBayes(ProbabilisticClassifier):
             self.var_[:, j] = np.maximum(np.minimum(spread, 1.0) * half**2, TINY)
 
     def _columns(self) -> Columns[NumberColumn | Bins]:
-        return columns_of(self.bounds, self.categories)
+        return columns_of(self._bounds, self.categories)
 
     def _likelihood(self) -> Callable[[Floats], Floats]:
         each = self._columns().each(self.n_features_in_)

@@ -20,7 +20,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from .._core import checks
-from .._core.types import BoundsEach, NanPolicy, Neighbors, Number
+from .._core.types import Auto, BoundsEach, NanPolicy, Neighbors, Number
 from ..privacy import Loss
 from .estimator import Training, Transformed, Transformer, unlabeled_rows
 from .gram_matrix import GramMatrix
@@ -37,7 +37,7 @@ class _Components(Transformer):
     _centered: ClassVar[bool]
 
     n_components: int | None = field(default=None, kw_only=False)
-    bounds: BoundsEach
+    bounds: BoundsEach | Auto
     epsilon: Number | None = None
     delta: Number = 0.0
     rho: Number | None = None
@@ -48,7 +48,7 @@ class _Components(Transformer):
 
     def _training(self, rows: LabeledRows, loss: Loss, relation: str) -> Training:
         # Squares are numbers, with any noise.
-        pairs = column_bounds(self.bounds, rows.width, 400)
+        pairs = column_bounds(self._bounds, rows.width, 400)
         policy = checks.nan_policy(self.nan, relation)
         gram = GramMatrix(pairs, policy, self._centered, 0.5 / math.sqrt(rows.width))
         count = rows.width

@@ -28,7 +28,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._core import checks
-from .._core.types import BoundsEach, NanPolicy, Neighbors, Number
+from .._core.types import Auto, BoundsEach, NanPolicy, Neighbors, Number
 from .._kernels.sulq import MARGIN_REACH as REACH
 from ..privacy import Loss, Pure
 from .coordinates import Coordinates
@@ -125,7 +125,7 @@ class Perceptron(Classifier):
     _name = "perceptron"
     _two_classes = True
 
-    bounds: BoundsEach | None = None
+    bounds: BoundsEach | Auto | None = None
     radius: Number | None = None
     epsilon: Number | None = None
     delta: Number = 0.0
@@ -230,11 +230,11 @@ class Perceptron(Classifier):
 
     def _coordinates(self, width: int, relation: str, centered: bool) -> Coordinates:
         policy = checks.nan_policy(self.nan, relation)
-        if (self.radius is None) == (self.bounds is None):
+        if (self.radius is None) == (self._bounds is None):
             rule = "public limits of the columns, or left out where radius is given"
-            checks.fail("bounds", rule, self.bounds)
+            checks.fail("bounds", rule, self._bounds)
         if self.radius is None:
-            return Coordinates(column_bounds(self.bounds, width), None, policy, centered)
+            return Coordinates(column_bounds(self._bounds, width), None, policy, centered)
         radius = expect_scale("radius", self.radius)
         return Coordinates([(-radius, radius)] * width, radius, policy, centered)
 

@@ -94,6 +94,7 @@ WHOLE = RNG.integers(0, 5, len(X))
 WHERE = RNG.random(len(X)) < 0.7
 WEIGHTS = RNG.integers(0, 9, len(X)) / 4
 BOUNDS = {"bounds": (0, 100)}
+AUTO = {"bounds": "auto"}
 WEIGHTED = {"weights": WEIGHTS, "weight_bounds": (0, 2)}
 PROPOSED = {**BOUNDS, "proposed": 6.0}
 SCORED = {"form": "array", "unordered": False, "least": 1, "losses": (EPSILON, RHO)}
@@ -127,6 +128,31 @@ CASES = {
         dp.std, X, {**BOUNDS, **MASKED, **PEOPLE, "ddof": 1}, ("where", "ids")
     ),
     "stds of columns": Case(dp.std, XY, {**AXIS, **BOUNDS}, form="table"),
+    "bounds": Case(dp.bounds, X),
+    "bounds of some": Case(dp.bounds, X, {**MASKED, "q": 0.1}, ("where",)),
+    "bounds of columns": Case(dp.bounds, XY, AXIS, form="table"),
+    "bounds of some rows of columns": Case(
+        dp.bounds, XY, {**AXIS, **MASKED}, ("where",), form="table"
+    ),
+    "bounds of people": Case(dp.bounds, X, PEOPLE, ("ids",)),
+    "mean within bounds of its own": Case(dp.mean, X, AUTO),
+    "variance of some within bounds of its own": Case(
+        dp.variance, X, {**AUTO, **MASKED}, ("where",)
+    ),
+    "weighted sum within bounds of its own": Case(
+        dp.sum, X, {**AUTO, **WEIGHTED, **MASKED}, ("weights", "where")
+    ),
+    "means of columns within bounds of their own": Case(
+        dp.mean, XY, {**AUTO, **AXIS, **MASKED}, ("where",), form="table"
+    ),
+    "median within bounds of its own": Case(dp.median, X, AUTO),
+    "quantiles of some within bounds of their own": Case(
+        dp.quantiles, X, {**AUTO, **MASKED, "qs": [0.2, 0.7]}, ("where",), losses=(EPSILON, RHO)
+    ),
+    "iqr of people within bounds of its own": Case(
+        dp.iqr, X, {**AUTO, **PEOPLE, "method": "recursive"}, ("ids",)
+    ),
+    "histogram within bounds of its own": Case(dp.histogram, X, {**AUTO, "bins": 7}),
     "covariance": Case(dp.covariance, XY, {"bounds": [(0, 100), (0, 60)]}, form="table"),
     "covariance of some": Case(
         dp.covariance, XY, {"bounds": [(0, 100)] * 2, **MASKED}, ("where",), form="table"

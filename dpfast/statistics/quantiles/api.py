@@ -14,13 +14,23 @@ from numpy.typing import NDArray
 
 from ... import privacy
 from ..._core import checks
-from ..._core.types import Axis, Bounds, BoundsEach, NanPolicy, Neighbors, NoiseName, Number
+from ..._core.types import (
+    Auto,
+    Axis,
+    Bounds,
+    BoundsEach,
+    NanPolicy,
+    Neighbors,
+    NoiseName,
+    Number,
+)
 from ...budget.budget import Budget
 from ...budget.release import Mechanism, relation_of, release
 from ...rng import Generator
 from ...sensitivity.iqr import QUARTILES
 from ...sources.intake import read_column
-from ..arguments import Arguments, Floats, NoiseKeywords
+from ..arguments import Arguments, Floats, NoiseKeywords, is_auto
+from ..bounds.automatic import settled
 from ..of_times import takes_times
 from ..parts import calibrated, released
 from .exponential import ExponentialExtreme, ExponentialQuantile
@@ -53,7 +63,7 @@ def quantile(
     data: Any,
     q: Number,
     *,
-    bounds: Bounds,
+    bounds: Bounds | Auto,
     epsilon: Number | None = None,
     delta: Number = 0.0,
     rho: Number | None = None,
@@ -109,9 +119,9 @@ def quantile(
         column, or with a time zone Python's own.
     q : float or Fraction
         The quantile, 0 to 1, as the decimal that is written: ``0.9`` is nine tenths.
-    bounds : (float, float)
+    bounds : (float, float), or "auto"
         Public limits of the values, in the data's units; values outside are clipped. They must not
-        come from the data.
+        come from the data. "auto" spends a quarter of the loss on them, as in `dpfast.sum`.
     epsilon, delta, rho : float, Fraction or Decimal, optional
         The loss: `epsilon` alone, `epsilon` with `delta`, or `rho` alone.
     neighbors : {"add-remove", "replace"}, optional
@@ -181,7 +191,7 @@ def quantile(
     >>> 100_000 < top < 120_000
     True
     """
-    if ids is None and max_rows is None:
+    if ids is None and max_rows is None and not is_auto(bounds):
         relation = relation_of(neighbors, budget)
         rest = epsilon, delta, rho, relation, noise, method, nan, assume_sorted
         mechanism = one(q, bounds, *rest, some=where is not None)
@@ -190,13 +200,14 @@ def quantile(
     loss, beside = (epsilon, delta, rho), (nan, where, ids, max_rows, budget, rng)
     asked = Arguments(bounds, *loss, neighbors, None, noise, method, *beside)
     view = read_column(data, asked.relation, where, asked.ids)
-    return asked.release(view, _make(q, asked, assume_sorted))
+    mechanism = settled(asked, partial(_make, q, assume_sorted), view.where)
+    return asked.release(view, mechanism)
 
 
 def median(
     data: Any,
     *,
-    bounds: Bounds,
+    bounds: Bounds | Auto,
     epsilon: Number | None = None,
     delta: Number = 0.0,
     rho: Number | None = None,
@@ -222,7 +233,7 @@ def median(
     Parameters
     ----------
     data : array_like, shape (n,), or source
-    bounds : (float, float)
+    bounds : (float, float), or "auto"
     epsilon, delta, rho, neighbors, noise, method, nan, where, ids, max_rows, budget, rng
     assume_sorted : bool, default False
         As in `quantile`.
@@ -260,7 +271,7 @@ def quantiles(
     data: Any,
     qs: Sequence[Number] | NDArray[Any],
     *,
-    bounds: Bounds,
+    bounds: Bounds | Auto,
     epsilon: Number | None = None,
     rho: Number | None = None,
     neighbors: Neighbors | None = None,
@@ -308,8 +319,8 @@ def quantiles(
         As in `quantile`.
     qs : sequence of float or Fraction, shape (m,)
         The quantiles, each 0 to 1, in any order; the same one may come twice.
-    bounds : (float, float)
-        Public limits of the values, in the data's units; values outside are clipped.
+    bounds : (float, float), or "auto"
+        As in `quantile`.
     epsilon, rho : float, Fraction or Decimal, optional
         The loss of all answers together: one of the two.
     neighbors : {"add-remove", "replace"}, optional
@@ -359,8 +370,8 @@ def quantiles(
     """
     loss, beside = (epsilon, 0, rho), (nan, where, ids, max_rows, budget, rng)
     asked = Arguments(bounds, *loss, neighbors, None, "auto", method, *beside)
-    mechanism = many(qs, asked, assume_sorted)
     view = read_column(data, asked.relation, where, asked.ids)
+    mechanism = settled(asked, lambda part: many(qs, part, assume_sorted), view.where)
     return asked.release(view, mechanism)
 
 
@@ -467,17 +478,17 @@ class ExtremeKeywords(NoiseKeywords, total=False):
 
 @overload
 def minimum(
-    data: Any, *, bounds: Bounds, axis: None = None, **others: Unpack[ExtremeKeywords]
+    data: Any, *, bounds: Bounds | Auto, axis: None = None, **others: Unpack[ExtremeKeywords]
 ) -> float: ...
 @overload
 def minimum(
-    data: Any, *, bounds: BoundsEach, axis: Axis, **others: Unpack[ExtremeKeywords]
+    data: Any, *, bounds: BoundsEach | Auto, axis: Axis, **others: Unpack[ExtremeKeywords]
 ) -> Floats: ...
 @takes_times("point")
 def minimum(
     data: Any,
     *,
-    bounds: BoundsEach,
+    bounds: BoundsEach | Auto,
     epsilon: Number | None = None,
     delta: Number = 0.0,
     rho: Number | None = None,
@@ -563,17 +574,17 @@ def minimum(
 
 @overload
 def maximum(
-    data: Any, *, bounds: Bounds, axis: None = None, **others: Unpack[ExtremeKeywords]
+    data: Any, *, bounds: Bounds | Auto, axis: None = None, **others: Unpack[ExtremeKeywords]
 ) -> float: ...
 @overload
 def maximum(
-    data: Any, *, bounds: BoundsEach, axis: Axis, **others: Unpack[ExtremeKeywords]
+    data: Any, *, bounds: BoundsEach | Auto, axis: Axis, **others: Unpack[ExtremeKeywords]
 ) -> Floats: ...
 @takes_times("point")
 def maximum(
     data: Any,
     *,
-    bounds: BoundsEach,
+    bounds: BoundsEach | Auto,
     epsilon: Number | None = None,
     delta: Number = 0.0,
     rho: Number | None = None,
@@ -602,7 +613,7 @@ def maximum(
     Parameters
     ----------
     data : array_like, shape (n,) or, with `axis`, (n, d), table, or source
-    bounds : (float, float)
+    bounds : (float, float), or "auto"
     epsilon, delta, rho, neighbors, axis, noise, method, nan, where, ids, max_rows, budget, rng
         As in `minimum`.
 
@@ -641,15 +652,17 @@ class IqrKeywords(NoiseKeywords, total=False):
 
 @overload
 def iqr(
-    data: Any, *, bounds: Bounds, axis: None = None, **others: Unpack[IqrKeywords]
+    data: Any, *, bounds: Bounds | Auto, axis: None = None, **others: Unpack[IqrKeywords]
 ) -> float: ...
 @overload
-def iqr(data: Any, *, bounds: BoundsEach, axis: Axis, **others: Unpack[IqrKeywords]) -> Floats: ...
+def iqr(
+    data: Any, *, bounds: BoundsEach | Auto, axis: Axis, **others: Unpack[IqrKeywords]
+) -> Floats: ...
 @takes_times("span")
 def iqr(
     data: Any,
     *,
-    bounds: BoundsEach,
+    bounds: BoundsEach | Auto,
     epsilon: Number | None = None,
     delta: Number = 0.0,
     rho: Number | None = None,
@@ -765,10 +778,10 @@ def _of_some(q: Any, bounds: Any, some: bool, *rest: Any) -> Mechanism[float]:
     epsilon, delta, rho, neighbors, noise, method, nan, assume_sorted = rest
     where = True if some else None
     asked = Arguments(bounds, epsilon, delta, rho, neighbors, None, noise, method, nan, where)
-    return _make(q, asked, assume_sorted)
+    return _make(q, assume_sorted, asked)
 
 
-def _make(q: Any, asked: Arguments, assume_sorted: Any) -> Mechanism[float]:
+def _make(q: Any, assume_sorted: Any, asked: Arguments) -> Mechanism[float]:
     """Make the mechanism of a quantile from unchecked arguments."""
     rank, interval = checks.quantile(q), asked.interval
     relation, policy = asked.relation, asked.policy

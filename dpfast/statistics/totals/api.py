@@ -7,13 +7,14 @@ are the public functions, which check the arguments.
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from typing import Any, Literal, TypeAlias, Unpack, overload
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..._core import checks
-from ..._core.types import Axis, Bounds, BoundsEach, NanPolicy, Neighbors, Number
+from ..._core.types import Auto, Axis, Bounds, BoundsEach, NanPolicy, Neighbors, Number
 from ...budget.budget import Budget
 from ...budget.release import Mechanism
 from ...noise.additive import amount
@@ -31,6 +32,7 @@ from ..arguments import (
     WeightKeywords,
     weight_limits,
 )
+from ..bounds.automatic import settled
 from ..of_times import counts_times, takes_times
 from .each_column import (
     EachCount,
@@ -209,17 +211,17 @@ def count_nonzero(
 
 @overload
 def sum(
-    data: Any, *, bounds: Bounds, axis: None = None, **others: Unpack[WeightKeywords]
+    data: Any, *, bounds: Bounds | Auto, axis: None = None, **others: Unpack[WeightKeywords]
 ) -> float: ...
 @overload
 def sum(
-    data: Any, *, bounds: BoundsEach, axis: Axis, **others: Unpack[WeightKeywords]
+    data: Any, *, bounds: BoundsEach | Auto, axis: Axis, **others: Unpack[WeightKeywords]
 ) -> Floats: ...
 @takes_times("total")
 def sum(
     data: Any,
     *,
-    bounds: BoundsEach,
+    bounds: BoundsEach | Auto,
     epsilon: Number | None = None,
     delta: Number = 0.0,
     rho: Number | None = None,
@@ -269,9 +271,11 @@ def sum(
         One column as in `quantile`, or several: a matrix in any order, a structured array, a
         mapping of names to columns, a table of pandas, Polars or Arrow, `dpfast.scan` with a list
         of columns. Integers beyond 2**53 count as the float64 nearest to them.
-    bounds : (float, float), or sequence of d such pairs
+    bounds : (float, float), sequence of d such pairs, or "auto"
         Public limits of the values, in the data's units; values outside are clipped. They must not
-        come from the data. One pair serves all columns.
+        come from the data. One pair serves all columns. With "auto" a quarter of the loss (of
+        `epsilon` or `rho`, in equal parts for all columns) is for bounds, found as `dpfast.bounds`
+        does, and the rest is for the answer; public bounds are better.
     epsilon, delta, rho : float, Fraction or Decimal, optional
         The loss: `epsilon` alone, `epsilon` with `delta`, or `rho` alone.
     neighbors : {"add-remove", "replace"}, optional
@@ -351,17 +355,17 @@ def sum(
 
 @overload
 def mean(
-    data: Any, *, bounds: Bounds, axis: None = None, **others: Unpack[WeightKeywords]
+    data: Any, *, bounds: Bounds | Auto, axis: None = None, **others: Unpack[WeightKeywords]
 ) -> float: ...
 @overload
 def mean(
-    data: Any, *, bounds: BoundsEach, axis: Axis, **others: Unpack[WeightKeywords]
+    data: Any, *, bounds: BoundsEach | Auto, axis: Axis, **others: Unpack[WeightKeywords]
 ) -> Floats: ...
 @takes_times("point")
 def mean(
     data: Any,
     *,
-    bounds: BoundsEach,
+    bounds: BoundsEach | Auto,
     epsilon: Number | None = None,
     delta: Number = 0.0,
     rho: Number | None = None,
@@ -394,7 +398,7 @@ def mean(
     Parameters
     ----------
     data : array_like, shape (n,) or, with `axis`, (n, d), table, or source
-    bounds : (float, float), or sequence of d such pairs
+    bounds : (float, float), sequence of d such pairs, or "auto"
     epsilon, delta, rho, neighbors, axis, where, ids, max_rows, weights, nan, budget, rng
         As in `sum`.
     weight_bounds : (float, float), optional
@@ -438,16 +442,16 @@ def mean(
 
 @overload
 def variance(
-    data: Any, *, bounds: Bounds, axis: None = None, **others: Unpack[VarianceKeywords]
+    data: Any, *, bounds: Bounds | Auto, axis: None = None, **others: Unpack[VarianceKeywords]
 ) -> float: ...
 @overload
 def variance(
-    data: Any, *, bounds: BoundsEach, axis: Axis, **others: Unpack[VarianceKeywords]
+    data: Any, *, bounds: BoundsEach | Auto, axis: Axis, **others: Unpack[VarianceKeywords]
 ) -> Floats: ...
 def variance(
     data: Any,
     *,
-    bounds: BoundsEach,
+    bounds: BoundsEach | Auto,
     epsilon: Number | None = None,
     delta: Number = 0.0,
     rho: Number | None = None,
@@ -480,7 +484,7 @@ def variance(
     Parameters
     ----------
     data : array_like, shape (n,) or, with `axis`, (n, d), table, or source
-    bounds : (float, float), or sequence of d such pairs
+    bounds : (float, float), sequence of d such pairs, or "auto"
     epsilon, delta, rho, neighbors, axis, where, ids, max_rows, nan, budget, rng
         As in `sum`.
     ddof : int, default 0
@@ -630,30 +634,47 @@ def _made(
 ) -> tuple[View, Mechanism[float | Floats]]:
     """Check the arguments, read the data, and make the mechanism of a kind."""
     limits = weight_limits(weights, weight_bounds, kind is Mean)
-    relation, policy, loss = asked.relation, asked.policy, asked.loss
-    amount(loss)
-    pairs, several = checks.pairs(asked.bounds)
-    columns = len(pairs) if several else None
-    beside = {"columns": columns, "where": asked.where, "weights": weights}
+    amount(asked.loss)
+    beside = {"columns": asked.columns, "where": asked.where, "weights": weights}
+    relation, _ = asked.relation, asked.policy
     view = read(data, relation=relation, axis=asked.axis, ids=asked.ids, **beside)
+    make = partial(_of, kind, view, limits, more)
+    return view, settled(asked, make, view.where, view.width if view.each else None)
+
+
+def _of(
+    kind: type[Any],
+    view: View,
+    limits: tuple[float, float] | None,
+    more: tuple[Any, ...],
+    asked: Arguments,
+) -> Mechanism[float | Floats]:
+    """Make the mechanism of a kind, for data that have been read."""
+    relation, policy, loss = asked.relation, asked.policy, asked.loss
+    pairs, several = checks.pairs(asked.bounds)
     if view.each or several:
         pairs = asked.pairs(view.width) if view.each else (asked.interval,)
     if limits is not None:
         bounds = (*pairs, limits)
         grids = tuple(cells(lo, hi, SQUARES) for lo, hi in bounds)
         rest = view.where, grids, view.weights, not view.each
-        return view, WEIGHTED[kind](bounds, relation, policy, loss, *rest).charged()
+        weighted: Mechanism[float | Floats] = WEIGHTED[kind](
+            bounds, relation, policy, loss, *rest
+        ).charged()
+        return weighted
     known = relation == "replace" and asked.where is None
     ends = relation, policy, loss, view.where
     each = tuple(kind(lo, hi, *ends, _cells(kind, lo, hi, known), *more) for lo, hi in pairs)
     if view.each:
-        return view, EACH[kind](each).charged()
+        together: Mechanism[float | Floats] = EACH[kind](each).charged()
+        return together
     (one,) = each
-    joint = JOINT[kind].better(one) if kind in JOINT else None
+    joint: Mechanism[float | Floats] | None = JOINT[kind].better(one) if kind in JOINT else None
     if joint is not None:
-        return view, joint
+        return joint
     own = replace(one, loss=_spent(loss, *((1, 1) if kind is Sum or known else (2, one.vectors))))
-    return view, own.charged() if isinstance(own.loss, Pure) else own
+    alone: Mechanism[float | Floats] = own.charged() if isinstance(own.loss, Pure) else own
+    return alone
 
 
 def _cells(kind: type[Any], lo: float, hi: float, known: bool) -> Cells:

@@ -1,0 +1,113 @@
+#include "statistics/magnitudes.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/fetch.h"
+#include "core/isa.h"
+#include "summaries/quantise.h"
+
+#define BLOCK 1024
+#define TABLES 8
+#define WIDE (DPF_MAGNITUDES_CELLS + 80) /* so that a cell of two tables is at two places of a page */
+#define AHEAD 256                        /* rows; what the processor fetches by itself is too little */
+#define MANY ((size_t)1 << 18)           /* rows from which on further tables are worth their making */
+#define ROWS ((size_t)1 << 31) /* fewer than a counter of a table can hold */
+#define CELL 48                /* bits of a float64 below those of its cell */
+#define INFINITE 0x7ff0u       /* the cell of infinity, and of NaNs that differ from it further down */
+
+static const uint8_t sizes[DPF_DTYPES] = {8, 4, 8, 4, 2, 1, 8, 4, 2, 1};
+
+/* The bits of float64 rows: where they are, or in the buffer. NULL if there is no such kind or path. */
+static const char *floats(int kind, const void *x, size_t from, size_t n, double *buffer)
+{
+    const void *rows = (const char *)x + from * sizes[kind];
+    if (kind == DPF_F64)
+        return rows;
+    return dpf_quantise_widen(kind, rows, n, buffer) ? NULL : (const char *)buffer;
+}
+
+static size_t cell(const char *rows, size_t i)
+{
+    uint64_t bits;
+    memcpy(&bits, rows + 8 * i, sizeof bits);
+    return (size_t)(bits >> CELL);
+}
+
+/* Neighbouring rows of one cell must not wait for one another: every eighth has its own table. */
+static void add(const char *rows, size_t n, uint32_t *t)
+{
+    size_t i = 0;
+    for (; i + TABLES <= n; i += TABLES) {
+        dpf_prefetch(rows + 8 * (i + AHEAD < n ? i + AHEAD : i));
+        t[cell(rows, i)]++;
+        t[WIDE + cell(rows, i + 1)]++;
+        t[2 * WIDE + cell(rows, i + 2)]++;
+        t[3 * WIDE + cell(rows, i + 3)]++;
+        t[4 * WIDE + cell(rows, i + 4)]++;
+        t[5 * WIDE + cell(rows, i + 5)]++;
+        t[6 * WIDE + cell(rows, i + 6)]++;
+        t[7 * WIDE + cell(rows, i + 7)]++;
+    }
+    for (; i < n; i++)
+        t[cell(rows, i)]++;
+}
+
+/* Every NaN is in a cell at or beyond that of an infinity. */
+static int64_t take_nan(int kind, const void *x, size_t n, int64_t *counts)
+{
+    int64_t infinite[2] = {0, 0}, all = 0, nan;
+    for (size_t sign = 0; sign < 2; sign++)
+        for (size_t k = sign << 15 | INFINITE; k < (sign + 1) << 15; k++)
+            all += counts[k], counts[k] = 0;
+    if (!all)
+        return 0;
+    for (size_t i = 0; i < n; i++) {
+        const double v = kind == DPF_F64 ? ((const double *)x)[i] : (double)((const float *)x)[i];
+        infinite[0] += v > 0x1.fffffffffffffp1023;
+        infinite[1] += v < -0x1.fffffffffffffp1023;
+    }
+    nan = all - infinite[0] - infinite[1];
+    counts[INFINITE] = infinite[0];
+    counts[1 << 15 | INFINITE] = infinite[1];
+    return nan;
+}
+
+int dpf_magnitudes_count(int kind, const void *x, size_t n, int64_t *counts, int64_t *nan)
+{
+    double buffer[BLOCK];
+    int64_t before[2];
+    uint32_t *tables = NULL;
+    if (kind < 0 || kind >= DPF_DTYPES || dpf_isa() < 0)
+        return -1;
+    if (n >= MANY && !(tables = calloc(TABLES * WIDE, sizeof *tables)))
+        return -1;
+    before[0] = counts[INFINITE], before[1] = counts[1 << 15 | INFINITE];
+    counts[INFINITE] = counts[1 << 15 | INFINITE] = 0;
+    for (size_t from = 0; from < n; from += ROWS) {
+        const size_t to = n - from < ROWS ? n : from + ROWS;
+        const size_t step = kind == DPF_F64 ? ROWS : BLOCK;
+        for (size_t i = from; i < to; i += step) {
+            const size_t here = to - i < step ? to - i : step;
+            const char *rows = floats(kind, x, i, here, buffer);
+            if (!rows) {
+                free(tables);
+                return -1;
+            }
+            if (tables)
+                add(rows, here, tables);
+            else
+                for (size_t j = 0; j < here; j++)
+                    counts[cell(rows, j)]++;
+        }
+        for (size_t t = 0; tables && t < TABLES; t++)
+            for (size_t k = 0; k < DPF_MAGNITUDES_CELLS; k++)
+                counts[k] += tables[t * WIDE + k];
+        if (tables && to < n)
+            memset(tables, 0, TABLES * WIDE * sizeof *tables);
+    }
+    free(tables);
+    *nan += take_nan(kind, x, n, counts);
+    counts[INFINITE] += before[0], counts[1 << 15 | INFINITE] += before[1];
+    return 0;
+}

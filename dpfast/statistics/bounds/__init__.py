@@ -1,0 +1,1 @@
+"""Bounds that the data choose, privately: by themselves, and as a part of another release."""

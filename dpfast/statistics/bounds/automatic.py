@@ -1,0 +1,210 @@
+"""``bounds="auto"``: a quarter of the loss for the bounds, and the rest for what needs them.
+
+The two are one release, which costs what is asked for: losses add up, also where what is asked
+second depends on what was answered first (Dwork, McSherry, Nissim and Smith, TCC 2006; for rho Bun
+and Steinke, TCC 2016; for (epsilon, delta), whose delta is for the statistic alone, Dwork and Roth,
+2014). The bounds may be those of `mechanism`, which are numbers that no statistic refuses: so all
+arguments are checked with other bounds before anything is spent, and what is charged does not
+depend on the data.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import Any, Generic, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..._core.error_bars import Expected, unknown
+from ...budget.release import Mechanism
+from ...errors import ArgumentError
+from ...noise.additive import several
+from ...privacy import ZCDP, Approx, Draws, Loss, Pure
+from ...rng import Generator
+from ...sources.intake import View
+from ..arguments import Arguments
+from ..people import on_rows
+from .mechanism import OuterBounds
+from .tails import Counts, counts
+
+Value = TypeVar("Value")
+
+#: The share of the loss that is for the bounds: least error of a mean of `benchmarks/bounds.py`.
+SHARE = Fraction(1, 4)
+#: Bounds to check arguments with.
+ANY = (0.0, 1.0)
+
+
+@dataclass(frozen=True, slots=True)
+class BoundsEach:
+    """Bounds of each of some columns of the same rows, from one read of them."""
+
+    column: OuterBounds
+    width: int
+    where: NDArray[np.bool_] | None
+
+    @property
+    def loss(self) -> Loss:
+        each = self.column.loss
+        if isinstance(each, ZCDP):
+            return ZCDP(each.rho * self.width)
+        assert isinstance(each, Draws)
+        return several(each, self.width)
+
+    @property
+    def neighbors(self) -> str:
+        return self.column.neighbors
+
+    @property
+    def name(self) -> str:
+        return "bounds of each column" if self.width > 1 else "bounds"
+
+    def reduce(self, source: Any) -> Counts:
+        return counts(source, self.where, self.width)
+
+    def finish(self, summary: Counts, generator: Generator) -> NDArray[np.float64]:
+        each = [self.column.finish(one, generator) for one in summary]
+        return np.array(each, np.float64)
+
+    def error(self, rows: int | None, confidence: float) -> Expected:
+        """Return no error bar: what a bound is off by depends on where the rows are."""
+        return self.column.error(rows, confidence)
+
+
+def bounds_each(
+    loss: Loss,
+    width: int,
+    neighbors: str,
+    nan: str | float,
+    where: NDArray[np.bool_] | None = None,
+    share: Fraction = Fraction(0),
+) -> BoundsEach:
+    """Return the mechanism of the bounds of some columns, whose loss together is `loss`.
+
+    Raises
+    ------
+    ArgumentError
+        If the loss is too small for so many columns.
+    """
+    if isinstance(loss, ZCDP):
+        part: Loss = ZCDP(loss.rho / width)
+    else:
+        part = Pure(loss.epsilon / width)
+    try:
+        return BoundsEach(OuterBounds(share, neighbors, nan, part), width, where)
+    except ArgumentError as error:  # it shows a number that nobody has written
+        raise ArgumentError(f"{error} (for the bounds of a column)") from None
+
+
+def divided(loss: Loss) -> tuple[Loss, Loss]:
+    """Return the loss that is for the bounds, and what is left of it."""
+    rest = 1 - SHARE
+    if isinstance(loss, ZCDP):
+        return ZCDP(loss.rho * SHARE), ZCDP(loss.rho * rest)
+    first = Pure(loss.epsilon * SHARE)
+    if isinstance(loss, Approx):
+        return first, Approx(loss.epsilon * rest, loss.delta)
+    return first, Pure(loss.epsilon * rest)
+
+
+def with_bounds(name: str) -> str:
+    """Return the name in the ledger of what has a part of its loss for bounds."""
+    return f"{name}, a quarter of it for bounds"
+
+
+@dataclass(frozen=True, slots=True)
+class WithBounds(Generic[Value]):
+    """A statistic whose bounds are drawn first, for a part of its loss.
+
+    Parameters
+    ----------
+    bounds : BoundsEach
+    make : callable
+        ``make(pair)``, or ``make(pairs)`` with `each`, returns the statistic's mechanism.
+    each : bool
+        Whether the data are several columns, each of which has bounds.
+    loss, rest : Loss
+        What is charged, and the part of it that is the statistic's.
+    named : str
+        The statistic.
+    where : ndarray of bool or None
+        The rows that are used.
+    """
+
+    bounds: BoundsEach
+    make: Callable[[Any], Mechanism[Value]]
+    each: bool
+    loss: Loss
+    rest: Loss
+    named: str
+    where: NDArray[np.bool_] | None
+
+    @property
+    def neighbors(self) -> str:
+        return self.bounds.neighbors
+
+    @property
+    def name(self) -> str:
+        return with_bounds(self.named)
+
+    @property
+    def parts(self) -> dict[str, Loss]:
+        """Return what the loss is made of."""
+        return {"bounds": divided(self.loss)[0], self.named: self.rest}
+
+    def reduce(self, source: Any) -> tuple[Any, Counts]:
+        """Return the rows as they are, too: how they are read next is random."""
+        return source, replace(self.bounds, where=self.where).reduce(source)
+
+    def finish(self, summary: tuple[Any, Counts], generator: Generator) -> Value:
+        source, tails = summary
+        pairs = [tuple(pair) for pair in self.bounds.finish(tails, generator).tolist()]
+        inner: Any = self.make(pairs if self.each else pairs[0])
+        if hasattr(inner, "where"):
+            inner = on_rows(inner, self.where)
+        else:
+            source = View(source, self.each, self.bounds.width, self.where).kept
+        value: Value = inner.finish(inner.reduce(source), generator)
+        return value
+
+    def error(self, rows: int | None, confidence: float) -> Expected:
+        """Return no error bar: noise is in proportion to bounds that are not known yet."""
+        return unknown(confidence, "the bounds, and so the noise, depend on the data")
+
+
+def settled(
+    asked: Arguments,
+    make: Callable[[Arguments], Mechanism[Value]],
+    where: NDArray[np.bool_] | None = None,
+    columns: int | None = None,
+) -> Mechanism[Value]:
+    """Return the mechanism that `make` makes of arguments, whose bounds may be "auto".
+
+    Parameters
+    ----------
+    asked : Arguments
+    make : callable
+        Checks arguments and returns a mechanism, whose loss is no more than theirs.
+    where : ndarray of bool, optional
+        The rows that are used, if the mechanism is handed all rows.
+    columns : int, optional
+        How many columns have bounds of their own, where there is one for each of several.
+    """
+    if not asked.automatic:
+        return make(asked)
+    first, rest = divided(asked.loss)
+    part = asked.part(1 - SHARE, Fraction(1))
+    try:
+        trial = make(replace(part, bounds=ANY))
+    except ArgumentError as error:  # it may show a number that nobody has written
+        raise ArgumentError(f"{error} (for 3/4 of the loss)") from None
+    bounds = bounds_each(first, columns or 1, asked.relation, asked.policy)
+
+    def of(pairs: Any) -> Mechanism[Value]:
+        return make(replace(part, bounds=pairs))
+
+    each = columns is not None
+    return WithBounds(bounds, of, each, asked.loss, rest, trial.name, where)

@@ -1,0 +1,249 @@
+"""Private bounds of a column: one draw of the exponential mechanism over pairs of public numbers.
+
+    OuterBounds(share, neighbors, nan, loss)
+
+*What is drawn.* For a public number o let A(o) be how many rows lie above it and B(o) how many lie
+below (`tails.beyond`), o- and o+ the public numbers next to it, n the rows that are numbers, and
+
+    T = max(min(4 / c, n / 2), share n),      share <= 1/4,
+
+the rows that may lie beyond either bound: so few that noise for a bound further out would do more
+harm than clipping them does, whatever n is (Amin, Kulesza, Munoz and Vassilvitskii, ICML 2019, find
+of the order of 1 / c rows, too). A pair ``lo < hi`` is drawn with probability proportional to
+
+    w(hi) w(-lo) exp(-c (u(hi) + v(lo)) / 2),
+    u(hi) = max(A(hi) - T, T - A(hi-), 0),      v(lo) = max(B(lo) - T, T - B(lo+), 0).
+
+So u is 0 where the T-th row from above lies between hi- and hi. The prior w is public: it falls by
+a factor of e^2 an octave beyond 2^-8, so that a bound that is far too wide, which hardly a row
+speaks against, is as rare as it is harmful.
+
+*Loss.* Let a row come. T grows by some t, at most 1/2 and the same for all pairs. The row lies
+
+* above hi: A(hi) and A(hi-) grow by 1, and u changes by -(1 - t) to 1 - t;
+* between hi- and hi: only A(hi-) grows, and u changes by -(1 - t) to 0;
+* below hi-: u changes by -t to t,
+
+and so for v. If one of the two is of the last kind, their sum changes by -1 to 1. As lo < hi, both
+are of another kind only where hi- is lo and the row lies between them. Then neither grows. Every
+row is above lo or below hi, so A(hi-) + B(lo+) >= n >= 2 T, and T - A(hi-) and T - B(lo+) are not
+both above 0: one of u and v falls by no more than A(hi) - T or B(lo) - T does, which is t. So the
+sum changes by -1 to 0.
+
+All exponents change by numbers of an interval of length c, then. A draw is c-DP (McSherry and
+Talwar, FOCS 2007), and of bounded range c, at less than c^2 / 8 in zCDP (Cesar and Rogers, ALT
+2021; exactly: `privacy.Draws`). Two draws, one for each bound, would cost twice that. A row that is
+replaced goes and another one comes: 2 c under "replace", where c is half as large. The same covers
+rows that enter or leave by a mask.
+
+*Draw.* Let a_i and b_j be the logarithms of what the numbers weigh as lower and as upper bounds,
+and G_j a float64 above that of the sum of exp(a_i) over i < j, by 3/4 or so. First j is drawn in
+proportion to exp(b_j + G_j), and is kept with the probability that the sum is of exp(G_j), about a
+half, with an i that is drawn in proportion to exp(a_i): integers W_i above exp(a_i) propose it, one
+coin corrects for W_i, and another one for their sum. All of these are exact (`noise.choice`), so
+rounding in G decides how often a draw is made again, and nothing else.
+
+The pair is widened by an eighth of its distance to either side then, but not across 0.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..._core import checks, nan_policy
+from ..._core.error_bars import Expected, unknown
+from ...noise.choice import Stream, Weights, decide
+from ...privacy import ZCDP, Draws, Loss, Pure, float_down, range_within
+from ...rng import Generator
+from ...sources import Source
+from .tails import LEAST, MISSING, NUMBERS, PER_OCTAVE, Counts, beyond, counts, rows, with_missing
+
+Floats = NDArray[np.float64]
+
+#: Rows beyond a bound, in units of 1 / c; the largest share of the rows.
+ROWS, MOST_SHARE = 4, Fraction(1, 4)
+#: What is charged for a step of a sixteenth of an octave: a little up to 2**-8, and then more; and
+#: on the other side of 0, from 2**24 on.
+GENTLE, STEEP, NEAR, FAR = 1 / 64, 1 / 8, -8, 24
+#: By how much a pair is widened to either side.
+WIDER = 1 / 8
+#: A larger rate would only be spent on ties; a smaller one float64 could not hold beside ranks.
+RATES = 2.0**-900, 2.0**10
+#: By how much sums of weights are overestimated, as a logarithm, so that they surely are.
+LOOSE = 0.75
+
+
+def _prior() -> Floats:
+    """Return minus the logarithm of w, for each public number: multiples of 1/64, exactly."""
+    size = len(NUMBERS) // 2
+    step = np.arange(1, size + 1, dtype=np.float64)
+    gentle, flat = ((e - LEAST) * PER_OCTAVE for e in (NEAR, FAR))
+    outwards = np.minimum(step, gentle) * GENTLE + np.maximum(step - gentle, 0) * STEEP
+    inwards = np.maximum(step - flat, 0) * STEEP
+    return np.concatenate([inwards[::-1], [0.0], outwards])
+
+
+PRIOR = _prior()
+
+
+class Side:
+    """What the public numbers weigh as one of the bounds.
+
+    Parameters
+    ----------
+    outside, inside : int64 array
+        How many rows lie beyond each public number, and beyond the one next to it on the side of
+        the rows.
+    prior : float64 array
+    target : Fraction
+    c : float
+    """
+
+    def __init__(
+        self, outside: Counts, inside: Counts, prior: Floats, target: Fraction, c: float
+    ) -> None:
+        near = float(target)
+        ranks = np.maximum(np.maximum(outside - near, near - inside), 0.0)
+        #: Minus the logarithms, and by how much they may be off.
+        self.about = ranks * (c / 2) + prior
+        self.slack = 2.0**-48 * (1 + float(self.about.max()) + c * near)
+        self.outside, self.inside, self.prior, self.target = outside, inside, prior, target
+        self.half = Fraction(c) / 2
+
+    def exact(self, i: int) -> Fraction:
+        """Return minus the logarithm of what a number weighs."""
+        outside, inside = int(self.outside[i]), int(self.inside[i])
+        ranks = max(outside - self.target, self.target - inside, Fraction(0))
+        return self.half * ranks + Fraction(float(self.prior[i]))
+
+
+class Draw:
+    """Exact draws of the first numbers of a side.
+
+    With `more`, the logarithm of each weight is more by that, and the first number is left out.
+    """
+
+    def __init__(self, side: Side, stop: int, more: Floats | None = None) -> None:
+        about = side.about[:stop] if more is None else side.about[:stop] - more
+        slack = side.slack + 2.0**-48 * float(np.abs(about).max())
+        #: What distances are measured from.
+        self.best = float(about.min()) - slack
+        self.distance = np.maximum(about - self.best, 0.0)
+        if more is not None:
+            self.distance[0] = -1.0  # no lower bound is below the first number
+        self.side, self.more, self.slack = side, more, 2 * slack
+        self.weights = Weights(self.distance, 1.0, None, self.slack)
+
+    def exact(self, i: int) -> Fraction:
+        """Return the exact distance of a number."""
+        more = 0 if self.more is None else Fraction(float(self.more[i]))
+        return self.side.exact(i) - more - Fraction(self.best)
+
+    def draw(self, size: int, stream: Stream) -> NDArray[np.int64]:
+        """Return the places of some independent draws."""
+        return self.weights.draw(size, self.exact, stream)
+
+    def attempts(self, size: int, level: float, stream: Stream) -> NDArray[np.int64]:
+        """Return those of some draws that are kept, of exp(level) that they might weigh."""
+        found = self.weights.propose(size, stream)
+        distance = self.distance[found]
+        keep = self.weights.keep(
+            found, distance, lambda k: self.exact(int(found[k])), stream, self.slack
+        )
+        total, shift = int(self.weights.bound.sum()), self.weights.shift
+        over = Fraction(level) + Fraction(self.best)
+        for k in np.flatnonzero(keep).tolist():
+            keep[k] = decide(stream.word(), 1.0, over, stream, count=total, shift=-shift)
+        kept: NDArray[np.int64] = found[keep]
+        return kept
+
+
+def sides(summary: Counts, share: Fraction, c: float) -> tuple[Side, Side]:
+    """Return the draws of a lower and of an upper bound."""
+    n = rows(summary)
+    allowed = target(n, share, c)
+    above, below = beyond(summary, above=True), beyond(summary, above=False)
+    upper = Side(above, np.append(n, above[:-1]), PRIOR, allowed, c)
+    lower = Side(below, np.append(below[1:], n), PRIOR[::-1], allowed, c)
+    return lower, upper
+
+
+def target(n: int, share: Fraction, c: float) -> Fraction:
+    """Return T, how many rows may lie beyond a bound."""
+    return max(min(ROWS / Fraction(c), Fraction(n, 2)), share * n)
+
+
+def draw(
+    summary: Counts, share: Fraction, c: float, stream: Stream, size: int | None = None
+) -> NDArray[np.int64]:
+    """Return the places of a lower and an upper bound among the public numbers.
+
+    With `size`, so many independent pairs.
+    """
+    lower, upper = sides(summary, share, c)
+    sums = np.logaddexp.accumulate(-lower.about) + (LOOSE + 8 * lower.slack)
+    levels = np.append(0.0, sums[:-1])
+    ends = Draw(upper, len(NUMBERS), levels)
+    found, wanted = np.empty((0, 2), np.int64), 1 if size is None else size
+    while len(found) < wanted:
+        uppers = ends.draw(wanted - len(found), stream)
+        for j, times in zip(*np.unique(uppers, return_counts=True), strict=True):
+            low = Draw(lower, int(j)).attempts(int(times), float(levels[j]), stream)
+            found = np.concatenate([found, np.stack([low, np.full(len(low), j)], 1)])
+    return found[0] if size is None else found
+
+
+def widened(lo: float, hi: float) -> tuple[float, float]:
+    """Return bounds that are a little further apart, on the same side of 0."""
+    more = (hi - lo) * WIDER
+    low = lo - more if lo < 0 else max(lo - more, 0.0)
+    high = hi + more if hi > 0 else min(hi + more, 0.0)
+    return low, high
+
+
+@dataclass(frozen=True, slots=True)
+class OuterBounds:
+    """Bounds that hold all but a few rows of a column; see `dpfast.bounds`."""
+
+    share: Fraction
+    neighbors: str
+    nan: str | float
+    loss: Loss
+
+    name: ClassVar[str] = "bounds"
+
+    def __post_init__(self) -> None:
+        if isinstance(self.loss, Pure):
+            draws = Draws(self.loss.epsilon, 1, bounded_range=True)
+            object.__setattr__(self, "loss", draws)
+        if self.rate < RATES[0]:
+            name = "rho" if isinstance(self.loss, ZCDP) else "epsilon"
+            checks.fail(name, "larger: float64 cannot hold it beside ranks", self.loss)
+
+    @property
+    def rate(self) -> float:
+        """Return c, rounded down."""
+        loss = self.loss
+        whole = range_within(loss.rho) if isinstance(loss, ZCDP) else loss.epsilon
+        steps = 2 if self.neighbors == "replace" else 1
+        return min(float_down(whole / steps), RATES[1])
+
+    def reduce(self, source: Source) -> Counts:
+        found: Counts = counts(source, None, 1)[0]
+        return found
+
+    def finish(self, summary: Counts, generator: Generator) -> tuple[float, float]:
+        nan_policy.refuse(self.nan, int(summary[MISSING]))
+        if not isinstance(self.nan, str):
+            summary = with_missing(summary, self.nan)
+        pair = NUMBERS[draw(summary, self.share, self.rate, generator.stream())]
+        return widened(*pair.tolist())
+
+    def error(self, rows: int | None, confidence: float) -> Expected:
+        """Return no error bar: what a bound is off by depends on where the rows are."""
+        return unknown(confidence, "no bound of public numbers is known")

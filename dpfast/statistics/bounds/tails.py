@@ -1,0 +1,112 @@
+"""How many rows lie beyond each of some public numbers, exactly and in one pass.
+
+The numbers are 0 and, with either sign, ``2**e (1 + j / 16)``: from ``2**-40`` to ``2**380``,
+sixteen in each octave. Rows are counted by the cells between them
+(``csrc/statistics/magnitudes.h``).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..._kernels.statistics import MAGNITUDES, magnitudes
+from ...sources import Chunk, Source
+from ...sources.base import RowChunk, RowSource
+from ...sources.intake import Apart
+from ...sources.masked import MaskedSource, refuse_mask
+from ...summaries.side_by_side import flat, stretches
+
+Counts = NDArray[np.int64]
+
+#: Cells of an octave, and the octaves of the least and of the largest number.
+PER_OCTAVE, LEAST, LARGEST = 16, -40, 380
+_FIRST, _LAST = ((e + 1023) * PER_OCTAVE for e in (LEAST, LARGEST))
+_SIZE = _LAST - _FIRST + 1
+_POSITIVE = (np.arange(_FIRST, _LAST + 1, dtype=np.uint64) << np.uint64(48)).view(np.float64)
+
+#: The public numbers, ascending: 2 * _SIZE + 1 of them.
+NUMBERS = np.concatenate([-_POSITIVE[::-1], [0.0], _POSITIVE])
+
+# A summary has one count for each public number: of the rows from a positive one to the next, from
+# a negative one to the one below, and around 0; then the counts of missing rows, and of rows that
+# were looked at.
+MISSING, READ = -2, -1
+
+
+def _summary(cells: Counts, missing: int, read: int) -> Counts:
+    """Return a summary of rows that were counted by the upper 16 bits of a float64."""
+    half = MAGNITUDES // 2
+    found = np.zeros(2 * _SIZE + 3, np.int64)
+    for sign, side in ((0, found[_SIZE + 1 : -2]), (half, found[:_SIZE][::-1])):
+        side[:] = cells[sign + _FIRST : sign + _LAST + 1]
+        side[-1] += cells[sign + _LAST + 1 : sign + half].sum()
+        found[_SIZE] += cells[sign : sign + _FIRST].sum()
+    found[MISSING], found[READ] = missing, read
+    return found
+
+
+def of_chunk(chunk: Chunk) -> Counts:
+    cells = np.zeros(MAGNITUDES, np.int64)
+    missing = chunk.nulls + magnitudes(chunk.values, cells)
+    return _summary(cells, missing, len(chunk.values) + chunk.nulls)
+
+
+def counts(
+    source: Source | Apart | RowSource | list[Source], where: NDArray[np.bool_] | None, width: int
+) -> Counts:
+    """Return a summary of each of the first `width` columns, of the rows that `where` keeps.
+
+    Raises
+    ------
+    DataError
+        If the data turn out to be of another length than `where`.
+    """
+    columns: Any = source.columns if isinstance(source, Apart) else source
+    if isinstance(columns, Source):
+        columns = [columns]
+    if isinstance(columns, list):
+        masked = columns if where is None else [MaskedSource(one, where) for one in columns]
+        found: Counts = np.stack([one.reduce(of_chunk, np.add) for one in masked[:width]])
+        return found
+
+    def summarize(chunk: RowChunk) -> Counts:
+        cells, missing, looked = np.zeros((width, MAGNITUDES), np.int64), [0] * width, 0
+        for some, read in stretches(chunk, where):
+            looked += read
+            for j in range(width):
+                missing[j] += magnitudes(flat(some[j]), cells[j])
+        return np.stack([_summary(cells[j], missing[j], looked) for j in range(width)])
+
+    found = columns.reduce(summarize, np.add)
+    if where is not None and found[0, READ] != len(where):
+        refuse_mask()
+    return found
+
+
+def with_missing(summary: Counts, value: float) -> Counts:
+    """Return a summary in which missing rows count as a public number."""
+    more = of_chunk(Chunk(np.array([value]), 0))
+    found: Counts = summary + more * summary[MISSING]
+    found[MISSING] = 0
+    return found
+
+
+def rows(summary: Counts) -> int:
+    """Return how many rows are numbers."""
+    return int(summary[:MISSING].sum())
+
+
+def beyond(summary: Counts, *, above: bool) -> Counts:
+    """Return how many rows lie above each public number, or else below.
+
+    A row that has the number itself counts as above it if the number is positive, as below it if it
+    is negative, and as neither if it is 0, around which ``2**-40`` to either side is one place.
+    """
+    held = summary[:MISSING] if above else summary[:MISSING][::-1]
+    from_here = np.cumsum(held[::-1])[::-1]
+    tail = np.concatenate([from_here[1 : _SIZE + 2], from_here[_SIZE + 1 :]])
+    found: Counts = tail if above else tail[::-1]
+    return found
