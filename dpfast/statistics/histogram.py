@@ -347,8 +347,8 @@ def histogram(
     >>> bool(abs(counts - [[9400, 5200]]).max() < 100)
     True
     """
-    rest = {"where": where, "ids": ids, "max_rows": max_rows, "budget": budget, "rng": rng}
-    asked = Arguments(bounds, epsilon, delta, rho, neighbors, **rest)
+    paid = {"where": where, "ids": ids, "max_rows": max_rows, "budget": budget, "rng": rng}
+    asked = Arguments(bounds, epsilon, delta, rho, neighbors, **paid)
     amount(asked.loss)
     limits = weight_limits(weights, weight_bounds)
     if asked.automatic:
@@ -376,8 +376,8 @@ def histogram(
     else:
         widest = max(limits[1] - limits[0], *map(abs, limits))
         grid = cells(*limits, SQUARES, widest)
-        beside = asked.loss, view.where, counted.rows, grid, view.weights
-        mechanism = WeightedHistogram(axes, relation, *beside).charged()
+        rest = asked.loss, view.where, counted.rows, grid, view.weights
+        mechanism = WeightedHistogram(axes, relation, *rest).charged()
     counts = asked.release(view, mechanism)
     return counts, counted.edges if several else counted.edges[0]
 

@@ -67,7 +67,7 @@ def test_run_prints_and_writes_the_same_again_and_again(shell, path):
 def test_explain_says_what_is_paid_and_what_is_left(shell, told, path):
     code, out, err = shell("explain", path)
     assert (code, err) == (0, "") and "[red]mean[/]" in out and "2/3" in out
-    assert "a new ledger, of the loss of this job" in out and "secret" in out
+    assert "a new ledger, of the loss of this job" in " ".join(out.split())
     assert not path.with_name("study.db").exists()
     assert told("explain", path) == job.explain(path)
     shell("run", path, "--quiet")

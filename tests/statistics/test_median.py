@@ -175,7 +175,7 @@ def test_neighbors_use_the_same_randomness():
             other = data.copy()
             other[row] = changed
             g = Counting(9)
-            dp.median(other, bounds=(0, 1), epsilon=1, rng=g)
+            dp.median(other, bounds=(0, 1), epsilon=1, method="smooth", rng=g)
             seen.add((g.calls, g.bytes(8)))
     assert len(seen) == 1
 

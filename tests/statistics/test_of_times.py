@@ -182,7 +182,8 @@ def test_other_bounds_are_refused_before_the_spend(data, bounds, error, words):
 
 def test_the_cost_and_a_budget():
     budget = dp.Budget(epsilon=1)
-    assert budget.cost(dp.median, DAYS, bounds=(LO, HI), epsilon=1) == dp.privacy.Pure(1)
+    asked = {"bounds": (LO, HI), "epsilon": 1, "method": "smooth"}
+    assert budget.cost(dp.median, DAYS, **asked) == dp.privacy.Pure(1)
     dp.median(DAYS, bounds=(LO, HI), epsilon=1, budget=budget)
     with pytest.raises(BudgetError):
         dp.count(DAYS, epsilon=1, budget=budget)

@@ -296,6 +296,13 @@ def percentiles(bits, one, kw):
     return more_than_half(found, one.sum())
 
 
+@attack(dp.bounds, EPSILON, RHO, **ORDERED)
+@each
+def bounds_that_leave_a_quarter_out(bits, one, kw):
+    _, high = dp.bounds(np.where(bits, 1000, 1), q=0.25, where=one, **REPLACE, **kw)
+    return more_than_half(float(high > 100), one.sum())
+
+
 @attack(dp.quantiles, EPSILON, **ORDERED)
 @each
 def several_quantiles(bits, one, kw):
