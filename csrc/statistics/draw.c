@@ -116,6 +116,10 @@ int dpf_draw_cell(const dpf_draw *in, const int64_t *rows, size_t w, dpf_words *
         gap(&s, in->last + 1, rank);
     if (s.runs == 0)
         return -1;
+    /* A lump is told the rank that the window ends with, which must be the nearest of all in it. */
+    if ((low && room->low[0] > in->whole) ||
+        (high && (room->high[s.runs - 1] < in->whole + (in->rest > 0))))
+        return in->narrow ? DPF_DRAW_NARROW : -1;
     /* Where all runs are on one side of the target, their distances are those from the nearest. */
     int64_t whole = in->whole;
     double rest = in->rest, more = in->more;

@@ -69,7 +69,8 @@ typedef struct {
     uint64_t bound, word; /* the word of an open coin */
 } dpf_draw_found;
 
-/* `rows` are w ascending cells of the whole column. -1 when they do not ascend, or no cell is left. */
+/* `rows` are w ascending cells of the whole column. -1 when they do not ascend, no cell is left, or
+ * the target is not among the ranks of the window though cells lie beyond. */
 int dpf_draw_cell(const dpf_draw *in, const int64_t *rows, size_t w, dpf_words *words,
                   const dpf_draw_room *room, dpf_draw_found *found);
 

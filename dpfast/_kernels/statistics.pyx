@@ -110,7 +110,7 @@ def draw_cell(const int64_t[::1] rows not None, int64_t before, int64_t n, int64
     if status == DPF_DRAW_NARROW:
         return None
     if status < 0:
-        raise ValueError("the rows must be ascending cells")
+        raise ValueError("the rows must be ascending cells on either side of the target")
     word = None if status == DPF_DRAW_LUMP else found.word
     return found.cell, (found.low, found.high, found.mass, found.scale, found.bound, found.bottom,
                         found.top, word)

@@ -6,6 +6,7 @@ from functools import partial
 import numpy as np
 import pytest
 
+import dpfast as dp
 from dpfast._kernels.noise import Script
 from dpfast._kernels.statistics import draw_cell
 from dpfast.noise.distributions.exact import context
@@ -68,6 +69,49 @@ def test_a_window_too_narrow_is_told():
     inner = [near[100:300], 100, *far[2:]]
     stream = InsecureGenerator(1).stream()
     assert draw_cell(*inner, stream, True)[0] in range(near[150], near[250])
+
+
+@pytest.mark.parametrize("reach", [1, 3, 40])
+def test_the_window_that_is_tried_first_has_the_target(reach):
+    """Wherever the data end: the rows at and before the middle, and as many on either side."""
+    for n in (1, 2, 50, 200):
+        for middle in range(1, n + 1):
+            for wide in (reach, 60):
+                first, last = max(1, middle - wide), min(n, middle + wide)
+                skip, stop = draws.inner(last - first + 1, middle - first + 1, reach)
+                near = range(first + skip, first + stop)
+                due = range(max(first, middle - reach), min(last, middle + reach) + 1)
+                assert near == due and middle in near
+
+
+@pytest.mark.parametrize("share", [-1, 0, 1 << 18])
+def test_windows_beside_the_target_are_refused(share):
+    """Cells beyond the window would be nearer to it than the rank that their lump is told."""
+    rows, base = np.arange(100, 200), Base(0, 5000)
+    for place, whole, rest in ((100, 80, 0.0), (100, 99, 0.5), (100, 201, 0.0), (100, 200, 0.5)):
+        unit = 1 if share < 0 else 2
+        given = [rows, place, 300, 0, 5000, unit * whole, rest, 1 - rest, 0.3, share, base]
+        stream = InsecureGenerator(1).stream()
+        with pytest.raises(ValueError, match="either side"):
+            draw_cell(*given, stream)
+        assert draw_cell(*given, stream, True) is None
+
+
+@pytest.mark.parametrize("method", ["exponential", "recursive"])
+def test_a_row_near_the_end_of_the_data_changes_little(method):
+    """All ranks above the target are ties on the last cell, whose weight is far below a gap's."""
+    a = np.array([0.0] * 680 + [1 - 2.0**-20] + [1.0] * 81)
+    b = a.copy()
+    b[680] = 0.9
+    for x in (a, b):
+        given = {"bounds": (0, 1), "epsilon": 1, "neighbors": "replace", "method": method}
+        ask = (
+            dp.quantile
+            if method == "exponential"
+            else lambda x, q, **kw: dp.quantiles(x, [q], **kw)
+        )
+        found = [np.ravel(ask(x, 0.95, rng=InsecureGenerator(i), **given))[0] for i in range(60)]
+        assert np.mean(np.array(found) == 1) > 0.9
 
 
 def test_a_rate_that_is_too_large_is_caught():

@@ -267,6 +267,16 @@ def _survey(
     return _Runs(start[here], end[here], less[here], leq[here], tie, low, high, n)
 
 
+def inner(rows: int, at: int, reach: int) -> tuple[int, int]:
+    """Return where the rows of a window that is tried first begin and end.
+
+    They are those within `reach` ranks of row `at` (from 1) of a window of so many rows. Mostly
+    they do: what lies beyond is a small share of all, where gaps are about even. The target lies
+    between the rows at and before `at`, so both of them are here, if the window has them.
+    """
+    return max(0, at - 1 - reach), min(rows, at + reach)
+
+
 def choose(
     column: Column,
     target: Fraction,
@@ -293,20 +303,18 @@ def choose(
         reach = width(c, base.weight(a, b), cut)
     window = column.look(lambda n: min(middle, n), reach)
     rows, before, n = window.values, window.first - 1, window.n
-    # Mostly fewer ranks do: those beyond which a share of all that gaps of even rows have is left.
-    skip = max(0, min(middle, n) - before - width(c, n + 1, HALF_CUT) - 2) if cut == CUT else 0
-    inner = rows[skip : len(rows) - skip] if 4 * skip > len(rows) else rows
+    skip, stop = inner(len(rows), min(middle, n) - before, width(c, n + 1, HALF_CUT) + 1)
+    narrow = cut == CUT and 4 * (stop - skip) < 3 * len(rows)
     unit = 1 if share < 0 else 2
     whole, rest = divmod(unit * target.numerator, target.denominator)
     one, rate = target.denominator, c / unit
     while True:
-        narrow = len(inner) < len(rows)
+        seen = (rows[skip:stop], before + skip) if narrow else (rows, before)
         drawn = draw_cell(
-            inner, before + skip * narrow, n, a, b, whole, rest / one, (one - rest) / one, rate,
-            share, base, stream, narrow,
-        )  # fmt: skip
+            *seen, n, a, b, whole, rest / one, (one - rest) / one, rate, share, base, stream, narrow
+        )
         if drawn is None:
-            inner = rows
+            narrow = False
             continue
         cell, run = drawn
         if run is None:
