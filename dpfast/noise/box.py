@@ -243,13 +243,12 @@ def ellipsoid_noise(
     shifts = [max(0, (math.ceil(a * Fraction(deviation)) >> 38).bit_length()) for _, a in moving]
     rounded = [(1 << shift) / a for shift, (_, a) in zip(shifts, moving, strict=True) if shift]
     grown = 1 + sum(rounded, Fraction(0))
-    noises = iter(
-        replace(
-            integer_noise(loss, Sensitivity(1, 1, (grown * a / (1 << shift)) ** 2), distribution),
-            shift=shift,
-        )
+    alone = [
+        integer_noise(loss, Sensitivity(1, 1, (grown * a / (1 << shift)) ** 2), distribution)
         for shift, (_, a) in zip(shifts, moving, strict=True)
-    )
+    ]
+    assert not any(noise.shift for noise in alone), "no loss is so small that this needs a unit"
+    noises = iter(replace(noise, shift=shift) for noise, shift in zip(alone, shifts, strict=True))
     each = tuple(next(noises) if most else None for most in sensitivities)
     return BoxNoise(distribution, tuple(sensitivities), loss, deviation, each)
 

@@ -181,8 +181,9 @@ class WeightedHistogram(Histogram):
     def finish(self, summary: NDArray[np.int64], generator: Generator) -> Any:
         noise = self.noise
         drawn = noise.draw(len(summary), generator)
-        noisy = ((summary >> noise.shift) + drawn) << noise.shift
-        return (noisy * self.cells.grid).reshape(self.shape)
+        noisy = ((summary >> noise.shift) + drawn).astype(np.float64)
+        # Powers of two, which no int64 may hold.
+        return (np.ldexp(noisy, noise.shift) * self.cells.grid).reshape(self.shape)
 
     def error(self, rows: int | None, confidence: float) -> Expected:
         """Return the error bar of each sum, that of the noise."""

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 import dpfast as dp
+from dpfast.budget.budget import quoted
 from dpfast.errors import ArgumentError, BudgetError, DataError
 from dpfast.noise.calibrated_integer import IntegerNoise
 from dpfast.rng import InsecureGenerator
@@ -38,7 +39,7 @@ class Recorder:
     def __init__(self):
         self.asked = self.values = None
 
-    def __call__(self, loss, sensitivity):
+    def __call__(self, loss, sensitivity, distribution=None):
         recorder = self
 
         class Silent(IntegerNoise):
@@ -416,3 +417,25 @@ def test_bad_arguments_cost_nothing(name, kw, error, words):
         STATISTICS[name](**given, neighbors="replace", budget=budget)
     assert "\n" not in str(caught.value)
     assert budget.remaining["epsilon"] == 1
+
+
+@pytest.mark.parametrize("width", [16, 32, 64, 16_000])
+def test_a_variance_is_charged_what_is_drawn_for_any_number_of_rows(width, monkeypatch):
+    """In rho, on few cells: the choice of a distribution must not change with what a row moves."""
+
+    def most():
+        over = []
+        for thousandths in range(1500, 1640, 4):
+            made = quoted(
+                dp.variance, np.array([1e16, 1e16 + width]), bounds=(1e16, 1e16 + width),
+                epsilon=Fraction(thousandths, 1000), neighbors="replace",
+            )  # fmt: skip
+            charged = made.loss.to_zcdp().rho
+            drawn = (made.noises(made.sensitivity(n), 1).loss for n in (2, 3, 100, 10**6))
+            over.append(max(loss.to_zcdp().rho for loss in drawn) / charged)
+        return max(over)
+
+    assert most() <= 1
+    if width <= 32:  # the planted fault: chosen anew for each number of rows
+        monkeypatch.setattr(one_column.Variance, "_distribution", None)
+        assert most() > 1.1

@@ -126,6 +126,14 @@ def test_answers_lie_on_a_public_grid_and_do_not_wrap():
     assert low[0] == pytest.approx(9 * 1001.5, abs=9 * made.cells.grid)
 
 
+def test_noise_of_many_units_does_not_wrap():
+    """Laplace noise of scale 2e9, of which one answer in a hundred is beyond 2**33."""
+    asked = {"bins": 4000, "bounds": (0, 1), "weights": [1.0], "weight_bounds": (0, 1)}
+    rng = InsecureGenerator(1)
+    found, _ = dp.histogram([0.0], **asked, epsilon=1e-9, neighbors="replace", rng=rng)
+    assert 1.2e10 < np.abs(found).max() < 3e10
+
+
 def test_equal_parts_of_chunks_merge(monkeypatch):
     from dpfast.statistics.histogram import CARRY, _WeightSums
 

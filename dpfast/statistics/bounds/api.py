@@ -91,11 +91,11 @@ def bounds(
 
     Notes
     -----
-    Numbers below ``2**-40`` (1e-12) in size count as 0, and those above ``2**380`` as that. Where
-    rows are so few that the prior decides, for `n` times c below some hundreds, the answer is near
-    0. What makes data far from 0 with a small spread (years, say) special is not found: their
-    bounds are an eighth of an octave apart at least. Public bounds, if there are any, cost
-    nothing and are better.
+    Numbers below ``2**-40`` (1e-12) in size count as 0, and no bound covers those from ``2**380``
+    on. Where rows are so few that the prior decides, for `n` times c below some hundreds, the
+    answer is near 0. What makes data far from 0 with a small spread (years, say) special is not
+    found: their bounds are an eighth of an octave apart at least. Public bounds, if there are any,
+    cost nothing and are better.
 
     Cost: one read of the data, as fast as that of their maximum.
 

@@ -48,11 +48,14 @@ from numpy.typing import NDArray
 from ..._core.error_bars import ALL, BOUND, NOISE, RARE, ROWS, Expected, grown_error, unknown
 from ...noise.calibrated_integer import IntegerNoise, integer_noise
 from ...noise.sensitivity import Sensitivity
-from ...privacy import Loss
+from ...privacy import ZCDP, Approx, Loss
 from ...rng import Generator
 from ...sources import Source
 from ...summaries.cells import Cells, nearest
 from ...summaries.totals import Totals, settled, totals
+
+#: What a row moves, where a distribution is chosen for any number of rows.
+FAR = 1 << 30
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,12 +168,24 @@ class OfCells:
         The vectors are not negative, so no coordinate of a difference is larger than `size`.
         """
         l1, l2_squared = self.vectors * size, self.vectors * size**2
-        return integer_noise(self.loss, Sensitivity(several, l1, l2_squared, size))
+        moved = Sensitivity(several, l1, l2_squared, size)
+        return integer_noise(self.loss, moved, self._distribution)
+
+    @property
+    def _distribution(self) -> str | None:
+        """Return the distribution for any number of rows, where what a row moves depends on that.
+
+        What is charged for it, for two rows, must be the price of what is drawn for more.
+        """
+        if not (self.squares and self.known) or isinstance(self.loss, (Approx, ZCDP)):
+            return None
+        return integer_noise(self.loss, Sensitivity(1, FAR, FAR**2, FAR)).distribution
 
     def charged(self) -> Self:
         """Return the mechanism with the loss of its noise.
 
-        That of a variance holds for any number of rows.
+        That of a variance holds for any number of rows: the more they are, the more cells of a
+        grid differ, and the less Laplace noise costs in rho.
         """
         size = self.cells.span ** (2 if self.squares else 1)
         return replace(self, loss=self.noises(size, 1 if self.known else 2).loss)
