@@ -30,7 +30,14 @@ from .estimator import (
     ProbabilisticClassifier,
     Training,
 )
-from .gradient_rounds import Answers, ClassAnswers, Gradients, TargetAnswers, learned
+from .gradient_rounds import (
+    Answers,
+    ClassAnswers,
+    Gradients,
+    TargetAnswers,
+    learned,
+    times_of,
+)
 from .labeled_rows import LabeledRows
 from .logistic_regression import likely
 from .rounds import Rounds
@@ -65,7 +72,7 @@ class _Additive(Estimator):
         keep: Callable[[Floats], None],
     ) -> Training:
         """Return what is asked; `keep` stores more of what is learned from numbers of rows."""
-        times = checks.whole("max_iter", self.max_iter, 2)
+        times = times_of(self.max_iter)
         design = self._design(rows.width)
         asked = Gradients(design, answers, policy, relation)
 

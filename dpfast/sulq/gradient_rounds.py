@@ -68,6 +68,17 @@ RIDGE, AVERAGED = 6.0, 0.3
 #: Logarithms of likelihoods are rounded to this, and what is below e**-16 counts as that.
 STEP, LEAST = 2.0**-10, 16
 
+#: Rounds of a fit, of which more would only drown each in its noise.
+MOST_ROUNDS = 10_000
+
+
+def times_of(max_iter: Any) -> int:
+    """Return the checked number of rounds."""
+    times = checks.whole("max_iter", max_iter, 2)
+    if times > MOST_ROUNDS:
+        checks.fail("max_iter", f"from 2 to {MOST_ROUNDS}", max_iter)
+    return times
+
 
 class Answers(ABC):
     """What the labels of rows are, and what weights get wrong of them.

@@ -16,7 +16,7 @@ from .categories import Classes, Columns
 from .class_sums import NumberColumn, columns_of
 from .design import REACH, Design
 from .estimator import BoundsOfSome, CategoriesEach, ProbabilisticClassifier, Training
-from .gradient_rounds import ClassAnswers, Gradients, learned
+from .gradient_rounds import ClassAnswers, Gradients, learned, times_of
 from .labeled_rows import LabeledRows
 from .rounds import Rounds
 from .row_matrices import Floats
@@ -116,7 +116,7 @@ class LogisticRegression(ProbabilisticClassifier):
     n_iter_: int = field(init=False)
 
     def _training(self, rows: LabeledRows, loss: Loss, relation: str) -> Training:
-        times = checks.whole("max_iter", self.max_iter, 2)
+        times = times_of(self.max_iter)
         constant = checks.flag("fit_intercept", self.fit_intercept)
         policy = checks.nan_policy(self.nan, relation)
         classes = Classes(self.classes)

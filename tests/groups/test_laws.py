@@ -184,11 +184,15 @@ class Asked:
 
 
 def pure(a, b):
-    """The largest log-ratio of any answer, whose noise is Laplace's."""
+    """The largest log-ratio of any answer, whose noise is Laplace's or a staircase."""
     total = 0.0
     for (noise, x), (_, y) in zip(a.noise, b.noise, strict=True):
-        assert noise.distribution == "laplace"
         moved = sum(abs(p - q) for p, q in zip(x, y, strict=True))
+        if noise.distribution == "staircase":  # one number, by at most so many stairs
+            epsilon = noise.loss.epsilon
+            total += float(epsilon) * math.ceil(moved / math.ceil(noise.scale * epsilon))
+            continue
+        assert noise.distribution == "laplace"
         total += float(moved / noise.scale) if moved else 0.0
     for p, q in zip(a.laws, b.laws, strict=True):
         total += float(np.abs(p - q).max())

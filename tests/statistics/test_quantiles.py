@@ -64,7 +64,7 @@ def test_auto_goes_by_the_loss_alone(loss, chosen):
 @pytest.mark.full
 @quick_rows(4)
 @pytest.mark.parametrize("neighbors", ["replace", "add-remove"])
-@pytest.mark.parametrize("loss", [{"epsilon": 0.1}, {"epsilon": 12}, {"rho": 0.004}, {"rho": 9}])
+@pytest.mark.parametrize("loss", [{"epsilon": 0.1}, {"epsilon": 12}, {"rho": 0.004}, {"rho": 90}])
 def test_auto_is_about_the_better_of_the_two(neighbors, loss):
     """Far from where they cross, on evenly and on unevenly spaced values."""
     # The even values have an odd middle: the exponential mechanism has a liking for 0.5.

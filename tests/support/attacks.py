@@ -299,7 +299,9 @@ def percentiles(bits, one, kw):
 @attack(dp.bounds, EPSILON, RHO, **ORDERED)
 @each
 def bounds_that_leave_a_quarter_out(bits, one, kw):
-    _, high = dp.bounds(np.where(bits, 1000, 1), q=0.25, where=one, **REPLACE, **kw)
+    # Beside as many rows known to be 1, so that a quarter of all is half of those of the set.
+    rows, some = np.append(np.where(bits, 1000, 1), np.ones(len(bits))), np.append(one, one)
+    _, high = dp.bounds(rows, q=0.25, where=some, **REPLACE, **kw)
     return more_than_half(float(high > 100), one.sum())
 
 
