@@ -109,8 +109,8 @@ def bounds(
     --------
     >>> import numpy as np, dpfast as dp
     >>> ages = np.repeat(np.arange(18, 91), 400)
-    >>> lo, hi = dp.bounds(ages, epsilon=1.0)
-    >>> 0 <= lo < 20 and 85 < hi < 400
+    >>> lo, hi = dp.bounds(ages, epsilon=1.0, q=0.01)
+    >>> 8 < lo < 18 and 90 < hi < 110
     True
     """
     share = checks.fraction("q", q)

@@ -563,8 +563,8 @@ def minimum(
     --------
     >>> import numpy as np, dpfast as dp
     >>> ages = np.repeat(np.arange(18, 91), 400)
-    >>> dp.minimum(ages, bounds=(0, 120), epsilon=1.0)
-    18.0
+    >>> 0 <= dp.minimum(ages, bounds=(0, 120), epsilon=1.0) < 19
+    True
     """
     loss = epsilon, delta, rho
     rest = nan, where, ids, max_rows, budget, rng
@@ -635,8 +635,8 @@ def maximum(
     --------
     >>> import numpy as np, dpfast as dp
     >>> ages = np.repeat(np.arange(18, 91), 400)
-    >>> dp.maximum(ages, bounds=(0, 120), epsilon=1.0)
-    90.0
+    >>> 90 <= dp.maximum(ages, bounds=(0, 120), epsilon=1.0) <= 120
+    True
     """
     loss = epsilon, delta, rho
     rest = nan, where, ids, max_rows, budget, rng
