@@ -2,8 +2,18 @@
 
 #include "core/bits.h"
 
+__extension__ typedef __int128 wide;
+
 /* A window is wide enough if a lump is proposed once in 2^SELDOM times. */
 #define SELDOM 12
+/* Fractions of a cell: part / ONE. */
+#define ONE ((int64_t)1 << 32)
+/* Blocks of fractions on either side of the target; those of the last are more than 2^BLOCKS / c away. */
+#define BLOCKS 8
+/* ln 2, to a relative 2^-53. */
+#define LN2 0x1.62e42fefa39efp-1
+/* The size of a run of all fractions of a cell that is not divided. */
+#define UNDIVIDED (-1)
 
 /* What the cells 0 .. m - 1 weigh, of which those from 2^k - 1 on weigh 2^(top - k) octave each. */
 static inline int64_t around(const dpf_draw_base *base, int64_t m)
@@ -53,92 +63,259 @@ static int64_t cell_of(const dpf_draw_base *base, int64_t start, int64_t end, in
 typedef struct {
     const dpf_draw *in;
     const dpf_draw_room *room;
+    wide target; /* in 2^-64 */
     size_t runs;
     int64_t next, before; /* the first cell that is in no run yet, and what those before it weigh */
 } survey;
 
-/* The cells from the next one to `end`, as far as they are asked for. Returns whether any are. */
-static inline int run(survey *s, int64_t end, int64_t low, int64_t high)
+/* The cells from the next one to `end`, below which there are so many rows. */
+static inline void run(survey *s, int64_t end, int64_t rank, int64_t low, int64_t high)
 {
-    if (end > s->in->last)
-        end = s->in->last;
     if (s->next > end)
-        return 0;
+        return;
     const size_t i = s->runs++;
     const int64_t sum = upto(&s->in->base, end);
     s->room->start[i] = s->next;
     s->room->end[i] = end;
     s->room->low[i] = low;
     s->room->high[i] = high;
+    s->room->size[i] = 0;
+    s->room->begin[i] = rank;
     s->room->mass[i] = sum - s->before;
     s->before = sum;
     s->next = end + 1;
-    return 1;
 }
 
-/* The cells up to `end`, one of which rows are on again, after `rank` rows. Returns as above. */
-static inline int gap(survey *s, int64_t end, int64_t rank)
+/* The cells up to `end`, an end or one that rows are on, after `rank` rows. */
+static inline void gap(survey *s, int64_t end, int64_t rank)
 {
-    if (s->in->share < 0)
-        return run(s, end - 1, rank, rank);
     const int64_t from = s->next - 1, span = end - from;
     int64_t near = s->in->share * span >> 20;
     near = near > (span - 1) / 2 ? (span - 1) / 2 : near;
-    const int some = run(s, from + near, 2 * rank, 2 * rank) +
-                     run(s, end - near - 1, 2 * rank + 1, 2 * rank + 1);
-    return run(s, end - 1, 2 * rank + 2, 2 * rank + 2) + some;
+    run(s, from + near, rank, 2 * rank - 1, 2 * rank - 1);
+    run(s, end - near - 1, rank, 2 * rank, 2 * rank);
+    run(s, end - 1, rank, 2 * rank + 1, 2 * rank + 1);
 }
 
-int dpf_draw_cell(const dpf_draw *in, const int64_t *rows, size_t w, dpf_words *words,
+/* A cell whose rows have positions that depend on the fraction: start + part rise, in 2^-64. */
+typedef struct {
+    wide start, rise;
+    int64_t first, parts; /* the fractions are first .. first + parts - 1 */
+} divided;
+
+static inline divided divided_of(const dpf_draw *in, int64_t cell, int64_t less, int64_t leq)
+{
+    divided d = {(wide)(2 * less + 1) << 63, (wide)(leq - less - 1) << 32, 0, ONE};
+    if (cell == in->low.cell || cell == in->high.cell) {
+        const int high = cell == in->high.cell;
+        d.start = (wide)less << 64;
+        d.rise = (wide)(leq - less) << 32;
+        d.first = high ? 0 : in->low.part;
+        d.parts = high ? in->high.part : ONE - in->low.part;
+        d.parts = d.parts < 1 ? 1 : d.parts;
+    }
+    return d;
+}
+
+/* How far a block of fractions is from the target, at the least, in 2^-64. */
+static inline wide away(const survey *s, const divided *d, int64_t begin, int64_t size)
+{
+    const wide low = d->start + begin * d->rise - s->target;
+    const wide high = s->target - d->start - (begin + size - 1) * d->rise;
+    return low > 0 ? low : high > 0 ? high : 0;
+}
+
+/* log2(parts / size), rounded down: a block is proposed as if it had the share 2^-k of its cell. */
+static inline int halvings(int64_t parts, int64_t size)
+{
+    int k = 0;
+    while (size << (k + 1) <= parts)
+        k++;
+    return k;
+}
+
+static inline void block(survey *s, const divided *d, size_t i, int64_t begin, int64_t size)
+{
+    const dpf_draw_room *room = s->room;
+    const size_t own = s->runs - 1;
+    room->start[i] = room->end[i] = room->start[own];
+    room->low[i] = room->low[own];
+    room->high[i] = room->high[own];
+    room->mass[i] = room->mass[own];
+    room->begin[i] = begin;
+    room->size[i] = size;
+    room->distance[i] = (double)away(s, d, begin, size) * 0x1p-63 +
+                        halvings(d->parts, size) * LN2 / s->in->c;
+}
+
+/* The rows on the next cell, with fractions: all in one run if they are within few ranks; else in blocks
+ * that grow with the distance from the target, so that the distances in a block are like the least of
+ * them, or have no weight. */
+static void tie(survey *s, int64_t less, int64_t leq)
+{
+    const dpf_draw *in = s->in;
+    const divided d = divided_of(in, s->next, less, leq);
+    const size_t first = s->runs;
+    run(s, s->next, less, less, leq);
+    const double ranks = (double)d.rise * (double)d.parts * 0x1p-63; /* halves */
+    if (!(ranks * in->c > 2)) {
+        block(s, &d, first, d.first, d.parts);
+        return;
+    }
+    const wide above = s->target - d.start;
+    wide at = above <= 0 ? 0 : (above + d.rise - 1) / d.rise;
+    const int64_t stop = d.first + d.parts;
+    at = at < d.first ? d.first : at > stop ? stop : at;
+    const double few = (double)d.parts / (ranks * in->c);
+    const int64_t least = few < 1 ? 1 : (int64_t)few;
+    size_t i = first;
+    int64_t begin = (int64_t)at, size = least;
+    for (int b = 1; begin < stop; b++, size *= 2) {
+        if (b == BLOCKS || size > stop - begin)
+            size = stop - begin;
+        block(s, &d, i++, begin, size);
+        begin += size;
+    }
+    size = least;
+    int64_t end = (int64_t)at;
+    for (int b = 1; end > d.first; b++, size *= 2) {
+        if (b == BLOCKS || size > end - d.first)
+            size = end - d.first;
+        end -= size;
+        block(s, &d, i++, end, size);
+    }
+    s->runs = i;
+}
+
+/* How far the rows of an end that are in the node are from the target, in 2^-64. */
+static inline wide end_distance(const survey *s, int64_t less, int64_t leq, int high)
+{
+    const dpf_draw_end *end = high ? &s->in->high : &s->in->low;
+    const wide mark = ((wide)less << 64) + (wide)(leq - less) * end->part * ONE;
+    const wide below = s->target - (high ? mark : (wide)leq << 64);
+    const wide above = (high ? (wide)less << 64 : mark) - s->target;
+    return below > 0 ? below : above > 0 ? above : 0;
+}
+
+/* The next cell, which is an end. */
+static inline void outermost(survey *s, int64_t less, int64_t leq, int high)
+{
+    const dpf_draw *in = s->in;
+    if (in->divides) {
+        tie(s, less, leq);
+        return;
+    }
+    const size_t i = s->runs;
+    run(s, high ? in->high.cell : in->low.cell, less, less, leq);
+    s->room->size[i] = UNDIVIDED;
+    s->room->distance[i] = (double)end_distance(s, less, leq, high) * 0x1p-63;
+}
+
+/* How many of w ascending cells are below one. */
+static size_t first_from(const int64_t *rows, size_t w, int64_t cell)
+{
+    size_t from = 0;
+    while (w > 0) {
+        const size_t half = w / 2;
+        if (rows[from + half] < cell)
+            from += half + 1, w -= half + 1;
+        else
+            w = half;
+    }
+    return from;
+}
+
+/* All runs, ascending. Says whether the first and the last are lumps, or returns DPF_DRAW_NARROW. */
+static int survey_of(survey *s, const int64_t *rows, size_t w, int lump[2])
+{
+    const dpf_draw *in = s->in;
+    const int64_t before = in->before, after = before + (int64_t)w;
+    /* The rows from..to - 1 of the window are on cells between the ends. */
+    size_t from = first_from(rows, w, in->low.cell + 1), to = first_from(rows, w, in->high.cell);
+    /* The rows up to the low end, and those below the high one. If the window cuts them it has the
+     * target, which then is in the part that is known. */
+    const int low_open = in->low.leq < 0, high_open = in->high.less < 0;
+    const int64_t under = in->under < 0 ? before : in->under, over = in->over < 0 ? after : in->over;
+    const int64_t leq = low_open ? (from || !before ? before + (int64_t)from : 0) : in->low.leq;
+    const int64_t less = !high_open ? in->high.less : to == w ? over : before + (int64_t)to;
+    if (in->divides && ((low_open && from == w && after < in->n) || (high_open && to == 0 && before)))
+        return DPF_DRAW_NARROW;
+    lump[0] = from == 0 && under > leq;
+    lump[1] = to == w && over < (high_open ? in->n : less);
+    int64_t below = 2 * less + 1, above = 2 * leq - 1; /* the nearest that the lumps can have */
+    int64_t below_end = in->high.cell - 1;
+    if (from < to) {
+        below = 2 * under + 1, above = 2 * over - 1;
+        below_end = rows[from] - 1;
+        const int64_t last = rows[to - 1];
+        if (in->divides && lump[0] && in->under < 0) { /* the window may cut the first cell */
+            below_end = rows[from];
+            from = first_from(rows, to, rows[from] + 1);
+            below = 2 * (before + (int64_t)from) - 1;
+        }
+        if (in->divides && lump[1] && in->over < 0) {
+            const size_t start = first_from(rows, to, last);
+            if (start >= from)
+                above = 2 * (before + (int64_t)start) + 1, to = start;
+        }
+    }
+    if (lump[0])
+        run(s, below_end, 0, INT64_MIN, below);
+    else
+        outermost(s, in->low.less, leq, 0);
+    int64_t rank = lump[0] && from == 0 ? under : lump[0] ? before + (int64_t)from : leq;
+    for (size_t i = from, end; i < to; i = end) {
+        const int64_t cell = rows[i];
+        for (end = i + 1; end < to && rows[end] == cell;)
+            end++;
+        if (end < to && rows[end] < cell)
+            return -1;
+        gap(s, cell, rank);
+        const int64_t leq_here = end == w ? over : before + (int64_t)end;
+        if (in->divides)
+            tie(s, rank, leq_here);
+        else
+            run(s, cell, rank, 2 * rank + 1, 2 * leq_here - 1);
+        rank = leq_here;
+    }
+    if (lump[1]) {
+        if (to < w) /* the cell that was left out, or the high end */
+            gap(s, rows[to], rank);
+        run(s, in->high.cell, 0, above, INT64_MAX);
+        return 0;
+    }
+    gap(s, in->high.cell, rank);
+    outermost(s, less, in->high.leq, 1);
+    return 0;
+}
+
+int dpf_draw_node(const dpf_draw *in, const int64_t *rows, size_t w, dpf_words *words,
                   const dpf_draw_room *room, dpf_draw_found *found)
 {
-    survey s = {in, room, 0, in->first, upto(&in->base, in->first - 1)};
-    const int halves = in->share >= 0;
-    int low = 0, high = 0;
-    /* By turns the gap before a cell that rows are on, and that cell; at last the gap after all. */
-    for (size_t i = 0, end; i < w; i = end) {
-        const int64_t cell = rows[i], rank = in->before + (int64_t)i;
-        for (end = i + 1; end < w && rows[end] == cell;)
-            end++;
-        if (end < w && rows[end] < cell)
-            return -1;
-        if (i == 0 && in->before > 0)
-            low = run(&s, cell - 1, halves ? 2 * rank + 2 : rank, halves ? 2 * rank + 2 : rank);
-        else
-            gap(&s, cell, rank);
-        const int64_t upper = in->before + (int64_t)end;
-        run(&s, cell, halves ? 2 * rank + 2 : rank, halves ? 2 * upper : upper);
-    }
-    const int64_t rank = in->before + (int64_t)w;
-    if (rank < in->n)
-        high = run(&s, in->last, halves ? 2 * rank : rank, halves ? 2 * rank : rank);
-    else
-        gap(&s, in->last + 1, rank);
-    if (s.runs == 0)
-        return -1;
-    /* A lump is told the rank that the window ends with, which must be the nearest of all in it. */
-    if ((low && room->low[0] > in->whole) ||
-        (high && (room->high[s.runs - 1] < in->whole + (in->rest > 0))))
+    const wide half = (wide)1 << 63, target = 2 * half * in->whole + in->rest;
+    survey s = {in, room, target, 0, in->low.cell, upto(&in->base, in->low.cell - 1)};
+    const int64_t after = in->before + (int64_t)w;
+    if ((in->before > 0 && target < (2 * in->before + 1) * half) ||
+        (after < in->n && target > (2 * after - 1) * half))
         return in->narrow ? DPF_DRAW_NARROW : -1;
-    /* Where all runs are on one side of the target, their distances are those from the nearest. */
-    int64_t whole = in->whole;
-    double rest = in->rest, more = in->more;
-    found->bottom = room->low[0];
-    found->top = room->high[s.runs - 1];
-    if (whole < found->bottom)
-        whole = found->bottom, rest = 0, more = 1;
-    else if (whole >= found->top)
-        whole = found->top, rest = 0, more = 1;
+    int lump[2];
+    const int status = survey_of(&s, rows, w, lump);
+    if (status)
+        return status == DPF_DRAW_NARROW && !in->narrow ? -1 : status;
+    const int64_t whole = (int64_t)(target >> 63);
+    const uint64_t left = (uint64_t)target & (UINT64_MAX >> 1);
+    const double rest = (double)left * 0x1p-63, more = (double)(((uint64_t)1 << 63) - left) * 0x1p-63;
     for (size_t i = 0; i < s.runs; i++) /* numbers of one sign are added: a relative 2^-51 */
-        room->distance[i] = room->high[i] <= whole  ? (double)(whole - room->high[i]) + rest
-                            : room->low[i] > whole ? (double)(room->low[i] - whole - 1) + more
-                                                   : 0;
+        if (!room->size[i])
+            room->distance[i] = room->high[i] <= whole  ? (double)(whole - room->high[i]) + rest
+                                : room->low[i] > whole ? (double)(room->low[i] - whole - 1) + more
+                                                       : 0;
     dpf_choice_runs runs = {room->distance, room->mass, room->total, s.runs, in->c, 0, 0, 0};
     if (dpf_choice_bounds(&runs))
         return -1;
     if (in->narrow) { /* a lump takes a pass where it is proposed */
-        const uint64_t lumps = (low ? dpf_choice_bound(runs.total, 0) : 0) +
-                               (high ? dpf_choice_bound(runs.total, s.runs - 1) : 0);
+        const uint64_t lumps = (lump[0] ? dpf_choice_bound(runs.total, 0) : 0) +
+                               (lump[1] ? dpf_choice_bound(runs.total, s.runs - 1) : 0);
         if (lumps > runs.total[s.runs - 1] >> SELDOM)
             return DPF_DRAW_NARROW;
     }
@@ -146,19 +323,45 @@ int dpf_draw_cell(const dpf_draw *in, const int64_t *rows, size_t w, dpf_words *
         int64_t i;
         uint8_t kept = DPF_CHOICE_NO;
         dpf_choice_propose(&runs, words, &i, 1);
+        const int64_t size = room->size[i];
+        const int of_lump = (lump[0] && i == 0) || (lump[1] && (size_t)i == s.runs - 1);
         found->cell = cell_of(&in->base, room->start[i], room->end[i], room->mass[i], words);
-        const int lump = (low && i == 0) || (high && (size_t)i == s.runs - 1);
-        if (!lump)
-            dpf_choice_keep(&runs, words, &i, room->distance + i, 0, &kept, 0, 1, &found->word);
-        if (lump || kept == DPF_CHOICE_OPEN) {
-            found->low = room->low[i];
-            found->high = room->high[i];
+        found->less = size ? room->low[i] : room->begin[i];
+        found->leq = size ? room->high[i] : room->begin[i];
+        found->part = 0;
+        double distance = room->distance[i];
+        wide u = 0;
+        int k = 0;
+        if (size > 0) { /* a fraction of the block, of which size 2^k / parts is left */
+            const divided d = divided_of(in, found->cell, found->less, found->leq);
+            k = halvings(d.parts, size);
+            const int64_t place = (int64_t)dpf_words_below(words, (uint64_t)d.parts);
+            if (place >= size << k) {
+                if (words->short_of)
+                    return DPF_DRAW_DONE;
+                continue;
+            }
+            found->part = room->begin[i] + (place >> k);
+            u = away(&s, &d, found->part, 1);
+            distance = (double)u * 0x1p-63 + k * LN2 / in->c;
+        }
+        if (!of_lump)
+            dpf_choice_keep(&runs, words, &i, &distance, 0, &kept, 0, 1, &found->word);
+        if (of_lump || kept == DPF_CHOICE_OPEN) {
             found->mass = room->mass[i];
             found->bound = dpf_choice_bound(runs.total, (size_t)i);
-            found->scale = runs.lift + runs.shift;
-            return lump ? DPF_DRAW_LUMP : DPF_DRAW_OPEN;
+            found->scale = runs.lift + runs.shift - k;
+            if (size == 0) {
+                const wide low = room->low[i] * half, high = room->high[i] * half;
+                u = low > target ? low - target : target > high ? target - high : 0;
+            } else if (size == UNDIVIDED)
+                u = end_distance(&s, found->less, found->leq, found->cell == in->high.cell);
+            found->far = (int64_t)(u >> 64);
+            found->further = (uint64_t)u;
+            return of_lump ? DPF_DRAW_LUMP : DPF_DRAW_OPEN;
         }
-        if (kept == DPF_CHOICE_YES || words->short_of) /* a script that is over ends every loop */
+        if (kept == DPF_CHOICE_YES || words->short_of) { /* a script that is over ends every loop */
             return DPF_DRAW_DONE;
+        }
     }
 }

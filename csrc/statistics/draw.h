@@ -1,19 +1,27 @@
 /* One draw of the exponential mechanism for a quantile, from the sorted cells of the ranks round its
  * target.
  *
- * A cell o of first .. last has an interval of ranks, low(o) .. high(o), and the utility -u(o), its
- * distance from the target t: u(o) = max(0, low(o) - t, t - high(o)). It is drawn with probability
- * proportional to base(o) e^(-c u(o)), exactly: runs of cells between rows are proposed by integer
- * bounds of their weights, and kept by coins (noise/choice.h). There are two ways to count ranks:
+ * A node is the cells from `low` to `high`, its ends, with the rows on the cells between them, and of
+ * the rows on an end a part: of those on the low end what lies above the fraction part / 2^32 of each,
+ * of those on the high end what lies below. So it begins at the position L = less + (leq - less) part / 2^32 of the
+ * low end, and stops at U, the same of the high one; less and leq are how many rows are on cells below
+ * a cell, and not above it. The utility of a cell o is minus the distance of its positions from the
+ * target t. They are
  *
- *   steps (share < 0): low is how many rows are below o, and high how many are not above;
- *   halves: a cell with rows has the numbers of their ranks, counted by halves: 2 (below + 1) ..
- *   2 (not above). In a gap of s cells from one cell with rows to the next, or to one beyond first or
- *   last, the first w after the i-th row have the rank 2 i, the last w before the next 2 i + 2, and
- *   those between 2 i + 1, with w = min(floor(share s / 2^20), (s - 1) / 2).
+ *   on an end, those of its rows that are in the node: L .. leq, or less .. U;
+ *   on another cell with rows, those of the middles of these: less + 1/2 .. leq - 1/2;
+ *   in a gap of s cells from one such cell or end a to the next, b: less - 1/2 on the first w cells
+ *   after a, less + 1/2 on the last w before b, and less between,
+ *   with w = min(floor(share s / 2^20), (s - 1) / 2).
  *
- * What lies outside the window is one run on either side, a lump, with the least u that it can have.
- * A proposal of a lump, and a coin that float64 leaves open, are for the caller to decide, who calls
+ * If the node `divides`, drawn are a cell and a fraction, part / 2^32, at which its rows are divided,
+ * and a cell with rows has the position that lies so far between the first and the last of those above.
+ * The probability is proportional to base(o) e^(-c u), shared evenly by the fractions, of which those
+ * of an end are its own. Exactly so: runs of cells and fractions are proposed by integer bounds of their
+ * weights, and kept by coins (noise/choice.h).
+ *
+ * What lies outside the window is one run on either side, a lump, with the least u that it can have. A
+ * proposal of a lump, and a coin that float64 leaves open, are for the caller to decide, who calls
  * again if the proposal is not kept.
  */
 #ifndef DPF_DRAW_H
@@ -38,40 +46,52 @@ typedef struct {
     const int64_t *weight;
 } dpf_draw_base;
 
+/* Of the low end of a column leq may be unknown, of the high one less: -1. */
 typedef struct {
-    int64_t first, last;    /* cells */
+    int64_t cell, less, leq, part;
+} dpf_draw_end;
+
+typedef struct {
+    dpf_draw_end low, high; /* different cells */
     int64_t before, n;      /* rows before the window, and all rows */
-    int64_t whole;          /* t = whole + rest, */
-    double rest, more;      /* and more = 1 - rest, both to a relative 2^-53 */
-    double c;
+    int64_t under, over;    /* less of the first cell of the window and leq of the last, or -1 */
+    int64_t whole;          /* t = whole + rest / 2^64, from L - 1/2 to U + 1/2 */
+    uint64_t rest;
+    double c; /* for half a rank */
     int64_t share;
-    int narrow; /* whether there is a wider window, should lumps weigh much in this one */
+    int divides;
+    int narrow; /* whether more can be told, should lumps weigh much */
     dpf_draw_base base;
 } dpf_draw;
 
-/* Room for runs: 4 w + 3 of each, for w rows. */
+/* Room for runs: dpf_draw_runs of each. */
 typedef struct {
     double *distance;
-    int64_t *start, *end, *low, *high, *mass;
+    int64_t *start, *end, *low, *high, *mass, *begin, *size;
     uint64_t *total;
 } dpf_draw_room;
+
+static inline size_t dpf_draw_runs(size_t rows, int divides)
+{
+    return (divides ? 12 : 4) * rows + (divides ? 96 : 8);
+}
 
 #define DPF_DRAW_DONE 0
 #define DPF_DRAW_OPEN 1
 #define DPF_DRAW_LUMP 2
 #define DPF_DRAW_NARROW 3
 
-/* The cell, and where it is not decided, what is known of its run: it is kept with probability
- * mass e^(-c d) 2^scale / bound, d = u(o), or where t lies outside bottom .. top, the ranks that the
- * runs have, u(o) minus how far outside. */
+/* What is drawn; less and leq are of the cell, but not of one of a lump. Where it is not decided, it is
+ * kept with probability mass e^(-2 c u) 2^scale / bound: of an open coin u is (far + further / 2^64), and
+ * its word is told; for a lump the caller finds u, and draws a part. */
 typedef struct {
-    int64_t cell, low, high, mass, scale, bottom, top;
-    uint64_t bound, word; /* the word of an open coin */
+    int64_t cell, part, less, leq, mass, scale, far;
+    uint64_t further, bound, word;
 } dpf_draw_found;
 
-/* `rows` are w ascending cells of the whole column. -1 when they do not ascend, no cell is left, or
- * the target is not among the ranks of the window though cells lie beyond. */
-int dpf_draw_cell(const dpf_draw *in, const int64_t *rows, size_t w, dpf_words *words,
+/* `rows` are w ascending cells of the whole column, and among them are the rows on either side of the
+ * target. -1 when they do not ascend, or the target is not there. */
+int dpf_draw_node(const dpf_draw *in, const int64_t *rows, size_t w, dpf_words *words,
                   const dpf_draw_room *room, dpf_draw_found *found);
 
 #endif

@@ -8,21 +8,23 @@ from .rng import BitStream
 
 MOST_CELLS: int
 
-def draw_cell(
+def draw_node(
     rows: NDArray[np.int64],
     before: int,
     n: int,
-    first: int,
-    last: int,
+    low: tuple[int, int, int, int],
+    high: tuple[int, int, int, int],
     whole: int,
-    rest: float,
-    more: float,
+    rest: int,
     c: float,
     share: int,
+    divides: bool,
     base: Any,
     stream: BitStream | Script,
     narrow: bool = False,
-) -> tuple[int, tuple[int, int, int, int, int, int, int, int | None] | None] | None: ...
+    under: int = -1,
+    over: int = -1,
+) -> tuple[int, int, int, int, tuple[int, int, int, int, int | None] | None] | None: ...
 def cells(
     values: NDArray[np.float64], lo: float, hi: float, grid: float, first: int, last: int
 ) -> NDArray[np.int64]: ...

@@ -26,11 +26,15 @@ cdef extern from "statistics/draw.h" nogil:
         size_t spacings
         const double *spacing
         const int64_t *weight
+    ctypedef struct dpf_draw_end:
+        int64_t cell, less, leq, part
     ctypedef struct dpf_draw:
-        int64_t first, last, before, n, whole
-        double rest, more, c
+        dpf_draw_end low, high
+        int64_t before, n, under, over, whole
+        uint64_t rest
+        double c
         int64_t share
-        int narrow
+        int divides, narrow
         dpf_draw_base base
     ctypedef struct dpf_draw_room:
         double *distance
@@ -39,13 +43,16 @@ cdef extern from "statistics/draw.h" nogil:
         int64_t *low
         int64_t *high
         int64_t *mass
+        int64_t *begin
+        int64_t *size
         uint64_t *total
     ctypedef struct dpf_draw_found:
-        int64_t cell, low, high, mass, scale, bottom, top
-        uint64_t bound, word
+        int64_t cell, part, less, leq, mass, scale, far
+        uint64_t further, bound, word
     enum:
         DPF_DRAW_DONE, DPF_DRAW_OPEN, DPF_DRAW_LUMP, DPF_DRAW_NARROW
-    int dpf_draw_cell(const dpf_draw *given, const int64_t *rows, size_t w, dpf_words *words,
+    size_t dpf_draw_runs(size_t rows, int divides)
+    int dpf_draw_node(const dpf_draw *given, const int64_t *rows, size_t w, dpf_words *words,
                       const dpf_draw_room *room, dpf_draw_found *found)
 
 
@@ -53,37 +60,42 @@ cdef bint _plain(cnp.ndarray a):
     return a.ndim == 1 and a.flags.c_contiguous and a.flags.aligned
 
 
-def draw_cell(const int64_t[::1] rows not None, int64_t before, int64_t n, int64_t first,
-              int64_t last, int64_t whole, double rest, double more, double c, int64_t share,
-              base not None, stream not None, bint narrow=False):
-    """Draw a cell of ``first .. last``: a quantile by the exponential mechanism.
+cdef bint _end(dpf_draw_end end, int64_t n):
+    return -1 <= end.less <= n and -1 <= end.leq <= n and 0 <= end.part <= <int64_t>1 << 32
 
-    `rows` are the ascending cells of the ranks from ``before + 1`` on, of `n`. The target rank is
-    ``whole + rest``, and ``more = 1 - rest``. Ranks are counted by steps if `share` is negative, and
-    else by halves, and all rows are on the cells then (csrc/statistics/draw.h). `base` is a
-    `noise.grid.Base`. With `narrow` there is a wider window, which is asked for by None where too much
-    lies outside of this one.
 
-    Return ``(cell, None)``, or a cell that the caller has to decide, and of its run ``(low, high, mass,
-    scale, bound, bottom, top, word)``; the word is None where the ranks of the run are not known.
+def draw_node(const int64_t[::1] rows not None, int64_t before, int64_t n, low not None,
+              high not None, int64_t whole, uint64_t rest, double c, int64_t share, bint divides,
+              base not None, stream not None, bint narrow=False, int64_t under=-1, int64_t over=-1):
+    """Draw a cell of a node, and if it `divides` a part of the cell, by the exponential mechanism.
+
+    `rows` are the ascending cells of the ranks from ``before + 1`` on, of `n`. `low` and `high` are the
+    ends (csrc/statistics/draw.h), and the target is ``whole + rest / 2**64``; c is the rate of half a
+    rank. `base` is a `noise.grid.Base`. With `narrow` there is a wider window, or `under` and `over` can
+    be told, which is asked for by None where too much lies outside.
+
+    Return ``(cell, part, less, leq, None)``, or a cell that the caller has to decide, and instead of None
+    ``(mass, scale, bound, far, word)``; the word is None where the ranks of the cell are not known.
     """
     cdef dpf_words own
     cdef dpf_words *words = source(stream, &own)
     cdef dpf_draw given
     cdef dpf_draw_room room
     cdef dpf_draw_found found
-    cdef size_t w = rows.shape[0], most = 4 * w + 3
+    cdef size_t w = rows.shape[0], most = dpf_draw_runs(w, divides)
     cdef const int64_t *x = &rows[0] if w else NULL
     cdef cnp.ndarray spacing = base.spacing, weight = base.weights
     cdef int status
-    if not (first <= last and 0 <= before <= n - <int64_t>w and 0 <= rest <= 1 and 0 <= more <= 1
-            and 0 < c < INFINITY and share <= 1 << 19):
-        raise ValueError("the cells, ranks or rate are outside their limits")
-    if share >= 0 and w and not first <= x[0] <= x[w - 1] <= last:
-        raise ValueError("the rows must be on the cells")
-    given.first, given.last, given.before, given.n = first, last, before, n
-    given.whole, given.rest, given.more, given.c, given.share = whole, rest, more, c, share
-    given.narrow = narrow
+    given.low.cell, given.low.less, given.low.leq, given.low.part = low
+    given.high.cell, given.high.less, given.high.leq, given.high.part = high
+    if not (given.low.cell < given.high.cell and 0 <= before <= n - <int64_t>w and n <= 1 << 53
+            and -1 <= whole <= n and 0 < c < INFINITY and 0 <= share <= 1 << 19 and _end(given.low, n)
+            and _end(given.high, n) and given.low.less >= 0 and given.high.leq >= 0
+            and -1 <= under <= before and (over == -1 or before + <int64_t>w <= over <= n)):
+        raise ValueError("the ends, ranks or rate are outside their limits")
+    given.before, given.n, given.under, given.over = before, n, under, over
+    given.whole, given.rest, given.c, given.share = whole, rest, c, share
+    given.divides, given.narrow = divides, narrow
     given.base.shift, given.base.each, given.base.unit = base.shift, base.each, base.unit
     given.base.low, given.base.high = base.low, base.high
     given.base.octave, given.base.top = base.octave, base.top
@@ -93,27 +105,29 @@ def draw_cell(const int64_t[::1] rows not None, int64_t before, int64_t n, int64
     given.base.spacings = spacing.shape[0]
     given.base.spacing = <const double *>cnp.PyArray_DATA(spacing)
     given.base.weight = <const int64_t *>cnp.PyArray_DATA(weight)
-    if first < base.first or last > base.last:
+    if given.low.cell < base.first or given.high.cell > base.last:
         raise ValueError("the cells must be those of the base")
-    cdef int64_t *memory = <int64_t *>malloc(56 * most)
+    cdef int64_t *memory = <int64_t *>malloc(72 * most)
     if memory == NULL:
         raise MemoryError()
     room.start, room.end, room.low = memory, memory + most, memory + 2 * most
     room.high, room.mass = memory + 3 * most, memory + 4 * most
-    room.distance, room.total = <double *>(memory + 5 * most), <uint64_t *>(memory + 6 * most)
+    room.begin, room.size = memory + 5 * most, memory + 6 * most
+    room.distance, room.total = <double *>(memory + 7 * most), <uint64_t *>(memory + 8 * most)
     with nogil:
-        status = dpf_draw_cell(&given, x, w, words, &room, &found)
+        status = dpf_draw_node(&given, x, w, words, &room, &found)
     free(memory)
     check(words)
-    if status == DPF_DRAW_DONE:
-        return found.cell, None
     if status == DPF_DRAW_NARROW:
         return None
     if status < 0:
         raise ValueError("the rows must be ascending cells on either side of the target")
-    word = None if status == DPF_DRAW_LUMP else found.word
-    return found.cell, (found.low, found.high, found.mass, found.scale, found.bound, found.bottom,
-                        found.top, word)
+    told = None
+    if status != DPF_DRAW_DONE:
+        word = None if status == DPF_DRAW_LUMP else found.word
+        far = int(found.far) << 64 | int(found.further) if status == DPF_DRAW_OPEN else None
+        told = found.mass, found.scale, found.bound, far, word
+    return found.cell, found.part, found.less, found.leq, told
 
 
 def cells(const double[::1] values not None, double lo, double hi, double grid, int64_t first,

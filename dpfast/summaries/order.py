@@ -90,6 +90,11 @@ class Ranks:
         self._sorted = checks.flag("assume_sorted", assume_sorted)
         self._known: list[KnownRanks] = []
 
+    @property
+    def length(self) -> int | None:
+        """The number of rows, missing ones too, where no pass is needed to tell it."""
+        return self._source.length
+
     def window(
         self,
         rank_rule: Callable[[int], int],

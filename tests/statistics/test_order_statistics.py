@@ -20,6 +20,7 @@ from dpfast.statistics import parts, trimmed
 from dpfast.statistics.arguments import Arguments
 from dpfast.statistics.quantiles import api, exponential
 from dpfast.statistics.quantiles.api import one
+from dpfast.statistics.quantiles.draws import RANK
 from dpfast.statistics.quantiles.exponential import ExponentialExtreme, ExponentialQuantile
 from dpfast.statistics.quantiles.joint import spread
 from dpfast.summaries.cells import cells
@@ -110,8 +111,8 @@ def extreme(q, epsilon=EPSILON, neighbors="replace", last=4.0):
 
 def log_pmf(made, rows, rate=None):
     """Of the cells, all alike."""
-    target, rate = made.target(len(rows)), made.rate if rate is None else rate
-    return exact.interpolated(rows, target, rate, range(5), made.share)
+    target, rate = Fraction(made.target(len(rows)), RANK), made.rate if rate is None else rate
+    return exact.leaf([(x, 1) for x in rows], (0, 4), target, rate, made.step.share)
 
 
 def most_lost(pmfs, neighbors, some=False):
@@ -157,7 +158,7 @@ def test_quantiles_of_some_rows_cost_no_more(q):
     assert type(made) is ExponentialQuantile
     for factor, private in ((1, True), (2, False)):
         pmfs = {
-            r: exact.interpolated(r, made.target(len(r)), factor * made.rate, range(5), made.share)
+            r: exact.column(r, q, factor * made.rate, 4, made.step.share)
             for r in datasets(range(5), range(7))
         }
         assert (most_lost(pmfs, "replace", some=True) <= EPSILON + 1e-12) == private
@@ -254,8 +255,9 @@ def test_extremes_find_the_last_rows():
 def test_few_rows_have_the_middle_for_their_extremes():
     made = extreme(0)
     assert made.ranks == math.ceil(14 / Fraction(made.rate))
-    assert made.target(10) == Fraction(11, 2) == extreme(1).target(10)
-    assert made.target(1000) == made.ranks and extreme(1).target(1000) == 1001 - made.ranks
+    assert made.target(10) == 5 * RANK == extreme(1).target(10)
+    inside = made.ranks * RANK - RANK // 2
+    assert made.target(1000) == inside and extreme(1).target(1000) == 1000 * RANK - inside
 
 
 # ---- What is released, but for the noise. ----

@@ -25,6 +25,7 @@ from dpfast.sources import people as ids_of_rows
 from dpfast.sources.people import apart, checked
 from dpfast.statistics import arguments
 from dpfast.statistics.people import People
+from dpfast.statistics.quantiles.draws import PARTS
 from dpfast.statistics.quantiles.exponential import ExponentialQuantile
 from dpfast.statistics.quantiles.joint import ExponentialRange
 from dpfast.statistics.quantiles.smooth import SmoothQuantile
@@ -94,7 +95,8 @@ def test_noise_is_that_of_a_person_with_k_rows(k):
         assert table.noise.within(0.05) == pytest.approx(found.within(0.05) * k, rel=1e-6)
     # Under add-remove a person moves a rank by D = k max(q, 1 - q).
     made = quoted(dp.quantile, X, q=0.3, **BOUNDS, epsilon=0.7, ids=IDS, max_rows=k).inner
-    assert made.rate == float_down(Fraction(7, 10) / (2 * k * Fraction(7, 10)))
+    most = 1 - Fraction(made.step.place, PARTS)
+    assert made.rate == float_down(Fraction(7, 10) / (2 * k * most))
 
 
 def test_one_row_a_person_is_the_plain_function():

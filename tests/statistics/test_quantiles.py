@@ -14,7 +14,7 @@ from dpfast.errors import ArgumentError, ArgumentTypeError
 from dpfast.noise.grid import Base, public_grid
 from dpfast.statistics.arguments import Arguments
 from dpfast.statistics.quantiles.api import many, one
-from dpfast.statistics.quantiles.draws import Column, choose, divide
+from dpfast.statistics.quantiles.draws import PARTS, Column, Step, draw
 from dpfast.statistics.quantiles.exponential import ExponentialQuantile
 from dpfast.statistics.quantiles.joint import JointQuantiles
 from dpfast.statistics.quantiles.recursive import RecursiveQuantiles
@@ -23,7 +23,6 @@ from dpfast.summaries.order import Ranks
 
 from ..reference.noise import base as twin
 from ..reference.statistics import exponential_quantiles as reference
-from ..reference.statistics import recursive_quantiles as recursive
 from ..support.pairwise import quick_rows
 from .test_exponential_quantiles import LEVEL, p_value
 
@@ -222,21 +221,6 @@ def test_a_tie_is_found(neighbors):
     assert np.mean(np.array(got) == middle) > 0.03
 
 
-def based(data, target, c, base, parts=None):
-    """{cell, or (cell, part)}: probability, by definition."""
-    first, last = min(base), max(base)
-    q, found = target / len(data), {}
-    rows = [(math.floor(x), 1) for x in data]  # every row is put on a cell
-    for cell in range(first, last + 1):
-        if parts is None:
-            found[cell] = base[cell] * math.exp(-c * reference.utilities(rows, q, [cell])[0])
-        else:
-            u = recursive.divided_utilities(rows, q, [cell], parts)
-            found |= {(cell, j): base[cell] * math.exp(-c * x) for j, x in enumerate(u)}
-    total = math.fsum(found.values())
-    return {k: w / total for k, w in found.items()}
-
-
 DATA = [400.0, 700.5, 6901.0, 6901.0, 7004.0, 9200.0, 11_500.5, 15_999.0]
 LAST = (1 << 14) - 1
 #: Where bins of cells begin: those of the rows, and parts of the gaps.
@@ -251,29 +235,23 @@ def in_bins(pmf):
     return found
 
 
-@quick_rows(2)
-@pytest.mark.parametrize("share", [-1, 1 << 17])
+#: The draw of a median, at a rate of 0.8.
+STEP = Step(PARTS // 2, 0, 0.8, 1 << 17)
+
+
 @pytest.mark.parametrize("cut", [1.0, 28.0])
-def test_draws_of_one_quantile_have_the_base(cut, share):
+def test_draws_of_one_quantile_have_the_base(cut):
     """With windows that leave most of the rows out, too: then cells of a lump are drawn."""
-    c, target = 0.8, F(3)
-    base = Base(0, LAST, 1.0)
+    n, base = len(DATA), Base(0, LAST, 1.0)
     column = Column(Ranks(np.array(DATA)), 0.0, float(LAST), 1.0, base)
+    rows = [(math.floor(x), 1) for x in DATA]
 
     def law(weights):
-        if share < 0:
-            return in_bins(based(DATA, target, c, weights))
-        rows = list(map(math.floor, DATA))
-        cells = range(LAST + 1)
-        log = reference.interpolated(rows, target, c, cells, share, weights)
-        return in_bins(dict(zip(cells, np.exp(log), strict=True)))
+        log = reference.leaf(rows, (0, LAST), F(n, 2), STEP.rate, STEP.share, weights)
+        return in_bins(dict(enumerate(np.exp(log))))
 
-    stream = rng(5).stream()
-    seen = in_bins(
-        Counter(
-            choose(column, target, c, (0, LAST), stream, share=share, cut=cut) for _ in range(3000)
-        )
-    )
+    ends, stream = column.ends(n), rng(5).stream()
+    seen = in_bins(Counter(draw(column, ends, STEP, n, stream, cut=cut).cell for _ in range(3000)))
     assert p_value(seen, law(twin.weights(base, 0, LAST))) > LEVEL
     assert p_value(seen, law(dict.fromkeys(range(LAST + 1), 1))) < LEVEL
 
@@ -282,21 +260,22 @@ def test_draws_of_one_quantile_have_the_base(cut, share):
 @pytest.mark.parametrize("cut", [1.0, 28.0])
 def test_draws_that_divide_the_rows_have_the_base(cut):
     data = [x if x < 6901 or x > 7004 else 6901.0 for x in DATA]
-    c, target, parts, base = 0.8, F(3), 3, Base(0, LAST, 1.0)
+    n, parts, base = len(data), 12, Base(0, LAST, 1.0)
     column = Column(Ranks(np.array(data)), 0.0, float(LAST), 1.0, base)
-    law, stream, seen = Counter(), rng(6).stream(), Counter()
+    rows = [(math.floor(x), 1) for x in data]
+    on = {x for x, _ in rows}
+    ends, stream, law, seen = column.ends(n), rng(6).stream(), Counter(), Counter()
 
-    def key(cell, j):  # without rows the parts are alike
-        return bisect_right(BINS, cell), j if cell in map(math.floor, data) else 0
+    def key(cell, third):  # without rows the parts are alike
+        return bisect_right(BINS, cell), third if cell in on else 0
 
-    for (cell, j), p in based(data, target, c, twin.weights(base, 0, LAST), parts).items():
-        law[key(cell, j)] += p
+    weights = twin.weights(base, 0, LAST)
+    log = reference.divided(rows, (0, LAST), F(n, 2), STEP.rate, STEP.share, parts, weights)
+    for i, p in enumerate(np.exp(log)):
+        law[key(i // parts, i % parts * 3 // parts)] += p
     for _ in range(3000):
-        cell, p = divide(
-            column, target, c, (0, LAST), (F(0), F(len(data))), stream, parts=parts, cut=cut
-        )
-        less, leq = sum(x < cell for x in data), sum(x < cell + 1 for x in data)
-        seen[key(cell, int((p - less) / (leq - less) * parts) if leq > less else 0)] += 1
+        end = draw(column, ends, STEP, n, stream, divides=True, cut=cut)
+        seen[key(end.cell, end.part * 3 // PARTS)] += 1
     assert p_value(seen, law) > LEVEL
 
 

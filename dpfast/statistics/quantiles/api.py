@@ -102,7 +102,7 @@ def quantile(
     ``base(o) exp(-epsilon u(o) / (2 D))``. Its rank is that of the rows at it (each row counts as
     the point of the grid at or next below it), and in a gap between rows of ranks i and i + 1 it is
     i near the first, i + 1 near the second and i + 1/2 between. ``u(o)`` is the distance of that
-    rank from ``q (n - 1) + 1``. A replaced row changes ``u`` by at most D = 1, an added one by at
+    rank from ``q (n - 1) + 1``, with q as a multiple of ``2**-32``. A replaced row changes ``u`` by at most D = 1, an added one by at
     most D = max(q, 1 - q) (proof: ``dpfast/statistics/quantiles/exponential.py``), so this is
     `epsilon`-DP (McSherry and Talwar, FOCS 2007; for quantiles Smith, STOC 2011) and of bounded
     range, at less than ``epsilon**2 / 8`` in zCDP (Cesar and Rogers, ALT 2021; exactly:
@@ -298,7 +298,7 @@ def quantiles(
     `dpfast.privacy.Draws`).
 
     ``method="recursive"`` draws the middle quantile, splits the rows at it, and goes on on either
-    side (Kaplan, Schnapp and Stemmer, ICML 2022). The draws have the base measure of
+    side (Kaplan, Schnapp and Stemmer, ICML 2022). The draws have the ranks and the base measure of
     ``dpfast.quantile(..., method="exponential")``, which favors round numbers. Each of the
     ``floor(log2 m) + 1`` levels takes an equal part of the loss; ties are divided so that a row
     counts once a level (``dpfast/statistics/quantiles/recursive.py`` has the proof).
@@ -371,7 +371,13 @@ def quantiles(
     loss, beside = (epsilon, 0, rho), (nan, where, ids, max_rows, budget, rng)
     asked = Arguments(bounds, *loss, neighbors, None, "auto", method, *beside)
     view = read_column(data, asked.relation, where, asked.ids)
-    mechanism = settled(asked, lambda part: many(qs, part, assume_sorted), view.where)
+    try:
+        if type(bounds) is not tuple or type(qs) not in (list, tuple):
+            raise TypeError
+        own: tuple[Any, ...] = epsilon, rho, asked.relation, method, nan, assume_sorted
+        mechanism: Mechanism[Any] = _several(*own, *bounds, *qs)
+    except Exception:  # as in `one`; or bounds that are to be found
+        mechanism = settled(asked, lambda part: many(qs, part, assume_sorted), view.where)
     return asked.release(view, mechanism)
 
 
@@ -740,6 +746,22 @@ def many(qs: Any, asked: Arguments, assume_sorted: Any) -> RecursiveQuantiles | 
     trusted = checks.flag("assume_sorted", assume_sorted)
     kind = MANY[checks.choice("method", asked.method, MANY)]
     return kind(wanted, *interval, relation, policy, pure(asked.loss), trusted)
+
+
+@lru_cache(maxsize=256, typed=True)
+def _several(
+    epsilon: Any,
+    rho: Any,
+    relation: Any,
+    method: Any,
+    nan: Any,
+    trust: Any,
+    lo: Any,
+    hi: Any,
+    *qs: Any,
+) -> RecursiveQuantiles | JointQuantiles:
+    asked = Arguments((lo, hi), epsilon, 0, rho, relation, None, "auto", method, nan)
+    return many(list(qs), asked, trust)
 
 
 def _wanted(qs: Any) -> tuple[Fraction, ...]:

@@ -3,26 +3,22 @@
 A cell ``o`` stands for the number ``o * grid``. Every row is on the cell at or next below its
 value, or on the first or last cell if it is outside; so a tie of values is a tie on a cell. What
 counts of a column are the numbers ``less(o)`` and ``leq(o)`` of rows on lower cells, and of these
-and the rows on o. All cells between two neighboring rows have one utility, so they make one
-weighted run, and `noise.choice.Weights` draws among runs exactly. What a cell weighs before
-the data are seen is `noise.grid.Base`; the distributions below are relative to it.
+and the rows on o. A draw is one of a node, a range of cells with its rows; what positions its cells
+have, and how it is drawn, is said in ``csrc/statistics/draw.h``. What a cell weighs before the data
+are seen is `noise.grid.Base`.
 
-Only the runs at ranks within some K of the target are looked at. The cells on either side of them
+Only the rows at ranks within some K of the target are looked at. The cells on either side of them
 make one run each, a lump, with the least distance that any of its cells can have. A lump is
 proposed about once in 2**40 draws; then one of its cells is picked, its rows are counted
 by a pass, and it is kept with the probability that its own distance gives. That is rejection
 sampling, so the distribution does not depend on K.
-
-`choose` treats all ranks of a tie as one. `divide` also says where in a tie to divide it: it draws
-a pair of a cell and one of its `parts` parts, over which the rows of the cell are spread evenly.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from fractions import Fraction
-from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -30,10 +26,9 @@ from numpy.typing import NDArray
 
 from ..._kernels.rng import BitStream
 from ..._kernels.statistics import cells as cells_of
-from ..._kernels.statistics import draw_cell
+from ..._kernels.statistics import draw_node
 from ...noise import grid as _grid
-from ...noise.choice import Weights, below, decide
-from ...noise.distributions.exact import Tail, nearest_double
+from ...noise.choice import below, decide
 from ...noise.grid import Base
 from ...summaries.order import Ranks, Window
 from ...summaries.order_statistics import least_from
@@ -42,12 +37,51 @@ from ...summaries.order_statistics import least_from
 CUT = 40 * math.log(2)
 #: The same for a window that is tried first.
 HALF_CUT = CUT / 2
-#: Parts of a cell among which `divide` draws.
-PARTS = 1 << 40
-#: Ranks by steps; see `choose`.
-STEPS = -1
+#: Fractions of a cell are ``part / PARTS``.
+PARTS = 1 << 32
+#: Targets are in units of this part of a rank.
+RANK = 1 << 64
 #: Stands for a number of ranks beyond all data.
 FARTHEST = 1 << 60
+
+
+class End(NamedTuple):
+    """A cell that a node ends with, and where its rows are divided.
+
+    `less` and `leq` are how many rows are on lower cells, and on these and the cell; -1 for what is
+    not known of the first and the last cell of a column. Below the end are `part` of `PARTS` of
+    each row on the cell.
+    """
+
+    cell: int
+    less: int
+    leq: int
+    part: int
+
+    @property
+    def position(self) -> int:
+        """Return how many rows are below, in `PARTS`."""
+        if self.part in (0, PARTS):
+            return (self.leq if self.part else self.less) * PARTS
+        return self.less * PARTS + (self.leq - self.less) * self.part
+
+
+class Step(NamedTuple):
+    """Public numbers of a draw: of the quantile at `place` of `PARTS` in its node.
+
+    A `shift`, in `RANK`, is added to the target. `rate` is c, and `share` the d of
+    `statistics.quantiles.exponential`, by 2**20.
+    """
+
+    place: int
+    shift: int
+    rate: float
+    share: int
+
+    def target(self, low: End, high: End) -> int:
+        """Return the target between two ends, in `RANK`, or up to half a rank outside."""
+        a, b = low.position, high.position
+        return a * PARTS + self.place * (b - a) + self.shift
 
 
 def width(c: float, total: int, cut: float = CUT) -> int:
@@ -99,7 +133,7 @@ class Column:
         """Return the cells of the ranks round that of a rule; the last ones are cached."""
         if self._seen is not None:
             rank, width, window = self._seen
-            if width == reach and (not window.n or rule(window.n) == rank):
+            if len(window.values) == window.n or (width == reach and rule(window.n) == rank):
                 return window
         window = self.ranks.window(rule, reach, self.cells)
         self._seen = rule(window.n) if window.n else 0, reach, window
@@ -115,22 +149,13 @@ class Column:
         """Count the rows, of `n`, on cells below `cell`, and with those on it."""
         return self.less(cell, n), self.less(cell + 1, n)
 
-    def halves(self, cell: int, n: int, share: int) -> tuple[int, int]:
-        """Return the interval of ranks that a cell has, by halves (csrc/statistics/draw.h).
+    def ends(self, n: int) -> tuple[End, End]:
+        """Return the ends of the node of all cells and all `n` rows."""
+        return End(self.first, 0, -1, 0), End(self.last, -1, n, PARTS)
 
-        `n` is the number of rows. It takes passes.
-        """
-        less, leq = self.counts(cell, n)
-        if less < leq:
-            return 2 * less + 2, 2 * leq
-        low, high = self.first - 1, self.last + 1
-        if less:
-            low = int(self.ranks.window(lambda _: less, 0, self.cells).values[0])
-        if less < n:
-            high = int(self.ranks.window(lambda _: less + 1, 0, self.cells).values[0])
-        near = min(share * (high - low) >> 20, (high - low - 1) // 2)
-        rank = 2 * less + (0 if cell - low <= near else 2 if high - cell <= near else 1)
-        return rank, rank
+    def neighbor(self, rank: int) -> int:
+        """Return the cell of the row of a rank; it takes a pass."""
+        return int(self.ranks.window(lambda _: rank, 0, self.cells).values[0])
 
     def marks(self, value: Any) -> tuple[float, float]:
         """Return where the cell of a value begins and ends."""
@@ -150,123 +175,6 @@ def _cells_of_integers(x: NDArray[Any], grid: float) -> NDArray[np.int64]:
     return cells
 
 
-class _Runs(NamedTuple):
-    """Runs of cells, ascending; run i is the cells from ``start[i]`` to ``end[i]``.
-
-    At the first run if `low_lump`, and at the last if `high_lump`, the ranks are unknown: those
-    told are the nearest to the target that any of the cells can have. `tie` are the runs of one
-    cell that rows are at.
-    """
-
-    start: NDArray[np.int64]
-    end: NDArray[np.int64]
-    less: NDArray[np.int64]
-    leq: NDArray[np.int64]
-    tie: NDArray[np.bool_]
-    low_lump: bool
-    high_lump: bool
-    n: int
-
-    def lump(self, run: int) -> bool:
-        return (self.low_lump and run == 0) or (self.high_lump and run == len(self.start) - 1)
-
-
-class _Distances:
-    """Distances ``max(0, less - target, target - leq)`` of ascending runs.
-
-    Those of the runs before `under` are ``target - leq``, those of the runs from `over` on
-    ``less - target``, and between them they are 0.
-    """
-
-    __slots__ = ("leq", "less", "over", "target", "under")
-
-    def __init__(self, less: NDArray[np.int64], leq: NDArray[np.int64], target: Fraction) -> None:
-        self.less, self.leq, self.target = less, leq, target
-        whole = target.numerator // target.denominator
-        self.under = int(leq.searchsorted(whole, "right"))
-        self.over = int(less.searchsorted(whole, "right"))
-
-    def exact(self, run: int) -> Fraction:
-        """Return the distance of a run."""
-        if run < self.under:
-            return self.target - int(self.leq[run])
-        return int(self.less[run]) - self.target if run >= self.over else Fraction(0)
-
-    def least(self) -> Fraction | None:
-        """Return the least distance, if there are any."""
-        if self.under < self.over:
-            return Fraction(0)
-        ends = [i for i in (self.under - 1, self.over) if 0 <= i < len(self.less)]
-        return min(map(self.exact, ends), default=None)
-
-    def above(self, least: Fraction) -> NDArray[np.float64]:
-        """Return the distances above `least`, to a relative 2**-51.
-
-        Two numbers of one sign are added. None of them is below `least`, so where one is 0, `least`
-        is 0.
-        """
-        out = np.zeros(len(self.less))
-        if self.under:
-            whole, rest = _split(self.target - least)
-            np.subtract(whole, self.leq[: self.under], out=out[: self.under])
-            out[: self.under] += rest
-        if self.over < len(out):
-            whole, rest = _split(-self.target - least)
-            np.add(whole, self.less[self.over :], out=out[self.over :])
-            out[self.over :] += rest
-        return out
-
-
-def _split(x: Fraction) -> tuple[int, float]:
-    """Return the floor of a number, and the rest."""
-    whole, rest = divmod(x.numerator, x.denominator)
-    return whole, rest / x.denominator
-
-
-def _survey(
-    column: Column, target: Fraction, c: float, cells: tuple[int, int], cut: float
-) -> _Runs:
-    """Return the runs of cells, with the ranks of a tie that the window cuts."""
-    a, b = cells
-    middle = max(1, math.ceil(target))
-    reach = width(c, column.base.weight(a, b), cut)
-    window = column.look(lambda n: min(middle, n), reach)
-    rows, before, n = window.values, window.first - 1, window.n
-    # Where the rows on a cell begin, and where the last of them ends.
-    new = np.empty(len(rows) + 1, np.bool_)
-    new[0] = new[-1] = len(rows) > 0
-    np.not_equal(rows[1:], rows[:-1], out=new[1:-1])
-    edges = new.nonzero()[0]
-    at = rows[edges[:-1]]
-    rank = edges + before if len(edges) else np.zeros(1, np.int64)
-    if len(at):
-        # Ranks that the window cuts off the first and the last cell are counted, or if those are of
-        # no interest, the cells are left to the lumps.
-        if a <= at[-1] <= b and rank[-1] < n:
-            if len(at) > 1 and rank[-2] >= target and (rank[-1] - rank[-2]) * c <= 1:
-                at, rank = at[:-1], rank[:-1]
-            else:
-                rank[-1] = column.less(int(at[-1]) + 1, n)
-        if a <= at[0] <= b and rank[0] > 0:
-            if len(at) > 1 and rank[1] <= target and (rank[1] - rank[0]) * c <= 1:
-                at, rank = at[1:], rank[1:]
-            else:
-                rank[0] = column.less(int(at[0]), n)
-    # By turns the gap before a cell that rows are on, and that cell; at last the gap after all.
-    cell, ranks = np.repeat(at, 2), np.repeat(rank, 2)
-    start, end = np.concatenate([[a], cell]), np.concatenate([cell, [b]])
-    start[2::2] += 1
-    end[:-1:2] -= 1
-    if len(at) and not a <= at[0] <= at[-1] <= b:
-        np.maximum(start, a, out=start)
-        np.minimum(end, b, out=end)
-    some = start <= end
-    low, high = bool(rank[0] > 0 and some[0]), bool(rank[-1] < n and some[-1])
-    here = some.nonzero()[0]
-    less, leq, tie = ranks[:-1], ranks[1:], here % 2 == 1
-    return _Runs(start[here], end[here], less[here], leq[here], tie, low, high, n)
-
-
 def inner(rows: int, at: int, reach: int) -> tuple[int, int]:
     """Return where the rows of a window that is tried first begin and end.
 
@@ -277,196 +185,124 @@ def inner(rows: int, at: int, reach: int) -> tuple[int, int]:
     return max(0, at - 1 - reach), min(rows, at + reach)
 
 
-def choose(
+def draw(
     column: Column,
-    target: Fraction,
-    c: float,
-    cells: tuple[int, int],
+    ends: tuple[End, End],
+    step: Step,
+    n: int,
     stream: BitStream,
     *,
-    share: int = STEPS,
+    divides: bool = False,
+    target: int | None = None,
     reach: int | None = None,
     cut: float = CUT,
-) -> int:
-    """Draw a cell ``o`` of ``cells = (first, last)`` with probability proportional to exp(-c u(o)).
+) -> End:
+    """Draw a cell of a node of a column of `n` rows, and if it `divides`, a part of the cell.
 
-    By steps ``u(o) = max(0, less(o) - target, target - leq(o))``: the target is a rank position,
-    from 0 to n, and not outside the ranks that the cells have. With a `share`, which takes all
-    cells of the column, u is the distance from the target of the cell's interval of ranks
-    (csrc/statistics/draw.h). `reach` is how many ranks either way to look at, if that is known.
+    `target`, in `RANK`, is that of the step if left out. `reach` is how many ranks either way to
+    look at, if that is known. The end that is returned tells ranks only where it divides.
     """
-    a, b = cells
-    if a == b:
-        return a
-    base, middle = column.base, max(1, math.ceil(target))
+    low, high = ends
+    if low.cell == high.cell:
+        part = low.part + (step.place * (high.part - low.part) >> 32)
+        return End(low.cell, max(low.less, high.less), max(low.leq, high.leq), part)
+    if target is None:
+        target = step.target(low, high)
+    whole, rest = divmod(target, RANK)
+    middle = min(max(1, whole + 1), n)
     if reach is None:
-        reach = width(c, base.weight(a, b), cut)
+        reach = width(step.rate, column.base.total, cut) + 1
     window = column.look(lambda n: min(middle, n), reach)
-    rows, before, n = window.values, window.first - 1, window.n
-    skip, stop = inner(len(rows), min(middle, n) - before, width(c, n + 1, HALF_CUT) + 1)
-    narrow = cut == CUT and 4 * (stop - skip) < 3 * len(rows)
-    unit = 1 if share < 0 else 2
-    whole, rest = divmod(unit * target.numerator, target.denominator)
-    one, rate = target.denominator, c / unit
-    while True:
-        seen = (rows[skip:stop], before + skip) if narrow else (rows, before)
-        drawn = draw_cell(
-            *seen, n, a, b, whole, rest / one, (one - rest) / one, rate, share, base, stream, narrow
-        )
-        if drawn is None:
-            narrow = False
-            continue
-        cell, run = drawn
-        if run is None:
-            return cell
-        low, high, mass, scale, bound, bottom, top, word = run
-        if word is None:
-            known = column.counts if share < 0 else partial(column.halves, share=share)
-            low, high = known(cell, n)
-            word = stream.word()
-        aim = unit * target
-        least = max(Fraction(0), bottom - aim, aim - top)
-        distance = max(Fraction(0), low - aim, aim - high) - least
-        if decide(word, rate, distance, stream, mass, bound, scale):
-            return cell
+    few = 0 if cut != CUT else width(step.rate, n + 1, HALF_CUT) + 1
+    for view in _views(column, window, ends, middle, few, divides):
+        given = view.rows, view.before, n, view.low, view.high, whole, rest, step.rate / 2
+        more = view.narrow, view.under, view.over
+        while True:
+            drawn = draw_node(*given, step.share, divides, column.base, stream, *more)
+            if drawn is None:
+                break
+            cell, part, less, leq, told = drawn
+            end = End(cell, less, leq, part)
+            if told is None:
+                return end
+            mass, scale, bound, far, word = told
+            if word is None:
+                end, far = _counted(column, view, step.share, target, cell, n, divides, stream)
+                word = stream.word()
+            if decide(word, step.rate, Fraction(far, RANK), stream, mass, bound, scale):
+                return end
+    raise AssertionError("the last view is not narrow")
 
 
-def _keep(
-    weights: Weights, proposal: NDArray[np.int64], distance: Fraction, stream: BitStream
-) -> bool:
-    near = np.array([nearest_double(distance)])
-    return bool(weights.keep(proposal, near, lambda _: distance, stream)[0])
+class _View(NamedTuple):
+    """What of a column to draw by; see `draw_node`."""
+
+    low: End
+    high: End
+    rows: NDArray[np.int64]
+    before: int
+    narrow: bool = False
+    under: int = -1
+    over: int = -1
 
 
-class _Block(NamedTuple):
-    """Parts ``begin .. end - 1`` of a cell whose rows have the rank positions `low` to `high`."""
-
-    cell: int
-    low: Fraction
-    high: Fraction
-    begin: int
-    end: int
-
-
-def divide(
+def _views(
     column: Column,
-    target: Fraction,
-    c: float,
-    cells: tuple[int, int],
-    ends: tuple[Fraction, Fraction],
+    window: Window,
+    ends: tuple[End, End],
+    middle: int,
+    few: int,
+    divides: bool,
+) -> Iterator[_View]:
+    """Return a few rows, if told how many, all of a window, and all with what it cuts counted."""
+    rows, before, n = window.values, window.first - 1, window.n
+    low, high = ends
+    if few:
+        skip, stop = inner(len(rows), middle - before, few)
+        if 4 * (stop - skip) < 3 * len(rows):
+            yield _View(low, high, rows[skip:stop], before + skip, True)
+    after = before + len(rows)
+    if not divides or len(rows) == n:
+        yield _View(low, high, rows, before)
+        return
+    yield _View(low, high, rows, before, True)
+    first, last = int(rows[0]), int(rows[-1])
+    under = column.less(first, n) if before else -1
+    over = column.less(last + 1, n) if after < n else -1
+    if last == low.cell and low.leq < 0:
+        low = low._replace(leq=over)
+    if first == high.cell and high.less < 0:
+        high = high._replace(less=under)
+    yield _View(low, high, rows, before, False, under, over)
+
+
+def _counted(
+    column: Column,
+    view: _View,
+    share: int,
+    target: int,
+    cell: int,
+    n: int,
+    divides: bool,
     stream: BitStream,
-    *,
-    parts: int = PARTS,
-    cut: float = CUT,
-) -> tuple[int, Fraction]:
-    """Draw a cell ``o`` of `cells` and a rank position in it, to divide the rows at.
-
-    Drawn are a cell and a part ``j`` of 0 .. parts - 1, with probability proportional to
-    ``exp(-c |p - target|)``, where p is the position of the part:
-
-        p = l + (j + 1/2) / parts (h - l),   l = max(less(o), ends[0]),   h = min(leq(o), ends[1])
-
-    So a row at the cell ``o`` that is drawn counts as (j + 1/2) / parts of a row below p. What is
-    returned is ``(o, p)``.
-    """
-    a, b = cells
-    bottom, top = ends
-    runs = _survey(column, target, c, cells, cut)
-
-    def interval(less: int, leq: int) -> tuple[Fraction, Fraction]:
-        return max(Fraction(less), bottom), min(Fraction(leq), top)
-
-    # A tie of few ranks is one run, thinned. One of many ranks is cut up into blocks, and so is one
-    # that the ends may have cut.
-    edge = (runs.start == a) | (runs.start == b)
-    apart = runs.tie & (edge | ((runs.leq - runs.less) * c > 2))
-    blocks: list[_Block] = []
-    for run in np.flatnonzero(apart).tolist():
-        low, high = interval(int(runs.less[run]), int(runs.leq[run]))
-        blocks += _blocks(int(runs.start[run]), low, high, target, c, parts)
-    whole = np.flatnonzero(~apart)
-    distances = _Distances(runs.less[whole], runs.leq[whole], target)
-
-    def position(block: _Block, part: int) -> Fraction:
-        return block.low + Fraction(2 * part + 1, 2 * parts) * (block.high - block.low)
-
-    def nearest(block: _Block) -> Fraction:
-        p, q = position(block, block.begin), position(block, block.end - 1)
-        return max([Fraction(0), p - target, target - q])
-
-    near = [nearest(block) for block in blocks]
-    plain = distances.least()
-    least = min(near if plain is None else [plain, *near])
-    # A block has less than the weight of a cell. To `Weights` it is a cell that is farther away,
-    # not quite as far as its true weight would have it, and a second coin makes up for the rest.
-    share = [Fraction(block.end - block.begin, parts) for block in blocks]
-    farther = [
-        (nearest_double(d - least) + max(0.0, -math.log(s) - 2**-40) / c) * (1 - 2**-40)
-        for d, s in zip(near, share, strict=True)
-    ]
-    start = np.concatenate([runs.start[whole], np.array([b.cell for b in blocks], np.int64)])
-    end = np.concatenate([runs.end[whole], start[len(whole) :]])
-    mass = column.base.mass(start, end)
-    weights = Weights(np.concatenate([distances.above(least), farther]), c, mass)
-    while True:
-        proposal = weights.propose(1, stream)
-        i = int(proposal[0])
-        if i >= len(whole):
-            i -= len(whole)
-            block = blocks[i]
-            p = position(block, block.begin + below(block.end - block.begin, stream))
-            pretended = Fraction(farther[i])
-            more = abs(p - target) - least - pretended
-            if _keep(weights, proposal, pretended, stream) and _thin(c, more, share[i], stream):
-                return block.cell, p
-            continue
-        run = int(whole[i])
-        cell = column.base.draw(int(start[i]), int(end[i]), int(mass[i]), stream)
-        less, leq = int(runs.less[run]), int(runs.leq[run])
-        distance = distances.exact(i) - least
-        p = Fraction(less)
-        if runs.lump(run):
-            less, leq = column.counts(cell, runs.n)
-        if runs.lump(run) or runs.tie[run]:
-            block = _Block(cell, *interval(less, leq), 0, parts)
-            p = position(block, below(parts, stream))
-            distance = abs(p - target) - least
-        if _keep(weights, proposal, distance, stream):
-            return cell, p
-
-
-def _blocks(
-    cell: int, low: Fraction, high: Fraction, target: Fraction, c: float, parts: int
-) -> list[_Block]:
-    """Return the parts of a cell, in blocks that grow with the distance from the target.
-
-    The first has about 1 / c ranks, the next twice as many, and so on: the distances in a block are
-    like the least of them, or have no weight.
-    """
-    ranks = high - low
-    if ranks == 0:
-        return [_Block(cell, low, high, 0, parts)]
-    middle = min(max(math.ceil((target - low) / ranks * parts - Fraction(1, 2)), 0), parts)
-    least = max(1, min(parts, math.ceil(parts / (Fraction(c) * ranks))))
-    result = []
-    for sign, size in ((-1, middle), (1, parts - middle)):
-        done, step = 0, least
-        while done < size:
-            stop = min(done + step, size)
-            span = (middle - stop, middle - done) if sign < 0 else (middle + done, middle + stop)
-            result.append(_Block(cell, low, high, *span))
-            done, step = stop, 2 * step
-    return result
-
-
-def _thin(c: float, distance: Fraction, share: Fraction, stream: BitStream) -> bool:
-    """Flip a coin of probability share exp(-c distance); the distance may be below 0."""
-    x = Fraction(c) * distance
-    extra = (abs(x.numerator) // x.denominator).bit_length()
-
-    def probability(mp: Any) -> Any:
-        with mp.extraprec(extra):
-            power = mp.exp(-mp.mpf(x.numerator) / x.denominator)
-        return power * share.numerator / share.denominator
-
-    return Tail(stream.word(), stream.word).below(probability)
+) -> tuple[End, int]:
+    """Return a cell of a lump, with a part, and its distance from the target; it takes passes."""
+    low, high = view.low, view.high
+    less, leq = column.counts(cell, n)
+    outer = cell in (low.cell, high.cell)
+    if not outer and less == leq:
+        a = max(column.neighbor(less), low.cell) if less else low.cell
+        b = min(column.neighbor(less + 1), high.cell) if less < n else high.cell
+        near = min(share * (b - a) >> 20, (b - a - 1) // 2)
+        half = -1 if cell - a <= near else int(b - cell <= near)
+        return End(cell, less, leq, 0), abs((2 * less + half) * RANK // 2 - target)
+    first = low.part if cell == low.cell else 0
+    stop = high.part if cell == high.cell else PARTS
+    start, ranks = (2 * less, leq - less) if outer else (2 * less + 1, leq - less - 1)
+    if divides:
+        first = stop = first + below(max(1, stop - first), stream)
+    nearest = start * RANK // 2 + ranks * first * PARTS
+    farthest = start * RANK // 2 + ranks * stop * PARTS
+    return End(cell, less, leq, first if divides else 0), max(
+        0, nearest - target, target - farthest
+    )

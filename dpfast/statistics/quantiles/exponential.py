@@ -10,37 +10,53 @@ and a loss too small for float64, so nothing has been spent by then. `cells` (fi
 and `rate` tell the public numbers that were chosen, for a comparison of methods.
 
 Every row is first put on the cell of the public grid at or next below it, a change of each row
-by itself and of at most about ``2**-40`` of the range; so ties of values are ties on a cell. A
-candidate is a cell ``o`` of ``first .. last``. It has an interval of ranks:
+by itself and of at most about ``2**-40`` of the range; so ties of values are ties on a cell.
 
-* where rows are on it, those of these rows, from ``#{x < o} + 1`` to ``#{x <= o}``;
-* else one rank, ``i + h``, with i = ``#{x < o}``, and h = 0, 1/2 or 1 by its place in the gap from
-  the next cell a below that rows are on to the next one b above (or ``first - 1`` and ``last + 1``
-  beyond all rows): 0 if ``o - a <= w``, 1 if ``b - o <= w`` and 1/2 between, where
-  ``w = min(floor(d s), floor((s - 1) / 2))`` for ``s = b - a`` and a public d below 1/2.
+**Positions.** A node is the cells from a to b, its two ends, the rows on the cells between them,
+and of the rows on an end a part. So a row has a mass s in the node: 1, or less on an end, or 0. For
+one quantile the node is all cells with all rows; the others are `recursive`'s. Let M(o) be the mass
+on cells below o. The candidates are the cells of the node, and have these positions:
 
-The utility is minus u(o), the distance of that interval from the target ``t = q (n - 1) + 1``, the
-rank whose value numpy.quantile takes. The base measure, what cells weigh whatever the data are, is
-that of `noise.grid.Base`.
+* an end, all from M(o) to M(o) and the mass on it;
+* another cell that k rows are on, all from ``M + 1/2`` to ``M + k - 1/2``: the middles of rows;
+* a cell in a gap, of s cells from a cell with rows or end a' to the next b', one position,
+  ``M - 1/2`` if ``o - a' <= w``, ``M + 1/2`` if ``b' - o <= w``, and M between them, where
+  ``w = min(floor(d s), floor((s - 1) / 2))`` for a public d below 1/2.
 
-**Sensitivity.** *A row that comes raises both ends of the interval of every cell by something from
-0 to 1.* If it comes to a cell c < o it raises i by 1, or the ends for a cell with rows, and else
-can only move a to the right, to a'. Then h does not rise: (1) if it was 0, it still is, for
-``o - a' <= w(s) - (a' - a) <= w(s - (a' - a))``, since w grows by 0 or 1 from one s to the next
-(floor(d s) does, as d < 1, and so does the other); (2) if it is 1 now it was 1 before, as w does
-not fall in s. h falls by 1 at most, so the rank rises by something from 0 to 1. If c > o, then i
-stays, and b moves to the left: the same with the sides exchanged, so h rises by something from 0 to
-1. If c = o, the rank i + h becomes the interval from i + 1 to i + 1; or one more rank joins the
-upper end. t rises by q. So ``lower end - t`` and ``t - upper end`` change by something from -q to
-1 - q, or from q - 1 to q, and u by **D = max(q, 1 - q)** at most. A row that is replaced leaves and
-comes, so each end changes by -1 to 1, while t stays: **D = 1**. (Nothing in this asks for more of w
-than that it is a public function of s, and so.)
+The utility is minus u(o), the distance of the positions from the target ``t = q m + z``, where m is
+the mass of the node and z a public number. For one quantile that is ``q (n - 1) + 1/2``, the middle
+of the row whose value numpy.quantile takes, or between two. The base measure, what cells weigh
+whatever the data are, is that of `noise.grid.Base`.
 
-So probabilities proportional to ``base(o) exp(-c u(o))`` with c = epsilon / (2 D) are epsilon-DP
-(McSherry and Talwar, FOCS 2007), of range epsilon moreover, which costs less than
+If the node is to be divided, the candidates are pairs of a cell and a fraction f. An end has the
+position that is f of its mass above M, another cell with rows ``M + 1/2 + f (k - 1)``, and in gaps
+f makes no difference.
+
+**Sensitivity.** *A row of mass s that comes raises the lowest and the highest position of every
+candidate by something from 0 to s.* If it is on an end, M rises by s above, and on the end its own
+mass; gaps are as they were, since an end is one whatever is on it. If it comes to a cell c between
+the ends, s = 1. On a cell that rows are on already, k rises by 1, and f (k - 1) by f. From a gap,
+c = o goes to ``M + 1/2``, whatever f is, from that less 0, 1/2 or 1. Of the other cells those above
+c have one more row below, and those in its gap may change their place in it. Let c < o, so that
+instead of a' it is c that lies next below o. (1) If ``o - a' <= w``, then ``o - c <= w`` still:
+w grows by 0 or 1 from one s to the next (floor(d s) does, as d < 1, and so does the other), so it
+loses no more than ``c - a'``. (2) If ``b' - o <= w`` now, it was so before, as w does not fall
+in s. So o, which has one row more below, does not go to a higher of the three places, and falls by
+at most two if it was near b', to ``M + 1/2`` as before, by one if it was between, and by none if it
+was near a'. It rises by something from 0 to 1. If c > o, M stays, and the same holds with sides and
+signs exchanged.
+
+t rises by q s. So with **D = max(q, 1 - q)** u changes by D s at most. A row that is replaced
+leaves with s and comes with s', and ``position - t`` changes by something between
+``-(1 - q) s - q s'`` and ``(1 - q) s' + q s``: u changes by at most
+**b = D max(s, s') + (1 - D) min(s, s')**. For one quantile these are D and 1. (Nothing in this asks
+for more of w than that it is a public function of s, and so.)
+
+So probabilities proportional to ``base(o) exp(-c u(o))`` with c = epsilon / (2 D), or epsilon / 2,
+are epsilon-DP (McSherry and Talwar, FOCS 2007), of range epsilon moreover, which costs less than
 ``epsilon**2 / 8`` in zCDP (Cesar and Rogers, ALT 2021; exactly: `privacy.Draws`). Where only some
 rows are kept, a row that is replaced may also leave them or enter. That changes u by no more than
-D = 1 either.
+D <= 1 either.
 
 **d** is what has the least expected distance where the target is a row's own rank, with a gap on
 either side: cells with u = 0 have the weight 2 d, those with u = 1/2 the weight
@@ -67,7 +83,7 @@ from ...privacy import ZCDP, Pure, float_down, range_within
 from ...rng import Generator
 from ...sources import Source
 from ..ranked import Drawn
-from .draws import Column, choose, width
+from .draws import PARTS, RANK, Column, Step, draw, width
 
 #: The smallest rate in use: below it products with ranks would leave the normal float64.
 LEAST_RATE = 2.0**-900
@@ -78,19 +94,15 @@ MOST_RATE = 2.0**29
 #: for an epsilon of 4 it is the gap a few times in a hundred (`benchmarks/crossings.py`).
 INSIDE = 14
 
-_HALF = Fraction(1, 2)
-
 
 def rate_of(loss: Pure | ZCDP, levels: int, place: Fraction, neighbors: str, alone: bool) -> float:
     """Return ``c = e / (2 k)`` of a node, rounded down; `alone` if no other is on its level."""
-    end = place in (0, 1)
-    most = Fraction(1, 2) if end else max(place, 1 - place)
-    both = Fraction(1, 2) if end else Fraction(1)
+    most = max(place, 1 - place)
     if isinstance(loss, Pure):
-        k = most if neighbors == "add-remove" else both if alone else 2 * most
+        k = most if neighbors == "add-remove" else 1 if alone else 2 * most
         rate = float_down(loss.epsilon / levels / (2 * k))
     else:
-        k = most if neighbors == "add-remove" else both
+        k = most if neighbors == "add-remove" else Fraction(1)
         nodes, square = 1, k * k
         if neighbors == "replace" and not alone:
             nodes, square = 2, max(square, 2 * most * most)
@@ -101,7 +113,33 @@ def rate_of(loss: Pure | ZCDP, levels: int, place: Fraction, neighbors: str, alo
         name = "rho" if isinstance(loss, ZCDP) else "epsilon"
         parts = f" for {levels} draws that share it" if levels > 1 else ""
         checks.fail(name, f"larger{parts}: float64 cannot hold it beside ranks", loss)
-    return rate
+    return min(rate, MOST_RATE)
+
+
+def share_of(rate: float) -> int:
+    """Return d of the top of this file, by 2**20."""
+    # A rate as large as makes exp overflow puts all of h beside the rows.
+    return math.floor(2.0**19 / (1 + math.exp(min(rate / 4, 99.0))))
+
+
+def step_of(
+    loss: Pure | ZCDP,
+    levels: int,
+    place: Fraction,
+    neighbors: str,
+    alone: bool,
+    outer: tuple[bool, bool] = (True, True),
+) -> Step:
+    """Return the draw of a quantile at a `place` in its node, of which some ends are `outer`.
+
+    Those are the ends of the column; others are quantiles that have been drawn. A place is rounded
+    to `PARTS`, which moves the target by less than a billionth of the rows.
+    """
+    parts = round(place * PARTS)
+    rate = rate_of(loss, levels, Fraction(parts, PARTS), neighbors, alone)
+    # Half a rank, as the place between the ends has it, for an end that stands for no row.
+    shift = (outer[0] * (PARTS - parts) - outer[1] * parts) * (PARTS // 2)
+    return Step(parts, shift, rate, share_of(rate))
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,31 +155,27 @@ class ExponentialQuantile(Drawn):
     assume_sorted: bool = False
     grid: float = field(init=False)
     base: Base = field(init=False, repr=False, compare=False)
-    rate: float = field(init=False)
-    share: int = field(init=False, repr=False)
+    step: Step = field(init=False, repr=False)
     reach: int = field(init=False, repr=False)
-    ratio: tuple[int, int] = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
         loss = self.loss
         self.prepare(1)
-        rate = min(rate_of(loss, 1, *self._worst, True), MOST_RATE)
-        object.__setattr__(self, "rate", rate)
-        # A rate as large as makes exp overflow puts all of h beside the rows.
-        share = math.floor(2.0**19 / (1 + math.exp(min(rate / 4, 99.0))))
-        object.__setattr__(self, "share", share)
+        step = step_of(loss, 1, self.q, self._relation, True)
+        object.__setattr__(self, "step", step)
         # One rank more, for the gaps beside the window are a rank nearer on one side.
-        reach = width(rate, self.base.total) + 1 if self.lo < self.hi else 0
+        reach = width(step.rate, self.base.total) + 1 if self.lo < self.hi else 0
         object.__setattr__(self, "reach", reach)
-        object.__setattr__(self, "ratio", self.q.as_integer_ratio())
 
     @property
-    def _worst(self) -> tuple[Fraction, str]:
-        """Return the quantile, and the relation, that the rate is for.
+    def _relation(self) -> str:
+        """Return the relation that the rate is for."""
+        return self.neighbors
 
-        `rate_of` takes less for the ends, where utilities change in one direction only: not these.
-        """
-        return (_HALF, "replace") if self.q in (0, 1) else (self.q, self.neighbors)
+    @property
+    def rate(self) -> float:
+        """Return ``c``."""
+        return self.step.rate
 
     @property
     def name(self) -> str:
@@ -155,29 +189,21 @@ class ExponentialQuantile(Drawn):
         return column, window.n
 
     def rank(self, n: int) -> int:
-        """Return the rank of a row at or next above the target, from 1 to n."""
-        p, r = self.ratio
-        return -(-p * (n - 1) // r) + 1 if n else 0
+        """Return the rank of the row whose rank positions the target is among, from 1 to n."""
+        return min(max(1, self.target(n) // RANK + 1), n)
 
-    def target(self, n: int) -> Fraction:
-        """Return the target rank."""
-        p, r = self.ratio
-        return Fraction(p * (n - 1) + r, r)
+    def target(self, n: int) -> int:
+        """Return the target, in `RANK`, of `n` rows."""
+        step = self.step
+        return step.place * n * PARTS + step.shift
 
     def finish(self, summary: tuple[Column, int], generator: Generator) -> float:
         column, n = summary
         if self.lo == self.hi:
             return self.lo
-        cell = choose(
-            column,
-            self.target(n),
-            self.rate,
-            self.cells,
-            generator.stream(),
-            share=self.share,
-            reach=self.reach,
-        )
-        return cell * self.grid
+        stream, target = generator.stream(), self.target(n)
+        end = draw(column, column.ends(n), self.step, n, stream, target=target, reach=self.reach)
+        return end.cell * self.grid
 
     def error(self, rows: int | None, confidence: float) -> Expected:
         """Return the error bar in ranks: McSherry and Talwar's bound, whatever the data.
@@ -200,8 +226,9 @@ class ExponentialExtreme(ExponentialQuantile):
     """
 
     @property
-    def _worst(self) -> tuple[Fraction, str]:
-        return _HALF, "replace"
+    def _relation(self) -> str:
+        """The target moves with the number of rows, by half a rank at most; so u does by one."""
+        return "replace"
 
     @property
     def name(self) -> str:
@@ -212,11 +239,7 @@ class ExponentialExtreme(ExponentialQuantile):
         """Return T, the ranks between the end and the target."""
         return math.ceil(INSIDE / Fraction(self.rate))
 
-    def target(self, n: int) -> Fraction:
-        """Return the target rank: it moves by 1 at most with a row, and so does u."""
-        inside = min(Fraction(self.ranks), Fraction(n + 1, 2))
-        return n + 1 - inside if self.q else inside
-
-    def rank(self, n: int) -> int:
-        """Return the rank of a row at or next above the target, from 1 to n."""
-        return min(math.ceil(self.target(n)), n)
+    def target(self, n: int) -> int:
+        """Return the target, in `RANK`, of `n` rows."""
+        inside = min(self.ranks * RANK, (n + 1) * RANK // 2) - RANK // 2
+        return n * RANK - inside if self.q else inside

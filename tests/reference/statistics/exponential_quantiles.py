@@ -1,62 +1,78 @@
 """The exponential mechanism for one quantile by definition: every output, with its weight.
 
-Data are numbers in units of the grid, cells are integers. Nothing here knows of windows, runs or
-ranks: a row is a value with a mass.
+Data are cells with masses. Nothing here knows of windows, runs or ranks. A node is rows, that is
+pairs of a cell and a mass, between two ends.
 """
 
 from __future__ import annotations
 
 import math
+from fractions import Fraction
 
 import numpy as np
 
-
-def utilities(rows, q, cells):
-    """``u(o)`` of each cell: the distance of the target from the masses below o and up to o."""
-    target = q * sum(mass for _, mass in rows)
-    found = []
-    for o in cells:
-        less = sum(mass for x, mass in rows if x < o)
-        leq = sum(mass for x, mass in rows if x <= o)
-        found.append(max(0, less - target, target - leq))
-    return found
+HALF = Fraction(1, 2)
 
 
-def log_softmax(u, c):
-    w = -c * np.array([float(x) for x in u])
-    w -= w.max()
-    return w - math.log(math.fsum(np.exp(w)))
-
-
-def quantile(data, q, c, cells):
-    """log-probability of each cell."""
-    return log_softmax(utilities([(x, 1) for x in data], q, cells), c)
-
-
-def interval(data, cells, o, share, swapped=False):
-    """The lowest and the highest rank, counted by halves, of a cell in `cells`, first to last."""
-    below, on = sum(x < o for x in data), sum(x == o for x in data)
+def positions(rows, ends, o, share, fault=None):
+    """The lowest and the highest position of a cell."""
+    below = sum(mass for x, mass in rows if x < o)
+    on = [mass for x, mass in rows if x == o]
+    if o in ends:
+        return below, below + sum(on)
     if on:
-        return 2 * (below + 1), 2 * (below + on)
-    a = max([x for x in data if x < o], default=cells[0] - 1)
-    b = min([x for x in data if x > o], default=cells[-1] + 1)
+        return below + HALF, below + len(on) - HALF
+    a = max([x for x, _ in rows if x < o and x not in ends], default=ends[0])
+    b = min([x for x, _ in rows if x > o and x not in ends], default=ends[1])
     w = min(share * (b - a) // 2**20, (b - a - 1) // 2)
-    h = 0 if o - a <= w else 2 if b - o <= w else 1
-    return (2 * below + (2 - h if swapped else h),) * 2
+    h = -HALF if o - a <= w else HALF if b - o <= w else Fraction(0)
+    if fault == "ends" and o - a <= w and a == ends[0] and below == 0:
+        h = Fraction(0)  # as if an end were one only if rows are on it
+    if fault == "not monotone":
+        h = -h
+    return below + h, below + h
 
 
-def interpolated(data, target, c, cells, share, base=None, fault=None):
-    """log-probability of each cell, by the distance of its ranks from the target."""
-    u, extra = [], []
-    for o in cells:
-        low, high = interval(data, cells, o, share, fault == "not monotone")
-        u.append(max(0, low - 2 * target, 2 * target - high) / 2)
-        weight = 1 if base is None else base[o]
-        if fault == "base of the data":
-            weight *= 1 + (o in data)
-        elif fault == "lattice of the data":
-            weight *= 1 if o % max(1, min(data, default=1)) == 0 else 1e-300
-        extra.append(math.log(weight))
-    w = np.array(extra) - c * np.array([float(x) for x in u])
+def position(rows, ends, o, share, f, fault=None):
+    """The position of a cell with a fraction, by which its rows are divided."""
+    low, high = positions(rows, ends, o, share, fault)
+    return low + f * (high - low)
+
+
+def log_softmax(u, c, mass=None):
+    w = -c * np.array([float(x) for x in u])
+    w += 0 if mass is None else np.log(np.array(mass, float))
     w -= w.max()
     return w - math.log(math.fsum(np.exp(w)))
+
+
+def leaf(rows, ends, target, c, share, base=None, fault=None):
+    """log-probability of each cell from end to end."""
+    cells = range(ends[0], ends[1] + 1)
+    u, mass = [], []
+    for o in cells:
+        low, high = positions(rows, ends, o, share, fault)
+        u.append(max(0, low - target, target - high))
+        weight = 1 if base is None else base[o - ends[0]]
+        if fault == "base of the data":
+            weight *= 1 + any(x == o for x, _ in rows)
+        elif fault == "lattice of the data":
+            weight *= 1 if o % max(1, min((x for x, _ in rows), default=1)) == 0 else 1e-300
+        mass.append(weight)
+    return log_softmax(u, c, mass)
+
+
+def divided(rows, ends, target, c, share, parts, base=None, fault=None):
+    """log-probability of each pair of a cell and one of so many fractions."""
+    cells = range(ends[0], ends[1] + 1)
+    pairs = [(o, Fraction(2 * j + 1, 2 * parts)) for o in cells for j in range(parts)]
+    u = [abs(position(rows, ends, o, share, f, fault) - target) for o, f in pairs]
+    mass = None if base is None else [base[o - ends[0]] for o, _ in pairs]
+    return log_softmax(u, c, mass)
+
+
+def column(data, q, c, last, share, base=None, fault=None):
+    """log-probability of each cell 0 .. last, for whole rows on them: one quantile."""
+    step = 2 if fault == "target" else 1
+    target = step * Fraction(q) * (len(data) - 1) + HALF
+    return leaf([(x, 1) for x in data], (0, last), target, c, share, base, fault)

@@ -3,23 +3,12 @@
 from __future__ import annotations
 
 import math
+from fractions import Fraction
 from typing import NamedTuple
 
 import numpy as np
 
-from .exponential_quantiles import log_softmax, utilities
-
-
-def divided_utilities(rows, q, cells, parts):
-    """The same of each pair of a cell and a part, which is above f of the rows on the cell."""
-    target = q * sum(mass for _, mass in rows)
-    found = []
-    for o in cells:
-        less = sum(mass for x, mass in rows if x < o)
-        tie = sum(mass for x, mass in rows if x == o)
-        for j in range(parts):
-            found.append(abs(less + (2 * j + 1) * tie / (2 * parts) - target))
-    return found
+from .exponential_quantiles import HALF, divided, leaf
 
 
 class Loss(NamedTuple):
@@ -30,13 +19,12 @@ class Loss(NamedTuple):
 
 def divisor(loss, place, alone):
     """``k`` of a node, whose rate is ``e / (2 k)`` with e the epsilon of its level."""
-    end = place in (0, 1)
-    d, both = (0.5, 0.5) if end else (max(place, 1 - place), 1)
+    d = max(place, 1 - place)
     if loss.neighbors == "add-remove":
         return d
     if alone:
-        return both
-    return 2 * d if loss.kind == "pure" else max(both, math.sqrt(2) * d)
+        return 1
+    return 2 * d if loss.kind == "pure" else max(1, math.sqrt(2) * d)
 
 
 def rate(loss, levels, place, alone):
@@ -71,13 +59,14 @@ def recursive(data, qs, loss, cells, parts, fault=None):
 
     A transcript holds what every node released, parts included; its log-probabilities are those of
     the levels, given the levels before, and add up. Faults: "both" counts the rows at
-    a released cell in both children, "free" does not divide the loss by the levels.
+    a released cell in both children, "free" does not divide the loss by the levels, and those of
+    positions.
     """
     widths = sizes(len(qs))
     levels = 1 if fault == "free" else len(widths)
     zero = np.zeros(len(widths))
 
-    def node(rows, qs, low, high, first, last, level):
+    def node(rows, qs, low, high, outer, first, last, level):
         if not qs:
             yield (), (), zero
             return
@@ -89,26 +78,34 @@ def recursive(data, qs, loss, cells, parts, fault=None):
             yield (first,) * len(qs), ("-",) * len(qs), zero
             return
         c = rate(loss, levels, place, widths[level] == 1)
-        leaf = len(qs) == 1
-        if leaf:
-            log_p = log_softmax(utilities(rows, place, here), c)
+        share = math.floor(2**19 / (1 + math.exp(c / 4)))
+        shift = (outer[0] * (1 - place) - outer[1] * place) * HALF
+        target = place * sum(mass for _, mass in rows) + shift
+        alone = len(qs) == 1
+        if alone:
+            log_p = leaf(rows, (first, last), target, c, share, fault=fault)
         else:
-            log_p = log_softmax(divided_utilities(rows, place, here, parts), c)
-        each = 1 if leaf else parts
+            log_p = divided(rows, (first, last), target, c, share, parts, fault=fault)
+        each = 1 if alone else parts
         for i, p in enumerate(log_p):
             o, j = here[i // each], i % each
-            f = (2 * j + 1) / (2 * parts)
-            share = (1, 1) if fault == "both" else (f, 1 - f)
-            left = [(x, s if x < o else s * share[0]) for x, s in rows if x <= o]
-            right = [(x, s if x > o else s * share[1]) for x, s in rows if x >= o]
-            for a, ta, pa in node(left, qs[:middle], low, q, first, o, level + 1):
-                for b, tb, pb in node(right, qs[middle + 1 :], q, high, o, last, level + 1):
+            f = Fraction(2 * j + 1, 2 * parts)
+            side = (1, 1) if fault == "both" else (f, 1 - f)
+            left = [(x, s if x < o else s * side[0]) for x, s in rows if x <= o]
+            right = [(x, s if x > o else s * side[1]) for x, s in rows if x >= o]
+            for a, ta, pa in node(
+                left, qs[:middle], low, q, (outer[0], False), first, o, level + 1
+            ):
+                for b, tb, pb in node(
+                    right, qs[middle + 1 :], q, high, (False, outer[1]), o, last, level + 1
+                ):
                     own = zero.copy()
                     own[level] = p
                     yield (*a, o, *b), (*ta, j, *tb), own + pa + pb
 
     result = {}
-    for cells_, parts_, p in node([(x, 1) for x in data], qs, 0, 1, cells[0], cells[-1], 0):
+    rows, every = [(x, 1) for x in data], (True, True)
+    for cells_, parts_, p in node(rows, qs, 0, 1, every, cells[0], cells[-1], 0):
         result.setdefault(cells_, {})[parts_] = p
     return result
 

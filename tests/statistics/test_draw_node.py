@@ -1,0 +1,265 @@
+"""The compiled draw of a quantile is its slow twin, word by word, and open coins are decided."""
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+import dpfast as dp
+from dpfast._kernels.noise import Script
+from dpfast._kernels.statistics import draw_node
+from dpfast.noise.distributions.exact import context
+from dpfast.noise.grid import Base
+from dpfast.rng import InsecureGenerator
+from dpfast.statistics.quantiles import draws
+from dpfast.statistics.quantiles.draws import PARTS, RANK, Column, End, Step, draw
+from dpfast.summaries.order import Ranks
+
+from ..reference.statistics import quantile_draws as twin
+
+
+def nodes(trials):
+    """Random columns, and a node of each: all of it, or one between ends that rows are on."""
+    rng = np.random.default_rng(1)
+    for trial in range(trials):
+        n, last = int(rng.integers(0, 40)), int(rng.choice([3, 40, 5000]))
+        few = [0, 1, last - 1, last]
+        rows = np.sort(rng.integers(0, last + 1, n) if trial % 3 else rng.choice(few, n))
+        base = Base(0, last, [None, 1.0, 2.0**-7][trial % 3])
+        column = Column(Ranks(rows.astype(float)), 0.0, float(last), 1.0, base)
+        ends = column.ends(n)
+        if trial % 2:
+            cells, parts = np.sort(rng.integers(0, last + 1, 2)), rng.integers(0, PARTS, 2)
+            less, leq = np.searchsorted(rows, cells), np.searchsorted(rows, cells, "right")
+            inner = [End(*map(int, one)) for one in zip(cells, less, leq, parts, strict=True)]
+            ends = (inner[0] if trial % 4 == 1 else ends[0], inner[1])
+        step = Step(
+            int(rng.integers(0, PARTS + 1)),
+            int(rng.integers(-1, 2)) * RANK // 3,
+            float(rng.choice([0.02, 0.3, 2.0])),
+            int(rng.choice([0, 1 << 17, 1 << 19])),
+        )
+        if ends[0].cell < ends[1].cell:
+            yield rows, column, ends, step
+
+
+def counts(rows, ends, share):
+    """What a pass tells of a cell: less, leq, and of one in a gap its position."""
+    low, high = ends[0].cell, ends[1].cell
+
+    def count(cell):
+        less, leq = int(np.sum(rows < cell)), int(np.sum(rows <= cell))
+        if less < leq or cell in (low, high):
+            return less, leq, None
+        a = max([x for x in rows.tolist() if x < cell and x > low], default=low)
+        b = min([x for x in rows.tolist() if x > cell and x < high], default=high)
+        near = min(share * (b - a) >> 20, (b - a - 1) // 2)
+        return less, leq, less + Fraction(int(b - cell <= near) - int(cell - a <= near), 2)
+
+    return count
+
+
+def pairs(trials, divides, monkeypatch, reach=None, change=lambda c: c):
+    """Draws of the function and of the twin, which sees as much of the column."""
+    seen = []
+
+    def view(column, window, ends, middle, few, divides):
+        seen.append(window)
+        yield draws._View(*ends, window.values, window.first - 1)
+
+    monkeypatch.setattr(draws, "_views", view)
+    for trial, (rows, column, ends, step) in enumerate(nodes(trials)):
+        n, stream = len(rows), InsecureGenerator(trial).stream()
+        try:
+            found = [
+                draw(column, ends, step, n, stream, divides=divides, reach=reach) for _ in range(5)
+            ]
+        except ValueError:  # the window cuts the rows on an end, which is then to be counted
+            assert divides and reach is not None
+            continue
+        window = seen[-1]
+        given = window.values.tolist(), window.first - 1, n, ends
+        target = Fraction(step.target(*ends), RANK)
+        stream, c = InsecureGenerator(trial).stream(), change(step.rate)
+        known = counts(rows, ends, step.share)
+        due = [
+            twin.draw(*given, target, c, step.share, divides, column.base, known, stream)
+            for _ in found
+        ]
+        yield [(end.cell, end.part) for end in found], due
+
+
+@pytest.mark.parametrize("divides", [False, True], ids=["leaf", "divides"])
+@pytest.mark.parametrize("reach", [None, 12, 3, 1])
+def test_draws_are_those_of_the_twin(reach, divides, monkeypatch):
+    compared = list(pairs(120, divides, monkeypatch, reach))
+    assert len(compared) > 80
+    for found, due in compared:
+        assert found == due
+
+
+@pytest.mark.parametrize("divides", [False, True], ids=["leaf", "divides"])
+def test_a_rate_that_is_too_large_is_caught(divides, monkeypatch):
+    same = [
+        found == due for found, due in pairs(60, divides, monkeypatch, change=lambda c: 1.1 * c)
+    ]
+    assert not all(same)
+
+
+ENDS = (0, 0, -1, 0), (1 << 40, -1, 400, PARTS)
+
+
+@pytest.mark.parametrize("divides", [False, True], ids=["leaf", "divides"])
+def test_a_window_too_narrow_is_told(divides):
+    """Rows in a corner of wide bounds: the cells beyond a few ranks weigh more than all others."""
+    rows, base = np.arange(1 << 20, (1 << 20) + 400), Base(0, 1 << 40)
+    rest = [400, *ENDS, 200, 1 << 63, 0.125, 1 << 17, divides, base]
+    few = [rows[190:210], 190, *rest]
+    assert draw_node(*few, InsecureGenerator(1).stream(), True) is None
+    assert draw_node(*few, InsecureGenerator(1).stream()) is not None
+    near = np.linspace(0, 1 << 40, 400).astype(np.int64)
+    inner = [near[100:300], 100, *rest]
+    stream = InsecureGenerator(1).stream()
+    assert draw_node(*inner, stream, True)[0] in range(near[150], near[250])
+
+
+def test_ties_that_a_window_cuts_are_counted_where_they_matter():
+    """All rows near the target are on one cell, whose ranks the window does not know."""
+    rows = np.repeat([1.0, 5.0, 9.0], [40, 400, 60])
+    column = Column(Ranks(rows), 0.0, 10.0, 1.0)
+    step, stream = Step(PARTS // 2, 0, 1.0, 1 << 18), InsecureGenerator(1).stream()
+    ends = column.ends(500)
+    for _ in range(20):
+        column._seen = None
+        end = draw(column, ends, step, 500, stream, divides=True, reach=9)
+        assert end[:3] == (5, 40, 440)
+        assert abs(40 + 400 * end.part / PARTS - 250) < 30
+    everything = column.look(lambda n: n // 2, 1000)
+    assert len(everything.values) == 500
+
+
+@pytest.mark.parametrize("reach", [1, 3, 40])
+def test_the_window_that_is_tried_first_has_the_target(reach):
+    """Wherever the data end: the rows at and before the middle, and as many on either side."""
+    for n in (1, 2, 50, 200):
+        for middle in range(1, n + 1):
+            for wide in (reach, 60):
+                first, last = max(1, middle - wide), min(n, middle + wide)
+                skip, stop = draws.inner(last - first + 1, middle - first + 1, reach)
+                near = range(first + skip, first + stop)
+                due = range(max(first, middle - reach), min(last, middle + reach) + 1)
+                assert near == due and middle in near
+
+
+def test_windows_beside_the_target_are_refused():
+    """Cells beyond the window would be nearer to it than the position that their lump is told."""
+    rows, base = np.arange(100, 200), Base(0, 5000)
+    ends = (0, 0, -1, 0), (5000, -1, 300, PARTS)
+    for place, whole, rest in (
+        (100, 80, 0),
+        (100, 100, 0),
+        (100, 200, 0),
+        (100, 199, 1 + (1 << 63)),
+    ):
+        given = [rows, place, 300, *ends, whole, rest, 0.15, 1 << 18, False, base]
+        stream = InsecureGenerator(1).stream()
+        with pytest.raises(ValueError, match="either side"):
+            draw_node(*given, stream)
+        assert draw_node(*given, stream, True) is None
+
+
+@pytest.mark.parametrize("method", ["exponential", "recursive"])
+def test_a_row_near_the_end_of_the_data_changes_little(method):
+    """All ranks above the target are ties on the last cell, whose weight is far below a gap's."""
+    a = np.array([0.0] * 680 + [1 - 2.0**-20] + [1.0] * 81)
+    b = a.copy()
+    b[680] = 0.9
+    for x in (a, b):
+        given = {"bounds": (0, 1), "epsilon": 1, "neighbors": "replace", "method": method}
+        ask = (
+            dp.quantile
+            if method == "exponential"
+            else lambda x, q, **kw: dp.quantiles(x, [q], **kw)
+        )
+        found = [np.ravel(ask(x, 0.95, rng=InsecureGenerator(i), **given))[0] for i in range(60)]
+        assert np.mean(np.array(found) == 1) > 0.9
+
+
+ROWS, LOW, HIGH = np.array([5], np.int64), (0, 0, -1, 0), (9, -1, 1, PARTS)
+
+
+def proposed(word):
+    """What one row at 5 makes of the word of a coin: True, False, or what is open."""
+    script = Script([0, word])
+    try:
+        *_, told = draw_node(
+            ROWS, 0, 1, LOW, HIGH, 0, 1 << 63, 0.5, 1 << 18, False, Base(0, 9), script
+        )
+    except EOFError:  # not kept, so another proposal is asked for
+        return False
+    return True if told is None else told
+
+
+def test_open_coins_are_decided_by_the_exact_probability():
+    low, high = 0, 2**64 - 1
+    assert proposed(low) is True and proposed(high) is False
+    while isinstance(found := proposed((low + high) // 2), bool):
+        low, high = ((low + high) // 2, high) if found else (low, (low + high) // 2)
+    mass, scale, bound, far, _ = found
+    assert (mass, far) == (1, RANK // 2)  # the low end, half a rank from the row's middle
+    mp = context(300)
+    edge = int(mp.floor(mass * mp.exp(-0.5) * mp.ldexp(1, scale + 64) / bound))
+    step = Step(PARTS // 2, 0, 1.0, 1 << 18)
+    for word, kept in [(edge - 1, True), (edge + 1, False)]:
+        assert not isinstance(proposed(word), bool)
+        column = Column(Ranks(np.array([5.0])), 0.0, 9.0, 1.0)
+        script = Script([0, word, 0, 0, 0])
+        assert draw(column, column.ends(1), step, 1, script).cell == 0
+        assert script.used == (2 if kept else 4)
+
+
+def test_targets_that_no_float_tells_from_a_rank():
+    column = Column(Ranks(np.arange(9.0)), 0.0, 8.0, 1.0)
+    for target in (3 * RANK - 1, 3 * RANK + 1):  # between the middles of two rows
+        cells = {
+            draw(
+                column, column.ends(9), Step(0, 0, 400.0, 0), 9, InsecureGenerator(i).stream(),
+                target=target,
+            ).cell
+            for i in range(9)
+        }  # fmt: skip
+        assert cells == {2, 3}  # one is nearer by less than any float tells
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"rows": np.array([5, 4])},
+        {"before": -1},
+        {"before": 1},
+        {"low": (9, 0, -1, 0)},
+        {"low": (0, -1, -1, 0)},
+        {"high": (9, -1, -1, PARTS)},
+        {"high": (9, 2, 1, PARTS)},
+        {"high": (9, -1, 1, PARTS + 1)},
+        {"high": (10, -1, 1, PARTS)},
+        {"whole": -2},
+        {"whole": 2},
+        {"c": 0.0},
+        {"c": np.inf},
+        {"share": (1 << 19) + 1},
+        {"share": -1},
+        {"under": 1},
+        {"over": 0},
+    ],
+)
+def test_what_is_out_of_range_is_refused(change):
+    given = {
+        "rows": ROWS, "before": 0, "n": 1, "low": LOW, "high": HIGH, "whole": 0, "rest": 1 << 63,
+        "c": 1.0, "share": 1 << 18, "divides": False, "base": Base(0, 9),
+        "stream": InsecureGenerator(1).stream(), "narrow": False, "under": -1, "over": -1,
+    }  # fmt: skip
+    if "rows" in change:
+        given |= {"n": 2, "high": (9, -1, 2, PARTS)}
+    with pytest.raises(ValueError):
+        draw_node(*{**given, **change}.values())
