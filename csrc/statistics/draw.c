@@ -12,8 +12,13 @@ __extension__ typedef __int128 wide;
 #define BLOCKS 8
 /* ln 2, to a relative 2^-53. */
 #define LN2 0x1.62e42fefa39efp-1
-/* The size of a run of all fractions of a cell that is not divided. */
+/* The sizes of runs that are no blocks of fractions: cells with the same positions, an end that is not
+ * divided, and a whole gap, of which a proposal has its own position. */
+#define ALIKE 0
 #define UNDIVIDED (-1)
+#define GAP (-2)
+/* Half ranks from the target within which gaps are divided: so few proposals are not kept. */
+#define CLOSE 3
 
 /* What the cells 0 .. m - 1 weigh, of which those from 2^k - 1 on weigh 2^(top - k) octave each. */
 static inline int64_t around(const dpf_draw_base *base, int64_t m)
@@ -35,27 +40,38 @@ static int64_t upto(const dpf_draw_base *base, int64_t cell)
     }
     if (base->octave)
         total += cell >= 0 ? around(base, cell + 1) : -around(base, -1 - cell);
+    const double above = (double)(cell + 1);
     for (size_t j = 0; j < base->spacings; j++) {
-        const double times = (double)(cell + 1) / base->spacing[j];
+        const double times = above / base->spacing[j];
         const int64_t below = (int64_t)times; /* towards 0 */
         total += base->weight[j] * (below - ((double)below >= times));
     }
     return total;
 }
 
-/* A cell of start .. end, whose weights add up to `mass`, in proportion to its weight. */
+/* A cell of start .. end, whose weights add up to `mass`, in proportion to its weight: the first cell
+ * up to which they are more than a random place. Weights are nearly even in most gaps, so it is looked
+ * for by turns a little below and above where it would lie then, and in the middle of what is left. */
 static int64_t cell_of(const dpf_draw_base *base, int64_t start, int64_t end, int64_t mass,
                        dpf_words *words)
 {
     if (start == end)
         return start;
-    const int64_t place = (int64_t)dpf_words_below(words, (uint64_t)mass) + upto(base, start - 1);
-    while (start < end) { /* the first cell up to which they are more */
-        const int64_t middle = start + (end - start) / 2;
-        if (upto(base, middle) > place)
-            end = middle;
+    int64_t below = upto(base, start - 1), above = below + mass;
+    const int64_t place = (int64_t)dpf_words_below(words, (uint64_t)mass) + below;
+    for (int turn = 0; start < end; turn = turn == 2 ? 0 : turn + 1) {
+        const int64_t span = end - start, margin = (span >> 7) + 1;
+        int64_t at = start + span / 2;
+        if (turn < 2) {
+            const double share = (double)(place - below) / (double)(above - below);
+            at = start + (int64_t)(share * (double)span) + (turn ? margin : -margin);
+            at = at < start ? start : at >= end ? end - 1 : at;
+        }
+        const int64_t sum = upto(base, at);
+        if (sum > place)
+            end = at, above = sum;
         else
-            start = middle + 1;
+            start = at + 1, below = sum;
     }
     return start;
 }
@@ -79,22 +95,42 @@ static inline void run(survey *s, int64_t end, int64_t rank, int64_t low, int64_
     s->room->end[i] = end;
     s->room->low[i] = low;
     s->room->high[i] = high;
-    s->room->size[i] = 0;
+    s->room->size[i] = ALIKE;
     s->room->begin[i] = rank;
     s->room->mass[i] = sum - s->before;
     s->before = sum;
     s->next = end + 1;
 }
 
+/* How many cells of a gap of so many are next to either side. */
+static inline int64_t beside(const survey *s, int64_t span)
+{
+    const int64_t near = s->in->share * span >> 20;
+    return near > (span - 1) / 2 ? (span - 1) / 2 : near;
+}
+
 /* The cells up to `end`, an end or one that rows are on, after `rank` rows. */
 static inline void gap(survey *s, int64_t end, int64_t rank)
 {
-    const int64_t from = s->next - 1, span = end - from;
-    int64_t near = s->in->share * span >> 20;
-    near = near > (span - 1) / 2 ? (span - 1) / 2 : near;
+    const int64_t from = s->next - 1, away = 2 * rank - (int64_t)(s->target >> 63);
+    const size_t i = s->runs;
+    if (away > CLOSE || away < -CLOSE) {
+        run(s, end - 1, rank, 2 * rank - 1, 2 * rank + 1);
+        s->room->size[i] = GAP;
+        return;
+    }
+    const int64_t near = beside(s, end - from);
     run(s, from + near, rank, 2 * rank - 1, 2 * rank - 1);
     run(s, end - near - 1, rank, 2 * rank, 2 * rank);
     run(s, end - 1, rank, 2 * rank + 1, 2 * rank + 1);
+}
+
+/* Twice the position of a cell of a whole gap. */
+static inline int64_t place_of(const survey *s, size_t i, int64_t cell)
+{
+    const int64_t from = s->room->start[i] - 1, end = s->room->end[i] + 1;
+    const int64_t near = beside(s, end - from);
+    return 2 * s->room->begin[i] + (cell - from <= near ? -1 : end - cell <= near);
 }
 
 /* A cell whose rows have positions that depend on the fraction: start + part rise, in 2^-64. */
@@ -306,7 +342,7 @@ int dpf_draw_node(const dpf_draw *in, const int64_t *rows, size_t w, dpf_words *
     const uint64_t left = (uint64_t)target & (UINT64_MAX >> 1);
     const double rest = (double)left * 0x1p-63, more = (double)(((uint64_t)1 << 63) - left) * 0x1p-63;
     for (size_t i = 0; i < s.runs; i++) /* numbers of one sign are added: a relative 2^-51 */
-        if (!room->size[i])
+        if (room->size[i] == ALIKE || room->size[i] == GAP)
             room->distance[i] = room->high[i] <= whole  ? (double)(whole - room->high[i]) + rest
                                 : room->low[i] > whole ? (double)(room->low[i] - whole - 1) + more
                                                        : 0;
@@ -326,8 +362,9 @@ int dpf_draw_node(const dpf_draw *in, const int64_t *rows, size_t w, dpf_words *
         const int64_t size = room->size[i];
         const int of_lump = (lump[0] && i == 0) || (lump[1] && (size_t)i == s.runs - 1);
         found->cell = cell_of(&in->base, room->start[i], room->end[i], room->mass[i], words);
-        found->less = size ? room->low[i] : room->begin[i];
-        found->leq = size ? room->high[i] : room->begin[i];
+        const int ranks = size > 0 || size == UNDIVIDED; /* else in a gap */
+        found->less = ranks ? room->low[i] : room->begin[i];
+        found->leq = ranks ? room->high[i] : room->begin[i];
         found->part = 0;
         double distance = room->distance[i];
         wide u = 0;
@@ -344,6 +381,10 @@ int dpf_draw_node(const dpf_draw *in, const int64_t *rows, size_t w, dpf_words *
             found->part = room->begin[i] + (place >> k);
             u = away(&s, &d, found->part, 1);
             distance = (double)u * 0x1p-63 + k * LN2 / in->c;
+        } else if (size == GAP) {
+            u = place_of(&s, (size_t)i, found->cell) * half - target;
+            u = u < 0 ? -u : u;
+            distance = (double)u * 0x1p-63;
         }
         if (!of_lump)
             dpf_choice_keep(&runs, words, &i, &distance, 0, &kept, 0, 1, &found->word);
@@ -351,7 +392,7 @@ int dpf_draw_node(const dpf_draw *in, const int64_t *rows, size_t w, dpf_words *
             found->mass = room->mass[i];
             found->bound = dpf_choice_bound(runs.total, (size_t)i);
             found->scale = runs.lift + runs.shift - k;
-            if (size == 0) {
+            if (size == ALIKE) {
                 const wide low = room->low[i] * half, high = room->high[i] * half;
                 u = low > target ? low - target : target > high ? target - high : 0;
             } else if (size == UNDIVIDED)

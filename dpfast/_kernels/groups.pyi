@@ -98,13 +98,15 @@ def count(codes: NDArray[np.int32], out: NDArray[np.uint64]) -> None: ...
 def quantiles(
     rows: NDArray[np.int32],
     offsets: NDArray[np.int64],
-    first: int,
-    last: int,
-    q: float,
+    place: int,
+    shift: int,
+    inside: int,
+    high: bool,
     c: float,
-    inside: float,
+    share: int,
+    base: Any,
     reach: int,
     out: NDArray[np.int32],
     at: int,
     stream: BitStream | Script,
-) -> tuple[int, tuple[int, int, int, int, int | None] | None]: ...
+) -> tuple[int, tuple[int, int, int, int, int | None, int | None] | None]: ...

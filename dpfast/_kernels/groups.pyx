@@ -1,5 +1,6 @@
 """Codes of keys, exact sums by group, and exact draws of a quantile for each group (see csrc/groups)."""
 
+from libc.math cimport INFINITY
 from libc.stddef cimport size_t
 from libc.stdint cimport (
     INT64_MAX, int8_t, int16_t, int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t
@@ -14,6 +15,9 @@ cimport numpy as cnp
 from .core cimport check_status
 from .noise cimport check, dpf_words, source
 from .sources cimport Key, dpf_keys_key
+from .statistics cimport (
+    DPF_DRAW_DONE, divide_room, dpf_draw, dpf_draw_found, dpf_draw_room, dpf_draw_runs, take_base, told
+)
 from .summaries cimport kind_of
 
 cnp.import_array()
@@ -490,43 +494,36 @@ def count(const int32_t[::1] codes not None, uint64_t[::1] out not None):
 
 cdef extern from "groups/quantile.h" nogil:
     ctypedef struct dpf_groups_quantile:
-        int32_t first, last
-        double q, c, inside
+        dpf_draw node
+        int64_t place, shift, inside
+        int high
+        int64_t first
         size_t reach
-    ctypedef struct dpf_groups_room:
-        double *distance
-        int64_t *start
-        int64_t *count
-        uint64_t *total
-    ctypedef struct dpf_groups_proposal:
-        int64_t start, count, scale
-        uint64_t bound, word
-    enum:
-        DPF_GROUPS_DONE, DPF_GROUPS_OPEN, DPF_GROUPS_LUMP
-    size_t dpf_groups_runs(size_t rows, size_t reach)
+    size_t dpf_groups_window(size_t rows, size_t reach)
     int dpf_groups_quantiles(const dpf_groups_quantile *given, int32_t *rows,
                              const int64_t *offsets, size_t groups, dpf_words *words,
-                             const dpf_groups_room *room, int32_t *out, size_t *at,
-                             dpf_groups_proposal *proposal)
+                             int64_t *window, const dpf_draw_room *room, int32_t *out, size_t *at,
+                             dpf_draw_found *found)
 
 
-def quantiles(int32_t[::1] rows not None, const int64_t[::1] offsets not None, int32_t first,
-              int32_t last, double q, double c, double inside, size_t reach,
-              int32_t[::1] out not None, size_t at, stream not None):
+def quantiles(int32_t[::1] rows not None, const int64_t[::1] offsets not None, int64_t place,
+              int64_t shift, int64_t inside, bint high, double c, int64_t share, base not None,
+              size_t reach, int32_t[::1] out not None, size_t at, stream not None):
     """Draw a cell for each group from `at` on, by the exponential mechanism; `rows` are reordered.
 
-    The target rank is q n, or if `inside` is not 0, so many ranks from an end, for q = 0 or 1.
+    Rows are cells, less the first one of the base. The target is that of ``(place, shift)``, or if
+    `inside` is not 0, so many ranks from an end, the upper one if `high` (csrc/groups/quantile.h); c is
+    the rate of half a rank.
 
-    Return ``(at, None)`` when all are drawn. Else `at` is a group that the caller has to decide,
-    and beside it stands what was proposed: the first cell of a run, how many cells it has, their
-    scale and bound, and the word of its coin, or None where the ranks of the run are not known.
+    Return ``(at, None)`` when all are drawn. Else `at` is a group that the caller has to decide, and
+    beside it stands ``(cell, mass, scale, bound, far, word)``, as in `statistics.draw_node`.
     """
     cdef dpf_words own
     cdef dpf_words *words = source(stream, &own)
-    cdef dpf_groups_quantile given = dpf_groups_quantile(first, last, q, c, inside, reach)
-    cdef dpf_groups_proposal proposal
-    cdef dpf_groups_room room
-    cdef size_t groups = out.shape[0], most = 0, i
+    cdef dpf_groups_quantile given
+    cdef dpf_draw_found found
+    cdef dpf_draw_room room
+    cdef size_t groups = out.shape[0], most = 0, runs, i
     cdef int status
     if <size_t>offsets.shape[0] != groups + 1 or offsets[0] < 0 or offsets[groups] > rows.shape[0]:
         raise ValueError("offsets must be one more than the groups, and within the rows")
@@ -534,28 +531,33 @@ def quantiles(int32_t[::1] rows not None, const int64_t[::1] offsets not None, i
         if offsets[i + 1] < offsets[i]:
             raise ValueError("offsets must ascend")
         most = max(most, <size_t>(offsets[i + 1] - offsets[i]))
-    if inside < 0 or inside > 1e15 or (inside and q not in (0, 1)):
-        raise ValueError("inside is for q = 0 or 1")
-    if not (0 <= q <= 1 and 0 < c < float("inf") and reach >= 1 and first <= last):
-        raise ValueError("q, c, reach or the cells are outside their limits")
+    if not (0 <= place <= <int64_t>1 << 32 and 0 <= inside <= <int64_t>1 << 53 and 0 < c < INFINITY
+            and 0 <= share <= 1 << 19 and reach >= 1 and base.first < base.last):
+        raise ValueError("the place, rate, reach or cells are outside their limits")
     if at >= groups:
         return groups, None
-    most = dpf_groups_runs(most, reach)
-    cdef int64_t *memory = <int64_t *>malloc(32 * most)
+    given.place, given.shift, given.inside, given.high = place, shift, inside, high
+    given.first, given.reach = base.first, reach
+    given.node.low.cell, given.node.low.less, given.node.low.leq, given.node.low.part = base.first, 0, -1, 0
+    given.node.high.cell, given.node.high.less, given.node.high.part = base.last, -1, <int64_t>1 << 32
+    given.node.under = given.node.over = -1
+    given.node.c, given.node.share, given.node.divides = c, share, False
+    take_base(&given.node, base)
+    most = dpf_groups_window(most, reach)
+    runs = dpf_draw_runs(most, False)
+    cdef int64_t *memory = <int64_t *>malloc(8 * (9 * runs + most))
     if memory == NULL:
         raise MemoryError()
-    room.start, room.count = memory, memory + most
-    room.distance, room.total = <double *>(memory + 2 * most), <uint64_t *>(memory + 3 * most)
+    divide_room(&room, memory, runs)
     cdef int32_t nothing = 0
     cdef int32_t *x = &rows[0] if rows.shape[0] else &nothing
     with nogil:
-        status = dpf_groups_quantiles(&given, x, &offsets[0], groups, words, &room, &out[0], &at,
-                                      &proposal)
+        status = dpf_groups_quantiles(&given, x, &offsets[0], groups, words, memory + 9 * runs, &room,
+                                      &out[0], &at, &found)
     free(memory)
     check(words)
-    if status == DPF_GROUPS_DONE:
+    if status == DPF_DRAW_DONE:
         return groups, None
     if status < 0:
         raise ValueError("the rows must be cells from first to last")
-    word = None if status == DPF_GROUPS_LUMP else proposal.word
-    return at, (proposal.start, proposal.count, proposal.scale, proposal.bound, word)
+    return at, (found.cell, *told(&found, status))

@@ -19,45 +19,38 @@ cnp.import_array()
 
 # --- draw -----------------------------------------------------------------------------------------
 
-cdef extern from "statistics/draw.h" nogil:
-    ctypedef struct dpf_draw_base:
-        int64_t shift, each, unit, octave
-        int low, high, top
-        size_t spacings
-        const double *spacing
-        const int64_t *weight
-    ctypedef struct dpf_draw_end:
-        int64_t cell, less, leq, part
-    ctypedef struct dpf_draw:
-        dpf_draw_end low, high
-        int64_t before, n, under, over, whole
-        uint64_t rest
-        double c
-        int64_t share
-        int divides, narrow
-        dpf_draw_base base
-    ctypedef struct dpf_draw_room:
-        double *distance
-        int64_t *start
-        int64_t *end
-        int64_t *low
-        int64_t *high
-        int64_t *mass
-        int64_t *begin
-        int64_t *size
-        uint64_t *total
-    ctypedef struct dpf_draw_found:
-        int64_t cell, part, less, leq, mass, scale, far
-        uint64_t further, bound, word
-    enum:
-        DPF_DRAW_DONE, DPF_DRAW_OPEN, DPF_DRAW_LUMP, DPF_DRAW_NARROW
-    size_t dpf_draw_runs(size_t rows, int divides)
-    int dpf_draw_node(const dpf_draw *given, const int64_t *rows, size_t w, dpf_words *words,
-                      const dpf_draw_room *room, dpf_draw_found *found)
-
-
 cdef bint _plain(cnp.ndarray a):
     return a.ndim == 1 and a.flags.c_contiguous and a.flags.aligned
+
+
+cdef int take_base(dpf_draw *given, base) except -1:
+    """Set the base measure, a `noise.grid.Base`, which has to outlive the draw."""
+    cdef cnp.ndarray spacing = base.spacing, weight = base.weights
+    given.base.shift, given.base.each, given.base.unit = base.shift, base.each, base.unit
+    given.base.low, given.base.high = base.low, base.high
+    given.base.octave, given.base.top = base.octave, base.top
+    if not (spacing.dtype == np.float64 and weight.dtype == np.int64 and _plain(spacing)
+            and _plain(weight) and spacing.shape[0] == weight.shape[0]):
+        raise ValueError("there must be a weight for each spacing")
+    given.base.spacings = spacing.shape[0]
+    given.base.spacing = <const double *>cnp.PyArray_DATA(spacing)
+    given.base.weight = <const int64_t *>cnp.PyArray_DATA(weight)
+    return 0
+
+
+cdef void divide_room(dpf_draw_room *room, int64_t *memory, size_t runs) noexcept:
+    """Divide 9 numbers a run."""
+    room.start, room.end, room.low = memory, memory + runs, memory + 2 * runs
+    room.high, room.mass = memory + 3 * runs, memory + 4 * runs
+    room.begin, room.size = memory + 5 * runs, memory + 6 * runs
+    room.distance, room.total = <double *>(memory + 7 * runs), <uint64_t *>(memory + 8 * runs)
+
+
+cdef tuple told(const dpf_draw_found *found, int status):
+    """What the caller of a draw has to decide by."""
+    word = None if status == DPF_DRAW_LUMP else found.word
+    far = int(found.far) << 64 | int(found.further) if status == DPF_DRAW_OPEN else None
+    return found.mass, found.scale, found.bound, far, word
 
 
 cdef bint _end(dpf_draw_end end, int64_t n):
@@ -84,7 +77,6 @@ def draw_node(const int64_t[::1] rows not None, int64_t before, int64_t n, low n
     cdef dpf_draw_found found
     cdef size_t w = rows.shape[0], most = dpf_draw_runs(w, divides)
     cdef const int64_t *x = &rows[0] if w else NULL
-    cdef cnp.ndarray spacing = base.spacing, weight = base.weights
     cdef int status
     given.low.cell, given.low.less, given.low.leq, given.low.part = low
     given.high.cell, given.high.less, given.high.leq, given.high.part = high
@@ -96,24 +88,13 @@ def draw_node(const int64_t[::1] rows not None, int64_t before, int64_t n, low n
     given.before, given.n, given.under, given.over = before, n, under, over
     given.whole, given.rest, given.c, given.share = whole, rest, c, share
     given.divides, given.narrow = divides, narrow
-    given.base.shift, given.base.each, given.base.unit = base.shift, base.each, base.unit
-    given.base.low, given.base.high = base.low, base.high
-    given.base.octave, given.base.top = base.octave, base.top
-    if not (spacing.dtype == np.float64 and weight.dtype == np.int64 and _plain(spacing)
-            and _plain(weight) and spacing.shape[0] == weight.shape[0]):
-        raise ValueError("there must be a weight for each spacing")
-    given.base.spacings = spacing.shape[0]
-    given.base.spacing = <const double *>cnp.PyArray_DATA(spacing)
-    given.base.weight = <const int64_t *>cnp.PyArray_DATA(weight)
+    take_base(&given, base)
     if given.low.cell < base.first or given.high.cell > base.last:
         raise ValueError("the cells must be those of the base")
     cdef int64_t *memory = <int64_t *>malloc(72 * most)
     if memory == NULL:
         raise MemoryError()
-    room.start, room.end, room.low = memory, memory + most, memory + 2 * most
-    room.high, room.mass = memory + 3 * most, memory + 4 * most
-    room.begin, room.size = memory + 5 * most, memory + 6 * most
-    room.distance, room.total = <double *>(memory + 7 * most), <uint64_t *>(memory + 8 * most)
+    divide_room(&room, memory, most)
     with nogil:
         status = dpf_draw_node(&given, x, w, words, &room, &found)
     free(memory)
@@ -122,12 +103,8 @@ def draw_node(const int64_t[::1] rows not None, int64_t before, int64_t n, low n
         return None
     if status < 0:
         raise ValueError("the rows must be ascending cells on either side of the target")
-    told = None
-    if status != DPF_DRAW_DONE:
-        word = None if status == DPF_DRAW_LUMP else found.word
-        far = int(found.far) << 64 | int(found.further) if status == DPF_DRAW_OPEN else None
-        told = found.mass, found.scale, found.bound, far, word
-    return found.cell, found.part, found.less, found.leq, told
+    open_ = None if status == DPF_DRAW_DONE else told(&found, status)
+    return found.cell, found.part, found.less, found.leq, open_
 
 
 def cells(const double[::1] values not None, double lo, double hi, double grid, int64_t first,

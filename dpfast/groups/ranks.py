@@ -21,12 +21,13 @@ from numpy.typing import NDArray
 from .._core import checks, nan_policy
 from .._core.threads import each, threads
 from .._kernels import groups as _native
+from ..noise.grid import Base, base
 from ..privacy import ZCDP, Approx, Loss, Pure
 from ..privacy.conversions import rho_within
 from ..rng import Generator, branch
 from ..sources.batches import Piece, numbers
-from ..statistics.quantiles.draws import width
-from ..statistics.quantiles.exponential import INSIDE, LEAST_RATE, rate_of
+from ..statistics.quantiles.draws import PARTS, Aim, width
+from ..statistics.quantiles.exponential import INSIDE, LEAST_RATE, aim_at, rate_of
 from ..summaries.cells import Cells, cells
 from .answer import labels
 from .quantile import draw_quantiles
@@ -106,7 +107,8 @@ class Quantiles:
         each = self.step.each(own)
 
         def rate(q: Fraction) -> float:
-            place, relation = (Fraction(1, 2), "replace") if self.extreme else (q, "add-remove")
+            relation = "replace" if self.extreme else "add-remove"
+            place = Fraction(round(q * PARTS), PARTS)
             found = rate_of(each, 1, place, relation, True)
             if self.step.rows > 1:
                 found = math.nextafter(found / self.step.rows, 0.0)
@@ -115,6 +117,15 @@ class Quantiles:
             return found
 
         return rate
+
+    def aim(self, q: Fraction) -> Aim:
+        """Return the draw of one of the quantiles."""
+        return aim_at(q, self.rate(q))
+
+    @property
+    def base(self) -> Base:
+        """Return what the candidates weigh."""
+        return base(self.cells.first, self.cells.last, self.cells.grid)
 
     def names(self, name: str) -> list[str]:
         """Return what the columns of the answer are called."""
@@ -171,8 +182,8 @@ class Quantiles:
             count = len(kept)
             final = np.full(groups, count, np.int32)
             final[kept] = np.arange(count, dtype=np.int32)
-        grid, stream, rates = self.cells, generator.stream(), [self.rate(q) for q in self.qs]
-        ends, found = (0, grid.span), np.empty((len(self.qs), count), np.int32)
+        grid, stream, aims = self.cells, generator.stream(), [self.aim(q) for q in self.qs]
+        measure, found = self.base, np.empty((len(self.qs), count), np.int32)
         few = len(self.qs) * count < FEW and room.size < LITTLE
         with closing(room.by_group(count, final)) as parts:
             # A part has bits of its own, so no number of threads changes any.
@@ -181,11 +192,11 @@ class Quantiles:
             def draw(part: int) -> None:
                 first, stop = parts.ends(part)
                 rows, offsets = parts.rows(part)
-                for q, rate, out in zip(self.qs, rates, found, strict=True):
-                    inside = int(-(-INSIDE // Fraction(rate))) if self.extreme else 0
-                    reach = width(rate, grid.span + 1)
+                for aim, out in zip(aims, found, strict=True):
+                    inside = int(-(-INSIDE // Fraction(aim.rate))) if self.extreme else 0
+                    reach = width(aim.rate, measure.total) + 1
                     out[first:stop] = draw_quantiles(
-                        rows, offsets, q, rate, ends, reach, streams[part], inside
+                        rows, offsets, aim, measure, reach, streams[part], inside
                     )
 
             workers = 1 if few else threads()

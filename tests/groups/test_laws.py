@@ -15,6 +15,7 @@ import itertools
 import math
 from collections import Counter
 from dataclasses import dataclass, field, replace
+from fractions import Fraction
 from functools import cache
 
 import numpy as np
@@ -38,8 +39,9 @@ from dpfast.rng import InsecureGenerator
 from dpfast.sources.batches import Batch
 from dpfast.sources.bounding import KEPT, Bounding
 from dpfast.sources.forms import Values
+from dpfast.statistics.quantiles.draws import PARTS
 
-from ..reference.groups.quantile import probabilities
+from ..reference.groups.quantile import log_probabilities
 from ..support.pairwise import quick_rows
 from .test_step import integers
 
@@ -61,10 +63,9 @@ class Tape:
 
 
 @cache
-def log_law(rows, q, rate, first, last, inside):
+def log_law(rows, q, rate, share, first, last, inside):
     """The logarithms of the probabilities of all cells, in one group."""
-    every = probabilities(rows, q, rate, first, last, MP, inside)
-    return np.array([float(MP.log(p)) for p in every])
+    return log_probabilities(rows, q, rate, share, first, last, inside)
 
 
 @cache
@@ -110,11 +111,13 @@ def record(monkeypatch):
         tape.laws.append(log_orders(tuple(counts), self.k, self.rate))
         return {name: np.arange(min(self.k, len(counts)))}
 
-    def draw(rows, offsets, q, rate, ends, reach, stream, inside=0):
+    def draw(rows, offsets, aim, base, reach, stream, inside=0):
+        assert base.first == 0 and base.each == 1 and not base.unit  # cells that all weigh the same
         for start, stop in itertools.pairwise(offsets.tolist()):
             own = tuple(sorted(rows[start:stop].tolist()))
-            tape.laws.append(log_law(own, q, rate, *ends, inside))
-        return np.full(len(offsets) - 1, ends[0])
+            q = Fraction(aim.place, PARTS)
+            tape.laws.append(log_law(own, q, aim.rate, aim.share, 0, base.last, inside))
+        return np.zeros(len(offsets) - 1, np.int32)
 
     def keep(self, people, stream):
         tape.people = people.tolist()

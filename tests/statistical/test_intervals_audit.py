@@ -11,7 +11,7 @@ from scipy.stats import beta, chisquare
 
 from dpfast.privacy import ZCDP, Pure
 from dpfast.rng import InsecureGenerator
-from dpfast.statistics.quantiles.draws import PARTS, Column, Step, draw
+from dpfast.statistics.quantiles.draws import PARTS, Aim, Column, draw
 from dpfast.statistics.quantiles.recursive import draw_all, plan
 from dpfast.summaries.order import Ranks
 
@@ -92,8 +92,8 @@ def test_a_long_column(scale, fits):
     rows = data.astype(int).tolist()
     pmf = np.exp(reference.column(rows, Fraction(1, 2), c * scale, 300, share))
     col, bits = column(data, 300), InsecureGenerator(1).stream()
-    ends, step = col.ends(400), Step(PARTS // 2, 0, c, share)
-    found = Counter(draw(col, ends, step, 400, bits).cell for _ in range(size))
+    ends, aim = col.ends(400), Aim(PARTS // 2, 0, c, share)
+    found = Counter(draw(col, ends, aim, 400, bits).cell for _ in range(size))
     keys = [o for o in range(301) if pmf[o] * size >= 10]
     seen, wanted = [found[o] for o in keys], [size * pmf[o] for o in keys]
     p = chisquare([*seen, size - sum(seen)], [*wanted, size - sum(wanted)]).pvalue

@@ -12,7 +12,7 @@ from dpfast.noise.distributions.exact import context
 from dpfast.noise.grid import Base
 from dpfast.rng import InsecureGenerator
 from dpfast.statistics.quantiles import draws
-from dpfast.statistics.quantiles.draws import PARTS, RANK, Column, End, Step, draw
+from dpfast.statistics.quantiles.draws import PARTS, RANK, Aim, Column, End, draw
 from dpfast.summaries.order import Ranks
 
 from ..reference.statistics import quantile_draws as twin
@@ -33,14 +33,14 @@ def nodes(trials):
             less, leq = np.searchsorted(rows, cells), np.searchsorted(rows, cells, "right")
             inner = [End(*map(int, one)) for one in zip(cells, less, leq, parts, strict=True)]
             ends = (inner[0] if trial % 4 == 1 else ends[0], inner[1])
-        step = Step(
+        aim = Aim(
             int(rng.integers(0, PARTS + 1)),
             int(rng.integers(-1, 2)) * RANK // 3,
             float(rng.choice([0.02, 0.3, 2.0])),
             int(rng.choice([0, 1 << 17, 1 << 19])),
         )
         if ends[0].cell < ends[1].cell:
-            yield rows, column, ends, step
+            yield rows, column, ends, aim
 
 
 def counts(rows, ends, share):
@@ -68,22 +68,22 @@ def pairs(trials, divides, monkeypatch, reach=None, change=lambda c: c):
         yield draws._View(*ends, window.values, window.first - 1)
 
     monkeypatch.setattr(draws, "_views", view)
-    for trial, (rows, column, ends, step) in enumerate(nodes(trials)):
+    for trial, (rows, column, ends, aim) in enumerate(nodes(trials)):
         n, stream = len(rows), InsecureGenerator(trial).stream()
         try:
             found = [
-                draw(column, ends, step, n, stream, divides=divides, reach=reach) for _ in range(5)
+                draw(column, ends, aim, n, stream, divides=divides, reach=reach) for _ in range(5)
             ]
         except ValueError:  # the window cuts the rows on an end, which is then to be counted
             assert divides and reach is not None
             continue
         window = seen[-1]
         given = window.values.tolist(), window.first - 1, n, ends
-        target = Fraction(step.target(*ends), RANK)
-        stream, c = InsecureGenerator(trial).stream(), change(step.rate)
-        known = counts(rows, ends, step.share)
+        target = Fraction(aim.target(*ends), RANK)
+        stream, c = InsecureGenerator(trial).stream(), change(aim.rate)
+        known = counts(rows, ends, aim.share)
         due = [
-            twin.draw(*given, target, c, step.share, divides, column.base, known, stream)
+            twin.draw(*given, target, c, aim.share, divides, column.base, known, stream)
             for _ in found
         ]
         yield [(end.cell, end.part) for end in found], due
@@ -127,11 +127,11 @@ def test_ties_that_a_window_cuts_are_counted_where_they_matter():
     """All rows near the target are on one cell, whose ranks the window does not know."""
     rows = np.repeat([1.0, 5.0, 9.0], [40, 400, 60])
     column = Column(Ranks(rows), 0.0, 10.0, 1.0)
-    step, stream = Step(PARTS // 2, 0, 1.0, 1 << 18), InsecureGenerator(1).stream()
+    aim, stream = Aim(PARTS // 2, 0, 1.0, 1 << 18), InsecureGenerator(1).stream()
     ends = column.ends(500)
     for _ in range(20):
         column._seen = None
-        end = draw(column, ends, step, 500, stream, divides=True, reach=9)
+        end = draw(column, ends, aim, 500, stream, divides=True, reach=9)
         assert end[:3] == (5, 40, 440)
         assert abs(40 + 400 * end.part / PARTS - 250) < 30
     everything = column.look(lambda n: n // 2, 1000)
@@ -209,12 +209,12 @@ def test_open_coins_are_decided_by_the_exact_probability():
     assert (mass, far) == (1, RANK // 2)  # the low end, half a rank from the row's middle
     mp = context(300)
     edge = int(mp.floor(mass * mp.exp(-0.5) * mp.ldexp(1, scale + 64) / bound))
-    step = Step(PARTS // 2, 0, 1.0, 1 << 18)
+    aim = Aim(PARTS // 2, 0, 1.0, 1 << 18)
     for word, kept in [(edge - 1, True), (edge + 1, False)]:
         assert not isinstance(proposed(word), bool)
         column = Column(Ranks(np.array([5.0])), 0.0, 9.0, 1.0)
         script = Script([0, word, 0, 0, 0])
-        assert draw(column, column.ends(1), step, 1, script).cell == 0
+        assert draw(column, column.ends(1), aim, 1, script).cell == 0
         assert script.used == (2 if kept else 4)
 
 
@@ -223,7 +223,7 @@ def test_targets_that_no_float_tells_from_a_rank():
     for target in (3 * RANK - 1, 3 * RANK + 1):  # between the middles of two rows
         cells = {
             draw(
-                column, column.ends(9), Step(0, 0, 400.0, 0), 9, InsecureGenerator(i).stream(),
+                column, column.ends(9), Aim(0, 0, 400.0, 0), 9, InsecureGenerator(i).stream(),
                 target=target,
             ).cell
             for i in range(9)

@@ -21,7 +21,7 @@ from dpfast.privacy import ZCDP, Draws, Pure
 from dpfast.rng import InsecureGenerator
 from dpfast.sources import Chunk
 from dpfast.statistics.quantiles import draws
-from dpfast.statistics.quantiles.draws import PARTS, RANK, Column, End, Step, draw
+from dpfast.statistics.quantiles.draws import PARTS, RANK, Aim, Column, End, draw
 from dpfast.statistics.quantiles.exponential import ExponentialQuantile, share_of
 from dpfast.statistics.quantiles.recursive import RecursiveQuantiles, draw_all, plan
 from dpfast.summaries import floyd_rivest
@@ -80,12 +80,12 @@ COLUMNS = {
 def at(q, c, share):
     """The draw of a quantile of a whole column."""
     place = round(q * PARTS)
-    return Step(place, (PARTS - 2 * place) * (PARTS // 2), c, share)
+    return Aim(place, (PARTS - 2 * place) * (PARTS // 2), c, share)
 
 
-def drawn(data, step, size, seed=1, last=4, cut=draws.CUT):
+def drawn(data, aim, size, seed=1, last=4, cut=draws.CUT):
     col, bits, n = column(data, last), stream(seed), len(data)
-    return Counter(draw(col, col.ends(n), step, n, bits, cut=cut).cell for _ in range(size))
+    return Counter(draw(col, col.ends(n), aim, n, bits, cut=cut).cell for _ in range(size))
 
 
 @quick_rows(13)
@@ -126,9 +126,9 @@ def test_long_runs_and_far_cells():
         calls = []
         count = col.less
         col.less = lambda *a, count=count, calls=calls: calls.append(a) or count(*a)
-        step = at(Fraction(1, 2), c, share)
+        aim = at(Fraction(1, 2), c, share)
         found = Counter(
-            bins[draw(col, col.ends(6), step, 6, bits, cut=cut).cell] for _ in range(1500)
+            bins[draw(col, col.ends(6), aim, 6, bits, cut=cut).cell] for _ in range(1500)
         )
         assert p_value(found, pmf) > LEVEL
         assert bool(calls) == (cut < 0)
@@ -171,12 +171,12 @@ def stretch(end, low, high):
 def test_a_division_has_the_distribution(name, c, cut):
     data, q, share = [2 * x for x in COLUMNS[name]], Fraction(2, 5), 1 << 18
     rows = [(int(x), 1) for x in np.floor(np.clip(np.array(data, float), 0, 8))]
-    n, step = len(data), at(q, c, share)
+    n, aim = len(data), at(q, c, share)
     pmf = divided(rows, (0, 8), q * (n - 1) + Fraction(1, 2), c, share)
     col, bits = column(data, 8), stream(4)
     ends = col.ends(n)
     found = Counter(
-        stretch(draw(col, ends, step, n, bits, divides=True, cut=cut), *ends) for _ in range(400)
+        stretch(draw(col, ends, aim, n, bits, divides=True, cut=cut), *ends) for _ in range(400)
     )
     assert p_value(found, pmf) > LEVEL
 
@@ -190,10 +190,10 @@ def test_a_heavy_tie_is_divided_near_the_target(q, c):
     data, share = [0] * 30 + [1] * 402 + [2] * 100 + [3] * 40, 1 << 18
     n = len(data)
     pmf = divided([(x, 1) for x in data], (0, 3), q * (n - 1) + Fraction(1, 2), c, share, 64)
-    col, bits, step = column(data, 3), stream(5), at(q, c, share)
+    col, bits, aim = column(data, 3), stream(5), at(q, c, share)
     ends = col.ends(n)
     found = Counter(
-        stretch(draw(col, ends, step, n, bits, divides=True), *ends) for _ in range(1200)
+        stretch(draw(col, ends, aim, n, bits, divides=True), *ends) for _ in range(1200)
     )
     assert p_value(found, pmf) > LEVEL
 
@@ -212,17 +212,17 @@ def test_ends_take_a_part_of_the_rows():
     c, share, n = 0.8, 1 << 18, len(data)
     mass = sum(mass for _, mass in rows)
     assert mass * PARTS == ends[1].position - ends[0].position
-    step = Step(PARTS // 4, RANK // 8, c, share)
+    aim = Aim(PARTS // 4, RANK // 8, c, share)
     target = mass / 4 + Fraction(1, 8)
-    assert step.target(*ends) == target * RANK + ends[0].position * PARTS
+    assert aim.target(*ends) == target * RANK + ends[0].position * PARTS
     pmf = divided(rows, (1, 5), target, c, share)
     col, bits = column(data, 6), stream(6)
     found = Counter(
-        stretch(draw(col, ends, step, n, bits, divides=True), *ends) for _ in range(1500)
+        stretch(draw(col, ends, aim, n, bits, divides=True), *ends) for _ in range(1500)
     )
     assert p_value(found, pmf) > LEVEL
     pmf = dict(enumerate(np.exp(reference.leaf(rows, (1, 5), target, c, share)), 1))
-    found = Counter(draw(col, ends, step, n, bits).cell for _ in range(1500))
+    found = Counter(draw(col, ends, aim, n, bits).cell for _ in range(1500))
     assert p_value(found, pmf) > LEVEL
 
 
@@ -297,14 +297,14 @@ def test_rates(loss, plain, qs):
             return
         q = qs[node.number]
         place = (q - low) / (high - low)
-        step = node.step
-        assert step.place == round(place * PARTS) and step.share == share_of(step.rate)
-        place, alone = Fraction(step.place, PARTS), widths[level] == 1
+        aim = node.aim
+        assert aim.place == round(place * PARTS) and aim.share == share_of(aim.rate)
+        place, alone = Fraction(aim.place, PARTS), widths[level] == 1
         wanted = recursive.rate(plain, len(widths), float(place), alone)
-        assert step.rate == pytest.approx(wanted, rel=2**-39)
+        assert aim.rate == pytest.approx(wanted, rel=2**-39)
         # Not above the wanted number: k**2 is rational.
         k2 = Fraction(recursive.divisor(plain, place, alone) ** 2).limit_denominator(10**6)
-        square = Fraction(step.rate) ** 2 * 4 * k2
+        square = Fraction(aim.rate) ** 2 * 4 * k2
         if plain.kind == "pure":
             assert square <= (loss.epsilon / len(widths)) ** 2
         else:
@@ -386,8 +386,8 @@ def test_one_quantile_is_private(q, neighbors, share):
     """No cell is more than e**epsilon times likelier; the bound is nearly reached."""
     epsilon = 2.0
     mechanism = ExponentialQuantile(Fraction(q), 0.0, 2.0, neighbors, "raise", Pure(epsilon))
-    share = mechanism.step.share if share is None else share
-    q = Fraction(mechanism.step.place, PARTS)
+    share = mechanism.aim.share if share is None else share
+    q = Fraction(mechanism.aim.place, PARTS)
     pmf = laws(q, mechanism.rate, share)
     worst = max(np.abs(pmf[d] - pmf[e]).max() for d, e in near_pairs(pmf, neighbors))
     assert worst <= epsilon * (1 + 1e-12)
@@ -416,14 +416,14 @@ def test_the_shares_of_a_gap_grow_by_no_more_than_its_length():
         np.concatenate([np.arange(1, 5000), 2 ** np.arange(12, 42), 3 ** np.arange(26)])
     )
     for epsilon in (1e-6, 0.3, 1, 7, 100, 1e9):
-        share = ExponentialQuantile(HALF, 0.0, 1.0, "replace", "raise", Pure(epsilon)).step.share
+        share = ExponentialQuantile(HALF, 0.0, 1.0, "replace", "raise", Pure(epsilon)).aim.share
         assert 0 <= share <= 1 << 18
 
         def near(s, share=share):
             return np.minimum(share * s >> 20, (s - 1) // 2)
 
-        step = near(span + 1) - near(span)
-        assert ((step == 0) | (step == 1)).all() and (2 * near(span) < span).all()
+        aim = near(span + 1) - near(span)
+        assert ((aim == 0) | (aim == 1)).all() and (2 * near(span) < span).all()
 
 
 #: Cells that rows are on, of six: an end, two beside each other, and one alone.

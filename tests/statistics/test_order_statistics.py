@@ -112,7 +112,7 @@ def extreme(q, epsilon=EPSILON, neighbors="replace", last=4.0):
 def log_pmf(made, rows, rate=None):
     """Of the cells, all alike."""
     target, rate = Fraction(made.target(len(rows)), RANK), made.rate if rate is None else rate
-    return exact.leaf([(x, 1) for x in rows], (0, 4), target, rate, made.step.share)
+    return exact.leaf([(x, 1) for x in rows], (0, 4), target, rate, made.aim.share)
 
 
 def most_lost(pmfs, neighbors, some=False):
@@ -158,7 +158,7 @@ def test_quantiles_of_some_rows_cost_no_more(q):
     assert type(made) is ExponentialQuantile
     for factor, private in ((1, True), (2, False)):
         pmfs = {
-            r: exact.column(r, q, factor * made.rate, 4, made.step.share)
+            r: exact.column(r, q, factor * made.rate, 4, made.aim.share)
             for r in datasets(range(5), range(7))
         }
         assert (most_lost(pmfs, "replace", some=True) <= EPSILON + 1e-12) == private

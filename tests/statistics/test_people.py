@@ -95,7 +95,7 @@ def test_noise_is_that_of_a_person_with_k_rows(k):
         assert table.noise.within(0.05) == pytest.approx(found.within(0.05) * k, rel=1e-6)
     # Under add-remove a person moves a rank by D = k max(q, 1 - q).
     made = quoted(dp.quantile, X, q=0.3, **BOUNDS, epsilon=0.7, ids=IDS, max_rows=k).inner
-    most = 1 - Fraction(made.step.place, PARTS)
+    most = 1 - Fraction(made.aim.place, PARTS)
     assert made.rate == float_down(Fraction(7, 10) / (2 * k * most))
 
 

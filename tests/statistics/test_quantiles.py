@@ -14,7 +14,7 @@ from dpfast.errors import ArgumentError, ArgumentTypeError
 from dpfast.noise.grid import Base, public_grid
 from dpfast.statistics.arguments import Arguments
 from dpfast.statistics.quantiles.api import many, one
-from dpfast.statistics.quantiles.draws import PARTS, Column, Step, draw
+from dpfast.statistics.quantiles.draws import PARTS, Aim, Column, draw
 from dpfast.statistics.quantiles.exponential import ExponentialQuantile
 from dpfast.statistics.quantiles.joint import JointQuantiles
 from dpfast.statistics.quantiles.recursive import RecursiveQuantiles
@@ -236,7 +236,7 @@ def in_bins(pmf):
 
 
 #: The draw of a median, at a rate of 0.8.
-STEP = Step(PARTS // 2, 0, 0.8, 1 << 17)
+STEP = Aim(PARTS // 2, 0, 0.8, 1 << 17)
 
 
 @pytest.mark.parametrize("cut", [1.0, 28.0])

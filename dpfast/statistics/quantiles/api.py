@@ -102,10 +102,11 @@ def quantile(
     ``base(o) exp(-epsilon u(o) / (2 D))``. Its rank is that of the rows at it (each row counts as
     the point of the grid at or next below it), and in a gap between rows of ranks i and i + 1 it is
     i near the first, i + 1 near the second and i + 1/2 between. ``u(o)`` is the distance of that
-    rank from ``q (n - 1) + 1``, with q as a multiple of ``2**-32``. A replaced row changes ``u`` by at most D = 1, an added one by at
-    most D = max(q, 1 - q) (proof: ``dpfast/statistics/quantiles/exponential.py``), so this is
-    `epsilon`-DP (McSherry and Talwar, FOCS 2007; for quantiles Smith, STOC 2011) and of bounded
-    range, at less than ``epsilon**2 / 8`` in zCDP (Cesar and Rogers, ALT 2021; exactly:
+    rank from ``q (n - 1) + 1``, with q as a multiple of ``2**-32``. A replaced row changes ``u`` by
+    at most D = 1, an added one by at most D = max(q, 1 - q) (proof:
+    ``dpfast/statistics/quantiles/exponential.py``), so this is `epsilon`-DP (McSherry and Talwar,
+    FOCS 2007; for quantiles Smith, STOC 2011) and of bounded range, at less than ``epsilon**2 / 8``
+    in zCDP (Cesar and Rogers, ALT 2021; exactly:
     `dpfast.privacy.Draws`). The draw is exact. The public base measure gives half of the weight to
     all points alike, a quarter to those near 0, and a quarter to round numbers
     (``dpfast/noise/grid.py``). What is public costs nothing.

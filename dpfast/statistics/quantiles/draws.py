@@ -28,7 +28,7 @@ from ..._kernels.rng import BitStream
 from ..._kernels.statistics import cells as cells_of
 from ..._kernels.statistics import draw_node
 from ...noise import grid as _grid
-from ...noise.choice import below, decide
+from ...noise.choice import Stream, below, decide
 from ...noise.grid import Base
 from ...summaries.order import Ranks, Window
 from ...summaries.order_statistics import least_from
@@ -66,7 +66,7 @@ class End(NamedTuple):
         return self.less * PARTS + (self.leq - self.less) * self.part
 
 
-class Step(NamedTuple):
+class Aim(NamedTuple):
     """Public numbers of a draw: of the quantile at `place` of `PARTS` in its node.
 
     A `shift`, in `RANK`, is added to the target. `rate` is c, and `share` the d of
@@ -175,6 +175,15 @@ def _cells_of_integers(x: NDArray[Any], grid: float) -> NDArray[np.int64]:
     return cells
 
 
+def inside(ranks: int, n: int, high: bool) -> int:
+    """Return the target, in `RANK`, that lies so many ranks inside of `n` rows, or in the middle.
+
+    It moves by half a rank at most with a row.
+    """
+    found = min(ranks * RANK, (n + 1) * RANK // 2) - RANK // 2
+    return n * RANK - found if high else found
+
+
 def inner(rows: int, at: int, reach: int) -> tuple[int, int]:
     """Return where the rows of a window that is tried first begin and end.
 
@@ -188,7 +197,7 @@ def inner(rows: int, at: int, reach: int) -> tuple[int, int]:
 def draw(
     column: Column,
     ends: tuple[End, End],
-    step: Step,
+    aim: Aim,
     n: int,
     stream: BitStream,
     *,
@@ -199,26 +208,26 @@ def draw(
 ) -> End:
     """Draw a cell of a node of a column of `n` rows, and if it `divides`, a part of the cell.
 
-    `target`, in `RANK`, is that of the step if left out. `reach` is how many ranks either way to
+    `target`, in `RANK`, is that of the aim if left out. `reach` is how many ranks either way to
     look at, if that is known. The end that is returned tells ranks only where it divides.
     """
     low, high = ends
     if low.cell == high.cell:
-        part = low.part + (step.place * (high.part - low.part) >> 32)
+        part = low.part + (aim.place * (high.part - low.part) >> 32)
         return End(low.cell, max(low.less, high.less), max(low.leq, high.leq), part)
     if target is None:
-        target = step.target(low, high)
+        target = aim.target(low, high)
     whole, rest = divmod(target, RANK)
     middle = min(max(1, whole + 1), n)
     if reach is None:
-        reach = width(step.rate, column.base.total, cut) + 1
+        reach = width(aim.rate, column.base.total, cut) + 1
     window = column.look(lambda n: min(middle, n), reach)
-    few = 0 if cut != CUT else width(step.rate, n + 1, HALF_CUT) + 1
+    few = 0 if cut != CUT else width(aim.rate, n + 1, HALF_CUT) + 1
     for view in _views(column, window, ends, middle, few, divides):
-        given = view.rows, view.before, n, view.low, view.high, whole, rest, step.rate / 2
+        given = view.rows, view.before, n, view.low, view.high, whole, rest, aim.rate / 2
         more = view.narrow, view.under, view.over
         while True:
-            drawn = draw_node(*given, step.share, divides, column.base, stream, *more)
+            drawn = draw_node(*given, aim.share, divides, column.base, stream, *more)
             if drawn is None:
                 break
             cell, part, less, leq, told = drawn
@@ -227,9 +236,10 @@ def draw(
                 return end
             mass, scale, bound, far, word = told
             if word is None:
-                end, far = _counted(column, view, step.share, target, cell, n, divides, stream)
+                ends = view.low, view.high
+                end, far = counted(column, ends, aim.share, target, cell, n, divides, stream)
                 word = stream.word()
-            if decide(word, step.rate, Fraction(far, RANK), stream, mass, bound, scale):
+            if decide(word, aim.rate, Fraction(far, RANK), stream, mass, bound, scale):
                 return end
     raise AssertionError("the last view is not narrow")
 
@@ -276,18 +286,18 @@ def _views(
     yield _View(low, high, rows, before, False, under, over)
 
 
-def _counted(
+def counted(
     column: Column,
-    view: _View,
+    ends: tuple[End, End],
     share: int,
     target: int,
     cell: int,
     n: int,
     divides: bool,
-    stream: BitStream,
+    stream: Stream,
 ) -> tuple[End, int]:
     """Return a cell of a lump, with a part, and its distance from the target; it takes passes."""
-    low, high = view.low, view.high
+    low, high = ends
     less, leq = column.counts(cell, n)
     outer = cell in (low.cell, high.cell)
     if not outer and less == leq:
@@ -303,6 +313,5 @@ def _counted(
         first = stop = first + below(max(1, stop - first), stream)
     nearest = start * RANK // 2 + ranks * first * PARTS
     farthest = start * RANK // 2 + ranks * stop * PARTS
-    return End(cell, less, leq, first if divides else 0), max(
-        0, nearest - target, target - farthest
-    )
+    far = max(0, nearest - target, target - farthest)
+    return End(cell, less, leq, first if divides else 0), far

@@ -83,7 +83,7 @@ from ...privacy import ZCDP, Pure, float_down, range_within
 from ...rng import Generator
 from ...sources import Source
 from ..ranked import Drawn
-from .draws import PARTS, RANK, Column, Step, draw, width
+from .draws import PARTS, RANK, Aim, Column, draw, inside, width
 
 #: The smallest rate in use: below it products with ranks would leave the normal float64.
 LEAST_RATE = 2.0**-900
@@ -122,24 +122,29 @@ def share_of(rate: float) -> int:
     return math.floor(2.0**19 / (1 + math.exp(min(rate / 4, 99.0))))
 
 
-def step_of(
+def aim_of(
     loss: Pure | ZCDP,
     levels: int,
     place: Fraction,
     neighbors: str,
     alone: bool,
     outer: tuple[bool, bool] = (True, True),
-) -> Step:
+) -> Aim:
     """Return the draw of a quantile at a `place` in its node, of which some ends are `outer`.
 
     Those are the ends of the column; others are quantiles that have been drawn. A place is rounded
     to `PARTS`, which moves the target by less than a billionth of the rows.
     """
+    place = Fraction(round(place * PARTS), PARTS)
+    return aim_at(place, rate_of(loss, levels, place, neighbors, alone), outer)
+
+
+def aim_at(place: Fraction, rate: float, outer: tuple[bool, bool] = (True, True)) -> Aim:
+    """Return the draw at a place, for a rate."""
     parts = round(place * PARTS)
-    rate = rate_of(loss, levels, Fraction(parts, PARTS), neighbors, alone)
     # Half a rank, as the place between the ends has it, for an end that stands for no row.
     shift = (outer[0] * (PARTS - parts) - outer[1] * parts) * (PARTS // 2)
-    return Step(parts, shift, rate, share_of(rate))
+    return Aim(parts, shift, rate, share_of(rate))
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,16 +160,16 @@ class ExponentialQuantile(Drawn):
     assume_sorted: bool = False
     grid: float = field(init=False)
     base: Base = field(init=False, repr=False, compare=False)
-    step: Step = field(init=False, repr=False)
+    aim: Aim = field(init=False, repr=False)
     reach: int = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
         loss = self.loss
         self.prepare(1)
-        step = step_of(loss, 1, self.q, self._relation, True)
-        object.__setattr__(self, "step", step)
+        aim = aim_of(loss, 1, self.q, self._relation, True)
+        object.__setattr__(self, "aim", aim)
         # One rank more, for the gaps beside the window are a rank nearer on one side.
-        reach = width(step.rate, self.base.total) + 1 if self.lo < self.hi else 0
+        reach = width(aim.rate, self.base.total) + 1 if self.lo < self.hi else 0
         object.__setattr__(self, "reach", reach)
 
     @property
@@ -175,7 +180,7 @@ class ExponentialQuantile(Drawn):
     @property
     def rate(self) -> float:
         """Return ``c``."""
-        return self.step.rate
+        return self.aim.rate
 
     @property
     def name(self) -> str:
@@ -194,15 +199,15 @@ class ExponentialQuantile(Drawn):
 
     def target(self, n: int) -> int:
         """Return the target, in `RANK`, of `n` rows."""
-        step = self.step
-        return step.place * n * PARTS + step.shift
+        aim = self.aim
+        return aim.place * n * PARTS + aim.shift
 
     def finish(self, summary: tuple[Column, int], generator: Generator) -> float:
         column, n = summary
         if self.lo == self.hi:
             return self.lo
         stream, target = generator.stream(), self.target(n)
-        end = draw(column, column.ends(n), self.step, n, stream, target=target, reach=self.reach)
+        end = draw(column, column.ends(n), self.aim, n, stream, target=target, reach=self.reach)
         return end.cell * self.grid
 
     def error(self, rows: int | None, confidence: float) -> Expected:
@@ -227,7 +232,7 @@ class ExponentialExtreme(ExponentialQuantile):
 
     @property
     def _relation(self) -> str:
-        """The target moves with the number of rows, by half a rank at most; so u does by one."""
+        """Return the relation that the rate is for: u changes by 1 at most, as under this one."""
         return "replace"
 
     @property
@@ -241,5 +246,4 @@ class ExponentialExtreme(ExponentialQuantile):
 
     def target(self, n: int) -> int:
         """Return the target, in `RANK`, of `n` rows."""
-        inside = min(self.ranks * RANK, (n + 1) * RANK // 2) - RANK // 2
-        return n * RANK - inside if self.q else inside
+        return inside(self.ranks, n, self.q > 0)

@@ -55,15 +55,15 @@ from ...rng import Generator
 from ...sensitivity.ranks import rank_rule
 from ...sources import Source
 from ..ranked import Drawn
-from .draws import CUT, PARTS, Column, Step, draw, width
-from .exponential import step_of
+from .draws import CUT, PARTS, Aim, Column, draw, width
+from .exponential import aim_of
 
 
 class Node(NamedTuple):
     """A draw of the recursion, all of it public: of quantile `number`."""
 
     number: int
-    step: Step
+    aim: Aim
     left: Node | None
     right: Node | None
 
@@ -82,10 +82,10 @@ def plan(qs: tuple[Fraction, ...], loss: Pure | ZCDP, neighbors: str) -> Node:
         place = (q - low) / (high - low)
         # All levels but the last are full.
         alone = level == 0 or len(qs) == 1 << level
-        step = step_of(loss, levels, place, neighbors, alone, (i == 0, j == len(qs)))
+        aim = aim_of(loss, levels, place, neighbors, alone, (i == 0, j == len(qs)))
         left = node(i, middle, low, q, level + 1)
         right = node(middle + 1, j, q, high, level + 1)
-        return Node(middle, step, left, right)
+        return Node(middle, aim, left, right)
 
     root = node(0, len(qs), Fraction(0), Fraction(1), 0)
     assert root is not None
@@ -99,9 +99,9 @@ def draw_all(
     cells = [0] * count
     waiting = [(root, column.ends(n))]
     while waiting:
-        (number, step, left, right), (low, high) = waiting.pop()
+        (number, aim, left, right), (low, high) = waiting.pop()
         divides = left is not None or right is not None
-        end = draw(column, (low, high), step, n, stream, divides=divides, cut=cut)
+        end = draw(column, (low, high), aim, n, stream, divides=divides, cut=cut)
         cells[number] = end.cell
         if right is not None:
             waiting.append((right, (end, high)))
@@ -147,7 +147,7 @@ class RecursiveQuantiles(Drawn):
     @property
     def rate(self) -> float:
         """Return ``c`` of the first draw."""
-        return self.root.step.rate
+        return self.root.aim.rate
 
     def reduce(self, source: Source) -> tuple[Column, int]:
         given = self.column(source)
@@ -185,11 +185,9 @@ class RecursiveQuantiles(Drawn):
         def walk(node: Node | None, low: float, high: float) -> None:
             if node is None:
                 return
-            error = low + node.step.place / PARTS * (high - low)
+            error = low + node.aim.place / PARTS * (high - low)
             leaf = node.left is None and node.right is None
-            error += math.log(total / failure * (1 if leaf else PARTS)) / node.step.rate + (
-                not leaf
-            )
+            error += math.log(total / failure * (1 if leaf else PARTS)) / node.aim.rate + (not leaf)
             errors[node.number] = error
             walk(node.left, low, error)
             walk(node.right, error, high)
@@ -201,4 +199,4 @@ class RecursiveQuantiles(Drawn):
 
 def _slowest(node: Node) -> float:
     children = (child for child in (node.left, node.right) if child is not None)
-    return min([node.step.rate, *map(_slowest, children)])
+    return min([node.aim.rate, *map(_slowest, children)])

@@ -2,17 +2,22 @@
 
 from fractions import Fraction
 
+import numpy as np
 
-def probabilities(rows, q, c, first, last, mp, inside=0):
-    """The probability of each cell first .. last."""
-    target = Fraction(q) * len(rows)
+from ..statistics.exponential_quantiles import leaf
+
+HALF = Fraction(1, 2)
+
+
+def log_probabilities(rows, q, c, share, first, last, inside=0, base=None):
+    """The logarithm of the probability of each cell first .. last."""
+    n = len(rows)
+    target = Fraction(q) * (n - 1) + HALF
     if inside:
-        ranks = min(Fraction(inside), Fraction(len(rows), 2))
-        target = len(rows) - ranks if q else ranks
-    weights = []
-    for cell in range(first, last + 1):
-        less, leq = sum(r < cell for r in rows), sum(r <= cell for r in rows)
-        u = max(Fraction(0), less - target, target - leq)
-        weights.append(mp.exp(-mp.mpf(c) * u.numerator / u.denominator))
-    total = mp.fsum(weights)
-    return [weight / total for weight in weights]
+        ranks = min(Fraction(inside), Fraction(n + 1, 2)) - HALF
+        target = n - ranks if q else ranks
+    return leaf([(x, 1) for x in rows], (first, last), target, c, share, base)
+
+
+def probabilities(*given):
+    return np.exp(log_probabilities(*given))

@@ -15,6 +15,9 @@ from dpfast.noise.choice import Weights, below
 HALF = Fraction(1, 2)
 ONE = 1 << 32
 BLOCKS = 8
+#: Half ranks from the target within which a gap is three runs, and not one.
+CLOSE = 3
+GAP = "gap"
 
 
 def counted(rows, before, n, end):
@@ -37,7 +40,13 @@ def positions(cell, less, leq, ends):
     return less + HALF, Fraction(leq - less - 1, ONE), 0, ONE
 
 
-def runs_of(rows, before, n, ends, share, divides):
+def beside(start, end, share):
+    """How many cells of a gap are next to either side."""
+    span = end - start + 2
+    return min(share * span // 2**20, (span - 1) // 2)
+
+
+def runs_of(rows, before, n, ends, target, share, divides):
     """Runs: (start, end, less, leq, low, high, lump), low .. high are None where parts decide."""
     low, high = ends
     a, b = low[0], high[0]
@@ -78,8 +87,9 @@ def runs_of(rows, before, n, ends, share, divides):
         at = a + 1
 
     def gap(start, end, rank):
-        span = end - start + 2
-        near = min(share * span // 2**20, (span - 1) // 2)
+        if abs(2 * rank - math.floor(2 * target)) > CLOSE:
+            return [(start, end, rank, rank, rank - HALF, rank + HALF, GAP)]
+        near = beside(start, end, share)
         cuts = [start, start + near, end + 1 - near, end + 1]
         places = rank - HALF, Fraction(rank), rank + HALF
         return [
@@ -137,7 +147,7 @@ def draw(rows, before, n, ends, target, c, share, divides, base, counts, stream)
         return max(Fraction(0), low - target, target - high)
 
     runs = []  # (start, end, nearest, halvings, first part, parts of the block, run)
-    for run in runs_of(rows, before, n, ends, share, divides):
+    for run in runs_of(rows, before, n, ends, target, share, divides):
         start, end, less, leq, low, high, _ = run
         if low is not None:
             gone = (high < target) - (low > target)
@@ -169,6 +179,10 @@ def draw(rows, before, n, ends, target, c, share, divides, base, counts, stream)
                 continue
             part = first + (place >> k)
             away = 2 * abs(begin + part * rise - target)
+        elif run[-1] == GAP:
+            near = beside(start, end, share)
+            half_ranks = int(end + 1 - cell <= near) - int(cell - start + 1 <= near)
+            away = abs(2 * (run[2] - target) + half_ranks)
         elif run[-1]:
             less, leq, low = counts(cell)
             if low is not None:
