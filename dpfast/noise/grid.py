@@ -18,12 +18,15 @@ The weights are a base measure of the exponential mechanism. They are public and
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from .._core import checks
 from .._kernels.rng import BitStream
 from .choice import below
 
@@ -51,6 +54,70 @@ def ends(lo: float, hi: float, grid: float) -> tuple[int, int]:
     """
     first, last = math.ceil(lo / grid), math.floor(hi / grid)
     return first + (lo > 0 and first == 0), last - (hi < 0 and last == 0)
+
+
+@dataclass(frozen=True, slots=True)
+class Lattice:
+    """Multiples of a public number within bounds, as cells ``first .. last``.
+
+    Cell k stands for the float64 that is nearest to k times `step`, and a row is on the cell whose
+    number is nearest to it, on the upper one of two. Rows beyond the last ones are on these.
+    """
+
+    step: Fraction
+    first: int
+    last: int
+
+    def value(self, cell: int) -> float:
+        """Return the number of a cell."""
+        return cell * self.step.numerator / self.step.denominator
+
+    def edge(self, cell: int) -> float:
+        """Return the least number that is on a cell, or on one above it."""
+        return (2 * cell - 1) * self.step.numerator / (2 * self.step.denominator)
+
+    def cells(self, values: NDArray[Any]) -> NDArray[np.int64]:
+        """Return the cells of ascending numbers."""
+        if values.dtype.kind == "f":
+            values = values.astype(np.float64, copy=False)
+        inside = np.clip(values.astype(np.float64), self.value(self.first), self.value(self.last))
+        cells = np.rint(inside / float(self.step)).astype(np.int64)
+        # Division rounds: the cells are those that the edges say.
+        for cell in np.unique(np.concatenate([cells, cells + 1])).tolist():
+            above = _first_from(values, self.edge(cell))
+            cells[:above] = np.minimum(cells[:above], cell - 1)
+            cells[above:] = np.maximum(cells[above:], cell)
+        return np.clip(cells, self.first, self.last)
+
+    def nearest(self, x: float) -> float:
+        """Return the number of the cell that a number is on."""
+        return self.value(int(self.cells(np.array([x]))[0]))
+
+
+#: What the numbers of a lattice may be: exact in float64, once they are divided.
+EXACT = 1 << 52
+
+
+def lattice(lo: float, hi: float, step: Fraction) -> Lattice:
+    """Return the lattice of the multiples of `step` between `lo` and `hi`."""
+    rule = "a number, some multiples of which are within the bounds"
+    first, last = math.ceil(Fraction(lo) / step), math.floor(Fraction(hi) / step)
+    if first > last:
+        checks.fail("granularity", rule, float(step))
+    if max(abs(first), abs(last), 1) * 2 * step.numerator > EXACT or step.denominator > EXACT:
+        rule = "a larger number, or one of fewer digits: its multiples take more than float64 has"
+        checks.fail("granularity", rule, float(step))
+    return Lattice(step, first, last)
+
+
+def _first_from(values: NDArray[Any], edge: float) -> int:
+    """Return how many ascending numbers, of any dtype, are below a number."""
+    if values.dtype.kind == "f":
+        return int(np.searchsorted(values, edge))
+    info, least = np.iinfo(values.dtype), math.ceil(edge)
+    if least > info.max:
+        return len(values)
+    return int(np.searchsorted(values, values.dtype.type(max(least, info.min))))
 
 
 #: Cells up to which all weigh the same.

@@ -14,6 +14,7 @@ from .._core import checks
 from .._core.types import Bounds, NanPolicy, Neighbors, NoiseName, Number
 from ..budget.budget import Budget
 from ..budget.release import Mechanism, relation_of, release
+from ..noise.grid import Lattice, lattice
 from ..privacy import Approx, Loss
 from ..rng import Generator
 from ..sources.intake import View
@@ -81,9 +82,13 @@ class Arguments:
     max_rows: Any = None
     budget: Budget | None = None
     rng: Generator | None = None
+    granularity: Any = None
     people: Neighbors | None = None
 
     def __post_init__(self) -> None:
+        if self.granularity is not None and self.automatic:
+            rule = "left out with bounds='auto', which need not hold any of its multiples"
+            checks.fail("granularity", rule, self.granularity)
         relation = relation_of(self.neighbors, self.budget)
         settled = {"neighbors": relation}
         if self.people is None:  # else this is a copy of a record for which it was done
@@ -127,6 +132,16 @@ class Arguments:
     def policy(self) -> str | float:
         """Return what becomes of missing numbers."""
         return checks.nan_policy(self.nan, self.relation)
+
+    @property
+    def lattice(self) -> Lattice | None:
+        """Return the candidates within the bounds, if they are told."""
+        if self.granularity is None:
+            return None
+        step = checks.fraction("granularity", self.granularity)
+        if step <= 0:
+            checks.fail("granularity", "None or a positive number", self.granularity)
+        return lattice(*self.interval, step)
 
     @property
     def two_steps(self) -> bool:

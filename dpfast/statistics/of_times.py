@@ -39,6 +39,9 @@ def takes_times(answer: Answer) -> Callable[[F], F]:
                 checks.fail_kind(
                     "data", "numbers or durations", data, " of dates, whose sum is none"
                 )
+            if kwargs.get("granularity") is not None:
+                rule = "left out for times, which are counted in the unit of their column"
+                checks.fail("granularity", rule, kwargs["granularity"])
             lo, hi, zone = limits(times, kwargs["bounds"])
             shift = 0 if answer == "total" else lo
             kwargs["bounds"] = lo - shift, hi - shift

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from .._core import checks, nan_policy
-from ..noise.grid import Base, base, ends, public_grid
+from ..noise.grid import Base, Lattice, base, ends, public_grid
 from ..privacy import ZCDP, Draws, Pure
 from ..sensitivity.column import Given
 from ..sources import Source
@@ -34,19 +34,28 @@ class Drawn(Ranked):
     __slots__ = ()
 
     loss: Pure | ZCDP
+    lattice: Lattice | None
     grid: float
     base: Base
 
     def prepare(self, levels: int) -> None:
         """Set the grid, what cells weigh, and the loss of draws, whose levels share a pure loss."""
-        lo, hi, loss = self.lo, self.hi, self.loss
-        grid = public_grid(lo, hi)
-        if lo < hi and hi - lo < grid:
+        lo, hi, loss, lattice = self.lo, self.hi, self.loss, self.lattice
+        grid = public_grid(lo, hi) if lattice is None else float(lattice.step)
+        if lattice is not None:
+            cells = lattice.first, lattice.last
+        elif lo < hi and hi - lo < grid:
             checks.fail("bounds", f"equal, or at least {grid:.3g} apart", (lo, hi))
+        else:
+            cells = ends(lo, hi, grid) if lo < hi else (0, 0)
         object.__setattr__(self, "grid", grid)
-        object.__setattr__(self, "base", base(*(ends(lo, hi, grid) if lo < hi else (0, 0)), grid))
+        object.__setattr__(self, "base", base(*cells, grid))
         if isinstance(loss, Pure):
             object.__setattr__(self, "loss", Draws(loss.epsilon, levels, bounded_range=True))
+
+    def value(self, cell: int) -> float:
+        """Return the number of a cell."""
+        return cell * self.grid if self.lattice is None else self.lattice.value(cell)
 
     @property
     def cells(self) -> tuple[int, int]:

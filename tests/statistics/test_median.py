@@ -98,8 +98,8 @@ def test_the_grid_is_a_usable_power_of_two(lo, width, widest):
 
 def test_the_grid_and_the_law_ignore_the_data():
     """The mechanism is chosen before the data are seen: its constructor has no data argument."""
-    a = mechanism_of(0.5, (0, 1), 1, 0, None, "replace", "auto", "auto", "raise", False)
-    b = mechanism_of(0.5, (0, 1), 1, 0, None, "replace", "auto", "auto", "raise", False)
+    a = mechanism_of(0.5, (0, 1), 1, 0, None, "replace", "auto", "auto", "raise", False, None)
+    b = mechanism_of(0.5, (0, 1), 1, 0, None, "replace", "auto", "auto", "raise", False, None)
     assert a == b and a.grid == GRID_OF_UNIT
 
 
@@ -129,7 +129,7 @@ def test_a_noise_scale_never_underflows(bounds, epsilon):
         budget = dp.Budget(epsilon=epsilon)
         try:
             mechanism = mechanism_of(
-                0.5, bounds, epsilon, 0, None, "replace", "cauchy", "auto", "raise", False
+                0.5, bounds, epsilon, 0, None, "replace", "cauchy", "auto", "raise", False, None
             )
             dp.median(data, bounds=bounds, epsilon=epsilon, budget=budget, noise="cauchy")
         except ArgumentError as error:
@@ -186,7 +186,9 @@ def test_release_is_the_ideal_mechanism_rounded():
     from scipy.stats import ks_2samp
 
     data, bounds = np.linspace(0, 1, 101), (-5, 5)
-    mechanism = mechanism_of(0.5, bounds, 2, 0, None, "replace", "cauchy", "auto", "raise", False)
+    mechanism = mechanism_of(
+        0.5, bounds, 2, 0, None, "replace", "cauchy", "auto", "raise", False, None
+    )
     c = mechanism.calibration
     asked = {"bounds": bounds, "neighbors": "replace"}
     S = dp.sensitivity.smooth_median(data, beta=c.beta, **asked)

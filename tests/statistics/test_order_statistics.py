@@ -60,7 +60,7 @@ def smooth(name, neighbors="replace", some=False, nan="lower", bounds=(0, 10), e
         return api._range(asked)
     if name in ("minimum", "maximum"):
         return api._extreme(Fraction(int(name == "maximum")), asked)
-    rest = neighbors, "cauchy", "smooth", nan, False
+    rest = neighbors, "cauchy", "smooth", nan, False, None
     return one(Fraction(3, 10), bounds, epsilon, 0, None, *rest, some=some)
 
 
@@ -153,7 +153,18 @@ def test_extremes_lose_no_more_than_epsilon(q, neighbors, some, inside, monkeypa
 def test_quantiles_of_some_rows_cost_no_more(q):
     """A row that is replaced may leave the kept rows or enter: the same rate covers that."""
     made = one(
-        q, (0, 4), EPSILON, 0, None, "replace", "auto", "exponential", "raise", False, some=True
+        q,
+        (0, 4),
+        EPSILON,
+        0,
+        None,
+        "replace",
+        "auto",
+        "exponential",
+        "raise",
+        False,
+        None,
+        some=True,
     )
     assert type(made) is ExponentialQuantile
     for factor, private in ((1, True), (2, False)):

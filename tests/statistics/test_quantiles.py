@@ -33,7 +33,7 @@ def rng(seed=0):
 
 def kind(method="auto", noise="auto", **loss):
     asked = {"epsilon": None, "delta": 0, "rho": None, **loss}
-    return type(one(0.5, (0, 1), *asked.values(), "replace", noise, method, "raise", False))
+    return type(one(0.5, (0, 1), *asked.values(), "replace", noise, method, "raise", False, None))
 
 
 # --- which mechanism ----------------------------------------------------------------------------

@@ -447,6 +447,7 @@ BAD: dict[str, list[Any]] = {
     "noise": WORDS,
     "method": WORDS,
     "assume_sorted": FLAG,
+    "granularity": [0, -1, NAN, "x", True, Decimal("sNaN"), 1e-300, *UNHASHABLE],
     "estimator": ["sideways", 3, None],
     "blocks": [0, -1, 2.5, "x", None, 10**9],
     "aggregator": WORDS,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import fields
+from dataclasses import fields, replace
 from fractions import Fraction
 from functools import lru_cache, partial
 from typing import Any, Literal, TypeAlias, Unpack, cast, get_args, overload
@@ -26,6 +26,7 @@ from ..._core.types import (
 )
 from ...budget.budget import Budget
 from ...budget.release import Mechanism, relation_of, release
+from ...noise.grid import Lattice
 from ...rng import Generator
 from ...sensitivity.iqr import QUARTILES
 from ...sources.intake import read_column
@@ -75,6 +76,7 @@ def quantile(
     ids: Any = None,
     max_rows: int | None = None,
     assume_sorted: bool = False,
+    granularity: Number | None = None,
     budget: Budget | None = None,
     rng: Generator | None = None,
 ) -> float:
@@ -84,7 +86,8 @@ def quantile(
     up to the method: "smooth" estimates the value of rank ``min(max(1, ceil(q n)), n)``, so that
     ``q = 0.5`` is the lower median, and "exponential" aims at the rank ``q (n - 1) + 1``, as
     `numpy.quantile` does, and so at the middle of the two for a median of an even number of rows.
-    The answer lies within `bounds`, on a public grid of about ``2**-40`` of their distance.
+    The answer lies within `bounds`, on a public grid of about ``2**-40`` of their distance, or it
+    is a multiple of `granularity`.
 
     Privacy
     -------
@@ -158,6 +161,11 @@ def quantile(
         For a loss of people, as in `dpfast.sum`.
     assume_sorted : bool, default False
         Take ascending data at its word and read only what is needed.
+    granularity : float, Fraction or Decimal, optional
+        A public number: the answer is a multiple of it within `bounds`, as the decimal that is
+        written, and rows count as the nearest one. It serves a column of whole years or of cents,
+        whose shared values are then hit exactly. Left out, candidates are as fine as float64
+        allows. Not for times, and not with ``bounds="auto"``.
     budget : Budget, optional
         Pays for the call before data or randomness are touched.
     rng : Generator, optional
@@ -194,12 +202,12 @@ def quantile(
     """
     if ids is None and max_rows is None and not is_auto(bounds):
         relation = relation_of(neighbors, budget)
-        rest = epsilon, delta, rho, relation, noise, method, nan, assume_sorted
+        rest = epsilon, delta, rho, relation, noise, method, nan, assume_sorted, granularity
         mechanism = one(q, bounds, *rest, some=where is not None)
         source = read_column(data, mechanism.neighbors, where).kept
         return release(source, mechanism, budget=budget, rng=rng)
     loss, beside = (epsilon, delta, rho), (nan, where, ids, max_rows, budget, rng)
-    asked = Arguments(bounds, *loss, neighbors, None, noise, method, *beside)
+    asked = Arguments(bounds, *loss, neighbors, None, noise, method, *beside, granularity)
     view = read_column(data, asked.relation, where, asked.ids)
     mechanism = settled(asked, partial(_make, q, assume_sorted), view.where)
     return asked.release(view, mechanism)
@@ -220,6 +228,7 @@ def median(
     ids: Any = None,
     max_rows: int | None = None,
     assume_sorted: bool = False,
+    granularity: Number | None = None,
     budget: Budget | None = None,
     rng: Generator | None = None,
 ) -> float:
@@ -237,6 +246,7 @@ def median(
     bounds : (float, float), or "auto"
     epsilon, delta, rho, neighbors, noise, method, nan, where, ids, max_rows, budget, rng
     assume_sorted : bool, default False
+    granularity : float, Fraction or Decimal, optional
         As in `quantile`.
 
     Returns
@@ -263,7 +273,7 @@ def median(
     return quantile(
         data, 0.5, bounds=bounds, epsilon=epsilon, delta=delta, rho=rho, neighbors=neighbors,
         noise=noise, method=method, nan=nan, where=where, ids=ids, max_rows=max_rows,
-        assume_sorted=assume_sorted, budget=budget, rng=rng,
+        assume_sorted=assume_sorted, granularity=granularity, budget=budget, rng=rng,
     )  # fmt: skip
 
 
@@ -282,6 +292,7 @@ def quantiles(
     ids: Any = None,
     max_rows: int | None = None,
     assume_sorted: bool = False,
+    granularity: Number | None = None,
     budget: Budget | None = None,
     rng: Generator | None = None,
 ) -> NDArray[np.float64]:
@@ -331,7 +342,7 @@ def quantiles(
         "recursive" reads the data about once, and finds values that many rows share. "joint" sorts
         all of them, and is mostly more accurate where values are spread out, above all under
         "replace" (``benchmarks/crossings.py`` says by how much).
-    nan, assume_sorted, budget, rng
+    nan, assume_sorted, granularity, budget, rng
         As in `quantile`.
     where : array_like of bool, shape (n,), optional
         As in `quantile`; it costs nothing here.
@@ -370,13 +381,13 @@ def quantiles(
     True
     """
     loss, beside = (epsilon, 0, rho), (nan, where, ids, max_rows, budget, rng)
-    asked = Arguments(bounds, *loss, neighbors, None, "auto", method, *beside)
+    asked = Arguments(bounds, *loss, neighbors, None, "auto", method, *beside, granularity)
     view = read_column(data, asked.relation, where, asked.ids)
     try:
         if type(bounds) is not tuple or type(qs) not in (list, tuple):
             raise TypeError
-        own: tuple[Any, ...] = epsilon, rho, asked.relation, method, nan, assume_sorted
-        mechanism: Mechanism[Any] = _several(*own, *bounds, *qs)
+        own: tuple[Any, ...] = asked.epsilon, asked.rho, asked.relation, method, nan, assume_sorted
+        mechanism: Mechanism[Any] = _several(granularity, *own, *bounds, *qs)
     except Exception:  # as in `one`; or bounds that are to be found
         mechanism = settled(asked, lambda part: many(qs, part, assume_sorted), view.where)
     return asked.release(view, mechanism)
@@ -398,6 +409,7 @@ def percentile(
     ids: Any = None,
     max_rows: int | None = None,
     assume_sorted: bool = False,
+    granularity: Number | None = None,
     budget: Budget | None = None,
     rng: Generator | None = None,
 ) -> Any:
@@ -422,6 +434,7 @@ def percentile(
         Of one number a method of `quantile`. Of several "recursive" or "joint", as in `quantiles`;
         "auto" is "recursive" then.
     epsilon, delta, rho, neighbors, noise, nan, where, ids, max_rows, assume_sorted, budget, rng
+    granularity : float, Fraction or Decimal, optional
         As in `quantile`. Several percentiles are drawn and not noised, which leaves `delta`
         unspent.
 
@@ -437,8 +450,8 @@ def percentile(
 
     Notes
     -----
-    The value is that of rank ``ceil(q n / 100)``, what `numpy.percentile` calls
-    ``method="inverted_cdf"``.
+    Which rank is meant is said in `quantile`: draws aim at what `numpy.percentile` returns, and
+    noise is added to what it calls ``method="inverted_cdf"``.
 
     Cost: one read of the data.
 
@@ -450,7 +463,8 @@ def percentile(
     [40.0, 50.0, 70.0]
     """
     how: Any = {"bounds": bounds, "neighbors": neighbors, "nan": nan, "where": where, "ids": ids}
-    how |= {"max_rows": max_rows, "assume_sorted": assume_sorted, "budget": budget, "rng": rng}
+    how |= {"max_rows": max_rows, "assume_sorted": assume_sorted, "granularity": granularity}
+    how |= {"budget": budget, "rng": rng}
     given: Any = q
     if isinstance(q, np.ndarray):
         given = list(q) if q.ndim else q[()]
@@ -481,6 +495,7 @@ class ExtremeKeywords(NoiseKeywords, total=False):
     """Keyword arguments of `minimum` and `maximum`."""
 
     method: Method
+    granularity: Number | None
 
 
 @overload
@@ -507,6 +522,7 @@ def minimum(
     where: Any = None,
     ids: Any = None,
     max_rows: int | None = None,
+    granularity: Number | None = None,
     budget: Budget | None = None,
     rng: Generator | None = None,
 ) -> float | Floats:
@@ -537,6 +553,7 @@ def minimum(
     data : array_like, shape (n,) or, with `axis`, (n, d), table, or source
         As in `quantile`.
     bounds, epsilon, delta, rho, neighbors, axis, noise, nan, where, ids, max_rows, budget, rng
+    granularity : float, Fraction or Decimal, optional
         As in `trimmed_mean`; `noise` is for ``method="smooth"``.
     method : {"auto", "smooth", "exponential"}, default "auto"
         "auto" is "exponential" whatever the loss, or "smooth" if a `noise` distribution is
@@ -575,7 +592,7 @@ def minimum(
     """
     loss = epsilon, delta, rho
     rest = nan, where, ids, max_rows, budget, rng
-    asked = Arguments(bounds, *loss, neighbors, axis, noise, method, *rest)
+    asked = Arguments(bounds, *loss, neighbors, axis, noise, method, *rest, granularity)
     return released(data, asked, partial(_extreme, Fraction(0)))
 
 
@@ -603,6 +620,7 @@ def maximum(
     where: Any = None,
     ids: Any = None,
     max_rows: int | None = None,
+    granularity: Number | None = None,
     budget: Budget | None = None,
     rng: Generator | None = None,
 ) -> float | Floats:
@@ -622,6 +640,7 @@ def maximum(
     data : array_like, shape (n,) or, with `axis`, (n, d), table, or source
     bounds : (float, float), or "auto"
     epsilon, delta, rho, neighbors, axis, noise, method, nan, where, ids, max_rows, budget, rng
+    granularity : float, Fraction or Decimal, optional
         As in `minimum`.
 
     Returns
@@ -647,7 +666,7 @@ def maximum(
     """
     loss = epsilon, delta, rho
     rest = nan, where, ids, max_rows, budget, rng
-    asked = Arguments(bounds, *loss, neighbors, axis, noise, method, *rest)
+    asked = Arguments(bounds, *loss, neighbors, axis, noise, method, *rest, granularity)
     return released(data, asked, partial(_extreme, Fraction(1)))
 
 
@@ -655,6 +674,7 @@ class IqrKeywords(NoiseKeywords, total=False):
     """Keyword arguments of `iqr`."""
 
     method: IqrMethod
+    granularity: Number | None
 
 
 @overload
@@ -681,6 +701,7 @@ def iqr(
     where: Any = None,
     ids: Any = None,
     max_rows: int | None = None,
+    granularity: Number | None = None,
     budget: Budget | None = None,
     rng: Generator | None = None,
 ) -> float | Floats:
@@ -705,6 +726,7 @@ def iqr(
     data : array_like, shape (n,) or, with `axis`, (n, d), table, or source
         As in `quantile`.
     bounds, epsilon, delta, rho, neighbors, axis, noise, nan, where, ids, max_rows, budget, rng
+    granularity : float, Fraction or Decimal, optional
         As in `trimmed_mean`; `noise` is for ``method="smooth"``.
     method : {"auto", "smooth", "recursive", "joint"}, default "auto"
         "auto" is "recursive" for an epsilon below 1/2 or a rho below 1/4 (2 and 6 with `where`
@@ -736,7 +758,7 @@ def iqr(
     """
     loss = epsilon, delta, rho
     rest = nan, where, ids, max_rows, budget, rng
-    asked = Arguments(bounds, *loss, neighbors, axis, noise, method, *rest)
+    asked = Arguments(bounds, *loss, neighbors, axis, noise, method, *rest, granularity)
     return released(data, asked, _range)
 
 
@@ -746,11 +768,12 @@ def many(qs: Any, asked: Arguments, assume_sorted: Any) -> RecursiveQuantiles | 
     interval, relation, policy = asked.interval, asked.relation, asked.policy
     trusted = checks.flag("assume_sorted", assume_sorted)
     kind = MANY[checks.choice("method", asked.method, MANY)]
-    return kind(wanted, *interval, relation, policy, pure(asked.loss), trusted)
+    return kind(wanted, *interval, relation, policy, pure(asked.loss), trusted, asked.lattice)
 
 
 @lru_cache(maxsize=256, typed=True)
 def _several(
+    granularity: Any,
     epsilon: Any,
     rho: Any,
     relation: Any,
@@ -762,7 +785,7 @@ def _several(
     *qs: Any,
 ) -> RecursiveQuantiles | JointQuantiles:
     asked = Arguments((lo, hi), epsilon, 0, rho, relation, None, "auto", method, nan)
-    return many(list(qs), asked, trust)
+    return many(list(qs), replace(asked, granularity=granularity), trust)
 
 
 def _wanted(qs: Any) -> tuple[Fraction, ...]:
@@ -781,8 +804,8 @@ def _wanted(qs: Any) -> tuple[Fraction, ...]:
 def one(q: Any, bounds: Any, *rest: Any, some: bool = False) -> Mechanism[float]:
     """Return the mechanism of `quantile` for unchecked arguments, from a cache if it is there.
 
-    `rest` is epsilon, delta, rho, neighbors, noise, method, nan and assume_sorted; `some` says that
-    only some rows are used; how many is private.
+    `rest` is epsilon, delta, rho, neighbors, noise, method, nan, assume_sorted and granularity;
+    `some` says that only some rows are used; how many is private.
     """
     if type(bounds) is tuple and len(bounds) == 2:
         try:
@@ -798,10 +821,10 @@ def _remembered(q: Any, lo: Any, hi: Any, some: bool, *rest: Any) -> Mechanism[f
 
 
 def _of_some(q: Any, bounds: Any, some: bool, *rest: Any) -> Mechanism[float]:
-    epsilon, delta, rho, neighbors, noise, method, nan, assume_sorted = rest
+    epsilon, delta, rho, neighbors, noise, method, nan, assume_sorted, granularity = rest
     where = True if some else None
     asked = Arguments(bounds, epsilon, delta, rho, neighbors, None, noise, method, nan, where)
-    return _make(q, assume_sorted, asked)
+    return _make(q, assume_sorted, replace(asked, granularity=granularity))
 
 
 def _make(q: Any, assume_sorted: Any, asked: Arguments) -> Mechanism[float]:
@@ -812,8 +835,10 @@ def _make(q: Any, assume_sorted: Any, asked: Arguments) -> Mechanism[float]:
     loss = pure(asked.loss)
     kind = _chosen(asked, get_args(Method), "exponential", "quantile")
     if kind == "smooth":
-        return calibrated(asked, partial(SmoothQuantile, q=rank, assume_sorted=trusted))
-    return ExponentialQuantile(rank, *interval, relation, policy, loss, trusted)
+        return calibrated(
+            asked, partial(SmoothQuantile, q=rank, assume_sorted=trusted, lattice=asked.lattice)
+        )
+    return ExponentialQuantile(rank, *interval, relation, policy, loss, trusted, asked.lattice)
 
 
 def _extreme(q: Fraction, asked: Arguments) -> Mechanism[float]:
@@ -821,8 +846,8 @@ def _extreme(q: Fraction, asked: Arguments) -> Mechanism[float]:
     interval, relation, policy, loss = asked.interval, asked.relation, asked.policy, asked.loss
     kind = _chosen(asked, get_args(Method), "exponential")
     if kind == "smooth":
-        return calibrated(asked, partial(SmoothExtreme, q=q))
-    return ExponentialExtreme(q, *interval, relation, policy, pure(loss))
+        return calibrated(asked, partial(SmoothExtreme, q=q, lattice=asked.lattice))
+    return ExponentialExtreme(q, *interval, relation, policy, pure(loss), lattice=asked.lattice)
 
 
 def _range(asked: Arguments) -> Mechanism[float]:
@@ -830,9 +855,17 @@ def _range(asked: Arguments) -> Mechanism[float]:
     interval, relation, policy, loss = asked.interval, asked.relation, asked.policy, asked.loss
     kind = _chosen(asked, get_args(IqrMethod), "recursive", "range")
     if kind == "smooth":
-        return calibrated(asked, SmoothRange)
-    quartiles = MANY[kind](QUARTILES, *interval, relation, policy, pure(loss))
+        return calibrated(asked, partial(SmoothRange, lattice=_distances(asked)))
+    quartiles = MANY[kind](
+        QUARTILES, *interval, relation, policy, pure(loss), lattice=asked.lattice
+    )
     return ExponentialRange(quartiles, quartiles.loss, relation)
+
+
+def _distances(asked: Arguments) -> Lattice | None:
+    """Return the lattice of the distances of its numbers."""
+    found = asked.lattice
+    return found and Lattice(found.step, 0, found.last - found.first)
 
 
 def _chosen(

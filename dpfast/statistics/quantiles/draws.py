@@ -29,7 +29,7 @@ from ..._kernels.statistics import cells as cells_of
 from ..._kernels.statistics import draw_node
 from ...noise import grid as _grid
 from ...noise.choice import Stream, below, decide
-from ...noise.grid import Base
+from ...noise.grid import Base, Lattice
 from ...summaries.order import Ranks, Window
 from ...summaries.order_statistics import least_from
 
@@ -94,12 +94,20 @@ class Column:
     """Column of rows on the cells of a grid between `lo` and `hi`; NOT PRIVATE."""
 
     def __init__(
-        self, ranks: Ranks, lo: float, hi: float, grid: float, base: Base | None = None
+        self,
+        ranks: Ranks,
+        lo: float,
+        hi: float,
+        grid: float,
+        base: Base | None = None,
+        lattice: Lattice | None = None,
     ) -> None:
         self.ranks = ranks
         self.lo = lo
         self.hi = hi
         self.grid = grid
+        #: The public lattice that cells are of, if it is not the grid.
+        self.lattice = lattice
         #: What the cells weigh; all the same if it is left out.
         if base is None:
             # Equal bounds have one cell, where the grid need not have one.
@@ -110,6 +118,8 @@ class Column:
 
     def cells(self, values: NDArray[Any]) -> NDArray[np.int64]:
         """Return the cells of ascending values of any dtype, exactly."""
+        if self.lattice is not None:
+            return self.lattice.cells(values)
         if self.lo == self.hi:
             return np.zeros(len(values), np.int64)
         dtype = values.dtype
@@ -143,7 +153,11 @@ class Column:
         """Count the rows, of `n`, on cells below `cell`."""
         if cell <= self.first or cell > self.last:
             return 0 if cell <= self.first else n
-        return self.ranks.less(cell * self.grid)
+        return self.ranks.less(self.edge(cell))
+
+    def edge(self, cell: int) -> float:
+        """Return the least number that is on a cell, or on one above it."""
+        return cell * self.grid if self.lattice is None else self.lattice.edge(cell)
 
     def counts(self, cell: int, n: int) -> tuple[int, int]:
         """Count the rows, of `n`, on cells below `cell`, and with those on it."""
@@ -160,7 +174,7 @@ class Column:
     def marks(self, value: Any) -> tuple[float, float]:
         """Return where the cell of a value begins and ends."""
         cell = int(self.cells(np.array([value]))[0])
-        return cell * self.grid, (cell + 1) * self.grid
+        return self.edge(cell), self.edge(cell + 1)
 
 
 def _cells_of_integers(x: NDArray[Any], grid: float) -> NDArray[np.int64]:

@@ -1,6 +1,6 @@
 """One quantile by the exponential mechanism on an interpolated rank.
 
-    ExponentialQuantile(q, lo, hi, neighbors, nan, loss, assume_sorted=False)
+    ExponentialQuantile(q, lo, hi, neighbors, nan, loss, assume_sorted=False, lattice=None)
     ExponentialExtreme(q, lo, hi, neighbors, nan, loss), q = 0 or 1
 
 `q` is a Fraction in [0, 1]; `lo <= hi` finite floats; `neighbors` "replace" or "add-remove"; `nan`
@@ -78,7 +78,7 @@ from fractions import Fraction
 from ..._core import checks
 from ..._core.error_bars import RANKS, Expected
 from ..._core.roots import root_down
-from ...noise.grid import Base
+from ...noise.grid import Base, Lattice
 from ...privacy import ZCDP, Pure, float_down, range_within
 from ...rng import Generator
 from ...sources import Source
@@ -158,6 +158,7 @@ class ExponentialQuantile(Drawn):
     nan: str | float
     loss: Pure | ZCDP
     assume_sorted: bool = False
+    lattice: Lattice | None = None
     grid: float = field(init=False)
     base: Base = field(init=False, repr=False, compare=False)
     aim: Aim = field(init=False, repr=False)
@@ -188,7 +189,7 @@ class ExponentialQuantile(Drawn):
 
     def reduce(self, source: Source) -> tuple[Column, int]:
         given = self.column(source)
-        column = Column(given.ranks, self.lo, self.hi, self.grid, self.base)
+        column = Column(given.ranks, self.lo, self.hi, self.grid, self.base, self.lattice)
         window = column.look(self.rank, self.reach)
         given.refuse(window.nan)
         return column, window.n
@@ -208,7 +209,7 @@ class ExponentialQuantile(Drawn):
             return self.lo
         stream, target = generator.stream(), self.target(n)
         end = draw(column, column.ends(n), self.aim, n, stream, target=target, reach=self.reach)
-        return end.cell * self.grid
+        return self.value(end.cell)
 
     def error(self, rows: int | None, confidence: float) -> Expected:
         """Return the error bar in ranks: McSherry and Talwar's bound, whatever the data.

@@ -26,7 +26,7 @@ from ...errors import DataError
 from ...noise.choice import below
 from ...noise.distributions.base import context
 from ...noise.distributions.exact import Tail
-from ...noise.grid import Base
+from ...noise.grid import Base, Lattice
 from ...privacy import ZCDP, Loss, Pure, float_down, range_within
 from ...rng import Generator
 from ...sources import Source
@@ -215,6 +215,7 @@ class JointQuantiles(Drawn):
     nan: str | float
     loss: Pure | ZCDP
     assume_sorted: bool = False
+    lattice: Lattice | None = None
     grid: float = field(init=False)
     c: float = field(init=False)
     base: Base = field(init=False, repr=False, compare=False)
@@ -244,7 +245,8 @@ class JointQuantiles(Drawn):
 
     def reduce(self, source: Source) -> Joint | None:
         given = self.column(source)
-        column = Column(given.ranks, self.lo, self.hi, self.grid)
+        even = Base(*self.cells)
+        column = Column(given.ranks, self.lo, self.hi, self.grid, even, self.lattice)
         window = given.ranks.window(lambda n: 1, EVERY, column.cells)
         given.refuse(window.nan)
         if self.lo == self.hi:
@@ -261,7 +263,7 @@ class JointQuantiles(Drawn):
         if summary is not None:
             cells = draw(summary, len(self.qs), generator.stream())
             order = sorted(range(len(self.qs)), key=lambda k: self.qs[k])
-            out[order] = np.array(cells, np.float64) * self.grid
+            out[order] = [self.value(cell) for cell in cells]
         return out
 
 

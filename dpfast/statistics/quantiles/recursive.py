@@ -1,6 +1,6 @@
 """Many quantiles by the exponential mechanism, one after the other.
 
-    RecursiveQuantiles(qs, lo, hi, neighbors, nan, loss, assume_sorted=False)
+    RecursiveQuantiles(qs, lo, hi, neighbors, nan, loss, assume_sorted=False, lattice=None)
 
 `qs` is a tuple of Fractions in [0, 1] in any order, duplicates allowed; the other arguments are as
 in `exponential`. The release returns a float64 array in the order of `qs`, which ascends if `qs`
@@ -49,7 +49,7 @@ from numpy.typing import NDArray
 from ..._core import checks
 from ..._core.error_bars import RANKS, Expected
 from ..._kernels.rng import BitStream
-from ...noise.grid import Base
+from ...noise.grid import Base, Lattice
 from ...privacy import ZCDP, Pure
 from ...rng import Generator
 from ...sensitivity.ranks import rank_rule
@@ -121,6 +121,7 @@ class RecursiveQuantiles(Drawn):
     nan: str | float
     loss: Pure | ZCDP
     assume_sorted: bool = False
+    lattice: Lattice | None = None
     grid: float = field(init=False)
     base: Base = field(init=False, repr=False, compare=False)
     different: tuple[Fraction, ...] = field(init=False, repr=False)
@@ -151,7 +152,7 @@ class RecursiveQuantiles(Drawn):
 
     def reduce(self, source: Source) -> tuple[Column, int]:
         given = self.column(source)
-        column = Column(given.ranks, self.lo, self.hi, self.grid, self.base)
+        column = Column(given.ranks, self.lo, self.hi, self.grid, self.base, self.lattice)
         length, reach = given.ranks.length, self.reach
         rules = [rank_rule(q) for q in self.different]
         if self.lo < self.hi and (length is None or length > reach):
@@ -166,7 +167,7 @@ class RecursiveQuantiles(Drawn):
         if self.lo == self.hi:
             return np.full(len(self.qs), self.lo)
         cells = draw_all(column, n, self.root, len(self.different), generator.stream())
-        return np.array([cells[i] * self.grid for i in self.order])
+        return np.array([self.value(cells[i]) for i in self.order])
 
     def error(self, rows: int | None, confidence: float) -> Expected:
         """Return the error bar of each quantile in ranks: the bound of one draw, draw by draw.

@@ -11,7 +11,7 @@ from ..._core import checks
 from ..._core.error_bars import SECRET, Expected, unknown
 from ...errors import ArgumentError
 from ...noise import samplers as _noise
-from ...noise.grid import ends, public_grid
+from ...noise.grid import Lattice, ends, public_grid
 from ...noise.smooth import Calibration
 from ...privacy import Loss
 from ...rng import Generator
@@ -64,6 +64,7 @@ class Smooth(Ranked):
     calibration: Calibration
     nan: str | float = field(default="raise", kw_only=True)
     assume_sorted: bool = field(default=False, kw_only=True)
+    lattice: Lattice | None = field(default=None, kw_only=True)
     grid: float = field(init=False)
 
     def __post_init__(self) -> None:
@@ -79,7 +80,10 @@ class Smooth(Ranked):
         return self.lo, self.hi
 
     def finish(self, summary: tuple[float, float], generator: Generator) -> float:
-        """Add noise scaled to the smooth bound, on the grid, and clamp to the limits."""
+        """Add noise scaled to the smooth bound, on the grid, and clamp to the limits.
+
+        What is nearest to that on a lattice is post-processing.
+        """
         value, sensitivity = summary
         lo, hi = self.limits
         if lo == hi:
@@ -92,7 +96,8 @@ class Smooth(Ranked):
             generator=generator,
         )
         first, last = ends(lo, hi, self.grid)
-        return min(max(noisy, first * self.grid), last * self.grid)
+        found = min(max(noisy, first * self.grid), last * self.grid)
+        return found if self.lattice is None else self.lattice.nearest(found)
 
     def error(self, rows: int | None, confidence: float) -> Expected:
         """Return no error bar: the scale of the noise depends on the data."""

@@ -1,0 +1,148 @@
+"""Quantiles among the multiples of a public number: rows on it, laws, and answers."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from decimal import Decimal
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+import dpfast as dp
+from dpfast.errors import ArgumentError, ArgumentTypeError
+from dpfast.noise.grid import lattice
+from dpfast.privacy import Pure
+from dpfast.rng import InsecureGenerator
+from dpfast.statistics.quantiles.exponential import ExponentialQuantile
+
+from ..reference.statistics import exponential_quantiles as reference
+from .test_exponential_quantiles import LEVEL, p_value
+
+STEPS = [Fraction(1), Fraction(1, 4), Fraction(1, 100), Fraction(7, 3), Fraction(1, 3)]
+AGES = np.repeat(np.arange(18.0, 91), 400)
+
+
+@pytest.mark.parametrize("step", STEPS, ids=str)
+@pytest.mark.parametrize("dtype", ["f8", "f4", "i1", "u2", "i8", "u8"])
+def test_rows_are_on_the_nearest_multiple(dtype, step):
+    lo, hi = -9.5, 120.0
+    rng = np.random.default_rng(0)
+    if dtype[0] == "f":
+        near = np.array([(k + h) * float(step) for k in range(-50, 60) for h in (0, 0.5)])
+        values = np.concatenate([near, np.nextafter(near, 9e9), np.nextafter(near, -9e9)])
+        values = np.concatenate([values, [-np.inf, np.inf, -1e30, 1e30]])
+    else:
+        info = np.iinfo(dtype)
+        near = rng.integers(max(info.min, -200), min(info.max, 300), 200).tolist()
+        values = np.array([info.min, info.max, *near], dtype)
+    values = np.sort(values.astype(dtype))
+    made = lattice(lo, hi, step)
+    first, last = math.ceil(Fraction(lo) / step), math.floor(Fraction(hi) / step)
+    assert (made.first, made.last) == (first, last)
+    numbers = [float(k * step) for k in range(first, last + 1)]
+    assert [made.value(k) for k in range(first, last + 1)] == numbers
+    edges = [float((k - Fraction(1, 2)) * step) for k in range(first, last + 2)]
+    wanted = [
+        min(max(first - 1 + sum(x >= edge for edge in edges), first), last) for x in values.tolist()
+    ]
+    assert made.cells(values).tolist() == wanted
+
+
+@pytest.mark.parametrize("neighbors", ["replace", "add-remove"])
+def test_draws_have_the_law_of_the_lattice(neighbors):
+    """Rows of halves and thirds among whole numbers, each as the nearest one."""
+    data = [0.2, 3.5, 3.4, 8.0, 8.1, 7.6, 11.9]
+    rows = [math.floor(x + 0.5) for x in data]
+    q, step = Fraction(1, 2), lattice(0.0, 12.0, Fraction(1))
+    made = ExponentialQuantile(q, 0.0, 12.0, neighbors, "raise", Pure(1), False, step)
+    assert made.base.each == 1 and not made.base.unit and made.cells == (0, 12)
+    law = np.exp(reference.column(rows, q, made.rate, 12, made.aim.share))
+    generator = InsecureGenerator(3)
+    summary = made.reduce(dp.sources.as_source(np.array(data)))
+    found = Counter(made.finish(summary, generator) for _ in range(3000))
+    assert p_value(found, dict(enumerate(law))) > LEVEL
+    floors = np.exp(reference.column(list(map(int, data)), q, made.rate, 12, made.aim.share))
+    assert p_value(found, dict(enumerate(floors))) < LEVEL  # rows at or next below
+
+
+@pytest.mark.parametrize("granularity", [1, 0.25, Decimal("0.01"), Fraction(1, 3)])
+def test_all_answers_are_multiples(granularity):
+    step = Fraction(str(granularity)) if isinstance(granularity, float) else Fraction(granularity)
+    given = {"bounds": (0, 120), "granularity": granularity}
+    answers = [
+        *(dp.median(AGES, epsilon=e, method=m, **given) for e in (0.1, 9) for m in WAYS),
+        *dp.quantiles(AGES, [0.1, 0.5], epsilon=0.3, **given),
+        *dp.quantiles(AGES[:900], [0.1, 0.5], epsilon=0.3, method="joint", **given),
+        *dp.percentile(AGES, [5, 95], epsilon=0.3, **given),
+        dp.minimum(AGES, epsilon=0.3, **given),
+        dp.maximum(AGES, epsilon=0.3, method="smooth", **given),
+    ]
+    multiples = {float(k * step) for k in range(int(120 / step) + 1)}
+    assert set(answers) <= multiples
+    for method in ("smooth", "recursive", "joint"):
+        width = dp.iqr(AGES[::7], epsilon=1, method=method, **given) / float(step)
+        assert abs(width - round(width)) < 1e-9
+
+
+WAYS = ("smooth", "exponential")
+
+
+def test_a_tie_is_hit_where_all_candidates_would_be_too_many():
+    """Cents: no number is round, and each is shared by some rows."""
+    rng = np.random.default_rng(1)
+    prices = np.round(rng.lognormal(3, 0.1, 20_000), 2)
+    middle = np.sort(prices)[9_999]
+    given = {"bounds": (0, 10_000), "epsilon": 1.0}
+    on, off = (
+        np.mean([abs(dp.median(prices, **given, **kw) - middle) < 1e-9 for _ in range(100)])
+        for kw in ({"granularity": 0.01}, {})
+    )
+    assert on > 0.9 > 0.5 > off
+
+
+@pytest.mark.parametrize("shape", ["file", "sorted", "integers"])
+def test_other_data(shape, tmp_path):
+    x = AGES + (0.0 if shape == "integers" else 0.2)
+    given = {"bounds": (0, 120), "epsilon": 5.0, "granularity": 1, "method": "exponential"}
+    if shape == "file":
+        np.save(tmp_path / "ages.npy", x)
+        assert dp.median(dp.scan(tmp_path / "ages.npy"), **given) == 54
+    elif shape == "sorted":
+        assert dp.median(np.sort(x), assume_sorted=True, **given) == 54
+    else:
+        assert dp.median(x.astype(np.uint8), **given) == 54
+
+
+@pytest.mark.parametrize(
+    ("granularity", "error", "text"),
+    [
+        (0, ArgumentError, "None or a positive number"),
+        (-1, ArgumentError, "None or a positive number"),
+        (math.nan, ArgumentError, "granularity"),
+        ("1", ArgumentTypeError, "granularity"),
+        (1e-30, ArgumentError, "larger number"),
+        (Fraction(1, 2**60), ArgumentError, "larger number"),
+        (50, ArgumentError, "multiples of which are within the bounds"),
+    ],
+)
+def test_bad_numbers_are_refused_before_the_spend(granularity, error, text):
+    budget = dp.Budget(epsilon=1)
+    given = {"bounds": (10, 20), "epsilon": 0.5, "granularity": granularity, "budget": budget}
+    for call in (dp.median, dp.minimum, dp.iqr):
+        with pytest.raises(error, match=text):
+            call(AGES, **given)
+    with pytest.raises(error, match=text):
+        dp.quantiles(AGES, [0.1], **given)
+    assert budget.spent == dp.Budget(epsilon=1).spent
+
+
+def test_bounds_that_are_found_and_times_take_none():
+    budget = dp.Budget(epsilon=1)
+    with pytest.raises(ArgumentError, match="bounds='auto'"):
+        dp.median(AGES, bounds="auto", epsilon=0.5, granularity=1, budget=budget)
+    days = np.arange("2024-01-01", "2024-02-01", dtype="M8[D]")
+    with pytest.raises(ArgumentError, match="left out for times"):
+        dp.median(days, bounds=(days[0], days[-1]), epsilon=0.5, granularity=1, budget=budget)
+    assert budget.spent == dp.Budget(epsilon=1).spent
