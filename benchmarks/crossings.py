@@ -11,6 +11,8 @@ number of rows is odd, so that all mean the same quantile.
                   interquartile range, for each relation, loss and column: where they cross is
                   where "auto" changes over (`SMOOTH_FROM`)
     joint         of "joint" over "recursive"
+    few           the same under "replace", for few rows, where "auto" changes over and at a tenth
+                  of that
     extremes      how often the answer for a minimum is in the gap below all rows, for targets that
                   leave the gap a weight of exp(-inside) (`exponential.INSIDE`), and the error; and
                   the ratio of "smooth" over "exponential"
@@ -34,6 +36,7 @@ from dpfast.rng import InsecureGenerator
 from dpfast.sources import as_source
 from dpfast.sources.intake import read_column
 from dpfast.statistics.quantiles import exponential
+from dpfast.statistics.quantiles.api import RANGE_JOINT
 
 FIGURES = Path(__file__).parent.parent / "docs" / "figures"
 ROWS, BOUNDS, QUICK = 20_001, (0.0, 100.0), 24
@@ -125,6 +128,30 @@ def joint(repeats, quick):
             yield ratio(f"iqr, {title}", dp.iqr, truth, rows, neighbors=relation, epsilon=0.25)
 
 
+def few(repeats, quick):
+    rng = np.random.default_rng(5)
+    for n in (51, 201, 1001):
+        for title, rows in (
+            ("spread", rng.lognormal(3, 0.5, n)),
+            ("ties", np.round(rng.gamma(6, 7, n))),
+        ):
+            for m in (3, 9):
+                qs = [(i + 1) / (m + 1) for i in range(m)]
+                for share in (0.1, 1.0):
+                    terms = {"qs": qs, "epsilon": share * RANGE_JOINT * m / n}
+                    found = [
+                        np.abs(
+                            answers(
+                                repeats, dp.quantiles, rows, method=method, neighbors="replace",
+                                **terms,
+                            ) - np.quantile(rows, qs)
+                        ).mean()
+                        for method in ("joint", "recursive")
+                    ]  # fmt: skip
+                    what = f"{m} quantiles of {n} rows, {title}"
+                    yield {"what": what, "share": share, "ratio": short(found[0] / found[1])}
+
+
 def extremes(repeats, quick):
     for title, rows in columns().items():
         for epsilon in (1.0, 4.0):
@@ -173,7 +200,7 @@ def short(x):
     return float(f"{x:.3g}")
 
 
-PARTS = (quantiles, joint, extremes, smooth_extremes, trimmed)
+PARTS = (quantiles, joint, few, extremes, smooth_extremes, trimmed)
 
 
 def measure(repeats, quick=False):

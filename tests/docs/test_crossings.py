@@ -75,6 +75,14 @@ def test_joint_and_trimmed():
     assert all(ratio < 1.05 for rows, ratio in ratios.items() if rows >= 200)
 
 
+def test_few_quantiles_are_drawn_jointly():
+    """Up to where "auto" changes over, joint draws are the better ones, by much below it."""
+    ratios = {share: [e["ratio"] for e in KEPT["few"] if e["share"] == share] for share in (0.1, 1)}
+    assert len(ratios[1]) == len(ratios[0.1]) == 12
+    assert max(ratios[0.1]) < 1.1 and np.mean(ratios[0.1]) < 0.8
+    assert max(ratios[1]) < 1.2 and np.mean(ratios[1]) < 0.9
+
+
 @pytest.mark.full
 def test_it_can_be_measured_again(quick):
     few = figures("crossings", quick)
@@ -85,7 +93,7 @@ def test_it_can_be_measured_again(quick):
     for family, ratios in families(KEPT).items():
         change = np.log(typical(again[family]) / typical(ratios)[1::4])
         assert np.all(np.abs(change) < math.log(4)), family
-    for part in ("joint", "extremes", "smooth_extremes", "trimmed"):
+    for part in ("joint", "few", "extremes", "smooth_extremes", "trimmed"):
         words = [[(k, v) for k, v in e.items() if isinstance(v, str)] for e in KEPT[part]]
         assert words == [[(k, v) for k, v in e.items() if isinstance(v, str)] for e in few[part]]
     assert few["trimmed"] == KEPT["trimmed"]

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import dpfast as dp
+from dpfast.budget.budget import quoted
 from dpfast.errors import ArgumentError, ArgumentTypeError
 from dpfast.noise.grid import Base, public_grid
 from dpfast.statistics.arguments import Arguments
@@ -277,6 +278,30 @@ def test_draws_that_divide_the_rows_have_the_base(cut):
         end = draw(column, ends, STEP, n, stream, divides=True, cut=cut)
         seen[key(end.cell, end.part * 3 // PARTS)] += 1
     assert p_value(seen, law) > LEVEL
+
+
+@pytest.mark.parametrize(
+    ("kind", "rows", "qs", "given"),
+    [
+        (JointQuantiles, 100, [0.5, 0.2], {"epsilon": 1}),
+        (JointQuantiles, 100, [0.5, 0.2, 0.5], {"rho": 0.1}),
+        (JointQuantiles, 200, [0.5, 0.2], {"epsilon": 1}),
+        (RecursiveQuantiles, 201, [0.5, 0.2], {"epsilon": 1}),
+        (RecursiveQuantiles, 100, [0.5, 0.2], {"epsilon": 4}),
+        (RecursiveQuantiles, 100, [0.5], {"epsilon": 1}),
+        (RecursiveQuantiles, 100, [i / 11 for i in range(1, 11)], {"epsilon": 1}),
+        (RecursiveQuantiles, 100, [0.5, 0.2], {"epsilon": 1e-12}),
+        (RecursiveQuantiles, 100, [0.5, 0.2], {"epsilon": 1, "neighbors": "add-remove"}),
+        (RecursiveQuantiles, 100, [0.5, 0.2], {"epsilon": 1, "where": np.ones(100, bool)}),
+        (RecursiveQuantiles, 100, [0.5, 0.2], {"epsilon": 1, "method": "recursive"}),
+        (JointQuantiles, 1000, [0.5, 0.2], {"epsilon": 9, "method": "joint"}),
+    ],
+)
+def test_auto_goes_by_public_numbers(kind, rows, qs, given):
+    given = {"bounds": (0, 1), "neighbors": "replace", **given}
+    for data in (np.zeros(rows), np.linspace(0, 1, rows)):
+        assert type(quoted(dp.quantiles, data, qs=qs, **given)) is kind
+        assert len(dp.quantiles(data, qs, **given)) == len(qs)
 
 
 def test_one_quantile_is_not_many():

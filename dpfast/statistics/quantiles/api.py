@@ -27,9 +27,10 @@ from ..._core.types import (
 from ...budget.budget import Budget
 from ...budget.release import Mechanism, relation_of, release
 from ...noise.grid import Lattice
+from ...privacy import range_within
 from ...rng import Generator
 from ...sensitivity.iqr import QUARTILES
-from ...sources.intake import read_column
+from ...sources.intake import View, read_column
 from ..arguments import Arguments, Floats, NoiseKeywords, is_auto
 from ..bounds.automatic import settled
 from ..of_times import takes_times
@@ -41,11 +42,18 @@ from .smooth import SmoothExtreme, SmoothQuantile, SmoothRange
 
 Method: TypeAlias = Literal["auto", "smooth", "exponential"]
 IqrMethod: TypeAlias = Literal["auto", "smooth", "recursive", "joint"]
+ManyMethod: TypeAlias = Literal["auto", "recursive", "joint"]
 #: Methods for several quantiles.
 MANY: dict[str, type[RecursiveQuantiles] | type[JointQuantiles]] = {
     "recursive": RecursiveQuantiles,
     "joint": JointQuantiles,
 }
+#: "auto" draws so many quantiles jointly where a row is replaced, of at most so many rows, and
+#: where rows times the range of the draw come to no more than this for each quantile: there mean
+#: errors are a quarter to nine tenths of those of the recursion (`benchmarks/crossings.py`).
+MOST_JOINT, ROWS_JOINT, RANGE_JOINT = 9, 100_000, 100
+#: Less is left to no rounding.
+LEAST_JOINT = Fraction(1, 1 << 30)
 #: From these losses (epsilon, rho) on "auto" means smooth sensitivity: where the mean errors cross
 #: for even and for random rows (`benchmarks/crossings.py`), by the relation, or for noise of two
 #: steps, since rows that are replaced may also leave or enter.
@@ -286,7 +294,7 @@ def quantiles(
     epsilon: Number | None = None,
     rho: Number | None = None,
     neighbors: Neighbors | None = None,
-    method: Literal["recursive", "joint"] = "recursive",
+    method: ManyMethod = "auto",
     nan: NanPolicy = "raise",
     where: Any = None,
     ids: Any = None,
@@ -338,7 +346,10 @@ def quantiles(
     neighbors : {"add-remove", "replace"}, optional
         As in `quantile`. Under "add-remove" the answers are about twice as accurate with
         the recursive method, since a replaced row can be on both sides of a split.
-    method : {"recursive", "joint"}, default "recursive"
+    method : {"auto", "recursive", "joint"}, default "auto"
+        "auto" is "joint" for 2 to 9 quantiles of few rows under "replace", where n epsilon / m is
+        at most 100 (or n sqrt(8 rho) / m about as much) and n is known before the rows are read,
+        and else "recursive": of the data the rule knows the public number of rows alone.
         "recursive" reads the data about once, and finds values that many rows share. "joint" sorts
         all of them, and is mostly more accurate where values are spread out, above all under
         "replace" (``benchmarks/crossings.py`` says by how much).
@@ -383,6 +394,9 @@ def quantiles(
     loss, beside = (epsilon, 0, rho), (nan, where, ids, max_rows, budget, rng)
     asked = Arguments(bounds, *loss, neighbors, None, "auto", method, *beside, granularity)
     view = read_column(data, asked.relation, where, asked.ids)
+    if isinstance(method, str) and method == "auto":
+        method = "joint" if _few(qs, asked, view) else "recursive"
+        asked = replace(asked, method=method)
     try:
         if type(bounds) is not tuple or type(qs) not in (list, tuple):
             raise TypeError
@@ -431,8 +445,8 @@ def percentile(
     bounds : (float, float)
         Public limits of the values, in the data's units; values outside are clipped.
     method : str, default "auto"
-        Of one number a method of `quantile`. Of several "recursive" or "joint", as in `quantiles`;
-        "auto" is "recursive" then.
+        Of one number a method of `quantile`. Of several "auto", "recursive" or "joint", as in
+        `quantiles`.
     epsilon, delta, rho, neighbors, noise, nan, where, ids, max_rows, assume_sorted, budget, rng
     granularity : float, Fraction or Decimal, optional
         As in `quantile`. Several percentiles are drawn and not noised, which leaves `delta`
@@ -480,7 +494,7 @@ def percentile(
         checks.fail("q", "a number between 0 and 100, or at least one", q)
     wanted = [_hundredths(one, f"q[{i}]") for i, one in enumerate(given)]
     loss = {one.name: getattr(spent, one.name) for one in fields(spent)}
-    return quantiles(data, wanted, method="joint" if way == "joint" else "recursive", **loss, **how)
+    return quantiles(data, wanted, method=cast(Any, way), **loss, **how)
 
 
 def _hundredths(q: Any, name: str) -> Fraction:
@@ -762,12 +776,23 @@ def iqr(
     return released(data, asked, _range)
 
 
+def _few(qs: Any, asked: Arguments, view: View) -> bool:
+    """Tell whether quantiles are better drawn jointly; see `MOST_JOINT`."""
+    if asked.relation != "replace" or asked.where is not None or view.length is None:
+        return False
+    m, loss = len(set(_wanted(qs))), pure(asked.loss)
+    epsilon = range_within(loss.rho) if isinstance(loss, privacy.ZCDP) else loss.epsilon
+    few = 2 <= m <= MOST_JOINT and view.length <= ROWS_JOINT and epsilon > LEAST_JOINT
+    return few and view.length * epsilon <= RANGE_JOINT * m
+
+
 def many(qs: Any, asked: Arguments, assume_sorted: Any) -> RecursiveQuantiles | JointQuantiles:
     """Return the mechanism of `quantiles` for unchecked arguments."""
     wanted = _wanted(qs)
     interval, relation, policy = asked.interval, asked.relation, asked.policy
     trusted = checks.flag("assume_sorted", assume_sorted)
-    kind = MANY[checks.choice("method", asked.method, MANY)]
+    method = checks.choice("method", asked.method, ("auto", *MANY))
+    kind = MANY["recursive" if method == "auto" else method]
     return kind(wanted, *interval, relation, policy, pure(asked.loss), trusted, asked.lattice)
 
 
