@@ -237,7 +237,7 @@ _command(
 )
 _command(
     "quantile",
-    "Release a private quantile of a column: the value of rank ceil(q n).",
+    "Release a private quantile of a column.",
     "flights.csv --column arr_delay --q 0.9 --bounds -60 300 --epsilon 1 --nan 0 --json",
     q=_q(Any, "From 0 to 1; 2/3 is exact."),
 )
@@ -249,7 +249,7 @@ _command(
     q=_q(list[Any], "From 0 to 1; once for each quantile."),
     delta=None,
     noise=None,
-    method=_option(str, "recursive|joint", "How the quantiles are drawn.", "recursive"),
+    method=_option(str, "auto|recursive|joint", "How the quantiles are drawn.", "auto"),
 )
 
 
