@@ -37,6 +37,8 @@ from ...summaries.order_statistics import least_from
 CUT = 40 * math.log(2)
 #: The same for a window that is tried first.
 HALF_CUT = CUT / 2
+#: Rows of a window of which fewer may be tried first.
+SOME = 128
 #: Fractions of a cell are ``part / PARTS``.
 PARTS = 1 << 32
 #: Targets are in units of this part of a rank.
@@ -236,7 +238,8 @@ def draw(
     if reach is None:
         reach = width(aim.rate, column.base.total, cut) + 1
     window = column.look(lambda n: min(middle, n), reach)
-    few = 0 if cut != CUT else width(aim.rate, n + 1, HALF_CUT) + 1
+    some = cut == CUT and len(window.values) > SOME
+    few = width(aim.rate, n + 1, HALF_CUT) + 1 if some else 0
     for view in _views(column, window, ends, middle, few, divides):
         given = view.rows, view.before, n, view.low, view.high, whole, rest, aim.rate / 2
         more = view.narrow, view.under, view.over
