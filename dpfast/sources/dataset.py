@@ -166,6 +166,9 @@ class DatasetReader(StreamReader):
         made = ds.FileSystemDatasetFactory(self._system, list(files), form, options)
         return made.inspect_schemas()[-1]
 
+    def identity(self) -> list[tuple[str, int, int]]:
+        return [(path, size or 0, changed or 0) for path, size, changed in self._stamps]
+
     def check_unchanged(self) -> None:
         if self._stamped() != self._stamps:
             raise SourceError(f"{self.paths[0]} was changed after it was scanned: scan it again")

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, overload
 from .._core import checks
 from ..errors import SourceError
 from .base import Source, Table
-from .dataset import are_widened, dataset_reader, is_remote, refuse_logs
+from .dataset import FORMATS, are_widened, dataset_reader, is_remote, refuse_logs
 from .forms import pyarrow_for
 from .pick import distinct, picker
 
@@ -47,7 +47,8 @@ def scan(path: Paths, column: str | int | Columns | None = None) -> Source | Tab
         A file that ends in ``.parquet`` or ``.pq``; in ``.arrow``, ``.arrows``, ``.feather`` or
         ``.ipc`` (the Arrow file or stream format); in ``.csv`` or ``.tsv``, also compressed
         (``.csv.gz``, ``.bz2``, ``.zst``, ``.lz4``, or a ``.zip`` of one file); or in ``.npy``.
-        Parquet may also be a directory of parts, or a pattern such as ``"sales/2024-*.parquet"``.
+        Parquet and Arrow files may also be a directory of parts, which is Parquet where it holds
+        any, and Parquet a pattern such as ``"sales/2024-*.parquet"``.
         Parquet and Arrow files may lie in several places, whose rows follow one another, and in
         remote ones (``"s3://..."``, ``"gs://..."``, ``"memory://..."``): those that pyarrow knows,
         and with fsspec many more. Directories like ``year=2024`` are a column of that name.
@@ -183,7 +184,8 @@ def _reader(path: Paths) -> Reader:
     if os.path.isdir(path):
         root = Path(path)
         refuse_logs(os.fspath(path), map(str, root.rglob("*")))
-        if all("=" in str(p.relative_to(root).parent) for p in paths):
+        is_ipc = paths[0].suffix.lower() not in PARQUET
+        if is_ipc or all("=" in str(p.relative_to(root).parent) for p in paths):
             return dataset_reader([path])
     first = paths[0]
     ending, compression = _ending(first)
@@ -210,10 +212,11 @@ def _files(text: str) -> list[Path]:
     """Return the files that `text` stands for, in the order of their names."""
     path = Path(text)
     if path.is_dir():
-        found = sorted(p for p in path.rglob("*") if _is_part(p.relative_to(path)) and p.is_file())
+        files = [p for p in path.rglob("*") if _is_part(p.relative_to(path)) and p.is_file()]
+        found = [p for p in files if p.suffix.lower() in PARQUET] or files
         if not found:
-            raise SourceError(f"directory {text!r} holds no Parquet file")
-        return found
+            raise SourceError(f"directory {text!r} holds no Parquet or Arrow file")
+        return sorted(found)
     if not path.exists() and glob.has_magic(text):
         found = sorted(Path(p) for p in glob.glob(text, recursive=True))
         if not found:
@@ -236,7 +239,7 @@ def _files(text: str) -> list[Path]:
 
 def _is_part(path: Path) -> bool:
     """Tell whether a file below a directory is data: ``_metadata`` and hidden files are not."""
-    return path.suffix.lower() in PARQUET and not any(p[0] in "._" for p in path.parts)
+    return path.suffix.lower() in FORMATS and not any(p[0] in "._" for p in path.parts)
 
 
 def _ending(path: Path) -> tuple[str, str | None]:

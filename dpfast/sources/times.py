@@ -7,25 +7,28 @@ row lies above the lower bound, and its answer is turned back. A row without a t
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Generator, Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
 from itertools import pairwise
-from typing import Any, TypeVar
+from typing import Any, Generic, TypeAlias, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from .._core import checks
 from ..errors import DpfastError
-from .arrow import arrow_times
+from .arrow import Numbers, arrow_times, arrow_values
 from .base import Chunk, RandomWords, Source, Table
 from .data import form_of
-from .engine import Column, Engine, EngineColumn, chosen, refuse_type
-from .files import Columns, FileSource, Reader
-from .forms import Arrow, Form, Values
+from .engine import Engine, EngineColumn, EngineColumns, Part, Piece, Task, chosen, refuse_type
+from .files import Columns, Convert, FileSource, Reader, Want
+from .forms import Arrow, Form, Named, Objects, Values
 from .memory import ArraySource, ColumnSource, MemorySource
+from .pick import Pick
 
 S = TypeVar("S")
+T = TypeVar("T")
 
 RULE = "rows of numbers or of times"
 I8 = np.dtype(np.int64)
@@ -154,22 +157,26 @@ def _in_zone(array: NDArray[Any], zone: dt.tzinfo) -> NDArray[Any]:
     return out
 
 
+#: What makes whole numbers of counts of a unit.
+Numbering: TypeAlias = Callable[[NDArray[Any]], NDArray[np.int64]]
+
+
 @dataclass(frozen=True)
 class TimeColumn:
-    """A column of times: its type, and what makes the source of its raw counts."""
+    """A column of times: its type, what makes the source of what is made of its counts, and how
+    Arrow reads these.
+    """
 
     times: Times
-    raw: Callable[[], Source]
-
-    def read(self, numbers: Callable[[NDArray[Any]], NDArray[np.int64]]) -> TimeSource:
-        """Return the column as what is made of its counts."""
-        return TimeSource(self.raw(), numbers)
+    read: Callable[[Numbering], Any]
+    how: Numbers | None = None
 
 
-def time_column(data: Any) -> tuple[Any, TimeColumn | None]:
+def time_column(data: Any, beside: Collection[str] = ()) -> tuple[Any, TimeColumn | None]:
     """Return what data are, to be read once, and that as a column of times, if it is one.
 
-    That is told by its type: no row is looked at.
+    That is told by its type: no row is looked at. Of several columns of files or of an engine one
+    has to be left without those whose names stand `beside` it.
     """
     dtype = getattr(data, "dtype", None)
     if isinstance(dtype, np.dtype) and dtype.kind not in "Mm":
@@ -184,16 +191,22 @@ def time_column(data: Any) -> tuple[Any, TimeColumn | None]:
     given = data if isinstance(form, Values) else form
     if isinstance(form, (Values, Arrow)):
         return given, _local(form)
-    if isinstance(form, Columns) and not isinstance(form, Table) and len(form.names) == 1:
-        return given, _of_file(form.reader, *form.names)
-    if isinstance(form, EngineColumn) and form.names:
-        engine, (name,) = form.engine, form.names
-        like = chosen(engine.like, [name]).columns[name]
-        found = _local(like) if isinstance(like, (Values, Arrow)) else None
-        if found is not None:
-            times = found.times
-            return given, TimeColumn(times, lambda: EngineTimes(engine, name, times))
-    return given, None
+    if not isinstance(form, (Columns, EngineColumns)) or (isinstance(form, Table) and not beside):
+        return given, None
+    names = [name for name in form.names if name not in beside] or form.names
+    if len(names) != 1:
+        return given, None
+    if isinstance(form, Columns):
+        return given, _of_file(form.reader, *names)
+    engine, (name,) = form.engine, names
+    like = chosen(engine.like, [name]).columns[name]
+    found = _local(like) if isinstance(like, (Values, Arrow)) else None
+    if found is None:
+        return given, None
+    times = found.times
+    return given, TimeColumn(
+        times, lambda numbers: EngineColumn(CountsEngine(engine, name, times, numbers), name)
+    )
 
 
 def _of_file(reader: Reader, name: str) -> TimeColumn | None:
@@ -202,7 +215,10 @@ def _of_file(reader: Reader, name: str) -> TimeColumn | None:
     kinds = arrow_times(like.chunked.type) if isinstance(like, Arrow) else None
     if kinds is None:
         return None
-    return TimeColumn(Times(kinds.dtype, kinds.aware), lambda: FileSource(reader, name, kinds.how))
+    return TimeColumn(
+        Times(kinds.dtype, kinds.aware),
+        lambda numbers: FileSource(CountsReader(reader, name, kinds.how, numbers), name),
+    )
 
 
 def _local(form: Values | Arrow) -> TimeColumn | None:
@@ -212,7 +228,8 @@ def _local(form: Values | Arrow) -> TimeColumn | None:
         if kinds is None:
             return None
         times = Times(kinds.dtype, kinds.aware)
-        return TimeColumn(times, lambda: ColumnSource(form.chunked, "data", kinds.how))
+        source = ColumnSource(form.chunked, "data", kinds.how)
+        return TimeColumn(times, partial(TimeSource, source), kinds.how)
     array, mask = form.array, form.mask
     if array.dtype.kind not in "Mm" or array.ndim != 1:
         return None
@@ -220,7 +237,7 @@ def _local(form: Values | Arrow) -> TimeColumn | None:
         return None
     return TimeColumn(
         Times(array.dtype.newbyteorder("="), form.aware),
-        lambda: ArraySource(array.view(array.dtype.str[0] + "i8"), mask),
+        partial(TimeSource, ArraySource(array.view(array.dtype.str[0] + "i8"), mask)),
     )
 
 
@@ -304,20 +321,128 @@ class TimeSource:
         return None if values is None else self._numbers(values[values != NAT])
 
 
+class CountsReader(Reader):
+    """Files of which a column of times is read as whole numbers, and all others as they are."""
+
+    def __init__(self, reader: Reader, name: str, how: Numbers, numbers: Numbering) -> None:
+        self.paths, self.length = reader.paths, reader.length
+        self._of, self._name, self._how, self._numbers = reader, name, how, numbers
+
+    def find(self, pick: Pick) -> str:
+        return self._of.find(pick)
+
+    def numbers(self, name: str) -> Numbers:
+        return Numbers(I8, None) if name == self._name else self._of.numbers(name)
+
+    def may_have_nulls(self, name: str) -> bool:
+        return name == self._name or self._of.may_have_nulls(name)
+
+    def holds_text(self, name: str) -> bool:
+        return self._of.holds_text(name)
+
+    def ids(self, name: str) -> None:
+        self._of.ids(name)
+
+    def typed(self, name: str, is_text: bool) -> Arrow | Values:
+        return self._of.typed(name, is_text)
+
+    def nulls(self, name: str) -> int | None:
+        return None if name == self._name else self._of.nulls(name)
+
+    def reduce(
+        self,
+        makers: Sequence[Generator[T]],
+        rows_of: Callable[[T], int],
+        empty: T,
+        length: int | None,
+        summarise: Callable[[T], S],
+        merge: Callable[[S, S], S],
+    ) -> S:
+        return self._of.reduce(makers, rows_of, empty, length, summarise, merge)
+
+    def makers(
+        self, want: Want, rows: int, convert: Convert[T], workers: int | None = None
+    ) -> Sequence[Generator[T]]:
+        places = {i for i, name in enumerate(want.numbers) if name == self._name}
+
+        def counted(start: int, arrays: Sequence[Any]) -> Iterator[T]:
+            pairs = enumerate(arrays)
+            return convert(start, [self._counts(a) if i in places else a for i, a in pairs])
+
+        return self._of.makers(want, rows, counted, workers)
+
+    def _counts(self, array: Any) -> Any:
+        import pyarrow as pa
+
+        found = numbered(Arrow(pa.chunked_array([array])), self._how, self._numbers)
+        return pa.array(found.array, mask=found.mask)
+
+    def sample(
+        self, name: str, how: Numbers, count: int, words: RandomWords
+    ) -> NDArray[Any] | None:
+        if name != self._name:
+            return self._of.sample(name, how, count, words)
+        values = self._of.sample(name, self._how, count, words)
+        return None if values is None else self._numbers(values[values != NAT])
+
+
+def numbered(form: Values | Arrow, how: Numbers | None, numbers: Numbering) -> Values:
+    """Return what is made of the counts of a column of times in memory, masked where there is none.
+
+    `how` is how Arrow is read.
+    """
+    if isinstance(form, Arrow):
+        assert how is not None
+        pairs = [arrow_values(chunk.cast(how.cast)) for chunk in form.chunked.chunks]
+        each = [
+            (numbers(x), (x == NAT) if present is None else ~present | (x == NAT))
+            for x, present in pairs
+        ]
+        array = np.concatenate([np.empty(0, I8), *(own for own, _ in each)])
+        mask = np.concatenate([np.empty(0, np.bool_), *(missing for _, missing in each)])
+    else:
+        counts = form.array.view(form.array.dtype.str[0] + "i8")
+        array, mask = numbers(counts), counts == NAT
+        mask = mask if form.mask is None else mask | form.mask
+    return Values(array, array, mask)
+
+
 @dataclass(frozen=True)
-class _Raw(Column):
-    """Makes the raw counts of a column of times of the type that is declared."""
+class Numbered(Generic[S]):
+    """Makes something of a partition whose column of times has been made one of whole numbers."""
 
+    make: Callable[[Form], S]
+    name: str
     times: Times
+    numbers: Numbering
 
-    def __call__(self, form: Form) -> Source:
-        column = chosen(form, [str(self.name)]).columns[str(self.name)]
+    def __call__(self, form: Form) -> S:
+        column = chosen(form, [self.name]).columns[self.name]
         found = _local(column) if isinstance(column, (Values, Arrow)) else None
-        return refuse_type() if found is None or found.times != self.times else found.raw()
+        if found is None or found.times != self.times:
+            refuse_type()
+        assert isinstance(form, Named) and not isinstance(column, Objects)
+        own = {self.name: numbered(column, found.how, self.numbers)}
+        return self.make(Named({**form.columns, **own}, own))
 
 
-class EngineTimes(EngineColumn):
-    """The raw counts of a column of times that an engine holds."""
+class CountsEngine(Engine):
+    """A table of an engine of which a column of times is read as whole numbers."""
 
-    def __init__(self, engine: Engine, name: str, times: Times) -> None:
-        super().__init__(engine, name, _Raw(name, times))
+    def __init__(self, engine: Engine, name: str, times: Times, numbers: Numbering) -> None:
+        self.name, self.lengths, self._of = engine.name, engine.lengths, engine
+        self._as = partial(Numbered, name=name, times=times, numbers=numbers)
+        self.like = self._as(_same)(engine.like)
+
+    def run(self, task: Task[S], columns: Sequence[str] | None) -> Part[S] | None:
+        return self._of.run(replace(task, make=self._as(task.make)), columns)
+
+    def together(self, column: str, columns: Sequence[str]) -> Engine:
+        raise NotImplementedError("people of an engine are those of dpfast.group_by")
+
+    def exchange(self, task: Task[list[Piece]], columns: Sequence[str] | None) -> Engine:
+        raise NotImplementedError("blocks of an engine are those of columns of numbers")
+
+
+def _same(form: Form) -> Form:
+    return form

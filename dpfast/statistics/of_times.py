@@ -102,7 +102,9 @@ def _first(args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, TimeColu
     """Return the data of a call, which are taken from its keywords, as a column of times, too."""
     if not args and "data" not in kwargs:
         raise TypeError("a release needs data, as its first argument")
-    return time_column(args[0] if args else kwargs.pop("data"))
+    named = [kwargs.get(name) for name in ("ids", "weights")]
+    beside = [one for one in named if isinstance(one, str)] if kwargs.get("axis") is None else []
+    return time_column(args[0] if args else kwargs.pop("data"), beside)
 
 
 def limits(times: Times, bounds: Any) -> tuple[int, int, dt.tzinfo | None]:

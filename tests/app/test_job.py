@@ -14,9 +14,11 @@ import pytest
 
 pa = pytest.importorskip("pyarrow")
 pq = pytest.importorskip("pyarrow.parquet")
+feather = pytest.importorskip("pyarrow.feather")
 
 import dpfast as dp  # noqa: E402
 from dpfast import job  # noqa: E402
+from dpfast.app.cli.main import run as main  # noqa: E402
 from dpfast.app.job import job_file, runner, shared_pass  # noqa: E402
 from dpfast.app.job.plan import divided, plan, settled  # noqa: E402
 from dpfast.errors import (  # noqa: E402
@@ -932,3 +934,43 @@ def test_statistics_by_numpys_names_and_trees(write):
     rows = read_csv(path.with_name("out.csv"))
     assert len(rows) == 4 + 2 + 10
     assert [row["at"] for row in rows if row["name"] == "quartiles"] == ["25", "75"]
+
+
+@pytest.mark.parametrize("ending", ["csv", "parquet"])
+def test_times_are_text_in_answers(tmp_path, ending):
+    """Bounds of dates in the file ask for answers that are dates, over a directory of files."""
+    days = np.datetime64("2020-01-01") + np.arange(ROWS) % 731
+    (tmp_path / "parts").mkdir()
+    for i in range(2):
+        part = pa.table({"day": days[i::2], "who": np.arange(ROWS)[i::2]})
+        feather.write_feather(part, str(tmp_path / "parts" / f"{i}.arrow"))
+    text = f"""
+[data]
+path = "parts"
+[budget]
+epsilon = 60
+ids = "who"
+[output]
+path = "out.{ending}"
+[defaults]
+bounds = [2020-01-01, 2022-01-01]
+ids = "who"
+max_rows = 1
+[[release]]
+statistic = "median"
+column = "day"
+[[release]]
+statistic = "quantiles"
+column = "day"
+qs = [0.1, 0.5]
+"""
+    path = tmp_path / "job.toml"
+    path.write_text(text)
+    results = job.run(path)
+    results.check()
+    assert results["median of day"] in ("2020-12-30", "2020-12-31", "2021-01-01")
+    out = path.with_name(f"out.{ending}")
+    rows = read_csv(out) if ending == "csv" else pq.read_table(out).to_pylist()
+    assert [row["time"] for row in rows][1:] == results["quantiles of day"]
+    assert not any(row["value"] for row in rows)
+    assert main(["run", str(path)]) == 0

@@ -458,7 +458,7 @@ def test_parts_of_a_table(tmp_path):
     with pytest.raises(SourceError, match=r"column 'v' of z.parquet must hold integers, floats"):
         scan(parts, "v")
     (tmp_path / "none").mkdir()
-    with pytest.raises(SourceError, match="holds no Parquet file"):
+    with pytest.raises(SourceError, match="holds no Parquet or Arrow file"):
         scan(tmp_path / "none", "v")
     with pytest.raises(SourceError, match="no file matches"):
         scan(tmp_path / "*.parquet", "v")
@@ -466,6 +466,21 @@ def test_parts_of_a_table(tmp_path):
         (tmp_path / name).write_text("v\n1\n")
     with pytest.raises(SourceError, match="only Parquet can be read from several files"):
         scan(tmp_path / "*.csv", "v")
+
+
+def test_a_directory_of_arrow_files(tmp_path):
+    for i, place in enumerate(("a.arrow", "b.feather", "more/c.ipc")):
+        file = tmp_path / place
+        file.parent.mkdir(exist_ok=True)
+        feather.write_feather(pa.table({"v": np.arange(1000 * i, 1000 * (i + 1))}), str(file))
+    (tmp_path / "_metadata.arrow").write_bytes(b"not data")
+    (tmp_path / "notes.txt").write_text("not data")
+    for path in (tmp_path, [tmp_path], f"file://{tmp_path}"):
+        got, nulls = rows(scan(path, "v"))
+        np.testing.assert_array_equal(got, np.arange(3000))
+        assert nulls == 0
+    pq.write_table(pa.table({"v": np.arange(3.0)}), tmp_path / "p.parquet")
+    assert rows(scan(tmp_path, "v"))[0].tolist() == [0, 1, 2]
 
 
 # --- damaged files ------------------------------------------------------------------------------

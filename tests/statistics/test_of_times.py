@@ -7,11 +7,18 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pyarrow as pa
+import pyarrow.feather as feather
 import pyarrow.parquet as pq
 import pytest
 
 import dpfast as dp
-from dpfast.errors import ArgumentError, ArgumentTypeError, BudgetError, DataError
+from dpfast.errors import (
+    ArgumentError,
+    ArgumentTypeError,
+    BudgetError,
+    DataError,
+    SourceError,
+)
 from dpfast.rng import InsecureGenerator
 from dpfast.sources.times import time_column
 from dpfast.statistics import of_times
@@ -210,10 +217,65 @@ def test_no_row_decides_the_type_of_an_answer():
 def test_a_reading_that_looks_at_rows_is_caught(monkeypatch):
     """A column without a time is taken for one of numbers."""
 
-    def looks(data):
-        given, column = time_column(data)
+    def looks(data, beside):
+        given, column = time_column(data, beside)
         return given, column if len(data) and not np.isnat(data).all() else None
 
     monkeypatch.setattr(of_times, "time_column", looks)
     with pytest.raises((AssertionError, ArgumentTypeError)):
         types_of_answers()
+
+
+def with_names(tmp_path):
+    """A table of days, of the numbers of days, of ids and of weights, by what reads its columns."""
+    days = np.where(np.arange(N) % 7 > 0, DAYS, np.datetime64("NaT"))
+    counts = pa.array((DAYS - np.datetime64(LO)).astype(int), mask=np.isnat(days))
+    ids = np.arange(N) // 3
+    table = pa.table({"d": days, "x": counts, "id": ids, "w": np.linspace(0, 1, N)})
+    pq.write_table(table, tmp_path / "t.parquet", row_group_size=999)
+    feather.write_feather(table, tmp_path / "t.arrow", chunksize=999)
+    yield lambda names: dp.scan(tmp_path / "t.parquet", names)
+    yield lambda names: dp.scan(tmp_path / "t.arrow", names)
+    yield lambda names: dp.stream(lambda: table, names)
+
+
+def test_ids_and_weights_by_name_beside_times_that_are_scanned(tmp_path):
+    """They are found by name as beside a column of numbers, with the answers of these."""
+    lo = np.datetime64(LO)
+    people = {"ids": "id", "max_rows": 2}
+    weighted = {"weights": "w", "weight_bounds": (0, 1)}
+    calls = [(dp.mean, people), (dp.median, people), (dp.mean, weighted)]
+    for read in with_names(tmp_path):
+        for call, beside in calls:
+            more = {**beside, "epsilon": 1, "nan": "drop"}
+            name = beside.get("ids", "w")
+            due = call(read("x"), bounds=(0, 731), rng=rng(), **more)
+            for names in ("d", ["d", name]):
+                found = call(read(names), bounds=(LO, HI), rng=rng(), **more)
+                assert found == lo + np.rint(due).astype(int)
+        edges = [LO, dt.date(2021, 1, 1), HI]
+        found, _ = dp.histogram(read("d"), bins=edges, epsilon=1, rng=rng(), **people)
+        due, _ = dp.histogram(read("x"), bins=[0, 366, 731], epsilon=1, rng=rng(), **people)
+        np.testing.assert_array_equal(found, due)
+        with pytest.raises((ArgumentError, SourceError), match="'none'"):
+            dp.mean(read("d"), bounds=(LO, HI), epsilon=1, ids="none", max_rows=1)
+
+
+def test_weights_by_name_beside_times_of_an_engine():
+    dd = pytest.importorskip("dask.dataframe")
+    frame = pd.DataFrame({"d": DAYS.astype("M8[s]"), "w": np.linspace(0, 1, N)})
+    held = dd.from_pandas(frame, npartitions=3)
+    more = {"weights": "w", "weight_bounds": (0, 1), "epsilon": 1}
+    found = dp.mean(held, bounds=(LO, HI), rng=rng(), **more)
+    due = dp.mean(
+        DAYS.astype("M8[s]"), bounds=(LO, HI), rng=rng(), **more | {"weights": frame["w"]}
+    )
+    assert found == due
+
+
+def test_a_partition_of_other_times_is_refused():
+    dd, dask = pytest.importorskip("dask.dataframe"), pytest.importorskip("dask")
+    parts = [pd.DataFrame({"d": DAYS.astype(f"M8[{unit}]"), "w": 1.0}) for unit in ("s", "ms")]
+    held = dd.from_delayed(list(map(dask.delayed, parts)), meta=parts[0], verify_meta=False)
+    with pytest.raises(DataError, match="the types that its table declares"):
+        dp.mean(held, bounds=(LO, HI), epsilon=1, weights="w", weight_bounds=(0, 1))

@@ -125,6 +125,7 @@ def _error(expected: Any) -> str:
 
 
 def _numbers(value: Any) -> str:
+    """Return numbers, or times, which are text, as one text."""
     if isinstance(value, list):
         return "[" + ", ".join(map(_numbers, value)) + "]"
-    return f"{value:.6g}"
+    return value if isinstance(value, str) else f"{value:.6g}"

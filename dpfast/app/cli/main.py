@@ -78,7 +78,7 @@ OPTIONS: dict[str, Any] = {
                 metavar="FILE",
                 show_default=False,
                 help="A .parquet, .arrow, .feather, .csv (also .csv.gz, .csv.zip) or .npy file; or "
-                "a directory of Parquet files.",
+                "a directory of Parquet or Arrow files.",
             ),
         ],
         Parameter.empty,

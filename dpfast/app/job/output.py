@@ -32,8 +32,8 @@ from .plan import OF_EACH, Plan, Release
 from .runner import Answer, Outcome, Results
 
 FIELDS = (
-    "name", "statistic", "column", "index", "at", "value", "half_width", "ranks", "confidence",
-    "epsilon", "delta", "rho", "error", "note", "ids", "group",
+    "name", "statistic", "column", "index", "at", "value", "time", "half_width", "ranks",
+    "confidence", "epsilon", "delta", "rho", "error", "note", "ids", "group",
 )  # fmt: skip
 NUMBERS = ("value", "half_width", "ranks", "confidence", "epsilon", "delta", "rho")
 
@@ -267,7 +267,7 @@ def rows(results: Results) -> Iterator[dict[str, Any]]:
                 **same,
                 "index": ",".join(map(str, index)),
                 "at": _at(outcome, release, index),
-                "value": None if value is None else float(_item(value, index)),
+                **_value(value if value is None else _item(value, index)),
                 "half_width": _bar(expected["half_width"], index),
                 "ranks": _bar(expected["ranks"], index),
             }
@@ -290,14 +290,19 @@ def _of_groups(value: dict[str, list[Any]], outcome: Outcome) -> Iterator[dict[s
                 "index": str(place),
                 "at": column,
                 "group": str(key[0]) if len(key) == 1 else json.dumps(key),
-                "value": value[column][place] if column else None,
-                "half_width": None if bar is None else bar[place],
+                **_value(value[column][place] if column else None),
+                "half_width": None if bar is None or isinstance(bar[place], str) else bar[place],
                 "note": OF_EACH if bar is None else NOISE,
             }
 
 
 def _shape(value: Any) -> tuple[int, ...]:
     return np.shape(value)
+
+
+def _value(one: Any) -> dict[str, Any]:
+    """Return the field of a number, or of a time, which is text."""
+    return {"time" if isinstance(one, str) else "value": one}
 
 
 def _item(value: Any, index: tuple[int, ...]) -> Any:

@@ -212,7 +212,7 @@ def _check_output(job: job_file.Job, reader: Reader) -> None:
             checks.fail("output.path", f"another file than {name}", str(job.output))
     whole = Path(job.data)
     several = not whole.is_file() and out.suffix.lower() == ".parquet"  # a directory, or a pattern
-    folders = [whole.resolve(), *(path.parent for path in data)]
+    folders = [whole.resolve(), *(path.parent for path in data if path.is_file())]
     if several and (out.parent in folders or out.is_relative_to(folders[0])):
         checks.fail("output.path", "outside the directory of the data", str(job.output))
 
