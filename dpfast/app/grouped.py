@@ -132,9 +132,10 @@ def _names(by: Any) -> list[str]:
 STATISTICS: dict[str, Callable[..., Any]] = {
     method.__name__: _grouped(method)
     for method in (
-        *(GroupBy.agg, GroupBy.count, GroupBy.count_distinct, GroupBy.sum, GroupBy.mean),
-        *(GroupBy.variance, GroupBy.median, GroupBy.quantile, GroupBy.quantiles),
-        *(GroupBy.minimum, GroupBy.maximum, GroupBy.histogram, GroupBy.top_k),
+        *(GroupBy.agg, GroupBy.count, GroupBy.count_distinct, GroupBy.count_nonzero),
+        *(GroupBy.sum, GroupBy.mean, GroupBy.variance, GroupBy.std, GroupBy.histogram),
+        *(GroupBy.median, GroupBy.quantile, GroupBy.quantiles, GroupBy.percentile),
+        *(GroupBy.minimum, GroupBy.maximum, GroupBy.top_k),
     )
 }
 
@@ -145,7 +146,7 @@ def listed(answer: dict[str, Any]) -> dict[str, list[Any]]:
 
 
 def _plain(one: Any) -> Any:
-    plain = one.item() if isinstance(one, np.generic) and one.dtype.kind != "M" else one
+    plain = one.item() if isinstance(one, np.generic) and one.dtype.kind not in "Mm" else one
     if isinstance(plain, bytes):
         return plain.decode(errors="backslashreplace")
     if isinstance(plain, float) and not math.isfinite(plain):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import Any
+from typing import Any, Literal
 
 from numpy.typing import NDArray
 
@@ -25,17 +25,20 @@ from ..sources.forms import Named, Values, column_form, is_distributed, is_lazy
 from ..sources.key_words import KEYS_RULE, key_kind
 from ..sources.key_words import RULE as IDS_RULE
 from ..sources.masked import mask
+from ..statistics.histogram import axes_of
 from . import stat
 from .answer import Answer
 from .counts import Histogram
 from .key_coins import KeyRule
 from .key_selection import choose_rule
 from .keys import MOST, PrivateKeys, PublicKeys
+from .of_times import Asked, binned, settled
 from .ranks import Quantiles
 from .step import Step, part
 from .sums import Sums
 from .table import Persons, Statistic, Table
 from .top import Top
+from .weighted import WeightedMean, WeightedSum, fitting
 
 #: The name under which the rule of private keys has a weight.
 KEYS = "keys"
@@ -247,6 +250,8 @@ class GroupBy:
     together: `epsilon` alone, `epsilon` with `delta`, or `rho`. Private keys take `delta`, and half
     of the loss of a method. The answer is a dict of arrays: the keys, the statistic under the name
     of the method, and half the width of its error bar (of 95 percent) where public numbers tell it.
+    Of a column of dates, times or durations bounds and answers are of its kind; a sum is one of
+    durations, and a standard deviation is a duration.
     Bounding leaves out rows of people who have more than is allowed: no error bar knows of that.
     """
 
@@ -373,6 +378,36 @@ class GroupBy:
         own = stat.count_distinct()
         return self._one("count_distinct", own, (epsilon, delta, rho), where, budget, rng)
 
+    def count_nonzero(
+        self,
+        column: str,
+        *,
+        nan: Literal["keep", "drop"] = "keep",
+        epsilon: Number | None = None,
+        delta: Number = 0.0,
+        rho: Number | None = None,
+        where: Any = None,
+        budget: Budget | None = None,
+        rng: Generator | None = None,
+    ) -> Answer:
+        """Release the number of rows of each group that are not 0.
+
+        Parameters
+        ----------
+        column : str
+        nan : {"keep", "drop"}
+            As in `dpfast.count_nonzero`.
+        epsilon, delta, rho, where, budget, rng
+            As in `agg`.
+
+        Returns
+        -------
+        Answer
+            `count_nonzero`: int64, unbiased, so it may be negative.
+        """
+        own = stat.count_nonzero(column, nan=nan)
+        return self._one("count_nonzero", own, (epsilon, delta, rho), where, budget, rng)
+
     def sum(
         self,
         column: str,
@@ -481,6 +516,40 @@ class GroupBy:
         own = stat.variance(column, bounds=bounds, ddof=ddof, nan=nan)
         return self._one("variance", own, (epsilon, delta, rho), where, budget, rng)
 
+    def std(
+        self,
+        column: str,
+        *,
+        bounds: Bounds,
+        ddof: int = 0,
+        nan: NanPolicy = "raise",
+        epsilon: Number | None = None,
+        delta: Number = 0.0,
+        rho: Number | None = None,
+        where: Any = None,
+        budget: Budget | None = None,
+        rng: Generator | None = None,
+    ) -> Answer:
+        """Release the standard deviation of a column in each group.
+
+        Parameters
+        ----------
+        column : str
+        bounds : (float, float)
+        ddof : int
+        nan : {"raise", "lower", "upper", "drop"} or float
+            As in `dpfast.std`.
+        epsilon, delta, rho, where, budget, rng
+            As in `agg`.
+
+        Returns
+        -------
+        Answer
+            `std`: float64; of dates and times a duration.
+        """
+        own = stat.std(column, bounds=bounds, ddof=ddof, nan=nan)
+        return self._one("std", own, (epsilon, delta, rho), where, budget, rng)
+
     def median(
         self,
         column: str,
@@ -580,6 +649,40 @@ class GroupBy:
         """
         own = stat.quantiles(column, qs, bounds=bounds, nan=nan)
         return self._one("quantiles", own, (epsilon, delta, rho), where, budget, rng)
+
+    def percentile(
+        self,
+        column: str,
+        q: Number | Sequence[Number],
+        *,
+        bounds: Bounds,
+        nan: NanPolicy = "raise",
+        epsilon: Number | None = None,
+        delta: Number = 0.0,
+        rho: Number | None = None,
+        where: Any = None,
+        budget: Budget | None = None,
+        rng: Generator | None = None,
+    ) -> Answer:
+        """Release a percentile of a column in each group, or several.
+
+        Parameters
+        ----------
+        column : str
+        q : float or Fraction, or sequence of these
+        bounds : (float, float)
+        nan : {"raise", "lower", "upper", "drop"} or float
+            As in `dpfast.percentile`.
+        epsilon, delta, rho, where, budget, rng
+            As in `agg`.
+
+        Returns
+        -------
+        Answer
+            `percentile`, or ``percentile 0.5`` and the like, by quantile: float64.
+        """
+        own = stat.percentile(column, q, bounds=bounds, nan=nan)
+        return self._one("percentile", own, (epsilon, delta, rho), where, budget, rng)
 
     def minimum(
         self,
@@ -733,7 +836,7 @@ class GroupBy:
         amount(loss)
         relation = relation_of(self._neighbors, budget)
         if name != KEYS:
-            self._check(statistics)
+            statistics = self._checked(statistics)
         shares = self._shares(statistics, weights)
         rule = self._rule(loss, shares.pop(KEYS), relation) if KEYS in shares else None
         made: dict[str, Statistic] = {}
@@ -742,7 +845,8 @@ class GroupBy:
             own = replace(statistic, step=step, loss=part(loss, shares[key]))
             amount(own.loss)
             if isinstance(own, Quantiles):
-                own = replace(own, whole=self._batches.is_whole(own.column))
+                is_whole = own.times is not None or self._batches.is_whole(own.column)
+                own = replace(own, whole=is_whole)
             made[key] = own.charged()
         title = "keys" if name == KEYS else f"{name} by {', '.join(self._keys.by)}"
         table = Table(title, self._keys, made, relation, self._persons, rule, self._whose)
@@ -764,18 +868,37 @@ class GroupBy:
         assert own is not None
         return self._batches.with_beside(WHERE, Values(own, own))
 
-    def _check(self, statistics: Any) -> None:
+    def _settled(self, statistic: Statistic) -> Statistic:
+        """Return a statistic whose bounds are numbers; those of times are told by the column."""
+        times, column = statistic.times, statistic.column
+        if isinstance(statistic, Histogram) and times is not None:
+            assert column is not None
+            found = binned(self._batches.typed(column, "column"), times)
+            units, shown = found
+            (axis,), _ = axes_of(range(len(shown)), None, None)
+            return replace(statistic, axis=axis, shown=shown, times=units)
+        if column is None or statistic.kind is None:
+            return statistic
+        asked = Asked(statistic.bounds, statistic.nan) if times is None else times
+        typed = self._batches.typed(column, "column")
+        own = replace(statistic, **settled(column, typed, statistic.kind, asked))
+        return fitting(own) if isinstance(own, (WeightedSum, WeightedMean)) else own
+
+    def _checked(self, statistics: Any) -> dict[str, Statistic]:
+        """Return the statistics with bounds of their columns."""
         rule = "a mapping of names to what dpfast.stat makes"
         if not isinstance(statistics, Mapping) or not statistics:
             checks.fail_kind("statistics", rule, statistics)
-        taken = set(self._keys.by)
-        told = [one for one in statistics.values() if isinstance(one, Histogram) and one.is_text]
-        text = {*self._keys.by, *(name for one in told for name in one.reads)}
-        if self._persons is not None:
-            text.add(self._persons.column)
         for name, statistic in statistics.items():
             if not isinstance(name, str) or not isinstance(statistic, (Sums, Quantiles)):
                 checks.fail_kind("statistics", rule, statistic)
+        made = {name: self._settled(statistic) for name, statistic in statistics.items()}
+        taken = set(self._keys.by)
+        told = [one for one in made.values() if isinstance(one, Histogram) and one.is_text]
+        text = {*self._keys.by, *(name for one in told for name in one.reads)}
+        if self._persons is not None:
+            text.add(self._persons.column)
+        for name, statistic in made.items():
             names = statistic.names(name)
             if not taken.isdisjoint(names) or len(set(names)) < len(names):
                 checks.fail("statistics", "named so that no two columns have one name", name)
@@ -794,10 +917,12 @@ class GroupBy:
                     checks.fail_kind(f"column {column!r}", "text, as its categories are", typed)
                 continue
             for one in statistic.reads:
-                self._batches.numbers(one)
+                if one != column or statistic.times is None:
+                    self._batches.numbers(one)
                 if one in text and self._batches.is_text(one):
                     rule = "no column of keys, ids or text, where a file of text holds it"
                     checks.fail("column", rule, one)
+        return made
 
     def _shares(self, statistics: Mapping[str, Any], weights: Any) -> dict[str, Fraction]:
         """Return the share of the loss of each statistic, and of private keys."""

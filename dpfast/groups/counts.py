@@ -13,11 +13,12 @@ from .._kernels import groups as _native
 from ..errors import DataError
 from ..noise.sensitivity import Sensitivity
 from ..rng import Generator
-from ..sources.batches import Piece, numbers
+from ..sources.batches import Piece
 from ..sources.words import words_column
 from ..statistics.histogram import Bins
 from .answer import labels
 from .keys import MOST
+from .of_times import read
 from .sums import Count
 
 
@@ -26,11 +27,12 @@ class Histogram(Count):
     """Numbers of rows of each group in public bins. A row is in one bin at most."""
 
     axis: Bins = None  # type: ignore[assignment]
+    shown: Any = None  # the edges of bins of times
 
     @property
     def labels(self) -> list[str]:
         """Return what the bins are called: their categories, or their lower edges."""
-        edges = self.axis.edges
+        edges = self.axis.edges if self.shown is None else self.shown
         listed = edges.tolist() if len(edges) == self.axis.native.bins else edges[:-1].tolist()
         return labels(listed) if edges.dtype.kind == "f" else list(map(str, listed))
 
@@ -47,7 +49,7 @@ class Histogram(Count):
     @property
     def reading(self) -> tuple[Any, ...]:
         words = self.axis.words
-        return (self.column,) if words is None else (self.column, words)
+        return (self.column, self.times) if words is None else (self.column, words)
 
     @property
     def is_text(self) -> bool:  # type: ignore[override]
@@ -56,7 +58,7 @@ class Histogram(Count):
     def read(self, columns: Mapping[str, Piece]) -> NDArray[Any]:
         piece = columns[self.column or ""]
         if self.axis.words is None:
-            return numbers(piece)
+            return read(piece, self.times)
         column = words_column(piece, self.axis.words, f"column {self.column!r}")
         out = np.empty(column.length)
         column.fill(0, column.length, out)

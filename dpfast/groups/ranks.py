@@ -25,11 +25,13 @@ from ..noise.grid import Base, base
 from ..privacy import ZCDP, Approx, Loss, Pure
 from ..privacy.conversions import rho_within
 from ..rng import Generator, branch
-from ..sources.batches import Piece, numbers
+from ..sources.batches import Piece
+from ..statistics.of_times import Answer
 from ..statistics.quantiles.draws import PARTS, Aim, width
 from ..statistics.quantiles.exponential import INSIDE, LEAST_RATE, aim_at, rate_of
 from ..summaries.cells import Cells, cells
 from .answer import labels
+from .of_times import read
 from .quantile import draw_quantiles
 from .rows import NONE, Rows
 from .step import ROW, Step
@@ -61,6 +63,8 @@ class Quantiles:
         Of all quantiles of all groups; None until it is said.
     whole : bool
         Whether the column is one of integers, by its type.
+    times : Asked or Units, optional
+        As of `Sums`.
     """
 
     column: str
@@ -72,7 +76,9 @@ class Quantiles:
     loss: Loss = None  # type: ignore[assignment]
 
     whole: bool = False
+    times: Any = None
 
+    kind: ClassVar[Answer | None] = "point"
     per_person: ClassVar[bool] = False
     is_text: ClassVar[bool] = False
 
@@ -136,7 +142,7 @@ class Quantiles:
     @property
     def reading(self) -> tuple[Any, ...]:
         """Return the column, as `Sums.reading`."""
-        return (self.column,)
+        return (self.column, self.times)
 
     @property
     def reads(self) -> tuple[str, ...]:
@@ -145,7 +151,7 @@ class Quantiles:
 
     def read(self, columns: Mapping[str, Piece]) -> NDArray[Any]:
         """Return the numbers of a piece of the column."""
-        return numbers(columns[self.column])
+        return read(columns[self.column], self.times)
 
     def room(self, groups: int) -> Rows:
         """Return no rows."""
@@ -204,5 +210,7 @@ class Quantiles:
         # Sorted as the quantiles are: that is post-processing.
         order = np.argsort(np.argsort([float(q) for q in self.qs], kind="stable"))
         cell = np.sort(found, axis=0)[order].astype(np.int64) + grid.first
-        every = np.clip(cell * grid.grid, *self.bounds)
+        every = list(np.clip(cell * grid.grid, *self.bounds))
+        if self.times is not None:
+            every = list(map(self.times.told, every))
         return dict(zip(self.names(name), every, strict=True))

@@ -6,30 +6,37 @@ is the name of one of the table.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from fractions import Fraction
-from typing import Any
+from typing import Any, Literal
+
+import numpy as np
 
 from .._core import checks
 from .._core.types import Bounds, NanPolicy, Number
 from ..statistics.arguments import Arguments, weight_limits
 from ..statistics.histogram import axes_of
+from ..statistics.of_times import are_times
+from ..statistics.quantiles.api import _hundredths
 from .counts import Histogram
+from .of_times import Asked, asked
 from .ranks import Quantiles
-from .sums import Count, Mean, People, Sum, Variance
-from .weighted import WeightedMean, WeightedSum
+from .sums import Count, Mean, Nonzero, People, Std, Sum, Variance
+from .weighted import WeightedMean, WeightedSum, fitting
 
 __all__ = [
     "count",
     "count_distinct",
+    "count_nonzero",
     "histogram",
     "maximum",
     "mean",
     "median",
     "minimum",
+    "percentile",
     "quantile",
     "quantiles",
+    "std",
     "sum",
     "variance",
 ]
@@ -66,6 +73,23 @@ def count_distinct() -> People:
     return People(None)
 
 
+def count_nonzero(column: str, *, nan: Literal["keep", "drop"] = "keep") -> Nonzero:
+    """Count the rows of each group that are not 0; arguments as in `dpfast.count_nonzero`.
+
+    Parameters
+    ----------
+    column : str
+    nan : {"keep", "drop"}, default "keep"
+
+    Returns
+    -------
+    Nonzero
+        For `GroupBy.agg`.
+    """
+    present = checks.choice("nan", nan, ("keep", "drop")) == "drop"
+    return Nonzero(checks.text("column", column), present=present)
+
+
 def sum(
     column: str,
     *,
@@ -92,10 +116,10 @@ def sum(
         For `GroupBy.agg`.
     """
     own = _column(column, bounds, nan)
-    if weights is None and weight_bounds is None:
-        return Sum(*own)
-    limits = _weights(False, own[1], weights, weight_bounds)
-    return WeightedSum(*own, weights=checks.text("weights", weights), limits=limits)
+    limits = weight_limits(weights, weight_bounds, False)
+    if limits is None:
+        return Sum(**own)
+    return fitting(WeightedSum(**own, weights=checks.text("weights", weights), limits=limits))
 
 
 def mean(
@@ -124,10 +148,10 @@ def mean(
         For `GroupBy.agg`.
     """
     own = _column(column, bounds, nan)
-    if weights is None and weight_bounds is None:
-        return Mean(*own)
-    limits = _weights(True, own[1], weights, weight_bounds)
-    return WeightedMean(*own, weights=checks.text("weights", weights), limits=limits)
+    limits = weight_limits(weights, weight_bounds, True)
+    if limits is None:
+        return Mean(**own)
+    return fitting(WeightedMean(**own, weights=checks.text("weights", weights), limits=limits))
 
 
 def variance(column: str, *, bounds: Bounds, ddof: int = 0, nan: NanPolicy = "raise") -> Variance:
@@ -145,7 +169,25 @@ def variance(column: str, *, bounds: Bounds, ddof: int = 0, nan: NanPolicy = "ra
     Variance
         For `GroupBy.agg`.
     """
-    return Variance(*_column(column, bounds, nan), ddof=checks.whole("ddof", ddof))
+    return Variance(**_column(column, bounds, nan, False), ddof=checks.whole("ddof", ddof))
+
+
+def std(column: str, *, bounds: Bounds, ddof: int = 0, nan: NanPolicy = "raise") -> Std:
+    """Find the standard deviation of a column in each group; arguments as in `dpfast.std`.
+
+    Parameters
+    ----------
+    column : str
+    bounds : (float, float)
+    ddof : int, default 0
+    nan : {"raise", "lower", "upper", "drop"} or float, default "raise"
+
+    Returns
+    -------
+    Std
+        For `GroupBy.agg`.
+    """
+    return Std(**_column(column, bounds, nan), ddof=checks.whole("ddof", ddof))
 
 
 def quantile(column: str, q: Number, *, bounds: Bounds, nan: NanPolicy = "raise") -> Quantiles:
@@ -163,7 +205,7 @@ def quantile(column: str, q: Number, *, bounds: Bounds, nan: NanPolicy = "raise"
     Quantiles
         For `GroupBy.agg`.
     """
-    return Quantiles(*_column(column, bounds, nan), (checks.quantile(q),))
+    return Quantiles(**_column(column, bounds, nan), qs=(checks.quantile(q),))
 
 
 def quantiles(
@@ -194,7 +236,33 @@ def quantiles(
     found = tuple(checks.quantile(q, f"qs[{i}]") for i, q in enumerate(listed))
     if len(set(found)) < len(found):
         checks.fail("qs", "different from one another", qs)
-    return Quantiles(*_column(column, bounds, nan), found)
+    return Quantiles(**_column(column, bounds, nan), qs=found)
+
+
+def percentile(
+    column: str, q: Number | Sequence[Number], *, bounds: Bounds, nan: NanPolicy = "raise"
+) -> Quantiles:
+    """Draw a percentile of a column in each group, or several: `quantile`, `quantiles` of q/100.
+
+    Parameters
+    ----------
+    column : str
+    q : float or Fraction, or sequence of these
+        0 to 100. Each of several has a column of its own in the answer, by its quantile.
+    bounds : (float, float)
+    nan : {"raise", "lower", "upper", "drop"} or float, default "raise"
+
+    Returns
+    -------
+    Quantiles
+        For `GroupBy.agg`.
+    """
+    if isinstance(q, (str, bytes)) or not isinstance(q, (Sequence, np.ndarray)):
+        return quantile(column, _hundredths(q, "q"), bounds=bounds, nan=nan)
+    if not len(q):
+        checks.fail("q", "a number between 0 and 100, or at least one", q)
+    found = [_hundredths(one, f"q[{i}]") for i, one in enumerate(q)]
+    return quantiles(column, found, bounds=bounds, nan=nan)
 
 
 def median(column: str, *, bounds: Bounds, nan: NanPolicy = "raise") -> Quantiles:
@@ -228,7 +296,7 @@ def minimum(column: str, *, bounds: Bounds, nan: NanPolicy = "raise") -> Quantil
     Quantiles
         For `GroupBy.agg`.
     """
-    return Quantiles(*_column(column, bounds, nan), (Fraction(0),), extreme=True)
+    return Quantiles(**_column(column, bounds, nan), qs=(Fraction(0),), extreme=True)
 
 
 def maximum(column: str, *, bounds: Bounds, nan: NanPolicy = "raise") -> Quantiles:
@@ -245,7 +313,7 @@ def maximum(column: str, *, bounds: Bounds, nan: NanPolicy = "raise") -> Quantil
     Quantiles
         For `GroupBy.agg`.
     """
-    return Quantiles(*_column(column, bounds, nan), (Fraction(1),), extreme=True)
+    return Quantiles(**_column(column, bounds, nan), qs=(Fraction(1),), extreme=True)
 
 
 def histogram(
@@ -267,26 +335,22 @@ def histogram(
         For `GroupBy.agg`.
     """
     name = checks.text("column", column)
+    if categories is None and (are_times(bins) or are_times(bounds)):
+        return Histogram(name, times=Asked(bounds, bins=bins))
     axes, several = axes_of(bins, bounds, categories)
     if several:
         checks.fail("bins", "those of one column", bins if categories is None else categories)
     return Histogram(name, axis=axes[0])
 
 
-def _column(column: Any, bounds: Any, nan: Any) -> tuple[str, tuple[float, float], str | float]:
-    asked = Arguments(bounds, None, 0, None, "add-remove", nan=nan)
-    return checks.text("column", column), asked.interval, asked.policy
+def _column(column: Any, bounds: Any, nan: Any, of_times: bool = True) -> dict[str, Any]:
+    """Return the arguments of a statistic of a column.
 
-
-def _weights(
-    is_mean: bool, bounds: tuple[float, float], weights: Any, weight_bounds: Any
-) -> tuple[float, float]:
-    """Return the limits of weights, whose products with the bounds are finite."""
-    limits = weight_limits(weights, weight_bounds, is_mean)
-    assert limits is not None
-    lo, hi = bounds
-    widest = [x * w for x in (lo, hi, hi - lo) for w in limits]
-    if not math.isfinite(max(widest) - min(widest)):
-        rule = "such that products with the bounds do not overflow float64"
-        checks.fail("weight_bounds", rule, weight_bounds)
-    return limits
+    What bounds that are times are in units of a column is known with the column.
+    """
+    name, later = checks.text("column", column), asked(bounds, nan) if of_times else None
+    if later is not None:
+        policy = checks.nan_policy(nan, "add-remove") if isinstance(nan, str) else "raise"
+        return {"column": name, "bounds": (0.0, 0.0), "nan": policy, "times": later}
+    given = Arguments(bounds, None, 0, None, "add-remove", nan=nan)
+    return {"column": name, "bounds": given.interval, "nan": given.policy}

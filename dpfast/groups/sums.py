@@ -27,8 +27,10 @@ from ..noise.calibrated_integer import IntegerNoise, integer_noise
 from ..noise.sensitivity import Sensitivity
 from ..privacy import Loss
 from ..rng import Generator
-from ..sources.batches import Piece, numbers
+from ..sources.batches import Piece
+from ..statistics.of_times import Answer
 from ..summaries.cells import Cells, cells
+from .of_times import read
 from .step import ROW, Step
 
 Floats: TypeAlias = NDArray[np.float64]
@@ -57,6 +59,8 @@ class Sums(ABC):
     step : Step
     loss : Loss
         None until it is said, as of what `dpfast.stat` makes.
+    times : Asked or Units, optional
+        Of a column of times: the bounds that are asked for, then how it is read.
     """
 
     column: str | None
@@ -64,7 +68,10 @@ class Sums(ABC):
     nan: str | float = "raise"
     step: Step = ROW
     loss: Loss = None  # type: ignore[assignment]
+    times: Any = None
 
+    #: What an answer about times is; None where there is none.
+    kind: ClassVar[Answer | None] = None
     width: ClassVar[int] = 2
     per_person: ClassVar[bool] = False
     is_text: ClassVar[bool] = False
@@ -126,7 +133,7 @@ class Sums(ABC):
     @property
     def reading(self) -> tuple[Any, ...]:
         """Return the column, and what its text is read as; statistics that agree share a look."""
-        return (self.column,)
+        return (self.column, self.times)
 
     @property
     def reads(self) -> tuple[str, ...]:
@@ -135,7 +142,7 @@ class Sums(ABC):
 
     def read(self, columns: Mapping[str, Piece]) -> Any:
         """Return the numbers of pieces of the columns."""
-        return None if self.column is None else numbers(columns[self.column])
+        return None if self.column is None else read(columns[self.column], self.times)
 
     def room(self, groups: int) -> NDArray[np.uint64]:
         """Return the sums of no rows, for so many groups and for rows of none."""
@@ -179,7 +186,11 @@ class Sums(ABC):
         self, name: str, totals: NDArray[np.uint64], generator: Generator
     ) -> dict[str, NDArray[Any]]:
         """Return the columns of the answer for groups whose sums are given."""
-        return {name: self.finish(totals, generator), **self.error_bar(name, len(totals))}
+        found, bar = self.finish(totals, generator), self.error_bar(name, len(totals))
+        if self.times is not None:
+            found = self.times.told(found)
+            bar = {key: self.times.times.span(np.ceil(width)) for key, width in bar.items()}
+        return {name: found, **bar}
 
     def error_bar(self, name: str, groups: int) -> dict[str, NDArray[Any]]:
         """Return the column of error bars, where there is one."""
@@ -245,6 +256,20 @@ class Count(Sums):
 
 
 @dataclass(frozen=True, slots=True)
+class Nonzero(Count):
+    """Numbers of rows that are not 0; of those that are `present` alone, or NaN and null too."""
+
+    present: bool = False
+
+    def add(self, totals: NDArray[np.uint64], codes: NDArray[np.int32], values: Any) -> int:
+        counted = values != 0  # NaN is not 0
+        if self.present:
+            counted &= values == values
+        _native.count(np.where(counted, codes, np.int32(-1)), totals.reshape(-1))
+        return 0
+
+
+@dataclass(frozen=True, slots=True)
 class People(Count):
     """Numbers of people: of each, one row counts in a group."""
 
@@ -254,6 +279,8 @@ class People(Count):
 @dataclass(frozen=True, slots=True)
 class Sum(Sums):
     """Sums of clamped numbers."""
+
+    kind: ClassVar[Answer | None] = "total"
 
     @property
     def forms(self) -> list[Form]:
@@ -275,6 +302,8 @@ class Sum(Sums):
 @dataclass(frozen=True, slots=True)
 class Mean(Sums):
     """Means of clamped numbers; the middle of the bounds where the noisy number of rows is none."""
+
+    kind: ClassVar[Answer | None] = "point"
 
     @property
     def forms(self) -> list[Form]:
@@ -330,3 +359,14 @@ class Variance(Sums):
         found = np.where(enough, found, span**2 / 8)
         found = np.clip(found, 0.0, span**2 / 4 * np.where(enough, grown, 1.0))
         return found * self.cells.grid**2
+
+
+@dataclass(frozen=True, slots=True)
+class Std(Variance):
+    """Standard deviations: the roots of variances, which is post-processing."""
+
+    kind: ClassVar[Answer | None] = "span"
+
+    def of_noisy(self, noisy: list[NDArray[Any]]) -> NDArray[Any]:
+        found: Floats = np.sqrt(Variance.of_noisy(self, noisy))
+        return found

@@ -10,29 +10,45 @@ the bounds where the first sum has its share of the two.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from .._core import nan_policy
+from .._core import checks, nan_policy
 from .._kernels import groups as _native
 from ..noise.sensitivity import Sensitivity
 from ..sources.batches import Piece, numbers
 from ..summaries.cells import Cells, cells
+from .of_times import read
 from .sums import Form, Mean, Sum
 
+Weighted = TypeVar("Weighted", bound="WeightedSum | WeightedMean")
 
-def clamped(piece: Piece, limits: tuple[float, float], policy: str | float) -> NDArray[np.float64]:
+
+def clamped(
+    values: NDArray[Any], limits: tuple[float, float], policy: str | float
+) -> NDArray[np.float64]:
     """Return clamped numbers: NaN for what is missing, or what the policy puts in its place."""
-    values = numbers(piece).astype(np.float64)
+    values = values.astype(np.float64)
     value = nan_policy.replacement(policy, *limits)
     if not isinstance(value, str):
         values[np.isnan(values)] = value
     found: NDArray[np.float64] = np.clip(values, *limits, out=values)
     return found
+
+
+def fitting(statistic: Weighted) -> Weighted:
+    """Return what has weights, whose products with the bounds are finite."""
+    lo, hi = statistic.bounds
+    widest = [x * w for x in (lo, hi, hi - lo) for w in statistic.limits]
+    if not math.isfinite(max(widest) - min(widest)):
+        rule = "such that products with the bounds do not overflow float64"
+        checks.fail("weight_bounds", rule, statistic.limits)
+    return statistic
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,15 +69,15 @@ class WeightedSum(Sum):
 
     @property
     def reading(self) -> tuple[Any, ...]:
-        return (self.column, self.weights, self.bounds, self.limits, self.nan)
+        return (self.column, self.weights, self.bounds, self.limits, self.nan, self.times)
 
     @property
     def reads(self) -> tuple[str, ...]:
         return (self.column or "", self.weights)
 
     def read(self, columns: Mapping[str, Piece]) -> NDArray[Any]:
-        x = clamped(columns[self.column or ""], self.bounds, self.nan)
-        return x * clamped(columns[self.weights], self.limits, self.nan)
+        x = clamped(read(columns[self.column or ""], self.times), self.bounds, self.nan)
+        return x * clamped(numbers(columns[self.weights]), self.limits, self.nan)
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +111,7 @@ class WeightedMean(Mean):
 
     @property
     def reading(self) -> tuple[Any, ...]:
-        return (self.column, self.weights, self.bounds, self.limits, self.nan, "mean")
+        return (self.column, self.weights, self.bounds, self.limits, self.nan, self.times, "mean")
 
     @property
     def reads(self) -> tuple[str, ...]:
@@ -103,8 +119,8 @@ class WeightedMean(Mean):
 
     def read(self, columns: Mapping[str, Piece]) -> tuple[NDArray[Any], NDArray[Any]]:
         lo, hi = self.bounds
-        x = clamped(columns[self.column or ""], self.bounds, self.nan)
-        w = clamped(columns[self.weights], self.limits, self.nan)
+        x = clamped(read(columns[self.column or ""], self.times), self.bounds, self.nan)
+        w = clamped(numbers(columns[self.weights]), self.limits, self.nan)
         return w * (x - lo), w * (hi - x)
 
     def room(self, groups: int) -> NDArray[np.uint64]:

@@ -271,7 +271,7 @@ def _cut(piece: Piece, start: int, stop: int) -> Piece:
         mask = None if piece.mask is None else piece.mask[start:stop]
         array = piece.array[start:stop]
         given = piece.given[start:stop] if isinstance(piece.given, np.ma.MaskedArray) else array
-        return Values(array, given, mask)
+        return Values(array, given, mask, piece.aware)
     if isinstance(piece, Objects):
         return Objects(piece.rows[start:stop])
     return Arrow(piece.chunked.slice(start, stop - start))

@@ -61,7 +61,7 @@ class Times:
         ArgumentError, ArgumentTypeError
             For what is no time of this kind, or not a whole number of units.
         """
-        found = _numpy(value)
+        found = as_numpy(value)
         has_zone = getattr(value, "tzinfo", None) is not None
         wrong = found is None or found.dtype.kind != self.dtype.kind
         is_numpy = isinstance(value, np.datetime64)
@@ -131,7 +131,7 @@ class Times:
         return np.array(inside, np.int64).view(dtype)
 
 
-def _numpy(value: Any) -> Any:
+def as_numpy(value: Any) -> Any:
     """Return a date, a time or a duration as NumPy's scalar, in UTC; None for anything else."""
     if isinstance(value, (np.datetime64, np.timedelta64)):
         return None if np.datetime_data(value.dtype)[0] == "generic" else value
@@ -190,7 +190,7 @@ def time_column(data: Any, beside: Collection[str] = ()) -> tuple[Any, TimeColum
     # A reader can be read once, so what has been made of it is what goes on.
     given = data if isinstance(form, Values) else form
     if isinstance(form, (Values, Arrow)):
-        return given, _local(form)
+        return given, local_times(form)
     if not isinstance(form, (Columns, EngineColumns)) or (isinstance(form, Table) and not beside):
         return given, None
     names = [name for name in form.names if name not in beside] or form.names
@@ -200,7 +200,7 @@ def time_column(data: Any, beside: Collection[str] = ()) -> tuple[Any, TimeColum
         return given, _of_file(form.reader, *names)
     engine, (name,) = form.engine, names
     like = chosen(engine.like, [name]).columns[name]
-    found = _local(like) if isinstance(like, (Values, Arrow)) else None
+    found = local_times(like) if isinstance(like, (Values, Arrow)) else None
     if found is None:
         return given, None
     times = found.times
@@ -221,7 +221,7 @@ def _of_file(reader: Reader, name: str) -> TimeColumn | None:
     )
 
 
-def _local(form: Values | Arrow) -> TimeColumn | None:
+def local_times(form: Values | Arrow) -> TimeColumn | None:
     """Return a column in memory as one of times, if it is one."""
     if isinstance(form, Arrow):
         kinds = arrow_times(form.chunked.type)
@@ -418,7 +418,7 @@ class Numbered(Generic[S]):
 
     def __call__(self, form: Form) -> S:
         column = chosen(form, [self.name]).columns[self.name]
-        found = _local(column) if isinstance(column, (Values, Arrow)) else None
+        found = local_times(column) if isinstance(column, (Values, Arrow)) else None
         if found is None or found.times != self.times:
             refuse_type()
         assert isinstance(form, Named) and not isinstance(column, Objects)

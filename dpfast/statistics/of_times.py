@@ -12,7 +12,7 @@ import numpy as np
 
 from .._core import checks
 from .._kernels.statistics import MOST_CELLS
-from ..sources.times import Binned, Clipped, TimeColumn, Times, time_column
+from ..sources.times import Binned, Clipped, TimeColumn, Times, as_numpy, time_column
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -76,26 +76,39 @@ def bins_times(release: F) -> F:
         data, column = _first(args, kwargs)
         if column is None or kwargs.get("bins") is None:
             return release(data, *args[1:], **kwargs)
-        times, bins, bounds = column.times, kwargs["bins"], kwargs.pop("bounds", None)
-        rule = f"at least 2 {times.several} in ascending order"
-        if isinstance(bins, (Sequence, np.ndarray)):
-            edges, zone = times.ascending("bins", rule, bins)
-        else:
-            lo, hi, zone = limits(times, bounds)
-            parts = checks.whole("bins", bins, 1)
-            if parts > MOST_CELLS:
-                checks.fail("bins", f"at most {MOST_CELLS}", bins)
-            if parts > hi - lo:
-                checks.fail("bounds", f"far enough apart for {parts} bins", bounds)
-            edges = [lo + (hi - lo) * i // parts for i in range(parts + 1)]
-        if any(a == b for a, b in pairwise(edges)):
-            checks.fail("bins", rule, bins)
+        times = column.times
+        edges, zone = edges_of(times, kwargs["bins"], kwargs.pop("bounds", None))
         kwargs["bins"] = range(len(edges))
         found = release(column.read(Binned(tuple(edges))), *args[1:], **kwargs)
         own = times.point(np.array(edges, object) - edges[0], edges[0], zone)
         return found._replace(edges=own) if hasattr(found, "edges") else (found[0], own)
 
     return call  # type: ignore[return-value]
+
+
+def edges_of(times: Times, bins: Any, bounds: Any) -> tuple[list[int], dt.tzinfo | None]:
+    """Return the edges of bins as whole numbers of units, and their zone."""
+    rule = f"at least 2 {times.several} in ascending order"
+    if isinstance(bins, (Sequence, np.ndarray)):
+        edges, zone = times.ascending("bins", rule, bins)
+    else:
+        lo, hi, zone = limits(times, bounds)
+        parts = checks.whole("bins", bins, 1)
+        if parts > MOST_CELLS:
+            checks.fail("bins", f"at most {MOST_CELLS}", bins)
+        if parts > hi - lo:
+            checks.fail("bounds", f"far enough apart for {parts} bins", bounds)
+        edges = [lo + (hi - lo) * i // parts for i in range(parts + 1)]
+    if any(a == b for a, b in pairwise(edges)):
+        checks.fail("bins", rule, bins)
+    return edges, zone
+
+
+def are_times(values: Any) -> bool:
+    """Tell whether one of some values is a date, a time or a duration."""
+    if isinstance(values, np.ndarray):
+        return values.dtype.kind in "Mm"
+    return isinstance(values, (list, tuple)) and any(as_numpy(one) is not None for one in values)
 
 
 def _first(args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, TimeColumn | None]:

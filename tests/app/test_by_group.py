@@ -16,6 +16,7 @@ from dpfast.app import grouped  # noqa: E402
 from dpfast.app.job.plan import plan  # noqa: E402
 from dpfast.errors import (  # noqa: E402
     ArgumentError,
+    ArgumentTypeError,
     DataError,
     DpfastError,
     SourceError,
@@ -329,7 +330,7 @@ PART = {"by": '"month"', "keys": "[1]", "agg": '{n = {statistic = "count"}}'}
         ({"statistic": '"count"', "by": '"month"'}, "delta must be greater than 0 where keys are"),
         (MEAN, "'mean of delay by carrier': bounds must be given: mean needs it"),
         (MEAN | {"bounds": "[1, 0]"}, "bounds must be a pair (lo, hi)"),
-        (MEAN | {"bounds": "[0, 1]", "column": '"day"'}, (SourceError, "must hold integers")),
+        (MEAN | {"bounds": "[0, 1]", "column": '"day"'}, (ArgumentTypeError, "must be a date")),
         (PART | {"agg": "{}"}, "agg must be tables of statistics"),
         (PART | {"agg": "{n = 3}"}, "agg.n must be a table, [release.agg.n]"),
         (PART | {"agg": '{n = {statistic = "iqr"}}'}, "agg.n.statistic must be one of 'count',"),

@@ -46,6 +46,10 @@ def lower(q):
     return lambda rows: np.sort(rows)[max(0, int(np.ceil(q * len(rows))) - 1)]
 
 
+def nonzero(rows):
+    return np.count_nonzero(FRAME["x"][rows.index])
+
+
 #: The release, and the same of a clamped column of pandas; how far they may be apart.
 STATISTICS = {
     "count": (lambda g, kw: g.count(**kw), lambda x: x.size(), 0),
@@ -60,6 +64,13 @@ STATISTICS = {
         lambda g, kw: g.variance("x", **BOUNDS, ddof=1, **kw),
         lambda x: x.var(ddof=1),
         0.1,
+    ),
+    "std": (lambda g, kw: g.std("x", **BOUNDS, ddof=1, **kw), lambda x: x.std(), 0.1),
+    "count nonzero": (lambda g, kw: g.count_nonzero("x", **kw), lambda x: x.agg(nonzero), 0),
+    "percentile": (
+        lambda g, kw: g.percentile("x", 90, **BOUNDS, **kw),
+        lambda x: x.agg(lower(0.9)),
+        0.3,
     ),
     "median": (lambda g, kw: g.median("x", **BOUNDS, **kw), lambda x: x.agg(lower(0.5)), 0.3),
     "quantile": (
@@ -129,7 +140,7 @@ def test_a_large_loss_gives_what_pandas_gives(by, statistic):
     for key, value in zip(order, found.tolist(), strict=True):
         if key in due:
             assert abs(value - due[key]) <= near, key
-        elif statistic in ("count", "sum"):  # of an empty group
+        elif statistic in ("count", "count nonzero", "sum"):  # of an empty group
             assert abs(value) <= near
         else:
             assert 0 <= value <= 700
@@ -443,3 +454,18 @@ def test_nan_is_refused_after_the_spend_unless_a_policy_is_said(name, keys):
     table["city"] = np.where(np.arange(N) == 77, "Oslo", CITY)
     if keys is not None:
         getattr(dp.group_by(table, "city", keys=keys), name)("x", **BOUNDS, **DELTA)
+
+
+def test_numbers_that_are_not_0_and_missing_ones():
+    table = {"key": [1, 1, 1, 2, 2], "x": np.array([0, 3, np.nan, 0, -0.0])}
+    groups = dp.group_by(table, "key", keys=[1, 2])
+    for nan, due in (("keep", [2, 0]), ("drop", [1, 0])):
+        found = groups.count_nonzero("x", nan=nan, **LARGE)
+        np.testing.assert_array_equal(found["count_nonzero"], due)
+    several = groups.percentile("x", [50, 99.9], bounds=(0, 4), nan="drop", **LARGE)
+    assert list(several) == ["key", "percentile 0.5", "percentile 0.999"]
+    for wrong, error in (([], ArgumentError), (101, ArgumentError), ("x", ArgumentTypeError)):
+        with pytest.raises(error, match=r"q(\[0\])? must be"):
+            dp.stat.percentile("x", wrong, bounds=(0, 1))
+    with pytest.raises(ArgumentError, match="nan must be one of"):
+        dp.stat.count_nonzero("x", nan="raise")

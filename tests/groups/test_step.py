@@ -36,6 +36,7 @@ STEPS = [(1, 1), (1, 2), (2, 1), (2, 2)]
 STATISTICS = {
     "count": lambda bounds: dp.stat.count(),
     "people": lambda bounds: dp.stat.count_distinct(),
+    "count nonzero": lambda bounds: dp.stat.count_nonzero("x"),
     "sum": lambda bounds: dp.stat.sum("x", bounds=bounds, nan="drop"),
     "sum with a number for NaN": lambda bounds: dp.stat.sum("x", bounds=bounds, nan="upper"),
     "mean": lambda bounds: dp.stat.mean("x", bounds=bounds, nan="drop"),
@@ -219,7 +220,7 @@ def not_rounded(monkeypatch):
     )
 
 
-SIZES = ("count", "people", "sum", "mean", "variance", "histogram")
+SIZES = ("count", "people", "count nonzero", "sum", "mean", "variance", "histogram")
 FAULTS = [
     *((of_one_side, name, (REP, 1, 1, "across")) for name in SIZES),
     (without_the_swing, "sum", (REP, 1, 1, "across")),

@@ -1,0 +1,213 @@
+"""Dates, times and durations by group: the answers of their counts, in their own kind."""
+
+import datetime as dt
+import zoneinfo
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+import dpfast as dp
+from dpfast.errors import ArgumentError, ArgumentTypeError, DataError
+from dpfast.groups import of_times
+from dpfast.rng import InsecureGenerator
+
+N = 3000
+BITS = np.random.default_rng(5)
+LO, HI = dt.date(2020, 1, 1), dt.date(2022, 1, 1)
+START, WIDE = np.datetime64(LO), 731
+DAYS = START - 30 + BITS.integers(0, 800, N)
+SPANS = BITS.integers(-100, 4000, N).astype("m8[s]")
+HOUR = dt.timedelta(hours=1)
+TABLE = {"key": BITS.integers(0, 3, N), "day": DAYS, "span": SPANS, "w": BITS.random(N)}
+COUNTS = {**TABLE, "day": (DAYS - START).astype(int), "span": SPANS.astype(int)}
+WEIGHTS = {"weights": "w", "weight_bounds": (0, 1)}
+LOSSES = [{"epsilon": 2}, {"epsilon": 1, "delta": 1e-6}, {"rho": 0.5}]
+POINTS = {
+    "mean": dp.stat.mean,
+    "median": dp.stat.median,
+    "quantile": lambda x, **k: dp.stat.quantile(x, 0.9, **k),
+    "quantiles": lambda x, **k: dp.stat.quantiles(x, [0.1, 0.5], **k),
+    "percentile": lambda x, **k: dp.stat.percentile(x, 99.5, **k),
+    "minimum": dp.stat.minimum,
+    "maximum": dp.stat.maximum,
+    "mean with weights": lambda x, **k: dp.stat.mean(x, **WEIGHTS, **k),
+}
+
+
+def released(statistic, data=TABLE, **more):
+    groups = dp.group_by(data, "key", keys=[0, 1, 2, 9])
+    return groups.agg({"x": statistic}, rng=InsecureGenerator(3), **(more or LOSSES[0]))
+
+
+@pytest.mark.parametrize("loss", LOSSES, ids=str)
+@pytest.mark.parametrize("name", POINTS)
+def test_an_answer_is_that_of_the_counts(name, loss):
+    due = released(POINTS[name]("day", bounds=(0, WIDE)), COUNTS, **loss)
+    found = released(POINTS[name]("day", bounds=(LO, HI)), **loss)
+    assert list(found) == list(due)
+    for column in list(due)[1:]:
+        assert found[column].dtype == "M8[D]"
+        np.testing.assert_array_equal(found[column], START + np.rint(due[column]).astype(int))
+    due = released(POINTS[name]("span", bounds=(0, 3600)), COUNTS, **loss)
+    found = released(POINTS[name]("span", bounds=(0 * HOUR, HOUR)), **loss)
+    for column in list(due)[1:]:
+        np.testing.assert_array_equal(found[column], np.rint(due[column]).astype("m8[s]"))
+
+
+def test_sums_and_deviations_are_durations():
+    more = {"bounds": (-HOUR, HOUR)}
+    for beside in ({}, WEIGHTS):
+        due = released(dp.stat.sum("span", bounds=(-3600, 3600), **beside), COUNTS)
+        found = released(dp.stat.sum("span", **more, **beside))
+        np.testing.assert_array_equal(found["x"], np.rint(due["x"]).astype("m8[s]"))
+        np.testing.assert_array_equal(found["x error"], np.ceil(due["x error"]).astype("m8[s]"))
+    due = released(dp.stat.std("day", bounds=(0, WIDE)), COUNTS)
+    found = released(dp.stat.std("day", bounds=(LO, HI)))
+    np.testing.assert_array_equal(found["x"], np.rint(due["x"]).astype("m8[D]"))
+
+
+def test_bins_have_edges_that_are_times():
+    edges = [LO, dt.date(2020, 6, 1), HI]
+    whole = [(np.datetime64(edge) - START).astype(int) for edge in edges]
+    due = released(dp.stat.histogram("day", bins=whole), COUNTS)
+    for statistic in (
+        dp.stat.histogram("day", bins=edges),
+        dp.stat.histogram("day", bins=np.array(edges, "M8[D]")),
+    ):
+        found = released(statistic)
+        assert list(found) == ["key", "x 2020-01-01", "x 2020-06-01", "x error"]
+        for a, b in zip(list(found.values())[1:], list(due.values())[1:], strict=True):
+            np.testing.assert_array_equal(a, b)
+    found = released(dp.stat.histogram("day", bins=2, bounds=(LO, HI)))
+    assert list(found)[1:3] == ["x 2020-01-01", "x 2020-12-31"]
+
+
+def forms(tmp_path):
+    """The same table in every form, with the type of an answer of its days."""
+    ns = DAYS.astype("M8[ns]")
+    frame = pd.DataFrame({"key": TABLE["key"], "day": ns})
+    arrow = pa.table({"key": TABLE["key"], "day": DAYS})
+    pq.write_table(arrow, tmp_path / "t.parquet", row_group_size=700)
+    yield frame, "M8[ns]"
+    yield pl.DataFrame({"key": TABLE["key"], "day": DAYS}), "M8[D]"
+    yield arrow, "M8[D]"
+    yield dp.scan(tmp_path / "t.parquet", ["key", "day"]), "M8[D]"
+    yield dp.stream(lambda: arrow, ["key", "day"]), "M8[D]"
+    yield {"key": TABLE["key"], "day": np.ma.array(DAYS, mask=False)}, "M8[D]"
+    yield {"key": TABLE["key"], "day": DAYS.astype(">M8[s]")}, "M8[s]"
+    dd = pytest.importorskip("dask.dataframe")
+    yield dd.from_pandas(frame, npartitions=3), "M8[ns]"
+
+
+def test_every_form_of_a_table(tmp_path):
+    clipped = pd.Series(np.clip(DAYS, START, np.datetime64(HI)).astype("M8[ns]"))
+    due = clipped.groupby(TABLE["key"]).mean().to_numpy()
+    for data, dtype in forms(tmp_path):
+        groups = dp.group_by(data, "key", keys=[0, 1, 2])
+        found = groups.mean("day", bounds=(LO, HI), epsilon=400)["mean"]
+        assert found.dtype == dtype, data
+        assert (abs(found.astype("M8[h]") - due.astype("M8[h]")) <= np.timedelta64(36, "h")).all()
+
+
+def test_time_zones_and_rows_without_a_time():
+    berlin = zoneinfo.ZoneInfo("Europe/Berlin")
+    days = pd.Series(np.where(np.arange(N) % 5 > 0, DAYS, np.datetime64("NaT")).astype("M8[ns]"))
+    frame = pd.DataFrame({"key": TABLE["key"], "day": days.dt.tz_localize("UTC")})
+    bounds = tuple(dt.datetime(y, 1, 1, tzinfo=berlin) for y in (2020, 2022))
+    with pytest.raises(DataError, match="NaN or null"):
+        released(dp.stat.median("day", bounds=bounds), frame)
+    found = released(dp.stat.median("day", bounds=bounds, nan="drop"), frame, epsilon=200)["x"]
+    assert [one.tzinfo for one in found] == [berlin] * 4
+    due = frame.groupby("key")["day"].median()
+    assert all(abs(a - b) < dt.timedelta(days=3) for a, b in zip(found[:3], due, strict=True))
+    low = released(dp.stat.quantile("day", 0.1, bounds=bounds, nan=bounds[0]), frame, epsilon=200)
+    assert all(abs(one - bounds[0]) < dt.timedelta(days=1) for one in low["x"][:3])
+    with pytest.raises(ArgumentTypeError, match="with a time zone"):
+        released(dp.stat.median("day", bounds=(LO, HI)), frame)
+
+
+@pytest.mark.parametrize(
+    "statistic, error, words",
+    [
+        (lambda: dp.stat.mean("day", bounds=(0, 1)), ArgumentTypeError, "bounds must be a date"),
+        (lambda: dp.stat.median("day", bounds=(HOUR, HOUR)), ArgumentTypeError, "a date or time"),
+        (lambda: dp.stat.mean("span", bounds=(LO, HI)), ArgumentTypeError, "a duration"),
+        (lambda: dp.stat.mean("day", bounds=(HI, LO)), ArgumentError, "the lower one first"),
+        (lambda: dp.stat.mean("w", bounds=(LO, HI)), ArgumentTypeError, "finite real number"),
+        (lambda: dp.stat.mean("no", bounds=(LO, HI)), ArgumentError, "the name of a column"),
+        (lambda: dp.stat.sum("day", bounds=(LO, HI)), ArgumentError, "dates have no sum"),
+        (lambda: dp.stat.variance("day", bounds=(0, 1)), ArgumentTypeError, "must be numbers"),
+        (lambda: dp.stat.mean("day", bounds=(LO, HI), nan=3), ArgumentTypeError, "nan must be"),
+        (lambda: dp.stat.mean("w", bounds=(0, 1), nan=LO), ArgumentTypeError, "nan"),
+        (lambda: dp.stat.histogram("w", bins=[LO, HI]), ArgumentTypeError, "holds no times"),
+        (lambda: dp.stat.histogram("day", bins=[HI, LO]), ArgumentError, "in ascending order"),
+    ],
+)
+def test_bounds_of_another_kind_are_refused_before_the_spend(statistic, error, words):
+    budget = dp.Budget(epsilon=1)
+    with pytest.raises(error, match=words):
+        dp.group_by(TABLE, "key", keys=[0]).agg({"x": statistic()}, epsilon=1, budget=budget)
+    assert not budget.spent["epsilon"]
+
+
+def test_a_partition_of_another_unit_is_refused():
+    dd, dask = pytest.importorskip("dask.dataframe"), pytest.importorskip("dask")
+    parts = [pd.DataFrame({"key": 1, "day": DAYS.astype(f"M8[{unit}]")}) for unit in ("s", "ms")]
+    held = dd.from_delayed(list(map(dask.delayed, parts)), meta=parts[0], verify_meta=False)
+    with pytest.raises(DataError, match="the types that its table declares"):
+        dp.group_by(held, "key", keys=[1]).mean("day", bounds=(LO, HI), epsilon=1)
+
+
+def dtype_of(rows):
+    """How rows are read that are days, of which some may be missing."""
+    typed = of_times.local_times(of_times.Values(rows[:0], rows[:0]))
+    units = of_times.Units(typed.times, of_times.Clipped(0, 10, 0), None)
+    return units.read(of_times.Values(rows, rows)).dtype
+
+
+def test_no_row_decides_how_others_are_read():
+    gap = DAYS.copy()
+    gap[0] = np.datetime64("NaT")
+    assert dtype_of(DAYS) == dtype_of(gap) == np.float64
+
+
+def test_a_reading_that_a_row_decides_is_caught(monkeypatch):
+    def read(self, piece):
+        found = of_times.numbered(piece, None, self.number)
+        return found.array.astype(float) if found.mask.any() else found.array
+
+    monkeypatch.setattr(of_times.Units, "read", read)
+    with pytest.raises(AssertionError):
+        test_no_row_decides_how_others_are_read()
+
+
+def test_jobs_answer_times_as_text(tmp_path):
+    pq.write_table(pa.table(TABLE), tmp_path / "t.parquet")
+    (tmp_path / "job.toml").write_text("""
+[data]
+path = "t.parquet"
+[budget]
+epsilon = 200
+[output]
+path = "out.csv"
+[[release]]
+name = "days"
+by = "key"
+keys = [0, 1]
+[release.agg.mid]
+statistic = "median"
+column = "day"
+bounds = [2020-01-01, 2022-01-01]
+[release.agg.sd]
+statistic = "std"
+column = "day"
+bounds = [2020-01-01, 2022-01-01]
+""")
+    found = dp.job.run(tmp_path / "job.toml")["days"]
+    assert all(one.startswith("202") for one in found["mid"])
+    assert all(one.endswith(" days") for one in found["sd"])
+    assert "days,agg" in (tmp_path / "out.csv").read_text()
