@@ -20,6 +20,14 @@ composition (McSherry, SIGMOD 2009, for groups that are a partition).
   L0 of them; or 2 L0 groups move by one. So a step in a group may cost epsilon / (2 L0), and in
   zCDP, where two steps cost four times as much, rho / (4 L0).
 
+* Moves: the rows that go are L0 moves of the numbers of one group, and so are those that come. A
+  move changes a sum by at most k m. It changes several sums of one group, to each of which a row
+  adds at most s_i in size, by a vector of the box of half widths k s_i. That is said of what moves,
+  and not of where: so it holds under add-remove with L0 moves, and for one group on both sides.
+
+*Staircase noise* of epsilon / n for n moves is epsilon-DP then (`noise.calibrated_integer`; for
+vectors `noise.stairs`), for a move changes no probability by more than e^(epsilon / n).
+
 k rows in one group are k steps for a draw whose loss counts rows: see `rows`.
 """
 
@@ -54,21 +62,29 @@ class Step:
         """1, or 2 where something comes and something goes."""
         return 2 if self.neighbors == "replace" else 1
 
+    @property
+    def moves(self) -> int:
+        """In how many groups rows go or come, a group of both sides counted twice."""
+        return self.groups * self.sides
+
     def numbers(self, first: int, last: int) -> Sensitivity:
         """Return the sensitivity of sums by group of integers from `first` to `last`."""
         k, largest = self.rows, self.rows * max(abs(first), abs(last))
-        touched = self.groups * self.sides
+        touched = self.moves
+        moved = touched, largest
         if self.sides == 1:
-            return Sensitivity(touched, touched * largest, touched * largest**2, largest)
+            return Sensitivity(touched, touched * largest, touched * largest**2, largest, moved)
         width = max(last, k * last) - min(first, k * first)
         most = max(width, largest)
         square = self.groups * max(width**2, 2 * largest**2)
-        return Sensitivity(touched, touched * largest, square, most)
+        return Sensitivity(touched, touched * largest, square, most, moved)
 
     def vectors(self, size: int, coordinates: int) -> Sensitivity:
         """Return that of sums by group of vectors that are not negative, of L1 norm `size`."""
-        largest, touched = self.rows * size, self.groups * self.sides
-        return Sensitivity(touched * coordinates, touched * largest, touched * largest**2, largest)
+        largest, touched = self.rows * size, self.moves
+        many = touched * coordinates
+        moved = many, largest
+        return Sensitivity(many, touched * largest, touched * largest**2, largest, moved)
 
     def each(self, loss: Pure | ZCDP) -> Pure | ZCDP:
         """Return what a group's draw may cost for one row that comes or goes, k rows apart."""

@@ -6,6 +6,14 @@ integer noise for the sensitivity of all groups together (`step`), in one draw. 
 of the plain statistics where n is private (`statistics.totals.one_column` derives them): the rows;
 the sum of cells; sum(u) and sum(s - u); sum(u^2), sum(2 u (s - u)) and sum((s - u)^2).
 
+*Joint noise.* For a large epsilon staircase noise for the number of rows and for centered sums
+together is less than that for these forms (`noise.stairs`): with w = 2 u - s, a row adds 1, w of
+-s .. s, and 2 w^2 - s^2 of -s^2 .. s^2, so k rows of a person move the vector of a group within the
+box of k times (1, s, s^2). Each move of `step` costs epsilon / n. Laplace noise for k + 1 forms has
+the deviation d of each, in units of what a row adds, and so has the mean at the bounds, times n;
+joint noise with the root mean square e of its deviations has the mean e / sqrt(2). Its price in rho
+is that of `Step.groups` draws of any pure loss, for either side of a group is one move of two.
+
 A form of many rows may be beyond 64 bits. So it is divided by a public power of two first, and
 rounded down, which `Sensitivity.coarsened` covers. What follows the noise is float64 arithmetic on
 the noisy integers alone.
@@ -13,6 +21,7 @@ the noisy integers alone.
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -23,9 +32,10 @@ from numpy.typing import NDArray
 
 from .._core import nan_policy
 from .._kernels import groups as _native
-from ..noise.calibrated_integer import IntegerNoise, integer_noise
+from ..noise.calibrated_integer import WORTH, IntegerNoise, integer_noise
 from ..noise.sensitivity import Sensitivity
-from ..privacy import Loss
+from ..noise.stairs import Stairs, best_cores
+from ..privacy import ZCDP, Draws, Loss, Pure, float_down
 from ..rng import Generator
 from ..sources.batches import Piece
 from ..statistics.of_times import Answer
@@ -40,6 +50,8 @@ Form: TypeAlias = tuple[int, int, int]
 SQUARES = 24
 #: The log2 of the rows that a group can have, and of the largest integer that gets noise.
 ROWS, LARGEST = 32, 61
+#: The largest size of a joint move, in units.
+FAR = 1 << 40
 #: The place of the carries in a number of rows.
 CARRY = 40
 #: The probability that an error bar holds.
@@ -102,7 +114,30 @@ class Sums(ABC):
     @property
     def shift(self) -> int:
         """Return the log2 of the unit in which forms get noise."""
-        return max(0, self.largest.bit_length() + ROWS - LARGEST)
+        return _unit(self.largest)
+
+    @property
+    def centered(self) -> list[tuple[Form, int]]:
+        """Return the number of rows and centered sums, and what a row adds to each in size."""
+        return []
+
+    @property
+    def joint(self) -> tuple[Stairs, list[int]] | None:
+        """Return joint noise for these, and the log2 of their units; None where it is not less."""
+        sizes, loss = [size for _, size in self.centered], self.loss
+        if isinstance(loss, ZCDP) or not all(sizes):
+            return None
+        each, k, rows = loss.epsilon / self.step.moves, len(sizes), self.step.rows
+        if not 1 < k <= 2 * each or rows * max(sizes) >> _unit(max(sizes)) > FAR:
+            return None
+        counts = int(rows == 1)
+        plain = math.ldexp(self.noise.deviation, self.shift) / (rows * self.largest)
+        least = best_cores(float_down(each), counts, k - counts)[1]
+        if least >= WORTH * plain * math.sqrt((k + 1) * (k + 2) / 6):
+            return None
+        shifts = [_unit(size) for size in sizes]
+        box = [-(-rows * size >> shift) for size, shift in zip(sizes, shifts, strict=True)]
+        return Stairs.of(each, box), shifts
 
     @property
     def noise(self) -> IntegerNoise:
@@ -114,7 +149,12 @@ class Sums(ABC):
 
     def charged(self) -> Self:
         """Return the same with the loss of its noise."""
-        return replace(self, loss=self.noise.loss)
+        loss: Loss = self.noise.loss
+        if self.joint is not None:
+            assert not isinstance(self.loss, ZCDP)
+            epsilon, draws = self.loss.epsilon, self.step.groups
+            loss = Pure(epsilon) if draws == 1 else Draws(epsilon, draws=draws)
+        return replace(self, loss=loss)
 
     def names(self, name: str) -> list[str]:
         """Return what the columns of the answer may be called."""
@@ -199,23 +239,38 @@ class Sums(ABC):
 
     def finish(self, totals: NDArray[np.uint64], generator: Generator) -> NDArray[Any]:
         """Return the answers of groups whose sums are given."""
-        groups, noise, shift = len(totals), self.noise, self.shift
-        drawn = noise.draw(groups * len(self.forms), generator).reshape(len(self.forms), groups)
-        more = shift + noise.shift
+        groups, joint, forms = len(totals), self.joint, self.forms
+        if joint is not None:
+            stairs, shifts = joint
+            forms = [form for form, _ in self.centered]
+            drawn = stairs.draws(groups, generator)
+        else:
+            noise = self.noise
+            drawn = noise.draw(groups * len(forms), generator).reshape(len(forms), groups)
+            shifts = [self.shift + noise.shift] * len(forms)
         noisy: list[NDArray[Any]] = []
-        for i, ((a, b, c), own) in enumerate(zip(self.forms, drawn, strict=True)):
+        for i, ((a, b, c), own, shift) in enumerate(zip(forms, drawn, shifts, strict=True)):
             form = np.empty(groups, np.int64)
-            _native.combine(self.of_group(totals, i), a, b, c, more, form)
+            _native.combine(self.of_group(totals, i), a, b, c, shift, form)
             form += own
             # Rounding down took half a unit away on average.
-            noisy.append(np.ldexp(form + 0.5, more) if more else form)
-        return self.of_noisy(noisy)
+            noisy.append(np.ldexp(form + 0.5, shift) if shift else form)
+        return self.of_noisy(noisy) if joint is None else self.of_centered(noisy)
+
+    def of_centered(self, noisy: list[NDArray[Any]]) -> NDArray[Any]:
+        """Return the answers from the noisy number of rows and centered sums."""
+        raise NotImplementedError
 
     def placed(self, m: Floats) -> Floats:
         """Return the numbers at places between the bounds, 0 for the lower and 1 for the upper."""
         grid, (lo, hi) = self.cells, self.bounds
         value = grid.grid * (grid.first + np.clip(m, 0.0, 1.0) * grid.span)
         return np.clip(value, lo, hi)
+
+
+def _unit(largest: int) -> int:
+    """Return the log2 of the unit in which what grows by so much with a row gets noise."""
+    return max(0, largest.bit_length() + ROWS - LARGEST)
 
 
 @dataclass(frozen=True, slots=True)
@@ -313,6 +368,17 @@ class Mean(Sums):
     def sensitivity(self) -> Sensitivity:
         return self.step.vectors(self.cells.span, 2)
 
+    @property
+    def centered(self) -> list[tuple[Form, int]]:
+        s = self.cells.span
+        return [((0, 1, 0), 1), ((2, -s, 0), s)]
+
+    def of_centered(self, noisy: list[NDArray[Any]]) -> NDArray[Any]:
+        rows, middle = (form.astype(float) for form in noisy)
+        m = np.full(len(rows), 0.5)
+        np.divide(middle, 2.0 * self.cells.span * rows, out=m, where=rows > 0)
+        return self.placed(np.where(rows > 0, m + 0.5, 0.5))
+
     def of_noisy(self, noisy: list[NDArray[Any]]) -> NDArray[Any]:
         upper, both = noisy[0].astype(float), noisy[0].astype(float) + noisy[1]
         m = np.full(len(both), 0.5)
@@ -345,16 +411,31 @@ class Variance(Sums):
     def sensitivity(self) -> Sensitivity:
         return self.step.vectors(self.cells.span**2, 3)
 
+    @property
+    def centered(self) -> list[tuple[Form, int]]:
+        s = self.cells.span
+        return [((0, 1, 0), 1), ((2, -s, 0), s), ((-8 * s, s * s, 8), s * s)]
+
+    def of_centered(self, noisy: list[NDArray[Any]]) -> NDArray[Any]:
+        rows, middle, squares = (form.astype(float) for form in noisy)
+        span = float(self.cells.span)
+        first = (rows * span + middle) / 2
+        return self.of_moments(rows, first, (first * span - rows * span**2 / 8) + squares / 8)
+
     def of_noisy(self, noisy: list[NDArray[Any]]) -> NDArray[Any]:
         if not self.cells.span:
             return np.zeros(len(noisy[0]))
         high, middle, low = (form.astype(float) for form in noisy)
         span = float(self.cells.span)
         rows = (high + middle + low) / span**2
+        return self.of_moments(rows, (high + middle / 2) / span, high)
+
+    def of_moments(self, rows: Floats, first: Floats, second: Floats) -> Floats:
+        """Return variances from numbers of rows, and sums of cells and of their squares."""
+        span = float(self.cells.span)
         enough = rows > max(1, min(self.ddof, 1 << ROWS))
         rows = np.where(enough, rows, 2.0)
         grown = rows / np.where(enough, rows - min(self.ddof, 1 << ROWS), 1.0)
-        first, second = (high + middle / 2) / span, high
         found = (second / rows - (first / rows) ** 2) * grown
         found = np.where(enough, found, span**2 / 8)
         found = np.clip(found, 0.0, span**2 / 4 * np.where(enough, grown, 1.0))
@@ -368,5 +449,7 @@ class Std(Variance):
     kind: ClassVar[Answer | None] = "span"
 
     def of_noisy(self, noisy: list[NDArray[Any]]) -> NDArray[Any]:
-        found: Floats = np.sqrt(Variance.of_noisy(self, noisy))
-        return found
+        return np.sqrt(Variance.of_noisy(self, noisy))  # type: ignore[no-any-return]
+
+    def of_centered(self, noisy: list[NDArray[Any]]) -> NDArray[Any]:
+        return np.sqrt(Variance.of_centered(self, noisy))  # type: ignore[no-any-return]

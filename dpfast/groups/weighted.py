@@ -101,6 +101,10 @@ class WeightedMean(Mean):
         return [(1, 0, 0), (1, 0, 0)]
 
     @property
+    def centered(self) -> list[tuple[Form, int]]:
+        return []  # a weight is no number of rows
+
+    @property
     def largest(self) -> int:
         return self.products.span
 

@@ -14,6 +14,12 @@ Let D1 and D2 be the L1 and the L2 sensitivity of a vector of integers.
 * Where one integer differs, by at most D1, staircase noise is epsilon-DP and has the least variance
   of all (`stairs`). It is taken for an epsilon where that is less by a twentieth of the standard
   deviation at least: from about 1.6 on, for a D1 of many cells. In zCDP it is charged more.
+* Where a difference is made up of n moves of one coordinate, by at most c each, staircase noise for
+  c and epsilon / n is epsilon-DP: a move takes a coordinate up or down by one stair at most, so n
+  of them change no probability by more than e^epsilon, wherever they go. (L1 alone does not bound
+  the stairs: many small moves are many stairs.) In zCDP: with at most p moves of a coordinate, what
+  differs in it costs R(p epsilon / n) at most, R(e) = e tanh(e / 2) the price of any pure loss. As
+  R(e) / e grows with e, all costs no more than floor(n / p) draws, of an equal part each.
 
 Where several serve, the one with the smallest standard deviation is taken. That is a choice among
 public numbers.
@@ -27,7 +33,7 @@ from __future__ import annotations
 
 import math
 import operator
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import lru_cache
@@ -59,13 +65,14 @@ class IntegerNoise:
 
     `scale` is that of `distribution`, in units of ``2**shift``. `loss` is what the release of the
     whole vector costs. Scale 0 means no noise, for a sensitivity of 0. Of a
-    staircase it is the sensitivity over epsilon, as for Laplace noise.
+    staircase it is the sensitivity over epsilon, as for Laplace noise, for so many `moves`.
     """
 
     distribution: str
     scale: Fraction
     shift: int
     loss: Loss
+    moves: int = 1
 
     @property
     def stairs(self) -> Staircase | None:
@@ -73,7 +80,8 @@ class IntegerNoise:
         if self.distribution != "staircase":
             return None
         assert isinstance(self.loss, Pure)
-        return Staircase.of(self.loss.epsilon, math.ceil(self.scale * self.loss.epsilon))
+        each = self.loss.epsilon / self.moves
+        return Staircase.of(each, math.ceil(self.scale * each))
 
     @property
     def deviation(self) -> float:
@@ -120,11 +128,12 @@ class IntegerNoise:
         it needs to be. With M the moment generating function of the noise, it is the least of
         (ln(2 / failure) + sum_i ln M(t w_i)) / t over t > 0 (Chernoff). M(t) is
         (1 - p)^2 / ((1 - p e^t) (1 - p e^-t)) for a discrete Laplace number of scale -1 / ln(p),
-        and at most exp(t^2 s^2 / 2) for a discrete Gaussian one (Canonne, Kamath and Steinke,
-        NeurIPS 2020). A rounded Gaussian number differs by at most 1/2 from a Gaussian one, and
-        sums of these are Gaussian.
+        that of `Staircase.growth` for a staircase (whose sums are also large only where one of
+        them exceeds its part), and at most exp(t^2 s^2 / 2) for a discrete Gaussian one (Canonne,
+        Kamath and Steinke, NeurIPS 2020). A rounded Gaussian number differs by at most 1/2 from a
+        Gaussian one, and sums of these are Gaussian.
         """
-        own, scale = np.abs(weights), float(self.scale)
+        own, scale, stairs = np.abs(weights), float(self.scale), self.stairs
         if not scale or not own.any():
             return 0.0
         size, total = math.sqrt(float((own**2 * times).sum())), float((own * times).sum())
@@ -133,8 +142,18 @@ class IntegerNoise:
             bound = scale * size * normal(failure) + total / 2
         elif self.distribution == "gaussian":
             bound = scale * size * math.sqrt(2 * most)
+        elif stairs is not None:
+            many = float(((own > 0) * times * np.ones(own.shape)).sum())
+            bound = _chernoff(own, times, stairs.epsilon / stairs.step, most, stairs.growth)
+            bound = min(bound, total * stairs.within(failure / many))
         else:
-            bound = _chernoff(own, times, scale, most)
+            p = math.exp(-1 / scale)
+
+            def growth(t: NDArray[np.float64]) -> NDArray[np.float64]:
+                tails = np.log1p(-p * np.exp(t)) + np.log1p(-p * np.exp(-t))
+                return np.asarray(2 * math.log1p(-p) - tails)
+
+            bound = _chernoff(own, times, 1 / scale, most, growth)
         return math.ldexp(bound + (total if self.shift else 0), self.shift)
 
     def add(self, values: Sequence[int], generator: Generator) -> list[int]:
@@ -175,14 +194,18 @@ class IntegerNoise:
         return out
 
 
-def _chernoff(own: NDArray[np.float64], times: Any, scale: float, most: float) -> float:
-    """Return Chernoff's bound of a weighted sum of discrete Laplace numbers."""
-    p = math.exp(-1 / scale)
+def _chernoff(
+    own: NDArray[np.float64],
+    times: Any,
+    rate: float,
+    most: float,
+    growth: Callable[[NDArray[np.float64]], NDArray[np.float64]],
+) -> float:
+    """Return Chernoff's bound of a weighted sum of numbers, ln M(t) = `growth` for t < `rate`."""
 
     def bound(share: float) -> float:  # it falls and then rises
-        t = share / scale / float(own.max())
-        tails = np.log1p(-p * np.exp(t * own)) + np.log1p(-p * np.exp(-t * own))
-        return (most + float(((2 * math.log1p(-p) - tails) * times).sum())) / t
+        t = share * rate / float(own.max())
+        return (most + float((growth(t * own) * times).sum())) / t
 
     low, high = 1e-9, 1 - 1e-9
     for _ in range(60):
@@ -257,7 +280,8 @@ def _forms(loss: Loss, size: Fraction, sensitivity: Sensitivity) -> Iterator[Int
     if isinstance(loss, Approx):
         unit = Fraction(analytic(float_down(size), float_down(loss.delta)))
         yield IntegerNoise("rounded-gaussian", root_up(l2_squared) * unit, 0, loss)
-    # No more than one integer differs; `coarsened` adds 1 to its L1 norm alone.
-    one = sensitivity.l0 == 1 and l1 <= sensitivity.largest + 1
-    if one and 1 < l1 <= _FAR * size:
-        yield IntegerNoise("staircase", l1 / size, 0, Pure(size))
+    moves, step = sensitivity.moves or (0, 0)
+    if step > 1 and moves * step <= _FAR * size:
+        draws = max(1, moves // -(-sensitivity.largest // step))
+        spent = Pure(size) if draws == 1 else Draws(size, draws=draws)
+        yield IntegerNoise("staircase", moves * step / size, 0, spent, moves)

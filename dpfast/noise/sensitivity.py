@@ -24,12 +24,16 @@ class Sensitivity:
         The square of its L2 norm.
     linf : int, optional
         The L-infinity norm, where `l2_squared` allows for more.
+    moved : (int, int), optional
+        How many moves of a single coordinate make up the difference, at most, and how far each of
+        them goes.
     """
 
     l0: int | Fraction
     l1: int | Fraction
     l2_squared: int | Fraction
     linf: int | None = None
+    moved: tuple[int, int] | None = None
 
     @classmethod
     def of_one(cls, size: int) -> Sensitivity:
@@ -40,6 +44,13 @@ class Sensitivity:
     def largest(self) -> int:
         """The L-infinity norm, or a bound of it."""
         return math.isqrt(math.floor(self.l2_squared)) if self.linf is None else self.linf
+
+    @property
+    def moves(self) -> tuple[int, int] | None:
+        """The moves that make up the difference; one where no more than one coordinate differs."""
+        if self.moved is None and self.l0 == 1 and self.l1 <= self.largest + 1:
+            return 1, int(self.l1)  # `coarsened` adds 1 to the L1 norm alone
+        return self.moved
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -56,7 +67,9 @@ class Sensitivity:
         """Return the sensitivity of the same integers divided by `unit` and rounded down.
 
         Rounding changes each coordinate by less than 1 more. l1 / unit is rounded up, since l1 may
-        stand for a multiple of a smaller norm.
+        stand for a multiple of a smaller norm. A move by c becomes one by c / unit, rounded up.
         """
         l2 = root_up(Fraction(self.l2_squared)) / unit + root_up(Fraction(self.l0))
-        return Sensitivity(self.l0, -(-self.l1 // unit) + self.l0, l2**2, -(-self.largest // unit))
+        l1, linf = -(-self.l1 // unit) + self.l0, -(-self.largest // unit)
+        moved = None if self.moved is None else (self.moved[0], -(-self.moved[1] // unit))
+        return Sensitivity(self.l0, l1, l2**2, linf, moved)

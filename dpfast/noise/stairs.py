@@ -46,7 +46,8 @@ R = 0, and no noise at all on stair 0: beside a sum it is nearly free where epsi
 cores have one part g of D_i, from a public list of powers of 2^(-1/8): that with the least mean of
 the variances, in units of D_i^2, for so many counts and other integers.
 
-l is drawn by comparing one uniform number with P(l >= 1), P(l >= 2) and so on, exactly too.
+l is drawn by comparing one uniform number with P(l >= 1), P(l >= 2) and so on, exactly too: of many
+vectors by 64 bits each, and with arbitrary precision where these are too few.
 """
 
 from __future__ import annotations
@@ -135,6 +136,25 @@ class Staircase:
             size = self.core + (stairs + part) * self.step
         return math.ceil(size * (1 + 2.0**-40))
 
+    def growth(self, t: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return the logarithm of the moment generating function, for 0 <= t < epsilon / step.
+
+        With a = R + l D, e^(t z) adds up to sinh(t (a + 1/2)) / sinh(t / 2) over |z| <= a. So with
+        f(t) = e^(t (R + 1/2)) / (1 - b e^(t D)) it is (f(t) - f(-t)) / (2 sinh(t / 2)), over that
+        for t = 0. Where t is so small that the difference has no digits, it is less than (t s)^2.
+        """
+        rate, b = self.epsilon / self.step, math.exp(-self.epsilon)
+        small = t < 1e-4 * rate
+        at = np.where(small, rate / 2, t)
+        up, down = (
+            np.exp(x * (self.core + 0.5)) / -np.expm1(x * self.step - self.epsilon)
+            for x in (at, -at)
+        )
+        fall = -math.expm1(-self.epsilon)
+        whole = (2 * self.core + 1) / fall + 2 * self.step * b / fall**2
+        found = np.log((up - down) / (2 * np.sinh(at / 2)) / whole)
+        return np.asarray(np.where(small, (t * self.deviation) ** 2, found))
+
     def draw(self, size: int, generator: Generator) -> Integers:
         """Return noise."""
         out = np.empty(size, np.int64)
@@ -220,13 +240,43 @@ class Stairs:
 
     def size(self, stair: int) -> int:
         """Return how many points are on a stair or below."""
-        return math.prod(
-            2 * (r + stair * d) + 1 for r, d in zip(self.cores, self.steps, strict=True)
-        )
+        return math.prod(2 * side + 1 for side in self.sides(stair))
 
     def draw(self, stream: BitStream) -> list[int]:
         """Return the noise of each integer."""
-        tail, stair = Tail(stream.word(), stream.word), 0
+        stair = self._stair(Tail(stream.word(), stream.word))
+        return [below(2 * side + 1, stream) - side for side in self.sides(stair)]
+
+    def draws(self, size: int, generator: Generator) -> Integers:
+        """Return independent noise for many such vectors, one integer of all of them a row."""
+        out = np.empty((len(self.steps), size), np.int64)
+        in_pieces(size, generator.stream(), lambda i, j, own: self.fill(out[:, i:j], own))
+        return out
+
+    def fill(self, out: Integers, stream: BitStream) -> None:
+        """Fill the columns of `out` with noise."""
+        words = np.frombuffer(stream.take(8 * out.shape[1]), np.uint64)
+        stairs, unsure = np.zeros(len(words), np.int64), np.zeros(len(words), np.bool_)
+        for least, most in _ends(self):
+            reached = words <= most
+            if not reached.any():
+                break
+            stairs += reached
+            unsure |= reached & (words >= least)
+        for i in np.flatnonzero(unsure).tolist():
+            stairs[i] = self._stair(Tail(int(words[i]), stream.word))
+        for stair in range(int(stairs.max(initial=-1)) + 1):
+            at = np.flatnonzero(stairs == stair)
+            for row, side in zip(out, self.sides(stair), strict=True):
+                row[at] = uniform(2 * side + 1, at.size, stream) - side
+
+    def sides(self, stair: int) -> list[int]:
+        """Return how far each integer goes on a stair."""
+        return [r + stair * d for r, d in zip(self.cores, self.steps, strict=True)]
+
+    def _stair(self, tail: Tail) -> int:
+        """Return the stair that a number between 0 and 1 stands for."""
+        stair = 0
 
         def reaches(mp: Any) -> Any:
             found = _tails(self, mp.prec)
@@ -234,8 +284,7 @@ class Stairs:
 
         while tail.below(reaches):
             stair += 1
-        sides = [r + stair * d for r, d in zip(self.cores, self.steps, strict=True)]
-        return [below(2 * side + 1, stream) - side for side in sides]
+        return stair
 
     def within(self, failure: float, places: Sequence[int], terms: int = 1) -> Fraction:
         """Return what noise exceeds in size with at most a failure probability.
@@ -270,6 +319,15 @@ class Stairs:
         """A number of stairs beyond which next to nothing lies."""
         k = len(self.steps)
         return math.ceil((80 + 6 * k * math.log1p(k)) / self.epsilon) + 8
+
+
+@lru_cache(maxsize=64)
+def _ends(stairs: Stairs) -> list[tuple[np.uint64, np.uint64]]:
+    """Return the first and the last 64 bits that do not decide about each stair but 0."""
+    mp = context(256)
+    near = [int(mp.ldexp(mp.make_mpf(tail), 64)) for tail in _tails(stairs, 256)]
+    pairs = [(max(0, one - 1), min(one + 1, 2**64 - 1)) for one in near]
+    return [(np.uint64(least), np.uint64(most)) for least, most in pairs]
 
 
 @lru_cache(maxsize=64)

@@ -153,7 +153,8 @@ def round_noise(loss: Loss, rounds: int, part: Part) -> IntegerNoise:
     """Return the noise of a part of one of so many rounds, from public numbers alone."""
     times, share = rounds * part.share.denominator, part.share.numerator
     sizes = (part.l0, part.l1, part.l2_squared)
-    sensitivity = Sensitivity(*(-(-times * x // share) for x in sizes))  # rounded up
+    l0, l1, l2_squared = (-(-times * x // share) for x in sizes)  # rounded up
+    sensitivity = Sensitivity(l0, l1, l2_squared)
     return integer_noise(loss, sensitivity, _DISTRIBUTIONS[type(loss)])
 
 

@@ -16,7 +16,7 @@ import math
 from collections import Counter
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from functools import cache
+from functools import cache, partial
 
 import numpy as np
 import pyarrow as pa
@@ -35,6 +35,7 @@ from dpfast.groups.step import Step
 from dpfast.groups.sums import Count, Sums
 from dpfast.groups.top import Top
 from dpfast.noise.distributions.base import context
+from dpfast.noise.stairs import Stairs
 from dpfast.rng import InsecureGenerator
 from dpfast.sources.batches import Batch
 from dpfast.sources.bounding import KEPT, Bounding
@@ -90,6 +91,9 @@ def record(monkeypatch):
     def finish(self, totals, generator):
         rows = np.concatenate([totals, totals[:1] * 0])
         noise = self.noise
+        if self.joint is not None:
+            tape.noise.append((self.joint[0], of_joint(self, rows)))
+            return np.zeros(len(totals))
         shift = noise.shift + (0 if isinstance(self, Count) else self.shift)
         groups = len(totals)
         if isinstance(self, Count):
@@ -98,6 +102,15 @@ def record(monkeypatch):
             vector = integers(_Given(self, rows), groups, [], shift)
         tape.noise.append((noise, vector.tolist()))
         return np.zeros(groups)
+
+    def of_joint(self, rows):
+        """The integers of each group that get noise together."""
+        (_, shifts), groups = self.joint, len(rows) - 1
+        each = [
+            integers(_Given(self, rows, [form]), groups, [], shift)
+            for (form, _), shift in zip(self.centered, shifts, strict=True)
+        ]
+        return np.array(each).T.tolist()
 
     def columns(self, name, room, groups, kept, generator):
         counts = room[:groups] if kept is None else room[kept]
@@ -147,8 +160,8 @@ def record(monkeypatch):
 class _Given:
     """Sums that are there already, with the forms of a statistic."""
 
-    def __init__(self, statistic, totals):
-        self.forms, self._totals = statistic.forms, totals
+    def __init__(self, statistic, totals, forms=None):
+        self.forms, self._totals = statistic.forms if forms is None else forms, totals
         self.of_group = statistic.of_group
 
     def room(self, groups):
@@ -186,15 +199,23 @@ class Asked:
         return groups._table(name, self.statistics, loss, None, None, None)
 
 
+def stairs_of(noise, x, y):
+    """By how many stairs of joint noise two vectors are apart."""
+    return max(-(-abs(p - q) // step) for p, q, step in zip(x, y, noise.steps, strict=True))
+
+
 def pure(a, b):
     """The largest log-ratio of any answer, whose noise is Laplace's or a staircase."""
     total = 0.0
     for (noise, x), (_, y) in zip(a.noise, b.noise, strict=True):
-        moved = sum(abs(p - q) for p, q in zip(x, y, strict=True))
-        if noise.distribution == "staircase":  # one number, by at most so many stairs
-            epsilon = noise.loss.epsilon
-            total += float(epsilon) * math.ceil(moved / math.ceil(noise.scale * epsilon))
+        if isinstance(noise, Stairs):  # of each group, by so many stairs
+            total += noise.epsilon * sum(map(partial(stairs_of, noise), x, y))
             continue
+        if noise.distribution == "staircase":
+            moved = [-(-abs(p - q) // noise.stairs.step) for p, q in zip(x, y, strict=True)]
+            total += noise.stairs.epsilon * sum(moved)
+            continue
+        moved = sum(abs(p - q) for p, q in zip(x, y, strict=True))
         assert noise.distribution == "laplace"
         total += float(moved / noise.scale) if moved else 0.0
     for p, q in zip(a.laws, b.laws, strict=True):
@@ -259,7 +280,9 @@ def statistics(name, **kw):
         "most": lambda: {"top": Top(None, k=2)},
         "all": lambda: {
             "n": dp.stat.count(),
+            "sum": dp.stat.sum("x", **own),
             "mean": dp.stat.mean("x", **own),
+            "variance": dp.stat.variance("x", **own),
             "bins": dp.stat.histogram("x", bins=[0, 1, 9]),
             "median": dp.stat.median("x", **own),
         },

@@ -20,10 +20,10 @@ import dpfast as dp
 from dpfast._kernels import groups as kernel
 from dpfast.groups.counts import Histogram
 from dpfast.groups.step import Step
-from dpfast.groups.sums import Count
+from dpfast.groups.sums import Count, Sums
 from dpfast.noise.calibrated_integer import integer_noise
 from dpfast.noise.sensitivity import Sensitivity
-from dpfast.privacy import ZCDP, Approx, Pure
+from dpfast.privacy import ZCDP, Approx, Draws, Pure
 
 from ..statistics.test_replay_totals import lost
 from ..support.pairwise import pairwise
@@ -128,7 +128,70 @@ def test_the_sensitivity_is_what_neighbors_differ_by(name, relation, most, rows,
     assert found.l1 <= said.l1 and found.l2_squared <= said.l2_squared
     assert found.linf <= said.largest
     # Where bounds are equal a mean and a variance have nothing to hide.
-    assert found == said or not said.l1
+    assert found == replace(said, moved=None) or not said.l1
+
+
+@pairwise
+@pytest.mark.parametrize("name", STATISTICS)
+@pytest.mark.parametrize("relation", [AR, REP])
+@pytest.mark.parametrize(("most", "rows"), STEPS)
+@pytest.mark.parametrize("bounds", ["across", "above", "odd"])
+@pytest.mark.parametrize("shift", [0, 3])
+def test_differences_are_made_of_so_many_moves(name, relation, most, rows, bounds, shift):
+    """Of one number by at most so much, for staircase noise; in units of the noise, too."""
+    statistic, groups, every = case(name, relation, most, rows, bounds)
+    said = statistic.sensitivity.coarsened(1 << shift) if shift else statistic.sensitivity
+    moves, far = said.moves
+    apart = differences([integers(statistic, groups, own, shift) for own in every], relation)
+    found = int((-(-np.abs(apart) // max(1, far))).sum(axis=1).max())
+    assert found <= moves
+    if name in ("count", "people", "sum") and not shift:
+        assert found == moves  # attained
+    assert int(np.abs(apart).max()) <= said.largest
+
+
+JOINT = ("mean", "variance", "sample variance")
+
+
+@pairwise
+@pytest.mark.parametrize("name", JOINT)
+@pytest.mark.parametrize("relation", [AR, REP])
+@pytest.mark.parametrize(("most", "rows"), STEPS)
+@pytest.mark.parametrize("bounds", ["across", "below", "odd"])
+@pytest.mark.parametrize("loss", [Pure(40), Approx(40, 1e-5)], ids=repr)
+def test_joint_noise_covers_every_move(name, relation, most, rows, bounds, loss):
+    """In each group by so many stairs, that of the coordinate with the most; whatever was there."""
+    statistic, groups, every = case(name, relation, most, rows, bounds)
+    statistic = replace(statistic, loss=loss)
+    noise, shifts = statistic.joint
+    for before in ((), [(0, 1.3), (0, -0.4), (groups - 1, 0.7)]):
+        forms = [
+            np.array([integers(_Of(statistic, form), groups, own, shift, before) for own in every])
+            for (form, _), shift in zip(statistic.centered, shifts, strict=True)
+        ]
+        stairs = np.max(
+            [
+                -(-np.abs(own if relation == AR else own[:, None] - own) // step)
+                for own, step in zip(
+                    [form - form[0] if relation == AR else form for form in forms],
+                    noise.steps,
+                    strict=True,
+                )
+            ],
+            axis=0,
+        )
+        worst = int(stairs.sum(axis=-1).max())
+        assert worst * noise.epsilon <= loss.epsilon
+        assert worst == most * (1 + (relation == REP))  # attained
+    assert statistic.charged().loss == Draws(40, draws=most) or most == 1
+
+
+class _Of:
+    """A statistic with one form."""
+
+    def __init__(self, statistic, form):
+        self.room, self.add, self.merge = statistic.room, statistic.add, statistic.merge
+        self.of_group, self.forms = statistic.of_group, [form]
 
 
 @pairwise
@@ -136,7 +199,9 @@ def test_the_sensitivity_is_what_neighbors_differ_by(name, relation, most, rows,
 @pytest.mark.parametrize("relation", [AR, REP])
 @pytest.mark.parametrize(("most", "rows"), STEPS)
 @pytest.mark.parametrize(
-    "loss", [Pure(1), Pure(Fraction(1, 2**29)), Approx(0.1, 1e-4), ZCDP(0.02), ZCDP(30)], ids=repr
+    "loss",
+    [Pure(1), Pure(60), Pure(Fraction(1, 2**29)), Approx(0.1, 1e-4), ZCDP(0.02), ZCDP(30)],
+    ids=repr,
 )
 def test_the_noise_covers_integers_in_the_unit_that_they_get_it_in(
     name, relation, most, rows, loss
@@ -166,6 +231,10 @@ def test_the_noise_covers_integers_in_the_unit_that_they_get_it_in(
         for at in {int(squares.argmax()), int(np.abs(apart).sum(axis=1).argmax())}:
             moved = np.abs(apart[at]).tolist()
             drawn = [(noise.distribution, noise.scale, 0)] * len(moved)
+            if noise.distribution == "staircase":
+                stairs = noise.stairs
+                assert sum(-(-m // stairs.step) for m in moved) * stairs.epsilon <= loss.epsilon
+                continue
             assert lost(drawn, moved, loss) <= 1e-9
 
 
@@ -238,6 +307,33 @@ def test_every_fault_is_found(fault, name, given, monkeypatch):
     fault(monkeypatch)
     with pytest.raises(AssertionError):
         test_the_sensitivity_is_what_neighbors_differ_by(name, *given)
+
+
+def fewer_moves(monkeypatch):
+    """Those of the rows that go are thought of, and not those that come."""
+    monkeypatch.setattr(Step, "moves", property(lambda self: self.groups))
+
+
+def one_row_a_person(monkeypatch):
+    """What one row moves is thought of, and not how many a person has."""
+    joint = Sums.joint.fget
+    own = property(lambda self: joint(replace(self, step=replace(self.step, rows=1))))
+    monkeypatch.setattr(Sums, "joint", own)
+
+
+@pytest.mark.parametrize(
+    ("fault", "given"),
+    [
+        (fewer_moves, (REP, 1, 1, "across", Pure(40))),
+        (fewer_moves, (REP, 2, 1, "odd", Pure(40))),
+        (one_row_a_person, (AR, 1, 2, "across", Pure(40))),
+    ],
+)
+@pytest.mark.parametrize("name", ["mean", "variance"])
+def test_a_move_that_is_not_covered_is_found(fault, name, given, monkeypatch):
+    fault(monkeypatch)
+    with pytest.raises(AssertionError):
+        test_joint_noise_covers_every_move(name, *given)
 
 
 @pytest.mark.parametrize("fault", [of_one_side, not_rounded])

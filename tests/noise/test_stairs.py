@@ -6,6 +6,7 @@ import itertools
 import math
 from collections import Counter
 from fractions import Fraction as F
+from types import SimpleNamespace
 
 import mpmath
 import numpy as np
@@ -502,3 +503,91 @@ def test_a_mean_and_a_variance_with_a_private_n():
         assert type(quoted(call, x, rho=9, **kw)) is type(apart)
         same = call(x, epsilon=epsilon, bounds=(0.5, 0.5), neighbors="add-remove")
         assert same == (0.5 if call is dp.mean else 0)
+
+
+# ---- Many vectors, and many moves. ----
+
+
+def test_many_vectors_fit_and_those_of_other_stairs_do_not():
+    noise, size = Stairs(1.5, (1, 4), (0, 1)), 60_000
+    drawn = Counter(map(tuple, noise.draws(size, InsecureGenerator(5)).T.tolist()))
+
+    def p_value(other):
+        often = {z: size * p for z, p in joint_law(other, 6).items() if size * p > 8}
+        seen = [drawn[z] for z in often]
+        rest = size - sum(often.values())
+        return chisquare([*seen, size - sum(seen)], [*often.values(), rest], sum_check=False).pvalue
+
+    assert p_value(noise) > 1e-3
+    assert p_value(Stairs(1.6, (1, 4), (0, 1))) < 1e-6
+    assert p_value(Stairs(1.5, (1, 4), (0, 0))) < 1e-6
+    assert noise.draws(0, InsecureGenerator(5)).shape == (2, 0)
+
+
+def test_bits_that_decide_no_stair_take_more(monkeypatch):
+    """The edges of all stairs but the first: one below is further out, one above is not."""
+    noise, asked = Stairs(1.5, (1, 4), (0, 1)), []
+    ends = room._ends(noise)[:5]
+    words = np.array([w for a, b in ends for w in (a - 1, a, b, b + 1)], np.uint64)
+    stream = SimpleNamespace(take=lambda size: words.tobytes(), word=lambda: 1 << 63)
+    monkeypatch.setattr(room, "uniform", lambda n, size, stream: np.full(size, n // 2))
+    true = Stairs._stair
+
+    def noted(self, tail):
+        asked.append(tail.k)
+        return true(self, tail)
+
+    monkeypatch.setattr(Stairs, "_stair", noted)
+    seen = []
+    monkeypatch.setattr(Stairs, "sides", lambda self, stair: seen.append(stair) or [0, 0])
+    noise.fill(np.empty((2, len(words)), np.int64), stream)
+    inside = {int(w) for a, b in ends for w in (a, b)}
+    assert set(asked) == inside
+    assert max(seen) == len(ends)
+
+
+@pytest.mark.parametrize(("moves", "step"), [(1, 1000), (2, 1000), (6, 7)])
+def test_moves_of_one_number_are_covered_and_charged(moves, step):
+    """However they fall on numbers: exact losses of the laws themselves, in pure and in zCDP."""
+    most = Sensitivity(moves, moves * step, moves * step**2, step, (moves, step))
+    noise = integer_noise(Pure(5 * moves), most)
+    assert noise.distribution == "staircase" and noise.moves == moves
+    _, p = law(noise.stairs, 9 * step)
+    off = np.log(p[step:]) - np.log(p[:-step])  # of one move
+    assert np.abs(off).max() * moves == pytest.approx(5 * moves, rel=1e-9)
+    assert noise.loss == (Draws(5 * moves, draws=moves) if moves > 1 else Pure(5))
+    a, b = p[step:], p[:-step]
+    price = float(noise.loss.to_zcdp().rho)
+    for order in (1.01, 1.5, 3.0, 10.0, 100.0):
+        inner = order * np.log(a) + (1 - order) * np.log(b)
+        divergence = (inner.max() + math.log(np.exp(inner - inner.max()).sum())) / (order - 1)
+        assert moves * divergence / order <= price * (1 + 1e-9)
+    # Two moves of one number, which differ in sign from none of it, cost as much as one of twice.
+    twice = Sensitivity(moves, moves * step, 2 * moves * step**2, 2 * step, (moves, step))
+    assert integer_noise(Pure(5 * moves), twice).loss.to_zcdp().rho >= noise.loss.to_zcdp().rho
+    coarse = twice.coarsened(3)
+    assert coarse.moves == (moves, -(-step // 3))
+
+
+def test_the_bound_of_a_weighted_sum_of_staircases():
+    noise = integer_noise(Pure(8), Sensitivity.of_one(1000))
+    assert noise.distribution == "staircase"
+    own = np.array([1.0, -0.5, 0.25, 0])
+    drawn = noise.draw(400_000, InsecureGenerator(1)).reshape(-1, 4) @ own
+    for failure in (0.1, 0.001):
+        bar = noise.weighted_within(own, failure)
+        assert np.mean(np.abs(drawn) > bar) < failure < np.mean(np.abs(drawn) > 0.3 * bar)
+    z, p = law(noise.stairs, 60_000)
+    for part in (1e-5, 0.01, 0.5, 0.999):
+        t = part * noise.stairs.epsilon / noise.stairs.step
+        due = np.log((p * np.exp(np.minimum(t * z, 600))).sum())
+        found = noise.stairs.growth(np.array([t]))[0]
+        assert due - 1e-9 <= found <= 2.1 * due + 1e-9
+
+
+def test_laplaces_bound_would_not_do():
+    """With an epsilon of 20 a staircase has the larger moments, close to where they end."""
+    noise = integer_noise(Pure(20), Sensitivity.of_one(1000)).stairs
+    part = 1 - 2.0 ** -np.arange(1, 20)
+    of_laplace = -np.log1p(-(part**2))
+    assert (noise.growth(part * 20 / 1000) / of_laplace).max() > 1.1
