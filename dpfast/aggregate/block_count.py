@@ -17,6 +17,7 @@ from ..noise.additive import additive, amount
 from ..privacy import Loss
 from .aggregators import AGGREGATORS, AggregatorName, as_epsilon, default
 from .aggregators.expected_error import expected_error
+from .aggregators.mean import deviation_of
 from .aggregators.output_grid import MOST_BLOCKS, check_coordinates
 from .aggregators.vector import share
 
@@ -194,6 +195,8 @@ class Trade:
 
     def _noise(self) -> float:
         d = len(self.pairs)
+        if d == 1:
+            return deviation_of(self.loss) ** 2
         return d * additive(self.loss, d).deviation ** 2
 
     def _mean(self, most: int) -> int:

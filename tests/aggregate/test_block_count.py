@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 import dpfast as dp
 from dpfast.aggregate import aggregators, block_count
 from dpfast.aggregate.aggregators import attention, expected_error, trimmed
+from dpfast.aggregate.aggregators.mean import deviation_of
 from dpfast.errors import ArgumentError, ArgumentTypeError
-from dpfast.noise.additive import additive
 from dpfast.privacy import ZCDP, Pure
 from dpfast.rng import InsecureGenerator
 
@@ -38,7 +38,7 @@ def suggest(n=10_000, **change):
 @pytest.mark.parametrize("bias", [0.01, 1.0, 30.0, 1e6])
 @pytest.mark.parametrize("n, smallest", [(1, 1), (10, 1), (1000, 1), (1000, 7), (40_000, 20)])
 def test_the_mean_by_brute_force(n, smallest, bias, loss):
-    deviation = additive(dp.privacy.loss(**loss)).deviation * 60
+    deviation = deviation_of(dp.privacy.loss(**loss)) * 60
     k = np.arange(1, n // smallest + 1)
     error = (bias * k / n) ** 2 + (deviation / k) ** 2
     found = dp.suggest_blocks(n, bounds=(20, 80), bias=bias, smallest_block=smallest, **loss)

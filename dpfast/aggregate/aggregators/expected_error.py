@@ -21,12 +21,12 @@ from typing import TypeAlias
 
 import numpy as np
 
-from ...noise.additive import additive
 from ...noise.distributions import Distribution
 from ...noise.distributions.base import context
 from ...noise.smooth import Calibration
 from ...privacy import Loss
 from .attention import majority
+from .mean import deviation_of
 from .median import ExponentialMedian
 from .smooth_sensitivity import calibration
 from .winsorized import WidenedWinsorizedMean
@@ -51,7 +51,7 @@ def expected_error(name: str, blocks: int, width: float, loss: Loss, deviation: 
 
 
 def _mean(k: int, width: float, loss: Loss, deviation: float) -> float:
-    return math.hypot(deviation / math.sqrt(k), additive(loss).deviation * width / k)
+    return math.hypot(deviation / math.sqrt(k), deviation_of(loss) * width / k)
 
 
 def _ordered(trim_of: Callable[[int], float], uneven: float, variance: float) -> _Error:

@@ -1,4 +1,4 @@
-"""The average of the block outputs, each clipped to the bounds, plus Laplace or Gaussian noise."""
+"""The average of the block outputs, each clipped to the bounds, plus noise for its sensitivity."""
 
 from __future__ import annotations
 
@@ -8,10 +8,27 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...noise.additive import Additive, additive
+from ...noise.calibrated_integer import IntegerNoise, integer_noise
+from ...noise.sensitivity import Sensitivity
 from ...privacy import Loss
 from ...rng import Generator
 from . import output_grid
 from .output_grid import Aggregator, OutputGrid, assign, noisy, noisy_vector, outputs
+
+#: A sensitivity of so many cells that the grid plays no part.
+_FINE = 1 << 32
+
+
+def deviation_of(loss: Loss) -> float:
+    """Return the standard deviation of the noise of a mean, for a sensitivity of 1."""
+    if _has_stairs(loss):
+        return integer_noise(loss, Sensitivity.of_one(_FINE)).deviation / _FINE
+    return additive(loss).deviation
+
+
+def _has_stairs(loss: Loss) -> bool:
+    """Tell whether staircase noise is taken, which is decided by the loss alone."""
+    return integer_noise(loss, Sensitivity.of_one(_FINE)).distribution == "staircase"
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,9 +37,9 @@ class Mean(Aggregator):
 
     Privacy: neighbors differ in one of the `blocks` outputs, replaced. The sum of their cells
     (`OutputGrid`) is an exact integer of sensitivity `span`, the range of the bounds in cells.
-    Noise calibrated to that costs `loss`, by the theorems in `noise.additive`. Dividing by the
-    public number of blocks is post-processing. So the noise is that of sensitivity (hi - lo) /
-    blocks.
+    Noise calibrated to that costs `loss`, by the theorems in `noise.additive`, or for a large
+    epsilon as `noise.stairs` proves of staircase noise. Dividing by the public number of blocks is
+    post-processing. So the noise is that of sensitivity (hi - lo) / blocks.
 
     Parameters
     ----------
@@ -31,22 +48,30 @@ class Mean(Aggregator):
     lo, hi : float
         Public bounds, in the units of the outputs.
     loss : Pure, Approx or ZCDP
-        What the release may cost. Afterwards what it does cost: delta is left out where Laplace
-        noise, which has no use for it, is smaller than Gaussian noise.
+        What the release may cost. Afterwards what it does cost: delta is left out where noise that
+        has no use for it is smaller than Gaussian noise.
     """
 
     grid: OutputGrid = field(init=False)
     noise: Additive = field(init=False)
+    stairs: IntegerNoise | None = field(init=False)
 
     def __post_init__(self) -> None:
         blocks, noise = output_grid.check_blocks(self.blocks, 1), additive(self.loss)
-        assign(self, grid=OutputGrid(self.lo, self.hi, blocks), noise=noise, loss=noise.loss)
+        grid, stairs = OutputGrid(self.lo, self.hi, blocks), None
+        if _has_stairs(self.loss) and grid.span > 1:
+            stairs = integer_noise(self.loss, Sensitivity.of_one(grid.span), "staircase")
+        loss = noise.loss if stairs is None else stairs.loss
+        assign(self, grid=grid, noise=noise, stairs=stairs, loss=loss)
 
     def release(self, z: NDArray[np.float64], generator: Generator) -> float:
         """Return the noisy average of `z`, within the bounds; O(blocks)."""
         total = self.grid.total(outputs(z, self.blocks))
         if self.grid.span == 0:
             return self.grid.lo
+        if self.stairs is not None:
+            (found,) = self.stairs.add([total], generator)
+            return self.grid.number(found / self.blocks)
         scale = self.noise.scale(self.grid.span)
         noisy_total = noisy(self.noise.distribution, total, scale, scale, generator)
         return self.grid.number(noisy_total / self.blocks)
