@@ -14,7 +14,7 @@ import numpy as np
 
 from .._core import checks
 from .._core.types import Bounds, NanPolicy, Number
-from ..statistics.arguments import Arguments, weight_limits
+from ..statistics.arguments import Arguments, is_auto, weight_limits
 from ..statistics.histogram import axes_of
 from ..statistics.of_times import are_times
 from ..statistics.quantiles.api import _hundredths
@@ -348,6 +348,9 @@ def _column(column: Any, bounds: Any, nan: Any, of_times: bool = True) -> dict[s
 
     What bounds that are times are in units of a column is known with the column.
     """
+    if is_auto(bounds):
+        rule = "public for groups (dpfast.bounds of the column finds some, for a loss of its own)"
+        checks.fail("bounds", rule, bounds)
     name, later = checks.text("column", column), asked(bounds, nan) if of_times else None
     if later is not None:
         policy = checks.nan_policy(nan, "add-remove") if isinstance(nan, str) else "raise"

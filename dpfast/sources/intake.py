@@ -26,7 +26,7 @@ from .base import (
     chunk_dtype,
     width_of,
 )
-from .data import as_rows, as_source, coded_rows, form_of, with_column
+from .data import as_rows, as_source, coded_rows, feature_rows, form_of, with_column
 from .engine import of_engine, refuse_array
 from .forms import Form, Named, Objects, Values, as_column, source_of
 from .masked import MaskedSource, mask
@@ -180,7 +180,7 @@ def _beside(weights: Any, source: Source | Apart | RowSource, relation: str) -> 
 def read_rows(
     data: Any,
     argument: str,
-    width: int,
+    width: int | None,
     relation: str,
     where: Any = None,
     words: Sequence[Words | None] = (),
@@ -188,7 +188,7 @@ def read_rows(
     weights: Any = None,
     single: bool = False,
 ) -> View:
-    """Read whole rows of `width` columns, as the `argument` of that name says.
+    """Read whole rows of `width` columns, as the `argument` of that name says; None if it does not.
 
     Columns with `words` are text, read as the numbers of these. `weights` as in `read`. Data of a
     `single` column without a dtype, like a list, are its numbers, and not rows of one number.
@@ -199,11 +199,15 @@ def read_rows(
         source = with_column(data, weights, "weights", words=words)
     elif any(words):
         source = coded_rows(data, words)
+    elif width is None:
+        source = feature_rows(data, None, name="data")
     else:
         source = as_rows(data, width=None if single else width)
-    checks.columns(argument, width, width_of(source) - by_name)
+    found = width_of(source) - by_name
+    if width is not None:
+        checks.columns(argument, width, found)
     beside = None if by_name else _beside(weights, source, relation)
-    return View(source, False, width, _mask(where, source, relation), beside, whose)
+    return View(source, False, found, _mask(where, source, relation), beside, whose)
 
 
 def read_column(data: Any, relation: str, where: Any = None, ids: Any = None) -> View:

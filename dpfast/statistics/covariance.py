@@ -37,6 +37,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
@@ -55,8 +56,9 @@ from .._core.error_bars import (
     unknown,
 )
 from .._core.roots import root_up
-from .._core.types import Bounds, NanPolicy, Neighbors, Number
+from .._core.types import Auto, Bounds, NanPolicy, Neighbors, Number
 from ..budget.budget import Budget
+from ..budget.release import Mechanism
 from ..noise.additive import amount
 from ..noise.box import BoxNoise, box_noise, ellipsoid_noise
 from ..privacy import Loss, Pure
@@ -65,7 +67,8 @@ from ..sources.base import RowSource
 from ..sources.intake import read_rows
 from ..summaries.cells import SQUARES, Cells, cells, nearest
 from ..summaries.moments import Moments, moments, two_of
-from .arguments import Arguments
+from .arguments import Arguments, is_auto
+from .bounds.automatic import settled
 
 ROOT_2 = root_up(Fraction(2))
 
@@ -264,7 +267,7 @@ class Covariance:
 def covariance(
     data: Any,
     *,
-    bounds: Sequence[Bounds] | NDArray[Any],
+    bounds: Sequence[Bounds] | NDArray[Any] | Auto,
     epsilon: Number | None = None,
     delta: Number = 0.0,
     rho: Number | None = None,
@@ -298,9 +301,11 @@ def covariance(
     ----------
     data : array_like of shape (n, d), structured array, table, or source
         As in `sample_and_aggregate`: what is null in a table is NaN.
-    bounds : sequence of d pairs of float
+    bounds : sequence of d pairs of float, or "auto"
         Public limits of each column, in its units; values outside are clipped. They must not come
-        from the data.
+        from the data. "auto" draws those of each column for an equal part of a quarter of the loss,
+        as `dpfast.bounds`; of rows without a dtype, like a list, it cannot tell how many columns
+        they have.
     ddof : int, default 0
         Sums of products of deviations are divided by ``n - ddof``.
     nan : {"raise", "lower", "upper", "drop"} or float, default "raise"
@@ -335,17 +340,27 @@ def covariance(
     >>> bool(abs(found - [[1 / 12, -1 / 12], [-1 / 12, 1 / 12]]).max() < 0.02)
     True
     """
-    pairs, is_vector = checks.pairs(bounds)
-    if not is_vector:
-        checks.fail("bounds", "a pair for each column", bounds)
+    width = None
+    if not is_auto(bounds):
+        pairs, is_vector = checks.pairs(bounds)
+        if not is_vector:
+            checks.fail("bounds", "a pair for each column", bounds)
+        width = len(pairs)
     beside = {"where": where, "ids": ids, "max_rows": max_rows, "budget": budget, "rng": rng}
     asked = Arguments(bounds, epsilon, delta, rho, neighbors, nan=nan, **beside)
-    relation, policy = asked.relation, asked.policy
     ddof = checks.whole("ddof", ddof)
-    loss = asked.loss
-    amount(loss)
-    view = read_rows(data, "bounds", len(pairs), relation, where, ids=asked.ids)
+    amount(asked.loss)
+    view = read_rows(data, "bounds", width, asked.relation, where, ids=asked.ids)
+    make = partial(_made, view.where, view.width, ddof)
+    return asked.release(view, settled(asked, make, view.where, view.width))
+
+
+def _made(
+    where: NDArray[np.bool_] | None, width: int, ddof: int, asked: Arguments
+) -> Mechanism[NDArray[np.float64]]:
+    """Return the mechanism of so many columns, each with bounds."""
+    pairs = asked.pairs(width)
     grids = tuple(cells(lo, hi, SQUARES) for lo, hi in pairs)
-    mechanism = Covariance(pairs, relation, policy, loss, view.where, grids, ddof)
-    mechanism = replace(mechanism, loss=(mechanism._gram or mechanism._noise(2)).loss)
-    return asked.release(view, mechanism)
+    rest = asked.relation, asked.policy, asked.loss, where, grids, ddof
+    mechanism = Covariance(pairs, *rest)
+    return replace(mechanism, loss=(mechanism._gram or mechanism._noise(2)).loss)

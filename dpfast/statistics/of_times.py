@@ -13,8 +13,12 @@ import numpy as np
 from .._core import checks
 from .._kernels.statistics import MOST_CELLS
 from ..sources.times import Binned, Clipped, TimeColumn, Times, as_numpy, time_column
+from .arguments import is_auto
 
 F = TypeVar("F", bound=Callable[..., Any])
+
+#: Units from 0 between which durations count where bounds of theirs are found.
+FAR = 1 << 62
 
 #: What an answer about times is: a time, the time between two, or a sum of durations.
 Answer = Literal["point", "span", "total"]
@@ -42,18 +46,44 @@ def takes_times(answer: Answer) -> Callable[[F], F]:
             if kwargs.get("granularity") is not None:
                 rule = "left out for times, which are counted in the unit of their column"
                 checks.fail("granularity", rule, kwargs["granularity"])
-            lo, hi, zone = limits(times, kwargs["bounds"])
-            shift = 0 if answer == "total" else lo
-            kwargs["bounds"] = lo - shift, hi - shift
+            if is_auto(kwargs["bounds"]):
+                refuse_origin(times, kwargs["bounds"])
+                lo, hi, shift, zone = -FAR, FAR, 0, None
+            else:
+                lo, hi, zone = limits(times, kwargs["bounds"])
+                shift = 0 if answer == "total" else lo
+                kwargs["bounds"] = lo - shift, hi - shift
             nan = kwargs.get("nan", "raise")
             if not isinstance(nan, str):
                 kwargs["nan"] = times.count("nan", nan) - shift
             found = release(column.read(Clipped(lo, hi, shift)), *args[1:], **kwargs)
-            return times.point(found, lo, zone) if answer == "point" else times.span(found)
+            return times.point(found, shift, zone) if answer == "point" else times.span(found)
 
         return call  # type: ignore[return-value]
 
     return decorate
+
+
+def refuse_origin(times: Times, bounds: Any) -> None:
+    """Refuse to find bounds around 0 of dates, whose 0 is nothing that they are near to."""
+    if times.dtype.kind == "M":
+        rule = f"a pair of {times.several}: those that are found are near 0, as durations are"
+        checks.fail("bounds", rule, bounds)
+
+
+def finds_times(release: F) -> F:
+    """Decorate a release of bounds, which takes a column of durations as it is."""
+
+    @functools.wraps(release)
+    def call(*args: Any, **kwargs: Any) -> Any:
+        data, column = _first(args, kwargs)
+        if column is None:
+            return release(data, *args[1:], **kwargs)
+        refuse_origin(column.times, "auto")
+        pair = release(column.read(Clipped(-FAR, FAR, 0)), *args[1:], **kwargs)
+        return tuple(column.times.span(one) for one in pair)
+
+    return call  # type: ignore[return-value]
 
 
 def counts_times(release: F) -> F:

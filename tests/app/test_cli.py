@@ -447,3 +447,22 @@ def test_outputs_that_cannot_be_written(tmp_path, words, code, out, err):
     )
     assert done.returncode == code and out in done.stdout and err in done.stderr
     assert bool(done.stdout) == bool(out) and done.stderr.count("\n") == bool(err)
+
+
+@pytest.mark.parametrize("words", [("--bounds", "auto"), ("--bounds=auto",)])
+@pytest.mark.parametrize("statistic", ["mean", "median", "sum", "variance"])
+def test_bounds_that_are_found(told, shell, table, statistic, words):
+    options = (statistic, table, "--column", "age", *words, "--epsilon", 400)
+    shown = told(*options)
+    assert shown["bounds"] == "auto" and shown["epsilon"] == 400
+    due = {"mean": 53.5, "median": 53.5, "sum": 535_000, "variance": 456}[statistic]
+    assert shown["value"] == pytest.approx(due, rel=0.05)
+    code, out, err = shell(*options)
+    assert (code, err) == (0, "") and "auto" in out
+
+
+def test_bounds_of_groups_are_not_found(shell, table):
+    code, out, err = shell(
+        "mean", table, "--column", "age", "--bounds", "auto", "--by", "name", "--keys", "x", *SURE
+    )
+    assert code == 2 and not out and "bounds must be public for groups" in err

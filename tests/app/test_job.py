@@ -974,3 +974,25 @@ qs = [0.1, 0.5]
     assert [row["time"] for row in rows][1:] == results["quantiles of day"]
     assert not any(row["value"] for row in rows)
     assert main(["run", str(path)]) == 0
+
+
+def test_bounds_that_are_found(write):
+    """A quarter of a release's share pays for them; they are in its key, and in no error bar."""
+    text = releases(
+        {"statistic": "mean", "column": "a", "bounds": "auto"},
+        {"statistic": "covariance", "columns": ["a", "b"], "bounds": "auto"},
+        {"statistic": "histogram", "column": "c", "bins": 4, "bounds": "auto"},
+    )
+    path = write("epsilon = 60", text, defaults="", output="out.csv")
+    told = job.explain(path)["releases"]
+    assert told[0]["what"] == "mean, a quarter of it for bounds"
+    assert told[0]["expected_error"]["half_width"] is None
+    results = job.run(path)
+    results.check()
+    assert abs(results["mean of a"] - 50) < 1
+    assert np.allclose(results["covariance of a, b"], [[100, 0], [0, 833]], atol=40)
+    path = write("epsilon = 60", releases({"statistic": "mean", "column": "a"}), name="two.toml")
+    wrong = path.read_text().replace("bounds = [0, 100]", 'bounds = "automatic"')
+    path.write_text(wrong)
+    with pytest.raises(DpfastError, match="bounds must be"):
+        job.run(path)

@@ -5,6 +5,7 @@ from fractions import Fraction
 from unittest.mock import patch
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import dpfast as dp
@@ -308,3 +309,66 @@ def test_auto_refuses_what_it_does_not_know():
         with pytest.raises((dp.errors.ArgumentError, dp.errors.ArgumentTypeError)):
             call()
     assert not budget.history
+
+
+# ---- Covariances, durations and groups. ----
+
+PAIRED = np.random.default_rng(2).multivariate_normal([10, 50], [[4, 3], [3, 25]], 20_000)
+
+
+@pytest.mark.parametrize(
+    "kw",
+    [
+        {"epsilon": 4},
+        {"rho": 1, "neighbors": "replace"},
+        {"epsilon": 8, "ids": np.arange(20_000) // 2, "max_rows": 2},
+        {"epsilon": 4, "where": np.arange(20_000) % 2 > 0},
+    ],
+    ids=str,
+)
+def test_a_covariance_finds_bounds_of_each_column(kw):
+    due = np.cov(PAIRED.T)
+    frame = pd.DataFrame(PAIRED, columns=["a", "b"])
+    for data in (PAIRED, frame):
+        found = dp.covariance(data, bounds="auto", rng=InsecureGenerator(3), **kw)
+        assert found.shape == (2, 2) and np.abs(found - due).max() < 3
+    budget = dp.Budget(**{name: kw[name] for name in ("epsilon", "rho") if name in kw})
+    dp.covariance(PAIRED, bounds="auto", budget=budget, **kw)
+    assert len(budget.history) == 1 and not any(budget.remaining.values())
+
+
+def test_bounds_of_a_covariance_are_not_refused_and_cost_their_part():
+    ends = [*tails.NUMBERS[[0, 1, 5000]], 0.0, *tails.NUMBERS[[6722, 9000, -1]]]
+    pairs = [mechanism.widened(float(a), float(b)) for a in ends for b in ends if a < b]
+    for loss in ({"epsilon": 2.0}, {"rho": 0.3}):
+        for relation in ("replace", "add-remove"):
+            found = quoted(dp.covariance, PAIRED[:3], bounds="auto", relation=relation, **loss)
+            assert list(dp.Budget(**loss).cost(
+                dp.covariance, PAIRED, bounds="auto", parts=True, **loss
+            )) == ["bounds", "covariance"]  # fmt: skip
+            for one in pairs:
+                inner = found.make([one, (0.0, 1.0)])
+                assert privacy_sum([inner.loss]) <= privacy_sum([found.rest])
+
+
+def test_durations_have_bounds_that_are_durations():
+    spans = np.random.default_rng(3).exponential(3600, 20_000).astype("m8[s]")
+    low, high = dp.bounds(spans, epsilon=2, rng=InsecureGenerator(1))
+    due = dp.bounds(spans.astype(int), epsilon=2, rng=InsecureGenerator(1))
+    assert (low, high) == (np.timedelta64(int(due[0]), "s"), np.timedelta64(round(due[1]), "s"))
+    for call in (dp.mean, dp.median, dp.sum, dp.std):
+        kw = {"bounds": "auto", "epsilon": 2, "rng": InsecureGenerator(1)}
+        due = call(spans.astype(int), **kw | {"rng": InsecureGenerator(1)})
+        assert call(spans, **kw) == np.timedelta64(round(due), "s")
+    days = spans.astype("M8[s]")
+    for call in (
+        lambda **kw: dp.bounds(days, epsilon=1, **kw),
+        lambda **kw: dp.mean(days, bounds="auto", epsilon=1, **kw),
+        lambda **kw: dp.group_by({"k": [1], "x": [2]}, "k", keys=[1]).mean(
+            "x", bounds="auto", epsilon=1, **kw
+        ),
+    ):
+        budget = dp.Budget(epsilon=1)
+        with pytest.raises(dp.errors.ArgumentError, match="bounds must be"):
+            call(budget=budget)
+        assert not budget.history

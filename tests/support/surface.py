@@ -431,12 +431,15 @@ method(
 method("group_by.top_k", partial(dp.group_by, **_GROUPS), k=2, epsilon=1, rng=RNG)
 stat("count")
 stat("count_distinct")
-for _name in ("sum", "mean", "variance", "median", "minimum", "maximum"):
+stat("count_nonzero", column="x", nan="drop")
+for _name in ("sum", "mean", "variance", "std", "median", "minimum", "maximum"):
     stat(_name, column="x", bounds=(0, 100))
 for _name in ("sum", "mean"):
     stat(f"{_name} of weighted", column="x", bounds=(0, 100), **_WEIGHED)
 stat("quantile", column="x", bounds=(0, 100), q=0.5)
 stat("quantiles", column="x", bounds=(0, 100), qs=[0.5, 0.9])
+stat("percentile", column="x", bounds=(0, 100), q=50)
+stat("percentile of several", column="x", bounds=(0, 100), q=[50, 90])
 stat("histogram", column="x", bounds=(0, 100), bins=3)
 stat("histogram of words", column="word", categories=["w0", "w1"])
 

@@ -23,6 +23,7 @@ from ...sources.files import Columns
 from ...sources.pick import picker
 from ...sources.scan import reader as reader_of
 from ...sources.scan import scan
+from ...statistics.arguments import is_auto
 from ...statistics.quantiles import api
 from ...statistics.quantiles.exponential import ExponentialQuantile
 from ...statistics.quantiles.joint import JointQuantiles
@@ -66,21 +67,21 @@ def answer(
         "file": file,
         "column": column,
         **{name: value for name, value in groups.items() if value not in (None, (), [])},
-        **({} if bounds is None else {"bounds": list(map(float, bounds))}),
+        **({} if bounds is None else {"bounds": bounds if is_auto(bounds) else list(bounds)}),
         **{
             name: float(getattr(loss, name))
             for name in ("epsilon", "delta", "rho")
             if hasattr(loss, name)
         },
         "neighbors": made.neighbors,
-        **({"method": METHODS[type(made)]} if "method" in arguments and not groups["by"] else {}),
+        **({"method": METHODS[type(made)]} if type(made) in METHODS else {}),
         **({"noise": made.calibration.noise} if isinstance(made, SmoothQuantile) else {}),
         **({"nan": arguments["nan"]} if "nan" in arguments else {}),
     }
     if as_json:
         print(json.dumps(shown, allow_nan=False))
         return
-    if bounds is not None:
+    if bounds is not None and not is_auto(bounds):
         shown["bounds"] = f"{bounds[0]:g} to {bounds[1]:g}"
     for name in ("by", "keys"):
         if name in shown:

@@ -28,6 +28,9 @@ EXITS = (
     "1 anything else."
 )
 
+#: Bounds that are found in the data.
+AUTO = "auto"
+
 app = typer.Typer(
     name="dpfast",
     help="Differentially private statistics of columns of any size.",
@@ -49,6 +52,30 @@ def _nan(text: str) -> Any:
         return float(text)
     except ValueError:
         return text
+
+
+def _bounds(lo: str, hi: str) -> Any:
+    """Return a pair of numbers, or the word that `_spelled` has made two."""
+    if lo == hi == AUTO:
+        return AUTO
+    try:
+        return float(lo), float(hi)
+    except ValueError:
+        raise typer.BadParameter(f"'--bounds' must be two numbers, got {lo!r} {hi!r}") from None
+
+
+def _spelled(arguments: Sequence[str]) -> list[str]:
+    """Return arguments in which the bounds "auto" are two words, as bounds are for the parser."""
+    found: list[str] = []
+    for word in arguments:
+        after = found[-1:] == ["--bounds"]
+        if after and word == AUTO:
+            found += [AUTO, AUTO]
+        elif word == f"--bounds={AUTO}":
+            found += ["--bounds", AUTO, AUTO]
+        else:
+            found.append(word)
+    return found
 
 
 def _version(asked: bool) -> None:
@@ -85,9 +112,10 @@ OPTIONS: dict[str, Any] = {
     ),
     "q": None,
     "bounds": _option(
-        tuple[float, float],
+        tuple[str, str],
         "LO HI",
-        "Public limits of the values, known without looking at the data.",
+        "Public limits of the values, known without looking at the data; or auto, for a quarter of "
+        "the loss.",
         show_default=False,
     ),
     "column": _option(
@@ -186,6 +214,8 @@ def _command(statistic: str, help: str, example: str, **other: Any) -> None:
         from .answer import answer
 
         groups = {name: arguments.pop(name) for name in GROUPS}
+        if "bounds" in arguments:
+            arguments["bounds"] = _bounds(*arguments["bounds"])
         answer(statistic, arguments, groups, file, column, as_json)
 
     options = [
@@ -283,7 +313,7 @@ def run(arguments: Sequence[str]) -> int:
     if isinstance(sys.stdout, io.TextIOWrapper):  # a name that the terminal cannot show
         sys.stdout.reconfigure(errors="backslashreplace")
     try:
-        code = app(args=list(arguments), prog_name="dpfast", standalone_mode=False) or 0
+        code = app(args=_spelled(arguments), prog_name="dpfast", standalone_mode=False) or 0
         sys.stdout.flush()
     except DpfastError as error:
         code = next(code for kinds, code in CODES.items() if isinstance(error, kinds))

@@ -10,6 +10,7 @@ from ...budget.budget import Budget
 from ...rng import Generator
 from ...sources.intake import read
 from ..arguments import Arguments, Floats, NanKeywords
+from ..of_times import finds_times
 from .automatic import bounds_each
 from .mechanism import MOST_SHARE
 
@@ -26,6 +27,7 @@ def bounds(
 ) -> tuple[float, float]: ...
 @overload
 def bounds(data: Any, *, axis: Axis, **others: Unpack[BoundsKeywords]) -> Floats: ...
+@finds_times
 def bounds(
     data: Any,
     *,
@@ -81,8 +83,8 @@ def bounds(
     Returns
     -------
     (float, float), or float64 array of shape (d, 2)
-        Bounds, the lower one first. Each is 0 or plus or minus ``2**e (1 + j / 16)``, moved by an
-        eighth of their distance outwards, but not across 0.
+        Bounds, the lower one first; of a column of durations, durations. Each is 0 or plus or minus
+        ``2**e (1 + j / 16)``, moved by an eighth of their distance outwards, but not across 0.
 
     Raises
     ------
