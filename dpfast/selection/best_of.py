@@ -20,6 +20,7 @@ from ..privacy import Loss
 from ..privacy.repetition import repeated_selection, run_parameters
 from ..rng import Generator
 
+RULE = "run must return a pair of a score, which is a real number, and an answer"
 #: Bits beside those that a probability is asked for: its error is some units for each term.
 GUARD = 96
 
@@ -101,9 +102,25 @@ class BestOf:
         return source
 
     def finish(self, summary: Callable[[], Any], generator: Generator) -> Best:
+        """Return the best, or raise an error that shows nothing of the runs before it."""
+        found = self._found(summary, generator)
+        if isinstance(found, str):
+            raise DataError(found)
+        return found
+
+    def _found(self, run: Callable[[], Any], generator: Generator) -> Best | str:
+        """Return the best, or what is said of a run that failed.
+
+        An error of the caller's would hold on to frames that know how many runs there were.
+        """
         best: Best | None = None
         for _ in range(self.runs.draw(generator.stream())):
-            found = _scored(summary())
+            try:
+                found = _scored(run())
+            except Exception as error:
+                return f"run failed ({type(error).__name__})"
+            if found is None:
+                return RULE
             if best is None or _rank(found.score) > _rank(best.score):
                 best = found
         assert best is not None
@@ -139,6 +156,10 @@ def best_of(
     Nothing but the best may be shown. In particular the number of runs must remain secret: somebody
     who knows it has learned from all of them.
 
+    A run that fails is an answer with a score above all others: the first one ends the call, with
+    an error that says of which kind its own was. So the proof for `each` has to cover whether a run
+    fails, and how, as the answer of a run alone does.
+
     Parameters
     ----------
     run : callable
@@ -171,7 +192,8 @@ def best_of(
     ArgumentError, ArgumentTypeError, BudgetError
         For a bad argument, or too small a budget; nothing has been spent.
     DataError
-        If a run returns no pair of a real number and an answer.
+        If a run fails, or returns no pair of a real number and an answer. Runs that end the process
+        or are interrupted are not kept from it.
 
     See Also
     --------
@@ -204,11 +226,11 @@ def best_of(
     return release(run, mechanism, budget=budget, rng=rng)
 
 
-def _scored(found: Any) -> Best:
-    """Return what a run returned as a score and an answer."""
+def _scored(found: Any) -> Best | None:
+    """Return what a run returned as a score and an answer; None for anything else."""
     if isinstance(found, tuple) and len(found) == 2 and checks.real(found[0]) is not None:
         return Best(*found)
-    raise DataError("run must return a pair of a score, which is a real number, and an answer")
+    return None
 
 
 def _rank(score: Any) -> Any:

@@ -6,8 +6,9 @@ the sensitivities are 2 and sqrt(2).
 
 Weights are cells of a public grid, of which the largest has size M and which lie at most D apart. A
 row that comes or goes changes one sum by M. One that is replaced changes two sums by M, or, in one
-bin, one sum by D <= 2 M: L1 is 2 M, and the square of L2 is the larger of 2 M^2 and D^2. Sums are
-exact integers, cut at 2^62, which only brings them closer together.
+bin, one sum by D <= 2 M: L1 is 2 M, and the square of L2 is the larger of 2 M^2 and D^2; that is
+two moves of one sum by M, for staircase noise. Sums are exact integers, cut at 2^62, which only
+brings them closer together.
 """
 
 from __future__ import annotations
@@ -161,7 +162,8 @@ class WeightedHistogram(Histogram):
         if self.neighbors == "add-remove":
             return Sensitivity(1, most, most**2, most)
         apart = last - first
-        return Sensitivity(2, 2 * most, max(2 * most**2, apart**2), max(most, apart))
+        moved = 2, most  # the row that goes, and the one that comes
+        return Sensitivity(2, 2 * most, max(2 * most**2, apart**2), max(most, apart), moved)
 
     def charged(self) -> WeightedHistogram:
         """Return the mechanism with the loss of its noise."""

@@ -16,7 +16,7 @@ from dpfast.errors import ArgumentError, ArgumentTypeError, BudgetError, DataErr
 from dpfast.privacy import ZCDP, Approx, Pure
 from dpfast.privacy.repetition import mean_runs, repeated_selection
 from dpfast.rng import InsecureGenerator
-from dpfast.selection.best_of import RunCount
+from dpfast.selection.best_of import BestOf, RunCount
 
 LAWS = [(0.1, 1), (0.3, 0), (0.25, 0.5), (0.25, -0.5), (0.5, 3)]
 
@@ -219,7 +219,7 @@ def test_what_is_spent():
     def fails():
         raise ZeroDivisionError
 
-    with pytest.raises(ZeroDivisionError):
+    with pytest.raises(DataError, match=r"^run failed \(ZeroDivisionError\)"):
         dp.selection.best_of(fails, each=Pure(Fraction(1, 100)), gamma=0.5, budget=budget)
     assert len(budget.history) == 3
 
@@ -247,3 +247,58 @@ def test_what_is_refused():
         dp.selection.best_of(
             lambda: (0, 0), **given, budget=dp.Budget(epsilon=9, neighbors="replace")
         )
+
+
+FILE = "dpfast/selection/best_of.py"
+
+
+def told_by(error):
+    """What an error and those behind it hold on to, in the frames of this package."""
+    found = []
+    while error is not None:
+        trace = error.__traceback__
+        while trace is not None:
+            if trace.tb_frame.f_code.co_filename.endswith(FILE):
+                found += trace.tb_frame.f_locals.items()
+            trace = trace.tb_next
+        error = error.__context__
+    return {name: value for name, value in found if name in ("best", "_", "found", "error")}
+
+
+@pytest.mark.parametrize("last", ["an error", "no pair"])
+def test_a_run_that_fails_tells_nothing_of_those_before(last, monkeypatch):
+    """Neither how many there were nor what they found; the first failure ends the call."""
+    monkeypatch.setattr(RunCount, "draw", lambda self, stream: 5)
+    runs = []
+
+    def run():
+        runs.append(1)
+        if len(runs) < 3:
+            return 7, "secret"
+        if last == "no pair":
+            return "secret"
+        raise ValueError("secret")
+
+    with pytest.raises(DataError) as caught:
+        dp.selection.best_of(run, each=Pure(1), gamma=0.5)
+    assert len(runs) == 3 and "secret" not in str(caught.value)
+    held = told_by(caught.value)
+    assert set(held) == {"found"} and "secret" not in held["found"]
+
+
+PASSED_ON = """
+def finish(self, summary, generator):
+    best = None
+    for _ in range(self.runs.draw(generator.stream())):
+        best = summary()
+    return best
+"""
+
+
+def test_an_error_that_is_passed_on_is_found(monkeypatch):
+    space = {}
+    exec(compile(PASSED_ON, FILE, "exec"), space)
+    monkeypatch.setattr(BestOf, "finish", space["finish"])
+    with pytest.raises(ZeroDivisionError) as caught:
+        dp.selection.best_of(lambda: 1 / 0, each=Pure(1), gamma=0.5)
+    assert "_" in told_by(caught.value)
