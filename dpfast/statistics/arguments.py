@@ -14,6 +14,7 @@ from .._core import checks
 from .._core.types import Bounds, NanPolicy, Neighbors, NoiseName, Number
 from ..budget.budget import Budget
 from ..budget.release import Mechanism, relation_of, release
+from ..noise.additive import MOST
 from ..noise.grid import Lattice, lattice
 from ..privacy import Approx, Loss
 from ..rng import Generator
@@ -65,7 +66,7 @@ class Arguments:
     The neighboring relation is settled when the record is made. With `ids` the call is one of
     people: `people` is their relation then, and the loss and the relation are those of a row of
     theirs, as `people.one_row` derives them. So whoever makes a mechanism of them knows of rows
-    alone.
+    alone, but for those who can make noise for all `rows` of a person `at_once`.
     """
 
     bounds: Any
@@ -84,6 +85,8 @@ class Arguments:
     rng: Generator | None = None
     granularity: Any = None
     people: Neighbors | None = None
+    at_once: bool = False
+    rows: int = 1
 
     def __post_init__(self) -> None:
         if self.granularity is not None and self.automatic:
@@ -107,11 +110,22 @@ class Arguments:
         if self.max_rows is None:
             rule = "given with ids: how many rows of a person count at most"
             checks.fail("max_rows", rule, None)
-        most = checks.whole("max_rows", self.max_rows, 1)
-        part = one_row(self.loss, relation, most)
-        loss = {"epsilon": None, "delta": 0, "rho": None}
-        loss |= {one.name: getattr(part, one.name) for one in fields(part)}
-        return {"neighbors": "add-remove", "people": relation, "ids": ids, "max_rows": most, **loss}
+        most, loss = checks.whole("max_rows", self.max_rows, 1), self.loss
+        rows = 1
+        if self.at_once and not self.automatic and not isinstance(loss, privacy.ZCDP):
+            # A larger epsilon is refused for one integer, and may be many rows' together.
+            rows = most if loss.epsilon <= MOST else 1
+        part = one_row(loss, relation, most // rows)
+        parts = {"epsilon": None, "delta": 0, "rho": None}
+        parts |= {one.name: getattr(part, one.name) for one in fields(part)}
+        return {
+            "neighbors": "add-remove",
+            "people": relation,
+            "ids": ids,
+            "max_rows": most,
+            "rows": rows,
+            **parts,
+        }
 
     @property
     def interval(self) -> tuple[float, float]:
@@ -161,7 +175,8 @@ class Arguments:
         """
         if self.people is not None:
             whose = self.ids if isinstance(self.ids, str) else ""
-            several = People(mechanism, self.people, self.max_rows, whose)
+            steps = self.max_rows // self.rows
+            several = People(mechanism, self.people, self.max_rows, steps, whose)
             return release(view, several, budget=self.budget, rng=self.rng)
         source = view.source if hasattr(mechanism, "where") else view.kept
         return release(source, mechanism, budget=self.budget, rng=self.rng)

@@ -24,8 +24,13 @@ Harremoes, 2014). A row's part is the largest that group privacy brings back to 
 Laplace noise for it has the scale k c / epsilon; and k rows of L2 norm at most c by k c in L2, so
 Gaussian noise has the deviation k c / sqrt(2 rho). Either is the noise for one row and its part of
 the loss. So is the rate of an exponential mechanism in epsilon: k rows change the rank of a
-quantile's utility by D = k max(q, 1 - q). For (epsilon, delta), and under replace, a calibration to
-people themselves could have less noise for some statistics.
+quantile's utility by D = k max(q, 1 - q).
+
+*All at once.* Counts, sums, means and variances are better calibrated to people themselves: for
+(epsilon, delta), and where noise is a staircase. In the coupling above a person who comes moves an
+exact sum by k times what a row adds, at most, in every coordinate and every norm. So the mechanism
+has noise for the sensitivity of `rows` = k rows at once, and its loss is that of one person: one
+step, or two if a person is replaced.
 """
 
 from __future__ import annotations
@@ -82,6 +87,9 @@ class People(Generic[Value]):
         Of people.
     max_rows : int
         How many rows of a person count at most.
+    steps : int
+        How many rows cost as much as the loss of `inner` says, one after the other: `max_rows`, or
+        1 where that is for all of them at once.
     ids : str
         Whose loss it is, for the budget; "" for ids without a name.
     """
@@ -89,13 +97,14 @@ class People(Generic[Value]):
     inner: Mechanism[Value]
     neighbors: Neighbors
     max_rows: int
+    steps: int
     ids: str
 
     @property
     def loss(self) -> Loss:
         """Return what a person's rows cost together."""
         inner = self.inner.loss
-        loss = privacy.convert(inner, "add-remove", self.neighbors, max_rows=self.max_rows)
+        loss = privacy.convert(inner, "add-remove", self.neighbors, max_rows=self.steps)
         assert loss is not None
         return loss
 

@@ -16,14 +16,15 @@ import dpfast as dp
 from dpfast._kernels.sources import Key
 from dpfast.budget.budget import quoted
 from dpfast.errors import ArgumentError, ArgumentTypeError, BudgetError, DataError, SourceError
-from dpfast.noise.box import box_noise
-from dpfast.noise.calibrated_integer import integer_noise
+from dpfast.noise.box import BoxNoise, box_noise
+from dpfast.noise.calibrated_integer import IntegerNoise, integer_noise
 from dpfast.noise.sensitivity import Sensitivity
 from dpfast.privacy import ZCDP, Approx, float_down, group_within
 from dpfast.rng import InsecureGenerator
 from dpfast.sources import people as ids_of_rows
 from dpfast.sources.people import apart, checked
 from dpfast.statistics import arguments
+from dpfast.statistics.arguments import Arguments
 from dpfast.statistics.people import People
 from dpfast.statistics.quantiles.draws import PARTS
 from dpfast.statistics.quantiles.exponential import ExponentialQuantile
@@ -57,10 +58,13 @@ def test_what_is_charged_is_what_was_asked(k, relation):
     kw = {"ids": IDS, "max_rows": k, "neighbors": relation, "nan": "drop"}
     for loss in ({"epsilon": 0.7}, {"epsilon": 1, "delta": 1e-6}, {"rho": Fraction(1, 3)}):
         asked = dp.privacy.loss(**loss)
+        at_once = dp.count, dp.mean
         for call, more in ((dp.count, {}), (dp.mean, BOUNDS), (dp.median, BOUNDS)):
             made = quoted(call, X, **more, **kw, **loss)
             assert isinstance(made, People) and made.neighbors == relation
-            part = group_within(asked, steps(relation, k))
+            own = 1 if call in at_once and not isinstance(asked, ZCDP) else k
+            assert made.steps == own
+            part = group_within(asked, steps(relation, own))
             assert made.inner.neighbors == "add-remove"
             if isinstance(asked, ZCDP):
                 assert made.loss == asked and made.inner.loss == part
@@ -92,7 +96,8 @@ def test_noise_is_that_of_a_person_with_k_rows(k):
         assert total.noise.deviation == pytest.approx(found.deviation, rel=1e-9)
         table = quoted(dp.sum, np.stack([X, X], axis=1), axis=0, **BOUNDS, **kw).inner
         found = box_noise(asked, [k * one for one in table.sensitivities])
-        assert table.noise.within(0.05) == pytest.approx(found.within(0.05) * k, rel=1e-6)
+        times = 1 if "epsilon" in loss else k
+        assert table.noise.within(0.05) == pytest.approx(found.within(0.05) * times, rel=1e-6)
     # Under add-remove a person moves a rank by D = k max(q, 1 - q).
     made = quoted(dp.quantile, X, q=0.3, **BOUNDS, epsilon=0.7, ids=IDS, max_rows=k).inner
     most = 1 - Fraction(made.aim.place, PARTS)
@@ -326,7 +331,7 @@ def test_the_budget_of_people():
         dp.mean(table, **kw, budget=paid_for_rows())
     replaced = dp.Budget(epsilon=3, ids="who", neighbors="replace")
     made = quoted(dp.mean, table, **kw, relation="replace")
-    assert made.neighbors == "replace" and made.inner.loss.epsilon == Fraction(1, 10)
+    assert made.neighbors == "replace" and made.inner.loss.epsilon == Fraction(1, 2)
     dp.mean(table, **kw, budget=replaced)
     assert replaced.spent["epsilon"] == 1
 
@@ -349,6 +354,9 @@ def paid_for_rows():
 )
 @pytest.mark.parametrize("call", [dp.mean, dp.median, dp.trimmed_mean, dp.ptr.mean])
 def test_bad_arguments(call, kw, rule):
+    if call is dp.mean and kw.get("max_rows") == 10**10:  # noise for all of them at once
+        assert quoted(call, X, **BOUNDS, epsilon=1, **kw).loss.epsilon == 1
+        return
     budget = dp.Budget(epsilon=3, delta=0.1)
     more = {"proposed": 3, "delta": 1e-6} if call is dp.ptr.mean else {}
     with pytest.raises((ArgumentError, ArgumentTypeError), match=rule):
@@ -384,3 +392,77 @@ def test_ids_that_are_more_or_fewer(tmp_path):
                 with pytest.raises(DataError, match=r"one entry.* for each row"):
                     kw = {"ids": ids, "where": where, "max_rows": 3, "neighbors": relation}
                     dp.mean(data, **kw, **BOUNDS, epsilon=1)
+
+
+# ---- All rows of a person at once. ----
+
+SEVERAL = {
+    "count": (dp.count, {}),
+    "count nonzero": (dp.count_nonzero, {}),
+    "sum": (dp.sum, BOUNDS),
+    "mean": (dp.mean, BOUNDS),
+    "variance": (dp.variance, BOUNDS),
+    "std": (dp.std, BOUNDS),
+}
+
+
+@pytest.mark.parametrize("relation", RELATIONS)
+@pytest.mark.parametrize("name", SEVERAL)
+@pytest.mark.parametrize("wide", [False, True])
+def test_a_staircase_is_for_all_rows_of_a_person(name, relation, wide):
+    """Its deviation is that for one row k times as large, and not that of an epsilon of 1 / k."""
+    call, more = SEVERAL[name]
+    data, kw = (np.stack([X, X], axis=1), {"axis": 0}) if wide else (X, {})
+    kw |= {**more, "ids": IDS, "max_rows": 6, "neighbors": relation}
+    made = quoted(call, data, epsilon=12, **kw)
+    one = quoted(call, data, epsilon=12 // steps(relation, 1), **{**kw, "max_rows": 1} | {
+        "neighbors": "add-remove"})  # fmt: skip
+    assert made.loss.epsilon == 12 and made.steps == 1
+    k, a, b = 6, made.error(N, 0.95).half_width, one.error(N, 0.95).half_width
+    if name in ("count", "count nonzero", "sum"):
+        assert np.allclose(a, np.multiply(k, b), rtol=0.3, atol=3 * k)
+    if more:  # bounds that are found are so row by row
+        assert quoted(call, data, epsilon=12, **{**kw, "bounds": "auto"}).steps == 6
+    with pytest.raises(BudgetError):
+        dp.Budget(epsilon=11).spend(made.loss, neighbors=relation, ids="")
+
+
+@pytest.mark.parametrize("name", SEVERAL)
+def test_a_person_moves_integers_by_no_more_than_their_noise_is_for(name, monkeypatch):
+    """All rows of a person go: the integers, recorded, differ by at most k sensitivities."""
+    call, more = SEVERAL[name]
+    k, seen = 3, []
+    monkeypatch.setattr(
+        IntegerNoise, "add", lambda s, values, g: seen.append((s, values)) or values
+    )
+    monkeypatch.setattr(BoxNoise, "add", lambda s, values, g: seen.append((s, values)) or values)
+    for high in (0.0, 40.0, 100.0):
+        rows = {"id": np.repeat([1, 2, 3], 3), "x": np.array([1.0, 50, 99] * 2 + [high] * 3)}
+        less = {name: column[:6] for name, column in rows.items()}
+        for epsilon in (1, 12):
+            seen.clear()
+            for data in (rows, less):
+                call(data, ids="id", max_rows=k, epsilon=epsilon, **more)
+            (noise, a), (_, b) = seen
+            moved = [abs(x - y) for x, y in zip(a, b, strict=True)]
+            if isinstance(noise, BoxNoise):
+                assert all(m <= most for m, most in zip(moved, noise.sensitivities, strict=True))
+                assert moved[0] == k  # the number of rows
+            elif noise.distribution == "staircase":
+                assert sum(-(-(m >> noise.shift) // noise.stairs.step) for m in moved) <= 1
+            else:
+                assert sum(moved) <= float(noise.scale * epsilon) * 2.0**noise.shift * (1 + 1e-9)
+
+
+def test_noise_for_fewer_rows_is_caught(monkeypatch):
+    """Planted: noise is for one row, at the loss of a person."""
+    init = Arguments.__post_init__
+
+    def forgets(self):
+        init(self)
+        object.__setattr__(self, "rows", 1)
+
+    monkeypatch.setattr(Arguments, "__post_init__", forgets)
+    monkeypatch.setattr(People, "loss", property(lambda self: self.inner.loss))
+    with pytest.raises(AssertionError):
+        test_a_person_moves_integers_by_no_more_than_their_noise_is_for("mean", monkeypatch)

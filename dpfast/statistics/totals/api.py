@@ -141,7 +141,7 @@ def count(
     True
     """
     beside = {"where": where, "ids": ids, "max_rows": max_rows, "budget": budget, "rng": rng}
-    asked = Arguments(None, epsilon, delta, rho, neighbors, axis, **beside)
+    asked = Arguments(None, epsilon, delta, rho, neighbors, axis, at_once=True, **beside)
     return _counted(Count, EachCount, data, asked, nan)
 
 
@@ -205,7 +205,7 @@ def count_nonzero(
     True
     """
     beside = {"where": where, "ids": ids, "max_rows": max_rows, "budget": budget, "rng": rng}
-    asked = Arguments(None, epsilon, delta, rho, neighbors, axis, **beside)
+    asked = Arguments(None, epsilon, delta, rho, neighbors, axis, at_once=True, **beside)
     return _counted(CountNonzero, EachCountNonzero, data, asked, nan)
 
 
@@ -348,6 +348,7 @@ def sum(
     """
     loss = epsilon, delta, rho
     beside = {"where": where, "ids": ids, "max_rows": max_rows, "budget": budget, "rng": rng}
+    beside["at_once"] = weights is None
     asked = Arguments(bounds, *loss, neighbors, axis, nan=nan, **beside)
     view, mechanism = _made(Sum, data, asked, weights=weights, weight_bounds=weight_bounds)
     return asked.release(view, mechanism)
@@ -435,6 +436,7 @@ def mean(
     """
     loss = epsilon, delta, rho
     beside = {"where": where, "ids": ids, "max_rows": max_rows, "budget": budget, "rng": rng}
+    beside["at_once"] = weights is None
     asked = Arguments(bounds, *loss, neighbors, axis, nan=nan, **beside)
     view, mechanism = _made(Mean, data, asked, weights=weights, weight_bounds=weight_bounds)
     return asked.release(view, mechanism)
@@ -523,7 +525,7 @@ def variance(
     ddof = checks.whole("ddof", ddof)
     loss = epsilon, delta, rho
     beside = {"where": where, "ids": ids, "max_rows": max_rows, "budget": budget, "rng": rng}
-    asked = Arguments(bounds, *loss, neighbors, axis, nan=nan, **beside)
+    asked = Arguments(bounds, *loss, neighbors, axis, nan=nan, at_once=True, **beside)
     view, mechanism = _made(Variance, data, asked, ddof)
     return asked.release(view, mechanism)
 
@@ -597,7 +599,7 @@ def std(
     ddof = checks.whole("ddof", ddof)
     loss = epsilon, delta, rho
     beside = {"where": where, "ids": ids, "max_rows": max_rows, "budget": budget, "rng": rng}
-    asked = Arguments(bounds, *loss, neighbors, axis, nan=nan, **beside)
+    asked = Arguments(bounds, *loss, neighbors, axis, nan=nan, at_once=True, **beside)
     view, mechanism = _made(Std, data, asked, ddof)
     return asked.release(view, mechanism)
 
@@ -619,9 +621,10 @@ def _counted(
     amount(loss)
     view = read(data, relation=relation, axis=asked.axis, where=asked.where, ids=asked.ids)
     if view.each:
-        columns = each(relation, loss, present, view.where, view.width).charged()
+        columns = each(relation, loss, present, view.where, view.width, rows=asked.rows).charged()
         return asked.release(view, columns)
-    return asked.release(view, one(relation, _spent(loss), present, view.where))
+    alone = one(relation, _spent(loss), present, view.where, rows=asked.rows)
+    return asked.release(view, alone)
 
 
 def _made(
@@ -664,7 +667,9 @@ def _of(
         return weighted
     known = relation == "replace" and asked.where is None
     ends = relation, policy, loss, view.where
-    each = tuple(kind(lo, hi, *ends, _cells(kind, lo, hi, known), *more) for lo, hi in pairs)
+    each = tuple(
+        kind(lo, hi, *ends, _cells(kind, lo, hi, known), *more, rows=asked.rows) for lo, hi in pairs
+    )
     if view.each:
         together: Mechanism[float | Floats] = EACH[kind](each).charged()
         return together

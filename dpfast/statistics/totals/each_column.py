@@ -22,7 +22,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Any, ClassVar, Generic, Self, TypeVar
 
@@ -55,6 +55,7 @@ class EachCount:
     present: bool
     where: NDArray[np.bool_] | None
     width: int
+    rows: int = field(default=1, kw_only=True)
 
     name: ClassVar[str] = "count of each column"
 
@@ -75,14 +76,14 @@ class EachCount:
     def noise(self) -> BoxNoise | IntegerNoise:
         """Return the noise of all counts, or of the one that there is."""
         if self.apart:
-            return box_noise(self.loss, [1] * self.width)
+            return box_noise(self.loss, [self.rows] * self.width)
         private = int(self.neighbors == "add-remove" or self.where is not None)
-        return integer_noise(self.loss, Sensitivity.of_one(private))
+        return integer_noise(self.loss, Sensitivity.of_one(self.rows * private))
 
     def charged(self) -> Self:
         """Return the mechanism with the loss that it is charged for; see `_Each.charged`."""
         counts = self.width if self.apart else 1
-        return replace(self, loss=box_noise(self.loss, [1] * counts).loss)
+        return replace(self, loss=box_noise(self.loss, [self.rows] * counts).loss)
 
     def finish(self, summary: list[int], generator: Generator) -> NDArray[np.int64]:
         noisy = self.noise.add(summary, generator)
@@ -90,7 +91,9 @@ class EachCount:
 
     def error(self, rows: int | None, confidence: float) -> Expected:
         """Return the error bar of each, that of the noise."""
-        return Expected(confidence, float(math.ceil(self.noise.within(1 - confidence))), note=NOISE)
+        noise = self.noise
+        size = noise.within(1 - confidence) * (self.rows if isinstance(noise, BoxNoise) else 1)
+        return Expected(confidence, float(math.ceil(size)), note=NOISE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,8 +135,14 @@ class _Each(Generic[Own]):
         return self.columns[0].known
 
     @property
+    def rows(self) -> int:
+        """Return how many rows come or go at once."""
+        return self.columns[0].rows
+
+    @property
     def times(self) -> int:
-        return self.columns[0].vectors
+        """Return how many times what a row moves neighbors differ by, but for numbers of rows."""
+        return self.columns[0].vectors * self.rows
 
     @property
     def spans(self) -> list[int]:
@@ -149,7 +158,7 @@ class _Each(Generic[Own]):
         """Return the noise of all that is released."""
         if self.known:
             return box_noise(self.loss, self.sensitivities)
-        each = [1] * self.counts + [self.times * size for size in self.sensitivities]
+        each = [self.rows] * self.counts + [self.times * size for size in self.sensitivities]
         return box_noise(self.loss, each, count_shares(self.counts, len(self.sensitivities)))
 
     def charged(self) -> Self:
@@ -196,7 +205,9 @@ class _Each(Generic[Own]):
         noise, width, many = self.noise, len(self.columns), len(self.sensitivities)
         part = failure / (many // width + 1)
         each = [self.times * noise.within(part, 1, self.counts + i) for i in range(many)]
-        return noise.within(part, 1, 0), [each[i : i + width] for i in range(0, many, width)]
+        return self.rows * noise.within(part, 1, 0), [
+            each[i : i + width] for i in range(0, many, width)
+        ]
 
 
 def _array(answers: Sequence[float]) -> NDArray[np.float64]:
@@ -215,7 +226,7 @@ class EachSum(_Each[Sum]):
 
     @property
     def noise(self) -> BoxNoise:
-        return box_noise(self.loss, self.sensitivities)
+        return box_noise(self.loss, [self.rows * size for size in self.sensitivities])
 
     def finish(self, summary: list[Totals], generator: Generator) -> NDArray[np.float64]:
         exact = [column.exact(totals) for column, totals in zip(self.columns, summary, strict=True)]
@@ -225,7 +236,7 @@ class EachSum(_Each[Sum]):
 
     def error(self, rows: int | None, confidence: float) -> Expected:
         """Return the error bar of each, that of the noise."""
-        part = self.noise.within(1 - confidence)
+        part = self.rows * self.noise.within(1 - confidence)
         width = [
             nearest(part * column.sensitivity * Fraction(column.cells.grid))
             for column in self.columns

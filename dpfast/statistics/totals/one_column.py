@@ -38,7 +38,7 @@ norm.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Any, ClassVar, Self
 
@@ -66,12 +66,13 @@ class Count:
     loss: Loss
     present: bool
     where: NDArray[np.bool_] | None
+    rows: int = field(default=1, kw_only=True)
 
     name: ClassVar[str] = "count"
 
     @property
     def sensitivity(self) -> int:
-        """Return the sensitivity: 0 where a row is replaced and nothing of it is looked at."""
+        """Return that of a row: 0 where a row is replaced and nothing of it is looked at."""
         return int(self.neighbors == "add-remove" or self.where is not None or self.present)
 
     def reduce(self, source: Source) -> int:
@@ -85,7 +86,7 @@ class Count:
 
     @property
     def noise(self) -> IntegerNoise:
-        return integer_noise(self.loss, Sensitivity.of_one(self.sensitivity))
+        return integer_noise(self.loss, Sensitivity.of_one(self.rows * self.sensitivity))
 
     def finish(self, summary: int, generator: Generator) -> int:
         return self.noise.add([summary], generator)[0]
@@ -135,7 +136,10 @@ def nonzero(summary: Totals, present: bool) -> int:
 
 @dataclass(frozen=True, slots=True)
 class OfCells:
-    """Base of statistics of one column of cells."""
+    """Base of statistics of one column of cells.
+
+    Neighbors differ in up to `rows` rows that come or go at once, those of a person.
+    """
 
     lo: float
     hi: float
@@ -144,6 +148,7 @@ class OfCells:
     loss: Loss
     where: NDArray[np.bool_] | None
     cells: Cells
+    rows: int = field(default=1, kw_only=True)
 
     squares: ClassVar[bool] = False
 
@@ -167,6 +172,7 @@ class OfCells:
 
         The vectors are not negative, so no coordinate of a difference is larger than `size`.
         """
+        size *= self.rows
         l1, l2_squared = self.vectors * size, self.vectors * size**2
         moved = Sensitivity(several, l1, l2_squared, size)
         return integer_noise(self.loss, moved, self._distribution)
@@ -228,7 +234,7 @@ class Sum(OfCells):
 
     @property
     def noise(self) -> IntegerNoise:
-        return integer_noise(self.loss, Sensitivity.of_one(self.sensitivity))
+        return integer_noise(self.loss, Sensitivity.of_one(self.rows * self.sensitivity))
 
     def charged(self) -> Self:
         return replace(self, loss=self.noise.loss)
