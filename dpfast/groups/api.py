@@ -755,6 +755,8 @@ class GroupBy:
         bins: Any = None,
         bounds: Any = None,
         categories: Any = None,
+        weights: str | None = None,
+        weight_bounds: Bounds | None = None,
         epsilon: Number | None = None,
         delta: Number = 0.0,
         rho: Number | None = None,
@@ -762,7 +764,7 @@ class GroupBy:
         budget: Budget | None = None,
         rng: Generator | None = None,
     ) -> Answer:
-        """Release how many rows of each group are in each of some public bins.
+        """Release how many rows of each group are in each of some public bins, or their weights.
 
         Parameters
         ----------
@@ -770,6 +772,8 @@ class GroupBy:
         bins : int or sequence of float, optional
         bounds : (float, float), optional
         categories : sequence of str, float or bool, optional
+        weights : str, optional
+        weight_bounds : (float, float), optional
             As in `dpfast.histogram`, of one column.
         epsilon, delta, rho, where, budget, rng
             As in `agg`.
@@ -777,9 +781,10 @@ class GroupBy:
         Returns
         -------
         Answer
-            ``histogram 18`` and the like, by lower edge or category: int64.
+            ``histogram 18`` and the like, by lower edge or category: int64, of weights float64.
         """
-        own = stat.histogram(column, bins=bins, bounds=bounds, categories=categories)
+        more: Any = {"weights": weights, "weight_bounds": weight_bounds}
+        own = stat.histogram(column, bins=bins, bounds=bounds, categories=categories, **more)
         return self._one("histogram", own, (epsilon, delta, rho), where, budget, rng)
 
     def top_k(
@@ -895,7 +900,7 @@ class GroupBy:
         made = {name: self._settled(statistic) for name, statistic in statistics.items()}
         taken = set(self._keys.by)
         told = [one for one in made.values() if isinstance(one, Histogram) and one.is_text]
-        text = {*self._keys.by, *(name for one in told for name in one.reads)}
+        text = {*self._keys.by, *(one.column for one in told)}
         if self._persons is not None:
             text.add(self._persons.column)
         for name, statistic in made.items():
@@ -915,8 +920,10 @@ class GroupBy:
                 typed = self._batches.typed(statistic.column or "", "column", True)
                 if key_kind(typed, f"column {column!r}") not in ("text", "bytes", "objects"):
                     checks.fail_kind(f"column {column!r}", "text, as its categories are", typed)
-                continue
+            is_words = isinstance(statistic, Histogram) and statistic.is_text
             for one in statistic.reads:
+                if one == column and is_words:
+                    continue
                 if one != column or statistic.times is None:
                     self._batches.numbers(one)
                 if one in text and self._batches.is_text(one):

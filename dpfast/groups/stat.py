@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from fractions import Fraction
+from functools import partial
 from typing import Any, Literal
 
 import numpy as np
@@ -18,7 +19,7 @@ from ..statistics.arguments import Arguments, is_auto, weight_limits
 from ..statistics.histogram import axes_of
 from ..statistics.of_times import are_times
 from ..statistics.quantiles.api import _hundredths
-from .counts import Histogram
+from .counts import Histogram, WeightedHistogram
 from .of_times import Asked, asked
 from .ranks import Quantiles
 from .sums import Count, Mean, Nonzero, People, Std, Sum, Variance
@@ -317,7 +318,13 @@ def maximum(column: str, *, bounds: Bounds, nan: NanPolicy = "raise") -> Quantil
 
 
 def histogram(
-    column: str, *, bins: Any = None, bounds: Any = None, categories: Any = None
+    column: str,
+    *,
+    bins: Any = None,
+    bounds: Any = None,
+    categories: Any = None,
+    weights: str | None = None,
+    weight_bounds: Bounds | None = None,
 ) -> Histogram:
     """Count the rows of each group in public bins; arguments as in `dpfast.histogram`.
 
@@ -328,6 +335,10 @@ def histogram(
     bounds : (float, float), optional
     categories : sequence of str, float or bool, optional
         Each bin has a column of its own in the answer.
+    weights : str, optional
+        The column that holds a weight for each row: bins have sums of these.
+    weight_bounds : (float, float), optional
+        Public limits of the weights, with `weights`.
 
     Returns
     -------
@@ -335,12 +346,19 @@ def histogram(
         For `GroupBy.agg`.
     """
     name = checks.text("column", column)
+    limits = weight_limits(weights, weight_bounds)
+    made: Any = Histogram
+    if limits is not None:
+        named: Any = {"weights": checks.text("weights", weights), "limits": limits}
+        made = partial(WeightedHistogram, **named)
     if categories is None and (are_times(bins) or are_times(bounds)):
-        return Histogram(name, times=Asked(bounds, bins=bins))
+        found: Histogram = made(name, times=Asked(bounds, bins=bins))
+        return found
     axes, several = axes_of(bins, bounds, categories)
     if several:
         checks.fail("bins", "those of one column", bins if categories is None else categories)
-    return Histogram(name, axis=axes[0])
+    found = made(name, axis=axes[0])
+    return found
 
 
 def _column(column: Any, bounds: Any, nan: Any, of_times: bool = True) -> dict[str, Any]:

@@ -160,7 +160,7 @@ class Table:
             with lock:
                 spare.append(own)
 
-        text = [name for one in self.statistics.values() if one.is_text for name in one.reads]
+        text = [one.column for one in self.statistics.values() if one.is_text and one.column]
         beside = [WHERE] if source.has(WHERE) else []
         source.reduce(
             [*self.columns, *beside], [*self.keys.by, *text], summarise, lambda a, b: None

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import itertools
 import math
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
 import pytest
 
 import dpfast as dp
-from dpfast.errors import ArgumentError, DataError
+from dpfast._kernels.groups import combine
+from dpfast.errors import ArgumentError, DataError, SourceError
 from dpfast.groups.step import Step
-from dpfast.groups.weighted import WeightedMean
+from dpfast.groups.weighted import WeightedMean, clamped
 from dpfast.sources.forms import column_form
 
 RNG = np.random.default_rng(4)
@@ -107,3 +110,79 @@ def test_a_row_that_rounding_helps_reaches_the_sensitivity():
     statistic = WeightedMean("x", bounds, "drop", weights="w", limits=(0.0, most))
     (added,) = rows_of(statistic, np.array([x]), np.array([most]))
     assert added.sum() == statistic.sensitivity.largest
+
+
+# ---- Histograms of weights. ----
+
+
+@pytest.mark.parametrize("bins", [{"bins": [0.0, 5, 12, 20]}, {"categories": [0.25, 3.0, 7.5]}])
+@pytest.mark.parametrize("relation", ["add-remove", "replace"])
+def test_histograms_of_weights_are_those_of_numpy(bins, relation):
+    limits = (-1.0, 2.0)
+    x = np.round(RNG.uniform(0, 20, 3000) * 4) / 4
+    w, k = RNG.uniform(-2, 3, 3000), RNG.integers(0, 3, 3000)
+    w[::50] = np.nan  # such rows are in no bin
+    groups = dp.group_by({"k": k, "x": x, "w": w}, "k", keys=[2, 0, 9], neighbors=relation)
+    found = groups.histogram("x", **bins, weights="w", weight_bounds=limits, epsilon=400)
+    clipped = np.where(np.isnan(w), 0, np.clip(w, *limits))
+    for i, key in enumerate([2, 0, 9]):
+        if "bins" in bins:
+            due, _ = np.histogram(x[k == key], bins["bins"], weights=clipped[k == key])
+        else:
+            due = [clipped[(k == key) & (x == c)].sum() for c in bins["categories"]]
+        own = [column[i] for name, column in found.items() if name not in ("k", "histogram error")]
+        np.testing.assert_allclose(own, due, atol=0.1)
+    assert (found["histogram error"] < 0.2).all()
+
+
+def of_people(rows, relation, groups=1):
+    """The statistic, and the sums of cells of every person of so many rows in one group."""
+    made = dp.stat.histogram("x", bins=[0, 1, 2, 3], weights="w", weight_bounds=(-1, 2.5))
+    statistic = replace(made, step=Step(relation, groups, rows))
+    each = list(itertools.product((0.5, 1.5, 2.5, 9.0), (-4.0, -1.0, 0.3, 2.5)))
+    found = []
+    for own in itertools.combinations_with_replacement(each, rows):
+        x, w = (np.array(column) for column in zip(*own, strict=True))
+        room, codes = statistic.room(1), np.zeros(rows, np.int32)
+        statistic.add(room, codes, (x, clamped(w, statistic.limits, "raise")))
+        sums = np.empty(3, np.int64)
+        combine(room[0].copy(), 1, statistic.cells.first, 0, 0, sums)
+        found.append(sums)
+    return statistic, np.array(found)
+
+
+@pytest.mark.parametrize("relation", ["add-remove", "replace"])
+@pytest.mark.parametrize("rows", [1, 2])
+def test_a_person_moves_bins_by_no_more_than_the_sensitivity_says(rows, relation):
+    statistic, every = of_people(rows, relation)
+    said, floats = statistic.sensitivity, every.astype(float)
+    apart = floats if relation == "add-remove" else (floats[:, None] - floats).reshape(-1, 3)
+    # Under replace those of two groups, and those of one.
+    two = 1 if relation == "add-remove" else 2
+    l1 = max(np.abs(apart).sum(axis=1).max(), two * np.abs(floats).sum(axis=1).max())
+    l2 = max((apart**2).sum(axis=1).max(), two * (floats**2).sum(axis=1).max())
+    assert l1 == said.l1 and l2 == pytest.approx(float(said.l2_squared), rel=1e-12)
+    assert np.abs(apart).max() == said.linf
+    moves, far = said.moved
+    assert np.abs(floats).max() <= rows * far and moves == two * rows
+    assert (np.ceil(np.abs(apart) / far).sum(axis=1)).max() <= moves
+    # The control: what one row moves is too little for two.
+    if rows == 2:
+        alone = replace(statistic, step=Step(relation)).sensitivity
+        assert l1 > alone.l1 and l2 > alone.l2_squared
+
+
+def test_a_histogram_of_weights_by_words_in_a_file_of_text(tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_text("k,x,w\n" + "1,a,2\n1,b,3\n2,a,4\n2,c,9\n" * 50)
+    groups = dp.group_by(dp.scan(path, ["k", "x", "w"]), "k", keys=[1, 2])
+    given = {"categories": ["a", "b"], "weights": "w", "weight_bounds": (0, 5)}
+    found = groups.histogram("x", **given, epsilon=400)
+    np.testing.assert_allclose(found["histogram a"], [100, 200], atol=0.5)
+    np.testing.assert_allclose(found["histogram b"], [150, 0], atol=0.5)
+    with pytest.raises(ArgumentError, match="weight_bounds must be given with weights"):
+        dp.stat.histogram("x", bins=[0, 1], weights="w")
+    budget = dp.Budget(epsilon=1)
+    with pytest.raises(SourceError, match="'no'"):
+        groups.histogram("x", **{**given, "weights": "no"}, epsilon=1, budget=budget)
+    assert not budget.history

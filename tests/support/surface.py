@@ -441,6 +441,7 @@ stat("quantiles", column="x", bounds=(0, 100), qs=[0.5, 0.9])
 stat("percentile", column="x", bounds=(0, 100), q=50)
 stat("percentile of several", column="x", bounds=(0, 100), q=[50, 90])
 stat("histogram", column="x", bounds=(0, 100), bins=3)
+stat("histogram of weighted", column="x", bounds=(0, 100), bins=3, **_WEIGHED)
 stat("histogram of words", column="word", categories=["w0", "w1"])
 
 # --- the rest ---
