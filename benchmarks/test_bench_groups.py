@@ -34,12 +34,15 @@ def codes(groups):
 
 
 @pytest.mark.parametrize("groups", [100, 100_000, 1_000_000])
-@pytest.mark.parametrize("name", ["count", "sum", "mean", "variance"])
-def test_dense_keys(benchmark, values, name, groups):
+@pytest.mark.parametrize("name", ["count", "count_nonzero", "sum", "mean", "variance", "std"])
+@pytest.mark.parametrize("epsilon", [1.0, 5.0])
+def test_dense_keys(benchmark, values, name, groups, epsilon):
+    """For an epsilon of 5 with staircase noise, but for counts."""
     k = codes(groups)
     grouped = dp.group_by({"k": k, "x": values}, "k", keys=np.arange(groups))
-    call = grouped.count if name == "count" else lambda **kw: getattr(grouped, name)("x", **X, **kw)
-    benchmark.pedantic(lambda: call(**LOSS), rounds=3, warmup_rounds=1)
+    own, bounds = ([] if name == "count" else ["x"]), ({} if name.startswith("count") else X)
+    call = getattr(grouped, name)
+    benchmark.pedantic(lambda: call(*own, **bounds, epsilon=epsilon), rounds=3, warmup_rounds=1)
     record(benchmark, N)
     frame = pl.DataFrame({"k": k, "x": values})
     rivals = {
@@ -47,6 +50,31 @@ def test_dense_keys(benchmark, values, name, groups):
         "Polars sum": lambda: frame.group_by("k").agg(pl.col("x").sum()),
     }
     beside(benchmark, rivals, N)
+
+
+@pytest.mark.parametrize("groups", [100, 100_000])
+def test_histogram_of_weights(benchmark, values, groups):
+    k, weights = codes(groups), np.abs(values)
+    table = {"k": k, "x": values, "w": weights}
+    grouped = dp.group_by(table, "k", keys=np.arange(groups))
+    kw = {"bins": 10, "bounds": (-5, 5), "weights": "w", "weight_bounds": (0, 5)}
+    benchmark.pedantic(lambda: grouped.histogram("x", **kw, **LOSS), rounds=3, warmup_rounds=1)
+    record(benchmark, N)
+    frame = pl.DataFrame(table).with_columns(bin=pl.col("x").floor().cast(pl.Int8))
+    beside(benchmark, {"Polars": lambda: frame.group_by("k", "bin").agg(pl.col("w").sum())}, N)
+
+
+@pytest.mark.parametrize("groups", [100, 100_000])
+def test_times(benchmark, groups):
+    """Means of timestamps, clipped to public bounds."""
+    k, start = codes(groups), np.datetime64("2020-01-01", "us")
+    when = start + np.random.default_rng(6).integers(0, 10**14, N)
+    grouped = dp.group_by({"k": k, "x": when}, "k", keys=np.arange(groups))
+    bounds = (start, start + np.timedelta64(10**14, "us"))
+    benchmark.pedantic(lambda: grouped.mean("x", bounds=bounds, **LOSS), rounds=3, warmup_rounds=1)
+    record(benchmark, N)
+    frame = pl.DataFrame({"k": k, "x": when})
+    beside(benchmark, {"Polars": lambda: frame.group_by("k").agg(pl.col("x").mean())}, N)
 
 
 @pytest.mark.parametrize("groups", [100, 100_000, 1_000_000])

@@ -120,3 +120,19 @@ def test_release_of_many_bins(benchmark):
     kw = {"bins": 1_000_000, "bounds": (0, 1), "epsilon": 1.0, "rng": InsecureGenerator(1)}
     counts, _ = benchmark(lambda: histogram(values, **kw))
     assert abs(int(counts.sum()) - len(values)) < 30_000
+
+
+@pytest.mark.parametrize("private", [True, False], ids=["dpfast", "np.histogram"])
+def test_weights(benchmark, data, bins, private):
+    weights = np.random.default_rng(2).random(N)
+
+    def release():
+        return histogram(
+            data, bins=bins, bounds=(0, 100), weights=weights, weight_bounds=(0, 1), epsilon=1.0
+        )[0]
+
+    def rival():
+        return np.histogram(data, bins, (0, 100), weights=weights)[0]
+
+    found = benchmark.pedantic(release if private else rival, rounds=3)
+    assert near(found, np.histogram(data, bins, (0, 100), weights=weights)[0])

@@ -24,13 +24,19 @@ ALL = {
     "sum": lambda x: dp.sum(x, **LOSS),
     "mean": lambda x: dp.mean(x, **LOSS),
     "variance": lambda x: dp.variance(x, **LOSS),
+    "std": lambda x: dp.std(x, **LOSS),
+    "count_nonzero": lambda x: dp.count_nonzero(x, epsilon=1.0, neighbors="replace"),
+    "percentile": lambda x: dp.percentile(x, 90, **LOSS),
     "histogram": lambda x: dp.histogram(x, bins=100, **LOSS)[0],
 }
 EACH = {
     "laplace": lambda x: dp.noise.laplace(1.0, len(x)),
     "response": lambda x: dp.response.binary(x > 50, epsilon=1.0),
 }
-EXACT = {"median": np.median, "sum": np.sum, "mean": np.mean, "variance": np.var}
+EXACT = {
+    **{"median": np.median, "sum": np.sum, "mean": np.mean, "variance": np.var, "std": np.std},
+    **{"count_nonzero": np.count_nonzero, "percentile": lambda x: np.percentile(x, 90)},
+}
 
 
 @pytest.fixture(scope="module")

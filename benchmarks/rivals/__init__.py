@@ -3,9 +3,9 @@
 A module has `NAME`, `DISTRIBUTION` (what `pip install` takes), `median(data, bounds, epsilon)`,
 `laplace(scale, size)` and perhaps `gaussian(scale, size)`, `accurate_median`,
 `noisy_max(scores, sensitivity, epsilon)` and `permute_and_flip` with the same arguments, `sum`,
-`mean`, `variance` and `histogram` (of 100 bins) with those of `median`, and
-`response(bits, epsilon)`. Importing it needs the library; `load` turns its absence into None so
-that a case can be skipped by name.
+`mean`, `variance`, `std`, `count_nonzero`, `percentile` (the 90th) and `histogram` (of 100 bins)
+with those of `median`, and `response(bits, epsilon)`. Importing it needs the library; `load` turns
+its absence into None so that a case can be skipped by name.
 """
 
 import importlib

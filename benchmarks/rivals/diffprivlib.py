@@ -33,6 +33,18 @@ def variance(data, bounds, epsilon):
     return tools.var(data, epsilon=epsilon, bounds=bounds)
 
 
+def std(data, bounds, epsilon):
+    return tools.std(data, epsilon=epsilon, bounds=bounds)
+
+
+def count_nonzero(data, bounds, epsilon):
+    return tools.count_nonzero(data, epsilon=epsilon)
+
+
+def percentile(data, bounds, epsilon):
+    return tools.percentile(data, 90, epsilon=epsilon, bounds=bounds)
+
+
 def histogram(data, bounds, epsilon):
     return tools.histogram(data, epsilon=epsilon, bins=100, range=bounds)
 
