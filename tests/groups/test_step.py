@@ -24,6 +24,7 @@ from dpfast.groups.sums import Count, Sums
 from dpfast.noise.calibrated_integer import integer_noise
 from dpfast.noise.sensitivity import Sensitivity
 from dpfast.privacy import ZCDP, Approx, Draws, Pure
+from dpfast.rng import InsecureGenerator
 
 from ..statistics.test_replay_totals import lost
 from ..support.pairwise import pairwise
@@ -345,3 +346,17 @@ def test_too_little_noise_is_found(fault, monkeypatch):
             "variance", REP, 2, 1, Pure(1)
         )
     integer_noise.cache_clear()
+
+
+@pytest.mark.parametrize(("relation", "most", "rows"), [(AR, 2, 3), (REP, 1, 1), (REP, 2, 2)])
+@pytest.mark.parametrize("name", ["sum", "count"])
+def test_error_bars_are_those_of_staircases(name, relation, most, rows):
+    """Of many empty groups: about a twentieth beyond the bar, and far more beyond half of it."""
+    statistic = STATISTICS[name]((-1.0, 2.0))
+    statistic = replace(statistic, step=Step(relation, most, rows), loss=Pure(12))
+    if name == "count" and rows == 1:
+        return  # whose staircase is discrete Laplace noise
+    assert statistic.noise.distribution == "staircase"
+    found = np.abs(statistic.finish(statistic.room(20_000)[:-1], InsecureGenerator(8)))
+    assert np.mean(found > statistic.error) <= 0.05 + 0.008
+    assert np.mean(found >= statistic.error / 2) > 0.05
