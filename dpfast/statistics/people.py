@@ -1,4 +1,4 @@
-"""A loss of people: a mechanism of rows on at most k rows of each person, by group privacy.
+"""A loss of people: a mechanism on at most k rows of each person, by group privacy or at once.
 
 *What is released.* Of each person at most k rows are kept: of those that `where` keeps and that
 have an id, which of more is a uniform choice by a fresh secret key (`sources.bounding`). Then the
@@ -82,7 +82,7 @@ class People(Generic[Value]):
     Parameters
     ----------
     inner : Mechanism
-        Under "add-remove", for a row's part of the loss.
+        Under "add-remove", for a row's part of the loss, or for all rows of a person.
     neighbors : {"add-remove", "replace"}
         Of people.
     max_rows : int

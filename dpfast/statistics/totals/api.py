@@ -253,9 +253,10 @@ def sum(
     With `ids` neighbors are datasets that differ in all rows of one person, who comes or goes, or
     is replaced by another. Of each person at most `max_rows` rows count, and which ones is decided
     by a fresh secret key alone. So neighbors are that many rows apart, or twice as many, each of
-    which comes or goes, and noise is for a row's part of the loss (group privacy, Dwork, McSherry,
-    Nissim and Smith, TCC 2006; `dpfast.privacy.group_within`; ``dpfast/statistics/people.py`` has
-    the proof). `n` is private then under both relations.
+    which comes or goes. Noise is for all rows of a person at once, and for half of the loss where a
+    person is replaced; with `weights`, found bounds or `rho` for a row's part of the loss (group
+    privacy, Dwork, McSherry, Nissim and Smith, TCC 2006; `dpfast.privacy.group_within`;
+    ``dpfast/statistics/people.py`` has the proofs). `n` is private then under both relations.
 
     With ``axis=0`` the loss is that of all answers together, for a row may change in all its
     columns. The noise of each is in proportion to its own sensitivity: for `epsilon` and d columns,
