@@ -35,7 +35,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import partial
 from typing import Any, ClassVar
@@ -84,6 +84,7 @@ class Covariance:
     where: NDArray[np.bool_] | None
     cells: tuple[Cells, ...]
     ddof: int
+    rows: int = field(default=1, kw_only=True)  # of a person, that come or go at once
 
     name: ClassVar[str] = "covariance"
 
@@ -168,7 +169,7 @@ class Covariance:
     @property
     def _times(self) -> int:
         """Return by how many rows the sums of neighbors differ, where n is private."""
-        return 2 if self.neighbors == "replace" else 1
+        return (2 if self.neighbors == "replace" else 1) * self.rows
 
     @property
     def _gram(self) -> BoxNoise | None:
@@ -196,7 +197,9 @@ class Covariance:
         products = [self.spans[i] * self.spans[j] for i, j in self.pairs]
         if self.known:
             return box_noise(self.loss, [(n - 1) * product for product in products])
-        return box_noise(self.loss, [1, *(self._times * x for x in [*self.spans, *products])])
+        return box_noise(
+            self.loss, [self.rows, *(self._times * x for x in [*self.spans, *products])]
+        )
 
     def error(self, rows: int | None, confidence: float) -> Expected:
         """Return the error bar of each entry: that of the noise where `n` is public, else a bound.
@@ -347,7 +350,7 @@ def covariance(
             checks.fail("bounds", "a pair for each column", bounds)
         width = len(pairs)
     beside = {"where": where, "ids": ids, "max_rows": max_rows, "budget": budget, "rng": rng}
-    asked = Arguments(bounds, epsilon, delta, rho, neighbors, nan=nan, **beside)
+    asked = Arguments(bounds, epsilon, delta, rho, neighbors, nan=nan, at_once=True, **beside)
     ddof = checks.whole("ddof", ddof)
     amount(asked.loss)
     view = read_rows(data, "bounds", width, asked.relation, where, ids=asked.ids)
@@ -362,5 +365,5 @@ def _made(
     pairs = asked.pairs(width)
     grids = tuple(cells(lo, hi, SQUARES) for lo, hi in pairs)
     rest = asked.relation, asked.policy, asked.loss, where, grids, ddof
-    mechanism = Covariance(pairs, *rest)
+    mechanism = Covariance(pairs, *rest, rows=asked.rows)
     return replace(mechanism, loss=(mechanism._gram or mechanism._noise(2)).loss)

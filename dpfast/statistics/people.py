@@ -26,11 +26,11 @@ Gaussian noise has the deviation k c / sqrt(2 rho). Either is the noise for one 
 the loss. So is the rate of an exponential mechanism in epsilon: k rows change the rank of a
 quantile's utility by D = k max(q, 1 - q).
 
-*All at once.* Counts, sums, means and variances are better calibrated to people themselves: for
-(epsilon, delta), and where noise is a staircase. In the coupling above a person who comes moves an
-exact sum by k times what a row adds, at most, in every coordinate and every norm. So the mechanism
-has noise for the sensitivity of `rows` = k rows at once, and its loss is that of one person: one
-step, or two if a person is replaced.
+*All at once.* Counts, sums, means, variances and covariances are better calibrated to people
+themselves: for (epsilon, delta), and where noise is a staircase. In the coupling above a person who
+comes moves an exact sum by k times what a row adds, at most, in every coordinate and every norm. So
+the mechanism has noise for the sensitivity of `rows` = k rows at once, and its loss is that of one
+person: one step, or two if a person is replaced.
 """
 
 from __future__ import annotations

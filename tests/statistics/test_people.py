@@ -396,6 +396,15 @@ def test_ids_that_are_more_or_fewer(tmp_path):
 
 # ---- All rows of a person at once. ----
 
+
+def pair_of(data, *, bounds, **kw):
+    """The covariance of a column with itself, of a table or of an array."""
+    if isinstance(data, dict):
+        two = {name: column for name, column in data.items() if name != "w"}
+        return dp.covariance({**two, "y": data["x"]}, bounds=[bounds, bounds], **kw)
+    return dp.covariance(np.stack([data, data], axis=1), bounds=[bounds, bounds], **kw)
+
+
 SEVERAL = {
     "count": (dp.count, {}),
     "count nonzero": (dp.count_nonzero, {}),
@@ -403,11 +412,16 @@ SEVERAL = {
     "mean": (dp.mean, BOUNDS),
     "variance": (dp.variance, BOUNDS),
     "std": (dp.std, BOUNDS),
+    "covariance": (pair_of, BOUNDS),
+    "weighted sum": (dp.sum, {**BOUNDS, "weights": "w", "weight_bounds": (-1, 2)}),
+    "weighted mean": (dp.mean, {**BOUNDS, "weights": "w", "weight_bounds": (0, 2)}),
 }
+#: Those of arrays of one column or of several.
+PLAIN = [name for name in SEVERAL if name != "covariance" and "weighted" not in name]
 
 
 @pytest.mark.parametrize("relation", RELATIONS)
-@pytest.mark.parametrize("name", SEVERAL)
+@pytest.mark.parametrize("name", PLAIN)
 @pytest.mark.parametrize("wide", [False, True])
 def test_a_staircase_is_for_all_rows_of_a_person(name, relation, wide):
     """Its deviation is that for one row k times as large, and not that of an epsilon of 1 / k."""
@@ -438,6 +452,8 @@ def test_a_person_moves_integers_by_no_more_than_their_noise_is_for(name, monkey
     monkeypatch.setattr(BoxNoise, "add", lambda s, values, g: seen.append((s, values)) or values)
     for high in (0.0, 40.0, 100.0):
         rows = {"id": np.repeat([1, 2, 3], 3), "x": np.array([1.0, 50, 99] * 2 + [high] * 3)}
+        if "weights" in more:
+            rows["w"] = np.array([0.5, 1, 2] * 2 + [2.0] * 3)
         less = {name: column[:6] for name, column in rows.items()}
         for epsilon in (1, 12):
             seen.clear()
@@ -447,7 +463,7 @@ def test_a_person_moves_integers_by_no_more_than_their_noise_is_for(name, monkey
             moved = [abs(x - y) for x, y in zip(a, b, strict=True)]
             if isinstance(noise, BoxNoise):
                 assert all(m <= most for m, most in zip(moved, noise.sensitivities, strict=True))
-                assert moved[0] == k  # the number of rows
+                assert "weighted" in name or moved[0] == k  # the number of rows
             elif noise.distribution == "staircase":
                 assert sum(-(-(m >> noise.shift) // noise.stairs.step) for m in moved) <= 1
             else:

@@ -254,8 +254,8 @@ def sum(
     is replaced by another. Of each person at most `max_rows` rows count, and which ones is decided
     by a fresh secret key alone. So neighbors are that many rows apart, or twice as many, each of
     which comes or goes. Noise is for all rows of a person at once, and for half of the loss where a
-    person is replaced; with `weights`, found bounds or `rho` for a row's part of the loss (group
-    privacy, Dwork, McSherry, Nissim and Smith, TCC 2006; `dpfast.privacy.group_within`;
+    person is replaced; with found bounds or `rho` for a row's part of the loss (group privacy,
+    Dwork, McSherry, Nissim and Smith, TCC 2006; `dpfast.privacy.group_within`;
     ``dpfast/statistics/people.py`` has the proofs). `n` is private then under both relations.
 
     With ``axis=0`` the loss is that of all answers together, for a row may change in all its
@@ -349,8 +349,7 @@ def sum(
     """
     loss = epsilon, delta, rho
     beside = {"where": where, "ids": ids, "max_rows": max_rows, "budget": budget, "rng": rng}
-    beside["at_once"] = weights is None
-    asked = Arguments(bounds, *loss, neighbors, axis, nan=nan, **beside)
+    asked = Arguments(bounds, *loss, neighbors, axis, nan=nan, at_once=True, **beside)
     view, mechanism = _made(Sum, data, asked, weights=weights, weight_bounds=weight_bounds)
     return asked.release(view, mechanism)
 
@@ -437,8 +436,7 @@ def mean(
     """
     loss = epsilon, delta, rho
     beside = {"where": where, "ids": ids, "max_rows": max_rows, "budget": budget, "rng": rng}
-    beside["at_once"] = weights is None
-    asked = Arguments(bounds, *loss, neighbors, axis, nan=nan, **beside)
+    asked = Arguments(bounds, *loss, neighbors, axis, nan=nan, at_once=True, **beside)
     view, mechanism = _made(Mean, data, asked, weights=weights, weight_bounds=weight_bounds)
     return asked.release(view, mechanism)
 
@@ -663,7 +661,7 @@ def _of(
         grids = tuple(cells(lo, hi, SQUARES) for lo, hi in bounds)
         rest = view.where, grids, view.weights, not view.each
         weighted: Mechanism[float | Floats] = WEIGHTED[kind](
-            bounds, relation, policy, loss, *rest
+            bounds, relation, policy, loss, *rest, rows=asked.rows
         ).charged()
         return weighted
     known = relation == "replace" and asked.where is None

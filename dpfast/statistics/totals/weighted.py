@@ -18,7 +18,7 @@ All of these are one release (`noise.box`): a row may change all at once.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import ClassVar, Self
 
@@ -51,6 +51,7 @@ class _Weighted(ABC):
     cells: tuple[Cells, ...]
     beside: Column | None
     single: bool
+    rows: int = field(default=1, kw_only=True)  # of a person, that come or go at once
 
     def reduce(self, source: RowSource) -> list[Moments]:
         return weighted_moments(source, self.beside, self.bounds, self.cells, self.nan, self.where)
@@ -77,7 +78,7 @@ class WeightedSum(_Weighted):
     @property
     def sensitivities(self) -> list[int]:
         """Return the sensitivities in products of cells."""
-        return [self._sensitivity(column) for column in self.cells[:-1]]
+        return [self.rows * self._sensitivity(column) for column in self.cells[:-1]]
 
     def _sensitivity(self, column: Cells) -> int:
         weights = self.cells[-1]
@@ -132,7 +133,8 @@ class WeightedMean(_Weighted):
         times = 2 if self.neighbors == "replace" else 1
         known = self.neighbors == "replace" and self.where is None
         total = weights.span if known else weights.last
-        return [total] * self.totals + [times * weights.last * column.span for column in columns]
+        each = [times * weights.last * column.span for column in columns]
+        return [self.rows * size for size in ([total] * self.totals + each)]
 
     def finish(self, summary: list[Moments], generator: Generator) -> float | NDArray[np.float64]:
         *columns, weights = self.cells
