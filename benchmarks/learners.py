@@ -386,16 +386,18 @@ def timed(function: Callable[..., Any], data: tuple[Any, ...], calls: int) -> fl
     return best
 
 
+def errors(case: Case, side: Callable[..., Any], runs: int) -> np.ndarray:
+    """The errors of some fits of one side."""
+    return np.array([case.error(side(*case.small), *case.small) for _ in range(runs)])
+
+
 def compared(case: Case, runs: int) -> tuple[str, bool]:
     """A line of the table, and whether both targets were met."""
     ours, theirs = timed(case.ours, case.large, 3), timed(case.theirs, case.large, 2)
-    errors = [
-        np.array([case.error(side(*case.small), *case.small) for _ in range(runs)])
-        for side in (case.ours, case.theirs)
-    ]
+    found = [errors(case, side, runs) for side in (case.ours, case.theirs)]
     (mine, other), (a, b) = (
-        [e.mean() for e in errors],
-        [e.std(ddof=1) / np.sqrt(runs) for e in errors],
+        [e.mean() for e in found],
+        [e.std(ddof=1) / np.sqrt(runs) for e in found],
     )
     good = theirs >= FASTER * ours and mine <= other + SPREAD * float(np.hypot(a, b))
     return (

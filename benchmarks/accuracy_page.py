@@ -1,0 +1,330 @@
+"""What the rows of `docs/figures/accuracy.json` say: verdicts, heat maps, tables, sentences.
+
+A ratio is that of an error of dpfast to the least of those of the rivals in a cell. It is worse if
+it is above `TOLERATED` by more than `SPREAD` standard errors. An error below `NONE` (of a unit, or
+of a rank) counts as that much, for noise may lie at a hair's breadth from what it was added to.
+"""
+
+import math
+import re
+from pathlib import Path
+from typing import NamedTuple
+
+ROOT = Path(__file__).parent.parent
+#: What has blocks that are made from the rows, between marks such as `<!-- worst -->`.
+PAGES = ROOT / "README.md", ROOT / "docs" / "guide" / "accuracy.md"
+TOLERATED, SPREAD = 1.1, 2.0
+NONE = {"absolute": 1e-6, "rank": 0.05}
+RARE = 10
+#: Where the figure and its standard error are in a list of the file.
+STATISTICS = {"mean": slice(0, 2), "median": slice(2, 4)}
+KINDS = [(measure, statistic) for measure in NONE for statistic in STATISTICS]
+GROUPS = {
+    "quantile tight": "a quantile",
+    "quantile wide": "a quantile, bounds 10,000 times too wide",
+    "lattice": "a quantile on a public lattice",
+    "quantiles": "3, 9 or 29 quantiles",
+    "sum": "sums",
+    "mean": "means",
+    "variance": "variances",
+    "count": "counts",
+    "histogram": "histograms",
+    "covariance": "covariances",
+    "auto": "no public bounds",
+    "learners": "learners",
+}
+
+
+class Verdict(NamedTuple):
+    """A ratio to the best rival, its standard error, whether that is worse, and who the best is."""
+
+    ratio: float
+    spread: float
+    worse: bool
+    best: str
+
+
+def verdict(row, measure="absolute", statistic="mean"):
+    """What a row says, or None where no rival was measured, or hardly an error was met."""
+    if row.get("optimum", math.inf) * row["runs"] < RARE:
+        return None
+    part, least = STATISTICS[statistic], NONE[measure]
+    found = {who: errors[part] for who, errors in row.get(measure, {}).items()}
+    others = {who: errors for who, errors in found.items() if not who.startswith("dpfast")}
+    if not others:
+        return None
+    best = min(others, key=lambda who: others[who][0])
+    (mine, a), (other, b) = found["dpfast"], others[best]
+    mine, other = max(mine, least), max(other, least)
+    worse = mine - TOLERATED * other > SPREAD * math.hypot(a, TOLERATED * b)
+    return Verdict(mine / other, mine / other * math.hypot(a / mine, b / other), worse, best)
+
+
+def group(row):
+    return " ".join([row["group"], *([row["bounds"]] if row["group"] == "quantile" else [])])
+
+
+def typical(ratios):
+    return math.exp(sum(map(math.log, ratios)) / len(ratios))
+
+
+def number(x):
+    return f"{x:.3g}" if 0.01 <= x < 1000 else f"{x:.2g}"
+
+
+def table(head, lines):
+    marks = ["---", *["---:"] * (len(head) - 1)]
+    return "\n".join("| " + " | ".join(map(str, line)) + " |" for line in (head, marks, *lines))
+
+
+def shares(rows):
+    """For each group: how many cells, in what part of them dpfast is not worse, and the ratio."""
+    lines = []
+    for key, title in GROUPS.items():
+        own = [row for row in rows if group(row) == key and verdict(row)]
+        cells = []
+        for kind in KINDS:
+            found = [v for row in own if (v := verdict(row, *kind))]
+            good = sum(not v.worse for v in found)
+            cells.append(f"{math.floor(100 * good / len(found))} %" if found else "")
+        if own:
+            ratio = number(typical([verdict(row).ratio for row in own]))
+            lines.append([title, len(own), *cells, ratio])
+    head = ["", "cells", "mean error", "median error", "mean rank error", "median rank error"]
+    return table([*head, "typical ratio"], lines)
+
+
+def rival_names(result):
+    """The rivals with their versions, of all sessions that rows are of."""
+    used = {row["session"] for row in result["rows"]}
+    names = [v for i in sorted(used) for v in result["sessions"][i]["versions"]]
+    return [v for v in dict.fromkeys(names) if not v.startswith(("Python", "NumPy"))]
+
+
+def summary(result):
+    """How much was measured, of whom."""
+    rows = [row for row in result["rows"] if verdict(row)]
+    names = rival_names(result)
+    least = min(row["runs"] for row in rows)
+    return (
+        f"{len(rows):,} cells (a statistic, a column, its bounds, rows, epsilon, relation) beside\n"
+        f"{', '.join(names[:-1])} and {names[-1]}, at least {least} runs on either side."
+    )
+
+
+def label(row, *left_out):
+    """What a row is of, in words."""
+    words = {k: v for k, v in row.items() if k in FACTS and k not in left_out}
+    if "case" in row:
+        return row["case"]
+    return ", ".join(v if isinstance(v, str) else f"{k} = {v:,}" for k, v in words.items())
+
+
+FACTS = ("group", "column", "statistic", "bounds", "n", "m", "q", "epsilon", "neighbors")
+
+
+def worse(rows):
+    """All that is worse, the worst first: verdict, row, kind of error."""
+    found = [(v, row, kind) for row in rows for kind in KINDS if (v := verdict(row, *kind))]
+    return sorted((each for each in found if each[0].worse), key=lambda each: -each[0].ratio)
+
+
+def shown(found):
+    for v, row, (measure, statistic) in found:
+        ratio = f"{number(v.ratio)} ± {v.spread:.1g}"
+        yield [label(row), f"{statistic} {'rank ' * (measure == 'rank')}error", ratio, v.best]
+
+
+def beside_optimum(rows):
+    """Mean errors over the least that noise of one shape can have."""
+    lines = []
+    for key, title in GROUPS.items():
+        own = [row for row in rows if group(row) == key and "optimum" in row and verdict(row)]
+        if own:
+            ours = [row["absolute"]["dpfast"][0] / row["optimum"] for row in own]
+            theirs = [x / verdict(row).ratio for x, row in zip(ours, own, strict=True)]
+            cells = typical(ours), min(ours), max(ours), typical(theirs)
+            lines.append([title, len(own), *map(number, cells)])
+    return table(["", "cells", "dpfast", "least", "largest", "best rival"], lines)
+
+
+def without_bounds(rows):
+    """Mean errors over those of dpfast with tight public bounds."""
+    lines = []
+    for statistic in dict.fromkeys(row["statistic"] for row in rows if row["group"] == "auto"):
+        for epsilon in sorted({row["epsilon"] for row in rows if row["group"] == "auto"}):
+            cells = []
+            for who in ("dpfast", "PyDP", "dpfast, bounds 1e6 too wide"):
+                ratios = [
+                    max(row["absolute"][who][0], NONE["absolute"])
+                    / max(row["absolute"]["dpfast, tight bounds"][0], NONE["absolute"])
+                    for row in rows
+                    if row.get("statistic") == statistic
+                    and row["epsilon"] == epsilon
+                    and who in row["absolute"]
+                ]
+                cells.append(f"{number(typical(ratios))} ({number(max(ratios))})" if ratios else "")
+            lines.append([f"{statistic}, epsilon = {epsilon}", *cells])
+    return table(["", 'dpfast, `bounds="auto"`', "PyDP", "dpfast, public, 1e6 too wide"], lines)
+
+
+def learned(rows):
+    lines = []
+    for row in rows:
+        if row["group"] == "learners":
+            (mine, a), (other, b) = (row["absolute"][who][:2] for who in ("dpfast", "diffprivlib"))
+            pairs = (mine, a), (other, b)
+            errors = [f"{value:.4g} ± {error:.1g}" for value, error in pairs]
+            lines.append([row["case"], *errors, number(mine / other), row["what"]])
+    head = ["learner", "dpfast", "diffprivlib", "ratio", "of what"]
+    return table(head, lines)
+
+
+def left_out(rows):
+    counts = {}
+    for row in rows:
+        for who, why in row.get("left out", {}).items():
+            counts[who, why] = counts.get((who, why), 0) + 1
+    lines = [f"- {who}, in {count} cells: {why}" for (who, why), count in counts.items()]
+    return "\n".join(lines or ["- nothing"])
+
+
+def sessions(result):
+    lines = []
+    for i in sorted({row["session"] for row in result["rows"]}):
+        own = result["sessions"][i]
+        count = sum(row["session"] == i for row in result["rows"])
+        facts = own["date"], f"commit {own['commit']}", own["machine"], *own["versions"]
+        words = f"- {count} rows: {', '.join(facts)}, seed {own['seed']}"
+        lines.append(f"{words}, `{own['command']}`")
+    return "\n".join(lines)
+
+
+def worst(result, most=30):
+    rows = result["rows"]
+    red = worse(rows)
+    cells, every = {id(row) for _, row, _ in red}, [row for row in rows if verdict(row)]
+    lines = table(["cell", "by", "ratio", "best"], shown(red[:most]))
+    return f"{len(cells):,} of {len(every):,} cells; the worst are\n\n{lines}"
+
+
+def pictures(result):
+    names = figures_of(result)
+    return "\n\n".join(f"![{FIGURES[name][0]}](../figures/{name}.png)" for name in names)
+
+
+def front(result):
+    name = figures_of(result)[0]
+    picture = f"![{FIGURES[name][0]}](docs/figures/{name}.png)"
+    return f"{picture}\n\n{shares(result['rows'])}\n\n{summary(result)}"
+
+
+BLOCKS = {
+    "accuracy": front,
+    "summary": summary,
+    "shares": lambda result: shares(result["rows"]),
+    "pictures": pictures,
+    "worst": worst,
+    "optimum": lambda result: beside_optimum(result["rows"]),
+    "bounds": lambda result: without_bounds(result["rows"]),
+    "learners": lambda result: learned(result["rows"]),
+    "left out": lambda result: left_out(result["rows"]),
+    "sessions": sessions,
+}
+MARKS = re.compile(rf"(<!-- ({'|'.join(BLOCKS)}) -->\n).*?(<!-- /\2 -->)", re.S)
+
+
+def made(text, result):
+    """A page with all its blocks made anew."""
+    return MARKS.sub(lambda m: f"{m[1]}{BLOCKS[m[2]](result)}\n{m[3]}", text)
+
+
+#: Panels: title, which rows, kind of error, what goes down and what across.
+SIMPLE = ("sum", "mean", "variance", "count", "histogram", "covariance", "auto")
+FIGURES = {
+    "accuracy": (
+        "Errors of a quantile over those of the best rival",
+        [
+            (f"{relation}: mean {words}", ("quantile", "lattice"), relation, measure)
+            for relation in ("add-remove", "replace")
+            for measure, words in (("absolute", "absolute error"), ("rank", "rank error"))
+        ],
+    ),
+    "accuracy-more": (
+        "Errors of other statistics over those of the best rival",
+        [
+            (f"{relation}: mean absolute error", groups, relation, "absolute")
+            for groups in (SIMPLE, ("quantiles",))
+            for relation in ("add-remove", "replace")
+        ],
+    ),
+}
+
+
+def panel_rows(rows, panel):
+    _, groups, relation, _ = panel
+    return [r for r in rows if r["group"] in groups and r["neighbors"] == relation and verdict(r)]
+
+
+def figures_of(result):
+    """The figures that there are rows for."""
+    return [
+        name
+        for name, (_, panels) in FIGURES.items()
+        if any(panel_rows(result["rows"], panel) for panel in panels)
+    ]
+
+
+def colour(v):
+    import matplotlib as mpl
+
+    if v.worse:
+        return mpl.colormaps["Reds"](0.35 + 0.65 * min(1.0, math.log2(v.ratio) / 3))
+    return mpl.colormaps["Greens"](0.8 * min(1.0, max(0.0, -math.log2(v.ratio)) / 3))
+
+
+def heat(axis, rows, panel):
+    """One square a cell."""
+    import numpy as np
+
+    title, _, _, measure = panel
+    down = list(dict.fromkeys(label(row, "q", "epsilon", "neighbors") for row in rows))
+    across = sorted({(row.get("q", 0), row["epsilon"]) for row in rows})
+    image = np.full((len(down), len(across), 4), (0.85, 0.85, 0.85, 1))
+    for row in rows:
+        if v := verdict(row, measure):
+            at = down.index(label(row, "q", "epsilon", "neighbors"))
+            image[at, across.index((row.get("q", 0), row["epsilon"]))] = colour(v)
+    axis.imshow(image, aspect="auto")
+    axis.set_yticks(range(len(down)), down, fontsize=6)
+    words = [f"{q:g}: {e:g}" if q else f"{e:g}" for q, e in across]
+    axis.set_xticks(range(len(across)), words, rotation=90, fontsize=6)
+    axis.set_title(title, fontsize=9)
+    axis.set_xlabel("q: epsilon" if across[0][0] else "epsilon", fontsize=7)
+
+
+def draw(result, folder):
+    import matplotlib
+
+    matplotlib.use("Agg")
+    import matplotlib.pyplot as plt
+
+    for name in figures_of(result):
+        parts = [(panel_rows(result["rows"], panel), panel) for panel in FIGURES[name][1]]
+        parts = [(rows, panel) for rows, panel in parts if rows]
+        high = (len(parts) + 1) // 2
+        size = {"figsize": (12, 5 * high), "layout": "constrained"}
+        figure, axes = plt.subplots(high, 2, squeeze=False, **size)
+        for axis in axes.flat[len(parts) :]:
+            axis.set_axis_off()
+        for axis, (rows, panel) in zip(axes.flat, parts, strict=False):
+            heat(axis, rows, panel)
+        figure.savefig(folder / f"{name}.png", dpi=100)
+        plt.close(figure)
+
+
+def make(result):
+    """Draw the figures, and write what the pages say of the rows."""
+    draw(result, ROOT / "docs" / "figures")
+    for page in PAGES:
+        page.write_text(made(page.read_text(encoding="utf-8"), result), encoding="utf-8")

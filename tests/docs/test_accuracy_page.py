@@ -1,0 +1,83 @@
+"""The page on accuracy and the README say what was measured, and can be measured again."""
+
+import json
+import re
+
+import pytest
+
+from ..support.pages import FIGURES, figures, program
+
+page = program("accuracy_page")
+KEPT = figures("accuracy")
+
+
+@pytest.mark.parametrize("path", page.PAGES, ids=lambda path: path.name)
+def test_the_blocks_are_made_from_the_figures(path):
+    text = path.read_text(encoding="utf-8")
+    assert re.search(page.MARKS, text)
+    assert page.made(text, KEPT) == text
+    other = json.loads(json.dumps(KEPT))
+    for row in other["rows"]:
+        row["absolute"]["dpfast"][0] *= 3  # a planted fault
+    assert page.made(text, other) != text
+
+
+def test_the_figures_that_are_shown_are_there():
+    for name in page.figures_of(KEPT):
+        assert (FIGURES / f"{name}.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_both_sides_have_equal_runs_and_every_row_its_session():
+    for row in KEPT["rows"]:
+        assert row["runs"] >= 200 and row["absolute"]["dpfast"][1] >= 0
+        assert 0 <= row["session"] < len(KEPT["sessions"])
+
+
+def row(mine, other, error=0.01, **more):
+    """A row with a mean error on each side, and with medians of 0."""
+    sides = {"dpfast": [mine, error, 0, 0], "dpfast, other": [0, 0, 0, 0]}
+    found = sides | {"A": [other, error, 0, 0], "B": [9, error, 0, 0]}
+    return {"group": "sum", "runs": 200, "absolute": found, **more}
+
+
+def test_worse_is_above_the_limit_by_two_standard_errors():
+    assert page.verdict(row(1.2, 1)).worse and page.verdict(row(1.2, 1)).best == "A"
+    assert not page.verdict(row(1.12, 1)).worse  # within what chance does
+    assert not page.verdict(row(1.2, 1, error=0.1)).worse
+    assert page.verdict(row(0.5, 1)).ratio == 0.5
+    assert page.verdict(row(1, 1), "absolute", "median").ratio == 1  # none on either side
+    assert page.verdict(row(1, 1), "rank") is None
+    assert page.verdict(row(1, 1, optimum=1e-4)) is None
+    assert [found[0].ratio for found in page.worse([row(1.2, 1), row(3, 1), row(1, 1)])] == [3, 1.2]
+
+
+@pytest.mark.full
+def test_it_can_be_measured_again(tmp_path):
+    accuracy = program("accuracy")
+    out = tmp_path / "accuracy.json"
+    cells = ["mean ages*n=51 epsilon=1 replace", "quantile ages tight n=51 epsilon=1 q=0.5 replace"]
+    once = ["--seconds", "0", "--out", str(out)]
+    accuracy.main(["--cells", cells[0], *once])
+    first = json.loads(out.read_text(encoding="utf-8"))
+    accuracy.main(["--cells", *cells, *once])
+    found = json.loads(out.read_text(encoding="utf-8"))
+    assert found["rows"][1] == first["rows"][0] | {"session": 0}  # it was kept, in its place
+    assert [row["group"] for row in found["rows"]] == ["quantile", "mean"]
+    mean = found["rows"][1]
+    assert mean["runs"] == 200 and mean["optimum"] == pytest.approx(2.258, rel=1e-3)
+    assert 0.6 < mean["absolute"]["dpfast"][0] / mean["optimum"] < 1.6  # 8 standard errors
+
+
+def test_a_rank_error_is_the_distance_from_the_ranks_of_the_answer():
+    """By definition, on rows with ties, and for answers at rows and between them."""
+    accuracy = program("accuracy")
+    rows = accuracy.np.array([1, 2, 2, 2, 3, 5, 5, 7, 8, 8, 9], float)
+    cell = {"group": "quantile", "n": 11, "q": 0.5}
+    answers = accuracy.np.array([0, 1, 2, 2.5, 3, 4, 5, 6, 7, 8.5, 10])
+    (absolute, ranks) = accuracy.errors_of(cell, rows)(answers)
+    assert absolute.tolist() == [abs(a - 5) for a in answers]
+    expected = []
+    for a in answers:
+        own = [i for i, x in enumerate(rows) if x == a] or [sum(rows < a) - 0.5]
+        expected.append(min(abs(i - 5) for i in own))
+    assert ranks.tolist() == expected
