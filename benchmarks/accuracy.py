@@ -74,6 +74,10 @@ ORDERS = (
 )
 MANY = {"epsilon": (0.1, 1, 10), "neighbors": RELATIONS}
 TWO = ("ages", "salaries")
+LEARNERS = (
+    *("k-means", "digits", "pca", "least-squares", "trees"),
+    *("bayes", "adult", "small", "scaling"),
+)
 #: The cells of a group are all combinations of each of its lists.
 WORK = {
     "quantile": [
@@ -94,26 +98,13 @@ WORK = {
         {"column": ("adult",), "bounds": ("tight",), **NUMBERS, "neighbors": ("replace",)}
     ],
     "auto": [
-        {"column": COLUMNS, "statistic": ("sum", "mean", "variance", "quantile")}
-        | {"n": (1001, 30_001), "epsilon": (0.1, 1, 10), "neighbors": RELATIONS}
+        {"column": (*TWO, "delays"), "statistic": ("sum", "mean", "variance", "quantile")}
+        | {"n": (1001, 4001), **MANY}
     ],
-    "learners": [
-        {
-            "learner": (
-                "k-means",
-                "digits",
-                "pca",
-                "least-squares",
-                "trees",
-                "bayes",
-                "adult",
-                "small",
-                "scaling",
-            ),
-            "epsilon": (0.5, 2),
-        }
-    ],
+    "learners": [{"learner": LEARNERS, "epsilon": (0.5, 2)}],
 }
+#: Whether quantiles take a lattice.
+SNAPS = "granularity" in inspect.signature(dp.quantile).parameters
 #: What makes a cell, among all that a row says.
 FACTS = {"group"}.union(*itertools.chain(*WORK.values()))
 #: Below this a product of rows and epsilon tells nothing, and is no target.
@@ -263,10 +254,7 @@ def bounds_of(cell):
 def ways(cell, rows, rng, left_out):
     """All ways to draw an answer for a sample, by name."""
     bounds, (tight, step) = bounds_of(cell), KNOWN[cell["column"]]
-    lattice = (
-        cell["group"] == "lattice" and "granularity" in inspect.signature(dp.quantile).parameters
-    )
-    more = {"granularity": step} if lattice else {}
+    more = {"granularity": step} if cell["group"] == "lattice" and SNAPS else {}
     rows = rows > THRESHOLD if cell["group"] == "count" else rows
     found = {"dpfast": released(cell, rows, bounds or "auto", rng, **more)}
     if bounds is None:
@@ -346,11 +334,12 @@ def measured(cell, seconds):
     count = SAMPLES if cell["n"] < LARGE else 1
     samples = [sample(cell["column"], cell["n"], i) for i in range(count)]
     each = [(ways(cell, rows, rng, left_out), errors_of(cell, rows)) for rows in samples]
+    common = set.intersection(*(set(draws) for draws, _ in each))
     found, runs, start = [{}, {}], 0, time.perf_counter()
     while runs < MOST and (runs == 0 or time.perf_counter() - start < seconds):
         for i, (draws, errors) in enumerate(each):
-            for who, draw in draws.items():
-                answers = np.array([draw() for _ in range(BATCH // count)], float)
+            for who in sorted(common, key=list(draws).index):
+                answers = np.array([draws[who]() for _ in range(BATCH // count)], float)
                 for kept, new in zip(found, errors(answers), strict=False):
                     parts = kept.setdefault(who, [np.empty(0)] * count)
                     parts[i] = np.append(parts[i], new)
@@ -442,7 +431,11 @@ def measure(chosen, path, minutes, seconds, command, again=False):
             print("stopped: the same command goes on from here", file=sys.stderr)
             break
         start = time.perf_counter()
-        rows = list(fitted(values)) if "learner" in values else [measured(values, seconds)]
+        try:
+            rows = list(fitted(values)) if "learner" in values else [measured(values, seconds)]
+        except Exception as failure:
+            print(f"{cell}: not measured, {failure!r}", flush=True)
+            continue
         put(cell, rows, own, path)
         print(f"{cell}: {time.perf_counter() - start:.1f} s", flush=True)
 

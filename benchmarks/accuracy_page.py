@@ -15,7 +15,8 @@ ROOT = Path(__file__).parent.parent
 PAGES = ROOT / "README.md", ROOT / "docs" / "guide" / "accuracy.md"
 TOLERATED, SPREAD = 1.1, 2.0
 NONE = {"absolute": 1e-6, "rank": 0.05}
-RARE = 10
+#: Integers in an answer, which may all be right: no verdict where so few errors are expected.
+INTEGERS, RARE = {"count": 1, "histogram": 100}, 10
 #: Where the figure and its standard error are in a list of the file.
 STATISTICS = {"mean": slice(0, 2), "median": slice(2, 4)}
 KINDS = [(measure, statistic) for measure in NONE for statistic in STATISTICS]
@@ -46,7 +47,8 @@ class Verdict(NamedTuple):
 
 def verdict(row, measure="absolute", statistic="mean"):
     """What a row says, or None where no rival was measured, or hardly an error was met."""
-    if row.get("optimum", math.inf) * row["runs"] < RARE:
+    each = INTEGERS.get(row["group"], math.inf)
+    if row.get("optimum", math.inf) * row["runs"] * each < RARE:
         return None
     part, least = STATISTICS[statistic], NONE[measure]
     found = {who: errors[part] for who, errors in row.get(measure, {}).items()}
@@ -94,21 +96,14 @@ def shares(rows):
     return table([*head, "typical ratio"], lines)
 
 
-def rival_names(result):
-    """The rivals with their versions, of all sessions that rows are of."""
-    used = {row["session"] for row in result["rows"]}
-    names = [v for i in sorted(used) for v in result["sessions"][i]["versions"]]
-    return [v for v in dict.fromkeys(names) if not v.startswith(("Python", "NumPy"))]
-
-
 def summary(result):
     """How much was measured, of whom."""
     rows = [row for row in result["rows"] if verdict(row)]
-    names = rival_names(result)
-    least = min(row["runs"] for row in rows)
+    least, used = min(row["runs"] for row in rows), sorted({row["session"] for row in rows})
+    names = dict.fromkeys(v for i in used for v in result["sessions"][i]["versions"][2:])
     return (
         f"{len(rows):,} cells (a statistic, a column, its bounds, rows, epsilon, relation) beside\n"
-        f"{', '.join(names[:-1])} and {names[-1]}, at least {least} runs on either side."
+        f"{', '.join(names)}; at least {least} runs on either side."
     )
 
 
@@ -239,23 +234,28 @@ def made(text, result):
     return MARKS.sub(lambda m: f"{m[1]}{BLOCKS[m[2]](result)}\n{m[3]}", text)
 
 
-#: Panels: title, which rows, kind of error, what goes down and what across.
+RELATIONS = ("add-remove", "replace")
+#: Panels of each figure: title, groups, relation and kind of error.
 SIMPLE = ("sum", "mean", "variance", "count", "histogram", "covariance", "auto")
 FIGURES = {
     "accuracy": (
         "Errors of a quantile over those of the best rival",
         [
-            (f"{relation}: mean {words}", ("quantile", "lattice"), relation, measure)
-            for relation in ("add-remove", "replace")
-            for measure, words in (("absolute", "absolute error"), ("rank", "rank error"))
+            (f"{relation}: mean {measure} error", ("quantile", "lattice"), relation, measure)
+            for relation in RELATIONS
+            for measure in NONE
         ],
     ),
     "accuracy-more": (
         "Errors of other statistics over those of the best rival",
         [
-            (f"{relation}: mean absolute error", groups, relation, "absolute")
-            for groups in (SIMPLE, ("quantiles",))
-            for relation in ("add-remove", "replace")
+            (f"{relation}: mean {measure} error", groups, relation, measure)
+            for groups, measure in (
+                (SIMPLE, "absolute"),
+                (("quantiles",), "absolute"),
+                (("quantiles",), "rank"),
+            )
+            for relation in RELATIONS
         ],
     ),
 }

@@ -47,7 +47,7 @@ def test_worse_is_above_the_limit_by_two_standard_errors():
     assert page.verdict(row(0.5, 1)).ratio == 0.5
     assert page.verdict(row(1, 1), "absolute", "median").ratio == 1  # none on either side
     assert page.verdict(row(1, 1), "rank") is None
-    assert page.verdict(row(1, 1, optimum=1e-4)) is None
+    assert page.verdict(row(1, 1, group="count", optimum=1e-4)) is None
     assert [found[0].ratio for found in page.worse([row(1.2, 1), row(3, 1), row(1, 1)])] == [3, 1.2]
 
 
