@@ -41,6 +41,11 @@ if __name__ == "__main__":  # before NumPy is there
     for variable in ("DPFAST_NUM_THREADS", "OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS"):
         os.environ.setdefault(variable, "1")
 
+try:
+    import fcntl
+except ImportError:  # Windows: one process at a time
+    fcntl = None
+
 import numpy as np
 
 import dpfast as dp
@@ -407,10 +412,9 @@ def write(result, path):
 
 def put(cell, rows, own, path):
     """Put the rows of a cell into the file, which other processes may write, too."""
-    import fcntl
-
     with path.with_suffix(".lock").open("w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
+        if fcntl:
+            fcntl.flock(lock, fcntl.LOCK_EX)
         result = read(path)
         sessions = [*result["sessions"], *([] if own in result["sessions"] else [own])]
         kept = [row for row in result["rows"] if cell_of(row) != cell]

@@ -33,6 +33,15 @@ def test_both_sides_have_equal_runs_and_every_row_its_session():
         assert 0 <= row["session"] < len(KEPT["sessions"])
 
 
+def test_what_the_page_says_of_staircases():
+    def ratio(epsilon):
+        sums = [r for r in KEPT["rows"] if r["group"] == "sum" and r["epsilon"] == epsilon]
+        return page.typical([r["absolute"]["dpfast"][0] / r["optimum"] for r in sums])
+
+    assert all(0.95 < ratio(epsilon) < 1.07 for epsilon in (0.01, 0.1, 0.5, 1, 2))
+    assert f"{ratio(10):.1f} times as large at 10" in page.PAGES[1].read_text(encoding="utf-8")
+
+
 def row(mine, other, error=0.01, **more):
     """A row with a mean error on each side, and with medians of 0."""
     sides = {"dpfast": [mine, error, 0, 0], "dpfast, other": [0, 0, 0, 0]}
