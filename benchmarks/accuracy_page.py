@@ -169,7 +169,7 @@ def learned(rows):
         if row["group"] == "learners":
             (mine, a), (other, b) = (row["absolute"][who][:2] for who in ("dpfast", "diffprivlib"))
             pairs = (mine, a), (other, b)
-            errors = [f"{value:.4g} ± {error:.1g}" for value, error in pairs]
+            errors = [f"{value:.4g} ± {round(error, 9):.1g}" for value, error in pairs]
             lines.append([row["case"], *errors, number(mine / other), row["what"]])
     head = ["learner", "dpfast", "diffprivlib", "ratio", "of what"]
     return table(head, lines)
