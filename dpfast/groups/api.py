@@ -556,6 +556,7 @@ class GroupBy:
         *,
         bounds: Bounds,
         nan: NanPolicy = "raise",
+        granularity: Number | None = None,
         epsilon: Number | None = None,
         delta: Number = 0.0,
         rho: Number | None = None,
@@ -570,6 +571,7 @@ class GroupBy:
         column : str
         bounds : (float, float)
         nan : {"raise", "lower", "upper", "drop"} or float
+        granularity : float, Fraction or Decimal, optional
             As in `dpfast.median`.
         epsilon, delta, rho, where, budget, rng
             As in `agg`.
@@ -579,7 +581,7 @@ class GroupBy:
         Answer
             `median`: float64, within the bounds, of an empty group anywhere.
         """
-        own = stat.median(column, bounds=bounds, nan=nan)
+        own = stat.median(column, bounds=bounds, nan=nan, granularity=granularity)
         return self._one("median", own, (epsilon, delta, rho), where, budget, rng)
 
     def quantile(
@@ -589,6 +591,7 @@ class GroupBy:
         *,
         bounds: Bounds,
         nan: NanPolicy = "raise",
+        granularity: Number | None = None,
         epsilon: Number | None = None,
         delta: Number = 0.0,
         rho: Number | None = None,
@@ -604,6 +607,7 @@ class GroupBy:
         q : float or Fraction
         bounds : (float, float)
         nan : {"raise", "lower", "upper", "drop"} or float
+        granularity : float, Fraction or Decimal, optional
             As in `dpfast.quantile`.
         epsilon, delta, rho, where, budget, rng
             As in `agg`.
@@ -613,7 +617,7 @@ class GroupBy:
         Answer
             `quantile`: float64, within the bounds, of an empty group anywhere.
         """
-        own = stat.quantile(column, q, bounds=bounds, nan=nan)
+        own = stat.quantile(column, q, bounds=bounds, nan=nan, granularity=granularity)
         return self._one("quantile", own, (epsilon, delta, rho), where, budget, rng)
 
     def quantiles(
@@ -623,6 +627,7 @@ class GroupBy:
         *,
         bounds: Bounds,
         nan: NanPolicy = "raise",
+        granularity: Number | None = None,
         epsilon: Number | None = None,
         delta: Number = 0.0,
         rho: Number | None = None,
@@ -638,6 +643,7 @@ class GroupBy:
         qs : sequence of float or Fraction
         bounds : (float, float)
         nan : {"raise", "lower", "upper", "drop"} or float
+        granularity : float, Fraction or Decimal, optional
             As in `dpfast.quantiles`.
         epsilon, delta, rho, where, budget, rng
             As in `agg`.
@@ -647,7 +653,7 @@ class GroupBy:
         Answer
             ``quantiles 0.5`` and the like: float64, which ascend with the quantile.
         """
-        own = stat.quantiles(column, qs, bounds=bounds, nan=nan)
+        own = stat.quantiles(column, qs, bounds=bounds, nan=nan, granularity=granularity)
         return self._one("quantiles", own, (epsilon, delta, rho), where, budget, rng)
 
     def percentile(
@@ -657,6 +663,7 @@ class GroupBy:
         *,
         bounds: Bounds,
         nan: NanPolicy = "raise",
+        granularity: Number | None = None,
         epsilon: Number | None = None,
         delta: Number = 0.0,
         rho: Number | None = None,
@@ -672,6 +679,7 @@ class GroupBy:
         q : float or Fraction, or sequence of these
         bounds : (float, float)
         nan : {"raise", "lower", "upper", "drop"} or float
+        granularity : float, Fraction or Decimal, optional
             As in `dpfast.percentile`.
         epsilon, delta, rho, where, budget, rng
             As in `agg`.
@@ -681,7 +689,7 @@ class GroupBy:
         Answer
             `percentile`, or ``percentile 0.5`` and the like, by quantile: float64.
         """
-        own = stat.percentile(column, q, bounds=bounds, nan=nan)
+        own = stat.percentile(column, q, bounds=bounds, nan=nan, granularity=granularity)
         return self._one("percentile", own, (epsilon, delta, rho), where, budget, rng)
 
     def minimum(
@@ -690,6 +698,7 @@ class GroupBy:
         *,
         bounds: Bounds,
         nan: NanPolicy = "raise",
+        granularity: Number | None = None,
         epsilon: Number | None = None,
         delta: Number = 0.0,
         rho: Number | None = None,
@@ -704,6 +713,7 @@ class GroupBy:
         column : str
         bounds : (float, float)
         nan : {"raise", "lower", "upper", "drop"} or float
+        granularity : float, Fraction or Decimal, optional
             As in `dpfast.minimum`.
         epsilon, delta, rho, where, budget, rng
             As in `agg`.
@@ -713,7 +723,7 @@ class GroupBy:
         Answer
             `minimum`: float64, within the bounds.
         """
-        own = stat.minimum(column, bounds=bounds, nan=nan)
+        own = stat.minimum(column, bounds=bounds, nan=nan, granularity=granularity)
         return self._one("minimum", own, (epsilon, delta, rho), where, budget, rng)
 
     def maximum(
@@ -722,6 +732,7 @@ class GroupBy:
         *,
         bounds: Bounds,
         nan: NanPolicy = "raise",
+        granularity: Number | None = None,
         epsilon: Number | None = None,
         delta: Number = 0.0,
         rho: Number | None = None,
@@ -736,6 +747,7 @@ class GroupBy:
         column : str
         bounds : (float, float)
         nan : {"raise", "lower", "upper", "drop"} or float
+        granularity : float, Fraction or Decimal, optional
             As in `dpfast.maximum`.
         epsilon, delta, rho, where, budget, rng
             As in `agg`.
@@ -745,7 +757,7 @@ class GroupBy:
         Answer
             `maximum`: float64, within the bounds.
         """
-        own = stat.maximum(column, bounds=bounds, nan=nan)
+        own = stat.maximum(column, bounds=bounds, nan=nan, granularity=granularity)
         return self._one("maximum", own, (epsilon, delta, rho), where, budget, rng)
 
     def histogram(

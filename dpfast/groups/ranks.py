@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from .._core import checks, nan_policy
 from .._core.threads import each, threads
 from .._kernels import groups as _native
-from ..noise.grid import Base, base
+from ..noise.grid import Base, Lattice, base
 from ..privacy import ZCDP, Approx, Loss, Pure
 from ..privacy.conversions import rho_within
 from ..rng import Generator, branch
@@ -65,6 +65,8 @@ class Quantiles:
         Whether the column is one of integers, by its type.
     times : Asked or Units, optional
         As of `Sums`.
+    lattice : Lattice, optional
+        The candidates, if they are told.
     """
 
     column: str
@@ -77,6 +79,7 @@ class Quantiles:
 
     whole: bool = False
     times: Any = None
+    lattice: Lattice | None = None
 
     kind: ClassVar[Answer | None] = "point"
     per_person: ClassVar[bool] = False
@@ -86,6 +89,9 @@ class Quantiles:
     def cells(self) -> Cells:
         """Return the candidates: whole numbers if rows are, else a fine grid."""
         lo, hi = self.bounds
+        if self.lattice is not None:
+            first, last = self.lattice.first, self.lattice.last
+            return Cells(float(self.lattice.step), first, last - first)
         first, last = math.ceil(lo), math.floor(hi)
         if self.whole and first <= last and last - first <= WIDEST and max(-first, last) <= FAR:
             return Cells(1.0, first, last - first)
@@ -210,7 +216,11 @@ class Quantiles:
         # Sorted as the quantiles are: that is post-processing.
         order = np.argsort(np.argsort([float(q) for q in self.qs], kind="stable"))
         cell = np.sort(found, axis=0)[order].astype(np.int64) + grid.first
-        every = list(np.clip(cell * grid.grid, *self.bounds))
+        if self.lattice is None:
+            every = list(np.clip(cell * grid.grid, *self.bounds))
+        else:  # these are exact
+            step = self.lattice.step
+            every = list(cell * step.numerator / step.denominator)
         if self.times is not None:
             every = list(map(self.times.told, every))
         return dict(zip(self.names(name), every, strict=True))

@@ -21,7 +21,7 @@ from ..statistics.of_times import are_times
 from ..statistics.quantiles.api import _hundredths
 from .counts import Histogram, WeightedHistogram
 from .of_times import Asked, asked
-from .ranks import Quantiles
+from .ranks import WIDEST, Quantiles
 from .sums import Count, Mean, Nonzero, People, Std, Sum, Variance
 from .weighted import WeightedMean, WeightedSum, fitting
 
@@ -191,7 +191,14 @@ def std(column: str, *, bounds: Bounds, ddof: int = 0, nan: NanPolicy = "raise")
     return Std(**_column(column, bounds, nan), ddof=checks.whole("ddof", ddof))
 
 
-def quantile(column: str, q: Number, *, bounds: Bounds, nan: NanPolicy = "raise") -> Quantiles:
+def quantile(
+    column: str,
+    q: Number,
+    *,
+    bounds: Bounds,
+    nan: NanPolicy = "raise",
+    granularity: Number | None = None,
+) -> Quantiles:
     """Draw a quantile of a column in each group; arguments as in `dpfast.quantile`.
 
     Parameters
@@ -200,17 +207,23 @@ def quantile(column: str, q: Number, *, bounds: Bounds, nan: NanPolicy = "raise"
     q : float or Fraction
     bounds : (float, float)
     nan : {"raise", "lower", "upper", "drop"} or float, default "raise"
+    granularity : float, Fraction or Decimal, optional
 
     Returns
     -------
     Quantiles
         For `GroupBy.agg`.
     """
-    return Quantiles(**_column(column, bounds, nan), qs=(checks.quantile(q),))
+    return Quantiles(**_ranked(column, bounds, nan, granularity), qs=(checks.quantile(q),))
 
 
 def quantiles(
-    column: str, qs: Sequence[Number], *, bounds: Bounds, nan: NanPolicy = "raise"
+    column: str,
+    qs: Sequence[Number],
+    *,
+    bounds: Bounds,
+    nan: NanPolicy = "raise",
+    granularity: Number | None = None,
 ) -> Quantiles:
     """Draw several quantiles of a column in each group; arguments as in `dpfast.quantiles`.
 
@@ -221,6 +234,7 @@ def quantiles(
         Each has a column of its own in the answer, and an equal share of the loss.
     bounds : (float, float)
     nan : {"raise", "lower", "upper", "drop"} or float, default "raise"
+    granularity : float, Fraction or Decimal, optional
 
     Returns
     -------
@@ -237,11 +251,16 @@ def quantiles(
     found = tuple(checks.quantile(q, f"qs[{i}]") for i, q in enumerate(listed))
     if len(set(found)) < len(found):
         checks.fail("qs", "different from one another", qs)
-    return Quantiles(**_column(column, bounds, nan), qs=found)
+    return Quantiles(**_ranked(column, bounds, nan, granularity), qs=found)
 
 
 def percentile(
-    column: str, q: Number | Sequence[Number], *, bounds: Bounds, nan: NanPolicy = "raise"
+    column: str,
+    q: Number | Sequence[Number],
+    *,
+    bounds: Bounds,
+    nan: NanPolicy = "raise",
+    granularity: Number | None = None,
 ) -> Quantiles:
     """Draw a percentile of a column in each group, or several: `quantile`, `quantiles` of q/100.
 
@@ -252,6 +271,7 @@ def percentile(
         0 to 100. Each of several has a column of its own in the answer, by its quantile.
     bounds : (float, float)
     nan : {"raise", "lower", "upper", "drop"} or float, default "raise"
+    granularity : float, Fraction or Decimal, optional
 
     Returns
     -------
@@ -259,14 +279,22 @@ def percentile(
         For `GroupBy.agg`.
     """
     if isinstance(q, (str, bytes)) or not isinstance(q, (Sequence, np.ndarray)):
-        return quantile(column, _hundredths(q, "q"), bounds=bounds, nan=nan)
+        return quantile(
+            column, _hundredths(q, "q"), bounds=bounds, nan=nan, granularity=granularity
+        )
     if not len(q):
         checks.fail("q", "a number between 0 and 100, or at least one", q)
     found = [_hundredths(one, f"q[{i}]") for i, one in enumerate(q)]
-    return quantiles(column, found, bounds=bounds, nan=nan)
+    return quantiles(column, found, bounds=bounds, nan=nan, granularity=granularity)
 
 
-def median(column: str, *, bounds: Bounds, nan: NanPolicy = "raise") -> Quantiles:
+def median(
+    column: str,
+    *,
+    bounds: Bounds,
+    nan: NanPolicy = "raise",
+    granularity: Number | None = None,
+) -> Quantiles:
     """Draw the median of a column in each group: `quantile` at one half.
 
     Parameters
@@ -274,16 +302,23 @@ def median(column: str, *, bounds: Bounds, nan: NanPolicy = "raise") -> Quantile
     column : str
     bounds : (float, float)
     nan : {"raise", "lower", "upper", "drop"} or float, default "raise"
+    granularity : float, Fraction or Decimal, optional
 
     Returns
     -------
     Quantiles
         For `GroupBy.agg`.
     """
-    return quantile(column, Fraction(1, 2), bounds=bounds, nan=nan)
+    return quantile(column, Fraction(1, 2), bounds=bounds, nan=nan, granularity=granularity)
 
 
-def minimum(column: str, *, bounds: Bounds, nan: NanPolicy = "raise") -> Quantiles:
+def minimum(
+    column: str,
+    *,
+    bounds: Bounds,
+    nan: NanPolicy = "raise",
+    granularity: Number | None = None,
+) -> Quantiles:
     """Draw a low value of a column in each group; arguments as in `dpfast.minimum`.
 
     Parameters
@@ -291,16 +326,23 @@ def minimum(column: str, *, bounds: Bounds, nan: NanPolicy = "raise") -> Quantil
     column : str
     bounds : (float, float)
     nan : {"raise", "lower", "upper", "drop"} or float, default "raise"
+    granularity : float, Fraction or Decimal, optional
 
     Returns
     -------
     Quantiles
         For `GroupBy.agg`.
     """
-    return Quantiles(**_column(column, bounds, nan), qs=(Fraction(0),), extreme=True)
+    return Quantiles(**_ranked(column, bounds, nan, granularity), qs=(Fraction(0),), extreme=True)
 
 
-def maximum(column: str, *, bounds: Bounds, nan: NanPolicy = "raise") -> Quantiles:
+def maximum(
+    column: str,
+    *,
+    bounds: Bounds,
+    nan: NanPolicy = "raise",
+    granularity: Number | None = None,
+) -> Quantiles:
     """Draw a high value of a column in each group; arguments as in `dpfast.maximum`.
 
     Parameters
@@ -308,13 +350,14 @@ def maximum(column: str, *, bounds: Bounds, nan: NanPolicy = "raise") -> Quantil
     column : str
     bounds : (float, float)
     nan : {"raise", "lower", "upper", "drop"} or float, default "raise"
+    granularity : float, Fraction or Decimal, optional
 
     Returns
     -------
     Quantiles
         For `GroupBy.agg`.
     """
-    return Quantiles(**_column(column, bounds, nan), qs=(Fraction(1),), extreme=True)
+    return Quantiles(**_ranked(column, bounds, nan, granularity), qs=(Fraction(1),), extreme=True)
 
 
 def histogram(
@@ -359,6 +402,23 @@ def histogram(
         checks.fail("bins", "those of one column", bins if categories is None else categories)
     found = made(name, axis=axes[0])
     return found
+
+
+def _ranked(column: Any, bounds: Any, nan: Any, granularity: Any) -> dict[str, Any]:
+    """Return the arguments of a quantile of a column."""
+    found = _column(column, bounds, nan)
+    if granularity is None:
+        return found
+    if "times" in found:
+        checks.fail("granularity", "left out for times", granularity)
+    lattice = Arguments(
+        bounds, None, 0, None, "add-remove", nan=nan, granularity=granularity
+    ).lattice
+    assert lattice is not None
+    if lattice.last - lattice.first > WIDEST:
+        rule = f"a larger number: at most 2**{WIDEST.bit_length()} multiples between the bounds"
+        checks.fail("granularity", rule, granularity)
+    return found | {"lattice": lattice}
 
 
 def _column(column: Any, bounds: Any, nan: Any, of_times: bool = True) -> dict[str, Any]:

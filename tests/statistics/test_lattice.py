@@ -146,3 +146,34 @@ def test_bounds_that_are_found_and_times_take_none():
     with pytest.raises(ArgumentError, match="left out for times"):
         dp.median(days, bounds=(days[0], days[-1]), epsilon=0.5, granularity=1, budget=budget)
     assert budget.spent == dp.Budget(epsilon=1).spent
+
+
+def test_groups_have_the_same_candidates():
+    rng = np.random.default_rng(2)
+    table = {"k": np.repeat([0, 1], 4000), "x": np.round(rng.lognormal(3, 0.1, 8000), 2)}
+    groups = dp.group_by(table, "k", keys=[0, 1])
+    given = {"bounds": (0, 10_000), "epsilon": 2.0}
+    middle = [np.sort(table["x"][table["k"] == k])[1999:2001].tolist() for k in (0, 1)]
+    found = groups.median("x", granularity=Decimal("0.01"), **given)
+    for got, rows in zip(found["median"].tolist(), middle, strict=True):
+        assert got == round(got, 2) and abs(got - rows[0]) < 0.1
+    several = groups.agg(
+        {
+            "low": dp.stat.minimum("x", bounds=(0, 100), granularity=5),
+            "some": dp.stat.quantiles("x", [0.2, 0.6], bounds=(0, 100), granularity=0.25),
+            "many": dp.stat.percentile("x", 90, bounds=(0, 100), granularity=1),
+        },
+        epsilon=3.0,
+    )
+    for name, step in {"low": 5, "some 0.2": 0.25, "some 0.6": 0.25, "many": 1}.items():
+        assert (np.asarray(several[name]) % step == 0).all(), name
+    for bad, text in ((0, "positive"), (1e-9, "multiples between"), (3e4, None)):
+        if text is None:
+            assert groups.median("x", granularity=bad, **given)["median"].tolist() == [0, 0]
+            continue
+        with pytest.raises(ArgumentError, match=text):
+            groups.median("x", granularity=bad, **given)
+    days = {"k": [0], "d": np.array(["2024-01-01"], "M8[D]")}
+    ends = (days["d"][0], days["d"][0] + 60)
+    with pytest.raises(ArgumentError, match="left out for times"):
+        dp.group_by(days, "k", keys=[0]).median("d", bounds=ends, epsilon=1.0, granularity=1)
