@@ -1,57 +1,75 @@
-"""Private least squares: one noisy matrix of exact sums of products of features and target.
+"""Private least squares from noisy sums, in rounds that are chosen on the way.
 
-Coordinates of features are in [-1, 1], those of the target in [-b, b], beside a constant c; a row's
-products have the norm c^2 + d + b^2 at most, with c^2 a quarter of the rest (see `gram_matrix`),
-and so has the noise. A coefficient of size 1 is off by the noise of its own product over b, and by
-that of all others: in all (A + b^2)^2 (1 / b^2 + |coefficients|^2), A = c^2 + d. For coefficients
-of length 1 that is least for b^2 = (sqrt(1 + 8 A) - 1) / 4, with c held fixed.
+All products of d features take d^2 numbers, and noise for as many: too much for few rows. So the
+first of four rounds asks for little, the number of rows, the sums and squares of columns and their
+products with the target (`normal_equations.Moments`). What it answers, and the noise that the other
+three rounds would have, decide what these are used for:
 
-*Ridge.* A matrix of noise of deviation s on the diagonal, and s / sqrt(2) beside it, has
-eigenvalues of about sqrt(2 d) s. So much may be missing in any direction, so some of that is added
-to each eigenvalue. Slopes then explain a sum of squares S, and of noise alone they would explain E
-on average, which public numbers and the noisy means tell: that of the products with the target, and
-of the sums and the count that are taken off them. What noise explains is left out (after James and
-Stein): slopes keep the part 1 - E / S, and where E is as much as S the prediction is the noisy
-mean.
+* All products (`normal_equations.Normal`), where rows are many times what noise hides. If they are
+  not very many, there is one more column, the place of a row along the line that the first answers
+  suggest, which is told more exactly: where noise hides the rest, what is learned is that line.
+* A line. Two rounds more ask the same as the first. They tell the direction along which
+  features tell the target, of which the last round tells the slope: it asks for products of the
+  place along the line and the target, which are three numbers for any d. That is the first step of
+  partial least squares (Wold 1966; conjugate gradients), with columns of one scale.
+* The mean of the target, where nothing in the first answers is beyond noise, and the noise of a
+  last round alone would tell in the mean.
+
+*Ridge.* Noise may hide as much as its own size in any direction of the matrix of products, so half
+of that is added to each eigenvalue, and all of it where there is one column, whose sum of squares
+might else be nothing but noise. (AdaSSP, Wang 2018, pays for the least eigenvalue, and adds what is
+missing up to the size of the noise.) Slopes then explain a sum of squares S, and of noise alone
+they would explain E on average, which public numbers and the noisy means tell: that of the products
+with the target, and of the sums and the count that are taken off them. What noise explains is left
+out (after James and Stein): slopes keep the part 1 - E / S, and where E is as much as S the
+prediction is the noisy mean.
 """
 
 from __future__ import annotations
 
+import functools
 import math
-from collections.abc import Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from .._core import checks, nan_policy
+from .._core import checks
 from .._core.types import Auto, Bounds, BoundsEach, NanPolicy, Neighbors, Number
-from .._kernels.sulq import PAIRS_MOST_ROWS as MOST_PAIRS
-from .._kernels.sulq import pairs_add as pairs
-from ..privacy import Loss
-from .coordinates import limits
+from ..privacy import Loss, Pure
 from .estimator import Regressor, Training
-from .gram_matrix import GramMatrix
-from .labeled_rows import LabeledRows, Piece
-from .rounds import Rounds
-from .row_matrices import Floats, carry, column_bounds, expect_size, refuse_nan, wholes
+from .labeled_rows import LabeledRows
+from .normal_equations import PLACE, REACH, Found, Moments, Normal
+from .rounds import Part, Rounds
+from .row_matrices import Floats, column_bounds, expect_size, refuse_nan
 
-#: c^2, as a part of the largest squared length of a row.
-CONSTANT = 0.25
+#: How often a fit asks, at most, where it chooses what.
+ROUNDS = 4
+#: Rows, in units of the size of the noise, from which on all products are asked for, with a line
+#: and without.
+ENOUGH, MANY = 10.0, 20.0
+#: Deviations by which products with the target are beyond noise; and the noise of the mean that
+#: matters, in half widths of the bounds.
+BEYOND, MATTERS = 3.0, 0.1
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class LinearRegression(Regressor):
-    """Least squares, from one noisy release of the number of rows, sums and products.
+    """Least squares from noisy sums: of all products, or along a line, or the mean alone.
+
+    What is asked for depends on the noisy number of rows: products of all features where that is
+    enough for them, else a direction and the slope along it. Where noise hides that too, the
+    prediction is a noisy mean.
 
     Privacy
     -------
     Neighbors are datasets that differ in one row with its target, added or removed, or replaced
-    (`neighbors`). The release satisfies the loss that is asked for, and all attributes are computed
-    from it. Rows are put on a public grid between their bounds, so all sums are exact integers;
-    noise is that of "Analyze Gauss" (Dwork, Talwar, Thakurta and Zhang, STOC 2014) with half of the
-    variance off the diagonal, which costs the same.
+    (`neighbors`). All rounds together satisfy the loss that is asked for (`sulq.rounds`), and all
+    attributes are computed from their answers. Rows are put on a public grid between their bounds,
+    so all sums are exact integers. Noise in products is that of "Analyze Gauss" (Dwork, Talwar,
+    Thakurta and Zhang, STOC 2014) with half of the variance off the diagonal, which costs the same;
+    that in the sums before them is proved in `sulq.normal_equations`.
 
     Parameters
     ----------
@@ -66,8 +84,8 @@ class LinearRegression(Regressor):
     ridge : "noise" or float, default "noise"
         What is added to the sum of the squares of each feature, in units of half of the width of
         its bounds, so that the solution is stable: as much as that many rows at a bound would.
-        "noise" takes as much as the noise may hide, by its public deviation, and leaves out of
-        the slopes what noise explains.
+        "noise" takes what the noise may hide, by its public deviation, and leaves out of the
+        slopes what noise explains. With a number, all products are asked for in one round.
     nan : {"raise", "lower", "upper", "drop"} or float, default "raise"
         What becomes of NaN, of features and target, as in `quantile`; "drop" leaves out the row.
 
@@ -87,7 +105,8 @@ class LinearRegression(Regressor):
 
     Notes
     -----
-    Cost: one read of the data, at about the speed of ``X.T @ X``. Columns of any units count alike.
+    Cost: two or three reads of the data, one with a `ridge` of your own, each at about the speed of
+    ``X.T @ X``. Columns of any units count alike.
     Where the noisy matrix has a negative eigenvalue, it counts as 0.
 
     Parameters can be read and set as in scikit-learn; a budget is therefore an argument of `fit`.
@@ -126,18 +145,18 @@ class LinearRegression(Regressor):
         pairs = column_bounds(self._bounds, rows.width, 500)  # squares, of targets too, are numbers
         target = checks.bounds(self.y_bounds, "y_bounds")
         expect_size([target], 500, "y_bounds", self.y_bounds)
-        normal = _Normal([*pairs, target], checks.nan_policy(self.nan, relation), centered)
-        parts = normal.gram.parts(relation)
+        walk = _Walk([*pairs, target], checks.nan_policy(self.nan, relation), centered, relation)
 
         def learn(rounds: Rounds) -> None:
-            deviation = rounds.noise(parts[1 if centered else 0]).deviation
-            matrix = normal.gram.matrix(rounds.ask(normal.total, parts))
+            found = walk.fixed(rounds, ridge) if ridge is not None else walk.chosen(rounds)
             vars(self).pop("n_rows_", None)
             if centered:
-                self.n_rows_ = float(matrix[0, 0])
-            self.coef_, self.intercept_ = normal.solve(matrix, deviation, ridge)
+                self.n_rows_ = found.rows
+            self.coef_, self.intercept_ = walk.in_units(found)
 
-        return Training(1, parts, learn)
+        if ridge is not None:
+            return Training(1, walk.normal.parts(relation), learn)
+        return Training(ROUNDS, walk.parts(), learn)
 
     def predict(self, X: Any) -> Floats:
         """Return the prediction for each row.
@@ -181,8 +200,16 @@ class LinearRegression(Regressor):
         return ridge
 
 
-class _Normal:
-    """The normal equations in integer coordinates.
+class _Learned(NamedTuple):
+    """The noisy number of rows, slopes in units of the bounds, and the value in their middle."""
+
+    rows: float
+    slopes: Floats
+    value: float
+
+
+class _Walk:
+    """What is asked of the rows, and what is learned from the answers.
 
     Parameters
     ----------
@@ -191,90 +218,118 @@ class _Normal:
     nan : str or float
     centered : bool
         Whether there is an intercept.
+    relation : str
     """
 
-    def __init__(self, bounds: list[tuple[float, float]], nan: str | float, centered: bool) -> None:
-        self.nan, self.centered = nan, centered
-        live = [lo != hi or not (centered or lo == 0) for lo, hi in bounds]
-        d = sum(live[:-1])
-        most = (1.0 + CONSTANT) * d if centered else float(d)
-        b = math.sqrt((math.sqrt(1.0 + 8.0 * max(most, 1.0)) - 1.0) / 4.0)
-        sides = [1.0] * (len(bounds) - 1) + [b]
-        box = [(-side, side) if on else (0.0, 0.0) for side, on in zip(sides, live, strict=True)]
-        self.gram = GramMatrix(box, "raise", centered, CONSTANT)
-        self.reach = self.gram.reach
-        self._limits = limits(bounds, nan, centered, self.reach)
-        *each, last = (self._limits.scale / np.maximum(self.reach, 1.0)).tolist()
-        if last and max(each) > 2.0**800 * last:  # and coefficients are numbers
+    def __init__(
+        self, bounds: list[tuple[float, float]], nan: str | float, centered: bool, relation: str
+    ) -> None:
+        self.centered, self.relation = centered, relation
+        self.moments = Moments(bounds, nan, centered)
+        self.normal = Normal(bounds, nan, centered)
+        #: With the place along a line as one more column, and with that alone.
+        self.all = Normal([(-1.0, 1.0), *bounds], nan, centered, line=True)
+        self.place = Normal([(-1.0, 1.0), bounds[-1]], nan, centered)
+        self.first = self.moments.parts(relation)
+        self.again = self.moments.parts(relation, ROUNDS - 2)
+        self.mean = self.moments.parts(relation, ROUNDS - 1, targets=True)
+        self.rest = self.all.parts(relation, ROUNDS - 1)
+        self.plain = self.normal.parts(relation, ROUNDS - 1)
+        self.last = self.place.parts(relation)
+        self._scale, self._middle = self.moments.limits.scale, self.moments.limits.middle
+        # And coefficients are numbers.
+        *each, last = np.where(self._scale > 0, self._scale / REACH, 0.0).tolist()
+        if last and max(each) > 2.0**800 * last:
             rule = "at most 2**800 times as wide as those of a feature"
             checks.fail("y_bounds", rule, bounds[-1])
 
-    def total(self, rows: LabeledRows) -> list[int]:
-        """Return the integers in the order of the parts of `gram`."""
-        size = self.gram.width
-        columns, skip = self._limits
+    def parts(self) -> list[Part]:
+        """Return all that may be asked for."""
+        return [*self.first, *self.again, *self.mean, *self.rest, *self.plain, *self.last]
 
-        def summarize(pieces: Iterator[Piece]) -> NDArray[np.int64]:
-            halves = np.zeros((2, 2 + size + size * (size + 1) // 2), np.int64)
-            counts, sums, products = np.split(halves[1], [2, 2 + size])
-            for x, y in pieces:
-                missing = pairs(x, np.asarray(y, np.float64), columns, skip, sums, products)
-                counts += len(x), missing
-                carry(halves)
-            return halves
+    def fixed(self, rounds: Rounds, ridge: float) -> _Learned:
+        """Ask for all products, in one round, and add this ridge."""
+        normal = self.normal
+        found = self._ask(rounds, normal, normal.parts(self.relation))
+        return _Learned(
+            float(found.values[0, 0]), *found.solve(0.0, ridge, normal.sides, self.centered)
+        )
 
-        integers = wholes(rows.reduce(summarize, np.add, MOST_PAIRS))
-        read, missing = integers[:2]
-        nan_policy.refuse(self.nan, missing)
-        kept = read - missing if skip else read
-        return self.gram.in_parts(kept, integers[2 : 2 + size], integers[2 + size :])
+    def chosen(self, rounds: Rounds) -> _Learned:
+        """Ask for little, and then what the first answers suggest."""
+        first, rest = self._ask(rounds, self.moments, self.first), ROUNDS - 1
+        d, rows = len(self.moments.live), max(float(first.values[0, 0]), 1.0)
+        if d and rows >= MANY * self.normal.noise(_deviations(rounds, self.plain)):
+            found = first.joined(self._ask(rounds, self.normal, self.plain, rest))
+            return self._solved(rounds, found, self.normal, self.plain)
+        if d and rows >= ENOUGH * self.all.noise(_deviations(rounds, self.rest)):
+            return self._along(rounds, first, self.all, self.rest, rest)
+        kurtosis = 5.0 if isinstance(rounds.loss, Pure) else 2.0  # of noise, in a sum of squares
+        nothing = first.shown(self.centered) < BEYOND * math.sqrt(kurtosis * d)
+        if not d or (self.centered and nothing and self._hides_mean(rounds, rows)):
+            total = functools.partial(self.moments.total, targets=True)
+            found = first.joined(self._ask(rounds, self.moments, self.mean, rest, total))
+            _, mean = found.means(self.centered)
+            return _Learned(float(found.values[0, 0]), np.zeros(d), float(mean[-1]))
+        found = first.joined(self._ask(rounds, self.moments, self.again, rest - 1))
+        return self._along(rounds, found, self.place, self.last, 1)
 
-    def solve(self, matrix: Floats, deviation: float, ridge: float | None) -> tuple[Floats, float]:
-        """Return the coefficients and the constant.
+    def _hides_mean(self, rounds: Rounds, rows: float) -> bool:
+        """Return whether the last round alone would tell too little of the mean."""
+        sums = self.place.of_mean(_deviations(rounds, self.last))
+        return sums > MATTERS * rows
 
-        `deviation` is that of the noise in the squares of the noisy matrix.
-        """
-        scale, middle = self._limits.scale, self._limits.middle
+    def _along(
+        self, rounds: Rounds, before: Found, normal: Normal, parts: list[Part], uses: int
+    ) -> _Learned:
+        """Ask for products of the place along a line, beside what else there is in `normal`."""
+        line = self.moments.line(before, self.centered)
+        alone = len(normal.live) == 1
+
+        def columns(x: Floats) -> Floats:
+            places = line.places(x)[:, None]
+            return places if alone else np.hstack([places, x])
+
+        total = functools.partial(normal.total, columns=columns)
+        found = self._ask(rounds, normal, parts, uses, total)
+        known = before.ends() if alone else before
+        size = len(found.values)
+        found = found.joined(known.only([0, *range(2, size)], size))
+        number, slopes, value = self._solved(rounds, found, normal, parts)
+        place, *each = slopes.tolist()
+        whole = place * line.slopes[self.moments.live] + np.array(each or [0.0])
+        return _Learned(number, whole, value - place * line.middle / PLACE)
+
+    def _solved(self, rounds: Rounds, found: Found, normal: Normal, parts: list[Part]) -> _Learned:
+        """Return what is learned with the ridge that noise asks for."""
+        noise = normal.noise(_deviations(rounds, parts)) / min(2, len(normal.live))
+        slopes, value = found.solve(noise, None, normal.sides, self.centered)
+        return _Learned(float(found.values[0, 0]), slopes, value)
+
+    def _ask(
+        self,
+        rounds: Rounds,
+        asked: Moments | Normal,
+        parts: list[Part],
+        uses: int = 1,
+        total: Callable[[LabeledRows], list[int]] | None = None,
+    ) -> Found:
+        """Ask so many rounds at once."""
+        noisy = rounds.ask(total or asked.total, parts, uses)
+        return asked.found(noisy, _deviations(rounds, parts))
+
+    def in_units(self, learned: _Learned) -> tuple[Floats, float]:
+        """Return coefficients and the constant in the units of the rows."""
+        scale, middle = self._scale, self._middle
         coef: Floats = np.zeros(len(scale) - 1)
         if not scale[-1]:
             return coef, float(middle[-1])
-        live = np.flatnonzero(self.reach[:-1] > 0)
-        kept = np.append(live, len(coef))
-        reach, at = self.reach[kept], kept + int(self.centered)
-        whole, mean = matrix[np.ix_(at, at)], np.zeros(len(at))
-        if self.centered:
-            rows = max(float(matrix[0, 0]), 1.0)
-            mean = np.clip(matrix[0, at] / rows, -reach, reach)
-            whole = whole - rows * np.outer(mean, mean)
-        whole = whole / np.outer(reach, reach)
-        d = len(live)
-        noise = deviation if ridge is None else 0.0
-        if ridge is None:
-            ridge = deviation / float(reach[:-1].max(initial=1.0)) ** 2 * math.sqrt(d)
-        values, vectors = np.linalg.eigh(whole[:d, :d])
-        values = np.maximum(values, 0.0) + ridge
-        inverse = np.where(values > 0, 1.0 / np.where(values > 0, values, 1.0), 0.0)
-        along = vectors.T @ whole[:d, d]
-        explained = float(inverse @ along**2)
-        by_noise = float(inverse.sum()) * self._variance(reach, mean / reach, noise)
-        share = max(0.0, 1.0 - by_noise / explained) if explained > 0 else 0.0
-        slopes = vectors @ (share * along * inverse)
-        unit = reach[-1] / scale[-1]  # half of the width of the target's bounds
-        coef[live] = slopes * (scale[live] / reach[:-1]) * unit
-        place = middle[kept] + mean / scale[kept]
-        return coef, float(place[-1] - coef[live] @ place[:-1]) if self.centered else 0.0
+        coef[self.moments.live] = learned.slopes * (scale[self.moments.live] / scale[-1])
+        if not self.centered:
+            return coef, 0.0
+        return coef, float(middle[-1] + learned.value * (REACH / scale[-1]) - coef @ middle[:-1])
 
-    def _variance(self, reach: Floats, place: Floats, deviation: float) -> float:
-        """Return the mean variance of the noise in the products of features with the target.
 
-        They are measured from the means, which lie at `place`, in units of the reaches.
-        """
-        if len(reach) == 1:
-            return 0.0
-        features, target, c = reach[:-1], reach[-1], self.gram.constant
-        variance = 0.5 * (deviation / (features * target)) ** 2
-        if c:
-            x, y = place[:-1], place[-1]
-            of_sums = (y / features) ** 2 + (x / target) ** 2
-            variance += 0.5 * (deviation / c) ** 2 * of_sums + (deviation / c**2 * x * y) ** 2
-        return float(variance.mean())
+def _deviations(rounds: Rounds, parts: list[Part]) -> list[float]:
+    """Return those of the noise of each part."""
+    return [rounds.noise(part).deviation for part in parts]

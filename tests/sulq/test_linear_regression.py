@@ -13,9 +13,10 @@ import pytest
 from dpfast.errors import DataError
 from dpfast.rng import InsecureGenerator
 from dpfast.sources import memory
-from dpfast.sulq import LinearRegression, rounds
+from dpfast.sulq import LinearRegression, linear_regression, rounds
 from dpfast.sulq.gram_matrix import GramMatrix
-from dpfast.sulq.linear_regression import _Normal
+from dpfast.sulq.labeled_rows import labeled_rows
+from dpfast.sulq.normal_equations import PLACE, REACH, WEIGHT, Found, Line, Moments, Normal
 
 from ..reference.sulq import margin as plain
 from ..reference.sulq import noisy_sums as reference
@@ -40,8 +41,8 @@ def test_integers_are_those_of_the_definition(intercept):
     x[3] = [math.inf, -math.inf, 0.5]
     bounds, target = [(0.1, 0.9), (0.0, 1.0), (7.0, 7.0)], (-0.5, 1.5)
     _, values, _ = recorded(x, y, bounds=bounds, y_bounds=target, fit_intercept=intercept)
-    normal = _Normal([*bounds, target], "raise", intercept)
-    columns = normal._limits.columns.T.tolist()
+    normal = Normal([*bounds, target], "raise", intercept)
+    columns = normal.limits.columns.T.tolist()
     joined = np.column_stack([x, y]).tolist()
     sums, both, _ = plain.pairs(joined, columns, False)
     at = list(itertools.combinations_with_replacement(range(4), 2))
@@ -130,6 +131,113 @@ def test_no_row_uses_more_than_the_loss(relation, intercept, monkeypatch):
     assert worst(relation, {"rho": 1}, **kw) > 1
 
 
+UNITS = [1, int(REACH), int(REACH), int(REACH) ** 2, int(REACH) ** 2]
+
+
+def moved(moments, one, other):
+    """The integers of each part by which two lists of rows differ."""
+    d = len(moments.live)
+    found = []
+    for rows in one, other:
+        table = np.array(rows, np.float64).reshape(-1, d + 1)
+        found.append(moments.total(labeled_rows(table[:, :-1], table[:, -1])))
+    both = np.array(found[0], object) - np.array(found[1], object)
+    return np.split(abs(both), [1, 2, 2 + d, 2 + 2 * d])
+
+
+def most(relation, parts_of=Moments.parts, d=2):
+    """The largest part of the first sums' noise that one row uses up, in L1 and squared L2 norm."""
+    moments = Moments([(-1.0, 1.0)] * (d + 1), "raise", True)
+    parts = parts_of(moments, relation)
+    grid = [-1.0, -0.7, -0.3, 0.0, 0.2, 0.5, 0.8, 1.0]
+    rows = [*itertools.product(grid, repeat=d + 1)]
+    none = [] if relation == "add-remove" else [(1.0,) * (d + 1)]
+    l1 = l2 = 0.0
+    for row in rows:
+        moves = moved(moments, [row], none)
+        pairs = [(m, p) for m, p in zip(moves, parts, strict=True) if p.l1]
+        assert all(not m.any() for m, p in zip(moves, parts, strict=True) if not p.l1)
+        l1 = max(l1, sum(float(m.sum()) / p.l1 for m, p in pairs))
+        l2 = max(l2, sum(float((m * m).sum()) / p.l2_squared for m, p in pairs))
+    return l1, l2
+
+
+@pytest.mark.parametrize("relation", RELATIONS)
+def test_no_row_changes_the_first_sums_by_more_than_is_said(relation):
+    l1, l2 = most(relation)
+    least = 0.99 if relation == "add-remove" else 0.6
+    assert least < l1 <= 1 and least < l2 <= 1
+
+    def less(self, neighbors):  # the planted fault: squares are taken for free
+        parts = Moments.parts(self, neighbors)
+        parts[3] = rounds.Part(parts[3].size, 1, 1, parts[3].l0)
+        return parts
+
+    assert min(most(relation, less)) > 1
+
+
+def test_first_sums_are_those_of_the_definition():
+    x, y = table(300)
+    x[5] = [math.inf, -2.0, 0.3]
+    bounds = [(0.1, 0.9), (0.0, 1.0), (7.0, 7.0), (-0.5, 1.5)]
+    moments = Moments(bounds, "raise", True)
+    one, joined = int(REACH), np.column_stack([x, y]).tolist()
+
+    def cell(value, pair):
+        lo, hi = (Fraction(end) for end in pair)
+        away = Fraction(min(max(value, pair[0]), pair[1])) - (lo + hi) / 2
+        return round(2 * one * away / (hi - lo)) if hi > lo else 0
+
+    cells = [[cell(*each) for each in zip(row, bounds, strict=True)] for row in joined]
+    kept = [0, 1]
+    near = moments.total(labeled_rows(x, y))
+    exact = [
+        len(x),
+        sum(c[-1] for c in cells),
+        *(sum(c[j] for c in cells) for j in kept),
+        *(sum(one**2 - c[j] ** 2 for c in cells) for j in kept),
+        *(sum(c[j] * c[-1] for c in cells) for j in kept),
+    ]
+    # A cell's edge may lie in another one in float64: that is one cell, of some rows.
+    units = np.array([1, one, one, one, one**2, one**2, one**2, one**2], float)
+    assert near[0] == exact[0]
+    assert np.abs(np.array(near, float) - np.array(exact, float)).max() < 1e-3 * units.max()
+    assert moments.total(labeled_rows(x, y), targets=True) == near[:2]
+    found = moments.found(near, [0.0] * 5)
+    z = np.array(cells, float)[:, [*kept, -1]] / one
+    w = np.column_stack([np.ones(len(z)), z])
+    known = np.isfinite(found.variances)
+    assert known.sum() == 2 * 4 + 2 * 2 - 1 + 2
+    assert found.values[known] == pytest.approx((w.T @ w)[known], abs=1e-3)
+
+
+def test_a_place_along_a_line_is_a_function_of_its_row_alone():
+    g = np.random.default_rng(5)
+    d, n = 40, 3000
+    own = Moments([(-1.0, 1.0)] * (d + 1), "raise", True)
+    x = g.uniform(-1.5, 1.5, (n, d))
+    weights = np.rint(g.normal(size=d) * WEIGHT / 8)
+    line = Line(own.limits, weights, float(1 << 30))
+    places = line.places(x)
+    order = g.permutation(n)
+    assert (line.places(x[order]) == places[order]).all()
+    assert all(line.places(x[i : i + 1])[0] == places[i] for i in range(0, n, 97))
+    for row, place in zip(x[:50].tolist(), places.tolist(), strict=False):
+        cells = [round(Fraction(min(max(v, -1.0), 1.0)) * int(REACH)) for v in row]
+        sums = sum(c * int(w) for c, w in zip(cells, weights.tolist(), strict=True)) - (1 << 30)
+        assert place == max(-1.0, min(1.0, sums / PLACE))
+    assert np.abs(places).max() == 1.0 and np.abs(places).min() < 0.1
+
+
+def test_answers_count_by_their_variances():
+    one = Found(np.full((3, 3), 2.0), np.full((3, 3), 1.0))
+    other = Found(np.full((3, 3), 8.0), np.full((3, 3), 2.0))
+    none = Found(np.zeros((3, 3)), np.full((3, 3), math.inf))
+    both = one.joined(other)
+    assert both.values == pytest.approx(4.0) and both.variances == pytest.approx(2 / 3)
+    assert (one.joined(none).values == 2).all() and (none.joined(none).variances == math.inf).all()
+
+
 # --- what is learned ------------------------------------------------------------------------------
 
 
@@ -169,16 +277,52 @@ def test_a_target_of_one_value():
 
 
 def test_a_mean_beyond_the_bounds_is_taken_for_noise():
-    normal = _Normal([(0.0, 1.0), (2.0, 4.0)], "raise", True)
-    matrix = np.zeros((3, 3))
-    matrix[0, 0], matrix[0, 2] = 3.0, 300 * normal.reach[1]
-    coef, constant = normal.solve(matrix, 1.0, None)
-    assert coef == [0.0] and constant == pytest.approx(4.0)
+    found = Found(np.array([[3.0, 0.0, 300.0], [0.0] * 3, [300.0, 0.0, 0.0]]), np.ones((3, 3)))
+    slopes, value = found.solve(1.0, None, np.ones(1), True)
+    assert slopes == [0.0] and value == 1.0
+
+
+def test_means_are_nearer_to_the_middle_where_noise_is_large():
+    values = np.array([[100.0, 0.0, 50.0], [0.0] * 3, [50.0, 0.0, 0.0]])
+    for variance, expected in (1e-9, 0.5), (100.0**2 / 4, 0.25):
+        _, mean = Found(values, np.full((3, 3), variance)).means(True)
+        assert mean[-1] == pytest.approx(expected)
+    values[0, 0] = -1.0
+    rows, mean = Found(values, np.ones((3, 3))).means(True)
+    assert rows == 1 and (mean == 0).all()
 
 
 def test_squares_below_0_count_as_0():
-    normal = _Normal([(0.0, 1.0), (0.0, 1.0)], "raise", False)
-    r, t = normal.reach
-    matrix = np.array([[-5 * r * r, 0.5 * r * t], [0.5 * r * t, t * t]])
-    coef, constant = normal.solve(matrix, 1.0, 2.0)
-    assert coef == pytest.approx([0.25]) and constant == 0
+    matrix = np.array([[0.0, 0.0, 0.0], [0.0, -5.0, 0.5], [0.0, 0.5, 1.0]])
+    slopes, value = Found(matrix, np.ones((3, 3))).solve(1.0, 2.0, np.ones(1), False)
+    assert slopes == pytest.approx([0.25]) and value == 0
+
+
+def errors(x, y, runs=20, **kw):
+    """Mean squared error, in units of the variance of y, over some seeds."""
+    kw = {"bounds": (0, 1), "y_bounds": (-1, 2), **kw}
+    made = [LinearRegression(**kw).fit(x, y, rng=InsecureGenerator(s)) for s in range(runs)]
+    return np.mean([1 - m.score(x, y) for m in made])
+
+
+def test_many_columns_are_learned_along_a_line(monkeypatch):
+    x, _ = table(6000, 40)
+    y = np.clip(0.5 + 0.8 * (x[:, :5] - 0.5).sum(axis=1), -1, 2)
+    along = errors(x, y, epsilon=1)
+    monkeypatch.setattr(linear_regression, "MANY", 0.0)  # as if rows were enough for all products
+    assert along < 0.7 < 0.9 < errors(x, y, epsilon=1)
+
+
+def test_few_rows_are_told_no_worse_than_by_a_noisy_mean(monkeypatch):
+    x, y = table(150, 10, noise=0.2)
+    told = errors(x, y, epsilon=0.1)
+    monkeypatch.setattr(linear_regression, "MATTERS", math.inf)  # the mean has one round of four
+    worse = errors(x, y, epsilon=0.1)
+    assert told < 0.6 * worse
+
+
+def test_squares_that_noise_may_have_made_do_not_make_slopes_large():
+    """Features that stay near the middle of their bounds."""
+    x, y = table(400, 6)
+    x = 0.5 + (x - 0.5) / 10
+    assert errors(x, y, epsilon=0.5, delta=1e-6) < 1.5

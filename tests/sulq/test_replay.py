@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from unittest.mock import patch
 
 import numpy as np
 import pytest
@@ -26,12 +27,14 @@ from dpfast.sulq import (
     TruncatedSVD,
     gradient_rounds,
     kmeans,
+    linear_regression,
     perceptron,
     standard_scaler,
 )
 from dpfast.sulq import rounds as _rounds
 from dpfast.sulq.class_sums import ClassSums
 from dpfast.sulq.gram_matrix import GramMatrix
+from dpfast.sulq.normal_equations import Moments
 from dpfast.sulq.rounds import Part
 
 from ..reference.sulq import noisy_sums as reference
@@ -50,6 +53,7 @@ LOSSES = {
 #: Corners, an edge, the inside, beyond the bounds, and what has no value.
 DOMAIN = [(0.0, 0.0), (4.0, 2.0), (4.0, 0.0), (1.7, 0.9), (-9.0, np.inf), (np.nan, 2.0)]
 BOUNDS = [(0, 4), (0, 2)]
+ALIKE = [(0.0, 0.0), (4.0, 2.0)] * 200
 MANY = [(0.0, 0.0), (4.0, 2.0), (4.0, 0.0), (0.0, 2.0)] * 200
 DATA = [[], [(4.0, 2.0)], [(0.0, 0.0), (4.0, 2.0), (1.7, 0.9)]]
 
@@ -106,6 +110,18 @@ def three(data):
     return crossed(data) + (data[:, 0] == 1.7)
 
 
+def regression(enough, many, beyond=0.0):
+    """One way whatever the answers are, on rows that lie on a line."""
+    ways = {"ENOUGH": enough, "MANY": many, "BEYOND": beyond, "MATTERS": 0.0}
+    run = learner(LinearRegression, second, ALIKE, nan="lower", **LINE)
+
+    def one_way(data, generator, **kw):
+        with patch.multiple(linear_regression, **ways):
+            run(data, generator, **kw)
+
+    return one_way
+
+
 PLANE = {"bounds": BOUNDS, "nan": "lower", "max_iter": 3}
 BALL = {"radius": 3, "nan": "upper", "max_iter": 3}
 COUNTED = {"categories": [[0.0, 4.0], [0.0, 2.0]], "classes": [-1, 1]}
@@ -136,6 +152,10 @@ RUNS = {
         LinearRegression, second, fit_intercept=False, nan="upper", **LINE
     ),
     "regression": learner(LinearRegression, second, nan="lower", **LINE),
+    "regression of all products": regression(0.0, 0.0),
+    "regression of products and a line": regression(0.0, np.inf),
+    "regression along a line": regression(np.inf, np.inf),
+    "regression of the mean": regression(np.inf, np.inf, np.inf),
     "logistic": learner(
         LogisticRegression, odd, MANY, bounds=BOUNDS, classes=[-1, 1], nan="lower", max_iter=3
     ),
@@ -161,6 +181,9 @@ TIGHT = {
     ("logistic", "replace"): 0.35,
     ("logistic of three", "replace"): 0.25,
     ("boosting of numbers", "replace"): 0.3,
+    # In the first sums a replaced row is taken for one that goes and one that comes.
+    ("regression through 0", "replace"): 0.3,
+    ("regression of products and a line", "replace"): 0.3,
 }
 
 
@@ -286,6 +309,8 @@ def test_noise_for_rows_that_come_and_go_is_caught_where_rows_are_replaced(name,
     counts, steps, gradients = Part.of_counts, perceptron._parts, gradient_rounds._parts
     monkeypatch.setattr(kmeans, "_parts", lambda box, k, _, loss: parts(box, k, less, loss))
     monkeypatch.setattr(GramMatrix, "parts", lambda self, _: gram(self, less))
+    moments = Moments.parts
+    monkeypatch.setattr(Moments, "parts", lambda self, _, *of, **kw: moments(self, less, *of, **kw))
     monkeypatch.setattr(ClassSums, "parts", lambda self, _, loss: sums(self, less, loss))
     monkeypatch.setattr(perceptron, "_parts", lambda p, c, _, loss: steps(p, c, less, loss))
     monkeypatch.setattr(Part, "of_counts", lambda size, tables, _: counts(size, tables, less))
