@@ -33,7 +33,7 @@ from ..statistics.bounds.automatic import ANY, bounds_each, divided, with_bounds
 from ..statistics.histogram import Categories
 from .categories import Classes, Columns
 from .labeled_rows import LabeledRows, Piece, expect_dense, expect_same, labeled_rows, names_of
-from .rounds import Part, Rounds, loss_of
+from .rounds import Matrix, Part, Rounds, loss_of
 from .row_matrices import Floats, each_row
 
 if TYPE_CHECKING:
@@ -72,7 +72,7 @@ class Training(NamedTuple):
     """
 
     rounds: int
-    parts: Sequence[Part]
+    parts: Sequence[Part | Matrix]
     learn: Callable[[Rounds], None]
 
 

@@ -13,14 +13,17 @@ said to change by M and the products by M / sqrt(2), both with the whole of the 
 in place of this one changes it by at most sqrt(2) M, for the inner product of the two, (w . w')^2,
 is not negative; and c^2, the count, not at all.
 
-For Laplace noise: squares and products add up in size to half of (|w_1| + ... + |w_D|)^2 + |w|^2,
-which is largest at a corner of the box: (c + h_1 + ... + h_d)^2 + M.
+For an epsilon alone (and with a delta, where that is less, and all that is asked) the matrix of all
+products gets noise for its nuclear norm (`noise.wishart`): M for a row that comes or goes, and 2 M
+for one that is replaced. That is up to sqrt(D) times less than noise for the L1 norm of all
+products.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
@@ -30,8 +33,9 @@ from numpy.typing import NDArray
 from .._core import checks, nan_policy
 from .._kernels import sulq as kernels
 from .._kernels.rng import isa
+from ..privacy import Approx, Loss, Pure
 from ..sources.base import RowChunk, RowSource
-from .rounds import Part
+from .rounds import Matrix, Part, Rounds, round_noise
 from .row_matrices import carry, matrices, nan_fills, wholes
 
 #: Bits of the number of cells of the widest column, and rows whose products are summed as float64:
@@ -71,6 +75,8 @@ class GramMatrix:
         c, or 0.
     most : int
         M.
+    size : int
+        D.
     """
 
     def __init__(
@@ -94,11 +100,46 @@ class GramMatrix:
         squares = sum(h * h for h in reach)
         self.constant = max(1, math.isqrt(int(squares * constant))) if centered else 0
         self.most = self.constant**2 + squares
-        self._sides = self.constant + sum(reach)
+        self.size = len(reach) + (self.constant > 0)
         self.middle, self.reach = np.array(middle, np.float64), np.array(reach, np.float64)
         each = np.array([*zip(*edges, strict=True), middle], np.float64)
         low, high, middles = np.tile(each[:, None], (1, max(1, LONG // len(bounds)), 1))
         self._limits = low, high, middles
+
+    def asked(
+        self, loss: Loss, neighbors: str, uses: int = 1, *, alone: bool = False
+    ) -> list[Part | Matrix]:
+        """Return the parts of so many rounds that are used at once, of a loss.
+
+        Where nothing else is asked, with a delta too the noise is that which is less.
+        """
+        parts = [replace(part, share=uses * part.share) for part in self.parts(neighbors)]
+        whole = self.whole(neighbors, uses)
+        if isinstance(loss, Pure):
+            return [whole]
+        if alone and isinstance(loss, Approx):
+            theirs = round_noise(loss, 1, parts[-1]).deviation
+            if round_noise(loss, 1, whole).deviation < theirs:
+                return [whole]
+        return [*parts]
+
+    def whole(self, neighbors: str, uses: int = 1) -> Matrix:
+        """Return all products as one matrix, for an epsilon alone."""
+        replaced = neighbors == "replace"
+        known = int(replaced and self.constant > 0)  # the number of rows
+        return Matrix(self.size, (2 if replaced else 1) * self.most, known, Fraction(uses))
+
+    def deviations(
+        self, rounds: Rounds, parts: Sequence[Part | Matrix]
+    ) -> tuple[float, float, float]:
+        """Return those of noise in the number of rows times c^2, in squares, and in products."""
+        first = parts[0]
+        if isinstance(first, Matrix):
+            noise = rounds.noise(first)
+            squares = math.sqrt(2.0) * noise.deviation
+            return 0.0 if noise.known else squares, squares, noise.deviation
+        each = [rounds.noise(part).deviation for part in parts]
+        return each[0], each[-2], each[-1]
 
     def parts(self, neighbors: str) -> list[Part]:
         """Return the number of rows times c^2 (if there is a c), the squares, and the products.
@@ -107,9 +148,9 @@ class GramMatrix:
         size that is D all together, measured like the rest; that of the squares may be twice that
         of the products, and then it is less than 2 D units of the products.
         """
-        d, m = self.width, self.most
-        size = d + 1 if self.constant else d
-        l1, l2_squared, l0 = -(-(self._sides**2 + m) // 2), m * m, (2 * size) ** 2
+        d, m, size = self.width, self.most, self.size
+        # No noise is made for the L1 norm here, of which an upper bound will do.
+        l1, l2_squared, l0 = size * m, m * m, (2 * size) ** 2
         count = Part(1, l1, l2_squared, l0)
         if neighbors == "replace":
             count, l1, l2_squared = Part(1, 0, 0, 1), 2 * l1, 2 * l2_squared
@@ -151,7 +192,7 @@ class GramMatrix:
 
     def matrix(self, noisy: Sequence[int]) -> NDArray[np.float64]:
         """Return the noisy sums as a symmetric matrix of products of w, with 1 in place of c."""
-        size = self.width + (self.constant > 0)
+        size = self.size
         matrix = np.zeros((size, size))
         matrix[np.diag_indices(size)] = np.array(noisy[:size], np.float64)
         matrix[np.triu_indices(size, 1)] = np.array(noisy[size:], np.float64)

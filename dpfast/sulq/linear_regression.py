@@ -29,9 +29,9 @@ from __future__ import annotations
 
 import functools
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -41,8 +41,10 @@ from ..privacy import Loss, Pure
 from .estimator import Regressor, Training
 from .labeled_rows import LabeledRows
 from .normal_equations import PLACE, REACH, Found, Moments, Normal
-from .rounds import Part, Rounds
+from .rounds import Matrix, Part, Rounds
 from .row_matrices import Floats, column_bounds, expect_size, refuse_nan
+
+Asked: TypeAlias = Sequence[Part | Matrix]
 
 #: How often a fit asks, at most, where it chooses what.
 ROUNDS = 4
@@ -145,7 +147,9 @@ class LinearRegression(Regressor):
         pairs = column_bounds(self._bounds, rows.width, 500)  # squares, of targets too, are numbers
         target = checks.bounds(self.y_bounds, "y_bounds")
         expect_size([target], 500, "y_bounds", self.y_bounds)
-        walk = _Walk([*pairs, target], checks.nan_policy(self.nan, relation), centered, relation)
+        walk = _Walk(
+            [*pairs, target], checks.nan_policy(self.nan, relation), centered, loss, relation
+        )
 
         def learn(rounds: Rounds) -> None:
             found = walk.fixed(rounds, ridge) if ridge is not None else walk.chosen(rounds)
@@ -155,7 +159,7 @@ class LinearRegression(Regressor):
             self.coef_, self.intercept_ = walk.in_units(found)
 
         if ridge is not None:
-            return Training(1, walk.normal.parts(relation), learn)
+            return Training(1, walk.normal.gram.asked(loss, relation), learn)
         return Training(ROUNDS, walk.parts(), learn)
 
     def predict(self, X: Any) -> Floats:
@@ -218,24 +222,31 @@ class _Walk:
     nan : str or float
     centered : bool
         Whether there is an intercept.
+    loss : Loss
     relation : str
     """
 
     def __init__(
-        self, bounds: list[tuple[float, float]], nan: str | float, centered: bool, relation: str
+        self,
+        bounds: list[tuple[float, float]],
+        nan: str | float,
+        centered: bool,
+        loss: Loss,
+        relation: str,
     ) -> None:
-        self.centered, self.relation = centered, relation
+        self.centered = centered
         self.moments = Moments(bounds, nan, centered)
         self.normal = Normal(bounds, nan, centered)
         #: With the place along a line as one more column, and with that alone.
         self.all = Normal([(-1.0, 1.0), *bounds], nan, centered, line=True)
         self.place = Normal([(-1.0, 1.0), bounds[-1]], nan, centered)
+        self.single = self.normal.gram.asked(loss, relation)
         self.first = self.moments.parts(relation)
         self.again = self.moments.parts(relation, ROUNDS - 2)
         self.mean = self.moments.parts(relation, ROUNDS - 1, targets=True)
-        self.rest = self.all.parts(relation, ROUNDS - 1)
-        self.plain = self.normal.parts(relation, ROUNDS - 1)
-        self.last = self.place.parts(relation)
+        self.rest = self.all.gram.asked(loss, relation, ROUNDS - 1)
+        self.plain = self.normal.gram.asked(loss, relation, ROUNDS - 1)
+        self.last = self.place.gram.asked(loss, relation)
         self._scale, self._middle = self.moments.limits.scale, self.moments.limits.middle
         # And coefficients are numbers.
         *each, last = np.where(self._scale > 0, self._scale / REACH, 0.0).tolist()
@@ -243,14 +254,14 @@ class _Walk:
             rule = "at most 2**800 times as wide as those of a feature"
             checks.fail("y_bounds", rule, bounds[-1])
 
-    def parts(self) -> list[Part]:
+    def parts(self) -> Asked:
         """Return all that may be asked for."""
         return [*self.first, *self.again, *self.mean, *self.rest, *self.plain, *self.last]
 
     def fixed(self, rounds: Rounds, ridge: float) -> _Learned:
         """Ask for all products, in one round, and add this ridge."""
         normal = self.normal
-        found = self._ask(rounds, normal, normal.parts(self.relation))
+        found = self._ask(rounds, normal, self.single)
         return _Learned(
             float(found.values[0, 0]), *found.solve(0.0, ridge, normal.sides, self.centered)
         )
@@ -259,10 +270,10 @@ class _Walk:
         """Ask for little, and then what the first answers suggest."""
         first, rest = self._ask(rounds, self.moments, self.first), ROUNDS - 1
         d, rows = len(self.moments.live), max(float(first.values[0, 0]), 1.0)
-        if d and rows >= MANY * self.normal.noise(_deviations(rounds, self.plain)):
+        if d and rows >= MANY * self.normal.noise(self.normal.deviations(rounds, self.plain)):
             found = first.joined(self._ask(rounds, self.normal, self.plain, rest))
             return self._solved(rounds, found, self.normal, self.plain)
-        if d and rows >= ENOUGH * self.all.noise(_deviations(rounds, self.rest)):
+        if d and rows >= ENOUGH * self.all.noise(self.all.deviations(rounds, self.rest)):
             return self._along(rounds, first, self.all, self.rest, rest)
         kurtosis = 5.0 if isinstance(rounds.loss, Pure) else 2.0  # of noise, in a sum of squares
         nothing = first.shown(self.centered) < BEYOND * math.sqrt(kurtosis * d)
@@ -276,11 +287,16 @@ class _Walk:
 
     def _hides_mean(self, rounds: Rounds, rows: float) -> bool:
         """Return whether the last round alone would tell too little of the mean."""
-        sums = self.place.of_mean(_deviations(rounds, self.last))
+        sums = self.place.of_mean(self.place.deviations(rounds, self.last))
         return sums > MATTERS * rows
 
     def _along(
-        self, rounds: Rounds, before: Found, normal: Normal, parts: list[Part], uses: int
+        self,
+        rounds: Rounds,
+        before: Found,
+        normal: Normal,
+        parts: Asked,
+        uses: int,
     ) -> _Learned:
         """Ask for products of the place along a line, beside what else there is in `normal`."""
         line = self.moments.line(before, self.centered)
@@ -300,9 +316,9 @@ class _Walk:
         whole = place * line.slopes[self.moments.live] + np.array(each or [0.0])
         return _Learned(number, whole, value - place * line.middle / PLACE)
 
-    def _solved(self, rounds: Rounds, found: Found, normal: Normal, parts: list[Part]) -> _Learned:
+    def _solved(self, rounds: Rounds, found: Found, normal: Normal, parts: Asked) -> _Learned:
         """Return what is learned with the ridge that noise asks for."""
-        noise = normal.noise(_deviations(rounds, parts)) / min(2, len(normal.live))
+        noise = normal.noise(normal.deviations(rounds, parts)) / min(2, len(normal.live))
         slopes, value = found.solve(noise, None, normal.sides, self.centered)
         return _Learned(float(found.values[0, 0]), slopes, value)
 
@@ -310,13 +326,13 @@ class _Walk:
         self,
         rounds: Rounds,
         asked: Moments | Normal,
-        parts: list[Part],
+        parts: Asked,
         uses: int = 1,
         total: Callable[[LabeledRows], list[int]] | None = None,
     ) -> Found:
         """Ask so many rounds at once."""
         noisy = rounds.ask(total or asked.total, parts, uses)
-        return asked.found(noisy, _deviations(rounds, parts))
+        return asked.found(noisy, asked.deviations(rounds, parts))
 
     def in_units(self, learned: _Learned) -> tuple[Floats, float]:
         """Return coefficients and the constant in the units of the rows."""
@@ -328,8 +344,3 @@ class _Walk:
         if not self.centered:
             return coef, 0.0
         return coef, float(middle[-1] + learned.value * (REACH / scale[-1]) - coef @ middle[:-1])
-
-
-def _deviations(rounds: Rounds, parts: list[Part]) -> list[float]:
-    """Return those of the noise of each part."""
-    return [rounds.noise(part).deviation for part in parts]

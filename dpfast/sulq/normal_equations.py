@@ -36,7 +36,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
 from fractions import Fraction
 from typing import Any, NamedTuple
 
@@ -49,7 +48,7 @@ from .._kernels.sulq import pairs_add as pairs
 from .coordinates import Limits, limits
 from .gram_matrix import GramMatrix
 from .labeled_rows import LabeledRows, Piece
-from .rounds import Part
+from .rounds import Matrix, Part, Rounds
 from .row_matrices import Floats, carry, wholes
 
 #: Of the reach of a coordinate in moments; of the weights of a line; of the place along one.
@@ -234,6 +233,10 @@ class Moments:
             parts[0] = Part(1, 0, 0, 1, Fraction(uses))
         return parts
 
+    def deviations(self, rounds: Rounds, parts: Sequence[Part | Matrix]) -> list[float]:
+        """Return those of the noise of each part."""
+        return [rounds.noise(part).deviation for part in parts]
+
     def total(self, rows: LabeledRows, *, targets: bool = False) -> list[int]:
         """Return the integers in the order of the parts."""
         kept, sums, products = _totals(rows, self.limits, self.nan, _same, self.width)
@@ -326,10 +329,7 @@ class Normal:
         #: Features that have more than one value, and the target; and their sides.
         self._kept = np.append(self.live, len(bounds) - 1)
         self.sides = sides[self.live]
-
-    def parts(self, relation: str, uses: int = 1) -> list[Part]:
-        """Return the parts of so many rounds that are used at once."""
-        return [replace(part, share=uses * part.share) for part in self.gram.parts(relation)]
+        self.deviations = self.gram.deviations
 
     def total(self, rows: LabeledRows, columns: Callable[[Floats], Floats] = _same) -> list[int]:
         """Return the integers in the order of the parts of `gram`."""
@@ -340,7 +340,7 @@ class Normal:
         matrix, first = self.gram.matrix(noisy), int(self.centered)
         size = len(matrix)
         variances = np.full((size, size), deviations[-1] ** 2)
-        variances[np.diag_indices(size)] = deviations[first] ** 2
+        variances[np.diag_indices(size)] = deviations[1] ** 2
         scale = np.maximum(self.gram.reach, 1.0)
         if first:
             variances[0, 0] = deviations[0] ** 2

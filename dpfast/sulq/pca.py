@@ -1,13 +1,13 @@
 """Private principal components: the eigenvectors of one noisy matrix of exact sums of products.
 
 *The constant* c of `gram_matrix`. Let r^2 be the largest squared length of a row. All noise is in
-proportion to c^2 + r^2, of deviation s (c^2 + r^2) in the square of a column. So the products have
-noise of a spectral norm of about s (c^2 + r^2) sqrt(2 d), and the sum of a column has noise of a
-deviation of s (c^2 + r^2) / (sqrt(2) c). With a mean of half the length r, sums add noise of a norm
-of about s (c^2 + r^2) r sqrt(d / 2) / (2 c), along two directions. At c^2 = r^2 / (2 sqrt(d)) that
-is the rest times d^(1/4) / sqrt(8), no more up to 64 columns, and all have the factor 1 + c^2 /
-r^2, which is nearly 1. Measured, the error is .7 of that at c^2 = r^2 / 2, of the digits (64
-columns) and of six columns of Adult.
+proportion to c^2 + r^2, also where it is made for the nuclear norm, of deviation s (c^2 + r^2) in
+the square of a column. So the products have noise of a spectral norm of about s (c^2 + r^2) sqrt(2
+d), and the sum of a column has noise of a deviation of s (c^2 + r^2) / (sqrt(2) c). With a mean of
+half the length r, sums add noise of a norm of about s (c^2 + r^2) r sqrt(d / 2) / (2 c), along two
+directions. At c^2 = r^2 / (2 sqrt(d)) that is the rest times d^(1/4) / sqrt(8), no more up to 64
+columns, and all have the factor 1 + c^2 / r^2, which is nearly 1. Measured, the error is .7 of that
+at c^2 = r^2 / 2, of the digits (64 columns) and of six columns of Adult.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ class _Components(Transformer):
         if count > rows.width:
             rule = f"at most {rows.width}, the number of columns"
             checks.fail("n_components", rule, self.n_components)
-        parts = gram.parts(relation)
+        parts = gram.asked(loss, relation, alone=True)
 
         def learn(rounds: Rounds) -> None:
             noisy = rounds.ask(lambda rows: gram.total(rows.source), parts)
@@ -147,9 +147,10 @@ class PCA(_Components):
     -------
     Neighbors are datasets that differ in one row, added or removed, or replaced (`neighbors`). The
     release satisfies the loss that is asked for, and all attributes are computed from it. Rows are
-    put on a public grid around the middle of the bounds, so all sums are exact integers; noise is
-    that of "Analyze Gauss" (Dwork, Talwar, Thakurta and Zhang, STOC 2014) with half of the variance
-    off the diagonal, which costs the same.
+    put on a public grid around the middle of the bounds, so all sums are exact integers. With
+    `epsilon` alone, noise is the difference of two Wishart matrices (`noise.wishart`, with its
+    proof); else that of "Analyze Gauss" (Dwork, Talwar, Thakurta and Zhang, STOC 2014) with half of
+    the variance off the diagonal, which costs the same, or the former where that is less.
 
     Parameters
     ----------

@@ -12,6 +12,9 @@ of deviation sqrt(T) D_t / s or more:
   privacy", JRSS B 2022). Rounding to integers is post-processing.
 * epsilon alone: discrete Laplace noise for epsilon / T of the L1 norm.
 
+The matrix of the products of some columns may have noise for its nuclear norm instead, T / epsilon
+times that (`noise.wishart`); then epsilon / T is what it costs.
+
 In all three a round is noise for one joint release of a vector of L2 sensitivity sqrt(T) D_t (L1
 sensitivity T D_t), which is what `noise.calibrated_integer` is asked for. A round may consist of
 parts with noise of different scales; part p takes the share a_p of the round, noise for D_p /
@@ -56,7 +59,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import groupby
-from typing import Any, NoReturn
+from typing import Any, NoReturn, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -71,6 +74,7 @@ from ..errors import BudgetError
 from ..noise.additive import amount, analytic
 from ..noise.calibrated_integer import IntegerNoise, integer_noise
 from ..noise.sensitivity import Sensitivity
+from ..noise.wishart import MatrixNoise, matrix_noise
 from ..privacy import ZCDP, Approx, Loss, Pure, float_down, range_within
 from ..rng import Generator
 from ..selection.table import Rows, Table
@@ -105,6 +109,33 @@ class Part:
 
 
 @dataclass(frozen=True, slots=True)
+class Matrix:
+    """The products of some columns, of which a row changes the matrix: squares, then the others.
+
+    Parameters
+    ----------
+    width : int
+        Number of columns.
+    trace : int
+        The largest nuclear norm of a change between neighbors.
+    known : int
+        How many squares, the first ones, do not change.
+    share : Fraction
+        As in `Part`.
+    """
+
+    width: int
+    trace: int
+    known: int = 0
+    share: Fraction = Fraction(1)
+
+    @property
+    def size(self) -> int:
+        """Number of integers."""
+        return self.width * (self.width + 1) // 2
+
+
+@dataclass(frozen=True, slots=True)
 class _Round:
     """One round, which has been paid for by the allocation that it belongs to."""
 
@@ -118,7 +149,7 @@ class _Round:
 class _Sums(_Round):
     """Noisy integers: each noise, and how many of them have it."""
 
-    noises: tuple[tuple[IntegerNoise, int], ...]
+    noises: tuple[tuple[IntegerNoise | MatrixNoise, int], ...]
 
     def finish(self, summary: list[int], generator: Generator) -> list[int]:
         noisy: list[int] = []
@@ -149,9 +180,18 @@ _DISTRIBUTIONS: dict[type[Any], str] = {
 }
 
 
-def round_noise(loss: Loss, rounds: int, part: Part) -> IntegerNoise:
+@overload
+def round_noise(loss: Loss, rounds: int, part: Part) -> IntegerNoise: ...
+@overload
+def round_noise(loss: Loss, rounds: int, part: Matrix) -> MatrixNoise: ...
+def round_noise(loss: Loss, rounds: int, part: Part | Matrix) -> IntegerNoise | MatrixNoise:
     """Return the noise of a part of one of so many rounds, from public numbers alone."""
     times, share = rounds * part.share.denominator, part.share.numerator
+    if isinstance(part, Matrix):
+        assert isinstance(loss, Pure) or (isinstance(loss, Approx) and rounds == 1)
+        return matrix_noise(
+            Pure(loss.epsilon), part.width, Fraction(times * part.trace, share), part.known
+        )
     sizes = (part.l0, part.l1, part.l2_squared)
     l0, l1, l2_squared = (-(-times * x // share) for x in sizes)  # rounded up
     sensitivity = Sensitivity(l0, l1, l2_squared)
@@ -192,7 +232,7 @@ class Rounds:
         *,
         budget: Budget | None,
         rng: Generator | None,
-        parts: Sequence[Part] = (),
+        parts: Sequence[Part | Matrix] = (),
     ) -> None:
         _enough(loss, rounds)
         self.loss, self.neighbors, self.rounds, self.name = loss, neighbors, rounds, name
@@ -210,12 +250,16 @@ class Rounds:
         """Number of rounds that are left."""
         return self.rounds - self._used
 
-    def noise(self, part: Part) -> IntegerNoise:
+    @overload
+    def noise(self, part: Part) -> IntegerNoise: ...
+    @overload
+    def noise(self, part: Matrix) -> MatrixNoise: ...
+    def noise(self, part: Part | Matrix) -> IntegerNoise | MatrixNoise:
         """Return the noise of a part of a round."""
         return round_noise(self.loss, self.rounds, part)
 
     def ask(
-        self, total: Callable[[Any], list[int]], parts: Sequence[Part], uses: int = 1
+        self, total: Callable[[Any], list[int]], parts: Sequence[Part | Matrix], uses: int = 1
     ) -> list[int]:
         """Return the integers that `total` computes from the source, part by part, with noise.
 

@@ -138,7 +138,6 @@ def test_noise_that_cannot_be_had_is_refused_before_it_is_paid_for():
     ("kind", "columns", "kw"),
     [
         (Perceptron, 1500, {"bounds": (0, 1), "max_iter": 2}),
-        (LinearRegression, 300, {"bounds": (0, 1), "y_bounds": (-1, 1), "ridge": 0}),
         (NaiveBayes, 1500, {"bounds": (0, 1), "classes": [-1, 1]}),
         (NaiveBayes, 2500, {"categories": [0, 1], "classes": [-1, 1]}),
         (

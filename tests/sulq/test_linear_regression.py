@@ -120,7 +120,6 @@ def test_no_row_uses_more_than_the_loss(relation, intercept, monkeypatch):
     # A replaced row reaches the bound where two rows are at right angles, seen from the origin.
     least = 0.99 if relation == "add-remove" else 0.4
     assert least < worst(relation, {"rho": 1}, **kw) <= 1
-    assert least < worst(relation, {"epsilon": 1}, **kw) <= 1
     right = GramMatrix.parts
 
     def less(self, neighbors):  # the planted fault: what a row moves is taken for less
@@ -310,7 +309,7 @@ def test_many_columns_are_learned_along_a_line(monkeypatch):
     y = np.clip(0.5 + 0.8 * (x[:, :5] - 0.5).sum(axis=1), -1, 2)
     along = errors(x, y, epsilon=1)
     monkeypatch.setattr(linear_regression, "MANY", 0.0)  # as if rows were enough for all products
-    assert along < 0.7 < 0.9 < errors(x, y, epsilon=1)
+    assert along < 0.45 < errors(x, y, epsilon=1)
 
 
 def test_few_rows_are_told_no_worse_than_by_a_noisy_mean(monkeypatch):

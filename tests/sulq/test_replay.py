@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from fractions import Fraction
 from unittest.mock import patch
 
@@ -318,6 +319,18 @@ def test_noise_for_rows_that_come_and_go_is_caught_where_rows_are_replaced(name,
     monkeypatch.setattr(standard_scaler, "_parts", lambda d, _: scaling(d, less))
     monkeypatch.setattr(gradient_rounds, "_parts", lambda d, a, _: gradients(d, a, less))
     assert worst(name, "replace", LOSSES["rho"]) > 1
+
+
+@pytest.mark.parametrize("name", ["pca", "svd", "regression of all products"])
+def test_noise_for_half_of_a_matrix_is_caught(name, monkeypatch):
+    right = GramMatrix.whole
+
+    def half(self, *arguments):
+        whole = right(self, *arguments)
+        return replace(whole, trace=whole.trace // 2)
+
+    monkeypatch.setattr(GramMatrix, "whole", half)
+    assert worst(name, "add-remove", LOSSES["epsilon"]) > 1
 
 
 def test_another_path_is_caught(monkeypatch):

@@ -20,6 +20,7 @@ from scipy.stats import norm
 
 from dpfast.noise.additive import analytic
 from dpfast.noise.calibrated_integer import IntegerNoise
+from dpfast.noise.wishart import MatrixNoise
 from dpfast.privacy import ZCDP, Draws, Pure
 from dpfast.sulq.rounds import _Choices
 
@@ -28,18 +29,34 @@ __all__ = ["recorded", "used"]
 
 @contextmanager
 def releases(add, choose):
-    """Both ways in which anything is published, replaced by others."""
-    with patch.object(IntegerNoise, "add", add), patch.object(_Choices, "finish", choose):
+    """All ways in which anything is published, replaced by others."""
+    integers, matrices = (
+        patch.object(IntegerNoise, "add", add),
+        patch.object(MatrixNoise, "add", add),
+    )
+    with integers, matrices, patch.object(_Choices, "finish", choose):
         yield
+
+
+def nuclear(noise, moves):
+    """The nuclear norm of a matrix, of which there are the squares and then the products."""
+    d = noise.size
+    matrix = np.zeros((d, d))
+    matrix[np.triu_indices(d, 1)] = moves[d:]
+    matrix += matrix.T + np.diag(moves[:d])
+    if noise.known:
+        assert not any(moves[: noise.known])
+    return float(np.abs(np.linalg.eigvalsh(matrix)).sum())
 
 
 def recorded(run):
     """(noise or sharpness, integers, published) of each release of a run."""
     lines = []
-    right, chosen = IntegerNoise.add, _Choices.finish
+    right = {kind: kind.add for kind in (IntegerNoise, MatrixNoise)}
+    chosen = _Choices.finish
 
     def add(self, values, generator):
-        out = right(self, values, generator)
+        out = right[type(self)](self, values, generator)
         lines.append((self, list(values), out))
         return out
 
@@ -63,8 +80,12 @@ def used(lines, run, loss):
         noise, before, out = left.pop(0)
         assert self == noise and len(values) == len(before), "another path was taken"
         pairs = zip(values, before, strict=True)
-        moves = [abs((a >> noise.shift) - (b >> noise.shift)) for a, b in pairs]
-        if noise.scale:
+        moves = [(a >> noise.shift) - (b >> noise.shift) for a, b in pairs]
+        if isinstance(noise, MatrixNoise):
+            found += Fraction(nuclear(noise, moves) * (1 - 1e-9)) / noise.scale
+            assert isinstance(loss, Pure) or not left  # it is the only one then
+        elif noise.scale:
+            moves = [abs(m) for m in moves]
             scaled = [m / noise.scale for m in moves]
             found += sum(scaled) if noise.distribution == "laplace" else sum(m * m for m in scaled)
         elif any(moves):
@@ -87,7 +108,7 @@ def used(lines, run, loss):
     with releases(add, choose):
         run()
     assert not left, "a release is missing"
-    if isinstance(loss, Pure):
+    if isinstance(loss, Pure) or any(isinstance(noise, MatrixNoise) for noise, *_ in lines):
         return found / loss.epsilon
     if isinstance(loss, ZCDP):
         return found / 2 / loss.rho
