@@ -23,14 +23,24 @@ Where rows are replaced and noise is Gaussian, counts come for nothing. If sums 
 round for 2 s_j, a row that stays with its center uses it up; one that does not uses half of it for
 its sums, and the other half is there for noise in counts that change by sqrt(2).
 
-*How many rounds.* Let noise in a sum have the variance V, then that in the mean of n / k rows has
-V / (n / k)^2. Once it is a good part of the variance inside of clusters, another round makes
-centers worse. Those of a box that is evenly full have B = (w_1^2 + ... + w_d^2) k^(-2/d) / 12, or
-about so much. So all `USUAL` rounds are asked for, one by one, if noise has at most the fraction
-`LITTLE` of B, or `LITTLE_BESIDE_POOR` where no more than k cells of the first round have rows to
-speak of, so that further rounds have much to mend. Otherwise those after the first are used two by
-two, if noise of two is so small, or all at once. For n there is the sum of the first round's noisy
-counts.
+*How many rounds.* Let noise in a sum have the variance V, then that in the mean of n / k rows has V
+/ (n / k)^2. Once it is a good part of the variance inside of clusters, another round makes centers
+worse. Those of a box that is evenly full have B = (w_1^2 + ... + w_d^2) k^(-2/d) / 12, or about so
+much. So all `USUAL` rounds are asked for, one by one, if noise has at most the fraction `LITTLE` of
+B, or `LITTLE_BESIDE_POOR` where no more than k cells of the first round have rows to speak of, so
+that further rounds have much to mend. Otherwise those after the first are used two by two, if noise
+of two is so small, or all at once. For n there is the sum of the first round's noisy counts.
+
+*Counts alone.* A count changes by 1 and a sum by half of a width, so counts of many cells cost less
+than sums of few. Of so few columns that `MOST_CELLS` could be 2^d or more, `COUNT` parts of the
+loss are for the number of rows before all else, and `ROUND` for each of five rounds. Where noise in
+a round of sums is more than the fraction `LITTLE_BESIDE_CELLS` of B, and 2^d cells or more, which
+part each column, would have `FULL` deviations of noise each if rows were everywhere alike, all that
+is left is for the counts of such cells, and centers are found for their middles; or half of it, and
+the other half for one round of sums around these, if noise of that has at most the part `COARSE` of
+the variance within cells. (Su, Cao, Li, Bertino and Jin, CODASPY 2016, count in a grid whose cells
+they choose by the rows and the loss, too.) A row is in one cell: such a round has all of its loss
+for a change of 1, or of two such changes where rows are replaced.
 """
 
 from __future__ import annotations
@@ -57,6 +67,12 @@ from .labeled_rows import LabeledRows
 from .rounds import Part, Rounds
 from .row_matrices import Floats, column_bounds
 
+#: Rows of a cell that is counted alone, in deviations of noise, on average and at least; and how
+#: little noise in sums has to be, beside the variance within cells, for a last round of them.
+FULL, ALIVE, COARSE = 1.0, 2.5, 0.1
+#: How little noise in a round has to be, beside B, for rounds of sums from the start.
+LITTLE_BESIDE_CELLS = 1 / 200
+
 #: The least width of a column, as a fraction of the sum of all, when the round is shared.
 NARROW = Fraction(1, 1 << 10)
 
@@ -65,6 +81,9 @@ MOST_CLUSTERS = 1 << 24
 
 #: Cells of the first round, for each cluster, and at most.
 CELLS, MOST_CELLS = 8, 512
+
+#: Parts of the loss for the number of rows, and for each round, where cells may be counted.
+COUNT, ROUND = 5, 9
 
 #: Rounds where `max_iter` is left out, and how little noise has to be for all of them.
 USUAL = 5
@@ -95,8 +114,10 @@ class KMeans(Transformer):
     max_iter : int, optional
         Number of rounds, each with an equal part of the loss. By default the first has a fifth of
         it, and what it released says whether the rest is for four more, for two or for one, which
-        is best where there are few rows for the loss, the clusters and the columns. It must not be
-        chosen by looking at what comes out.
+        is best where there are few rows for the loss, the clusters and the columns. Of nine columns
+        or fewer a tenth is for the number of rows before that, and where these are few, the rest is
+        for the counts of up to 512 cells, or half of it. It must not be chosen by looking at what
+        comes out.
     init : "cells", "spread", or array_like of shape (n_clusters, d), default "cells"
         Where to start. "cells": the first round counts and sums the rows of up to eight public
         cells for each cluster, and good centers for what it tells are found from released numbers
@@ -113,7 +134,7 @@ class KMeans(Transformer):
     cluster_counts_ : float64 array of shape (n_clusters,)
         Number of rows of each center in the last round, with noise.
     n_iter_ : int
-        Number of rounds.
+        Number of rounds, beside that for the number of rows.
     n_features_in_ : int
     feature_names_in_ : array of str, if the columns have names
     loss_ : Pure, Approx or ZCDP
@@ -182,13 +203,23 @@ class KMeans(Transformer):
         box = self._box(rows.width, relation)
         start, cells = self._start(box, k, times)
 
+        chosen = self.max_iter is None
+        counted = chosen and cells is not None and 2.0**box.width <= MOST_CELLS
+        unit = ROUND if counted else 1
+
         def learn(rounds: Rounds) -> None:
-            walk = _Walk(rounds, box, k, self.max_iter is None)
-            centers = start if cells is None else walk.summarize(cells, start)
-            self.cluster_centers_, self.cluster_counts_ = walk.finish(centers)
+            walk = _Walk(rounds, box, k, chosen, unit)
+            if counted and walk.count_rows():
+                centers, counts = walk.count_cells(start)
+            else:
+                centers = start if cells is None else walk.summarize(cells, start)
+            if rounds.remaining:
+                centers, counts = walk.finish(centers)
+            self.cluster_centers_, self.cluster_counts_ = centers, counts
             self.n_iter_ = walk.asked
 
-        return Training(times, _parts(box, k, relation, loss), learn)
+        rounds = unit * times + COUNT * counted
+        return Training(rounds, _parts(box, k, relation, loss), learn)
 
     def predict(self, X: Any) -> NDArray[np.int64]:
         """Return the number of the nearest center of each row.
@@ -337,12 +368,21 @@ class _Walk:
         The variance in the sums of a center, of all columns together, in coordinates.
     enough : float
         A count above that is not taken for noise.
+    cells, counted : int
+        Number of cells whose counts alone are asked for, and rounds that takes at once.
+    rows : float or None
+        The noisy number of rows, once it is known.
+    full : float
+        The variance within k cells that fill the box.
     """
 
-    def __init__(self, rounds: Rounds, box: Box, k: int, chosen: bool) -> None:
-        self.rounds, self.box, self.k, self.chosen = rounds, box, k, chosen
-        self.asked = 0
-        self.use(1)
+    def __init__(self, rounds: Rounds, box: Box, k: int, chosen: bool, unit: int = 1) -> None:
+        self.rounds, self.box, self.k, self.chosen, self.unit = rounds, box, k, chosen, unit
+        self.asked = self.cells = self.counted = 0
+        self.rows: float | None = None
+        squares = float((((box.hi - box.lo) * box.unit) ** 2).sum())
+        self.full = squares / 12 * k ** (-2 / box.width)
+        self.use(unit)
 
     def use(self, uses: int) -> None:
         """Use so many rounds at once from now on."""
@@ -358,8 +398,7 @@ class _Walk:
 
         def total(rows: LabeledRows) -> list[int]:
             """Count rows, and sum distances from the middle in half cells."""
-            (counts, *sums), missing = box.totals(rows.source, centers)
-            nan_policy.refuse(box.nan, missing)
+            counts, *sums = self._totals(rows, centers)
             integers = list(counts)
             for column, span in zip(sums, box.span, strict=True):
                 integers += [2 * u - span * n for u, n in zip(column, counts, strict=True)]
@@ -376,14 +415,66 @@ class _Walk:
 
     def choose(self, first: _Answer) -> None:
         """Use as many rounds at once as the answer of the first one suggests."""
-        box, k = self.box, self.k
-        rows = max(float(first.counts.sum()), 0.0) / k
-        full = float((((box.hi - box.lo) * box.unit) ** 2).sum()) / 12 * k ** (-2 / box.width)
-        most = (LITTLE if first.live.sum() > k else LITTLE_BESIDE_POOR) * full * rows**2
-        for uses in (2, self.rounds.remaining):
+        total = float(first.counts.sum()) if self.rows is None else self.rows
+        rows = max(total, 0.0) / self.k
+        most = (LITTLE if first.live.sum() > self.k else LITTLE_BESIDE_POOR) * self.full * rows**2
+        for uses in (2 * self.unit, self.rounds.remaining):
             if self.noise <= most:
                 break
             self.use(uses)
+
+    def count_rows(self) -> bool:
+        """Count all rows; say whether cells are counted next, for how many rounds is chosen, too.
+
+        They have to part each column, and noise has to let see them.
+        """
+        box, k, rounds = self.box, self.k, self.rounds
+        changes = 0 if rounds.neighbors == "replace" else 1
+        part = Part(1, changes, changes, 1, Fraction(COUNT))
+        middle = box.middle[None]
+        (noisy,) = rounds.ask(lambda rows: self._totals(rows, middle)[0], [part], COUNT)
+        self.rows = max(float(noisy), 0.0)
+        squared = (self.rows / k) ** 2
+        if self.noise <= LITTLE_BESIDE_CELLS * self.full * squared:
+            return False
+        for left in (rounds.remaining // 2, 0):  # for sums
+            self.counted = rounds.remaining - left
+            noise = rounds.noise(self._counts(self.counted, 1)).deviation
+            self.cells = int(min(self.rows / (FULL * noise), MOST_CELLS))
+            if self.cells < 2.0**box.width:
+                continue
+            within = self.full * (self.cells / k) ** (-2 / box.width)
+            if left:
+                self.use(left)
+            if not left or self.noise < COARSE * within * squared:
+                return True
+        self.use(self.unit)
+        return False
+
+    def _counts(self, uses: int, size: int) -> Part:
+        """Return the part of so many counts that are all that is asked for."""
+        return replace(self.parts[0], size=size, share=Fraction(uses))
+
+    def count_cells(self, centers: Floats) -> tuple[Floats, Floats]:
+        """Return centers for the noisy counts of cells alone, and the counts of these."""
+        box, points = self.box, evenly(self.cells, self.box.width)
+        cells = box.lo + points * (box.hi - box.lo)
+        part = self._counts(self.counted, self.cells)
+        noisy = self.rounds.ask(lambda rows: self._totals(rows, cells)[0], [part], self.counted)
+        self.asked += 1
+        counts, alive = np.array(noisy, np.float64), ALIVE * self.rounds.noise(part).deviation
+        places, counts = (cells - box.middle)[counts > alive] * box.unit, counts[counts > alive]
+        chosen, found = centers_of(places, counts, self.k), np.zeros(self.k)
+        if len(chosen):
+            found += np.bincount(squared_distances(places, chosen).argmin(1), counts, self.k)
+        chosen = np.clip(chosen / box.unit + box.middle, box.lo, box.hi)
+        return np.concatenate([chosen, centers[len(chosen) :]]), found
+
+    def _totals(self, rows: LabeledRows, centers: Floats) -> list[list[int]]:
+        """Return the numbers of rows of each center, and the sums of each column."""
+        totals, missing = self.box.totals(rows.source, centers)
+        nan_policy.refuse(self.box.nan, missing)
+        return totals
 
     def summarize(self, cells: Floats, centers: Floats) -> Floats:
         """Return centers for noisy counts and means of more cells, from a round or two."""

@@ -209,6 +209,35 @@ def test_points_to_start_with_keep_apart():
     assert len(np.unique(spread(10**5, lo[:3], hi[:3]), axis=0)) == 10**5  # and it ends
 
 
+def test_few_rows_are_counted_in_cells(monkeypatch):
+    """Where sums of so few rows have too much noise; and where half of what is left is for them."""
+    data, centers = mixture(600, 3, 6, 1)
+    best = inertia(data, centers)
+
+    def ratio(epsilon):
+        fits = [
+            KMeans(6, bounds=(0, 1), epsilon=epsilon).fit(data, rng=InsecureGenerator(s))
+            for s in range(12)
+        ]
+        return np.mean([inertia(data, made.cluster_centers_) / best for made in fits]), fits
+
+    counted = {epsilon: ratio(epsilon) for epsilon in (1, 10)}
+    assert {made.n_iter_ for made in counted[1][1]} == {1}
+    assert {made.n_iter_ for made in counted[10][1]} == {2}
+    rows = counted[1][1][0].cluster_counts_
+    assert rows.shape == (6,) and rows.sum() == pytest.approx(600, abs=200)
+    monkeypatch.setattr(kmeans, "LITTLE_BESIDE_CELLS", math.inf)
+    assert counted[1][0] < 0.6 * ratio(1)[0] and counted[10][0] < ratio(10)[0]
+
+
+@pytest.mark.parametrize("n", [0, 3])
+def test_too_few_rows_for_cells_are_no_error(n):
+    for relation in ("add-remove", "replace"):
+        made = KMeans(1, bounds=(0, 1), epsilon=400, neighbors=relation)
+        made.fit(np.full((max(n, int(relation == "replace")), 1), 0.3), rng=InsecureGenerator(n))
+        assert np.isfinite(made.cluster_centers_).all() and np.isfinite(made.cluster_counts_).all()
+
+
 @pytest.mark.parametrize(("k", "d"), [(8, 5), (10, 4)])
 def test_cells_keep_it_out_of_local_minima(k, d):
     """All clusters of mixtures are found, where steps from public points miss some."""
@@ -243,9 +272,10 @@ def test_rounds_and_cells():
             (2, {"max_iter": None, "rho": 100}),
             (2, {"max_iter": None, "rho": 1e-9}),
         ):
-            KMeans(k, **{"bounds": (0, 1), "rho": 1, "max_iter": 2, **kw}).fit(data)
+            made = KMeans(k, **{"bounds": (0, 1), "rho": 1, "max_iter": 2, **kw})
+            made.fit(data, rng=InsecureGenerator(1))
     two = [16, 2, 2, 2, 2, 600, 600, 512, 200]
-    assert shapes == [*two, 16, 4, 2, 2, 16, 4, 2, 2, 2, 16, 2]
+    assert shapes == [*two, 16, 4, 2, 2, 1, 16, 4, 2, 2, 2, 1, 16, 2]
 
 
 def asked_for(data, k, **kw):
@@ -259,20 +289,27 @@ def asked_for(data, k, **kw):
 
     with patch.object(_rounds.Rounds, "ask", seen):
         made = KMeans(k, bounds=(0, 1), **kw).fit(data, rng=InsecureGenerator(4))
-    assert made.n_iter_ == len(used)
+    assert made.n_iter_ == len(used) - (used[0] == kmeans.COUNT)
     return used, made
 
 
-@pytest.mark.parametrize(("init", "middle"), [("cells", 0.1), ("spread", 0.05)])
-def test_fewer_rounds_where_noise_is_large(init, middle):
+def test_fewer_rounds_where_noise_is_large():
     """All of the loss is used, whatever the first round tells of how many rows there are."""
     data, _ = mixture(20_000, 4)
-    each = {0.001: [1, 4], middle: [1, 2, 2], 1.0: [1, 1, 1, 1, 1]}
-    for epsilon, uses in each.items():
-        assert asked_for(data, 4, epsilon=epsilon, init=init)[0] == uses
-        assert asked_for(data[:20], 4, epsilon=epsilon, init=init)[0] == [1, 4]
-        assert asked_for(data, 4, epsilon=epsilon, init=init, max_iter=3)[0] == [1, 1, 1]
-    assert asked_for(np.zeros((0, 4)), 4, rho=1, init=init)[0] == [1, 4]
+    for epsilon, uses in {0.001: [1, 4], 0.05: [1, 2, 2], 1.0: [1, 1, 1, 1, 1]}.items():
+        assert asked_for(data, 4, epsilon=epsilon, init="spread")[0] == uses
+        assert asked_for(data[:20], 4, epsilon=epsilon, init="spread")[0] == [1, 4]
+        assert asked_for(data, 4, epsilon=epsilon, max_iter=3)[0] == [1, 1, 1]
+    assert asked_for(np.zeros((0, 4)), 4, rho=1, init="spread")[0] == [1, 4]
+
+
+def test_counts_of_cells_where_noise_is_large():
+    """A tenth for the number of rows, and then sums, counts, counts and sums, or five rounds."""
+    data, _ = mixture(20_000, 4)
+    five = [9] * 5
+    for epsilon, uses in {0.001: [9, 36], 0.03: [45], 0.1: [23, 22], 1.0: five}.items():
+        assert asked_for(data, 4, epsilon=epsilon)[0] == [5, *uses]
+    assert asked_for(np.zeros((0, 4)), 4, rho=1)[0] == [5, 9, 36]
 
 
 def test_columns_without_width_have_no_noise_that_could_be_too_large():
@@ -392,15 +429,14 @@ def test_error_falls_with_epsilon_on_a_mixture_with_known_centers():
 
 
 def test_rounds_that_are_chosen_find_no_less():
-    """Where five are too many they find much more; where they are not, these are the same five."""
+    """Where five are too many they find much more; where they are not, hardly less."""
     data, centers = mixture(20_000, 4, 6, 3)
     best = inertia(data, centers)
-    for epsilon, gain in ((0.02, 1.3), (0.1, 1.1), (2.0, 1.0)):
+    for epsilon, gain in ((0.02, 1.3), (0.1, 1.1), (2.0, 0.99)):
         five, chosen = ratios(
             data, 6, best, [{"epsilon": epsilon, "max_iter": 5}, {"epsilon": epsilon}]
         )
         assert five >= gain * chosen
-    assert five == chosen
 
 
 @pytest.mark.full
