@@ -29,6 +29,7 @@ from .estimator import (
     Estimator,
     ProbabilisticClassifier,
     Training,
+    as_fitted,
 )
 from .gradient_rounds import (
     Answers,
@@ -280,6 +281,7 @@ class AdditiveBoostingRegressor(_Additive, ColumnRegressor):
 
         return self._boosted(rows, answers, policy, relation, keep)
 
+    @as_fitted
     def predict(self, X: Any) -> Floats:
         """Return the prediction for each row, within the bounds of the target.
 

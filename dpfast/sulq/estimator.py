@@ -6,12 +6,25 @@ keep what was computed from the answers. A learner says in `_training` what it a
 
 from __future__ import annotations
 
+import copy
+import functools
 import inspect
 import math
 import sys
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple, Self, TypeAlias, TypeVar
+from typing import (
+    TYPE_CHECKING,
+    Any,
+    ClassVar,
+    Concatenate,
+    Literal,
+    NamedTuple,
+    ParamSpec,
+    Self,
+    TypeAlias,
+    TypeVar,
+)
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -40,6 +53,9 @@ if TYPE_CHECKING:
     from pandas import DataFrame  # type: ignore[import-untyped]
 
 Compared = TypeVar("Compared")
+Learner = TypeVar("Learner", bound="Estimator")
+Arguments = ParamSpec("Arguments")
+Answer = TypeVar("Answer")
 
 #: What a transformer returns; see `Transformer.set_output`.
 Transformed: TypeAlias = "Floats | DataFrame"
@@ -83,6 +99,25 @@ def unlabeled_rows(X: Any, width: int | None, words: Sequence[Words | None] = ()
     return LabeledRows(source, None, width_of(source), names_of(X, source))
 
 
+def as_fitted(
+    method: Callable[Concatenate[Learner, Arguments], Answer],
+) -> Callable[Concatenate[Learner, Arguments], Answer]:
+    """Run a method with the constructor's arguments that `fit` had, whatever they are now.
+
+    What was learned belongs to those: classes, bounds and categories that are set later do not.
+    """
+
+    @functools.wraps(method)
+    def run(self: Learner, /, *args: Arguments.args, **kw: Arguments.kwargs) -> Answer:
+        had = vars(self).get("_fitted_with", {})
+        if any(getattr(self, name) is not value for name, value in had.items()):
+            self = copy.copy(self)
+            vars(self).update(had)
+        return method(self, *args, **kw)
+
+    return run
+
+
 class Estimator(ABC):
     """Learn from noisy sums.
 
@@ -104,6 +139,7 @@ class Estimator(ABC):
     feature_names_in_: NDArray[np.object_]
     loss_: Loss
     bounds_: Floats
+    _fitted_with: dict[str, object]
 
     @classmethod
     def _names(cls) -> list[str]:
@@ -163,6 +199,7 @@ class Estimator(ABC):
         training = self._training(rows, rest, relation)
         training.learn(self._rounds(rows, training, rest, relation, budget, rng))
         self.loss_, self.n_features_in_ = loss, rows.width
+        self._fitted_with = self.get_params()
         vars(self).pop("feature_names_in_", None)
         if rows.names is not None:
             self.feature_names_in_ = np.array(rows.names, object)
@@ -324,6 +361,7 @@ class Transformer(Estimator):
             self._sklearn_output_config = {"transform": form}
         return self
 
+    @as_fitted
     def get_feature_names_out(
         self, input_features: Sequence[str] | None = None
     ) -> NDArray[np.object_]:
@@ -422,6 +460,7 @@ class Classifier(_Supervised):
     _estimator_type = "classifier"
     classes_: NDArray[np.generic]
 
+    @as_fitted
     def score(self, X: Any, y: Any) -> float:
         """Return the fraction of the rows whose class is predicted.
 
@@ -453,6 +492,7 @@ class Regressor(_Supervised):
 
     _estimator_type = "regressor"
 
+    @as_fitted
     def score(self, X: Any, y: Any) -> float:
         """Return the coefficient of determination R squared, at most 1.
 
@@ -517,6 +557,7 @@ class ProbabilisticClassifier(_OfColumns, Classifier):
     def _likelihood(self) -> Callable[[Floats], Floats]:
         """Return the function that says of some rows how likely each class is for each."""
 
+    @as_fitted
     def predict_proba(self, X: Any) -> Floats:
         """Return the probability of each class for each row, as learned.
 
@@ -542,6 +583,7 @@ class ProbabilisticClassifier(_OfColumns, Classifier):
         self._check_fitted()
         return self._apply(X, len(self.classes_), self._likelihood())
 
+    @as_fitted
     def predict(self, X: Any) -> NDArray[np.generic]:
         """Return the likeliest class of each row, the first one of several.
 

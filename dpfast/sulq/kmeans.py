@@ -62,7 +62,7 @@ from ..errors import DataError
 from ..privacy import Loss, Pure
 from ..rng import Generator
 from .centers import Box, centers_of, evenly, spread, squared_distances
-from .estimator import Training, Transformed, Transformer
+from .estimator import Training, Transformed, Transformer, as_fitted
 from .labeled_rows import LabeledRows
 from .rounds import Part, Rounds
 from .row_matrices import Floats, column_bounds
@@ -221,6 +221,7 @@ class KMeans(Transformer):
         rounds = unit * times + COUNT * counted
         return Training(rounds, _parts(box, k, relation, loss), learn)
 
+    @as_fitted
     def predict(self, X: Any) -> NDArray[np.int64]:
         """Return the number of the nearest center of each row.
 
@@ -259,6 +260,7 @@ class KMeans(Transformer):
         """Call `fit`, then `predict`, which is not private."""
         return self.fit(X, budget=budget, rng=rng).predict(X)
 
+    @as_fitted
     def transform(self, X: Any) -> Transformed:
         """Return the distance of each row from each center, without clipping.
 

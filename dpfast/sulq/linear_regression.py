@@ -38,7 +38,7 @@ import numpy as np
 from .._core import checks
 from .._core.types import Auto, Bounds, BoundsEach, NanPolicy, Neighbors, Number
 from ..privacy import Loss, Pure
-from .estimator import Regressor, Training
+from .estimator import Regressor, Training, as_fitted
 from .labeled_rows import LabeledRows
 from .normal_equations import PLACE, REACH, Found, Moments, Normal
 from .rounds import Matrix, Part, Rounds
@@ -162,6 +162,7 @@ class LinearRegression(Regressor):
             return Training(1, walk.normal.gram.asked(loss, relation), learn)
         return Training(ROUNDS, walk.parts(), learn)
 
+    @as_fitted
     def predict(self, X: Any) -> Floats:
         """Return the prediction for each row.
 

@@ -15,7 +15,7 @@ from ..statistics.histogram import Bins
 from .categories import Classes, Columns
 from .class_sums import NumberColumn, columns_of
 from .design import REACH, Design
-from .estimator import BoundsOfSome, CategoriesEach, ProbabilisticClassifier, Training
+from .estimator import BoundsOfSome, CategoriesEach, ProbabilisticClassifier, Training, as_fitted
 from .gradient_rounds import ClassAnswers, Gradients, learned, times_of
 from .labeled_rows import LabeledRows
 from .rounds import Rounds
@@ -134,6 +134,7 @@ class LogisticRegression(ProbabilisticClassifier):
 
         return Training(times, asked.parts, learn)
 
+    @as_fitted
     def decision_function(self, X: object) -> Floats:
         """Return the score of each class for each row, or that of the second of two classes.
 

@@ -22,7 +22,7 @@ import numpy as np
 from .._core import checks
 from .._core.types import Auto, BoundsEach, NanPolicy, Neighbors, Number
 from ..privacy import Loss
-from .estimator import Training, Transformed, Transformer, unlabeled_rows
+from .estimator import Training, Transformed, Transformer, as_fitted, unlabeled_rows
 from .gram_matrix import GramMatrix
 from .labeled_rows import LabeledRows
 from .rounds import Rounds
@@ -69,6 +69,7 @@ class _Components(Transformer):
     def _learn(self, gram: GramMatrix, noisy: Floats, count: int) -> None:
         """Learn from the noisy matrix."""
 
+    @as_fitted
     def transform(self, X: Any) -> Transformed:
         """Return the coordinates of the rows along the components.
 
@@ -101,6 +102,7 @@ class _Components(Transformer):
     def _columns_out(self) -> int:
         return len(self.components_)
 
+    @as_fitted
     def inverse_transform(self, X: Any) -> Floats:
         """Return rows from coordinates along the components.
 

@@ -32,7 +32,7 @@ from .._core.types import Auto, BoundsEach, NanPolicy, Neighbors, Number
 from .._kernels.sulq import MARGIN_REACH as REACH
 from ..privacy import Loss, Pure
 from .coordinates import Coordinates
-from .estimator import Classifier, Training
+from .estimator import Classifier, Training, as_fitted
 from .labeled_rows import LabeledRows
 from .rounds import Part, Rounds
 from .row_matrices import Floats, column_bounds, expect_scale, refuse_nan
@@ -183,6 +183,7 @@ class Perceptron(Classifier):
         self.intercept_ = np.array([kept[-1] - math.fsum(self.coef_[0] * place.middle)])
         self.classes_, self.mistakes_, self.n_iter_ = np.array([-1, 1]), least, t + 1
 
+    @as_fitted
     def decision_function(self, X: Any) -> Floats:
         """Return on which side of the hyperplane each row is, above 0 for class 1, and how far.
 
@@ -209,6 +210,7 @@ class Perceptron(Classifier):
         """
         return self._apply(X, 1, self._sides).reshape(-1)
 
+    @as_fitted
     def predict(self, X: Any) -> NDArray[np.int64]:
         """Return the class of each row.
 

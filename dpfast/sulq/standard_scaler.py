@@ -24,7 +24,7 @@ from ..privacy import Loss
 from ..sources.base import RowChunk, RowSource
 from .class_sums import columns_of
 from .design import REACH, ROWS, Design
-from .estimator import Training, Transformed, Transformer, unlabeled_rows
+from .estimator import Training, Transformed, Transformer, as_fitted, unlabeled_rows
 from .labeled_rows import LabeledRows
 from .rounds import Part, Rounds
 from .row_matrices import Floats, carry, each_row, matrices, wholes
@@ -135,6 +135,7 @@ class StandardScaler(Transformer):
         self.var_ = spread * half**2
         self.scale_ = np.where(live, np.sqrt(spread) * half, 1.0)
 
+    @as_fitted
     def transform(self, X: Any) -> Transformed:
         """Return the rows, less the means and over the standard deviations.
 
@@ -163,6 +164,7 @@ class StandardScaler(Transformer):
         mean, scale = self._used()
         return self._in_form(self._apply(X, len(mean), lambda rows: (rows - mean) / scale), X)
 
+    @as_fitted
     def inverse_transform(self, X: Any) -> Floats:
         """Return rows from what `transform` makes of them.
 
@@ -189,6 +191,7 @@ class StandardScaler(Transformer):
             checks.fail("X", f"of {count} columns, as in fit", f"{rows.width} of them")
         return each_row(rows.source, count, count, lambda scaled: scaled * scale + mean)
 
+    @as_fitted
     def get_feature_names_out(
         self, input_features: Sequence[str] | None = None
     ) -> NDArray[np.object_]:

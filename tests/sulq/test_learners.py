@@ -12,7 +12,7 @@ import pandas as pd
 import pytest
 
 import dpfast as dp
-from dpfast.errors import ArgumentError, ArgumentTypeError, BudgetError, DataError
+from dpfast.errors import ArgumentError, ArgumentTypeError, BudgetError, DataError, DpfastError
 from dpfast.privacy import ZCDP, Approx, Pure
 from dpfast.rng import InsecureGenerator
 from dpfast.sources import memory
@@ -301,7 +301,8 @@ def test_nothing_exact_is_kept_and_the_rest_can_be_stored(name):
     kept = {"n_features_in_", "loss_"} | KEPT[type(made)][1]
     if name == "regression through 0":
         kept.remove("n_rows_")
-    assert set(vars(made)) - set(made.get_params()) == kept
+    assert set(vars(made)) - set(made.get_params()) - {"_fitted_with"} == kept
+    assert made._fitted_with == made.get_params()
     stored = pickle.dumps(made)
     assert len(stored) < (30_000 if "tree" in name else 3000)  # and no row has come along
     for call, other in zip(calls(made), calls(pickle.loads(stored)), strict=True):
@@ -443,6 +444,30 @@ def test_what_an_earlier_fit_learned_does_not_stay():
     assert made.n_rows_ == pytest.approx(500, abs=50)
     made.set_params(fit_intercept=False).fit(ROWS, LABELS)
     assert not hasattr(made, "n_rows_")
+
+
+@KINDS
+def test_arguments_that_are_set_after_a_fit_change_no_answer(kind):
+    """All of them are wrong then; what was learned belongs to those that `fit` had."""
+    made = of_rows(kind)
+    asked = [name for name in (*CALLS, "inverse_transform") if hasattr(made, name)]
+    labels = np.resize([1, -1], len(ROWS))
+
+    def answers():
+        # What is transformed back has one column for each component.
+        given = {"inverse_transform": np.ones((4, len(getattr(made, "components_", "ab"))))}
+        found = [np.asarray(getattr(made, name)(given.get(name, TABLE))) for name in asked]
+        return found + ([made.score(TABLE, labels)] if hasattr(made, "score") else [])
+
+    before = answers()
+    made.set_params(**dict.fromkeys(made.get_params(), "nothing"))
+    assert all(np.array_equal(a, b) for a, b in zip(before, answers(), strict=True))
+    with pytest.raises(DpfastError):  # but they are those of another fit
+        made.fit(TABLE, labels)
+    made._fitted_with = {}  # the negative control: what was kept is lost
+    if kind not in (LinearRegression, Perceptron, PCA, TruncatedSVD, StandardScaler):
+        with pytest.raises(DpfastError):
+            answers()
 
 
 # --- as scikit-learn has it -----------------------------------------------------------------------
