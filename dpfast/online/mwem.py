@@ -8,7 +8,7 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -34,6 +34,8 @@ from .session import facts, once, record
 MOST = 1 << 16
 #: The most replays of all measurements in a round.
 MOST_REPLAYS = 1 << 20
+#: The longest step of the first replay of all queries, in units of a difference.
+LONGEST = 1000.0
 #: Numbers converted together.
 BLOCK = 1 << 14
 
@@ -49,7 +51,7 @@ class _Queries:
         if matrix.shape[1] != universe or not len(matrix):
             checks.fail("queries", rule, matrix.shape)
         self.bits = bits
-        self.units = np.empty(matrix.shape, np.float32)
+        self.units: NDArray[np.float32] = np.empty(matrix.shape, np.float32)
         for row, units in zip(matrix, self.units, strict=True):
             for at in range(0, universe, BLOCK):
                 given = row[at : at + BLOCK]
@@ -60,6 +62,18 @@ class _Queries:
 
     def __len__(self) -> int:
         return len(self.units)
+
+    def sensitivity(self) -> Sensitivity:
+        """Return that of all answers, where one element is replaced by another."""
+        l1: NDArray[np.float64] = np.zeros(len(self.units[0]))
+        l2_squared = l1.copy()
+        for units in self.units:
+            own = units.astype(np.float64)
+            l1 += own
+            l2_squared += own * own
+        # Sums that are rounded are off by less than that.
+        both = [2 * math.ceil(float(x.max()) * (1 + 2.0**-30)) for x in (l1, l2_squared)]
+        return Sensitivity(len(self), both[0], both[1], 1 << self.bits)
 
     def sums(self, over: NDArray[np.float64]) -> NDArray[np.float64]:
         """Sum all queries over counts (exactly: integers below ``2**53``) or a distribution."""
@@ -79,6 +93,31 @@ class _Fit:
         self.queries, self.rows, self._replays = queries, rows, replays
         self._values: dict[int, float] = {}
         self._vectors: dict[int, NDArray[np.float64]] = {}
+
+    def learn_all(self, noisy: list[int]) -> None:
+        """Take one measurement of each query, and replay them all.
+
+        At first a step goes as far as a query of 0 and 1 with that mean has to. Measurements that
+        noise makes disagree are only averaged by short steps, so steps get shorter from one replay
+        to the next, down to the difference itself.
+        """
+        bits, every = self.queries.bits, range(len(self.queries))
+        self.asked, self.noisy = [*every], noisy
+        values = [value / float(self.rows << bits) for value in noisy]
+
+        def vector(query: int) -> NDArray[np.float64]:
+            numbers: NDArray[np.float64] = self.queries.units[query].astype(np.float64)
+            return np.ldexp(numbers, -bits)
+
+        expected = self.current.sums(vector(0), bits).mean
+        for replay in range(self._replays):
+            longest = LONGEST ** (1 - replay / self._replays)
+            for turn in every:
+                mean = math.ldexp(expected, -bits)
+                step = (values[turn] - mean) * min(1 / max(mean * (1 - mean), 1e-6), longest)
+                following = vector((turn + 1) % len(values))
+                expected = self.current.move(step, vector(turn), bits, following)
+        self.mean += self.current.distribution
 
     def learn(self, query: int, noisy: int) -> None:
         """Make a round: take the measurement of a query, then replay all measurements so far."""
@@ -128,6 +167,26 @@ class _Rounds:
         return self.fit
 
 
+@dataclass(frozen=True, slots=True)
+class _All:
+    """All measurements at once, as a mechanism for `release`."""
+
+    name: str
+    fit: _Fit
+    noise: IntegerNoise
+    loss: Loss
+    read: Callable[[Counted], NDArray[np.int64]]
+    neighbors: str = "replace"
+
+    def reduce(self, source: Counted) -> list[int]:
+        exact = self.fit.queries.sums(self.read(source).astype(np.float64))
+        return [int(x) for x in exact.tolist()]
+
+    def finish(self, exact: list[int], generator: Generator) -> _Fit:
+        self.fit.learn_all(self.noise.add(exact, generator))
+        return self.fit
+
+
 class MWEM(HasDistribution):
     """Answer many linear queries, known beforehand, from a distribution fitted to the data.
 
@@ -138,7 +197,10 @@ class MWEM(HasDistribution):
     -------
     Neighbors are datasets of the same public number of rows that differ in one row. The result
     satisfies the loss that is asked for (Hardt, Ligett and McSherry, NeurIPS 2012): each of the
-    `rounds` gets an equal share, half of it for the choice and half for the measurement.
+    `rounds` gets an equal share, half of it for the choice and half for the measurement. If all
+    queries are measured at once, nothing is chosen, and noise is for the vector of all answers: an
+    element has the values q, none below 0, so that one in place of another changes them by at most
+    the sum of their sizes, and in square by at most the sum of their squares.
 
     The choice has bounded range, so its zCDP loss is less than epsilon**2 / 8
     (`dpfast.privacy.Draws`). A budget in rho that pays for an epsilon adds up these two losses of
@@ -150,16 +212,19 @@ class MWEM(HasDistribution):
         The number of rows that are each element of the universe.
     queries : array_like of shape (k, N)
         Numbers from 0 to 1, one row for each query.
-    rounds : int
-        The number of queries that are measured.
+    rounds : int or "all"
+        The number of queries that are measured, or all of them at once. That is best for up to some
+        thousand queries: the distribution is nearer to the data than the noisy answers are. Where
+        there are very many, the worst are enough.
     data : column of n rows, optional
         Instead of the histogram: an array, a column of a table, or a source.
     universe : array_like of shape (N,), optional
         As for `MedianMechanism`.
     epsilon, delta, rho : float, Fraction or Decimal, optional
         The loss: `epsilon` alone, `epsilon` with `delta`, or `rho` alone.
-    replays : int, default 3
-        How often a round goes through all measurements.
+    replays : int, optional
+        How often a round goes through all measurements: by default 3 times, or 30 times if all
+        queries are measured at once.
     average : bool, default False
         Whether the result is the average of the distributions after each round, for which the
         theorem holds, or the last one, which is mostly nearer to the data.
@@ -192,7 +257,8 @@ class MWEM(HasDistribution):
     Notes
     -----
     Cost: a product of the queries with the distribution in each round, and up to
-    ``replays * rounds**2 / 2`` updates of the distribution. Memory: the queries as float32.
+    ``replays * rounds**2 / 2`` updates of the distribution; `replays` for each query if all are
+    measured at once. Memory: the queries as float32.
 
     References
     ----------
@@ -213,32 +279,45 @@ class MWEM(HasDistribution):
         histogram: ArrayLike | None = None,
         queries: ArrayLike | None = None,
         *,
-        rounds: int,
+        rounds: int | Literal["all"],
         data: Any = None,
         universe: ArrayLike | None = None,
         epsilon: Number | None = None,
         delta: Number = 0.0,
         rho: Number | None = None,
-        replays: int = 3,
+        replays: int | None = None,
         average: bool = False,
         name: str | None = None,
         budget: Budget | None = None,
         rng: Generator | None = None,
     ) -> None:
         asked = Arguments.of((epsilon, delta, rho), 1, 1, 0.5, histogram, data, universe)
-        count = checks.whole("rounds", rounds, 1)
+        every = isinstance(rounds, str)
+        if every:
+            checks.choice("rounds", rounds, ("all",))
+        count = 1 if every else checks.whole("rounds", rounds, 1)
         if count > MOST:
             checks.fail("rounds", "at most 2**16", rounds)
         bits = min(24, 52 - asked.rows.bit_length())
         held = _Queries(queries, asked.universe.size, bits)
-        choice, noise, self.spent = _shares(asked.loss, count, 1 << bits)
-        times, mean = checks.whole("replays", replays, 1), checks.flag("average", average)
+        choice = 0.0
+        if every:
+            noise = integer_noise(asked.loss, held.sensitivity())
+            self.spent = noise.loss
+        else:
+            choice, noise, self.spent = _shares(asked.loss, count, 1 << bits)
+        usual = 30 if every else 3
+        times = usual if replays is None else checks.whole("replays", replays, 1)
+        mean = checks.flag("average", average)
         if times > MOST_REPLAYS:
             checks.fail("replays", "at most 2**20", replays)
         self._universe, self._bits, self._rows = asked.universe, bits, asked.rows
         fit = _Fit(held, asked.rows, asked.universe.size, times)
-        title = f"MWEM, {len(held)} queries, {count} rounds"
-        plan = _Rounds(title, fit, count, choice, noise, self.spent, asked.read)
+        title = f"MWEM, {len(held)} queries, {rounds} rounds"
+        plan: _All | _Rounds = _Rounds(title, fit, count, choice, noise, self.spent, asked.read)
+        if every:
+            title = f"MWEM, {len(held)} queries, all at once"
+            plan = _All(title, fit, noise, self.spent, asked.read)
         kept = past = None
         if name is not None:
             public = facts(
@@ -261,8 +340,11 @@ class MWEM(HasDistribution):
             past = past if kept is None else kept.begin(past, None)
         if past != [fit.asked, fit.noisy]:  # measured by an earlier call, or by another process
             fit = _Fit(held, asked.rows, asked.universe.size, times)
-            for query, noisy in zip(*past, strict=True):
-                fit.learn(query, noisy)
+            if every:
+                fit.learn_all(past[1])
+            else:
+                for query, noisy in zip(*past, strict=True):
+                    fit.learn(query, noisy)
         self._distribution: NDArray[np.float64] = (
             fit.mean / count if mean else fit.current.distribution
         )

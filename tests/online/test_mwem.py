@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections import Counter
 from fractions import Fraction
@@ -111,6 +112,72 @@ def test_measurements_have_the_noise_that_is_paid_for():
     assert abs(error.mean()) < 5 * scale * math.sqrt(2 / size)
     assert error.std() == pytest.approx(scale * math.sqrt(2), rel=0.12)
     assert np.median(np.abs(error)) == pytest.approx(scale * math.log(2), rel=0.12)
+
+
+def marginals(columns, width=3):
+    """Every cell of every marginal of so many of the columns, over all rows of 0 and 1."""
+    bits = np.arange(1 << columns)[:, None] >> np.arange(columns) & 1
+    return np.array(
+        [
+            (bits[:, list(some)] == cell).all(axis=1)
+            for some in itertools.combinations(range(columns), width)
+            for cell in itertools.product((0, 1), repeat=width)
+        ],
+        float,
+    )
+
+
+def test_no_element_changes_all_answers_by_more_than_is_said():
+    g = np.random.default_rng(2)
+    for matrix in (marginals(4), QUERIES, g.uniform(size=(7, 9)), np.zeros((2, 3))):
+        bits = 20
+        held = mwem._Queries(matrix, matrix.shape[1], bits)
+        said, columns = held.sensitivity(), held.units.T.astype(float)
+        most = [0.0, 0.0]
+        for one, other in itertools.product(columns, repeat=2):
+            moved = np.abs(one - other)
+            most = [max(most[0], moved.sum()), max(most[1], (moved**2).sum())]
+        assert most[0] <= said.l1 and most[1] <= said.l2_squared
+        assert said.l0 == len(matrix) and np.abs(held.units).max() <= said.largest
+    # Two rows that agree nowhere change each marginal twice: no less could be said of them.
+    held = mwem._Queries(marginals(4), 16, 20)
+    moved = np.abs(held.units[:, 0] - held.units[:, 15]).astype(float)
+    assert moved.sum() >= 0.999 * held.sensitivity().l1
+    assert (moved**2).sum() >= 0.999 * held.sensitivity().l2_squared
+
+
+@pytest.mark.parametrize("loss", [{"rho": 0.5}, {"epsilon": 2}, {"epsilon": 2, "delta": 1e-6}])
+def test_all_at_once_are_nearer_than_noisy_answers(loss, monkeypatch):
+    """What is fitted agrees with itself, so it has less noise than what it was fitted to."""
+    g = np.random.default_rng(5)
+    queries, rows = marginals(5), 2000
+    histogram = g.multinomial(rows, g.dirichlet(np.full(32, 2.0)))
+    true = queries @ histogram / rows
+
+    def error(seed, **kw):
+        fitted = dp.online.MWEM(
+            histogram, queries, rounds="all", rng=InsecureGenerator(seed), **loss, **kw
+        )
+        assert fitted.measured == tuple(range(len(queries)))
+        return np.abs(queries @ fitted.distribution - true).mean()
+
+    held = mwem._Queries(queries, 32, 20)
+    noise = mwem.integer_noise(dp.privacy.loss(**{"delta": 0, "epsilon": None, "rho": None} | loss),
+                               held.sensitivity())  # fmt: skip
+    plain = noise.deviation / 2**20 / rows * math.sqrt(2 / math.pi)
+    errors = [error(seed) for seed in range(3)]
+    assert np.mean(errors) < 0.9 * plain
+    monkeypatch.setattr(mwem, "LONGEST", 1e-3)  # the negative control: steps that lead nowhere
+    assert error(0) > 2 * np.mean(errors)
+
+
+def test_all_at_once_are_kept(tmp_path):
+    budget = dp.Budget(rho=1, path=tmp_path / "study.db", neighbors="replace")
+    kw = {"rounds": "all", "rho": 0.5, "budget": budget, "name": "all"}
+    one = dp.online.MWEM(HISTOGRAM, QUERIES, **kw)
+    again = dp.online.MWEM(HISTOGRAM, QUERIES, **kw)
+    assert (one.distribution == again.distribution).all() and len(budget.history) == 1
+    assert one.spent == ZCDP(Fraction(1, 2))
 
 
 def test_sums_are_exact():
