@@ -12,8 +12,10 @@ round for each level again, for any number of attributes. It does not tell how l
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
 from typing import Literal
 
 import numpy as np
@@ -36,6 +38,11 @@ from .split_criteria import CRITERIA, noisy_score, score, spread
 
 #: Counts of a level, at most: 256 MB. Nodes that find no room are leaves.
 MOST_CELLS = 1 << 25
+#: The depth of a tree of many rows; parts of the loss beside one for the number of rows, which can
+#: be divided among two, three or four rounds.
+USUAL, SHARES = 3, 12
+#: Rows of a leaf on average, in deviations of noise in a count, below which a tree is less deep.
+FULL = 2.5
 #: Columns among which the exponential mechanism chooses.
 MOST_CHOICES = 1 << 12
 
@@ -65,9 +72,10 @@ class ID3Classifier(ProbabilisticClassifier):
         For columns of numbers, instead of `categories` or beside them: as in `dpfast.histogram`.
     epsilon, delta, rho, neighbors
         As in `KMeans`.
-    max_depth : int, default 3
-        Number of attributes that decide, at most. There is a round for each (or as many as
-        attributes, if these are fewer) and one for the leaves.
+    max_depth : int, optional
+        How many attributes are asked for on the way to a leaf, at most. By default 3, or fewer if
+        there are so few rows for the loss that noise would hide those of a leaf: a thirteenth of
+        the loss is for their number.
     criterion : {"entropy", "gini", "max"}, default "gini"
         What a division makes small: the bits that tell the class of a row, the rows that are
         guessed wrong by a guess that follows the classes of a node, or those that are not of its
@@ -101,15 +109,14 @@ class ID3Classifier(ProbabilisticClassifier):
 
     Cost: a read of the data for each level. All nodes of a level are counted in one pass, up to
     2**25 cells of node, value and class; with "counts" a node is a leaf, too, if it seems to have
-    less rows than the noise of its cells. Rounds that a small tree does not need count the leaves
-    again, and the counts are averaged. What leaves differ by is kept as far as noise does not
+    less rows than the noise of its cells. Rounds that a small tree does not need are for the counts
+    of the leaves. What leaves differ by is kept as far as noise does not
     explain it (after James and Stein), and divisions are undone that it explains altogether: that
     looks at released numbers only.
 
     A choice is mostly better: with counts, the loss of a level is for those of all attributes.
     And every level more leaves less loss for each. Two or three levels are usual, more are good
-    only where there are many rows. With fewer than about 1000 / epsilon rows, two levels of
-    three bins tell more rows right than three levels of eight.
+    only where there are many rows.
 
     Examples
     --------
@@ -135,7 +142,7 @@ class ID3Classifier(ProbabilisticClassifier):
     delta: Number = 0.0
     rho: Number | None = None
     neighbors: Neighbors | None = None
-    max_depth: int = 3
+    max_depth: int | None = None
     criterion: Literal["entropy", "gini", "max"] = "gini"
     splits: Literal["exponential", "counts"] = "exponential"
     most_rows: int | None = None
@@ -143,7 +150,7 @@ class ID3Classifier(ProbabilisticClassifier):
     tree_: Tree = field(init=False)
 
     def _training(self, rows: LabeledRows, loss: Loss, relation: str) -> Training:
-        depth = checks.whole("max_depth", self.max_depth, 1)
+        depth = USUAL if self.max_depth is None else checks.whole("max_depth", self.max_depth, 1)
         criterion = checks.choice("criterion", self.criterion, CRITERIA)
         exact = checks.choice("splits", self.splits, ("exponential", "counts")) == "exponential"
         if self.most_rows is not None:
@@ -155,16 +162,19 @@ class ID3Classifier(ProbabilisticClassifier):
         depth = min(depth, coder.width)
         parts = [Part.of_counts(1, 1 if exact else coder.width, relation)]  # as far as any goes
 
+        chosen = self.max_depth is None
+
         def learn(rounds: Rounds) -> None:
             growth = _Growth(coder, classes, rounds, criterion, most)
+            levels = growth.levels(depth) if chosen else depth
             divide = growth.choose if exact else growth.count
-            for level in range(depth):
+            for level in range(levels):
                 if growth.open:
                     divide(level)
-            self.tree_ = growth.finish(depth)
+            self.tree_ = growth.finish(levels)
             self.classes_ = classes.labels
 
-        return Training(depth + 1, parts, learn)
+        return Training(1 + SHARES if chosen else depth + 1, parts, learn)
 
     def _columns(self) -> Columns[Bins]:
         return attributes(self.bins, self._bounds, self.categories)
@@ -203,9 +213,30 @@ class _Growth:
         self, coder: Coder, classes: Classes, rounds: Rounds, criterion: str, most: int | None
     ) -> None:
         self._coder, self._classes, self._rounds = coder, classes, rounds
-        self._criterion, self._most = criterion, most
+        self._criterion, self._most, self._uses = criterion, most, 1
         self._nodes = Nodes()
         self.open = self._room([0])
+
+    def levels(self, most: int) -> int:
+        """Count all rows, and return how deep the tree is to be, at most `most`."""
+        changes = 0 if self._rounds.neighbors == "replace" else 1
+
+        def total(source: LabeledRows) -> list[int]:
+            return [source.reduce(lambda pieces: sum(len(x) for x, _ in pieces), operator.add)]
+
+        (rows,) = self._rounds.ask(total, [Part(1, changes, changes, 1)])
+        values = float(np.mean(self._coder.values))
+        for depth in range(most, 0, -1):
+            self._uses = SHARES // (depth + 1)
+            noise = self._rounds.noise(self._part(1)).deviation
+            if rows >= FULL * noise * values**depth:
+                break
+        return depth
+
+    def _part(self, size: int, tables: int = 1, uses: int = 0) -> Part:
+        """Return the part of counts of so many cells in a round, or in `uses` of the allocation."""
+        part = Part.of_counts(size, tables, self._rounds.neighbors)
+        return replace(part, share=Fraction(uses or self._uses))
 
     def count(self, level: int) -> None:
         """Divide the nodes of a level by noisy counts of values and classes."""
@@ -218,8 +249,8 @@ class _Growth:
             return [int(x) for table in counted for x in table.ravel()]
 
         ends = np.cumsum(np.concatenate(sizes))
-        part = Part.of_counts(int(ends[-1]), len(unused[0]), self._rounds.neighbors)
-        noisy = np.array(self._rounds.ask(total, [part]), np.float64)
+        part = self._part(int(ends[-1]), len(unused[0]))
+        noisy = np.array(self._rounds.ask(total, [part], self._uses), np.float64)
         deviation = self._rounds.noise(part).deviation
         pieces, chosen = iter(np.split(noisy, ends[:-1])), list[int | None]()
         for each, cells in zip(unused, sizes, strict=True):
@@ -242,24 +273,22 @@ class _Growth:
             every = np.stack([score(self._criterion, table) for table in tables], axis=1)
             return np.take_along_axis(every, places, axis=1)
 
-        chosen = self._rounds.choose(scores, spread(self._criterion, self._most or 1))
+        chosen = self._rounds.choose(scores, spread(self._criterion, self._most or 1), self._uses)
         self._divide([each[i] for each, i in zip(unused, chosen, strict=True)])
 
     def finish(self, depth: int) -> Tree:
         """Count the classes at the leaves with all rounds that are left."""
         leaves, many = self._nodes.leaves(), len(self._classes)
-        exact: list[int] = []
 
         def total(source: LabeledRows) -> list[int]:
-            if not exact:
-                exact[:] = self._reduce(source, depth, leaves)[:-1].tolist()
-            return exact
+            found: list[int] = self._reduce(source, depth, leaves)[:-1].ravel().tolist()
+            return found
 
-        part = Part.of_counts(len(leaves) * many, 1, self._rounds.neighbors)
-        times = self._rounds.remaining
-        deviation = self._rounds.noise(part).deviation / times**0.5
-        answers = [self._rounds.ask(total, [part]) for _ in range(times)]
-        counts = np.array(answers, np.float64).mean(axis=0).reshape(len(leaves), many)
+        left = self._rounds.remaining
+        part = self._part(len(leaves) * many, uses=left)
+        deviation = self._rounds.noise(part).deviation
+        noisy = np.array(self._rounds.ask(total, [part], left), np.float64)
+        counts = noisy.reshape(len(leaves), many)
         return pruned(self._nodes, counts, deviation)
 
     def _unused(self) -> list[list[int]]:

@@ -278,37 +278,40 @@ class Rounds:
         mechanism = _Sums(self.loss, self.neighbors, self.name, total, noises)
         return release(self._source, mechanism, budget=None, rng=self._generator)
 
-    def sharpness(self, spread: int) -> float:
+    def sharpness(self, spread: int, uses: int = 1) -> float:
         """Return c for choices among scores that a row changes by an interval of that length."""
         steps = 2 if self.neighbors == "replace" else 1
-        return float_down(self._range / (spread * steps))
+        return float_down(self._range(uses) / (spread * steps))
 
-    def choose(self, scores: Callable[[Any], NDArray[np.int64]], spread: int) -> list[int]:
+    def choose(
+        self, scores: Callable[[Any], NDArray[np.int64]], spread: int, uses: int = 1
+    ) -> list[int]:
         """Choose a column from each row of the table that `scores` computes from the source.
 
         Each row of the table is about its own set of rows. A row that comes or goes changes the
-        scores of its set by numbers of an interval of length `spread`.
+        scores of its set by numbers of an interval of length `spread`. They may be choices of
+        several rounds, as in `ask`.
 
         Raises
         ------
         BudgetError
             As in `ask`.
         """
-        self._use(1)
-        mechanism = _Choices(self.loss, self.neighbors, self.name, scores, self.sharpness(spread))
+        sharp = self.sharpness(spread, uses)
+        self._use(uses)
+        mechanism = _Choices(self.loss, self.neighbors, self.name, scores, sharp)
         return release(self._source, mechanism, budget=None, rng=self._generator)
 
-    @property
-    def _range(self) -> Fraction:
-        """The bounded range that a round may have."""
+    def _range(self, uses: int) -> Fraction:
+        """Return the bounded range that so many rounds may have together."""
         loss = self.loss
         if isinstance(loss, Pure):
-            return loss.epsilon / self.rounds
+            return uses * loss.epsilon / self.rounds
         if isinstance(loss, ZCDP):
-            return range_within(loss.rho / self.rounds)
+            return range_within(uses * loss.rho / self.rounds)
         assert isinstance(loss, Approx)
         unit = analytic(float_down(loss.epsilon), float_down(loss.delta))
-        return Fraction(range_of_normal(1.0 / (unit * math.sqrt(self.rounds))))
+        return Fraction(range_of_normal(math.sqrt(uses / self.rounds) / unit * (1.0 - 2.0**-50)))
 
     def _use(self, uses: int) -> None:
         """Use up some rounds, or refuse."""

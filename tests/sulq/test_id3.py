@@ -297,6 +297,42 @@ def test_how_sharp_choices_may_be():
         assert 0.1 < delta < 1  # beside 1 / 2 of epsilon alone
 
 
+def test_choices_of_several_rounds_may_be_as_sharp_as_all_of_these():
+    for loss, power in ((Pure(3), 1.0), (ZCDP(Fraction(1, 4)), 0.5), (Approx(1, 1e-6), 0.5)):
+        made = rounds_of(loss, count=12)
+        assert made.sharpness(5, 6) == pytest.approx(6**power * made.sharpness(5), rel=0.02)
+        assert made.sharpness(5, 6) <= rounds_of(loss, count=2).sharpness(5) * (1 + 1e-12)
+        made.choose(lambda source: np.array([[0, 1]]), 1, 5)
+        assert made.remaining == 7
+
+
+def test_how_deep_a_tree_is_depends_on_the_noisy_number_of_rows(monkeypatch):
+    """And on the loss and the values; what is chosen is better than what it would be else."""
+    g = np.random.default_rng(0)
+
+    def wrong(n, seed, **kw):
+        x = g.integers(0, 8, (n, 4)).astype(float)
+        y = (x[:, 0] > 3).astype(int)
+        made = ID3Classifier(range(8), classes=[0, 1], **kw)
+        made.fit(x, y, rng=InsecureGenerator(seed))
+        return made.tree_.depth, np.mean(made.predict(x) != y)
+
+    for n, epsilon, depth in (150, 1, 1), (5000, 1, 2), (40_000, 1, 3), (5000, 0.05, 1):
+        chosen, errors = zip(*[wrong(n, seed, epsilon=epsilon) for seed in range(8)], strict=True)
+        assert max(chosen) <= depth  # divisions that noise explains are undone
+        if n == 150:
+            few = np.mean(errors)
+    assert few < 0.1 < np.mean([wrong(150, seed, epsilon=1, max_depth=3)[1] for seed in range(8)])
+    asked, ask, kind = [], _rounds.Rounds.ask, _rounds.Rounds
+    monkeypatch.setattr(
+        kind, "ask", lambda self, *of: asked.append((of[1][0].share, *of[2:])) or ask(self, *of)
+    )
+    for n, uses in (40_000, 3), (5000, 4), (1, 6):
+        asked.clear()
+        wrong(n, 1, epsilon=1)
+        assert asked == [(1,), (uses, uses)]  # the rows, and the leaves; the rest are choices
+
+
 @pytest.mark.parametrize("move", [1e-9, 1e-3, 0.1, 1.0, 1.41421, 1.41422, 5.0, 30.0])
 def test_a_range_that_a_normal_variable_covers(move):
     with mpmath.workdps(60):
@@ -429,9 +465,12 @@ def test_more_rows_than_was_said():
 # --- what is kept and what is refused -------------------------------------------------------------
 
 
-def test_rounds_that_are_not_needed_count_the_leaves_again(monkeypatch):
+def test_rounds_that_are_not_needed_are_for_the_leaves():
     X, y = planted(0)
     script = Script()
-    made = script.fit(X, y, splits="counts", max_depth=3)  # nobody is there to be divided
-    assert [len(v) for v in script.values] == [24, 2, 2, 2]
-    assert (made.tree_.deviation < script.noise(Pure(1), 1, 1).deviation).all()
+    script.fit(X, y, splits="counts", max_depth=3)  # nobody is there to be divided
+    assert [len(v) for v in script.values] == [24, 2]
+    real = ID3Classifier(VALUES, classes=[0, 1], splits="counts", max_depth=3, rho=1)
+    real.fit(X, y, rng=InsecureGenerator(1))
+    # One of four rounds has a deviation of sqrt(4 / (2 rho)); at least two are left here.
+    assert (real.tree_.deviation < 0.72 * math.sqrt(2)).all()

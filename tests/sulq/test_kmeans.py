@@ -474,5 +474,5 @@ def test_predictions_are_the_nearest_centers():
         made.transform(data)
     with pytest.raises(DataError):
         made.predict(data)
-    labels = made.set_params(nan="drop").predict(data)
+    labels = made.set_params(nan="drop").fit(data).predict(data)
     assert labels[7] == -1 and (np.delete(labels, 7) >= 0).all()

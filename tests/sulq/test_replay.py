@@ -142,6 +142,8 @@ RUNS = {
     "perceptron through 0": learner(Perceptron, crossed, MANY, fit_intercept=False, **PLANE),
     "perceptron of odd labels": learner(Perceptron, odd, MANY, **PLANE),
     "tree": learner(ID3Classifier, side, splits="counts", max_depth=2, **COUNTED),
+    "tree of its own depth": learner(ID3Classifier, side, MANY, splits="counts", **COUNTED),
+    "tree of its own depth by choices": learner(ID3Classifier, side, MANY, **COUNTED),
     "tree by choices": learner(ID3Classifier, side, criterion="max", max_depth=1, **COUNTED),
     "deep tree by choices": learner(
         ID3Classifier, side, criterion="entropy", most_rows=4, max_depth=2, **COUNTED
@@ -176,6 +178,9 @@ TIGHT = {
     ("k-means", "add-remove"): 0.98,
     ("k-means from cells", "add-remove"): 0.98,
     ("tree by choices", "add-remove"): 0.98,
+    ("tree of its own depth by choices", "replace"): 0.1,  # nor so many, to which one is added
+    ("tree of its own depth by choices", "add-remove"): 0.1,
+    ("tree of its own depth", "replace"): 0.3,
     ("deep tree by choices", "replace"): 0.3,  # so few rows do not tell so many bits
     ("k-means of its own rounds", "add-remove"): 0.95,
     # Weights that are far off, where a replaced row changes most, are in `test_gradient_rounds`.
@@ -330,7 +335,11 @@ def test_choices_that_are_too_sharp_are_caught(loss, monkeypatch):
     sorted(
         set(RUNS)
         - {"sums", "svd", "regression through 0", "deep tree by choices"}
-        - {"logistic of three", "boosting of numbers"}  # but see `test_gradient_rounds`
+        - {
+            "logistic of three",
+            "boosting of numbers",
+            "tree of its own depth by choices",
+        }  # but see `test_gradient_rounds`
     ),
 )
 def test_noise_for_rows_that_come_and_go_is_caught_where_rows_are_replaced(name, monkeypatch):
