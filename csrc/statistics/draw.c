@@ -8,6 +8,8 @@ __extension__ typedef __int128 wide;
 #define SELDOM 12
 /* Fractions of a cell: part / ONE. */
 #define ONE ((int64_t)1 << 32)
+/* Half a rank, in 2^-64. */
+#define HALF ((wide)1 << 63)
 /* Blocks of fractions on either side of the target; those of the last are more than 2^BLOCKS / c away. */
 #define BLOCKS 8
 /* ln 2, to a relative 2^-53. */
@@ -17,7 +19,8 @@ __extension__ typedef __int128 wide;
 #define ALIKE 0
 #define UNDIVIDED (-1)
 #define GAP (-2)
-/* Half ranks from the target within which gaps are divided: so few proposals are not kept. */
+/* Half ranks from the target within which gaps are divided: so few proposals are not kept. (Fractions of
+ * the ties of more than ONE rows may be farther than that.) */
 #define CLOSE 3
 
 /* What the cells 0 .. m - 1 weigh, of which those from 2^k - 1 on weigh 2^(top - k) octave each. */
@@ -114,7 +117,7 @@ static inline void gap(survey *s, int64_t end, int64_t rank)
 {
     const int64_t from = s->next - 1, away = 2 * rank - (int64_t)(s->target >> 63);
     const size_t i = s->runs;
-    if (away > CLOSE || away < -CLOSE) {
+    if ((away > CLOSE || away < -CLOSE) && s->in->n < ONE) {
         run(s, end - 1, rank, 2 * rank - 1, 2 * rank + 1);
         s->room->size[i] = GAP;
         return;
@@ -141,11 +144,11 @@ typedef struct {
 
 static inline divided divided_of(const dpf_draw *in, int64_t cell, int64_t less, int64_t leq)
 {
-    divided d = {(wide)(2 * less + 1) << 63, (wide)(leq - less - 1) << 32, 0, ONE};
+    divided d = {((wide)less << 64) + HALF, (wide)(leq - less - 1) * ONE, 0, ONE};
     if (cell == in->low.cell || cell == in->high.cell) {
         const int high = cell == in->high.cell;
         d.start = (wide)less << 64;
-        d.rise = (wide)(leq - less) << 32;
+        d.rise = (wide)(leq - less) * ONE;
         d.first = high ? 0 : in->low.part;
         d.parts = high ? in->high.part : ONE - in->low.part;
         d.parts = d.parts < 1 ? 1 : d.parts;
@@ -328,7 +331,7 @@ static int survey_of(survey *s, const int64_t *rows, size_t w, int lump[2])
 int dpf_draw_node(const dpf_draw *in, const int64_t *rows, size_t w, dpf_words *words,
                   const dpf_draw_room *room, dpf_draw_found *found)
 {
-    const wide half = (wide)1 << 63, target = 2 * half * in->whole + in->rest;
+    const wide half = HALF, target = 2 * HALF * in->whole + in->rest;
     survey s = {in, room, target, 0, in->low.cell, upto(&in->base, in->low.cell - 1)};
     const int64_t after = in->before + (int64_t)w;
     if ((in->before > 0 && target < (2 * in->before + 1) * half) ||

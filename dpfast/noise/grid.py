@@ -76,17 +76,20 @@ class Lattice:
         """Return the least number that is on a cell, or on one above it."""
         return (2 * cell - 1) * self.step.numerator / (2 * self.step.denominator)
 
+    def edges(self, cells: NDArray[np.int64]) -> NDArray[np.float64]:
+        """Return `edge` of each of some cells."""
+        found: NDArray[np.float64] = (
+            (2 * cells - 1) * self.step.numerator / (2 * self.step.denominator)
+        )
+        return found
+
     def cells(self, values: NDArray[Any]) -> NDArray[np.int64]:
-        """Return the cells of ascending numbers."""
-        if values.dtype.kind == "f":
-            values = values.astype(np.float64, copy=False)
+        """Return the cells of numbers; those of a lattice are below 2**51 in size."""
         inside = np.clip(values.astype(np.float64), self.value(self.first), self.value(self.last))
         cells = np.rint(inside / float(self.step)).astype(np.int64)
         # Division rounds: the cells are those that the edges say.
-        for cell in np.unique(np.concatenate([cells, cells + 1])).tolist():
-            above = _first_from(values, self.edge(cell))
-            cells[:above] = np.minimum(cells[:above], cell - 1)
-            cells[above:] = np.maximum(cells[above:], cell)
+        cells -= inside < self.edges(cells)
+        cells += inside >= self.edges(cells + 1)
         return np.clip(cells, self.first, self.last)
 
     def nearest(self, x: float) -> float:
@@ -94,30 +97,24 @@ class Lattice:
         return self.value(int(self.cells(np.array([x]))[0]))
 
 
-#: What the numbers of a lattice may be: exact in float64, once they are divided.
-EXACT = 1 << 52
+#: What the numbers of a lattice may be, exact in float64 once they are divided; and its most cells.
+EXACT, MOST = 1 << 52, 1 << 41
 
 
 def lattice(lo: float, hi: float, step: Fraction) -> Lattice:
-    """Return the lattice of the multiples of `step` between `lo` and `hi`."""
+    """Return the lattice of the multiples of `step` whose float64 lies between `lo` and `hi`."""
     rule = "a number, some multiples of which are within the bounds"
     first, last = math.ceil(Fraction(lo) / step), math.floor(Fraction(hi) / step)
+    # Bounds are binary: 0.7 is a little less than the seven tenths that it stands for.
+    first -= (first - 1) * step.numerator / step.denominator >= lo
+    last += (last + 1) * step.numerator / step.denominator <= hi
     if first > last:
         checks.fail("granularity", rule, float(step))
-    if max(abs(first), abs(last), 1) * 2 * step.numerator > EXACT or step.denominator > EXACT:
-        rule = "a larger number, or one of fewer digits: its multiples take more than float64 has"
+    size = max(abs(first), abs(last), 1) * 2 * step.numerator
+    if max(size, step.denominator) > EXACT or last - first > MOST:
+        rule = f"a larger number, or one of fewer digits: {MOST} multiples at most are drawn among"
         checks.fail("granularity", rule, float(step))
     return Lattice(step, first, last)
-
-
-def _first_from(values: NDArray[Any], edge: float) -> int:
-    """Return how many ascending numbers, of any dtype, are below a number."""
-    if values.dtype.kind == "f":
-        return int(np.searchsorted(values, edge))
-    info, least = np.iinfo(values.dtype), math.ceil(edge)
-    if least > info.max:
-        return len(values)
-    return int(np.searchsorted(values, values.dtype.type(max(least, info.min))))
 
 
 #: Cells up to which all weigh the same.

@@ -282,4 +282,7 @@ class ExponentialRange:
 
     def finish(self, summary: Any, generator: Generator) -> float:
         lower, upper = self.quartiles.finish(summary, generator)
-        return float(upper - lower)
+        found, lattice = float(upper - lower), self.quartiles.lattice
+        if lattice is None:
+            return found
+        return Lattice(lattice.step, 0, lattice.last - lattice.first).nearest(found)

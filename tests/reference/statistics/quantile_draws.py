@@ -87,7 +87,7 @@ def runs_of(rows, before, n, ends, target, share, divides):
         at = a + 1
 
     def gap(start, end, rank):
-        if abs(2 * rank - math.floor(2 * target)) > CLOSE:
+        if abs(2 * rank - math.floor(2 * target)) > CLOSE and n < ONE:
             return [(start, end, rank, rank, rank - HALF, rank + HALF, GAP)]
         near = beside(start, end, share)
         cuts = [start, start + near, end + 1 - near, end + 1]
