@@ -34,7 +34,7 @@ from __future__ import annotations
 import math
 import operator
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import lru_cache
 from typing import Any
@@ -72,7 +72,7 @@ class IntegerNoise:
     scale: Fraction
     shift: int
     loss: Loss
-    moves: int = 1
+    moves: int = field(default=1, metadata={"later": True})
 
     @property
     def stairs(self) -> Staircase | None:

@@ -13,7 +13,7 @@ import threading
 from abc import abstractmethod
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
-from dataclasses import fields, is_dataclass
+from dataclasses import Field, fields, is_dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple, NoReturn, Protocol, TypeVar
 
@@ -41,8 +41,12 @@ def facts(**given: Any) -> str:
     """Return public arguments as one text, the same for the same arguments.
 
     The key of a kept stream is made of it. So the names of dataclasses in it, and the order of
-    their fields, are part of the format of the file. `WRITTEN` has those that were renamed since.
+    their fields, are part of the format of the file. `WRITTEN` has those that were renamed since,
+    and a field that came later says so in its metadata: its default is left out.
     """
+
+    def written(value: Any, field: Field[Any]) -> bool:
+        return "later" not in field.metadata or getattr(value, field.name) != field.default
 
     def plain(value: Any) -> Any:
         if isinstance(value, Fraction):
@@ -51,7 +55,8 @@ def facts(**given: Any) -> str:
             return ["Pure", plain(value.epsilon)]
         if is_dataclass(value) and not isinstance(value, type):
             name = type(value).__name__
-            values = [plain(getattr(value, field.name)) for field in fields(value)]
+            kept = [field.name for field in fields(value) if written(value, field)]
+            values = [plain(getattr(value, each)) for each in kept]
             return [WRITTEN.get(name, name), *values]
         return value.hex() if isinstance(value, float) else value
 

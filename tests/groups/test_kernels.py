@@ -151,6 +151,7 @@ def test_draws_of_extremes_have_the_law_of_the_twin():
     assert worst_of(inside=2) < 44
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("fault", [{"change": lambda rate: 1.1 * rate}, {"share": 1 << 19}])
 def test_a_fault_would_be_caught(fault):
     """A rate a tenth too large, and another share of a gap."""

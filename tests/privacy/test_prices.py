@@ -402,7 +402,11 @@ CHARGED = {
     "sums of columns": (dp.sum, LIMITS | {"axis": 0}, Pure(1)),
     "median": (dp.median, DRAWN, Draws(1, 1, True)),
     "minimum": (dp.minimum, DRAWN, Draws(1, 1, True)),
-    "quantiles": (dp.quantiles, LIMITS | {"qs": [0.1, 0.5, 0.9, 0.95]}, Draws(1, 3, True)),
+    "quantiles": (
+        dp.quantiles,
+        LIMITS | {"qs": [0.1, 0.5, 0.9, 0.95], "method": "recursive"},
+        Draws(1, 3, True),
+    ),
     "joint": (dp.quantiles, LIMITS | {"qs": [0.1, 0.9], "method": "joint"}, Draws(1, 1, True)),
     "aggregate": (dp.sample_and_aggregate, BLOCKS, Draws(1, cells=0)),
     "k-ary": (dp.response.kary, {"categories": 5}, Draws(1, categories=5)),

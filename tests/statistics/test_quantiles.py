@@ -199,6 +199,7 @@ def test_round_numbers_weigh_more():
     assert weight("300.01") > 1e4 and weight("300.0123456") < 2 and weight(1 / 3) < 100
 
 
+@pytest.mark.full
 def test_cells_are_drawn_by_their_weight():
     base, draws = Base(-9, 2300, 1.0), 40_000
     assert base.octave and base.unit and len(base.spacing)
