@@ -56,6 +56,7 @@ def test_numbers_that_get_more_bits_have_the_same_distribution(monkeypatch):
     assert not is_laplace(draws(1, 50, 30_000)[:, 0], 50)
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("bits", [0, full(1), full(3)])
 def test_a_number_in_a_cell_has_the_density_of_the_normal_distribution(bits):
     stream, many = InsecureGenerator(7).stream(), 250
@@ -132,6 +133,7 @@ def ratio(values, moved):
     return worst
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("row", [(1.0, 0.0), full((0.6, -0.8))])
 def test_no_row_shows_by_more_than_the_loss(row):
     """A row that comes, along itself, across, and in the eigenvalues of the answer."""

@@ -113,6 +113,7 @@ def forms(tmp_path):
     yield dd.from_pandas(pd.DataFrame({"d": ns, "x": 1}), npartitions=3)["d"], "M8[ns]"
 
 
+@pytest.mark.full
 def test_every_form_of_a_column(tmp_path):
     due = np.median(DAYS.astype(int))
     for data, dtype in forms(tmp_path):

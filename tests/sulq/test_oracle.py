@@ -529,6 +529,7 @@ def test_a_budget_with_too_little_left():
     assert made(np.zeros(1000), rho=1, budget=budget).cost == cost
 
 
+@pytest.mark.full
 def test_what_is_larger_than_what_was_paid_for_is_refused_and_not_used():
     for relation in RELATIONS:
         oracle = made(np.zeros(1000), relation, bounds=(-1, 1), confidence=SURE)
