@@ -261,6 +261,7 @@ DRAWN = {
     "minimum": {"nan": "upper"},
     "maximum": {"nan": "drop"},
     "two": {"nan": "lower"},
+    "three": {"nan": "lower"},
     "top": {},
     "most": {},
     "all": {"nan": "lower"},
@@ -276,6 +277,7 @@ def statistics(name, **kw):
         "minimum": lambda: {"m": dp.stat.minimum("x", **own)},
         "maximum": lambda: {"m": dp.stat.maximum("x", **own)},
         "two": lambda: {"m": dp.stat.quantiles("x", [0.25, 1], **own)},
+        "three": lambda: {"m": dp.stat.quantiles("x", [0.25, 0.5, 1], **own)},
         "top": lambda: {"top": Top(None, k=1)},
         "most": lambda: {"top": Top(None, k=2)},
         "all": lambda: {
@@ -334,6 +336,11 @@ def twice_the_rate(monkeypatch):
     monkeypatch.setattr(Quantiles, "rate", lambda self, q: 2 * rate(self, q))
 
 
+def thrice_the_rate(monkeypatch):
+    rate = Quantiles.rate
+    monkeypatch.setattr(Quantiles, "rate", lambda self, q: 3 * rate(self, q))
+
+
 def of_one_side(monkeypatch):
     monkeypatch.setattr(Step, "sides", property(lambda self: 1))
 
@@ -354,15 +361,14 @@ def whole_loss_for_each(monkeypatch):
 @pytest.mark.parametrize(
     ("fault", "name", "relation", "loss"),
     [
-        (twice_the_rate, "median", AR, "large epsilon"),
+        (twice_the_rate, "median", AR, "epsilon"),
         (twice_the_rate, "lowest", AR, "rho"),
-        (twice_the_rate, "minimum", AR, "large epsilon"),
-        (of_one_side, "median", REP, "large epsilon"),
-        (of_one_side, "lowest", REP, "large epsilon"),
+        (thrice_the_rate, "minimum", AR, "large epsilon"),
+        (of_one_side, "median", REP, "epsilon"),
         (of_one_side, "all", REP, "rho"),
         (a_count_is_monotone, "top", REP, "large epsilon"),
         (a_count_is_monotone, "most", REP, "rho"),
-        (whole_loss_for_each, "two", AR, "large epsilon"),
+        (whole_loss_for_each, "three", AR, "large epsilon"),
     ],
 )
 def test_a_loss_that_is_too_large_is_found(fault, name, relation, loss, record, monkeypatch):
@@ -529,11 +535,11 @@ def one_row_of_a_key(monkeypatch):
         (unbounded, "people", AR, "epsilon", (1, 1)),
         (unbounded, "lowest", AR, "large epsilon", (1, 1)),
         (unbounded, "bins", REP, "rho", (1, 1)),
-        (one_group, "lowest", AR, "large epsilon", (2, 1)),
-        (one_row, "lowest", AR, "large epsilon", (1, 2)),
+        (one_group, "median", AR, "epsilon", (2, 1)),
+        (one_row, "median", AR, "large epsilon", (1, 3)),
         (one_row_of_a_key, "top", AR, "large epsilon", (1, 2)),
         (of_one_side, "sum", REP, "epsilon", (1, 1)),
-        (of_one_side, "lowest", REP, "large epsilon", (1, 1)),
+        (of_one_side, "median", REP, "epsilon", (1, 1)),
         (unbounded_for_one, "count and sum", AR, "epsilon", (1, 1)),
     ],
 )
