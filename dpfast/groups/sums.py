@@ -117,29 +117,6 @@ class Sums(ABC):
         return _unit(self.largest)
 
     @property
-    def centered(self) -> list[tuple[Form, int]]:
-        """Return the number of rows and centered sums, and what a row adds to each in size."""
-        return []
-
-    @property
-    def joint(self) -> tuple[Stairs, list[int]] | None:
-        """Return joint noise for these, and the log2 of their units; None where it is not less."""
-        sizes, loss = [size for _, size in self.centered], self.loss
-        if isinstance(loss, ZCDP) or not all(sizes):
-            return None
-        each, k, rows = loss.epsilon / self.step.moves, len(sizes), self.step.rows
-        if not 1 < k <= 2 * each or rows * max(sizes) >> _unit(max(sizes)) > FAR:
-            return None
-        counts = int(rows == 1)
-        plain = math.ldexp(self.noise.deviation, self.shift) / (rows * self.largest)
-        least = best_cores(float_down(each), counts, k - counts)[1]
-        if least >= WORTH * plain * math.sqrt((k + 1) * (k + 2) / 6):
-            return None
-        shifts = [_unit(size) for size in sizes]
-        box = [-(-rows * size >> shift) for size, shift in zip(sizes, shifts, strict=True)]
-        return Stairs.of(each, box), shifts
-
-    @property
     def noise(self) -> IntegerNoise:
         """Return the noise, in that unit."""
         sensitivity = self.sensitivity
@@ -149,12 +126,7 @@ class Sums(ABC):
 
     def charged(self) -> Self:
         """Return the same with the loss of its noise."""
-        loss: Loss = self.noise.loss
-        if self.joint is not None:
-            assert not isinstance(self.loss, ZCDP)
-            epsilon, draws = self.loss.epsilon, self.step.groups
-            loss = Pure(epsilon) if draws == 1 else Draws(epsilon, draws=draws)
-        return replace(self, loss=loss)
+        return replace(self, loss=self.noise.loss)
 
     def names(self, name: str) -> list[str]:
         """Return what the columns of the answer may be called."""
@@ -239,27 +211,28 @@ class Sums(ABC):
 
     def finish(self, totals: NDArray[np.uint64], generator: Generator) -> NDArray[Any]:
         """Return the answers of groups whose sums are given."""
-        groups, joint, forms = len(totals), self.joint, self.forms
-        if joint is not None:
-            stairs, shifts = joint
-            forms = [form for form, _ in self.centered]
-            drawn = stairs.draws(groups, generator)
-        else:
-            noise = self.noise
-            drawn = noise.draw(groups * len(forms), generator).reshape(len(forms), groups)
-            shifts = [self.shift + noise.shift] * len(forms)
-        noisy: list[NDArray[Any]] = []
-        for i, ((a, b, c), own, shift) in enumerate(zip(forms, drawn, shifts, strict=True)):
-            form = np.empty(groups, np.int64)
+        forms, noise = self.forms, self.noise
+        drawn = noise.draw(len(totals) * len(forms), generator).reshape(len(forms), len(totals))
+        return self.of_noisy(
+            self.noisy(totals, forms, drawn, [self.shift + noise.shift] * len(forms))
+        )
+
+    def noisy(
+        self,
+        totals: NDArray[np.uint64],
+        forms: list[Form],
+        noise: NDArray[np.int64],
+        shifts: list[int],
+    ) -> list[NDArray[Any]]:
+        """Return forms with noise, which is drawn in units of two to these shifts."""
+        found: list[NDArray[Any]] = []
+        for i, ((a, b, c), own, shift) in enumerate(zip(forms, noise, shifts, strict=True)):
+            form = np.empty(len(totals), np.int64)
             _native.combine(self.of_group(totals, i), a, b, c, shift, form)
             form += own
             # Rounding down took half a unit away on average.
-            noisy.append(np.ldexp(form + 0.5, shift) if shift else form)
-        return self.of_noisy(noisy) if joint is None else self.of_centered(noisy)
-
-    def of_centered(self, noisy: list[NDArray[Any]]) -> NDArray[Any]:
-        """Return the answers from the noisy number of rows and centered sums."""
-        raise NotImplementedError
+            found.append(np.ldexp(form + 0.5, shift) if shift else form)
+        return found
 
     def placed(self, m: Floats) -> Floats:
         """Return the numbers at places between the bounds, 0 for the lower and 1 for the upper."""
@@ -354,8 +327,57 @@ class Sum(Sums):
         return self.within() * self.cells.grid
 
 
+class Centered(Sums):
+    """Base of sums that may be told about the middle of the bounds, with noise for all together."""
+
+    __slots__ = ()
+
+    @property
+    @abstractmethod
+    def centered(self) -> list[tuple[Form, int]]:
+        """Return the number of rows and centered sums, and what a row adds to each in size."""
+
+    @abstractmethod
+    def of_centered(self, noisy: list[NDArray[Any]]) -> NDArray[Any]:
+        """Return the answers from the noisy number of rows and centered sums."""
+
+    @property
+    def joint(self) -> tuple[Stairs, list[int]] | None:
+        """Return joint noise for these, and the log2 of their units; None where it is not less."""
+        sizes, loss = [size for _, size in self.centered], self.loss
+        if isinstance(loss, ZCDP) or not all(sizes):
+            return None
+        each, k, rows = loss.epsilon / self.step.moves, len(sizes), self.step.rows
+        if not 1 < k <= 2 * each or rows * max(sizes) >> _unit(max(sizes)) > FAR:
+            return None
+        counts = int(rows == 1)
+        plain = math.ldexp(self.noise.deviation, self.shift) / (rows * self.largest)
+        least = best_cores(float_down(each), counts, k - counts)[1]
+        if least >= WORTH * plain * math.sqrt((k + 1) * (k + 2) / 6):
+            return None
+        shifts = [_unit(size) for size in sizes]
+        box = [-(-rows * size >> shift) for size, shift in zip(sizes, shifts, strict=True)]
+        return Stairs.of(each, box), shifts
+
+    def charged(self) -> Self:
+        if self.joint is None:
+            return super().charged()
+        assert not isinstance(self.loss, ZCDP)
+        epsilon, draws = self.loss.epsilon, self.step.groups
+        return replace(self, loss=Pure(epsilon) if draws == 1 else Draws(epsilon, draws=draws))
+
+    def finish(self, totals: NDArray[np.uint64], generator: Generator) -> NDArray[Any]:
+        joint = self.joint
+        if joint is None:
+            return super().finish(totals, generator)
+        stairs, shifts = joint
+        drawn = stairs.draws(len(totals), generator)
+        forms = [form for form, _ in self.centered]
+        return self.of_centered(self.noisy(totals, forms, drawn, shifts))
+
+
 @dataclass(frozen=True, slots=True)
-class Mean(Sums):
+class Mean(Centered):
     """Means of clamped numbers; the middle of the bounds where the noisy number of rows is none."""
 
     kind: ClassVar[Answer | None] = "point"
@@ -387,7 +409,7 @@ class Mean(Sums):
 
 
 @dataclass(frozen=True, slots=True)
-class Variance(Sums):
+class Variance(Centered):
     """Variances of clamped numbers, of the rows themselves or with `ddof` less of them."""
 
     ddof: int = 0

@@ -431,6 +431,7 @@ class CountsEngine(Engine):
 
     def __init__(self, engine: Engine, name: str, times: Times, numbers: Numbering) -> None:
         self.name, self.lengths, self._of = engine.name, engine.lengths, engine
+        self._read = name, times, numbers
         self._as = partial(Numbered, name=name, times=times, numbers=numbers)
         self.like = self._as(_same)(engine.like)
 
@@ -438,10 +439,10 @@ class CountsEngine(Engine):
         return self._of.run(replace(task, make=self._as(task.make)), columns)
 
     def together(self, column: str, columns: Sequence[str]) -> Engine:
-        raise NotImplementedError("people of an engine are those of dpfast.group_by")
+        return CountsEngine(self._of.together(column, columns), *self._read)
 
     def exchange(self, task: Task[list[Piece]], columns: Sequence[str] | None) -> Engine:
-        raise NotImplementedError("blocks of an engine are those of columns of numbers")
+        return self._of.exchange(replace(task, make=self._as(task.make)), columns)
 
 
 def _same(form: Form) -> Form:

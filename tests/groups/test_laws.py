@@ -32,7 +32,7 @@ from dpfast.groups.key_coins import KeyRule
 from dpfast.groups.key_selection import EqualParts
 from dpfast.groups.ranks import Quantiles
 from dpfast.groups.step import Step
-from dpfast.groups.sums import Count, Sums
+from dpfast.groups.sums import Centered, Count, Sums
 from dpfast.groups.top import Top
 from dpfast.noise.distributions.base import context
 from dpfast.noise.stairs import Stairs
@@ -91,7 +91,7 @@ def record(monkeypatch):
     def finish(self, totals, generator):
         rows = np.concatenate([totals, totals[:1] * 0])
         noise = self.noise
-        if self.joint is not None:
+        if isinstance(self, Centered) and self.joint is not None:
             tape.noise.append((self.joint[0], of_joint(self, rows)))
             return np.zeros(len(totals))
         shift = noise.shift + (0 if isinstance(self, Count) else self.shift)
@@ -138,6 +138,7 @@ def record(monkeypatch):
         return mask
 
     monkeypatch.setattr(Sums, "finish", finish)
+    monkeypatch.setattr(Centered, "finish", finish)
     monkeypatch.setattr(Count, "finish", finish)
     monkeypatch.setattr(Histogram, "columns", columns)
     monkeypatch.setattr(Top, "columns", top)

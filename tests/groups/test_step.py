@@ -20,7 +20,7 @@ import dpfast as dp
 from dpfast._kernels import groups as kernel
 from dpfast.groups.counts import Histogram
 from dpfast.groups.step import Step
-from dpfast.groups.sums import Count, Sums
+from dpfast.groups.sums import Centered, Count
 from dpfast.noise.calibrated_integer import integer_noise
 from dpfast.noise.sensitivity import Sensitivity
 from dpfast.privacy import ZCDP, Approx, Draws, Pure
@@ -317,9 +317,9 @@ def fewer_moves(monkeypatch):
 
 def one_row_a_person(monkeypatch):
     """What one row moves is thought of, and not how many a person has."""
-    joint = Sums.joint.fget
+    joint = Centered.joint.fget
     own = property(lambda self: joint(replace(self, step=replace(self.step, rows=1))))
-    monkeypatch.setattr(Sums, "joint", own)
+    monkeypatch.setattr(Centered, "joint", own)
 
 
 @pytest.mark.parametrize(
