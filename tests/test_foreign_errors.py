@@ -115,7 +115,7 @@ def test_some_pairs(part):
     assert objections([*once.values(), *every[: len(every) // 80]]) == []
 
 
-@pytest.mark.slow
+@pytest.mark.full
 @pytest.mark.parametrize("name", CALLS)
 def test_all_pairs(name):
     assert objections([pair for pair in pairs() if pair[0] == name]) == []

@@ -78,6 +78,14 @@ def whole(name: str, value: Any, least: int = 0) -> int:
     return int(value)
 
 
+def rows_each(value: Any, name: str = "max_rows") -> int:
+    """Return how many rows of a person count at most: no more than a file can hold."""
+    number = whole(name, value, 1)
+    if number >= 1 << 63:
+        fail(name, "less than 2**63", value)
+    return number
+
+
 def fraction(name: str, value: Any) -> Fraction:
     """Return the number that the user wrote: 0.1 is one tenth, not the nearest binary fraction."""
     number(name, value)

@@ -707,10 +707,7 @@ def _rows_each(max_rows: Any, ids: str | None) -> int:
     """Return how many rows a person has at most."""
     if ids is None:
         checks.fail("max_rows", "left out without ids, of whose people it speaks", max_rows)
-    number = checks.whole("max_rows", max_rows, 1)
-    if number >= 1 << 63:  # more than a file can hold
-        checks.fail("max_rows", "less than 2**63", max_rows)
-    return number
+    return checks.rows_each(max_rows)
 
 
 def _path(path: Any) -> str:

@@ -11,14 +11,12 @@ from fractions import Fraction
 from functools import partial
 from typing import Any, Literal
 
-import numpy as np
-
 from .._core import checks
 from .._core.types import Bounds, NanPolicy, Number
 from ..statistics.arguments import Arguments, is_auto, weight_limits
 from ..statistics.histogram import axes_of
 from ..statistics.of_times import are_times
-from ..statistics.quantiles.api import _hundredths
+from ..statistics.quantiles.api import hundredths
 from .counts import Histogram, WeightedHistogram
 from .of_times import Asked, asked
 from .ranks import WIDEST, Quantiles
@@ -278,14 +276,10 @@ def percentile(
     Quantiles
         For `GroupBy.agg`.
     """
-    if isinstance(q, (str, bytes)) or not isinstance(q, (Sequence, np.ndarray)):
-        return quantile(
-            column, _hundredths(q, "q"), bounds=bounds, nan=nan, granularity=granularity
-        )
-    if not len(q):
-        checks.fail("q", "a number between 0 and 100, or at least one", q)
-    found = [_hundredths(one, f"q[{i}]") for i, one in enumerate(q)]
-    return quantiles(column, found, bounds=bounds, nan=nan, granularity=granularity)
+    found = hundredths(q)
+    if isinstance(found, list):
+        return quantiles(column, found, bounds=bounds, nan=nan, granularity=granularity)
+    return quantile(column, found, bounds=bounds, nan=nan, granularity=granularity)
 
 
 def median(

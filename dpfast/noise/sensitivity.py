@@ -60,8 +60,8 @@ class Sensitivity:
         difference costs at most l1 / largest R(largest), and n = floor(l1 / largest) differences
         of l1 / n cost no less.
         """
-        draws = max(1, math.floor(self.l1 / max(1, self.largest)))
-        return draws, max(1, math.floor(self.l1 / draws))
+        draws = max(1, int(self.l1 // max(1, self.largest)))
+        return draws, max(1, int(self.l1 // draws))
 
     def coarsened(self, unit: int) -> Sensitivity:
         """Return the sensitivity of the same integers divided by `unit` and rounded down.

@@ -369,7 +369,7 @@ def convert(
     for name, relation in (("given", given), ("wanted", wanted)):
         checks.choice(name, relation, ("replace", "add-remove"))
     if max_rows is not None:
-        max_rows = checks.whole("max_rows", max_rows, 1)
+        max_rows = checks.rows_each(max_rows)
     size = steps(given, wanted, max_rows)
     if size is None:
         return None

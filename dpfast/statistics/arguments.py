@@ -110,7 +110,7 @@ class Arguments:
         if self.max_rows is None:
             rule = "given with ids: how many rows of a person count at most"
             checks.fail("max_rows", rule, None)
-        most, loss = checks.whole("max_rows", self.max_rows, 1), self.loss
+        most, loss = checks.rows_each(self.max_rows), self.loss
         rows = 1
         if self.at_once and not self.automatic and not isinstance(loss, privacy.ZCDP):
             # A larger epsilon is refused for one integer, and may be many rows' together.

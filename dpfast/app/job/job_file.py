@@ -193,7 +193,7 @@ def read(path: Any) -> Job:
         loss=make_loss(amounts.get("epsilon"), amounts.get("delta", 0), amounts.get("rho")),
         neighbors=_relation(budget.get("neighbors"), place),
         ids=None if ids is None else _text("budget.ids", ids),
-        max_rows=None if max_rows is None else checks.whole("budget.max_rows", max_rows, 1),
+        max_rows=None if max_rows is None else checks.rows_each(max_rows, "budget.max_rows"),
         ledger=place,
         name=checks.text("budget.name", budget.get("name", "")),
         output=None if out is None else _output(folder, out),

@@ -479,25 +479,30 @@ def percentile(
     how: Any = {"bounds": bounds, "neighbors": neighbors, "nan": nan, "where": where, "ids": ids}
     how |= {"max_rows": max_rows, "assume_sorted": assume_sorted, "granularity": granularity}
     how |= {"budget": budget, "rng": rng}
-    given: Any = q
-    if isinstance(q, np.ndarray):
-        given = list(q) if q.ndim else q[()]
-    if isinstance(given, (str, bytes)) or not isinstance(given, Sequence):
-        one = _hundredths(given, "q")
+    wanted = hundredths(q)
+    if isinstance(wanted, Fraction):
         loss: Any = {"epsilon": epsilon, "delta": delta, "rho": rho}
-        return quantile(data, one, noise=noise, method=cast(Any, method), **loss, **how)
+        return quantile(data, wanted, noise=noise, method=cast(Any, method), **loss, **how)
     if not (isinstance(noise, str) and noise == "auto"):
         checks.fail("noise", "left out for several percentiles, which are drawn", noise)
     way = checks.choice("method", method, ("auto", *MANY))
     spent = pure(privacy.loss(epsilon, delta, rho))
-    if not len(given):
-        checks.fail("q", "a number between 0 and 100, or at least one", q)
-    wanted = [_hundredths(one, f"q[{i}]") for i, one in enumerate(given)]
     loss = {one.name: getattr(spent, one.name) for one in fields(spent)}
     return quantiles(data, wanted, method=cast(Any, way), **loss, **how)
 
 
-def _hundredths(q: Any, name: str) -> Fraction:
+def hundredths(q: Any) -> Fraction | list[Fraction]:
+    """Return a percentile, or several, as quantiles."""
+    if isinstance(q, np.ndarray):
+        q = list(q) if q.ndim else q[()]
+    if isinstance(q, (str, bytes)) or not isinstance(q, Sequence):
+        return _hundredth(q, "q")
+    if not len(q):
+        checks.fail("q", "a number between 0 and 100, or at least one", q)
+    return [_hundredth(one, f"q[{i}]") for i, one in enumerate(q)]
+
+
+def _hundredth(q: Any, name: str) -> Fraction:
     """Return a percentile as a quantile."""
     found = checks.fraction(name, q)
     if not 0 <= found <= 100:
