@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import numbers
+import os
 from collections.abc import Collection
 from decimal import Decimal
 from fractions import Fraction
@@ -76,6 +77,19 @@ def whole(name: str, value: Any, least: int = 0) -> int:
     if int(value) < least:
         fail(name, rule, value)
     return int(value)
+
+
+def path(name: str, value: Any) -> str:
+    """Return the path of a file as text."""
+    rule = "the path of a file on a disk"
+    try:
+        text = os.fsdecode(value)
+        text.encode()
+    except Exception:  # whatever an object thinks of being a path; text that is no UTF-8
+        fail_type(name, rule, value)
+    if not text or text == ":memory:" or "\0" in text:
+        fail(name, rule, value)
+    return text
 
 
 def rows_each(value: Any, name: str = "max_rows") -> int:

@@ -222,7 +222,7 @@ class Budget:
             self._limit, self._created = given, now()
             self._storage = Memory(self._wanted, self._ids)
             return
-        self._open(_path(path), given)
+        self._open(checks.path("path", path), given)
 
     def _open(self, path: str, given: Loss | None) -> None:
         from .ledger.file import File  # with sqlite3, which most budgets do not need
@@ -708,19 +708,6 @@ def _rows_each(max_rows: Any, ids: str | None) -> int:
     if ids is None:
         checks.fail("max_rows", "left out without ids, of whose people it speaks", max_rows)
     return checks.rows_each(max_rows)
-
-
-def _path(path: Any) -> str:
-    """Return a path as text."""
-    rule = "the path of a file on a disk"
-    try:
-        text = os.fsdecode(path)
-        text.encode()
-    except Exception:  # whatever an object thinks of being a path; text that is no UTF-8
-        checks.fail_type("path", rule, path)
-    if not text or text == ":memory:" or "\0" in text:
-        checks.fail("path", rule, path)
-    return text
 
 
 def _again(

@@ -64,6 +64,16 @@ def test_run_prints_and_writes_the_same_again_and_again(shell, path):
     assert dp.Budget(path=path.with_name("study.db")).spent["epsilon"] == 3
 
 
+def test_a_page_of_answers_that_are_paid(shell, told, path):
+    (release, _) = told("run", path)["releases"]
+    page = path.with_name("a page.html")
+    assert shell("run", path, "--quiet", "--report", page) == (0, "", "")
+    assert f"{release['value']:.6g}" in page.read_text() and "[red]mean[/]" in page.read_text()
+    code, out, err = shell("run", path, "--report", "page.pdf")
+    assert (code, out) == (2, "") and "report must be" in err
+    assert dp.Budget(path=path.with_name("study.db")).spent["epsilon"] == 3
+
+
 def test_explain_says_what_is_paid_and_what_is_left(shell, told, path):
     code, out, err = shell("explain", path)
     assert (code, err) == (0, "") and "[red]mean[/]" in out and "2/3" in out

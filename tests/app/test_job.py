@@ -3,10 +3,12 @@
 import csv
 import json
 import os
+import re
 import threading
 import traceback
 from concurrent.futures import ThreadPoolExecutor
 from fractions import Fraction
+from html.parser import HTMLParser
 from types import SimpleNamespace
 
 import numpy as np
@@ -19,7 +21,7 @@ feather = pytest.importorskip("pyarrow.feather")
 import dpfast as dp  # noqa: E402
 from dpfast import job  # noqa: E402
 from dpfast.app.cli.main import run as main  # noqa: E402
-from dpfast.app.job import job_file, runner, shared_pass  # noqa: E402
+from dpfast.app.job import job_file, output, runner, shared_pass  # noqa: E402
 from dpfast.app.job.plan import divided, plan, settled  # noqa: E402
 from dpfast.errors import (  # noqa: E402
     ArgumentError,
@@ -996,3 +998,103 @@ def test_bounds_that_are_found(write):
     path.write_text(wrong)
     with pytest.raises(DpfastError, match="bounds must be"):
         job.run(path)
+
+
+# --- the page ------------------------------------------------------------------------------------
+
+PAGE = """
+[[release]]
+name = "a <b>mean</b> & more"
+statistic = "mean"
+column = "a"
+bounds = [0, 100]
+[[release]]
+name = "bins"
+statistic = "histogram"
+column = "b"
+bins = 5
+bounds = [0, 100]
+[[release]]
+name = "by group"
+statistic = "mean"
+column = "a"
+bounds = [0, 100]
+by = "name"
+keys = ["x", "<y>"]
+[[release]]
+name = "fails"
+statistic = "mean"
+column = "gap"
+bounds = [0, 1]
+"""
+
+
+class Tags(HTMLParser):
+    """What tags open and close, texts, and whatever would be loaded."""
+
+    def __init__(self, text):
+        super().__init__()
+        self.open, self.texts, self.seen, self.loaded = [], [], [], []
+        self.feed(text)
+        assert self.open == []
+
+    def handle_starttag(self, tag, attributes):
+        self.seen.append(tag)
+        self.loaded += [value for name, value in attributes if name in ("src", "href", "srcset")]
+        if tag not in ("meta", "rect", "path"):
+            self.open.append(tag)
+
+    def handle_startendtag(self, tag, attributes):
+        self.seen.append(tag)
+
+    def handle_endtag(self, tag):
+        assert self.open.pop() == tag
+
+    def handle_data(self, data):
+        self.texts.append(data.strip())
+
+
+def test_a_page_of_all_answers(write, tmp_path):
+    path = write("epsilon = 400", PAGE, output="out.html", defaults="")
+    results = job.run(path, report=tmp_path / "more.html")
+    text = (tmp_path / "out.html").read_text()
+    assert (tmp_path / "more.html").read_text() == text
+    page = Tags(text)
+    assert page.loaded == [] and not {"script", "link", "img", "b", "y"} & set(page.seen)
+    shown = set(page.texts)
+    assert {"a <b>mean</b> & more", "<y>", "[0, 20)", "[80, 100]"} <= shown
+    (value,) = (row["value"] for row in output.rows(results) if row["name"].startswith("a <b>"))
+    assert f"{value:.6g}" in shown
+    bins = [row for row in output.rows(results) if row["name"] == "bins"]
+    assert all(f"{row['value']:.6g}" in shown for row in bins)
+    assert f"± {bins[0]['half_width']:.4g}" in shown
+    assert page.seen.count("svg") == 5 + 2  # a bar for each number of several
+    assert any("missing" in one or "NaN" in one for one in shown)  # why there is no answer
+
+
+def test_bars_are_to_scale(write, tmp_path):
+    """The width of each bar is its part of what the widest error bar reaches."""
+    results = job.run(write("epsilon = 400", PAGE, output="out.html", defaults=""))
+    rows = [row for row in output.rows(results) if row["name"] == "bins"]
+    most = max(row["value"] + row["half_width"] for row in rows)
+    widths = re.findall(
+        r'<rect x="0.0" y="2" width="([0-9.]+)"', (tmp_path / "out.html").read_text()
+    )
+    expected = [row["value"] / most * 240 for row in rows]
+    assert [float(width) for width in widths[:5]] == pytest.approx(expected, abs=0.06)
+
+
+@pytest.mark.parametrize(
+    "report, what",
+    [
+        ("more.txt", "report must be a name that ends in one of .html"),
+        ("out.html", "report must be another file than output.path"),
+        (3, "report must be"),
+    ],
+)
+def test_a_page_that_cannot_be_written_costs_nothing(write, tmp_path, monkeypatch, report, what):
+    monkeypatch.chdir(tmp_path)
+    path = write('epsilon = 4\npath = "study.db"', output="out.html")
+    with pytest.raises(DpfastError, match=what):
+        job.run(path, report=report)
+    assert not (tmp_path / "study.db").exists()

@@ -15,10 +15,18 @@ from .shared import Json, groups_of, groups_table, print_pairs, table_of
 File = Annotated[
     str, typer.Argument(metavar="JOB", show_default=False, help="The job, a file of TOML.")
 ]
+Page = Annotated[
+    str | None,
+    typer.Option(
+        metavar="FILE",
+        show_default=False,
+        help="Write the answers as a page of HTML, with error bars, to FILE.html.",
+    ),
+]
 Quiet = Annotated[bool, typer.Option("--quiet", help="No progress bar, and no table.")]
 
 
-def run(file: File, as_json: Json = False, quiet: Quiet = False) -> None:
+def run(file: File, as_json: Json = False, quiet: Quiet = False, report: Page = None) -> None:
     """Run a job: many releases over one file, in few passes, for one privacy loss.
 
     With a ledger (path in \\[budget]) a job that was interrupted goes on where it stopped: nothing
@@ -27,7 +35,7 @@ def run(file: File, as_json: Json = False, quiet: Quiet = False) -> None:
     from .. import job
 
     terminal = sys.stderr is not None and sys.stderr.isatty()
-    results = job.run(file, progress=terminal and not quiet)
+    results = job.run(file, report=report, progress=terminal and not quiet)
     if as_json:
         print(json.dumps(job.report(results), allow_nan=False))
     elif not quiet:

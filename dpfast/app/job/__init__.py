@@ -28,6 +28,7 @@ __all__ = ["Results", "explain", "report", "run"]
 def run(
     path: str | os.PathLike[str],
     *,
+    report: str | os.PathLike[str] | None = None,
     progress: bool | Callable[[int, int | None], object] | None = None,
 ) -> Results:
     """Run the releases of a job file, each paid for once and answered once.
@@ -45,6 +46,9 @@ def run(
     path : str or path-like
         The job, a TOML file; ``docs/guide/command-line.md`` describes it. Paths in it are relative
         to the directory of this file.
+    report : str or path-like, optional
+        A file for the answers as one HTML page, with bars and error bars; it ends in .html. The
+        page has no script and loads nothing. ``[output]`` of the job may name such a file, too.
     progress : bool or callable, optional
         True for a bar on the standard error stream (needs Rich), or ``progress(done, total)`` about
         the rows of each pass. How often it starts again may depend on the data: it is not private.
@@ -115,14 +119,13 @@ def run(
     >>> folder.cleanup()
     """
     check_progress(progress)
-    job_plan = plan(path)
-    file = job_plan.job.output
-    if file is not None:
+    job_plan = plan(path, report)
+    for file in job_plan.job.outputs.values():
         output.check(file)
     budget = job_plan.budget(make=True)
     assert budget is not None
     results = runner.run(job_plan, budget, progress)
-    if file is not None:
+    for file in job_plan.job.outputs.values():
         output.write(results, file)
     return results
 

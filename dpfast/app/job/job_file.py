@@ -4,7 +4,7 @@
     [budget]    epsilon, with delta, or rho, of the whole job; neighbors (by default those of the
                 ledger, else "add-remove"); ids and max_rows, if the limit is about people; path (a
                 ledger); name
-    [output]    path (.json, .csv or .parquet)
+    [output]    path (.json, .csv, .parquet or .html)
     [defaults]  arguments of every release that takes them
     [[release]] statistic, column or columns, name, weight, where, and arguments of the public
                 function; or by, for a statistic of groups, with keys, ids, max_groups, max_rows and
@@ -21,7 +21,7 @@ import difflib
 import inspect
 import re
 import tomllib
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from fractions import Fraction
@@ -90,7 +90,7 @@ NOT_HERE = {
     )
     for name in names.split()
 }
-ENDINGS = (".json", ".csv", ".parquet")
+ENDINGS = (".json", ".csv", ".parquet", ".html")
 #: What several statistics of the same groups are made of, and all arguments of these.
 OF_GROUPS: dict[str, Callable[..., Any]] = {name: getattr(stat, name) for name in stat.__all__}
 OF_STATISTICS = frozenset(
@@ -133,7 +133,7 @@ class Job:
     max_rows: int | None
     ledger: Path | None
     name: str
-    output: Path | None
+    outputs: Mapping[str, Path]
     entries: tuple[Entry, ...]
 
 
@@ -196,7 +196,7 @@ def read(path: Any) -> Job:
         max_rows=None if max_rows is None else checks.rows_each(max_rows, "budget.max_rows"),
         ledger=place,
         name=checks.text("budget.name", budget.get("name", "")),
-        output=None if out is None else _output(folder, out),
+        outputs={} if out is None else written_to("output.path", out, folder),
         entries=_entries(releases, defaults, folder),
     )
 
@@ -251,11 +251,14 @@ def _amount(name: str, value: Any) -> Any:
     checks.fail(name, 'a number, or a ratio such as "1/3"', value)
 
 
-def _output(folder: Path, path: Any) -> Path:
-    file = folder / _file("output.path", path)
-    if file.suffix.lower() not in ENDINGS:
-        checks.fail("output.path", f"a name that ends in one of {', '.join(ENDINGS)}", path)
-    return file
+def written_to(
+    name: str, path: Any, folder: Path, endings: Sequence[str] = ENDINGS
+) -> dict[str, Path]:
+    """Return the file that answers are written to, by the name of what says so."""
+    file = folder / _file(name, path)
+    if file.suffix.lower() not in endings:
+        checks.fail(name, f"a name that ends in one of {', '.join(endings)}", path)
+    return {name: file}
 
 
 def _entries(

@@ -28,6 +28,7 @@ from ...privacy import ZCDP, Loss
 from ...statistics.trimmed import SmoothMean
 from ...summaries.order import SMALL
 from .job_file import Job
+from .page import page
 from .plan import OF_EACH, Plan, Release
 from .runner import Answer, Outcome, Results
 
@@ -432,9 +433,14 @@ def _parquet(results: Results, path: Path) -> bytes:
     return bytes(out.getvalue())
 
 
+def _html(results: Results, path: Path) -> bytes:
+    return page(report(results), list(rows(results))).encode()
+
+
 #: What an output file holds, by how its name ends.
 WRITERS: dict[str, Callable[[Results, Path], bytes]] = {
     ".json": _json,
     ".csv": _csv,
     ".parquet": _parquet,
+    ".html": _html,
 }

@@ -148,11 +148,14 @@ class Plan:
                     return entries, error
 
 
-def plan(path: Any) -> Plan:
+def plan(path: Any, report: Any = None) -> Plan:
     """Return the plan of a job file; every argument of every release has been checked."""
     job = job_file.read(path)
     reader = reader_of(job.data)
-    _check_output(job, reader)
+    if report is not None:
+        page = job_file.written_to("report", checks.path("report", report), Path(), [".html"])
+        job = replace(job, outputs={**job.outputs, **page})
+    _check_outputs(job, reader)
     for entry in job.entries:
         if isinstance(job.loss, ZCDP) and "rho" not in entry.takes:
             raise ArgumentError(
@@ -200,21 +203,23 @@ def settled(
         uses = spends
 
 
-def _check_output(job: job_file.Job, reader: Reader) -> None:
+def _check_outputs(job: job_file.Job, reader: Reader) -> None:
     """Refuse an output that would replace the data, the job or the ledger, or be read as data."""
-    if job.output is None:
-        return
-    out, data = job.output.resolve(), [path.resolve() for path in reader.paths]
+    data = [path.resolve() for path in reader.paths]
     used = [(path, "the data") for path in data]
     used += [(job.path.resolve(), "the job"), ((job.ledger or job.path).resolve(), "the ledger")]
-    for path, name in used:
-        if out == path:
-            checks.fail("output.path", f"another file than {name}", str(job.output))
     whole = Path(job.data)
-    several = not whole.is_file() and out.suffix.lower() == ".parquet"  # a directory, or a pattern
     folders = [whole.resolve(), *(path.parent for path in data if path.is_file())]
-    if several and (out.parent in folders or out.is_relative_to(folders[0])):
-        checks.fail("output.path", "outside the directory of the data", str(job.output))
+    for field, given in job.outputs.items():
+        out = given.resolve()
+        for path, name in used:
+            if out == path:
+                checks.fail(field, f"another file than {name}", str(given))
+        used.append((out, "output.path"))
+        # A directory, or a pattern.
+        several = not whole.is_file() and out.suffix.lower() == ".parquet"
+        if several and (out.parent in folders or out.is_relative_to(folders[0])):
+            checks.fail(field, "outside the directory of the data", str(given))
 
 
 def _release(entry: job_file.Entry, share: Share, job: job_file.Job, reader: Reader) -> Release:

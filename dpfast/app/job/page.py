@@ -1,0 +1,130 @@
+"""The answers of a job as one HTML page: a table of each release, with its bars and error bars.
+
+The page is complete in itself: it has no script, and nothing is loaded from elsewhere. It is made
+of what `output.report` and `output.rows` say, which may be published. A bar is drawn from 0, its
+error bar is the half-width of the row, and all bars of a column of answers are on one scale.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from html import escape
+from itertools import groupby
+from typing import Any
+
+STYLE = """
+:root { color-scheme: light dark; --bar: #4477aa; --ink: light-dark(#222, #ddd); }
+body { font: 16px/1.5 system-ui, sans-serif; color: var(--ink); max-width: 60rem; margin: 2rem auto;
+  padding: 0 1rem; background: light-dark(#fff, #181818); }
+table { border-collapse: collapse; margin: .5rem 0 1rem; }
+td, th { padding: .1rem .8rem .1rem 0; text-align: left; vertical-align: middle; }
+th { border-bottom: 1px solid; font-weight: 600; }
+td.n { text-align: right; font-variant-numeric: tabular-nums; }
+svg { display: block; } svg rect { fill: var(--bar); } svg path { stroke: var(--ink); fill: none; }
+.note { opacity: .75; } .error { color: light-dark(#a00, #f88); }
+"""
+#: Of a drawing, in pixels, and of a row in it.
+WIDTH, HEIGHT = 240, 14
+
+Row = dict[str, Any]
+
+
+def page(facts: Any, rows: Sequence[Row]) -> str:
+    """Return the page of a report and its rows."""
+    title = escape(facts["job"])
+    of = {name: list(own) for name, own in groupby(rows, key=lambda row: row["name"])}
+    sections = "\n".join(_section(one, of[one["name"]]) for one in facts["releases"])
+    told = {
+        "loss": _loss(facts["loss"]),
+        "neighbors": facts["neighbors"],
+        **{name: facts[name] for name in ("ids", "max_rows") if name in facts},
+    }
+    return (
+        f'<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n<title>{title}</title>'
+        f"\n<style>{STYLE}</style>\n</head>\n<body>\n<h1>{title}</h1>\n"
+        f"<table>\n{''.join(_line(name, str(told[name])) for name in told)}</table>\n"
+        f"{sections}\n</body>\n</html>\n"
+    )
+
+
+def _section(release: Any, rows: list[Row]) -> str:
+    """Return the heading, notes and tables of a release."""
+    about = ", ".join(filter(None, [", ".join(release["columns"]), _by(release)]))
+    parts = [
+        f"<h2>{escape(release['name'])}</h2>",
+        f"<p>{escape(release['statistic'])}{' of ' + escape(about) if about else ''}; "
+        f"{_loss(release['loss'])}</p>",
+    ]
+    if "error" in release:
+        return "\n".join([*parts, f'<p class="error">{escape(release["error"])}</p>'])
+    if release["value"] is None:
+        return "\n".join([*parts, f'<p class="note">{escape(release["note"])}</p>'])
+    if isinstance(release["value"], dict):  # a table for each column of answers
+        parts += (_table(own, at) for at, own in groupby(rows, key=lambda row: row["at"]))
+    else:
+        parts.append(_table(rows, ""))
+    notes = dict.fromkeys(str(row["note"]) for row in rows if row["note"])
+    parts += (f'<p class="note">{escape(note)}</p>' for note in notes)
+    return "\n".join(parts)
+
+
+def _by(release: Any) -> str:
+    return "by " + " and ".join(release["by"]) if "by" in release else ""
+
+
+def _table(rows: Any, heading: str) -> str:
+    """Return a table of numbers, what each is about, and their bars on one scale."""
+    rows = list(rows)
+    ends = [end for row in rows for end in _ends(row)]
+    low, high = min([0.0, *ends]), max([0.0, *ends])
+    drawn = len(rows) > 1 and low < high
+    of, confidence = escape(heading or "answer"), rows[0]["confidence"]
+    bars = "<th></th>" if drawn else ""
+    head = f"<tr><th></th><th>{of}</th><th>error ({confidence:.0%})</th>{bars}</tr>\n"
+    lines = (
+        f'<tr><td>{escape(str(row.get("group") or row["at"]))}</td><td class="n">{_number(row)}'
+        f'</td><td class="n">{_error(row)}</td>{_cell(row, low, high) if drawn else ""}</tr>\n'
+        for row in rows
+    )
+    return f"<table>\n{head}{''.join(lines)}</table>"
+
+
+def _ends(row: Row) -> Iterator[float]:
+    """Yield what a row's bar and its error bar reach from and to."""
+    value, half = row.get("value"), row.get("half_width")
+    if value is not None:
+        yield from (value - half, value, value + half) if half is not None else (value,)
+
+
+def _cell(row: Row, low: float, high: float) -> str:
+    """Return the drawing of a row."""
+    ends = [(end - low) / (high - low) * WIDTH for end in (0.0, *_ends(row))]
+    if len(ends) == 1:
+        return "<td></td>"
+    zero, value = ends[0], ends[len(ends) // 2]
+    start, width = min(zero, value), abs(value - zero)
+    bar = f'<rect x="{start:.1f}" y="2" width="{width:.1f}" height="{HEIGHT - 4}"/>'
+    if len(ends) > 2:
+        bar += f'<path d="M{ends[1]:.1f} {HEIGHT // 2}H{ends[3]:.1f}"/>'
+    return f'<td><svg width="{WIDTH}" height="{HEIGHT}" aria-hidden="true">{bar}</svg></td>'
+
+
+def _number(row: Row) -> str:
+    if row.get("time") is not None:
+        return escape(row["time"])
+    return "" if row.get("value") is None else f"{row['value']:.6g}"
+
+
+def _error(row: Row) -> str:
+    if row.get("half_width") is not None:
+        return f"± {row['half_width']:.4g}"
+    return "" if row.get("ranks") is None else f"{row['ranks']:.4g} ranks"
+
+
+def _loss(amounts: dict[str, float]) -> str:
+    shown = {name: amount for name, amount in amounts.items() if amount or name != "delta"}
+    return ", ".join(f"{name} = {amount:g}" for name, amount in shown.items())
+
+
+def _line(name: str, value: str) -> str:
+    return f"<tr><td>{escape(name)}</td><td>{escape(value)}</td></tr>\n"
