@@ -74,10 +74,7 @@ class _Amounts:
 
 def _float_up(amount: Fraction) -> float:
     """Return the least float that is no less."""
-    try:
-        near = float(amount)
-    except OverflowError:
-        return math.inf
+    near = float(amount)
     return near if near >= amount else math.nextafter(near, math.inf)
 
 

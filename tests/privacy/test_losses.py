@@ -649,7 +649,6 @@ def test_a_loss_as_a_float_is_the_least_that_is_no_less(kind):
         near = float(kind(amount))
         assert type(near) is float and near >= Fraction(str(amount))
         assert math.nextafter(near, 0) < Fraction(str(amount))
-    assert float(kind(10**400)) == math.inf
     # The planted fault: the nearest float is below one of these.
     assert any(
         float(amount) < amount for amount in (Fraction(1, 3), Fraction(2, 3), Fraction(1, 7))
