@@ -102,7 +102,9 @@ def wrong(name, parameter):
     """Values that cannot be right for an argument of a case."""
     case = CASES[name]
     if parameter == case.parameters[0]:
-        return BAD_DATA[case.form]
+        # Where rows are counted, and no more, what they hold is never wrong.
+        free = counts_all(case) and not case.kw
+        return [bad for bad in BAD_DATA[case.form] if not (free and np.ndim(bad))]
     own = f"{parameter} of {case.call.__name__}"
     if own in FREE or parameter in case.apart or (parameter in PAIRED and parameter not in case.kw):
         return []

@@ -715,7 +715,7 @@ def test_a_table_where_a_column_should_be_is_refused_unread(column):
     told = set()
     for call in (
         lambda **kw: dp.count([1, 2], where=frame, **kw),
-        lambda **kw: dp.median(frame, bounds=(0, 1), **kw),
+        lambda **kw: dp.quantiles(frame, [0.5], bounds=(0, 1), **kw),
         lambda **kw: dp.response.kary(frame, categories=3, **kw),
         lambda **kw: dp.sample_and_aggregate(
             np.zeros(2), "mean", blocks=1, bounds=(0, 1), ids=frame, **kw

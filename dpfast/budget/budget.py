@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import fields, replace
 from fractions import Fraction
+from html import escape
 from typing import TYPE_CHECKING, Any, Literal, NoReturn, overload
 
 from .._core import checks
@@ -20,6 +21,8 @@ from ..privacy.losses import shown
 from .ledger import Amounts, Memory, Spend, State, Unit
 from .ledger.entries import now, process
 from .ledger.text import exact, plain
+from .page import page
+from .parallel import Block, Part, Parts, Share
 
 if TYPE_CHECKING:
     from .ledger.chain import Place
@@ -65,6 +68,10 @@ def _decimal(amount: Fraction) -> str:
     return f"about {text}" if ratio == "..." else f"{text} (exactly {ratio})"
 
 
+def _both(amount: Fraction) -> dict[str, Any]:
+    return {"value": float(amount), "exact": exact(amount)}
+
+
 def _words(amounts: dict[str, Fraction]) -> str:
     return ", ".join(f"{name}={_decimal(amount)}" for name, amount in amounts.items())
 
@@ -81,6 +88,8 @@ class _Local(threading.local):
     keys: list[str] | None = None
     #: The number of the last entry.
     entry: int | None = None
+    #: The part of the rows that the next spend is about; see `parallel`.
+    part: Part | None = None
 
 
 class Budget:
@@ -370,10 +379,19 @@ class Budget:
         words = checks.text("what", what)
         spend = Spend(amount, neighbors, words, note, now(), process(), ids=whose)
         keys, self._local.entry = self._local.keys, None
+        part, self._local.part = self._local.part, None  # which pays for one spend
         if keys == []:
             raise BudgetError("budget refused the spend: a key pays for one spend, and was used")
-        self._local.entry = self._storage.append(
-            lambda state: self._decide(state, spend), keys.pop() if keys else None
+        if part is None:
+            self._local.entry = self._storage.append(
+                lambda state: self._decide(state, spend), keys.pop() if keys else None
+            )
+            return
+        if keys:
+            raise BudgetError("budget refused the spend: a key pays for no part of the rows")
+        spend = replace(spend, what=f"{words} where {part.label}".lstrip())
+        self._local.entry = part.pay(
+            lambda share: self._storage.append(lambda state: self._decide(state, spend, share))
         )
 
     @contextmanager
@@ -400,6 +418,80 @@ class Budget:
             yield
         finally:
             self._local.notes = before
+
+    @contextmanager
+    def parallel(self, column: Any, groups: Any) -> Iterator[Parts]:
+        """Pay for releases about disjoint parts of the rows what the dearest part costs.
+
+        ``parts[group](dp.median, ages, ...)`` is a release about the rows whose value in `column`
+        is `group`: it passes `where` and `budget` itself. All releases in the block of the ``with``
+        together count the largest sum of a part, or under replace, where a row may leave one part
+        and enter another, the sum of the two largest. Statistics of many groups at once, and those
+        of people, have `dpfast.group_by`.
+
+        Parameters
+        ----------
+        column : array_like
+            One value for each row, in the order of the rows: integers, text, bytes or dates. It
+            must be a fact about each row alone (a column of the table), and not be computed from
+            other rows. It is read once.
+        groups : array_like
+            Different values, which must be public and not be taken from the data. Rows of other
+            values, and without a value, are of no part.
+
+        Yields
+        ------
+        mapping
+            A part for each group. ``part(function, data, ...)`` runs a release that takes `where`;
+            ``part.cost(...)`` is what it would add to the ledger, and `spent` what was paid: that
+            of a part is the sum of its releases, that of all parts what the ledger was charged.
+
+        Raises
+        ------
+        ArgumentError, ArgumentTypeError
+            If an argument breaks its rule.
+        BudgetError
+            If the budget is about people, who may have rows in several parts.
+
+        Notes
+        -----
+        Privacy: between two neighbors only the releases of the parts of the row that differs lose
+        anything (one part under add-remove, two under replace), and these compose. A release pays
+        before it runs what the block counts more with it, so a kill leaves no less in the ledger
+        than was released, and later releases may depend on earlier answers. The proof is in
+        ``dpfast/budget/parallel.py``; McSherry, SIGMOD 2009; `dpfast.privacy.parallel` is the rule
+        for losses. Threads may share a block. A fork is refused, and a block is never taken up
+        again: another one about the same column is paid for anew.
+
+        Examples
+        --------
+        >>> import dpfast as dp
+        >>> budget = dp.Budget(epsilon=1, neighbors="add-remove")
+        >>> town = ["Ulm", "Bonn", "Ulm", "Ulm", "Bonn"]
+        >>> ages = [23, 35, 41, 58, 62]
+        >>> with budget.parallel(town, ["Bonn", "Ulm"]) as parts:
+        ...     count = {name: part(dp.count, ages, epsilon=0.5) for name, part in parts.items()}
+        ...     age = parts["Ulm"](dp.median, ages, bounds=(0, 120), epsilon=0.25)
+        >>> budget.spent["epsilon"], parts["Bonn"].spent["epsilon"]
+        (Fraction(3, 4), Fraction(1, 2))
+        >>> budget.history[2].what
+        "median where column = 'Ulm'"
+        """
+        self._refuse_parts(self._unit(self._storage.state()))
+        block = Block(self, column, groups)
+        try:
+            yield Parts(block)
+        finally:
+            block.is_open = False
+
+    @contextmanager
+    def _as(self, part: Part) -> Iterator[None]:
+        """Make the next spend of this thread in the block that of a part."""
+        before, self._local.part = self._local.part, part
+        try:
+            yield
+        finally:
+            self._local.part = before
 
     @contextmanager
     def _once(self, key: str) -> Iterator[None]:
@@ -485,12 +577,57 @@ class Budget:
         >>> json.loads(dp.Budget(epsilon=0.1).export())["limit"]["epsilon"]
         {'value': 0.1, 'exact': '1/10'}
         """
+        return json.dumps(self._whole(_both), indent=2)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return what `export` does, as a dict whose amounts are exact strings.
+
+        Returns
+        -------
+        dict
+            For ``json.dumps``. ``fractions.Fraction(text)`` reads an amount (one of more than 3000
+            digits is hexadecimal). There is no way back to a budget in memory, for both could be
+            spent; that to a ledger in a file is ``dp.Budget(path=...)``.
+
+        Examples
+        --------
+        >>> import dpfast as dp
+        >>> dp.Budget(epsilon=0.1).to_dict()["limit"]
+        {'epsilon': '1/10', 'delta': '0/1'}
+        """
+        return self._whole(exact)
+
+    def _repr_html_(self) -> str:
+        """Return what a notebook shows: limit, spent, left and the releases without answers."""
+        try:
+            state, entries = self._after_all()
+        except LedgerError:
+            return f"<p>{escape(repr(self))}</p>"
+        sums = (self._ceiling, state.spent, self._left(state))
+        each = [self._named(amounts) for amounts in sums]
+        known = {"neighbors": state.neighbors or self._wanted, **self._people(state)}
+        facts = ", ".join(f"{n}={v!r}" for n, v in known.items() if v is not None)
+        return page(
+            self._name or "Budget",
+            facts + ("" if self.path is None else f" {self.path}"),
+            {name: [_decimal(amounts[name]) for amounts in each] for name in each[0]},
+            [
+                [e.what, _text(e.loss), self._words(e.counted), e.note, e.time[:19]]
+                for e in entries
+            ],
+        )  # fmt: skip
+
+    def _after_all(self) -> tuple[State, tuple[Spend, ...]]:
+        """Return the entries, and the state after the last one of them."""
         entries = self.history
         spent = sum((entry.counted for entry in entries), Amounts())
-        state = replace(self._storage.state(), spent=spent, entries=len(entries))
-        return json.dumps({**self._facts(state), "lines": self._told(entries)}, indent=2)
+        return replace(self._storage.state(), spent=spent, entries=len(entries)), entries
 
-    def _facts(self, state: State) -> dict[str, Any]:
+    def _whole(self, amount: Callable[[Fraction], Any]) -> dict[str, Any]:
+        state, entries = self._after_all()
+        return {**self._facts(state, amount), "lines": self._told(entries, amount)}
+
+    def _facts(self, state: State, form: Callable[[Fraction], Any] = _both) -> dict[str, Any]:
         return {
             "name": self._name,
             "path": self.path,
@@ -498,7 +635,7 @@ class Budget:
             "neighbors": state.neighbors or self._wanted,
             **self._people(state),
             **{
-                word: {name: _both(amount) for name, amount in self._named(amounts).items()}
+                word: {name: form(one) for name, one in self._named(amounts).items()}
                 for word, amounts in (
                     ("limit", self._ceiling),
                     ("spent", state.spent),
@@ -569,20 +706,28 @@ class Budget:
             inner = getattr(mechanism, "inner", mechanism)
             divided: dict[str, Loss] = getattr(inner, "parts", {inner.name: inner.loss})
             return divided
-        ids = getattr(mechanism, "ids", None)
-        spend = Spend(mechanism.loss, mechanism.neighbors, mechanism.name, ids=ids)
-        return self._price(self._storage.state(), spend)[1]
+        return self._price(self._storage.state(), _spend_of(mechanism))[1]
 
-    def _told(self, entries: tuple[Spend, ...]) -> list[dict[str, Any]]:
+    def _quote(
+        self, share: Share, function: Callable[..., Any], *args: Any, **kwargs: Any
+    ) -> dict[str, Fraction]:
+        """Return what a release about a part would add to the ledger."""
+        mechanism = quoted(function, *args, relation=self.neighbors, **kwargs)
+        spend = _spend_of(mechanism)
+        return self._named(self._counted(self._storage.state(), spend, share)[1])
+
+    def _told(
+        self, entries: tuple[Spend, ...], form: Callable[[Fraction], Any]
+    ) -> list[dict[str, Any]]:
         return [
             {
                 "time": entry.time,
                 "what": entry.what,
                 "note": entry.note,
-                "loss": {"kind": type(entry.loss).__name__, **_parts(entry.loss)},
+                "loss": {"kind": type(entry.loss).__name__, **_parts(entry.loss, form)},
                 "neighbors": entry.neighbors,
                 **({} if entry.ids is None else {"ids": entry.ids}),
-                "counted": {n: _both(amount) for n, amount in self._named(entry.counted).items()},
+                "counted": {n: form(amount) for n, amount in self._named(entry.counted).items()},
                 "process": entry.process,
                 **({} if entry.answer is None else {"answer": entry.answer}),
             }
@@ -591,18 +736,29 @@ class Budget:
 
     # --- the decision ---------------------------------------------------------------------------
 
-    def _decide(self, state: State, spend: Spend) -> tuple[Spend, State]:
+    def _decide(
+        self, state: State, spend: Spend, share: Share | None = None
+    ) -> tuple[Spend, State]:
         """Return the entry of a spend and the state after it, or refuse the spend."""
         unit, own = self._units(state, spend)
         if self._ids not in (None, unit.ids):
             self._refuse_late(state, spend, f"ids={self._ids!r}", str(unit))
-        relation, loss = self._price(state, spend)
-        counted = Amounts.of(loss)
+        relation, counted = self._counted(state, spend, share)
         total = state.spent + counted
         if not total.within(self._ceiling):
             self._refuse(state, spend, "counted as " + self._words(counted))
         entry = replace(spend, counted=counted, ids=own.ids)
         return entry, State(total, relation, state.entries + 1, unit.ids)
+
+    def _counted(
+        self, state: State, spend: Spend, share: Share | None
+    ) -> tuple[Neighbors, Amounts]:
+        """Return the relation of the ledger and what a spend adds to it, or refuse."""
+        if share is not None:
+            self._refuse_parts(self._units(state, spend)[0])
+        relation, loss = self._price(state, spend)
+        full = Amounts.of(loss)
+        return relation, full if share is None else share.increase(full, relation)
 
     def _price(self, state: State, spend: Spend) -> tuple[Neighbors, Loss]:
         """Return the relation of the ledger and the loss as it counts there, or refuse."""
@@ -668,6 +824,14 @@ class Budget:
             other = f"use another budget, Budget(ids={own.ids!r})"
         raise BudgetError(f"budget for {whose} refused a loss of {own}: {instead}, or {other}")
 
+    def _refuse_parts(self, unit: Unit | None) -> None:
+        if unit not in (None, Unit()):
+            raise BudgetError(
+                f"budget for {unit} refused a release about a part of the rows: a person may have "
+                "rows in several parts; use dpfast.group_by with ids, or pass where and budget to "
+                "the call itself"
+            )
+
     def _refuse(self, state: State, spend: Spend, counted: str) -> NoReturn:
         spent, left = self._words(state.spent), self._words(self._left(state))
         asked = _text(spend.loss)
@@ -694,13 +858,15 @@ class Budget:
         return amounts.named(self._limit)
 
 
-def _both(amount: Fraction) -> dict[str, Any]:
-    return {"value": float(amount), "exact": exact(amount)}
+def _spend_of(mechanism: Any) -> Spend:
+    """Return what `release` would spend for a mechanism."""
+    ids = getattr(mechanism, "ids", None)
+    return Spend(mechanism.loss, mechanism.neighbors, mechanism.name, ids=ids)
 
 
-def _parts(amount: Loss) -> dict[str, Any]:
+def _parts(amount: Loss, form: Callable[[Fraction], Any]) -> dict[str, Any]:
     named = {each.name: getattr(amount, each.name) for each in fields(amount)}
-    return {n: _both(v) if isinstance(v, Fraction) else v for n, v in named.items()}
+    return {n: form(v) if isinstance(v, Fraction) else v for n, v in named.items()}
 
 
 def _rows_each(max_rows: Any, ids: str | None) -> int:

@@ -26,7 +26,7 @@ from .._kernels.sources import Key
 from ..sources.arrow import looked_up
 from ..sources.batches import Batch, Batches, Piece
 from ..sources.forms import Arrow, Objects, Values, column_form, columns_of_table
-from ..sources.key_words import TIME, KeyWords, Words, key_kind, plain
+from ..sources.key_words import TIME, KeyWords, Words, key_kind, listed_kind, plain
 from ..sources.text import MISSING as CELLS
 
 Int32s: TypeAlias = NDArray[np.int32]
@@ -101,7 +101,7 @@ class PublicKeys:
         columns, self.is_product = _listed(self.by, keys)
         self.forms = {name: column_form(columns[name], "keys", RULE) for name in self.by}
         self.forms = {name: _copied(form) for name, form in self.forms.items()}
-        self.kinds = {name: _kind(form) for name, form in self.forms.items()}
+        self.kinds = {name: listed_kind(form, "keys") for name, form in self.forms.items()}
         self._arrays = {name: _array(form) for name, form in self.forms.items()}
         self.lengths = list(map(len, self._arrays.values()))
         self.groups = math.prod(self.lengths) if self.is_product else self.lengths[0]
@@ -440,21 +440,6 @@ def _listed(by: tuple[str, ...], keys: Any) -> tuple[dict[str, Any], bool]:
     if len(keys) != len(by):
         checks.fail("keys", f"a list for each of {len(by)} columns", f"{len(keys)} of them")
     return dict(zip(by, keys, strict=True)), True
-
-
-def _kind(form: Piece) -> str:
-    """Return of what kind public keys are: of a list, by what is in it, which is public."""
-    kind = key_kind(form, "keys")
-    if not isinstance(form, Objects):
-        return kind
-    kinds = set()
-    for key in form.rows:
-        found = plain(key)
-        if isinstance(found, tuple):
-            kinds.add("times" if found[1] >= TIME else "integers")
-        elif found is not None:
-            kinds.add("text" if isinstance(found, str) else "bytes")
-    return kinds.pop() if len(kinds) == 1 else "objects"
 
 
 def _copied(form: Piece) -> Piece:

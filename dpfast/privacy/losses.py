@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import sys
 from dataclasses import dataclass, fields
 from decimal import MAX_EMAX, MIN_EMIN, Context, Decimal
@@ -71,9 +72,17 @@ class _Amounts:
         return f"{type(self).__name__}({', '.join(said)})"
 
 
+def _float_up(amount: Fraction) -> float:
+    """Return the least float that is no less."""
+    near = float(amount)
+    return near if near >= amount else math.nextafter(near, math.inf)
+
+
 @dataclass(frozen=True, slots=True, repr=False)
 class Pure(_Amounts):
     """Pure differential privacy: no event is more than exp(epsilon) times likelier on a neighbor.
+
+    ``float(loss)`` is the least float that is not below epsilon.
 
     Parameters
     ----------
@@ -92,6 +101,9 @@ class Pure(_Amounts):
     if TYPE_CHECKING:  # a type checker sees what may be given, not what is kept
 
         def __init__(self, epsilon: Number) -> None: ...
+
+    def __float__(self) -> float:
+        return _float_up(self.epsilon)
 
     def to_zcdp(self) -> ZCDP:
         """Convert to zero-concentrated: rho = epsilon tanh(epsilon / 2), which is tight.
@@ -213,6 +225,8 @@ class Draws(Pure):
 class Approx(_Amounts):
     """Approximate differential privacy, (epsilon, delta).
 
+    Two amounts are no one number, so there is no ``float(loss)``.
+
     Parameters
     ----------
     epsilon, delta : int, float, Decimal or Fraction
@@ -231,6 +245,8 @@ class Approx(_Amounts):
 class ZCDP(_Amounts):
     """Zero-concentrated differential privacy: every Renyi divergence of order a is at most rho a.
 
+    ``float(loss)`` is the least float that is not below rho.
+
     Parameters
     ----------
     rho : int, float, Decimal or Fraction
@@ -242,6 +258,9 @@ class ZCDP(_Amounts):
     if TYPE_CHECKING:
 
         def __init__(self, rho: Number) -> None: ...
+
+    def __float__(self) -> float:
+        return _float_up(self.rho)
 
     @classmethod
     def of_pure(cls, pure: Pure) -> ZCDP:

@@ -28,11 +28,13 @@ from .base import (
 )
 from .data import as_rows, as_source, coded_rows, feature_rows, form_of, with_column
 from .engine import of_engine, refuse_array
-from .forms import Form, Named, Objects, Values, as_column, source_of
+from .files import Columns, FileTable
+from .forms import Arrow, Form, Named, Objects, Values, as_column, source_of
 from .masked import MaskedSource, mask
 from .memory import ArraySource, Column
 from .people import Ids, apart
 from .table import RULE, refuse_columns, rows_of
+from .text import TextReader
 from .words import Words
 
 S = TypeVar("S")
@@ -215,6 +217,59 @@ def read_column(data: Any, relation: str, where: Any = None, ids: Any = None) ->
     data, whose = apart(data, ids)
     source = as_source(data)
     return View(source, False, 1, _mask(where, source, relation), ids=whose)
+
+
+def read_length(data: Any, relation: str, where: Any = None, ids: Any = None) -> View:
+    """Read how many rows there are: of a column or a table of anything, for it is not looked at.
+
+    Where that number is not known without a pass, it is one over a column of text, of which any row
+    will do, or else of numbers.
+
+    Raises
+    ------
+    ArgumentTypeError, ArgumentError, SourceError
+        As `read`.
+    """
+    data, whose = apart(data, ids)
+    source = _rows_alone(form_of(data, "data", RULE))
+    return View(source, False, 1, _mask(where, source, relation), ids=whose)
+
+
+def _rows_alone(form: Form) -> Source:
+    """Return a source of as many rows as a form has; what a row of it holds is anything."""
+    length: int | None = None
+    if isinstance(form, Named):
+        lengths = {_length(one) for one in form.columns.values()}
+        if not lengths:
+            checks.fail_kind("data", "a table with a column", form.given)
+        if len(lengths) > 1:
+            return _Uneven(np.dtype(np.float64))
+        length = lengths.pop()
+    elif isinstance(form, (Values, Arrow)):
+        length = _length(form)
+    elif isinstance(form, Columns):
+        length = form.reader.length
+    if length is not None:
+        return ArraySource(np.broadcast_to(np.uint8(0), length))
+    if isinstance(form, Columns):
+        reader, names = form.reader, form.names
+        cells = isinstance(reader, TextReader)  # any of which is text
+        text = next((one for one in names if cells or reader.holds_text(one)), None)
+        if text is None:
+            return reader.column(next((n for n in names if not reader.holds_times(n)), names[0]))
+        return _OfRows(FileTable(reader, [text], False).coded([Words([])]), text)
+    return each_alone(form)[0] if has_columns(form) else source_of(form)
+
+
+def _length(form: Objects | Values | Arrow) -> int:
+    """Return how many rows a column or a matrix has."""
+    if isinstance(form, Objects):
+        return len(form.rows)
+    if isinstance(form, Arrow):
+        return len(form.chunked)
+    if form.array.ndim not in (1, 2):
+        form.column("data", "an array of one or two dimensions")
+    return len(form.array)
 
 
 def read_each(

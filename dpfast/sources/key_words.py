@@ -107,6 +107,21 @@ def key_kind(form: Objects | Values | Arrow, name: str, is_id: bool = False) -> 
     return found
 
 
+def listed_kind(form: Objects | Values | Arrow, name: str) -> str:
+    """Return of what kind public keys are: of a list, by what is in it, which is public."""
+    kind = key_kind(form, name)
+    if not isinstance(form, Objects):
+        return kind
+    kinds = set()
+    for key in form.rows:
+        found = plain(key)
+        if isinstance(found, tuple):
+            kinds.add("times" if found[1] >= TIME else "integers")
+        elif found is not None:
+            kinds.add("text" if isinstance(found, str) else "bytes")
+    return kinds.pop() if len(kinds) == 1 else "objects"
+
+
 def array_kind(dtype: np.dtype[Any]) -> str | None:
     """Return of what kind keys of a NumPy type are; None if they are none."""
     if dtype.kind == "M":
@@ -138,14 +153,18 @@ class KeyWords:
     is_id : bool
         They are ids: among objects what is neither an integer, text, bytes nor missing is an error.
         Else it is no key, like what is missing.
+    is_lenient : bool
+        What does not stand in its dictionary is no key, and no error.
 
     Notes
     -----
     Integers cost nothing, a short text 25 ns. A dictionary is looked up once for each entry.
     """
 
-    def __init__(self, key: _native.Key, name: str = "keys", is_id: bool = False) -> None:
-        self.key, self.name, self.is_id = key, name, is_id
+    def __init__(
+        self, key: _native.Key, name: str = "keys", is_id: bool = False, is_lenient: bool = False
+    ) -> None:
+        self.key, self.name, self.is_id, self.is_lenient = key, name, is_id, is_lenient
         self._looked_up: dict[Any, tuple[Any, Words]] = {}
 
     def of(self, piece: Any) -> Words:
@@ -296,7 +315,10 @@ class KeyWords:
         places, present = arrow_values(array.indices)
         used = places if present is None else places[present]
         if len(used) and not 0 <= used.min() <= used.max() < len(entries):
-            raise DataError(f"{self.name} must stand in their dictionary, and do not")
+            if not self.is_lenient:
+                raise DataError(f"{self.name} must stand in their dictionary, and do not")
+            inside = (places >= 0) & (places < len(entries))
+            present = inside if present is None else present & inside
         if present is not None:
             places = np.where(present, places, 0)
         if not len(entries):

@@ -80,7 +80,7 @@ def released(
     try:
         columns = tuple(settled(one, make) for one in each)
     except ArgumentError as error:  # it may show a number that nobody has written
-        raise ArgumentError(f"{error} (for each column, and a part of the loss)") from None
+        raise ArgumentError(f"{error} (for a column and its part)") from None
     return asked.release(view, EqualParts(columns))
 
 

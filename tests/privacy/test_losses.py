@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import itertools
+import math
 import pickle
 import subprocess
 import sys
@@ -640,3 +641,17 @@ def test_conversions_load_no_library():
 def test_what_is_no_fraction_is_read_as_it_is_written(word):
     within = getattr(dp.privacy, word)
     assert within(0.1) == within(Fraction(1, 10)) == within(Decimal("0.1"))
+
+
+@pytest.mark.parametrize("kind", [Pure, ZCDP, lambda amount: Draws(amount, cells=1)])
+def test_a_loss_as_a_float_is_the_least_that_is_no_less(kind):
+    for amount in (0.1, Fraction(1, 3), Fraction(2, 3), 1, 5e-324, Fraction(1, 10**400)):
+        near = float(kind(amount))
+        assert type(near) is float and near >= Fraction(str(amount))
+        assert math.nextafter(near, 0) < Fraction(str(amount))
+    # The planted fault: the nearest float is below one of these.
+    assert any(
+        float(amount) < amount for amount in (Fraction(1, 3), Fraction(2, 3), Fraction(1, 7))
+    )
+    with pytest.raises(TypeError):
+        float(Approx(1, 0.1))

@@ -231,6 +231,13 @@ CASES = {
     "joint quantiles": Case(
         dp.quantiles, X, {**BOUNDS, "qs": [0.2, 0.7], "method": "joint"}, losses=(EPSILON, RHO)
     ),
+    "medians of columns": Case(
+        dp.median, XY, {**AXIS, "bounds": [(0, 100), (0, 60)]}, form="table"
+    ),
+    "quantiles of columns": Case(
+        dp.quantile, XY, {**AXIS, **BOUNDS, "q": 0.3, "method": "smooth"}, form="table"
+    ),
+    "percentiles of columns": Case(dp.percentile, XY, {**AXIS, **BOUNDS, "q": 30}, form="table"),
     "median of some": Case(dp.median, X, {**BOUNDS, **MASKED}, ("where",)),
     "quantile of some": Case(
         dp.quantile, X, {**BOUNDS, **MASKED, "q": 0.3, "method": "smooth"}, ("where",)

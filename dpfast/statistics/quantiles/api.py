@@ -30,7 +30,7 @@ from ...noise.grid import Lattice
 from ...privacy import range_within
 from ...rng import Generator
 from ...sensitivity.iqr import QUARTILES
-from ...sources.intake import View, read_column
+from ...sources.intake import View, read_column, read_each
 from ..arguments import Arguments, Floats, NoiseKeywords, is_auto
 from ..bounds.automatic import settled
 from ..of_times import takes_times
@@ -67,16 +67,43 @@ SMOOTH_FROM: dict[tuple[str, str], tuple[Fraction, Fraction | float]] = {
 }
 
 
-@takes_times("point")
+class QuantileKeywords(NoiseKeywords, total=False):
+    """Keyword arguments of `quantile` and `median`."""
+
+    method: Method
+    assume_sorted: bool
+    granularity: Number | None
+
+
+@overload
 def quantile(
     data: Any,
     q: Number,
     *,
     bounds: Bounds | Auto,
+    axis: None = None,
+    **others: Unpack[QuantileKeywords],
+) -> float: ...
+@overload
+def quantile(
+    data: Any,
+    q: Number,
+    *,
+    bounds: BoundsEach | Auto,
+    axis: Axis,
+    **others: Unpack[QuantileKeywords],
+) -> Floats: ...
+@takes_times("point")
+def quantile(
+    data: Any,
+    q: Number,
+    *,
+    bounds: BoundsEach | Auto,
     epsilon: Number | None = None,
     delta: Number = 0.0,
     rho: Number | None = None,
     neighbors: Neighbors | None = None,
+    axis: Axis | None = None,
     noise: NoiseName = "auto",
     method: Method = "auto",
     nan: NanPolicy = "raise",
@@ -87,8 +114,8 @@ def quantile(
     granularity: Number | None = None,
     budget: Budget | None = None,
     rng: Generator | None = None,
-) -> float:
-    """Release a quantile of a column.
+) -> float | Floats:
+    """Release a quantile of a column, or of each of several.
 
     The statistic is a quantile of the data clipped to `bounds`. What is meant between two rows is
     up to the method: "smooth" estimates the value of rank ``min(max(1, ceil(q n)), n)``, so that
@@ -124,7 +151,7 @@ def quantile(
 
     Parameters
     ----------
-    data : array_like, shape (n,), or source
+    data : array_like, shape (n,) or, with `axis`, (n, d), table, or source
         Any real dtype: NumPy arrays (strided, byte-swapped, read-only or memory-mapped too),
         pandas, Polars and Arrow columns, or what `dpfast.scan` returns. A column of dates, times or
         durations takes bounds of that kind, and so is the answer: NumPy's, in the unit of the
@@ -138,6 +165,9 @@ def quantile(
         The loss: `epsilon` alone, `epsilon` with `delta`, or `rho` alone.
     neighbors : {"add-remove", "replace"}, optional
         The neighboring relation: by default that of the budget, else "add-remove".
+    axis : {None, 0, -2}, optional
+        0 for an answer of each column of a matrix or a table, each for an equal part of the loss;
+        a row is one record. `bounds` is then one pair, or one for each column.
     noise : str, default "auto"
         The noise distribution of ``method="smooth"``. Pure ones serve every kind of loss:
         "polyplace", "polyplace-finite-variance", "cauchy", "student-t", "generalized-cauchy". For
@@ -181,7 +211,7 @@ def quantile(
 
     Returns
     -------
-    float
+    float, or ndarray of float64, shape (d,), with `axis`
         The private value, in the data's units.
 
     Raises
@@ -208,27 +238,34 @@ def quantile(
     >>> 100_000 < top < 120_000
     True
     """
-    if ids is None and max_rows is None and not is_auto(bounds):
+    if axis is None and ids is None and max_rows is None and not is_auto(bounds):
         relation = relation_of(neighbors, budget)
         rest = epsilon, delta, rho, relation, noise, method, nan, assume_sorted, granularity
         mechanism = one(q, bounds, *rest, some=where is not None)
-        source = read_column(data, mechanism.neighbors, where).kept
+        source = read_each(data, mechanism.neighbors, None, None, where).kept
         return release(source, mechanism, budget=budget, rng=rng)
     loss, beside = (epsilon, delta, rho), (nan, where, ids, max_rows, budget, rng)
-    asked = Arguments(bounds, *loss, neighbors, None, noise, method, *beside, granularity)
-    view = read_column(data, asked.relation, where, asked.ids)
-    mechanism = settled(asked, partial(_make, q, assume_sorted), view.where)
-    return asked.release(view, mechanism)
+    asked = Arguments(bounds, *loss, neighbors, axis, noise, method, *beside, granularity)
+    return released(data, asked, partial(_make, q, assume_sorted))
 
 
+@overload
+def median(
+    data: Any, *, bounds: Bounds | Auto, axis: None = None, **others: Unpack[QuantileKeywords]
+) -> float: ...
+@overload
+def median(
+    data: Any, *, bounds: BoundsEach | Auto, axis: Axis, **others: Unpack[QuantileKeywords]
+) -> Floats: ...
 def median(
     data: Any,
     *,
-    bounds: Bounds | Auto,
+    bounds: BoundsEach | Auto,
     epsilon: Number | None = None,
     delta: Number = 0.0,
     rho: Number | None = None,
     neighbors: Neighbors | None = None,
+    axis: Axis | None = None,
     noise: NoiseName = "auto",
     method: Method = "auto",
     nan: NanPolicy = "raise",
@@ -239,8 +276,8 @@ def median(
     granularity: Number | None = None,
     budget: Budget | None = None,
     rng: Generator | None = None,
-) -> float:
-    """Release the lower median; the same as `quantile` at one half.
+) -> float | Floats:
+    """Release the lower median of a column, or of each of several: `quantile` at one half.
 
     Privacy
     -------
@@ -250,16 +287,16 @@ def median(
 
     Parameters
     ----------
-    data : array_like, shape (n,), or source
+    data : array_like, shape (n,) or, with `axis`, (n, d), table, or source
     bounds : (float, float), or "auto"
-    epsilon, delta, rho, neighbors, noise, method, nan, where, ids, max_rows, budget, rng
+    epsilon, delta, rho, neighbors, axis, noise, method, nan, where, ids, max_rows, budget, rng
     assume_sorted : bool, default False
     granularity : float, Fraction or Decimal, optional
         As in `quantile`.
 
     Returns
     -------
-    float
+    float, or ndarray of float64, shape (d,), with `axis`
         The private value, within `bounds`.
 
     Raises
@@ -277,12 +314,18 @@ def median(
     >>> ages = np.repeat(np.arange(18, 91), 400)
     >>> 50 < dp.median(ages, bounds=(0, 120), epsilon=1.0) < 58
     True
+    >>> table = {"age": ages, "pay": 1000.0 * ages}
+    >>> limits = [(0, 120), (0, 200_000)]
+    >>> dp.median(table, axis=0, bounds=limits, epsilon=2.0, granularity=10).round(-4).tolist()
+    [0.0, 50000.0]
     """
-    return quantile(
-        data, 0.5, bounds=bounds, epsilon=epsilon, delta=delta, rho=rho, neighbors=neighbors,
+    own: dict[str, Any] = {"bounds": bounds, "axis": axis}  # of either overload
+    found: float | Floats = quantile(
+        data, 0.5, **own, epsilon=epsilon, delta=delta, rho=rho, neighbors=neighbors,
         noise=noise, method=method, nan=nan, where=where, ids=ids, max_rows=max_rows,
         assume_sorted=assume_sorted, granularity=granularity, budget=budget, rng=rng,
     )  # fmt: skip
+    return found
 
 
 @takes_times("point")
@@ -411,11 +454,12 @@ def percentile(
     data: Any,
     q: Number | Sequence[Number] | NDArray[Any],
     *,
-    bounds: Bounds,
+    bounds: BoundsEach,
     epsilon: Number | None = None,
     delta: Number = 0.0,
     rho: Number | None = None,
     neighbors: Neighbors | None = None,
+    axis: Axis | None = None,
     noise: NoiseName = "auto",
     method: Method | Literal["recursive", "joint"] = "auto",
     nan: NanPolicy = "raise",
@@ -438,7 +482,7 @@ def percentile(
 
     Parameters
     ----------
-    data : array_like, shape (n,), or source
+    data : array_like, shape (n,) or, for one q with `axis`, (n, d), table, or source
         As in `quantile`.
     q : float or Fraction, or sequence of these, shape (m,)
         0 to 100, as the decimal that is written: ``99.9`` is 999 thousandths.
@@ -447,6 +491,8 @@ def percentile(
     method : str, default "auto"
         Of one number a method of `quantile`. Of several "auto", "recursive" or "joint", as in
         `quantiles`.
+    axis : {None, 0, -2}, optional
+        As in `quantile`, for one number.
     epsilon, delta, rho, neighbors, noise, nan, where, ids, max_rows, assume_sorted, budget, rng
     granularity : float, Fraction or Decimal, optional
         As in `quantile`. Several percentiles are drawn and not noised, which leaves `delta`
@@ -454,7 +500,7 @@ def percentile(
 
     Returns
     -------
-    float, or ndarray of float64, shape (m,)
+    float, or ndarray of float64, shape (m,), or (d,) with `axis`
         The private values, in the data's units and in the order of `q`.
 
     Raises
@@ -482,7 +528,10 @@ def percentile(
     wanted = hundredths(q)
     if isinstance(wanted, Fraction):
         loss: Any = {"epsilon": epsilon, "delta": delta, "rho": rho}
-        return quantile(data, wanted, noise=noise, method=cast(Any, method), **loss, **how)
+        how |= {"axis": axis, "noise": noise, "method": method}
+        return quantile(data, wanted, **loss, **how)
+    if axis is not None:
+        checks.fail("axis", "left out for several percentiles", axis)
     if not (isinstance(noise, str) and noise == "auto"):
         checks.fail("noise", "left out for several percentiles, which are drawn", noise)
     way = checks.choice("method", method, ("auto", *MANY))

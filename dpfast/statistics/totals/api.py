@@ -22,7 +22,7 @@ from ...noise.calibrated_integer import integer_noise
 from ...noise.sensitivity import Sensitivity
 from ...privacy import Loss, Pure
 from ...rng import Generator
-from ...sources.intake import View, read
+from ...sources.intake import View, read, read_length
 from ...summaries.cells import SQUARES, Cells, cells
 from ..arguments import (
     Arguments,
@@ -83,7 +83,9 @@ def count(
     budget: Budget | None = None,
     rng: Generator | None = None,
 ) -> int | Integers:
-    """Release the number of rows of a column, or of some of its rows; or of each of several.
+    """Release the number of rows of a column or a table, or of some of its rows.
+
+    With ``axis=0`` it is one number for each column.
 
     Privacy
     -------
@@ -97,8 +99,9 @@ def count(
 
     Parameters
     ----------
-    data : array_like, shape (n,) or, with `axis`, (n, d), table, or source
-        As in `sum`.
+    data : array_like, shape (n,) or (n, d), table, or source
+        As in `sum`. Without `axis`, and unless ``nan="drop"``, what the columns hold is not looked
+        at: they may be text.
     epsilon, delta, rho : float, Fraction or Decimal, optional
         The loss: `epsilon` alone, `epsilon` with `delta`, or `rho` alone.
     neighbors : {"add-remove", "replace"}, optional
@@ -138,6 +141,9 @@ def count(
     >>> import numpy as np, dpfast as dp
     >>> ages = np.repeat(np.arange(18, 91), 400)
     >>> 10_300 < dp.count(ages, where=ages >= 65, epsilon=1.0) < 10_500
+    True
+    >>> table = {"age": ages, "town": np.full(29_200, "Ulm")}
+    >>> 29_100 < dp.count(table, epsilon=1.0) < 29_300
     True
     """
     beside = {"where": where, "ids": ids, "max_rows": max_rows, "budget": budget, "rng": rng}
@@ -618,7 +624,10 @@ def _counted(
     loss, relation = asked.loss, asked.relation
     present = checks.choice("nan", nan, ("keep", "drop")) == "drop"
     amount(loss)
-    view = read(data, relation=relation, axis=asked.axis, where=asked.where, ids=asked.ids)
+    if asked.axis is None and not present and one is Count:  # no more is looked at
+        view = read_length(data, relation, asked.where, asked.ids)
+    else:
+        view = read(data, relation=relation, axis=asked.axis, where=asked.where, ids=asked.ids)
     if view.each:
         columns = each(relation, loss, present, view.where, view.width, rows=asked.rows).charged()
         return asked.release(view, columns)

@@ -1,0 +1,300 @@
+"""Releases about disjoint parts of the rows: together they cost what the dearest part costs.
+
+`Budget.parallel` reads a column once, gives each row the number of the public value that it equals
+(or none), and hands out a `Part` for each value. A release about a part is run by the part: it
+passes the rows of its number as `where`, and pays as that part. So no two parts share a row,
+whatever the caller does.
+
+*Proof.* Take two neighbors x and x' of the relation of the ledger. They differ in one row that came
+or went (add-remove), or that is r in x and r' in x' (replace), at the same place. The part of a row
+is a function of that row alone, since the values are public. A release with `where` looks at the
+rows that it keeps and, under replace, at the public number of all rows. So the releases of every
+part that is neither that of r nor that of r' have the same distribution on x and x', and lose
+nothing between them. A release of the part of r (or r') is, with its `where`, a release about all
+rows, and between x and x' it loses at most what it counts in the ledger. All such releases compose
+to the sum of what they count: at most the sum S_a of one part a under add-remove, and at most
+S_a + S_b for two parts a, b under replace. A block therefore counts as the largest sum (add-remove)
+or the sum of the two largest (replace), in each amount by itself, which bounds every pair. It is
+`dpfast.privacy.parallel` with the loss of a row that stays known. (McSherry, SIGMOD 2009.)
+
+*Answers may decide what is asked next.* For a fixed pair x, x' the releases that lose something are
+fixed beforehand: those of the parts of r and r'. The others can be simulated from what x and x'
+share. So the releases of each pair are an adaptive sequence of its own, whose losses, with all that
+is paid outside of the block, are at no moment above what the ledger holds. The limit is checked
+before each, so it is a privacy filter for each pair.
+
+*Kills.* Each release first adds to the ledger what the block counts more with it than without it.
+Increases are not negative and add up to what the block counts. What each part has paid is known to
+this process only: after a kill the ledger holds what was counted, and a new block begins at 0. The
+sum of a part grows after the entry is written. If that is interrupted in between, the next release
+pays again for what was lost. A fork would spend from a copy of the sums, and is refused.
+"""
+
+from __future__ import annotations
+
+import inspect
+import threading
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, field
+from fractions import Fraction
+from heapq import nlargest
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .._core import checks
+from .._core.types import Neighbors
+from .._kernels.groups import Codes
+from .._kernels.rng import witnesses
+from .._kernels.sources import Key
+from ..errors import BudgetError
+from ..sources.forms import Arrow, Objects, Values, column_form
+from ..sources.key_words import KEYS_RULE, KeyWords, key_kind, listed_kind
+from .ledger import Amounts
+
+GROUPS = "a list of different public values: integers, text, bytes or dates"
+RELEASE = "a release of dpfast that takes where, such as dpfast.median"
+#: How many parts a pair of neighbors touches.
+TOUCHED: dict[Neighbors, int] = {"add-remove": 1, "replace": 2}
+
+
+class Payer(Protocol):
+    """What a block needs of its budget, which imports this module."""
+
+    def _as(self, part: Part) -> AbstractContextManager[None]: ...
+    def _quote(
+        self, share: Share, function: Callable[..., Any], *args: Any, **kwargs: Any
+    ) -> dict[str, Fraction]: ...
+    def _named(self, amounts: Amounts) -> dict[str, Fraction]: ...
+    def _words(self, amounts: Amounts) -> str: ...
+
+
+def counted(sums: Mapping[int, Amounts], relation: Neighbors) -> Amounts:
+    """Return what a block counts, of which each part has been charged a sum."""
+
+    def largest(name: str) -> Fraction:
+        amounts = (getattr(one, name) for one in sums.values())
+        return sum(nlargest(TOUCHED[relation], amounts), Fraction(0))
+
+    return Amounts(largest("epsilon"), largest("delta"), largest("rho"))
+
+
+@dataclass(slots=True)
+class Share:
+    """What one spend of a part adds to its block: `full` by itself, and `more` to the ledger."""
+
+    sums: Mapping[int, Amounts]
+    number: int
+    full: Amounts = field(default=Amounts(), init=False)
+    more: Amounts = field(default=Amounts(), init=False)
+
+    @property
+    def after(self) -> dict[int, Amounts]:
+        """The sums of the parts with this spend."""
+        before = self.sums.get(self.number, Amounts())
+        return {**self.sums, self.number: before + self.full}
+
+    def increase(self, full: Amounts, relation: Neighbors) -> Amounts:
+        self.full = full
+        self.more = counted(self.after, relation) - counted(self.sums, relation)
+        return self.more
+
+
+class Block:
+    """The parts of a column, and what each of them has been charged."""
+
+    def __init__(self, budget: Payer, column: Any, groups: Any) -> None:
+        self.budget = budget
+        self.groups, self.codes = _coded(column, groups)
+        named = getattr(column, "name", None)
+        self.title = named if isinstance(named, str) and named else "column"
+        self.sums: dict[int, Amounts] = {}
+        self.charged = Amounts()
+        self.is_open = True
+        self._process = witnesses()
+        self._lock = threading.Lock()
+
+    def pay(self, number: int, append: Callable[[Share], int]) -> int:
+        """Add an entry for a part, and then what it counts to the sum of that part."""
+        if not self.is_open:
+            raise BudgetError("budget refused the spend: the block of its part has ended")
+        if self._process != witnesses():  # before the lock, which may have been copied closed
+            raise BudgetError(
+                "budget refused the spend: this process is a fork, and what its parent spends on "
+                "the parts of the block is not known here; make a block in each process"
+            )
+        with self._lock:
+            share = Share(self.sums, number)
+            entry = append(share)
+            self.sums, self.charged = share.after, self.charged + share.more
+            return entry
+
+
+class Part:
+    """The rows whose value is that of one group, and what was paid for them.
+
+    Made by `Budget.parallel`. ``part(dp.median, ages, bounds=(0, 120), epsilon=1)`` is that release
+    about the rows of the part.
+    """
+
+    def __init__(self, block: Block, number: int) -> None:
+        self._block = block
+        self._number = number
+
+    def __repr__(self) -> str:
+        budget = self._block.budget
+        paid = self._block.sums.get(self._number, Amounts())
+        return f"Part({self.label}; spent: {budget._words(paid)})"
+
+    @property
+    def group(self) -> Any:
+        """The public value of the rows."""
+        return self._block.groups[self._number]
+
+    @property
+    def label(self) -> str:
+        """What the ledger calls the part."""
+        return f"{self._block.title} = {self.group!r}"
+
+    @property
+    def spent(self) -> dict[str, Fraction]:
+        """The sum of what the releases about this part count, as exact fractions by name."""
+        return self._block.budget._named(self._block.sums.get(self._number, Amounts()))
+
+    def __call__(
+        self, function: Callable[..., Any], /, data: Any, *args: Any, **kwargs: Any
+    ) -> Any:
+        """Run a release about the rows of this part.
+
+        Parameters
+        ----------
+        function : callable
+            A release of this library that takes `where`, such as ``dp.median``.
+        data : array_like or table
+            All rows, in the order of the column.
+        *args, **kwargs
+            Further arguments, without ``where`` and ``budget``.
+
+        Returns
+        -------
+        object
+            What the release returns.
+
+        Raises
+        ------
+        BudgetError
+            If less is left than the block would count more with it, the budget is about people, the
+            block has ended, or this process is a fork.
+        """
+        given = self._given(function, kwargs)
+        budget = self._block.budget
+        with budget._as(self):
+            return function(data, *args, **given, budget=budget)
+
+    def cost(
+        self, function: Callable[..., Any], /, data: Any, *args: Any, **kwargs: Any
+    ) -> dict[str, Fraction]:
+        """Return what a call would add to the ledger, without running it.
+
+        Parameters
+        ----------
+        function : callable
+        data : array_like or table
+        *args, **kwargs
+            As of the call itself.
+
+        Returns
+        -------
+        dict
+            Exact fractions by name: what the block counts more with this release than without it.
+        """
+        given = self._given(function, kwargs)
+        return self._block.budget._quote(self.share(), function, data, *args, **given)
+
+    def share(self) -> Share:
+        """Return the share of a spend that is not made."""
+        return Share(self._block.sums, self._number)
+
+    def pay(self, append: Callable[[Share], int]) -> int:
+        """Add an entry of this part to the ledger; see `Block.pay`."""
+        return self._block.pay(self._number, append)
+
+    @property
+    def _where(self) -> NDArray[np.bool_]:
+        return np.equal(self._block.codes, self._number)
+
+    def _given(self, function: Any, kwargs: dict[str, Any]) -> dict[str, Any]:
+        """Return the arguments by name of a release about this part."""
+        try:
+            takes = set(inspect.signature(function).parameters)
+        except (TypeError, ValueError):
+            takes = set()
+        own = str(getattr(function, "__module__", "")).startswith("dpfast.")
+        if not (own and {"where", "budget"} <= takes):
+            checks.fail("function", RELEASE, function)
+        for name, instead in (
+            ("budget", "the part pays from its own"),
+            ("where", "the part passes its own (for a smaller part make a column that tells it)"),
+        ):
+            if name in kwargs:
+                checks.fail(name, f"left out: {instead}", kwargs[name])
+        return {**kwargs, "where": self._where}
+
+
+class Parts(Mapping[Any, Part]):
+    """The parts of a block by their groups, in the order in which those were listed."""
+
+    def __init__(self, block: Block) -> None:
+        self._block = block
+        self._parts = {group: Part(block, i) for i, group in enumerate(block.groups)}
+
+    def __getitem__(self, group: Any) -> Part:
+        return self._parts[group]
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self._parts)
+
+    def __len__(self) -> int:
+        return len(self._parts)
+
+    def __repr__(self) -> str:
+        words = self._block.budget._words(self._block.charged)
+        return f"Parts({len(self)} of {self._block.title}; spent together: {words})"
+
+    @property
+    def spent(self) -> dict[str, Fraction]:
+        """What the ledger was charged for all parts together, as exact fractions by name."""
+        return self._block.budget._named(self._block.charged)
+
+
+def _coded(column: Any, groups: Any) -> tuple[list[Any], NDArray[np.int32]]:
+    """Return public values, and the number of the value of each row; -1 for none of them.
+
+    What a row holds is never an error: a missing value, or one that is not listed, is of no part.
+    """
+    listed, given = column_form(groups, "groups", GROUPS), column_form(column, "column", KEYS_RULE)
+    kind, own = key_kind(given, "column"), listed_kind(listed, "groups")
+    if kind not in (own, "objects", "nothing"):
+        said = "of several kinds" if own == "objects" else own
+        checks.fail_kind("groups", f"{kind}, as the column is", groups, f", which are {said}")
+    key = Key(bytes(32))  # rows of equal words are of one part, whatever they hold
+    table, words = Codes(key), KeyWords(key, "groups").of(listed)
+    table.add(*words, np.empty(len(words.low), np.int32))
+    values = _values(listed)
+    if not (len(values) and bool(words.presence().all()) and len(table) == len(values)):
+        checks.fail("groups", GROUPS, groups)
+    found = KeyWords(key, "column", is_lenient=True).of(given)
+    codes = np.empty(len(found.low), np.int32)
+    table.find(*found, codes)
+    return values, codes
+
+
+def _values(form: Objects | Values | Arrow) -> list[Any]:
+    """Return public values as objects that a dictionary takes."""
+    if isinstance(form, Objects):
+        return [bytes(one) if isinstance(one, bytearray) else one for one in form.rows]
+    if isinstance(form, Arrow):
+        return list(form.chunked.to_pylist())
+    return list(form.array) if form.array.dtype.kind == "M" else list(form.array.tolist())

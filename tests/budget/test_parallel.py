@@ -1,0 +1,412 @@
+"""Parts of the rows: disjoint by construction, and charged as the dearest of them."""
+
+import copy
+import datetime
+import itertools
+import json
+import os
+import pickle
+import random
+import threading
+from fractions import Fraction
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+
+import dpfast as dp
+from dpfast.budget import parallel
+from dpfast.budget.ledger import Amounts
+from dpfast.errors import ArgumentError, ArgumentTypeError, BudgetError
+from dpfast.privacy import ZCDP, Approx, Pure
+
+from ..support.crashes import MEMORY, crash
+
+REP, AR = "replace", "add-remove"
+TOWNS = ["Ulm", "Bonn", None, "Ulm", "Kiel", "Bonn", "Ulm"]
+AGES = [23.0, 35.0, 41.0, 58.0, 62.0, 33.0, 18.0]
+WHERE = {"Bonn": [1, 5], "Ulm": [0, 3, 6]}
+
+
+def masks(column, groups):
+    """The rows of each part, as a release is given them."""
+    with dp.Budget(epsilon=1).parallel(column, groups) as parts:
+        return {group: np.flatnonzero(part._where).tolist() for group, part in parts.items()}
+
+
+DAYS = [datetime.date(2024, 1, 1), datetime.date(2024, 1, 2), None, datetime.date(2024, 1, 1)]
+DICTIONARY = pa.array(TOWNS).dictionary_encode()
+
+
+@pytest.mark.parametrize(
+    "column",
+    [
+        TOWNS,
+        tuple(TOWNS),
+        np.array(TOWNS, object),
+        np.array([str(town) for town in TOWNS]),
+        np.ma.array([str(town) for town in TOWNS], mask=[town is None for town in TOWNS]),
+        pd.Series(TOWNS),
+        pd.Series(TOWNS, dtype="category"),
+        pd.Series(TOWNS, dtype="string"),
+        pl.Series(TOWNS),
+        pl.Series(TOWNS, dtype=pl.Categorical),
+        pa.array(TOWNS),
+        pa.chunked_array([TOWNS[:3], TOWNS[3:]]),
+        DICTIONARY,
+    ],
+    ids=lambda column: type(column).__name__,
+)
+def test_the_rows_of_a_part_are_those_of_its_value_in_any_form(column):
+    assert masks(column, ["Bonn", "Ulm"]) == WHERE
+    assert masks(column, np.array(["Ulm", "Bonn", "Rom"])) == {**WHERE, "Rom": []}
+
+
+def test_integers_booleans_bytes_and_dates():
+    assert masks([1, 2, True, None, 2.0, "2"], [2, 1]) == {2: [1], 1: [0, 2]}
+    assert masks(np.array([2**63, 5], np.uint64), [2**63]) == {2**63: [0]}
+    assert masks([b"a", b"b"], [b"b"]) == {b"b": [1]}
+    assert masks(DAYS, [DAYS[0]]) == {DAYS[0]: [0, 3]}
+    assert masks(np.array(DAYS, "M8[D]"), [DAYS[0]]) == {DAYS[0]: [0, 3]}
+    days = np.array(DAYS[:2], "M8[D]")
+    assert masks(np.array(DAYS, "M8[s]"), days) == {days[0]: [0, 3], days[1]: [1]}
+
+
+def overlapping(column, groups):
+    """Pairs of parts that share a row."""
+    found = masks(column, groups)
+    pairs = itertools.combinations(found, 2)
+    return [(a, b) for a, b in pairs if not set(found[a]).isdisjoint(found[b])]
+
+
+def test_no_row_is_of_two_parts_and_a_planted_overlap_is_seen(monkeypatch):
+    chance = random.Random(7)
+    values = ["", "a", "b", "é" * 30, b"a", 1, 0, True, None, 2**70]
+    column = [chance.choice(values) for _ in range(500)]
+    groups = ["", "a", "b", "é" * 30, b"a", 1, 0]
+    assert not overlapping(column, groups)
+    assert sum(map(len, masks(column, groups).values())) == sum(
+        one in groups and one is not None for one in column
+    )
+    # The planted fault: the parts reach one value too far.
+    monkeypatch.setattr(
+        parallel.Part, "_where", property(lambda part: part._block.codes >= part._number)
+    )
+    assert overlapping(column, groups)
+
+
+def test_what_a_row_holds_is_never_an_error():
+    places = pa.array([0, 7, -1, 1, None])
+    broken = pa.DictionaryArray.from_arrays(places, ["Ulm", "Bonn"], safe=False)
+    assert masks(broken, ["Ulm", "Bonn"]) == {"Ulm": [0], "Bonn": [3]}
+    assert masks([object(), float("nan"), [], "Ulm"], ["Ulm"]) == {"Ulm": [3]}
+
+
+@pytest.mark.parametrize(
+    "column, groups, said",
+    [
+        (TOWNS, [], "groups"),
+        (TOWNS, ["Ulm", "Ulm"], "different"),
+        (TOWNS, ["Ulm", None], "groups"),
+        (TOWNS, "Ulm", "groups"),
+        (TOWNS, {"Ulm"}, "groups"),
+        (TOWNS, [0.5], "groups"),
+        ([1, 0], [1, True], "different"),
+        (pa.array(TOWNS), [1], "groups must be text"),
+        (np.array([1, 2]), ["1"], "groups must be integers"),
+        (np.array([1.0]), [1], "column"),
+        (pd.DataFrame({"a": [1]}), [1], "column"),
+        (np.zeros((2, 2), int), [1], "column"),
+        ("town", ["Ulm"], "column"),
+    ],
+)
+def test_bad_arguments_are_refused(column, groups, said):
+    budget = dp.Budget(epsilon=1)
+    with pytest.raises((ArgumentError, ArgumentTypeError), match=said):
+        budget.parallel(column, groups).__enter__()
+    assert not budget.history
+
+
+def test_a_release_is_that_of_the_rows_of_its_part():
+    ages, town = np.tile(AGES, 500), np.array([str(town) for town in TOWNS] * 500)
+    budget = dp.Budget(epsilon=500)
+    with budget.parallel(pd.Series(town, name="town"), ["Bonn", "Ulm"]) as parts:
+        mean = parts["Ulm"](dp.mean, ages, bounds=(0, 120), epsilon=100)
+        counts = [part(dp.count, ages, epsilon=100) for part in parts.values()]
+    assert abs(mean - 33) < 1 and np.abs(np.subtract(counts, [1000, 1500])).max() < 2
+    assert [line.what for line in budget.history][1:] == [
+        "count where town = 'Bonn'",
+        "count where town = 'Ulm'",
+    ]
+    assert budget.spent["epsilon"] == 200
+
+
+@pytest.mark.parametrize("relation", [AR, REP])
+def test_only_the_parts_of_the_row_that_differs_see_a_neighbor(relation):
+    """For all neighbors of a small table: which releases are about other rows than before."""
+    towns, groups = ["a", "b", "c", "b"], ["a", "b"]
+    most = 0
+    for row, other in itertools.product(range(4), ["a", "b", "c"]):
+        changed = [*towns]
+        if relation == REP:
+            changed[row] = other
+            ages = [*AGES[:4]]
+            ages[row] = 99.0
+        else:
+            del changed[row]
+            ages = AGES[:row] + AGES[row + 1 : 4]
+        before, after = masks(towns, groups), masks(changed, groups)
+        seen = {
+            group
+            for group in groups
+            if [AGES[i] for i in before[group]] != [ages[i] for i in after[group]]
+        }
+        most = max(most, len(seen))
+        assert len(seen) <= parallel.TOUCHED[relation]
+    assert most == parallel.TOUCHED[relation]  # which is needed, too
+
+
+LOSSES = {
+    "epsilon": [Pure(0.25), Pure(0.1), Approx(0.2, 1e-6), Approx(0.05, 1e-3), Pure(1)],
+    "rho": [ZCDP(0.1), ZCDP(0.03), Pure(0.5)],
+}
+
+
+def replayed(kind, relation, seed):
+    """Random spends of a ledger, in and beside blocks: what it says, and what each pair loses."""
+    chance = random.Random(seed)
+    limit = {"epsilon": 30, "delta": 0.5} if kind == "epsilon" else {"rho": 30}
+    budget = dp.Budget(neighbors=relation, **limit)
+    told, wrong, outside = [], [], Amounts()
+    for _ in range(3):
+        sums = {}
+        with budget.parallel(["a"], ["a", "b", "c"]) as parts:
+            for _ in range(12):
+                loss, group = chance.choice(LOSSES[kind]), chance.choice(["a", "b", "c", None])
+                given = chance.choice([AR, relation])
+                if group is not None:
+                    with budget._as(parts[group]):
+                        budget.spend(loss, neighbors=given)
+                else:
+                    budget.spend(loss, neighbors=given)
+                alone = dp.Budget(neighbors=relation, **limit)
+                alone.spend(loss, neighbors=given)
+                counted = alone.history[0].counted
+                if group is None:
+                    outside += counted
+                else:
+                    sums[group] = sums.get(group, Amounts()) + counted
+                # Each pair of neighbors touches a part, or under replace one or two.
+                pairs = [Amounts(), *sums.values()]
+                if relation == REP:
+                    pairs += [x + y for x, y in itertools.combinations(sums.values(), 2)]
+                lost = [past + own + outside for past in (told or [Amounts()]) for own in pairs]
+                state = budget._storage.state().spent
+                wrong += [one for one in lost if not one.within(state)]
+        past = told or [Amounts()]
+        told = [before + own for before in past for own in pairs]
+    return wrong, state, told, outside
+
+
+@pytest.mark.parametrize("kind", LOSSES)
+@pytest.mark.parametrize("relation", [AR, REP])
+def test_the_ledger_is_at_no_moment_below_what_any_pair_of_neighbors_loses(kind, relation):
+    for seed in range(3):
+        wrong, state, told, outside = replayed(kind, relation, seed)
+        assert not wrong
+        # It is no more either, amount by amount, than what some pair loses.
+        for name in ("epsilon", "delta", "rho"):
+            assert getattr(state, name) == max(getattr(one + outside, name) for one in told)
+
+
+def of_one_part(sums, relation):
+    """Planted: all amounts of the part that has the largest epsilon."""
+    return max(sums.values(), key=lambda own: own.epsilon, default=Amounts())
+
+
+@pytest.mark.parametrize("fault", ["one part under replace", "amounts of one part"])
+def test_a_block_that_counts_too_little_is_caught(fault, monkeypatch):
+    if fault == "one part under replace":
+        monkeypatch.setitem(parallel.TOUCHED, REP, 1)
+        assert replayed("epsilon", REP, 1)[0]
+    else:
+        monkeypatch.setattr(parallel, "counted", of_one_part)
+        assert replayed("epsilon", AR, 1)[0]
+
+
+def test_what_a_release_costs_is_what_it_adds():
+    budget = dp.Budget(epsilon=2, neighbors=REP)
+    zero, half = {"epsilon": 0, "delta": 0}, {"epsilon": Fraction(1, 2), "delta": 0}
+    with budget.parallel(TOWNS, ["Ulm", "Bonn", "Kiel"]) as parts:
+        for group, expected in (("Ulm", half), ("Bonn", half), ("Kiel", zero)):
+            cost = parts[group].cost(dp.count, AGES, epsilon=0.5)
+            before = budget.spent
+            parts[group](dp.count, AGES, epsilon=0.5)
+            assert cost == expected
+            assert {n: budget.spent[n] - before[n] for n in before} == expected
+        # Under add-remove the count is of twice the loss, and is told so.
+        assert parts["Ulm"].cost(dp.count, AGES, epsilon=0.5, neighbors=AR)["epsilon"] == 1
+        assert parts.spent["epsilon"] == 1 and parts["Ulm"].spent == half
+        with pytest.raises(BudgetError, match="left epsilon=1"):
+            parts["Ulm"](dp.count, AGES, epsilon=1.25)
+        assert parts["Ulm"].spent == half and len(budget.history) == 3
+
+
+def test_one_spend_of_a_call_is_of_its_part_and_others_are_of_all_rows():
+    budget = dp.Budget(epsilon=5)
+    with budget.parallel(TOWNS, ["Ulm", "Bonn"]) as parts:
+        parts["Ulm"](dp.count, AGES, epsilon=0.5)
+        with budget._as(parts["Bonn"]):
+            budget.spend(Pure(0.5), neighbors=AR)  # free
+            budget.spend(Pure(0.5), neighbors=AR)
+        dp.count(AGES, epsilon=1, budget=budget)
+        with pytest.raises(ArgumentError):  # before it could spend
+            parts["Bonn"](dp.count, AGES, epsilon=-1)
+        budget.spend(Pure(1), neighbors=AR)
+    assert budget.spent["epsilon"] == Fraction(3)
+
+
+def test_what_is_no_release_with_where_is_refused():
+    def own(data, *, where=None, budget=None):
+        raise AssertionError
+
+    budget = dp.Budget(epsilon=1)
+    with budget.parallel(TOWNS, ["Ulm"]) as parts:
+        for function in (own, len, dp.sample_and_aggregate, dp.suggest_blocks, None):
+            with pytest.raises(ArgumentError, match="function must be a release"):
+                parts["Ulm"](function, AGES)
+        for name in ("where", "budget"):
+            with pytest.raises(ArgumentError, match=f"{name} must be left out"):
+                parts["Ulm"](dp.count, AGES, epsilon=1, **{name: None})
+        with pytest.raises(ArgumentError):  # rows of another number, which is public under replace
+            parts["Ulm"](dp.count, AGES[:3], epsilon=1, neighbors=REP)
+    assert not budget.history
+
+
+def test_people_may_be_in_several_parts():
+    people = dp.Budget(epsilon=1, ids="who")
+    with pytest.raises(BudgetError, match="several parts"):
+        people.parallel(TOWNS, ["Ulm"]).__enter__()
+    unsaid = dp.Budget(epsilon=1)
+    with (
+        unsaid.parallel(TOWNS, ["Ulm"]) as parts,
+        pytest.raises(BudgetError, match="several parts"),
+    ):
+        table = {"x": AGES, "who": list("abcabcd")}
+        parts["Ulm"](dp.count, table, ids="who", max_rows=1, epsilon=0.5)
+    assert not unsaid.history
+
+
+def test_a_block_ends_and_has_no_copies(tmp_path):
+    budget = dp.Budget(epsilon=1, path=tmp_path / "study.db")
+    with budget.parallel(TOWNS, ["Ulm"]) as parts:
+        for way in (pickle.dumps, copy.deepcopy):
+            with pytest.raises(TypeError):
+                way(parts["Ulm"])
+        with budget._once("key"), pytest.raises(BudgetError, match="no part"):
+            parts["Ulm"](dp.count, AGES, epsilon=0.5)
+    with pytest.raises(BudgetError, match="has ended"):
+        parts["Ulm"](dp.count, AGES, epsilon=0.5)
+    with budget.parallel(TOWNS, ["Ulm"]) as parts:
+        parts["Ulm"](dp.count, AGES, epsilon=0.5)
+    with budget.parallel(TOWNS, ["Bonn"]) as parts:  # another block, which is paid for anew
+        parts["Bonn"](dp.count, AGES, epsilon=0.5)
+    assert dp.Budget(path=tmp_path / "study.db").remaining["epsilon"] == 0
+
+
+def test_threads_share_a_block():
+    budget = dp.Budget(epsilon=100, neighbors=AR)
+    with budget.parallel(TOWNS, ["Ulm", "Bonn"]) as parts:
+
+        def spend(group):
+            for _ in range(50):
+                with budget._as(parts[group]):
+                    budget.spend(Pure(0.1), neighbors=AR)
+
+        threads = [threading.Thread(target=spend, args=(g,)) for g in ("Ulm", "Bonn", "Ulm")]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        assert parts["Ulm"].spent["epsilon"] == 10 and parts["Bonn"].spent["epsilon"] == 5
+    assert budget.spent["epsilon"] == 10
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system cannot fork")
+def test_a_fork_cannot_spend_from_a_copy_of_the_sums(tmp_path):
+    budget = dp.Budget(epsilon=1, path=tmp_path / "study.db")
+    with budget.parallel(TOWNS, ["Ulm", "Bonn"]) as parts:
+        parts["Ulm"](dp.count, AGES, epsilon=0.5)
+        child = os.fork()
+        if not child:
+            code = 1
+            try:
+                parts["Bonn"](dp.count, AGES, epsilon=0.5)
+            except BudgetError as error:
+                code = 0 if "fork" in str(error) else 2
+            finally:
+                os._exit(code)
+        assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+    assert len(budget.history) == 1
+
+
+needs_kills = pytest.mark.skipif(not hasattr(os, "fork"), reason="this system cannot fork or kill")
+
+
+@needs_kills
+@pytest.mark.full
+@pytest.mark.parametrize("kills", [8, pytest.param(200, marks=pytest.mark.slow)])
+def test_killed_at_random_moments_the_ledger_holds_what_the_parts_released(kills):
+    found = crash("parts_crash", "random", "none", kills, 1, folder=MEMORY)
+    assert found["violations"] == [] and found["kills"] == kills
+    assert found["releases"] > kills
+
+
+@needs_kills
+@pytest.mark.full
+def test_killed_before_every_statement_the_ledger_holds_what_the_parts_released():
+    found = crash("parts_crash", "steps", "none", 45, folder=MEMORY)  # those of the spends
+    assert found["violations"] == [] and found["kills"] > 40
+
+
+@needs_kills
+@pytest.mark.full
+@pytest.mark.parametrize("fault", ["late", "forked"])
+def test_a_planted_fault_of_the_parts_is_caught(fault):
+    found = crash("parts_crash", "random", fault, 200, 1, folder=MEMORY)
+    assert found["violations"] and found["violations"][0].startswith("more released than spent")
+
+
+def test_a_ledger_as_exact_strings_and_as_html():
+    budget = dp.Budget(rho=Fraction(1, 3), name="<ages>", neighbors=AR)
+    with budget.noted("a & b"):
+        budget.spend(Pure(0.1), neighbors=AR, what="mean")
+    budget.record(0.123456)
+    told = json.loads(json.dumps(budget.to_dict()))
+    assert told["limit"] == {"rho": "1/3"}
+    assert {n: Fraction(told["spent"][n]) for n in told["spent"]} == budget.spent
+    assert {n: Fraction(told["remaining"][n]) for n in told["remaining"]} == budget.remaining
+    (line,) = told["lines"]
+    assert line["loss"] == {"kind": "Pure", "epsilon": "1/10"} and line["answer"] == 0.123456
+    exported = json.loads(budget.export())
+    assert told.keys() == exported.keys() and line.keys() == exported["lines"][0].keys()
+    assert exported["limit"] == {"rho": {"value": 1 / 3, "exact": "1/3"}}
+    shown = budget._repr_html_()
+    for text in ("&lt;ages&gt;", "a &amp; b", "<td>mean</td>", "1/3", "epsilon=0.1", "add-remove"):
+        assert text in shown
+    assert "0.123456" not in shown and "<ages>" not in shown
+
+
+def test_a_long_ledger_shows_its_end_and_an_unreadable_one_says_so(tmp_path):
+    budget = dp.Budget(epsilon=100)
+    assert "No release yet" in budget._repr_html_()
+    for i in range(60):
+        budget.spend(Pure(1), neighbors=AR, what=f"release {i}")
+    shown = budget._repr_html_()
+    assert "Releases: 60" in shown and "10 earlier ones" in shown
+    assert "<td>release 9</td>" not in shown and "<td>60</td><td>release 59</td>" in shown
+    kept = dp.Budget(epsilon=1, path=tmp_path / "study.db")
+    os.remove(tmp_path / "study.db")
+    assert "cannot be read" in kept._repr_html_()

@@ -1,0 +1,206 @@
+"""Processes spend from one ledger as parts of the rows and are killed; for systems that can fork.
+
+    python -m tests.support.parts_crash random FOLDER FAULT KILLS SEED
+    python -m tests.support.parts_crash steps FOLDER FAULT FIRST
+
+As in `ledger_crash`, a release appends its cost to a file of its process the moment it is given the
+data, and here its part, too. A process has a block. So at any moment the sum, over all processes,
+of what each of them has released of two of its parts must not exceed what the ledger says, whose
+relation is "replace". Prints one JSON object whose `violations` are to be empty, unless a fault was
+planted:
+
+    late     a line is committed after the release
+    forked   two processes spend from copies of one block
+"""
+
+from __future__ import annotations
+
+import os
+import random
+import signal
+import time
+from dataclasses import dataclass
+from fractions import Fraction
+from pathlib import Path
+
+import dpfast as dp
+from dpfast.budget.parallel import Block
+from dpfast.budget.release import release
+from dpfast.errors import BudgetError, LedgerError
+from dpfast.privacy import Pure
+
+from .crashes import appended, ended, light, main, start
+
+PROCESSES = 3
+LIMIT = Fraction(40)
+COSTS = [Fraction(1, 3), Fraction(1, 7), Fraction(1, 10)]
+GROUPS = ["a", "b", "c"]
+EXHAUSTED = 7
+
+
+@dataclass(frozen=True)
+class Telling:
+    """A mechanism that releases its part and its cost the moment it is given the data."""
+
+    loss: Pure
+    out: int
+    group: str
+    neighbors: str = "replace"
+    name: str = "telling"
+
+    def reduce(self, source):
+        os.write(self.out, f"{self.group} {self.loss.epsilon}\n".encode())
+
+    def finish(self, summary, generator):
+        return None
+
+
+def opened(ledger: Path, fault: str) -> dp.Budget:
+    budget = dp.Budget(epsilon=LIMIT, path=ledger)
+    if fault == "late":
+        file, waiting = budget._storage, []
+
+        class Late:
+            def append(self, decide, key=None):
+                while waiting:
+                    file.append(waiting.pop())
+                decide(file.state())
+                waiting.append(decide)
+                return 0
+
+            def __getattr__(self, name):
+                return getattr(file, name)
+
+        budget._storage = Late()
+    return budget
+
+
+def tell(budget: dp.Budget, part, cost: Fraction, out: int) -> None:
+    """One release about a part."""
+    with budget._as(part):
+        release([0.0], Telling(Pure(cost), out, part.group), budget=budget, rng=None)
+
+
+def spender(ledger: Path, told: Path, fault: str, seed: int) -> int:
+    """Spend until nothing can be spent any more, or for a while."""
+    budget = opened(ledger, fault)
+    with budget.parallel(["a"], GROUPS) as parts:
+        chance, out, groups = random.Random(seed), appended(told), GROUPS
+        if fault == "forked":
+            Block.pay, groups = blind, ["c"]
+            for group in "ab" * 6:
+                tell(budget, parts[group], COSTS[0], out)
+            os.fork()  # both have as much in reserve for the third part
+        try:
+            for _ in range(60):
+                tell(budget, parts[chance.choice(groups)], chance.choice(COSTS), out)
+        except BudgetError:
+            pass
+    return EXHAUSTED
+
+
+def blind(block, number, append):
+    """Planted: pay without a look at which process it is."""
+    from dpfast.budget.parallel import Share
+
+    share = Share(block.sums, number)
+    entry = append(share)
+    block.sums = share.after
+    return entry
+
+
+def burnt(ledger: Path, told: Path, fault: str, fuse: int) -> int:
+    """Four spends, of which the last two count little or nothing; fewer if the fuse is short."""
+    out = appended(told)
+    light(fuse)
+    budget = opened(ledger, fault)
+    with budget.parallel(["a"], GROUPS) as parts:
+        for group, cost in zip("abca", (*COSTS, COSTS[1]), strict=True):
+            tell(budget, parts[group], cost, out)
+    return EXHAUSTED
+
+
+def released(folder: Path) -> tuple[Fraction, int]:
+    """What neighbors have lost at most, and how many releases there were; a file is of a block."""
+    lost, number = Fraction(0), 0
+    for told in folder.glob("*.told"):
+        sums: dict[str, Fraction] = {}
+        for line in told.read_text().splitlines():
+            group, cost = line.split()
+            sums[group] = sums.get(group, Fraction(0)) + Fraction(cost)
+            number += 1
+        lost += sum(sorted(sums.values())[-2:], Fraction(0))
+    return lost, number
+
+
+def looked_at(folder: Path, ledger: Path) -> tuple[list[str], dict]:
+    """What is wrong at this moment, and the figures. The files are read before the ledger."""
+    lost, number = released(folder)
+    try:
+        budget = dp.Budget(path=ledger)
+        spent, lines = budget.spent["epsilon"], len(budget.history)
+    except LedgerError as error:
+        if number or not ("is not there" in str(error) or "is empty" in str(error)):
+            return [f"unreadable: {error}"], {}
+        spent, lines = Fraction(0), 0
+    wrong = []
+    if lost > spent:
+        wrong.append(f"more released than spent: {lost} of {spent}")
+    if spent > LIMIT or lines < number:
+        wrong.append("beyond the limit, or without a line")
+    return wrong, {"releases": number}
+
+
+def at_random(folder: Path, fault: str, kills: int, seed: int) -> dict:
+    chance = random.Random(seed)
+    found = {"kills": 0, "releases": 0}
+    violations: list[str] = []
+    ledgers = 0
+    while found["kills"] < kills and not violations:
+        ledgers += 1
+        place = folder / str(ledgers)
+        place.mkdir()
+        ledger, number = place / "study.db", 0
+        running: list[int] = []
+        figures: dict = {}
+        for _ in range(20):
+            while len(running) < PROCESSES:
+                number += 1
+                told = place / f"{number}.told"
+                running.append(start(spender, ledger, told, fault, chance.getrandbits(32)))
+            time.sleep(chance.random() * 0.1)
+            victim = running.pop(chance.randrange(len(running)))
+            os.kill(victim, signal.SIGKILL)
+            found["kills"] += not ended(victim, violations, EXHAUSTED)
+            wrong, figures = looked_at(place, ledger)
+            violations += wrong
+            if violations or found["kills"] >= kills:
+                break
+        for child in running:
+            os.kill(child, signal.SIGKILL)
+            ended(child, violations, EXHAUSTED)
+        found["releases"] += figures.get("releases", 0)
+    return {**found, "violations": violations}
+
+
+def by_steps(folder: Path, fault: str, first: int) -> dict:
+    """Each statement in turn, of the making of a ledger, too."""
+    kills = 0
+    violations: list[str] = []
+    for fuse in range(first, 10_000):
+        place = folder / str(fuse)
+        place.mkdir()
+        ledger = place / "study.db"
+        child = start(burnt, ledger, place / "0.told", fault, fuse)
+        killed = os.WIFSIGNALED(os.waitpid(child, 0)[1])
+        violations += looked_at(place, ledger)[0]
+        ended(start(burnt, ledger, place / "1.told", "none", -1), violations, EXHAUSTED)
+        violations += looked_at(place, ledger)[0]
+        kills += killed
+        if not killed or violations:
+            break
+    return {"kills": kills, "violations": violations}
+
+
+if __name__ == "__main__":
+    main(random=at_random, steps=by_steps)
