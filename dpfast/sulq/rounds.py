@@ -189,9 +189,9 @@ def round_noise(loss: Loss, rounds: int, part: Part | Matrix) -> IntegerNoise | 
     times, share = rounds * part.share.denominator, part.share.numerator
     if isinstance(part, Matrix):
         assert isinstance(loss, Pure) or (isinstance(loss, Approx) and rounds == 1)
-        return matrix_noise(
-            Pure(loss.epsilon), part.width, Fraction(times * part.trace, share), part.known
-        )
+        # Its part of the loss, and not a larger trace: what is rounded down is noised for it, too.
+        own = Pure(loss.epsilon * share / times)
+        return matrix_noise(own, part.width, part.trace, part.known)
     sizes = (part.l0, part.l1, part.l2_squared)
     l0, l1, l2_squared = (-(-times * x // share) for x in sizes)  # rounded up
     sensitivity = Sensitivity(l0, l1, l2_squared)
