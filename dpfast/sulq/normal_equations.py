@@ -235,7 +235,7 @@ class Moments:
 
     def deviations(self, rounds: Rounds, parts: Sequence[Part | Matrix]) -> list[float]:
         """Return those of the noise of each part."""
-        return [rounds.noise(part).deviation for part in parts]
+        return [rounds.deviation(part) for part in parts]
 
     def total(self, rows: LabeledRows, *, targets: bool = False) -> list[int]:
         """Return the integers in the order of the parts."""
