@@ -59,7 +59,7 @@ from .categories import Classes
 from .design import FINE, REACH, ROWS, SCALE, Design, Vectors, whole
 from .labeled_rows import LabeledRows, Piece
 from .rounds import Part, Rounds
-from .row_matrices import Floats, carry, wholes
+from .row_matrices import Floats, added, carry, wholes
 
 #: The integer that stands for 1 in sums.
 UNIT = REACH * SCALE
@@ -283,7 +283,7 @@ class Gradients:
             return halves
 
         integers: list[int]
-        missing, *integers = wholes(rows.reduce(summarize, np.add, ROWS)).tolist()
+        missing, *integers = wholes(rows.reduce(summarize, added, ROWS)).tolist()
         nan_policy.refuse(self.nan, missing)
         return integers
 

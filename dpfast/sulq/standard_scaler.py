@@ -27,7 +27,7 @@ from .design import REACH, ROWS, Design
 from .estimator import Training, Transformed, WeightedTransformer, as_fitted, unlabeled_rows
 from .labeled_rows import LabeledRows
 from .rounds import Part, Rounds
-from .row_matrices import Floats, carry, each_row, matrices, wholes
+from .row_matrices import Floats, added, carry, each_row, matrices, wholes
 
 #: The least variance, in squares of half the width of the bounds.
 LEAST = 2.0**-40
@@ -262,6 +262,6 @@ def _totals(source: RowSource, design: Design, policy: str | float) -> list[int]
         return halves
 
     integers: list[int]
-    missing, *integers = wholes(source.reduce(summarize, np.add)).tolist()
+    missing, *integers = wholes(source.reduce(summarize, added)).tolist()
     nan_policy.refuse(policy, missing)
     return integers
