@@ -23,7 +23,7 @@ from ..sources.memory import Column
 from ..sources.words import Words, words_column
 from ..summaries.side_by_side import beside_of, flat, refuse_length
 from .row_matrices import matrices
-from .weights import WeightedRows, Weights
+from .weights import Places, WeightedRows, Weights
 
 S = TypeVar("S")
 
@@ -86,8 +86,8 @@ class LabeledRows:
 
         beside, width = self.beside, self.width  # and not self, which does not travel
 
-        def some(chunk: RowChunk, keep: NDArray[np.bool_] | None = None) -> S:
-            return summarize(_pieces(chunk, beside, width, most, keep))
+        def some(chunk: RowChunk, places: Places | None = None) -> S:
+            return summarize(_pieces(chunk, beside, width, most, places))
 
         def each(chunk: RowChunk) -> tuple[S, int]:
             return some(chunk), len(chunk.rows)
@@ -106,18 +106,18 @@ def _pieces(
     beside: Column | None,
     width: int,
     most: int,
-    keep: NDArray[np.bool_] | None = None,
+    places: Places | None = None,
 ) -> Iterator[Piece]:
     """Yield the features and the labels of a chunk, or of some rows of it, `most` at a time."""
     rows, labels = chunk.rows, None
     if beside is None:
         *names, last = rows.dtype.names or ()
         rows, labels = rows[names], rows[last]
-    if keep is not None:
+    if places is not None:
         if beside is not None:
             labels = beside_of(beside, chunk.start, chunk.start + len(rows), "y")
         assert labels is not None
-        rows, labels, beside = rows[keep], labels[keep], None
+        rows, labels, beside = rows.take(places, 0), labels.take(places), None
     at = chunk.start
     for features in matrices(chunk._replace(rows=rows), width, most):
         stop = at + len(features)

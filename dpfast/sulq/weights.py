@@ -24,16 +24,16 @@ hi times, since b units are at most hi, and nothing else depends on the grid.
 *How a row is counted k times.* The rows whose k has bit j set are summed as they are, for each j,
 and the sums are added up from the highest bit down, doubled in between (Horner). All sums are exact
 integers, so that is the sum of k g(row) to the last bit, by the kernels that sum rows without
-weights. It takes as many passes over a chunk as a k has bits, of half of the rows on average;
-weights 0 and 1 take one.
+weights. That is one pass over a piece of the rows for each bit that some k has, of half of the rows
+on average; weights 0 and 1 take one.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import partial
-from typing import Any, TypeVar
+from functools import partial, reduce
+from typing import Any, TypeAlias, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -48,8 +48,13 @@ from ..summaries.side_by_side import beside_of, flat, refuse_length
 
 S = TypeVar("S")
 
+#: Places of some rows of a chunk.
+Places: TypeAlias = NDArray[np.intp]
+
 #: About the log2 of the number of cells between 0 and hi; of hi, at most.
 BITS, SIZE = 15, 100
+#: Rows that are looked at together, so that those which are picked lie in a cache.
+BLOCK = 1 << 16
 RULE = "one number for each row"
 
 
@@ -93,12 +98,12 @@ class Weights:
     def reduce(
         self,
         source: RowSource,
-        summarize: Callable[[RowChunk, NDArray[np.bool_]], S],
+        summarize: Callable[[RowChunk, Places], S],
         merge: Callable[[S, S], S],
     ) -> tuple[S, int]:
         """Return the sums of all rows, each counted so many times, and the number of rows.
 
-        ``summarize(chunk, keep)`` sums some rows of a chunk, and `merge` adds two such sums.
+        ``summarize(chunk, places)`` sums some rows of a chunk, and `merge` adds two such sums.
 
         Raises
         ------
@@ -107,6 +112,10 @@ class Weights:
         """
 
         def each(chunk: RowChunk) -> tuple[S, int, int]:
+            pieces = [_piece(chunk, at) for at in range(0, max(1, len(chunk.rows)), BLOCK)]
+            return reduce(both, map(some, pieces))
+
+        def some(chunk: RowChunk) -> tuple[S, int, int]:
             rows = len(chunk.rows)
             times, missing = self.times(chunk.start, chunk.start + rows)
             return repeated(times, partial(summarize, chunk), merge), rows, missing
@@ -123,22 +132,27 @@ class Weights:
 
 def repeated(
     times: NDArray[np.uint32],
-    summarize: Callable[[NDArray[np.bool_]], S],
+    summarize: Callable[[Places], S],
     merge: Callable[[S, S], S],
 ) -> S:
     """Return the sum over rows that count so many times, from sums of some rows once."""
     bits = int(times.max(initial=0)).bit_length()
-    summary = summarize(_bit(times, bits - 1 if bits else 0))
+    summary = summarize(_with(times, max(bits - 1, 0)))
     for bit in reversed(range(bits - 1)):
-        keep = _bit(times, bit)
+        places = _with(times, bit)
         summary = merge(summary, summary)
-        if keep.any():
-            summary = merge(summary, summarize(keep))
+        if len(places):
+            summary = merge(summary, summarize(places))
     return summary
 
 
-def _bit(times: NDArray[np.uint32], bit: int) -> NDArray[np.bool_]:
-    return (times >> np.uint32(bit) & np.uint32(1)).astype(np.bool_)
+def _with(times: NDArray[np.uint32], bit: int) -> Places:
+    """Return the places of those that have a bit."""
+    return np.flatnonzero(times & np.uint32(1 << bit))
+
+
+def _piece(chunk: RowChunk, at: int) -> RowChunk:
+    return chunk._replace(rows=chunk.rows[at : at + BLOCK], start=chunk.start + at)
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,8 +181,8 @@ class WeightedRows:
     def reduce(self, summarise: Callable[[RowChunk], S], merge: Callable[[S, S], S]) -> S:
         """Add up sums of rows, which `merge` has to be."""
 
-        def some(chunk: RowChunk, keep: NDArray[np.bool_]) -> S:
-            return summarise(chunk._replace(rows=chunk.rows[keep]))
+        def some(chunk: RowChunk, places: Places) -> S:
+            return summarise(chunk._replace(rows=chunk.rows.take(places, 0)))
 
         return self.weights.reduce(self.source, some, merge)[0]
 

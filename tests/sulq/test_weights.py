@@ -30,7 +30,7 @@ from dpfast.sulq.rounds import Matrix, Part
 
 from ..reference.sulq import noisy_sums
 from ..reference.sulq import weights as reference
-from ..support.pairwise import quick_rows
+from ..support.pairwise import every_value, quick_rows
 from ..support.transcript import recorded, used
 
 pa = pytest.importorskip("pyarrow")
@@ -131,9 +131,9 @@ def test_sums_of_some_rows_add_up_to_sums_of_repeated_rows():
         rows = np.arange(1, len(some) + 1) ** 2
         called = []
 
-        def summarize(keep, rows=rows, called=called):
-            called.append(int(keep.sum()))
-            return np.array([rows[keep].sum(), keep.sum()])
+        def summarize(places, rows=rows, called=called):
+            called.append(len(places))
+            return np.array([rows[places].sum(), len(places)])
 
         found = weights.repeated(some, summarize, np.add)
         assert found.tolist() == [int(rows @ some), int(some.sum())]
@@ -173,6 +173,7 @@ def same(a, b):
     return np.array_equal(a, b, equal_nan=a.dtype.kind == "f")
 
 
+@every_value
 @pytest.mark.parametrize("form", ["arrays", "table"])
 @pytest.mark.parametrize("name", list(LEARNERS))
 def test_whole_weights_are_rows_that_are_there_so_often(name, form):
@@ -270,6 +271,7 @@ def test_all_rounds_together_cost_what_was_paid(name, relation, loss):
     assert LEAST.get(name, 0.2) < worst(name, relation, LOSSES[loss]) <= 1
 
 
+@every_value
 @pytest.mark.parametrize("name", ["scaling", "bayes", "forest", "regression", "logistic"])
 @pytest.mark.parametrize("loss", ["epsilon", "rho"])
 def test_weights_that_are_not_clipped_are_caught(name, loss, monkeypatch):
@@ -284,6 +286,7 @@ def test_weights_that_are_not_clipped_are_caught(name, loss, monkeypatch):
     assert worst(name, "add-remove", LOSSES[loss]) > 1
 
 
+@quick_rows(4)
 @pytest.mark.parametrize("name", [name for name in LEARNERS if name != "perceptron"])
 def test_noise_for_rows_that_count_once_is_caught(name, monkeypatch):
     monkeypatch.setattr(Part, "of_rows", lambda self, times, rows: self)
@@ -327,6 +330,7 @@ def test_without_weights_nothing_changes(name):
         assert lines == found[0][0] and all(same(one[key], found[0][1][key]) for key in one)
 
 
+@every_value
 @pytest.mark.parametrize("name", list(LEARNERS))
 @pytest.mark.parametrize(
     ("kw", "beside", "error", "words"),
@@ -351,6 +355,7 @@ def test_bad_arguments_cost_nothing(name, kw, beside, error, words):
     assert budget.remaining["rho"] == 1
 
 
+@every_value
 @pytest.mark.parametrize("name", list(LEARNERS))
 @pytest.mark.parametrize(
     ("beside", "words"),
