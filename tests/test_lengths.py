@@ -94,6 +94,17 @@ def test_labels(learner, more, relation):
 @pairwise
 @pytest.mark.parametrize("relation", ["replace", "add-remove"])
 @pytest.mark.parametrize("more", [-N, -1, 1])
+@pytest.mark.parametrize("learner", [learner for learner in LEARNERS if learner != "tree"])
+def test_weights_of_labeled_rows(learner, more, relation):
+    kind, kw = LEARNERS[learner]
+    made = kind(**kw, epsilon=2, neighbors=relation, weight_bounds=(0, 2))
+    given = {"sample_weight": wrong(np.ones(N), more)}
+    refused(lambda budget: made.fit(ROWS, np.ones(N), **given, budget=budget), relation)
+
+
+@pairwise
+@pytest.mark.parametrize("relation", ["replace", "add-remove"])
+@pytest.mark.parametrize("more", [-N, -1, 1])
 @pytest.mark.parametrize("what", ["rows", "f", "vector", "sets"])
 def test_noisy_sums(what, more, relation):
     own = wrong(np.ones(N, bool), more)

@@ -26,9 +26,9 @@ from .estimator import (
     BoundsOfSome,
     CategoriesEach,
     ColumnRegressor,
-    Estimator,
     ProbabilisticClassifier,
     Training,
+    Weighted,
     as_fitted,
 )
 from .gradient_rounds import (
@@ -45,7 +45,7 @@ from .rounds import Rounds
 from .row_matrices import Floats, expect_size
 
 
-class _Additive(Estimator):
+class _Additive(Weighted):
     """The common part of the classifier and the regressor."""
 
     categories: CategoriesEach | None
@@ -121,6 +121,8 @@ class AdditiveBoostingClassifier(_Additive, ProbabilisticClassifier):
         As in `KMeans`.
     max_iter : int, default 5
         Number of rounds, 2 or more.
+    weight_bounds : (float, float), optional
+        Public limits of the weights in `fit`, as in `KMeans`.
 
     Attributes
     ----------
@@ -175,6 +177,7 @@ class AdditiveBoostingClassifier(_Additive, ProbabilisticClassifier):
     rho: Number | None = None
     neighbors: Neighbors | None = None
     max_iter: int = 5
+    weight_bounds: Bounds | None = None
 
     term_scores_: list[Floats] = field(init=False)
     bin_counts_: list[Floats] = field(init=False)
@@ -215,6 +218,8 @@ class AdditiveBoostingRegressor(_Additive, ColumnRegressor):
         Number of rounds, 2 or more.
     nan : {"raise", "lower", "upper", "drop"} or float, default "raise"
         What becomes of NaN among the targets, as in `quantile`; "drop" leaves out the whole row.
+    weight_bounds : (float, float), optional
+        Public limits of the weights in `fit`, as in `KMeans`.
 
     Attributes
     ----------
@@ -261,6 +266,7 @@ class AdditiveBoostingRegressor(_Additive, ColumnRegressor):
     neighbors: Neighbors | None = None
     max_iter: int = 5
     nan: NanPolicy = "raise"
+    weight_bounds: Bounds | None = None
 
     term_scores_: list[Floats] = field(init=False)
     bin_counts_: list[Floats] = field(init=False)

@@ -16,7 +16,7 @@ from .._kernels.sulq import NEAREST_MOST_ROWS as MOST_ROWS
 from .._kernels.sulq import NearestColumns as Columns
 from ..sources.base import RowChunk, RowSource
 from ..summaries.cells import SQUARES, cells
-from .row_matrices import Floats, carry, each_row, matrices, nan_fills, wholes
+from .row_matrices import Floats, added, carry, each_row, matrices, nan_fills, wholes
 
 #: Points of the sequence to choose from, for each that is wanted; and comparisons of two, at most.
 CHOICE, MOST = 64, 1 << 26
@@ -84,7 +84,7 @@ class Box:
                 carry(halves)
             return halves
 
-        totals = wholes(source.reduce(summarize, np.add))
+        totals = wholes(source.reduce(summarize, added))
         return totals[:, :k].tolist(), int(totals[0, k])
 
     def labels(self, source: RowSource, centers: Floats) -> NDArray[np.int64]:

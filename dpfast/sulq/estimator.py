@@ -13,6 +13,7 @@ import math
 import sys
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from typing import (
     TYPE_CHECKING,
     Any,
@@ -48,6 +49,7 @@ from .categories import Classes, Columns
 from .labeled_rows import LabeledRows, Piece, expect_dense, expect_same, labeled_rows, names_of
 from .rounds import Matrix, Part, Rounds, loss_of
 from .row_matrices import Floats, each_row
+from .weights import weights_of
 
 if TYPE_CHECKING:
     from pandas import DataFrame  # type: ignore[import-untyped]
@@ -188,15 +190,29 @@ class Estimator(ABC):
         Estimator
             This object.
         """
+        return self._fit(X, y, None, budget, rng)
+
+    def _fit(
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: Any,
+        budget: Budget | None,
+        rng: Generator | None,
+    ) -> Self:
         loss = loss_of(self.epsilon, self.delta, self.rho)
         relation = relation_of(self.neighbors, budget)
         vars(self).pop("bounds_", None)
         rows = self._read(X, y, relation)
+        if sample_weight is not None:
+            beside = getattr(self, "weight_bounds", None), rows.source, relation
+            weights = weights_of(sample_weight, *beside, getattr(self, "nan", "raise"))
+            rows = replace(rows, weights=weights)
         rest = loss
         if is_auto(getattr(self, "bounds", None)):
             rest, rng = self._find_bounds(rows, loss, relation, budget, rng)
             budget = None
-        training = self._training(rows, rest, relation)
+        training = self._asked(rows, rest, relation)
         training.learn(self._rounds(rows, training, rest, relation, budget, rng))
         self.loss_, self.n_features_in_ = loss, rows.width
         self._fitted_with = self.get_params()
@@ -204,6 +220,10 @@ class Estimator(ABC):
         if rows.names is not None:
             self.feature_names_in_ = np.array(rows.names, object)
         return self
+
+    def _asked(self, rows: LabeledRows, loss: Loss, relation: str) -> Training:
+        """Check all arguments; rows with weights come and go, as `weights` has it."""
+        return self._training(rows, loss, relation if rows.weights is None else "add-remove")
 
     def _rounds(
         self,
@@ -216,7 +236,7 @@ class Estimator(ABC):
     ) -> Rounds:
         """Pay for all rounds, or refuse what cannot be had."""
         facts: dict[str, Any] = {"name": self._name, "budget": budget, "rng": rng}
-        facts |= {"rounds": training.rounds, "parts": training.parts}
+        facts |= {"rounds": training.rounds, "parts": training.parts, "weights": rows.weights}
         return Rounds(rows, loss, relation, **facts)
 
     def _find_bounds(
@@ -232,7 +252,7 @@ class Estimator(ABC):
         Return the rest of the loss, which has been paid for, and the generator.
         """
         first, rest = divided(loss)
-        trial = self._training(rows, rest, relation)
+        trial = self._asked(rows, rest, relation)
         self._rounds(rows, trial, rest, relation, None, rng)
         policy = checks.nan_policy(getattr(self, "nan", "raise"), relation)
         each = bounds_each(first, rows.width, relation, policy)
@@ -307,6 +327,44 @@ class Estimator(ABC):
         if kind == "regressor":
             tags.regressor_tags = utils.RegressorTags()
         return tags
+
+
+class Weighted(Estimator):
+    """An estimator of rows that may have weights."""
+
+    weight_bounds: Bounds | None
+
+    def fit(
+        self,
+        X: Any,
+        y: Any = None,
+        sample_weight: Any = None,
+        *,
+        budget: Budget | None = None,
+        rng: Generator | None = None,
+    ) -> Self:
+        """Learn from rows.
+
+        Parameters
+        ----------
+        X : array_like of shape (n, d), structured array, table, or source
+        y : array_like of shape (n,), or str
+            The label or the target of each row. Where the columns of X have names, it may be the
+            name of one, which then is no feature. Clusters and components ignore it.
+        sample_weight : array_like of shape (n,), optional
+            A number for each row, a function of that row alone: how many rows it stands for. It is
+            clipped to `weight_bounds`, and noise is for a row of the largest weight.
+        budget : Budget, optional
+            Pays before data or randomness are touched.
+        rng : Generator, optional
+            The secure one by default. `InsecureGenerator` is for tests; a budget refuses it.
+
+        Returns
+        -------
+        Estimator
+            This object.
+        """
+        return self._fit(X, y, sample_weight, budget, rng)
 
 
 class Transformer(Estimator):
@@ -419,6 +477,23 @@ class Transformer(Estimator):
         pandas = extra("pandas", "transform='pandas'")
         index = X.index if isinstance(X, (pandas.DataFrame, pandas.Series)) else None
         return pandas.DataFrame(numbers, index, self.get_feature_names_out())
+
+
+class WeightedTransformer(Weighted, Transformer):
+    """A transformer that learns from rows that may have weights."""
+
+    def fit_transform(
+        self,
+        X: Any,
+        y: Any = None,
+        sample_weight: Any = None,
+        *,
+        budget: Budget | None = None,
+        rng: Generator | None = None,
+    ) -> Transformed:
+        """Call `fit`, then `transform`, which is not private."""
+        self._form()  # refused, if it cannot be had, before anything is spent
+        return self.fit(X, None, sample_weight, budget=budget, rng=rng).transform(X)
 
 
 class _Supervised(Estimator):

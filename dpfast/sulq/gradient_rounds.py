@@ -59,7 +59,7 @@ from .categories import Classes
 from .design import FINE, REACH, ROWS, SCALE, Design, Vectors, whole
 from .labeled_rows import LabeledRows, Piece
 from .rounds import Part, Rounds
-from .row_matrices import Floats, carry, wholes
+from .row_matrices import Floats, added, carry, wholes
 
 #: The integer that stands for 1 in sums.
 UNIT = REACH * SCALE
@@ -283,7 +283,7 @@ class Gradients:
             return halves
 
         integers: list[int]
-        missing, *integers = wholes(rows.reduce(summarize, np.add, ROWS)).tolist()
+        missing, *integers = wholes(rows.reduce(summarize, added, ROWS)).tolist()
         nan_policy.refuse(self.nan, missing)
         return integers
 
@@ -312,7 +312,7 @@ def learned(rounds: Rounds, asked: Gradients, *, constant: bool = True) -> Learn
     squares[numbers] = np.clip(1.0 - noisy[len(noisy) - len(numbers) :] / rows, 0.0, 1.0)
     middle = means.copy() if constant else np.zeros_like(means)
     middle[0], squares[0] = 0.0, 1.0
-    noise = rounds.noise(asked.parts[1]).deviation / UNIT
+    noise = rounds.deviation(asked.parts[1]) / UNIT
     curvature = answers.curvature * rows * np.maximum(squares - middle**2, 0.0) + RIDGE * noise
     walk = _Walk(curvature[:, None], noise)
     variance = answers.variance(np.clip(sums[:, 0] / rows, 0.0, 1.0))

@@ -136,9 +136,10 @@ class GramMatrix:
         first = parts[0]
         if isinstance(first, Matrix):
             noise = rounds.noise(first)
-            squares = math.sqrt(2.0) * noise.deviation
-            return 0.0 if noise.known else squares, squares, noise.deviation
-        each = [rounds.noise(part).deviation for part in parts]
+            deviation = rounds.deviation(first)
+            squares = math.sqrt(2.0) * deviation
+            return 0.0 if noise.known else squares, squares, deviation
+        each = [rounds.deviation(part) for part in parts]
         return each[0], each[-2], each[-1]
 
     def parts(self, neighbors: str) -> list[Part]:

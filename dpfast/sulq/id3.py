@@ -228,7 +228,7 @@ class _Growth:
         values = float(np.mean(self._coder.values))
         for depth in range(most, 0, -1):
             self._uses = SHARES // (depth + 1)
-            noise = self._rounds.noise(self._part(1)).deviation
+            noise = self._rounds.deviation(self._part(1))
             if rows >= FULL * noise * values**depth:
                 break
         return depth
@@ -251,7 +251,7 @@ class _Growth:
         ends = np.cumsum(np.concatenate(sizes))
         part = self._part(int(ends[-1]), len(unused[0]))
         noisy = np.array(self._rounds.ask(total, [part], self._uses), np.float64)
-        deviation = self._rounds.noise(part).deviation
+        deviation = self._rounds.deviation(part)
         pieces, chosen = iter(np.split(noisy, ends[:-1])), list[int | None]()
         for each, cells in zip(unused, sizes, strict=True):
             tables = [next(pieces).reshape(-1, 1, many) for _ in each]
@@ -286,7 +286,7 @@ class _Growth:
 
         left = self._rounds.remaining
         part = self._part(len(leaves) * many, uses=left)
-        deviation = self._rounds.noise(part).deviation
+        deviation = self._rounds.deviation(part)
         noisy = np.array(self._rounds.ask(total, [part], left), np.float64)
         counts = noisy.reshape(len(leaves), many)
         return pruned(self._nodes, counts, deviation)

@@ -56,13 +56,13 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from .._core import checks, nan_policy
-from .._core.types import Auto, BoundsEach, NanPolicy, Neighbors, Number
+from .._core.types import Auto, Bounds, BoundsEach, NanPolicy, Neighbors, Number
 from ..budget.budget import Budget
 from ..errors import DataError
 from ..privacy import Loss, Pure
 from ..rng import Generator
 from .centers import Box, centers_of, evenly, spread, squared_distances
-from .estimator import Training, Transformed, Transformer, as_fitted
+from .estimator import Training, Transformed, WeightedTransformer, as_fitted
 from .labeled_rows import LabeledRows
 from .rounds import Part, Rounds
 from .row_matrices import Floats, column_bounds
@@ -91,7 +91,7 @@ LITTLE, LITTLE_BESIDE_POOR = 1 / 50, 1 / 10
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
-class KMeans(Transformer):
+class KMeans(WeightedTransformer):
     """Centers of clusters, learned from noisy counts and sums alone.
 
     Privacy
@@ -126,6 +126,10 @@ class KMeans(Transformer):
         round, and more than 256 clusters, start there). An array must not come from the data.
     nan : {"raise", "lower", "upper", "drop"} or float, default "raise"
         What becomes of NaN, as in `quantile`; "drop" leaves out the whole row.
+    weight_bounds : (float, float), optional
+        Public limits of the weights in `fit`, not negative, which are clipped to them. They must
+        not come from the data. Noise is for a row of the largest weight (`sulq.weights`), and what
+        is called a number of rows is the sum of their weights. Without weights it does nothing.
 
     Attributes
     ----------
@@ -188,6 +192,7 @@ class KMeans(Transformer):
     max_iter: int | None = None
     init: Literal["cells", "spread"] | ArrayLike = "cells"
     nan: NanPolicy = "raise"
+    weight_bounds: Bounds | None = None
 
     cluster_centers_: Floats = field(init=False)
     cluster_counts_: Floats = field(init=False)
@@ -255,10 +260,16 @@ class KMeans(Transformer):
         return labels
 
     def fit_predict(
-        self, X: Any, y: Any = None, *, budget: Budget | None = None, rng: Generator | None = None
+        self,
+        X: Any,
+        y: Any = None,
+        sample_weight: Any = None,
+        *,
+        budget: Budget | None = None,
+        rng: Generator | None = None,
     ) -> NDArray[np.int64]:
         """Call `fit`, then `predict`, which is not private."""
-        return self.fit(X, budget=budget, rng=rng).predict(X)
+        return self.fit(X, None, sample_weight, budget=budget, rng=rng).predict(X)
 
     @as_fitted
     def transform(self, X: Any) -> Transformed:
@@ -349,7 +360,7 @@ def _noise(rounds: Rounds, box: Box, parts: Sequence[Part]) -> float:
     variance, j = 0.0, 0
     for part in parts[1:]:
         unit = float(box.grid[j]) / 2 * box.unit
-        variance += part.size * (rounds.noise(part).deviation * unit) ** 2
+        variance += part.size * (rounds.deviation(part) * unit) ** 2
         j += part.size
     return variance
 
@@ -392,7 +403,7 @@ class _Walk:
         single = _parts(box, 1, rounds.neighbors, rounds.loss)
         self.uses, self.parts = uses, [replace(part, share=uses * part.share) for part in single]
         self.noise = _noise(rounds, box, self.parts)
-        self.enough = 3.0 * rounds.noise(self.parts[0]).deviation
+        self.enough = 3.0 * rounds.deviation(self.parts[0])
 
     def ask(self, centers: Floats) -> _Answer:
         """Ask a round: noisy counts, and sums of shape (k, d)."""
@@ -441,7 +452,7 @@ class _Walk:
             return False
         for left in (rounds.remaining // 2, 0):  # for sums
             self.counted = rounds.remaining - left
-            noise = rounds.noise(self._counts(self.counted, 1)).deviation
+            noise = rounds.deviation(self._counts(self.counted, 1))
             self.cells = int(min(self.rows / (FULL * noise), MOST_CELLS))
             if self.cells < 2.0**box.width:
                 continue
@@ -464,7 +475,7 @@ class _Walk:
         part = self._counts(self.counted, self.cells)
         noisy = self.rounds.ask(lambda rows: self._totals(rows, cells)[0], [part], self.counted)
         self.asked += 1
-        counts, alive = np.array(noisy, np.float64), ALIVE * self.rounds.noise(part).deviation
+        counts, alive = np.array(noisy, np.float64), ALIVE * self.rounds.deviation(part)
         places, counts = (cells - box.middle)[counts > alive] * box.unit, counts[counts > alive]
         chosen, found = centers_of(places, counts, self.k), np.zeros(self.k)
         if len(chosen):
@@ -474,7 +485,7 @@ class _Walk:
 
     def _totals(self, rows: LabeledRows, centers: Floats) -> list[list[int]]:
         """Return the numbers of rows of each center, and the sums of each column."""
-        totals, missing = self.box.totals(rows.source, centers)
+        totals, missing = self.box.totals(rows.counted, centers)
         nan_policy.refuse(self.box.nan, missing)
         return totals
 

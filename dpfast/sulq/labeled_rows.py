@@ -23,6 +23,7 @@ from ..sources.memory import Column
 from ..sources.words import Words, words_column
 from ..summaries.side_by_side import beside_of, flat, refuse_length
 from .row_matrices import matrices
+from .weights import Places, WeightedRows, Weights
 
 S = TypeVar("S")
 
@@ -49,17 +50,25 @@ class LabeledRows:
         Number of features.
     names : tuple of str or None
         Names of the features, if they have some.
+    weights : Weights or None
+        How often each row counts in `reduce` and in `counted`, if it is not once.
     """
 
     source: RowSource
     beside: Column | None
     width: int
     names: tuple[str, ...] | None
+    weights: Weights | None = None
 
     @property
     def length(self) -> int | None:
         """Number of rows; None when that is not known without reading."""
         return self.source.length
+
+    @property
+    def counted(self) -> RowSource:
+        """The source, for sums of rows."""
+        return self.source if self.weights is None else WeightedRows(self.source, self.weights)
 
     def reduce(
         self,
@@ -77,21 +86,38 @@ class LabeledRows:
 
         beside, width = self.beside, self.width  # and not self, which does not travel
 
-        def each(chunk: RowChunk) -> tuple[S, int]:
-            return summarize(_pieces(chunk, beside, width, most)), len(chunk.rows)
+        def some(chunk: RowChunk, places: Places | None = None) -> S:
+            return summarize(_pieces(chunk, beside, width, most, places))
 
-        summary, read = self.source.reduce(each, lambda a, b: (merge(a[0], b[0]), a[1] + b[1]))
+        def each(chunk: RowChunk) -> tuple[S, int]:
+            return some(chunk), len(chunk.rows)
+
+        if self.weights is None:
+            summary, read = self.source.reduce(each, lambda a, b: (merge(a[0], b[0]), a[1] + b[1]))
+        else:
+            summary, read = self.weights.reduce(self.source, some, merge)
         if self.beside is not None and read != self.beside.length:
             refuse_length("y")
         return summary
 
 
-def _pieces(chunk: RowChunk, beside: Column | None, width: int, most: int) -> Iterator[Piece]:
-    """Yield the features and the labels of a chunk, `most` rows at a time."""
+def _pieces(
+    chunk: RowChunk,
+    beside: Column | None,
+    width: int,
+    most: int,
+    places: Places | None = None,
+) -> Iterator[Piece]:
+    """Yield the features and the labels of a chunk, or of some rows of it, `most` at a time."""
     rows, labels = chunk.rows, None
     if beside is None:
         *names, last = rows.dtype.names or ()
         rows, labels = rows[names], rows[last]
+    if places is not None:
+        if beside is not None:
+            labels = beside_of(beside, chunk.start, chunk.start + len(rows), "y")
+        assert labels is not None
+        rows, labels, beside = rows.take(places, 0), labels.take(places), None
     at = chunk.start
     for features in matrices(chunk._replace(rows=rows), width, most):
         stop = at + len(features)

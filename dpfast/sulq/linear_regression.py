@@ -38,7 +38,7 @@ import numpy as np
 from .._core import checks
 from .._core.types import Auto, Bounds, BoundsEach, NanPolicy, Neighbors, Number
 from ..privacy import Loss, Pure
-from .estimator import Regressor, Training, as_fitted
+from .estimator import Regressor, Training, Weighted, as_fitted
 from .labeled_rows import LabeledRows
 from .normal_equations import PLACE, REACH, Found, Moments, Normal
 from .rounds import Matrix, Part, Rounds
@@ -57,7 +57,7 @@ BEYOND, MATTERS = 3.0, 0.1
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
-class LinearRegression(Regressor):
+class LinearRegression(Weighted, Regressor):
     """Least squares from noisy sums: of all products, or along a line, or the mean alone.
 
     What is asked for depends on the noisy number of rows: products of all features where that is
@@ -90,6 +90,8 @@ class LinearRegression(Regressor):
         slopes what noise explains. With a number, all products are asked for in one round.
     nan : {"raise", "lower", "upper", "drop"} or float, default "raise"
         What becomes of NaN, of features and target, as in `quantile`; "drop" leaves out the row.
+    weight_bounds : (float, float), optional
+        Public limits of the weights in `fit`, as in `KMeans`.
 
     Attributes
     ----------
@@ -136,6 +138,7 @@ class LinearRegression(Regressor):
     fit_intercept: bool = True
     ridge: Literal["noise"] | Number = "noise"
     nan: NanPolicy = "raise"
+    weight_bounds: Bounds | None = None
 
     coef_: Floats = field(init=False)
     intercept_: float = field(init=False)

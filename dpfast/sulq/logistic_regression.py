@@ -9,13 +9,20 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from .._core import checks
-from .._core.types import NanPolicy, Neighbors, Number
+from .._core.types import Bounds, NanPolicy, Neighbors, Number
 from ..privacy import Loss
 from ..statistics.histogram import Bins
 from .categories import Classes, Columns
 from .class_sums import NumberColumn, columns_of
 from .design import REACH, Design
-from .estimator import BoundsOfSome, CategoriesEach, ProbabilisticClassifier, Training, as_fitted
+from .estimator import (
+    BoundsOfSome,
+    CategoriesEach,
+    ProbabilisticClassifier,
+    Training,
+    Weighted,
+    as_fitted,
+)
 from .gradient_rounds import ClassAnswers, Gradients, learned, times_of
 from .labeled_rows import LabeledRows
 from .rounds import Rounds
@@ -23,7 +30,7 @@ from .row_matrices import Floats
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
-class LogisticRegression(ProbabilisticClassifier):
+class LogisticRegression(Weighted, ProbabilisticClassifier):
     """Probabilities of classes that are linear in the logarithm, from noisy gradients alone.
 
     Privacy
@@ -52,6 +59,8 @@ class LogisticRegression(ProbabilisticClassifier):
     nan : {"raise", "lower", "upper", "drop"} or float, default "raise"
         What becomes of NaN in columns of numbers, as in `quantile`; "drop" leaves out the whole
         row. In a column of categories it is none of them.
+    weight_bounds : (float, float), optional
+        Public limits of the weights in `fit`, as in `KMeans`.
 
     Attributes
     ----------
@@ -109,6 +118,7 @@ class LogisticRegression(ProbabilisticClassifier):
     max_iter: int = 5
     fit_intercept: bool = True
     nan: NanPolicy = "raise"
+    weight_bounds: Bounds | None = None
 
     coef_: Floats = field(init=False)
     intercept_: Floats = field(init=False)

@@ -9,12 +9,12 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from .._core import checks, nan_policy
-from .._core.types import NanPolicy, Neighbors, Number
+from .._core.types import Bounds, NanPolicy, Neighbors, Number
 from ..privacy import Loss
 from ..statistics.histogram import Bins
 from .categories import Classes, Columns
 from .class_sums import ClassSums, NumberColumn, columns_of
-from .estimator import BoundsOfSome, CategoriesEach, ProbabilisticClassifier, Training
+from .estimator import BoundsOfSome, CategoriesEach, ProbabilisticClassifier, Training, Weighted
 from .labeled_rows import LabeledRows
 from .rounds import Rounds
 from .row_matrices import Floats, expect_scale
@@ -24,7 +24,7 @@ LEAST, TINY = 2.0**-40, float(np.finfo(np.float64).tiny)
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
-class NaiveBayes(ProbabilisticClassifier):
+class NaiveBayes(Weighted, ProbabilisticClassifier):
     """Classes with independent columns: normal variables, or categories with probabilities.
 
     Privacy
@@ -50,6 +50,8 @@ class NaiveBayes(ProbabilisticClassifier):
     nan : {"raise", "lower", "upper", "drop"} or float, default "raise"
         What becomes of NaN in columns of numbers, as in `quantile`; "drop" leaves out the whole
         row. In a column of categories it is none of them, and counts nowhere.
+    weight_bounds : (float, float), optional
+        Public limits of the weights in `fit`, as in `KMeans`.
 
     Attributes
     ----------
@@ -100,6 +102,7 @@ class NaiveBayes(ProbabilisticClassifier):
     neighbors: Neighbors | None = None
     alpha: Number = 1.0
     nan: NanPolicy = "raise"
+    weight_bounds: Bounds | None = None
 
     class_count_: Floats = field(init=False)
     class_prior_: Floats = field(init=False)
@@ -120,7 +123,7 @@ class NaiveBayes(ProbabilisticClassifier):
             return integers
 
         def learn(rounds: Rounds) -> None:
-            deviations = [rounds.noise(part).deviation for part in parts]
+            deviations = [rounds.deviation(part) for part in parts]
             self._learn(sums, rounds.ask(total, parts), deviations, alpha)
             self.classes_ = classes.labels
 

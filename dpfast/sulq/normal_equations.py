@@ -49,7 +49,7 @@ from .coordinates import Limits, limits
 from .gram_matrix import GramMatrix
 from .labeled_rows import LabeledRows, Piece
 from .rounds import Matrix, Part, Rounds
-from .row_matrices import Floats, carry, wholes
+from .row_matrices import Floats, added, carry, wholes
 
 #: Of the reach of a coordinate in moments; of the weights of a line; of the place along one.
 REACH, WEIGHT, PLACE = 2.0**16, 2.0**20, 2.0**36
@@ -184,7 +184,7 @@ def _totals(
             carry(halves)
         return halves
 
-    integers = wholes(rows.reduce(summarize, np.add, MOST_PAIRS))
+    integers = wholes(rows.reduce(summarize, added, MOST_PAIRS))
     read, missing = integers[:2]
     nan_policy.refuse(nan, missing)
     kept = read - missing if own.skip else read
@@ -235,7 +235,7 @@ class Moments:
 
     def deviations(self, rounds: Rounds, parts: Sequence[Part | Matrix]) -> list[float]:
         """Return those of the noise of each part."""
-        return [rounds.noise(part).deviation for part in parts]
+        return [rounds.deviation(part) for part in parts]
 
     def total(self, rows: LabeledRows, *, targets: bool = False) -> list[int]:
         """Return the integers in the order of the parts."""

@@ -406,7 +406,7 @@ class StatisticalQueryOracle(Oracle):
     def _counted(self, least: int) -> Fraction:
         """Return the number of rows with noise."""
         (units,) = self._rounds.ask(totals([COUNTING], "raise"), [self._plan.counting])
-        count = COUNTING.unit * units
+        count: Fraction = COUNTING.unit * units
         if count < least - self._plan.off(self.cost):
             raise DataError(
                 f"there are fewer rows than rows={least}, the public lower bound: no answer would "

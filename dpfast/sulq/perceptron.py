@@ -28,11 +28,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._core import checks
-from .._core.types import Auto, BoundsEach, NanPolicy, Neighbors, Number
+from .._core.types import Auto, Bounds, BoundsEach, NanPolicy, Neighbors, Number
 from .._kernels.sulq import MARGIN_REACH as REACH
 from ..privacy import Loss, Pure
 from .coordinates import Coordinates
-from .estimator import Classifier, Training, as_fitted
+from .estimator import Classifier, Training, Weighted, as_fitted
 from .labeled_rows import LabeledRows
 from .rounds import Part, Rounds
 from .row_matrices import Floats, column_bounds, expect_scale, refuse_nan
@@ -42,7 +42,7 @@ COUNT = Part(1, 1, 1, 1)
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
-class Perceptron(Classifier):
+class Perceptron(Weighted, Classifier):
     """A hyperplane between two classes, learned from noisy counts and sums of wrong rows alone.
 
     Privacy
@@ -71,6 +71,8 @@ class Perceptron(Classifier):
         Whether step t goes by 1 / t of the mean, or by all of it, as published.
     nan : {"raise", "lower", "upper", "drop"} or float, default "raise"
         What becomes of NaN among the features, as in `quantile`; "drop" leaves out the whole row.
+    weight_bounds : (float, float), optional
+        Public limits of the weights in `fit`, as in `KMeans`.
 
     Attributes
     ----------
@@ -135,6 +137,7 @@ class Perceptron(Classifier):
     fit_intercept: bool = True
     step: Literal["shrinking", "constant"] = "shrinking"
     nan: NanPolicy = "raise"
+    weight_bounds: Bounds | None = None
 
     coef_: Floats = field(init=False)
     intercept_: Floats = field(init=False)
@@ -165,7 +168,7 @@ class Perceptron(Classifier):
                 return [number]
             return [number, *sums, labels * REACH] if centered else [number, *sums]
 
-        enough = 3.0 * rounds.noise(parts[0]).deviation
+        enough = 3.0 * rounds.deviation(parts[0])
         w = kept = np.zeros(place.width + 1)
         least = math.inf
         for t in range(rounds.rounds):

@@ -21,13 +21,13 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from .._core import checks, nan_policy
-from .._core.types import NanPolicy, Neighbors, Number
+from .._core.types import Bounds, NanPolicy, Neighbors, Number
 from ..privacy import Loss, Pure
 from ..statistics.histogram import Bins
 from .categories import Classes, Columns
 from .class_sums import NumberColumn, columns_of
 from .decision_tree import LEAST
-from .estimator import BoundsOfSome, CategoriesEach, ProbabilisticClassifier, Training
+from .estimator import BoundsOfSome, CategoriesEach, ProbabilisticClassifier, Training, Weighted
 from .labeled_rows import LabeledRows, Piece
 from .random_splits import RandomSplits
 from .rounds import Part, Rounds
@@ -38,7 +38,7 @@ MOST_COUNTS, FEW, MANY = 1 << 25, 5, 100
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
-class RandomForestClassifier(ProbabilisticClassifier):
+class RandomForestClassifier(Weighted, ProbabilisticClassifier):
     """Trees that divide at random places, and noisy counts of classes at their leaves.
 
     Privacy
@@ -70,6 +70,8 @@ class RandomForestClassifier(ProbabilisticClassifier):
     nan : {"raise", "lower", "upper", "drop"} or float, default "raise"
         What becomes of NaN in columns of numbers, as in `quantile`; "drop" leaves out the whole
         row. In a column of categories it is none of them.
+    weight_bounds : (float, float), optional
+        Public limits of the weights in `fit`, as in `KMeans`.
 
     Attributes
     ----------
@@ -118,6 +120,7 @@ class RandomForestClassifier(ProbabilisticClassifier):
     max_depth: int = 5
     random_state: int = 0
     nan: NanPolicy = "raise"
+    weight_bounds: Bounds | None = None
 
     leaf_counts_: Floats = field(init=False)
     leaf_proba_: Floats = field(init=False)
@@ -148,7 +151,7 @@ class RandomForestClassifier(ProbabilisticClassifier):
 
         def learn(rounds: Rounds) -> None:
             counts = np.array(rounds.ask(total, [part]), np.float64).reshape(shape)
-            self._learn(counts, rounds.noise(part).deviation)
+            self._learn(counts, rounds.deviation(part))
             self.classes_ = classes.labels
 
         return Training(1, [part], learn)

@@ -56,7 +56,7 @@ from __future__ import annotations
 import math
 import threading
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import groupby
 from typing import Any, NoReturn, overload
@@ -78,6 +78,7 @@ from ..noise.wishart import MatrixNoise, matrix_noise
 from ..privacy import ZCDP, Approx, Loss, Pure, float_down, range_within
 from ..rng import Generator
 from ..selection.table import Rows, Table
+from .weights import Weights
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,6 +101,12 @@ class Part:
     l2_squared: int
     l0: int
     share: Fraction = Fraction(1)
+
+    def of_rows(self, times: int, rows: int) -> Part:
+        """Return the part for so many rows that change at once, each counted so many times."""
+        most = times * rows
+        l1, l2_squared, l0 = most * self.l1, most**2 * self.l2_squared, rows * self.l0
+        return replace(self, l1=l1, l2_squared=l2_squared, l0=l0)
 
     @classmethod
     def of_counts(cls, size: int, tables: int, neighbors: str) -> Part:
@@ -133,6 +140,10 @@ class Matrix:
     def size(self) -> int:
         """Number of integers."""
         return self.width * (self.width + 1) // 2
+
+    def of_rows(self, times: int, rows: int) -> Matrix:
+        """Return the matrix for so many rows that change at once, each counted so many times."""
+        return replace(self, trace=times * rows * self.trace)
 
 
 @dataclass(frozen=True, slots=True)
@@ -189,9 +200,9 @@ def round_noise(loss: Loss, rounds: int, part: Part | Matrix) -> IntegerNoise | 
     times, share = rounds * part.share.denominator, part.share.numerator
     if isinstance(part, Matrix):
         assert isinstance(loss, Pure) or (isinstance(loss, Approx) and rounds == 1)
-        return matrix_noise(
-            Pure(loss.epsilon), part.width, Fraction(times * part.trace, share), part.known
-        )
+        # Its part of the loss, and not a larger trace: what is rounded down is noised for it, too.
+        own = Pure(loss.epsilon * share / times)
+        return matrix_noise(own, part.width, part.trace, part.known)
     sizes = (part.l0, part.l1, part.l2_squared)
     l0, l1, l2_squared = (-(-times * x // share) for x in sizes)  # rounded up
     sensitivity = Sensitivity(l0, l1, l2_squared)
@@ -215,6 +226,9 @@ class Rounds:
         As in `release`.
     parts : sequence of Part, optional
         What will be asked for, as far as it is known. Noise that cannot be had is refused now.
+    weights : Weights, optional
+        How often the source counts each row in the sums. Parts are those of rows that come and go
+        then, which `neighbors` is for whoever asks, and all answers are in units of weights.
 
     Raises
     ------
@@ -233,9 +247,13 @@ class Rounds:
         budget: Budget | None,
         rng: Generator | None,
         parts: Sequence[Part | Matrix] = (),
+        weights: Weights | None = None,
     ) -> None:
         _enough(loss, rounds)
         self.loss, self.neighbors, self.rounds, self.name = loss, neighbors, rounds, name
+        self._weights, self._steps = weights, 1
+        if weights is not None:
+            self.neighbors, self._steps = "add-remove", 2 if neighbors == "replace" else 1
         self._source, self._lock, self._used = source, threading.Lock(), 0
         for part in parts:
             self.noise(part)
@@ -255,16 +273,24 @@ class Rounds:
     @overload
     def noise(self, part: Matrix) -> MatrixNoise: ...
     def noise(self, part: Part | Matrix) -> IntegerNoise | MatrixNoise:
-        """Return the noise of a part of a round."""
+        """Return the noise of a part of a round, for rows as often as they count at most."""
+        if self._weights is not None:
+            part = part.of_rows(self._weights.most, self._steps)
         return round_noise(self.loss, self.rounds, part)
+
+    def deviation(self, part: Part | Matrix) -> float:
+        """Return the standard deviation of a part of an answer."""
+        deviation = self.noise(part).deviation
+        return deviation if self._weights is None else deviation * self._weights.unit
 
     def ask(
         self, total: Callable[[Any], list[int]], parts: Sequence[Part | Matrix], uses: int = 1
-    ) -> list[int]:
+    ) -> list[Any]:
         """Return the integers that `total` computes from the source, part by part, with noise.
 
-        They may be those of several rounds, `uses` of them, in one pass: then shares add up to as
-        many. How many may depend on what was released before.
+        With weights they are numbers, in units of these. They may be those of several rounds,
+        `uses` of them, in one pass: then shares add up to as many. How many may depend on what was
+        released before.
 
         Raises
         ------
@@ -276,11 +302,14 @@ class Rounds:
         noises = tuple((self.noise(part), part.size) for part in parts)
         self._use(uses)
         mechanism = _Sums(self.loss, self.neighbors, self.name, total, noises)
-        return release(self._source, mechanism, budget=None, rng=self._generator)
+        noisy = release(self._source, mechanism, budget=None, rng=self._generator)
+        return noisy if self._weights is None else [x * self._weights.unit for x in noisy]
 
     def sharpness(self, spread: int, uses: int = 1) -> float:
         """Return c for choices among scores that a row changes by an interval of that length."""
         steps = 2 if self.neighbors == "replace" else 1
+        if self._weights is not None:
+            steps = self._weights.most * self._steps
         return float_down(self._range(uses) / (spread * steps))
 
     def choose(

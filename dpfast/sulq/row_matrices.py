@@ -114,13 +114,20 @@ def refuse_nan(answers: Floats) -> None:
 
 # Sums of 64-bit integers that may need more bits. Each is two halves: an array of halves has one
 # more dimension in front, for the high ones, in units of 2**32, and the low ones, to which kernels
-# add. Two such arrays are added as they are.
+# add.
 
 
 def carry(halves: NDArray[np.int64]) -> None:
     """Leave numbers below 2**32 as the low halves, to which then 2**62 can be added."""
     halves[0] += halves[1] >> 32
     halves[1] &= (1 << 32) - 1
+
+
+def added(a: NDArray[np.int64], b: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return the sum of two such arrays, ready for more."""
+    halves = a + b
+    carry(halves)
+    return halves
 
 
 def wholes(halves: NDArray[np.int64]) -> NDArray[Any]:

@@ -19,22 +19,22 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._core import checks, nan_policy
-from .._core.types import BoundsEach, NanPolicy, Neighbors, Number
+from .._core.types import Bounds, BoundsEach, NanPolicy, Neighbors, Number
 from ..privacy import Loss
 from ..sources.base import RowChunk, RowSource
 from .class_sums import columns_of
 from .design import REACH, ROWS, Design
-from .estimator import Training, Transformed, Transformer, as_fitted, unlabeled_rows
+from .estimator import Training, Transformed, WeightedTransformer, as_fitted, unlabeled_rows
 from .labeled_rows import LabeledRows
 from .rounds import Part, Rounds
-from .row_matrices import Floats, carry, each_row, matrices, wholes
+from .row_matrices import Floats, added, carry, each_row, matrices, wholes
 
 #: The least variance, in squares of half the width of the bounds.
 LEAST = 2.0**-40
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
-class StandardScaler(Transformer):
+class StandardScaler(WeightedTransformer):
     """Columns less their means, over their standard deviations, from one noisy release of both.
 
     Privacy
@@ -54,6 +54,8 @@ class StandardScaler(Transformer):
         As in `KMeans`.
     nan : {"raise", "lower", "upper", "drop"} or float, default "raise"
         What becomes of NaN, as in `quantile`; "drop" leaves out the whole row.
+    weight_bounds : (float, float), optional
+        Public limits of the weights in `fit`, as in `KMeans`.
 
     Attributes
     ----------
@@ -100,6 +102,7 @@ class StandardScaler(Transformer):
     rho: Number | None = None
     neighbors: Neighbors | None = None
     nan: NanPolicy = "raise"
+    weight_bounds: Bounds | None = None
 
     mean_: Floats = field(init=False)
     var_: Floats = field(init=False)
@@ -115,8 +118,8 @@ class StandardScaler(Transformer):
         parts = _parts(rows.width, relation)
 
         def learn(rounds: Rounds) -> None:
-            deviation = rounds.noise(parts[1]).deviation / REACH
-            noisy = rounds.ask(lambda rows: _totals(rows.source, design, policy), parts)
+            deviation = rounds.deviation(parts[1]) / REACH
+            noisy = rounds.ask(lambda rows: _totals(rows.counted, design, policy), parts)
             self._learn(np.array(noisy, np.float64) / REACH, design, deviation)
 
         return Training(1, parts, learn)
@@ -259,6 +262,6 @@ def _totals(source: RowSource, design: Design, policy: str | float) -> list[int]
         return halves
 
     integers: list[int]
-    missing, *integers = wholes(source.reduce(summarize, np.add)).tolist()
+    missing, *integers = wholes(source.reduce(summarize, added)).tolist()
     nan_policy.refuse(policy, missing)
     return integers

@@ -18,10 +18,12 @@ from dpfast.sulq import (
     NaiveBayes,
     NoisySums,
     Perceptron,
+    StandardScaler,
     Term,
     TruncatedSVD,
 )
 from dpfast.sulq.gram_matrix import GramMatrix
+from dpfast.sulq.rounds import Part
 
 from ..support.pairwise import quick_rows
 from .test_median_audit import lower_bound
@@ -128,10 +130,23 @@ def logits(rows, rng, **kw):
     return float(np.diff(made.class_count_)[0] + made.intercept_[0])
 
 
+def weighed(rows, rng, **kw):
+    """The sum of the weights of all rows, and the mean; the weight is the last column."""
+    made = StandardScaler(bounds=(-1, 1), weight_bounds=(0, 3), **kw)
+    made.fit(rows[:, :1], sample_weight=rows[:, 1], rng=rng)
+    return made.n_rows_ / 3 + float(300 * made.mean_[0])
+
+
 def squares(rows, rng, **kw):
     """What the singular value of one column tells of a row at the bound."""
     return float(TruncatedSVD(1, bounds=(0, 1), **kw).fit(rows, rng=rng).singular_values_[0] ** 2)
 
+
+#: Neighbors of which a row has the largest weight, or far more than that.
+HEAVY = {
+    "add-remove": ([*[(1.0, 1.0)] * 300, (-1.0, 99.0)], [(1.0, 1.0)] * 300),
+    "replace": ([*[(1.0, 1.0)] * 300, (1.0, 3.0)], [*[(1.0, 1.0)] * 300, (-1.0, 99.0)]),
+}
 
 #: What is told, of which neighbors, in how many runs, and how much more than 1 is caught, if it is.
 LEARNERS = {
@@ -140,6 +155,7 @@ LEARNERS = {
     "logistic": (logits, SIDES, 600, 24),
     "clusters": (clusters, CLUSTERS, 1_000, 16),
     "least squares": (slopes, SIDES, 1_000, 24),
+    "weights": (weighed, HEAVY, 600, 12),
     "singular values": (squares, ONES, 1_500, None),
 }
 EVERY = [
@@ -170,6 +186,14 @@ def test_a_quick_audit_of_learners(name, neighbors):
 @pytest.mark.parametrize(("name", "neighbors"), EVERY[:-2])
 def test_learners_for_more_than_they_claim_are_caught(name, neighbors):
     assert audit_of(name, neighbors, LEARNERS[name][3] * EPSILON) > EPSILON
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("neighbors", list(PAIRS))
+def test_noise_for_a_twelfth_of_a_weight_is_caught(neighbors, monkeypatch):
+    right = Part.of_rows
+    monkeypatch.setattr(Part, "of_rows", lambda self, times, rows: right(self, times // 12, rows))
+    assert audit_of("weights", neighbors, EPSILON) > EPSILON
 
 
 @pytest.mark.full

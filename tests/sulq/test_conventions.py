@@ -41,23 +41,27 @@ def _the_same_noise_every_time(monkeypatch):
 
 
 RANDOM = "the noise is fresh every time"
-PRIVATE = "the number of rows is private, so few rows, or labels of another number, are no error"
+PRIVATE = "the number of rows is private: few, or labels or weights of another number, are no error"
 CLIPPED = "infinite numbers are clipped"
 PUBLIC = "classes are public, and no label is looked at before the loss is paid"
 SHAPE = "a column of numbers is rows of one number, and a table is no column"
-TYPE = "a type is declared: an object array has none, and a list or foreign frame no columns"
+TYPE = "a type is declared: an object array has none, a list or foreign frame no columns or names"
 #: The checks that fail, and why they must. The page `docs/guide/sulq.md` has the same list.
 FAILS = {
     "check_fit_idempotent": RANDOM,
     "check_classifier_data_not_an_array": RANDOM,
     "check_regressor_data_not_an_array": RANDOM,
     "check_regressors_int": RANDOM,
+    "check_sample_weight_equivalence_on_dense_data": RANDOM,
     "check_estimators_empty_data_messages": PRIVATE,
+    "check_sample_weights_shape": PRIVATE,
+    "check_all_zero_sample_weights_error": PRIVATE,
     "check_estimators_nan_inf": CLIPPED,
     "check_supervised_y_no_nan": CLIPPED,
     "check_fit1d": SHAPE,
     "check_supervised_y_2d": SHAPE,
     "check_dtype_object": TYPE,
+    "check_sample_weights_pandas_series": TYPE,
     "check_regressors_train": TYPE,
     "check_classifiers_train": TYPE,
 }
@@ -93,19 +97,22 @@ CLASSES = {
     "check_classifiers_regression_target": PUBLIC,
     "check_decision_proba_consistency": PUBLIC,
 }
+WEIGHED: dict[str, Any] = {"weight_bounds": (0, 5)}
 KNOWN: dict[str, Any] = {"classes": [-1, 0, 1, 2, 3], "rho": 50}
-REPLACED: dict[str, Any] = {"rho": 500, "neighbors": "replace"}
+WEIGHTS = KNOWN | WEIGHED
+REPLACED: dict[str, Any] = {"rho": 500, "neighbors": "replace", **WEIGHED}
 #: What is told of the rows and labels of those checks, and how many pass at least.
 CHECKED = [
-    *((kind(1, bounds=(-10, 10), rho=50), 33) for kind in (KMeans, PCA, TruncatedSVD)),
-    (StandardScaler(bounds=(-10, 10), rho=500), 33),
-    (LinearRegression(bounds=(-4, 4), y_bounds=(-3, 3), **REPLACED), 35),
-    (AdditiveBoostingRegressor(bins=8, bounds=(-4, 4), y_bounds=(-3, 3), **REPLACED), 35),
+    *((kind(1, bounds=(-10, 10), rho=50), 33) for kind in (PCA, TruncatedSVD)),
+    (KMeans(1, bounds=(-10, 10), rho=50, **WEIGHED), 36),
+    (StandardScaler(bounds=(-10, 10), rho=500, **WEIGHED), 36),
+    (LinearRegression(bounds=(-4, 4), y_bounds=(-3, 3), **REPLACED), 38),
+    (AdditiveBoostingRegressor(bins=8, bounds=(-4, 4), y_bounds=(-3, 3), **REPLACED), 38),
     (Coded(bounds=(-10, 10), **REPLACED), 38),
     (ID3Classifier(bins=8, bounds=(-10, 10), **KNOWN), 37),
-    (AdditiveBoostingClassifier(bins=8, bounds=(-10, 10), **KNOWN), 37),
+    (AdditiveBoostingClassifier(bins=8, bounds=(-10, 10), **WEIGHTS), 40),
     *(
-        (kind(bounds=(-10, 10), **KNOWN), 36)
+        (kind(bounds=(-10, 10), **WEIGHTS), 39)
         for kind in (NaiveBayes, LogisticRegression, RandomForestClassifier)
     ),
 ]

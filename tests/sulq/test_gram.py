@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
+
 import numpy as np
 import pytest
 
 from dpfast._kernels.sulq import GRAM_MOST_COLUMNS as MOST_COLUMNS
 from dpfast._kernels.sulq import GRAM_STRETCH as STRETCH
 from dpfast._kernels.sulq import gram_add as add
+from dpfast.noise.wishart import matrix_noise
+from dpfast.privacy import Pure
 from dpfast.sources.data import as_rows
 from dpfast.sulq import gram_matrix as _gram
 from dpfast.sulq.gram_matrix import GramMatrix
+from dpfast.sulq.rounds import Matrix, round_noise
 
 from ..reference.sulq.gram import plain
 from ..support.pairwise import every_value, pairwise
@@ -110,3 +115,19 @@ def test_what_does_not_fit_is_refused():
     wide = [np.zeros((1, d)) for _ in range(4)]
     with pytest.raises(ValueError):
         add(*wide[:1], 1.0, *wide[1:], np.zeros(d, np.int64), np.zeros((d, d), np.int64))
+
+
+@pytest.mark.parametrize("d", [1, 3, 11, 101])
+def test_a_round_of_several_has_noise_for_what_rounding_down_adds(d):
+    """A change of that trace, plus one of a matrix of entries below 1: its part of the loss."""
+    loss, trace, rounds, uses = Pure(1), 3 * d << 41, 4, Fraction(3)
+
+    def part(noise):
+        change = Fraction(trace, 1 << noise.shift) + Fraction(float(d**1.5))
+        assert noise.shift
+        return change / noise.scale / loss.epsilon
+
+    noise = round_noise(loss, rounds, Matrix(d, trace, share=uses))
+    assert 0.99 * uses / rounds < part(noise) <= uses / rounds
+    # The control: noise for a larger trace, to which what is rounded down is added but once.
+    assert part(matrix_noise(loss, d, trace * rounds / uses)) > uses / rounds

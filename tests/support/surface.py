@@ -199,6 +199,7 @@ VALUES: dict[str, Callable[[], Any]] = {
 
 ROWS = np.linspace(0, 1, 60).reshape(30, 2)
 LABELS = np.where(ROWS[:, 0] > 0.5, 1, -1)
+WEIGHTS = np.linspace(0, 2, 30)
 RNG = dp.rng.InsecureGenerator(1)
 GRAPH = np.ones((4, 4)) - np.eye(4)
 EDGES, LENGTHS = [(0, 1), (1, 2), (0, 2)], [1.0, 2.0, 3.0]
@@ -299,7 +300,8 @@ def learner(name: str, kind: Any, **kw: Any) -> None:
     """Bad arguments of an estimator are told by `fit`."""
 
     def call(**own: Any) -> Any:
-        return kind(**own).fit(ROWS, LABELS, rng=RNG)
+        weights = {"sample_weight": WEIGHTS} if "weight_bounds" in own else {}
+        return kind(**own).fit(ROWS, LABELS, **weights, rng=RNG)
 
     add(name, call, of=kind, **kw, rho=50)
 
@@ -307,7 +309,10 @@ def learner(name: str, kind: Any, **kw: Any) -> None:
 for _kind, _kw in LEARNERS.items():
     _own = f"dp.sulq.{_kind.__name__}"
     learner(_own, _kind, **_kw)
-    method(f"{_own}.fit", partial(_kind, **_kw, rho=50), X=ROWS, y=LABELS, rng=RNG)
+    _weighed: dict[str, Any] = {}
+    if "sample_weight" in inspect.signature(_kind.fit).parameters:
+        _kw, _weighed = {**_kw, "weight_bounds": (0, 2)}, {"sample_weight": WEIGHTS}
+    method(f"{_own}.fit", partial(_kind, **_kw, rho=50), X=ROWS, y=LABELS, rng=RNG, **_weighed)
     for _name in ("predict", "transform", "predict_proba", "decision_function"):
         if hasattr(_kind, _name):
             method(f"{_own}.{_name}", partial(fitted, _kind), X=ROWS)

@@ -1,0 +1,216 @@
+"""Rows with weights: in all that a learner asks for a row counts as often as its weight says.
+
+A weight is clipped to public bounds, 0 <= lo <= hi, and put on the nearest cell k of a public grid,
+a <= k <= b, with 2**15 cells or more between 0 and hi. Its value is k units, a power of two each.
+
+*Sensitivity.* What is asked in a round, be it chosen by all answers before, is a sum of integers
+g(row) over the rows. With weights it is the sum of k g(row): what it would be if each row were
+there k times. Let noise be made for rows that come and go, so that in units of it g is at most 1
+long, in the norm that the loss is composed in: L1, L2, or the nuclear norm of a matrix.
+
+* A row that comes or goes with its weight changes the sum by k g, which is at most b long. So noise
+  for parts that are b times as large is enough (`Rounds.noise`), and as all parts of a round are
+  scaled by the one factor, it does not matter how a learner divides the round among them.
+* One that is replaced, with its weight, changes the sum by k g - k' g', which is at most 2 b long.
+  That holds whatever g' and k' are, so noise is for rows that come and go there, too, of parts that
+  are 2 b times as large. (The number of rows, public where they are replaced without weights, is
+  the sum of all weights here, and that changes.)
+* Integers that are divided by a unit and rounded down change by 1 more each, where they change: one
+  row changes as many of them as without a weight, and one that is replaced twice as many.
+
+So noise is that of the unweighted learner for b times its sensitivity. In units of weights that is
+hi times, since b units are at most hi, and nothing else depends on the grid.
+
+*How a row is counted k times.* The rows whose k has bit j set are summed as they are, for each j,
+and the sums are added up from the highest bit down, doubled in between (Horner). All sums are exact
+integers, so that is the sum of k g(row) to the last bit, by the kernels that sum rows without
+weights. That is one pass over a piece of the rows for each bit that some k has, of half of the rows
+on average; weights 0 and 1 take one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial, reduce
+from typing import Any, TypeAlias, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .._core import checks, nan_policy
+from ..sources.base import RowChunk, RowSource
+from ..sources.engine import of_engine, refuse_array
+from ..sources.forms import as_column
+from ..sources.memory import Column
+from ..summaries.cells import Cells, cells
+from ..summaries.side_by_side import beside_of, flat, refuse_length
+
+S = TypeVar("S")
+
+#: Places of some rows of a chunk.
+Places: TypeAlias = NDArray[np.intp]
+
+#: About the log2 of the number of cells between 0 and hi; of hi, at most.
+BITS, SIZE = 15, 100
+#: Rows that are looked at together, so that those which are picked lie in a cache.
+BLOCK = 1 << 16
+RULE = "one number for each row"
+
+
+@dataclass(frozen=True, slots=True)
+class Weights:
+    """A weight for each row, as a number of times that it counts.
+
+    Parameters
+    ----------
+    beside : Column
+    cells : Cells
+        Those between the bounds, counted from 0.
+    nan : str or float
+        What becomes of NaN; under "drop" the row counts 0 times.
+    """
+
+    beside: Column
+    cells: Cells
+    nan: str | float
+
+    @property
+    def most(self) -> int:
+        """How often a row counts at most, b."""
+        return self.cells.last
+
+    @property
+    def unit(self) -> float:
+        """The weight of a row that counts once."""
+        return self.cells.grid
+
+    def times(self, start: int, stop: int) -> tuple[NDArray[np.uint32], int]:
+        """Return how often each of some rows counts, and how many weights are NaN."""
+        values = flat(beside_of(self.beside, start, stop, "sample_weight"))
+        times, gone = np.empty(len(values), np.uint32), np.zeros(len(values), np.bool_)
+        self.cells.native.each(values, times, gone.view(np.uint8))
+        times += np.uint32(self.cells.first)
+        fill = self.nan
+        times[gone] = 0 if isinstance(fill, str) else self.cells.first + self.cells.cell(fill)
+        return times, int(np.count_nonzero(gone))
+
+    def reduce(
+        self,
+        source: RowSource,
+        summarize: Callable[[RowChunk, Places], S],
+        merge: Callable[[S, S], S],
+    ) -> tuple[S, int]:
+        """Return the sums of all rows, each counted so many times, and the number of rows.
+
+        ``summarize(chunk, places)`` sums some rows of a chunk, and `merge` adds two such sums.
+
+        Raises
+        ------
+        DataError
+            For a NaN that is not allowed, and for more or fewer weights than rows.
+        """
+
+        def each(chunk: RowChunk) -> tuple[S, int, int]:
+            pieces = [_piece(chunk, at) for at in range(0, max(1, len(chunk.rows)), BLOCK)]
+            return reduce(both, map(some, pieces))
+
+        def some(chunk: RowChunk) -> tuple[S, int, int]:
+            rows = len(chunk.rows)
+            times, missing = self.times(chunk.start, chunk.start + rows)
+            return repeated(times, partial(summarize, chunk), merge), rows, missing
+
+        def both(a: tuple[S, int, int], b: tuple[S, int, int]) -> tuple[S, int, int]:
+            return merge(a[0], b[0]), a[1] + b[1], a[2] + b[2]
+
+        summary, rows, missing = source.reduce(each, both)
+        if rows != self.beside.length:
+            refuse_length("sample_weight")
+        nan_policy.refuse("raise" if self.nan == "raise" else "drop", missing)
+        return summary, rows
+
+
+def repeated(
+    times: NDArray[np.uint32],
+    summarize: Callable[[Places], S],
+    merge: Callable[[S, S], S],
+) -> S:
+    """Return the sum over rows that count so many times, from sums of some rows once."""
+    bits = int(times.max(initial=0)).bit_length()
+    summary = summarize(_with(times, max(bits - 1, 0)))
+    for bit in reversed(range(bits - 1)):
+        places = _with(times, bit)
+        summary = merge(summary, summary)
+        if len(places):
+            summary = merge(summary, summarize(places))
+    return summary
+
+
+def _with(times: NDArray[np.uint32], bit: int) -> Places:
+    """Return the places of those that have a bit."""
+    return np.flatnonzero(times & np.uint32(1 << bit))
+
+
+def _piece(chunk: RowChunk, at: int) -> RowChunk:
+    return chunk._replace(rows=chunk.rows[at : at + BLOCK], start=chunk.start + at)
+
+
+@dataclass(frozen=True, slots=True)
+class WeightedRows:
+    """A source whose rows count so many times each, for sums of rows and nothing else."""
+
+    source: RowSource
+    weights: Weights
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        return self.source.dtype
+
+    @property
+    def width(self) -> int | None:
+        return self.source.width
+
+    @property
+    def length(self) -> int | None:
+        return self.source.length
+
+    @property
+    def array(self) -> None:
+        return None
+
+    def reduce(self, summarise: Callable[[RowChunk], S], merge: Callable[[S, S], S]) -> S:
+        """Add up sums of rows, which `merge` has to be."""
+
+        def some(chunk: RowChunk, places: Places) -> S:
+            return summarise(chunk._replace(rows=chunk.rows.take(places, 0)))
+
+        return self.weights.reduce(self.source, some, merge)[0]
+
+
+def weights_of(
+    sample_weight: Any, bounds: Any, source: RowSource, relation: str, nan: Any
+) -> Weights:
+    """Return the weights beside the rows of a source.
+
+    Raises
+    ------
+    ArgumentError, ArgumentTypeError
+        For what cannot be read, and for bounds that are none; no weight is looked at.
+    """
+    if bounds is None:
+        checks.fail("weight_bounds", "given with sample_weight", None)
+    lo, hi = checks.bounds(bounds, "weight_bounds")
+    if not 0 <= lo <= hi or not 2.0**-SIZE <= hi <= 2.0**SIZE:
+        rule = f"not negative, the upper one from 2**-{SIZE} to 2**{SIZE}"
+        checks.fail("weight_bounds", rule, bounds)
+    if of_engine(source):
+        refuse_array("sample_weight", sample_weight)
+    beside = as_column(sample_weight, "sample_weight", RULE)
+    if beside.width is not None:
+        checks.fail("sample_weight", RULE, f"{beside.width} for each")
+    checks.entries("sample_weight", beside.length, source.length, relation)
+    policy = checks.nan_policy(nan, relation)
+    fill = nan_policy.replacement(policy, lo, hi)
+    if policy == "raise":
+        fill = "raise"
+    return Weights(beside, cells(lo, hi, BITS, hi), fill)
