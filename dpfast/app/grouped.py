@@ -1,4 +1,4 @@
-"""Statistics by group as functions of a file, for jobs and for the command line.
+"""What jobs and the command line read of a file, and statistics by group as functions of it.
 
     STATISTICS[name](columns, by=..., keys=..., ids=..., bounds=..., epsilon=...)
 
@@ -23,9 +23,12 @@ import numpy as np
 from .._core import checks
 from ..errors import SourceError
 from ..groups.api import GroupBy, group_by
-from ..sources.files import Columns, Reader
+from ..sources.base import Table
+from ..sources.files import Columns, FileSource, Reader, Text
+from ..sources.filtered import Condition, filtered
 from ..sources.key_words import key_kind
-from ..sources.pick import picker
+from ..sources.pick import distinct, picker
+from ..sources.scan import columns
 
 #: What messages call keys that texts are made into.
 KINDS = {"integers": "integers", "times": "dates or times"}
@@ -107,6 +110,28 @@ def combined(texts: Sequence[Sequence[str]]) -> KeyTexts:
     return KeyTexts(tuple(product(*texts)))
 
 
+def source_of(
+    reader: Reader,
+    by: Sequence[str],
+    names: Sequence[str | None],
+    where: Sequence[Condition],
+    is_table: bool = False,
+) -> Columns | FileSource | Table | Text:
+    """Return what a release reads of a file: its keys, its column or its table; of some rows."""
+    reader = filtered(reader, where)
+    if by:
+        return Columns(reader, [reader.find(picker(name)) for name in by])
+    found = [reader.find(picker(name)) for name in names]
+    return columns(reader, distinct(found) if is_table else found[0])
+
+
+def check_where(name: str, where: Any, by: Sequence[str], neighbors: str) -> None:
+    """Refuse conditions of rows that are replaced, where nothing says what that changes."""
+    if where and not by and neighbors == "replace":
+        rule = "left out under neighbors = 'replace' without by: a replaced row may enter or leave"
+        checks.fail(name, rule, where)
+
+
 def _grouped(method: Callable[..., Any]) -> Callable[..., Any]:
     """Return a method of groups as a function of data, with the arguments of both."""
     groups = dict(signature(group_by).parameters)
@@ -142,13 +167,14 @@ STATISTICS: dict[str, Callable[..., Any]] = {
 
 def listed(answer: dict[str, Any]) -> dict[str, list[Any]]:
     """Return an answer as lists of what JSON has: times and bytes as text, no infinity."""
-    return {name: [_plain(one) for one in column] for name, column in answer.items()}
+    return {name: [plain(one) for one in column] for name, column in answer.items()}
 
 
-def _plain(one: Any) -> Any:
-    plain = one.item() if isinstance(one, np.generic) and one.dtype.kind not in "Mm" else one
-    if isinstance(plain, bytes):
-        return plain.decode(errors="backslashreplace")
-    if isinstance(plain, float) and not math.isfinite(plain):
+def plain(one: Any) -> Any:
+    """Return a value in the types of JSON."""
+    found = one.item() if isinstance(one, np.generic) and one.dtype.kind not in "Mm" else one
+    if isinstance(found, bytes):
+        return found.decode(errors="backslashreplace")
+    if isinstance(found, float) and not math.isfinite(found):
         return None
-    return plain if isinstance(plain, (str, int, float)) else str(plain)
+    return found if isinstance(found, (str, int, float)) else str(found)

@@ -4,6 +4,8 @@ A condition looks at one row alone. So of two files that differ in a row that ca
 kept differs in that row, or not at all. A row that is *replaced* may enter what is kept, or leave
 it: the number of rows that are kept is private under either relation, and is never said.
 
+A condition is a table, ``{column = "delay", above = 0}``, or the same as a text, ``"delay > 0"``.
+
 How a column is read is told by the condition and by the declared type, never by a row. Nothing is
 read before a pass asks for rows.
 """
@@ -12,6 +14,7 @@ from __future__ import annotations
 
 import math
 import operator
+import re
 from collections.abc import Iterator, Sequence
 from copy import copy
 from dataclasses import dataclass
@@ -43,7 +46,23 @@ COMPARISONS: dict[str, tuple[Any, Any]] = {
 LISTS = ("in", "not_in", "equal")
 TESTS = (*COMPARISONS, *LISTS)
 
-RULE = 'a table such as {column = "delay", above = 0}, or a list of such tables'
+RULE = (
+    'a table such as {column = "delay", above = 0}, a text such as "delay > 0", or a list of these'
+)
+#: What a text calls the tests.
+SIGNS = {
+    **{"=": "equal", "==": "equal", "!=": "not_in", "in": "in", "not in": "not_in"},
+    **{">": "above", ">=": "at_least", "<": "below", "<=": "at_most"},
+}
+#: What stands in quotes is a column or a text as it is; what looks like a number is one.
+_QUOTED = r"""(?:"[^"]*"|'[^']*')"""
+_COLUMN = rf"""\s*({_QUOTED}|[^"'<>=!]+?)\s*"""
+_WRITTEN = (
+    re.compile(rf"{_COLUMN}([<>!=]=|[<>=])\s*(\S|\S.*\S)\s*", re.DOTALL),
+    re.compile(rf"{_COLUMN}\b(in|not\s+in)\b\s*(\S|\S.*\S)\s*", re.DOTALL),
+)
+_NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d{1,3})?", re.ASCII)
+_ITEM = re.compile(rf"""\s*({_QUOTED}|[^,"']+?)\s*(?:,|$)""")
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,7 +130,7 @@ class Condition:
 
 
 def conditions(where: Any, name: str = "where") -> tuple[Condition, ...]:
-    """Return the conditions of a table, or of a list of tables, of which a row passes all.
+    """Return the conditions of a table or a text, or of a list of these, of which a row passes all.
 
     Raises
     ------
@@ -121,6 +140,8 @@ def conditions(where: Any, name: str = "where") -> tuple[Condition, ...]:
     tables = where if isinstance(where, (list, tuple)) else [where]
     found = []
     for table in tables:
+        if isinstance(table, str):
+            table = _read(table, name)
         if not isinstance(table, dict):
             checks.fail_type(name, RULE, where)
         tests = {key: value for key, value in table.items() if key != "column"}
@@ -132,6 +153,33 @@ def conditions(where: Any, name: str = "where") -> tuple[Condition, ...]:
                 checks.fail(f"{name}.{test}", f"one of {', '.join(TESTS)}", test)
             found.append(Condition(column, test, _values(f"{name}.{test}", test, value)))
     return tuple(found)
+
+
+def _read(text: str, name: str) -> dict[str, Any]:
+    """Return the table of a condition that is written as a text, such as "carrier in UA, AA"."""
+    match = next(filter(None, (form.fullmatch(text) for form in _WRITTEN)), None)
+    if match is None:
+        rule = f"a column, one of {', '.join(SIGNS)}, and a value"
+        checks.fail(name, f'{rule}, such as "carrier = UA"', text)
+    column, sign, rest = match.groups()
+    test, words = SIGNS[" ".join(sign.split())], [rest]
+    if sign[-1] == "n":  # in, not in
+        items = list(_ITEM.finditer(rest))
+        if "".join(item.group() for item in items) != rest or rest[-1] == ",":
+            checks.fail(name, 'a list such as "carrier in UA, AA"', text)
+        words = [item[1] for item in items]
+    values = [_value(word) for word in words]
+    return {"column": str(_unquoted(column)), test: values if test in LISTS[:2] else values[0]}
+
+
+def _value(word: str) -> Any:
+    if not _NUMBER.fullmatch(word):
+        return _unquoted(word)
+    return int(word) if word.lstrip("+-").isdecimal() and len(word) < 400 else float(word)
+
+
+def _unquoted(word: str) -> str:
+    return word[1:-1] if re.fullmatch(_QUOTED, word) else word
 
 
 def _values(name: str, test: str, value: Any) -> tuple[Any, ...]:

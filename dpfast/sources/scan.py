@@ -154,7 +154,7 @@ def columns(reader: Reader, names: str | list[str]) -> FileSource | Table | Text
     return Text(reader, [names]) if is_text else reader.column(names)
 
 
-def reader(path: str | os.PathLike[str]) -> Reader:
+def reader(path: Paths) -> Reader:
     """Return what reads any columns of a file, for somebody who makes the passes himself."""
     made = _reader(path)
     pyarrow_for(made.paths[0].name)

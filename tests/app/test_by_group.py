@@ -442,7 +442,7 @@ def test_totals_of_a_column(told, folder, frame):
     [
         (("count", "t.parquet", "--by", "carrier", "--epsilon", 1), 2, "delta must be greater"),
         (("count", "t.parquet", "--keys", "UA", "--epsilon", 1), 2, "keys must be left out with"),
-        (("mean", "t.parquet", "--ids", "tail", *DELAY), 2, "ids must be left out without by"),
+        (("mean", "t.parquet", "--ids", "tail", *DELAY), 2, "max_rows must be given"),
         (("mean", "t.parquet", "--by", "month", "--keys", "UA", *DELAY), 2,
          "keys must be integers, as the column 'month' is, got 'UA'"),
         (("mean", "t.parquet", "--by", "day", "--keys", "UA", *DELAY), 2, "dates or times"),

@@ -164,7 +164,7 @@ def test_from_text_of_any_kind(told, tmp_path):
         ({"--bounds": ("0", "inf")}, 2, "bounds[1] must be a finite real number"),
         ({"--bounds": ("0", "x")}, 2, "'--bounds'"),
         ({"--bounds": ("-1e308", "1e308")}, 2, "does not overflow"),
-        ({"--bounds": None}, 2, "Missing option '--bounds'"),
+        ({"--bounds": None}, 2, "bounds must be given"),
         ({"--colour": "red"}, 2, "No such option"),
         ({"--column": "aeg"}, 3, "column 'aeg' is not in t.parquet (did you mean 'age'?)"),
         ({"--column": "name"}, 3, "must hold integers, floats"),
@@ -242,9 +242,8 @@ def test_many_quantiles(shell, told, table, method):
     ],
     ids=str,
 )
-def test_bad_words_for_quantiles(shell, tmp_path, command, words, said):
-    """They come before the file is looked at."""
-    where = (tmp_path / "none.parquet", "--bounds", 0, 1)
+def test_bad_words_for_quantiles(shell, table, command, words, said):
+    where = (table, "--column", "age", "--bounds", 0, 1)
     loss = () if "--epsilon" in words else SURE
     code, out, err = shell(command, *where, *loss, *words)
     assert (code, out, err.count("\n")) == (2, "", 1) and said in err
@@ -260,7 +259,7 @@ def test_what_a_release_may_raise(shell, table, monkeypatch, error, code):
     def refuse(*_, **__):
         raise error
 
-    monkeypatch.setattr(answer, "release", refuse)
+    monkeypatch.setattr(answer.grouped, "source_of", refuse)
     got, out, err = shell("median", table, *AGE, *SURE)
     assert (got, out) == (code, "")
     assert err == f"dpfast: error: {str(error) or 'interrupted'}\n"
@@ -270,7 +269,7 @@ def test_a_mistake_of_ours_is_not_hidden(table, monkeypatch):
     def broken(*_, **__):
         raise RuntimeError("a bug")
 
-    monkeypatch.setattr(answer, "release", broken)
+    monkeypatch.setattr(answer.grouped, "source_of", broken)
     with pytest.raises(RuntimeError, match="a bug"):
         main.run(list(map(str, ["median", table, *AGE, *SURE])))
 

@@ -3,6 +3,7 @@
 import json
 import sqlite3
 import sys
+from fractions import Fraction
 
 import pytest
 
@@ -69,16 +70,40 @@ def test_history(shell, told, ledger, monkeypatch):
     monkeypatch.setenv("COLUMNS", "140")
     code, out, err = shell("history", ledger)
     assert (code, err) == (0, "")
-    rows = [line.split() for line in out.splitlines() if line.strip()[:1] in {"1", "2", "3"}]
-    assert [row[3:] for row in rows] == [
-        ["median", "[red]first[/]", "epsilon=0.1", "38.25"],
-        ["mean", "epsilon=0.25,", "delta=1e-07"],
-        ["count", "epsilon=0.05", "(add-remove)"],
+    rows = [" ".join(line.split()) for line in out.splitlines() if line.strip()]
+    assert [row.split(None, 3)[3] for row in rows if row[0] in "123"] == [
+        "epsilon=0.1 median",
+        "epsilon=0.25, delta=1e-07 mean",
+        "epsilon=0.05 (add-remove) count",
     ]
+    assert rows[4:6] == ["[red]first[/]", "= 38.25"]
     assert told("history", ledger) == json.loads(dp.Budget(path=ledger).export())
-    without = ledger.with_name("none.db")
-    dp.Budget(epsilon=1, path=without).spend(Pure(1), neighbors="replace")
-    assert "answer" not in shell("history", without)[1]  # no answers, no column
+
+
+def test_history_is_readable_in_eighty_columns(shell, tmp_path, monkeypatch):
+    """A long loss, a long note and answers of many numbers take few lines, none of one letter."""
+    monkeypatch.setenv("COLUMNS", "80")
+    path = tmp_path / "long.db"
+    budget = dp.Budget(epsilon=1, delta=1e-6, path=path)
+    with budget.noted("the nightly job: " + "delay of flights " * 3):
+        for answer in (
+            {"value": list(range(1000)), "edges": list(range(1001))},
+            {"value": {"carrier": ["UA", "AA"], "mean": [1.0, 2.5], "mean error": [0.1, 0.1]}},
+            {"error": "data has NaN or null"},
+            {"value": [[1.0, 0.123456789012345], [2.0, 3.0]]},
+        ):
+            budget.spend(Approx(Fraction(1, 7), Fraction(1, 10**8)), neighbors="add-remove",
+                         what="tree histogram of groups")  # fmt: skip
+            budget.record(answer)
+    code, out, err = shell("history", path)
+    assert (code, err) == (0, "")
+    lines = [line for line in out.splitlines() if line.strip()]
+    assert max(map(len, lines)) <= 80 and len(lines) < 40
+    start = lines[0].index("what")
+    said = " ".join(line[start:].strip() for line in lines[2:])
+    assert "= 0, 1, 2, 3, 4, ... (1,000 in all) tree" in said and "groups the nightly job" in said
+    assert "= 2 groups: carrier, mean, mean error" in said and "error: data has NaN" in said
+    assert said.endswith("= [1.0, 0.123456789012345], [2.0, 3.0]")
 
 
 def test_people(shell, told, tmp_path, monkeypatch):
@@ -95,8 +120,8 @@ def test_people(shell, told, tmp_path, monkeypatch):
     code, out, err = shell("history", path)
     assert (code, err) == (0, "") and "the people of 'tailnum'" in out
     rows = [line.split() for line in out.splitlines() if line.strip()[:1] in {"1", "2"}]
-    assert [row[3:] for row in rows] == [["count", "epsilon=0.25"],
-                                         ["count", "epsilon=0.25", "(rows)"]]  # fmt: skip
+    assert [row[3:] for row in rows] == [["epsilon=0.25", "count"],
+                                         ["epsilon=0.25", "(rows)", "count"]]  # fmt: skip
     assert [line.get("ids") for line in told("history", path)["lines"]] == ["tailnum", None]
 
 

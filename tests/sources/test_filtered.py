@@ -215,9 +215,42 @@ def test_nothing_is_read_before_the_spend(folder, monkeypatch):
 
 
 @pytest.mark.parametrize(
+    "text, table",
+    [
+        ("w = UA", {"column": "w", "equal": "UA"}),
+        ("w==UA", {"column": "w", "equal": "UA"}),
+        ("i=-3", {"column": "i", "equal": -3}),
+        ("w = '01'", {"column": "w", "equal": "01"}),
+        ('w = "a = b"', {"column": "w", "equal": "a = b"}),
+        ('"a <= b" <= 1e3', {"column": "a <= b", "at_most": 1000.0}),
+        ("arrival delay >= +.5", {"column": "arrival delay", "at_least": 0.5}),
+        ("i < 9007199254740993", {"column": "i", "below": 9007199254740993}),
+        ("i > 1.", {"column": "i", "above": 1.0}),
+        ("w != UA", {"column": "w", "not_in": ["UA"]}),
+        ("w in UA, 'A, A',DL", {"column": "w", "in": ["UA", "A, A", "DL"]}),
+        ("i not  in 1,2", {"column": "i", "not_in": [1, 2]}),
+        ("inn in in", {"column": "inn", "in": ["in"]}),
+        ("w = nan", {"column": "w", "equal": "nan"}),
+        ("w = big red", {"column": "w", "equal": "big red"}),
+    ],
+)
+def test_a_text_says_the_same_as_a_table(text, table):
+    assert conditions(text) == conditions([text]) == conditions(table)
+
+
+@pytest.mark.parametrize(
     "where, kind, said",
     [
-        ("i > 0", ArgumentTypeError, "where must be a table such as"),
+        ("i", ArgumentError, "where must be a column, one of =, ==, !=, in, not in, >, >=, <, <=,"),
+        ("", ArgumentError, "where must be a column, one of"),
+        ("i =", ArgumentError, "where must be a column, one of"),
+        ("= 3", ArgumentError, "where must be a column, one of"),
+        ('"i > 3', ArgumentError, "where must be a column, one of"),
+        ("i in 1,,2", ArgumentError, 'where must be a list such as "carrier in UA, AA"'),
+        ("i in 1,", ArgumentError, "where must be a list such as"),
+        ("i in 1, UA", ArgumentTypeError, "where.in must be a list of numbers, or of texts"),
+        ("i > UA", ArgumentTypeError, "where.above must be a finite real"),
+        (f"i > {'9' * 500}", ArgumentError, "where.above must be a finite real"),
         ([3], ArgumentTypeError, "where must be a table such as"),
         ({"above": 0}, ArgumentTypeError, "where.column must be text"),
         ({"column": "i"}, ArgumentError, "where must be tests, which are above, at_least"),

@@ -1,14 +1,16 @@
-"""The release of a column of a file: its answer beside what is public, as JSON or a table."""
+"""A release about files: its answer beside what is public, as JSON, as CSV or as a table."""
 
 from __future__ import annotations
 
+import csv
 import json
 import sys
 import time
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, nullcontext
 from copy import copy
-from inspect import signature
+from fractions import Fraction
+from inspect import Parameter, signature
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -16,25 +18,27 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
 from ..._core import checks
-from ...budget.budget import quoted
-from ...budget.release import release
-from ...sources import Chunk, Source
-from ...sources.files import Columns
+from ...budget.budget import Budget, quoted
+from ...budget.release import relation_of
+from ...sources.files import Reader
+from ...sources.filtered import conditions
 from ...sources.pick import picker
 from ...sources.scan import reader as reader_of
-from ...sources.scan import scan
-from ...statistics.arguments import is_auto
-from ...statistics.quantiles import api
+from ...statistics.bounds.api import bounds as bounds_of
 from ...statistics.quantiles.exponential import ExponentialQuantile
 from ...statistics.quantiles.joint import JointQuantiles
 from ...statistics.quantiles.recursive import RecursiveQuantiles
 from ...statistics.quantiles.smooth import SmoothQuantile
-from ...statistics.totals import api as totals
-from ..grouped import STATISTICS, KeyTexts, combined, listed, read_keys
+from .. import grouped
+from ..job import job_file
 from .shared import groups_table, print_pairs
 
+T = TypeVar("T")
 S = TypeVar("S")
 
+#: The functions behind the commands: of a column, and of groups of rows.
+OF_COLUMN: dict[str, Callable[..., Any]] = job_file.STATISTICS | {"bounds": bounds_of}
+OF_GROUPS = grouped.STATISTICS
 #: What `--method` calls the mechanisms that have one name.
 METHODS = {
     SmoothQuantile: "smooth",
@@ -47,151 +51,224 @@ PATIENCE = 1.0
 
 
 def answer(
-    statistic: str,
-    arguments: dict[str, Any],
-    groups: dict[str, Any],
-    file: str,
-    column: str | None,
-    as_json: bool,
+    statistic: str, files: Sequence[str], options: Mapping[str, Any], usual: Mapping[str, Any]
 ) -> None:
-    """Release a statistic of a file's column; show the answer beside the public parameters."""
-    q = arguments.get("q")
-    if groups["by"]:
-        made, shown = _of_groups(statistic, dict(arguments), groups, file, column)
-    else:
-        made, shown = _of_all(statistic, dict(arguments), groups, file, column)
-    loss, bounds = made.loss, arguments.get("bounds")
-    shown |= {
+    """Release a statistic of files, and show the answer beside the public parameters.
+
+    `usual` has the options as they are if nobody gives them. Whatever is wrong with the call is
+    found by running it as far as its spend, with a budget that only looks.
+    """
+    given = {name: value for name, value in options.items() if value not in (None, (), [])}
+    as_json, as_csv = given.pop("as_json"), given.pop("as_csv")
+    if as_json and as_csv:
+        checks.fail("csv", "left out with json", True)
+    ledger, column = given.pop("ledger", None), given.pop("column", None)
+    wanted, by = given.pop("where", ()), given.get("by", ())
+    budget = None if ledger is None else Budget(path=ledger)
+    relation = relation_of(given.get("neighbors"), budget)
+    grouped.check_where("where", wanted, by, relation)
+    where = conditions(wanted)
+    functions = OF_GROUPS if by else OF_COLUMN
+    if statistic not in functions:
+        checks.fail("by", f"given, for {statistic} is of groups", None)
+    function = functions[statistic]
+    asked = given | {"column": column, "neighbors": relation}
+    arguments = _arguments(statistic, function, asked, usual, by)
+    reader = reader_of(files[0] if len(files) == 1 else list(files))
+    if by:
+        arguments["keys"] = _keys(arguments.get("keys", ()), by)
+    if "categories" in arguments:
+        arguments["categories"] = _categories(arguments["categories"], column, reader)
+    made = quoted(function, grouped.source_of(reader, by, [column], where), **arguments)
+    what = " where ".join(filter(None, (column or ", ".join(files), " and ".join(wanted))))
+    with _watched(reader) as read, nullcontext() if budget is None else budget.noted(what):
+        value = function(grouped.source_of(read, by, [column], where), **arguments, budget=budget)
+    columns = _columns(value, statistic, arguments)
+    if as_csv:
+        rows = csv.writer(sys.stdout, quoting=csv.QUOTE_NONNUMERIC, lineterminator="\n")
+        rows.writerow(columns)
+        rows.writerows(zip(*columns.values(), strict=True))
+        return
+    shown: dict[str, Any] = {
         "statistic": statistic,
-        **({} if q is None else {"q": [float(e) for e in q] if isinstance(q, list) else float(q)}),
-        "file": file,
+        "file": files[0] if len(files) == 1 else list(files),
         "column": column,
-        **{name: value for name, value in groups.items() if value not in (None, (), [])},
-        **({} if bounds is None else {"bounds": bounds if is_auto(bounds) else list(bounds)}),
-        **{
-            name: float(getattr(loss, name))
-            for name in ("epsilon", "delta", "rho")
-            if hasattr(loss, name)
-        },
+        **{name: given[name] for name in ("by", "keys") if name in given},
+        **({"where": wanted} if wanted else {}),
+        **_public(arguments),
+        **{name: getattr(made.loss, name) for name in _amounts(made.loss)},
         "neighbors": made.neighbors,
-        **({"method": METHODS[type(made)]} if type(made) in METHODS else {}),
-        **({"noise": made.calibration.noise} if isinstance(made, SmoothQuantile) else {}),
-        **({"nan": arguments["nan"]} if "nan" in arguments else {}),
+        **_mechanism(made),
+        **({} if budget is None else {"ledger": budget.path, "remaining": budget.remaining}),
     }
     if as_json:
-        print(json.dumps(shown, allow_nan=False))
+        print(json.dumps(_named(value, columns, by) | shown, allow_nan=False, default=_plain))
         return
-    if bounds is not None and not is_auto(bounds):
-        shown["bounds"] = f"{bounds[0]:g} to {bounds[1]:g}"
-    for name in ("by", "keys"):
-        if name in shown:
-            shown[name] = ", ".join(shown[name])
-    if groups["by"]:
-        Console(highlight=False).print(groups_table(shown.pop("groups")))
-        shown.pop("q", None)
-        answers = []
-    elif statistic == "quantiles":
-        answers = [
-            (f"{level:g}", each)
-            for level, each in zip(shown.pop("q"), shown.pop("values"), strict=True)
-        ]
-    else:
-        answers = [("value", shown.pop("value"))]
-    print_pairs([*answers, *shown.items()], bold=len(answers))
+    if isinstance(limits := shown.get("bounds"), list):
+        shown["bounds"] = " to ".join(map(_words, limits))
+    several = by or len(next(iter(columns.values()))) > 1
+    if several:
+        Console(highlight=False).print(groups_table(columns))
+    answers = [] if several else [(name, one) for name, (one,) in columns.items()]
+    rest = [
+        (name, _words(one))
+        for name, one in shown.items()
+        if one is not None and name not in columns
+    ]
+    print_pairs([*answers, *rest], bold=len(answers))
 
 
-def _of_all(
+def _arguments(
     statistic: str,
-    arguments: dict[str, Any],
-    groups: dict[str, Any],
-    file: str,
-    column: str | None,
-) -> tuple[Any, dict[str, Any]]:
-    """Return the mechanism of a column as a whole, and its answer."""
-    for name, value in groups.items():
-        if value not in (None, (), []):
-            checks.fail(name, "left out without by", value)
-    q = arguments.pop("q", None)
-    function = getattr(totals if hasattr(totals, statistic) else api, statistic)
-    made = quoted(function, (), *([] if q is None else [q]), **arguments)
-    with progress(scan(file, column)) as data:
-        value = release(data, made, budget=None, rng=None)
-    return made, {"values": value.tolist()} if statistic == "quantiles" else {"value": value}
+    function: Callable[..., Any],
+    given: Mapping[str, Any],
+    usual: Mapping[str, Any],
+    by: Sequence[str],
+) -> dict[str, Any]:
+    """Return the options that are arguments of a function; refuse others, and what is missing."""
+    takes = signature(function).parameters
+    if by:
+        given = {**given, "by": list(by)}
+    elif "column" in given:
+        given = {name: value for name, value in given.items() if name != "column"}
+    for name, value in given.items():
+        if name not in takes and value is not None and value != usual.get(name):
+            checks.fail(name, f"left out {'with' if by else 'without'} by", value)
+    for name, parameter in list(takes.items())[1:]:
+        if parameter.default is Parameter.empty and given.get(name) is None:
+            said = "q" if name == "qs" else name
+            checks.fail(said, f"given, for {statistic} needs it", None)
+    return {name: one for name, one in given.items() if name in takes and one is not None}
 
 
-def _of_groups(
-    statistic: str,
-    arguments: dict[str, Any],
-    groups: dict[str, Any],
-    file: str,
-    column: str | None,
-) -> tuple[Any, dict[str, Any]]:
-    """Return the mechanism of groups of rows, and its answer."""
-    for name, usual in (("noise", ("auto",)), ("method", ("auto", "recursive"))):
-        value = arguments.pop(name, usual[0])
-        if value not in usual:
-            checks.fail(name, "left out with by", value)
-    function, by = STATISTICS[statistic], groups["by"]
-    given = {name: value for name, value in groups.items() if value is not None}
-    given["keys"] = _keys(groups["keys"], by)
-    if "q" in arguments and statistic == "quantiles":
-        arguments["qs"] = arguments.pop("q")
-    takes_column = "column" in signature(function).parameters
-    if takes_column != (column is not None):
-        rule = f"given, for {statistic} needs it" if takes_column else "left out with by"
-        checks.fail("column", rule, column)
-    if takes_column:
-        arguments["column"] = column
-    reader = reader_of(file)
-    data = Columns(reader, [reader.find(picker(name)) for name in by])
-    made = quoted(function, data, **given, **arguments)
-    return made, {"groups": listed(function(data, **given, **arguments))}
-
-
-def _keys(texts: Sequence[str], by: Sequence[str]) -> KeyTexts | None:
+def _keys(texts: Sequence[str], by: Sequence[str]) -> grouped.KeyTexts | None:
     """Return the public keys that are said, or those of the file that is named."""
     if not texts:
         return None
     if len(texts) == 1 and texts[0].startswith("@"):
-        return read_keys(Path(texts[0][1:]), by)
+        return grouped.read_keys(Path(texts[0][1:]), by)
     if len(texts) != len(by):
         checks.fail("keys", f"given once for each of {len(by)} columns (by), or @FILE", texts)
-    return combined([text.split(",") for text in texts])
+    return grouped.combined([text.split(",") for text in texts])
+
+
+def _categories(words: list[str], column: str | None, reader: Reader) -> list[Any]:
+    """Return categories as numbers if all of them are, unless the column is declared as text."""
+    try:
+        numbers = [float(word) for word in words]
+    except ValueError:
+        return words
+    return words if reader.holds_text(reader.find(picker(column))) else numbers
+
+
+# --- what is shown ------------------------------------------------------------------------------
+
+
+def _columns(value: Any, statistic: str, arguments: Mapping[str, Any]) -> dict[str, list[Any]]:
+    """Return an answer as the columns of a table."""
+    if isinstance(value, dict):
+        return grouped.listed(value)
+    if statistic == "bounds":
+        return {name: [_plain(one)] for name, one in zip(("lo", "hi"), value, strict=True)}
+    if statistic == "histogram":
+        counts, edges = ([_plain(one) for one in part] for part in value)
+        if "categories" in arguments:
+            return {"category": edges, "count": counts}
+        return {"lo": edges[:-1], "hi": edges[1:], "count": counts}
+    if statistic == "quantiles":
+        return {"q": _plain(arguments["qs"]), "value": [_plain(one) for one in value]}
+    return {"value": [_plain(value)]}
+
+
+def _named(value: Any, columns: dict[str, list[Any]], by: Sequence[str]) -> dict[str, Any]:
+    """Return an answer as JSON has it."""
+    if by:
+        return {"groups": columns}
+    if "category" in columns:
+        return {"counts": columns["count"], "categories": columns["category"]}
+    if "count" in columns:
+        return {"counts": columns["count"], "edges": [*columns["lo"], *columns["hi"][-1:]]}
+    if "q" in columns:
+        return {"values": columns["value"]}
+    return {"value": _plain(value)}
+
+
+def _public(arguments: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the arguments that no other part of an answer shows."""
+    elsewhere = {"by", "keys", "column", "epsilon", "delta", "rho", "neighbors", "noise", "method"}
+    public = {name: one for name, one in arguments.items() if name not in elsewhere}
+    return {"q" if name == "qs" else name: _plain(one) for name, one in public.items()}
+
+
+def _amounts(loss: Any) -> list[str]:
+    return [name for name in ("epsilon", "delta", "rho") if hasattr(loss, name)]
+
+
+def _mechanism(made: Any) -> dict[str, Any]:
+    inner = getattr(made, "inner", made)  # of people
+    method = {"method": METHODS[type(inner)]} if type(inner) in METHODS else {}
+    noise = {"noise": inner.calibration.noise} if isinstance(inner, SmoothQuantile) else {}
+    return {**method, **noise}
+
+
+def _plain(one: Any) -> Any:
+    """Return a value in the types of JSON: fractions as floats, times as text."""
+    if isinstance(one, (list, tuple)):
+        return [_plain(each) for each in one]
+    if isinstance(one, dict):
+        return {name: _plain(each) for name, each in one.items()}
+    return float(one) if isinstance(one, Fraction) else grouped.plain(one)
+
+
+def _words(one: Any) -> str:
+    """Return a public parameter as text for people."""
+    if isinstance(one, dict):
+        return ", ".join(f"{name}={_words(each)}" for name, each in one.items())
+    if isinstance(one, (list, tuple)):
+        return ", ".join(map(_words, one))
+    return f"{float(one):g}" if isinstance(one, (float, Fraction)) else str(one)
 
 
 @contextmanager
-def progress(source: Source) -> Iterator[Source]:
-    """Yield the source, watched by a bar on standard error if that is a terminal and it takes long.
+def _watched(reader: Reader) -> Iterator[Reader]:
+    """Yield the reader, with a bar on standard error if that is a terminal and it takes long.
 
     The bar is for the one who holds the data. It is not part of the answer.
     """
-    if sys.stderr is None or not sys.stderr.isatty() or not hasattr(source, "makers"):
-        yield source
+    if sys.stderr is None or not sys.stderr.isatty():
+        yield reader
         return
     bar = Progress(
         SpinnerColumn(),
         TextColumn("reading"),
-        *([] if source.length is None else [BarColumn()]),
+        *([] if reader.length is None else [BarColumn()]),
         TimeElapsedColumn(),
         console=Console(stderr=True),
         transient=True,
     )
-    task = bar.add_task("reading", total=source.length)
+    task = bar.add_task("reading", total=reader.length)
     began = time.monotonic()
 
-    def reduce(summarise: Callable[[Chunk], S], merge: Callable[[S, S], S]) -> S:
+    def reduce(
+        makers: Any,
+        rows_of: Callable[[T], int],
+        empty: T,
+        length: int | None,
+        summarise: Callable[[T], S],
+        merge: Callable[[S, S], S],
+    ) -> S:
         bar.update(task, completed=0)
 
-        def counted(chunk: Chunk) -> S:
-            summary = summarise(chunk)
+        def counted(item: T) -> S:
+            rows, summary = rows_of(item), summarise(item)
             if not bar.live.is_started and time.monotonic() - began > PATIENCE:
                 bar.start()
-            bar.advance(task, len(chunk.values) + chunk.nulls)
+            bar.advance(task, rows)
             return summary
 
-        return source.reduce(counted, merge)
+        return reader.reduce(makers, rows_of, empty, length, counted, merge)
 
-    watched = copy(source)
+    watched = copy(reader)
     vars(watched).update(reduce=reduce)
     try:
         yield watched

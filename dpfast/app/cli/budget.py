@@ -24,6 +24,9 @@ app = typer.Typer(
     rich_markup_mode="rich",
 )
 
+#: How many numbers of an answer the history shows.
+FEW = 5
+
 File = Annotated[
     str, typer.Argument(metavar="FILE", show_default=False, help="The file of the ledger.")
 ]
@@ -100,22 +103,19 @@ def history(file: File, as_json: Json = False, plot: Plot = None) -> None:
         print(json.dumps(json.loads(budget.export())))
         return
     entries, relation, people = budget.history, budget.neighbors, budget.ids
-    answered = any(entry.answer is not None for entry in entries)
     whose = "" if people is None else f"the people of {people!r}"
     title = escape(": ".join(filter(None, (budget.name, whose))))
-    table = Table(title=title or None, title_justify="left", box=box.SIMPLE)
-    table.add_column("line", justify="right")
+    table = Table(title=title or None, title_justify="left", box=box.SIMPLE, pad_edge=False)
+    table.add_column("line", justify="right", no_wrap=True)
     table.add_column("time (UTC)", no_wrap=True)
-    for heading in ("what", "note", "loss", *["answer"] * answered):
-        table.add_column(heading, overflow="fold", no_wrap=heading == "loss")
+    table.add_column("loss", overflow="fold")
+    table.add_column("what, note, answer", overflow="fold", min_width=23)
     for number, entry in enumerate(entries, 1):
         other = ["rows"] * (entry.ids != people) + [entry.neighbors] * (entry.neighbors != relation)
         cost = _text(entry.loss).removesuffix(", delta=0")
         cost += f" ({', '.join(other)})" if other else ""
-        cells = [entry.what, entry.note, cost]
-        if answered:
-            cells.append(_told(entry.answer))
-        table.add_row(str(number), _when(entry.time), *map(escape, cells))
+        what = "\n".join(filter(None, (entry.what, entry.note, _told(entry.answer))))
+        table.add_row(str(number), _when(entry.time), *map(escape, (cost, what)))
     Console(highlight=False).print(table)
 
 
@@ -132,12 +132,20 @@ def _opened(file: str, plot: str | None) -> Budget:
 
 
 def _told(answer: Any) -> str:
-    """Return an answer as text; of groups, how many there are and which columns they have."""
-    found = answer.get("value") if isinstance(answer, dict) else None
-    columns = found if isinstance(found, dict) else answer
-    if isinstance(columns, dict) and columns and all(isinstance(c, list) for c in columns.values()):
-        return f"{groups_of(columns)}: {', '.join(columns)}"
-    return "" if answer is None else json.dumps(answer)
+    """Return an answer in few words; of groups, how many there are and which columns they have."""
+    found = answer.get("value", answer) if isinstance(answer, dict) else answer
+    if isinstance(found, dict) and isinstance(found.get("error"), str):
+        return f"error: {found['error']}"
+    if isinstance(found, dict) and found and all(isinstance(c, list) for c in found.values()):
+        return f"= {groups_of(found)}: {', '.join(found)}"
+    if isinstance(found, list):
+        few = ", ".join(map(_told_one, found[:FEW]))
+        return f"= {few}, ... ({len(found):,} in all)" if found[FEW:] else f"= {few}"
+    return "" if answer is None else f"= {_told_one(found)}"
+
+
+def _told_one(found: Any) -> str:
+    return f"{found:.10g}" if isinstance(found, float) else json.dumps(found)
 
 
 def _when(time: str) -> str:

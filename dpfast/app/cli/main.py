@@ -7,6 +7,7 @@ import os
 import sys
 from collections.abc import Sequence
 from contextlib import suppress
+from datetime import date, datetime
 from inspect import Parameter, Signature
 from typing import Annotated, Any
 
@@ -54,27 +55,40 @@ def _nan(text: str) -> Any:
         return text
 
 
-def _bounds(lo: str, hi: str) -> Any:
-    """Return a pair of numbers, or the word that `_spelled` has made two."""
-    if lo == hi == AUTO:
+def _edge(text: str) -> Any:
+    """Return a number, or a date or time."""
+    try:
+        return float(text)
+    except ValueError:
+        return datetime.fromisoformat(text) if len(text) > 10 else date.fromisoformat(text)
+
+
+def _bounds(text: str) -> Any:
+    """Return a pair of numbers or times, or the word for bounds that are found in the data."""
+    if text == AUTO:
         return AUTO
     try:
-        return float(lo), float(hi)
+        lo, hi = map(_edge, text.split(","))
     except ValueError:
-        raise typer.BadParameter(f"'--bounds' must be two numbers, got {lo!r} {hi!r}") from None
+        raise typer.BadParameter(f"'--bounds' must be two numbers, got {text!r}") from None
+    return lo, hi
+
+
+def _bins(text: str) -> Any:
+    """Return the number of bins, or their edges."""
+    edges = [number(edge) for edge in text.split(",")]
+    return int(text) if text.isascii() and text.isdecimal() else edges
 
 
 def _spelled(arguments: Sequence[str]) -> list[str]:
-    """Return arguments in which the bounds "auto" are two words, as bounds are for the parser."""
-    found: list[str] = []
-    for word in arguments:
-        after = found[-1:] == ["--bounds"]
-        if after and word == AUTO:
-            found += [AUTO, AUTO]
-        elif word == f"--bounds={AUTO}":
-            found += ["--bounds", AUTO, AUTO]
-        else:
-            found.append(word)
+    """Return arguments in which two words for bounds, or one, are one as "LO,HI"."""
+    words, found = list(arguments), []
+    while words:
+        found.append(words.pop(0))
+        if found[-1] == "--bounds" and words:
+            first = words.pop(0)
+            is_whole = first == AUTO or "," in first or not words
+            found[-1] += f"={first}" if is_whole else f"={first},{words.pop(0)}"
     return found
 
 
@@ -86,107 +100,126 @@ def _version(asked: bool) -> None:
         raise typer.Exit
 
 
-def _option(
-    kind: Any, metavar: str | None, help: str, default: Any = Parameter.empty, **more: Any
-) -> tuple[Any, Any]:
-    return Annotated[kind, typer.Option(metavar=metavar, help=help, **more)], default
+def _option(kind: Any, metavar: str | None, help: str, *flags: str, **more: Any) -> Any:
+    more.setdefault("show_default", False)
+    return Annotated[kind, typer.Option(*flags, metavar=metavar, help=help, **more)]
 
 
-def _q(kind: Any, help: str) -> tuple[Any, Any]:
-    return _option(kind, "NUMBER", help, parser=number, show_default=False)
-
-
-#: The options of a statistic, in the order of their help: what each is, and its default.
+#: The options of all statistics, in the order of their help.
 OPTIONS: dict[str, Any] = {
-    "file": (
-        Annotated[
-            str,
-            typer.Argument(
-                metavar="FILE",
-                show_default=False,
-                help="A .parquet, .arrow, .feather, .csv (also .csv.gz, .csv.zip) or .npy file; or "
-                "a directory of Parquet or Arrow files.",
-            ),
-        ],
-        Parameter.empty,
+    "files": Annotated[
+        list[str],
+        typer.Argument(
+            metavar="FILE",
+            show_default=False,
+            help="A .parquet, .arrow, .feather, .csv (also .csv.gz, .csv.zip) or .npy file; a "
+            "directory of Parquet or Arrow files; or several of these, one after the other.",
+        ),
+    ],
+    "q": _option(Any, "NUMBER", "From 0 to 1; 2/3 is exact.", parser=number),
+    "qs": _option(
+        list[Any], "NUMBER", "From 0 to 1; once for each quantile.", "--q", parser=number
     ),
-    "q": None,
+    "k": _option(int, "N", "How many keys."),
+    "bins": _option(
+        Any,
+        "N or EDGES",
+        "The number of bins between the bounds, or public edges such as 0,15,60.",
+        parser=_bins,
+    ),
+    "categories": _option(
+        Any,
+        "WORDS",
+        "Instead of bins: public words or numbers such as UA,AA,DL.",
+        parser=lambda text: text.split(","),
+    ),
     "bounds": _option(
-        tuple[str, str],
+        Any,
         "LO HI",
-        "Public limits of the values, known without looking at the data; or auto, for a quarter of "
-        "the loss.",
-        show_default=False,
+        "Public limits of the values, known without looking at the data, also as LO,HI; or auto, "
+        "for a quarter of the loss.",
+        parser=_bounds,
     ),
-    "column": _option(
-        str | None, None, "The column; not needed when there is only one.", None, show_default=False
+    "column": _option(str | None, None, "The column; not needed when there is only one."),
+    "where": _option(
+        list[str],
+        "CONDITION",
+        "Only the rows that pass: 'carrier = UA', 'delay >= 15' (also != < <= >), "
+        "'carrier in UA,AA' (also not in). If given again, all must hold.",
     ),
-    "epsilon": (Epsilon, None),
-    "delta": (Delta, "0"),
-    "rho": (Rho, None),
+    "epsilon": Epsilon,
+    "delta": Delta,
+    "rho": Rho,
+    "ledger": _option(
+        str | None,
+        "FILE",
+        "Spend from this ledger, before a row is read: see dpfast budget create.",
+    ),
     "neighbors": _option(
-        str,
+        str | None,
         "add-remove|replace",
-        "What one person may change: the number of rows too, or a row's content only.",
-        "add-remove",
+        "What one person may change: the number of rows too, or a row's content only. By default "
+        "as the ledger says, else add-remove.",
     ),
     "noise": _option(
         str,
         "DISTRIBUTION",
         "The noise distribution: auto, polyplace, cauchy, student-t, generalized-cauchy; with "
         "--delta also laplace, gaussian; with --rho also arsinh-normal.",
-        "auto",
+        show_default=True,
     ),
     "method": _option(
         str,
         "METHOD",
-        "smooth (noise), exponential (an exact draw), or auto: by the loss alone.",
-        "auto",
+        "smooth (noise), exponential (an exact draw), or auto: by the loss alone. Of several "
+        "quantiles: recursive, joint or auto.",
+        show_default=True,
+    ),
+    "granularity": _option(
+        Any, "NUMBER", "The answer is a public multiple of this; left out, 2 to some power.",
+        parser=number,
     ),
     "nan": _option(
         Any,
         "POLICY",
         "What becomes of missing values: raise, lower, upper, a public number, or (with "
-        "add-remove) drop.",
-        "raise",
+        "add-remove) drop. A count may keep them or drop them.",
         parser=_nan,
+        show_default=True,
     ),
     "by": _option(
         list[str],
         "COLUMN",
         "Release it for each group of rows: the column of their keys, once for each.",
-        (),
-        show_default=False,
     ),
     "keys": _option(
         list[str],
         "KEYS",
         "The public keys, such as UA,AA,DL, once for each --by; or @FILE with one a line. Left "
         "out, keys are private, which takes --delta.",
-        (),
-        show_default=False,
     ),
-    "ids": _option(
-        str | None,
-        "COLUMN",
-        "With --by: whose row it is. The loss is one of people then.",
-        None,
-        show_default=False,
-    ),
+    "ids": _option(str | None, "COLUMN", "Whose row it is. The loss is one of people then."),
     "max_groups": _option(
-        int | None, "N", "With --ids: a person counts in so many groups.", None, show_default=False
+        int | None, "N", "With --by and --ids: a person counts in so many groups."
     ),
     "max_rows": _option(
-        int | None,
-        "N",
-        "With --ids: so many rows of a person count in a group.",
-        None,
-        show_default=False,
+        int | None, "N", "With --ids: so many rows of a person count, in each group of --by."
     ),
-    "as_json": (Json, False),
+    "as_json": Json,
+    "as_csv": Annotated[bool, typer.Option("--csv", help="The answer alone, as a table.")],
+}  # fmt: skip
+#: What they are if nobody says it; others are left out.
+USUAL: dict[str, Any] = {
+    **{"files": Parameter.empty, "as_json": False, "as_csv": False, "nan": "raise"},
+    **{"noise": "auto", "method": "auto"},
+    **dict.fromkeys(("qs", "where", "by", "keys"), ()),
 }
-#: What only some statistics take.
-NO_METHOD: dict[str, Any] = {"noise": None, "method": None}
+#: What every statistic has, and what it has if there are groups of it.
+SHARED = (
+    *("files", "column", "where", "epsilon", "delta", "rho", "ledger", "neighbors"),
+    *("ids", "max_rows", "as_json", "as_csv"),
+)
+GROUPS = ("by", "keys", "max_groups")
 
 
 app.add_typer(budget, name="budget")
@@ -207,79 +240,95 @@ def _root(
 # --- commands -----------------------------------------------------------------------------------
 
 
-def _command(statistic: str, help: str, example: str, **other: Any) -> None:
-    """Add the command of a statistic. Its options are `OPTIONS`, but for the `other` ones."""
+def _command(
+    statistic: str, help: str, example: str, options: str, groups: bool = True, **usual: Any
+) -> None:
+    """Add the command of a statistic, with its `options` beside the shared ones."""
+    has = {*SHARED, *options.split(), *(GROUPS if groups else ())}
+    usual = {name: (USUAL | usual).get(name) for name in OPTIONS if name in has}
 
-    def command(file: str, column: str | None, as_json: bool, **arguments: Any) -> None:
+    def command(files: list[str], **given: Any) -> None:
         from .answer import answer
 
-        groups = {name: arguments.pop(name) for name in GROUPS}
-        if "bounds" in arguments:
-            arguments["bounds"] = _bounds(*arguments["bounds"])
-        answer(statistic, arguments, groups, file, column, as_json)
+        answer(statistic, files, given, usual)
 
-    options = [
-        Parameter(name, Parameter.KEYWORD_ONLY, annotation=option[0], default=option[1])
-        for name, option in {**OPTIONS, **other}.items()
-        if option is not None
+    parameters = [
+        Parameter(name, Parameter.KEYWORD_ONLY, annotation=OPTIONS[name], default=default)
+        for name, default in usual.items()
     ]
-    vars(command).update(__signature__=Signature(options))
-    epilog = f"Example: dpfast {statistic} {example}\n\n{EXITS}"
-    app.command(statistic, help=f"{help}\n\n{PUBLIC}", epilog=epilog)(command)
+    vars(command).update(__signature__=Signature(parameters))
+    name = statistic.replace("_", "-")
+    epilog = f"Example: dpfast {name} {example}\n\n{EXITS}"
+    app.command(name, help=f"{help}\n\n{PUBLIC}", epilog=epilog)(command)
 
 
-GROUPS = ("by", "keys", "ids", "max_groups", "max_rows")
 PUBLIC = (
     "What is released satisfies the privacy loss that you ask for and may be published; nothing "
     "else that depends on the rows is printed."
 )
+DELAYS = "--column arr_delay --bounds -60 300 --nan 0"
 _command(
     "count",
-    "Release the private number of rows of a column, or of each group of rows.",
+    "Release the private number of rows.",
     "flights.parquet --by carrier --keys UA,AA,DL --epsilon 1",
-    bounds=None,
-    nan=None,
-    **NO_METHOD,
+    "nan",
+    nan="keep",
 )
 _command(
     "sum",
     "Release the private sum of a column.",
-    "flights.parquet --column arr_delay --bounds -60 300 --epsilon 1 --nan 0",
-    **NO_METHOD,
+    f"flights.parquet {DELAYS} --where 'carrier = UA' --epsilon 1",
+    "bounds nan",
 )
 _command(
     "mean",
     "Release the private mean of a column.",
-    "flights.parquet --column arr_delay --bounds -60 300 --by carrier --keys @carriers.txt "
-    "--ids tailnum --max-groups 3 --max-rows 20 --epsilon 1 --nan 0",
-    **NO_METHOD,
+    f"flights.parquet {DELAYS} --by carrier --keys @carriers.txt --ids tailnum --max-groups 3 "
+    "--max-rows 20 --epsilon 1",
+    "bounds nan",
 )
 _command(
     "variance",
     "Release the private variance of a column.",
-    "flights.parquet --column arr_delay --bounds -60 300 --epsilon 1 --nan 0 --json",
-    **NO_METHOD,
+    f"flights.parquet {DELAYS} --epsilon 1 --json",
+    "bounds nan",
+)
+_command(
+    "histogram",
+    "Release how many rows are in each of some public bins or categories.",
+    "flights.parquet --column arr_delay --bins 24 --bounds=-60,300 --epsilon 1 --csv",
+    "bins categories bounds",
 )
 _command(
     "median",
     "Release the private (lower) median of a column.",
-    "flights.parquet --column arr_delay --bounds -60 300 --epsilon 1 --nan 0",
+    f"jan.parquet feb.parquet {DELAYS} --epsilon 1 --ledger study.db",
+    "bounds granularity noise method nan",
 )
 _command(
     "quantile",
     "Release a private quantile of a column.",
-    "flights.csv --column arr_delay --q 0.9 --bounds -60 300 --epsilon 1 --nan 0 --json",
-    q=_q(Any, "From 0 to 1; 2/3 is exact."),
+    f"flights.csv --q 0.9 {DELAYS} --epsilon 1 --json",
+    "q bounds granularity noise method nan",
 )
 _command(
     "quantiles",
     "Release several private quantiles of a column for one privacy loss.",
-    "flights.csv --column arr_delay --q 0.1 --q 0.5 --q 0.9 --bounds -60 300 --epsilon 1 --nan 0 "
-    "--json",
-    q=_q(list[Any], "From 0 to 1; once for each quantile."),
-    delta=None,
-    noise=None,
-    method=_option(str, "auto|recursive|joint", "How the quantiles are drawn.", "auto"),
+    f"flights.csv --q 0.1 --q 0.5 --q 0.9 {DELAYS} --epsilon 1 --csv",
+    "qs bounds granularity method nan",
+)
+_command(
+    "top_k",
+    "Release the most frequent keys, roughly the most frequent first.",
+    "flights.parquet --by dest --k 5 --epsilon 1 --delta 1e-6",
+    "k",
+)
+_command(
+    "bounds",
+    "Release bounds that hold nearly all rows of a column, where no public ones are known.",
+    "flights.parquet --column arr_delay --q 0.01 --epsilon 0.1 --nan drop",
+    "q nan",
+    groups=False,
 )
 
 

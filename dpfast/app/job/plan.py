@@ -28,10 +28,8 @@ from ...groups.top import Top
 from ...privacy import ZCDP, Approx, Loss, Pure
 from ...sources.base import Table
 from ...sources.files import Columns, FileSource, Reader, Text
-from ...sources.filtered import filtered
-from ...sources.pick import distinct, picker
-from ...sources.scan import columns
 from ...sources.scan import reader as reader_of
+from ..grouped import check_where, source_of
 from . import job_file
 
 #: The confidence of error bars.
@@ -58,11 +56,8 @@ class Release:
 
     def source(self, reader: Reader) -> Columns | FileSource | Table | Text:
         """Return its columns, read by `reader`."""
-        reader = filtered(reader, self.entry.where)
-        if self.entry.by:
-            return Columns(reader, [reader.find(picker(name)) for name in self.entry.by])
-        names = [reader.find(picker(name)) for name in self.entry.columns]
-        return columns(reader, distinct(names) if self.entry.is_table else names[0])
+        entry = self.entry
+        return source_of(reader, entry.by, entry.columns, entry.where, entry.is_table)
 
     def expected(self, rows: int | None) -> Expected:
         """Return the error of its answer, as far as public numbers tell."""
@@ -224,9 +219,8 @@ def _check_outputs(job: job_file.Job, reader: Reader) -> None:
 
 def _release(entry: job_file.Entry, share: Share, job: job_file.Job, reader: Reader) -> Release:
     """Return a release whose arguments its function has checked."""
-    if entry.where and not entry.by and job.neighbors == "replace":
-        rule = "left out under neighbors = 'replace' without by: a replaced row may enter or leave"
-        checks.fail(f"release {entry.name!r}: where", rule, entry.written["where"])
+    where = entry.written.get("where")
+    check_where(f"release {entry.name!r}: where", where, entry.by, job.neighbors)
     arguments = {**entry.arguments, **share}
     if "neighbors" in entry.takes:
         arguments["neighbors"] = job.neighbors

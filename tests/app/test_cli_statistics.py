@@ -1,0 +1,315 @@
+"""What every statistic has on the command line: conditions, people, ledgers, several files, CSV."""
+
+import csv
+import inspect
+import io
+import json
+import os
+import signal
+import subprocess
+import sys
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+pytest.importorskip("typer")
+pytest.importorskip("rich")
+pa = pytest.importorskip("pyarrow")
+pq = pytest.importorskip("pyarrow.parquet")
+
+import dpfast as dp  # noqa: E402
+from dpfast.app.cli import answer, main  # noqa: E402
+
+from ..support.pairwise import quick_rows  # noqa: E402
+
+ROWS = 3000
+SURE = ("--epsilon", 400)
+DELAY = ("--column", "delay", "--bounds", -60, 300, "--nan", 0)
+
+
+@pytest.fixture
+def frame():
+    """Delays with nulls, carriers, aircraft of at most 20 rows, days."""
+    bits = np.random.default_rng(3)
+    return pa.table(
+        {
+            "delay": pa.array(bits.normal(10, 20, ROWS), mask=bits.random(ROWS) < 0.1),
+            "carrier": bits.choice(["UA", "AA", "DL"], ROWS, p=[0.5, 0.3, 0.2]),
+            "tail": np.arange(ROWS) % 150,
+            "day": np.datetime64("2024-01-30") + bits.integers(0, 4, ROWS),
+        }
+    )
+
+
+@pytest.fixture
+def folder(frame, tmp_path, monkeypatch):
+    """The table as a whole and in two parts."""
+    pq.write_table(frame, tmp_path / "t.parquet")
+    pq.write_table(frame.slice(0, 1000), tmp_path / "a.parquet")
+    pq.write_table(frame.slice(1000), tmp_path / "b.parquet")
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+# --- one table of commands ----------------------------------------------------------------------
+
+#: Arguments of the functions that a command has no option for.
+NOT_HERE = {
+    *("data", "axis", "ddof", "assume_sorted", "weights", "weight_bounds", "budget", "rng"),
+}
+
+
+def commands():
+    named = {one.name: one.callback for one in main.app.registered_commands}
+    others = {"demo", None, "run", "explain"}
+    return {name: inspect.signature(named[name]).parameters for name in named.keys() - others}
+
+
+def test_a_command_has_the_options_of_its_functions():
+    own = {"files", "ledger", "as_json", "as_csv", "column"}
+    for name, options in commands().items():
+        statistic = name.replace("-", "_")
+        functions = [f[statistic] for f in (answer.OF_COLUMN, answer.OF_GROUPS) if statistic in f]
+        takes = set().union(*(inspect.signature(f).parameters for f in functions))
+        if statistic == "top_k":  # of the rows of all groups, and so of no column of their own
+            takes |= {"ids", "max_rows"}
+        assert set(options) - own == takes - NOT_HERE - {"column"}, name
+    assert len(commands()) == 10
+
+
+def test_defaults_are_those_of_the_functions():
+    for name, options in commands().items():
+        function = (answer.OF_COLUMN | answer.OF_GROUPS)[name.replace("-", "_")]
+        of_column = answer.OF_COLUMN.get(name, function)
+        for option in ("nan", "noise", "method"):
+            if option in options:
+                default = inspect.signature(of_column).parameters[option].default
+                assert options[option].default == default
+
+
+# --- answers ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("words", [("--bounds=-60,300",), ("--bounds", "-60,300")])
+def test_bounds_in_one_word(told, folder, words):
+    got = told("mean", "t.parquet", "--column", "delay", "--nan", 0, *words, *SURE)
+    assert got["bounds"] == [-60, 300]
+
+
+def test_bounds_that_are_dates(told, folder, frame):
+    got = told("median", "t.parquet", "--column", "day", "--bounds=2024-01-01,2024-03-01", *SURE)
+    assert got["bounds"] == ["2024-01-01", "2024-03-01"]
+    assert got["value"][:10] == str(np.sort(frame["day"].to_numpy())[ROWS // 2 - 1])[:10]
+
+
+@pytest.mark.parametrize("some", ["carrier = UA", "carrier not in AA, DL"])
+def test_only_rows_that_pass(told, folder, frame, some):
+    rows = frame.to_pandas()
+    truth = rows[(rows["carrier"] == "UA") & (rows["delay"] > 0)]
+    where = ("--where", some, "--where", "delay > 0")
+    got = told("count", "t.parquet", "--column", "tail", *where, *SURE)
+    assert got["value"] == len(truth) and got["where"] == [some, "delay > 0"]
+    got = told("mean", "t.parquet", *DELAY, *where, *SURE)
+    assert abs(got["value"] - truth["delay"].mean()) < 0.5
+    by = ("--by", "carrier", "--keys", "UA,AA")
+    got = told("count", "t.parquet", *by, *where, *SURE)
+    assert got["groups"]["count"] == [len(truth), 0]
+    got = told("count", "t.parquet", *by, "--neighbors", "replace", *where, *SURE)
+    assert got["groups"]["count"] == [len(truth), 0]
+
+
+def test_people(told, folder, frame):
+    own = ("--ids", "tail", "--max-rows", 20)
+    got = told("count", "t.parquet", "--column", "day", "--nan", "keep", *own, "--epsilon", 4000)
+    assert abs(got["value"] - ROWS) < 5 and (got["ids"], got["max_rows"]) == ("tail", 20)
+    got = told("median", "t.parquet", *DELAY, *own, "--epsilon", 900)
+    truth = frame["delay"].to_pandas().fillna(0).median()
+    assert abs(got["value"] - truth) < 2 and got["method"] == "exponential"
+
+
+def test_several_files_are_one(told, folder):
+    got = told("count", "a.parquet", "b.parquet", "--column", "tail", *SURE)
+    assert got["value"] == ROWS and got["file"] == ["a.parquet", "b.parquet"]
+    by = ("--by", "carrier", "--keys", "UA,AA,DL")
+    parts = told("count", "b.parquet", "a.parquet", *by, *SURE)["groups"]
+    assert parts == told("count", "t.parquet", *by, *SURE)["groups"]
+
+
+def test_histogram(told, shell, folder, frame):
+    delay = frame["delay"].to_pandas()
+    bins = ("--bins", 4, "--bounds=-60,300")
+    got = told("histogram", "t.parquet", "--column", "delay", *bins, *SURE)
+    counts, edges = np.histogram(delay.dropna(), 4, (-60, 300))
+    assert (got["counts"], got["edges"], got["bins"]) == (list(counts), list(edges), 4)
+    words = ("histogram", "t.parquet", "--column", "delay", "--bins=-60,0,300", *SURE)
+    assert told(*words)["edges"] == [-60, 0, 300]
+    code, out, err = shell(*words, "--csv")
+    assert (code, err) == (0, "")
+    lo, hi, count = np.loadtxt(io.StringIO(out), delimiter=",", skiprows=1, unpack=True)
+    assert list(lo) == [-60, 0] and list(hi) == [0, 300]
+    assert count[0] == (delay < 0).sum()
+    code, out, err = shell(*words)
+    assert (code, err) == (0, "") and out.split()[:3] == ["lo", "hi", "count"]
+    sizes = frame["carrier"].to_pandas().value_counts()
+    column = ("histogram", "t.parquet", "--column", "carrier", "--categories", "UA,DL,WN")
+    got = told(*column, *SURE)
+    assert got["categories"] == ["UA", "DL", "WN"]
+    assert got["counts"] == [sizes["UA"], sizes["DL"], 0]
+    got = told("histogram", "t.parquet", "--column", "tail", "--categories", "3,4", *SURE)
+    assert got["counts"] == [20, 20] and got["categories"] == [3, 4]
+    by = ("--by", "carrier", "--keys", "UA")
+    got = told("histogram", "t.parquet", "--column", "delay", *bins, *by, *SURE)["groups"]
+    some = np.histogram(delay[frame["carrier"].to_pandas() == "UA"].dropna(), 4, (-60, 300))[0]
+    assert [got[f"histogram {edge}"][0] for edge in ("-60", "30", "120", "210")] == list(some)
+
+
+def test_the_most_frequent(told, folder):
+    words = ("top-k", "t.parquet", "--by", "carrier", "--k", 2)
+    got = told(*words, "--keys", "DL,AA,UA,WN", "--epsilon", 20)
+    assert got["groups"] == {"carrier": ["UA", "AA"]} and got["k"] == 2
+    got = told(*words, "--epsilon", 20, "--delta", "1e-6")
+    assert got["groups"] == {"carrier": ["UA", "AA"]} and 0 < got["delta"] <= 1e-6
+
+
+def test_bounds_of_a_column(told, shell, folder):
+    words = ("bounds", "t.parquet", "--column", "tail", "--q", "0.01", *SURE)
+    lo, hi = told(*words)["value"]
+    assert -30 < lo < 5 and 140 < hi < 200
+    code, out, err = shell(*words, "--csv")
+    assert (code, err) == (0, "") and out.startswith('"lo","hi"\n')
+
+
+def test_granularity(told, folder):
+    for command, q in ("median", ()), ("quantile", ("--q", 0.9)), ("quantiles", ("--q", 0.9)):
+        got = told(command, "t.parquet", *DELAY, *q, "--granularity", "1/4", *SURE)
+        value = got.get("value", *got.get("values", ()))
+        assert 4 * value == int(4 * value) and got["granularity"] == 0.25
+
+
+def test_csv_is_a_table_of_the_answer(shell, folder):
+    words = ("quantiles", "t.parquet", *DELAY, "--q", 0.25, "--q", 0.5, *SURE, "--csv")
+    code, out, err = shell(*words)
+    rows = list(csv.DictReader(io.StringIO(out)))
+    assert (code, err) == (0, "") and [row["q"] for row in rows] == ["0.25", "0.5"]
+    assert float(rows[0]["value"]) < float(rows[1]["value"])
+    (folder / "keys.txt").write_text('A,"B\n')
+    code, out, err = shell("count", "t.parquet", "--by", "carrier", "--keys", "@keys.txt", *SURE,
+                           "--csv")  # fmt: skip
+    assert (code, err) == (0, "")
+    assert next(csv.DictReader(io.StringIO(out)))["carrier"] == 'A,"B'
+
+
+# --- ledgers ------------------------------------------------------------------------------------
+
+
+def test_a_ledger_pays(told, shell, folder):
+    told("budget", "create", "study.db", "--epsilon", 1, "--neighbors", "replace")
+    got = told("mean", "t.parquet", *DELAY, "--epsilon", "0.6", "--ledger", "study.db")
+    assert got["ledger"] == os.path.realpath("study.db") and got["neighbors"] == "replace"
+    assert got["remaining"] == {"epsilon": 0.4, "delta": 0}
+    budget = dp.Budget(path="study.db")
+    assert budget.spent["epsilon"] == Fraction(3, 5)
+    (entry,) = budget.history
+    assert (entry.what, entry.note, entry.answer) == ("mean", "delay", None)
+    by = ("--by", "carrier", "--keys", "UA", "--where", "delay > 0")
+    words = ("count", "t.parquet", *by, "--ledger", "study.db")
+    code, out, err = shell(*words, "--epsilon", "0.5")
+    assert (code, out, err.count("\n")) == (4, "", 1) and "0.4" in err
+    code, out, err = shell(*words, "--epsilon", "0.4")
+    assert (code, err) == (0, "") and "epsilon=0, delta=0" in out
+    assert budget.history[1].note == "t.parquet where delay > 0"
+    assert budget.spent["epsilon"] == 1
+    code, out, err = shell(*words, "--epsilon", "0.4")
+    assert (code, out) == (4, "")
+
+
+def test_what_is_wrong_is_found_before_the_ledger_pays(shell, folder):
+    dp.Budget(epsilon=1, path="study.db")
+    for words in (
+        ("mean", "t.parquet", "--column", "delay", "--bounds", 1, 0),
+        ("mean", "t.parquet", "--column", "dely", "--bounds", 0, 1),
+        ("mean", "t.parquet", *DELAY, "--where", "dely > 0"),
+        ("count", "t.parquet", "--by", "carrier", "--keys", "UA,UA"),
+        ("histogram", "t.parquet", "--column", "delay", "--bins", 0, "--bounds", 0, 1),
+    ):
+        code, out, err = shell(*words, "--epsilon", 1, "--ledger", "study.db")
+        assert code in (2, 3) and (out, err.count("\n")) == ("", 1)
+    assert dp.Budget(path="study.db").history == ()
+    # What the data do not allow comes after the spend, which stands.
+    words = ("mean", "t.parquet", "--column", "delay", "--bounds", 0, 1, "--epsilon", 1)
+    assert shell(*words, "--ledger", "study.db")[0] == 5
+    assert len(dp.Budget(path="study.db").history) == 1
+
+
+KILLED = """
+import os, signal, sys
+from dpfast.app.cli import main
+from dpfast.sources.files import Reader
+
+def reduce(self, *arguments):
+    os.kill(os.getpid(), signal.SIGKILL)
+
+Reader.reduce = reduce
+main.run(sys.argv[1:])
+"""
+
+
+@pytest.mark.full
+@pytest.mark.skipif(sys.platform == "win32", reason="has no such kill")
+def test_killed_while_it_reads_the_ledger_has_the_spend(folder):
+    budget = dp.Budget(epsilon=1, path="study.db")
+    words = ("mean", "t.parquet", *DELAY, "--epsilon", "0.25", "--ledger", "study.db")
+    done = subprocess.run(
+        [sys.executable, "-c", KILLED, *map(str, words)], capture_output=True, timeout=120
+    )
+    assert (done.returncode, done.stdout) == (-signal.SIGKILL, b"")
+    assert budget.spent["epsilon"] == Fraction(1, 4) and len(budget.history) == 1
+
+
+# --- errors -------------------------------------------------------------------------------------
+
+
+@quick_rows(4)
+@pytest.mark.parametrize(
+    "words, code, said",
+    [
+        (("sum", *DELAY, "--where", "delay"), 2, "where must be a column, one of =, ==, !=, in,"),
+        (("sum", *DELAY, "--where", "carrier > UA"), 2, "where.above must be a finite real"),
+        (("sum", *DELAY, "--where", "carrier = 3"), 3, "must hold integers, floats"),
+        (("sum", *DELAY, "--where", "tail = UA"), 2, "where must be numbers, as the column 'tail'"),
+        (("sum", *DELAY, "--where", "tail in 1,"), 2, "where must be a list such as"),
+        (("sum", *DELAY, "--where", "tail = 1", "--neighbors", "replace"), 2,
+         "where must be left out under neighbors = 'replace' without by"),
+        (("sum", *DELAY, "--json", "--csv"), 2, "csv must be left out with json"),
+        (("sum", *DELAY, "--ledger", "no.db"), 3, "no.db is not there"),
+        (("sum", *DELAY, "--ledger", "t.parquet"), 3, "is no ledger"),
+        (("sum", *DELAY[:2], "--nan", 0, "--bounds=1,2,3"), 2, "'--bounds' must be two numbers"),
+        (("sum", *DELAY[:2], "--nan", 0, "--bounds", "5"), 2, "'--bounds' must be two numbers"),
+        (("sum", *DELAY, "--max-groups", 3), 2, "max_groups must be left out without by"),
+        (("sum", *DELAY, "--max-rows", 3), 2, "max_rows must be"),
+        (("quantiles", *DELAY, "--q", "0.5", "--delta", "1e-6"), 2, "delta must be left out"),
+        (("top-k", "--k", 2), 2, "by must be given, for top_k is of groups"),
+        (("top-k", "--by", "carrier"), 2, "k must be given, for top_k needs it"),
+        (("top-k", "--by", "carrier", "--k", 2, "--keys", "UA"), 2, "k must be at most the number"),
+        (("bounds", "--column", "delay", "--q", "0.5"), 2, "q must be a number between 0 and 1/4"),
+        (("histogram", "--column", "delay"), 2, "bins must be"),
+        (("histogram", "--column", "delay", "--bins", "a"), 2, "'a' is not a number"),
+        (("histogram", "--column", "carrier", "--bins", 3, "--bounds", 0, 1), 3, "carrier"),
+        (("median", *DELAY, "--granularity", 0), 2, "granularity must be"),
+    ],
+    ids=str,
+)  # fmt: skip
+def test_every_error_is_one_line_and_a_code(shell, folder, words, code, said):
+    loss = ("--epsilon", 1)
+    got, out, err = shell(words[0], "t.parquet", *words[1:], *loss)
+    assert (got, out, err.count("\n")) == (code, "", 1) and said in err
+
+
+def test_files_that_are_no_table(shell, folder):
+    (folder / "t.csv").write_text("delay\n1\n")
+    code, out, err = shell("count", "t.parquet", "t.csv", *SURE)
+    assert (code, out, err.count("\n")) == (3, "", 1)
+    code, out, err = shell("count", "t.parquet", "none.parquet", *SURE)
+    assert (code, out, err.count("\n")) == (3, "", 1)
+    assert json.loads(shell("count", "t.csv", *SURE, "--json")[1])["value"] == 1
