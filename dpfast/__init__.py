@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from .aggregate.block_count import suggest_blocks
     from .app import job
     from .budget.budget import Budget
+    from .budget.expected import expected_error
     from .groups import stat
     from .groups.api import group_by, select_keys
     from .groups.distinct import count_distinct
@@ -56,6 +57,7 @@ _HOMES = {
         "aggregate.estimators": "estimators",
         "app.job": "job",
         "budget.budget": "Budget",
+        "budget.expected": "expected_error",
         "groups.api": "group_by select_keys",
         "groups.distinct": "count_distinct",
         "groups.stat": "stat",
@@ -90,6 +92,7 @@ __all__ = [
     "covariance",
     "errors",
     "estimators",
+    "expected_error",
     "group_by",
     "histogram",
     "iqr",

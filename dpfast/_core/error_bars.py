@@ -21,6 +21,7 @@ BOUND = "a bound, for the worst data with this number of rows"
 RANKS = "a bound in ranks, for the worst data"
 SECRET = "noise is scaled to the smooth sensitivity, which is secret"
 ROWS = "the number of rows is not known: give it as rows"
+UNKNOWN = "no bound of public numbers is known"
 #: The largest share of a probability.
 ALL = Fraction(1)
 #: The share of the failure probability that is kept for what is rarely large.
@@ -50,6 +51,17 @@ class Expected:
 def unknown(confidence: float, why: str) -> Expected:
     """Return no error bar, and the reason."""
     return Expected(confidence, note=why)
+
+
+def expected(mechanism: Any, rows: int | None, confidence: float) -> Expected:
+    """Return the error bar of a mechanism for a number of rows, if it has one.
+
+    Of no rows, no more is said than of one.
+    """
+    error: Callable[[int | None, float], Expected] | None = getattr(mechanism, "error", None)
+    if error is None:
+        return unknown(confidence, UNKNOWN)
+    return error(None if rows is None else max(1, rows), confidence)
 
 
 def grown_error(error: Fraction, off: Fraction, rows: int, least: Fraction, ddof: int) -> Fraction:

@@ -31,10 +31,10 @@ if TYPE_CHECKING:
 
 
 class _Quote(Exception):
-    """Carries the mechanism out of `release`; see `quoted`."""
+    """Carries the mechanism, and what it would read, out of `release`; see `quote`."""
 
-    def __init__(self, mechanism: Any) -> None:
-        self.mechanism = mechanism
+    def __init__(self, mechanism: Any, source: Any) -> None:
+        self.told = mechanism, source
 
 
 class _Probe:
@@ -43,8 +43,8 @@ class _Probe:
     def __init__(self, neighbors: Neighbors | None = None) -> None:
         self.neighbors = neighbors
 
-    def quote(self, mechanism: Any) -> NoReturn:
-        raise _Quote(mechanism)
+    def quote(self, mechanism: Any, source: Any) -> NoReturn:
+        raise _Quote(mechanism, source)
 
 
 def quoted(
@@ -54,11 +54,41 @@ def quoted(
 
     Arguments are checked, and no data are read. None for a function that does not call `release`.
     """
+    told = _told(function, args, kwargs, relation)
+    return None if told is None else told[0]
+
+
+def _told(
+    function: Callable[..., Any], args: Any, kwargs: Any, relation: Neighbors | None
+) -> tuple[Any, Any] | None:
+    """Return what a call shows a budget of a relation: its mechanism, and what it would read."""
     try:
         function(*args, **kwargs, budget=_Probe(relation))
     except _Quote as quote:
-        return quote.mechanism
+        return quote.told
     return None
+
+
+def quote(
+    function: Callable[..., Any], relation: Neighbors | None, args: Any, kwargs: Any
+) -> tuple[Any, Any]:
+    """Return the mechanism that a call of a release would run, as `quoted`, and what it would read.
+
+    Anything else than a release is refused.
+    """
+    rule = "a release of dpfast, such as dpfast.median"
+    try:
+        takes = "budget" in inspect.signature(function).parameters
+    except (TypeError, ValueError):
+        takes = False
+    if not takes:
+        checks.fail("function", rule, function)
+    if "budget" in kwargs:
+        checks.fail("budget", "left out: nothing is spent", kwargs["budget"])
+    told = _told(function, args, kwargs, relation)
+    if told is None:
+        checks.fail("function", rule, function)
+    return told
 
 
 def _decimal(amount: Fraction) -> str:
@@ -689,19 +719,8 @@ class Budget:
         BudgetError
             If the loss has no price in this budget.
         """
-        rule = "a release of dpfast, such as dpfast.median"
-        try:
-            takes = "budget" in inspect.signature(function).parameters
-        except (TypeError, ValueError):
-            takes = False
-        if not takes:
-            checks.fail("function", rule, function)
-        if "budget" in kwargs:
-            checks.fail("budget", "left out: nothing is spent", kwargs["budget"])
         wanted = checks.flag("parts", parts)
-        mechanism = quoted(function, *args, relation=self.neighbors, **kwargs)
-        if mechanism is None:
-            checks.fail("function", rule, function)
+        mechanism, _ = quote(function, self.neighbors, args, kwargs)
         if wanted:
             inner = getattr(mechanism, "inner", mechanism)
             divided: dict[str, Loss] = getattr(inner, "parts", {inner.name: inner.loss})

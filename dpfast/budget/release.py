@@ -57,7 +57,7 @@ def release(
         raise BudgetError(f"a budget pays for private noise only, got rng={generator!r}")
     source = data if prepare is None else prepare(data)
     if isinstance(budget, _Probe):
-        budget.quote(mechanism)
+        budget.quote(mechanism, source)
     here = witnesses()
     if budget is not None:
         stated = checks.neighbors(mechanism.neighbors)

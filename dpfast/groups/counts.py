@@ -131,9 +131,8 @@ class WeightedHistogram(Histogram):
     def reads(self) -> tuple[str, ...]:
         return (self.column or "", self.weights)
 
-    @property
-    def error(self) -> float | None:
-        return self.within() * self.cells.grid
+    def error(self, failure: float) -> float | None:
+        return self.within(failure) * self.cells.grid
 
     def room(self, groups: int) -> NDArray[np.uint64]:
         return np.zeros((groups + 1, self.axis.native.bins, 2), np.uint64)

@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._core import checks, nan_policy
+from .._core.error_bars import RANKS, Expected
 from .._core.threads import each, threads
 from .._kernels import groups as _native
 from ..noise.grid import Base, Lattice, base
@@ -138,6 +139,18 @@ class Quantiles:
     def base(self) -> Base:
         """Return what the candidates weigh."""
         return base(self.cells.first, self.cells.last, self.cells.grid)
+
+    def expected(self, rows: int | None, confidence: float) -> Expected:
+        """Return the error bar of a group in ranks, whatever its rows: that of each draw.
+
+        It is that of `statistics.quantiles.exponential.ExponentialQuantile.error`. Sorted draws are
+        off by no more than the one that is farthest off, so all of several have the bar of that.
+        """
+        if self.cells.span == 0:
+            return Expected(confidence, 0.0, 0.0)
+        failure = (1 - confidence) / len(self.qs)
+        rate = min(self.aim(q).rate for q in self.qs)
+        return Expected(confidence, None, math.log(self.base.total / failure) / rate + 0.5, RANKS)
 
     def names(self, name: str) -> list[str]:
         """Return what the columns of the answer are called."""

@@ -6,6 +6,23 @@ integer noise for the sensitivity of all groups together (`step`), in one draw. 
 of the plain statistics where n is private (`statistics.totals.one_column` derives them): the rows;
 the sum of cells; sum(u) and sum(s - u); sum(u^2), sum(2 u (s - u)) and sum((s - u)^2).
 
+*Error bars.* Those of sums and counts are of the noise. A mean or a variance has one that depends
+on the group, and is made of the noisy forms alone, which is post-processing. Let R be the noisy
+number of rows of a group of n, and let each noise be at most h in size, in units of what a row adds
+at most; with k noises each exceeds h with a k-th of the failure probability.
+
+* Mean, of forms with the noises e and f: (m n + e) / R - m is ((1 - m) e - m f) / R, and so at most
+  h / R. Of joint noise e for the number of rows and f for the centered sum q n s, it is
+  (f - q e) / (2 R) with |q| <= 1, the same.
+* Variance: the linear part of its error over R has weights whose sizes add up to at most 1, and the
+  rest is a square, of at most (3 h / (2 R))^2: see `statistics.totals.one_column.Variance.error`.
+  Of joint noise the linear part is -q (f - q e) / 2 + (g - y e) / 8 with 2 q^2 - 1 <= y <= 1, so
+  these sizes are at most |q| / 2, 1/8 and 3/8; and the square is (f - q e)^2 / 4 <= h^2. With
+  `ddof` there is the error of R / (R - ddof), where R is off by at most k h, times at most 1/4.
+* Deviation: both ends of the interval of the variance have a root.
+
+Rounding to cells is in no more than one cell of these. The mean of no rows is no number.
+
 *Joint noise.* For a large epsilon staircase noise for the number of rows and for centered sums
 together is less than that for these forms (`noise.stairs`): with w = 2 u - s, a row adds 1, w of
 -s .. s, and 2 w^2 - s^2 of -s^2 .. s^2, so k rows of a person move the vector of a group within the
@@ -31,6 +48,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._core import nan_policy
+from .._core.error_bars import BOUND, NOISE, Expected, unknown
 from .._kernels import groups as _native
 from ..noise.calibrated_integer import WORTH, IntegerNoise, integer_noise
 from ..noise.sensitivity import Sensitivity
@@ -54,8 +72,10 @@ ROWS, LARGEST = 32, 61
 FAR = 1 << 40
 #: The place of the carries in a number of rows.
 CARRY = 40
-#: The probability that an error bar holds.
+#: The probability that an error bar of an answer holds.
 CONFIDENCE = 0.95
+#: Why the error bar of a group may be unknown before there is an answer.
+OF_EACH = "it depends on the rows of each group"
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,14 +152,23 @@ class Sums(ABC):
         """Return what the columns of the answer may be called."""
         return [name, f"{name} error"]
 
-    @property
-    def error(self) -> float | None:
-        """Return the half-width of the error bar, where public numbers tell it."""
+    def error(self, failure: float) -> float | None:
+        """Return what is exceeded with a failure probability, where it is the same in all groups.
+
+        In the units of the answer; for times, of their column.
+        """
         return None
 
-    def within(self) -> float:
-        """Return what the noise of a form does not exceed, with the probability `CONFIDENCE`."""
-        size = self.noise.within(1 - CONFIDENCE) << self.shift
+    def expected(self, rows: int | None, confidence: float) -> Expected:
+        """Return the error bar of a group of so many rows."""
+        size = self.error(1 - confidence)
+        if size is None or math.isinf(size):
+            return unknown(confidence, OF_EACH if size is None else "it overflows float64")
+        return Expected(confidence, size, note=NOISE)
+
+    def within(self, failure: float) -> float:
+        """Return what the noise of a form exceeds with a failure probability."""
+        size = self.noise.within(failure) << self.shift
         return float(size + ((1 << self.shift) if self.shift else 0))
 
     @property
@@ -198,24 +227,38 @@ class Sums(ABC):
         self, name: str, totals: NDArray[np.uint64], generator: Generator
     ) -> dict[str, NDArray[Any]]:
         """Return the columns of the answer for groups whose sums are given."""
-        found, bar = self.finish(totals, generator), self.error_bar(name, len(totals))
+        found, width = self.finish(totals, generator)
+        bar = self.error_bar(name, len(totals), width)
         if self.times is not None:
             found = self.times.told(found)
-            bar = {key: self.times.times.span(np.ceil(width)) for key, width in bar.items()}
+            half = 0.0 if self.kind == "total" else 0.5  # of a unit, for an answer in whole units
+            bar = {key: self.times.times.span(np.ceil(own + half)) for key, own in bar.items()}
         return {name: found, **bar}
 
-    def error_bar(self, name: str, groups: int) -> dict[str, NDArray[Any]]:
+    def error_bar(
+        self, name: str, groups: int, width: Floats | None = None
+    ) -> dict[str, NDArray[Any]]:
         """Return the column of error bars, where there is one."""
-        error = self.error
-        return {} if error is None else {f"{name} error": np.full(groups, error)}
+        if width is None:
+            error = self.error(1 - CONFIDENCE)
+            if error is None:
+                return {}
+            width = np.full(groups, error)
+        return {f"{name} error": width}
 
-    def finish(self, totals: NDArray[np.uint64], generator: Generator) -> NDArray[Any]:
-        """Return the answers of groups whose sums are given."""
+    def finish(
+        self, totals: NDArray[np.uint64], generator: Generator
+    ) -> tuple[NDArray[Any], Floats | None]:
+        """Return the answers of groups whose sums are given, and their own error bars."""
         forms, noise = self.forms, self.noise
         drawn = noise.draw(len(totals) * len(forms), generator).reshape(len(forms), len(totals))
-        return self.of_noisy(
-            self.noisy(totals, forms, drawn, [self.shift + noise.shift] * len(forms))
-        )
+        noisy = self.noisy(totals, forms, drawn, [self.shift + noise.shift] * len(forms))
+        found = self.of_noisy(noisy)
+        return found, self.bars(found, noisy)
+
+    def bars(self, found: NDArray[Any], noisy: list[NDArray[Any]]) -> Floats | None:
+        """Return the error bars of answers that depend on their groups, from the noisy forms."""
+        return None
 
     def noisy(
         self,
@@ -264,9 +307,8 @@ class Count(Sums):
     def sensitivity(self) -> Sensitivity:
         return self.step.vectors(1, 1)
 
-    @property
-    def error(self) -> float | None:
-        return self.within()
+    def error(self, failure: float) -> float | None:
+        return self.within(failure)
 
     def add(self, totals: NDArray[np.uint64], codes: NDArray[np.int32], values: Any) -> int:
         _native.count(codes, totals.reshape(-1))
@@ -275,12 +317,14 @@ class Count(Sums):
     def merge(self, room: NDArray[np.uint64], more: NDArray[np.uint64]) -> None:
         room[: len(more) - 1] += more[:-1]
 
-    def finish(self, totals: NDArray[np.uint64], generator: Generator) -> NDArray[Any]:
+    def finish(
+        self, totals: NDArray[np.uint64], generator: Generator
+    ) -> tuple[NDArray[Any], Floats | None]:
         noise = self.noise
         drawn = noise.draw(len(totals), generator)
         rows = totals.reshape(-1).view(np.int64)
         found: NDArray[np.int64] = ((rows >> noise.shift) + drawn) << noise.shift
-        return found
+        return found, None
 
 
 @dataclass(frozen=True, slots=True)
@@ -322,9 +366,8 @@ class Sum(Sums):
     def sensitivity(self) -> Sensitivity:
         return self.step.numbers(self.cells.first, self.cells.last)
 
-    @property
-    def error(self) -> float | None:
-        return self.within() * self.cells.grid
+    def error(self, failure: float) -> float | None:
+        return self.within(failure) * self.cells.grid
 
 
 class Centered(Sums):
@@ -359,6 +402,43 @@ class Centered(Sums):
         box = [-(-rows * size >> shift) for size, shift in zip(sizes, shifts, strict=True)]
         return Stairs.of(each, box), shifts
 
+    def size(self, failure: float) -> float:
+        """Return what none of the noises exceeds, but with a failure probability, in rows."""
+        if not self.cells.span:
+            return 0.0
+        if self.joint is None:
+            return self.within(failure / len(self.forms)) / self.largest
+        stairs, shifts = self.joint
+        sizes = [size for _, size in self.centered]
+        every = enumerate(zip(stairs.steps, shifts, sizes, strict=True))
+        return max(
+            math.ldexp(float(stairs.within(failure / len(sizes), [i]) * step + bool(shift)), shift)
+            / size
+            for i, (step, shift, size) in every
+        )
+
+    @abstractmethod
+    def half_widths(self, found: Floats | None, off: Any, rows: Any) -> Floats:
+        """Return error bars, of answers if these are there, for noisy numbers of rows.
+
+        The noises are at most `off`, in rows.
+        """
+
+    def bars(self, found: NDArray[Any], noisy: list[NDArray[Any]]) -> Floats | None:
+        rows = sum(form.astype(float) for form in noisy) / max(self.largest, 1)
+        return self.half_widths(found, self.size(1 - CONFIDENCE), rows)
+
+    def expected(self, rows: int | None, confidence: float) -> Expected:
+        """Return the error bar of a group of so many rows: a bound, if noise is within its size.
+
+        The noisy number of rows is then as small as it can be.
+        """
+        if rows is None:
+            return unknown(confidence, OF_EACH)
+        off = self.size(1 - confidence)
+        least = np.array([rows - len(self.forms) * off])
+        return Expected(confidence, float(self.half_widths(None, off, least)[0]), note=BOUND)
+
     def charged(self) -> Self:
         if self.joint is None:
             return super().charged()
@@ -366,14 +446,18 @@ class Centered(Sums):
         epsilon, draws = self.loss.epsilon, self.step.groups
         return replace(self, loss=Pure(epsilon) if draws == 1 else Draws(epsilon, draws=draws))
 
-    def finish(self, totals: NDArray[np.uint64], generator: Generator) -> NDArray[Any]:
+    def finish(
+        self, totals: NDArray[np.uint64], generator: Generator
+    ) -> tuple[NDArray[Any], Floats | None]:
         joint = self.joint
         if joint is None:
             return super().finish(totals, generator)
         stairs, shifts = joint
         drawn = stairs.draws(len(totals), generator)
         forms = [form for form, _ in self.centered]
-        return self.of_centered(self.noisy(totals, forms, drawn, shifts))
+        noisy = self.noisy(totals, forms, drawn, shifts)
+        found, rows = self.of_centered(noisy), noisy[0].astype(float)
+        return found, self.half_widths(found, self.size(1 - CONFIDENCE), rows)
 
 
 @dataclass(frozen=True, slots=True)
@@ -406,6 +490,13 @@ class Mean(Centered):
         m = np.full(len(both), 0.5)
         np.divide(upper, both, out=m, where=both > 0)
         return self.placed(m)
+
+    def half_widths(self, found: Floats | None, off: Any, rows: Any) -> Floats:
+        lo, hi = self.bounds
+        most = hi - lo if found is None else np.maximum(found - lo, hi - found)
+        part = np.where(rows > off, off / np.where(rows > off, rows, 1.0), 1.0)
+        wide: Floats = np.minimum(part * (hi - lo) + self.cells.grid, most)
+        return wide
 
 
 @dataclass(frozen=True, slots=True)
@@ -463,12 +554,32 @@ class Variance(Centered):
         found = np.clip(found, 0.0, span**2 / 4 * np.where(enough, grown, 1.0))
         return found * self.cells.grid**2
 
+    def half_widths(self, found: Floats | None, off: Any, rows: Any) -> Floats:
+        ddof, grid, span = min(self.ddof, 1 << ROWS), self.cells.grid, self.cells.span
+        moved = len(self.forms) * off if ddof else 0.0
+        least = rows - moved - ddof
+        enough = (least > 0) & (rows > max(1, ddof))
+        least, many = np.where(enough, least, 1.0), np.where(enough, rows, 1.0 + ddof)
+        part = off / many
+        wide = ((part + 2.25 * part**2) * many + ddof / 4 * moved / least) / (many - ddof)
+        wide = np.where(enough, wide, np.inf)
+        whole = (grid * span) ** 2
+        # A variance is at most a quarter of that, times n / (n - ddof) for n > ddof.
+        return np.minimum(wide * whole + 2 * grid**2 * span, whole * (ddof + 1) / 4)
+
 
 @dataclass(frozen=True, slots=True)
 class Std(Variance):
     """Standard deviations: the roots of variances, which is post-processing."""
 
     kind: ClassVar[Answer | None] = "span"
+
+    def half_widths(self, found: Floats | None, off: Any, rows: Any) -> Floats:
+        wide = Variance.half_widths(self, None, off, rows)
+        if found is None:  # two roots differ by no more than the root of the difference
+            return np.sqrt(wide)
+        high, low = np.sqrt(found**2 + wide), np.sqrt(np.maximum(found**2 - wide, 0.0))
+        return np.maximum(high - found, found - low)
 
     def of_noisy(self, noisy: list[NDArray[Any]]) -> NDArray[Any]:
         return np.sqrt(Variance.of_noisy(self, noisy))  # type: ignore[no-any-return]

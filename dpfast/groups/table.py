@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 
 from .. import privacy
 from .._core import nan_policy
+from .._core.error_bars import UNKNOWN, Expected, unknown
 from .._kernels.rng import BitStream
 from .._kernels.sources import Key
 from ..errors import DataError
@@ -111,6 +112,17 @@ class Table:
         elif isinstance(self.keys, PublicKeys):
             columns = self.keys.columns()
         return self._answer(found, coder.groups, kept, columns, generator)
+
+    def error(self, rows: int | None, confidence: float) -> Expected:
+        """Return the error bar of a group of so many rows; those of several statistics by name."""
+        bars = {name: one.expected(rows, confidence) for name, one in self.statistics.items()}
+        if len(bars) == 1:
+            return next(iter(bars.values()))
+        if not bars:  # private keys alone
+            return unknown(confidence, UNKNOWN)
+        notes = "; ".join(f"{name}: {bar.note}" for name, bar in bars.items())
+        widths = {name: bar.half_width for name, bar in bars.items()}
+        return Expected(confidence, widths, {name: bar.ranks for name, bar in bars.items()}, notes)
 
     # --- passes -----------------------------------------------------------------------------------
 

@@ -9,6 +9,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from .._core.error_bars import UNKNOWN, Expected, unknown
 from ..privacy import ZCDP, Draws, Loss, float_down, range_within
 from ..rng import Generator
 from ..selection.exponential_race import Top as Race
@@ -44,6 +45,9 @@ class Top(Count):
         else:
             each = Fraction(loss.epsilon) / self.k
         return float_down(each / (self.step.rows * self.step.sides))
+
+    def expected(self, rows: int | None, confidence: float) -> Expected:
+        return unknown(confidence, UNKNOWN)
 
     def answers(
         self, name: str, totals: NDArray[np.uint64], generator: Generator

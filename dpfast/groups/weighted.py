@@ -19,12 +19,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._core import checks, nan_policy
+from .._core.error_bars import Expected, unknown
 from .._kernels import groups as _native
 from ..noise.sensitivity import Sensitivity
 from ..sources.batches import Piece, numbers
 from ..summaries.cells import Cells, cells
 from .of_times import read
-from .sums import Form, Mean, Sum
+from .sums import OF_EACH, Form, Mean, Sum
 
 Weighted = TypeVar("Weighted", bound="WeightedSum | WeightedMean")
 
@@ -140,3 +141,9 @@ class WeightedMean(Mean):
 
     def of_group(self, totals: NDArray[np.uint64], form: int) -> NDArray[np.uint64]:
         return np.ascontiguousarray(totals[:, form])
+
+    def bars(self, found: NDArray[Any], noisy: list[NDArray[Any]]) -> None:
+        """Return no error bars: the noise is in proportion to a sum of weights, not of rows."""
+
+    def expected(self, rows: int | None, confidence: float) -> Expected:
+        return unknown(confidence, OF_EACH)

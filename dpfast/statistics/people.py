@@ -42,7 +42,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .. import privacy
-from .._core.error_bars import Expected, unknown
+from .._core.error_bars import Expected, expected
 from .._core.types import Neighbors
 from ..budget.release import Mechanism
 from ..errors import ArgumentError
@@ -135,11 +135,7 @@ class People(Generic[Value]):
 
         It is that of the mechanism, about the rows that are kept: what is not kept is in no bar.
         """
-        error: Any = getattr(self.inner, "error", None)
-        if error is None:
-            return unknown(confidence, "no bound of public numbers is known")
-        expected: Expected = error(rows, confidence)
-        return expected
+        return expected(self.inner, rows, confidence)
 
 
 def on_rows(mechanism: Any, where: NDArray[np.bool_] | None) -> Any:

@@ -92,7 +92,7 @@ def test_the_answers_of_group_by(write, frame, data):
     results = job.run(path)
     results.check()
     found = results["mean of delay by carrier"]
-    assert found["carrier"] == ["UA", "WN"] and list(found) == ["carrier", "mean"]
+    assert found["carrier"] == ["UA", "WN"] and list(found) == ["carrier", "mean", "mean error"]
     truth = rows["delay"].fillna(0)[rows["carrier"] == "UA"].mean()
     assert abs(found["mean"][0] - truth) < 0.1
     found = results["count by month, carrier"]
@@ -132,7 +132,7 @@ nan = 9
 def test_several_statistics_of_private_keys_for_one_loss(write, frame):
     path = write(AGG, "epsilon = 80\ndelta = 1e-6", output="out.json")
     found = job.run(path)["late"]
-    assert list(found) == ["day", "n", "n error", "mean", "q 0.25", "q 0.75"]
+    assert list(found) == ["day", "n", "n error", "mean", "mean error", "q 0.25", "q 0.75"]
     days = ["2024-01-30", "2024-01-31", "2024-02-01", "2024-02-02"]
     assert found["day"] == days
     assert found["n"] == frame.to_pandas()["day"].value_counts().sort_index().tolist()
@@ -188,7 +188,9 @@ def test_a_row_of_the_output_for_each_number(write, folder, ending):
         ("WN", "mean", "1"),
     ]
     assert [float(row["value"]) for row in means] == results[means[0]["name"]]["mean"]
-    assert not means[0]["half_width"] and "rows of each group" in means[0]["note"]
+    bars = results[means[0]["name"]]["mean error"]
+    assert [float(row["half_width"]) for row in means] == bars and bars[0] > 0
+    assert "noise" in means[0]["note"]
     pairs = [row for row in rows if row["name"] == "count by month, carrier"]
     assert [json.loads(row["group"]) for row in pairs][1:3] == [[1, "AA"], [2, "UA"]]
     assert {float(row["half_width"]) for row in pairs} == {0.0}

@@ -75,7 +75,7 @@ def test_the_example_of_selection_in_the_readme_runs():
 def test_the_example_of_groups_in_the_readme_runs():
     names = example("Groups and people")
     report = names["report"]
-    assert list(report) == ["carrier", "n", "n error", "late"]
+    assert list(report) == ["carrier", "n", "n error", "late", "late error"]
     assert np.abs(report["late"][:3] - 9).max() < 20 and names["budget"].remaining["epsilon"] == 0
 
 

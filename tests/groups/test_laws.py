@@ -101,7 +101,7 @@ def record(monkeypatch):
         else:
             vector = integers(_Given(self, rows), groups, [], shift)
         tape.noise.append((noise, vector.tolist()))
-        return np.zeros(groups)
+        return np.zeros(groups), None
 
     def of_joint(self, rows):
         """The integers of each group that get noise together."""

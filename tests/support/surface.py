@@ -264,7 +264,8 @@ class Call(NamedTuple):
     @property
     def parameters(self) -> list[str]:
         found = inspect.signature(self.of).parameters.values()
-        return [one.name for one in found if one.kind is not inspect.Parameter.VAR_POSITIONAL]
+        several = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
+        return [one.name for one in found if one.kind not in several]
 
 
 CALLS: dict[str, Call] = {}
@@ -486,6 +487,13 @@ add("dp.rng.InsecureGenerator", seed=1)
 add("dp.rng.check", rng=None)
 add("dp.smooth_beta", epsilon=1.0)
 add("dp.suggest_blocks", n=1000, bounds=(0, 1), epsilon=1.0)
+add(
+    "dp.expected_error",
+    lambda function=dp.count, **kw: dp.expected_error(function, X, epsilon=1, **kw),
+    of=dp.expected_error,
+    confidence=0.9,
+    rows=5,
+)
 add("dp.Budget", epsilon=1.0)
 _KNOWN: dict[str, Any] = {
     "data": X, "bounds": (0, 100), "n": 9, "q": 0.5, "beta": 0.5, "edges": EDGES,

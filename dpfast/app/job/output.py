@@ -24,12 +24,13 @@ from ..._core.error_bars import NOISE
 from ..._core.extras import extra
 from ...budget.ledger import Amounts
 from ...errors import BudgetError, SourceError
+from ...groups.sums import OF_EACH
 from ...privacy import ZCDP, Loss
 from ...statistics.trimmed import SmoothMean
 from ...summaries.order import SMALL
 from .job_file import Job
 from .page import page
-from .plan import OF_EACH, Plan, Release
+from .plan import Plan, Release
 from .runner import Answer, Outcome, Results
 
 FIELDS = (

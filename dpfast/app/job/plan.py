@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields, replace
 from fractions import Fraction
@@ -19,12 +18,12 @@ from pathlib import Path
 from typing import Any
 
 from ..._core import checks
-from ..._core.error_bars import NOISE, Expected, unknown
+from ..._core.error_bars import Expected, expected, unknown
 from ...budget.budget import Budget, quoted
 from ...budget.ledger import Amounts, Spend
 from ...budget.ledger.text import loss as loss_text
 from ...errors import ArgumentError, BudgetError, DpfastError, LedgerError
-from ...groups.top import Top
+from ...groups.sums import OF_EACH
 from ...privacy import ZCDP, Approx, Loss, Pure
 from ...sources.base import Table
 from ...sources.files import Columns, FileSource, Reader, Text
@@ -36,9 +35,6 @@ from . import job_file
 CONFIDENCE = 0.95
 #: The version of keys. Keys made of other words need another one.
 FORM = "dpfast job 1"
-
-#: Why the error of a mean or a quantile of groups is not known.
-OF_EACH = "it depends on the rows of each group"
 
 #: The loss of one release, as arguments of its function.
 Share = dict[str, Fraction]
@@ -61,13 +57,13 @@ class Release:
 
     def expected(self, rows: int | None) -> Expected:
         """Return the error of its answer, as far as public numbers tell."""
-        if self.entry.by:
-            return _of_groups(self.mechanism)
-        if not hasattr(self.mechanism, "error"):
-            return unknown(CONFIDENCE, "no bound of public numbers is known")
-        some = None if rows is None else max(1, rows)  # of no rows, no more is said than of one
-        expected: Expected = self.mechanism.error(some, CONFIDENCE)
-        return expected
+        if not self.entry.by:
+            return expected(self.mechanism, rows, CONFIDENCE)
+        found = expected(self.mechanism, None, CONFIDENCE)  # nobody knows how many a group has
+        if not isinstance(found.half_width, dict):
+            return found
+        told = [f"{name} ± {bar:.6g}" for name, bar in found.half_width.items() if bar is not None]
+        return unknown(CONFIDENCE, ", ".join(told) or OF_EACH)
 
     @property
     def loss(self) -> Loss:
@@ -232,20 +228,6 @@ def _release(entry: job_file.Entry, share: Share, job: job_file.Job, reader: Rea
     except DpfastError as error:
         raise type(error)(f"release {entry.name!r}: {error}") from None
     return replace(release, mechanism=mechanism, key=_key(entry, mechanism, reader))
-
-
-def _of_groups(mechanism: Any) -> Expected:
-    """Return the error of one number of each group, or a note about those of several."""
-    bars = {
-        name: None if isinstance(one, Top) else getattr(one, "error", None)
-        for name, one in mechanism.statistics.items()
-    }
-    if len(bars) == 1:
-        (half_width,) = bars.values()
-        if half_width is not None and math.isfinite(half_width):
-            return Expected(CONFIDENCE, float(half_width), note=NOISE)
-    told = [f"{name} ± {bar:.6g}" for name, bar in bars.items() if bar is not None]
-    return unknown(CONFIDENCE, ", ".join(told) or OF_EACH)
 
 
 def _key(entry: job_file.Entry, mechanism: Any, reader: Reader) -> str:
