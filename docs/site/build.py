@@ -58,6 +58,15 @@ CONTENTS = {
         "CHANGELOG.md",
     ],
 }
+#: What users call methods of and never name, on the page of the function that hands it over.
+RETURNED = {
+    "dpfast.group_by": "dpfast.groups.api.GroupBy",
+    "dpfast.job.explain": "dpfast.app.job.output.Explanation",
+    "dpfast.job.report": "dpfast.app.job.output.Report",
+    "dpfast.online.published": "dpfast.online.published_constants.Published",
+    "dpfast.selection.best_of": "dpfast.selection.best_of.Best",
+    "dpfast.tree_histogram": "dpfast.statistics.tree.counts.TreeCounts",
+}
 LINK = re.compile(r"\]\(([^)\s#]+)[^)]*\)")
 
 
@@ -114,6 +123,9 @@ def reference(into):
         else:
             kind = "function" if callable(found) else "data"
             page += [f".. auto{kind}:: {name}"]
+            if name in RETURNED:
+                page += ["", "What it returns:", "", f".. autoclass:: {RETURNED[name]}"]
+                page += ["   :no-index-entry:", "   :members:", "   :inherited-members: dict"]
         (into / f"{name}.rst").write_text("\n".join(page) + "\n", encoding="utf-8")
 
 

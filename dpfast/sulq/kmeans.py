@@ -257,7 +257,18 @@ class KMeans(Transformer):
     def fit_predict(
         self, X: Any, y: Any = None, *, budget: Budget | None = None, rng: Generator | None = None
     ) -> NDArray[np.int64]:
-        """Call `fit`, then `predict`, which is not private."""
+        """Call `fit`, then `predict`, which is not private.
+
+        Parameters
+        ----------
+        X, y, budget, rng
+            As for `fit`, which raises what it raises.
+
+        Returns
+        -------
+        int64 array of shape (n,)
+            NOT PRIVATE, as those of `predict`.
+        """
         return self.fit(X, budget=budget, rng=rng).predict(X)
 
     @as_fitted
