@@ -1,6 +1,8 @@
 """Settings of the site; `docs/site/build.py` builds it."""
 
+import inspect
 import runpy
+from functools import cache
 from pathlib import Path
 
 from docutils import nodes
@@ -33,15 +35,22 @@ html_last_updated_fmt = None
 
 site = runpy.run_path(str(Path(__file__).with_name("build.py")))
 PUBLIC = dict(site["public"]())
-ARGUMENTS = {name for found in PUBLIC.values() for name in site["arguments"](found)}
-NAMES = {name.rpartition(".")[2] for name in PUBLIC} - ARGUMENTS
+NAMES = {name.rpartition(".")[2] for name in PUBLIC}
 LINKS = PyXRefRole()
 
 
+@cache
+def own(name):
+    """The arguments of what a page is about, and of its methods."""
+    found = PUBLIC.get(name)
+    methods = inspect.getmembers(found, inspect.isfunction) if inspect.isclass(found) else ()
+    return {a for one in (found, *(m for _, m in methods)) for a in site["arguments"](one)}
+
+
 def code(role, raw, text, line, inliner, options=None, content=()):
-    """Single backticks: code, and a link if it names what is public and no argument."""
-    if text.rpartition(".")[2] in NAMES:
-        text = text.removesuffix("()")
+    """Single backticks: code, and a link if it names what is public and no argument here."""
+    page = inliner.document.settings.env.docname.rpartition("/")[2]
+    if text.rpartition(".")[2] in NAMES and text not in own(page):
         return LINKS("py:obj", raw, text, line, inliner, options or {}, content)
     return [nodes.literal(raw, text)], []
 

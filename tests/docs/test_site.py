@@ -221,9 +221,10 @@ site["build"](Path({str(tmp_path / "out")!r}))
 def browser(built, tmp_path_factory):
     """Chromium without a network, a profile of its own."""
     webdriver = pytest.importorskip("selenium.webdriver", reason="needs selenium")
-    chromium, driver = (shutil.which(name) for name in ("chromium", "chromedriver"))
+    chromium = shutil.which("chromium") or shutil.which("google-chrome")
+    driver = shutil.which("chromedriver")
     if not chromium or not driver:
-        pytest.skip("needs chromium and chromedriver")
+        pytest.skip("needs chromium (or google-chrome) and chromedriver")
     options = webdriver.ChromeOptions()
     options.binary_location = chromium
     for flag in (
