@@ -33,6 +33,11 @@ class Generator(ABC):
     ----------
     private : bool
         Whether its noise may be released. A budget refuses a generator where this is False.
+
+    Examples
+    --------
+    >>> isinstance(SecureGenerator(), Generator), isinstance(InsecureGenerator(1), Generator)
+    (True, True)
     """
 
     __slots__ = ()
@@ -279,6 +284,11 @@ _default = SecureGenerator()
 def default_generator() -> SecureGenerator:
     """Return the secure generator that is used where `rng` is None.
 
+    Returns
+    -------
+    SecureGenerator
+        The same one at each call.
+
     Examples
     --------
     >>> default_generator().private
@@ -290,10 +300,24 @@ def default_generator() -> SecureGenerator:
 def check(rng: object) -> Generator:
     """Return the generator for an ``rng`` argument. None means the default.
 
+    Parameters
+    ----------
+    rng : Generator, optional
+
+    Returns
+    -------
+    Generator
+        The one that was given, or that of `default_generator`.
+
     Raises
     ------
     ArgumentTypeError
         If it is neither None nor a `Generator`. Seeds and NumPy generators are refused.
+
+    Examples
+    --------
+    >>> check(None) is default_generator()
+    True
     """
     if rng is None:
         return _default

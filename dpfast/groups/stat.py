@@ -68,6 +68,15 @@ def count_distinct() -> People:
     -------
     People
         For `GroupBy.agg` of groups with `ids`.
+
+    Examples
+    --------
+    >>> import dpfast as dp
+    >>> table = {"carrier": ["UA", "AA"] * 500, "tail": [i // 5 for i in range(1000)]}
+    >>> groups = dp.group_by(table, "carrier", keys=["AA", "UA"], ids="tail", max_groups=2)
+    >>> answer = groups.agg({"x": dp.stat.count_distinct()}, epsilon=1)
+    >>> len(answer["x"])
+    2
     """
     return People(None)
 
@@ -84,6 +93,20 @@ def count_nonzero(column: str, *, nan: Literal["keep", "drop"] = "keep") -> Nonz
     -------
     Nonzero
         For `GroupBy.agg`.
+
+    Raises
+    ------
+    ArgumentError, ArgumentTypeError
+        If an argument breaks a rule of the plain function; nothing has been spent.
+
+    Examples
+    --------
+    >>> import dpfast as dp
+    >>> table = {"carrier": ["UA", "AA"] * 500, "late": [5.0, 25.0] * 500}
+    >>> groups = dp.group_by(table, "carrier", keys=["AA", "UA"])
+    >>> answer = groups.agg({"x": dp.stat.count_nonzero("late")}, epsilon=1)
+    >>> len(answer["x"])
+    2
     """
     present = checks.choice("nan", nan, ("keep", "drop")) == "drop"
     return Nonzero(checks.text("column", column), present=present)
@@ -113,6 +136,20 @@ def sum(
     -------
     Sum
         For `GroupBy.agg`.
+
+    Raises
+    ------
+    ArgumentError, ArgumentTypeError
+        If an argument breaks a rule of the plain function; nothing has been spent.
+
+    Examples
+    --------
+    >>> import dpfast as dp
+    >>> table = {"carrier": ["UA", "AA"] * 500, "late": [5.0, 25.0] * 500}
+    >>> groups = dp.group_by(table, "carrier", keys=["AA", "UA"])
+    >>> answer = groups.agg({"x": dp.stat.sum("late", bounds=(0, 60))}, epsilon=1)
+    >>> len(answer["x"])
+    2
     """
     own = _column(column, bounds, nan)
     limits = weight_limits(weights, weight_bounds, False)
@@ -145,6 +182,20 @@ def mean(
     -------
     Mean
         For `GroupBy.agg`.
+
+    Raises
+    ------
+    ArgumentError, ArgumentTypeError
+        If an argument breaks a rule of the plain function; nothing has been spent.
+
+    Examples
+    --------
+    >>> import dpfast as dp
+    >>> table = {"carrier": ["UA", "AA"] * 500, "late": [5.0, 25.0] * 500}
+    >>> groups = dp.group_by(table, "carrier", keys=["AA", "UA"])
+    >>> answer = groups.agg({"x": dp.stat.mean("late", bounds=(0, 60))}, epsilon=1)
+    >>> len(answer["x"])
+    2
     """
     own = _column(column, bounds, nan)
     limits = weight_limits(weights, weight_bounds, True)
@@ -167,6 +218,20 @@ def variance(column: str, *, bounds: Bounds, ddof: int = 0, nan: NanPolicy = "ra
     -------
     Variance
         For `GroupBy.agg`.
+
+    Raises
+    ------
+    ArgumentError, ArgumentTypeError
+        If an argument breaks a rule of the plain function; nothing has been spent.
+
+    Examples
+    --------
+    >>> import dpfast as dp
+    >>> table = {"carrier": ["UA", "AA"] * 500, "late": [5.0, 25.0] * 500}
+    >>> groups = dp.group_by(table, "carrier", keys=["AA", "UA"])
+    >>> answer = groups.agg({"x": dp.stat.variance("late", bounds=(0, 60))}, epsilon=1)
+    >>> len(answer["x"])
+    2
     """
     return Variance(**_column(column, bounds, nan, False), ddof=checks.whole("ddof", ddof))
 
@@ -185,6 +250,20 @@ def std(column: str, *, bounds: Bounds, ddof: int = 0, nan: NanPolicy = "raise")
     -------
     Std
         For `GroupBy.agg`.
+
+    Raises
+    ------
+    ArgumentError, ArgumentTypeError
+        If an argument breaks a rule of the plain function; nothing has been spent.
+
+    Examples
+    --------
+    >>> import dpfast as dp
+    >>> table = {"carrier": ["UA", "AA"] * 500, "late": [5.0, 25.0] * 500}
+    >>> groups = dp.group_by(table, "carrier", keys=["AA", "UA"])
+    >>> answer = groups.agg({"x": dp.stat.std("late", bounds=(0, 60))}, epsilon=1)
+    >>> len(answer["x"])
+    2
     """
     return Std(**_column(column, bounds, nan), ddof=checks.whole("ddof", ddof))
 
@@ -211,6 +290,21 @@ def quantile(
     -------
     Quantiles
         For `GroupBy.agg`.
+
+    Raises
+    ------
+    ArgumentError, ArgumentTypeError
+        If an argument breaks a rule of the plain function; nothing has been spent.
+
+    Examples
+    --------
+    >>> import dpfast as dp
+    >>> table = {"carrier": ["UA", "AA"] * 500, "late": [5.0, 25.0] * 500}
+    >>> groups = dp.group_by(table, "carrier", keys=["AA", "UA"])
+    >>> decile = dp.stat.quantile("late", 0.9, bounds=(0, 60), granularity=1)
+    >>> answer = groups.agg({"x": decile}, epsilon=1)
+    >>> len(answer["x"])
+    2
     """
     return Quantiles(**_ranked(column, bounds, nan, granularity), qs=(checks.quantile(q),))
 
@@ -238,6 +332,20 @@ def quantiles(
     -------
     Quantiles
         For `GroupBy.agg`.
+
+    Raises
+    ------
+    ArgumentError, ArgumentTypeError
+        If an argument breaks a rule of the plain function; nothing has been spent.
+
+    Examples
+    --------
+    >>> import dpfast as dp
+    >>> table = {"carrier": ["UA", "AA"] * 500, "late": [5.0, 25.0] * 500}
+    >>> groups = dp.group_by(table, "carrier", keys=["AA", "UA"])
+    >>> quartiles = dp.stat.quantiles("late", [0.25, 0.75], bounds=(0, 60))
+    >>> len(groups.agg({"x": quartiles}, epsilon=1)["x 0.75"])
+    2
     """
     rule = "at least one quantile between 0 and 1"
     try:
@@ -275,6 +383,20 @@ def percentile(
     -------
     Quantiles
         For `GroupBy.agg`.
+
+    Raises
+    ------
+    ArgumentError, ArgumentTypeError
+        If an argument breaks a rule of the plain function; nothing has been spent.
+
+    Examples
+    --------
+    >>> import dpfast as dp
+    >>> table = {"carrier": ["UA", "AA"] * 500, "late": [5.0, 25.0] * 500}
+    >>> groups = dp.group_by(table, "carrier", keys=["AA", "UA"])
+    >>> answer = groups.agg({"x": dp.stat.percentile("late", 90, bounds=(0, 60))}, epsilon=1)
+    >>> len(answer["x"])
+    2
     """
     found = hundredths(q)
     if isinstance(found, list):
@@ -302,6 +424,20 @@ def median(
     -------
     Quantiles
         For `GroupBy.agg`.
+
+    Raises
+    ------
+    ArgumentError, ArgumentTypeError
+        If an argument breaks a rule of the plain function; nothing has been spent.
+
+    Examples
+    --------
+    >>> import dpfast as dp
+    >>> table = {"carrier": ["UA", "AA"] * 500, "late": [5.0, 25.0] * 500}
+    >>> groups = dp.group_by(table, "carrier", keys=["AA", "UA"])
+    >>> answer = groups.agg({"x": dp.stat.median("late", bounds=(0, 60))}, epsilon=1)
+    >>> len(answer["x"])
+    2
     """
     return quantile(column, Fraction(1, 2), bounds=bounds, nan=nan, granularity=granularity)
 
@@ -326,6 +462,20 @@ def minimum(
     -------
     Quantiles
         For `GroupBy.agg`.
+
+    Raises
+    ------
+    ArgumentError, ArgumentTypeError
+        If an argument breaks a rule of the plain function; nothing has been spent.
+
+    Examples
+    --------
+    >>> import dpfast as dp
+    >>> table = {"carrier": ["UA", "AA"] * 500, "late": [5.0, 25.0] * 500}
+    >>> groups = dp.group_by(table, "carrier", keys=["AA", "UA"])
+    >>> answer = groups.agg({"x": dp.stat.minimum("late", bounds=(0, 60))}, epsilon=1)
+    >>> len(answer["x"])
+    2
     """
     return Quantiles(**_ranked(column, bounds, nan, granularity), qs=(Fraction(0),), extreme=True)
 
@@ -350,6 +500,20 @@ def maximum(
     -------
     Quantiles
         For `GroupBy.agg`.
+
+    Raises
+    ------
+    ArgumentError, ArgumentTypeError
+        If an argument breaks a rule of the plain function; nothing has been spent.
+
+    Examples
+    --------
+    >>> import dpfast as dp
+    >>> table = {"carrier": ["UA", "AA"] * 500, "late": [5.0, 25.0] * 500}
+    >>> groups = dp.group_by(table, "carrier", keys=["AA", "UA"])
+    >>> answer = groups.agg({"x": dp.stat.maximum("late", bounds=(0, 60))}, epsilon=1)
+    >>> len(answer["x"])
+    2
     """
     return Quantiles(**_ranked(column, bounds, nan, granularity), qs=(Fraction(1),), extreme=True)
 
@@ -381,6 +545,21 @@ def histogram(
     -------
     Histogram
         For `GroupBy.agg`.
+
+    Raises
+    ------
+    ArgumentError, ArgumentTypeError
+        If an argument breaks a rule of the plain function; nothing has been spent.
+
+    Examples
+    --------
+    >>> import dpfast as dp
+    >>> table = {"carrier": ["UA", "AA"] * 500, "late": [5.0, 25.0] * 500}
+    >>> groups = dp.group_by(table, "carrier", keys=["AA", "UA"])
+    >>> bins = dp.stat.histogram("late", bins=[0, 15, 60])
+    >>> answer = groups.agg({"x": bins}, epsilon=1)
+    >>> len(answer) >= 3  # the carrier, and a column for each bin
+    True
     """
     name = checks.text("column", column)
     limits = weight_limits(weights, weight_bounds)

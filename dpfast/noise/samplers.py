@@ -117,6 +117,11 @@ def draw_array(
     -------
     numpy.ndarray of float64
 
+    Raises
+    ------
+    ArgumentError
+        As `draw`.
+
     Notes
     -----
     Samples take their words from the stream in C order. Words for undecided samples follow, at the

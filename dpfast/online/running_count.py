@@ -69,6 +69,13 @@ class Total:
         How many steps are left.
     spent : Loss
         The privacy loss of the whole stream, paid when it was opened.
+
+    Examples
+    --------
+    >>> import dpfast as dp
+    >>> total = dp.online.RunningCount(365, epsilon=1).add(1000)
+    >>> total.step, total.remaining, abs(total.total - 1000) < 20 * total.deviation
+    (1, 364, True)
     """
 
     step: int

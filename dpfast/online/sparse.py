@@ -45,6 +45,14 @@ class Finding:
         The number of positives left.
     spent : Pure, Approx or ZCDP
         The privacy loss of the whole stream, paid when it was opened.
+
+    Examples
+    --------
+    >>> import dpfast as dp
+    >>> gate = dp.online.SparseVector(threshold=500, sensitivity=1, positives=1, epsilon=1)
+    >>> finding = gate.answer(10)
+    >>> bool(finding), finding.remaining
+    (False, 1)
     """
 
     above: bool
@@ -66,6 +74,13 @@ class Findings(NamedTuple):
         among them: the values after that are not looked at.
     values : ndarray of int64 or float64, or None
         The positives with fresh noise, if numbers were paid for.
+
+    Examples
+    --------
+    >>> import dpfast as dp
+    >>> gate = dp.online.SparseVector(threshold=500, sensitivity=1, positives=1, epsilon=1)
+    >>> gate.answer_many([10, 990, 20]).above
+    array([False,  True])
     """
 
     above: NDArray[np.bool_]

@@ -26,6 +26,11 @@ class Filter:
         (`ZCDP.within`): the releases together are (epsilon, delta)-DP, and their number grows with
         the square of epsilon.
 
+    Raises
+    ------
+    ArgumentTypeError
+        If `limit` is no loss.
+
     Notes
     -----
     Pure: Rogers, Roth, Ullman and Vadhan, NeurIPS 2016. On every path of answers the log-likelihood

@@ -89,6 +89,11 @@ class Pure(_Amounts):
     epsilon : int, float, Decimal or Fraction
         Greater than 0. A float means the decimal that it prints as.
 
+    Raises
+    ------
+    ArgumentError, ArgumentTypeError
+        If `epsilon` is no number, or not above 0.
+
     Examples
     --------
     >>> import dpfast as dp
@@ -182,6 +187,11 @@ class Draws(Pure):
         ``2 + 2 exp(e / 2)`` of them it is e (exp(e) - 1) / (exp(e) - 1 + categories)-zCDP; for more
         the supremum is found by a search.
 
+    Raises
+    ------
+    ArgumentError, ArgumentTypeError
+        If an argument is no number or out of its range, or two of the last three are given.
+
     Examples
     --------
     >>> import dpfast as dp
@@ -231,6 +241,17 @@ class Approx(_Amounts):
     ----------
     epsilon, delta : int, float, Decimal or Fraction
         ``epsilon > 0`` and ``0 < delta < 1``.
+
+    Raises
+    ------
+    ArgumentError, ArgumentTypeError
+        If an amount is no number, or out of its range.
+
+    Examples
+    --------
+    >>> import dpfast as dp
+    >>> dp.privacy.Approx(1, 1e-9)
+    Approx(epsilon=1, delta=1e-09)
     """
 
     epsilon: Fraction
@@ -251,6 +272,17 @@ class ZCDP(_Amounts):
     ----------
     rho : int, float, Decimal or Fraction
         Greater than 0.
+
+    Raises
+    ------
+    ArgumentError, ArgumentTypeError
+        If `rho` is no number, or not above 0.
+
+    Examples
+    --------
+    >>> import dpfast as dp
+    >>> dp.privacy.ZCDP(0.5)
+    ZCDP(rho=0.5)
     """
 
     rho: Fraction

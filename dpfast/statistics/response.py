@@ -496,6 +496,14 @@ class Estimate(Generic[Value]):
         The ends of the confidence interval, within 0 .. 1.
     confidence : float
         Of the interval.
+
+    Examples
+    --------
+    >>> import dpfast as dp
+    >>> answers = dp.response.binary([True, False] * 5000, epsilon=1)
+    >>> found = dp.response.estimate_binary(answers, epsilon=1, confidence=0.9999999)
+    >>> bool(found.low < 0.5 < found.high)
+    True
     """
 
     value: Value

@@ -18,7 +18,15 @@ DEEPEST = 100
 
 
 class Condition(ABC):
-    """A statement about a row; conditions are combined by ``&``, ``|``, ``^``, ``~``."""
+    """A statement about a row; conditions are combined by ``&``, ``|``, ``^``, ``~``.
+
+    Examples
+    --------
+    >>> import dpfast as dp
+    >>> old = dp.sulq.Attribute("age", low=60)
+    >>> isinstance(old & ~dp.sulq.Attribute("smokes"), dp.sulq.Condition)
+    True
+    """
 
     __slots__ = ()
 
@@ -43,7 +51,17 @@ class Condition(ABC):
 
     @abstractmethod
     def holds(self, column: Callable[[Any], NDArray[Any]]) -> NDArray[np.bool_]:
-        """Return whether it holds for each row; for a row with a NaN in these columns, anything."""
+        """Return whether it holds for each row; for a row with a NaN in these columns, anything.
+
+        Parameters
+        ----------
+        column : callable
+            Gives the values of a column by its name or number.
+
+        Returns
+        -------
+        bool array of shape (n,)
+        """
 
     @abstractmethod
     def written(self) -> dict[str, object]:

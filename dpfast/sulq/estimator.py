@@ -148,11 +148,30 @@ class Estimator(ABC):
         return list(inspect.signature(cls).parameters)
 
     def get_params(self, deep: bool = True) -> dict[str, object]:
-        """Return the arguments of the constructor by name."""
+        """Return the arguments of the constructor by name.
+
+        Parameters
+        ----------
+        deep : bool, default True
+            Without effect: no argument is an estimator. It is there for scikit-learn.
+
+        Returns
+        -------
+        dict
+        """
         return {name: getattr(self, name) for name in self._names()}
 
     def set_params(self, **params: object) -> Self:
         """Change arguments of the constructor.
+
+        Parameters
+        ----------
+        **params
+            New values by name. They count from the next `fit` on.
+
+        Returns
+        -------
+        The estimator itself.
 
         Raises
         ------
@@ -384,7 +403,18 @@ class Transformer(Estimator):
     def fit_transform(
         self, X: Any, y: Any = None, *, budget: Budget | None = None, rng: Generator | None = None
     ) -> Transformed:
-        """Call `fit`, then `transform`, which is not private."""
+        """Call `fit`, then `transform`, which is not private.
+
+        Parameters
+        ----------
+        X, y, budget, rng
+            As for `fit`, which raises what it raises.
+
+        Returns
+        -------
+        array or table
+            NOT PRIVATE, as that of `transform`.
+        """
         self._form()  # refused, if it cannot be had, before anything is spent
         return self.fit(X, budget=budget, rng=rng).transform(X)
 
@@ -662,7 +692,11 @@ class ProbabilisticClassifier(_OfColumns, Classifier):
     def predict(self, X: Any) -> NDArray[np.generic]:
         """Return the likeliest class of each row, the first one of several.
 
-        NOT PRIVATE, with parameters and errors as in `predict_proba`.
+        NOT PRIVATE, with errors as in `predict_proba`.
+
+        Parameters
+        ----------
+        X : as for `fit`
 
         Returns
         -------

@@ -77,6 +77,15 @@ class ImplicationTest:
         Number of sets that the first party was asked about.
     strength : float
         The strength that was tested.
+
+    Examples
+    --------
+    See `dpfast.sulq.implication_test`, which returns one.
+
+    >>> import dpfast as dp
+    >>> found = dp.sulq.ImplicationTest(0.4, 0.5, (4.0,), (3.0,), 1.0, 9, 0.3)
+    >>> found.asked
+    9
     """
 
     alpha: float
@@ -101,6 +110,20 @@ class ImplicationTest:
         """Return the strength at which half of the votes are lost, or NaN without any.
 
         By binary search in the same answers: votes only fall as the strength grows.
+
+        Parameters
+        ----------
+        tolerance : float, default 1e-6
+            How far the strength may be off.
+
+        Returns
+        -------
+        float
+
+        Raises
+        ------
+        ArgumentError, ArgumentTypeError
+            If `tolerance` is not above 0.
         """
         width = checks.positive("tolerance", tolerance)
         if not self.answers:
@@ -131,6 +154,15 @@ class Implication:
         Fractions of the rows where each holds, with noise.
     sets : int
         Number of sets that were asked about.
+
+    Examples
+    --------
+    See `dpfast.sulq.implication_strength`, which returns one.
+
+    >>> import dpfast as dp
+    >>> found = dp.sulq.Implication(strength=0.3, error=0.02, alpha=0.4, beta=0.5, sets=100)
+    >>> found.strength > 3 * found.error
+    True
     """
 
     strength: float

@@ -268,7 +268,18 @@ class KMeans(WeightedTransformer):
         budget: Budget | None = None,
         rng: Generator | None = None,
     ) -> NDArray[np.int64]:
-        """Call `fit`, then `predict`, which is not private."""
+        """Call `fit`, then `predict`, which is not private.
+
+        Parameters
+        ----------
+        X, y, sample_weight, budget, rng
+            As for `fit`, which raises what it raises.
+
+        Returns
+        -------
+        int64 array of shape (n,)
+            NOT PRIVATE, as those of `predict`.
+        """
         return self.fit(X, None, sample_weight, budget=budget, rng=rng).predict(X)
 
     @as_fitted

@@ -148,7 +148,11 @@ class LogisticRegression(Weighted, ProbabilisticClassifier):
     def decision_function(self, X: object) -> Floats:
         """Return the score of each class for each row, or that of the second of two classes.
 
-        NOT PRIVATE, with parameters and errors as in `predict_proba`.
+        NOT PRIVATE, with errors as in `predict_proba`.
+
+        Parameters
+        ----------
+        X : as for `fit`
 
         Returns
         -------

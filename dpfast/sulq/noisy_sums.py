@@ -344,7 +344,22 @@ class NoisySums:
         return float(total), np.array(doubled, np.float64) / 2.0
 
     def contrast_deviation(self, sets: int) -> float:
-        """Return the standard deviation of the noise of each of so many contrasts."""
+        """Return the standard deviation of the noise of each of so many contrasts.
+
+        Parameters
+        ----------
+        sets : int
+            How many sets are asked about at once, at most 2**40.
+
+        Returns
+        -------
+        float
+
+        Raises
+        ------
+        ArgumentError, ArgumentTypeError
+            If `sets` is no such number.
+        """
         count = checks.whole("sets", sets)
         if count > 1 << 40:
             checks.fail("sets", "at most 2**40", sets)

@@ -217,7 +217,11 @@ class Perceptron(Weighted, Classifier):
     def predict(self, X: Any) -> NDArray[np.int64]:
         """Return the class of each row.
 
-        NOT PRIVATE, with parameters and errors as in `decision_function`.
+        NOT PRIVATE, with errors as in `decision_function`.
+
+        Parameters
+        ----------
+        X : as for `fit`
 
         Returns
         -------

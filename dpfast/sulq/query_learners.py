@@ -54,7 +54,17 @@ class _Hypothesis(ABC):
 
     @abstractmethod
     def of(self, columns: Sequence[NDArray[Any]]) -> NDArray[np.bool_]:
-        """Return which rows it says yes to, given a column for each of `features`."""
+        """Return which rows it says yes to, given a column for each of `features`.
+
+        Parameters
+        ----------
+        columns : sequence of array
+            Their values, in that order.
+
+        Returns
+        -------
+        bool array of shape (n,)
+        """
 
     def predict(self, X: Any) -> NDArray[np.bool_]:
         """Return which rows it says yes to: NOT PRIVATE.
@@ -118,7 +128,6 @@ class Conjunction(_Hypothesis):
     tolerance: float
 
     def of(self, columns: Sequence[NDArray[Any]]) -> NDArray[np.bool_]:
-        """Return which rows it says yes to, given a column for each of `features`."""
         place = {column: at for at, column in enumerate(self.features)}
         holds = np.ones(len(columns[0]), np.bool_)
         for column, wanted in self.literals:
@@ -166,7 +175,6 @@ class Halfspace(_Hypothesis):
     excess: float
 
     def of(self, columns: Sequence[NDArray[Any]]) -> NDArray[np.bool_]:
-        """Return which rows it says yes to, given a column for each of `features`."""
         z, _ = _lifted(np.array(columns, np.float64).T, self.radius, self.intercept)
         return _product(z, self.weights) > 0
 

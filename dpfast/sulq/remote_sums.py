@@ -224,7 +224,16 @@ class RemoteSums:
         return remaining
 
     def contrast_deviation(self, sets: int) -> float:
-        """Return the same as `NoisySums.contrast_deviation`."""
+        """Return the same as `NoisySums.contrast_deviation`.
+
+        Parameters
+        ----------
+        sets : int
+
+        Returns
+        -------
+        float
+        """
         r = checks.whole("sets", sets)
         return self._numbers([self._ask({"ask": "noise", "sets": r})], 1)[0]
 
@@ -243,7 +252,18 @@ class RemoteSums:
     def contrasts(
         self, f: Condition, sets: RowSets | ArrayLike
     ) -> tuple[float, NDArray[np.float64]]:
-        """Return the same as `NoisySums.contrasts`, for a condition."""
+        """Return the same as `NoisySums.contrasts`, for a condition.
+
+        Parameters
+        ----------
+        f : Condition
+            Of the rows of the other party.
+        sets : RowSets, or array_like of bool of shape (sets, n)
+
+        Returns
+        -------
+        (float, float64 array)
+        """
         row_sets = sets if isinstance(sets, RowSets) else RowSets(sets)
         total, *contrasts = self._noisy("contrasts", f, row_sets, 1 + len(row_sets))
         return total, np.array(contrasts, np.float64)

@@ -120,7 +120,17 @@ class RowSets:
         return sizes
 
     def mask(self, number: int) -> NDArray[np.bool_]:
-        """Return the rows of one set as a mask."""
+        """Return the rows of one set as a mask.
+
+        Parameters
+        ----------
+        number : int
+            Which set.
+
+        Returns
+        -------
+        bool array of shape (rows,)
+        """
         bits = np.unpackbits(self._words[number].view(np.uint8), bitorder="little")
         return bits[: self.rows].view(np.bool_)
 
@@ -129,6 +139,17 @@ class RowSets:
 
         The bit of a row is at the same place of a word in the set and here, so this counts the bits
         of words.
+
+        Parameters
+        ----------
+        holds : bool array
+            Whether it holds, for the rows from `start` on.
+        start : int
+            The number of the first of them.
+
+        Returns
+        -------
+        int64 array, one entry a set
         """
         if start + len(holds) > self.rows:
             refuse_mask()

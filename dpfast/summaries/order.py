@@ -41,6 +41,13 @@ class Window(NamedTuple):
         The number of values: all rows, or those that are neither NaN nor null if these are dropped.
     nan : int
         The number of rows that are NaN or null.
+
+    Examples
+    --------
+    >>> import dpfast as dp
+    >>> found = dp.order.window([5.0, 1.0, 4.0, 2.0, float("nan")], 3, 1, nan="drop")
+    >>> found.values, found.first, found.n, found.nan
+    (array([2., 4., 5.]), 2, 4, 1)
     """
 
     values: NDArray[Any]
@@ -73,6 +80,18 @@ class Ranks:
     assume_sorted : bool
         Trust that an array ascends (NaN last, as `numpy.sort` leaves it), and read only the window
         and a few other rows.
+
+    Raises
+    ------
+    ArgumentError, ArgumentTypeError
+        If the data cannot be read, or `missing` is none of these.
+
+    Examples
+    --------
+    >>> import dpfast as dp
+    >>> ranks = dp.order.Ranks([5.0, 1.0, 4.0])
+    >>> ranks.window(lambda n: n, 1).values
+    array([4., 5.])
 
     Notes
     -----

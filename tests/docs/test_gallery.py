@@ -8,7 +8,7 @@ import pytest
 
 import dpfast as dp
 
-from ..support.pages import FIGURES, GALLERY, GUIDE, ROOT, THEORY, build, runs
+from ..support.pages import DOCS, FIGURES, GALLERY, GUIDE, ROOT, THEORY, build, runs
 
 PAGES = build["pages"]()
 #: What the table of a page has to say, by what the page calls.
@@ -96,6 +96,7 @@ def test_the_example_of_learning_in_the_readme_runs():
 @pytest.mark.parametrize(
     "page, least, pictures",
     [
+        (DOCS / "start.md", 3, []),
         (GUIDE / "blocks.md", 0, ["blocks", "normality"]),
         pytest.param(GUIDE / "groups.md", 10, [], marks=pytest.mark.full),
         (GUIDE / "keys.md", 6, []),

@@ -85,7 +85,15 @@ class ByColumn(ABC):
         """Its name in the ledger."""
 
     def bind(self, source: RowSource, width: int | None) -> Bound:
-        """Check, before anything is spent, that bounds and columns agree."""
+        """Check, before anything is spent, that bounds and columns agree.
+
+        Parameters
+        ----------
+        source : Source
+            The rows.
+        width : int
+            For how many numbers there are bounds.
+        """
         form = columns(source)
         count = self._width(form)
         if width != count:

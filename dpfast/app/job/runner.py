@@ -54,6 +54,10 @@ class Results:
         In the order of the job file.
     passes : int
         NOT PRIVATE. How often the file was read, which may depend on the rows.
+
+    Examples
+    --------
+    See `dpfast.job.run`, which returns one.
     """
 
     plan: Plan

@@ -1,0 +1,59 @@
+"""Settings of the site; `docs/site/build.py` builds it."""
+
+import inspect
+import runpy
+from functools import cache
+from pathlib import Path
+
+from docutils import nodes
+from docutils.parsers.rst import roles
+from sphinx.domains.python import PyXRefRole
+
+import dpfast
+
+project, author = "dpfast", "The dpfast developers"
+version = release = dpfast.__version__
+root_doc = "README"
+extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon"]
+
+# Anchors of headings as on a repository's page.
+myst_heading_anchors = 4
+
+autodoc_member_order = "bysource"
+# The sections say the types, and in fewer words.
+autodoc_typehints = "none"
+autodoc_preserve_defaults = True
+python_maximum_signature_line_length = 88
+# Words of a type are no links: `rows` in a shape is not somebody's attribute.
+napoleon_google_docstring = napoleon_use_param = napoleon_use_rtype = False
+napoleon_custom_sections = ["Privacy", ("Attributes", "params_style")]
+
+html_theme = "furo"
+html_title = f"dpfast {release}"
+html_copy_source = html_show_sourcelink = False
+html_last_updated_fmt = None
+
+site = runpy.run_path(str(Path(__file__).with_name("build.py")))
+PUBLIC = dict(site["public"]())
+NAMES = {name.rpartition(".")[2] for name in PUBLIC}
+LINKS = PyXRefRole()
+
+
+@cache
+def own(name):
+    """The arguments of what a page is about, and of its methods."""
+    found = PUBLIC.get(name)
+    methods = inspect.getmembers(found, inspect.isfunction) if inspect.isclass(found) else ()
+    return {a for one in (found, *(m for _, m in methods)) for a in site["arguments"](one)}
+
+
+def code(role, raw, text, line, inliner, options=None, content=()):
+    """Single backticks: code, and a link if it names what is public and no argument here."""
+    page = inliner.document.settings.env.docname.rpartition("/")[2]
+    if text.rpartition(".")[2] in NAMES and text not in own(page):
+        return LINKS("py:obj", raw, text, line, inliner, options or {}, content)
+    return [nodes.literal(raw, text)], []
+
+
+roles.register_local_role("code-or-link", code)
+default_role = "code-or-link"

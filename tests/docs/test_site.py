@@ -1,0 +1,351 @@
+"""The site has every page and every public name, no dead link and nothing from the network."""
+
+import importlib.util
+import json
+import re
+import runpy
+import shutil
+import subprocess
+import sys
+import tomllib
+from functools import cache
+from html.parser import HTMLParser
+from types import ModuleType
+from urllib.parse import unquote, urlsplit
+
+import pytest
+
+import dpfast as dp
+
+from ..support.pages import DOCS, GALLERY, ROOT
+
+BUILD = DOCS / "site" / "build.py"
+site = runpy.run_path(str(BUILD))
+LISTED = [page for pages in site["CONTENTS"].values() for page in pages]
+
+
+def walk(module=dp, name="dpfast"):
+    """Every public name, read off `__all__` once more."""
+    found = {name: module}
+    for own in module.__all__:
+        inner = getattr(module, own)
+        found |= walk(inner, f"{name}.{own}") if isinstance(inner, ModuleType) else {}
+        found.setdefault(f"{name}.{own}", inner)
+    return found
+
+
+# ---- What goes in. ----
+
+
+def test_every_page_of_the_repository_is_in_the_table_of_contents_once():
+    """Pages that run are `.ipynb` here and `.md` there."""
+    assert len(LISTED) == len(set(LISTED))
+    pages = [p for p in DOCS.rglob("*") if p.suffix in (".md", ".ipynb")]
+    pages = [p for p in [*pages, *ROOT.glob("*.md")] if p.parent != GALLERY]
+    here = {p.relative_to(ROOT).with_suffix(".md").as_posix() for p in pages} - {"README.md"}
+    if not (ROOT / "CONTRIBUTING.md").exists():  # the tests stand beside a wheel
+        here |= {"CONTRIBUTING.md", "SECURITY.md", "CHANGELOG.md"}
+    assert {*LISTED} == here | {"docs/gallery/README.md", "docs/reference/dpfast.rst"}
+
+
+def test_every_public_name_has_a_page_of_the_reference(tmp_path, monkeypatch):
+    site["reference"](tmp_path / "one")
+    made = {p.stem for p in (tmp_path / "one").iterdir()}
+    assert made == set(walk()) and len(made) > 200
+    for name in made:
+        page = (tmp_path / "one" / f"{name}.rst").read_text(encoding="utf-8")
+        assert re.search(rf"^\.\. (py:module|auto\w+):: {re.escape(name)}$", page, re.M), name
+    monkeypatch.setattr(dp.noise, "__all__", dp.noise.__all__[1:])  # planted: one is forgotten
+    assert len(set(site["reference"](tmp_path / "other") or walk())) == len(made) - 1
+    assert len(list((tmp_path / "other").iterdir())) == len(made) - 1
+
+
+def test_a_summary_is_one_sentence():
+    for name, found in walk().items():
+        text = site["summary"](found)
+        assert text and len(text) < 160, name
+
+
+def test_what_is_missing_is_named_with_the_line_that_installs_it(tmp_path, monkeypatch):
+    monkeypatch.setitem(site["build"].__globals__, "NEEDS", ("json", "no_such_generator"))
+    with pytest.raises(SystemExit, match=r'no_such_generator is not.*pip install -e "\.\[site\]"'):
+        site["build"](tmp_path / "out")
+    assert not (tmp_path / "out").exists()
+    extras = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    wanted = " ".join(extras["optional-dependencies"]["site"]).replace("-", "_")
+    for name in runpy.run_path(str(BUILD))["NEEDS"]:
+        assert name in wanted
+
+
+def test_the_citation_is_of_this_version():
+    if not (ROOT / "CITATION.cff").exists():
+        pytest.skip("the file is not here")
+    text = (ROOT / "CITATION.cff").read_text(encoding="utf-8")
+    assert re.search(rf"^version: {re.escape(dp.__version__)}$", text, re.M)
+
+
+# ---- What comes out. ----
+
+
+@pytest.fixture(scope="module")
+def built(tmp_path_factory):
+    """The site, built as a user builds it."""
+    pytest.importorskip("furo", reason='the site needs pip install -e ".[site]"')
+    if not (ROOT / "CONTRIBUTING.md").exists():
+        pytest.skip("the pages are not here")
+    out = tmp_path_factory.mktemp("site") / "out"
+    done = subprocess.run([sys.executable, BUILD, out], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    return out
+
+
+class Page(HTMLParser):
+    """The ids of a page, what it leads to, and what it loads."""
+
+    def __init__(self, path):
+        super().__init__()
+        self.path, self.ids, self.links, self.loads = path, set(), set(), set()
+        self.feed(path.read_text(encoding="utf-8"))
+
+    def handle_starttag(self, tag, attrs):
+        given = dict(attrs)
+        self.ids |= {given.get("id"), given.get("name") if tag == "a" else None}
+        if tag == "a":
+            self.links |= {given.get("href")} - {None}
+        else:
+            self.loads |= {given.get("src"), given.get("data"), given.get("poster")} - {None}
+            self.loads |= {
+                part.split()[0] for part in (given.get("srcset") or "").split(",") if part
+            }
+            if tag == "link" and given.get("rel") not in ("search", "next", "prev", "index"):
+                self.loads.add(given["href"])
+            self.loads |= set(re.findall(r"url\(['\"]?([^)'\"]+)", given.get("style") or ""))
+
+
+def faults(folder):
+    """Dead links and anchors, missing files, and what a page or a style would load from afar."""
+    page = cache(Page)
+    for path in folder.rglob("*.html"):
+        own = page(path)
+        for link in own.links | own.loads:
+            parts = urlsplit(link)
+            if parts.scheme or parts.netloc:
+                if link in own.loads and parts.scheme != "data":
+                    yield path.name, link, "is loaded from afar"
+                continue
+            target = (path.parent / unquote(parts.path)) if parts.path else path
+            if not target.is_file():
+                yield path.name, link, "is not there"
+            elif parts.fragment and target.suffix == ".html":
+                ids = page(target.resolve()).ids
+                if unquote(parts.fragment) not in ids:
+                    yield path.name, link, "has no such anchor"
+    for path in folder.rglob("*.css"):
+        text = path.read_text(encoding="utf-8")
+        for link in re.findall(r"(?:url\(|@import )\s*['\"]?([^)'\"]+)", text):
+            if urlsplit(link).scheme not in ("", "data") or link.startswith("//"):
+                yield path.name, link, "is loaded from afar"
+
+
+@pytest.mark.full
+def test_no_link_is_dead_and_nothing_is_loaded_from_afar(built):
+    assert len(list(built.rglob("*.html"))) > 280
+    assert not list(faults(built))
+
+
+def test_dead_and_remote_ones_are_found(tmp_path):
+    """Planted, one each."""
+    (tmp_path / "a.html").write_text(
+        '<h1 id="x"></h1><a href="#x"></a><a href="https://a.org"></a><img src="a.png">'
+        '<a href="b.html"></a><a href="a.html#y"></a><script src="//b.org/c.js"></script>'
+    )
+    (tmp_path / "a.css").write_text("@import 'https://c.org/d.css'; p { background: url(data:x) }")
+    found = {(link, what) for _, link, what in faults(tmp_path)}
+    assert found == {
+        ("a.png", "is not there"),
+        ("b.html", "is not there"),
+        ("a.html#y", "has no such anchor"),
+        ("//b.org/c.js", "is loaded from afar"),
+        ("https://c.org/d.css", "is loaded from afar"),
+    }
+
+
+@pytest.mark.full
+def test_every_public_name_is_shown_with_its_signature(built):
+    for name, found in walk().items():
+        path = built / "docs" / "reference" / f"{name}.html"
+        text = path.read_text(encoding="utf-8")
+        if isinstance(found, ModuleType):
+            for own in found.__all__:
+                assert f'href="{name}.{own}.html"' in text, (name, own)
+            continue
+        shown = re.search(rf'<dt [^>]*id="{re.escape(name)}">(.*?)</dt>', text, re.S)
+        assert shown, name
+        for argument in site["arguments"](found):
+            assert re.search(rf"\b{argument}\b", shown[1]), (name, argument)
+
+
+@pytest.mark.full
+def test_all_pages_can_be_searched(built):
+    index = (built / "searchindex.js").read_text(encoding="utf-8")
+    known = json.loads(index.removeprefix("Search.setIndex(").rstrip().removesuffix(")"))
+    pages = [page.rpartition(".")[0] for page in LISTED]
+    assert {*pages, *(f"docs/reference/{name}" for name in walk())} <= {*known["docnames"]}
+
+
+@pytest.mark.full
+def test_a_warning_is_an_error(tmp_path):
+    """Planted: a home page that leads nowhere."""
+    pytest.importorskip("furo", reason='the site needs pip install -e ".[site]"')
+    code = f"""
+import runpy
+from pathlib import Path
+
+site = runpy.run_path({str(BUILD)!r})
+
+def stage(into):
+    into.mkdir()
+    (into / "README.md").write_text("# A page\\n\\n[none](docs/none.md)\\n")
+
+site["build"].__globals__["stage"] = stage
+site["build"](Path({str(tmp_path / "out")!r}))
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert done.returncode != 0 and "docs/none.md" in done.stderr
+
+
+# ---- What a reader sees. ----
+
+
+@pytest.fixture(scope="module")
+def browser(built, tmp_path_factory):
+    """Chromium without a network, a profile of its own."""
+    webdriver = pytest.importorskip("selenium.webdriver", reason="needs selenium")
+    chromium = shutil.which("chromium") or shutil.which("google-chrome")
+    driver = shutil.which("chromedriver")
+    if not chromium or not driver:
+        pytest.skip("needs chromium (or google-chrome) and chromedriver")
+    options = webdriver.ChromeOptions()
+    options.binary_location = chromium
+    for flag in (
+        "headless", "no-sandbox", "disable-gpu", "disable-quic", "no-first-run",
+        "disable-background-networking", "disable-component-update", "disable-sync",
+        "window-size=1300,900", f"user-data-dir={tmp_path_factory.mktemp('profile')}",
+    ):  # fmt: skip
+        options.add_argument(f"--{flag}")
+    options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
+    found = webdriver.Chrome(options, webdriver.ChromeService(driver))
+    yield found
+    found.quit()
+
+
+def asked(browser):
+    """The kinds of addresses that were asked since the last time, but those in page or browser."""
+    events = [json.loads(entry["message"])["message"] for entry in browser.get_log("performance")]
+    sent = [e["params"]["request"] for e in events if e["method"] == "Network.requestWillBeSent"]
+    return {urlsplit(request["url"]).scheme for request in sent} - {
+        "data",
+        "chrome",
+        "chrome-untrusted",
+    }
+
+
+@pytest.mark.full
+def test_pages_and_pictures_are_shown(built, browser):
+    pages = [page.rpartition(".")[0] for page in LISTED]
+    pictures = 0
+    for name in ["index", *pages, "docs/reference/dpfast.median", "docs/gallery/flights"]:
+        browser.get((built / f"{name}.html").as_uri())
+        assert browser.find_element("tag name", "h1").is_displayed()
+        widths = browser.execute_script(
+            "return [...document.querySelectorAll('article img')]"
+            ".map(i => { i.loading = 'eager'; return i.naturalWidth })"
+        )
+        assert all(widths), name
+        pictures += len(widths)
+        assert asked(browser) == {"file"}, name
+        assert [e for e in browser.get_log("browser") if e["level"] == "SEVERE"] == [], name
+    assert pictures > 10
+
+
+@pytest.mark.full
+def test_what_a_page_asks_of_the_network_is_noticed(browser, tmp_path):
+    """Planted: a picture from a port where nobody is."""
+    page = tmp_path / "a.html"
+    page.write_text("<h1>x</h1><img src='http://127.0.0.1:64999/a.png'>")
+    asked(browser)
+    browser.get(page.as_uri())
+    assert asked(browser) == {"file", "http"}
+    assert [e for e in browser.get_log("browser") if e["level"] == "SEVERE"]
+
+
+@pytest.mark.full
+@pytest.mark.parametrize(
+    "words, page", [("trimmed mean", "dpfast.trimmed_mean"), ("KMeans", "dpfast.sulq.KMeans")]
+)
+def test_a_search_without_a_server_finds(built, browser, words, page):
+    from selenium.webdriver.support.wait import WebDriverWait
+
+    browser.get((built / "index.html").as_uri())
+    field = browser.find_element("css selector", "input.sidebar-search")
+    field.send_keys(words)
+    field.submit()
+    link = WebDriverWait(browser, 30).until(
+        lambda b: b.find_elements("css selector", f"ul.search a[href*='reference/{page}.html']")
+    )[0]
+    browser.get(link.get_attribute("href"))
+    assert browser.find_element("tag name", "h1").text.startswith(page)
+
+
+@pytest.mark.full
+def test_it_is_dark_or_light_as_the_reader_wants(built, browser):
+    browser.get((built / "index.html").as_uri())
+
+    def lightness():
+        color = browser.find_element("tag name", "body").value_of_css_property("background-color")
+        return max(map(int, re.findall(r"\d+", color)[:3]))
+
+    shown = {}
+    for theme in ("light", "dark"):
+        wish = {"features": [{"name": "prefers-color-scheme", "value": theme}]}
+        browser.execute_cdp_cmd("Emulation.setEmulatedMedia", wish)
+        shown[theme] = lightness()
+    assert shown["light"] > 240 and shown["dark"] < 40
+    seen = set()
+    for _ in range(3):  # the button goes round: as the system, light, dark
+        browser.find_element("css selector", ".content-icon-container .theme-toggle").click()
+        seen.add(lightness())
+    assert {x > 128 for x in seen} == {True, False}
+
+
+# ---- The notebooks. ----
+
+
+def shape(notebook):
+    """What kinds of outputs each cell has."""
+    return [
+        [sorted(output.get("data", [output["output_type"]])) for output in cell.get("outputs", ())]
+        for cell in notebook["cells"]
+    ]
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("path", sorted(DOCS.glob("notebooks/*.ipynb")), ids=lambda p: p.stem)
+def test_a_notebook_runs_and_shows_what_is_kept_in_it(path, tmp_path):
+    for name in ("nbclient", "ipykernel", "matplotlib"):
+        if importlib.util.find_spec(name) is None:
+            pytest.skip(f"needs {name}")
+    code = """
+import sys
+import nbformat, nbclient
+notebook = nbformat.read(sys.argv[1], 4)
+nbclient.NotebookClient(notebook, timeout=120, kernel_name="python3").execute()
+nbformat.write(notebook, sys.argv[2])
+"""
+    out = tmp_path / path.name
+    done = subprocess.run([sys.executable, "-c", code, path, out], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr[-2000:]
+    kept, again = (json.loads(p.read_text(encoding="utf-8")) for p in (path, out))
+    assert shape(kept) == shape(again)
+    assert sum(map(len, shape(kept))) >= 4
+    assert path.stat().st_size < 100_000
