@@ -40,7 +40,7 @@ from numpy.typing import NDArray
 
 from .._core import checks, nan_policy
 from ..sources.base import RowChunk, RowSource
-from ..sources.engine import of_engine, refuse_array
+from ..sources.engine import of_engine
 from ..sources.forms import as_column
 from ..sources.memory import Column
 from ..summaries.cells import Cells, cells
@@ -204,7 +204,8 @@ def weights_of(
         rule = f"not negative, the upper one from 2**-{SIZE} to 2**{SIZE}"
         checks.fail("weight_bounds", rule, bounds)
     if of_engine(source):
-        refuse_array("sample_weight", sample_weight)
+        rule = "left out for data of an engine, whose rows have no order"
+        checks.fail_kind("sample_weight", rule, sample_weight)
     beside = as_column(sample_weight, "sample_weight", RULE)
     if beside.width is not None:
         checks.fail("sample_weight", RULE, f"{beside.width} for each")

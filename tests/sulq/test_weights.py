@@ -373,6 +373,17 @@ def test_what_depends_on_the_rows_is_an_error_after_the_spend(name, beside, word
     assert budget.remaining["rho"] == 0
 
 
+def test_rows_of_an_engine_have_no_weights():
+    frame = pytest.importorskip("dask.dataframe").from_pandas(
+        pytest.importorskip("pandas").DataFrame({"a": [0.0, 1.0]}), npartitions=2
+    )
+    budget = dp.Budget(rho=1)
+    made = StandardScaler(bounds=(0, 1), rho=1, weight_bounds=(0, 1))
+    with pytest.raises(ArgumentTypeError, match="sample_weight must be left out for data of an"):
+        made.fit(frame, sample_weight=[1.0, 1.0], budget=budget)
+    assert budget.remaining["rho"] == 1
+
+
 def test_dropped_rows_need_a_relation_under_which_they_may_go():
     budget = dp.Budget(rho=1, neighbors="replace")
     kw = {"rho": 1, "nan": "drop", "weight_bounds": (0, 1)}
