@@ -17,7 +17,7 @@ import threading
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from copy import copy
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, NamedTuple, TypeVar
 
@@ -56,7 +56,8 @@ class _Request:
     parts: int = 0
     result: Any = None
     error: BaseException | None = None
-    done: bool = False
+    #: Set when the pass is over, or the job stopped. Of its own, so that a pass wakes nobody else.
+    over: threading.Event = field(default_factory=threading.Event)
 
     def tried(self, work: Callable[[], list[Any]]) -> list[Any]:
         """Return what a function returns, or nothing after an error, which ends the request."""
@@ -162,19 +163,20 @@ class SharedPasses:
     def run(self, works: Sequence[Callable[[], T]]) -> list[T | Exception]:
         """Return what each function returns or raises; function i reads through ``reader(i)``."""
         self._running = set(range(len(works)))
+        requests: list[_Request] = []
         with ThreadPoolExecutor(max(1, len(works)), "dpfast-job") as team:
             try:
                 results = [team.submit(self._work, i, work) for i, work in enumerate(works)]
                 while requests := self._next():
                     self._pass(requests)
-                    with self._turn:
-                        for request in requests:
-                            request.done = True
-                        self._turn.notify_all()
+                    for request in requests:
+                        request.over.set()
             finally:
                 with self._turn:
                     self._stopped = True
-                    self._turn.notify_all()
+                    left = list(self._waiting.values())
+                for request in (*left, *requests):
+                    request.over.set()
         return [result.result() for result in results]
 
     def _work(self, number: int, work: Callable[[], T]) -> T | Exception:
@@ -194,11 +196,12 @@ class SharedPasses:
 
     def _ask(self, number: int, request: _Request) -> Any:
         with self._turn:
+            if self._stopped:
+                raise _Stopped
             self._waiting[number] = request
             self._turn.notify_all()
-            while not (request.done or self._stopped):
-                self._turn.wait()
-        if not request.done:
+        request.over.wait()
+        if self._stopped:
             raise _Stopped
         if isinstance(request.error, _Again):
             self._alone.add(number)
@@ -218,11 +221,14 @@ class SharedPasses:
             for number in self._waiting:
                 if number in self._alone:
                     return [self._waiting.pop(number)]
-            chosen: dict[int, Want] = {}
+            chosen: list[int] = []
+            wants: set[Want] = set()  # of many releases few are different
             is_text = isinstance(self._reader, TextReader)
             for number, request in self._waiting.items():
-                if all(_agree(request.want, other, is_text) for other in chosen.values()):
-                    chosen[number] = request.want
+                want = request.want
+                if want in wants or all(_agree(want, other, is_text) for other in wants):
+                    chosen.append(number)
+                    wants.add(want)
             return [self._waiting.pop(number) for number in chosen]
 
     def _pass(self, requests: Sequence[_Request]) -> None:

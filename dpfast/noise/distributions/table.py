@@ -29,6 +29,8 @@ bound against mpmath.
 
 from __future__ import annotations
 
+import os
+import threading
 from functools import lru_cache
 from typing import Any
 
@@ -166,9 +168,23 @@ def _rows(piece: Piece, mp: Any, octave: Integers, part: Integers, middle: Float
     return rows
 
 
-@lru_cache(maxsize=64)
+#: Held while a table is made, so that of many threads that want it one makes it.
+_MAKING = threading.RLock()
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(
+        before=_MAKING.acquire, after_in_parent=_MAKING.release, after_in_child=_MAKING.release
+    )
+
+
 def prepare(distribution: Distribution) -> Prepared:
     """Return the table of a distribution, made once."""
+    with _MAKING:
+        return _prepared(distribution)
+
+
+@lru_cache(maxsize=64)
+def _prepared(distribution: Distribution) -> Prepared:
     mp = context(90)
     octave = np.repeat(np.arange(OCTAVE, 63), 1 << SPLIT)
     part = np.tile(np.arange(1 << SPLIT), 63 - OCTAVE)
