@@ -75,14 +75,19 @@ def expected_error(
     >>> median.half_width is None, round(median.ranks)
     (True, 25)
     """
-    rule = "greater than 0 and less than 1"
-    share = checks.number("confidence", confidence, rule)
-    if not 0 < share < 1:
-        checks.fail("confidence", rule, confidence)
-    given = None if rows is None else checks.whole("rows", rows)
+    given, share = asked(rows, confidence)
     budget, _ = kwargs.pop("budget", None), kwargs.pop("rng", None)
     relation = None if budget is None else relation_of(None, budget)
     mechanism, source = quote(function, relation, args, kwargs)
     if given is None and getattr(mechanism, "known", False):
         given = source.length
     return expected(mechanism, given, share)
+
+
+def asked(rows: Any, confidence: Any) -> tuple[int | None, float]:
+    """Return for how many rows an error bar is asked, and with which confidence."""
+    rule = "greater than 0 and less than 1"
+    share = checks.number("confidence", confidence, rule)
+    if not 0 < share < 1:
+        checks.fail("confidence", rule, confidence)
+    return None if rows is None else checks.whole("rows", rows), share
