@@ -61,7 +61,7 @@ class Mechanism:
         How many columns the data have; by default they are one column. What is told of the
         mechanism is told of such data.
     dtype : str, default "float64"
-        The type of a column: candidates of quantiles depend on it. "str" for words.
+        The type of a column: "str" for words.
     **arguments
         Public arguments of the function, as numbers, texts and lists. What comes with rows
         (`where`, `weights`, `ids`) and what pays is given when it is called.
@@ -84,11 +84,11 @@ class Mechanism:
     Examples
     --------
     >>> import dpfast as dp
-    >>> median = dp.mechanism(dp.median, bounds=(0, 120), epsilon=1, dtype="int64")
+    >>> median = dp.mechanism(dp.median, bounds=(0, 120), epsilon=1)
     >>> median
-    mechanism(median, dtype='int64', bounds=(0, 120), epsilon=1)
+    mechanism(median, bounds=(0, 120), epsilon=1)
     >>> median.loss, median.neighbors, round(median.expected_error().ranks)
-    (Draws(epsilon=1, draws=1, bounded_range=True), 'add-remove', 25)
+    (Draws(epsilon=1, draws=1, bounded_range=True), 'add-remove', 38)
     >>> ages, budget = [23, 35, 41, 58, 62] * 200, dp.Budget(epsilon=1)
     >>> 35 <= median(ages, budget=budget) <= 58
     True

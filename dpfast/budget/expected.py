@@ -67,13 +67,13 @@ def expected_error(
     >>> import dpfast as dp
     >>> ages = [23, 35, 41, 58, 62] * 200
     >>> dp.expected_error(dp.count, ages, epsilon=0.1).half_width
-    29.0
+    30.0
     >>> mean = dp.expected_error(dp.mean, ages, bounds=(0, 120), epsilon=1, neighbors="replace")
     >>> round(mean.half_width, 3), mean.note
     (0.359, 'by the distribution of the noise')
     >>> median = dp.expected_error(dp.median, ages, bounds=(0, 120), epsilon=1)
     >>> median.half_width is None, round(median.ranks)
-    (True, 25)
+    (True, 38)
     """
     given, share = asked(rows, confidence)
     budget, _ = kwargs.pop("budget", None), kwargs.pop("rng", None)
