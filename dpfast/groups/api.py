@@ -121,7 +121,7 @@ def group_by(
     >>> groups = dp.group_by(flights, "carrier", keys=["AA", "DL", "UA", "WN"])
     >>> found = groups.mean("delay", bounds=(-60, 300), epsilon=1.0)
     >>> list(found), found["carrier"].tolist()
-    (['carrier', 'mean'], ['AA', 'DL', 'UA', 'WN'])
+    (['carrier', 'mean', 'mean error'], ['AA', 'DL', 'UA', 'WN'])
     >>> found["mean"][:3].round().tolist()
     [3.0, -2.0, 9.0]
     """
@@ -249,7 +249,8 @@ class GroupBy:
     Every method takes the arguments of the plain function of its name, and a loss for all groups
     together: `epsilon` alone, `epsilon` with `delta`, or `rho`. Private keys take `delta`, and half
     of the loss of a method. The answer is a dict of arrays: the keys, the statistic under the name
-    of the method, and half the width of its error bar (of 95 percent) where public numbers tell it.
+    of the method, and half the width of its error bar (of 95 percent) where public or noisy numbers
+    tell it.
     Of a column of dates, times or durations bounds and answers are of its kind; a sum is one of
     durations, and a standard deviation is a duration.
     Bounding leaves out rows of people who have more than is allowed: no error bar knows of that.

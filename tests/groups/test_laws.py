@@ -93,7 +93,7 @@ def record(monkeypatch):
         noise = self.noise
         if isinstance(self, Centered) and self.joint is not None:
             tape.noise.append((self.joint[0], of_joint(self, rows)))
-            return np.zeros(len(totals))
+            return np.zeros(len(totals)), None
         shift = noise.shift + (0 if isinstance(self, Count) else self.shift)
         groups = len(totals)
         if isinstance(self, Count):

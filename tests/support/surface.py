@@ -494,6 +494,17 @@ add(
     confidence=0.9,
     rows=5,
 )
+add(
+    "dp.mechanism",
+    lambda function=dp.mean, **kw: dp.mechanism(function, axis=0, bounds=(0, 1), epsilon=1, **kw),
+    of=dp.mechanism,
+    columns=3,
+    dtype="float32",
+)
+_MEAN = dp.mechanism(dp.mean, bounds=(0, 1), epsilon=1)
+add("dp.mechanism.from_dict", written=_MEAN.to_dict())
+add("dp.mechanism.expected_error", _MEAN.expected_error, rows=9, confidence=0.9)
+add("dp.mechanism.__call__", lambda **kw: _MEAN(**kw), of=_MEAN, data=X, rng=RNG)
 add("dp.Budget", epsilon=1.0)
 _KNOWN: dict[str, Any] = {
     "data": X, "bounds": (0, 100), "n": 9, "q": 0.5, "beta": 0.5, "edges": EDGES,

@@ -254,16 +254,19 @@ class Mean(OfCells):
 
     name: ClassVar[str] = "mean"
 
+    @property
+    def noise(self) -> IntegerNoise:
+        """Return the noise of a sum of rows."""
+        return self.noises(self.cells.span, 1 if self.known else 2)
+
     def finish(self, summary: Totals, generator: Generator) -> float:
         span, n = self.cells.span, summary.rows
         if not span:
             return self.lo
         if self.known:
-            noise = self.noises(span, 1)
-            total = noise.add([summary.sum], generator)[0]
+            total = self.noise.add([summary.sum], generator)[0]
             return self.place(Fraction(total, n * span) if n else Fraction(1, 2))
-        noise = self.noises(span, 2)
-        upper, lower = noise.add([summary.sum, n * span - summary.sum], generator)
+        upper, lower = self.noise.add([summary.sum, n * span - summary.sum], generator)
         both = upper + lower
         return self.place(Fraction(upper, both) if both > 0 else Fraction(1, 2))
 
@@ -281,9 +284,9 @@ class Mean(OfCells):
         if rows is None:
             return unknown(confidence, ROWS)
         if self.known:
-            deviation = self.noises(span, 1).within(failure)
+            deviation = self.noise.within(failure)
             return Expected(confidence, self.width(Fraction(deviation, rows * span)), note=NOISE)
-        noise = self.noises(span, 2)
+        noise = self.noise
         least = rows - Fraction(2 * noise.within(RARE * failure / 2), span)
         size = Fraction(noise.within((1 - RARE) * failure), span)
         return Expected(confidence, self.width(size / least if least > 0 else ALL), note=BOUND)

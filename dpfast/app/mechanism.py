@@ -1,0 +1,341 @@
+"""`mechanism`: a release without its data, as an object.
+
+It is the public name of a function and the public arguments of a call, and nothing else. What it
+costs, and how far its answers are off, is what the call says itself (`budget.quoted`), of data of
+no rows: so there is one road to a loss, and an object cannot promise what the call does not keep.
+"""
+
+from __future__ import annotations
+
+import inspect
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from decimal import Decimal
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from .._core import checks
+from .._core.error_bars import Expected, expected
+from .._core.types import Neighbors
+from ..budget.budget import Budget, quoted
+from ..budget.expected import asked
+from ..budget.ledger.text import exact
+from ..budget.ledger.text import number as ratio
+from ..groups.api import select_keys
+from ..privacy import Loss
+from ..rng import Generator
+from ..statistics.bounds.api import bounds
+from .job.job_file import STATISTICS
+
+#: The releases that data of no rows tell all about, by their public names.
+RELEASES: dict[str, Callable[..., Any]] = {
+    name: function
+    for name, function in STATISTICS.items()
+    if name not in ("ptr.release", "sample_and_aggregate")
+} | {"bounds": bounds, "select_keys": select_keys}
+#: The version of `Mechanism.to_dict`.
+VERSION = 1
+#: What belongs to a call, since it comes with the rows.
+OF_CALLS = ("data", "column", "where", "weights", "ids", "budget", "rng")
+#: What needs something beside the rows, and what that is.
+BESIDE = {"max_rows": "ids", "max_groups": "ids", "weight_bounds": "weights"}
+#: The most columns.
+MOST = 1 << 16
+#: How a dict calls a number.
+NUMBER = "number"
+RULE = "a number, a text, True, False, None, or a list of these"
+
+
+@dataclass(frozen=True, slots=True, init=False, repr=False)
+class Mechanism:
+    """A release without its data: what it costs, how far it is off, and a way to run it.
+
+    Parameters
+    ----------
+    function : callable
+        A release of one column or table, such as ``dp.median``.
+    columns : int, optional
+        How many columns the data have; by default they are one column. What is told of the
+        mechanism is told of such data.
+    dtype : str, default "float64"
+        The type of a column: "str" for words.
+    **arguments
+        Public arguments of the function, as numbers, texts and lists. What comes with rows
+        (`where`, `weights`, `ids`) and what pays is given when it is called.
+
+    Raises
+    ------
+    ArgumentError, ArgumentTypeError
+        If an argument breaks a rule of the function.
+
+    See Also
+    --------
+    dpfast.Budget.cost, dpfast.expected_error : Take a mechanism in the place of a function.
+
+    Notes
+    -----
+    A mechanism never changes, is equal to another of the same function and arguments, and can be
+    pickled. To call it is to call the function: it has the same checks, loss, bits and answer.
+    Where a call has `where`, noise may be another, for no more loss than was asked for.
+
+    Examples
+    --------
+    >>> import dpfast as dp
+    >>> median = dp.mechanism(dp.median, bounds=(0, 120), epsilon=1)
+    >>> median
+    mechanism(median, bounds=(0, 120), epsilon=1)
+    >>> median.loss, median.neighbors, round(median.expected_error().ranks)
+    (Draws(epsilon=1, draws=1, bounded_range=True), 'add-remove', 38)
+    >>> ages, budget = [23, 35, 41, 58, 62] * 200, dp.Budget(epsilon=1)
+    >>> 35 <= median(ages, budget=budget) <= 58
+    True
+    >>> dp.mechanism.from_dict(median.to_dict()) == median
+    True
+    """
+
+    name: str
+    columns: int | None
+    dtype: str
+    _items: tuple[tuple[str, Any], ...]
+
+    def __init__(
+        self,
+        function: Callable[..., Any],
+        /,
+        *,
+        columns: int | None = None,
+        dtype: str = "float64",
+        **arguments: Any,
+    ) -> None:
+        found = [name for name, one in RELEASES.items() if one is function]
+        if not found:
+            rule = "a release of one column or table, such as dpfast.median"
+            checks.fail("function", rule, function)
+        takes = inspect.signature(function).parameters
+        for name, value in arguments.items():
+            if name in OF_CALLS:
+                checks.fail(name, "left out: it is given with the data", value)
+            if name not in takes:
+                checks.fail("arguments", f"those of {found[0]}", name)
+        items = tuple((name, _kept(name, value)) for name, value in arguments.items())
+        width = None if columns is None else checks.whole("columns", columns, 1)
+        if width is not None and width > MOST:
+            checks.fail("columns", f"at most {MOST}", columns)
+        for name, value in (
+            ("name", found[0]),
+            ("columns", width),
+            ("dtype", _dtype(dtype)),
+            ("_items", tuple(sorted(items))),
+        ):
+            object.__setattr__(self, name, value)
+        self._made()
+
+    def __repr__(self) -> str:
+        more: dict[str, Any] = {} if self.columns is None else {"columns": self.columns}
+        more |= {} if self.dtype == "float64" else {"dtype": self.dtype}
+        shown = [f"{name}={value!r}" for name, value in (more | self.arguments).items()]
+        return f"mechanism({', '.join([self.name, *shown])})"
+
+    def __call__(
+        self,
+        data: Any,
+        *,
+        budget: Budget | None = None,
+        rng: Generator | None = None,
+        **rows: Any,
+    ) -> Any:
+        """Release the answer about some data, as the function does.
+
+        Parameters
+        ----------
+        data : array_like, table, file or source
+        budget : Budget, optional
+            Pays for the call before data or randomness are touched.
+        rng : Generator, optional
+            By default the secure one.
+        **rows
+            What comes with the rows: `where`, `weights`, `ids`.
+
+        Returns
+        -------
+        The answer of the function.
+        """
+        own = self.arguments
+        for name in own.keys() & rows.keys():
+            checks.fail(name, "left out: the mechanism has it", rows[name])
+        return RELEASES[self.name](data, **own, **rows, budget=budget, rng=rng)
+
+    @property
+    def arguments(self) -> dict[str, Any]:
+        """The public arguments, by name."""
+        return dict(self._items)
+
+    @property
+    def loss(self) -> Loss:
+        """What a call costs, under `neighbors`. A budget may count it otherwise: ask its `cost`."""
+        loss: Loss = self._made().loss
+        return loss
+
+    @property
+    def neighbors(self) -> Neighbors:
+        """The neighboring relation of a call without a budget, or with one that has none yet."""
+        return checks.neighbors(self._made().neighbors)
+
+    @property
+    def theorem(self) -> str:
+        """Why that is the loss: what the function says of its privacy, with the source."""
+        text = inspect.getdoc(RELEASES[self.name]) or ""
+        found = re.search(r"^Privacy\n-+\n(.*?)\n\n[^\n]+\n-+\n", text, re.M | re.S)
+        return found[1] if found else ""
+
+    @property
+    def calibration(self) -> dict[str, Any]:
+        """The public numbers of the noise.
+
+        `noise` is its distribution, with the `deviation`, in the units of the data, of what is
+        drawn for a count, for each bin, or for a sum of rows. A draw of the exponential mechanism
+        has the `rate` of its weights exp(-rate ranks). Noise for a smooth sensitivity S has
+        `alpha` and `beta`: its scale is S / alpha, and secret. Empty where the noise depends on the
+        number of rows, or of columns; `expected_error` tells of all.
+        """
+        made = self._made()
+        inner = getattr(made, "inner", made)
+        smooth, noise = getattr(inner, "calibration", None), getattr(inner, "noise", None)
+        found = {name: getattr(inner, name) for name in ("rate", "scale") if hasattr(inner, name)}
+        if smooth is not None:
+            found |= {name: getattr(smooth, name) for name in ("noise", "alpha", "beta")}
+        elif noise is not None and hasattr(noise, "deviation"):
+            unit = inner.cells.grid if hasattr(inner, "cells") else 1.0
+            found |= {"noise": noise.distribution, "deviation": unit * noise.deviation}
+        return found
+
+    def expected_error(self, *, rows: int | None = None, confidence: float = 0.95) -> Expected:
+        """Return the error that a share of all answers does not exceed.
+
+        Parameters
+        ----------
+        rows : int, optional
+            For how many rows.
+        confidence : float, default 0.95
+
+        Returns
+        -------
+        Expected
+            As `dpfast.expected_error`.
+        """
+        return expected(self._made(), *asked(rows, confidence))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return it as a dict of the types of JSON, with a version, and with exact numbers as text.
+
+        Returns
+        -------
+        dict
+        """
+        return {
+            "mechanism": VERSION,
+            "function": self.name,
+            "columns": self.columns,
+            "dtype": self.dtype,
+            "arguments": {name: _written(value) for name, value in self._items},
+        }
+
+    @classmethod
+    def from_dict(cls, written: Mapping[str, Any]) -> Mechanism:
+        """Return what `to_dict` wrote.
+
+        Parameters
+        ----------
+        written : mapping
+
+        Returns
+        -------
+        Mechanism
+
+        Raises
+        ------
+        ArgumentError, ArgumentTypeError
+            If it is no such dict, of another version, or of arguments that break a rule.
+        """
+        rule = f"what Mechanism.to_dict of version {VERSION} writes"
+        if not isinstance(written, Mapping) or written.get("mechanism") != VERSION:
+            checks.fail_kind("written", rule, written)
+        function, arguments = written.get("function"), written.get("arguments")
+        if not isinstance(arguments, Mapping) or not all(isinstance(one, str) for one in arguments):
+            checks.fail_kind("arguments", "a mapping of names", arguments)
+        if not isinstance(function, str) or function not in RELEASES:
+            checks.fail("function", "the name of a release", function)
+        given = {name: _read(name, value) for name, value in arguments.items()}
+        own = {name: written[name] for name in ("columns", "dtype") if name in written}
+        return cls(RELEASES[function], **own, **given)
+
+    def _made(self) -> Any:
+        """Return what a call with data of no rows would run."""
+        shape = 0 if self.columns is None else (0, self.columns)
+        own = self.arguments
+        beside: Any = {there: np.empty(0, int) for name, there in BESIDE.items() if own.get(name)}
+        return quoted(RELEASES[self.name], np.empty(shape, self.dtype), **own, **beside)
+
+
+def _dtype(value: Any) -> str:
+    """Return the name of a type of numbers or words."""
+    rule = "the name of a type of numbers, or 'str'"
+    try:
+        kind = np.dtype(value) if isinstance(value, str) else None
+    except (TypeError, ValueError):
+        kind = None
+    if kind is None or kind.kind not in "biufU":
+        checks.fail("dtype", rule, value)
+    return "str" if kind.kind == "U" else kind.name
+
+
+def _kept(name: str, value: Any) -> Any:
+    """Return a public value that cannot change: of a list a tuple, of a decimal its ratio."""
+    if isinstance(value, np.ndarray):
+        value = value.tolist()
+    if isinstance(value, (list, tuple)):
+        return tuple(_kept(f"{name}[{i}]", one) for i, one in enumerate(value))
+    if value is None or type(value) in (bool, int, str, float, Fraction):
+        return value
+    if isinstance(value, float):  # of NumPy
+        return float(value)
+    if isinstance(value, Decimal):
+        return checks.fraction(name, value)
+    checks.fail_type(name, RULE, value)
+
+
+def _written(value: Any) -> Any:
+    """Return a public value in the types of JSON: a float as its shortest text, which is exact."""
+    if isinstance(value, tuple):
+        return [_written(one) for one in value]
+    if value is None or isinstance(value, (bool, str)):
+        return value
+    if isinstance(value, int):
+        return {NUMBER: exact(Fraction(value)).partition("/")[0]}
+    return {NUMBER: exact(value) if isinstance(value, Fraction) else repr(value)}
+
+
+def _read(name: str, value: Any) -> Any:
+    """Read what `_written` wrote."""
+    if isinstance(value, (list, tuple)):
+        return tuple(_read(f"{name}[{i}]", one) for i, one in enumerate(value))
+    if value is None or isinstance(value, (bool, str)):
+        return value
+    if isinstance(value, Mapping) and isinstance(text := value.get(NUMBER), str) and len(value) < 2:
+        for kind in (ratio, float) if "/" in text else (_whole, float):
+            try:
+                return kind(text)
+            except (ValueError, ZeroDivisionError):
+                continue
+    checks.fail_kind(name, f"a text, True, False, None, {{{NUMBER!r}: text}}, or a list", value)
+
+
+def _whole(text: str) -> int:
+    return int(text, 0)
+
+
+#: As users call it.
+mechanism = Mechanism

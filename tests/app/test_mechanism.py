@@ -1,0 +1,200 @@
+"""A mechanism is the call of its function: the same checks, loss, bits and answer."""
+
+import json
+import pickle
+import re
+from decimal import Decimal
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+import dpfast as dp
+from dpfast.app.mechanism import OF_CALLS, RELEASES
+from dpfast.budget.budget import quoted
+from dpfast.errors import ArgumentError, ArgumentTypeError, BudgetError
+from dpfast.rng import InsecureGenerator
+
+from ..support.battery import CASES, same
+from ..support.pairwise import quick_rows
+from ..test_doctest import RELEASES as PUBLIC
+
+X = np.linspace(0, 100, 400)
+MEAN = dp.mechanism(dp.mean, bounds=(0, 100), epsilon=0.1)
+NAMES = {function: name for name, function in RELEASES.items()}
+
+
+def parted(case, loss):
+    """The mechanism of a case, and what is given with its rows."""
+    with_rows = {name: value for name, value in case.kw.items() if name in OF_CALLS}
+    public = {name: value for name, value in case.kw.items() if name not in OF_CALLS}
+    data = np.asarray(case.data)
+    own = {} if data.ndim == 1 else {"columns": data.shape[1]}
+    kind = "str" if data.dtype.kind in "UO" else data.dtype.name
+    return dp.mechanism(case.call, **own, dtype=kind, **public, **loss), with_rows
+
+
+FED = [
+    (name, loss)
+    for name, case in CASES.items()
+    if case.call in NAMES
+    for loss in case.losses
+    if not any(map(callable, case.kw.values()))
+]
+
+
+def test_all_but_a_few_releases_can_be_mechanisms():
+    left = {f"{f.__module__}.{f.__qualname__}" for f in PUBLIC if f not in NAMES}
+    words = ("selection", "response", "smooth_release", "bounded_release", "online", "sulq")
+    words += ("sample_and_aggregate", "ptr.api.release", "aggregate", "best_of")
+    assert not [one for one in left if not any(word in one for word in words)]
+    assert len(RELEASES) > 20 and {name for name, _ in FED} >= {"mean", "quantiles", "keys"}
+
+
+@quick_rows(60)
+@pytest.mark.parametrize("name, loss", FED, ids=str)
+def test_it_is_the_call_of_its_function(name, loss):
+    case = CASES[name]
+    made, rows = parted(case, loss)
+    answers = []
+    for released in (
+        lambda **kw: made(case.data, **rows, **kw),
+        lambda **kw: case(case.data, loss, **kw),
+    ):
+        answers.append(released(rng=InsecureGenerator(7)))
+    assert same(*answers)
+    budget = dp.Budget(rho=100) if "rho" in loss else dp.Budget(epsilon=100, delta=0.1)
+    due = budget.cost(case.call, case.data, **case.kw, **loss)
+    assert budget.cost(made, case.data, **rows) == due
+    made(case.data, **rows, budget=budget)
+    other = dp.Budget(rho=100) if "rho" in loss else dp.Budget(epsilon=100, delta=0.1)
+    case(case.data, loss, budget=other)
+    assert budget.spent == other.spent and budget.history[0].what == other.history[0].what
+    assert budget.neighbors == made.neighbors
+    called = dp.expected_error(case.call, case.data, **case.kw, **loss, rows=99)
+    assert dp.expected_error(made, case.data, **rows, rows=99) == called
+    if "ids" not in rows:
+        assert made.expected_error(rows=99) == called
+    assert made.loss == quoted(case.call, case.data, **case.kw, **loss).loss
+    written = json.loads(json.dumps(made.to_dict()))
+    for again in (pickle.loads(pickle.dumps(made)), dp.mechanism.from_dict(written)):
+        assert again == made and hash(again) == hash(made) and repr(again) == repr(made)
+        assert again.loss == made.loss
+        assert same(again(case.data, **rows, rng=InsecureGenerator(7)), answers[0])
+
+
+@pytest.mark.parametrize("name", RELEASES)
+def test_the_theorem_is_that_of_the_function(name):
+    function = RELEASES[name]
+    more = {
+        "quantile": {"q": 0.5}, "quantiles": {"qs": [0.5]}, "percentile": {"q": 50},
+        "histogram": {"bins": 3}, "tree_histogram": {"bins": 3}, "ptr.quantile": {"q": 0.5},
+        "select_keys": {"delta": 1e-6, "dtype": "str"}, "count_distinct": {"dtype": "str"},
+        "covariance": {"columns": 2, "bounds": [(0, 1)] * 2},
+    }.get(name, {})  # fmt: skip
+    if name.startswith("ptr."):
+        more |= {"proposed": 1, "delta": 1e-6}
+    if name not in ("count", "count_nonzero", "count_distinct", "select_keys", "bounds"):
+        more = {"bounds": (0, 1)} | more
+    made = dp.mechanism(function, epsilon=1, **more)
+    assert made.name == name and made.theorem in function.__doc__.replace("\n    ", "\n")
+    assert re.search("[Nn]eighbors", made.theorem)
+
+
+def test_what_it_shows():
+    assert repr(MEAN) == "mechanism(mean, bounds=(0, 100), epsilon=0.1)"
+    assert MEAN.loss.epsilon == Fraction(1, 10) and MEAN.arguments["epsilon"] == 0.1
+    assert (
+        MEAN.neighbors == "add-remove"
+        and "McSherry" in dp.mechanism(dp.median, bounds=(0, 1), epsilon=1).theorem
+    )
+    assert MEAN.expected_error().half_width is None and MEAN.expected_error(rows=99).half_width
+    public = dp.mechanism(dp.mean, bounds=(0, 100), epsilon=0.1, neighbors="replace")
+    assert public.neighbors == "replace" and public.expected_error().half_width is None
+    found = dp.expected_error(public, X)  # the number of rows is public
+    assert found == public.expected_error(rows=400) != MEAN.expected_error(rows=400)
+    smooth = dp.mechanism(dp.median, bounds=(0, 1), epsilon=1, method="smooth").calibration
+    assert set(smooth) == {"noise", "alpha", "beta"}
+    rates = [dp.mechanism(dp.median, bounds=(0, 1), epsilon=e).calibration["rate"] for e in (1, 2)]
+    assert rates[1] == 2 * rates[0] == 2
+
+
+@pytest.mark.parametrize("function", [dp.count, dp.sum])
+@pytest.mark.parametrize("loss", [{"epsilon": 1}, {"rho": 0.1}], ids=str)
+def test_the_deviation_is_that_of_answers(function, loss):
+    more = {} if function is dp.count else {"bounds": (0, 100)}
+    made, rng = dp.mechanism(function, **more, **loss), InsecureGenerator(3)
+    said = made.calibration["deviation"]
+    answers = np.array([made(X, rng=rng) for _ in range(1500)], float)
+    seen = np.std(answers)
+    # The relative standard error of a deviation is 0.029 for Laplace numbers.
+    assert abs(seen / said - 1) < 0.15  # twice as much would not pass
+
+
+def test_it_cannot_be_changed():
+    made = dp.mechanism(dp.quantiles, qs=(qs := [0.1, 0.9]), bounds=[0, 1], epsilon=1)
+    qs[0] = 0.5
+    made.arguments["epsilon"] = 9
+    assert made.arguments["qs"] == (0.1, 0.9) and made.loss.epsilon == 1
+    with pytest.raises(AttributeError):
+        made.name = "mean"
+    with pytest.raises(AttributeError):
+        del made.columns
+
+
+@pytest.mark.parametrize(
+    "value",
+    [1, 0.1, 5e-324, 1 / 3, Fraction(1, 3), Fraction(3), 10**400, 2**70, True, None, "x", "1/3"],
+    ids=str,
+)
+def test_values_are_written_exactly(value):
+    from dpfast.app.mechanism import _kept, _read, _written
+
+    kept = _kept("x", [value, [value]])
+    again = _read("x", json.loads(json.dumps(_written(kept))))
+    assert again == kept and type(again[0]) is type(again[1][0]) is type(value)
+    assert _kept("x", Decimal("0.1")) == Fraction(1, 10)
+    assert _kept("x", np.array([[1, 2]])) == ((1, 2),)
+
+
+def test_a_dict_is_of_a_version():
+    written = MEAN.to_dict()
+    assert written["mechanism"] == 1 and written["arguments"]["epsilon"] == {"number": "0.1"}
+    wrong = [
+        {**written, "mechanism": 2}, {}, 3, "x", {**written, "function": "median "},
+        {**written, "arguments": 3}, {**written, "arguments": {"epsilon": {"number": 1}}},
+        {**written, "arguments": {"epsilon": {"number": "1/0"}}}, {**written, "columns": "x"},
+        {**written, "arguments": {"epsilon": {"number": "one"}}}, {**written, "dtype": "O"},
+        {**written, "arguments": {"epsilon": {"other": "1"}}}, {**written, "function": ["mean"]},
+        {**written, "arguments": {**written["arguments"], "budget": None}},
+        {**written, "arguments": {**written["arguments"], "delta": {"number": "2"}}},
+    ]  # fmt: skip
+    for one in wrong:
+        with pytest.raises((ArgumentError, ArgumentTypeError), match=" must be "):
+            dp.mechanism.from_dict(one)
+
+
+def test_what_is_refused():
+    for function in (print, 3, dp.ptr.release, dp.sample_and_aggregate, dp.Budget, MEAN):
+        with pytest.raises(ArgumentError, match="function must be a release"):
+            dp.mechanism(function, epsilon=1)
+    for more, words in (
+        ({"bounds": (1, 0)}, "bounds must be"),
+        ({"bounds": "auto", "epsilon": -1}, "epsilon must be"),
+        ({"where": X > 1}, "where must be left out"),
+        ({"budget": None}, "budget must be left out"),
+        ({"columns": 0}, "columns must be"),
+        ({"columns": 2**70}, "columns must be at most"),
+        ({"dtype": "object"}, "dtype must be"),
+        ({"dtype": 3}, "dtype must be"),
+        ({"method": "smooth"}, "arguments must be those of mean, got 'method'"),
+        ({"nan": {1}}, "nan must be a number"),
+    ):
+        with pytest.raises((ArgumentError, ArgumentTypeError), match=words):
+            dp.mechanism(dp.mean, **{"bounds": (0, 1), "epsilon": 1, **more})
+    with pytest.raises(ArgumentError, match="epsilon must be left out"):
+        MEAN(X, epsilon=1)
+    budget = dp.Budget(epsilon=0.05)
+    with pytest.raises(BudgetError):
+        MEAN(X, budget=budget)
+    assert budget.history == ()
