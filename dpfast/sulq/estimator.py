@@ -521,7 +521,18 @@ class WeightedTransformer(Weighted, Transformer):
         budget: Budget | None = None,
         rng: Generator | None = None,
     ) -> Transformed:
-        """Call `fit`, then `transform`, which is not private."""
+        """Call `fit`, then `transform`, which is not private.
+
+        Parameters
+        ----------
+        X, y, sample_weight, budget, rng
+            As for `fit`, which raises what it raises.
+
+        Returns
+        -------
+        array or table
+            NOT PRIVATE, as that of `transform`.
+        """
         self._form()  # refused, if it cannot be had, before anything is spent
         return self.fit(X, None, sample_weight, budget=budget, rng=rng).transform(X)
 

@@ -10,6 +10,7 @@ import sys
 import tomllib
 from functools import cache
 from html.parser import HTMLParser
+from itertools import groupby
 from types import ModuleType
 from urllib.parse import unquote, urlsplit
 
@@ -322,11 +323,18 @@ def test_it_is_dark_or_light_as_the_reader_wants(built, browser):
 
 
 def shape(notebook):
-    """What kinds of outputs each cell has."""
-    return [
+    """What kinds of outputs each cell has; one that is written in pieces is one."""
+    kinds = [
         [sorted(output.get("data", [output["output_type"]])) for output in cell.get("outputs", ())]
         for cell in notebook["cells"]
     ]
+    return [[kind for kind, _ in groupby(cell)] for cell in kinds]
+
+
+def test_an_output_in_pieces_is_one_output():
+    stream, picture = {"output_type": "stream"}, {"output_type": "x", "data": {"image/png": ""}}
+    cells = [{"outputs": [stream, stream, picture]}, {}, {"outputs": [picture]}]
+    assert shape({"cells": cells}) == [[["stream"], ["image/png"]], [], [["image/png"]]]
 
 
 @pytest.mark.full
