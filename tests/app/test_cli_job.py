@@ -174,3 +174,15 @@ def test_the_documented_example(tmp_path):
     assert list(countries)[1:] == ["people", "people error", "age"]
     with (tmp_path / "groups.csv").open(newline="") as file:
         assert len(list(csv.DictReader(file))) == 4 + 2 * len(countries["age"])
+
+
+def test_explain_counts_the_releases_that_are_many(shell, path):
+    more = "".join(
+        f'[[release]]\nname = "m{i}"\nstatistic = "mean"\ncolumn = "0"\n' for i in range(10)
+    )
+    add(path, more)
+    assert shell("run", path)[0] == 0
+    code, out, err = shell("explain", path)
+    said = " ".join(out.split())
+    assert (code, err) == (0, "") and "paid already 12 of 12 releases" in said
+    assert len(json.loads(shell("explain", path, "--json")[1])["paid"]) == 12

@@ -25,6 +25,7 @@ from dpfast.app.job import job_file, output, runner, shared_pass  # noqa: E402
 from dpfast.app.job.plan import divided, plan, settled  # noqa: E402
 from dpfast.errors import (  # noqa: E402
     ArgumentError,
+    ArgumentTypeError,
     BudgetError,
     DataError,
     DpfastError,
@@ -400,6 +401,39 @@ def test_other_data_are_another_question(write, table):
     os.utime(table, ns=(found.st_atime_ns, found.st_mtime_ns + 1))
     job.run(path).check()
     assert dp.Budget(path=ledger).spent["epsilon"] == 8
+
+
+def test_a_version_tells_data_apart_whatever_touches_them(write, table):
+    ledger = dp.Budget(epsilon=10, path=table.with_name("study.db"))
+    path = write('epsilon = 4\npath = "study.db"')
+    plain = path.read_text()
+
+    def ran(version):
+        path.write_text(plain.replace("[data]", f'[data]\nversion = "{version}"'))
+        found = os.stat(table)
+        os.utime(table, ns=(found.st_atime_ns, found.st_mtime_ns + 1))
+        results = job.run(path)
+        results.check()
+        return results["mean of a"], ledger.spent["epsilon"]
+
+    first = ran("2024-06")
+    assert ran("2024-06") == first and first[1] == 4
+    assert ran("2024-07")[1] == 8
+    assert ran("2024-06")[0] == first[0]  # the older answers are still there
+    with pytest.raises(BudgetError, match="was paid for, but its arguments or its data changed"):
+        ran("2024-08")
+    path.write_text(plain)
+    with pytest.raises(
+        BudgetError, match=r"\(their path, size or time of change; \[data\] version"
+    ):
+        job.run(path)
+    path.write_text(plain.replace("epsilon = 4", "epsilon = 3"))
+    with pytest.raises(BudgetError, match="was paid for, but its loss, so the shares changed"):
+        job.run(path)
+    path.write_text(plain.replace("[data]", "[data]\nversion = 3"))
+    with pytest.raises(ArgumentTypeError, match=r"data\.version must be text"):
+        job.run(path)
+    assert ledger.spent["epsilon"] == 8
 
 
 def test_each_part_of_a_question_is_in_its_key(write):

@@ -12,6 +12,7 @@ import sqlite3
 import stat
 import sys
 import threading
+import time
 from concurrent.futures import ThreadPoolExecutor
 from decimal import Decimal
 from fractions import Fraction
@@ -925,3 +926,52 @@ def test_damage_leaves_no_connection_behind(path, tmp_path):
     shutil.copy(tmp_path / "copy", path)
     with pytest.raises(LedgerError, match="put back"):
         budget.spend(Pure(0.1), neighbors="add-remove")
+
+
+def test_threads_that_wait_share_a_transaction_and_no_refusal(tmp_path, monkeypatch):
+    """Ten spends wait for a lock: one commit serves all, but for those that are too much."""
+    from dpfast.budget.ledger import file as module
+
+    budget = dp.Budget(epsilon=1, path=tmp_path / "l.db")
+    ways = []
+    run = module.File._run
+
+    def counted(self, job, way="read"):
+        ways.append(way)
+        return run(self, job, way)
+
+    monkeypatch.setattr(module.File, "_run", counted)
+    refused = []
+
+    def spend(amount):
+        try:
+            budget.spend(Pure(amount), neighbors="replace", what=str(amount))
+            budget.record(float(amount))
+        except BudgetError as error:
+            refused.append(str(error))
+
+    amounts = [Fraction(1, 8)] * 8 + [2, 3]
+    threads = [threading.Thread(target=spend, args=(one,)) for one in amounts]
+    with module._ALONE:
+        for thread in threads:
+            thread.start()
+        while len(budget._file._waiting) < len(threads):
+            time.sleep(0.001)
+        assert ways == []
+    for thread in threads:
+        thread.join()
+    assert 2 <= ways.count("write") <= 1 + 8  # one for the spends, and those of the answers
+    assert len(refused) == 2 and all("asked" in text or "left" in text for text in refused)
+    entries = dp.Budget(path=tmp_path / "l.db").history
+    assert [entry.answer for entry in entries] == [0.125] * 8
+    assert budget.spent["epsilon"] == 1
+
+
+def test_a_child_does_not_write_what_threads_of_its_parent_wait_to_write(tmp_path):
+    budget = dp.Budget(epsilon=1, path=tmp_path / "l.db")
+    from dpfast.budget.ledger import file as module
+
+    left = module._Write(lambda db: 1 / 0, (-1, -1))  # as if of another process
+    budget._file._waiting.append(left)
+    budget.spend(Pure(0.5), neighbors="replace")
+    assert not left.committed and len(budget.history) == 1

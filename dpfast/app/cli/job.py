@@ -23,6 +23,8 @@ Page = Annotated[
         help="Write the answers as a page of HTML, with error bars, to FILE.html.",
     ),
 ]
+#: How many releases are named together; of more it is said how many they are.
+NAMED = 5
 Quiet = Annotated[bool, typer.Option("--quiet", help="No progress bar, and no table.")]
 
 
@@ -76,7 +78,7 @@ def explain(file: File, as_json: Json = False) -> None:
         "remaining": "a new ledger, of the loss of this job"
         if explained["remaining"] is None
         else _loss(explained["remaining"]),
-        "paid already": ", ".join(explained["paid"]),
+        "paid already": _some(explained["paid"], len(releases)),
         "after the run": _loss(explained["after"])
         if "after" in explained
         else explained.get("refused", ""),
@@ -85,7 +87,12 @@ def explain(file: File, as_json: Json = False) -> None:
     for note in dict.fromkeys(r["expected_error"]["note"] for r in releases):
         if note:
             names = [r["name"] for r in releases if r["expected_error"]["note"] == note]
-            out.print(escape(f"{', '.join(names)}: {note}"), soft_wrap=True)
+            out.print(escape(f"{_some(names, len(releases))}: {note}"), soft_wrap=True)
+
+
+def _some(names: list[str], of: int) -> str:
+    """Return the names of some releases, or how many they are."""
+    return ", ".join(names) if len(names) <= NAMED else f"{len(names):,} of {of:,} releases"
 
 
 def _passes(passes: int | None) -> str:

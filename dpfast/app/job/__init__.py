@@ -74,13 +74,15 @@ def run(
     Each release runs as if alone, in a thread; they wait for each other at the beginning of each
     pass. A release whose spend is in the ledger is not paid for again, and one whose answer is
     there is not computed again. Two releases are the same if they agree in name, statistic,
-    columns, arguments, neighboring relation, mechanism and loss, and in the data's path, size and
-    time of change. So a job that changed in one place pays for what changed (for all of it, if
-    shares did), and a file that was written anew is other data. Without a ledger a budget in memory
-    pays, which ends with the program.
+    columns, arguments, neighboring relation, mechanism and loss, and in the data's path and the
+    version that ``[data]`` gives them; without a version, in path, size and time of change. So a
+    job that changed in one place pays for what changed (for all of it, if shares did), and a file
+    that was written anew is other data, unless its version says that it is not. Without a ledger a
+    budget in memory pays, which ends with the program.
 
     Cost: as many passes over the file as the release with the most of them makes, each of them of
-    all columns that are wanted; and two small transactions a release.
+    all columns that are wanted; and two small writes a release, of which those that come at about
+    the same time share a transaction.
 
     Examples
     --------

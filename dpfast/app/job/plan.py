@@ -227,16 +227,16 @@ def _release(entry: job_file.Entry, share: Share, job: job_file.Job, reader: Rea
         raise
     except DpfastError as error:
         raise type(error)(f"release {entry.name!r}: {error}") from None
-    return replace(release, mechanism=mechanism, key=_key(entry, mechanism, reader))
+    return replace(release, mechanism=mechanism, key=_key(entry, mechanism, reader, job.version))
 
 
-def _key(entry: job_file.Entry, mechanism: Any, reader: Reader) -> str:
+def _key(entry: job_file.Entry, mechanism: Any, reader: Reader, version: str) -> str:
     """Return a digest of the name, of the question, and of what is known of the data unread.
 
     Two releases with one key ask the same of the same data for the same loss. The share is in it by
-    way of the mechanism's loss; the rest of the job is not. Files are told apart by their path,
-    size and time of change. That is for the sake of the answers: privacy needs only that one answer
-    leaves for one spend.
+    way of the mechanism's loss; the rest of the job is not. Files are told apart by their path and
+    the version that the job gives them, or else by path, size and time of change. That is for the
+    sake of the answers: privacy needs only that one answer leaves for one spend.
     """
     loss = mechanism.loss
     if isinstance(loss, Pure):  # its finer bound under zCDP changes no answer, and may improve
@@ -248,6 +248,6 @@ def _key(entry: job_file.Entry, mechanism: Any, reader: Reader) -> str:
         mechanism.name,
         mechanism.neighbors,
         loss_text(loss),
-        reader.identity(),
+        [[path, version] for path, *_ in reader.identity()] if version else reader.identity(),
     ]
     return hashlib.sha256(json.dumps(words, sort_keys=True, default=str).encode()).hexdigest()

@@ -20,7 +20,7 @@ tried again.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
@@ -124,12 +124,12 @@ class Results:
 def run(plan: Plan, budget: Budget, progress: Any = None) -> Results:
     """Run the releases that have no answer yet, and return the answers of all."""
     entries, left = plan.affords(budget)
+    note = plan.job.name or plan.job.path.name
     if isinstance(left, BudgetError):
-        raise left
+        raise BudgetError(f"{left}{_anew(plan, budget, entries, note)}")
     answers: list[Any] = [None if entry is None else entry[1] for entry in entries]
     todo = [i for i, answer in enumerate(answers) if answer is None]
     shared = SharedPasses(plan.reader, plan.columns, progress)
-    note = plan.job.name or plan.job.path.name
 
     def work(place: int) -> Callable[[], Any]:
         release = plan.releases[todo[place]]
@@ -140,6 +140,25 @@ def run(plan: Plan, budget: Budget, progress: Any = None) -> Results:
         answers[i] = answer
     outcomes = tuple(map(_outcome, plan.releases, answers))
     return Results(plan, outcomes, shared.passes)
+
+
+def _anew(plan: Plan, budget: Budget, entries: Sequence[Any], note: str) -> str:
+    """Return which releases would be charged again, and what of the first is other than before."""
+    before = {entry.note: entry for entry in budget.history}
+    for release, paid in zip(plan.releases, entries, strict=True):
+        entry = before.get(f"{note}: {release.entry.name}")
+        if paid is None and entry is not None:
+            spend = release.spend
+            if (entry.what, entry.neighbors, entry.ids) != (spend.what, spend.neighbors, spend.ids):
+                what = "its mechanism"
+            elif entry.loss != spend.loss:
+                what = "its loss, so the shares"
+            else:
+                what = "its arguments or its data"
+                if not plan.job.version:
+                    what += " (their path, size or time of change; [data] version stands for these)"
+            return f"; release {release.entry.name!r} was paid for, but {what} changed since"
+    return ""
 
 
 def _outcome(release: Release, answer: Any) -> Outcome:

@@ -17,6 +17,10 @@ Each entry carries a digest of itself and of the one before (`text.seal`), and a
 chain (`chain.py`). Each transaction first checks that this is the ledger that was opened, and that
 all that this process has seen of it is still there.
 
+Writes of several threads that wait for each other become one transaction (`_written`). Each is a
+savepoint of its own: what one refuses leaves the others be. No thread goes on before the commit of
+its own write, so a spend is on the disk before its rows are read, as if it had been alone.
+
 An entry may have a key. The transaction that would add it looks the key up first, so of any number
 of processes that spend for one key one pays, and its entry serves all. The table of keys is made
 with the first key.
@@ -32,6 +36,7 @@ import os
 import stat
 import threading
 import time
+from collections import deque
 from collections.abc import Callable
 from contextlib import closing, suppress
 from dataclasses import dataclass
@@ -132,6 +137,28 @@ NO_LEDGER_HOLDS = "it holds what no ledger of this form holds"
 NO_LOCKS = "cannot be locked: its file system has no locks"
 
 
+@dataclass(eq=False)
+class _Write:
+    """What one thread wants to write, and what came of it."""
+
+    job: Callable[[sqlite3.Connection], Any]
+    by: tuple[int, int]
+    value: Any = None
+    error: DpfastError | None = None
+    committed: bool = False
+
+    def tried(self, db: sqlite3.Connection) -> None:
+        """Do it in a transaction that goes on if it is refused, without a trace of it."""
+        self.value, self.error = None, None
+        db.execute("SAVEPOINT one")
+        try:
+            self.value = self.job(db)
+        except DpfastError as error:
+            self.error = error
+            db.execute("ROLLBACK TO one")
+        db.execute("RELEASE one")
+
+
 class File:
     """Entries in a file. If `limit` is None the ledger must exist."""
 
@@ -148,6 +175,7 @@ class File:
         self.path = os.path.realpath(path)  # as SQLite names the log
         self._timeout = timeout
         self._known: str | None = None
+        self._waiting: deque[_Write] = deque()
         if limit is not None:
             self._run(lambda db: self._make(db, limit, neighbors, name, ids, max_rows), "make")
         self.header = self._run(self._head)
@@ -172,7 +200,7 @@ class File:
                 chain.grow(db, "keys", key, (key, after.entries, text.seal(seal, key)))
             return after.entries
 
-        return self._run(add, "write")
+        return self._written(add)
 
     def found(self, key: str) -> tuple[int, Any] | None:
         def look(db: sqlite3.Connection) -> tuple[int, Any] | None:
@@ -197,7 +225,7 @@ class File:
             chain.grow(db, "answers", str(number), row)
             return True, _answer(db, number)
 
-        return self._run(add, "write")
+        return self._written(add)
 
     @property
     def place(self) -> Place | None:
@@ -209,6 +237,36 @@ class File:
         self._run(lambda db: self._not_put_back(db, place))
 
     # --- transactions ---------------------------------------------------------------------------
+
+    def _written(self, job: Callable[[sqlite3.Connection], T]) -> T:
+        """Run `job` in one transaction with the writes of other threads that wait by then.
+
+        Whoever comes first writes for all. Whose write was not committed by another, after an
+        error or in a child of a fork, which other threads have not survived, writes for itself.
+        """
+        mine = _Write(job, self._witnesses())
+        self._waiting.append(mine)
+        with _ALONE:
+            if not mine.committed:
+                others = []
+                while self._waiting:
+                    with suppress(IndexError):
+                        others.append(self._waiting.popleft())
+                writes = [mine, *(one for one in others if one is not mine and one.by == mine.by)]
+
+                def every(db: sqlite3.Connection) -> None:
+                    for one in writes:
+                        one.tried(db)
+                    if mine.error is not None and all(one.error for one in writes):
+                        raise mine.error  # nothing to write, and so nothing is touched
+
+                self._run(every, "write")
+                for one in writes:
+                    one.committed = True
+        if mine.error is not None:
+            raise mine.error
+        value: T = mine.value
+        return value
 
     def _run(self, job: Callable[[sqlite3.Connection], T], way: Way = "read") -> T:
         """Run `job` as one transaction, again if another one was faster."""
@@ -238,12 +296,7 @@ class File:
 
     def _attempt(self, job: Callable[[sqlite3.Connection], T], way: Way) -> T:
         global _at_work
-        here, write = witnesses(), way == "write"
-        if _at_work not in (None, here):  # before the lock, which nobody here can release
-            raise LedgerError(
-                f"ledger {self.path} cannot be used in this process: it was forked, not by Python, "
-                "while a thread of its parent used a ledger"
-            )
+        here, write = self._witnesses(), way == "write"
         with _ALONE:
             self._look(way)
             outer, _at_work = _at_work, here
@@ -280,6 +333,16 @@ class File:
                     return done
             finally:
                 _at_work = outer
+
+    def _witnesses(self) -> tuple[int, int]:
+        """Return which process this is; before the lock, which nobody in a copy can release."""
+        here = witnesses()
+        if _at_work not in (None, here):
+            raise LedgerError(
+                f"ledger {self.path} cannot be used in this process: it was forked, not by Python, "
+                "while a thread of its parent used a ledger"
+            )
+        return here
 
     def _same(self, db: sqlite3.Connection) -> tuple[Header, Place]:
         """Check that this is the ledger that was opened, with all rows that were seen here.
