@@ -79,7 +79,7 @@ def quote(
     rule = "a release of dpfast, such as dpfast.median"
     try:
         takes = "budget" in inspect.signature(function).parameters
-    except (TypeError, ValueError):
+    except Exception:  # whatever an object thinks of being called, or shown
         takes = False
     if not takes:
         checks.fail("function", rule, function)

@@ -13,6 +13,7 @@ from dpfast.errors import ArgumentError, ArgumentTypeError, BudgetError
 from dpfast.rng import InsecureGenerator
 
 from ..support.battery import CASES
+from ..support.surface import broken
 
 X = np.linspace(0, 100, 400)
 BOUNDS = {"bounds": (0, 100)}
@@ -110,9 +111,10 @@ def test_what_is_refused():
         dp.expected_error(dp.count, X, epsilon=1, rows=-1)
     with pytest.raises(ArgumentTypeError, match="budget must be"):
         dp.expected_error(dp.count, X, epsilon=1, budget=3)
-    for wrong in (print, dp.expected_error, 3, dp.scan):
-        with pytest.raises(ArgumentError, match="function must be a release"):
-            dp.expected_error(wrong, X)
+    for wrong in (print, dp.expected_error, 3, dp.scan, broken("__repr__")):
+        for ask in (dp.expected_error, dp.Budget(epsilon=1).cost):
+            with pytest.raises(ArgumentError, match="function must be a release"):
+                ask(wrong, X)
     with pytest.raises(ArgumentError, match="epsilon must be"):
         dp.expected_error(dp.count, X, epsilon=-1)
 
