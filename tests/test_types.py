@@ -15,7 +15,7 @@ ROOT = Path(__file__).parent.parent
 RIGHT = """
 from decimal import Decimal
 from fractions import Fraction
-from typing import assert_type
+from typing import Any, assert_type
 
 import numpy as np
 from numpy.typing import NDArray
@@ -64,6 +64,12 @@ budget.record({"answer": [1.0, 2.0]})
 assert_type(budget.remaining, dict[str, Fraction])
 assert_type(budget.history[0].loss, dp.privacy.Loss)
 assert_type(budget.cost(dp.count, [1, 2], neighbors="add-remove", epsilon=1), dp.privacy.Loss)
+assert_type(budget.to_dict(), dict[str, Any])
+assert_type(float(pure), float)
+with budget.parallel(["a", "b"], ["a"]) as parts:
+    assert_type(parts["a"].cost(dp.count, [1, 2], epsilon=1), dict[str, Fraction])
+    parts["a"](dp.median, [1, 2], bounds=(0, 3), epsilon=1)
+assert_type(parts.spent, dict[str, Fraction])
 
 assert_type(dp.audit.recovery_bound(rho=0.5), float)
 assert_type(dp.audit.expected_recovery(10, queries=40, deviation=1), float)
@@ -87,6 +93,7 @@ WRONG = [
     'dp.Budget(epsilon=1).spend(1.0, neighbors="replace")',
     'dp.privacy.Pure("x")',
     "dp.privacy.ZCDP(None)",
+    "float(dp.privacy.Approx(1, 0.1))",
     'dp.privacy.loss(epsilon="x")',
     "dp.privacy.ZCDP(1).to_approx(None)",
     'dp.privacy.convert(dp.privacy.Pure(1), "add-remove", "add_remove")',

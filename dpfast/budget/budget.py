@@ -505,7 +505,7 @@ class Budget:
         >>> budget.spent["epsilon"], parts["Bonn"].spent["epsilon"]
         (Fraction(3, 4), Fraction(1, 2))
         >>> budget.history[2].what
-        "median where column = 'Ulm'"
+        "quantile 1/2 where column = 'Ulm'"
         """
         self._refuse_parts(self._unit(self._storage.state()))
         block = Block(self, column, groups)

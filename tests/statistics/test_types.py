@@ -42,6 +42,8 @@ assert_type(dp.variance(matrix, bounds=(0, 1), epsilon=1, ddof=1, axis=0), Float
 assert_type(dp.covariance(matrix, bounds=pair, epsilon=1), Floats)
 assert_type(dp.median(x, bounds=(0, 1), epsilon=1, noise="cauchy"), float)
 assert_type(dp.quantile(x, Fraction(9, 10), bounds=(0, 1), epsilon=1, method="smooth"), float)
+assert_type(dp.median(x, axis=0, bounds=[(0, 1)], epsilon=1, noise="cauchy"), Floats)
+assert_type(dp.quantile(x, 0.5, axis=0, bounds=(0, 1), epsilon=1), Floats)
 assert_type(dp.quantiles(x, [0.25, Fraction(1, 2)], bounds=(0, 1), rho=1, method="joint"), Floats)
 assert_type(dp.quantiles(x, np.array([0.25, 0.5]), bounds=(0, 1), epsilon=1), Floats)
 assert_type(dp.minimum(x, bounds=(0, 1), epsilon=1, method="exponential"), float)
