@@ -36,7 +36,7 @@ RELEASES: dict[str, Callable[..., Any]] = {
     for name, function in STATISTICS.items()
     if name not in ("ptr.release", "sample_and_aggregate")
 } | {"bounds": bounds, "select_keys": select_keys}
-#: The version of `Mechanism.to_dict`.
+#: The version of `mechanism.to_dict`.
 VERSION = 1
 #: What belongs to a call, since it comes with the rows.
 OF_CALLS = ("data", "column", "where", "weights", "ids", "budget", "rng")
@@ -50,7 +50,7 @@ RULE = "a number, a text, True, False, None, or a list of these"
 
 
 @dataclass(frozen=True, slots=True, init=False, repr=False)
-class Mechanism:
+class mechanism:
     """A release without its data: what it costs, how far it is off, and a way to run it.
 
     Parameters
@@ -244,7 +244,7 @@ class Mechanism:
         }
 
     @classmethod
-    def from_dict(cls, written: Mapping[str, Any]) -> Mechanism:
+    def from_dict(cls, written: Mapping[str, Any]) -> mechanism:
         """Return what `to_dict` wrote.
 
         Parameters
@@ -253,14 +253,14 @@ class Mechanism:
 
         Returns
         -------
-        Mechanism
+        mechanism
 
         Raises
         ------
         ArgumentError, ArgumentTypeError
             If it is no such dict, of another version, or of arguments that break a rule.
         """
-        rule = f"what Mechanism.to_dict of version {VERSION} writes"
+        rule = f"what mechanism.to_dict of version {VERSION} writes"
         if not isinstance(written, Mapping) or written.get("mechanism") != VERSION:
             checks.fail_kind("written", rule, written)
         function, arguments = written.get("function"), written.get("arguments")
@@ -335,7 +335,3 @@ def _read(name: str, value: Any) -> Any:
 
 def _whole(text: str) -> int:
     return int(text, 0)
-
-
-#: As users call it.
-mechanism = Mechanism
