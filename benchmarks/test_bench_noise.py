@@ -12,7 +12,7 @@ import pytest
 
 from dpfast import noise
 from dpfast.noise import distributions
-from dpfast.noise.distributions.table import prepare
+from dpfast.noise.distributions.table import _prepared
 from dpfast.rng import InsecureGenerator, SecureGenerator
 
 from .conftest import beside, rows
@@ -113,6 +113,6 @@ def test_one_draw(benchmark, distribution):
 def test_first_use_of_a_distribution(benchmark, distribution):
     benchmark.group = "table of a distribution"
     prepared = benchmark.pedantic(
-        prepare.__wrapped__, (distribution,), setup=lambda: None, rounds=3, warmup_rounds=1
+        _prepared.__wrapped__, (distribution,), setup=lambda: None, rounds=3, warmup_rounds=1
     )
     assert np.isfinite(prepared.rows[1:-1, -1]).all()
