@@ -20,7 +20,7 @@ Page = Annotated[
     typer.Option(
         metavar="FILE",
         show_default=False,
-        help="Write the answers as a page of HTML, with error bars, to FILE.html.",
+        help="Write the answers, with error bars, to an HTML page: FILE ends in .html.",
     ),
 ]
 #: How many releases are named together; of more it is said how many they are.
