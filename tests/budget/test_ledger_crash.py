@@ -14,6 +14,7 @@ pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="this system can
 @pytest.mark.parametrize("folder", [None, pytest.param(MEMORY, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("kills", [8, pytest.param(200, marks=pytest.mark.slow)])
 def test_four_processes_killed_at_random_moments(kills, folder):
+    """Each of them spends in three threads, whose writes share transactions."""
     found = crash("ledger_crash", "random", "none", kills, 1, folder=folder)
     assert found["violations"] == []
     assert found["kills"] == kills and found["releases"] > kills / 5
@@ -39,6 +40,12 @@ def test_a_ledger_that_is_sealed_in_more_than_one_transaction_is_caught():
     found = crash("ledger_crash", "renew", "torn", 70, folder=MEMORY)
     # Half a seal is found by the next one who opens the file, and that may be another spender.
     assert found["violations"][0].startswith(("unreadable", "lines were lost", "a process failed"))
+
+
+@pytest.mark.full
+def test_a_thread_that_goes_on_before_the_commit_of_its_write_is_caught():
+    found = crash("ledger_crash", "random", "early", 200, 1, folder=MEMORY)
+    assert found["violations"] and found["violations"][0].startswith("more released than spent")
 
 
 @quick_rows(1)

@@ -19,7 +19,6 @@ import os
 import random
 import signal
 import time
-from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
 
@@ -29,30 +28,13 @@ from dpfast.budget.release import release
 from dpfast.errors import BudgetError, LedgerError
 from dpfast.privacy import Pure
 
-from .crashes import appended, ended, light, main, start
+from .crashes import Telling, appended, ended, light, main, start
 
 PROCESSES = 3
 LIMIT = Fraction(40)
 COSTS = [Fraction(1, 3), Fraction(1, 7), Fraction(1, 10)]
 GROUPS = ["a", "b", "c"]
 EXHAUSTED = 7
-
-
-@dataclass(frozen=True)
-class Telling:
-    """A mechanism that releases its part and its cost the moment it is given the data."""
-
-    loss: Pure
-    out: int
-    group: str
-    neighbors: str = "replace"
-    name: str = "telling"
-
-    def reduce(self, source):
-        os.write(self.out, f"{self.group} {self.loss.epsilon}\n".encode())
-
-    def finish(self, summary, generator):
-        return None
 
 
 def opened(ledger: Path, fault: str) -> dp.Budget:
@@ -78,7 +60,7 @@ def opened(ledger: Path, fault: str) -> dp.Budget:
 def tell(budget: dp.Budget, part, cost: Fraction, out: int) -> None:
     """One release about a part."""
     with budget._as(part):
-        release([0.0], Telling(Pure(cost), out, part.group), budget=budget, rng=None)
+        release([0.0], Telling(Pure(cost), out, f"{part.group} "), budget=budget, rng=None)
 
 
 def spender(ledger: Path, told: Path, fault: str, seed: int) -> int:
