@@ -508,6 +508,7 @@ PAIRS_BESIDE = [
 ]
 
 
+@quick_rows(24)
 @pytest.mark.parametrize(("argument", "name", "container"), PAIRS_BESIDE)
 def test_entries_beside_the_rows(argument, name, container):
     case, make = beside(name, argument, UNTYPED[container])

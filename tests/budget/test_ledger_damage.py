@@ -43,6 +43,7 @@ class Anything:
         return True
 
 
+@quick_rows(2)
 @pytest.mark.parametrize(
     "of, name, value",
     [

@@ -13,6 +13,7 @@ from dpfast.sources import engine as engine_module
 from dpfast.sources.engine import EngineColumn, EngineRows, EngineTable, Part, Rows, Task
 
 from ..support.hostile_engine import HostileEngine, sent
+from ..support.pairwise import every_value
 
 N = 4000
 RNG = np.random.default_rng(0)
@@ -185,6 +186,7 @@ def in_memory():
     )
 
 
+@every_value
 @pytest.mark.parametrize("name", RELEASES)
 @pytest.mark.parametrize("parts, seed", [(1, 0), (7, 1), (30, 2)])
 def test_answers_are_those_of_the_same_rows_in_memory(name, parts, seed):

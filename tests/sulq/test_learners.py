@@ -35,7 +35,7 @@ from dpfast.sulq.id3 import MOST_CHOICES
 
 from ..support import surface
 from ..support.names import shown
-from ..support.pairwise import quick_rows
+from ..support.pairwise import every_value, quick_rows
 
 RELATIONS = ["replace", "add-remove"]
 BOUNDS: dict[str, Any] = {"bounds": (0, 8)}
@@ -159,6 +159,7 @@ def within(X, y):
     return dict(zip(("named", "packed", "reordered", "mixed"), forms, strict=True))
 
 
+@every_value
 @EVERY
 @pytest.mark.parametrize("form", [*beside(*table(1)), *within(*table(1))])
 def test_every_form_of_data_leads_to_the_same(name, form):
