@@ -225,6 +225,7 @@ def test_signatures_of_its_own():
         BlockLoop(fixed, np.dtype("f8"), True)
 
 
+@pytest.mark.full
 def test_out_of_range_is_noticed_with_boundscheck():
     far = numba.njit(boundscheck=True)(lambda b: b[2])
     rows, offsets = np.arange(10.0), np.array([0, 1, 4, 6, 10])
@@ -415,6 +416,7 @@ def test_python_runs_meanwhile():
     assert (out == 1).all()
 
 
+@pytest.mark.full
 def test_a_slow_block_holds_up_no_other():
     """The first waits for all others, so one thread has to take all of them."""
     rows = np.ones(100, np.int64)

@@ -110,6 +110,7 @@ def test_a_release(partition):
     assert budget.remaining["epsilon"] == 100
 
 
+@pytest.mark.full
 def test_ticks_reach_the_job():
     data, function, _ = CASES["numbers"]
     source, done = as_rows(data), []

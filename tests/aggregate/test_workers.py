@@ -111,6 +111,7 @@ def test_keyboard_interrupt_passes_on():
 # --- threads ------------------------------------------------------------------------------------
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("workers", [1, 2, 5])
 @pytest.mark.parametrize("d, function", [(1, faults.by_code), (2, faults.two_by_code)])
 def test_threads_equal_a_plain_loop(workers, d, function):
@@ -372,6 +373,7 @@ def test_processes_equal_threads(workers, d, function):
     np.testing.assert_array_equal(found, in_threads(function, rows, offsets, d))
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(
     ("size", "codes", "limit", "workers"),
     [

@@ -125,6 +125,7 @@ def test_people(shell, told, tmp_path, monkeypatch):
     assert [line.get("ids") for line in told("history", path)["lines"]] == ["tailnum", None]
 
 
+@pytest.mark.full
 @quick_rows(1)
 @pytest.mark.parametrize("command", ["show", "history"])
 def test_a_plot(shell, ledger, command):

@@ -84,6 +84,7 @@ def test_rows_of_a_table(tmp_path):
     assert exact({"a": pa.array([1, 1, None]), "b": [2, 2, 2]}) == 1
 
 
+@pytest.mark.full
 def test_an_engine():
     dd = pytest.importorskip("dask.dataframe")
     frame = dd.from_pandas(pd.DataFrame({"w": WORDS}), npartitions=4)

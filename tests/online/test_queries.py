@@ -223,6 +223,7 @@ def test_bad_arguments_of_the_median_mechanism_spend_nothing(wrong, error, word)
     refused(dp.online.MedianMechanism, wrong, error, word)
 
 
+@pytest.mark.full
 @BOTH
 @pytest.mark.parametrize(
     ("histogram", "loss"), [([5000, 3000, 2000], {"epsilon": 1}), ([9000, 1000], {"rho": 0.5})]

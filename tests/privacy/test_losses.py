@@ -174,6 +174,7 @@ def test_the_gaussian_mechanism_keeps_what_is_promised(rho, delta):
         assert plain.gaussian_delta(rho, half.epsilon) > plain.number(delta)
 
 
+@pytest.mark.full
 @given(amounts(-4, 2), deltas)
 @settings(max_examples=10)
 def test_the_largest_rho_within(epsilon, delta):

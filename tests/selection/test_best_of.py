@@ -48,6 +48,7 @@ def misfit(counts, pmf):
 # ---- The number of runs. ----
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(("gamma", "eta"), LAWS)
 def test_the_number_of_runs_is_distributed_as_it_says(gamma, eta):
     law, stream = RunCount(Fraction(gamma), Fraction(eta)), InsecureGenerator(3).stream()

@@ -121,6 +121,7 @@ def test_very_many_rounds_have_very_much_noise(loss):
     assert np.isfinite(many.sum("count"))
 
 
+@pytest.mark.full
 def test_noise_that_cannot_be_had_is_refused_before_it_is_paid_for():
     """So little loss that already a move by 1 needs more noise than there is."""
     budget, unspent = untouched({"epsilon": 1e-4})

@@ -521,6 +521,7 @@ def test_the_deviation_and_the_original_one():
     assert NoisySums([], rho=0.5, queries=4).deviation == pytest.approx(2.0)
 
 
+@pytest.mark.full
 def test_answers_have_the_noise_that_is_said():
     data = np.array([0.25, 0.5])
     for kw in ({"rho": 0.5}, {"epsilon": 1.0, "delta": 1e-3}, {"epsilon": 1.0}):

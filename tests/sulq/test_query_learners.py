@@ -89,6 +89,7 @@ def hurting(target):
     return lambda term: 1 if getattr(term.f, "literal", None) in target else -1
 
 
+@pytest.mark.full
 @quick_rows(5)
 @pytest.mark.parametrize("target", TARGETS, ids=shown)
 @pytest.mark.parametrize("kind", ["exact", "worst", *RELATIONS])

@@ -411,6 +411,7 @@ def check_pass(data, lo, hi, room, kernel=bracket_pass):
         assert set(out.tolist()) <= set(inside)
 
 
+@pytest.mark.full
 @settings(deadline=None, max_examples=400)
 @given(data=st.data(), dtype=st.sampled_from([d for d in CHUNK_DTYPES if d.itemsize > 1]))
 def test_bracket_pass_by_definition(data, dtype):
