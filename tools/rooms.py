@@ -27,7 +27,7 @@ FLOORS = (
     ("sensitivity", "selection"),
     ("statistics", "online"),
     ("groups", "aggregate", "sulq"),
-    ("app",),
+    ("app", "adapters"),
 )
 DOORS = ("__init__", "__main__")
 

@@ -1,0 +1,6 @@
+"""Show dpfast behind the interfaces of other tools.
+
+Each module here is one tool's names over the releases of dpfast: parameters in, answers out, and no
+arithmetic. None draws noise or spends outside `release`. A tool is imported when its adapter is,
+and one that is not installed is named with the line that installs it.
+"""
