@@ -1,6 +1,7 @@
 """Settings shared by all tests."""
 
 import atexit
+import gc
 import os
 import shutil
 import tempfile
@@ -23,3 +24,12 @@ if os.environ.pop("PYTHONDONTWRITEBYTECODE", ""):
 if "PYTEST_XDIST_WORKER" in os.environ:
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     os.environ.setdefault("DPFAST_NUM_THREADS", "1")
+
+# Twenty-six thousand tests are collected, and all of them stay: looking through them for garbage
+# again and again took half of the time of collecting, and more with every test that runs.
+gc.disable()
+
+
+def pytest_collection_finish(session):
+    gc.freeze()
+    gc.enable()
