@@ -29,7 +29,7 @@ from ..noise.smooth import calibrate
 from ..privacy import ZCDP, Approx, Loss, Pure
 from ..rng import Generator
 from ..sources import Source
-from ..sources.intake import read_each
+from ..sources.intake import View, read_each
 from .arguments import Arguments, Floats
 from .bounds.automatic import settled
 
@@ -40,7 +40,7 @@ Value = TypeVar("Value")
 class EqualParts:
     """One mechanism a column, all of one kind and of the same loss."""
 
-    columns: tuple[Mechanism[float], ...]
+    columns: tuple[Mechanism[Any], ...]
 
     @property
     def loss(self) -> Loss:
@@ -71,8 +71,13 @@ def released(
 
     `make` checks the arguments of one column and returns their mechanism.
     """
-    axis, where = asked.axis, asked.where
-    view = read_each(data, asked.relation, axis, asked.columns, where, asked.ids)
+    view = read_each(data, asked.relation, asked.axis, asked.columns, asked.where, asked.ids)
+    found: float | Floats = of_view(view, asked, make)
+    return found
+
+
+def of_view(view: View, asked: Arguments, make: Callable[[Arguments], Mechanism[Any]]) -> Any:
+    """Release a statistic of a column that was read, or of each of several."""
     if not view.each:
         return asked.release(view, settled(asked, make, view.where))
     _ = asked.loss

@@ -150,3 +150,27 @@ def test_bad_arguments_cost_nothing(name, given, named):
     with pytest.raises((ArgumentError, ArgumentTypeError), match=f"^{named}"):
         getattr(dp, name)(given.pop("data", ROWS), budget=budget, **given)
     assert not budget.history
+
+
+@every_value
+@pytest.mark.parametrize("relation", ["replace", "add-remove"])
+@pytest.mark.parametrize("method", ["auto", "recursive", "joint"])
+@pytest.mark.parametrize("whole", [{"epsilon": 3}, {"rho": 1.5}], ids=str)
+def test_several_quantiles_of_a_column_are_those_of_it_alone(relation, method, whole):
+    """An answer is as NumPy's: a row for each quantile and a column for each column."""
+    qs, rows = [0.9, 0.25, 0.5], ROWS[:40]
+    rest = {"neighbors": relation, "method": method}
+    whole_loss = {"bounds": BOUNDS, **whole, **rest}
+    got = dp.quantiles(rows, qs, axis=0, rng=InsecureGenerator(5), **whole_loss)
+    assert got.shape == np.quantile(rows, qs, axis=0).shape == (3, 3)
+    one_stream = InsecureGenerator(5)
+    part = {name: number / 3 for name, number in whole.items()}
+    for j, pair in enumerate(BOUNDS):
+        column = np.array(rows[:, j])
+        alone = dp.quantiles(column, qs, bounds=pair, rng=one_stream, **part, **rest)
+        assert got[:, j].tolist() == alone.tolist()
+    named = dp.percentile(rows, [90, 25, 50], axis=0, rng=InsecureGenerator(5), **whole_loss)
+    assert named.tolist() == got.tolist()
+    # Planted: the columns in another order have other answers.
+    turned = dp.quantiles(rows[:, ::-1], qs, axis=0, rng=InsecureGenerator(5), **whole_loss)
+    assert turned.tolist() != got.tolist()

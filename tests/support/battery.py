@@ -237,6 +237,9 @@ CASES = {
     "quantiles of columns": Case(
         dp.quantile, XY, {**AXIS, **BOUNDS, "q": 0.3, "method": "smooth"}, form="table"
     ),
+    "many quantiles of columns": Case(
+        dp.quantiles, XY, {**AXIS, **BOUNDS, "qs": [0.2, 0.7]}, form="table", losses=(EPSILON, RHO)
+    ),
     "percentiles of columns": Case(dp.percentile, XY, {**AXIS, **BOUNDS, "q": 30}, form="table"),
     "median of some": Case(dp.median, X, {**BOUNDS, **MASKED}, ("where",)),
     "quantile of some": Case(

@@ -30,11 +30,11 @@ from ...noise.grid import Lattice
 from ...privacy import range_within
 from ...rng import Generator
 from ...sensitivity.iqr import QUARTILES
-from ...sources.intake import View, read_column, read_each
+from ...sources.intake import View, read_each
 from ..arguments import Arguments, Floats, NoiseKeywords, is_auto
 from ..bounds.automatic import settled
 from ..of_times import takes_times
-from ..parts import calibrated, released
+from ..parts import calibrated, of_view, released
 from .exponential import ExponentialExtreme, ExponentialQuantile
 from .joint import ExponentialRange, JointQuantiles
 from .recursive import RecursiveQuantiles
@@ -333,10 +333,11 @@ def quantiles(
     data: Any,
     qs: Sequence[Number] | NDArray[Any],
     *,
-    bounds: Bounds | Auto,
+    bounds: BoundsEach | Auto,
     epsilon: Number | None = None,
     rho: Number | None = None,
     neighbors: Neighbors | None = None,
+    axis: Axis | None = None,
     method: ManyMethod = "auto",
     nan: NanPolicy = "raise",
     where: Any = None,
@@ -347,7 +348,7 @@ def quantiles(
     budget: Budget | None = None,
     rng: Generator | None = None,
 ) -> NDArray[np.float64]:
-    """Release many quantiles of a column for one loss.
+    """Release many quantiles of a column, or of each of several, for one loss.
 
     The answers lie within `bounds`, on a public grid of about ``2**-40`` of their distance, and
     ascend with the quantile.
@@ -378,7 +379,7 @@ def quantiles(
 
     Parameters
     ----------
-    data : array_like, shape (n,), or source
+    data : array_like, shape (n,) or, with `axis`, (n, d), table, or source
         As in `quantile`.
     qs : sequence of float or Fraction, shape (m,)
         The quantiles, each 0 to 1, in any order; the same one may come twice.
@@ -389,6 +390,9 @@ def quantiles(
     neighbors : {"add-remove", "replace"}, optional
         As in `quantile`. Under "add-remove" the answers are about twice as accurate with
         the recursive method, since a replaced row can be on both sides of a split.
+    axis : {None, 0, -2}, optional
+        As in `quantile`: 0 for the quantiles of each column, each column for an equal part of the
+        loss.
     method : {"auto", "recursive", "joint"}, default "auto"
         "auto" is "joint" for 2 to 9 quantiles of few rows under "replace", where n epsilon / m is
         at most 100 (or n sqrt(8 rho) / m about as much) and n is known before the rows are read,
@@ -406,7 +410,7 @@ def quantiles(
 
     Returns
     -------
-    ndarray of float64, shape (m,)
+    ndarray of float64, shape (m,) or, with `axis`, (m, d)
         The private values, in the data's units and in the order of `qs`.
 
     Raises
@@ -433,20 +437,26 @@ def quantiles(
     >>> low, middle, high = dp.quantiles(ages, [0.25, 0.5, 0.75], bounds=(0, 120), epsilon=1.0)
     >>> bool(30 < low < 42 and 50 < middle < 58 and 66 < high < 78)
     True
+    >>> table = np.stack([ages, 1000 * ages], axis=1)
+    >>> dp.quantiles(table, [0.5, 0.9], bounds=[(0, 120), (0, 2e5)], epsilon=2, axis=0).shape
+    (2, 2)
     """
     loss, beside = (epsilon, 0, rho), (nan, where, ids, max_rows, budget, rng)
-    asked = Arguments(bounds, *loss, neighbors, None, "auto", method, *beside, granularity)
-    view = read_column(data, asked.relation, where, asked.ids)
+    asked = Arguments(bounds, *loss, neighbors, axis, "auto", method, *beside, granularity)
+    view = read_each(data, asked.relation, axis, asked.columns, where, asked.ids)
+    make = partial(_drawn, qs, assume_sorted, view)
+    if view.each:
+        found: NDArray[np.float64] = of_view(view, asked, make).T
+        return found
     if isinstance(method, str) and method == "auto":
         method = "joint" if _few(qs, asked, view) else "recursive"
-        asked = replace(asked, method=method)
     try:
         if type(bounds) is not tuple or type(qs) not in (list, tuple):
             raise TypeError
         own: tuple[Any, ...] = asked.epsilon, asked.rho, asked.relation, method, nan, assume_sorted
         mechanism: Mechanism[Any] = _several(granularity, *own, *bounds, *qs)
     except Exception:  # as in `one`; or bounds that are to be found
-        mechanism = settled(asked, lambda part: many(qs, part, assume_sorted), view.where)
+        mechanism = settled(asked, make, view.where)
     return asked.release(view, mechanism)
 
 
@@ -482,7 +492,7 @@ def percentile(
 
     Parameters
     ----------
-    data : array_like, shape (n,) or, for one q with `axis`, (n, d), table, or source
+    data : array_like, shape (n,) or, with `axis`, (n, d), table, or source
         As in `quantile`.
     q : float or Fraction, or sequence of these, shape (m,)
         0 to 100, as the decimal that is written: ``99.9`` is 999 thousandths.
@@ -492,7 +502,7 @@ def percentile(
         Of one number a method of `quantile`. Of several "auto", "recursive" or "joint", as in
         `quantiles`.
     axis : {None, 0, -2}, optional
-        As in `quantile`, for one number.
+        As in `quantile`.
     epsilon, delta, rho, neighbors, noise, nan, where, ids, max_rows, assume_sorted, budget, rng
     granularity : float, Fraction or Decimal, optional
         As in `quantile`. Several percentiles are drawn and not noised, which leaves `delta`
@@ -500,7 +510,7 @@ def percentile(
 
     Returns
     -------
-    float, or ndarray of float64, shape (m,), or (d,) with `axis`
+    float, or ndarray of float64, shape (m,), or (d,) or (m, d) with `axis`
         The private values, in the data's units and in the order of `q`.
 
     Raises
@@ -530,14 +540,12 @@ def percentile(
         loss: Any = {"epsilon": epsilon, "delta": delta, "rho": rho}
         how |= {"axis": axis, "noise": noise, "method": method}
         return quantile(data, wanted, **loss, **how)
-    if axis is not None:
-        checks.fail("axis", "left out for several percentiles", axis)
     if not (isinstance(noise, str) and noise == "auto"):
         checks.fail("noise", "left out for several percentiles, which are drawn", noise)
     way = checks.choice("method", method, ("auto", *MANY))
     spent = pure(privacy.loss(epsilon, delta, rho))
     loss = {one.name: getattr(spent, one.name) for one in fields(spent)}
-    return quantiles(data, wanted, method=cast(Any, way), **loss, **how)
+    return quantiles(data, wanted, method=cast(Any, way), axis=axis, **loss, **how)
 
 
 def hundredths(q: Any) -> Fraction | list[Fraction]:
@@ -838,6 +846,13 @@ def _few(qs: Any, asked: Arguments, view: View) -> bool:
     epsilon = range_within(loss.rho) if isinstance(loss, privacy.ZCDP) else loss.epsilon
     few = 2 <= m <= MOST_JOINT and view.length <= ROWS_JOINT and epsilon > LEAST_JOINT
     return few and view.length * epsilon <= RANGE_JOINT * m
+
+
+def _drawn(qs: Any, trusted: Any, view: View, asked: Arguments) -> Mechanism[Any]:
+    """Return the mechanism of `quantiles` for a view of rows, or for one of its columns."""
+    if isinstance(asked.method, str) and asked.method == "auto":
+        asked = replace(asked, method="joint" if _few(qs, asked, view) else "recursive")
+    return many(qs, asked, trusted)
 
 
 def many(qs: Any, asked: Arguments, assume_sorted: Any) -> RecursiveQuantiles | JointQuantiles:
