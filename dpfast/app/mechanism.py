@@ -196,10 +196,11 @@ class mechanism:
         """The public numbers of the noise.
 
         `noise` is its distribution, with the `deviation`, in the units of the data, of what is
-        drawn for a count, for each bin, or for a sum of rows. A draw of the exponential mechanism
-        has the `rate` of its weights exp(-rate ranks). Noise for a smooth sensitivity S has
-        `alpha` and `beta`: its scale is S / alpha, and secret. Empty where the noise depends on the
-        number of rows, or of columns; `expected_error` tells of all.
+        drawn for a count, for each bin, or for a sum of rows; a list where there are several
+        columns. A draw of the exponential mechanism has the `rate` of its weights exp(-rate ranks).
+        Noise for a smooth sensitivity S has `alpha` and `beta`: its scale is S / alpha, and secret.
+        Empty where the noise depends on the number of rows, or of columns; `expected_error` tells
+        of all.
         """
         made = self._made()
         inner = getattr(made, "inner", made)
@@ -209,7 +210,8 @@ class mechanism:
             found |= {name: getattr(smooth, name) for name in ("noise", "alpha", "beta")}
         elif noise is not None and hasattr(noise, "deviation"):
             unit = inner.cells.grid if hasattr(inner, "cells") else 1.0
-            found |= {"noise": noise.distribution, "deviation": unit * noise.deviation}
+            size = inner.deviations if hasattr(inner, "deviations") else unit * noise.deviation
+            found |= {} if size is None else {"noise": noise.distribution, "deviation": size}
         return found
 
     def expected_error(self, *, rows: int | None = None, confidence: float = 0.95) -> Expected:

@@ -88,6 +88,13 @@ class BoxNoise:
     epsilon: Fraction = Fraction(0)  # of the joint noise "box" and "stairs"
     stairs: Stairs | None = field(default=None, repr=False)
 
+    @property
+    def deviations(self) -> list[float]:
+        """Return the standard deviation of the noise of each integer."""
+        alike = [self.deviation * most for most in self.sensitivities]
+        own = [noise and noise.deviation for noise in self.each] or alike
+        return [one or 0.0 for one in own]
+
     def within(self, failure: float, terms: int = 1, place: int | None = None) -> Fraction:
         """Return what noise exceeds in size with at most a failure probability.
 

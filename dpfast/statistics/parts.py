@@ -21,7 +21,7 @@ from typing import Any, ClassVar, Generic, TypeVar
 import numpy as np
 
 from .. import privacy
-from .._core.error_bars import SECRET, Expected, unknown
+from .._core.error_bars import SECRET, Expected, expected, unknown
 from ..budget.release import Mechanism
 from ..errors import ArgumentError
 from ..noise.additive import several
@@ -62,6 +62,23 @@ class EqualParts:
     def finish(self, summary: list[Any], generator: Generator) -> Floats:
         each = zip(self.columns, summary, strict=True)
         return np.array([mechanism.finish(part, generator) for mechanism, part in each], np.float64)
+
+    def error(self, rows: int | None, confidence: float) -> Expected:
+        """Return the error bar of each column, or why the first one without has none."""
+        each = [expected(mechanism, rows, confidence) for mechanism in self.columns]
+        for one in each:
+            if one.half_width is None and one.ranks is None:
+                return one
+        note = next((one.note for one in each if one.note), "")
+        widths, ranks = [one.half_width for one in each], [one.ranks for one in each]
+        return Expected(confidence, side_by_side(widths), side_by_side(ranks), note)
+
+
+def side_by_side(numbers: list[Any]) -> Any:
+    """Return numbers of each column, or lists of some, with the columns last; None if one lacks."""
+    if any(one is None for one in numbers):
+        return None
+    return np.array(np.broadcast_arrays(*numbers)).T.tolist()
 
 
 def released(

@@ -131,6 +131,36 @@ def test_the_deviation_is_that_of_answers(function, loss):
     assert abs(seen / said - 1) < 0.15  # twice as much would not pass
 
 
+@pytest.mark.full
+@pytest.mark.parametrize("loss", [{"epsilon": 1}, {"epsilon": 6}, {"rho": 0.1}], ids=str)
+@pytest.mark.parametrize("name", ["sum", "mean", "mean of n rows", "count"])
+def test_the_deviations_are_those_of_columns(name, loss):
+    """In the units of each column: of sums, and of means times the number of rows at the middle."""
+    rows, rng = np.tile([[50.0, -2e5]], (400, 1)), InsecureGenerator(4)
+    function = getattr(dp, name.split()[0])
+    more = {"neighbors": "replace"} if "rows" in name else {}
+    more |= {"nan": "drop"} if name == "count" else {"bounds": [(0, 100), (-4e5, 0)]}
+    made = dp.mechanism(function, axis=0, columns=2, **more, **loss)
+    said = np.array(made.calibration["deviation"])
+    answers = np.array([made(rows, rng=rng) for _ in range(1500)], float)
+    seen = answers.std(axis=0) * (400 if "mean" in name else 1)
+    if name == "count" and loss == {"epsilon": 6}:  # of few integers, and less than is said
+        assert (seen < said).all()
+        return
+    assert said.shape == (2,) and abs(seen / said - 1).max() < 0.2
+    # Planted: the deviation in units of a column's sensitivity, as it was told before.
+    assert name == "count" or abs(seen / (said / [100, 4e5]) - 1).min() > 0.2
+
+
+@pytest.mark.parametrize("function", [dp.mean, dp.variance])
+def test_joint_noise_of_one_column_tells_its_deviation(function):
+    one = dp.mechanism(function, bounds=(0, 100), epsilon=12)
+    same = dp.mechanism(function, bounds=(0, 100), epsilon=12, axis=0, columns=1)
+    assert [one.calibration["deviation"]] == same.calibration["deviation"]
+    known = dp.mechanism(function, bounds=(0, 100), epsilon=12, neighbors="replace")
+    assert ("deviation" in known.calibration) == (function is dp.mean)
+
+
 def test_it_cannot_be_changed():
     made = dp.mechanism(dp.quantiles, qs=(qs := [0.1, 0.9]), bounds=[0, 1], epsilon=1)
     qs[0] = 0.5

@@ -174,3 +174,19 @@ def test_several_quantiles_of_a_column_are_those_of_it_alone(relation, method, w
     # Planted: the columns in another order have other answers.
     turned = dp.quantiles(rows[:, ::-1], qs, axis=0, rng=InsecureGenerator(5), **whole_loss)
     assert turned.tolist() != got.tolist()
+
+
+def test_error_bars_are_those_of_the_columns():
+    """Each for its part of the loss; of no columns with a secret scale."""
+    given = {"bounds": BOUNDS, "axis": 0, "columns": 3}
+    for function, more in ((dp.minimum, {}), (dp.quantiles, {"qs": [0.1, 0.5]})):
+        made = dp.mechanism(function, epsilon=3, **given, **more).expected_error()
+        alone = [
+            dp.mechanism(function, epsilon=1, bounds=pair, **more).expected_error().ranks
+            for pair in BOUNDS
+        ]
+        assert made.ranks == np.array(alone).T.tolist() and made.half_width is None
+    none = dp.mechanism(dp.quantiles, epsilon=3, **(given | {"bounds": [(1, 1)] * 3}), qs=[0.1])
+    assert none.expected_error().half_width == [0, 0, 0]
+    secret = dp.mechanism(dp.median, epsilon=3, **given, method="smooth").expected_error()
+    assert secret.ranks is None and "secret" in secret.note

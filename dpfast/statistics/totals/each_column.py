@@ -80,6 +80,12 @@ class EachCount:
         private = int(self.neighbors == "add-remove" or self.where is not None)
         return integer_noise(self.loss, Sensitivity.of_one(self.rows * private))
 
+    @property
+    def deviations(self) -> float | list[float]:
+        """Return the standard deviation of the noise of each count."""
+        noise = self.noise
+        return noise.deviations if isinstance(noise, BoxNoise) else noise.deviation
+
     def charged(self) -> Self:
         """Return the mechanism with the loss that it is charged for; see `_Each.charged`."""
         counts = self.width if self.apart else 1
@@ -116,6 +122,8 @@ class _Each(Generic[Own]):
     """Base of statistics of cells; `columns` are the mechanisms of each column alone."""
 
     columns: tuple[Own, ...]
+
+    of_pairs_of_rows: ClassVar[bool] = False  #: where `n` is public
 
     @property
     def loss(self) -> Loss:
@@ -160,6 +168,20 @@ class _Each(Generic[Own]):
             return box_noise(self.loss, self.sensitivities)
         each = [self.rows] * self.counts + [self.times * size for size in self.sensitivities]
         return box_noise(self.loss, each, count_shares(self.counts, len(self.sensitivities)))
+
+    @property
+    def deviations(self) -> list[float] | None:
+        """Return the standard deviation of the noise of each sum of rows, in units of the data.
+
+        None where it depends on the number of rows. Noise of numbers of rows comes first; sums
+        beside it are centered, and of half cells.
+        """
+        if self.known and self.of_pairs_of_rows:
+            return None
+        each = self.noise.deviations
+        first = len(each) - len(self.sensitivities)
+        grids = [column.cells.grid / (2 if first else 1) for column in self.columns]
+        return [one * grid for one, grid in zip(each[first:], grids, strict=False)]
 
     def charged(self) -> Self:
         """Return the mechanism with the loss that it is charged for.
@@ -296,6 +318,7 @@ class EachVariance(_Each[Variance]):
     """The variance of each column; see `dpfast.variance`."""
 
     name: ClassVar[str] = "variance of each column"
+    of_pairs_of_rows: ClassVar[bool] = True
 
     @property
     def sensitivities(self) -> list[int]:
@@ -414,6 +437,18 @@ class _Alone(Generic[Own]):
     @property
     def where(self) -> NDArray[np.bool_] | None:
         return self.columns[0].where
+
+    @property
+    def noise(self) -> BoxNoise:
+        """Return the joint noise."""
+        noise: BoxNoise = self.each.noise
+        return noise
+
+    @property
+    def deviations(self) -> float | None:
+        """Return the standard deviation of the noise of the sum of rows."""
+        found = self.each.deviations
+        return found and float(found[0])
 
     def reduce(self, source: Source) -> Totals:
         return self.columns[0].reduce(source)
