@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from .aggregate import estimators
     from .aggregate.api import sample_and_aggregate
     from .aggregate.block_count import suggest_blocks
-    from .app import job
+    from .app import extend, job
     from .app.mechanism import mechanism
     from .budget.budget import Budget
     from .budget.expected import expected_error
@@ -56,6 +56,7 @@ _HOMES = {
         "aggregate.api": "sample_and_aggregate",
         "aggregate.block_count": "suggest_blocks",
         "aggregate.estimators": "estimators",
+        "app.extend": "extend",
         "app.job": "job",
         "app.mechanism": "mechanism",
         "budget.budget": "Budget",
@@ -95,6 +96,7 @@ __all__ = [
     "errors",
     "estimators",
     "expected_error",
+    "extend",
     "group_by",
     "histogram",
     "iqr",

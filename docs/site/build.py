@@ -34,6 +34,7 @@ CONTENTS = {
         "docs/guide/ranges.md",
         "docs/guide/command-line.md",
         "docs/guide/ledger.md",
+        "docs/guide/extending.md",
         "docs/guide/engines.md",
         "docs/guide/sulq.md",
         "docs/guide/streams.md",

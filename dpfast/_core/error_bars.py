@@ -34,12 +34,20 @@ class Expected:
 
     Attributes
     ----------
+    confidence : float
+        The share of answers.
     half_width : float or list, optional
         In the units of the answer. Has its shape if the coordinates differ.
     ranks : float or list, optional
         How many rows lie between the answer and the true quantile, at most.
     note : str
         What the error bar rests on, or why there is none.
+
+    Examples
+    --------
+    >>> import dpfast as dp
+    >>> dp.mechanism(dp.count, epsilon=1).expected_error().half_width
+    3.0
     """
 
     confidence: float

@@ -26,16 +26,30 @@ Value = TypeVar("Value", covariant=True)
 
 
 class Mechanism(Protocol[Value]):
-    """What `release` needs of a mechanism."""
+    """What `release` needs of a mechanism. It checks its arguments when it is made."""
 
     @property
-    def loss(self) -> Loss: ...
+    def loss(self) -> Loss:
+        """What is spent for a call."""
+        ...
+
     @property
-    def neighbors(self) -> str: ...
+    def neighbors(self) -> str:
+        """The neighboring relation that the loss is for: "add-remove" or "replace"."""
+        ...
+
     @property
-    def name(self) -> str: ...
-    def reduce(self, source: Any) -> Any: ...
-    def finish(self, summary: Any, generator: _rng.Generator) -> Value: ...
+    def name(self) -> str:
+        """What the ledger calls it."""
+        ...
+
+    def reduce(self, source: Any) -> Any:
+        """Return a noise-free summary of a `source`. It sees rows and no randomness."""
+        ...
+
+    def finish(self, summary: Any, generator: _rng.Generator) -> Value:
+        """Turn a `summary` into the answer with the bits of a `generator`. It sees no rows."""
+        ...
 
 
 def release(

@@ -63,9 +63,27 @@ WORTH = 0.95
 class IntegerNoise:
     """Independent integer noise for each coordinate of a vector of integers.
 
-    `scale` is that of `distribution`, in units of ``2**shift``. `loss` is what the release of the
-    whole vector costs. Scale 0 means no noise, for a sensitivity of 0. Of a
-    staircase it is the sensitivity over epsilon, as for Laplace noise, for so many `moves`.
+    Attributes
+    ----------
+    distribution : str
+        "laplace", "gaussian", "rounded-gaussian" or "staircase".
+    scale : Fraction
+        That of the distribution, in units of ``2**shift``. 0 means no noise, for a sensitivity of
+        0. Of a staircase it is the sensitivity over epsilon, as for Laplace noise.
+    shift : int
+    loss : Loss
+        What the release of the whole vector costs.
+    moves : int
+        Of so many coordinates a staircase is for changes at once.
+
+    Examples
+    --------
+    >>> import dpfast as dp
+    >>> noise = dp.extend.integer_noise(dp.privacy.ZCDP(0.5))
+    >>> noise.distribution, noise.deviation, noise.within(0.05)
+    ('gaussian', 1.0, 2)
+    >>> len(noise.add([3, 4], dp.rng.default_generator()))
+    2
     """
 
     distribution: str
@@ -157,7 +175,7 @@ class IntegerNoise:
         return math.ldexp(bound + (total if self.shift else 0), self.shift)
 
     def add(self, values: Sequence[int], generator: Generator) -> list[int]:
-        """Return the values with noise."""
+        """Return the integers `values` with noise from a `generator`."""
         if not self.scale:
             return list(values)
         noise = self.draw(len(values), generator).tolist()
@@ -170,7 +188,7 @@ class IntegerNoise:
         ]
 
     def draw(self, size: int, generator: Generator) -> NDArray[np.int64]:
-        """Return noise alone, in units of ``2**shift``."""
+        """Return noise alone from a `generator`: `size` integers, in units of ``2**shift``."""
         out = np.zeros(size, np.int64)
         if not self.scale or not size:
             return out

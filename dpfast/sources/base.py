@@ -52,12 +52,25 @@ def chunk_dtype(dtype: np.dtype[Any], name: str = "data") -> np.dtype[Any]:
 class Chunk(NamedTuple):
     """Some consecutive rows of a source.
 
-    `values` are the rows that are not null: one-dimensional, C-contiguous, of the source's dtype,
-    read-only by agreement, and valid only until `summarise` returns (the buffer may be used
-    again). `start` is the row number of the first row, nulls counted; `nulls` rows were null.
-    `present` says of each row of the chunk whether it is among the values; None if all are. What
-    ignores nulls needs no more than their number, so a source may leave it out, but then its nulls
-    have no place and it cannot be cut into blocks. A NaN is a value, not a null.
+    Attributes
+    ----------
+    values : ndarray, shape (r,)
+        The rows that are not null: C-contiguous, of the source's dtype, read-only by agreement, and
+        valid only until `summarise` returns (the buffer may be used again). A NaN is a value.
+    start : int
+        The row number of the first row, nulls counted.
+    nulls : int, default 0
+        How many rows were null.
+    present : ndarray of bool, optional
+        Of each row of the chunk, whether it is among the values; None if all are. What ignores
+        nulls needs no more than their number, so a source may leave it out, but then its nulls
+        have no place and it cannot be cut into blocks.
+
+    Examples
+    --------
+    >>> import numpy as np, dpfast as dp
+    >>> dp.extend.Chunk(np.array([1.0, 2.0]), 40).start
+    40
     """
 
     values: NDArray[Any]
@@ -97,7 +110,8 @@ class Source(Protocol):
     def sample(self, count: int, words: RandomWords) -> NDArray[Any] | None:
         """About `count` values at random from all over the column, nulls left out, cheaply.
 
-        It only places pivots: a biased sample costs time and never correctness. None when a
+        ``words(k)`` gives `k` random words of 64 bits to choose by. It only places pivots: a biased
+        sample costs time and never correctness. None when a
         sample would cost about as much as a pass.
         """
         ...

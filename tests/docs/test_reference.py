@@ -33,6 +33,8 @@ def kind(found):
     if isinstance(found, ModuleType):
         return "module"
     if inspect.isclass(found):
+        if getattr(found, "_is_protocol", False):  # what a user writes, by the page on extending
+            return "protocol"
         return "error" if issubclass(found, BaseException) else "class"
     return "function" if callable(found) else "constant"
 
@@ -53,7 +55,7 @@ def missing(found):
     text = inspect.getdoc(found) or ""
     if not text:
         return {"a docstring"}
-    if kind(found) in ("module", "error", "constant"):
+    if kind(found) in ("module", "error", "constant", "protocol"):
         return set()
     names, has = site["arguments"](found), sections(text)
     # What dpfast makes and hands over has attributes, and nothing that a user could get wrong.
@@ -131,7 +133,7 @@ def test_what_is_missing_is_found():
 METHODS = {
     f"{method.__module__}.{method.__qualname__}": method
     for found in PUBLIC.values()
-    if kind(found) == "class"
+    if kind(found) in ("class", "protocol")
     for name, method in inspect.getmembers(found, inspect.isfunction)
     if name[0] != "_" and method.__module__.startswith("dpfast")
 }

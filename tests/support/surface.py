@@ -450,6 +450,25 @@ stat("histogram", column="x", bounds=(0, 100), bins=3)
 stat("histogram of weighted", column="x", bounds=(0, 100), bins=3, **_WEIGHED)
 stat("histogram of words", column="word", categories=["w0", "w1"])
 
+# --- own mechanisms ---
+
+
+def _mechanism(loss: Any, neighbors: Any, name: Any) -> types.SimpleNamespace:
+    """The mechanism of a number that everybody knows."""
+    own = {"loss": loss, "neighbors": neighbors, "name": name}
+    return types.SimpleNamespace(**own, reduce=lambda source: 3, finish=lambda three, rng: three)
+
+
+_OWN = {"loss": dp.privacy.Pure(1), "neighbors": "replace", "name": "three"}
+add("dp.extend.release", data=X, mechanism=_mechanism(**_OWN), rng=RNG)
+add(
+    "dp.extend.release of parts",
+    lambda **kw: dp.extend.release(X, _mechanism(**kw), rng=RNG),
+    of=_mechanism,
+    **_OWN,
+)
+add("dp.extend.integer_noise", loss=dp.privacy.Pure(1), l1=5, l2=3, l0=4)
+
 # --- the rest ---
 
 add("dp.audit.expected_recovery", n=9, queries=99, deviation=1.0)

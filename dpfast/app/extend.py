@@ -1,0 +1,193 @@
+"""Mechanisms and sources of your own, behind the one door that spends.
+
+A *source* is a column that can be passed over as often as asked: any object with what `Source`
+lists is data everywhere an array is. A *mechanism* is what `release` spends for and runs: any
+object with what `Mechanism` lists. `integer_noise` has exact noise for it. What is listed here is
+public, and stays as the page on stability says. The page on extending dpfast has whole examples.
+
+The proof is yours: `release` charges the `loss` that a mechanism states, and cannot check it.
+"""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+from typing import Any, TypeVar
+
+from .. import privacy
+from .._core import checks
+from .._core.error_bars import Expected
+from .._core.types import Axis, Neighbors, Number
+from ..budget.budget import Budget
+from ..budget.release import Mechanism
+from ..budget.release import release as _release
+from ..noise.calibrated_integer import IntegerNoise
+from ..noise.calibrated_integer import integer_noise as _integer_noise
+from ..noise.sensitivity import Sensitivity
+from ..rng import Generator
+from ..sources import Chunk, Source
+from ..sources.intake import read_each
+
+__all__ = [
+    "Chunk",
+    "Expected",
+    "IntegerNoise",
+    "Mechanism",
+    "Source",
+    "integer_noise",
+    "release",
+]
+
+Value = TypeVar("Value")
+
+
+def release(
+    data: Any,
+    mechanism: Mechanism[Value],
+    *,
+    axis: Axis | None = None,
+    where: Any = None,
+    budget: Budget | None = None,
+    rng: Generator | None = None,
+) -> Value:
+    """Spend the loss of a mechanism, then run it on data: `reduce`, and `finish`.
+
+    Privacy
+    -------
+    The answer satisfies ``mechanism.loss`` under ``mechanism.neighbors`` if, for each two
+    neighbors, the distributions of ``finish(reduce(source), generator)`` are that close: this is
+    the mechanism's own claim, and its proof is that of whoever wrote it. The loss is spent before
+    a row is read or a bit is drawn; what goes wrong later is not refunded. Losses of several calls
+    add up (basic composition, Dwork, McSherry, Nissim and Smith, TCC 2006).
+
+    Parameters
+    ----------
+    data : array_like, table, file or source
+        As in `dpfast.sum`; a table needs an `axis`.
+    mechanism : Mechanism
+        Its ``reduce`` is given one source, or with `axis` a list with one for each column.
+    axis : {None, 0, -2}, optional
+        0 for columns side by side.
+    where : array_like of bool, shape (n,), optional
+        The rows that the sources have. How many they are is private, and a row that is replaced
+        may also leave or enter: the loss has to cover that.
+    budget : Budget, optional
+    rng : Generator, optional
+        By default the secure one.
+
+    Returns
+    -------
+    What ``mechanism.finish`` returns.
+
+    Raises
+    ------
+    ArgumentError, ArgumentTypeError
+        For data that cannot be read, or if the mechanism lacks something; nothing has been spent.
+    BudgetError
+        When the budget has too little left; nothing has been spent.
+
+    Notes
+    -----
+    Cost: what the mechanism's own functions take.
+
+    Examples
+    --------
+    >>> import operator
+    >>> from dataclasses import dataclass
+    >>> import numpy as np, dpfast as dp
+    >>> @dataclass(frozen=True)
+    ... class CountAbove:
+    ...     threshold: float
+    ...     loss: dp.privacy.Loss
+    ...     neighbors: str = "add-remove"
+    ...     name: str = "count above"
+    ...
+    ...     def reduce(self, source):
+    ...         above = lambda chunk: int(np.count_nonzero(chunk.values > self.threshold))
+    ...         return source.reduce(above, operator.add)
+    ...
+    ...     def finish(self, summary, generator):
+    ...         return dp.extend.integer_noise(self.loss).add([summary], generator)[0]
+    >>> budget = dp.Budget(epsilon=2)
+    >>> mechanism = CountAbove(299, dp.privacy.Pure(2))
+    >>> abs(dp.extend.release(np.arange(1000), mechanism, budget=budget) - 700) < 20
+    True
+    >>> budget.history[0].what
+    'count above'
+    """
+    relation = _checked(mechanism)
+    view = read_each(data, relation, axis, None, where)
+    return _release(view.kept, mechanism, budget=budget, rng=rng)
+
+
+def _checked(mechanism: Any) -> Neighbors:
+    """Return the relation of a mechanism that has all that one needs."""
+    missing = object()
+    for name in ("loss", "neighbors", "name", "reduce", "finish"):
+        if getattr(mechanism, name, missing) is missing:
+            rule = "an object with loss, neighbors, name, reduce and finish"
+            checks.fail_type("mechanism", rule, mechanism)
+    if not isinstance(mechanism.loss, privacy.Loss):
+        checks.fail_type("mechanism.loss", "a dpfast.privacy.Loss", mechanism.loss)
+    if not isinstance(mechanism.name, str) or not mechanism.name.isprintable():
+        checks.fail("mechanism.name", "a text of one line", mechanism.name)
+    for name in ("reduce", "finish"):
+        if not callable(getattr(mechanism, name)):
+            checks.fail_type(f"mechanism.{name}", "a function", getattr(mechanism, name))
+    return checks.neighbors(mechanism.neighbors)
+
+
+def integer_noise(
+    loss: privacy.Loss, l1: int = 1, *, l2: Number | None = None, l0: int | None = None
+) -> IntegerNoise:
+    """Return exact noise for integers whose sensitivity is known.
+
+    Of the distributions that serve the loss (discrete Laplace, staircase, Gaussian) it is the one
+    with the least deviation.
+
+    Parameters
+    ----------
+    loss : Loss
+        Of all the integers together.
+    l1 : int, default 1
+        How much they differ between neighbors, summed over all of them.
+    l2 : float, Fraction or Decimal, optional
+        The Euclidean length of the difference; by default the most that `l1` allows, `l1` itself.
+    l0 : int, optional
+        How many of them differ at once; by default the most that `l1` allows. Give 1 for a single
+        integer.
+
+    Returns
+    -------
+    IntegerNoise
+        ``add(values, generator)`` returns the values with noise, ``deviation`` is its standard
+        deviation, and ``within(failure)`` what it exceeds with a failure probability. Its ``loss``
+        is what it costs, at most what was asked for.
+
+    Raises
+    ------
+    ArgumentError, ArgumentTypeError
+        For a bad argument, or a loss so small that its noise cannot be sampled.
+
+    Notes
+    -----
+    NOT PRIVATE by itself: it returns noise. `release` spends for a mechanism that adds it.
+
+    Examples
+    --------
+    >>> import dpfast as dp
+    >>> noise = dp.extend.integer_noise(dp.privacy.Pure(1), 5, l0=1)
+    >>> noise.distribution, round(noise.deviation, 2), noise.within(0.05)
+    ('laplace', 7.06, 15)
+    """
+    if not isinstance(loss, privacy.Loss):
+        checks.fail_type("loss", "a dpfast.privacy.Loss", loss)
+    most = checks.whole("l1", l1)
+    many = most if l0 is None else checks.whole("l0", l0, min(1, most))
+    length = Fraction(most) if l2 is None else checks.fraction("l2", l2)
+    if not many <= most:
+        checks.fail("l0", "at most l1", l0)
+    if not (length <= most and length**2 * max(many, 1) >= most**2):
+        checks.fail("l2", "between l1 / sqrt(l0) and l1", l2)
+    squared = min(most**2, math.ceil(length**2))
+    return _integer_noise(loss, Sensitivity(many, most, squared))
