@@ -46,7 +46,7 @@ if TYPE_CHECKING:
     from .statistics.trimmed import trimmed_mean, winsorized_mean
     from .summaries import order
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 #: Which module has what is loaded when it is first asked for. Other public modules are their own.
 _HOMES = {

@@ -64,6 +64,33 @@ def test_numba_is_imported_by_a_compiled_function_only():
     subprocess.run([sys.executable, "-c", code], check=True)
 
 
+@pytest.mark.full
+def test_what_has_no_compiled_function_needs_no_numba():
+    """Planted: what has one."""
+    code = """if True:
+        import sys
+        sys.modules["numba"] = sys.modules["llvmlite"] = None
+        import numpy as np, dpfast as dp
+        x, loss = np.arange(1000) % 50, {"epsilon": 1.0}
+        bounds = {"bounds": (0, 50)}
+        dp.median(x, **bounds, **loss), dp.mean(x, **bounds, **loss)
+        dp.sample_and_aggregate(x, "mean", blocks=20, **bounds, **loss)
+        dp.sample_and_aggregate(x, lambda block: 3.0, blocks=20, **bounds, **loss)
+        dp.selection.exponential(x, sensitivity=1, **loss)
+        dp.selection.exponential(lambda d, c: d, candidates=4, sensitivity=1, data=3.0, **loss)
+        dp.group_by({"k": x, "v": x}, "k", keys=list(range(50))).mean("v", **bounds, **loss)
+        dp.sulq.KMeans(2, bounds=[(0, 50)], **loss).fit(x[:, None])
+        dp.online.AboveThreshold(**loss).answer(3)
+    """
+    command = [sys.executable, "-W", "ignore", "-c"]
+    subprocess.run([*command, code], check=True)
+    planted = code.replace(
+        "import numpy", "from dpfast._kernels import jit; jit.load(); import numpy"
+    )
+    done = subprocess.run([*command, planted], capture_output=True, text=True)
+    assert done.returncode and "pip install 'numba" in done.stderr
+
+
 def test_without_numba_the_line_that_installs_it_is_named(monkeypatch):
     monkeypatch.setitem(sys.modules, "numba", None)
     with pytest.raises(MissingExtraError, match="pip install 'numba"):

@@ -83,6 +83,8 @@ def test_the_citation_is_of_this_version():
         pytest.skip("the file is not here")
     text = (ROOT / "CITATION.cff").read_text(encoding="utf-8")
     assert re.search(rf"^version: {re.escape(dp.__version__)}$", text, re.M)
+    built = (ROOT / "pyproject.toml").read_text(encoding="utf-8")
+    assert f'version = "{dp.__version__}"' in built
 
 
 # ---- What comes out. ----

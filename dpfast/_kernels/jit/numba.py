@@ -38,7 +38,7 @@ def is_compiled(function: Any) -> bool:
     A ``numba.cfunc`` or ``numba.vectorize`` object is not: it has forgotten the types of its
     arguments or brings a loop of its own, and can be called like a plain function.
     """
-    if "numba" not in sys.modules:
+    if sys.modules.get("numba") is None:
         return False  # then nothing can have been made by it
     from numba.extending import is_jitted
 
