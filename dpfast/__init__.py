@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from .aggregate.block_count import suggest_blocks
     from .app import extend, job
     from .app.mechanism import mechanism
+    from .app.show_config import show_config
     from .budget.budget import Budget
     from .budget.expected import expected_error
     from .groups import stat
@@ -59,6 +60,7 @@ _HOMES = {
         "app.extend": "extend",
         "app.job": "job",
         "app.mechanism": "mechanism",
+        "app.show_config": "show_config",
         "budget.budget": "Budget",
         "budget.expected": "expected_error",
         "groups.api": "group_by select_keys",
@@ -121,6 +123,7 @@ __all__ = [
     "select_keys",
     "selection",
     "sensitivity",
+    "show_config",
     "smooth_beta",
     "smooth_release",
     "spark",

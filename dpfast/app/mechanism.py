@@ -13,12 +13,14 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
+from html import escape
 from typing import Any
 
 import numpy as np
 
 from .._core import checks
 from .._core.error_bars import Expected, expected
+from .._core.html import facts
 from .._core.types import Neighbors
 from ..budget.budget import Budget, quoted
 from ..budget.expected import asked
@@ -138,6 +140,16 @@ class mechanism:
         more |= {} if self.dtype == "float64" else {"dtype": self.dtype}
         shown = [f"{name}={value!r}" for name, value in (more | self.arguments).items()]
         return f"mechanism({', '.join([self.name, *shown])})"
+
+    def _repr_html_(self) -> str:
+        """Return what a notebook shows: what it costs, why, and how far answers are off."""
+        bar = self.expected_error()
+        size = {"half width": bar.half_width, "ranks": bar.ranks}
+        told = {name: number for name, number in size.items() if number is not None}
+        about = {"loss": self.loss, "neighbors": self.neighbors, **self.calibration}
+        about |= {f"error ({bar.confidence:.0%})": told or bar.note}
+        why = f"<details><summary>theorem</summary><pre>{escape(self.theorem)}</pre></details>"
+        return facts(repr(self), about, why)
 
     def __call__(
         self,

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from html import escape
-from typing import Any
+
+from .._core.html import table
 
 #: How many releases are shown, the last ones.
 SHOWN = 50
@@ -22,20 +23,14 @@ def page(title: str, facts: str, sums: dict[str, list[str]], releases: Sequence[
     releases : sequence of list of str
         What, loss, what it counted, note and time of each.
     """
-    head = _table(["", "limit", "spent", "left"], [[name, *own] for name, own in sums.items()])
+    head = table(["", "limit", "spent", "left"], [[name, *own] for name, own in sums.items()])
     shown = releases[-SHOWN:]
     before = len(releases) - len(shown)
     lines = [[str(before + i + 1), *one] for i, one in enumerate(shown)]
     titles = ["", "release", "loss", "counted", "note", "time (UTC)"]
-    rows = _table(titles, lines) if lines else "<p>No release yet.</p>"
+    rows = table(titles, lines) if lines else "<p>No release yet.</p>"
     earlier = f"<p>{before} earlier ones are not shown.</p>" if before else ""
     return (
         f"<div><p><b>{escape(title)}</b> {escape(facts)}</p>{head}"
         f"<details open><summary>Releases: {len(releases)}</summary>{earlier}{rows}</details></div>"
     )
-
-
-def _table(titles: list[str], rows: Sequence[list[Any]]) -> str:
-    head = "".join(f"<th>{escape(one)}</th>" for one in titles)
-    body = "".join(f"<tr>{''.join(f'<td>{escape(one)}</td>' for one in row)}</tr>" for row in rows)
-    return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"

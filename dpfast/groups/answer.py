@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-import html
 from collections.abc import Iterator, Sequence
 from typing import Any
+
+from .._core.html import table
 
 #: How many groups are shown, half of them from either end.
 SHOWN = 20
@@ -57,15 +58,8 @@ class Answer(dict[str, Any]):
         return "\n".join([*text, f"({groups:,} group{'' if groups == 1 else 's'})"])
 
     def _repr_html_(self) -> str:
-        head = "".join(f"<th>{html.escape(name)}</th>" for name in self)
-        body = []
-        for row in self._rows():
-            cells = ["..."] * len(self) if row is None else row
-            body.append("<tr>" + "".join(f"<td>{html.escape(c)}</td>" for c in cells) + "</tr>")
-        return (
-            f"<table><thead><tr>{head}</tr></thead><tbody>{''.join(body)}</tbody></table>"
-            f"<p>{self.groups:,} groups</p>"
-        )
+        rows = (["..."] * len(self) if row is None else row for row in self._rows())
+        return f"{table(self, rows)}<p>{self.groups:,} groups</p>"
 
 
 def labels(numbers: Sequence[float]) -> list[str]:

@@ -32,6 +32,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from .._core import checks
 from .._core.extras import extra
+from .._core.html import facts
 from .._core.types import Auto, Bounds, BoundsEach, Neighbors, Number
 from ..budget.allocation import Allocation, paid
 from ..budget.budget import Budget
@@ -69,6 +70,8 @@ CategoriesEach: TypeAlias = (
 #: Public limits of all columns, or of each one that is a column of numbers.
 BoundsOfSome: TypeAlias = BoundsEach | Auto | Sequence[Bounds | None]
 
+#: Arrays of more numbers are shown by type and shape.
+LARGE = 12
 #: Forms of the answers of a transformer.
 FORMS = ("default", "pandas")
 
@@ -92,6 +95,12 @@ class Training(NamedTuple):
     rounds: int
     parts: Sequence[Part | Matrix]
     learn: Callable[[Rounds], None]
+
+
+def _shaped(value: Any) -> Any:
+    """Return what is shown of a value: of a large array its type and shape."""
+    large = isinstance(value, np.ndarray) and value.size > LARGE
+    return f"{value.dtype} of shape {value.shape}" if large else value
 
 
 def unlabeled_rows(X: Any, width: int | None, words: Sequence[Words | None] = ()) -> LabeledRows:
@@ -187,6 +196,13 @@ class Estimator(ABC):
     def __repr__(self) -> str:
         arguments = ", ".join(f"{name}={value!r}" for name, value in self.get_params().items())
         return f"{type(self).__name__}({arguments})"
+
+    def _repr_html_(self) -> str:
+        """Return what a notebook shows: the arguments, and what was learned."""
+        learned = {name: value for name, value in vars(self).items() if name[-1] == "_" != name[0]}
+        found = {name: _shaped(value) for name, value in learned.items()}
+        state = "fitted" if found else "not fitted"
+        return facts(f"{type(self).__name__} ({state})", {**self.get_params(), **found})
 
     def fit(
         self, X: Any, y: Any = None, *, budget: Budget | None = None, rng: Generator | None = None

@@ -471,6 +471,8 @@ add("dp.extend.integer_noise", loss=dp.privacy.Pure(1), l1=5, l2=3, l0=4)
 
 # --- the rest ---
 
+add("dp.show_config", mode="dicts")
+
 add("dp.audit.expected_recovery", n=9, queries=99, deviation=1.0)
 add("dp.audit.recovery_bound", epsilon=1.0)
 _BITS = {"answer": [1.0, 0.0], "n": 2, "queries": np.eye(2, dtype=bool)}

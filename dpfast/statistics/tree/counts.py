@@ -12,11 +12,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..._core import checks
+from ..._core.html import facts, table
 from ..._core.types import Number
 from ...noise.calibrated_integer import IntegerNoise
 from .consistency import weights
 
 Floats = NDArray[np.float64]
+#: How many bins a notebook shows, the first ones.
+SHOWN = 20
 
 
 class TreeCounts(NamedTuple):
@@ -39,6 +42,19 @@ class TreeCounts(NamedTuple):
     edges: NDArray[Any]
     fan_out: int
     noise: IntegerNoise
+
+    def _repr_html_(self) -> str:
+        """Return what a notebook shows: the first counts with their edges, and the noise."""
+        about = {
+            "rows, estimated": f"{self.total:,.0f}",
+            "fan out": self.fan_out,
+            "noise of a node": f"{self.noise.distribution}, deviation {self.noise.deviation:.4g}",
+        }
+        rows = (
+            [str(edge), f"{count:,.1f}"]
+            for edge, count in zip(self.edges, self.counts[:SHOWN], strict=False)
+        )
+        return facts(f"Counts of {len(self.counts):,} bins", about, table(["from", "rows"], rows))
 
     @property
     def total(self) -> float:

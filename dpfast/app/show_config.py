@@ -1,0 +1,104 @@
+"""`show_config`: what this installation is, for a report of a fault."""
+
+from __future__ import annotations
+
+import platform
+import sys
+from importlib.metadata import PackageNotFoundError, version
+from typing import Any, Literal, overload
+
+import numpy as np
+
+from .._core import checks
+from .._core.threads import threads
+from .._kernels.rng import isa, isa_paths
+
+#: Libraries that only some calls need, by the extra that brings them.
+OPTIONAL = {
+    "io": ["pyarrow"],
+    "compiled": ["numba"],
+    "cli": ["typer", "rich"],
+    "processes": ["cloudpickle"],
+    "dask": ["dask", "distributed"],
+    "spark": ["pyspark"],
+    "remote": ["fsspec"],
+    "plot": ["matplotlib"],
+    "accounting": ["dp-accounting"],
+    "graphs": ["scipy"],
+}
+
+
+@overload
+def show_config(mode: Literal["stdout"] = ...) -> None: ...
+@overload
+def show_config(mode: Literal["dicts"]) -> dict[str, Any]: ...
+def show_config(mode: Literal["stdout", "dicts"] = "stdout") -> dict[str, Any] | None:
+    """Print what this installation is: versions, instruction set, threads, optional libraries.
+
+    Parameters
+    ----------
+    mode : {"stdout", "dicts"}, default "stdout"
+        "dicts" returns it instead, in the types of JSON.
+
+    Returns
+    -------
+    dict or None
+
+    Raises
+    ------
+    ArgumentError
+        For another mode.
+
+    Notes
+    -----
+    The instruction set is chosen when dpfast is imported; the answers are the same on all.
+
+    Examples
+    --------
+    >>> import dpfast as dp
+    >>> sorted(dp.show_config(mode="dicts"))
+    ['dpfast', 'instruction set', 'optional', 'python', 'randomness', 'threads']
+    """
+    checks.choice("mode", mode, ("stdout", "dicts"))
+    found: dict[str, Any] = {
+        "dpfast": {"version": _version("dpfast"), "numpy": np.__version__},
+        "python": {
+            "version": platform.python_version(),
+            "implementation": sys.implementation.name,
+            "platform": platform.platform(),
+        },
+        "instruction set": {"used": isa(), "built": isa_paths()},
+        "threads": threads(),
+        "randomness": "ChaCha20 with fast key erasure, keyed by the operating system",
+        "optional": {
+            extra: {name: _version(name) for name in names} for extra, names in OPTIONAL.items()
+        },
+    }
+    if mode == "dicts":
+        return found
+    print("\n".join(_lines(found)))
+    return None
+
+
+def _version(name: str) -> str | None:
+    """Return the version of an installed package, which is not imported."""
+    try:
+        return version(name)
+    except PackageNotFoundError:
+        return None
+
+
+def _lines(found: dict[str, Any]) -> list[str]:
+    lines = []
+    for name, value in found.items():
+        if not isinstance(value, dict):
+            lines.append(f"{name}: {value}")
+            continue
+        lines.append(f"{name}:")
+        for own, inner in value.items():
+            if isinstance(inner, dict):
+                inner = ", ".join(f"{n} {v or 'not installed'}" for n, v in inner.items())
+            elif isinstance(inner, list):
+                inner = ", ".join(inner)
+            lines.append(f"  {own}: {inner}")
+    return lines

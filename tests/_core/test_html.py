@@ -1,0 +1,50 @@
+"""What notebooks show: of a budget, a mechanism, an estimator, counts, groups."""
+
+import xml.etree.ElementTree as ET
+
+import numpy as np
+import pytest
+
+import dpfast as dp
+from dpfast._core.html import LONGEST, facts, table
+
+AGES = np.arange(18, 91).repeat(40)
+
+
+def budget():
+    paid = dp.Budget(epsilon=1, name="<a study>")
+    dp.count(AGES, epsilon=0.25, budget=paid)
+    return paid
+
+
+def shown():
+    wide, mean = dp.sulq.KMeans(2, bounds=[(0, 90)] * 2, epsilon=1), dp.mechanism
+    rows = np.stack([AGES, AGES], axis=1)
+    table = {"who": AGES % 3, "age": AGES}
+    yield "budget", budget(), ["&lt;a study&gt;", "0.25", "count"]
+    yield "mean", mean(dp.mean, bounds=(0, 90), epsilon=1), ["add-remove", "deviation", "theorem"]
+    yield "median", mean(dp.median, bounds=(0, 90), epsilon=1), ["ranks", "McSherry"]
+    yield "not fitted", wide, ["not fitted", "epsilon"]
+    yield (
+        "fitted",
+        dp.sulq.KMeans(2, bounds=[(0, 90)] * 2, epsilon=1).fit(rows),
+        ["cluster_centers_"],
+    )
+    yield "tree", dp.tree_histogram(AGES, bins=8, bounds=(0, 90), epsilon=1), ["8 bins", "laplace"]
+    keys = {"by": "who", "keys": [0, 1, 2]}
+    yield "groups", dp.group_by(table, **keys).count(epsilon=1), ["3 groups"]
+
+
+@pytest.mark.parametrize(("what", "words"), [pytest.param(w, k, id=n) for n, w, k in shown()])
+def test_a_notebook_shows_it(what, words):
+    text = what._repr_html_()
+    ET.fromstring(f"<p>{text.replace('<details open>', '<details>')}</p>")  # tags are closed
+    assert [word for word in words if word not in text] == []
+
+
+def test_nothing_of_a_value_is_a_tag():
+    """Planted: text with a tag, which is not found in a table."""
+    for text in (table(["<b>"], [["<i>"]]), facts("<u>", {"<s>": "<q>", "x": ["<a>"]})):
+        assert not any(tag in text for tag in ("<b>x", "<i>", "<u>", "<s>", "<q>", "<a>"))
+    assert "&lt;q&gt;" in facts("<u>", {"<s>": "<q>"})
+    assert len(facts("", {"x": "y" * 999})) < LONGEST + 200
