@@ -40,8 +40,8 @@ from ..privacy.composition import known
 from ..rng import Generator, check
 from ..selection.api import exponential
 
-#: The largest count.
-_MOST = 1 << 53
+#: The largest count, and how many are looked at at once.
+_MOST, _BLOCK = 1 << 53, 1 << 14
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,14 +64,9 @@ class Marginals:
         stop = 0
         for size, given in zip(self.sizes, source, strict=True):
             start, stop = stop, stop + size
-            flat = given.reshape(-1)
-            if given.dtype.kind == "f":
-                with np.errstate(over="ignore"):  # of wider floats
-                    flat = np.fmax(flat.astype(np.float64, copy=False), 0)  # of NaN 0
-                np.floor(np.fmin(flat, _MOST, out=flat), out=flat)
-            elif given.dtype.kind != "b":
-                flat = np.clip(flat, 0, min(_MOST, np.iinfo(given.dtype).max))
-            counts[start:stop] = flat
+            flat, out = given.reshape(-1), counts[start:stop]
+            for at in range(0, size, _BLOCK):  # which stays in the cache
+                out[at : at + _BLOCK] = _whole(flat[at : at + _BLOCK])
         return counts
 
     def finish(self, summary: NDArray[np.int64], generator: Generator) -> NDArray[np.int64]:
@@ -84,6 +79,17 @@ class Marginals:
     def error(self, rows: int | None, confidence: float) -> Expected:
         """Return the error bar of each count, that of the noise."""
         return Expected(confidence, float(self.noise.within(1 - confidence)), note=NOISE)
+
+
+def _whole(values: NDArray[Any]) -> NDArray[Any]:
+    """Return counts from 0 to the largest; of NaN 0."""
+    if values.dtype.kind == "b":
+        return values
+    if values.dtype.kind != "f":
+        return np.clip(values, 0, min(_MOST, np.iinfo(values.dtype).max))
+    with np.errstate(over="ignore"):  # of wider floats
+        found = np.fmax(values.astype(np.float64, copy=False), 0)
+    return np.floor(np.fmin(found, _MOST, out=found), out=found)
 
 
 def _noise(loss: Loss, neighbors: str, marginals: int) -> IntegerNoise:
