@@ -94,6 +94,25 @@ class Scaled:
         )
 
 
+def rounded_sums(
+    values: NDArray[np.int64], scale: Fraction, generator: Generator
+) -> NDArray[np.int64]:
+    """Return integers with Gaussian noise, each sum rounded correctly to an integer.
+
+    Rounding is post-processing of the real sum, so it costs what Gaussian noise costs. For a scale
+    of several integers this is twice as fast as discrete Gaussian noise.
+    """
+    found = samplers.draw_array(
+        Gaussian(),
+        value=values.astype(np.float64),
+        scale=np.array([math.nextafter(float(scale), math.inf)]),
+        granularity=np.ones(1),
+        shape=values.shape,
+        generator=generator,
+    )
+    return np.clip(found, -_MOST, _MOST, out=found).astype(np.int64)
+
+
 def choices_loss(picks: int, scale: Fraction, distance: Fraction, monotone: bool) -> Draws:
     """Return the loss of choices of a scale, whose scores move by so much."""
     each = (1 if monotone else 2) * distance / scale

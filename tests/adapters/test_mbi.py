@@ -68,10 +68,11 @@ def test_the_noise_has_its_deviation(loss, relation, marginals):
 def test_deviations_are_those_of_the_theorems():
     for changes, relation in (1, "add-remove"), (2, "replace"):
         for k in (1, 3, 40):
-            exact = math.sqrt(changes * k / (2 * 0.005))
+            exact = math.sqrt(changes * k / (2 * 0.005) + 1 / 12)
             found = deviation(ZCDP(0.005), neighbors=relation, marginals=k)
             assert found == pytest.approx(exact, rel=1e-6) and found >= exact * (1 - 1e-12)
     assert deviation(Pure(0.01)) == pytest.approx(math.sqrt(2) / 0.01, rel=1e-3)
+    assert deviation(ZCDP(0.5)) == pytest.approx(1.0)  # discrete, and not rounded
     planted = ours._noise(ZCDP(0.005), "add-remove", 2)  # planted: half of the marginals
     assert planted.deviation != pytest.approx(math.sqrt(4 / 0.01), rel=0.1)
 
@@ -162,6 +163,7 @@ BAD = {
     "one": lambda: measure_all(COUNTS, Pure(1)),
     "part": lambda: measure_all([COUNTS, None], Pure(1)),
     "marginals": lambda: deviation(Pure(1), marginals=0),
+    "small": lambda: measure_all([[5]] * 5000, Pure(2.0**-29)),
     "no loss": lambda: deviation(None),
     "scores": lambda: exponential_mechanism(COUNTS, 1.0),
     "no scores": lambda: exponential_mechanism({}, 1.0),
