@@ -14,8 +14,10 @@ two overlap.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from bisect import bisect_right
+from collections.abc import Callable, Sequence
 from fractions import Fraction
+from itertools import accumulate
 from typing import Any
 
 import numpy as np
@@ -50,6 +52,21 @@ def slots(limit: NDArray[np.int64], stream: Stream) -> NDArray[np.int64]:
     out = np.empty(len(limit), np.int64)
     _native.slots(limit, out, stream)
     return out
+
+
+def weighted(weights: Sequence[int], draws: int, replace: bool, stream: Stream) -> list[int]:
+    """Return indices drawn in exact proportion to integer weights.
+
+    Without replacement each draw is among what is left, of which as many must weigh something.
+    """
+    left, found = list(weights), []
+    sums = list(accumulate(left))
+    for _ in range(draws):
+        found.append(bisect_right(sums, below(sums[-1], stream)))
+        if not replace:
+            left[found[-1]] = 0
+            sums = list(accumulate(left))
+    return found
 
 
 def uniform(n: int, size: int, stream: Stream) -> NDArray[np.int64]:

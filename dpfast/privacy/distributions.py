@@ -6,6 +6,7 @@ Needs ``pip install dp-accounting``.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from decimal import Decimal
 from fractions import Fraction
 from typing import Any, NoReturn
@@ -221,14 +222,10 @@ class LossDistribution:
         ArgumentError
             If delta is smaller, or not more than the deltas of the releases.
         """
-        amount = _delta(delta)
-        if amount <= _MARGIN:
-            checks.fail("delta", "greater than 1e-12, the margin for float64", delta)
-        least = float(self._held.get_epsilon_for_delta(float(amount - _MARGIN)))
-        if not math.isfinite(least):
+        found = least_epsilon(self._held.get_epsilon_for_delta, delta)
+        if found is None:
             checks.fail("delta", "more than the deltas of the releases come to", delta)
-        epsilon = Decimal(least) * (1 + Decimal(1).scaleb(-12))
-        return Approx(up(epsilon, LEAST_EPSILON), amount)
+        return found
 
     def to_approx_delta(self, epsilon: Number) -> Approx:
         """Return the least delta for `epsilon`.
@@ -252,6 +249,30 @@ class LossDistribution:
 
     def __reduce__(self) -> NoReturn:
         raise TypeError("a LossDistribution cannot be pickled: make it again where it is needed")
+
+
+def least_epsilon(of: Callable[[float], float], delta: Number) -> Approx | None:
+    """Return what float64 says is the least epsilon at `delta`, with the margins; None if none is.
+
+    Parameters
+    ----------
+    of : callable
+        The least epsilon at a delta, by dp-accounting.
+    delta : float, Fraction or Decimal
+        Above the margin.
+
+    Returns
+    -------
+    Approx or None
+    """
+    amount = _delta(delta)
+    if amount <= _MARGIN:
+        checks.fail("delta", "greater than 1e-12, the margin for float64", delta)
+    least = float(of(float(amount - _MARGIN)))
+    if not math.isfinite(least):
+        return None
+    epsilon = Decimal(least) * (1 + Decimal(1).scaleb(-12))
+    return Approx(up(epsilon, LEAST_EPSILON), amount)
 
 
 def _step(interval: Any, range_of_losses: float) -> float:

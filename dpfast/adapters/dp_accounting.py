@@ -1,0 +1,328 @@
+"""Events of dp-accounting, and losses of dpfast, each made of the other.
+
+    event = to_dp_event(budget)                   # for any accountant of theirs
+    budget.spend(from_dp_event(event), neighbors="add-remove", what="trained elsewhere")
+    total(event, delta=1e-6)                      # the least epsilon that an accountant finds
+
+An event of theirs says what a mechanism does; a loss of ours says what it costs. An event stands
+for a loss if its pair of distributions dominates every mechanism of that loss:
+
+* Pure(e) is ``DiscreteLaplaceDpEvent(e, 1)``. For a shift by 1 the loss of that noise has two
+  values, e with probability 1 / (1 + exp(-e)) and -e, which is randomized response with e, and that
+  dominates whatever is e-DP (Kairouz, Oh and Viswanath, ICML 2015).
+* A draw of Laplace noise (`dpfast.privacy.Draws` with `cells`) is the event of its distribution,
+  whose values may be vectors of that L1 norm. Continuous noise on several numbers is as many such
+  draws, and so are choices. Discrete noise on several numbers, or of more than `CELLS` cells, is
+  taken as pure, all together: that as many draws cost no less is proved for Renyi divergences only.
+* ZCDP(r) is ``ZCDpEvent(r)``. Discrete Gaussian noise is r-zCDP by theorem, but not dominated by
+  Gaussian noise, so it is no ``GaussianDpEvent``.
+* Gaussian noise that was calibrated to (epsilon, delta) and is rounded to integers is a
+  ``GaussianDpEvent``: integers plus rounded noise are a rounded sum. Any other Approx has no event.
+
+Events of ours hold for the relation of their loss, with the sensitivity inside. An accountant of
+theirs is to read them under ``ADD_OR_REMOVE_ONE``, whatever that relation is, since under another
+it would double the sensitivity once more.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from fractions import Fraction
+from typing import Any
+
+from .._core import checks
+from .._core.extras import extra
+from .._core.types import Neighbors, Number
+from ..budget.budget import Budget
+from ..errors import ArgumentError
+from ..noise.additive import analytic, several
+from ..noise.calibrated_integer import IntegerNoise
+from ..privacy import ZCDP, Approx, Draws, Loss, Pure, compose, convert, float_down
+from ..privacy.composition import known
+from ..privacy.distributions import least_epsilon
+from ..privacy.losses import response_loss
+
+_PURPOSE = "the adapter dpfast.adapters.dp_accounting"
+_theirs: Any = extra("dp_accounting", _PURPOSE)
+_events: Any = extra("dp_accounting.dp_event", _PURPOSE)
+_ACCOUNTANTS = (
+    extra("dp_accounting.pld.pld_privacy_accountant", _PURPOSE).PLDAccountant,
+    extra("dp_accounting.rdp.rdp_privacy_accountant", _PURPOSE).RdpAccountant,
+)
+#: What dp-accounting calls a relation.
+RELATIONS = {
+    "add-remove": _theirs.NeighboringRelation.ADD_OR_REMOVE_ONE,
+    "replace": _theirs.NeighboringRelation.REPLACE_ONE,
+}
+#: Cells of discrete Laplace noise whose distribution is told: a place of an array for each.
+CELLS = 1 << 12
+OURS = "a loss, a dpfast.mechanism or a dpfast.Budget"
+
+
+def to_dp_event(what: Any) -> Any:
+    """Return the event of dp-accounting that stands for a loss, a mechanism or a budget.
+
+    Privacy
+    -------
+    Nothing is spent and no row is read. The event dominates what it stands for, and every number in
+    it is rounded towards more loss (Kairouz, Oh and Viswanath, ICML 2015, for pure losses).
+
+    Parameters
+    ----------
+    what : Loss, dpfast.mechanism or Budget
+        Of a budget, the entries of its history, each as the ledger counts it: under the relation
+        and for the unit of the budget. Releases about disjoint parts are taken as if each was about
+        all rows, which is more than the ledger charges.
+
+    Returns
+    -------
+    dp_accounting.DpEvent
+        For an accountant under ``ADD_OR_REMOVE_ONE``, whatever the relation of the loss is.
+
+    Raises
+    ------
+    ArgumentError, ArgumentTypeError
+        If it is none of these, or has a delta of no known distribution.
+
+    Examples
+    --------
+    >>> import dpfast as dp
+    >>> from dpfast.adapters.dp_accounting import to_dp_event
+    >>> to_dp_event(dp.privacy.Pure(0.5))
+    DiscreteLaplaceDpEvent(noise_parameter=0.5, sensitivity=1)
+    >>> to_dp_event(dp.mechanism(dp.count, epsilon=1, delta=1e-6))
+    DiscreteLaplaceDpEvent(noise_parameter=1.0, sensitivity=1)
+    >>> budget = dp.Budget(rho=1)
+    >>> answer = dp.count([1, 2, 3], rho=0.125, budget=budget)
+    >>> to_dp_event(budget)
+    ComposedDpEvent(events=[ZCDpEvent(rho=0.125, xi=0.0)])
+    """
+    if isinstance(what, Budget):
+        return _theirs.ComposedDpEvent([_event(loss) for loss in _counted(what)])
+    make = getattr(type(what), "_made", None)
+    if make is None:
+        return _event(known(what, "what", OURS))
+    made = make(what)
+    noise = getattr(getattr(made, "inner", made), "noise", None)
+    if isinstance(noise, IntegerNoise) and noise.loss == made.loss:
+        return _event(made.loss, noise.distribution)
+    return _event(made.loss)
+
+
+def from_dp_event(event: Any, *, neighbors: Neighbors = "add-remove") -> Loss:
+    """Return the loss of an event of dp-accounting, exactly or rounded up.
+
+    Privacy
+    -------
+    Neighbors are those of `neighbors`. Gaussian noise of multiplier m is (1 / (2 m**2))-zCDP (Bun
+    and Steinke, TCC 2016); Laplace noise is (1 / m)-DP (Dwork, McSherry, Nissim and Smith, TCC
+    2006); randomized response is ln(1 + k (1 - p) / p)-DP. Composed events compose.
+
+    Parameters
+    ----------
+    event : dp_accounting.DpEvent
+        Gaussian, Laplace or discrete Laplace noise, randomized response, zCDP without xi, and
+        compositions of these.
+    neighbors : {"add-remove", "replace"}, default "add-remove"
+        As in dp-accounting the norms that noise is measured by are those of the values, so a
+        replaced one moves twice as far. Randomized response is for "replace" only.
+
+    Returns
+    -------
+    Pure, Draws or ZCDP
+        For `Budget.spend` with these neighbors.
+
+    Raises
+    ------
+    ArgumentError, ArgumentTypeError
+        If it is no event, or one that has no loss of ours, which is named. (`total` has an
+        epsilon for whatever an accountant of theirs takes.)
+
+    Examples
+    --------
+    >>> import dp_accounting
+    >>> from dpfast.adapters.dp_accounting import from_dp_event
+    >>> from_dp_event(dp_accounting.GaussianDpEvent(2.0))
+    ZCDP(rho=0.125)
+    >>> from_dp_event(dp_accounting.SelfComposedDpEvent(dp_accounting.LaplaceDpEvent(4.0), 3))
+    Draws(epsilon=0.75, draws=3, cells=0)
+    """
+    relation = checks.neighbors(neighbors)
+    losses = [_times(_loss(leaf, relation), n) for leaf, n in _leaves(_checked(event), 1)]
+    if not losses:
+        checks.fail("event", "one that loses something", _name(event))
+    return losses[0] if len(losses) == 1 else compose(*losses)
+
+
+def total(
+    what: Any, delta: Number, *, neighbors: Neighbors = "add-remove", interval: Number = 1e-4
+) -> Approx:
+    """Return the least epsilon at `delta` that is known of an event, a loss or a budget.
+
+    Privacy
+    -------
+    Nothing is spent. Three bounds hold, and the least of them is returned: dp-accounting's by
+    privacy-loss distributions (Doroshenko, Ghazi, Kamath, Kumar and Manurangsi, PoPETs 2022) and by
+    Renyi divergences (Mironov, CSF 2017), each with the margin of `privacy.LossDistribution` for
+    what float64 rounds, and that of `from_dp_event` and its conversion.
+
+    Parameters
+    ----------
+    what : dp_accounting.DpEvent, Loss, dpfast.mechanism or Budget
+    delta : float, Fraction or Decimal
+        Above 1e-12, less than 1, and chosen without the rows.
+    neighbors : {"add-remove", "replace"}, default "add-remove"
+        Of an event. What is ours has a relation already.
+    interval : float, default 1e-4
+        The grid of a privacy-loss distribution. Smaller is tighter and slower.
+
+    Returns
+    -------
+    Approx
+
+    Raises
+    ------
+    ArgumentError, ArgumentTypeError
+        If an argument breaks its rule, or no accountant takes the event, which is named.
+
+    Examples
+    --------
+    >>> import dp_accounting as theirs
+    >>> from dpfast.adapters.dp_accounting import total
+    >>> step = theirs.PoissonSampledDpEvent(0.01, theirs.GaussianDpEvent(1.0))
+    >>> round(float(total(theirs.SelfComposedDpEvent(step, 100), 1e-6).epsilon), 2)
+    0.95
+    """
+    checks.choice("neighbors", neighbors, tuple(RELATIONS))
+    if not isinstance(what, _theirs.DpEvent):
+        what, neighbors = to_dp_event(what), "add-remove"
+    step = checks.positive("interval", interval)
+    found = [one for one in _bounds(what, delta, neighbors, step) if one is not None]
+    if not found:
+        checks.fail("what", "an event that an accountant of dp-accounting takes", _named(what))
+    return min(found, key=lambda one: one.epsilon)
+
+
+# ---- Ours to theirs. ----
+
+
+def _counted(budget: Budget) -> Iterator[Loss]:
+    """Yield the losses of a ledger under its relation and for its unit."""
+    wanted, ids = budget.neighbors, budget.ids
+    for spend in budget.history:
+        assert wanted is not None  # a ledger with an entry has a relation
+        rows = budget.max_rows if ids is not None and spend.ids is None else None
+        loss = convert(spend.loss, spend.neighbors, wanted, max_rows=rows)
+        assert loss is not None  # else the budget had refused it
+        yield loss
+
+
+def _event(loss: Loss, distribution: str = "") -> Any:
+    if isinstance(loss, ZCDP):
+        return _theirs.ZCDpEvent(float(loss))
+    if isinstance(loss, Approx):
+        if distribution != "rounded-gaussian":
+            checks.fail("what", "a loss that an event of dp-accounting stands for", loss)
+        return _theirs.GaussianDpEvent(analytic(float_down(loss.epsilon), float_down(loss.delta)))
+    draws, cells = (loss.draws, loss.cells) if isinstance(loss, Draws) else (1, None)
+    if isinstance(loss, Draws) and not (loss.bounded_range or loss.categories or cells == 0):
+        cells = cells if draws == 1 and cells is not None and cells <= CELLS else None
+        draws = 1
+    each = loss.epsilon / draws
+    if cells == 0:
+        one = _theirs.LaplaceDpEvent(float_down(1 / each))
+    else:
+        one = _events.DiscreteLaplaceDpEvent(float(Pure(each / (cells or 1))), cells or 1)
+    return one if draws == 1 else _theirs.SelfComposedDpEvent(one, draws)
+
+
+# ---- Theirs to ours. ----
+
+
+def _checked(event: Any) -> Any:
+    if not isinstance(event, _theirs.DpEvent):
+        checks.fail_kind("event", "a DpEvent of dp-accounting", event)
+    return event
+
+
+def _name(event: Any) -> str:
+    return type(event).__name__
+
+
+def _leaves(event: Any, times: int) -> Iterator[tuple[Any, int]]:
+    """Yield what an event is composed of, and how many times."""
+    if isinstance(event, _theirs.SelfComposedDpEvent):
+        yield from _leaves(_checked(event.event), times * checks.whole("count", event.count))
+    elif isinstance(event, _theirs.ComposedDpEvent):
+        if not isinstance(event.events, (list, tuple)):
+            checks.fail_kind("events", "a list of events", event.events)
+        for one in event.events:
+            yield from _leaves(_checked(one), times)
+    elif times and not isinstance(event, _theirs.NoOpDpEvent):
+        yield event, times
+
+
+def _named(event: Any) -> str:
+    """Return the names of all that an event is composed of."""
+    return ", ".join(sorted({_name(leaf) for leaf, _ in _leaves(_checked(event), 1)}))
+
+
+def _times(loss: Loss, times: int) -> Loss:
+    if isinstance(loss, ZCDP):
+        return ZCDP(times * loss.rho)
+    assert isinstance(loss, Pure)
+    return several(loss, times)
+
+
+def _loss(event: Any, neighbors: Neighbors) -> Loss:
+    """Return the loss of a mechanism that is not composed."""
+    kind = _name(event)
+    if kind == "ZCDpEvent" and not checks.number("xi", event.xi):
+        return ZCDP(_exact("rho", event.rho))
+    if kind == "RandomizedResponseDpEvent":
+        if neighbors != "replace":
+            checks.fail("neighbors", f"'replace' for a {kind}", neighbors)
+        buckets = checks.whole("num_buckets", event.num_buckets, 2)
+        return response_loss(_exact("noise_parameter", event.noise_parameter), buckets)
+    loss: Loss
+    if kind == "GaussianDpEvent":
+        loss = ZCDP(1 / (2 * _exact("noise_multiplier", event.noise_multiplier) ** 2))
+    elif kind == "LaplaceDpEvent":
+        loss = Draws(1 / _exact("noise_multiplier", event.noise_multiplier), cells=0)
+    elif kind == "DiscreteLaplaceDpEvent":
+        cells = checks.whole("sensitivity", event.sensitivity, 1)
+        loss = Draws(cells * _exact("noise_parameter", event.noise_parameter), cells=cells)
+    else:
+        checks.fail("event", "one that has a loss of dpfast", kind)
+    converted = convert(loss, "add-remove", neighbors)
+    assert converted is not None
+    return converted
+
+
+def _exact(name: str, value: Any) -> Fraction:
+    """Return a positive number as the binary fraction that it is."""
+    checks.positive(name, value)
+    return checks.ratio(value)
+
+
+def _bounds(event: Any, delta: Any, neighbors: Neighbors, step: float) -> Iterator[Approx | None]:
+    """Yield the epsilon of each accountant that takes an event."""
+    told = _named(event)
+    if "NonPrivateDpEvent" in told:
+        checks.fail("what", "an event that is private", told)
+    for make in _ACCOUNTANTS:
+        more = {"value_discretization_interval": step} if make is _ACCOUNTANTS[0] else {}
+        accountant = make(neighboring_relation=RELATIONS[neighbors], **more)
+        try:
+            takes = accountant.supports(event)
+            if takes:
+                accountant.compose(event)
+        except Exception:  # an event keeps whatever it is given
+            checks.fail("what", "an event whose numbers are in their ranges", told)
+        if takes:
+            yield least_epsilon(accountant.get_epsilon, delta)
+    try:
+        loss = from_dp_event(event, neighbors=neighbors)
+        yield loss if isinstance(loss, Approx) else loss.to_approx(delta)
+    except ArgumentError:  # it has no loss of ours, or none at so large a delta
+        yield None

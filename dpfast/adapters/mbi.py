@@ -1,0 +1,446 @@
+"""What select-measure-generate programs (mbi, private-pgm, dpsynth) draw, over releases of dpfast.
+
+    budget = dp.Budget(rho=0.1)
+    noisy = measure(data.project(clique).datavector(), ZCDP(0.01), budget=budget)
+    measurements.append(mbi.LinearMeasurement(noisy, clique, stddev=deviation(ZCDP(0.01))))
+    clique = exponential_mechanism(errors, epsilon=0.1, budget=budget)
+
+AIM and MST select a marginal by the exponential mechanism, measure it with noise, and fit a model
+to what was measured, which costs nothing. The first two are releases here, and are paid for. A
+program that draws by itself takes `Noise` in the place of ``numpy.random`` (``mechanism.prng``, or
+the `rng` of dpsynth): its samples are exact on a grid, and what they cost is the program's to say.
+
+A row is in one cell of a marginal, so counts differ by 1 in one cell where a row comes or goes, and
+by 1 in two where one is replaced. What is no whole number is rounded down, and what is no count
+becomes 0 or 2**53: neither takes counts farther apart, and nothing is refused for its values.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from .._core import checks
+from .._core.error_bars import NOISE, Expected
+from .._core.types import Neighbors, Number, Numbers, Size
+from ..budget.budget import Budget
+from ..budget.release import relation_of, release
+from ..noise.api import around
+from ..noise.calibrated_integer import IntegerNoise, integer_noise
+from ..noise.choice import weighted
+from ..noise.distributions import Distribution, Gaussian, Laplace
+from ..noise.scaled import rounded_sums
+from ..noise.sensitivity import Sensitivity
+from ..privacy import Loss
+from ..privacy.composition import known
+from ..rng import Generator, check
+from ..selection.api import exponential
+
+#: The largest count, and how many are looked at at once.
+_MOST, _BLOCK = 1 << 53, 1 << 14
+#: The scale of Gaussian noise from which sums are rounded: a deviation of a 400th more.
+_WIDE = 4
+
+
+@dataclass(frozen=True, slots=True)
+class Marginals:
+    """Counts of rows in the cells of several marginals; see `measure`."""
+
+    sizes: tuple[int, ...]
+    neighbors: str
+    loss: Loss
+
+    name: ClassVar[str] = "marginals"
+
+    @property
+    def noise(self) -> IntegerNoise:
+        return _noise(self.loss, self.neighbors, len(self.sizes))
+
+    def reduce(self, source: Sequence[NDArray[Any]]) -> NDArray[np.int64]:
+        """Return all counts, one marginal after the other."""
+        counts = np.empty(sum(self.sizes), np.int64)
+        stop = 0
+        for size, given in zip(self.sizes, source, strict=True):
+            start, stop = stop, stop + size
+            flat, out = given.reshape(-1), counts[start:stop]
+            for at in range(0, size, _BLOCK):  # which stays in the cache
+                out[at : at + _BLOCK] = _whole(flat[at : at + _BLOCK])
+        return counts
+
+    def finish(self, summary: NDArray[np.int64], generator: Generator) -> NDArray[np.int64]:
+        noise = self.noise
+        if _rounds(noise):
+            return rounded_sums(summary, noise.scale, generator)
+        assert noise.shift == 0
+        drawn = noise.draw(len(summary), generator)
+        drawn += summary
+        return drawn
+
+    def error(self, rows: int | None, confidence: float) -> Expected:
+        """Return the error bar of each count, that of the noise."""
+        return Expected(confidence, float(self.noise.within(1 - confidence)), note=NOISE)
+
+
+def _whole(values: NDArray[Any]) -> NDArray[Any]:
+    """Return counts from 0 to the largest; of NaN 0."""
+    if values.dtype.kind == "b":
+        return values
+    if values.dtype.kind != "f":
+        return np.clip(values, 0, min(_MOST, np.iinfo(values.dtype).max))
+    with np.errstate(over="ignore"):  # of wider floats
+        found = np.fmax(values.astype(np.float64, copy=False), 0)
+    return np.floor(np.fmin(found, _MOST, out=found), out=found)
+
+
+def _rounds(noise: IntegerNoise) -> bool:
+    """Return whether sums are rounded, which is faster and adds 1/12 to the variance."""
+    return noise.distribution == "gaussian" and noise.scale >= _WIDE
+
+
+def _noise(loss: Loss, neighbors: str, marginals: int) -> IntegerNoise:
+    changes = marginals * (2 if neighbors == "replace" else 1)
+    return integer_noise(loss, Sensitivity(changes, changes, changes, 1))
+
+
+def measure(
+    counts: ArrayLike,
+    loss: Loss,
+    *,
+    neighbors: Neighbors | None = None,
+    budget: Budget | None = None,
+    rng: Generator | None = None,
+) -> NDArray[np.int64]:
+    """Release the counts of one marginal.
+
+    Privacy
+    -------
+    Neighbors differ in a row: 1 in one cell under add-remove, 1 in two cells under replace. The
+    loss is what is asked for, by integer noise (Ghosh, Roughgarden and Sundararajan, STOC 2009;
+    Canonne, Kamath and Steinke, NeurIPS 2020).
+
+    Parameters
+    ----------
+    counts : array_like of numbers
+        How many rows there are in each cell, in any shape; each row counts for 1 at most, in one
+        cell.
+    loss : Pure, Approx or ZCDP
+    neighbors : {"add-remove", "replace"}, optional
+        By default that of the budget, else "add-remove".
+    budget : Budget, optional
+        Pays before noise is drawn.
+    rng : Generator, optional
+        The secure one by default. `InsecureGenerator` is for tests; a budget refuses it.
+
+    Returns
+    -------
+    numpy.ndarray of int64
+        In the shape of the counts, not cut at 0.
+
+    Raises
+    ------
+    ArgumentError, ArgumentTypeError
+        If an argument breaks its rule. Nothing has been spent.
+    BudgetError
+        If too little of the budget is left. Nothing has been spent.
+
+    Examples
+    --------
+    >>> import dpfast as dp
+    >>> from dpfast.adapters.mbi import measure
+    >>> budget = dp.Budget(rho=1)
+    >>> measure([[900, 30], [4, 66]], dp.privacy.ZCDP(0.5), budget=budget).shape
+    (2, 2)
+    """
+    given = _counts("counts", counts)
+    mechanism = Marginals((given.size,), relation_of(neighbors, budget), _loss(loss))
+    mechanism = _charged(mechanism)
+    return release([given], mechanism, budget=budget, rng=rng).reshape(given.shape)
+
+
+def measure_all(
+    marginals: Sequence[ArrayLike],
+    loss: Loss,
+    *,
+    neighbors: Neighbors | None = None,
+    budget: Budget | None = None,
+    rng: Generator | None = None,
+) -> list[NDArray[np.int64]]:
+    """Release the counts of several marginals of the same rows, for one loss together.
+
+    Privacy
+    -------
+    As `measure`, where a row is in one cell of each marginal: the noise is for the joint
+    sensitivity of all (Canonne, Kamath and Steinke, NeurIPS 2020).
+
+    Parameters
+    ----------
+    marginals : sequence of array_like
+        One at least.
+    loss : Pure, Approx or ZCDP
+        Of all of them.
+    neighbors, budget, rng
+        As for `measure`.
+
+    Returns
+    -------
+    list of numpy.ndarray of int64
+
+    Raises
+    ------
+    ArgumentError, ArgumentTypeError
+        If an argument breaks its rule. Nothing has been spent.
+    BudgetError
+        If too little of the budget is left. Nothing has been spent.
+
+    Examples
+    --------
+    >>> import dpfast as dp
+    >>> from dpfast.adapters.mbi import measure_all
+    >>> [one.shape for one in measure_all([[50, 3], [20, 30, 3]], dp.privacy.ZCDP(0.5))]
+    [(2,), (3,)]
+    """
+    rule = "a list of one marginal or more"
+    if not isinstance(marginals, (list, tuple)) or not marginals:
+        checks.fail_kind("marginals", rule, marginals)
+    given = [_counts(f"marginals[{i}]", one) for i, one in enumerate(marginals)]
+    sizes = tuple(one.size for one in given)
+    mechanism = _charged(Marginals(sizes, relation_of(neighbors, budget), _loss(loss)))
+    found = release(given, mechanism, budget=budget, rng=rng)
+    parts = np.split(found, np.cumsum(sizes)[:-1])
+    return [part.reshape(one.shape) for part, one in zip(parts, given, strict=True)]
+
+
+def deviation(loss: Loss, *, neighbors: Neighbors = "add-remove", marginals: int = 1) -> float:
+    """Return the standard deviation of the noise of `measure` or `measure_all`.
+
+    Parameters
+    ----------
+    loss : Pure, Approx or ZCDP
+    neighbors : {"add-remove", "replace"}, default "add-remove"
+    marginals : int, default 1
+        How many are measured for this loss.
+
+    Returns
+    -------
+    float
+        For ``LinearMeasurement(noisy, clique, stddev)`` of mbi.
+
+    Raises
+    ------
+    ArgumentError, ArgumentTypeError
+        If an argument breaks its rule.
+
+    Examples
+    --------
+    >>> import dpfast as dp
+    >>> from dpfast.adapters.mbi import deviation
+    >>> round(deviation(dp.privacy.ZCDP(0.005)), 6)
+    10.004166
+    """
+    number = checks.whole("marginals", marginals, 1)
+    noise = _noise(_loss(loss), checks.neighbors(neighbors), number)
+    return math.hypot(noise.deviation, _rounds(noise) * math.sqrt(1 / 12))
+
+
+def exponential_mechanism(
+    qualities: Any,
+    epsilon: Number,
+    sensitivity: Number = 1.0,
+    base_measure: Any = None,
+    *,
+    monotonic: bool = False,
+    neighbors: Neighbors | None = None,
+    budget: Budget | None = None,
+    rng: Generator | None = None,
+) -> Any:
+    """Select a candidate by its quality, as ``Mechanism.exponential_mechanism`` of mbi does.
+
+    Privacy
+    -------
+    On neighboring datasets every quality differs by at most `sensitivity`. The draw has
+    epsilon-bounded range, and costs epsilon (McSherry and Talwar, FOCS 2007) or at most
+    epsilon**2 / 8 in rho (Cesar and Rogers, ALT 2021).
+
+    Parameters
+    ----------
+    qualities : mapping of candidates to numbers, or array_like
+    epsilon : float, Fraction or Decimal
+    sensitivity : float, default 1.0
+    base_measure : mapping of candidates to weights, or array_like of log-weights, optional
+        Public, of the form of the qualities.
+    monotonic : bool, default False
+        Whether all qualities move in the same direction, as `dpfast.selection.exponential` has it.
+    neighbors : {"add-remove", "replace"}, optional
+        The relation that the sensitivity is for.
+    budget : Budget, optional
+        Pays before anything is drawn.
+    rng : Generator, optional
+        The secure one by default. `InsecureGenerator` is for tests; a budget refuses it.
+
+    Returns
+    -------
+    The candidate of a mapping, else the index.
+
+    Raises
+    ------
+    ArgumentError, ArgumentTypeError
+        If an argument breaks its rule. Nothing has been spent.
+    BudgetError
+        If too little of the budget is left. Nothing has been spent.
+
+    Examples
+    --------
+    >>> import dpfast as dp
+    >>> from dpfast.adapters.mbi import exponential_mechanism
+    >>> budget = dp.Budget(rho=1)
+    >>> errors = {("age", "sex"): 10.0, ("age", "race"): 900.0}
+    >>> exponential_mechanism(errors, epsilon=1.0, budget=budget)
+    ('age', 'race')
+    """
+    keys, base = None, base_measure
+    if isinstance(qualities, Mapping):
+        keys, qualities = list(qualities), list(qualities.values())
+        if base is not None:
+            base = _log_weights(base, keys)
+    scores = checks.array("qualities", qualities, "numbers in one dimension")
+    if scores.ndim != 1:
+        checks.fail_kind("qualities", "numbers in one dimension", qualities)
+    asked: dict[str, Any] = {"sensitivity": sensitivity, "epsilon": epsilon, "base": base}
+    asked |= {"monotone": monotonic, "neighbors": neighbors, "budget": budget, "rng": rng}
+    index = int(exponential(scores, **asked))
+    return index if keys is None else keys[index]
+
+
+class Noise:
+    """The random numbers that such programs draw, under the names of ``numpy.random``.
+
+    NOT PRIVATE by itself: it knows nothing of what its numbers are added to.
+
+    Parameters
+    ----------
+    rng : Generator, optional
+        The secure one by default.
+
+    Raises
+    ------
+    ArgumentError, ArgumentTypeError
+        If `rng` is no generator of dpfast.
+
+    Examples
+    --------
+    >>> from dpfast.adapters.mbi import Noise
+    >>> prng = Noise()
+    >>> prng.normal(0, 10.0, 3).shape, int(prng.choice(3, p=[0, 1, 0]))
+    ((3,), 1)
+    """
+
+    def __init__(self, rng: Generator | None = None) -> None:
+        self._rng = check(rng)
+
+    def normal(self, loc: Numbers = 0.0, scale: Number = 1.0, size: Size = None) -> Any:
+        """Draw normal numbers, each correctly rounded to a grid of about ``scale * 2**-30``.
+
+        Parameters
+        ----------
+        loc : float or array_like
+        scale : float
+            Public.
+        size : int or tuple of int, optional
+            By default the shape of `loc`.
+
+        Returns
+        -------
+        float or numpy.ndarray of float64
+        """
+        return self._around(Gaussian(), loc, scale, size)
+
+    def laplace(self, loc: Numbers = 0.0, scale: Number = 1.0, size: Size = None) -> Any:
+        """Draw Laplace numbers, as `normal` does.
+
+        Parameters
+        ----------
+        loc : float or array_like
+        scale : float
+            Public.
+        size : int or tuple of int, optional
+
+        Returns
+        -------
+        float or numpy.ndarray of float64
+        """
+        return self._around(Laplace(), loc, scale, size)
+
+    def choice(self, a: Any, size: Size = None, replace: bool = True, p: Any = None) -> Any:
+        """Draw from ``0 .. a - 1`` or from a list, exactly in proportion to `p`.
+
+        Parameters
+        ----------
+        a : int or sequence
+        size : int, optional
+            One draw by default.
+        replace : bool, default True
+            Without it all draws are different.
+        p : array_like, optional
+            Not negative, and not all 0; their sum need not be 1. Equal by default.
+
+        Returns
+        -------
+        object or numpy.ndarray
+        """
+        items = np.arange(checks.whole("a", a, 1)) if checks.is_whole(a) else None
+        if items is None:
+            items = checks.array("a", a, "a number, or a list of one dimension")
+        if items.ndim != 1 or not len(items):
+            checks.fail_kind("a", "a number, or a list of one dimension", a)
+        weights = [1] * len(items) if p is None else _weights(p, len(items))
+        draws = 1 if size is None else checks.whole("size", size)
+        if not checks.flag("replace", replace) and draws > sum(w > 0 for w in weights):
+            checks.fail("size", "at most the number of candidates", size)
+        drawn = weighted(weights, draws, replace, self._rng.stream())
+        return items[drawn[0]] if size is None else items[drawn]
+
+    def _around(self, law: Distribution, loc: Any, scale: Any, size: Any) -> Any:
+        return around(law, loc, scale, size, self._rng)
+
+
+def _counts(name: str, value: Any) -> NDArray[Any]:
+    rule = "an array of counts"
+    given = checks.array(name, value, rule)
+    if given.dtype.kind not in "biuf" or not given.size:
+        checks.fail_kind(name, rule, value)
+    return given
+
+
+def _loss(loss: Any) -> Loss:
+    return known(loss)
+
+
+def _charged(mechanism: Marginals) -> Marginals:
+    """Return the mechanism with the loss of its noise."""
+    return Marginals(mechanism.sizes, mechanism.neighbors, mechanism.noise.loss)
+
+
+def _log_weights(base: Any, keys: list[Any]) -> NDArray[np.float64]:
+    rule = "a mapping with a weight above 0 for each candidate"
+    if not isinstance(base, Mapping) or any(key not in base for key in keys):
+        checks.fail_kind("base_measure", rule, base)
+    return np.log([checks.positive("base_measure", base[key]) for key in keys])
+
+
+def _weights(p: Any, size: int) -> list[int]:
+    """Return floats as integers in the same proportions."""
+    rule = f"{size} finite numbers, none below 0 and not all 0"
+    given = checks.array("p", p, rule)
+    if given.shape != (size,) or given.dtype.kind not in "biuf":
+        checks.fail_kind("p", rule, p)
+    if not np.isfinite(given).all() or (given < 0).any() or not given.any():
+        checks.fail("p", rule, given)
+    ratios = [Fraction(x) for x in given.tolist()]
+    common = max(x.denominator for x in ratios)  # powers of two
+    return [int(x * common) for x in ratios]

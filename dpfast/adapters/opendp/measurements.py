@@ -1,0 +1,642 @@
+"""Measurements of OpenDP that are releases of dpfast."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from dataclasses import dataclass
+from fractions import Fraction
+from operator import itemgetter
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..._core import checks
+from ..._core.extras import extra
+from ...budget.budget import Budget, quote
+from ...budget.release import release
+from ...noise.scaled import Scaled, choices_loss
+from ...privacy import ZCDP, Approx, Loss, Pure, group
+from ...privacy import loss as loss_of
+from ...rng import Generator
+from ...selection.api import top_k
+from ...statistics.covariance import covariance
+from ...statistics.histogram import histogram
+from ...statistics.quantiles.api import (
+    iqr,
+    maximum,
+    median,
+    minimum,
+    percentile,
+    quantile,
+    quantiles,
+)
+from ...statistics.totals.api import count, count_nonzero, mean, std, sum, variance
+from ...statistics.tree.api import tree_histogram
+from ...statistics.trimmed import trimmed_mean, winsorized_mean
+from ...sulq.kmeans import KMeans
+from .spaces import (
+    PURPOSE,
+    Numbers,
+    atoms_of,
+    distance_of,
+    kind_of,
+    measure_of,
+    mod,
+    nothing,
+    numbers_of,
+    relation_of_metric,
+    theirs,
+)
+
+_then: Any = extra("opendp.extras._utilities", PURPOSE).to_then
+_context: Any = extra("opendp.context", PURPOSE)
+
+#: The releases of rows whose loss is known without any row.
+RELEASES: dict[Callable[..., Any], str] = {
+    function: function.__name__
+    for function in (
+        count, count_nonzero, sum, mean, variance, std, covariance, histogram, tree_histogram,
+        median, quantile, quantiles, percentile, iqr, minimum, maximum, trimmed_mean,
+        winsorized_mean,
+    )
+}  # fmt: skip
+#: What comes with rows, or is the metric's or OpenDP's to say.
+OTHERS = ("data", "column", "where", "weights", "ids", "neighbors", "budget", "rng")
+#: How large scores may be.
+_FAR = 2.0**1000
+
+
+@dataclass(frozen=True, slots=True)
+class Noisy:
+    """Noise on numbers that OpenDP hands over."""
+
+    noise: Scaled
+    numbers: Numbers
+    one: bool
+    loss: Loss
+    neighbors: str
+
+    @property
+    def name(self) -> str:
+        return f"{self.noise.distribution} noise"
+
+    def reduce(self, source: Any) -> NDArray[Any]:
+        return np.atleast_1d(self.numbers.read(source))
+
+    def finish(self, summary: NDArray[Any], generator: Generator) -> Any:
+        found = self.noise.add(summary, generator)
+        return found[0].item() if self.one else found
+
+
+# ---- Noise. ----
+
+
+def make_laplace(input_domain: Any, input_metric: Any, scale: Any) -> Any:
+    """Return a measurement that adds Laplace noise, on integers discrete Laplace noise.
+
+    Privacy
+    -------
+    Neighbors are as far apart as the metric says: d in absolute value, or in L1 for a vector. The
+    loss is d / scale (Dwork, McSherry, Nissim and Smith, TCC 2006). Sums are rounded to a grid
+    correctly, so the map has no term for rounding.
+
+    Parameters
+    ----------
+    input_domain : Domain
+        A number or a vector of numbers, without NaN.
+    input_metric : Metric
+        ``absolute_distance`` or ``l1_distance``.
+    scale : float
+        Greater than 0.
+
+    Returns
+    -------
+    Measurement
+        By MaxDivergence. Of a vector it answers with a NumPy array.
+
+    Raises
+    ------
+    ArgumentError, ArgumentTypeError
+        If an argument breaks its rule.
+
+    Examples
+    --------
+    >>> import opendp.prelude as theirs
+    >>> from dpfast.adapters.opendp import make_laplace
+    >>> theirs.enable_features("contrib", "honest-but-curious")
+    >>> space = theirs.atom_domain(T=float, nan=False), theirs.absolute_distance(T=float)
+    >>> make_laplace(*space, scale=4.0).map(1.0)
+    0.25
+    """
+    return _noisy("laplace", "L1Distance", input_domain, input_metric, scale)
+
+
+def make_gaussian(input_domain: Any, input_metric: Any, scale: Any) -> Any:
+    """Return a measurement that adds Gaussian noise, on integers discrete Gaussian noise.
+
+    Privacy
+    -------
+    Neighbors are as far apart as the metric says: d in absolute value, or in L2 for a vector. The
+    loss in rho is d**2 / (2 scale**2) (Bun and Steinke, TCC 2016; Canonne, Kamath and Steinke,
+    NeurIPS 2020).
+
+    Parameters
+    ----------
+    input_domain : Domain
+        A number or a vector of numbers, without NaN.
+    input_metric : Metric
+        ``absolute_distance`` or ``l2_distance``.
+    scale : float
+        The standard deviation. Greater than 0.
+
+    Returns
+    -------
+    Measurement
+        By ZeroConcentratedDivergence. Of a vector it answers with a NumPy array.
+
+    Raises
+    ------
+    ArgumentError, ArgumentTypeError
+        If an argument breaks its rule.
+
+    Examples
+    --------
+    >>> import opendp.prelude as theirs
+    >>> from dpfast.adapters.opendp import make_gaussian
+    >>> theirs.enable_features("contrib", "honest-but-curious")
+    >>> space = theirs.vector_domain(theirs.atom_domain(T=int)), theirs.l2_distance(T=float)
+    >>> make_gaussian(*space, scale=2.0).map(1.0)
+    0.125
+    """
+    return _noisy("gaussian", "L2Distance", input_domain, input_metric, scale)
+
+
+def make_geometric(input_domain: Any, input_metric: Any, scale: Any) -> Any:
+    """Return a measurement that adds discrete Laplace noise to integers.
+
+    Privacy
+    -------
+    As `make_laplace`, on integers only (Ghosh, Roughgarden and Sundararajan, STOC 2009).
+
+    Parameters
+    ----------
+    input_domain : Domain
+        An integer or a vector of integers.
+    input_metric : Metric
+        ``absolute_distance`` or ``l1_distance``.
+    scale : float
+        Greater than 0.
+
+    Returns
+    -------
+    Measurement
+
+    Raises
+    ------
+    ArgumentError, ArgumentTypeError
+        If an argument breaks its rule.
+
+    Examples
+    --------
+    >>> import opendp.prelude as theirs
+    >>> from dpfast.adapters.opendp import make_geometric
+    >>> theirs.enable_features("contrib", "honest-but-curious")
+    >>> space = theirs.atom_domain(T=int), theirs.absolute_distance(T=int)
+    >>> make_geometric(*space, scale=3.0).map(1) >= 1 / 3
+    True
+    """
+    if atoms_of(input_domain)[0].dtype.kind == "f":
+        checks.fail("input_domain", "a domain of integers", input_domain)
+    return make_laplace(input_domain, input_metric, scale)
+
+
+def _noisy(distribution: str, norm: str, domain: Any, metric: Any, scale: Any) -> Any:
+    numbers, one = atoms_of(domain)
+    kind, wanted = kind_of("input_metric", metric, "Metric"), "AbsoluteDistance" if one else norm
+    if not kind.startswith(wanted):
+        checks.fail("input_metric", wanted, metric)
+    noise = Scaled.of(distribution, scale, numbers.dtype.kind != "f")
+    mechanism = Noisy(noise, numbers, one, noise.loss(Fraction(1)), "add-remove")
+
+    def run(data: Any) -> Any:
+        return release(data, mechanism, budget=None, rng=None)
+
+    return _measurement(
+        domain, metric, mechanism.loss, run, lambda d_in: noise.loss(checks.ratio(d_in))
+    )
+
+
+# ---- Choices. ----
+
+
+def make_top_k(
+    input_domain: Any, input_metric: Any, output_measure: Any, k: int, scale: Any
+) -> Any:
+    """Return a measurement that draws the indices of `k` different scores, roughly the best first.
+
+    Privacy
+    -------
+    Neighbors are as far apart as the metric says: d in L-infinity. Each choice has a range of
+    2 d / scale, or d / scale where scores are monotonic, and all of them compose (Durfee and
+    Rogers, NeurIPS 2019).
+
+    Parameters
+    ----------
+    input_domain : Domain
+        A vector of numbers, without NaN.
+    input_metric : Metric
+        ``linf_distance``, monotonic or not.
+    output_measure : Measure
+        ``max_divergence()`` or ``zero_concentrated_divergence()``.
+    k : int
+        At least 1, and at most the number of scores.
+    scale : float
+        That of the Gumbel noise of which this is the distribution. Greater than 0.
+
+    Returns
+    -------
+    Measurement
+
+    Raises
+    ------
+    ArgumentError, ArgumentTypeError
+        If an argument breaks its rule.
+
+    Examples
+    --------
+    >>> import opendp.prelude as theirs
+    >>> from dpfast.adapters.opendp import make_top_k
+    >>> theirs.enable_features("contrib", "honest-but-curious")
+    >>> space = theirs.vector_domain(theirs.atom_domain(T=int)), theirs.linf_distance(T=int)
+    >>> two = make_top_k(*space, theirs.max_divergence(), k=2, scale=0.25)
+    >>> sorted(two([900, 3, 4, 800])), two.map(1)
+    ([0, 3], 16.0)
+    """
+    numbers, one = atoms_of(input_domain)
+    if one:
+        checks.fail("input_domain", "a vector domain", input_domain)
+    if "LInfDistance" not in kind_of("input_metric", input_metric, "Metric"):
+        checks.fail("input_metric", "LInfDistance", input_metric)
+    measure = kind_of("output_measure", output_measure, "Measure")
+    checks.choice("output_measure", measure, ("MaxDivergence", "ZeroConcentratedDivergence"))
+    picks, width = checks.whole("k", k, 1), Fraction(checks.positive("scale", scale))
+    size = input_domain.size
+    if size is not None and picks > size:
+        checks.fail("k", f"at most the number of scores, {size}", k)
+    monotone = "monotonic" in repr(input_metric)
+
+    def run(data: Any) -> list[int]:
+        scores = numbers.read(data)
+        if scores.dtype.kind == "f":
+            scores = np.clip(scores.astype(np.float64), -_FAR, _FAR)
+        asked: dict[str, Any] = {"epsilon": picks / width, "monotone": True}
+        return top_k(scores, picks, sensitivity=1, neighbors="add-remove", **asked).tolist()
+
+    def loss(d_in: Any) -> Loss:
+        return choices_loss(picks, width, checks.ratio(d_in), monotone)
+
+    return _measurement(input_domain, input_metric, output_measure, run, loss)
+
+
+# ---- Statistics of rows. ----
+
+
+def make_release(
+    input_domain: Any, input_metric: Any, function: Callable[..., Any], **arguments: Any
+) -> Any:
+    """Return a measurement that is a release of dpfast, such as ``dpfast.mean``.
+
+    Privacy
+    -------
+    Neighbors differ in rows: one is added or removed under SymmetricDistance, one is replaced under
+    ChangeOneDistance. The map is the loss that the release quotes, for a group of d rows
+    (`dpfast.privacy.group`; Dwork, McSherry, Nissim and Smith, TCC 2006), and each call is held to
+    it.
+
+    Parameters
+    ----------
+    input_domain : Domain
+        A vector of numbers, `array_domain`, or ``array2_domain(num_columns=...)`` for rows of
+        several columns. Where it has NaN, `nan` is to be given.
+    input_metric : Metric
+        ``symmetric_distance`` or ``change_one_distance``, or their ordered forms.
+    function : callable
+        A release of rows whose loss does not depend on them.
+    **arguments
+        Those of the function, with the loss: `epsilon`, `epsilon` with `delta`, or `rho`.
+
+    Returns
+    -------
+    Measurement
+        By MaxDivergence, Approximate(MaxDivergence) or ZeroConcentratedDivergence, as the loss is
+        asked for.
+
+    Raises
+    ------
+    ArgumentError, ArgumentTypeError
+        If an argument breaks its rule.
+
+    Examples
+    --------
+    >>> import dpfast as dp, opendp.prelude as theirs
+    >>> from dpfast.adapters.opendp import make_release
+    >>> theirs.enable_features("contrib", "honest-but-curious")
+    >>> space = theirs.vector_domain(theirs.atom_domain(T=int)), theirs.symmetric_distance()
+    >>> mean = make_release(*space, dp.mean, bounds=(0, 120), rho=0.125)
+    >>> mean.map(1), mean.map(2), 30 < mean([23, 35, 41, 58] * 99) < 50
+    (0.125, 0.5, True)
+    """
+    return _released(input_domain, input_metric, function, arguments)
+
+
+def make_median(
+    input_domain: Any,
+    input_metric: Any,
+    bounds: Any,
+    epsilon: Any = None,
+    delta: Any = 0.0,
+    rho: Any = None,
+    nan: Any = "raise",
+) -> Any:
+    """Return a measurement that is ``dpfast.median``.
+
+    Privacy
+    -------
+    As `make_release` (Smith, STOC 2011, for the exponential mechanism on ranks).
+
+    Parameters
+    ----------
+    input_domain, input_metric
+        As for `make_release`.
+    bounds, epsilon, delta, rho, nan
+        As for ``dpfast.median``.
+
+    Returns
+    -------
+    Measurement
+
+    Raises
+    ------
+    ArgumentError, ArgumentTypeError
+        If an argument breaks its rule.
+
+    Examples
+    --------
+    >>> import opendp.prelude as theirs
+    >>> from dpfast.adapters.opendp import array_domain, make_median
+    >>> theirs.enable_features("contrib", "honest-but-curious")
+    >>> median = make_median(array_domain(), theirs.symmetric_distance(), (0, 120), epsilon=0.5)
+    >>> median.map(2)
+    1.0
+    """
+    asked = {"bounds": bounds, "epsilon": epsilon, "delta": delta, "rho": rho, "nan": nan}
+    return _released(input_domain, input_metric, median, asked)
+
+
+def make_quantiles(
+    input_domain: Any,
+    input_metric: Any,
+    qs: Any,
+    bounds: Any,
+    epsilon: Any = None,
+    rho: Any = None,
+    nan: Any = "raise",
+) -> Any:
+    """Return a measurement that is ``dpfast.quantiles``.
+
+    Privacy
+    -------
+    As `make_release` (Gillenwater, Joseph and Kulesza, ICML 2021, for quantiles that are drawn
+    together).
+
+    Parameters
+    ----------
+    input_domain, input_metric
+        As for `make_release`.
+    qs, bounds, epsilon, rho, nan
+        As for ``dpfast.quantiles``.
+
+    Returns
+    -------
+    Measurement
+
+    Raises
+    ------
+    ArgumentError, ArgumentTypeError
+        If an argument breaks its rule.
+
+    Examples
+    --------
+    >>> import opendp.prelude as theirs
+    >>> from dpfast.adapters.opendp import array_domain, make_quantiles
+    >>> theirs.enable_features("contrib", "honest-but-curious")
+    >>> space = array_domain(), theirs.change_one_distance()
+    >>> make_quantiles(*space, [0.25, 0.75], (0, 120), epsilon=0.5).map(1)
+    0.5
+    """
+    asked = {"bounds": bounds, "epsilon": epsilon, "rho": rho, "nan": nan}
+    return _released(input_domain, input_metric, quantiles, {"qs": qs, **asked})
+
+
+def make_histogram(
+    input_domain: Any,
+    input_metric: Any,
+    bins: Any,
+    bounds: Any = None,
+    epsilon: Any = None,
+    delta: Any = 0.0,
+    rho: Any = None,
+) -> Any:
+    """Return a measurement that is the counts of ``dpfast.histogram``.
+
+    Privacy
+    -------
+    As `make_release` (Ghosh, Roughgarden and Sundararajan, STOC 2009).
+
+    Parameters
+    ----------
+    input_domain, input_metric
+        As for `make_release`.
+    bins, bounds, epsilon, delta, rho
+        As for ``dpfast.histogram``.
+
+    Returns
+    -------
+    Measurement
+        Of an array of integers.
+
+    Raises
+    ------
+    ArgumentError, ArgumentTypeError
+        If an argument breaks its rule.
+
+    Examples
+    --------
+    >>> import opendp.prelude as theirs
+    >>> from dpfast.adapters.opendp import array_domain, make_histogram
+    >>> theirs.enable_features("contrib", "honest-but-curious")
+    >>> space = array_domain(), theirs.symmetric_distance()
+    >>> make_histogram(*space, 10, (0, 120), epsilon=0.5).map(1)
+    0.5
+    """
+    asked = {"bins": bins, "bounds": bounds, "epsilon": epsilon, "delta": delta, "rho": rho}
+    return _released(input_domain, input_metric, histogram, asked, itemgetter(0))
+
+
+def make_kmeans(
+    input_domain: Any,
+    input_metric: Any,
+    n_clusters: int,
+    bounds: Any,
+    epsilon: Any = None,
+    delta: Any = 0.0,
+    rho: Any = None,
+) -> Any:
+    """Return a measurement that is the centers of ``dpfast.sulq.KMeans``.
+
+    Privacy
+    -------
+    As `make_release` (Blum, Dwork, McSherry and Nissim, PODS 2005).
+
+    Parameters
+    ----------
+    input_domain : Domain
+        ``array2_domain(num_columns=..., nan=False, T=float)`` of OpenDP.
+    input_metric
+        As for `make_release`.
+    n_clusters, bounds, epsilon, delta, rho
+        As for ``dpfast.sulq.KMeans``.
+
+    Returns
+    -------
+    Measurement
+        Of an array of `n_clusters` rows.
+
+    Raises
+    ------
+    ArgumentError, ArgumentTypeError
+        If an argument breaks its rule.
+
+    Examples
+    --------
+    >>> import opendp.prelude as theirs
+    >>> from dpfast.adapters.opendp import make_kmeans
+    >>> theirs.enable_features("contrib", "honest-but-curious")
+    >>> rows = theirs.numpy.array2_domain(num_columns=2, nan=False, T=float)
+    >>> make_kmeans(rows, theirs.symmetric_distance(), 3, (0, 1), rho=0.5).map(1)
+    0.5
+    """
+    numbers, relation = numbers_of(input_domain), relation_of_metric(input_metric)
+    if numbers.width is None or numbers.nan:
+        checks.fail("input_domain", "array2_domain(num_columns=..., nan=False)", input_domain)
+    asked: dict[str, Any] = {"bounds": bounds, "epsilon": epsilon, "delta": delta, "rho": rho}
+    centers = checks.whole("n_clusters", n_clusters, 1)
+
+    def fitted(data: Any, budget: Any) -> KMeans:
+        return KMeans(centers, neighbors=relation, **asked).fit(data, budget=budget)
+
+    # As many rows as clusters, since fewer are refused where their number is public.
+    quote(fitted, relation, (np.broadcast_to(0.0, (centers, numbers.width)),), {})
+    each = loss_of(epsilon, delta, rho)
+
+    def run(data: Any) -> Any:
+        return fitted(numbers.read(data), _limit(each, relation)).cluster_centers_
+
+    return _measurement(input_domain, input_metric, each, run, lambda d_in: group(each, d_in))
+
+
+def _released(
+    domain: Any, metric: Any, function: Any, arguments: dict[str, Any], part: Any = None
+) -> Any:
+    """Return the measurement of a release, or of a part of its answer."""
+    numbers, relation = numbers_of(domain), relation_of_metric(metric)
+    if function not in RELEASES:
+        checks.fail("function", "one of " + ", ".join(RELEASES.values()), function)
+    takes = inspect.signature(function).parameters
+    for name, value in arguments.items():
+        if name in OTHERS or name not in takes:
+            checks.fail("arguments", f"those of {RELEASES[function]}, and not {OTHERS}", name)
+        if name == "nan" and value == "raise" and numbers.nan:
+            checks.fail("nan", "given for a domain with NaN, and not 'raise'", value)
+    if numbers.nan and "nan" in takes and "nan" not in arguments:
+        checks.fail("nan", "given for a domain with NaN", None)
+    mechanism, _ = quote(function, relation, (numbers.none,), {**arguments, "neighbors": relation})
+    asked = loss_of(arguments.get("epsilon"), arguments.get("delta", 0), arguments.get("rho"))
+    each: Loss = mechanism.loss  # which may be of draws, and so cost less in rho than was asked
+    pure_in_rho = isinstance(asked, ZCDP) and isinstance(each, Pure)
+    limit = ZCDP.of_pure(each) if pure_in_rho else each
+
+    def run(data: Any) -> Any:
+        held = {**arguments, "neighbors": relation, "budget": _limit(limit, relation)}
+        answer = function(numbers.read(data), **held)
+        return answer if part is None else part(answer)
+
+    return _measurement(domain, metric, asked, run, lambda d_in: group(each, d_in))
+
+
+def _limit(loss: Loss, relation: Any) -> Budget:
+    """Return a budget that holds a call to the loss that its map is made of."""
+    if isinstance(loss, ZCDP):
+        return Budget(rho=loss.rho, neighbors=relation)
+    delta = loss.delta if isinstance(loss, Approx) else 0
+    return Budget(epsilon=loss.epsilon, delta=delta, neighbors=relation)
+
+
+def _measurement(
+    domain: Any,
+    metric: Any,
+    measure: Any,
+    run: Callable[[Any], Any],
+    loss: Callable[[Any], Loss],
+) -> Any:
+    """Return a measurement whose map is a loss for a distance, rounded up."""
+    measure = measure if isinstance(measure, mod.Measure) else measure_of(measure)
+    kind = str(measure.type)
+
+    def privacy_map(d_in: Any) -> Any:
+        return distance_of(loss(d_in), kind) if d_in else nothing(kind)
+
+    return theirs.m.make_user_measurement(
+        domain, metric, measure, run, privacy_map, TO="ExtrinsicObject"
+    )
+
+
+then_laplace = _then(make_laplace)
+then_gaussian = _then(make_gaussian)
+then_geometric = _then(make_geometric)
+then_top_k = _then(make_top_k)
+then_release = _then(make_release)
+then_median = _then(make_median)
+then_quantiles = _then(make_quantiles)
+then_histogram = _then(make_histogram)
+then_kmeans = _then(make_kmeans)
+
+
+def register() -> None:
+    """Add the measurements to OpenDP's Context, as ``context.query().dpfast_median(...)``.
+
+    Each has the name of its ``make_`` function after ``dpfast_``. Once a process is enough, and
+    more do nothing. A `scale` that is left out is found by the Context.
+
+    Examples
+    --------
+    >>> import opendp.prelude as theirs
+    >>> from dpfast.adapters.opendp import register
+    >>> theirs.enable_features("contrib", "honest-but-curious")
+    >>> register()
+    >>> space = theirs.vector_domain(theirs.atom_domain(T=int))
+    >>> context = theirs.Context.compositor(
+    ...     data=[23, 35, 41] * 99, privacy_unit=theirs.unit_of(contributions=1), domain=space,
+    ...     privacy_loss=theirs.loss_of(epsilon=1.0), split_evenly_over=2)
+    >>> 20 <= context.query().dpfast_median(bounds=(0, 120), epsilon=0.5).release() <= 50
+    True
+    """
+    for make in (
+        make_laplace, make_gaussian, make_geometric, make_top_k, make_median, make_quantiles,
+        make_histogram, make_kmeans,
+    ):  # fmt: skip
+        name = f"dpfast_{make.__name__.removeprefix('make_')}"
+        if name not in _context.constructors:
+            _context.register(make, name)

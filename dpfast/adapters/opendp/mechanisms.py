@@ -1,0 +1,138 @@
+"""Measurements of OpenDP as mechanisms of dpfast: `release` pays for them, then runs them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from ..._core import checks
+from ..._core.types import Neighbors
+from ...budget.budget import Budget
+from ...budget.release import release
+from ...errors import DataError
+from ...privacy import Loss
+from ...rng import Generator
+from .spaces import RELATIONS, kind_of, loss_of_distance, mod
+
+
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """A measurement of OpenDP with the loss that its map promises; see `from_opendp`.
+
+    Attributes
+    ----------
+    loss : Pure, Approx or ZCDP
+        What a call costs, under `neighbors`.
+    neighbors : {"add-remove", "replace"}
+    name : str
+        What the ledger calls it.
+
+    Examples
+    --------
+    >>> import opendp.prelude as theirs
+    >>> from dpfast.adapters.opendp import from_opendp
+    >>> theirs.enable_features("contrib")
+    >>> space = theirs.vector_domain(theirs.atom_domain(T=int)), theirs.symmetric_distance()
+    >>> from_opendp(space >> theirs.t.then_count() >> theirs.m.then_laplace(scale=4.0)).loss
+    Pure(epsilon=0.25)
+    """
+
+    measurement: Any = field(repr=False, compare=False)
+    loss: Loss
+    neighbors: Neighbors
+    name: str
+
+    def __call__(self, data: Any, *, budget: Budget | None = None) -> Any:
+        """Spend the loss, then invoke the measurement.
+
+        Parameters
+        ----------
+        data : object
+            What the measurement takes.
+        budget : Budget, optional
+
+        Returns
+        -------
+        object
+            What the measurement answers with.
+        """
+        return release(data, self, budget=budget, rng=None)
+
+    def reduce(self, source: Any) -> Any:
+        """Return the data as they are: OpenDP reads them and draws at once."""
+        return source
+
+    def finish(self, summary: Any, generator: Generator) -> Any:
+        """Invoke the measurement, which has random bits of its own."""
+        try:
+            return self.measurement.invoke(summary)
+        except Exception:  # its words may show rows
+            pass
+        raise DataError(f"{self.name}: OpenDP has no answer for these data")
+
+
+def from_opendp(measurement: Any, *, d_in: Any = 1, neighbors: Neighbors | None = None) -> Measured:
+    """Return a measurement of OpenDP as a mechanism that a budget of dpfast pays for.
+
+    Privacy
+    -------
+    The loss is what the map of the measurement promises for `d_in`, exactly as the binary number
+    that it is, so it holds under the relation if neighbors are at most `d_in` apart (Gaboardi, Hay
+    and Vadhan, A Programming Framework for OpenDP, 2020). What OpenDP promises is not checked here.
+
+    Parameters
+    ----------
+    measurement : opendp.mod.Measurement
+        Of any domain. One that answers with a queryable has paid for all that it will be asked.
+    d_in : int or float, default 1
+        How far neighbors are apart in its metric. For a metric of datasets that is a number of
+        rows; for one of numbers it is the sensitivity of what is handed over, which is yours to
+        prove.
+    neighbors : {"add-remove", "replace"}, optional
+        By default that of one step of a metric of datasets. To be said for any other metric.
+
+    Returns
+    -------
+    Measured
+        ``mechanism(data, budget=budget)`` releases.
+
+    Raises
+    ------
+    ArgumentError, ArgumentTypeError
+        If it is no measurement, its measure has no loss of dpfast, its map refuses `d_in`, or a
+        replaced row is farther than `d_in`.
+
+    Examples
+    --------
+    >>> import dpfast as dp, opendp.prelude as theirs
+    >>> from dpfast.adapters.opendp import from_opendp
+    >>> theirs.enable_features("contrib")
+    >>> space = theirs.vector_domain(theirs.atom_domain(T=int)), theirs.symmetric_distance()
+    >>> count = from_opendp(space >> theirs.t.then_count() >> theirs.m.then_laplace(scale=4.0))
+    >>> budget = dp.Budget(epsilon=1)
+    >>> isinstance(count([1, 2, 3], budget=budget), int), budget.spent["epsilon"]
+    (True, Fraction(1, 4))
+    """
+    if not isinstance(measurement, mod.Measurement):
+        checks.fail_kind("measurement", "a Measurement of OpenDP", measurement)
+    metric = kind_of("metric", measurement.input_metric, "Metric")
+    own = RELATIONS.get(metric)
+    if own is None and neighbors is None:
+        checks.fail("neighbors", f"said for a measurement of {metric}", neighbors)
+    relation = own if neighbors is None else checks.neighbors(neighbors)
+    assert relation is not None
+    distance = checks.number("d_in", d_in)
+    if own is not None:
+        if own == "replace" and relation == "add-remove":
+            checks.fail("neighbors", f"'replace' for a measurement of {metric}", relation)
+        checks.whole("d_in", d_in, 2 if own != relation else 1)
+    elif distance <= 0:
+        checks.fail("d_in", "greater than 0", d_in)
+    try:
+        found = measurement.map(d_in)
+    except Exception:
+        found = None
+    if found is None:
+        checks.fail("d_in", f"a distance that the map of the measurement takes, in {metric}", d_in)
+    kind = kind_of("measure", measurement.output_measure, "Measure")
+    return Measured(measurement, loss_of_distance(kind, found), relation, f"opendp {metric}")

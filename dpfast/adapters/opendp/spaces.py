@@ -1,0 +1,192 @@
+"""Domains, metrics and measures of OpenDP, and what they are called here."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..._core import checks
+from ..._core.extras import extra
+from ..._core.types import Neighbors
+from ...privacy import ZCDP, Approx, Loss, Pure
+
+PURPOSE = "the adapter dpfast.adapters.opendp"
+theirs: Any = extra("opendp.prelude", PURPOSE)
+mod: Any = extra("opendp.mod", PURPOSE)
+
+#: Metrics of datasets, and the relation of one step of each.
+RELATIONS: dict[str, Neighbors] = {
+    "SymmetricDistance": "add-remove",
+    "InsertDeleteDistance": "add-remove",
+    "ChangeOneDistance": "replace",
+    "HammingDistance": "replace",
+}
+#: Types of numbers in vectors, as NumPy calls them.
+DTYPES = {f"{kind[0]}{size}": f"{kind}{size}" for kind in ("int", "uint") for size in (8, 16, 32)}
+DTYPES |= {"i64": "int64", "u64": "uint64", "f32": "float32", "f64": "float64"}
+_COLUMN = "dpfast column of "
+
+
+@dataclass(frozen=True, slots=True)
+class Numbers:
+    """What a domain holds: numbers of a type, in rows of a width, with NaN or without.
+
+    Parameters
+    ----------
+    dtype : numpy.dtype
+    width : int or None
+        None for one column.
+    nan : bool
+    """
+
+    dtype: np.dtype[Any]
+    width: int | None
+    nan: bool
+
+    def read(self, data: Any) -> NDArray[Any]:
+        """Return what OpenDP hands over as an array of the declared type."""
+        return np.asarray(data, self.dtype)
+
+    @property
+    def none(self) -> NDArray[Any]:
+        """Data of no rows."""
+        return np.empty(0 if self.width is None else (0, self.width), self.dtype)
+
+
+def array_domain(dtype: Any = "float64") -> Any:
+    """Return a domain of one-dimensional NumPy arrays without NaN, which are never copied.
+
+    Parameters
+    ----------
+    dtype : str or numpy.dtype, default "float64"
+        The type of all their numbers.
+
+    Returns
+    -------
+    opendp.mod.Domain
+        For the ``make_`` functions here. A vector domain of OpenDP takes transformations of
+        OpenDP's before it, and makes a Python list of each column.
+
+    Raises
+    ------
+    ArgumentError, ArgumentTypeError
+        If it is no type of numbers.
+
+    Notes
+    -----
+    OpenDP asks whether data are in a domain only where it has to, so a column that may have NaN
+    needs ``nan=`` of the statistic, as everywhere.
+
+    Examples
+    --------
+    >>> import opendp.prelude as theirs
+    >>> from dpfast.adapters.opendp import array_domain
+    >>> theirs.enable_features("contrib", "honest-but-curious")
+    >>> array_domain("int64")
+    dpfast column of int64
+    """
+    rule = f"one of {', '.join(DTYPES.values())}"
+    try:
+        name = np.dtype(dtype).name
+    except Exception:  # whatever an object thinks of being a type
+        checks.fail("dtype", rule, dtype)
+    checks.choice("dtype", name, tuple(DTYPES.values()))
+
+    def member(data: Any) -> bool:
+        if not isinstance(data, np.ndarray) or data.ndim != 1 or data.dtype != name:
+            return False
+        return data.dtype.kind != "f" or not np.isnan(data).any()
+
+    return theirs.user_domain(_COLUMN + name, member)
+
+
+def numbers_of(
+    domain: Any, what: str = "a vector domain, array_domain(), or array2_domain()"
+) -> Numbers:
+    """Return what is in a domain of rows."""
+    if isinstance(domain, mod.VectorDomain) and isinstance(domain.element_domain, mod.AtomDomain):
+        return Numbers(_dtype(domain, what), None, domain.element_domain.nan)
+    if isinstance(domain, mod.ExtrinsicDomain):
+        name = repr(domain)
+        if name.startswith(_COLUMN):
+            return Numbers(np.dtype(name.removeprefix(_COLUMN)), None, False)
+        told = getattr(domain, "descriptor", None)
+        if type(told).__name__ == "NPArray2Domain" and told.num_columns is not None:
+            return Numbers(np.dtype(DTYPES.get(str(told.T), "float64")), told.num_columns, told.nan)
+    checks.fail_kind("input_domain", f"{what}, of numbers", domain)
+
+
+def atoms_of(domain: Any) -> tuple[Numbers, bool]:
+    """Return what is in a domain of one number or of a vector, and whether it is one."""
+    rule = "an atom domain or a vector domain, of numbers without NaN"
+    if isinstance(domain, mod.AtomDomain):
+        found, one = Numbers(_dtype(domain, rule), None, domain.nan), True
+    else:
+        found, one = numbers_of(domain, rule), False
+    if found.nan or found.width is not None:
+        checks.fail("input_domain", rule, domain)
+    return found, one
+
+
+def _dtype(domain: Any, what: str) -> np.dtype[Any]:
+    carrier = str(domain.carrier_type).removeprefix("Vec<").removesuffix(">")
+    if carrier not in DTYPES:
+        checks.fail("input_domain", f"{what}, of numbers", domain)
+    return np.dtype(DTYPES[carrier])
+
+
+def kind_of(name: str, thing: Any, kind: str) -> str:
+    """Return the name of the type of a metric or a measure."""
+    if not isinstance(thing, getattr(mod, kind)):
+        checks.fail_kind(name, f"a {kind.lower()} of OpenDP", thing)
+    return str(thing.type)
+
+
+def relation_of_metric(metric: Any) -> Neighbors:
+    """Return the relation of one step of a metric of datasets."""
+    kind = kind_of("input_metric", metric, "Metric")
+    if kind not in RELATIONS:
+        checks.fail("input_metric", "one of " + ", ".join(RELATIONS), kind)
+    return RELATIONS[kind]
+
+
+def measure_of(loss: Loss) -> Any:
+    """Return the measure in which OpenDP counts a loss."""
+    if isinstance(loss, ZCDP):
+        return theirs.zero_concentrated_divergence()
+    pure = theirs.max_divergence()
+    return theirs.approximate(pure) if isinstance(loss, Approx) else pure
+
+
+def distance_of(loss: Loss, kind: str) -> Any:
+    """Return a loss as a distance of a measure, rounded up."""
+    if kind == "ZeroConcentratedDivergence":
+        return float(ZCDP.of_pure(loss) if isinstance(loss, Pure) else loss)
+    if kind == "MaxDivergence":
+        return float(loss)
+    delta = float(Pure(loss.delta)) if isinstance(loss, Approx) else 0.0
+    return float(Pure(loss.epsilon)), delta
+
+
+def nothing(kind: str) -> Any:
+    """Return the distance of what does not differ."""
+    return (0.0, 0.0) if kind.startswith("Approximate") else 0.0
+
+
+def loss_of_distance(kind: str, distance: Any) -> Loss:
+    """Return the loss that a map of OpenDP promises, exactly as the binary number that it is."""
+    both = distance if isinstance(distance, tuple) else (distance, 0.0)
+    if not all(isinstance(x, float) and math.isfinite(x) for x in both) or not both[0] > 0:
+        checks.fail("d_in", "a distance for which the map has a finite loss above 0", distance)
+    size, delta = (Fraction(x) for x in both)
+    if kind == "ZeroConcentratedDivergence":
+        return ZCDP(size)
+    if kind in ("MaxDivergence", "Approximate<MaxDivergence>"):
+        return Approx(size, delta) if delta else Pure(size)
+    rule = "measured by MaxDivergence, Approximate(MaxDivergence) or ZeroConcentratedDivergence"
+    checks.fail("measurement", rule, kind)

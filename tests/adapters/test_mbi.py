@@ -1,0 +1,324 @@
+"""Marginals for programs that select, measure and generate, in a loop as AIM's and MST's."""
+
+import itertools
+import math
+from functools import cache
+from importlib.resources import files
+
+import numpy as np
+import pytest
+
+import dpfast as dp
+from dpfast.adapters import mbi as ours
+from dpfast.adapters.mbi import Noise, deviation, exponential_mechanism, measure, measure_all
+from dpfast.errors import ArgumentError, ArgumentTypeError, BudgetError
+from dpfast.privacy import ZCDP, Approx, Pure
+from dpfast.rng import InsecureGenerator
+
+COUNTS = np.array([[900.0, 30.0], [4.0, 66.0]])
+
+
+def seeded(seed=1):
+    return InsecureGenerator(seed)
+
+
+# ---- Measurements. ----
+
+
+@pytest.mark.parametrize("loss", [Pure(1), Approx(1, 1e-3), ZCDP(0.1)], ids=str)
+def test_a_marginal_is_a_histogram(loss):
+    """The noise of `dpfast.histogram`, bit by bit, for one marginal."""
+    rows = np.repeat(np.arange(4.0), [900, 30, 4, 66])
+    given = {"epsilon": loss.epsilon} if not isinstance(loss, ZCDP) else {"rho": loss.rho}
+    given |= {"delta": loss.delta} if isinstance(loss, Approx) else {}
+    for relation in ("add-remove", "replace"):
+        known = dp.histogram(
+            rows, bins=4, bounds=(0, 4), neighbors=relation, rng=seeded(), **given
+        )[0]
+        found = measure(COUNTS, loss, neighbors=relation, rng=seeded())
+        assert found.shape == COUNTS.shape and np.array_equal(found.ravel(), known)
+
+
+def test_a_budget_pays_first():
+    budget = dp.Budget(rho=0.3)
+    measure(COUNTS, ZCDP(0.1), budget=budget)
+    measure_all([COUNTS, [1, 2]], ZCDP(0.1), budget=budget)
+    assert float(budget.spent["rho"]) == 0.2 and budget.history[0].what == "marginals"
+    with pytest.raises(BudgetError):
+        measure(COUNTS, ZCDP(0.2), budget=budget)
+    with pytest.raises(BudgetError):
+        measure(COUNTS, ZCDP(0.1), neighbors="add-remove", budget=budget, rng=seeded())
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("relation", ["add-remove", "replace"])
+@pytest.mark.parametrize("marginals", [1, 7])
+@pytest.mark.parametrize("loss", [Pure(0.5), Approx(0.5, 1e-4), ZCDP(0.02)], ids=str)
+def test_the_noise_has_its_deviation(loss, relation, marginals):
+    told = deviation(loss, neighbors=relation, marginals=marginals)
+    some = [np.zeros(30_000)] * marginals
+    noisy = np.concatenate(measure_all(some, loss, neighbors=relation, rng=seeded(5)))
+    error = 6 * math.sqrt(5) / 2 / math.sqrt(noisy.size)
+    # Counts cannot be below 0, and noise can.
+    assert abs(np.sqrt(np.mean(noisy.astype(float) ** 2)) / told - 1) < error
+    assert abs(noisy.mean()) < 6 * told / math.sqrt(noisy.size)
+
+
+@pytest.mark.full
+def test_deviations_are_those_of_the_theorems():
+    for changes, relation in (1, "add-remove"), (2, "replace"):
+        for k in (1, 3, 40):
+            exact = math.sqrt(changes * k / (2 * 0.005) + 1 / 12)
+            found = deviation(ZCDP(0.005), neighbors=relation, marginals=k)
+            assert found == pytest.approx(exact, rel=1e-6) and found >= exact * (1 - 1e-12)
+    assert deviation(Pure(0.01)) == pytest.approx(math.sqrt(2) / 0.01, rel=1e-3)
+    assert deviation(ZCDP(0.5)) == pytest.approx(1.0)  # discrete, and not rounded
+    planted = ours._noise(ZCDP(0.005), "add-remove", 2)  # planted: half of the marginals
+    assert planted.deviation != pytest.approx(math.sqrt(4 / 0.01), rel=0.1)
+
+
+@pytest.mark.full
+def test_what_is_no_count_moves_nothing_apart():
+    odd = np.array([1.999, -3.0, math.nan, math.inf, 1e300, 2.0**53 + 2])
+    clean = np.array([1, 0, 0, 2**53, 2**53, 2**53])
+    reduce = ours.Marginals((6,), "add-remove", Pure(1)).reduce
+    assert np.array_equal(reduce([odd]), clean) and np.isnan(odd[2])  # which is not changed
+    for kind in (np.int8, np.uint64, np.int64, bool, np.float16):
+        some = np.array([0, 1, 1], kind)
+        assert reduce_of(some) == [0, 1, 1]
+    assert reduce_of(np.array([2**64 - 1, 5], np.uint64)) == [2**53, 5]
+    assert reduce_of(np.array([-5, 2**62], np.int64)) == [0, 2**53]
+    grid = np.linspace(0, 9, 4001)  # a row that counts for less than 1 moves no cell by more
+    for weight in (0.1, 0.5, 1.0):
+        moved = np.array(reduce_of(grid + weight)) - np.array(reduce_of(grid))
+        assert moved.min() >= 0 and moved.max() <= 1
+    assert (np.rint(grid + 1) - np.rint(grid)).max() == 2  # planted: rounding to even
+
+
+def reduce_of(values):
+    return ours.Marginals((values.size,), "add-remove", Pure(1)).reduce([values]).tolist()
+
+
+# ---- Choices and noise. ----
+
+
+@pytest.mark.full
+def test_a_choice_is_that_of_dpfast():
+    for seed in range(50):
+        scores = np.array([3.0, 1.0, 2.5])
+        known = dp.selection.exponential(scores, sensitivity=2.0, epsilon=1.0, rng=seeded(seed))
+        assert exponential_mechanism(scores, 1.0, 2.0, rng=seeded(seed)) == known
+        named = dict(zip("abc", scores, strict=True))
+        assert exponential_mechanism(named, 1.0, 2.0, rng=seeded(seed)) == "abc"[known]
+    budget = dp.Budget(rho=1)
+    exponential_mechanism({"a": 0.0, "b": 1.0}, epsilon=0.8, budget=budget)
+    assert 0.079 < budget.spent["rho"] <= 0.8**2 / 8
+    weights = {"a": 1.0, "b": 1e300, "c": 1.0}
+    assert exponential_mechanism(named, 1.0, base_measure=weights) == "b"
+    assert exponential_mechanism(scores, 1.0, base_measure=np.array([0.0, 0.0, 999.0])) == 2
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("law", ["normal", "laplace"])
+@pytest.mark.parametrize("fault", [1.0, 1.03])
+def test_noise_is_that_of_numpy_on_a_grid(law, fault):
+    """Quantiles at six standard errors; a scale that is 3 percent off, planted, is told."""
+    n = 200_000
+    drawn = getattr(Noise(seeded(3)), law)(5.0, 10.0 * fault, n)
+    assert np.array_equal(drawn, np.rint(drawn * 2**27) / 2**27)
+    known = getattr(np.random.default_rng(4), law)(5.0, 10.0, n)
+    spread = [np.mean(np.abs(x - 5.0)) for x in (drawn, known)]
+    error = 6 * 10 * math.sqrt(2 / n)
+    assert (abs(spread[0] - spread[1]) < error) == (fault == 1)
+    prng = Noise(seeded())
+    assert isinstance(getattr(prng, law)(), float)
+    assert getattr(prng, law)(np.array([1.0, 1e9]), scale=2.0)[1] > 1e8
+    assert getattr(prng, law)(scale=[1.0, 2.0], size=(3, 2)).shape == (3, 2)
+
+
+@pytest.mark.full
+def test_choices_are_in_exact_proportion():
+    prng, p = Noise(seeded(2)), np.array([0.125, 0.5, 0.0, 0.375])
+    counts = np.bincount(prng.choice(4, 20_000, p=p), minlength=4)
+    assert counts[2] == 0
+    expected = 20_000 * p[[0, 1, 3]]
+    chi = ((counts[[0, 1, 3]] - expected) ** 2 / expected).sum()
+    assert chi < 30 < ((counts[[1, 0, 3]] - expected) ** 2 / expected).sum()  # planted: swapped
+    assert sorted(prng.choice(5, 5, replace=False)) == [0, 1, 2, 3, 4]
+    assert sorted(prng.choice(["x", "y"], 2, replace=False)) == ["x", "y"]
+    assert set(prng.choice(4, 3, replace=False, p=p)) == {0, 1, 3}
+    assert prng.choice([7], None) == 7 and prng.choice(3, 0).shape == (0,)
+    assert prng.choice(2, p=[5e-324, 0]) == 0
+
+
+BAD = {
+    "no counts": lambda: measure([], Pure(1)),
+    "text": lambda: measure(["x"], Pure(1)),
+    "objects": lambda: measure(object(), Pure(1)),
+    "loss": lambda: measure(COUNTS, 1.0),
+    "neighbors": lambda: measure(COUNTS, Pure(1), neighbors="both"),
+    "budget": lambda: measure(COUNTS, Pure(1), budget=1.0),
+    "rng": lambda: measure(COUNTS, Pure(1), rng=np.random.default_rng()),
+    "none": lambda: measure_all([], Pure(1)),
+    "one": lambda: measure_all(COUNTS, Pure(1)),
+    "part": lambda: measure_all([COUNTS, None], Pure(1)),
+    "marginals": lambda: deviation(Pure(1), marginals=0),
+    "small": lambda: measure_all([[5]] * 5000, Pure(2.0**-29)),
+    "no loss": lambda: deviation(None),
+    "scores": lambda: exponential_mechanism(COUNTS, 1.0),
+    "no scores": lambda: exponential_mechanism({}, 1.0),
+    "epsilon": lambda: exponential_mechanism([1.0], None),
+    "sensitivity": lambda: exponential_mechanism([1.0], 1.0, 0),
+    "base": lambda: exponential_mechanism({"a": 1.0}, 1.0, base_measure={"b": 1.0}),
+    "weights": lambda: exponential_mechanism({"a": 1.0}, 1.0, base_measure={"a": 0.0}),
+    "generator": lambda: Noise(np.random.default_rng()),
+    "scale": lambda: Noise().normal(0, 0.0),
+    "loc": lambda: Noise().laplace("x"),
+    "shape": lambda: Noise().normal([1.0, 2.0], 1.0, 3),
+    "shapes": lambda: Noise().normal([1.0, 2.0], [1.0, 2.0, 3.0]),
+    "p": lambda: Noise().choice(2, p=[1.0]),
+    "negative": lambda: Noise().choice(2, p=[1.0, -1.0]),
+    "nan": lambda: Noise().choice(2, p=[1.0, math.nan]),
+    "zero": lambda: Noise().choice(2, p=[0.0, 0.0]),
+    "a": lambda: Noise().choice(0),
+    "many": lambda: Noise().choice(2, 3, replace=False),
+    "replace": lambda: Noise().choice(2, 3, replace=None),
+}
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("name", BAD)
+def test_bad_arguments_are_one_clear_error(name):
+    with pytest.raises((ArgumentError, ArgumentTypeError)) as caught:
+        BAD[name]()
+    assert "\n" not in str(caught.value)
+    assert caught.value.__suppress_context__ or caught.value.__context__ is None
+
+
+# ---- The loops of AIM and MST, with a model that needs no library. ----
+
+COLUMNS = ("workclass", "education", "marital_status", "relationship", "sex", "income")
+
+
+@cache
+def adult():
+    import pyarrow.parquet as pq
+
+    table = pq.read_table(files("dpfast") / "data/adult.parquet", columns=list(COLUMNS))
+    coded = {c: table[c].fill_null("?").combine_chunks().dictionary_encode() for c in COLUMNS}
+    return {name: column.indices.to_numpy() for name, column in coded.items()}
+
+
+def marginal(rows, pair):
+    one, other = (rows[name] for name in pair)
+    table = np.zeros((adult()[pair[0]].max() + 1, adult()[pair[1]].max() + 1))
+    np.add.at(table, (one, other), 1.0)
+    return table
+
+
+class Independent:
+    """One-way counts, and the pairs that were measured, each raked to them."""
+
+    def __init__(self, singles):
+        self.singles = {name: np.maximum(y, 1e-3) for name, y in singles.items()}
+        self.total = np.mean([y.sum() for y in self.singles.values()])
+        self.pairs = {}
+
+    def add(self, pair, noisy):
+        table = np.maximum(noisy, 1e-6)
+        for _ in range(20):
+            table *= (self.share(pair[0]) / table.sum(1))[:, None]
+            table *= self.share(pair[1]) / table.sum(0)
+        self.pairs[pair] = table
+
+    def share(self, name):
+        return self.singles[name] / self.singles[name].sum() * self.total
+
+    def project(self, pair):
+        if pair in self.pairs:
+            return self.pairs[pair]
+        return np.outer(self.share(pair[0]), self.share(pair[1])) / self.total
+
+
+def aim(rho, select, noisy, rounds=5):
+    """Select the pair that is worst approximated, measure it, fit, and so on (McKenna et al.)."""
+    rows, pairs = adult(), list(itertools.combinations(COLUMNS, 2))
+    first = rho / 2 / len(COLUMNS)
+    model = Independent({c: noisy(np.bincount(rows[c]).astype(float), first) for c in COLUMNS})
+    each = rho / 2 / rounds
+    sigma = math.sqrt(1 / (2 * 0.9 * each))
+    for _ in range(rounds):
+        errors = {
+            pair: np.abs(marginal(rows, pair) - model.project(pair)).sum()
+            - math.sqrt(2 / math.pi) * sigma * marginal(rows, pair).size
+            for pair in pairs
+            if pair not in model.pairs
+        }
+        pair = select(errors, math.sqrt(8 * 0.1 * each))
+        model.add(pair, noisy(marginal(rows, pair), 0.9 * each))
+    found = [np.abs(marginal(rows, p) - model.project(p)).sum() for p in pairs]
+    return float(np.mean(found)) / 2 / len(rows["sex"])
+
+
+def numpy_aim(rho, seed, fault=1.0):
+    rng = np.random.default_rng(seed)
+
+    def select(errors, epsilon):
+        q = np.array(list(errors.values())) * epsilon / 2
+        p = np.exp(q - q.max())
+        return list(errors)[rng.choice(len(p), p=p / p.sum())]
+
+    def noisy(x, rho):
+        return x + rng.normal(0, fault * math.sqrt(1 / (2 * rho)), x.shape)
+
+    return aim(rho, select, noisy)
+
+
+def own_aim(rho, seed):
+    rng = seeded(seed)
+
+    def select(errors, epsilon):
+        return exponential_mechanism(errors, epsilon, rng=rng)
+
+    return aim(rho, select, lambda x, rho: measure(x, ZCDP(rho), rng=rng).astype(float))
+
+
+def prng_aim(rho, seed):
+    """As a program does that is handed a generator."""
+    prng = Noise(seeded(seed))
+
+    def select(errors, epsilon):
+        q = np.array(list(errors.values())) * epsilon / 2
+        p = np.exp(q - q.max())
+        return list(errors)[prng.choice(p.size, p=p / p.sum())]
+
+    def noisy(x, rho):
+        return x + prng.normal(0, math.sqrt(1 / (2 * rho)), x.shape)
+
+    return aim(rho, select, noisy)
+
+
+@pytest.mark.full
+def test_the_loop_errs_as_much_as_with_numpy():
+    rho, runs = 2e-4, range(6)
+    theirs = np.array([numpy_aim(rho, seed) for seed in runs])
+    for loop in own_aim, prng_aim:
+        found = np.array([loop(rho, seed) for seed in runs])
+        error = 5 * math.hypot(theirs.std(), found.std()) / math.sqrt(len(runs))
+        assert abs(found.mean() - theirs.mean()) < max(error, 0.05 * theirs.mean())
+        planted = np.mean([numpy_aim(rho, seed, 3.0) for seed in runs])
+        assert planted > found.mean() + error
+
+
+@pytest.mark.full
+def test_a_budget_pays_for_a_whole_loop():
+    budget = dp.Budget(rho=0.1, neighbors="add-remove")
+
+    def select(errors, epsilon):
+        return exponential_mechanism(errors, epsilon, budget=budget)
+
+    def noisy(x, rho):
+        return measure(x, ZCDP(rho), budget=budget).astype(float)
+
+    assert aim(0.1, select, noisy) < 0.1
+    assert 0.0999 < budget.spent["rho"] <= 0.1 and len(budget.history) == 16
