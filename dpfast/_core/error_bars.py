@@ -17,6 +17,7 @@ import numpy as np
 
 #: What error bars rest on, and why they may be unknown.
 NOISE = "by the distribution of the noise"
+SUMS = "a bound by the distribution of the noise, of up to about twice what it needs to be"
 BOUND = "a bound, for the worst data with this number of rows"
 RANKS = "a bound in ranks, for the worst data"
 DIFFERENT = "a bound in ranks, for rows of which no two are equal within the bounds"
