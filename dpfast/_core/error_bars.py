@@ -17,10 +17,17 @@ import numpy as np
 
 #: What error bars rest on, and why they may be unknown.
 NOISE = "by the distribution of the noise"
+SUMS = "a bound by the distribution of the noise, of up to about twice what it needs to be"
 BOUND = "a bound, for the worst data with this number of rows"
 RANKS = "a bound in ranks, for the worst data"
+DIFFERENT = "a bound in ranks, for rows of which no two are equal within the bounds"
+SCORES = "a bound in the units of the scores, for the worst of them"
+COUNTS = "a bound in rows, for the worst counts of keys"
 SECRET = "noise is scaled to the smooth sensitivity, which is secret"
 ROWS = "the number of rows is not known: give it as rows"
+BASE = "with a base it depends on which candidate is the best"
+PLACES = "how far bounds are off depends on where the rows lie"
+KEYS = "which keys are shown depends on how many rows or people have them"
 UNKNOWN = "no bound of public numbers is known"
 #: The largest share of a probability.
 ALL = Fraction(1)
@@ -37,9 +44,11 @@ class Expected:
     confidence : float
         The share of answers.
     half_width : float or list, optional
-        In the units of the answer. Has its shape if the coordinates differ.
+        In the units of the answer. Has its shape if the coordinates differ. Of a selection, in the
+        units of the scores: how far what is drawn is below the best of those left.
     ranks : float or list, optional
-        How many rows lie between the answer and the true quantile, at most.
+        How many rows lie between the answer and the true quantile, at most. Of a range, between
+        either end and its quartile.
     note : str
         What the error bar rests on, or why there is none.
 
@@ -70,6 +79,16 @@ def expected(mechanism: Any, rows: int | None, confidence: float) -> Expected:
     if error is None:
         return unknown(confidence, UNKNOWN)
     return error(None if rows is None else max(1, rows), confidence)
+
+
+def shortfall(candidates: int, rate: float, confidence: float, note: str = SCORES) -> Expected:
+    """Return how far the score of a draw is below the best one: McSherry and Talwar's bound.
+
+    Weights are ``exp(rate score)``. All candidates that are farther below the best than g together
+    weigh at most ``candidates exp(-rate g)`` times as much as that one.
+    """
+    size = (math.log(candidates) - math.log1p(-confidence)) / rate
+    return Expected(confidence, size, note=note)
 
 
 def grown_error(error: Fraction, off: Fraction, rows: int, least: Fraction, ddof: int) -> Fraction:

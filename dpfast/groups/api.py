@@ -829,9 +829,10 @@ class GroupBy:
             The keys alone.
         """
         size = checks.whole("k", k, 1)
-        if isinstance(self._keys, PublicKeys) and size > self._keys.groups:
-            checks.fail("k", f"at most the number of keys, {self._keys.groups}", k)
-        own = Top(None, k=size)
+        among = self._keys.groups if isinstance(self._keys, PublicKeys) else None
+        if among is not None and size > among:
+            checks.fail("k", f"at most the number of keys, {among}", k)
+        own = Top(None, k=size, among=among)
         return self._one(f"top-{size}", own, (epsilon, delta, rho), where, budget, rng)
 
     def _one(

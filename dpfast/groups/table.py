@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from .. import privacy
 from .._core import nan_policy
-from .._core.error_bars import UNKNOWN, Expected, unknown
+from .._core.error_bars import KEYS, Expected, unknown
 from .._kernels.rng import BitStream
 from .._kernels.sources import Key
 from ..errors import DataError
@@ -119,7 +119,7 @@ class Table:
         if len(bars) == 1:
             return next(iter(bars.values()))
         if not bars:  # private keys alone
-            return unknown(confidence, UNKNOWN)
+            return unknown(confidence, KEYS)
         notes = "; ".join(f"{name}: {bar.note}" for name, bar in bars.items())
         widths = {name: bar.half_width for name, bar in bars.items()}
         return Expected(confidence, widths, {name: bar.ranks for name, bar in bars.items()}, notes)

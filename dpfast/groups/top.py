@@ -9,7 +9,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from .._core.error_bars import UNKNOWN, Expected, unknown
+from .._core.error_bars import COUNTS, KEYS, Expected, shortfall, unknown
 from ..privacy import ZCDP, Draws, Loss, float_down, range_within
 from ..rng import Generator
 from ..selection.exponential_race import Top as Race
@@ -26,9 +26,16 @@ class Top(Count):
     have twice the rate of one under replace (McSherry and Talwar, FOCS 2007). The k draws share the
     loss (Durfee and Rogers, NeurIPS 2019), in zCDP by their bounded range (Cesar and Rogers, ALT
     2021).
+
+    Parameters
+    ----------
+    k : int
+    among : int, optional
+        How many keys there are, where that is public.
     """
 
     k: int = 1
+    among: int | None = None
 
     def charged(self) -> Self:
         loss: Loss = self.loss
@@ -47,7 +54,10 @@ class Top(Count):
         return float_down(each / (self.step.rows * self.step.sides))
 
     def expected(self, rows: int | None, confidence: float) -> Expected:
-        return unknown(confidence, UNKNOWN)
+        """Return how many rows fewer than the most frequent key left the key of a draw has."""
+        if self.among is None:
+            return unknown(confidence, KEYS)
+        return shortfall(self.among, self.rate, confidence, COUNTS)
 
     def answers(
         self, name: str, totals: NDArray[np.uint64], generator: Generator

@@ -143,7 +143,8 @@ def _release(
     draws = math.prod(shape)
     array = candidates_last(scores, axis)
     lead = array.shape[:-1]
-    plan = selection(name, *terms, draws * math.prod(lead))
+    count = array.shape[-1] if base is None else None
+    plan = selection(name, *terms, draws * math.prod(lead), 1, count)
 
     def ready(array: NDArray[Any] | DistributedScores) -> Prepared:
         table = _table(array)
@@ -300,7 +301,7 @@ def exponential(
     if checks.whole("axis", axis, -1) > 0:
         checks.fail("axis", "-1 or 0 where scores is a function", axis)
     draws = math.prod(shape)
-    plan = selection("exponential", *terms, draws)
+    plan = selection("exponential", *terms, draws, 1, candidates)
 
     def computed(function: Function) -> Prepared:
         from .scores.computed import Computed  # Numba takes long to load
@@ -466,7 +467,7 @@ def top_k(
     lead = array.shape[:-1]
     relation = relation_of_scores(neighbors, monotone, budget)
     terms = sensitivity, epsilon, rho, monotone, relation
-    plan = selection(f"top-{k}", *terms, math.prod(lead), k)
+    plan = selection(f"top-{k}", *terms, math.prod(lead), k, count)
 
     def prepare(array: NDArray[Any] | DistributedScores) -> Prepared:
         table = _table(array)

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from .._core import checks
+from .._core.error_bars import BASE, Expected, shortfall, unknown
 from .._core.types import Neighbors, Number
 from .._kernels.rng import BitStream
 from ..budget.release import relation_of, relation_of_proof
@@ -38,18 +39,32 @@ Prepared: TypeAlias = Callable[[BitStream], Drawn]
 
 @dataclass(frozen=True, slots=True)
 class Selection:
-    """The loss of a selection, and the factor `c` of its weights ``exp(c score)``."""
+    """The loss of a selection, and the factor `c` of its weights ``exp(c score)``.
+
+    `candidates` is how many there are; None where they have a base.
+    """
 
     name: str
     c: float
     loss: Loss
     neighbors: str
+    candidates: int | None
 
     def reduce(self, source: Prepared) -> Prepared:
         return source
 
     def finish(self, summary: Prepared, generator: Generator) -> Drawn:
         return summary(generator.stream())
+
+    def error(self, rows: int | None, confidence: float) -> Expected:
+        """Return how far the score of each draw is below the best of those left, for any scores.
+
+        It holds for permute-and-flip, too, which is never likelier to be far off (McKenna and
+        Sheldon, NeurIPS 2020).
+        """
+        if self.candidates is None:
+            return unknown(confidence, BASE)
+        return shortfall(self.candidates, self.c, confidence)
 
 
 def _make(
@@ -61,6 +76,7 @@ def _make(
     neighbors: Neighbors,
     calls: int,
     picks: int = 1,
+    candidates: int | None = None,
 ) -> Selection:
     """Check every public argument. `calls` repeat the loss asked for, which `picks` draws share."""
     asked = loss(epsilon, 0, rho)
@@ -80,7 +96,7 @@ def _make(
     if not 1 / Fraction(SCALE) <= ratio <= Fraction(SCALE):
         rule = "within a factor of 2**960 of the epsilon of a draw"
         checks.fail("sensitivity", rule, sensitivity)
-    return Selection(name, float_down(ratio), total, neighbors)
+    return Selection(name, float_down(ratio), total, neighbors, candidates)
 
 
 def relation_of_scores(neighbors: Any, monotone: Any, budget: Any) -> Neighbors:

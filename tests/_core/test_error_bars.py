@@ -373,6 +373,76 @@ def test_ranks_of_many_quantiles():
     assert np.mean([ranks_off(data, 0.5, a) > 0.5 * most - 2 for a in answers]) > 0.5
 
 
+def test_ranks_of_joint_quantiles():
+    """On rows that are neighbors on the grid: a bound of a quarter would fail nearly always."""
+    arguments = {"qs": [0.5], "bounds": (0, 100), "epsilon": 0.5, "method": "joint"}
+    mechanism = quoted(dp.quantiles, [1.0], **arguments)
+    (ranks,) = mechanism.error(None, SURE).ranks
+
+    def missed(rows, most):
+        data, rng = (12_345_677 + np.arange(rows)) * mechanism.grid, InsecureGenerator(3)
+        answers = [dp.quantiles(data, rng=rng, **arguments)[0] for _ in range(200)]
+        return np.mean([ranks_off(data, 0.5, a) > most for a in answers])
+
+    rows = math.ceil(1.2 * ranks)
+    assert missed(rows, ranks) <= upper(0.05 * 200, 200)
+    assert missed(rows, 0.25 * ranks) > 0.5
+    assert missed(math.ceil(4 * ranks), ranks) <= upper(0.05 * 200, 200)
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("method", ["joint", "recursive"])
+def test_ranks_of_both_ends_of_a_range(method):
+    arguments = {"bounds": (0, 100), "epsilon": 0.5, "method": method}
+    both = dp.expected_error(dp.iqr, [1.0], confidence=SURE, **arguments)
+    each = quoted(dp.iqr, [1.0], **arguments).quartiles.error(None, (1 + SURE) / 2)
+    assert both.ranks == max(each.ranks) and both.confidence == SURE
+    data, rng = np.linspace(0, 100, 10_001), InsecureGenerator(3)
+    answers = np.array([dp.iqr(data, rng=rng, **arguments) for _ in range(200)])
+    assert np.mean(100 * abs(answers - 50) > 2 * both.ranks) <= upper(0.05 * 200, 200)
+    assert dp.expected_error(dp.iqr, [1.0], **{**arguments, "bounds": (3, 3)}).half_width == 0
+
+
+SELECTIONS = {
+    "exponential": dp.selection.exponential,
+    "permute": dp.selection.permute_and_flip,
+    "noisy max": dp.selection.noisy_max,
+    "top 2": lambda scores, **asked: dp.selection.top_k(scores, 2, **asked)[0],
+}
+
+
+@pytest.mark.parametrize("name", SELECTIONS)
+def test_scores_of_what_is_drawn(name):
+    """One candidate is the best by a bit less than the bound, or by half of it."""
+    call, asked = SELECTIONS[name], {"sensitivity": 2.0, "epsilon": 0.5}
+    function = dp.selection.top_k if name == "top 2" else call
+    more = {"k": 2} if name == "top 2" else {}
+    bar = dp.expected_error(function, np.zeros(5000), **more, **asked).half_width
+    if not more:
+        bound = dp.selection.utility_bound(5000, sensitivity=2.0, epsilon=0.5, beta=1 - SURE)
+        assert bar == pytest.approx(bound, rel=1e-9)
+
+    def missed(gap):
+        rng = InsecureGenerator(3)
+        scores = np.full(5000, -gap)
+        scores[7] = 0
+        return np.mean([call(scores, **asked, rng=rng) != 7 for _ in range(200)])
+
+    assert missed(1.001 * bar) <= upper(0.05 * 200, 200) < missed(0.5 * bar)
+    table = dp.expected_error(function, np.zeros((5000, 3)), axis=0, **more, **asked)
+    assert table.half_width == bar
+
+
+@pytest.mark.filterwarnings("ignore::dpfast.errors.SlowWarning")
+def test_scores_that_are_computed():
+    def score(data, j):
+        return float(-j)
+
+    asked = {"sensitivity": 1.0, "epsilon": 1.0}
+    found = dp.expected_error(dp.selection.exponential, score, candidates=64, **asked)
+    assert found == dp.expected_error(dp.selection.exponential, np.zeros(64), **asked)
+
+
 def test_a_proposal_that_is_answered():
     data = np.tile(np.linspace(0, 100, 101), 100)
     arguments = {"bounds": (0, 100), "proposed": 0.5, "epsilon": 1.0, "delta": 1e-6}

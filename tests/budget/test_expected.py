@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 
 import dpfast as dp
-from dpfast._core.error_bars import ROWS, SECRET, UNKNOWN, Expected
+from dpfast._core import error_bars
+from dpfast._core.error_bars import NOISE, ROWS, SECRET, UNKNOWN, Expected
 from dpfast.budget.budget import quoted
 from dpfast.errors import ArgumentError, ArgumentTypeError, BudgetError
 from dpfast.rng import InsecureGenerator
@@ -20,20 +21,39 @@ BOUNDS = {"bounds": (0, 100)}
 MEAN = {**BOUNDS, "epsilon": 1}
 
 
-def expected(name, **more):
+def expected(name):
     case = CASES[name]
-    return dp.expected_error(case.call, case.data, **{**case.kw, **case.losses[0], **more})
+    return dp.expected_error(case.call, case.data, **case.kw, **case.losses[0])
+
+
+def says_enough(found):
+    """Whether there is an error bar and what it rests on, or a reason of its own for none."""
+    return (
+        isinstance(found, Expected) and found.note != UNKNOWN and bool(found.note or has_bar(found))
+    )
+
+
+def has_bar(found):
+    return found.half_width is not None or found.ranks is not None
 
 
 @pytest.mark.parametrize("name", CASES)
 def test_every_release_has_a_bar_or_a_reason(name):
-    found = expected(name)
-    assert isinstance(found, Expected) and (found.note or found.half_width == 0)
     case = CASES[name]
-    mechanism = quoted(case.call, case.data, **{**case.kw, **case.losses[0]})
-    if not getattr(mechanism, "known", False):  # of a number of rows that is secret, none is told
-        own = getattr(mechanism, "error", None)
-        assert found == (Expected(0.95, note=UNKNOWN) if own is None else own(None, 0.95))
+    for loss in case.losses:
+        asked = {**case.kw, **loss}
+        found = dp.expected_error(case.call, case.data, **asked)
+        assert says_enough(found)
+        mechanism = quoted(case.call, case.data, **asked)
+        if not getattr(mechanism, "known", False):  # of a secret number of rows, none is told
+            assert found == mechanism.error(None, 0.95)
+        elif not has_bar(found):
+            assert not has_bar(dp.expected_error(case.call, case.data, rows=99, **asked))
+
+
+def test_a_release_that_says_nothing_of_its_error_is_caught():
+    assert not says_enough(error_bars.expected(object(), 9, 0.95))
+    assert not says_enough(Expected(0.95))
 
 
 @pytest.mark.parametrize("relation", ["replace", "add-remove"])
@@ -85,7 +105,9 @@ def test_a_budget_says_the_relation_and_is_not_spent():
 def test_what_is_said_where_there_is_none():
     assert dp.expected_error(dp.median, X, **MEAN, method="smooth").note == SECRET
     assert "bounds" in dp.expected_error(dp.mean, X, bounds="auto", epsilon=1).note
-    assert dp.expected_error(dp.selection.noisy_max, [1, 2], sensitivity=1, epsilon=1).note
+    drawn = {"sensitivity": 1, "epsilon": 1}
+    based = dp.expected_error(dp.selection.exponential, [1, 2], base=[0, 1], **drawn)
+    assert not has_bar(based) and "base" in based.note
     ranks = dp.expected_error(dp.quantiles, X, [0.2, 0.5], **MEAN)
     assert ranks.half_width is None and len(ranks.ranks) == 2 and "ranks" in ranks.note
 
@@ -150,6 +172,53 @@ def test_answers_are_within_the_bar_as_often_as_it_says(name, loss):
     off = np.abs(np.array(counts, float) - truth).reshape(RUNS, -1)[:, 0]
     assert np.mean(off > bar * (1 + 1e-9)) <= LIMIT
     assert np.mean(off > bar / 2) > LIMIT  # a bar that is too short by 2 does not pass
+
+
+#: Times the loss of a case, so that noise is that of many integers.
+SMALLER = 1 / 8
+REPEATS = 200
+#: The largest share of misses that is seen, up to 5 standard deviations.
+MOST = 0.05 + 5 * math.sqrt(0.05 * 0.95 / REPEATS)
+
+
+def numbers(answer):
+    """The numbers of an answer: of a histogram its counts, of a tree those of the bins."""
+    first = answer[0] if isinstance(answer, tuple) else getattr(answer, "counts", answer)
+    return np.asarray(first, float)
+
+
+def misses(case, asked, bar):
+    """The share of answers that are off by more than a bar, and by more than half of it."""
+    rng = InsecureGenerator(3)
+    less = {"epsilon": 400, **({"delta": asked["delta"]} if "delta" in asked else {})}
+    same = {name: value for name, value in asked.items() if name not in ("epsilon", "rho", "delta")}
+    truth = numbers(case.call(case.data, **same, **less, rng=rng))
+    answers = [case.call(case.data, **asked, rng=rng) for _ in range(REPEATS)]
+    given = [numbers(one) for one in answers if one is not dp.NO_ANSWER]
+    off, size = np.abs(np.array(given) - truth), np.asarray(bar) * (1 + 1e-9)
+    return np.mean(off > size, axis=0).max(), np.mean(off > size / 2, axis=0).max()
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("relation", ["replace", "add-remove"])
+@pytest.mark.parametrize("name", [n for n, c in CASES.items() if c.form in ("column", "table")])
+def test_every_bar_in_units_of_the_data_holds_as_often_as_it_says(name, relation):
+    case = CASES[name]
+    if relation not in case.relations:
+        return
+    given = {"neighbors": relation} if "neighbors" in case.parameters else {}
+    rows = int(np.sum(case.kw["where"])) if "where" in case.kw else len(case.data)
+    for loss in case.losses:
+        small = {kind: size if kind == "delta" else size * SMALLER for kind, size in loss.items()}
+        less = loss if "if there is an answer" in expected(name).note else small
+        asked = {**case.kw, **given, **less}
+        found = dp.expected_error(case.call, case.data, **asked, rows=rows)
+        if found.half_width is None:
+            continue
+        off, half = misses(case, asked, found.half_width)
+        assert off <= MOST
+        # A bar that is too short by 2 does not pass, unless it is one for the worst data.
+        assert half > MOST or found.note != NOISE or np.max(found.half_width) == 0
 
 
 def test_a_budget_that_is_too_small_is_not_asked():

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import dpfast as dp
+from dpfast._core.error_bars import COUNTS, KEYS
 from dpfast.budget.budget import quoted
 from dpfast.rng import InsecureGenerator
 
@@ -96,8 +97,28 @@ def test_bars_of_several_statistics_are_by_name():
     answer = own.agg(asked, epsilon=1)
     assert {f"{name} error" for name in asked} & set(answer) == {"n error", "x error"}
     assert answer["n error"][0] == found.half_width["n"]
-    top = dp.expected_error(own.top_k, 2, epsilon=1)
-    assert top.half_width is None and "no bound" in top.note
+
+
+@pytest.mark.parametrize("relation", ["replace", "add-remove"])
+def test_rows_of_the_most_frequent_keys(relation):
+    """One key has more rows than all others by a bit more than the bound, or by half of it."""
+    asked = {"neighbors": relation, "keys": list(range(500))}
+
+    def grouped(gap):
+        return dp.group_by({"k": np.r_[np.arange(500), np.full(gap, 7)]}, "k", **asked)
+
+    found = dp.expected_error(grouped(0).top_k, 2, epsilon=1)
+    assert found.note == COUNTS
+
+    def missed(gap):
+        one, rng = grouped(gap), InsecureGenerator(3)
+        return np.mean([one.top_k(2, epsilon=1, rng=rng)["k"][0] != 7 for _ in range(200)])
+
+    assert missed(math.ceil(found.half_width) + 1) <= 0.05 + 5 * math.sqrt(0.05 / 200)
+    assert missed(math.floor(found.half_width / 2)) > 0.5
+    private = dp.group_by({"k": [1, 2] * 50}, "k", neighbors=relation)
+    told = dp.expected_error(private.top_k, 1, epsilon=1, delta=1e-6)
+    assert told.half_width is None and told.note == KEYS
 
 
 @pytest.mark.parametrize("relation", ["replace", "add-remove"])

@@ -56,7 +56,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..._core import checks, nan_policy
-from ..._core.error_bars import UNKNOWN, Expected, unknown
+from ..._core.error_bars import PLACES, Expected, unknown
 from ...noise.choice import Stream, Weights, decide
 from ...privacy import ZCDP, Draws, Loss, Pure, float_down, range_within
 from ...rng import Generator
@@ -246,4 +246,4 @@ class OuterBounds:
 
     def error(self, rows: int | None, confidence: float) -> Expected:
         """Return no error bar: what a bound is off by depends on where the rows are."""
-        return unknown(confidence, UNKNOWN)
+        return unknown(confidence, PLACES)

@@ -34,6 +34,7 @@ from typing import ClassVar, NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from ..._core.error_bars import Expected, unknown
 from ...privacy import Approx
 from ...rng import Generator
 from ...sensitivity import ranks as order
@@ -158,6 +159,10 @@ class ScaleFree:
         noisy = with_noise(math.log(summary.range), scale, _LOG_GRID, generator)
         most = self.column.hi - self.column.lo
         return math.exp(noisy) if noisy < math.log(most) else most
+
+    def error(self, rows: int | None, confidence: float) -> Expected:
+        """Return no error bar: noise multiplies the range."""
+        return unknown(confidence, "noise is in proportion to the range, which is secret")
 
 
 def _log_up(ratio: Fraction) -> float:

@@ -10,7 +10,7 @@ weight is lost. What rounding is left changes the probability of an answer by a 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from itertools import pairwise
 from typing import Any, ClassVar
@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..._core import checks
+from ..._core.error_bars import DIFFERENT, Expected
 from ..._kernels.rng import BitStream
 from ..._kernels.statistics import JOINT_POWERS as POWERS
 from ..._kernels.statistics import JointTable as Table
@@ -266,6 +267,23 @@ class JointQuantiles(Drawn):
             out[order] = [self.value(cell) for cell in cells]
         return out
 
+    def error(self, rows: int | None, confidence: float) -> Expected:
+        """Return the error bar of all quantiles in ranks: McSherry and Talwar's bound.
+
+        Let E_j be how many ranks candidate j is off, so that x_j of `spread` is E_j - E_(j - 1). If
+        all rows are on cells of their own, some candidates have all |E_j| <= 1, and a utility of
+        -2 m or more. All m-tuples of cells with a sum of |x_j| above 2 m + g weigh at most as many
+        times exp(-c g) as these. As the x_j add up to 0, each |E_j| is at most half of that sum.
+        Where many rows are on one cell, every answer can be as likely as the next one.
+        """
+        if self.lo == self.hi:
+            return Expected(confidence, 0.0, 0.0)
+        m, (first, last) = len(self.qs), self.cells
+        top = last - first + m
+        tuples = sum(math.log((top - i) / (m - i)) for i in range(m))
+        excess = (tuples + float(4 * rounding(m)) - math.log1p(-confidence)) / self.c
+        return Expected(confidence, None, [m + excess / 2] * m, DIFFERENT)
+
 
 @dataclass(frozen=True, slots=True)
 class ExponentialRange:
@@ -286,3 +304,8 @@ class ExponentialRange:
         if lattice is None:
             return found
         return Lattice(lattice.step, 0, lattice.last - lattice.first).nearest(found)
+
+    def error(self, rows: int | None, confidence: float) -> Expected:
+        """Return how many ranks both ends are off at most, each with half of the failures."""
+        bar = self.quartiles.error(rows, min((1 + confidence) / 2, math.nextafter(1, 0)))
+        return replace(bar, confidence=confidence, ranks=float(np.max(bar.ranks)))

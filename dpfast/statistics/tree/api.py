@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..._core import checks
-from ..._core.error_bars import NOISE, Expected
+from ..._core.error_bars import SUMS, Expected
 from ..._core.types import Bounds, Neighbors, Number
 from ...budget.budget import Budget
 from ...noise.additive import amount
@@ -73,7 +73,7 @@ class Tree(Histogram):
         noise, each = self.noise, kinds_of_bins(self.bins, self.fan_out)
         own = [weights(self.bins, self.fan_out, i, i + 1) for i in each]
         bar = max(noise.weighted_within(one, 1 - confidence) for one in own)
-        return Expected(confidence, bar, note=NOISE)
+        return Expected(confidence, bar, note=SUMS)
 
 
 def level_noise(loss: Loss, neighbors: str, levels: int) -> IntegerNoise:
