@@ -41,6 +41,7 @@ if TYPE_CHECKING:
         quantile,
         quantiles,
     )
+    from .statistics.quantiles.interval import quantile_interval
     from .statistics.smooth_release import smooth_beta, smooth_release
     from .statistics.totals.api import count, count_nonzero, mean, std, sum, variance
     from .statistics.tree.api import tree_histogram
@@ -75,6 +76,7 @@ _HOMES = {
         "statistics.histogram": "histogram",
         "statistics.ptr": "NO_ANSWER ptr",
         "statistics.quantiles.api": "iqr maximum median minimum percentile quantile quantiles",
+        "statistics.quantiles.interval": "quantile_interval",
         "statistics.response": "response",
         "statistics.smooth_release": "smooth_beta smooth_release",
         "statistics.totals.api": "count count_nonzero mean std sum variance",
@@ -115,6 +117,7 @@ __all__ = [
     "privacy",
     "ptr",
     "quantile",
+    "quantile_interval",
     "quantiles",
     "response",
     "rng",

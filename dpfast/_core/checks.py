@@ -62,6 +62,15 @@ def positive(name: str, value: Any) -> float:
     return result
 
 
+def share(name: str, value: Any) -> float:
+    """Return a part of all, which is neither none of it nor all."""
+    rule = "greater than 0 and less than 1"
+    found = number(name, value, rule)
+    if not 0 < found < 1:
+        fail(name, rule, value)
+    return found
+
+
 def is_whole(value: Any) -> bool:
     """Return whether this is an integer, and neither a bool nor a time difference of NumPy."""
     return isinstance(value, numbers.Integral) and real(value) is not None

@@ -86,8 +86,5 @@ def expected_error(
 
 def asked(rows: Any, confidence: Any) -> tuple[int | None, float]:
     """Return for how many rows an error bar is asked, and with which confidence."""
-    rule = "greater than 0 and less than 1"
-    share = checks.number("confidence", confidence, rule)
-    if not 0 < share < 1:
-        checks.fail("confidence", rule, confidence)
+    share = checks.share("confidence", confidence)
     return None if rows is None else checks.whole("rows", rows), share

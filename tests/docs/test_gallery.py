@@ -102,7 +102,7 @@ def test_the_example_of_learning_in_the_readme_runs():
         (GUIDE / "keys.md", 6, []),
         (GUIDE / "engines.md", 3, []),
         (THEORY / "groups.md", 4, []),
-        (GUIDE / "ranges.md", 4, []),
+        (GUIDE / "ranges.md", 5, []),
         (GUIDE / "streams.md", 0, ["streams"]),
         (GUIDE / "sulq.md", 6, ["learned"]),
         pytest.param(GUIDE / "attacks.md", 0, ["attacks"], marks=pytest.mark.full),

@@ -312,6 +312,13 @@ def several_quantiles(bits, one, kw):
     return more_than_half(found.mean(), one.sum())
 
 
+@attack(dp.quantile_interval, EPSILON, **ORDERED)
+@each
+def ends_of_an_interval(bits, one, kw):
+    found = dp.quantile_interval(bits, 0.5, least_rows=10**7, where=one, **UNIT, **kw)
+    return more_than_half(found.mean(), one.sum())
+
+
 @attack(dp.iqr, EPSILON, **ORDERED)
 @each
 def interquartile_ranges(bits, one, kw):

@@ -228,6 +228,16 @@ CASES = {
     "percentiles of people": Case(
         dp.percentile, X, {**BOUNDS, **PEOPLE, "q": [20], "method": "joint"}, ("ids",)
     ),
+    "interval of a quantile": Case(
+        dp.quantile_interval, X, {**BOUNDS, "q": 0.4, "least_rows": 9000}, losses=(EPSILON, RHO)
+    ),
+    "interval of a quantile of some": Case(
+        dp.quantile_interval,
+        X,
+        {**BOUNDS, **MASKED, "q": 0.5, "least_rows": 9000},
+        ("where",),
+        losses=(EPSILON, RHO),
+    ),
     "joint quantiles": Case(
         dp.quantiles, X, {**BOUNDS, "qs": [0.2, 0.7], "method": "joint"}, losses=(EPSILON, RHO)
     ),
@@ -453,6 +463,8 @@ BAD: dict[str, list[Any]] = {
     "fan_out": [0, 1, -2, 2.5, "x", True],
     "categories": [WORD, "x", [[1], [2, 3]], [NAN], []],
     "q": [-0.1, 100.1, NAN, "x", None],
+    "least_rows": [0, -1, 2.5, "x", None, True, 3],
+    "coverage": [0, 1, NAN, "x", None, True],
     "qs": [[], [2], ["x"], 0.5, "05", None],
     "noise": WORDS,
     "method": WORDS,
