@@ -11,6 +11,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+from .._core.error_bars import Expected, unknown
 from ..privacy import Loss
 from ..rng import Generator
 from .budget import Budget
@@ -31,6 +32,10 @@ class Allocation:
 
     def finish(self, summary: Any, generator: Generator) -> tuple[Any, Generator]:
         return summary, generator
+
+    def error(self, rows: int | None, confidence: float) -> Expected:
+        """Return no error bar: there is no answer yet."""
+        return unknown(confidence, "its answers come later, from what is made")
 
 
 def paid(

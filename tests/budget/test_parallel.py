@@ -399,6 +399,27 @@ def test_a_ledger_as_exact_strings_and_as_html():
     assert "0.123456" not in shown and "<ages>" not in shown
 
 
+@pytest.mark.parametrize("limit", [{"epsilon": 3, "delta": 0.1}, {"rho": 3}], ids=str)
+def test_every_kind_of_loss_is_written_exactly(limit):
+    budget, third = dp.Budget(**limit, neighbors=AR), Fraction(1, 3)
+    own = dp.privacy.ZCDP(third) if "rho" in limit else dp.privacy.Approx(third, third / 10)
+    drawn = ({"bounded_range": True}, {"cells": 4}, {"categories": 3})
+    losses = [Pure(third), own, *(dp.privacy.Draws(third, **how) for how in drawn)]
+    for loss in losses:
+        budget.spend(loss, neighbors=AR)
+    with budget.parallel(["a", "b"], ["a", "b"]) as parts:
+        parts["a"](dp.count, [1, 2], epsilon=0.1)
+    told = json.loads(json.dumps(budget.to_dict()))
+    assert told == budget.to_dict()
+    for line, entry in zip(told["lines"], budget.history, strict=True):
+        for name in {"epsilon", "delta", "rho"} & line["loss"].keys():
+            assert Fraction(line["loss"][name]) == getattr(entry.loss, name)
+    counted = [{n: Fraction(x) for n, x in line["counted"].items()} for line in told["lines"]]
+    assert {n: sum(one[n] for one in counted) for n in counted[0]} == budget.spent
+    # A float would not do: the sum of what they print as is another number.
+    assert sum(Fraction(float(one[min(one)])) for one in counted) != budget.spent[min(budget.spent)]
+
+
 def test_a_long_ledger_shows_its_end_and_an_unreadable_one_says_so(tmp_path):
     budget = dp.Budget(epsilon=100)
     assert "No release yet" in budget._repr_html_()

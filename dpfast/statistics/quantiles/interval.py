@@ -112,10 +112,10 @@ def quantile_interval(
     Examples
     --------
     >>> import numpy as np, dpfast as dp
-    >>> ages = np.random.default_rng(1).normal(50, 10, 10_000)
+    >>> ages = np.linspace(20, 80, 10_000)
     >>> low, middle, high = dp.quantile_interval(
     ...     ages, 0.5, bounds=(0, 120), least_rows=10_000, epsilon=1)
-    >>> bool(48 < low < middle < high < 52)
+    >>> bool(46 < low < middle < high < 54)
     True
     """
     place = checks.quantile(q)
@@ -153,7 +153,7 @@ def _around(place: Fraction, rows: int, confidence: float, made: Any) -> list[Fr
 
     def ranks(shift: Fraction) -> int:
         bar: Any = expected(made(three(shift)), rows, each).ranks
-        return math.ceil(np.max(bar)) + 1  # a target between two rows may stand for either
+        return math.ceil(float(np.max(bar))) + 1  # a target between two rows may stand for either
 
     most = WIDEST * min(place, 1 - place)
     near, far = 0, int(most * rows)
