@@ -7,7 +7,7 @@
 
 AIM and MST select a marginal by the exponential mechanism, measure it with noise, and fit a model
 to what was measured, which costs nothing. The first two are releases here, and are paid for. A
-program that draws by itself takes `Noise` in the place of ``numpy.random`` (``mechanism.prng``, or
+program that draws by itself takes `Noise` in the place of random numbers of NumPy (``mechanism.prng``, or
 the `rng` of dpsynth): its samples are exact on a grid, and what they cost is the program's to say.
 
 A row is in one cell of a marginal, so counts differ by 1 in one cell where a row comes or goes, and
@@ -91,11 +91,14 @@ def _whole(values: NDArray[Any]) -> NDArray[Any]:
     """Return counts from 0 to the largest; of NaN 0."""
     if values.dtype.kind == "b":
         return values
+    found: NDArray[Any]
     if values.dtype.kind != "f":
-        return np.clip(values, 0, min(_MOST, np.iinfo(values.dtype).max))
+        found = np.clip(values, 0, min(_MOST, np.iinfo(values.dtype).max))
+        return found
     with np.errstate(over="ignore"):  # of wider floats
         found = np.fmax(values.astype(np.float64, copy=False), 0)
-    return np.floor(np.fmin(found, _MOST, out=found), out=found)
+    np.floor(np.fmin(found, _MOST, out=found), out=found)
+    return found
 
 
 def _rounds(noise: IntegerNoise) -> bool:
@@ -318,7 +321,7 @@ def exponential_mechanism(
 
 
 class Noise:
-    """The random numbers that such programs draw, under the names of ``numpy.random``.
+    """The random numbers that such programs draw, under the names that NumPy gives them.
 
     NOT PRIVATE by itself: it knows nothing of what its numbers are added to.
 

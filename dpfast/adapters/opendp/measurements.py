@@ -292,7 +292,8 @@ def make_top_k(
         if scores.dtype.kind == "f":
             scores = np.clip(scores.astype(np.float64), -_FAR, _FAR)
         asked: dict[str, Any] = {"epsilon": picks / width, "monotone": True}
-        return top_k(scores, picks, sensitivity=1, neighbors="add-remove", **asked).tolist()
+        drawn = top_k(scores, picks, sensitivity=1, neighbors="add-remove", **asked)
+        return list(map(int, drawn))
 
     def loss(d_in: Any) -> Loss:
         return choices_loss(picks, width, checks.ratio(d_in), monotone)
@@ -552,21 +553,22 @@ def _released(
 ) -> Any:
     """Return the measurement of a release, or of a part of its answer."""
     numbers, relation = numbers_of(domain), relation_of_metric(metric)
-    if function not in RELEASES:
+    known = next((name for one, name in RELEASES.items() if one is function), None)
+    if known is None:
         checks.fail("function", "one of " + ", ".join(RELEASES.values()), function)
     takes = inspect.signature(function).parameters
     for name, value in arguments.items():
         if name in OTHERS or name not in takes:
-            checks.fail("arguments", f"those of {RELEASES[function]}, and not {OTHERS}", name)
-        if name == "nan" and value == "raise" and numbers.nan:
+            checks.fail("arguments", f"those of {known}, and not {OTHERS}", name)
+        if name == "nan" and isinstance(value, str) and value == "raise" and numbers.nan:
             checks.fail("nan", "given for a domain with NaN, and not 'raise'", value)
     if numbers.nan and "nan" in takes and "nan" not in arguments:
         checks.fail("nan", "given for a domain with NaN", None)
     mechanism, _ = quote(function, relation, (numbers.none,), {**arguments, "neighbors": relation})
     asked = loss_of(arguments.get("epsilon"), arguments.get("delta", 0), arguments.get("rho"))
     each: Loss = mechanism.loss  # which may be of draws, and so cost less in rho than was asked
-    pure_in_rho = isinstance(asked, ZCDP) and isinstance(each, Pure)
-    limit = ZCDP.of_pure(each) if pure_in_rho else each
+    in_rho = isinstance(asked, ZCDP) and isinstance(each, Pure)
+    limit = ZCDP.of_pure(each) if in_rho else each  # type: ignore[arg-type]
 
     def run(data: Any) -> Any:
         held = {**arguments, "neighbors": relation, "budget": _limit(limit, relation)}
