@@ -64,8 +64,8 @@ RELEASES: dict[Callable[..., Any], str] = {
 }  # fmt: skip
 #: What comes with rows, or is the metric's or OpenDP's to say.
 OTHERS = ("data", "column", "where", "weights", "ids", "neighbors", "budget", "rng")
-#: How large scores may be.
-_FAR = 2.0**1000
+#: How large scores may be, and the most clusters.
+_FAR, _CLUSTERS = 2.0**1000, 1 << 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -534,6 +534,8 @@ def make_kmeans(
         checks.fail("input_domain", "array2_domain(num_columns=..., nan=False)", input_domain)
     asked: dict[str, Any] = {"bounds": bounds, "epsilon": epsilon, "delta": delta, "rho": rho}
     centers = checks.whole("n_clusters", n_clusters, 1)
+    if centers > _CLUSTERS:
+        checks.fail("n_clusters", f"at most {_CLUSTERS}", n_clusters)
 
     def fitted(data: Any, budget: Any) -> KMeans:
         return KMeans(centers, neighbors=relation, **asked).fit(data, budget=budget)
