@@ -41,6 +41,12 @@ CONTENTS = {
         "docs/guide/blocks.md",
         "docs/guide/attacks.md",
     ],
+    "Backends": [
+        "docs/guide/backends.md",
+        "docs/guide/backends/opendp.md",
+        "docs/guide/backends/dp-accounting.md",
+        "docs/guide/backends/mbi.md",
+    ],
     "Measured": ["docs/guide/accuracy.md", "docs/guide/speed.md"],
     "Examples": ["docs/gallery/README.md"],
     "Reference": ["docs/reference/dpfast.rst"],

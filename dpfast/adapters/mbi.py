@@ -7,8 +7,9 @@
 
 AIM and MST select a marginal by the exponential mechanism, measure it with noise, and fit a model
 to what was measured, which costs nothing. The first two are releases here, and are paid for. A
-program that draws by itself takes `Noise` in the place of ``numpy.random`` (``mechanism.prng``, or
-the `rng` of dpsynth): its samples are exact on a grid, and what they cost is the program's to say.
+program that draws by itself takes `Noise` in the place of NumPy's generators (``mechanism.prng``,
+or the `rng` of dpsynth): its samples are exact on a grid, and what they cost is the program's to
+say.
 
 A row is in one cell of a marginal, so counts differ by 1 in one cell where a row comes or goes, and
 by 1 in two where one is replaced. What is no whole number is rounded down, and what is no count
@@ -44,6 +45,8 @@ from ..selection.api import exponential
 
 #: The largest count, and how many are looked at at once.
 _MOST, _BLOCK = 1 << 53, 1 << 14
+#: The most marginals, candidates and draws of a call.
+_MANY = 1 << 32
 #: The scale of Gaussian noise from which sums are rounded: a deviation of a 400th more.
 _WIDE = 4
 
@@ -91,11 +94,14 @@ def _whole(values: NDArray[Any]) -> NDArray[Any]:
     """Return counts from 0 to the largest; of NaN 0."""
     if values.dtype.kind == "b":
         return values
+    found: NDArray[Any]
     if values.dtype.kind != "f":
-        return np.clip(values, 0, min(_MOST, np.iinfo(values.dtype).max))
+        found = np.clip(values, 0, min(_MOST, np.iinfo(values.dtype).max))
+        return found
     with np.errstate(over="ignore"):  # of wider floats
         found = np.fmax(values.astype(np.float64, copy=False), 0)
-    return np.floor(np.fmin(found, _MOST, out=found), out=found)
+    np.floor(np.fmin(found, _MOST, out=found), out=found)
+    return found
 
 
 def _rounds(noise: IntegerNoise) -> bool:
@@ -244,6 +250,8 @@ def deviation(loss: Loss, *, neighbors: Neighbors = "add-remove", marginals: int
     10.004166
     """
     number = checks.whole("marginals", marginals, 1)
+    if number > _MANY:
+        checks.fail("marginals", f"at most {_MANY}", marginals)
     noise = _noise(_loss(loss), checks.neighbors(neighbors), number)
     return math.hypot(noise.deviation, _rounds(noise) * math.sqrt(1 / 12))
 
@@ -318,7 +326,7 @@ def exponential_mechanism(
 
 
 class Noise:
-    """The random numbers that such programs draw, under the names of ``numpy.random``.
+    """The random numbers that such programs draw, under the names that NumPy gives them.
 
     NOT PRIVATE by itself: it knows nothing of what its numbers are added to.
 
@@ -393,13 +401,16 @@ class Noise:
         -------
         object or numpy.ndarray
         """
-        items = np.arange(checks.whole("a", a, 1)) if checks.is_whole(a) else None
-        if items is None:
-            items = checks.array("a", a, "a number, or a list of one dimension")
+        if checks.is_whole(a) and checks.whole("a", a, 1) > _MANY:
+            checks.fail("a", f"at most {_MANY}", a)
+        given = np.arange(int(a)) if checks.is_whole(a) else a
+        items = checks.array("a", given, "a number, or a list of one dimension")
         if items.ndim != 1 or not len(items):
             checks.fail_kind("a", "a number, or a list of one dimension", a)
         weights = [1] * len(items) if p is None else _weights(p, len(items))
         draws = 1 if size is None else checks.whole("size", size)
+        if draws > _MANY:
+            checks.fail("size", f"at most {_MANY}", size)
         if not checks.flag("replace", replace) and draws > sum(w > 0 for w in weights):
             checks.fail("size", "at most the number of candidates", size)
         drawn = weighted(weights, draws, replace, self._rng.stream())

@@ -238,6 +238,7 @@ BAD = {
     "two losses": lambda: ours.make_median(FLOATS, SYMMETRIC, (0, 1), epsilon=1, rho=1),
     "bounds": lambda: ours.make_median(FLOATS, SYMMETRIC, (1, 0), epsilon=1),
     "function": lambda: ours.make_release(FLOATS, SYMMETRIC, np.median, epsilon=1),
+    "no function": lambda: ours.make_release(FLOATS, SYMMETRIC, [], epsilon=1),
     "budget": lambda: ours.make_release(FLOATS, SYMMETRIC, dp.count, epsilon=1, budget=None),
     "where": lambda: ours.make_release(FLOATS, SYMMETRIC, dp.count, epsilon=1, where=[True]),
     "neighbors": lambda: ours.make_release(

@@ -64,8 +64,8 @@ RELEASES: dict[Callable[..., Any], str] = {
 }  # fmt: skip
 #: What comes with rows, or is the metric's or OpenDP's to say.
 OTHERS = ("data", "column", "where", "weights", "ids", "neighbors", "budget", "rng")
-#: How large scores may be.
-_FAR = 2.0**1000
+#: How large scores may be, and the most clusters.
+_FAR, _CLUSTERS = 2.0**1000, 1 << 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -292,7 +292,8 @@ def make_top_k(
         if scores.dtype.kind == "f":
             scores = np.clip(scores.astype(np.float64), -_FAR, _FAR)
         asked: dict[str, Any] = {"epsilon": picks / width, "monotone": True}
-        return top_k(scores, picks, sensitivity=1, neighbors="add-remove", **asked).tolist()
+        drawn = top_k(scores, picks, sensitivity=1, neighbors="add-remove", **asked)
+        return list(map(int, drawn))
 
     def loss(d_in: Any) -> Loss:
         return choices_loss(picks, width, checks.ratio(d_in), monotone)
@@ -533,6 +534,8 @@ def make_kmeans(
         checks.fail("input_domain", "array2_domain(num_columns=..., nan=False)", input_domain)
     asked: dict[str, Any] = {"bounds": bounds, "epsilon": epsilon, "delta": delta, "rho": rho}
     centers = checks.whole("n_clusters", n_clusters, 1)
+    if centers > _CLUSTERS:
+        checks.fail("n_clusters", f"at most {_CLUSTERS}", n_clusters)
 
     def fitted(data: Any, budget: Any) -> KMeans:
         return KMeans(centers, neighbors=relation, **asked).fit(data, budget=budget)
@@ -552,21 +555,22 @@ def _released(
 ) -> Any:
     """Return the measurement of a release, or of a part of its answer."""
     numbers, relation = numbers_of(domain), relation_of_metric(metric)
-    if function not in RELEASES:
+    known = next((name for one, name in RELEASES.items() if one is function), None)
+    if known is None:
         checks.fail("function", "one of " + ", ".join(RELEASES.values()), function)
     takes = inspect.signature(function).parameters
     for name, value in arguments.items():
         if name in OTHERS or name not in takes:
-            checks.fail("arguments", f"those of {RELEASES[function]}, and not {OTHERS}", name)
-        if name == "nan" and value == "raise" and numbers.nan:
+            checks.fail("arguments", f"those of {known}, and not {OTHERS}", name)
+        if name == "nan" and isinstance(value, str) and value == "raise" and numbers.nan:
             checks.fail("nan", "given for a domain with NaN, and not 'raise'", value)
     if numbers.nan and "nan" in takes and "nan" not in arguments:
         checks.fail("nan", "given for a domain with NaN", None)
     mechanism, _ = quote(function, relation, (numbers.none,), {**arguments, "neighbors": relation})
     asked = loss_of(arguments.get("epsilon"), arguments.get("delta", 0), arguments.get("rho"))
     each: Loss = mechanism.loss  # which may be of draws, and so cost less in rho than was asked
-    pure_in_rho = isinstance(asked, ZCDP) and isinstance(each, Pure)
-    limit = ZCDP.of_pure(each) if pure_in_rho else each
+    in_rho = isinstance(asked, ZCDP) and isinstance(each, Pure)
+    limit = ZCDP.of_pure(each) if in_rho else each  # type: ignore[arg-type]
 
     def run(data: Any) -> Any:
         held = {**arguments, "neighbors": relation, "budget": _limit(limit, relation)}

@@ -115,7 +115,7 @@ def numbers_of(
         name = repr(domain)
         if name.startswith(_COLUMN):
             return Numbers(np.dtype(name.removeprefix(_COLUMN)), None, False)
-        told = getattr(domain, "descriptor", None)
+        told: Any = getattr(domain, "descriptor", None)
         if type(told).__name__ == "NPArray2Domain" and told.num_columns is not None:
             return Numbers(np.dtype(DTYPES.get(str(told.T), "float64")), told.num_columns, told.nan)
     checks.fail_kind("input_domain", f"{what}, of numbers", domain)
@@ -165,9 +165,9 @@ def measure_of(loss: Loss) -> Any:
 
 def distance_of(loss: Loss, kind: str) -> Any:
     """Return a loss as a distance of a measure, rounded up."""
-    if kind == "ZeroConcentratedDivergence":
-        return float(ZCDP.of_pure(loss) if isinstance(loss, Pure) else loss)
-    if kind == "MaxDivergence":
+    if isinstance(loss, Pure) and kind == "ZeroConcentratedDivergence":
+        return float(ZCDP.of_pure(loss))
+    if isinstance(loss, ZCDP) or (isinstance(loss, Pure) and kind == "MaxDivergence"):
         return float(loss)
     delta = float(Pure(loss.delta)) if isinstance(loss, Approx) else 0.0
     return float(Pure(loss.epsilon)), delta
