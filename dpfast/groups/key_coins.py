@@ -103,6 +103,17 @@ class KeyRule(ABC):
             kept[i] = Tail(int(words[i]), stream.word).below(near)
         return kept
 
+    def keep_one(self, people: int, stream: BitStream) -> bool:
+        """Flip the coin of one key, as `keep` does and faster."""
+        own = min(people, self.most)
+        (bits,) = self.bits([own])
+        if bits >> 64:
+            return True
+        word = stream.word()
+        if word != bits:
+            return word < bits
+        return Tail(word, stream.word).below(partial(self.precise, own))
+
     def _distinct(self, people: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """Return the numbers of people that occur, up to `most`, and the place of each key's."""
         capped = np.minimum(people, min(self.most, 1 << 62))

@@ -1,0 +1,29 @@
+"""PipelineDP over dpfast: its mechanisms drawn exactly, and its aggregations of whole tables.
+
+    import pipeline_dp
+    from dpfast.adapters.pipelinedp import installed
+
+    with installed():
+        result = pipeline_dp.DPEngine(accountant, backend).aggregate(rows, params, extractors)
+        accountant.compute_budgets()
+        result = dict(result)  # here noise is drawn, so inside of the block
+
+`installed` replaces what PipelineDP calls of PyDP: Laplace and Gaussian noise on numbers and on
+vectors, percentiles, partition selection and the exponential mechanism. `ColumnarEngine` takes its
+parameters and its accountant, and computes an aggregation of a table by `dpfast.group_by`.
+
+PipelineDP's accountant pays. Its neighbors are tables that differ in all rows of a privacy id that
+comes or goes.
+"""
+
+from .install import installed
+from .mechanisms import GaussianMechanism, LaplaceMechanism
+from .partitions import PartitionSelection, create_partition_strategy
+
+__all__ = [
+    "GaussianMechanism",
+    "LaplaceMechanism",
+    "PartitionSelection",
+    "create_partition_strategy",
+    "installed",
+]

@@ -1,0 +1,169 @@
+"""`installed`: PipelineDP with the mechanisms of dpfast, for as long as a block runs."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from functools import partial
+from types import ModuleType, SimpleNamespace
+from typing import Any
+from unittest.mock import patch
+
+import numpy as np
+
+from ..._core.extras import extra
+from ...noise.additive import MOST
+from ...rng import Generator, check
+from ...selection.api import exponential
+from .mechanisms import GaussianMechanism, LaplaceMechanism
+from .partitions import PartitionSelection, create_partition_strategy
+from .percentiles import Pieces, accumulated, computed, merged
+
+#: What PipelineDP imports of PyDP.
+OF_PYDP = (
+    "pydp",
+    "pydp.algorithms",
+    "pydp.algorithms.numerical_mechanisms",
+    "pydp.algorithms.partition_selection",
+    "pydp.algorithms.quantile_tree",
+)
+
+
+class Whole:
+    """A vector whose one entry is all of it, so that a loop over entries adds noise at once."""
+
+    def __init__(self, vector: Any) -> None:
+        self._vector = np.asarray(vector, np.float64)
+        self.size = self._vector.size
+
+    def __iter__(self) -> Iterator[Any]:
+        yield self._vector
+
+
+@contextmanager
+def installed(rng: Generator | None = None) -> Iterator[None]:
+    """Let PipelineDP draw by dpfast: noise, percentiles, partitions and exponential mechanism.
+
+    What is replaced is what PipelineDP calls in this process; it is put back at the end. Its
+    results are lazy, and draw when they are read: read them inside. Where PyDP is not installed,
+    PipelineDP is imported without it, and can draw by dpfast alone.
+
+    Privacy
+    -------
+    A mechanism keeps the loss that PipelineDP's accountant has for it, under the bounds that
+    PipelineDP puts on the rows of a privacy id. Sums of floats, and which rows of a privacy id are
+    kept, remain PipelineDP's. Percentiles are draws of exponential mechanisms (McSherry and Talwar,
+    FOCS 2007).
+
+    Parameters
+    ----------
+    rng : Generator, optional
+        The secure one by default. `InsecureGenerator` is for tests.
+
+    Yields
+    ------
+    None
+
+    Raises
+    ------
+    MissingExtraError
+        PipelineDP is not installed.
+    ArgumentTypeError
+        If `rng` is no generator of dpfast.
+
+    Examples
+    --------
+    >>> from dpfast.adapters.pipelinedp import installed
+    >>> with installed():  # doctest: +SKIP
+    ...     result = dict(engine.aggregate(rows, params, extractors))
+    """
+    if rng is not None:
+        check(rng)
+    pipeline = imported()
+    computations, combiners = pipeline.dp_computations, pipeline.combiners
+    numerical = SimpleNamespace(
+        LaplaceMechanism=_with(LaplaceMechanism, rng),
+        GaussianMechanism=_with(GaussianMechanism, rng),
+    )
+    selections = SimpleNamespace(create_partition_strategy=partial(_strategy, rng))
+    combiner = combiners.QuantileCombiner
+    vectors = computations.add_noise_vector
+    replaced: list[tuple[Any, str, Any]] = [
+        (computations, "dp_mechanisms", numerical),
+        (computations, "add_noise_vector", lambda vec, own: vectors(Whole(vec), own)[0]),
+        (computations.AdditiveMechanism, "add_noise", _add_noise),
+        (computations.ExponentialMechanism, "apply", partial_method(_apply, rng)),
+        (pipeline.partition_selection, "partition_selection", selections),
+        (combiner, "create_accumulator", lambda self, values: accumulated(values)),
+        (combiner, "merge_accumulators", lambda self, one, other: merged(one, other)),
+        (combiner, "compute_metrics", partial_method(_percentiles, rng)),
+    ]
+    with ExitStack() as stack:
+        for where, name, new in replaced:
+            stack.enter_context(patch.object(where, name, new))
+        yield
+
+
+def imported() -> Any:
+    """Return PipelineDP, imported without PyDP where that is not installed."""
+    if "pipeline_dp" not in sys.modules:
+        try:
+            import pydp  # type: ignore[import-not-found, unused-ignore]  # noqa: F401
+        except ImportError:
+            for name in OF_PYDP:
+                sys.modules[name] = _stand_in(name)
+    extra("pipeline_dp.dp_computations", "this adapter")
+    return extra("pipeline_dp", "this adapter")
+
+
+def _stand_in(name: str) -> ModuleType:
+    made = ModuleType(name, "Stands for a part of PyDP, which is not installed.")
+    if name.endswith("numerical_mechanisms"):
+        vars(made).update(LaplaceMechanism=LaplaceMechanism, GaussianMechanism=GaussianMechanism)
+    elif name.endswith("partition_selection"):
+        vars(made).update(create_partition_strategy=create_partition_strategy)
+    elif name.endswith("quantile_tree"):
+        vars(made).update(QuantileTree=None)
+    home, _, own = name.rpartition(".")
+    if home:
+        setattr(sys.modules[home], own, made)
+    return made
+
+
+def partial_method(function: Any, rng: Generator | None) -> Any:
+    """Return a method that knows a generator."""
+    return lambda self, *given, **named: function(rng, self, *given, **named)
+
+
+def _with(own: Any, rng: Generator | None) -> Any:
+    """Return a mechanism that draws from a generator; the class itself for the secure one."""
+    return own if rng is None else type(own.__name__, (own,), {"rng": rng})
+
+
+def _strategy(rng: Generator | None, *given: Any, **named: Any) -> PartitionSelection:
+    made = create_partition_strategy(*given, **named)
+    if rng is not None:
+        made.rng = rng  # type: ignore[misc]
+    return made
+
+
+def _add_noise(self: Any, value: Any) -> Any:
+    return self._mechanism.add_noise(value)
+
+
+def _apply(rng: Generator | None, self: Any, eps: float, inputs_to_score_col: Sequence[Any]) -> Any:
+    scoring = self._scoring_function
+    index = exponential(
+        [float(scoring.score(one)) for one in inputs_to_score_col],
+        sensitivity=scoring.global_sensitivity,
+        epsilon=min(eps, MOST),
+        monotone=bool(scoring.is_monotonic),
+        neighbors="add-remove",
+        rng=rng,
+    )
+    return inputs_to_score_col[int(index)]
+
+
+def _percentiles(rng: Generator | None, self: Any, accumulator: Pieces) -> dict[str, float]:
+    return dict(zip(self.metrics_names(), computed(self, accumulator, rng), strict=True))
