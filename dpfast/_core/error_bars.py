@@ -29,6 +29,8 @@ BASE = "with a base it depends on which candidate is the best"
 PLACES = "how far bounds are off depends on where the rows lie"
 KEYS = "which keys are shown depends on how many rows or people have them"
 UNKNOWN = "no bound of public numbers is known"
+#: The probability that the error bar of an answer holds, where nobody says another.
+CONFIDENCE = 0.95
 #: The largest share of a probability.
 ALL = Fraction(1)
 #: The share of the failure probability that is kept for what is rarely large.

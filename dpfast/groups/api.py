@@ -303,7 +303,9 @@ class GroupBy:
         -------
         Answer
             A dict of arrays: the keys; each statistic, under its name (several quantiles, and bins,
-            under the name with theirs behind it); its error bar, under the name and " error".
+            under the name with theirs behind it); its error bar, under the name and " error", or of
+            quantiles under the name and " ranks": so many rows lie between, at most, in 95 of 100
+            answers.
 
         Raises
         ------
@@ -322,7 +324,7 @@ class GroupBy:
         ...     epsilon=1.0,
         ... )
         >>> list(found)
-        ['sex', 'n', 'n error', 'old']
+        ['sex', 'n', 'n error', 'old', 'old ranks']
         """
         table, batches = self._table(
             "agg", statistics, (epsilon, delta, rho), weights, where, budget

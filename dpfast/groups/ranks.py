@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._core import checks, nan_policy
-from .._core.error_bars import RANKS, Expected
+from .._core.error_bars import CONFIDENCE, RANKS, Expected
 from .._core.threads import each, threads
 from .._kernels import groups as _native
 from ..noise.grid import Base, Lattice, base
@@ -154,6 +154,10 @@ class Quantiles:
 
     def names(self, name: str) -> list[str]:
         """Return what the columns of the answer are called."""
+        return [*self._each(name), f"{name} ranks"]
+
+    def _each(self, name: str) -> list[str]:
+        """Return what the columns of the quantiles are called."""
         if len(self.qs) == 1:
             return [name]
         return [f"{name} {label}" for label in labels(list(map(float, self.qs)))]
@@ -236,4 +240,5 @@ class Quantiles:
             every = list(cell * step.numerator / step.denominator)
         if self.times is not None:
             every = list(map(self.times.told, every))
-        return dict(zip(self.names(name), every, strict=True))
+        bar = np.full(count, self.expected(None, CONFIDENCE).ranks)
+        return dict(zip(self.names(name), [*every, bar], strict=True))

@@ -48,7 +48,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._core import nan_policy
-from .._core.error_bars import BOUND, NOISE, Expected, unknown
+from .._core.error_bars import BOUND, CONFIDENCE, NOISE, Expected, unknown
 from .._kernels import groups as _native
 from ..noise.calibrated_integer import WORTH, IntegerNoise, integer_noise
 from ..noise.sensitivity import Sensitivity
@@ -72,8 +72,6 @@ ROWS, LARGEST = 32, 61
 FAR = 1 << 40
 #: The place of the carries in a number of rows.
 CARRY = 40
-#: The probability that an error bar of an answer holds.
-CONFIDENCE = 0.95
 #: Why the error bar of a group may be unknown before there is an answer.
 OF_EACH = "it depends on the rows of each group"
 

@@ -132,7 +132,7 @@ nan = 9
 def test_several_statistics_of_private_keys_for_one_loss(write, frame):
     path = write(AGG, "epsilon = 80\ndelta = 1e-6", output="out.json")
     found = job.run(path)["late"]
-    assert list(found) == ["day", "n", "n error", "mean", "mean error", "q 0.25", "q 0.75"]
+    assert list(found) == ["day", "n", "n error", "mean", "mean error", "q 0.25", "q 0.75", "q ranks"]
     days = ["2024-01-30", "2024-01-31", "2024-02-01", "2024-02-02"]
     assert found["day"] == days
     assert found["n"] == frame.to_pandas()["day"].value_counts().sort_index().tolist()
@@ -409,7 +409,7 @@ def test_groups_on_the_command_line(told, folder, frame):
     assert np.abs(np.array(got["groups"]["mean"]) - truth[[2, 3]].to_numpy()).max() < 0.5
     by = ("--by", "month", "--by", "carrier")
     got = told("quantiles", "t.parquet", *by, "--keys", "1,2", "--keys", "UA", "--q", 0.5, *DELAY)
-    assert list(got["groups"]) == ["month", "carrier", "quantiles"]
+    assert list(got["groups"]) == ["month", "carrier", "quantiles", "quantiles ranks"]
     assert got["groups"]["month"] == [1, 2] and got["q"] == [0.5] and "method" not in got
     got = told("variance", "t.parquet", *by, "--keys", "@both.csv", *DELAY)
     assert got["groups"]["carrier"] == ["UA", "AA"] and got["bounds"] == [-60, 300]

@@ -20,7 +20,7 @@ from typing import Any, NotRequired, TypedDict, cast
 
 import numpy as np
 
-from ..._core.error_bars import NOISE
+from ..._core.error_bars import NOISE, RANKS
 from ..._core.extras import extra
 from ...budget.ledger import Amounts
 from ...errors import BudgetError, SourceError
@@ -282,11 +282,12 @@ def _of_groups(value: dict[str, list[Any]], outcome: Outcome) -> Iterator[dict[s
     """
     by, names = outcome.release.entry.by, outcome.release.mechanism.statistics
     keys = list(zip(*(value[name] for name in by), strict=True))
-    bars = {f"{name} error" for name in names}
+    bars = {f"{name} {kind}" for name in names for kind in ("error", "ranks")}
     columns = [name for name in value if name not in by and name not in bars]
     for column in columns or [""]:
         owners = [name for name in names if f"{column} ".startswith(f"{name} ")]
-        bar = value.get(f"{max(owners, key=len, default='')} error")
+        owner = max(owners, key=len, default="")
+        bar, ranks = (value.get(f"{owner} {kind}") for kind in ("error", "ranks"))
         for place, key in enumerate(keys):
             yield {
                 "index": str(place),
@@ -294,7 +295,8 @@ def _of_groups(value: dict[str, list[Any]], outcome: Outcome) -> Iterator[dict[s
                 "group": str(key[0]) if len(key) == 1 else json.dumps(key),
                 **_value(value[column][place] if column else None),
                 "half_width": None if bar is None or isinstance(bar[place], str) else bar[place],
-                "note": OF_EACH if bar is None else NOISE,
+                "ranks": None if ranks is None else ranks[place],
+                "note": RANKS if ranks else NOISE if bar else OF_EACH,
             }
 
 
