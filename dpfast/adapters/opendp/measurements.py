@@ -35,7 +35,7 @@ from ...statistics.quantiles.api import (
 from ...statistics.totals.api import count, count_nonzero, mean, std, sum, variance
 from ...statistics.tree.api import tree_histogram
 from ...statistics.trimmed import trimmed_mean, winsorized_mean
-from ...sulq.kmeans import KMeans
+from ...sulq.kmeans import MOST_CLUSTERS, KMeans
 from .spaces import (
     PURPOSE,
     Numbers,
@@ -64,8 +64,8 @@ RELEASES: dict[Callable[..., Any], str] = {
 }  # fmt: skip
 #: What comes with rows, or is the metric's or OpenDP's to say.
 OTHERS = ("data", "column", "where", "weights", "ids", "neighbors", "budget", "rng")
-#: How large scores may be, and the most clusters.
-_FAR, _CLUSTERS = 2.0**1000, 1 << 20
+#: How large scores may be.
+_FAR = 2.0**1000
 
 
 @dataclass(frozen=True, slots=True)
@@ -534,8 +534,8 @@ def make_kmeans(
         checks.fail("input_domain", "array2_domain(num_columns=..., nan=False)", input_domain)
     asked: dict[str, Any] = {"bounds": bounds, "epsilon": epsilon, "delta": delta, "rho": rho}
     centers = checks.whole("n_clusters", n_clusters, 1)
-    if centers > _CLUSTERS:
-        checks.fail("n_clusters", f"at most {_CLUSTERS}", n_clusters)
+    if centers > MOST_CLUSTERS:
+        checks.fail("n_clusters", f"at most {MOST_CLUSTERS}", n_clusters)
 
     def fitted(data: Any, budget: Any) -> KMeans:
         return KMeans(centers, neighbors=relation, **asked).fit(data, budget=budget)
