@@ -452,6 +452,8 @@ stat("histogram of words", column="word", categories=["w0", "w1"])
 
 # --- the rest ---
 
+_PAIR = {"mechanism": lambda data: 0.5, "x": [1.0, 2.0], "x2": [1.0, 3.0], "samples": 1024}
+add("dp.audit.measure", **_PAIR, epsilon=1.0)
 add("dp.audit.expected_recovery", n=9, queries=99, deviation=1.0)
 add("dp.audit.recovery_bound", epsilon=1.0)
 _BITS = {"answer": [1.0, 0.0], "n": 2, "queries": np.eye(2, dtype=bool)}
@@ -619,6 +621,7 @@ TOLD = {
     dp.privacy.LossDistribution,
     # files, streams and engines; see `tests/sources`
     dp.scan, dp.stream, dp.spark,
+    dp.audit.Audit,
     # no data; see `tests/_core/test_threads`
     dp.threads,
 }  # fmt: skip
