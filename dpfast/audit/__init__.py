@@ -13,6 +13,23 @@ fault. If it does not, nothing is proved, for there may be a better attack.
 
 from .bounds import expected_recovery, recovery_bound
 from .measured import Audit, measure
+from .once import one_run
+from .pairs import Pair, neighbors
 from .reconstruction import reconstruct
+from .replayed import Replay, replay
+from .supports import Support, support
 
-__all__ = ["Audit", "expected_recovery", "measure", "reconstruct", "recovery_bound"]
+__all__ = [
+    "Audit",
+    "Pair",
+    "Replay",
+    "Support",
+    "expected_recovery",
+    "measure",
+    "neighbors",
+    "one_run",
+    "reconstruct",
+    "recovery_bound",
+    "replay",
+    "support",
+]

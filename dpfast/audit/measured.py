@@ -9,6 +9,7 @@ from html import escape
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from .. import privacy
 from .._core import checks
@@ -26,6 +27,8 @@ if TYPE_CHECKING:
 #: Answers on either data in the first round; how much longer each round is; events of a round;
 #: numbers of answers that are kept for the choice of events.
 FIRST, LONGER, EVENTS, KEPT = 128, 4, 4, 1 << 20
+#: Events of a round of an audit of supports: as many as there are statistics.
+ALL = 40
 #: Answers on both data together, where nothing is said: of a mechanism that gives one at a time,
 #: and of one that gives many.
 ONE_BY_ONE, MANY = 100_000, 2_000_000
@@ -263,82 +266,95 @@ class Shown:
         )
 
 
+@dataclass(frozen=True)
+class Found:
+    """What all events of an audit show, and after how many answers."""
+
+    shown: list[Shown]
+    rounds: tuple[tuple[int, float], ...]
+    samples: int
+    #: Events of all rounds, which share the error probability.
+    tests: int
+
+
 def _run(given: Setting, x: Any, x2: Any, claim: Loss) -> Audit:
-    sizes = given.sizes
-    delta = float(claim.delta) if isinstance(claim, Approx) else 0.0
-    by_rho = isinstance(claim, ZCDP)
-    shown, rounds = list[Shown](), list[tuple[int, float]]()
-    kept = [_collect(given, data, sizes[0]) for data in (x, x2)]
-    _refuse_failure(given, kept)
-    done, alpha = sizes[0], (1 - given.confidence) / (len(sizes) - 1) / EVENTS
-    for size in sizes[1:]:
-        score = Score(delta, by_rho, size)
-        events = choose(*kept, list(given.answers.kinds), EVENTS, score, given.support)
-        counts = []
-        for i, data in enumerate((x, x2)):
-            total = np.zeros(len(events), np.int64)
-            fresh: list[Matrix] = []
-            for rows in given.answers.chunks(data, size):
-                total += [event.count(rows) for event in events]
-                _keep(fresh, rows)
-            kept[i] = np.concatenate([*fresh, kept[i]])[: _limit(kept[i])]
-            counts.append(total)
-        _same_size(kept)
-        done += size
-        for event, k, m in zip(events, *counts, strict=True):
-            shown.append(_show(event, int(k), int(m), size, alpha, claim, delta))
-        best = max((one.rho if by_rho else one.epsilon for one in shown), default=0.0)
-        rounds.append((2 * done, best))
-        tests = (len(sizes) - 1) * EVENTS
-        if min(one.p_value for one in shown) * tests <= 1 - given.confidence:
-            break
-    first = min(shown, key=lambda one: (one.p_value, -one.rho if by_rho else -one.epsilon))
-    p = min(1.0, first.p_value * tests)
+    found, alpha, by_rho = rounds_of(given, x, x2, claim), 1 - given.confidence, _by_rho(claim)
+    first = min(found.shown, key=lambda e: (e.p_value, -e.rho if by_rho else -e.epsilon))
+    p = min(1.0, first.p_value * found.tests)
     return Audit(
         claim,
-        max(one.epsilon for one in shown),
-        delta,
-        max(one.rho for one in shown),
+        max(one.epsilon for one in found.shown),
+        _delta(claim),
+        max(one.rho for one in found.shown),
         p,
-        p <= 1 - given.confidence,
+        p <= alpha,
         str(first),
-        2 * done,
+        found.samples,
         given.confidence,
-        tuple(rounds),
+        found.rounds,
     )
 
 
-def _show(
-    event: Event, k: int, m: int, size: int, alpha: float, claim: Loss, delta: float
-) -> Shown:
+def rounds_of(given: Setting, x: Any, x2: Any, claim: Loss) -> Found:
+    """Run the rounds of an audit; that of supports goes to the end, others stop when refuted."""
+    sizes, by_rho, shown = given.sizes, _by_rho(claim), list[Shown]()
+    kept = [np.concatenate(list(given.answers.chunks(data, sizes[0]))) for data in (x, x2)]
+    _refuse_failure(given)
+    done, total, most = sizes[0], 1 - given.confidence, ALL if given.support else EVENTS
+    tests, rounds = (len(sizes) - 1) * most, list[tuple[int, float]]()
+    for size in sizes[1:]:
+        score = Score(_delta(claim), by_rho, size)
+        events = choose(*kept, list(given.answers.kinds), most, score, given.support)
+        counts = [_count(given, data, size, events, kept, i) for i, data in enumerate((x, x2))]
+        length = min(map(len, kept))
+        kept = [rows[:length] for rows in kept]
+        done += size
+        shown += [
+            _show(event, int(k), int(m), size, total / tests, claim)
+            for event, k, m in zip(events, *counts, strict=True)
+        ]
+        rounds.append((2 * done, max(one.rho if by_rho else one.epsilon for one in shown)))
+        if not given.support and min(one.p_value for one in shown) * tests <= total:
+            break
+    return Found(shown, tuple(rounds), 2 * done, tests)
+
+
+def _count(
+    given: Setting, data: Any, size: int, events: list[Event], kept: list[Matrix], i: int
+) -> NDArray[np.int64]:
+    """Count events in new answers, some of which are kept to choose the next events from."""
+    counts, fresh = np.zeros(len(events), np.int64), list[Matrix]()
+    for rows in given.answers.chunks(data, size):
+        counts += [event.count(rows) for event in events]
+        if sum(map(len, fresh)) < _limit(rows):
+            fresh.append(rows)
+    kept[i] = np.concatenate([*fresh, kept[i]])[: _limit(kept[i])]
+    return counts
+
+
+def _by_rho(claim: Loss) -> bool:
+    return isinstance(claim, ZCDP)
+
+
+def _delta(claim: Loss) -> float:
+    return float(claim.delta) if isinstance(claim, Approx) else 0.0
+
+
+def _show(event: Event, k: int, m: int, size: int, alpha: float, claim: Loss) -> Shown:
     likely, rare = (m, k) if event.swapped else (k, m)
     p, q = at_least(likely, size, alpha / 2), at_most(rare, size, alpha / 2)
     rho = float(claim.rho) if isinstance(claim, ZCDP) else math.inf
     epsilon = math.inf if isinstance(claim, ZCDP) else float(claim.epsilon)
-    level = p_value(likely, rare, size, epsilon, delta, rho)
-    return Shown(event, float(epsilon_between(p, q, delta)), float(rho_between(p, q)), level, p, q)
+    level = p_value(likely, rare, size, epsilon, _delta(claim), rho)
+    shown = float(epsilon_between(p, q, _delta(claim))), float(rho_between(p, q))
+    return Shown(event, *shown, level, p, q)
 
 
 def _limit(rows: Matrix) -> int:
     return max(FIRST, KEPT // 4 // rows.shape[1])
 
 
-def _keep(fresh: list[Matrix], rows: Matrix) -> None:
-    """Keep answers until there are enough to choose events from."""
-    if sum(map(len, fresh)) < _limit(rows):
-        fresh.append(rows)
-
-
-def _same_size(kept: list[Matrix]) -> None:
-    length = min(map(len, kept))
-    kept[:] = [rows[:length] for rows in kept]
-
-
-def _collect(given: Setting, data: Any, size: int) -> Matrix:
-    return np.concatenate(list(given.answers.chunks(data, size)))
-
-
-def _refuse_failure(given: Setting, kept: list[Matrix]) -> None:
+def _refuse_failure(given: Setting) -> None:
     """Refuse a mechanism that does nothing but fail."""
     kinds = list(given.answers.kinds)
     if len(kinds) == 1 and kinds[0].startswith("the error "):
