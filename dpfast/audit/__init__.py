@@ -12,6 +12,7 @@ fault. If it does not, nothing is proved, for there may be a better attack.
 """
 
 from .bounds import expected_recovery, recovery_bound
+from .claimed import claims
 from .measured import Audit, measure
 from .once import one_run
 from .pairs import Pair, neighbors
@@ -24,6 +25,7 @@ __all__ = [
     "Pair",
     "Replay",
     "Support",
+    "claims",
     "expected_recovery",
     "measure",
     "neighbors",

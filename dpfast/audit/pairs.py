@@ -39,7 +39,9 @@ class Pair(NamedTuple):
     x2: Any
 
 
-def neighbors(schema: Any, *, neighbors: Neighbors = "add-remove", rows: int = 8) -> list[Pair]:
+def neighbors(
+    schema: Any, *, neighbors: Neighbors = "add-remove", nan: bool = True, rows: int = 8
+) -> list[Pair]:
     """Return pairs of neighbors of a schema that are worth an audit.
 
     A row at either end of the bounds, where all others are at one end, in the middle or half at
@@ -53,6 +55,8 @@ def neighbors(schema: Any, *, neighbors: Neighbors = "add-remove", rows: int = 8
         Bounds ``(lo, hi)`` of a column, or its words. Of a mapping, data are dicts of columns.
     neighbors : {"add-remove", "replace"}, default "add-remove"
         Whether `x2` lacks a row of `x`, or has another in its place.
+    nan : bool, default True
+        Whether a number may be NaN.
     rows : int, default 8
         The number of rows of `x`.
 
@@ -78,15 +82,16 @@ def neighbors(schema: Any, *, neighbors: Neighbors = "add-remove", rows: int = 8
     (array([  0.,   0., 100.]), array([0., 0., 0.]))
     """
     relation = checks.neighbors(neighbors)
+    missing = checks.flag("nan", nan)
     n = checks.whole("rows", rows, 1)
     if n > 1 << 24:
         checks.fail("rows", "at most 2**24", rows)
     if not isinstance(schema, Mapping):
-        every = [*_of_column(schema, n, relation), _alone(schema, relation)]
+        every = [*_of_column(schema, n, relation, missing), _alone(schema, relation)]
         return [Pair(*one) for one in every]
     if not schema:
         checks.fail("schema", "with a column at least", schema)
-    columns = {name: list(_of_column(own, n, relation)) for name, own in schema.items()}
+    columns = {name: list(_of_column(own, n, relation, missing)) for name, own in schema.items()}
     found = []
     for last in (True, False):  # the special row has one place in all columns
         some = {name: [p for p in own if (FIRST in p[0]) != last] for name, own in columns.items()}
@@ -101,9 +106,11 @@ def neighbors(schema: Any, *, neighbors: Neighbors = "add-remove", rows: int = 8
     return [*found, Pair("one row", *pair)]
 
 
-def _of_column(schema: Any, n: int, relation: str) -> Iterator[tuple[str, Any, Any]]:
+def _of_column(schema: Any, n: int, relation: str, nan: bool) -> Iterator[tuple[str, Any, Any]]:
     """Yield named pairs of a column."""
     for name, others, row, instead in _values(schema):
+        if row != row and not nan:
+            continue
         array = np.array([*(others[i % len(others)] for i in range(n - 1)), row])
         first = np.array([row, *array[:-1].tolist()], array.dtype)
         for word, at, data in (("", n - 1, array), (FIRST, 0, first)):

@@ -14,6 +14,8 @@ from dpfast.audit.answers import CHUNK, Answers, last_bits, lowest_bit
 from dpfast.errors import ArgumentError, ArgumentTypeError, MissingExtraError
 from dpfast.rng import InsecureGenerator
 
+from ..support.pairwise import quick_rows
+
 X, X2 = [1, 0, 1], [1, 0, 0]
 
 
@@ -67,6 +69,7 @@ def test_the_p_value_is_the_level_of_the_refutation():
 # ---- What is sound. ----
 
 
+@quick_rows(1)
 @pytest.mark.parametrize("scale", [1, 3])
 def test_exact_noise_stands(scale):
     found = dp.audit.measure(exact(scale), X, X2, epsilon=Fraction(1, scale), samples=40_000)
@@ -104,6 +107,7 @@ FAULTS = {
 }
 
 
+@quick_rows(2)
 @pytest.mark.parametrize("name", FAULTS)
 def test_a_planted_fault_is_found(name):
     found = dp.audit.measure(FAULTS[name], X, X2, epsilon=1, samples=40_000)

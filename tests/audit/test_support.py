@@ -13,6 +13,8 @@ from dpfast.audit.replayed import same
 from dpfast.errors import ArgumentError, ArgumentTypeError
 from dpfast.rng import InsecureGenerator
 
+from ..support.pairwise import quick_rows
+
 # ---- Supports. ----
 
 
@@ -21,11 +23,13 @@ def on_grid(step):
     return lambda data, size: step(data) * dp.noise.discrete_laplace(300, size, rng=generator)
 
 
+@pytest.mark.full
 def test_a_public_grid_is_no_difference():
     found = dp.audit.support(on_grid(lambda data: 0.5), [3], [7], epsilon=1, samples=20_000)
     assert found.same and found.differences == () and found.samples == 20_000
 
 
+@quick_rows(1)
 @pytest.mark.parametrize(
     "mechanism, words",
     [
@@ -105,6 +109,7 @@ def budgeted(x):
 SOUND = [means, picked, budgeted, lambda x: dp.histogram(x, bins=3, bounds=(0, 5), epsilon=1)]
 
 
+@quick_rows(1)
 @pytest.mark.parametrize("program", SOUND)
 def test_a_sound_program_is_clean(program):
     found = dp.audit.replay(program, X, X2)
@@ -143,6 +148,7 @@ LEAKS = {
 }
 
 
+@quick_rows(3)
 @pytest.mark.parametrize("name", LEAKS)
 def test_a_leak_is_told(name):
     program, words = LEAKS[name]
@@ -187,6 +193,7 @@ def response(epsilon, seed=1):
     return lambda included: included ^ (rng.random(len(included)) >= truth)
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("spent, refuted", [(1, False), (2, True)])
 def test_one_run(spent, refuted):
     rng = InsecureGenerator(4)

@@ -455,6 +455,7 @@ stat("histogram of words", column="word", categories=["w0", "w1"])
 _PAIR = {"mechanism": lambda data: 0.5, "x": [1.0, 2.0], "x2": [1.0, 3.0], "samples": 1024}
 add("dp.audit.measure", **_PAIR, epsilon=1.0)
 add("dp.audit.support", **_PAIR)
+add("dp.audit.claims", epsilon=1.0, pairs=[("one", [1.0], [2.0])])
 add("dp.audit.neighbors", schema=(0.0, 1.0), rows=2)
 add("dp.audit.replay", function=lambda data: 0.5, x=[1.0, 2.0], x2=[1.0])
 add("dp.audit.one_run", run=lambda included: 1.0 * included, canaries=9, epsilon=1.0, rng=RNG)
