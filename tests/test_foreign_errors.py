@@ -21,8 +21,8 @@ from .support.surface import CALLS, LOSSES, TOLD, VALUES
 #: What a function of the caller's raises is passed on as it is, so what can be called is none of
 #: these; nor is what is handed to it.
 FUNCTIONS = {
-    "answer", "convert", "distance", "local_at_distance", "progress", "rank", "rank_rule", "run",
-    "scores", "smooth_sensitivity", "statistic",
+    "answer", "convert", "distance", "function", "local_at_distance", "mechanism", "progress",
+    "rank", "rank_rule", "run", "scores", "smooth_sensitivity", "statistic",
 }  # fmt: skip
 CALLABLE = {"class", "function", "broken __call__"}
 HANDED_ON = {("ptr release", "data")}

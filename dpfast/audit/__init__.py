@@ -1,4 +1,8 @@
-"""Attacks on interfaces that answer questions about secret bits, and bounds on their success.
+"""Tests of privacy claims of any library: lower bounds on a loss, and attacks.
+
+`measure` calls a mechanism on two neighbors, and bounds its loss from below by exact limits of the
+probabilities of events. A refutation is a proof, up to its error probability; that nothing was
+found is none.
 
 An interface that answers many questions about the same people too accurately reveals their data.
 With errors o(sqrt(n)), linear programming finds almost all of n bits (Dinur and Nissim, PODS 2003).
@@ -8,6 +12,26 @@ fault. If it does not, nothing is proved, for there may be a better attack.
 """
 
 from .bounds import expected_recovery, recovery_bound
+from .claimed import claims
+from .measured import Audit, measure
+from .once import one_run
+from .pairs import Pair, neighbors
 from .reconstruction import reconstruct
+from .replayed import Replay, replay
+from .supports import Support, support
 
-__all__ = ["expected_recovery", "reconstruct", "recovery_bound"]
+__all__ = [
+    "Audit",
+    "Pair",
+    "Replay",
+    "Support",
+    "claims",
+    "expected_recovery",
+    "measure",
+    "neighbors",
+    "one_run",
+    "reconstruct",
+    "recovery_bound",
+    "replay",
+    "support",
+]

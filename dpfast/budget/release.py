@@ -12,6 +12,7 @@ data of a type that cannot be read, and a selection refuses scores that are none
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextvars import ContextVar
 from typing import Any, Protocol, TypeVar
 
 from .. import rng as _rng
@@ -52,6 +53,16 @@ class Mechanism(Protocol[Value]):
         ...
 
 
+class Tape(Protocol):
+    """What `dpfast.audit.replay` shows the releases of a program, and their answers."""
+
+    def turn(self, mechanism: Any, data: Any, summary: Any, answer: Any) -> Any: ...
+
+
+#: Set by `dpfast.audit.replay` alone. A release is paid for and run before it is asked.
+TAPE: ContextVar[Tape | None] = ContextVar("dpfast tape", default=None)
+
+
 def release(
     data: Any,
     mechanism: Mechanism[Value],
@@ -81,6 +92,9 @@ def release(
     _refuse_copies(here, mechanism.name)
     answer = mechanism.finish(summary, generator)
     _refuse_copies(here, mechanism.name)
+    tape = TAPE.get()
+    if tape is not None:
+        answer = tape.turn(mechanism, data, summary, answer)
     return answer
 
 

@@ -473,6 +473,13 @@ add("dp.extend.integer_noise", loss=dp.privacy.Pure(1), l1=5, l2=3, l0=4)
 
 add("dp.show_config", mode="dicts")
 
+_PAIR = {"mechanism": lambda data: 0.5, "x": [1.0, 2.0], "x2": [1.0, 3.0], "samples": 1024}
+add("dp.audit.measure", **_PAIR, epsilon=1.0)
+add("dp.audit.support", **_PAIR)
+add("dp.audit.claims", epsilon=1.0, pairs=[("one", [1.0], [2.0])])
+add("dp.audit.neighbors", schema=(0.0, 1.0), rows=2)
+add("dp.audit.replay", function=lambda data: 0.5, x=[1.0, 2.0], x2=[1.0])
+add("dp.audit.one_run", run=lambda included: 1.0 * included, canaries=9, epsilon=1.0, rng=RNG)
 add("dp.audit.expected_recovery", n=9, queries=99, deviation=1.0)
 add("dp.audit.recovery_bound", epsilon=1.0)
 _BITS = {"answer": [1.0, 0.0], "n": 2, "queries": np.eye(2, dtype=bool)}
@@ -640,6 +647,7 @@ TOLD = {
     dp.privacy.LossDistribution,
     # files, streams and engines; see `tests/sources`
     dp.scan, dp.stream, dp.spark,
+    dp.audit.Audit, dp.audit.Pair, dp.audit.Replay, dp.audit.Support,
     # no data; see `tests/_core/test_threads`
     dp.threads,
 }  # fmt: skip

@@ -15,6 +15,7 @@ import typer
 
 from ...errors import ArgumentError, BudgetError, DataError, DpfastError, LedgerError, SourceError
 from . import job
+from .audit import audit
 from .budget import app as budget
 from .shared import Delta, Epsilon, Json, Rho, number
 
@@ -225,6 +226,12 @@ GROUPS = ("by", "keys", "max_groups")
 app.add_typer(budget, name="budget")
 app.command("run", epilog="Example: dpfast run job.toml --json\n\n" + EXITS)(job.run)
 app.command("explain", epilog="Example: dpfast explain job.toml\n\n" + EXITS)(job.explain)
+
+app.command(
+    "audit",
+    epilog="Example: dpfast audit mine.statistics:mean --epsilon 1 --bounds 0 120\n\n"
+    "Exit codes: 0 not refuted, 6 refuted, 2 a bad argument.",
+)(audit)
 
 
 @app.callback()

@@ -1,0 +1,118 @@
+"""`dpfast audit`: test the privacy claim of a function of any module."""
+
+from __future__ import annotations
+
+import importlib
+import json
+import os
+import sys
+from typing import Annotated, Any
+
+import typer
+
+from ...errors import ArgumentError
+from .shared import Delta, Epsilon, Json, Rho, number, print_pairs
+
+#: What the shell sees if the claim is refuted.
+REFUTED = 6
+
+Target = Annotated[
+    str,
+    typer.Argument(
+        metavar="MODULE:FUNCTION",
+        show_default=False,
+        help="A function of the data, or of the data and a size, in a module that Python can "
+        "import from here.",
+    ),
+]
+
+
+def _pair(text: str) -> Any:
+    """Return two numbers."""
+    try:
+        lo, hi = map(number, text.split(","))
+    except ValueError:
+        raise typer.BadParameter(f"'--bounds' must be two numbers, got {text!r}") from None
+    return lo, hi
+
+
+Bounds = Annotated[
+    Any,
+    typer.Option(metavar="LO HI", parser=_pair, help="The data are made-up numbers from LO to HI."),
+]
+Relation = Annotated[
+    str, typer.Option(metavar="add-remove|replace", help="How the data of a pair differ.")
+]
+Samples = Annotated[
+    int, typer.Option(metavar="N", help="The most answers on each of about 20 pairs of data.")
+]
+Nan = Annotated[bool, typer.Option("--nan", help="Try a row that is NaN, too.")]
+
+
+def audit(
+    target: Target,
+    epsilon: Epsilon = None,
+    delta: Delta = "0",
+    rho: Rho = None,
+    bounds: Bounds = "0,1",
+    neighbors: Relation = "add-remove",
+    samples: Samples = 20_000,
+    nan: Nan = False,
+    as_json: Json = False,
+) -> None:
+    """Test a privacy claim: call a function on made-up neighbors that it must not tell apart.
+
+    A claim that is refuted is wrong, but for one case in a million. A claim that is not refuted may
+    be wrong all the same.
+    """
+    from ...audit import neighbors as pairs_of
+    from ...audit.claimed import over
+
+    function = _function(target)
+    pairs = pairs_of(bounds, neighbors=neighbors, nan=nan)  # type: ignore[arg-type]
+    amounts = {"epsilon": epsilon, "delta": delta, "rho": rho}
+    sure = 1 - 1e-6 / len(pairs)
+    found = over(function, pairs, **amounts, samples=samples, confidence=sure)
+    if not found:
+        raise ArgumentError(f"{target} fails on all data")
+    refuted = any(report.refuted for _, report in found)
+    name, worst = min(found, key=lambda one: (one[1].p_value, -one[1].epsilon))
+    told = {
+        "target": target,
+        **worst.to_dict(),
+        "refuted": refuted,
+        "p_value": min(1.0, worst.p_value * len(pairs)),
+        "pair": name,
+        "pairs": len(found),
+    }
+    if as_json:
+        print(json.dumps(told))
+    else:
+        shown = {**told, "refuted": "REFUTED" if refuted else "not refuted"}
+        shown["epsilon"] = f"at least {worst.epsilon:.4g}"
+        shown["rho"] = f"at least {worst.rho:.4g}"
+        print_pairs([("verdict", shown.pop("refuted")), *shown.items()], bold=1)
+    if refuted:
+        raise typer.Exit(REFUTED)
+
+
+def _function(target: str) -> Any:
+    module, _, name = target.partition(":")
+    rule = "MODULE:FUNCTION, such as mine.statistics:mean"
+    if not module or not name or module.startswith("."):
+        raise ArgumentError(f"target must be {rule}, got {target!r}")
+    sys.path.insert(0, os.getcwd())
+    try:
+        function: Any = importlib.import_module(module)
+        for part in name.split("."):
+            function = getattr(function, part)
+    except (ImportError, AttributeError):
+        raise ArgumentError(
+            f"target must be {rule}, that can be imported, got {target!r}"
+        ) from None
+    finally:
+        sys.path.remove(os.getcwd())
+    function = getattr(function, "mechanism", function)  # of a test that `claims` has made
+    if not callable(function):
+        raise ArgumentError(f"target must be {rule}, got {target!r}, which is no function")
+    return function

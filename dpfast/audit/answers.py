@@ -1,0 +1,253 @@
+"""Answers of any kind as rows of numbers, and the statistics of them that events are made of."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .._core import checks
+from ..errors import fail
+
+Matrix = NDArray[np.float64]
+
+#: Answers that a vectorised mechanism is asked for at once.
+CHUNK = 1 << 18
+#: The first column of a row says of what kind the answer is; so many numbers of it follow at most.
+WIDEST = 256
+
+
+def takes_size(mechanism: Callable[..., Any]) -> bool:
+    """Return whether a mechanism has an argument `size`, and so gives many answers at once."""
+    try:
+        return "size" in inspect.signature(mechanism).parameters
+    except Exception:  # a callable of C, or whatever else has no signature
+        return False
+
+
+@dataclass
+class Answers:
+    """Calls a mechanism, and writes each answer as a row: its kind, then its numbers.
+
+    An error is an answer too, by its type: whether a mechanism fails must be as private as what it
+    says.
+    """
+
+    mechanism: Callable[..., Any]
+    workers: int
+    kinds: dict[str, int] = field(default_factory=dict)
+    width: int = 0
+
+    def __post_init__(self) -> None:
+        self.many = takes_size(self.mechanism)
+
+    def kind(self, word: str) -> float:
+        """Return the number of a kind of answers."""
+        return float(self.kinds.setdefault(word, len(self.kinds)))
+
+    def chunks(self, data: Any, size: int) -> Any:
+        """Yield matrices of `size` rows in all."""
+        sizes = [min(CHUNK, size - done) for done in range(0, size, CHUNK)]
+        if not self.many:
+            for length in sizes:
+                yield self.rows([self._ask(data) for _ in range(length)])
+        elif self.workers == 1 or len(sizes) == 1:
+            for length in sizes:
+                yield self.array(self._ask(data, length), length)
+        else:
+            with ThreadPoolExecutor(self.workers) as pool:
+                for first in range(0, len(sizes), self.workers):  # so many in memory
+                    some = sizes[first : first + self.workers]
+                    for length, found in zip(
+                        some, pool.map(lambda n: self._ask(data, n), some), strict=True
+                    ):
+                        yield self.array(found, length)
+
+    def _ask(self, data: Any, *size: int) -> Any:
+        try:
+            return self.mechanism(data, *size)
+        except Exception as error:
+            return error
+
+    def array(self, found: Any, length: int) -> Matrix:
+        """Return the answers of one call of a vectorised mechanism."""
+        if isinstance(found, Exception):
+            return self.rows([found] * length)
+        array = checks.array("mechanism", found, _MANY)
+        if array.shape[:1] != (length,):
+            fail("mechanism", _MANY, f"the shape {array.shape} for size={length}")
+        if array.dtype.kind not in "biufc":
+            return self.rows(list(array))
+        flat = array.reshape(length, -1)
+        kind = self.kind(f"{array.dtype} {array.shape[1:]}" if array.ndim > 1 else f"{array.dtype}")
+        return self._matrix(np.full(length, kind), flat)
+
+    def rows(self, found: list[Any]) -> Matrix:
+        """Return the answers of so many calls."""
+        if found and all(type(one) is type(found[0]) and type(one) in _PLAIN for one in found):
+            kind = self.kind(type(found[0]).__name__)
+            try:
+                values = np.array(found, np.float64)
+            except OverflowError:
+                values = np.array([_float(one) for one in found])
+            return self._matrix(np.full(len(found), kind), values.reshape(-1, 1))
+        words, numbers = zip(*map(_flat, found), strict=True)
+        widest = max(map(len, numbers))
+        values = np.full((len(found), widest), np.nan)
+        for row, own in zip(values, numbers, strict=True):
+            row[: len(own)] = own
+        return self._matrix(np.array([self.kind(word) for word in words]), values)
+
+    def _matrix(self, kinds: Matrix, values: NDArray[Any]) -> Matrix:
+        """Return kinds and numbers, with as many columns as the first answers had."""
+        if values.dtype.kind == "c":
+            values = np.concatenate([values.real, values.imag], axis=1)
+        self.width = self.width or min(max(values.shape[1], 1), WIDEST)
+        found = np.full((len(kinds), 1 + self.width), np.nan)
+        found[:, 0] = kinds
+        most = min(values.shape[1], self.width)
+        found[:, 1 : 1 + most] = values[:, :most]
+        return found
+
+
+_MANY = "a function that returns as many answers as the `size` it is given"
+_PLAIN = {float, int, bool, np.float64, np.float32, np.int64, np.bool_}
+
+
+def _float(value: Any) -> float:
+    found = checks.real(value)
+    return np.nan if found is None else found
+
+
+def _flat(value: Any) -> tuple[str, list[float]]:
+    """Return the kind of an answer, and its numbers."""
+    if isinstance(value, BaseException):
+        return f"the error {type(value).__name__}", []
+    if isinstance(value, str):
+        return f"the text {value[:40]!r}", []
+    if value is None:
+        return "None", []
+    if isinstance(value, Mapping):
+        words, numbers = _flat(list(value.values()))
+        return f"a mapping of {list(map(str, value))[:8]} to {words}", numbers
+    if checks.real(value) is not None or isinstance(value, (bool, np.bool_)):
+        return type(value).__name__, [float(value) if isinstance(value, np.bool_) else _float(
+            int(value) if isinstance(value, bool) else value
+        )]  # fmt: skip
+    if isinstance(value, np.ndarray) and value.dtype.kind in "biuf":
+        return f"{value.dtype} {value.shape}", [float(one) for one in value.reshape(-1)[:WIDEST]]
+    if isinstance(value, (list, tuple)):
+        parts = [_flat(one) for one in value]
+        words = sorted({word for word, _ in parts})
+        name = f"{type(value).__name__} of {len(value)}: {', '.join(words)[:80]}"
+        return name, [one for _, numbers in parts for one in numbers]
+    try:
+        shown = repr(value)[:60]
+    except Exception:  # whatever an object thinks of being shown
+        shown = ""
+    return f"{type(value).__name__} {shown}".strip(), []
+
+
+# --- statistics of answers -----------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Statistic:
+    """A number of each answer, and the words for it."""
+
+    words: str
+    of: Callable[[Matrix], Matrix]
+    #: Whether only its value tells, and not where it lies.
+    support: bool = False
+    #: Kinds of answers by number, if that is what it is of.
+    names: tuple[str, ...] = ()
+
+
+def column(j: int) -> Callable[[Matrix], Matrix]:
+    return lambda rows: rows[:, j]
+
+
+def sort_of_number(v: Matrix) -> Matrix:
+    """Return 0 for a finite number, 1 for NaN, 2 and 3 for infinity, 4 for minus zero."""
+    found = np.select([np.isnan(v), v == np.inf, v == -np.inf], [1.0, 2.0, 3.0], 0.0)
+    found[(v == 0) & np.signbit(v)] = 4.0
+    return found
+
+
+def lowest_bit(v: Matrix) -> Matrix:
+    """Return the exponent of the largest power of two that a number is a multiple of."""
+    whole = np.zeros(len(v), np.int64)
+    usable = np.isfinite(v)
+    fractions, exponents = np.frexp(np.where(usable, v, 0.0))
+    whole[:] = np.ldexp(fractions, 53)
+    low = np.frexp((whole & -whole).astype(np.float64))[1] - 1
+    return np.where(usable & (whole != 0), exponents - 53 + low, 2000).astype(np.float64)
+
+
+def last_bits(v: Matrix) -> Matrix:
+    """Return the last four bits of the mantissa."""
+    return (np.ascontiguousarray(v).view(np.uint64) & np.uint64(15)).astype(np.float64)
+
+
+SORTS = ("a finite number", "NaN", "inf", "-inf", "-0.0")
+
+
+def statistics(a: Matrix, b: Matrix, kinds: tuple[str, ...]) -> list[Statistic]:
+    """Return what is looked at in answers like these."""
+    found = [Statistic("the kind of the answer", column(0), True, kinds)]
+    width = a.shape[1] - 1
+    gap = _gaps(a[:, 1:], b[:, 1:])
+    for j in np.argsort(-gap, kind="stable")[:8] + 1:
+        name = "the answer" if width == 1 else f"number {j} of the answer"
+        own = column(int(j))
+        found += [
+            Statistic(name, own),
+            Statistic(f"what {name} is", _after(sort_of_number, own), True, SORTS),
+            Statistic(f"the exponent of the lowest bit of {name}", _after(lowest_bit, own), True),
+            Statistic(f"the last four bits of {name}", _after(last_bits, own), True),
+            Statistic(f"the fraction of {name}", _after(lambda v: v - np.floor(v), own)),
+        ]
+    if width > 1:
+        found += [
+            Statistic("the sum of the answer", lambda rows: np.nansum(rows[:, 1:], axis=1)),
+            Statistic("the largest of the answer", lambda rows: _most(rows[:, 1:])),
+            Statistic("the least of the answer", lambda rows: -_most(-rows[:, 1:])),
+            Statistic("the norm of the answer", lambda r: np.nansum(r[:, 1:] ** 2, axis=1)),
+            Statistic("a projection of the answer", _classifier(a[:, 1:], b[:, 1:])),
+        ]
+    return found
+
+
+def _after(f: Callable[[Matrix], Matrix], g: Callable[[Matrix], Matrix]) -> Any:
+    return lambda rows: f(g(rows))
+
+
+def _most(values: Matrix) -> Matrix:
+    found: Matrix = np.max(np.where(np.isnan(values), -np.inf, values), axis=1)
+    return found
+
+
+def _usual(values: Matrix) -> Matrix:
+    """Return numbers that may be squared: what is none is 0."""
+    return np.clip(np.nan_to_num(values, nan=0.0), -1e150, 1e150)
+
+
+def _gaps(a: Matrix, b: Matrix) -> Matrix:
+    """Return how far the means of the columns are apart, in standard deviations."""
+    a, b = _usual(a), _usual(b)
+    found: Matrix = np.abs(a.mean(axis=0) - b.mean(axis=0)) / (a.std(axis=0) + b.std(axis=0) + 1e-9)
+    return found
+
+
+def _classifier(a: Matrix, b: Matrix) -> Callable[[Matrix], Matrix]:
+    """Return Fisher's linear discriminant, from answers of which no event is counted later."""
+    a, b = _usual(a), _usual(b)
+    spread = np.cov(a, rowvar=False) + np.cov(b, rowvar=False)
+    spread += np.eye(len(spread)) * (1e-9 + 1e-6 * np.trace(spread) / len(spread))
+    weights = np.linalg.lstsq(spread, a.mean(axis=0) - b.mean(axis=0), rcond=None)[0]
+    return lambda rows: _usual(rows[:, 1:]) @ weights

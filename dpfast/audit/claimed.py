@@ -1,0 +1,157 @@
+"""Tests of a claim over many pairs of neighbors, with a negative control of their own."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+import numpy as np
+
+from .. import privacy
+from .. import rng as _rng
+from .._core import checks
+from .._core.types import Neighbors, Number
+from ..errors import ArgumentError
+from ..privacy import ZCDP, Loss
+from .answers import takes_size
+from .measured import Audit, measure
+from .pairs import Pair
+from .pairs import neighbors as pairs_of
+
+Mechanism = Callable[..., Any]
+
+
+def claims(
+    *,
+    epsilon: Number | None = None,
+    delta: Number = 0.0,
+    rho: Number | None = None,
+    schema: Any = (0.0, 1.0),
+    neighbors: Neighbors = "add-remove",
+    pairs: Sequence[tuple[str, Any, Any]] | None = None,
+    nan: bool = False,
+    rows: int = 8,
+    samples: int = 20_000,
+    confidence: float = 1 - 1e-6,
+) -> Callable[[Mechanism], Callable[[], None]]:
+    """Make a test of a mechanism, for pytest or any other runner: a decorator.
+
+    The test fails if the claim is refuted on one of the pairs. It also fails if it could not find a
+    fault: with each answer of the first pair a planted leak is told, of which the loss is twice
+    the claim and 1, and the audit must refute that.
+
+    NOT PRIVATE: it is for data that are made up for the test.
+
+    Parameters
+    ----------
+    epsilon, delta, rho : float, Fraction or Decimal, optional
+        The claim: `epsilon` alone, `epsilon` with `delta`, or `rho` alone.
+    schema, neighbors, nan, rows : optional
+        What the data are, as in `dpfast.audit.neighbors`.
+    pairs : sequence of tuples (name, x, x2), optional
+        Neighbors to try, instead of those of the schema.
+    samples : int, default 20,000
+        The most answers on each pair.
+    confidence : float, default 1 - 1e-6
+        How sure a refutation is, of all pairs together.
+
+    Returns
+    -------
+    callable
+        It takes a function of the data, as `measure` does, and returns the test, a function without
+        arguments that has the mechanism as its attribute `mechanism`.
+
+    Raises
+    ------
+    ArgumentError, ArgumentTypeError
+        If an argument breaks its rule.
+
+    Notes
+    -----
+    Cost: `samples` calls for each of about 20 pairs, and some for the control.
+
+    Examples
+    --------
+    >>> import dpfast as dp
+    >>> @dp.audit.claims(epsilon=1, schema=(0, 9), samples=2_000)
+    ... def test_count(data, size):
+    ...     return len(data) + dp.noise.discrete_laplace(1, size)
+    >>> test_count()
+    """
+    claim = privacy.loss(epsilon, delta, rho)
+    asked = checks.whole("samples", samples, 1024)
+    sure = checks.number("confidence", confidence)
+    if not 0 < sure < 1:
+        checks.fail("confidence", "a number between 0 and 1", confidence)
+    tried = _pairs(pairs, schema, neighbors, nan, rows)
+    amounts = {"epsilon": epsilon, "delta": delta, "rho": rho}
+
+    def decorate(mechanism: Mechanism) -> Callable[[], None]:
+        if not callable(mechanism):
+            checks.fail_type("mechanism", "a function of the data", mechanism)
+
+        def test() -> None:
+            shared = 1 - (1 - sure) / len(tried)
+            given = {**amounts, "samples": asked, "confidence": shared}
+            reports = over(mechanism, tried, **given)
+            broken = [f"{name}: {found!r}" for name, found in reports if found.refuted]
+            assert not broken, "\n".join(broken)
+            assert reports, "the mechanism fails on all pairs"
+            control = over(planted(mechanism, tried, claim), tried[:1], **given)
+            blind = f"{asked} answers are too few to find a loss of twice the claim"
+            assert any(found.refuted for _, found in control), blind
+
+        named = {"__name__", "__qualname__", "__module__", "__doc__"}
+        vars(test).update(mechanism=mechanism, claim=claim)
+        for name in named & set(dir(mechanism)):
+            setattr(test, name, getattr(mechanism, name))
+        return test
+
+    return decorate
+
+
+def _pairs(pairs: Any, schema: Any, neighbors: Any, nan: Any, rows: Any) -> list[Pair]:
+    made = pairs_of(schema, neighbors=neighbors, nan=nan, rows=rows)
+    if pairs is None:
+        return made
+    rule = "tuples (name, x, x2), one at least"
+    try:
+        found = [Pair(str(name), x, x2) for name, x, x2 in pairs]
+    except Exception:  # whatever an object thinks of being a list of tuples
+        checks.fail_kind("pairs", rule, pairs)
+    if not found:
+        checks.fail("pairs", rule, pairs)
+    return found
+
+
+def over(mechanism: Mechanism, pairs: Iterable[Pair], **given: Any) -> list[tuple[str, Audit]]:
+    """Return an audit of each pair, but for those on which the mechanism does nothing but fail."""
+    found = []
+    for name, x, x2 in pairs:
+        try:
+            found.append((name, measure(mechanism, x, x2, **given)))
+        except ArgumentError as error:
+            if "from each call" not in str(error):
+                raise
+    return found
+
+
+def planted(mechanism: Mechanism, pairs: Sequence[Pair], claim: Loss) -> Mechanism:
+    """Return a mechanism that also tells which of the first pair it has, by randomized response."""
+    own = math.sqrt(2 * float(claim.rho)) if isinstance(claim, ZCDP) else float(claim.epsilon)
+    lie = 1 / (1 + math.exp(min(2 * own + 1, 700.0)))
+    generator = _rng.default_generator()
+
+    def bits(data: Any, size: int) -> Any:
+        words = np.frombuffer(generator.bytes(8 * size), np.uint64)
+        return (data is pairs[0].x) ^ (words < lie * 2.0**64)
+
+    if takes_size(mechanism):
+
+        def many(data: Any, size: int) -> Any:
+            answers = np.asarray(mechanism(data, size))
+            return np.column_stack([answers.reshape(size, -1), bits(data, size)])
+
+        return many
+    return lambda data: (mechanism(data), int(bits(data, 1)[0]))

@@ -1,0 +1,362 @@
+"""Black-box lower bounds on the loss of any mechanism."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from html import escape
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .. import privacy
+from .._core import checks
+from .._core.extras import extra
+from .._core.types import Number
+from ..errors import fail
+from ..privacy import ZCDP, Approx, Loss
+from .answers import Answers, Matrix
+from .binomial import at_least, at_most, epsilon_between, p_value, rho_between
+from .events import Event, Score, choose
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+#: Answers on either data in the first round; how much longer each round is; events of a round;
+#: numbers of answers that are kept for the choice of events.
+FIRST, LONGER, EVENTS, KEPT = 128, 4, 4, 1 << 20
+#: Events of a round of an audit of supports: as many as there are statistics.
+ALL = 40
+#: Answers on both data together, where nothing is said: of a mechanism that gives one at a time,
+#: and of one that gives many.
+ONE_BY_ONE, MANY = 100_000, 2_000_000
+
+
+@dataclass(frozen=True)
+class Audit:
+    """What is known of the loss of a mechanism after so many answers.
+
+    Attributes
+    ----------
+    claim : Loss
+        The loss that was claimed.
+    epsilon : float
+        A lower bound of the true epsilon at `delta`, wrong with probability ``1 - confidence``.
+    delta : float
+        The delta of the claim, or 0.
+    rho : float
+        A lower bound of the true rho, likewise.
+    p_value : float
+        How likely answers would speak so clearly against the claim if it held, at most.
+    refuted : bool
+        Whether `p_value` is at most ``1 - confidence``.
+    witness : str
+        The event that shows the loss, and how often it came to pass.
+    samples : int
+        The answers on both data together.
+    confidence : float
+        How sure the bounds are.
+    rounds : tuple
+        Pairs of the samples so far and the bound on epsilon (or on rho, if that was claimed).
+
+    Examples
+    --------
+    >>> import dpfast as dp
+    >>> dp.audit.measure(len, [1, 2], [1], epsilon=1).witness[:15]
+    'the answer is 2'
+    """
+
+    claim: Loss
+    epsilon: float
+    delta: float
+    rho: float
+    p_value: float
+    refuted: bool
+    witness: str
+    samples: int
+    confidence: float
+    rounds: tuple[tuple[int, float], ...]
+
+    def __repr__(self) -> str:
+        word = "REFUTED" if self.refuted else "not refuted"
+        at = f" at delta={self.delta:.3g}" if self.delta else ""
+        return (
+            f"{self.claim!r} {word} (p-value {self.p_value:.3g}): epsilon >= {self.epsilon:.4g}"
+            f"{at}, rho >= {self.rho:.4g}, of {self.samples:,} answers; {self.witness}"
+        )
+
+    def _repr_html_(self) -> str:
+        rows = {
+            "claim": repr(self.claim),
+            "verdict": "refuted" if self.refuted else "not refuted",
+            "epsilon, at least": f"{self.epsilon:.4g}",
+            "delta": f"{self.delta:.3g}",
+            "rho, at least": f"{self.rho:.4g}",
+            "p-value": f"{self.p_value:.3g}",
+            "answers": f"{self.samples:,}",
+            "witness": self.witness,
+        }
+        cells = (f"<tr><th>{key}</th><td>{escape(value)}</td></tr>" for key, value in rows.items())
+        return f"<table>{''.join(cells)}</table>"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the report as numbers and text that JSON can hold."""
+        return {
+            "claim": repr(self.claim),
+            "refuted": self.refuted,
+            "epsilon": self.epsilon,
+            "delta": self.delta,
+            "rho": self.rho,
+            "p_value": self.p_value,
+            "witness": self.witness,
+            "samples": self.samples,
+            "confidence": self.confidence,
+        }
+
+    def plot(self) -> Figure:
+        """Return a figure of the loss that was shown after so many answers, beside the claim."""
+        picture: Figure = extra("matplotlib.figure", "a plot").Figure(layout="constrained")
+        panel = picture.subplots()
+        by_rho = isinstance(self.claim, ZCDP)
+        panel.plot(*zip(*self.rounds, strict=True), "o-", label="shown")
+        claimed = float(self.claim.rho if isinstance(self.claim, ZCDP) else self.claim.epsilon)
+        panel.axhline(claimed, color="0.3", linestyle="--", label="claimed")
+        panel.set(xscale="log", xlabel="answers", ylabel="rho" if by_rho else "epsilon")
+        panel.legend()
+        return picture
+
+
+def measure(
+    mechanism: Callable[..., Any],
+    x: Any,
+    x2: Any,
+    *,
+    epsilon: Number | None = None,
+    delta: Number = 0.0,
+    rho: Number | None = None,
+    samples: int | None = None,
+    confidence: float = 1 - 1e-6,
+    workers: int = 1,
+) -> Audit:
+    """Test a privacy claim on two neighbors, and bound the loss of any mechanism from below.
+
+    NOT PRIVATE: it is for data that are made up for the test. Nothing need be known of the
+    mechanism, which may be a function of any library. That a claim is not refuted proves nothing:
+    other neighbors, or more answers, may tell.
+
+    Parameters
+    ----------
+    mechanism : callable
+        ``mechanism(data)`` returns an answer: a number, an array, text, or a tuple or mapping of
+        these; an error is an answer as well. If it has an argument `size`,
+        ``mechanism(data, size)`` returns an array of so many independent answers, which is faster.
+    x, x2 : object
+        Two neighbors. Each is passed on as it is.
+    epsilon, delta, rho : float, Fraction or Decimal, optional
+        The claim: `epsilon` alone, `epsilon` with `delta`, or `rho` alone.
+    samples : int, optional
+        The most answers, on both data together, at least 1024. By default 100,000, or 2,000,000 if
+        the mechanism has a `size`. A claim that is refuted early takes fewer.
+    confidence : float, default 1 - 1e-6
+        How sure a refutation, and each bound, is.
+    workers : int, default 1
+        Threads that a mechanism with a `size` may be called in at once. Its generator has to allow
+        that.
+
+    Returns
+    -------
+    Audit
+        The bounds, the p-value, the verdict and a witness.
+
+    Raises
+    ------
+    ArgumentError, ArgumentTypeError
+        If an argument breaks its rule, or all answers on both data are one and the same error.
+    MissingExtraError
+        If SciPy is missing.
+
+    See Also
+    --------
+    support : answers that only one of two neighbors can have.
+    neighbors : pairs that are worth a try.
+
+    Notes
+    -----
+    Rounds grow fourfold. In each, four events are chosen from the answers of earlier rounds: tails,
+    single values, unions of bins with a high likelihood ratio, of the answer, its kind, its lowest
+    bits and, for vectors, of sums, extremes and Fisher's discriminant. New answers are counted, and
+    exact limits of both probabilities (Clopper and Pearson, 1934) bound the loss. The error
+    probability is shared equally by all events of all rounds, so the audit may stop at any
+    (Lokna et al., CCS 2023, choose events likewise).
+
+    Cost: the calls of the mechanism, and about 10 ns for each of many answers of a simple event.
+    Memory: some chunks of 2**18 answers.
+
+    Examples
+    --------
+    >>> import dpfast as dp
+    >>> def half_noise(data, size):
+    ...     return sum(data) + dp.noise.discrete_laplace(0.5, size)
+    >>> found = dp.audit.measure(half_noise, [1, 1], [1, 0], epsilon=1)
+    >>> found.refuted
+    True
+    """
+    claim = privacy.loss(epsilon, delta, rho)
+    given = _setting(mechanism, samples, confidence, workers)
+    return _run(given, x, x2, claim)
+
+
+@dataclass(frozen=True)
+class Setting:
+    """What is asked how often, and how sure it is to be."""
+
+    answers: Answers
+    samples: int
+    confidence: float
+    support: bool = False
+
+    @property
+    def sizes(self) -> list[int]:
+        """The answers of each round on either data."""
+        left, found = self.samples // 2, []
+        while left:
+            size = FIRST * LONGER ** len(found)
+            most = size * (1 + LONGER if found else 2)  # at least two rounds, the last the longest
+            found.append(size if left >= most else left)
+            left -= found[-1]
+        return found
+
+
+def _setting(
+    mechanism: Any, samples: Any, confidence: Any, workers: Any, support: bool = False
+) -> Setting:
+    if not callable(mechanism):
+        checks.fail_type("mechanism", "a function of the data", mechanism)
+    sure = checks.number("confidence", confidence)
+    if not 0 < sure < 1:
+        fail("confidence", "a number between 0 and 1", confidence)
+    threads = min(checks.whole("workers", workers, 1), 64)
+    answers = Answers(mechanism, threads)
+    number = MANY if answers.many else ONE_BY_ONE
+    if samples is not None:
+        number = checks.whole("samples", samples, 1024)
+        if number > 1 << 40:
+            fail("samples", "at most 2**40", samples)
+    return Setting(answers, number, sure, support)
+
+
+@dataclass(frozen=True)
+class Shown:
+    """What an event shows after a round."""
+
+    event: Event
+    epsilon: float
+    rho: float
+    p_value: float
+    likely: float
+    rare: float
+
+    def __str__(self) -> str:
+        on, other = ("x2", "x") if self.event.swapped else ("x", "x2")
+        return (
+            f"{self.event} in {self.likely:.4g} or more of the answers on {on}, and in "
+            f"{self.rare:.4g} or less of those on {other}"
+        )
+
+
+@dataclass(frozen=True)
+class Found:
+    """What all events of an audit show, and after how many answers."""
+
+    shown: list[Shown]
+    rounds: tuple[tuple[int, float], ...]
+    samples: int
+    #: Events of all rounds, which share the error probability.
+    tests: int
+
+
+def _run(given: Setting, x: Any, x2: Any, claim: Loss) -> Audit:
+    found, alpha, by_rho = rounds_of(given, x, x2, claim), 1 - given.confidence, _by_rho(claim)
+    first = min(found.shown, key=lambda e: (e.p_value, -e.rho if by_rho else -e.epsilon))
+    p = min(1.0, first.p_value * found.tests)
+    return Audit(
+        claim,
+        max(one.epsilon for one in found.shown),
+        _delta(claim),
+        max(one.rho for one in found.shown),
+        p,
+        p <= alpha,
+        str(first),
+        found.samples,
+        given.confidence,
+        found.rounds,
+    )
+
+
+def rounds_of(given: Setting, x: Any, x2: Any, claim: Loss) -> Found:
+    """Run the rounds of an audit; that of supports goes to the end, others stop when refuted."""
+    sizes, by_rho, shown = given.sizes, _by_rho(claim), list[Shown]()
+    kept = [np.concatenate(list(given.answers.chunks(data, sizes[0]))) for data in (x, x2)]
+    _refuse_failure(given)
+    done, total, most = sizes[0], 1 - given.confidence, ALL if given.support else EVENTS
+    tests, rounds = (len(sizes) - 1) * most, list[tuple[int, float]]()
+    for size in sizes[1:]:
+        score = Score(_delta(claim), by_rho, size)
+        events = choose(*kept, list(given.answers.kinds), most, score, given.support)
+        counts = [_count(given, data, size, events, kept, i) for i, data in enumerate((x, x2))]
+        length = min(map(len, kept))
+        kept = [rows[:length] for rows in kept]
+        done += size
+        shown += [
+            _show(event, int(k), int(m), size, total / tests, claim)
+            for event, k, m in zip(events, *counts, strict=True)
+        ]
+        rounds.append((2 * done, max(one.rho if by_rho else one.epsilon for one in shown)))
+        if not given.support and min(one.p_value for one in shown) * tests <= total:
+            break
+    return Found(shown, tuple(rounds), 2 * done, tests)
+
+
+def _count(
+    given: Setting, data: Any, size: int, events: list[Event], kept: list[Matrix], i: int
+) -> NDArray[np.int64]:
+    """Count events in new answers, some of which are kept to choose the next events from."""
+    counts, fresh = np.zeros(len(events), np.int64), list[Matrix]()
+    for rows in given.answers.chunks(data, size):
+        counts += [event.count(rows) for event in events]
+        if sum(map(len, fresh)) < _limit(rows):
+            fresh.append(rows)
+    kept[i] = np.concatenate([*fresh, kept[i]])[: _limit(kept[i])]
+    return counts
+
+
+def _by_rho(claim: Loss) -> bool:
+    return isinstance(claim, ZCDP)
+
+
+def _delta(claim: Loss) -> float:
+    return float(claim.delta) if isinstance(claim, Approx) else 0.0
+
+
+def _show(event: Event, k: int, m: int, size: int, alpha: float, claim: Loss) -> Shown:
+    likely, rare = (m, k) if event.swapped else (k, m)
+    p, q = at_least(likely, size, alpha / 2), at_most(rare, size, alpha / 2)
+    rho = float(claim.rho) if isinstance(claim, ZCDP) else math.inf
+    epsilon = math.inf if isinstance(claim, ZCDP) else float(claim.epsilon)
+    level = p_value(likely, rare, size, epsilon, _delta(claim), rho)
+    shown = float(epsilon_between(p, q, _delta(claim))), float(rho_between(p, q))
+    return Shown(event, *shown, level, p, q)
+
+
+def _limit(rows: Matrix) -> int:
+    return max(FIRST, KEPT // 4 // rows.shape[1])
+
+
+def _refuse_failure(given: Setting) -> None:
+    """Refuse a mechanism that does nothing but fail."""
+    kinds = list(given.answers.kinds)
+    if len(kinds) == 1 and kinds[0].startswith("the error "):
+        rule = "a function that takes these data"
+        fail("mechanism", rule, f"{kinds[0].removeprefix('the error ')} from each call")

@@ -1,0 +1,139 @@
+"""Bounds on a loss from one run with many canaries."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .. import privacy
+from .. import rng as _rng
+from .._core import checks
+from .._core.extras import extra
+from .._core.types import Number
+from ..privacy import ZCDP, Approx
+from .measured import Audit
+
+
+def one_run(
+    run: Callable[[NDArray[np.bool_]], Any],
+    canaries: int,
+    *,
+    epsilon: Number,
+    delta: Number = 0.0,
+    guesses: int | None = None,
+    confidence: float = 1 - 1e-6,
+    rng: _rng.Generator | None = None,
+) -> Audit:
+    """Test a privacy claim by one run, in which each of many made-up rows takes part or not.
+
+    NOT PRIVATE: the scores tell who took part. A fair coin is tossed for each canary. A high score
+    says that it was there, a low one that it was not; how many of these guesses are right is
+    limited by the loss for one row that comes or goes.
+
+    Parameters
+    ----------
+    run : callable
+        ``run(included)`` runs the mechanism with the canaries of which the bool array says so, and
+        returns a score for each.
+    canaries : int
+        How many there are.
+    epsilon, delta : float, Fraction or Decimal
+        The claim, for neighbors that differ in one canary.
+    guesses : int, optional
+        On so many canaries, half with the highest and half with the lowest scores, a guess is made:
+        all by default. It must not depend on the scores.
+    confidence : float, default 1 - 1e-6
+        How sure a refutation, and the bound, is.
+    rng : Generator, optional
+        Tosses the coins. Secure by default.
+
+    Returns
+    -------
+    Audit
+        As of `measure`. Nothing is said of rho.
+
+    Raises
+    ------
+    ArgumentError, ArgumentTypeError
+        If an argument breaks its rule, or the scores are not a number for each canary.
+    MissingExtraError
+        If SciPy is missing.
+
+    Notes
+    -----
+    Steinke, Nasr and Jagielski, NeurIPS 2023, theorem 5.2: the number of right guesses is no larger
+    than a binomial one of probability ``exp(epsilon) / (1 + exp(epsilon))``, but for a term of
+    ``2 canaries delta``. The bound is weaker than that of `measure`, and takes one run.
+
+    Cost: the run, and O(guesses) for each of some 50 candidates of epsilon.
+
+    Examples
+    --------
+    >>> import dpfast as dp
+    >>> dp.audit.one_run(lambda included: 1.0 * included, 200, epsilon=1).refuted
+    True
+    """
+    claim = privacy.loss(epsilon, delta, None)
+    m = checks.whole("canaries", canaries, 1)
+    if m > 1 << 24:
+        checks.fail("canaries", "at most 2**24", canaries)
+    r = m if guesses is None else checks.whole("guesses", guesses, 1)
+    if r > m:
+        checks.fail("guesses", f"at most the number of canaries, {m}", guesses)
+    sure = checks.number("confidence", confidence)
+    if not 0 < sure < 1:
+        checks.fail("confidence", "a number between 0 and 1", confidence)
+    generator = _rng.check(rng)
+    if not callable(run):
+        checks.fail_type("run", "a function of the canaries that take part", run)
+    coins = np.frombuffer(generator.bytes(-(-m // 8)), np.uint8)
+    included = np.unpackbits(coins, count=m).view(np.bool_)
+    rule = f"a function that returns a number for each of {m} canaries"
+    scores = checks.array("run", run(included.copy()), rule)
+    if scores.dtype.kind not in "biuf" or scores.shape != (m,):
+        checks.fail_kind("run", rule, scores)
+    order = np.argsort(np.nan_to_num(scores.astype(np.float64), nan=0.0), kind="stable")
+    low, high = order[: r // 2], order[m - (r - r // 2) :]
+    right = int(np.count_nonzero(~included[low]) + np.count_nonzero(included[high]))
+    extra_delta = float(claim.delta) if isinstance(claim, Approx) else 0.0
+    assert not isinstance(claim, ZCDP)
+    p = chance(right, r, m, float(claim.epsilon), extra_delta)
+    bound = _bound(right, r, m, extra_delta, 1 - sure)
+    words = f"{right} of {r} guesses are right"
+    found = (p, p <= 1 - sure, words, 1, sure, ((1, bound),))
+    return Audit(claim, bound, extra_delta, 0.0, *found)
+
+
+def chance(right: int, guesses: int, canaries: int, epsilon: float, delta: float) -> float:
+    """Return how likely so many guesses are right under a loss, at most."""
+    special = extra("scipy.special", "an audit")
+    q = 1 / (1 + math.exp(-epsilon))
+    if not right:
+        return 1.0
+
+    def tail(least: Any) -> Any:  # P(as many right, or more)
+        k = np.maximum(least, 1)
+        return np.where(least <= 0, 1.0, special.betainc(k, guesses - k + 1, q))
+
+    first = float(tail(np.array(right)))
+    if not delta:
+        return min(1.0, first)
+    i = np.arange(1, right + 1)
+    most = float(np.max((tail(right - i) - first) / i))
+    return min(1.0, first + 2 * canaries * delta * most)
+
+
+def _bound(right: int, guesses: int, canaries: int, delta: float, alpha: float) -> float:
+    """Return an epsilon under which so many right guesses are no more likely than `alpha`."""
+    low, high = 0.0, 40.0
+    if chance(right, guesses, canaries, 0.0, delta) > alpha:
+        return 0.0
+    for _ in range(50):
+        middle = (low + high) / 2
+        refuted = chance(right, guesses, canaries, middle, delta) <= alpha
+        low, high = (middle, high) if refuted else (low, middle)
+    return low

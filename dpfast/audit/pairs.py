@@ -1,0 +1,181 @@
+"""Pairs of neighbors on which mechanisms are known to go wrong."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from .._core import checks
+from .._core.types import Neighbors
+
+#: From here on, float64 does not have every integer.
+WHOLE = 2.0**53
+#: Ends the name of a pair whose special row is not the last.
+FIRST = ", which is first"
+
+
+class Pair(NamedTuple):
+    """Two neighbors, and what is special about them.
+
+    Attributes
+    ----------
+    name : str
+        What is special.
+    x, x2 : array, or dict of arrays
+        The data.
+
+    Examples
+    --------
+    >>> import dpfast as dp
+    >>> dp.audit.neighbors((0, 1), rows=2)[0].name
+    'all at the lower end, and one at the upper'
+    """
+
+    name: str
+    x: Any
+    x2: Any
+
+
+def neighbors(
+    schema: Any, *, neighbors: Neighbors = "add-remove", nan: bool = True, rows: int = 8
+) -> list[Pair]:
+    """Return pairs of neighbors of a schema that are worth an audit.
+
+    A row at either end of the bounds, where all others are at one end, in the middle or half at
+    either; ties; the first row and the last; bounds that a row lies beyond; NaN, infinities, the
+    least and the largest floats, and 2**53 + 1; no row at all. Of words: each end of the list,
+    words that are not in it, and none.
+
+    Parameters
+    ----------
+    schema : pair of numbers, sequence of str, or mapping of names to these
+        Bounds ``(lo, hi)`` of a column, or its words. Of a mapping, data are dicts of columns.
+    neighbors : {"add-remove", "replace"}, default "add-remove"
+        Whether `x2` lacks a row of `x`, or has another in its place.
+    nan : bool, default True
+        Whether a number may be NaN.
+    rows : int, default 8
+        The number of rows of `x`.
+
+    Returns
+    -------
+    list of Pair
+        Named tuples ``(name, x, x2)``.
+
+    Raises
+    ------
+    ArgumentError, ArgumentTypeError
+        If an argument breaks its rule.
+
+    Notes
+    -----
+    Of several columns, one row has its special value in all. Cost: microseconds a pair.
+
+    Examples
+    --------
+    >>> import dpfast as dp
+    >>> pairs = dp.audit.neighbors((0, 100), neighbors="replace", rows=3)
+    >>> pairs[0].x, pairs[0].x2
+    (array([  0.,   0., 100.]), array([0., 0., 0.]))
+    """
+    relation = checks.neighbors(neighbors)
+    missing = checks.flag("nan", nan)
+    n = checks.whole("rows", rows, 1)
+    if n > 1 << 24:
+        checks.fail("rows", "at most 2**24", rows)
+    if not isinstance(schema, Mapping):
+        every = [*_of_column(schema, n, relation, missing), _alone(schema, relation)]
+        return [Pair(*one) for one in every]
+    if not schema:
+        checks.fail("schema", "with a column at least", schema)
+    columns = {name: list(_of_column(own, n, relation, missing)) for name, own in schema.items()}
+    found = []
+    for last in (True, False):  # the special row has one place in all columns
+        some = {name: [p for p in own if (FIRST in p[0]) != last] for name, own in columns.items()}
+        for i in range(max(map(len, some.values()))):
+            own = {name: pairs[i % len(pairs)] for name, pairs in some.items()}
+            words = f"{i + 1}" + ("" if last else FIRST)
+            names = "; ".join(f"{name}: {one[0].removesuffix(FIRST)}" for name, one in own.items())
+            pair = [{name: one[k] for name, one in own.items()} for k in (1, 2)]
+            found.append(Pair(f"{words}. {names}", *pair))
+    rest = {name: list(_alone(own, relation)) for name, own in schema.items()}
+    pair = [{name: one[k] for name, one in rest.items()} for k in (1, 2)]
+    return [*found, Pair("one row", *pair)]
+
+
+def _of_column(schema: Any, n: int, relation: str, nan: bool) -> Iterator[tuple[str, Any, Any]]:
+    """Yield named pairs of a column."""
+    for name, others, row, instead in _values(schema):
+        if row != row and not nan:
+            continue
+        array = np.array([*(others[i % len(others)] for i in range(n - 1)), row])
+        first = np.array([row, *array[:-1].tolist()], array.dtype)
+        for word, at, data in (("", n - 1, array), (FIRST, 0, first)):
+            if word and "ends" not in name:
+                continue
+            if relation == "replace":
+                other = data.tolist()
+                other[at] = instead
+                yield name + word, data, np.array(other, np.array([*other, row]).dtype)
+            else:
+                yield name + word, data, np.delete(data, at)
+
+
+def _alone(schema: Any, relation: str) -> tuple[str, Any, Any]:
+    """Return a row, and none or another."""
+    _, others, row, _ = _values(schema)[0]
+    alone = np.array([row])
+    return "one row", alone, np.array([others[0]]) if relation == "replace" else alone[:0]
+
+
+Values = list[tuple[str, list[Any], Any, Any]]
+
+
+def _values(schema: Any) -> Values:
+    """Return names, the values of most rows in turn, that of one row, and another of it."""
+    return _words(schema) or _numbers(schema)
+
+
+def _words(schema: Any) -> Values:
+    """Return what is tried of words, or nothing if the schema has none."""
+    if isinstance(schema, str) or not isinstance(schema, (list, tuple)):
+        return []
+    if not schema or not all(isinstance(word, str) for word in schema):
+        return []
+    words = [str(word) for word in schema]
+    return [
+        ("one at the other of the ends", words[:1], words[-1], words[0]),
+        ("each word, and the last again", words, words[-1], words[0]),
+        ("a word that is not listed", words, "\N{SNOWMAN}", words[0]),
+        ("no word", words, "", words[0]),
+    ]
+
+
+def _numbers(schema: Any) -> Values:
+    lo, hi = checks.bounds(schema, "schema")
+    middle = lo / 2 + hi / 2
+    far = max(abs(lo), abs(hi), 1.0)
+    special = {
+        "NaN": math.nan,
+        "inf": math.inf,
+        "-inf": -math.inf,
+        "the largest float": 1.7976931348623157e308,
+        "the least float": 5e-324,
+        "minus zero": -0.0,
+        "2**53 + 2": WHOLE + 2,
+        "beyond the upper end": 2 * min(far, 1e307) + hi / 2,
+        "beyond the lower end": lo / 2 - 2 * min(far, 1e307),
+    }
+    return [
+        ("all at the lower end, and one at the upper", [lo], hi, lo),
+        ("all at the upper end, and one at the lower", [hi], lo, hi),
+        ("half at either of the ends", [lo, hi], hi, lo),
+        ("all in the middle, and one at an end", [middle], hi, lo),
+        ("ties", [middle], middle, lo),
+        ("evenly between the ends", np.linspace(lo, hi, 7).tolist(), hi, lo),
+        *((f"one of them {name}", [lo, middle], value, hi) for name, value in special.items()),
+        ("2**53 and odd numbers", [WHOLE, 1.0, -WHOLE, 1.0], 1.0, lo),
+    ]

@@ -1,0 +1,293 @@
+"""Replay of a program on a neighbor with the same private answers: what differs is a leak."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import math
+import warnings
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass, field, fields, is_dataclass
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from .._core import checks
+from ..budget.allocation import Allocation
+from ..budget.release import TAPE
+from ..privacy import ZCDP, Draws, Loss, range_within
+
+
+@dataclass(frozen=True)
+class Replay:
+    """What a program told of its data beside its private answers.
+
+    Attributes
+    ----------
+    leaks : tuple of str
+        A sentence for each difference between the two runs that privacy does not allow.
+    releases : int
+        The private answers of the first run.
+    unchecked : tuple of str
+        Releases whose data could not be compared.
+    clean : bool
+        Whether there are no leaks.
+
+    Examples
+    --------
+    >>> import dpfast as dp
+    >>> dp.audit.replay(lambda rows: dp.count(rows, epsilon=1), [1, 2], [1]).clean
+    True
+    """
+
+    leaks: tuple[str, ...]
+    releases: int
+    unchecked: tuple[str, ...] = ()
+
+    @property
+    def clean(self) -> bool:
+        """Tell whether there are no leaks."""
+        return not self.leaks
+
+
+def replay(
+    function: Callable[[Any], Any], x: Any, x2: Any, *, neighbors: str = "add-remove"
+) -> Replay:
+    """Run a program on x, and on its neighbor x2 with the private answers of the first run.
+
+    NOT PRIVATE: it is for data that are made up for the test. All that a private program says or
+    does is a function of its private answers. So, if these are the same, all else must be: the
+    releases and their public arguments, what is returned, printed, warned of or raised. And what
+    each release is given must be neighbors: rows of which one differs, scores or a value that move
+    by no more than the sensitivity that was declared.
+
+    Parameters
+    ----------
+    function : callable
+        ``function(data)`` calls dpfast. It makes its own budgets: both runs spend.
+    x, x2 : object
+        Two neighbors. Each is passed on as it is.
+    neighbors : {"add-remove", "replace"}, default "add-remove"
+        How they differ.
+
+    Returns
+    -------
+    Replay
+        Leaks, as sentences. It is deterministic if the program is.
+
+    Raises
+    ------
+    ArgumentError, ArgumentTypeError
+        If an argument breaks its rule, or the program opens a session (`dpfast.online`, rounds of
+        `dpfast.sulq`), whose answers are more than one release.
+
+    Notes
+    -----
+    One pair of runs finds what this pair shows; try several of `dpfast.audit.neighbors`. Rows are
+    compared as multisets. Of functions that are handed to a release nothing is compared. Noise that
+    a program draws itself (`dpfast.noise`) is not replayed, and a program with other randomness
+    differs from run to run, which reads as a leak.
+
+    Cost: two runs, and a sort of the rows of each release.
+
+    Examples
+    --------
+    >>> import numpy as np, dpfast as dp
+    >>> def centered(x):  # the mean of the rows moves each of them
+    ...     return dp.sum(x - np.mean(x), bounds=(-1, 1), epsilon=1)
+    >>> dp.audit.replay(centered, np.array([0.0, 1, 1]), np.array([0.0, 1])).leaks
+    ('release 1 (sum): 5 rows differ, where 1 may',)
+    """
+    if not callable(function):
+        checks.fail_type("function", "a function of the data", function)
+    relation = checks.neighbors(neighbors)
+    tape = Tape(relation)
+    first = _run(function, x, tape)
+    tape.rewind()
+    second = _run(function, x2, tape)
+    if tape.sessions:
+        rule = "a program whose releases answer at once"
+        checks.fail("function", rule, f"a session: {tape.sessions[0]}")
+    leaks = list(tape.leaks)
+    if tape.at < len(tape.turns):
+        leaks.append(f"{len(tape.turns)} releases on x, and {tape.at} on x2")
+    for what, a, b in zip(("result", "output", "warnings", "error"), first, second, strict=True):
+        if not same(a, b):
+            leaks.append(f"the {what} differs: {_short(a)} on x, and {_short(b)} on x2")
+    return Replay(tuple(leaks), len(tape.turns), tuple(tape.unchecked))
+
+
+def _short(value: Any) -> str:
+    try:
+        text = repr(value)
+    except Exception:  # whatever an object thinks of being shown
+        text = type(value).__name__
+    return text if len(text) < 60 else text[:57] + "..."
+
+
+def _run(function: Callable[[Any], Any], data: Any, tape: Tape) -> tuple[Any, ...]:
+    """Return what a run returns, prints, warns of and raises."""
+    result, raised, said = None, None, io.StringIO()
+    token = TAPE.set(tape)
+    try:
+        with warnings.catch_warnings(record=True) as warned:
+            warnings.simplefilter("always")
+            with contextlib.redirect_stdout(said), contextlib.redirect_stderr(said):
+                try:
+                    result = function(data)
+                except Exception as error:
+                    raised = f"{type(error).__name__}: {error}"
+    finally:
+        TAPE.reset(token)
+    return result, said.getvalue(), [str(one.message) for one in warned], raised
+
+
+@dataclass
+class Tape:
+    """The releases of the first run, which the second is given the answers of."""
+
+    relation: str
+    turns: list[tuple[Any, Any, Any]] = field(default_factory=list)
+    leaks: list[str] = field(default_factory=list)
+    unchecked: list[str] = field(default_factory=list)
+    sessions: list[str] = field(default_factory=list)
+    at: int = 0
+    again: bool = False
+
+    def rewind(self) -> None:
+        """Begin the second run."""
+        self.again = True
+
+    def turn(self, mechanism: Any, data: Any, summary: Any, answer: Any) -> Any:
+        """Keep a release, or compare it with that of the first run and return its answer."""
+        if isinstance(mechanism, Allocation):
+            self.sessions.append(mechanism.name)
+            return answer
+        given = _given(mechanism, data, summary)
+        if not self.again:
+            self.turns.append((mechanism, given, answer))
+            return answer
+        self.at += 1
+        if self.at > len(self.turns):
+            self.leaks.append(f"release {self.at} ({mechanism.name}) is on x2 only")
+            return answer
+        before, kept, recorded = self.turns[self.at - 1]
+        name = f"release {self.at} ({mechanism.name})"
+        if type(before) is not type(mechanism) or before.name != mechanism.name:
+            self.leaks.append(f"{name} is of {before.name} on x")
+            return answer
+        for part in _moved(before, mechanism):
+            self.leaks.append(f"{name}: {part} is not the same on x and x2")
+        if given is None or kept is None:
+            self.unchecked.append(name)
+        else:
+            self.leaks += [f"{name}: {leak}" for leak in _excess(mechanism, kept, given)]
+        return recorded
+
+
+def _given(mechanism: Any, source: Any, summary: Any) -> tuple[str, Any] | None:
+    """Return what can be compared of the data that a release is given, and how."""
+    if isinstance(getattr(mechanism, "moved", None), int) and isinstance(summary, int):
+        return "value", summary
+    if isinstance(getattr(mechanism, "c", None), float) and isinstance(source, np.ndarray):
+        return "scores", source.astype(np.float64)
+    for attribute in ("array", "values", "rows"):
+        found = getattr(source, attribute, None)
+        if isinstance(found, np.ndarray) and found.ndim in (1, 2):
+            return "rows", found.copy()
+    if hasattr(source, "reduce"):
+        try:
+            parts = source.reduce(lambda chunk: [np.array(chunk.values)], lambda a, b: a + b)
+            return "rows", np.concatenate(parts)
+        except Exception:  # it has no chunks of values
+            return None
+    return None
+
+
+def _excess(mechanism: Any, before: tuple[str, Any], after: tuple[str, Any]) -> list[str]:
+    """Return what moved by more than was declared."""
+    (kind, a), (_, b) = before, after
+    if kind == "value":
+        if abs(a - b) <= mechanism.moved:
+            return []
+        return [f"the value moved by {abs(a - b) / mechanism.moved:.4g} times its sensitivity"]
+    if kind == "scores":
+        if a.shape != b.shape:
+            return [f"there are {a.shape} scores on x, and {b.shape} on x2"]
+        with np.errstate(invalid="ignore"):
+            moves = np.atleast_2d(np.where(a == b, 0.0, b - a))
+        spread = float((moves.max(axis=-1) - moves.min(axis=-1)).max()) if moves.size else 0.0
+        limit = _of_a_draw(mechanism.loss)
+        if mechanism.c * spread <= limit * (1 + 1e-9):
+            return []
+        return [f"the scores moved by {mechanism.c * spread / limit:.4g} times what was declared"]
+    different = _different(a, b)
+    most = 2 if mechanism.neighbors == "replace" else 1
+    if mechanism.neighbors == "replace" and len(a) != len(b):
+        return [f"there are {len(a)} rows on x and {len(b)} on x2, under replace"]
+    if different <= most:
+        return []
+    return [f"{different} rows differ, where {most} may"]
+
+
+def _of_a_draw(loss: Loss) -> float:
+    """Return the most that c times the scores may move for a draw of this loss."""
+    if isinstance(loss, ZCDP):
+        return float(range_within(loss.rho))
+    draws = loss.draws if isinstance(loss, Draws) else 1
+    return float(loss.epsilon / draws)
+
+
+def _different(a: Any, b: Any) -> int:
+    """Return how many rows are in one of two tables and not in the other."""
+    counts = [Counter(map(_key, rows.tolist())) for rows in (a, b)]
+    return sum(((counts[0] - counts[1]) + (counts[1] - counts[0])).values())
+
+
+def _key(row: Any) -> Any:
+    if isinstance(row, list):
+        return tuple(map(_key, row))
+    return "NaN" if isinstance(row, float) and math.isnan(row) else row
+
+
+def _moved(a: Any, b: Any) -> list[str]:
+    """Return the names of the public fields in which two mechanisms differ."""
+    if not is_dataclass(a):
+        return []
+    found = []
+    for one in fields(a):
+        before, after = getattr(a, one.name, None), getattr(b, one.name, None)
+        if _plain(before) and _plain(after) and not same(before, after):
+            found.append(one.name)
+    return found
+
+
+def _plain(value: Any) -> bool:
+    """Return whether a public argument can be compared: functions cannot."""
+    if isinstance(value, (tuple, list)):
+        return all(map(_plain, value))
+    return value is None or isinstance(value, (str, int, float, Fraction, np.ndarray, Loss))
+
+
+def same(a: Any, b: Any) -> bool:
+    """Return whether two values are of one type and equal; a NaN is equal to a NaN."""
+    if type(a) is not type(b):
+        return False
+    if isinstance(a, (list, tuple)):
+        return len(a) == len(b) and all(map(same, a, b))
+    if isinstance(a, dict):
+        return list(a) == list(b) and all(same(a[key], b[key]) for key in a)
+    if isinstance(a, np.ndarray):
+        return (
+            a.dtype == b.dtype
+            and a.shape == b.shape
+            and all(map(same, a.ravel().tolist(), b.ravel().tolist()))
+        )
+    if isinstance(a, float):
+        return repr(a) == repr(b)
+    try:
+        return bool(a == b) or repr(a) == repr(b)
+    except Exception:  # whatever an object thinks of being compared
+        return False

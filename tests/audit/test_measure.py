@@ -1,0 +1,206 @@
+"""`dp.audit.measure`: sound mechanisms stand, planted faults fall, and the limits are exact."""
+
+import json
+import math
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from scipy.stats import binom
+
+import dpfast as dp
+from dpfast.audit import binomial
+from dpfast.audit.answers import CHUNK, Answers, last_bits, lowest_bit
+from dpfast.errors import ArgumentError, ArgumentTypeError, MissingExtraError
+from dpfast.rng import InsecureGenerator
+
+from ..support.pairwise import quick_rows
+
+X, X2 = [1, 0, 1], [1, 0, 0]
+
+
+def exact(scale, seed=1):
+    """The sum with exact integer noise: a sound mechanism of loss 1 / scale."""
+    generator = InsecureGenerator(seed)
+    return lambda data, size: sum(data) + dp.noise.discrete_laplace(scale, size, rng=generator)
+
+
+def plain(seed=1):
+    return np.random.default_rng(seed)
+
+
+# ---- Exact limits. ----
+
+
+@pytest.mark.parametrize("size, hits", [(1, 0), (1, 1), (40, 0), (40, 3), (40, 40), (2000, 7)])
+@pytest.mark.parametrize("alpha", [0.05, 1e-9])
+def test_limits_are_those_of_the_binomial_law(size, hits, alpha):
+    low, high = binomial.at_least(hits, size, alpha), binomial.at_most(hits, size, alpha)
+    assert low <= hits / size <= high
+    if hits:
+        assert binom.sf(hits - 1, size, low) <= alpha
+        assert binom.sf(hits - 1, size, low * (1 + 1e-6)) > alpha
+    if hits < size:
+        assert binom.cdf(hits, size, high) <= alpha
+        assert binom.cdf(hits, size, high * (1 - 1e-6)) > alpha
+
+
+def test_a_pair_of_probabilities_bounds_the_losses():
+    assert binomial.epsilon_between(0.5, 0.25, 0) == pytest.approx(math.log(2))
+    assert binomial.epsilon_between(0.5, 0.25, 0.25) == 0
+    assert binomial.epsilon_between(0.5, 0.0, 0.1) == math.inf
+    e = math.e
+    assert binomial.rho_between(e / (1 + e), 1 / (1 + e)) <= float(dp.privacy.ZCDP.of_pure(
+        dp.privacy.Pure(1)
+    ).rho)  # fmt: skip
+    assert binomial.rho_between(0.2, 0.3) == 0
+
+
+def test_the_p_value_is_the_level_of_the_refutation():
+    args = (900, 200, 1000)
+    p = binomial.p_value(*args, 1.0, 0.0, math.inf)
+    for level, refuted in ((p * 1.01, True), (p * 0.99, False)):
+        low = binomial.at_least(900, 1000, level / 2)
+        high = binomial.at_most(200, 1000, level / 2)
+        assert (low > math.e * high) == refuted
+    assert binomial.p_value(500, 500, 1000, 1.0, 0.0, math.inf) == 1
+
+
+# ---- What is sound. ----
+
+
+@quick_rows(1)
+@pytest.mark.parametrize("scale", [1, 3])
+def test_exact_noise_stands(scale):
+    found = dp.audit.measure(exact(scale), X, X2, epsilon=Fraction(1, scale), samples=40_000)
+    assert not found.refuted and found.p_value == 1 and found.samples == 40_000
+    assert 0.5 / scale < found.epsilon <= 1 / scale
+    assert found.rho <= float(dp.privacy.ZCDP.of_pure(found.claim).rho)
+
+
+@pytest.mark.slow
+def test_no_sound_run_of_a_thousand_is_refuted():
+    for seed in range(1000):
+        found = dp.audit.measure(exact(1, seed), X, X2, epsilon=1, samples=20_000)
+        assert not found.refuted and found.epsilon <= 1
+
+
+# ---- What is not. ----
+
+
+def noisy(noise):
+    return lambda data, size: sum(data) + noise(size)
+
+
+FAULTS = {
+    "half of the noise": exact(0.5),
+    "float noise": noisy(lambda size: plain().laplace(0, 1, size)),
+    "a seed for each call": lambda data: sum(data) + plain(0).laplace(),
+    "no noise": sum,
+    "the type": lambda data: 1 if data[-1] else 1.0,
+    "an error": lambda data: 1 / data[-1],
+    "NaN": lambda data: math.nan if data[-1] else 0.0,
+    "minus zero": lambda data: -0.0 if data[-1] else 0.0,
+    "text": lambda data: f"{data}",
+    "the length": lambda data: np.zeros(1 + data[-1]),
+    "a field": lambda data: {"n": 3, "sum": sum(data)},
+}
+
+
+@quick_rows(2)
+@pytest.mark.parametrize("name", FAULTS)
+def test_a_planted_fault_is_found(name):
+    found = dp.audit.measure(FAULTS[name], X, X2, epsilon=1, samples=40_000)
+    assert found.refuted and found.p_value <= 1e-6 and found.epsilon > 1
+    assert found.samples < 40_000  # it stopped early
+    assert "of the answers on x" in found.witness
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("claim", [{"rho": 0.5}, {"epsilon": 1, "delta": 0.1}])
+@pytest.mark.parametrize("factor, refuted", [(1, False), (2, True)])
+def test_other_losses(claim, factor, refuted):
+    """Gaussian noise of rho 1/2, which is (1, 0.127)-private."""
+    generator = InsecureGenerator(5)
+
+    def mechanism(data, size):
+        return factor * sum(data) + dp.noise.discrete_gaussian(1, size, rng=generator)
+
+    if "delta" in claim:
+        claim = {**claim, "delta": 0.13 if not refuted else 0.1}
+    found = dp.audit.measure(mechanism, X, X2, **claim, samples=200_000)
+    assert found.refuted == refuted
+
+
+@pytest.mark.full
+def test_a_vector_whose_coordinates_all_move_is_found():
+    generator = InsecureGenerator(5)
+
+    def mechanism(data, size):
+        return sum(data) + dp.noise.discrete_laplace(3, (size, 9), rng=generator)
+
+    found = dp.audit.measure(mechanism, X, X2, epsilon=1, samples=100_000)
+    assert found.refuted
+    assert not dp.audit.measure(mechanism, X, X2, epsilon=3, samples=100_000).refuted
+
+
+# ---- Answers. ----
+
+
+def test_low_bits():
+    v = np.array([1.0, 3.0, 0.5, 6.0, 2.0**-1074, 1 + 2.0**-52, 0.0, np.inf, np.nan])
+    assert lowest_bit(v).tolist() == [0, 0, -1, 1, -1074, -52, 2000, 2000, 2000]
+    assert last_bits(v[:6]).tolist() == [0, 0, 0, 0, 1, 1]
+
+
+def test_chunks_are_as_long_as_asked_and_rows_as_wide_as_the_first():
+    answers = Answers(lambda data, size: np.arange(size), 2)
+    sizes = [len(rows) for rows in answers.chunks(None, 2 * CHUNK + 3)]
+    assert sizes == [CHUNK, CHUNK, 3]
+    one = Answers(lambda data: data, 1)
+    assert one.rows([(1, 2.5), "a", (1, 2, 3), None]).shape == (4, 4)
+    assert len(one.kinds) == 4 and one.rows([10**400]).shape == (1, 4)
+
+
+def test_the_report():
+    found = dp.audit.measure(exact(0.5), X, X2, epsilon=1, samples=40_000)
+    assert "REFUTED" in repr(found) and "<td>refuted</td>" in found._repr_html_()
+    assert json.loads(json.dumps(found.to_dict()))["refuted"] is True
+    assert found.rounds[-1] == (found.samples, found.epsilon)
+
+
+@pytest.mark.full
+def test_the_plot():
+    pytest.importorskip("matplotlib")
+    picture = dp.audit.measure(exact(1), X, X2, epsilon=1, samples=4_000).plot()
+    assert len(picture.axes[0].lines) == 2
+
+
+# ---- Arguments. ----
+
+
+@pytest.mark.parametrize(
+    "bad",
+    [{"samples": 9}, {"confidence": 1.0}, {"confidence": 0}, {"epsilon": -1}, {"workers": 0}],
+)
+def test_bad_arguments(bad):
+    def never(data):
+        raise AssertionError
+
+    with pytest.raises(ArgumentError):
+        dp.audit.measure(never, X, X2, **{"epsilon": 1, **bad})
+
+
+def test_what_is_no_mechanism():
+    with pytest.raises(ArgumentTypeError):
+        dp.audit.measure(3, X, X2, epsilon=1)
+    with pytest.raises(ArgumentError, match="ZeroDivisionError"):
+        dp.audit.measure(lambda data: 1 / 0, X, X2, epsilon=1)
+    with pytest.raises(ArgumentError, match="size"):
+        dp.audit.measure(lambda data, size: 3, X, X2, epsilon=1)
+
+
+def test_without_scipy(monkeypatch):
+    monkeypatch.setitem(__import__("sys").modules, "scipy.special", None)
+    with pytest.raises(MissingExtraError, match="pip install scipy"):
+        dp.audit.measure(exact(1), X, X2, epsilon=1)

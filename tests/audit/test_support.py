@@ -1,0 +1,211 @@
+"""`support`, `neighbors`, `replay` and `one_run`: what is sound passes, and each fault is told."""
+
+import math
+import warnings
+
+import numpy as np
+import pytest
+from scipy.stats import binom
+
+import dpfast as dp
+from dpfast.audit.once import chance
+from dpfast.audit.replayed import same
+from dpfast.errors import ArgumentError, ArgumentTypeError
+from dpfast.rng import InsecureGenerator
+
+from ..support.pairwise import quick_rows
+
+# ---- Supports. ----
+
+
+def on_grid(step):
+    generator = InsecureGenerator(2)
+    return lambda data, size: step(data) * dp.noise.discrete_laplace(300, size, rng=generator)
+
+
+@pytest.mark.full
+def test_a_public_grid_is_no_difference():
+    found = dp.audit.support(on_grid(lambda data: 0.5), [3], [7], epsilon=1, samples=20_000)
+    assert found.same and found.differences == () and found.samples == 20_000
+
+
+@quick_rows(1)
+@pytest.mark.parametrize(
+    "mechanism, words",
+    [
+        (on_grid(lambda data: data[0]), "the answer is"),
+        (on_grid(lambda data: 1 / 3 if data[0] == 3 else 0.5), "lowest bit"),
+        (lambda data: None if data[0] == 3 else 1, "the kind"),
+        (lambda data: math.nan if data[0] == 3 else 1.0, "NaN"),
+    ],
+)
+def test_a_difference_is_told(mechanism, words):
+    found = dp.audit.support(mechanism, [3], [7], epsilon=1, samples=20_000)
+    assert not found.same and any(words in one for one in found.differences)
+
+
+# ---- Neighbors. ----
+
+
+SCHEMAS = [
+    (0, 120),
+    (-1e308, 1e307),
+    (3, 3),
+    ["UA", "AA"],
+    {"age": (0, 120), "carrier": ["UA", "AA"]},
+]
+
+
+@pytest.mark.parametrize("relation", ["add-remove", "replace"])
+@pytest.mark.parametrize("schema", SCHEMAS)
+def test_pairs_are_neighbors(schema, relation):
+    pairs = dp.audit.neighbors(schema, neighbors=relation, rows=5)
+    assert len({pair.name for pair in pairs}) == len(pairs) > 4
+    for _, x, x2 in pairs:
+        tables = [list(zip(*t.values(), strict=True)) if isinstance(t, dict) else t.tolist()
+                  for t in (x, x2)]  # fmt: skip
+        if relation == "replace":
+            assert len(tables[0]) == len(tables[1])
+            differ = sum(not same(a, b) for a, b in zip(*tables, strict=True))
+            assert differ <= 1
+        else:
+            assert len(tables[1]) == len(tables[0]) - 1
+            without = [tables[0][:i] + tables[0][i + 1 :] for i in range(len(tables[0]))]
+            assert any(same(tables[1], one) for one in without)
+    assert len(pairs[-1].x2) == 0 or relation == "replace" or isinstance(schema, dict)
+
+
+@pytest.mark.parametrize("bad", [{}, 3, (1, 0), [], {"a": None}, "x"])
+def test_a_schema_that_is_none(bad):
+    with pytest.raises(ArgumentError):
+        dp.audit.neighbors(bad)
+
+
+# ---- Replay. ----
+
+X = np.array([0.0, 1.0, 2.0, 5.0])
+X2 = X[:-1]
+
+
+def means(x):
+    return dp.mean(x, bounds=(0, 5), epsilon=1), dp.median(x, bounds=(0, 5), epsilon=1)
+
+
+def share(x):
+    return dp.bounded_release(np.mean(x > 1), bounds=(0, 1), sensitivity=1 / len(X), epsilon=1)
+
+
+def picked(x, change=1.0):
+    scores = np.array([np.count_nonzero(x == v) for v in range(6)], float)
+    return dp.selection.exponential(scores, sensitivity=change, epsilon=1)
+
+
+def budgeted(x):
+    budget = dp.Budget(epsilon=2, neighbors="add-remove")
+    found = dp.count(x, epsilon=1, budget=budget)
+    return found, budget.remaining
+
+
+SOUND = [means, picked, budgeted, lambda x: dp.histogram(x, bins=3, bounds=(0, 5), epsilon=1)]
+
+
+@quick_rows(1)
+@pytest.mark.parametrize("program", SOUND)
+def test_a_sound_program_is_clean(program):
+    found = dp.audit.replay(program, X, X2)
+    assert found.clean and found.leaks == () and found.releases >= 1 and not found.unchecked
+
+
+def printing(x):
+    print(len(x))
+    return dp.count(x, epsilon=1)
+
+
+def warning(x):
+    warnings.warn(f"{x.max()}", stacklevel=1)
+    return dp.count(x, epsilon=1)
+
+
+LEAKS = {
+    "the result": (lambda x: (dp.count(x, epsilon=1), len(x)), "the result differs"),
+    "the output": (printing, "the output differs"),
+    "a warning": (warning, "the warnings differs"),
+    "an error": (lambda x: 1 / (len(x) - 3), "the error differs"),
+    "a branch": (lambda x: dp.count(x, epsilon=1) if len(x) > 3 else None, "1 releases on x"),
+    "one more": (lambda x: dp.count(x, epsilon=1) if len(x) < 4 else None, "on x2 only"),
+    "another": (
+        lambda x: (dp.mean if len(x) > 3 else dp.sum)(x, bounds=(0, 5), epsilon=1),
+        "is of mean on x",
+    ),
+    "bounds": (lambda x: dp.sum(x, bounds=(0, x.max()), epsilon=1), "is not the same"),
+    "the loss": (lambda x: dp.sum(x, bounds=(0, 5), epsilon=len(x)), "loss is not the same"),
+    "every row": (lambda x: dp.sum(x - x.mean(), bounds=(-9, 9), epsilon=1), "rows differ"),
+    "scores": (lambda x: picked(x, 0.2), "the scores moved by 2.5"),
+    "a value": (
+        lambda x: dp.bounded_release(x.sum(), bounds=(0, 9), sensitivity=1, epsilon=1),
+        "the value moved by 5",
+    ),
+}
+
+
+@quick_rows(3)
+@pytest.mark.parametrize("name", LEAKS)
+def test_a_leak_is_told(name):
+    program, words = LEAKS[name]
+    found = dp.audit.replay(program, X, X2)
+    assert not found.clean and any(words in leak for leak in found.leaks), found
+
+
+def test_a_sensitivity_that_is_enough_is_clean():
+    assert dp.audit.replay(share, X, np.append(X[:-1], 0.0), neighbors="replace").clean
+
+
+def test_nothing_is_recorded_after_a_replay():
+    """An error of the program leaves no tape behind, which would freeze later answers."""
+    dp.audit.replay(lambda x: 1 / 0, X, X2)
+    many = {dp.mean(X, bounds=(0, 5), epsilon=1) for _ in range(3)}
+    assert len(many) > 1
+
+
+def test_a_session_is_refused():
+    def program(x):
+        return dp.online.SparseVector(positives=1, epsilon=1).answer(len(x))
+
+    with pytest.raises(ArgumentError, match="session"):
+        dp.audit.replay(program, X, X2)
+
+
+# ---- One run. ----
+
+
+def test_the_chance_of_right_guesses_is_the_binomial_one():
+    assert chance(70, 100, 100, 0.0, 0.0) == pytest.approx(binom.sf(69, 100, 0.5))
+    q = 1 / (1 + math.exp(-1))
+    most = max((binom.sf(59 - i, 100, q) - binom.sf(59, 100, q)) / i for i in range(1, 61))
+    expected = binom.sf(59, 100, q) + 2 * 200 * 1e-4 * most
+    assert chance(60, 100, 200, 1.0, 1e-4) == pytest.approx(min(1, expected))
+
+
+def response(epsilon, seed=1):
+    """Randomized response of each canary: it spends epsilon, and no more."""
+    rng = np.random.default_rng(seed)
+    truth = 1 / (1 + math.exp(-epsilon))
+    return lambda included: included ^ (rng.random(len(included)) >= truth)
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("spent, refuted", [(1, False), (2, True)])
+def test_one_run(spent, refuted):
+    rng = InsecureGenerator(4)
+    found = dp.audit.one_run(response(spent), 5_000, epsilon=1, rng=rng)
+    assert found.refuted == refuted and 0.7 * spent < found.epsilon <= spent
+    with_delta = dp.audit.one_run(response(spent), 5_000, epsilon=1, delta=1e-9, rng=rng)
+    assert with_delta.refuted == refuted
+
+
+def test_scores_that_are_none():
+    for bad in (lambda included: 3, lambda included: ["x"] * len(included)):
+        with pytest.raises(ArgumentTypeError, match="canaries"):
+            dp.audit.one_run(bad, 9, epsilon=1)
+    with pytest.raises(ArgumentError, match="guesses"):
+        dp.audit.one_run(response(1), 9, guesses=10, epsilon=1)
