@@ -132,7 +132,8 @@ nan = 9
 def test_several_statistics_of_private_keys_for_one_loss(write, frame):
     path = write(AGG, "epsilon = 80\ndelta = 1e-6", output="out.json")
     found = job.run(path)["late"]
-    assert list(found) == ["day", "n", "n error", "mean", "mean error", "q 0.25", "q 0.75", "q ranks"]
+    names = ["n", "n error", "mean", "mean error", "q 0.25", "q 0.75", "q ranks"]
+    assert list(found) == ["day", *names]
     days = ["2024-01-30", "2024-01-31", "2024-02-01", "2024-02-02"]
     assert found["day"] == days
     assert found["n"] == frame.to_pandas()["day"].value_counts().sort_index().tolist()

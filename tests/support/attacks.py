@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import numba
 import numpy as np
@@ -401,6 +401,30 @@ def smooth_releases(bits, one, kw):
 def bounded_counts(bits, one, kw):
     count = float((bits & one).sum())
     return dp.bounded_release(count, bounds=(0, len(bits)), sensitivity=1, **REPLACE, **kw)
+
+
+@dataclass(frozen=True)
+class _OwnCount:
+    """A mechanism of somebody else's, of the rows that are 1."""
+
+    loss: dp.privacy.Loss
+
+    neighbors: ClassVar[str] = "replace"
+    name: ClassVar[str] = "own count"
+
+    def reduce(self, source):
+        return source.reduce(lambda chunk: int(chunk.values.sum()), int.__add__)
+
+    def finish(self, summary, generator):
+        return dp.extend.integer_noise(self.loss).add([summary], generator)[0]
+
+
+@attack(dp.extend.release, EPSILON, RHO)
+@each
+def counts_of_an_own_mechanism(bits, one, kw):
+    amounts = {name: kw.pop(name, None) for name in ("epsilon", "rho")}
+    loss = dp.privacy.loss(amounts["epsilon"], 0, amounts["rho"])
+    return dp.extend.release(bits & one, _OwnCount(loss), **kw)
 
 
 def _number(found):

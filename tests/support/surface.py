@@ -643,6 +643,9 @@ TOLD = {
     dp.noise.draw, dp.noise.draw_array,
     # whose other end is another party; see `test_sulq_remote`
     dp.sulq.RemoteSums, dp.sulq.serve,
+    # what is made by dpfast, or by others for it; see `tests/docs/test_extending.py`
+    dp.extend.Chunk, dp.extend.Expected, dp.extend.IntegerNoise, dp.extend.Mechanism,
+    dp.extend.Source,
     # an adapter with a library behind it
     dp.privacy.LossDistribution,
     # files, streams and engines; see `tests/sources`
