@@ -858,7 +858,7 @@ BLOCKS = 'statistic = "sample_and_aggregate"\nblocks = 9\n'
          "estimator: q must be a number between 0 and 1"),
         (release(BLOCKS + 'estimator = {class = "os", q = 2}'), "estimator.class must be one of"),
         ({"defaults": "epsilon = 1"}, "defaults.epsilon must be left out"),
-        ({"defaults": "column = 'a'"}, "defaults.column must be left to each"),
+        ({"defaults": "name = 'a'"}, "defaults.name must be left to each"),
         ({"defaults": "bounds = [0, 1]\nblocks = 7"},
          "defaults.blocks must be an argument of one of the releases, got 7"),
     ],
@@ -1132,3 +1132,62 @@ def test_a_page_that_cannot_be_written_costs_nothing(write, tmp_path, monkeypatc
     with pytest.raises(DpfastError, match=what):
         job.run(path, report=report)
     assert not (tmp_path / "study.db").exists()
+
+
+DEFAULTS = """
+column = "a"
+bounds = [0, 100]
+nan = "lower"
+qs = [0.5]
+"""
+MIXED = """
+[[release]]
+statistic = "count"
+[[release]]
+statistic = "mean"
+[[release]]
+statistic = "quantiles"
+column = "b"
+[[release]]
+statistic = "covariance"
+columns = ["a", "b"]
+bounds = [[0, 100], [0, 100]]
+[[release]]
+statistic = "sum"
+by = "name"
+keys = ["x"]
+[[release]]
+statistic = "count"
+by = "name"
+keys = ["x"]
+"""
+
+
+def test_a_default_is_for_those_that_take_it(write):
+    """Of one column, of all; a count has no bounds, and a release may name another column."""
+    made = plan(write("epsilon = 4\nneighbors = 'add-remove'", MIXED, defaults=DEFAULTS))
+    names = [release.entry.name for release in made.releases]
+    assert names == [
+        *("count of a", "mean of a", "quantiles of b", "covariance of a, b"),
+        *("sum of a by name", "count by name"),
+    ]
+    given = {release.entry.name: set(release.entry.arguments) for release in made.releases}
+    assert given["count of a"] == set()  # whose `nan` has words of its own
+    assert given["mean of a"] == {"bounds", "nan"}
+    assert given["quantiles of b"] == {"bounds", "nan", "qs"}
+    with pytest.raises(ArgumentError, match="column must be given"):
+        plan(write("epsilon = 4", MIXED, defaults=DEFAULTS.replace('column = "a"', "")))
+
+
+def test_results_are_a_mapping_with_a_table(write):
+    results = job.run(write("epsilon = 400"))
+    assert list(results) == [o.release.entry.name for o in results.outcomes]
+    assert len(results) == len(list(results)) and "none" not in results
+    assert dict(results) == {name: results[name] for name in results}
+    table = results.table()
+    assert table.column_names == list(output.FIELDS)
+    assert set(table["name"].to_pylist()) == set(results)
+    wide = [row for row in table.to_pylist() if row["half_width"] or row["ranks"] or row["note"]]
+    assert len(wide) == len(table)  # a bar, or a reason
+    with pytest.raises(KeyError):
+        results["none"]

@@ -46,7 +46,14 @@ FED = [
 def test_all_but_a_few_releases_can_be_mechanisms():
     left = {f"{f.__module__}.{f.__qualname__}" for f in PUBLIC if f not in NAMES}
     words = ("selection", "response", "smooth_release", "bounded_release", "online", "sulq")
-    words += ("sample_and_aggregate", "ptr.api.release", "aggregate", "best_of", "extend")
+    words += (
+        "sample_and_aggregate",
+        "ptr.api.release",
+        "aggregate",
+        "best_of",
+        "extend",
+        "interval",
+    )
     assert not [one for one in left if not any(word in one for word in words)]
     assert len(RELEASES) > 20 and {name for name, _ in FED} >= {"mean", "quantiles", "keys"}
 

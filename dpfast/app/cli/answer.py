@@ -9,6 +9,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from copy import copy
+from dataclasses import asdict
 from fractions import Fraction
 from inspect import Parameter, signature
 from pathlib import Path
@@ -18,6 +19,7 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
 from ..._core import checks
+from ..._core.error_bars import CONFIDENCE, Expected, expected
 from ...budget.budget import Budget, quoted
 from ...budget.release import relation_of
 from ...sources.files import Reader
@@ -46,6 +48,8 @@ METHODS = {
     RecursiveQuantiles: "recursive",
     JointQuantiles: "joint",
 }
+#: The columns of error bars.
+BARS = ("half_width", "ranks")
 #: Seconds before a progress bar appears.
 PATIENCE = 1.0
 
@@ -63,6 +67,8 @@ def answer(
     if as_json and as_csv:
         checks.fail("csv", "left out with json", True)
     ledger, column = given.pop("ledger", None), given.pop("column", None)
+    guess = given.pop("rows", None)
+    rows = None if guess is None else checks.whole("rows", guess, 1)
     wanted, by = given.pop("where", ()), given.get("by", ())
     budget = None if ledger is None else Budget(path=ledger)
     relation = relation_of(given.get("neighbors"), budget)
@@ -79,11 +85,22 @@ def answer(
         arguments["keys"] = _keys(arguments.get("keys", ()), by)
     if "categories" in arguments:
         arguments["categories"] = _categories(arguments["categories"], column, reader)
-    made = quoted(function, grouped.source_of(reader, by, [column], where), **arguments)
+    # The number of rows is that of any column, unless missing numbers do not count.
+    whole = statistic == "count" and column is None and arguments.get("nan") != "drop"
+    names = list(reader.names) if whole else [column]
+
+    def source(reader: Reader) -> Any:
+        return grouped.source_of(reader, by, names, where, whole)
+
+    made = quoted(function, source(reader), **arguments)
     what = " where ".join(filter(None, (column or ", ".join(files), " and ".join(wanted))))
     with _watched(reader) as read, nullcontext() if budget is None else budget.noted(what):
-        value = function(grouped.source_of(read, by, [column], where), **arguments, budget=budget)
+        value = function(source(read), **arguments, budget=budget)
     columns = _columns(value, statistic, arguments)
+    known = relation == "replace" and not where and "ids" not in given
+    bar = expected(made, reader.length if rows is None and known else rows, CONFIDENCE)
+    if not by:
+        columns |= _bars(bar, len(next(iter(columns.values()))))
     if as_csv:
         rows = csv.writer(sys.stdout, quoting=csv.QUOTE_NONNUMERIC, lineterminator="\n")
         rows.writerow(columns)
@@ -99,6 +116,8 @@ def answer(
         **{name: getattr(made.loss, name) for name in _amounts(made.loss)},
         "neighbors": made.neighbors,
         **_mechanism(made),
+        **({"rows": rows} if rows is not None else {}),
+        **({} if by else {"expected_error": asdict(bar)}),
         **({} if budget is None else {"ledger": budget.path, "remaining": budget.remaining}),
     }
     if as_json:
@@ -106,10 +125,12 @@ def answer(
         return
     if isinstance(limits := shown.get("bounds"), list):
         shown["bounds"] = " to ".join(map(_words, limits))
+    if (error := shown.pop("expected_error", None)) is not None:
+        shown[f"error ({CONFIDENCE:.0%})"] = _error(bar) if error else None
     several = by or len(next(iter(columns.values()))) > 1
     if several:
         Console(highlight=False).print(groups_table(columns))
-    answers = [] if several else [(name, one) for name, (one,) in columns.items()]
+    answers = [] if several else [(k, one) for k, (one,) in columns.items() if k not in BARS]
     rest = [
         (name, _words(one))
         for name, one in shown.items()
@@ -178,6 +199,26 @@ def _columns(value: Any, statistic: str, arguments: Mapping[str, Any]) -> dict[s
     if statistic == "quantiles":
         return {"q": _plain(arguments["qs"]), "value": [_plain(one) for one in value]}
     return {"value": [_plain(value)]}
+
+
+def _bars(bar: Expected, answers: int) -> dict[str, list[Any]]:
+    """Return the error bar of each answer as a column, in the units of the answer or in ranks."""
+    for name in BARS:
+        size = getattr(bar, name)
+        if size is not None:
+            return {name: _plain(size) if isinstance(size, list) else [_plain(size)] * answers}
+    return {}
+
+
+def _error(bar: Expected) -> str:
+    """Return an error bar as text, or the reason for none."""
+    if bar.half_width is not None:
+        alike = not isinstance(bar.half_width, list)
+        return (f"± {_words(bar.half_width)}, " if alike else "") + bar.note
+    if bar.ranks is not None:
+        alike = not isinstance(bar.ranks, list)
+        return (f"{_words(bar.ranks)} ranks, " if alike else "") + bar.note
+    return f"not known: {bar.note}"
 
 
 def _named(value: Any, columns: dict[str, list[Any]], by: Sequence[str]) -> dict[str, Any]:

@@ -206,6 +206,7 @@ OPTIONS: dict[str, Any] = {
     "max_rows": _option(
         int | None, "N", "With --ids: so many rows of a person count, in each group of --by."
     ),
+    "rows": _option(int | None, "N", "A public guess of the number of rows, for the error bar."),
     "as_json": Json,
     "as_csv": Annotated[bool, typer.Option("--csv", help="The answer alone, as a table.")],
 }  # fmt: skip
@@ -218,7 +219,7 @@ USUAL: dict[str, Any] = {
 #: What every statistic has, and what it has if there are groups of it.
 SHARED = (
     *("files", "column", "where", "epsilon", "delta", "rho", "ledger", "neighbors"),
-    *("ids", "max_rows", "as_json", "as_csv"),
+    *("ids", "max_rows", "rows", "as_json", "as_csv"),
 )
 GROUPS = ("by", "keys", "max_groups")
 

@@ -18,9 +18,8 @@ from collections.abc import Callable
 from ..._core import checks
 from ..._core.progress import check as check_progress
 from . import output, runner
-from .output import Explanation, Report
+from .output import Explanation, Report, Results
 from .plan import plan
-from .runner import Results
 
 __all__ = ["Results", "explain", "report", "run"]
 
@@ -56,7 +55,8 @@ def run(
     Returns
     -------
     Results
-        ``results[name]`` is the answer of a release. A release that failed (its data hold what it
+        ``results[name]`` is the answer of a release, ``results.table()`` has all of them with error
+        bars. A release that failed (its data hold what it
         does not allow) raises there, and `Results.check` raises the first such error; the others
         have their answers all the same.
 
@@ -114,6 +114,8 @@ def run(
     >>> results = dp.job.run(path)
     >>> 53 < results["mean age"] < 55
     True
+    >>> list(results), results.table().select(["name", "at", "confidence"]).num_rows
+    (['mean age', 'quartiles'], 4)
     >>> dp.job.run(path)["mean age"] == results["mean age"]  # recorded, and not paid again
     True
     >>> dp.Budget(path=os.path.join(folder.name, "study.db")).spent["epsilon"]
@@ -126,7 +128,7 @@ def run(
         output.check(file)
     budget = job_plan.budget(make=True)
     assert budget is not None
-    results = runner.run(job_plan, budget, progress)
+    results = Results(job_plan, *runner.run(job_plan, budget, progress))
     for file in job_plan.job.outputs.values():
         output.write(results, file)
     return results

@@ -5,7 +5,7 @@
                 ledger, else "add-remove"); ids and max_rows, if the limit is about people; path (a
                 ledger); name
     [output]    path (.json, .csv, .parquet or .html)
-    [defaults]  arguments of every release that takes them
+    [defaults]  arguments of every release that takes them, where, and column or columns
     [[release]] statistic, column or columns, name, weight, where, and arguments of the public
                 function; or by, for a statistic of groups, with keys, ids, max_groups, max_rows and
                 arguments of that method of `group_by`; of several, [release.agg.NAME] with
@@ -26,7 +26,8 @@ from contextlib import suppress
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
-from typing import Any
+from types import UnionType
+from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
 from ..._core import checks
 from ..._core.types import Neighbors
@@ -77,7 +78,8 @@ SECTIONS = {
 #: Keys of a release that are no arguments of its function.
 OWN = ("statistic", "column", "columns", "name", "weight", "where", "by", "agg")
 #: Those of them that [defaults] may have.
-SHARED = ("where",)
+SHARED = ("where", "column", "columns")
+NONE = type(None)
 #: Arguments that no release may have, and why.
 NOT_HERE = {
     name: f"left out: {why}"
@@ -273,7 +275,7 @@ def _entries(
             checks.fail(f"release {number}: name", "another one than those before", entry.name)
         entries[entry.name] = entry
     for key, value in defaults.items():
-        if not any(key in (*SHARED, *entry.takes) for entry in entries.values()):
+        if key not in SHARED and not any(_used(key, value, one) for one in entries.values()):
             checks.fail(f"defaults.{key}", "an argument of one of the releases", value)
     return tuple(entries.values())
 
@@ -281,6 +283,10 @@ def _entries(
 def _entry(number: int, table: dict[str, Any], defaults: dict[str, Any], folder: Path) -> Entry:
     where = f"release {number}"
     by = _by(where, table)
+    if "agg" not in table and not {"column", "columns"} & table.keys():
+        known = (grouped.STATISTICS if by else STATISTICS).get(str(table.get("statistic")))
+        names = [key for key in ("column", "columns") if not by or key in _takes(known)]
+        table = {key: defaults[key] for key in names if key in defaults} | table
     asked = table.get("statistic", "agg" if "agg" in table else None)
     statistic = _text(f"{where}: statistic", asked)
     statistics = grouped.STATISTICS if by else STATISTICS
@@ -298,9 +304,10 @@ def _entry(number: int, table: dict[str, Any], defaults: dict[str, Any], folder:
     if ("agg" in table) != (statistic == "agg"):
         checks.fail(f"{where}: agg", "tables [release.agg.NAME] of statistic 'agg'", statistic)
     function = statistics[statistic]
-    takes = inspect.signature(function).parameters
+    takes = _takes(function)
     allowed = {key: takes[key] for key in takes if key not in NOT_HERE and key != "where"}
-    given = {key: defaults[key] for key in allowed if key in defaults}
+    shared = {key: defaults[key] for key in allowed if key in defaults}
+    given = _fitting(OF_GROUPS.get(statistic, function) if by else function, shared)
     given |= {key: value for key, value in table.items() if key not in OWN}
     if by:
         given |= {"by": by[0] if isinstance(table["by"], str) else list(by)}
@@ -319,8 +326,7 @@ def _entry(number: int, table: dict[str, Any], defaults: dict[str, Any], folder:
         columns = _columns_of(arguments["statistics"])
     if isinstance(arguments.get("keys"), str):
         given["keys"] = arguments["keys"] = _keys(f"{where}: keys", given["keys"], folder, by)
-    names = ("ids",) if by else ("weights", "ids")
-    for key in names:
+    for key in ("ids",) if by else ("weights", "ids"):
         if key in arguments:
             _text(f"{where}: {key}", arguments[key])  # the name of another column
     written = {"statistic": statistic, "columns": columns, "table": is_table, "arguments": given}
@@ -344,6 +350,44 @@ def _entry(number: int, table: dict[str, Any], defaults: dict[str, Any], folder:
         arguments=arguments,
         written=written,
     )
+
+
+def _takes(function: Callable[..., Any] | None) -> Mapping[str, inspect.Parameter]:
+    return {} if function is None else inspect.signature(function).parameters
+
+
+def _fitting(function: Callable[..., Any], defaults: dict[str, Any]) -> dict[str, Any]:
+    """Return the defaults that a function may take: of declared words, only these words.
+
+    A default of ``nan = "lower"`` is none for a count, whose `nan` is "keep" or "drop".
+    """
+    return {key: value for key, value in defaults.items() if _fits(function, key, value)}
+
+
+def _used(key: str, value: Any, entry: Entry) -> bool:
+    """Tell whether a release may take a default."""
+    if key not in entry.takes:
+        return False
+    if not entry.by:
+        return _fits(entry.function, key, value)
+    several = OF_GROUPS.values() if entry.statistic == "agg" else [OF_GROUPS.get(entry.statistic)]
+    return any(function is None or _fits(function, key, value) for function in several)
+
+
+def _fits(function: Callable[..., Any], name: str, value: Any) -> bool:
+    kinds = _kinds(get_type_hints(function).get(name, Any))
+    words = [word for kind in kinds if get_origin(kind) is Literal for word in get_args(kind)]
+    others = [kind for kind in kinds if get_origin(kind) is not Literal]
+    if not words or value in words:
+        return True
+    return bool({Any, str} & {*others}) or not (isinstance(value, str) or others in ([], [NONE]))
+
+
+def _kinds(hint: Any) -> list[Any]:
+    """Return the members of a union, and of those in it."""
+    if get_origin(hint) in (Union, UnionType):
+        return [kind for one in get_args(hint) for kind in _kinds(one)]
+    return [hint]
 
 
 def _by(where: str, table: dict[str, Any]) -> tuple[str, ...]:
@@ -375,8 +419,9 @@ def _of_defaults(tables: Any, defaults: Mapping[str, Any]) -> Any:
     found = dict(tables)
     for name, table in tables.items():
         if isinstance(table, dict) and str(table.get("statistic")) in OF_GROUPS:
-            takes = inspect.signature(OF_GROUPS[str(table["statistic"])]).parameters
-            found[name] = {key: defaults[key] for key in takes if key in defaults} | table
+            function = OF_GROUPS[str(table["statistic"])]
+            shared = {key: defaults[key] for key in _takes(function) if key in defaults}
+            found[name] = _fitting(function, shared) | table
     return found
 
 

@@ -10,9 +10,9 @@ import io
 import json
 import os
 import secrets
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from functools import reduce
 from operator import getitem
 from pathlib import Path
@@ -31,13 +31,118 @@ from ...summaries.order import SMALL
 from .job_file import Job
 from .page import page
 from .plan import Plan, Release
-from .runner import Answer, Outcome, Results
+from .runner import Answer, Outcome
 
 FIELDS = (
     "name", "statistic", "column", "index", "at", "value", "time", "half_width", "ranks",
     "confidence", "epsilon", "delta", "rho", "error", "note", "ids", "group",
 )  # fmt: skip
 NUMBERS = ("value", "half_width", "ranks", "confidence", "epsilon", "delta", "rho")
+
+
+@dataclass(frozen=True, slots=True)
+class Results(Mapping[str, Answer]):
+    """The answers of a job by the names of its releases, in their order.
+
+    A release that failed raises its error when its answer is asked for.
+
+    Attributes
+    ----------
+    outcomes : tuple of Outcome
+        In the order of the job file.
+    passes : int
+        NOT PRIVATE. How often the file was read, which may depend on the rows.
+
+    Examples
+    --------
+    See `dpfast.job.run`, which returns one.
+    """
+
+    plan: Plan
+    outcomes: tuple[Outcome, ...]
+    passes: int
+
+    def rows(self, release: Release) -> int | None:
+        """Return the number of rows for the error bar of a release: public, guessed, or released.
+
+        Where missing numbers are dropped, a count of all rows does not tell how many are left; a
+        count of the numbers of the same column does.
+        """
+        rows, asked = self.plan.rows_of(release), release.entry
+        if rows is not None:
+            return rows
+        drops = release.arguments.get("nan") == "drop"
+        for outcome in self.outcomes:
+            entry, mechanism = outcome.release.entry, outcome.release.mechanism
+            is_count = entry.statistic == "count" and not entry.by
+            if (
+                not is_count
+                or entry.where != asked.where
+                or getattr(mechanism, "present", None) != drops
+            ):
+                continue
+            count = (outcome.kept or {}).get("value")
+            if isinstance(count, list) and not drops:  # one number, repeated
+                count = count[0]
+            if isinstance(count, int) and (not drops or entry.columns == asked.columns):
+                return max(1, count)
+        return None
+
+    def check(self) -> None:
+        """Raise the error of the first release that has no answer, if there is one."""
+        failed = {o.release.entry.name: o.error for o in self.outcomes if o.error is not None}
+        if not failed:
+            return
+        (name, error), *others = failed.items()
+        more = f" (and no answer from {', '.join(map(repr, dict(others)))})" if others else ""
+        raise type(error)(f"release {name!r}: {error}{more}")
+
+    def __iter__(self) -> Iterator[str]:
+        return (outcome.release.entry.name for outcome in self.outcomes)
+
+    def __len__(self) -> int:
+        return len(self.outcomes)
+
+    def table(self) -> Any:
+        """Return a row for each number, with its error bar, as a table of Arrow.
+
+        Returns
+        -------
+        pyarrow.Table
+            The columns of an output file that ends in .parquet. ``table.to_pandas()`` and
+            ``polars.from_arrow(table)`` make frames of it.
+
+        Raises
+        ------
+        MissingExtraError
+            If pyarrow is not installed.
+
+        Examples
+        --------
+        See `dpfast.job.run`.
+        """
+        return arrow_table(self)
+
+    def __getitem__(self, name: str) -> Answer:
+        """Return the answer of a release: a number, or a list of them; None for no answer.
+
+        Of groups it is a dict of lists: the columns of `dpfast.group_by`, with times as text.
+
+        Raises
+        ------
+        KeyError
+            If there is no such release.
+        DpfastError
+            If it failed.
+        """
+        for outcome in self.outcomes:
+            if outcome.release.entry.name == name:
+                if outcome.error is not None:
+                    raise outcome.error
+                assert outcome.kept is not None
+                answer: Answer = outcome.kept.get("value")
+                return answer
+        raise KeyError(name)
 
 
 class ErrorBar(TypedDict):
@@ -425,14 +530,19 @@ def _csv(results: Results, path: Path) -> bytes:
     return text.getvalue().encode()
 
 
+def arrow_table(results: Results) -> Any:
+    """Return the rows as a table of Arrow."""
+    pa = extra("pyarrow", "a table of answers")
+    kinds = [(name, pa.float64() if name in NUMBERS else pa.string()) for name in FIELDS]
+    return pa.Table.from_pylist(list(rows(results)), schema=pa.schema(kinds))
+
+
 def _parquet(results: Results, path: Path) -> bytes:
     pa = _pyarrow(path)
     import pyarrow.parquet as pq
 
-    kinds = [(name, pa.float64() if name in NUMBERS else pa.string()) for name in FIELDS]
-    table = pa.Table.from_pylist(list(rows(results)), schema=pa.schema(kinds))
     out = pa.BufferOutputStream()
-    pq.write_table(table, out)
+    pq.write_table(arrow_table(results), out)
     return bytes(out.getvalue())
 
 

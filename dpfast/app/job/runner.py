@@ -44,85 +44,8 @@ class Outcome:
     error: DpfastError | None
 
 
-@dataclass(frozen=True, slots=True)
-class Results:
-    """The answers of a job.
-
-    Attributes
-    ----------
-    outcomes : tuple of Outcome
-        In the order of the job file.
-    passes : int
-        NOT PRIVATE. How often the file was read, which may depend on the rows.
-
-    Examples
-    --------
-    See `dpfast.job.run`, which returns one.
-    """
-
-    plan: Plan
-    outcomes: tuple[Outcome, ...]
-    passes: int
-
-    def rows(self, release: Release) -> int | None:
-        """Return the number of rows for the error bar of a release: public, guessed, or released.
-
-        Where missing numbers are dropped, a count of all rows does not tell how many are left; a
-        count of the numbers of the same column does.
-        """
-        rows, asked = self.plan.rows_of(release), release.entry
-        if rows is not None:
-            return rows
-        drops = release.arguments.get("nan") == "drop"
-        for outcome in self.outcomes:
-            entry, mechanism = outcome.release.entry, outcome.release.mechanism
-            is_count = entry.statistic == "count" and not entry.by
-            if (
-                not is_count
-                or entry.where != asked.where
-                or getattr(mechanism, "present", None) != drops
-            ):
-                continue
-            count = (outcome.kept or {}).get("value")
-            if isinstance(count, list) and not drops:  # one number, repeated
-                count = count[0]
-            if isinstance(count, int) and (not drops or entry.columns == asked.columns):
-                return max(1, count)
-        return None
-
-    def check(self) -> None:
-        """Raise the error of the first release that has no answer, if there is one."""
-        failed = {o.release.entry.name: o.error for o in self.outcomes if o.error is not None}
-        if not failed:
-            return
-        (name, error), *others = failed.items()
-        more = f" (and no answer from {', '.join(map(repr, dict(others)))})" if others else ""
-        raise type(error)(f"release {name!r}: {error}{more}")
-
-    def __getitem__(self, name: str) -> Answer:
-        """Return the answer of a release: a number, or a list of them; None for no answer.
-
-        Of groups it is a dict of lists: the columns of `dpfast.group_by`, with times as text.
-
-        Raises
-        ------
-        KeyError
-            If there is no such release.
-        DpfastError
-            If it failed.
-        """
-        for outcome in self.outcomes:
-            if outcome.release.entry.name == name:
-                if outcome.error is not None:
-                    raise outcome.error
-                assert outcome.kept is not None
-                answer: Answer = outcome.kept.get("value")
-                return answer
-        raise KeyError(name)
-
-
-def run(plan: Plan, budget: Budget, progress: Any = None) -> Results:
-    """Run the releases that have no answer yet, and return the answers of all."""
+def run(plan: Plan, budget: Budget, progress: Any = None) -> tuple[tuple[Outcome, ...], int]:
+    """Run the releases that have no answer yet; return the outcomes of all, and the passes."""
     entries, left = plan.affords(budget)
     note = plan.job.name or plan.job.path.name
     if isinstance(left, BudgetError):
@@ -138,8 +61,7 @@ def run(plan: Plan, budget: Budget, progress: Any = None) -> Results:
 
     for i, answer in zip(todo, shared.run([work(p) for p in range(len(todo))]), strict=True):
         answers[i] = answer
-    outcomes = tuple(map(_outcome, plan.releases, answers))
-    return Results(plan, outcomes, shared.passes)
+    return tuple(map(_outcome, plan.releases, answers)), shared.passes
 
 
 def _anew(plan: Plan, budget: Budget, entries: Sequence[Any], note: str) -> str:
