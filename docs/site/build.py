@@ -38,6 +38,7 @@ CONTENTS = {
         "docs/guide/sulq.md",
         "docs/guide/streams.md",
         "docs/guide/blocks.md",
+        "docs/guide/audit.md",
         "docs/guide/attacks.md",
     ],
     "Measured": ["docs/guide/accuracy.md", "docs/guide/speed.md"],
