@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from .._core import checks
+from .._core.types import Neighbors
 from ..budget.allocation import Allocation
 from ..budget.release import TAPE
 from ..privacy import ZCDP, Draws, Loss, range_within
@@ -56,7 +57,7 @@ class Replay:
 
 
 def replay(
-    function: Callable[[Any], Any], x: Any, x2: Any, *, neighbors: str = "add-remove"
+    function: Callable[[Any], Any], x: Any, x2: Any, *, neighbors: Neighbors = "add-remove"
 ) -> Replay:
     """Run a program on x, and on its neighbor x2 with the private answers of the first run.
 
