@@ -82,6 +82,9 @@ def answer(query: NDArray[np.bool_]) -> int:
 
 assert_type(dp.audit.reconstruct(answer, 40, queries=80, method="lp"), NDArray[np.bool_])
 assert_type(dp.audit.reconstruct([1, 2.0], 2, queries=np.eye(2)), NDArray[np.bool_])
+assert_type(dp.audit.measure(len, [1], [2], epsilon=1), dp.audit.Audit)
+assert_type(dp.audit.neighbors((0, 1), neighbors="replace")[0].name, str)
+assert_type(dp.audit.replay(len, [1], [2]).leaks, tuple[str, ...])
 """
 
 #: Wrong, one mistake a line.
@@ -101,6 +104,7 @@ WRONG = [
     "dp.privacy.advanced_composition(dp.privacy.ZCDP(1), delta=1e-6)",
     'dp.audit.recovery_bound(epsilon="x")',
     'dp.audit.reconstruct([1], 1, queries=[[1]], method="smoth")',
+    'dp.audit.neighbors((0, 1), neighbors="bounded")',
     'dp.noise.laplace("x")',
     'dp.noise.laplace(1.0, granularity="x")',
     "dp.noise.laplace(1.0, rng=7)",

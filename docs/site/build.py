@@ -39,6 +39,7 @@ CONTENTS = {
         "docs/guide/sulq.md",
         "docs/guide/streams.md",
         "docs/guide/blocks.md",
+        "docs/guide/audit.md",
         "docs/guide/attacks.md",
     ],
     "Backends": [

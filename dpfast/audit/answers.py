@@ -133,12 +133,12 @@ def _flat(value: Any) -> tuple[str, list[float]]:
     if value is None:
         return "None", []
     if isinstance(value, Mapping):
-        words, numbers = _flat(list(value.values()))
-        return f"a mapping of {list(map(str, value))[:8]} to {words}", numbers
-    if checks.real(value) is not None or isinstance(value, (bool, np.bool_)):
-        return type(value).__name__, [float(value) if isinstance(value, np.bool_) else _float(
-            int(value) if isinstance(value, bool) else value
-        )]  # fmt: skip
+        inside, numbers = _flat(list(value.values()))
+        return f"a mapping of {list(map(str, value))[:8]} to {inside}", numbers
+    if isinstance(value, (bool, np.bool_)):
+        return type(value).__name__, [float(value)]
+    if checks.real(value) is not None:
+        return type(value).__name__, [_float(value)]
     if isinstance(value, np.ndarray) and value.dtype.kind in "biuf":
         return f"{value.dtype} {value.shape}", [float(one) for one in value.reshape(-1)[:WIDEST]]
     if isinstance(value, (list, tuple)):

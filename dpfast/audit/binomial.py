@@ -52,19 +52,16 @@ def rho_between(likely: Any, rare: Any) -> Any:
     p, q = np.asarray(likely, np.float64), np.asarray(rare, np.float64)
     most = np.zeros(np.broadcast(p, q).shape)
     with np.errstate(all="ignore"):
+        logs = [(np.log(x), np.log(y)) for x, y in ((p, q), (1 - p, 1 - q))]
         for order in ORDERS:
             if order == 1:
-                terms = [np.where(x > 0, x * np.log(x / y), 0.0) for x, y in _both(p, q)]
-                value = terms[0] + terms[1]
-            else:
-                parts = [np.where(x > 0, x**order * y ** (1 - order), 0.0) for x, y in _both(p, q)]
-                value = np.log(parts[0] + parts[1]) / (order - 1) / order
+                parts = [np.exp(x) * (x - y) for x, y in logs]
+                value = np.where(p < 1, parts[0] + parts[1], parts[0])
+            else:  # powers would underflow
+                parts = [np.where(x > -np.inf, order * x - (order - 1) * y, x) for x, y in logs]
+                value = np.logaddexp(*parts) / (order - 1) / order
             most = np.fmax(most, np.where(p > q, value, 0.0))
     return most
-
-
-def _both(p: Floats, q: Floats) -> tuple[tuple[Floats, Floats], tuple[Floats, Floats]]:
-    return (p, q), (1 - p, 1 - q)
 
 
 def p_value(likely: int, rare: int, size: int, epsilon: float, delta: float, rho: float) -> float:

@@ -220,7 +220,7 @@ class Setting:
     @property
     def sizes(self) -> list[int]:
         """The answers of each round on either data."""
-        left, found = self.samples // 2, []
+        left, found = self.samples // 2, list[int]()
         while left:
             size = FIRST * LONGER ** len(found)
             most = size * (1 + LONGER if found else 2)  # at least two rounds, the last the longest
@@ -304,7 +304,7 @@ def rounds_of(given: Setting, x: Any, x2: Any, claim: Loss) -> Found:
     tests, rounds = (len(sizes) - 1) * most, list[tuple[int, float]]()
     for size in sizes[1:]:
         score = Score(_delta(claim), by_rho, size)
-        events = choose(*kept, list(given.answers.kinds), most, score, given.support)
+        events = choose(kept[0], kept[1], list(given.answers.kinds), most, score, given.support)
         counts = [_count(given, data, size, events, kept, i) for i, data in enumerate((x, x2))]
         length = min(map(len, kept))
         kept = [rows[:length] for rows in kept]
@@ -351,7 +351,7 @@ def _show(event: Event, k: int, m: int, size: int, alpha: float, claim: Loss) ->
 
 
 def _limit(rows: Matrix) -> int:
-    return max(FIRST, KEPT // 4 // rows.shape[1])
+    return max(FIRST, KEPT // 4 // int(rows.shape[1]))
 
 
 def _refuse_failure(given: Setting) -> None:

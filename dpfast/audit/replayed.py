@@ -15,9 +15,13 @@ from typing import Any
 import numpy as np
 
 from .._core import checks
+from .._core.types import Neighbors
 from ..budget.allocation import Allocation
 from ..budget.release import TAPE
 from ..privacy import ZCDP, Draws, Loss, range_within
+
+#: Fields of mechanisms that come with the rows, and are no public arguments.
+OF_ROWS = ("where", "weights", "ids")
 
 
 @dataclass(frozen=True)
@@ -31,7 +35,7 @@ class Replay:
     releases : int
         The private answers of the first run.
     unchecked : tuple of str
-        Releases whose data could not be compared.
+        Releases whose data could not be compared, and the error with which both runs end.
     clean : bool
         Whether there are no leaks.
 
@@ -53,7 +57,7 @@ class Replay:
 
 
 def replay(
-    function: Callable[[Any], Any], x: Any, x2: Any, *, neighbors: str = "add-remove"
+    function: Callable[[Any], Any], x: Any, x2: Any, *, neighbors: Neighbors = "add-remove"
 ) -> Replay:
     """Run a program on x, and on its neighbor x2 with the private answers of the first run.
 
@@ -116,6 +120,8 @@ def replay(
     for what, a, b in zip(("result", "output", "warnings", "error"), first, second, strict=True):
         if not same(a, b):
             leaks.append(f"the {what} differs: {_short(a)} on x, and {_short(b)} on x2")
+    if first[-1] is not None and first[-1] == second[-1]:
+        tape.unchecked.append(f"what comes after {first[-1]}")
     return Replay(tuple(leaks), len(tape.turns), tuple(tape.unchecked))
 
 
@@ -193,14 +199,24 @@ def _given(mechanism: Any, source: Any, summary: Any) -> tuple[str, Any] | None:
         return "value", summary
     if isinstance(getattr(mechanism, "c", None), float) and isinstance(source, np.ndarray):
         return "scores", source.astype(np.float64)
+    rows = _rows(source)
+    where = getattr(mechanism, "where", None)
+    if rows is None or not isinstance(where, np.ndarray):
+        return None if rows is None else ("rows", rows)
+    # Whether a row is kept is a part of the row.
+    return ("rows", np.column_stack([rows, where])) if len(where) == len(rows) else None
+
+
+def _rows(source: Any) -> Any:
+    """Return the rows of data in memory, or of chunks, or None."""
     for attribute in ("array", "values", "rows"):
         found = getattr(source, attribute, None)
         if isinstance(found, np.ndarray) and found.ndim in (1, 2):
-            return "rows", found.copy()
+            return found.copy()
     if hasattr(source, "reduce"):
         try:
             parts = source.reduce(lambda chunk: [np.array(chunk.values)], lambda a, b: a + b)
-            return "rows", np.concatenate(parts)
+            return np.concatenate(parts)
         except Exception:  # it has no chunks of values
             return None
     return None
@@ -258,6 +274,8 @@ def _moved(a: Any, b: Any) -> list[str]:
         return []
     found = []
     for one in fields(a):
+        if one.name in OF_ROWS:
+            continue
         before, after = getattr(a, one.name, None), getattr(b, one.name, None)
         if _plain(before) and _plain(after) and not same(before, after):
             found.append(one.name)

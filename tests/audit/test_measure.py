@@ -6,7 +6,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from scipy.stats import binom
+from scipy.stats import binom, norm
 
 import dpfast as dp
 from dpfast.audit import binomial
@@ -54,6 +54,34 @@ def test_a_pair_of_probabilities_bounds_the_losses():
         dp.privacy.Pure(1)
     ).rho)  # fmt: skip
     assert binomial.rho_between(0.2, 0.3) == 0
+
+
+def renyi(p, q, order):
+    """The divergence of two coins, exactly but for one logarithm."""
+    p, q = Fraction(p), Fraction(q)
+    total = p**order / q ** (order - 1) + (1 - p) ** order / (1 - q) ** (order - 1)
+    return (math.log(total.numerator) - math.log(total.denominator)) / (order - 1) / order
+
+
+@pytest.mark.parametrize("p, q", [(0.6, 0.3), (1e-6, 1e-9), (1.0, 1e-12), (0.999, 1e-300)])
+def test_rho_is_the_largest_divergence_over_its_order(p, q):
+    """Also where powers of probabilities underflow."""
+    orders = [int(order) for order in binomial.ORDERS if order == int(order) > 1]
+    found = float(binomial.rho_between(p, q))
+    assert math.isfinite(found)
+    assert max(renyi(p, q, order) for order in orders) <= found * (1 + 1e-12)
+    kl = p * math.log(p / q) + ((1 - p) * math.log((1 - p) / (1 - q)) if p < 1 else 0)
+    assert kl <= found * (1 + 1e-12)
+
+
+@pytest.mark.parametrize("rho", [0.005, 0.5, 8.0])
+def test_no_tail_of_a_gaussian_shows_more_than_its_rho(rho):
+    move = math.sqrt(2 * rho)
+    cuts = np.linspace(-12, 12, 97)
+    shown = binomial.rho_between(norm.sf(cuts - move), norm.sf(cuts))
+    assert 0.5 * rho < shown.max() <= rho * (1 + 1e-9)
+    far = binomial.rho_between(norm.sf(cuts - 2 * move), norm.sf(cuts))
+    assert far.max() > rho  # planted: twice as far
 
 
 def test_the_p_value_is_the_level_of_the_refutation():

@@ -160,6 +160,23 @@ def test_a_sensitivity_that_is_enough_is_clean():
     assert dp.audit.replay(share, X, np.append(X[:-1], 0.0), neighbors="replace").clean
 
 
+def kept(condition):
+    return lambda x: dp.mean(x, bounds=(0, 5), epsilon=1, where=condition(x))
+
+
+def test_whether_a_row_is_kept_is_a_part_of_it():
+    assert dp.audit.replay(kept(lambda x: x > 1), X, X2) == dp.audit.Replay((), 1)
+    found = dp.audit.replay(kept(lambda x: x > x.mean()), X, X2)
+    assert any("rows differ" in leak for leak in found.leaks)
+
+
+def test_an_error_of_both_runs_is_told():
+    found = dp.audit.replay(lambda x: 1 / 0, X, X2)
+    assert found.clean and found.unchecked == (
+        "what comes after ZeroDivisionError: division by zero",
+    )
+
+
 def test_nothing_is_recorded_after_a_replay():
     """An error of the program leaves no tape behind, which would freeze later answers."""
     dp.audit.replay(lambda x: 1 / 0, X, X2)
