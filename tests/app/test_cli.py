@@ -15,6 +15,7 @@ pa = pytest.importorskip("pyarrow")
 pq = pytest.importorskip("pyarrow.parquet")
 
 import dpfast as dp  # noqa: E402
+from dpfast._core.error_bars import SECRET  # noqa: E402
 from dpfast.app.cli import answer, demo, main  # noqa: E402
 from dpfast.errors import BudgetError, EntropyError, NativeError  # noqa: E402
 
@@ -68,6 +69,7 @@ def test_median_as_json(told, table):
         "method": "smooth",
         "noise": "cauchy",
         "nan": "raise",
+        "expected_error": {"confidence": 0.95, "half_width": None, "ranks": None, "note": SECRET},
     }
 
 
@@ -211,7 +213,8 @@ def test_many_quantiles(shell, told, table, method):
     words = ("--q", "0.9", "--q", "1/4", *AGE, *SURE)
     got = told("quantiles", table, *words, "--method", method)
     ages = pq.read_table(table)["age"].to_numpy()
-    values = got.pop("values")
+    values, bar = got.pop("values"), got.pop("expected_error")
+    assert bar["half_width"] is None and len(bar["ranks"]) == 2 and "ranks" in bar["note"]
     assert np.abs(np.array(values) - np.quantile(ages, [0.9, 0.25])).max() < 1.5
     assert got == {
         "statistic": "quantiles",
@@ -225,8 +228,9 @@ def test_many_quantiles(shell, told, table, method):
         "nan": "raise",
     }
     code, out, err = shell("quantiles", table, *words, "--method", method)
-    shown = dict(pair for line in out.splitlines() if len(pair := line.split()) == 2)
-    assert (code, err) == (0, "") and shown["method"] == method
+    lines = [line.split() for line in out.splitlines()]
+    shown = {line[0]: line[1] for line in lines if len(line) in (2, 3)}
+    assert (code, err) == (0, "") and shown["method"] == method and ["q", "value", "ranks"] in lines
     assert abs(float(shown["0.25"]) - values[1]) < 2 and "values" not in shown
 
 

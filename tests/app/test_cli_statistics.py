@@ -8,6 +8,7 @@ import os
 import signal
 import subprocess
 import sys
+from dataclasses import asdict
 from fractions import Fraction
 
 import numpy as np
@@ -62,12 +63,12 @@ NOT_HERE = {
 
 def commands():
     named = {one.name: one.callback for one in main.app.registered_commands}
-    others = {"demo", None, "run", "explain"}
+    others = {"demo", None, "run", "explain", "audit"}
     return {name: inspect.signature(named[name]).parameters for name in named.keys() - others}
 
 
 def test_a_command_has_the_options_of_its_functions():
-    own = {"files", "ledger", "as_json", "as_csv", "column"}
+    own = {"files", "ledger", "as_json", "as_csv", "column", "rows"}
     for name, options in commands().items():
         statistic = name.replace("-", "_")
         functions = [f[statistic] for f in (answer.OF_COLUMN, answer.OF_GROUPS) if statistic in f]
@@ -146,7 +147,8 @@ def test_histogram(told, shell, folder, frame):
     assert told(*words)["edges"] == [-60, 0, 300]
     code, out, err = shell(*words, "--csv")
     assert (code, err) == (0, "")
-    lo, hi, count = np.loadtxt(io.StringIO(out), delimiter=",", skiprows=1, unpack=True)
+    lo, hi, count, bar = np.loadtxt(io.StringIO(out), delimiter=",", skiprows=1, unpack=True)
+    assert out.startswith('"lo","hi","count","half_width"') and bar[0] == bar[1]
     assert list(lo) == [-60, 0] and list(hi) == [0, 300]
     assert count[0] == (delay < 0).sum()
     code, out, err = shell(*words)
@@ -313,3 +315,44 @@ def test_files_that_are_no_table(shell, folder):
     code, out, err = shell("count", "t.parquet", "none.parquet", *SURE)
     assert (code, out, err.count("\n")) == (3, "", 1)
     assert json.loads(shell("count", "t.csv", *SURE, "--json")[1])["value"] == 1
+
+
+# --- error bars, and counts of files ------------------------------------------------------------
+
+
+def test_an_answer_has_its_error_bar_or_a_reason(told, shell, folder):
+    mean = (
+        "mean",
+        "t.parquet",
+        "--column",
+        "delay",
+        "--bounds=-60,300",
+        "--nan",
+        0,
+        "--epsilon",
+        1,
+    )
+    bar = told(*mean)["expected_error"]
+    assert bar["half_width"] is None and "number of rows is not known" in bar["note"]
+    guessed = told(*mean, "--rows", 40)
+    public = told(*mean, "--neighbors", "replace")
+    assert guessed["rows"] == 40 and guessed["expected_error"]["half_width"] > 1
+    assert public["expected_error"]["half_width"] > 1  # as many as the file has
+    due = dp.mechanism(dp.mean, bounds=(-60, 300), nan=0, epsilon=1)
+    assert guessed["expected_error"] == asdict(due.expected_error(rows=40))
+    code, out, err = shell(*mean, "--rows", 40)
+    assert (code, err) == (0, "") and "error (95%)" in out and "±" in out
+    code, out, err = shell(*mean, "--rows", 0)
+    assert code == 2 and "rows must" in err
+    assert "not known" in shell(*mean)[1]
+    # Planted: conditions make a public number of rows private, so no bar is told.
+    assert told(*mean, "--where", "carrier = UA")["expected_error"]["half_width"] is None
+
+
+def test_a_count_of_a_file_needs_no_column(told, shell, folder, frame):
+    rows = len(frame)
+    assert told("count", "t.parquet", *SURE)["value"] == rows
+    some = int((frame["carrier"].to_pandas() == "UA").sum())
+    assert told("count", "t.parquet", "--where", "carrier = UA", *SURE)["value"] == some
+    code, _, err = shell("count", "t.parquet", "--nan", "drop", *SURE)
+    assert code == 3 and "column must be named" in err

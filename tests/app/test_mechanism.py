@@ -50,6 +50,7 @@ def test_all_but_a_few_releases_can_be_mechanisms():
         "sample_and_aggregate",
         "ptr.api.release",
         "aggregate",
+        "audit",
         "best_of",
         "extend",
         "interval",

@@ -11,6 +11,7 @@ from contextlib import contextmanager, nullcontext
 from copy import copy
 from dataclasses import asdict
 from fractions import Fraction
+from functools import partial
 from inspect import Parameter, signature
 from pathlib import Path
 from typing import Any, TypeVar
@@ -87,10 +88,10 @@ def answer(
         arguments["categories"] = _categories(arguments["categories"], column, reader)
     # The number of rows is that of any column, unless missing numbers do not count.
     whole = statistic == "count" and column is None and arguments.get("nan") != "drop"
-    names = list(reader.names) if whole else [column]
+    first = [reader.find(partial(_first, given.get("ids")))] if whole and not by else by
 
     def source(reader: Reader) -> Any:
-        return grouped.source_of(reader, by, names, where, whole)
+        return grouped.source_of(reader, first, [column], where)
 
     made = quoted(function, source(reader), **arguments)
     what = " where ".join(filter(None, (column or ", ".join(files), " and ".join(wanted))))
@@ -102,9 +103,9 @@ def answer(
     if not by:
         columns |= _bars(bar, len(next(iter(columns.values()))))
     if as_csv:
-        rows = csv.writer(sys.stdout, quoting=csv.QUOTE_NONNUMERIC, lineterminator="\n")
-        rows.writerow(columns)
-        rows.writerows(zip(*columns.values(), strict=True))
+        lines = csv.writer(sys.stdout, quoting=csv.QUOTE_NONNUMERIC, lineterminator="\n")
+        lines.writerow(columns)
+        lines.writerows(zip(*columns.values(), strict=True))
         return
     shown: dict[str, Any] = {
         "statistic": statistic,
@@ -160,6 +161,11 @@ def _arguments(
             said = "q" if name == "qs" else name
             checks.fail(said, f"given, for {statistic} needs it", None)
     return {name: one for name, one in given.items() if name in takes and one is not None}
+
+
+def _first(ids: str | None, names: Sequence[str], path: Path) -> str:
+    """Return the first column of a file beside that of ids."""
+    return next((name for name in names if name != ids), None) or picker(None)(names, path)
 
 
 def _keys(texts: Sequence[str], by: Sequence[str]) -> grouped.KeyTexts | None:
