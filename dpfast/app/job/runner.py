@@ -69,6 +69,16 @@ class Results:
 
         Where missing numbers are dropped, a count of all rows does not tell how many are left; a
         count of the numbers of the same column does.
+
+        Parameters
+        ----------
+        release : Release
+            One of those in `outcomes`.
+
+        Returns
+        -------
+        int or None
+            None where nothing tells it.
         """
         rows, asked = self.plan.rows_of(release), release.entry
         if rows is not None:
