@@ -85,6 +85,22 @@ def test_the_citation_is_of_this_version():
     assert f'version = "{dp.__version__}"' in built
 
 
+def unknown_extras(text):
+    """The extras that are named where something is installed, and that there are not."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    named = re.findall(r"pip install [^\n]*?\[([a-z,]+)\]", text)
+    known = set(project["optional-dependencies"])
+    return {extra for group in named for extra in group.split(",")} - known
+
+
+def test_every_extra_that_a_page_installs_is_there():
+    pages = [ROOT / "README.md", *DOCS.rglob("*.md")]
+    assert {page.name: unknown_extras(page.read_text(encoding="utf-8")) for page in pages} == {
+        page.name: set() for page in pages
+    }
+    assert unknown_extras('pip install "path/to/dpfast[io,gpu]"') == {"gpu"}  # planted
+
+
 # ---- What comes out. ----
 
 
