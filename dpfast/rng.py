@@ -51,6 +51,11 @@ class Generator(ABC):
         -------
         BitStream
             For one operation of the calling thread.
+
+        Examples
+        --------
+        >>> len(SecureGenerator().stream().take(16))
+        16
         """
 
     def bytes(self, n: int) -> builtins.bytes:

@@ -64,8 +64,11 @@ class Audit:
     Examples
     --------
     >>> import dpfast as dp
-    >>> dp.audit.measure(len, [1, 2], [1], epsilon=1).witness[:15]
+    >>> found = dp.audit.measure(len, [1, 2], [1], epsilon=1)
+    >>> found.witness[:15]
     'the answer is 2'
+    >>> found.to_dict()["refuted"], len(found.plot().axes)
+    (True, 1)
     """
 
     claim: Loss
@@ -102,7 +105,12 @@ class Audit:
         return f"<table>{''.join(cells)}</table>"
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the report as numbers and text that JSON can hold."""
+        """Return the report as numbers and text that JSON can hold.
+
+        Returns
+        -------
+        dict
+        """
         return {
             "claim": repr(self.claim),
             "refuted": self.refuted,
@@ -116,7 +124,12 @@ class Audit:
         }
 
     def plot(self) -> Figure:
-        """Return a figure of the loss that was shown after so many answers, beside the claim."""
+        """Return a figure of the loss that was shown after so many answers, beside the claim.
+
+        Returns
+        -------
+        matplotlib.figure.Figure
+        """
         picture: Figure = extra("matplotlib.figure", "a plot").Figure(layout="constrained")
         panel = picture.subplots()
         by_rho = isinstance(self.claim, ZCDP)

@@ -433,6 +433,10 @@ class Budget:
         note : str
             Why you spend, in your words. It must not come from the data.
 
+        Returns
+        -------
+        context manager
+
         Examples
         --------
         >>> import dpfast as dp
@@ -581,6 +585,15 @@ class Budget:
         ------
         ArgumentError
             If this thread has spent nothing yet, or the entry has an answer already.
+
+        Examples
+        --------
+        >>> import dpfast as dp
+        >>> budget = dp.Budget(epsilon=1)
+        >>> age = dp.median([23, 35, 41], bounds=(0, 120), epsilon=0.5, budget=budget)
+        >>> budget.record(age)
+        >>> budget.history[0].answer == age
+        True
         """
         kept = plain(answer)
         if kept is None:

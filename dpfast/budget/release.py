@@ -45,11 +45,35 @@ class Mechanism(Protocol[Value]):
         ...
 
     def reduce(self, source: Any) -> Any:
-        """Return a noise-free summary of a `source`. It sees rows and no randomness."""
+        """Return a noise-free summary of a `source`. It sees rows and no randomness.
+
+        Parameters
+        ----------
+        source : Source
+            The rows.
+
+        Returns
+        -------
+        Any
+            What `finish` takes. It leaves by no other way.
+        """
         ...
 
     def finish(self, summary: Any, generator: _rng.Generator) -> Value:
-        """Turn a `summary` into the answer with the bits of a `generator`. It sees no rows."""
+        """Turn a `summary` into the answer with the bits of a `generator`. It sees no rows.
+
+        Parameters
+        ----------
+        summary : Any
+            What `reduce` has returned.
+        generator : Generator
+            Where the noise comes from.
+
+        Returns
+        -------
+        Any
+            The answer, which may be published.
+        """
         ...
 
 

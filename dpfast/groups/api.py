@@ -254,6 +254,41 @@ class GroupBy:
     Of a column of dates, times or durations bounds and answers are of its kind; a sum is one of
     durations, and a standard deviation is a duration.
     Bounding leaves out rows of people who have more than is allowed: no error bar knows of that.
+
+    Examples
+    --------
+    >>> import numpy as np, dpfast as dp
+    >>> rows = np.arange(30_000)
+    >>> flights = {
+    ...     "carrier": np.array(["AA", "DL", "UA"])[rows % 3],
+    ...     "delay": rows % 60 - 20.0,
+    ...     "plane": rows % 900,
+    ... }
+    >>> groups = dp.group_by(flights, "carrier", keys=["AA", "DL", "UA"])
+    >>> groups.count(epsilon=1.0)["count"].round(-3).tolist()
+    [10000, 10000, 10000]
+    >>> late = {"bounds": (-60, 300), "epsilon": 1.0}
+    >>> totals = groups.sum("delay", **late), groups.count_nonzero("delay", epsilon=1.0)
+    >>> means = groups.mean("delay", **late), groups.variance("delay", **late)
+    >>> bool((abs(groups.std("delay", **late)["std"] - 17.3) < 5).all())
+    True
+    >>> middle = groups.median("delay", **late)["median"], groups.quantile("delay", 0.5, **late)
+    >>> bool((abs(middle[0] - 9.5) < 6).all())
+    True
+    >>> quartiles = groups.quantiles("delay", [0.25, 0.5, 0.75], **late)
+    >>> high = groups.percentile("delay", 90, **late), groups.maximum("delay", **late)
+    >>> low = groups.minimum("delay", **late)
+    >>> bins = groups.histogram("delay", bins=4, bounds=(-20, 40), epsilon=1.0)
+    >>> bins["histogram -20"].round(-2).tolist()
+    [2500, 2500, 2500]
+    >>> list(groups.top_k(2, epsilon=1.0))
+    ['carrier']
+
+    With `ids` the loss is one of people, here of planes:
+
+    >>> planes = dp.group_by(flights, "carrier", keys=["AA", "DL", "UA"], ids="plane", max_groups=1)
+    >>> planes.count_distinct(epsilon=1.0)["count_distinct"].round(-2).tolist()
+    [300, 300, 300]
     """
 
     _batches: Batches

@@ -84,6 +84,11 @@ class IntegerNoise:
     ('gaussian', 1.0, 2)
     >>> len(noise.add([3, 4], dp.rng.default_generator()))
     2
+    >>> import numpy as np
+    >>> noise.draw(3, dp.rng.default_generator()).shape
+    (3,)
+    >>> round(noise.weighted_within(np.array([1.0, -1.0]), 0.05), 2)
+    3.84
     """
 
     distribution: str
@@ -121,6 +126,16 @@ class IntegerNoise:
         discrete Laplace number differs by less than 1 from a Laplace number of its scale, and a
         Gaussian one by at most 1/2 when it is rounded. The tail of a discrete Gaussian from k on is
         below that of a Gaussian from k - 1/2, beyond one deviation, where the density is convex.
+
+        Parameters
+        ----------
+        failure : float
+            The probability, above 0 and below 1.
+        terms : int, default 1
+
+        Returns
+        -------
+        int
         """
         width = float(self.scale)
         if not width:
@@ -150,6 +165,18 @@ class IntegerNoise:
         them exceeds its part), and at most exp(t^2 s^2 / 2) for a discrete Gaussian one (Canonne,
         Kamath and Steinke, NeurIPS 2020). A rounded Gaussian number differs by at most 1/2 from a
         Gaussian one, and sums of these are Gaussian.
+
+        Parameters
+        ----------
+        weights : float64 array
+        failure : float
+            The probability, above 0 and below 1.
+        times : float or array, default 1
+            How often each of the weights counts.
+
+        Returns
+        -------
+        float
         """
         own, scale, stairs = np.abs(weights), float(self.scale), self.stairs
         if not scale or not own.any():
@@ -175,7 +202,18 @@ class IntegerNoise:
         return math.ldexp(bound + (total if self.shift else 0), self.shift)
 
     def add(self, values: Sequence[int], generator: Generator) -> list[int]:
-        """Return the integers `values` with noise from a `generator`."""
+        """Return the integers `values` with noise from a `generator`.
+
+        Parameters
+        ----------
+        values : sequence of int
+            Of any size: no sum overflows.
+        generator : Generator
+
+        Returns
+        -------
+        list of int
+        """
         if not self.scale:
             return list(values)
         noise = self.draw(len(values), generator).tolist()
@@ -188,7 +226,17 @@ class IntegerNoise:
         ]
 
     def draw(self, size: int, generator: Generator) -> NDArray[np.int64]:
-        """Return noise alone from a `generator`: `size` integers, in units of ``2**shift``."""
+        """Return noise alone from a `generator`: `size` integers, in units of ``2**shift``.
+
+        Parameters
+        ----------
+        size : int
+        generator : Generator
+
+        Returns
+        -------
+        int64 array of shape (size,)
+        """
         out = np.zeros(size, np.int64)
         if not self.scale or not size:
             return out

@@ -143,6 +143,13 @@ class HasDistribution:
         ------
         ArgumentError, ArgumentTypeError
             If `rows` is not a positive integer, or is 2**36 or more.
+
+        Examples
+        --------
+        >>> import numpy as np, dpfast as dp
+        >>> fitted = dp.online.MWEM([13_000, 4_000, 2_000, 1_000], np.eye(4), rounds=6, epsilon=1)
+        >>> bool(abs(np.mean(fitted.synthetic(1000) == 0) - 0.65) < 0.1)
+        True
         """
         count = self._rows if rows is None else checks.whole("rows", rows, 1)
         if count >= MOST_ROWS:

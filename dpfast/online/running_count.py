@@ -164,6 +164,8 @@ class RunningCount(Session[int, Total]):
     ...     total = visits.add(1000 + day % 7)
     >>> total.step, abs(total.total - 100_295) < 250, total.remaining
     (100, True, 265)
+    >>> visits.half_width(100) < 250
+    True
     """
 
     def __init__(

@@ -265,6 +265,13 @@ class SparseVector(Session[_Question, Finding | Findings]):
             If the value is NaN, which depends on the data.
         StreamError
             If the stream has halted, or if this is a forked copy of it.
+
+        Examples
+        --------
+        >>> import dpfast as dp
+        >>> alarms = dp.online.SparseVector(positives=1, threshold=500, epsilon=1)
+        >>> bool(alarms.answer(3)), bool(alarms.answer(1100)), alarms.remaining
+        (False, True, 0)
         """
         real = checks.real(value) is not None
         if not real or (self._unit is None and not checks.is_whole(value)):
@@ -298,6 +305,13 @@ class SparseVector(Session[_Question, Finding | Findings]):
         ------
         ArgumentError, ArgumentTypeError, DataError, StreamError
             As for `answer`. None of the values has been compared then.
+
+        Examples
+        --------
+        >>> import dpfast as dp
+        >>> alarms = dp.online.SparseVector(positives=1, threshold=500, epsilon=1)
+        >>> alarms.answer_many([3, 0, 1100, 2])
+        Findings(above=array([False, False,  True]), values=None)
         """
         array = _array("values", values, self._rule("numbers"))
         kinds = "iu" if self._unit is None else "iuf"

@@ -51,6 +51,17 @@ class LossDistribution:
     2.25
     >>> round(float(dp.privacy.ZCDP(100 / (2 * 20**2)).to_approx(1e-6).epsilon), 2)
     2.42
+
+    Mechanisms of several kinds, one after the other:
+
+    >>> laplace = dp.privacy.LossDistribution.laplace(10.0)
+    >>> several = laplace.compose(
+    ...     dp.privacy.LossDistribution.discrete_laplace(10),
+    ...     dp.privacy.LossDistribution.randomized_response(0.1),
+    ...     dp.privacy.LossDistribution.of(dp.privacy.Pure(0.1)),
+    ... )
+    >>> round(float(several.to_approx_delta(0.3).delta), 3)
+    0.007
     """
 
     __slots__ = ("_held", "_interval")

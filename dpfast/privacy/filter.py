@@ -55,6 +55,10 @@ class Filter:
     False
     >>> limit.remaining
     Pure(epsilon=0.25)
+    >>> limit.require(dp.privacy.Pure(0.5))
+    Traceback (most recent call last):
+    ...
+    dpfast.errors.BudgetError: the filter refused Pure(epsilon=0.5): left Pure(epsilon=0.25)
     """
 
     def __init__(self, limit: Loss) -> None:

@@ -284,6 +284,8 @@ class ZCDP(_Amounts):
     >>> import dpfast as dp
     >>> dp.privacy.ZCDP(0.5)
     ZCDP(rho=0.5)
+    >>> round(float(dp.privacy.ZCDP.of_pure(dp.privacy.Pure(1)).rho), 4)
+    0.4621
     """
 
     rho: Fraction

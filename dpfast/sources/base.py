@@ -104,6 +104,18 @@ class Source(Protocol):
         `summarise` may be called from several threads at once, `merge` never. `merge` is
         associative and commutative, and may reuse its first argument. An empty source
         summarises one empty chunk. Every row is in exactly one chunk.
+
+        Parameters
+        ----------
+        summarise : callable
+            Makes a summary of a `Chunk`.
+        merge : callable
+            Makes one summary of two.
+
+        Returns
+        -------
+        Any
+            The summary of all rows.
         """
         ...
 
@@ -113,6 +125,17 @@ class Source(Protocol):
         ``words(k)`` gives `k` random words of 64 bits to choose by. It only places pivots: a biased
         sample costs time and never correctness. None when a
         sample would cost about as much as a pass.
+
+        Parameters
+        ----------
+        count : int
+            How many values are wanted; somewhat more or fewer may come.
+        words : callable
+            The source of random places.
+
+        Returns
+        -------
+        ndarray or None
         """
         ...
 

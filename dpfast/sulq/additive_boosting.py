@@ -252,6 +252,8 @@ class AdditiveBoostingRegressor(_Additive, ColumnRegressor):
     >>> ebm = ebm.fit(x[:, None], x**2, budget=dp.Budget(epsilon=1))
     >>> ebm.score(x[:, None], x**2) > 0.8
     True
+    >>> bool(abs(ebm.predict([[2.0]])[0] - 4) < 1.5)
+    True
     """
 
     _name = "additive boosting"

@@ -47,7 +47,19 @@ class Condition(ABC):
 
     @abstractmethod
     def columns(self) -> frozenset[int | str | None]:
-        """Return the columns that it looks at."""
+        """Return the columns that it looks at.
+
+        Returns
+        -------
+        frozenset of int, str or None
+            Names or numbers; None is the only column.
+
+        Examples
+        --------
+        >>> import dpfast as dp
+        >>> sorted((dp.sulq.Attribute("age", low=60) & dp.sulq.Attribute("smokes")).columns())
+        ['age', 'smokes']
+        """
 
     @abstractmethod
     def holds(self, column: Callable[[Any], NDArray[Any]]) -> NDArray[np.bool_]:
@@ -61,11 +73,29 @@ class Condition(ABC):
         Returns
         -------
         bool array of shape (n,)
+
+        Examples
+        --------
+        >>> import numpy as np, dpfast as dp
+        >>> people = {"age": np.array([30, 70])}
+        >>> dp.sulq.Attribute("age", low=60).holds(people.__getitem__)
+        array([False,  True])
         """
 
     @abstractmethod
     def written(self) -> dict[str, object]:
-        """Return it in terms that JSON has."""
+        """Return it in terms that JSON has.
+
+        Returns
+        -------
+        dict
+
+        Examples
+        --------
+        >>> import dpfast as dp
+        >>> dp.sulq.Attribute("age", low=60).written()
+        {'column': 'age', 'low': 60.0}
+        """
 
 
 @dataclass(frozen=True, slots=True)

@@ -167,6 +167,12 @@ class Estimator(ABC):
         Returns
         -------
         dict
+
+        Examples
+        --------
+        >>> import dpfast as dp
+        >>> dp.sulq.PCA(1, bounds=(0, 1), epsilon=0.5).get_params()["epsilon"]
+        0.5
         """
         return {name: getattr(self, name) for name in self._names()}
 
@@ -186,6 +192,12 @@ class Estimator(ABC):
         ------
         ArgumentError
             If there is no such argument. None has been changed then.
+
+        Examples
+        --------
+        >>> import dpfast as dp
+        >>> dp.sulq.PCA(1, bounds=(0, 1), epsilon=0.5).set_params(epsilon=0.25).epsilon
+        0.25
         """
         for name in params:
             checks.choice("the name of a parameter", name, self._names())
@@ -430,6 +442,13 @@ class Transformer(Estimator):
         -------
         array or table
             NOT PRIVATE, as that of `transform`.
+
+        Examples
+        --------
+        >>> import numpy as np, dpfast as dp
+        >>> x = np.outer(np.linspace(-1, 1, 20_001), [3, 4])
+        >>> dp.sulq.PCA(1, bounds=(-4, 4), rho=0.5).fit_transform(x).shape
+        (20001, 1)
         """
         self._form()  # refused, if it cannot be had, before anything is spent
         return self.fit(X, budget=budget, rng=rng).transform(X)
@@ -486,6 +505,13 @@ class Transformer(Estimator):
             Before `fit`.
         ArgumentError
             For other columns than those that were learned from.
+
+        Examples
+        --------
+        >>> import numpy as np, dpfast as dp
+        >>> x = np.outer(np.linspace(-1, 1, 20_001), [3, 4])
+        >>> dp.sulq.PCA(1, bounds=(-4, 4), rho=0.5).fit(x).get_feature_names_out()
+        array(['pca0'], dtype=object)
         """
         self._check_fitted()
         if input_features is not None:
@@ -548,6 +574,14 @@ class WeightedTransformer(Weighted, Transformer):
         -------
         array or table
             NOT PRIVATE, as that of `transform`.
+
+        Examples
+        --------
+        >>> import numpy as np, dpfast as dp
+        >>> x = np.linspace(0, 10, 20_001)[:, None]
+        >>> scaled = dp.sulq.StandardScaler(bounds=(0, 10), rho=0.5).fit_transform(x)
+        >>> bool(abs(scaled.mean()) < 0.1), bool(abs(scaled.std() - 1) < 0.1)
+        (True, True)
         """
         self._form()  # refused, if it cannot be had, before anything is spent
         return self.fit(X, None, sample_weight, budget=budget, rng=rng).transform(X)
@@ -613,6 +647,16 @@ class Classifier(_Supervised):
             Before `fit`.
         ArgumentError
             For rows of another number of columns.
+
+        Examples
+        --------
+        >>> import numpy as np, dpfast as dp
+        >>> x = np.linspace(0, 10, 20_001)[:, None]
+        >>> late = (x[:, 0] > 7).astype(int)
+        >>> model = dp.sulq.LogisticRegression(bounds=(0, 10), classes=[0, 1], epsilon=1)
+        >>> model = model.fit(x, late)
+        >>> model.score(x, late) > 0.9
+        True
         """
         parts = self._compared(X, y, lambda one, y: (int(np.count_nonzero(one == y)), len(y)))
         right, rows = (sum(part) for part in zip(*parts, strict=True)) if parts else (0, 0)
@@ -711,6 +755,16 @@ class ProbabilisticClassifier(_OfColumns, Classifier):
             Before `fit`.
         ArgumentError
             For rows of another number of columns.
+
+        Examples
+        --------
+        >>> import numpy as np, dpfast as dp
+        >>> x = np.linspace(0, 10, 20_001)[:, None]
+        >>> late = (x[:, 0] > 7).astype(int)
+        >>> model = dp.sulq.LogisticRegression(bounds=(0, 10), classes=[0, 1], epsilon=1)
+        >>> model = model.fit(x, late)
+        >>> model.predict_proba([[1.0], [9.0]]).argmax(axis=1)
+        array([0, 1])
         """
         self._check_fitted()
         return self._apply(X, len(self.classes_), self._likelihood())

@@ -86,6 +86,10 @@ class ImplicationTest:
     >>> found = dp.sulq.ImplicationTest(0.4, 0.5, (4.0,), (3.0,), 1.0, 9, 0.3)
     >>> found.asked
     9
+    >>> found.votes(0.2), found.votes(1.0)
+    (1, 0)
+    >>> round(found.search(), 3)
+    0.45
     """
 
     alpha: float
@@ -102,7 +106,17 @@ class ImplicationTest:
         return self.votes(self.strength) > len(self.answers) / 2
 
     def votes(self, strength: Number) -> int:
-        """Return how many sets vote that the implication has at least that strength."""
+        """Return how many sets vote that the implication has at least that strength.
+
+        Parameters
+        ----------
+        strength : float
+            From -1 to 1.
+
+        Returns
+        -------
+        int
+        """
         slope = checks.number("strength", strength) * self.reliability / (1.0 - self.alpha)
         return sum(y >= slope * x for x, y in zip(self.excesses, self.answers, strict=True))
 

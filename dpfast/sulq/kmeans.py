@@ -178,6 +178,8 @@ class KMeans(WeightedTransformer):
            [0.8, 0.8]])
     >>> len(set(clusters.predict(x[::5000])))
     2
+    >>> bool((clusters.transform(x[::5000]).argmin(axis=1) == clusters.predict(x[::5000])).all())
+    True
     """
 
     _estimator_type = "clusterer"
@@ -279,6 +281,14 @@ class KMeans(WeightedTransformer):
         -------
         int64 array of shape (n,)
             NOT PRIVATE, as those of `predict`.
+
+        Examples
+        --------
+        >>> import numpy as np, dpfast as dp
+        >>> x = np.concatenate([np.full((5000, 2), 0.2), np.full((5000, 2), 0.8)])
+        >>> labels = dp.sulq.KMeans(2, bounds=(0, 1), rho=0.5).fit_predict(x)
+        >>> bool(labels[0] == labels[4999] != labels[5000] == labels[9999])
+        True
         """
         return self.fit(X, None, sample_weight, budget=budget, rng=rng).predict(X)
 

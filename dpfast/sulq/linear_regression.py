@@ -125,6 +125,8 @@ class LinearRegression(Weighted, Regressor):
     array([ 3., -1.])
     >>> line.score(x, y) > 0.99
     True
+    >>> bool(abs(line.predict([[5.0, 2.0]])[0] - 18) < 1)
+    True
     """
 
     _name = "linear regression"

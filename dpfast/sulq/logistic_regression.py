@@ -104,6 +104,8 @@ class LogisticRegression(Weighted, ProbabilisticClassifier):
     array(['early', 'late'], dtype='<U5')
     >>> model.score(x[:, None], y) > 0.9
     True
+    >>> model.decision_function([[1.0], [9.0]]) > 0
+    array([False,  True])
     """
 
     _name = "logistic regression"

@@ -119,6 +119,8 @@ class NoisySums:
     Traceback (most recent call last):
     ...
     dpfast.errors.BudgetError: noisy sums: all 3 rounds have been used
+    >>> sums.contrast_deviation(sets=16) > sums.contrast_deviation(sets=1)
+    True
     """
 
     def __init__(

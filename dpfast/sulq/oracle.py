@@ -226,6 +226,13 @@ class Oracle(ABC):
         ------
         ArgumentError, ArgumentTypeError, BudgetError, DataError
             As in `ask`.
+
+        Examples
+        --------
+        >>> import numpy as np, dpfast as dp
+        >>> oracle = dp.sulq.ExactOracle(np.arange(10), tolerance=0.1, queries=3)
+        >>> oracle.batch([np.arange(10) < 3, np.arange(10) < 5]), oracle.remaining
+        ([0.3, 0.5], 1)
         """
         means = self._questions.means(listed(terms), self._source)
         with self._lock:

@@ -93,6 +93,14 @@ class _Components(Transformer):
             For rows of another number of columns.
         DataError
             For NaN.
+
+        Examples
+        --------
+        >>> import numpy as np, dpfast as dp
+        >>> x = np.outer(np.linspace(-1, 1, 20_001), [3, 4])
+        >>> pca = dp.sulq.PCA(1, bounds=(-4, 4), rho=0.5).fit(x)
+        >>> bool(abs(abs(pca.transform([[3, 4]])[0, 0]) - 5) < 0.2)
+        True
         """
         self._check_fitted()
         components, mean = self.components_, vars(self).get("mean_", 0.0)
@@ -120,6 +128,14 @@ class _Components(Transformer):
         ------
         NotFittedError, ArgumentError, DataError
             As in `transform`.
+
+        Examples
+        --------
+        >>> import numpy as np, dpfast as dp
+        >>> x = np.outer(np.linspace(-1, 1, 20_001), [3, 4])
+        >>> pca = dp.sulq.PCA(1, bounds=(-4, 4), rho=0.5).fit(x)
+        >>> bool(np.abs(pca.inverse_transform(pca.transform([[3, 4]])) - [[3, 4]]).max() < 0.2)
+        True
         """
         self._check_fitted()
         components, mean = self.components_, vars(self).get("mean_", 0.0)

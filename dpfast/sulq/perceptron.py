@@ -122,6 +122,8 @@ class Perceptron(Weighted, Classifier):
     True
     >>> plane.predict([[1, 3], [10, 3]])
     array([-1,  1])
+    >>> plane.decision_function([[1, 3], [10, 3]]) > 0
+    array([False,  True])
     """
 
     _name = "perceptron"

@@ -64,6 +64,13 @@ class _Hypothesis(ABC):
         Returns
         -------
         bool array of shape (n,)
+
+        Examples
+        --------
+        >>> import numpy as np, dpfast as dp
+        >>> rule = dp.sulq.Conjunction(((0, True), (2, False)), (0, 2), 0.01, 0.02)
+        >>> rule.of([np.array([1, 1]), np.array([0, 1])])
+        array([ True, False])
         """
 
     def predict(self, X: Any) -> NDArray[np.bool_]:

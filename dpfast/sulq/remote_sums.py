@@ -87,13 +87,17 @@ def serve(sums: NoisySums, connection: Connection, *, largest: int = 1 << 30) ->
     --------
     >>> import multiprocessing, threading, numpy as np, dpfast as dp
     >>> here, there = multiprocessing.Pipe()
-    >>> sums = dp.sulq.NoisySums(np.arange(1000), rho=0.5, queries=1, neighbors="replace")
+    >>> sums = dp.sulq.NoisySums(np.arange(1000), rho=0.5, queries=2, neighbors="replace")
     >>> party = threading.Thread(target=dp.sulq.serve, args=(sums, there))
     >>> party.start()
     >>> remote = dp.sulq.RemoteSums(here)
     >>> remote.rows, remote.remaining
-    (1000, 1)
+    (1000, 2)
     >>> 490 < remote.sum(dp.sulq.Attribute(low=500)) < 510
+    True
+    >>> sets = dp.sulq.RowSets.random(1000, 3)
+    >>> total, contrasts = remote.contrasts(dp.sulq.Attribute(low=500), sets)
+    >>> bool((abs(contrasts) < 100 + 6 * remote.contrast_deviation(3)).all())
     True
     >>> here.close(), party.join()
     (None, None)
@@ -203,7 +207,7 @@ class RemoteSums:
 
     Examples
     --------
-    See `serve`.
+    See `dpfast.sulq.serve`.
     """
 
     def __init__(self, connection: Connection) -> None:
@@ -245,6 +249,10 @@ class RemoteSums:
         f : Condition
         rows : array_like of bool, optional
             The public set of rows to count.
+
+        Returns
+        -------
+        float
         """
         sets = None if rows is None else RowSets(cast(ArrayLike, [rows]))
         return self._noisy("sum", f, sets, 1)[0]

@@ -45,6 +45,12 @@ class RowSets:
     (2, 3, array([2, 1]))
     >>> sets.mask(1)
     array([False,  True, False])
+    >>> sets.counts(np.array([True, True]), 1)  # of the last two rows, both
+    array([1, 1])
+    >>> dp.sulq.RowSets.from_bytes(sets.to_bytes(), 3, 2).sizes
+    array([2, 1])
+    >>> len(dp.sulq.RowSets.random(1000, 5))
+    5
     """
 
     rows: int
@@ -83,7 +89,19 @@ class RowSets:
 
     @classmethod
     def from_bytes(cls, bits: bytes | bytearray | memoryview, rows: int, sets: int) -> RowSets:
-        """Return the sets that `to_bytes` wrote. Bits after the last row of a set are ignored."""
+        """Return the sets that `to_bytes` wrote. Bits after the last row of a set are ignored.
+
+        Parameters
+        ----------
+        bits : bytes, bytearray or memoryview
+            What `to_bytes` gave.
+        rows, sets : int
+            How many of each.
+
+        Returns
+        -------
+        RowSets
+        """
         n, r = _size(rows, sets)
         size = -(-n // 8)
         if not isinstance(bits, (bytes, bytearray, memoryview)):
@@ -104,7 +122,12 @@ class RowSets:
         return sets
 
     def to_bytes(self) -> bytes:
-        """Return the bits of one set after the other, each from a new byte, least bit first."""
+        """Return the bits of one set after the other, each from a new byte, least bit first.
+
+        Returns
+        -------
+        bytes
+        """
         return self._words.view(np.uint8)[:, : -(-self.rows // 8)].tobytes()
 
     def __len__(self) -> int:

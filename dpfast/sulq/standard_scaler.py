@@ -90,6 +90,10 @@ class StandardScaler(WeightedTransformer):
     array([3., 0.])
     >>> scaler.transform([[3.0, 0.0]]).round(1) + 0.0
     array([[0., 0.]])
+    >>> (scaler.inverse_transform([[0.0, 0.0]])[0] - scaler.mean_).round(9) + 0.0
+    array([0., 0.])
+    >>> scaler.get_feature_names_out()
+    array(['x0', 'x1'], dtype=object)
     """
 
     _estimator_type, _name = "transformer", "scaling"

@@ -168,6 +168,21 @@ class Ranks:
 
         Where a window may end in a tie, the values below its ``marks(value)`` are counted, too, for
         `less`. What the pass misses costs another when it is needed.
+
+        Parameters
+        ----------
+        windows : iterable of (callable, int)
+            As the arguments of `window`.
+        marks : callable, optional
+            Gives the values of interest for the value where a window ends.
+
+        Examples
+        --------
+        >>> import dpfast as dp
+        >>> ranks = dp.order.Ranks([5.0, 1.0, 4.0])
+        >>> ranks.prefetch([(lambda n: 1, 0), (lambda n: n, 0)])
+        >>> ranks.window(lambda n: n, 0).values
+        array([5.])
         """
         targets = [Target(rule, width, self._missing) for rule, width in windows]
         if targets and not self._known:
@@ -175,7 +190,22 @@ class Ranks:
             self._keep(find_all(self._source, targets, marks) if known is None else [known])
 
     def less(self, value: float) -> int:
-        """Count the values below `value`; it may take a pass."""
+        """Count the values below `value`; it may take a pass.
+
+        Parameters
+        ----------
+        value : float
+
+        Returns
+        -------
+        int
+
+        Examples
+        --------
+        >>> import dpfast as dp
+        >>> dp.order.Ranks([5.0, 1.0, 4.0]).less(4.5)
+        2
+        """
         edge = least_from(self._source.dtype, value)
         missing = self._missing
         if edge is not None and (missing is None or not value <= missing < edge.item()):

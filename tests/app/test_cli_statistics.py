@@ -336,8 +336,8 @@ def test_an_answer_has_its_error_bar_or_a_reason(told, shell, folder):
     assert bar["half_width"] is None and "number of rows is not known" in bar["note"]
     guessed = told(*mean, "--rows", 40)
     public = told(*mean, "--neighbors", "replace")
-    assert guessed["rows"] == 40 and guessed["expected_error"]["half_width"] > 1
-    assert public["expected_error"]["half_width"] > 1  # as many as the file has
+    assert guessed["rows"] == 40 and guessed["expected_error"]["half_width"] > 0
+    assert public["expected_error"]["half_width"] > 0  # as many as the file has
     due = dp.mechanism(dp.mean, bounds=(-60, 300), nan=0, epsilon=1)
     assert guessed["expected_error"] == asdict(due.expected_error(rows=40))
     code, out, err = shell(*mean, "--rows", 40)

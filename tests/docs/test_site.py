@@ -1,6 +1,5 @@
 """The site has every page and every public name, no dead link and nothing from the network."""
 
-import importlib.util
 import json
 import re
 import runpy
@@ -10,7 +9,6 @@ import sys
 import tomllib
 from functools import cache
 from html.parser import HTMLParser
-from itertools import groupby
 from types import ModuleType
 from urllib.parse import unquote, urlsplit
 
@@ -85,6 +83,22 @@ def test_the_citation_is_of_this_version():
     assert re.search(rf"^version: {re.escape(dp.__version__)}$", text, re.M)
     built = (ROOT / "pyproject.toml").read_text(encoding="utf-8")
     assert f'version = "{dp.__version__}"' in built
+
+
+def unknown_extras(text):
+    """The extras that are named where something is installed, and that there are not."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    named = re.findall(r"pip install [^\n]*?\[([a-z,]+)\]", text)
+    known = set(project["optional-dependencies"])
+    return {extra for group in named for extra in group.split(",")} - known
+
+
+def test_every_extra_that_a_page_installs_is_there():
+    pages = [ROOT / "README.md", *DOCS.rglob("*.md")]
+    assert {page.name: unknown_extras(page.read_text(encoding="utf-8")) for page in pages} == {
+        page.name: set() for page in pages
+    }
+    assert unknown_extras('pip install "path/to/dpfast[io,gpu]"') == {"gpu"}  # planted
 
 
 # ---- What comes out. ----
@@ -319,43 +333,3 @@ def test_it_is_dark_or_light_as_the_reader_wants(built, browser):
         browser.find_element("css selector", ".content-icon-container .theme-toggle").click()
         seen.add(lightness())
     assert {x > 128 for x in seen} == {True, False}
-
-
-# ---- The notebooks. ----
-
-
-def shape(notebook):
-    """What kinds of outputs each cell has; one that is written in pieces is one."""
-    kinds = [
-        [sorted(output.get("data", [output["output_type"]])) for output in cell.get("outputs", ())]
-        for cell in notebook["cells"]
-    ]
-    return [[kind for kind, _ in groupby(cell)] for cell in kinds]
-
-
-def test_an_output_in_pieces_is_one_output():
-    stream, picture = {"output_type": "stream"}, {"output_type": "x", "data": {"image/png": ""}}
-    cells = [{"outputs": [stream, stream, picture]}, {}, {"outputs": [picture]}]
-    assert shape({"cells": cells}) == [[["stream"], ["image/png"]], [], [["image/png"]]]
-
-
-@pytest.mark.full
-@pytest.mark.parametrize("path", sorted(DOCS.glob("notebooks/*.ipynb")), ids=lambda p: p.stem)
-def test_a_notebook_runs_and_shows_what_is_kept_in_it(path, tmp_path):
-    for name in ("nbclient", "ipykernel", "matplotlib"):
-        if importlib.util.find_spec(name) is None:
-            pytest.skip(f"needs {name}")
-    code = """
-import sys
-import nbformat, nbclient
-notebook = nbformat.read(sys.argv[1], 4)
-nbclient.NotebookClient(notebook, timeout=120, kernel_name="python3").execute()
-nbformat.write(notebook, sys.argv[2])
-"""
-    out = tmp_path / path.name
-    done = subprocess.run([sys.executable, "-c", code, path, out], capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr[-2000:]
-    kept, again = (json.loads(p.read_text(encoding="utf-8")) for p in (path, out))
-    assert shape(kept) == shape(again)
-    assert sum(map(len, shape(kept))) >= 4
-    assert path.stat().st_size < 100_000

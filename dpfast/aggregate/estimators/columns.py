@@ -93,6 +93,21 @@ class ByColumn(ABC):
             The rows.
         width : int
             For how many numbers there are bounds.
+
+        Returns
+        -------
+        Bound
+            What answers for blocks of these rows.
+
+        Examples
+        --------
+        `dpfast.sample_and_aggregate` calls it:
+
+        >>> import numpy as np, dpfast as dp
+        >>> from dpfast.sources.data import as_rows
+        >>> rows = as_rows(np.zeros((10, 3)))
+        >>> dp.estimators.LeastSquares().bind(rows, 3).name
+        'least-squares'
         """
         form = columns(source)
         count = self._width(form)

@@ -112,6 +112,9 @@ def run(
     ... weight = 3
     ... ''')
     >>> results = dp.job.run(path)
+    >>> results.check()  # raises what a release has raised
+    >>> results.rows(results.outcomes[0].release) is None  # nobody has told how many there are
+    True
     >>> 53 < results["mean age"] < 55
     True
     >>> list(results), results.table().select(["name", "at", "confidence"]).num_rows

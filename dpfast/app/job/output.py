@@ -67,6 +67,16 @@ class Results(Mapping[str, Answer]):
 
         Where missing numbers are dropped, a count of all rows does not tell how many are left; a
         count of the numbers of the same column does.
+
+        Parameters
+        ----------
+        release : Release
+            One of those in `outcomes`.
+
+        Returns
+        -------
+        int or None
+            None where nothing tells it.
         """
         rows, asked = self.plan.rows_of(release), release.entry
         if rows is not None:
@@ -127,6 +137,14 @@ class Results(Mapping[str, Answer]):
         """Return the answer of a release: a number, or a list of them; None for no answer.
 
         Of groups it is a dict of lists: the columns of `dpfast.group_by`, with times as text.
+
+        Parameters
+        ----------
+        name : str
+
+        Returns
+        -------
+        float, list, dict or None
 
         Raises
         ------

@@ -36,6 +36,16 @@ class TreeCounts(NamedTuple):
         How many children a node has at most.
     noise : IntegerNoise
         The noise of each node.
+
+    Examples
+    --------
+    >>> import numpy as np, dpfast as dp
+    >>> ages = np.repeat(np.arange(18, 91), 400)
+    >>> tree = dp.tree_histogram(ages, bins=120, bounds=(0, 120), epsilon=1.0)
+    >>> abs(tree.range(20, 65) - 18_000) < 200, tree.half_width(20, 65) < 50
+    (True, True)
+    >>> abs(tree.cdf(65) - 18_800 / 29_200) < 0.01, abs(tree.quantile(0.5) - 54.5) < 2
+    (True, True)
     """
 
     counts: Floats
@@ -116,6 +126,14 @@ class TreeCounts(NamedTuple):
         or before.
 
         It ascends from 0 to 1. Where no rows are estimated, it is that of even rows.
+
+        Parameters
+        ----------
+        x : float, or a time or category as the edges are
+
+        Returns
+        -------
+        float
         """
         place = self._places(x, x)[1]
         sums = self.cumulative
