@@ -16,14 +16,17 @@ PipelineDP's accountant pays. Its neighbors are tables that differ in all rows o
 comes or goes.
 """
 
+from .columnar import ColumnarEngine, Partitions
 from .install import installed
 from .mechanisms import GaussianMechanism, LaplaceMechanism
 from .partitions import PartitionSelection, create_partition_strategy
 
 __all__ = [
+    "ColumnarEngine",
     "GaussianMechanism",
     "LaplaceMechanism",
     "PartitionSelection",
+    "Partitions",
     "create_partition_strategy",
     "installed",
 ]
