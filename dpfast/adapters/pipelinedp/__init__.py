@@ -16,9 +16,10 @@ PipelineDP's accountant pays. Its neighbors are tables that differ in all rows o
 comes or goes.
 """
 
-from .columnar import ColumnarEngine, Partitions
+from .columnar import ColumnarEngine
 from .install import installed
 from .mechanisms import GaussianMechanism, LaplaceMechanism
+from .partition_metrics import Partitions
 from .partitions import PartitionSelection, create_partition_strategy
 
 __all__ = [

@@ -2,36 +2,19 @@
 
 from __future__ import annotations
 
-from collections import namedtuple
-from collections.abc import Callable, Iterable, Iterator
-from functools import lru_cache
-from threading import Lock
+from collections.abc import Iterable
 from typing import Any
 
 from ..._core import checks
 from ..._core.extras import extra
 from ...budget.budget import Budget
+from ...budget.release import release
 from ...errors import BudgetError
-from ...groups.api import GroupBy, group_by, select_keys
+from ...groups.answer import Answer
+from ...groups.api import KEYS, GroupBy, group_by
 from ...rng import Generator, check
 from .parameters import Names, names_of, refuse_strategy, refuse_unknown, statistics_of
-
-
-class Partitions:
-    """What an aggregation gives: pairs of a partition key and its metrics, or keys alone.
-
-    It is computed when it is read for the first time, after ``compute_budgets()``, and once.
-    """
-
-    def __init__(self, compute: Callable[[], list[Any]]) -> None:
-        self._compute, self._found = compute, None
-        self._lock = Lock()
-
-    def __iter__(self) -> Iterator[Any]:
-        with self._lock:
-            if self._found is None:
-                self._found = self._compute()
-        return iter(self._found)
+from .partition_metrics import Partitions, metrics_tuple
 
 
 class ColumnarEngine:
@@ -141,7 +124,7 @@ class ColumnarEngine:
         table : table
         params : pipeline_dp.SelectPartitionsParams
         data_extractors : pipeline_dp.DataExtractors
-            With names of columns; the partition is one column.
+            With names of columns.
 
         Returns
         -------
@@ -156,17 +139,20 @@ class ColumnarEngine:
         refuse_unknown(params, "SelectPartitionsParams")
         refuse_strategy(params)
         names = names_of(data_extractors)
-        if not names.is_single:
-            checks.fail("partition_extractor", "one column to select partitions", names.by)
-        most = params.max_partitions_contributed
-        group_by(table, names.by[0], ids=names.ids, max_groups=most)
+        groups = group_by(
+            table,
+            list(names.by),
+            ids=names.ids,
+            max_groups=params.max_partitions_contributed,
+            neighbors="add-remove",
+        )
         spec = self._requested("TRUNCATED_GEOMETRIC", params)
 
         def compute() -> list[Any]:
-            loss = {"max_groups": most, "neighbors": "add-remove", **_loss(spec), **self._paid}
-            column, ids = table[names.by[0]], table[names.ids]
-            found: list[Any] = select_keys(column, ids=ids, **loss).tolist()
-            return found
+            loss, budget = _loss(spec), self._paid["budget"]
+            asked = loss["epsilon"], loss["delta"], None
+            keys, rows = groups._table(KEYS, {}, asked, None, None, budget)
+            return list(_keys(release(rows, keys, **self._paid), names))
 
         return Partitions(compute)
 
@@ -182,18 +168,15 @@ class ColumnarEngine:
         self, groups: GroupBy, statistics: dict[str, Any], names: Names, spec: Any
     ) -> list[Any]:
         answer = groups.agg(statistics, **_loss(spec), **self._paid)
-        keys: Iterable[Any] = zip(*(answer[name].tolist() for name in names.by), strict=True)
-        if names.is_single:
-            keys = answer[names.by[0]].tolist()
         columns = [answer[name].tolist() for name in statistics]
         made = metrics_tuple(tuple(statistics))
-        return list(zip(keys, map(made, *columns), strict=True))
+        return list(zip(_keys(answer, names), map(made, *columns), strict=True))
 
 
-@lru_cache(maxsize=64)
-def metrics_tuple(fields: tuple[str, ...]) -> Any:
-    """Return the type of the metrics of a partition."""
-    return namedtuple("MetricsTuple", fields)
+def _keys(answer: Answer, names: Names) -> Iterable[Any]:
+    """Return the keys of an answer: values, or tuples of several columns."""
+    columns: list[list[Any]] = [answer[name].tolist() for name in names.by]
+    return columns[0] if names.is_single else zip(*columns, strict=True)
 
 
 def _loss(spec: Any) -> dict[str, float]:
