@@ -1,6 +1,8 @@
 """PipelineDP with the mechanisms of dpfast: what they are, and that they are put back."""
 
 import math
+import subprocess
+import sys
 from fractions import Fraction
 from types import SimpleNamespace
 
@@ -236,6 +238,30 @@ def test_everything_is_put_back(pipeline):
     assert state(pipeline) == before
     with pytest.raises(ArgumentTypeError), ours.installed(rng=3):
         pass
+
+
+WITHOUT = """
+import sys
+sys.modules["pydp"] = None  # as if it were not installed
+from dpfast.adapters.pipelinedp import installed
+with installed():
+    import pipeline_dp as pdp
+    from pipeline_dp import dp_computations, partition_selection
+    print(pdp.dp_computations.apply_laplace_mechanism(5, 1e6, 1.0))
+    strategy = pdp.PartitionSelectionStrategy.TRUNCATED_GEOMETRIC
+    own = partition_selection.create_partition_selection_strategy(strategy, 1.0, 1e-6, 1)
+    print(own.should_keep(1000), sys.modules["pydp"].__doc__)
+"""
+
+
+@full
+def test_pipelinedp_runs_without_pydp(pipeline):
+    found = subprocess.run([sys.executable, "-c", WITHOUT], capture_output=True, text=True)
+    assert found.returncode == 0, found.stderr
+    number, rest = found.stdout.splitlines()
+    assert abs(float(number) - 5) < 1e-3 and rest.startswith("True Stands for")
+    direct = "import sys\nsys.modules['pydp'] = None\nimport pipeline_dp"  # without the adapter
+    assert subprocess.run([sys.executable, "-c", direct], capture_output=True).returncode != 0
 
 
 def aggregated(pipeline, noise, public=None, **more):

@@ -68,7 +68,7 @@ class ColumnarEngine:
         if rng is not None:
             check(rng)
         self._accountant = budget_accountant
-        self._paid = {"budget": budget, "rng": rng}
+        self._paid: dict[str, Any] = {"budget": budget, "rng": rng}
 
     def aggregate(
         self, table: Any, params: Any, data_extractors: Any, public_partitions: Any = None
@@ -179,7 +179,7 @@ def _keys(answer: Answer, names: Names) -> Iterable[Any]:
     return columns[0] if names.is_single else zip(*columns, strict=True)
 
 
-def _loss(spec: Any) -> dict[str, float]:
+def _loss(spec: Any) -> dict[str, Any]:
     """Return the loss that the accountant has assigned."""
     try:
         return {"epsilon": float(spec.eps), "delta": float(spec.delta or 0.0)}
