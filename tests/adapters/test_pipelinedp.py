@@ -309,6 +309,49 @@ def test_an_aggregation_runs_over_our_mechanisms(pipeline, kind, strategy):
 
 
 @full
+def test_a_public_partition_without_rows_is_answered(pipeline):
+    for kind in pipeline.NoiseKind:
+        with ours.installed(rng=InsecureGenerator(1)):
+            found = aggregated(pipeline, kind, [0, 77])
+        assert set(found) == {0, 77} and abs(found[77].count) < 20
+        assert 0 <= found[77].percentile_90 <= 10
+
+
+@full
+@pytest.mark.parametrize("kind", ["LAPLACE", "GAUSSIAN"])
+def test_standard_deviations_of_the_accountant_are_drawn(pipeline, kind):
+    """Under the PLD accountant a mechanism has a standard deviation, and no epsilon."""
+    pytest.importorskip("dp_accounting", reason="needs dp-accounting")
+    own = pipeline.dp_computations
+    spec = pipeline.budget_accounting.MechanismSpec(
+        getattr(pipeline.aggregate_params.MechanismType, kind), _noise_standard_deviation=3.0
+    )
+    sizes = own.Sensitivities(l1=2.0, l2=2.0)
+    with ours.installed(rng=InsecureGenerator(1)):
+        mechanism = own.create_additive_mechanism(spec, sizes)
+        found = mechanism.add_noise(np.zeros(40_000))
+    assert mechanism.std == pytest.approx(6.0) and found.std() == pytest.approx(6.0, rel=0.03)
+    assert "=" in mechanism.describe()
+
+
+@full
+def test_weights_of_partitions_are_taken(pipeline):
+    """Weighted Gaussian selection sums up 1/sqrt(k) of a privacy id with k partitions."""
+    rows = [(u, v) for u in range(900) for v in (0, 1, 2)] + [(1000, 9)]
+    strategy = pipeline.PartitionSelectionStrategy.WEIGHTED_GAUSSIAN_THRESHOLDING
+    params = pipeline.SelectPartitionsParams(
+        max_partitions_contributed=3, partition_selection_strategy=strategy
+    )
+    extractors = pipeline.DataExtractors(lambda row: row[0], lambda row: row[1])
+    accountant = pipeline.NaiveBudgetAccountant(1, 1e-6)
+    engine = pipeline.DPEngine(accountant, pipeline.LocalBackend())
+    with ours.installed(rng=InsecureGenerator(1)):
+        result = engine.select_partitions(rows, params, extractors)
+        accountant.compute_budgets()
+        assert sorted(result) == [0, 1, 2]
+
+
+@full
 def test_vectors_get_noise_at_once(pipeline):
     own = pipeline.dp_computations
     for noise, norm in (("LAPLACE", "L1"), ("GAUSSIAN", "L2"), ("LAPLACE", "Linf")):

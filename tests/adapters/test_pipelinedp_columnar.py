@@ -1,5 +1,7 @@
 """Whole tables under PipelineDP's parameters, beside its own engine."""
 
+import copy
+
 import numpy as np
 import pytest
 
@@ -85,6 +87,34 @@ def test_a_result_is_released_once():
     assert list(result) == list(result)
     other = aggregated(parameters([own.COUNT]), epsilon=1, seed=2)
     assert list(result) != list(other)
+
+
+def test_a_release_that_fails_is_not_tried_again(monkeypatch):
+    calls = []
+
+    def failing(*given, **named):
+        calls.append(1)
+        raise dp.errors.DataError("planted")
+
+    result = aggregated(parameters([own.COUNT]), [1])
+    twin = copy.copy(result)
+    with monkeypatch.context() as patched:
+        patched.setattr("dpfast.groups.api.release", failing)
+        with pytest.raises(dp.errors.DataError):
+            list(result)
+    for one in (result, twin):
+        with pytest.raises(BudgetError, match="once"):
+            list(one)
+    assert len(calls) == 1
+
+
+def test_a_fork_has_no_release_of_its_own(monkeypatch):
+    result = aggregated(parameters([own.COUNT]), [1])
+    monkeypatch.setattr("os.getpid", lambda: -1)
+    with pytest.raises(BudgetError, match="fork"):
+        list(result)
+    monkeypatch.undo()
+    assert len(list(copy.copy(result))) == 1 and list(copy.copy(result)) == list(result)
 
 
 def test_the_accountant_divides_the_loss():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import partial
 from typing import Any
 
 from ..._core import checks
@@ -45,10 +46,8 @@ class ColumnarEngine:
     Examples
     --------
     >>> from dpfast.adapters.pipelinedp import ColumnarEngine
-    >>> engine = ColumnarEngine(accountant)  # doctest: +SKIP
-    >>> result = engine.aggregate(table, params, extractors)  # doctest: +SKIP
-    >>> accountant.compute_budgets()  # doctest: +SKIP
-    >>> dict(result)  # doctest: +SKIP
+    >>> result = ColumnarEngine(own).aggregate(table, params, extractors)  # doctest: +SKIP
+    >>> own.compute_budgets()  # doctest: +SKIP
     """
 
     def __init__(
@@ -114,7 +113,9 @@ class ColumnarEngine:
         groups._checked(statistics)  # before anything is requested
         kind = "TRUNCATED_GEOMETRIC" if keys is None else params.noise_kind.name
         spec = self._requested(kind, params)
-        return Partitions(lambda: self._computed(groups, statistics, names, spec))
+        return Partitions(
+            partial(_loss, spec), lambda loss: self._computed(groups, statistics, names, loss)
+        )
 
     def select_partitions(self, table: Any, params: Any, data_extractors: Any) -> Partitions:
         """Select the partitions that enough privacy ids have.
@@ -148,13 +149,13 @@ class ColumnarEngine:
         )
         spec = self._requested("TRUNCATED_GEOMETRIC", params)
 
-        def compute() -> list[Any]:
-            loss, budget = _loss(spec), self._paid["budget"]
+        def compute(loss: dict[str, Any]) -> list[Any]:
+            budget = self._paid["budget"]
             asked = loss["epsilon"], loss["delta"], None
             keys, rows = groups._table(KEYS, {}, asked, None, None, budget)
             return list(_keys(release(rows, keys, **self._paid), names))
 
-        return Partitions(compute)
+        return Partitions(partial(_loss, spec), compute)
 
     def _requested(self, kind: str, params: Any) -> Any:
         """Return the part of the budget that an aggregation will have."""
@@ -165,9 +166,9 @@ class ColumnarEngine:
         return spec
 
     def _computed(
-        self, groups: GroupBy, statistics: dict[str, Any], names: Names, spec: Any
+        self, groups: GroupBy, statistics: dict[str, Any], names: Names, loss: Any
     ) -> list[Any]:
-        answer = groups.agg(statistics, **_loss(spec), **self._paid)
+        answer = groups.agg(statistics, **loss, **self._paid)
         columns = [answer[name].tolist() for name in statistics]
         made = metrics_tuple(tuple(statistics))
         return list(zip(_keys(answer, names), map(made, *columns), strict=True))
