@@ -47,6 +47,8 @@ CONTENTS = {
         "docs/guide/backends/opendp.md",
         "docs/guide/backends/dp-accounting.md",
         "docs/guide/backends/mbi.md",
+        "docs/guide/backends/pipelinedp.md",
+        "docs/guide/backends/query-engines.md",
     ],
     "Measured": ["docs/guide/accuracy.md", "docs/guide/speed.md"],
     "Examples": ["docs/gallery/README.md"],

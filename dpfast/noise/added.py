@@ -8,8 +8,10 @@ rounding is post-processing and owes nothing.
 * Gaussian noise of standard deviation D2 / s is (epsilon, delta)-DP with the s of `additive`, D2
   the L2 sensitivity (Balle and Wang, ICML 2018).
 
-Scales are rounded up. No epsilon is too large for Laplace noise. Gaussian noise is calibrated for
-at most `additive.MOST`, and what satisfies a smaller epsilon satisfies a larger one.
+Scales are rounded up, and no epsilon is too large. The s of `additive` is computed up to
+`additive.MOST`, and what satisfies a smaller epsilon satisfies a larger one. Beyond it, s may also
+be sqrt(2 rho) for the rho with epsilon = rho + 2 sqrt(rho ln(1 / delta)) (Bun and Steinke, TCC
+2016): sqrt(rho) = sqrt(ln(1 / delta) + epsilon) - sqrt(ln(1 / delta)). The least scale is taken.
 """
 
 from __future__ import annotations
@@ -113,9 +115,13 @@ def gaussian(sensitivity: float, epsilon: float, delta: float) -> Added:
         checks.fail("epsilon", "at least 2**-30 for Gaussian noise", epsilon)
     if not 1e-300 <= delta < 1:
         checks.fail("delta", "at least 1e-300 and less than 1", delta)
-    own = min(epsilon, float(MOST))
-    scale = math.nextafter(sensitivity * analytic(own, delta), math.inf)
-    return Added("gaussian", _checked("sensitivity", scale), Approx(own, delta))
+    unit = analytic(min(epsilon, float(MOST)), delta)
+    if epsilon > MOST:
+        far = -math.log(delta)
+        root = math.sqrt(far + epsilon) - math.sqrt(far)
+        unit = min(unit, (1.0 + 2.0**-40) / (math.sqrt(2.0) * root))
+    scale = math.nextafter(sensitivity * unit, math.inf)
+    return Added("gaussian", _checked("sensitivity", scale), Approx(epsilon, delta))
 
 
 @lru_cache(maxsize=1024)

@@ -1,6 +1,8 @@
 """PipelineDP with the mechanisms of dpfast: what they are, and that they are put back."""
 
 import math
+import subprocess
+import sys
 from fractions import Fraction
 from types import SimpleNamespace
 
@@ -69,15 +71,18 @@ def test_scales_are_never_too_small():
             exact = mp.mpf(size) / mp.mpf(epsilon)
             found = added.laplace(size, epsilon).scale
             assert exact <= found <= exact * (1 + mp.mpf(2) ** -51)
-    for epsilon in (1e-3, 1.0, 500.0, 501.0, 1e5):
+    for epsilon, slack in ((1e-3, 1e-6), (1.0, 1e-6), (500.0, 1e-6), (501.0, 0.03), (1e5, 0.03)):
         sigma = added.gaussian(2.0, epsilon, 1e-7).scale / 2
-        with mp.workdps(400):
-            s, own = 1 / mp.mpf(sigma), min(mp.mpf(epsilon), 500)
-            cost = mp.ncdf(s / 2 - own / s) - mp.exp(own) * mp.ncdf(-s / 2 - own / s)
-            assert cost <= mp.mpf("1e-7")
-            s *= 1 + mp.mpf("1e-6")  # planted: a slightly smaller scale
-            cost = mp.ncdf(s / 2 - own / s) - mp.exp(own) * mp.ncdf(-s / 2 - own / s)
-            assert cost > mp.mpf("1e-7")
+        assert _delta(1 / sigma, epsilon) <= mp.mpf("1e-7")
+        assert _delta((1 + slack) / sigma, epsilon) > mp.mpf("1e-7")  # planted: a smaller scale
+
+
+def _delta(s, epsilon):
+    """The least delta of Gaussian noise of standard deviation 1 / s for a sensitivity of 1."""
+    with mp.workdps(60):
+        s, own = mp.mpf(s), mp.mpf(epsilon)
+        below = mp.exp(own) * mp.erfc((s / 2 + own / s) / mp.sqrt(2)) / 2
+        return mp.ncdf(s / 2 - own / s) - below
 
 
 @full
@@ -235,6 +240,30 @@ def test_everything_is_put_back(pipeline):
         pass
 
 
+WITHOUT = """
+import sys
+sys.modules["pydp"] = None  # as if it were not installed
+from dpfast.adapters.pipelinedp import installed
+with installed():
+    import pipeline_dp as pdp
+    from pipeline_dp import dp_computations, partition_selection
+    print(pdp.dp_computations.apply_laplace_mechanism(5, 1e6, 1.0))
+    strategy = pdp.PartitionSelectionStrategy.TRUNCATED_GEOMETRIC
+    own = partition_selection.create_partition_selection_strategy(strategy, 1.0, 1e-6, 1)
+    print(own.should_keep(1000), sys.modules["pydp"].__doc__)
+"""
+
+
+@full
+def test_pipelinedp_runs_without_pydp(pipeline):
+    found = subprocess.run([sys.executable, "-c", WITHOUT], capture_output=True, text=True)
+    assert found.returncode == 0, found.stderr
+    number, rest = found.stdout.splitlines()
+    assert abs(float(number) - 5) < 1e-3 and rest.startswith("True Stands for")
+    direct = "import sys\nsys.modules['pydp'] = None\nimport pipeline_dp"  # without the adapter
+    assert subprocess.run([sys.executable, "-c", direct], capture_output=True).returncode != 0
+
+
 def aggregated(pipeline, noise, public=None, **more):
     own = pipeline.Metrics
     rows = [(u, u % 3, float(u % 10)) for u in range(3000) for _ in range(2)]
@@ -277,6 +306,49 @@ def test_an_aggregation_runs_over_our_mechanisms(pipeline, kind, strategy):
     for found in first[0].values():
         assert abs(found.count - 2000) < 20 and abs(found.privacy_id_count - 1000) < 20
         assert abs(found.mean - 4.5) < 0.2 and 7 < found.percentile_90 < 9.5
+
+
+@full
+def test_a_public_partition_without_rows_is_answered(pipeline):
+    for kind in pipeline.NoiseKind:
+        with ours.installed(rng=InsecureGenerator(1)):
+            found = aggregated(pipeline, kind, [0, 77])
+        assert set(found) == {0, 77} and abs(found[77].count) < 20
+        assert 0 <= found[77].percentile_90 <= 10
+
+
+@full
+@pytest.mark.parametrize("kind", ["LAPLACE", "GAUSSIAN"])
+def test_standard_deviations_of_the_accountant_are_drawn(pipeline, kind):
+    """Under the PLD accountant a mechanism has a standard deviation, and no epsilon."""
+    pytest.importorskip("dp_accounting", reason="needs dp-accounting")
+    own = pipeline.dp_computations
+    spec = pipeline.budget_accounting.MechanismSpec(
+        getattr(pipeline.aggregate_params.MechanismType, kind), _noise_standard_deviation=3.0
+    )
+    sizes = own.Sensitivities(l1=2.0, l2=2.0)
+    with ours.installed(rng=InsecureGenerator(1)):
+        mechanism = own.create_additive_mechanism(spec, sizes)
+        found = mechanism.add_noise(np.zeros(40_000))
+    assert mechanism.std == pytest.approx(6.0) and found.std() == pytest.approx(6.0, rel=0.03)
+    assert "=" in mechanism.describe()
+
+
+@full
+def test_weights_of_partitions_are_taken(pipeline):
+    """Weighted Gaussian selection sums up 1/sqrt(k) of a privacy id with k partitions."""
+    rows = [(u, v) for u in range(900) for v in (0, 1, 2)] + [(1000, 9)]
+    strategy = pipeline.PartitionSelectionStrategy.WEIGHTED_GAUSSIAN_THRESHOLDING
+    params = pipeline.SelectPartitionsParams(
+        max_partitions_contributed=3, partition_selection_strategy=strategy
+    )
+    extractors = pipeline.DataExtractors(lambda row: row[0], lambda row: row[1])
+    accountant = pipeline.NaiveBudgetAccountant(1, 1e-6)
+    engine = pipeline.DPEngine(accountant, pipeline.LocalBackend())
+    with ours.installed(rng=InsecureGenerator(1)):
+        result = engine.select_partitions(rows, params, extractors)
+        accountant.compute_budgets()
+        assert sorted(result) == [0, 1, 2]
 
 
 @full

@@ -16,14 +16,18 @@ PipelineDP's accountant pays. Its neighbors are tables that differ in all rows o
 comes or goes.
 """
 
+from .columnar import ColumnarEngine
 from .install import installed
 from .mechanisms import GaussianMechanism, LaplaceMechanism
+from .partition_metrics import Partitions
 from .partitions import PartitionSelection, create_partition_strategy
 
 __all__ = [
+    "ColumnarEngine",
     "GaussianMechanism",
     "LaplaceMechanism",
     "PartitionSelection",
+    "Partitions",
     "create_partition_strategy",
     "installed",
 ]

@@ -6,6 +6,7 @@ import sys
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from functools import partial
+from importlib import import_module
 from types import ModuleType, SimpleNamespace
 from typing import Any
 from unittest.mock import patch
@@ -109,7 +110,7 @@ def imported() -> Any:
     """Return PipelineDP, imported without PyDP where that is not installed."""
     if "pipeline_dp" not in sys.modules:
         try:
-            import pydp  # type: ignore[import-not-found, unused-ignore]  # noqa: F401
+            import_module("pydp")
         except ImportError:
             for name in OF_PYDP:
                 sys.modules[name] = _stand_in(name)

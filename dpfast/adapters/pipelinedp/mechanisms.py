@@ -73,7 +73,7 @@ class GaussianMechanism(Additive):
     Privacy
     -------
     (epsilon, delta)-DP for numbers that neighbors move by `sensitivity` in L2, all together (Balle
-    and Wang, ICML 2018). An epsilon above 500 has the noise of 500.
+    and Wang, ICML 2018; above an epsilon of 500, Bun and Steinke, TCC 2016).
 
     Parameters
     ----------

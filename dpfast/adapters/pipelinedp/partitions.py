@@ -45,9 +45,14 @@ class PartitionSelection:
     rng: ClassVar[Generator | None] = None
 
     def __init__(
-        self, epsilon: float, delta: float, max_partitions: int, own: Threshold | Coin
+        self,
+        epsilon: float,
+        delta: float,
+        max_partitions: int,
+        pre_threshold: int | None,
+        own: Threshold | Coin,
     ) -> None:
-        self.epsilon, self.delta = epsilon, delta
+        self.epsilon, self.delta, self.pre_threshold = epsilon, delta, pre_threshold
         self.max_partitions_contributed = max_partitions
         self._own = own
 
@@ -91,8 +96,7 @@ def create_partition_strategy(
     partitions at most. All partitions together are (`epsilon`, `delta`)-DP.
     "truncated_geometric" takes the coins of `dpfast.select_keys`, which for one partition are
     those (Desfontaines, Voss, Gipson and Mandayam, PoPETs 2022), and for more show partitions of
-    fewer privacy ids. The others are noise and a threshold. An epsilon above 500 is taken for 500
-    by coins and Gaussian noise.
+    fewer privacy ids; an epsilon above 500 is taken for 500. The others are noise and a threshold.
 
     Parameters
     ----------
@@ -128,4 +132,4 @@ def create_partition_strategy(
     else:
         rule = choose_rule(Approx(min(epsilon, MOST), delta), groups, "add-remove")
         own = Coin(rule, 0 if before is None else before - 1)
-    return PartitionSelection(epsilon, delta, groups, own)
+    return PartitionSelection(epsilon, delta, groups, before, own)

@@ -1,0 +1,200 @@
+"""Aggregations of a whole table under PipelineDP's parameters, by `dpfast.group_by`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from functools import partial
+from typing import Any
+
+from ..._core import checks
+from ..._core.extras import extra
+from ...budget.budget import Budget
+from ...budget.release import release
+from ...errors import BudgetError
+from ...groups.answer import Answer
+from ...groups.api import KEYS, GroupBy, group_by
+from ...rng import Generator, check
+from .parameters import Names, names_of, refuse_strategy, refuse_unknown, statistics_of
+from .partition_metrics import Partitions, metrics_tuple
+
+
+class ColumnarEngine:
+    """PipelineDP's engine for a table as a whole: one release by `dpfast.group_by` for each call.
+
+    Privacy
+    -------
+    Neighbors are tables that differ in all rows of one privacy id, which come or go. What the
+    accountant assigns to an aggregation is spent by one release, which is (epsilon, delta)-DP: the
+    loss of a `dpfast.group_by` with `max_groups` and `max_rows` (McSherry, SIGMOD 2009, and what
+    ``dpfast/groups/step.py`` derives).
+
+    Parameters
+    ----------
+    budget_accountant : pipeline_dp.NaiveBudgetAccountant
+    budget : Budget, optional
+        Of dpfast; pays too, if it is given.
+    rng : Generator, optional
+        The secure one by default. `InsecureGenerator` is for tests; a budget refuses it.
+
+    Raises
+    ------
+    ArgumentTypeError
+        For another accountant, budget or generator.
+    MissingExtraError
+        PipelineDP is not installed.
+
+    Examples
+    --------
+    >>> from dpfast.adapters.pipelinedp import ColumnarEngine
+    >>> result = ColumnarEngine(own).aggregate(table, params, extractors)  # doctest: +SKIP
+    >>> own.compute_budgets()  # doctest: +SKIP
+    """
+
+    def __init__(
+        self,
+        budget_accountant: Any,
+        *,
+        budget: Budget | None = None,
+        rng: Generator | None = None,
+    ) -> None:
+        self._mechanisms = extra("pipeline_dp.aggregate_params", "this adapter").MechanismType
+        naive = extra("pipeline_dp", "this adapter").NaiveBudgetAccountant
+        if not isinstance(budget_accountant, naive):
+            rule = "a pipeline_dp.NaiveBudgetAccountant"
+            checks.fail_type("budget_accountant", rule, budget_accountant)
+        if budget is not None and not isinstance(budget, Budget):
+            checks.fail_type("budget", "a dpfast.Budget or None", budget)
+        if rng is not None:
+            check(rng)
+        self._accountant = budget_accountant
+        self._paid: dict[str, Any] = {"budget": budget, "rng": rng}
+
+    def aggregate(
+        self, table: Any, params: Any, data_extractors: Any, public_partitions: Any = None
+    ) -> Partitions:
+        """Compute metrics of all partitions of a table.
+
+        Parameters
+        ----------
+        table : table
+            As for `dpfast.group_by`.
+        params : pipeline_dp.AggregateParams
+            COUNT, PRIVACY_ID_COUNT, SUM, MEAN, VARIANCE and PERCENTILE.
+        data_extractors : pipeline_dp.DataExtractors
+            With names of columns in the place of functions; the partition's may be several.
+        public_partitions : iterable, optional
+            Keys, or tuples of keys.
+
+        Returns
+        -------
+        Partitions
+            Pairs of a key and a MetricsTuple.
+
+        Raises
+        ------
+        ArgumentError, ArgumentTypeError
+            For what is not computed here, by its name, and for bad arguments. Nothing is requested
+            of the accountant.
+        """
+        refuse_unknown(params, "AggregateParams")
+        names, keys = names_of(data_extractors), _listed(public_partitions)
+        if keys is None:
+            refuse_strategy(params)
+        statistics = statistics_of(params, names.value)
+        groups = group_by(
+            table,
+            list(names.by),
+            keys=keys,
+            ids=names.ids,
+            max_groups=params.max_partitions_contributed,
+            max_rows=params.max_contributions_per_partition,
+            neighbors="add-remove",
+        )
+        groups._checked(statistics)  # before anything is requested
+        kind = "TRUNCATED_GEOMETRIC" if keys is None else params.noise_kind.name
+        spec = self._requested(kind, params)
+        return Partitions(
+            partial(_loss, spec), lambda loss: self._computed(groups, statistics, names, loss)
+        )
+
+    def select_partitions(self, table: Any, params: Any, data_extractors: Any) -> Partitions:
+        """Select the partitions that enough privacy ids have.
+
+        Parameters
+        ----------
+        table : table
+        params : pipeline_dp.SelectPartitionsParams
+        data_extractors : pipeline_dp.DataExtractors
+            With names of columns.
+
+        Returns
+        -------
+        Partitions
+            Keys.
+
+        Raises
+        ------
+        ArgumentError, ArgumentTypeError
+            As `aggregate`.
+        """
+        refuse_unknown(params, "SelectPartitionsParams")
+        refuse_strategy(params)
+        names = names_of(data_extractors)
+        groups = group_by(
+            table,
+            list(names.by),
+            ids=names.ids,
+            max_groups=params.max_partitions_contributed,
+            neighbors="add-remove",
+        )
+        spec = self._requested("TRUNCATED_GEOMETRIC", params)
+
+        def compute(loss: dict[str, Any]) -> list[Any]:
+            budget = self._paid["budget"]
+            asked = loss["epsilon"], loss["delta"], None
+            keys, rows = groups._table(KEYS, {}, asked, None, None, budget)
+            return list(_keys(release(rows, keys, **self._paid), names))
+
+        return Partitions(partial(_loss, spec), compute)
+
+    def _requested(self, kind: str, params: Any) -> Any:
+        """Return the part of the budget that an aggregation will have."""
+        weight = params.budget_weight
+        with self._accountant.scope(weight=weight):
+            spec = self._accountant.request_budget(getattr(self._mechanisms, kind), name="dpfast")
+            self._accountant._compute_budgets_for_aggregation(weight)
+        return spec
+
+    def _computed(
+        self, groups: GroupBy, statistics: dict[str, Any], names: Names, loss: Any
+    ) -> list[Any]:
+        answer = groups.agg(statistics, **loss, **self._paid)
+        columns = [answer[name].tolist() for name in statistics]
+        made = metrics_tuple(tuple(statistics))
+        return list(zip(_keys(answer, names), map(made, *columns), strict=True))
+
+
+def _keys(answer: Answer, names: Names) -> Iterable[Any]:
+    """Return the keys of an answer: values, or tuples of several columns."""
+    columns: list[list[Any]] = [answer[name].tolist() for name in names.by]
+    return columns[0] if names.is_single else zip(*columns, strict=True)
+
+
+def _loss(spec: Any) -> dict[str, Any]:
+    """Return the loss that the accountant has assigned."""
+    try:
+        return {"epsilon": float(spec.eps), "delta": float(spec.delta or 0.0)}
+    except AssertionError:
+        pass
+    raise BudgetError("the accountant has assigned nothing yet: call compute_budgets() first")
+
+
+def _listed(keys: Any) -> list[Any] | None:
+    """Return public keys, each once."""
+    if keys is None:
+        return None
+    try:
+        return list(dict.fromkeys(getattr(keys, "tolist", lambda: keys)()))
+    except TypeError:
+        pass
+    checks.fail_kind("public_partitions", "a list of partition keys", keys)
