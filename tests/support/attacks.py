@@ -396,6 +396,13 @@ def bounded_counts(bits, one, kw):
     return dp.bounded_release(count, bounds=(0, len(bits)), sensitivity=1, **REPLACE, **kw)
 
 
+@attack(dp.additive_release, EPSILON, DELTA, RHO)
+@each
+def counts_of_the_caller(bits, one, kw):
+    count = int((bits & one).sum())
+    return dp.additive_release(count, sensitivity=1, whole=True, **REPLACE, **kw)
+
+
 def _number(found):
     return math.nan if found is dp.NO_ANSWER else found
 
