@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from .sources.spark import spark
     from .sources.stream import stream
     from .statistics import ptr, response
+    from .statistics.additive_release import additive_release
     from .statistics.bounded_release import bounded_release
     from .statistics.bounds.api import bounds
     from .statistics.covariance import covariance
@@ -70,6 +71,7 @@ _HOMES = {
         "sources.scan": "scan",
         "sources.spark": "spark",
         "sources.stream": "stream",
+        "statistics.additive_release": "additive_release",
         "statistics.bounded_release": "bounded_release",
         "statistics.bounds.api": "bounds",
         "statistics.covariance": "covariance",
@@ -90,6 +92,7 @@ _HOMES = {
 __all__ = [
     "NO_ANSWER",
     "Budget",
+    "additive_release",
     "audit",
     "bounded_release",
     "bounds",

@@ -427,6 +427,13 @@ def counts_of_an_own_mechanism(bits, one, kw):
     return dp.extend.release(bits & one, _OwnCount(loss), **kw)
 
 
+@attack(dp.additive_release, EPSILON, DELTA, RHO)
+@each
+def counts_of_the_caller(bits, one, kw):
+    count = int((bits & one).sum())
+    return dp.additive_release(count, sensitivity=1, whole=True, **REPLACE, **kw)
+
+
 def _number(found):
     return math.nan if found is dp.NO_ANSWER else found
 

@@ -329,6 +329,25 @@ CASES = {
         form="number",
         least=None,
     ),
+    "additive release": Case(
+        dp.additive_release, 12.5, {"sensitivity": 0.5}, form="number", least=None
+    ),
+    "additive release of an array": Case(
+        dp.additive_release,
+        X[:40],
+        {"sensitivity": 2, "norm": "l2"},
+        form="array",
+        least=None,
+        unordered=False,
+    ),
+    "additive release of whole numbers": Case(
+        dp.additive_release,
+        WHOLE[:40],
+        {"sensitivity": 2, "whole": True},
+        form="array",
+        least=None,
+        unordered=False,
+    ),
     "bounded release": Case(
         dp.bounded_release, 12.5, {**BOUNDS, "sensitivity": 0.5}, form="number", least=None
     ),
@@ -493,6 +512,8 @@ BAD: dict[str, list[Any]] = {
     "beta": [0, -1, NAN, "x", 1e300],
     "sensitivity": SIZES,
     "monotone": FLAG,
+    "norm": WORDS,
+    "whole": FLAG,
     "base": [["x"], WORD],
     "size": [-1, 2.5, "x"],
     "axis": [7, 0.5, "x", True],
@@ -511,6 +532,7 @@ FREE = {
     "data of exponential",
     "value of smooth_release",  # what these are, is an answer
     "value of bounded_release",
+    "values of additive_release",
     "smooth_sensitivity of smooth_release",
 }
 

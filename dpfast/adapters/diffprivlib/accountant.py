@@ -1,0 +1,191 @@
+"""diffprivlib's accountant: a budget of dpfast that is the default within a block."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any, ClassVar
+
+from ... import errors
+from ..._core import checks
+from ...budget import budget as ledger
+from ...privacy import Loss, float_down, loss
+from .refusals import Budget, BudgetError, loss_amounts, payable, real, refuse
+
+#: What stands for no limit: no sum of losses reaches it.
+_EPSILON, _DELTA = 1 << 60, 1 - 2.0**-53
+
+
+class BudgetAccountant:
+    """A limit on what is spent, by basic composition; exact, and paid before rows are read.
+
+    Parameters
+    ----------
+    epsilon : float, default inf
+    delta : float, default 1
+        Their sum is at most this; diffprivlib counts 1 - (1 - a)(1 - b), which is less.
+    slack : float, default 0
+        Refused unless 0.
+    spent_budget : list of (float, float), optional
+        What has been spent before.
+
+    Examples
+    --------
+    >>> from dpfast.adapters.diffprivlib import BudgetAccountant, tools
+    >>> with BudgetAccountant(epsilon=1, delta=0) as accountant:
+    ...     answer = tools.mean([3.0, 4.0], epsilon=0.25, bounds=(0, 5))
+    >>> accountant.total(), accountant.remaining()
+    ((epsilon=0.25, delta=0.0), (epsilon=0.75, delta=0.0))
+    """
+
+    _default: ClassVar[BudgetAccountant | None] = None
+
+    def __init__(
+        self,
+        epsilon: Any = float("inf"),
+        delta: Any = 1.0,
+        slack: Any = 0.0,
+        spent_budget: Any = None,
+    ) -> None:
+        size, rest = loss_amounts(epsilon, delta)
+        if size == 0:
+            refuse("zero")
+        self._limits = epsilon, delta
+        self.slack = slack
+        limit = {"epsilon": epsilon if size <= _EPSILON else _EPSILON}
+        self.budget = ledger.Budget(
+            **limit, delta=delta if rest < 1 else _DELTA, neighbors="replace"
+        )
+        if spent_budget is not None:
+            if not isinstance(spent_budget, list):
+                checks.fail_type("spent_budget", "a list of (epsilon, delta)", spent_budget)
+            for one in spent_budget:
+                if not isinstance(one, tuple) or len(one) != 2:
+                    checks.fail("spent_budget", "a list of (epsilon, delta)", spent_budget)
+                self.spend(*one)
+
+    def __repr__(self, n_budget_max: int = 5) -> str:
+        spent: list[Any] = self.spent_budget
+        if len(spent) > n_budget_max:
+            spent = [*spent[:n_budget_max], "..."]
+        plain = (float("inf"), 1.0)
+        names = ("epsilon", "delta")
+        parts = [f"{n}={v}" for n, v, d in zip(names, self._limits, plain, strict=True) if v != d]
+        parts += [f"spent_budget={spent}".replace("'", "")] if spent else []
+        return f"BudgetAccountant({', '.join(parts)})"
+
+    def __len__(self) -> int:
+        return len(self.budget.history)
+
+    def __enter__(self) -> BudgetAccountant:
+        self._before = self.pop_default()
+        return self.set_default()
+
+    def __exit__(self, *_: object) -> None:
+        self.pop_default()
+        if self._before is not None:
+            self._before.set_default()
+
+    @property
+    def epsilon(self) -> Any:
+        """The limit of epsilon."""
+        return self._limits[0]
+
+    @property
+    def delta(self) -> Any:
+        """The limit of delta."""
+        return self._limits[1]
+
+    @property
+    def slack(self) -> float:
+        """Always 0."""
+        return 0.0
+
+    @slack.setter
+    def slack(self, slack: Any) -> None:
+        if not 0 <= real("slack", slack) <= self.delta:
+            checks.fail("slack", f"between 0 and {self.delta}", slack)
+        if slack:
+            refuse("slack")
+
+    @property
+    def spent_budget(self) -> list[tuple[float, float]]:
+        """All spends, in their order."""
+        return [_amounts(spend.loss) for spend in self.budget.history]
+
+    def total(self, spent_budget: Any = None, slack: Any = None) -> Budget:
+        """Return the sum of all spends, or of those that are given."""
+        if spent_budget is not None:
+            other = BudgetAccountant(spent_budget=spent_budget)
+            return other.total()
+        if slack is not None:
+            self.slack = slack
+        spent = self.budget.spent
+        return Budget(float(spent["epsilon"]), float(spent["delta"]))
+
+    def check(self, epsilon: Any, delta: Any) -> bool:
+        """Return True, or raise BudgetError if so much is not left."""
+        cost, left = _loss(epsilon, delta), self.budget.remaining
+        if left["epsilon"] < cost.epsilon or left["delta"] < getattr(cost, "delta", 0):
+            raise BudgetError(f"{cost} is more than is left: {self.remaining()}")
+        return True
+
+    def remaining(self, k: Any = 1) -> Budget:
+        """Return what is left for each of `k` equal spends."""
+        parts, left = checks.whole("k", k, 1), self.budget.remaining
+        endless = self.epsilon == float("inf"), self.delta == 1
+        each = [
+            limit if free else float_down(left[name] / parts)
+            for name, limit, free in zip(("epsilon", "delta"), self._limits, endless, strict=True)
+        ]
+        return Budget(*each)
+
+    def spend(self, epsilon: Any, delta: Any) -> BudgetAccountant:
+        """Record a spend, or raise BudgetError."""
+        with spending():
+            self.budget.spend(_loss(epsilon, delta), neighbors="replace", what="spend")
+        return self
+
+    @staticmethod
+    def load_default(accountant: Any) -> BudgetAccountant:
+        """Return the accountant that is given, or the default one, which is made if need be."""
+        if accountant is not None:
+            if not isinstance(accountant, BudgetAccountant):
+                checks.fail_type("accountant", "a BudgetAccountant", accountant)
+            return accountant
+        if BudgetAccountant._default is None:
+            BudgetAccountant._default = BudgetAccountant()
+        return BudgetAccountant._default
+
+    def set_default(self) -> BudgetAccountant:
+        """Make this the default."""
+        BudgetAccountant._default = self
+        return self
+
+    @staticmethod
+    def pop_default() -> BudgetAccountant | None:
+        """Return the default, which is none from here on."""
+        found, BudgetAccountant._default = BudgetAccountant._default, None
+        return found
+
+
+@contextmanager
+def spending() -> Iterator[None]:
+    """Turn a refusal of a budget into the error of diffprivlib."""
+    try:
+        yield
+    except errors.BudgetError as refusal:
+        text = str(refusal)
+    else:
+        return
+    raise BudgetError(text)
+
+
+def _loss(epsilon: Any, delta: Any) -> Any:
+    payable(epsilon, delta)
+    return loss(epsilon, delta)
+
+
+def _amounts(cost: Loss) -> tuple[float, float]:
+    assert hasattr(cost, "epsilon")
+    return float(cost.epsilon), float(getattr(cost, "delta", 0))

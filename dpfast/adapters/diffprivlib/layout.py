@@ -1,0 +1,96 @@
+"""Arrays of any shape as rows and columns: what is reduced is a row, what is left a column."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..._core import checks
+from ...errors import ArgumentError
+from .refusals import real, refuse
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """The rows of an array, a view of it where that can be, and the shape of the answer.
+
+    Parameters
+    ----------
+    rows : numpy.ndarray
+        A column, or with `columns` a matrix.
+    columns : int or None
+        How many answers there are; None for one number.
+    shape : tuple of int
+        That of the answer.
+    """
+
+    rows: NDArray[Any]
+    columns: int | None
+    shape: tuple[int, ...]
+
+    @classmethod
+    def of(cls, array: Any, axis: Any, keepdims: Any, words: bool = False) -> Layout:
+        """Lay out an array, of which the type and the shape are looked at."""
+        rule = "an array of numbers"
+        given = checks.array("array", array, rule)
+        if given.dtype.kind not in ("biufSU" if words else "biuf"):
+            checks.fail_kind("array", rule, array)
+        if axis is None:
+            shape = (1,) * given.ndim if keepdims else ()
+            return cls(given.reshape(-1), None, shape)
+        axes = axis if isinstance(axis, tuple) else (axis,)
+        whole = [checks.whole("axis", one, -given.ndim) for one in axes]
+        if any(one >= given.ndim for one in whole) or not whole:
+            checks.fail("axis", f"between {-given.ndim} and {given.ndim - 1}", axis)
+        gone = sorted({one % given.ndim for one in whole})
+        kept = [one for one in range(given.ndim) if one not in gone]
+        columns = math.prod(given.shape[one] for one in kept)
+        rows = given.transpose(gone + kept)
+        shape = tuple(
+            1 if one in gone else size
+            for one, size in enumerate(given.shape)
+            if keepdims or one not in gone
+        )
+        if not kept:
+            return cls(rows.reshape(-1), None, shape)
+        return cls(rows.reshape(-1, columns), columns, shape)
+
+    @property
+    def axis(self) -> int | None:
+        """The axis of dpfast."""
+        return None if self.columns is None else 0
+
+    def answer(self, found: NDArray[Any], kind: np.dtype[Any] | None = None) -> Any:
+        """Return private numbers in the shape and of the type that was asked for."""
+        if kind is not None:
+            found = (np.rint(found) if kind.kind in "iu" else found).astype(kind)
+        return found.reshape(self.shape) if self.shape else found.reshape(())[()].item()
+
+
+def limits(bounds: Any, columns: int | None) -> Any:
+    """Return public limits as a pair, or as a list of pairs with one for each column."""
+    if bounds is None:
+        refuse("bounds")
+    if not isinstance(bounds, tuple):
+        checks.fail_type("bounds", "a tuple (min, max)", bounds)
+    if len(bounds) != 2:
+        checks.fail("bounds", "a tuple (min, max)", bounds)
+    try:
+        low, high = (np.ravel(np.asarray(end)) for end in bounds)
+    except ValueError:
+        raise ArgumentError("bounds must be numbers, or arrays of them") from None
+    if low.dtype.kind not in "biuf" or high.dtype.kind not in "biuf":
+        checks.fail_type("bounds", "a tuple (min, max) of numbers", bounds)
+    size = max(low.size, high.size)
+    if {low.size, high.size} - {1, size} or size not in (1, columns or 1):
+        checks.fail("bounds", f"one pair, or {columns or 1} of them", bounds)
+    both = np.broadcast_arrays(low, high)
+    pairs = [(float(a), float(b)) for a, b in zip(*both, strict=True)]
+    for pair in pairs:
+        if real("bounds", pair[0]) > real("bounds", pair[1]):
+            checks.fail("bounds", "in order", bounds)
+    return pairs[0] if size == 1 else pairs

@@ -1,0 +1,135 @@
+"""Errors and warnings by diffprivlib's names, and what is refused and why."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any, NoReturn
+
+import numpy as np
+
+from ... import errors
+from ..._core import checks
+from ...rng import Generator, InsecureGenerator, SecureGenerator
+
+#: Why something is refused; the adapter's page has the same list.
+REASONS = {
+    "bounds": "bounds must be given: those of the data are facts about its rows",
+    "classes": "classes= must be given: the labels that occur are facts about the rows",
+    "infinite": "epsilon must be finite: an infinite one releases the rows",
+    "zero": "epsilon must be greater than 0: a loss of (0, delta) may show a row with delta",
+    "seeded": "random_state must be None: whoever knows a seed can take the noise away",
+    "weights": "weights must be left out: theirs have no public bounds",
+    "slack": "slack must be 0: its theorem is for losses that are fixed before the first answer",
+    "refit": "data in parts must be fitted at once: a second fit is a release of its own",
+    "law": "this noise has no exact sampler in dpfast",
+    "range": "bounds must be finite where an answer stays within them",
+    "scores": "sensitivity must be greater than 0: scores that no row moves need no noise",
+    "structure": "this option is no part of the learner of dpfast",
+}
+
+
+class Refused(errors.ArgumentError):
+    """What diffprivlib does and dpfast does not. Nothing has been spent.
+
+    Attributes
+    ----------
+    reason : str
+        A key of `REASONS`.
+    """
+
+    def __init__(self, reason: str, detail: str = "") -> None:
+        super().__init__(REASONS[reason] + (f" ({detail})" if detail else ""))
+        self.reason = reason
+
+
+class BudgetError(errors.BudgetError, ValueError):
+    """An accountant refused a spend. Nothing has been read."""
+
+
+class PrivacyLeakWarning(RuntimeWarning):
+    """Never shown: what diffprivlib warns of is refused here."""
+
+
+class DiffprivlibCompatibilityWarning(RuntimeWarning):
+    """An argument is ignored."""
+
+
+class Budget(tuple[float, float]):
+    """An (epsilon, delta), in order if both parts are."""
+
+    __slots__ = ()
+
+    def __new__(cls, epsilon: Any, delta: Any) -> Budget:
+        """Check both parts."""
+        if real("epsilon", epsilon) < 0:
+            checks.fail("epsilon", "at least 0", epsilon)
+        if not 0 <= real("delta", delta) <= 1:
+            checks.fail("delta", "between 0 and 1", delta)
+        return tuple.__new__(cls, (epsilon, delta))
+
+    def __ge__(self, other: Any) -> bool:
+        return bool(self[0] >= other[0] and self[1] >= other[1])
+
+    def __le__(self, other: Any) -> bool:
+        return bool(self[0] <= other[0] and self[1] <= other[1])
+
+    def __gt__(self, other: Any) -> bool:
+        return self >= other and self != other
+
+    def __lt__(self, other: Any) -> bool:
+        return self <= other and self != other
+
+    def __repr__(self) -> str:
+        return f"(epsilon={self[0]}, delta={self[1]})"
+
+
+def refuse(reason: str, detail: str = "") -> NoReturn:
+    """Raise the error for a reason."""
+    raise Refused(reason, detail) from None
+
+
+def real(name: str, value: Any) -> float:
+    """Return a number, which may be infinite but not NaN."""
+    found = checks.real(value)
+    if found is None:
+        checks.fail_type(name, "a number", value)
+    if found != found:
+        checks.fail(name, "a number", value)
+    return found
+
+
+def loss_amounts(epsilon: Any, delta: Any = 0.0) -> tuple[float, float]:
+    """Check an epsilon and a delta, and refuse those that are no loss here."""
+    size, rest = real("epsilon", epsilon), real("delta", delta)
+    if size < 0:
+        checks.fail("epsilon", "at least 0", epsilon)
+    if not 0 <= rest <= 1:
+        checks.fail("delta", "between 0 and 1", delta)
+    if size == rest == 0:
+        checks.fail("epsilon", "greater than 0, or delta", epsilon)
+    return size, rest
+
+
+def payable(epsilon: Any, delta: Any = 0.0) -> None:
+    """Refuse a loss that no release has."""
+    size, rest = loss_amounts(epsilon, delta)
+    if size == float("inf"):
+        refuse("infinite")
+    if size == 0 or rest == 1:
+        refuse("zero")
+
+
+def generator_of(random_state: Any) -> Generator | None:
+    """Return the generator of a call: None for the secure one."""
+    legacy = np.random.mtrand._rand  # type: ignore[attr-defined]  # theirs means None by it
+    if random_state is None or random_state is legacy:
+        return None
+    if isinstance(random_state, (SecureGenerator, InsecureGenerator)):
+        return random_state
+    refuse("seeded")
+
+
+def ignored(names: Any) -> None:
+    """Warn of arguments that have no function here."""
+    for name in names:
+        warnings.warn(f"{name} is ignored", DiffprivlibCompatibilityWarning, stacklevel=4)

@@ -1,0 +1,262 @@
+"""diffprivlib's tools: statistics of arrays with public bounds.
+
+Each takes its arguments by diffprivlib's names and is one release of dpfast, paid by the accountant
+before a row is read. With an axis the loss is that of all answers together. An answer for NaN would
+show a row: the functions without "nan" in their names raise DataError after the spend.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..._core import checks
+from ...statistics import histogram as _histograms
+from ...statistics.quantiles import api as _quantiles
+from ...statistics.totals import api as _totals
+from .accountant import BudgetAccountant, spending
+from .layout import Layout, limits
+from .refusals import generator_of, ignored, payable, refuse
+
+__all__ = [
+    "count_nonzero",
+    "histogram",
+    "histogram2d",
+    "histogramdd",
+    "mean",
+    "median",
+    "nanmean",
+    "nanstd",
+    "nansum",
+    "nanvar",
+    "percentile",
+    "quantile",
+    "std",
+    "sum",
+    "var",
+]
+
+
+def _paid(epsilon: Any, random_state: Any, accountant: Any) -> tuple[BudgetAccountant, Any]:
+    """Check what each call has, and return who pays and the arguments for it."""
+    payer = BudgetAccountant.load_default(accountant)
+    payable(epsilon)
+    generator = generator_of(random_state)
+    kw = {"epsilon": epsilon, "neighbors": "replace", "budget": payer.budget, "rng": generator}
+    return payer, kw
+
+
+def _statistic(release: Callable[..., Any], drops: bool, clips: Any = None) -> Callable[..., Any]:
+    """Return a tool that is a release of bounded columns."""
+
+    def tool(
+        array: Any,
+        epsilon: Any = 1.0,
+        bounds: Any = None,
+        axis: Any = None,
+        dtype: Any = None,
+        keepdims: Any = False,
+        random_state: Any = None,
+        accountant: Any = None,
+        **unused_args: Any,
+    ) -> Any:
+        ignored(unused_args)
+        kind = None if dtype is None else np.dtype(dtype)
+        layout = Layout.of(array, axis, keepdims)
+        pairs = limits(bounds, layout.columns)
+        payer, kw = _paid(epsilon, random_state, accountant)
+        if drops and layout.columns is not None:
+            payer.check(epsilon, 0)  # one spend a column, or none at all
+            kw["epsilon"] = Fraction(str(epsilon)) / layout.columns
+            each = pairs if isinstance(pairs, list) else [pairs] * layout.columns
+            with spending():
+                answers: Any = [
+                    release(column, bounds=own, where=_present(column), **kw)
+                    for column, own in zip(layout.rows.T, each, strict=True)
+                ]
+        else:
+            mask = _present(layout.rows) if drops else None
+            with spending():
+                answers = release(layout.rows, bounds=pairs, axis=layout.axis, where=mask, **kw)
+        found = np.asarray(answers)
+        if clips is not None:
+            low, high = np.asarray(pairs, np.float64).T * len(layout.rows)
+            found = np.clip(found, low, high)
+        return layout.answer(found, kind)
+
+    tool.__doc__ = f"""Release `{release.__name__}` of an array.
+
+    Parameters
+    ----------
+    array : array_like
+    epsilon : float, default 1
+        The loss of all answers together.
+    bounds : (float, float) or (array, array)
+        Public limits.
+    axis, dtype, keepdims
+        As in NumPy. A `dtype` is that of the answer: rows are not cast to it.
+    random_state : None
+    accountant : BudgetAccountant, optional
+
+    Returns
+    -------
+    float, int or array
+
+    Raises
+    ------
+    ArgumentError, ArgumentTypeError, BudgetError
+        Before anything is spent.
+    DataError
+        For NaN, unless it is left out; after the spend.
+    """
+    return tool
+
+
+def _present(rows: NDArray[Any]) -> Any:
+    """Return which rows are numbers; what has no NaN by its type needs no mask."""
+    return ~np.isnan(rows) if rows.dtype.kind == "f" else None
+
+
+mean, nanmean = _statistic(_totals.mean, False), _statistic(_totals.mean, True)
+var, nanvar = _statistic(_totals.variance, False), _statistic(_totals.variance, True)
+std, nanstd = _statistic(_totals.std, False), _statistic(_totals.std, True)
+sum, nansum = _statistic(_totals.sum, False, True), _statistic(_totals.sum, True, True)
+
+
+def count_nonzero(
+    array: Any,
+    epsilon: Any = 1.0,
+    axis: Any = None,
+    keepdims: Any = False,
+    random_state: Any = None,
+    accountant: Any = None,
+) -> Any:
+    """Release how many entries are not 0 or empty."""
+    layout = Layout.of(array, axis, keepdims, words=True)
+    _, kw = _paid(epsilon, random_state, accountant)
+    words = layout.rows.dtype.kind in "SU"
+    rows = layout.rows != layout.rows.dtype.type() if words else layout.rows
+    with spending():
+        found = np.asarray(_totals.count_nonzero(rows, axis=layout.axis, **kw))
+    return layout.answer(np.clip(found, 0, len(rows)), np.dtype(np.intp))
+
+
+def quantile(
+    array: Any,
+    quant: Any,
+    epsilon: Any = 1.0,
+    bounds: Any = None,
+    axis: Any = None,
+    keepdims: Any = False,
+    random_state: Any = None,
+    accountant: Any = None,
+    **unused_args: Any,
+) -> Any:
+    """Release quantiles, all for one loss together."""
+    ignored(unused_args)
+    wanted = [checks.quantile(q, "quant") for q in np.ravel(np.asarray(quant, object)).tolist()]
+    layout = Layout.of(array, axis, keepdims)
+    pairs = limits(bounds, layout.columns)
+    _, kw = _paid(epsilon, random_state, accountant)
+    kw |= {"bounds": pairs, "axis": layout.axis}
+    with spending():
+        if len(wanted) == 1:
+            return layout.answer(np.asarray(_quantiles.quantile(layout.rows, wanted[0], **kw)))
+        answers = np.asarray(_quantiles.quantiles(layout.rows, wanted, **kw))
+    if layout.columns is not None and answers.shape[0] != len(wanted):
+        answers = answers.T
+    return np.stack([layout.answer(one) for one in answers])
+
+
+def percentile(array: Any, percent: Any, *args: Any, **kwargs: Any) -> Any:
+    """Release percentiles, as `quantile`."""
+    each = np.ravel(np.asarray(percent, object)).tolist()
+    return quantile(array, [checks.fraction("percent", p) / 100 for p in each], *args, **kwargs)
+
+
+def median(array: Any, *args: Any, **kwargs: Any) -> Any:
+    """Release the median, as `quantile`."""
+    return quantile(array, 0.5, *args, **kwargs)
+
+
+def histogramdd(
+    sample: Any,
+    epsilon: Any = 1.0,
+    bins: Any = 10,
+    range: Any = None,
+    weights: Any = None,
+    density: Any = None,
+    random_state: Any = None,
+    accountant: Any = None,
+    **unused_args: Any,
+) -> Any:
+    """Release counts of rows in bins of several axes."""
+    ignored(unused_args)
+    if isinstance(sample, (list, tuple)):  # theirs are columns, as in NumPy
+        sample = np.stack([np.asarray(column) for column in sample], axis=-1)
+    rows = np.asarray(sample)
+    rows = rows[:, None] if rows.ndim == 1 else rows
+    if rows.ndim != 2 or rows.dtype.kind not in "biuf":
+        checks.fail_kind("sample", "rows of numbers", sample)
+    if weights is not None:
+        refuse("weights")
+    width = rows.shape[1]
+    each = [bins] * width if np.ndim(bins) == 0 else list(bins)
+    if len(each) != width:
+        checks.fail("bins", f"for {width} columns", bins)
+    spans = [None] * width if range is None else list(range)
+    if any(np.ndim(own) == 0 and span is None for own, span in zip(each, spans, strict=True)):
+        refuse("bounds", "range")
+    spans = [None if np.ndim(own) else span for own, span in zip(each, spans, strict=True)]
+    _, kw = _paid(epsilon, random_state, accountant)
+    own = {"bins": each, "bounds": None if not any(spans) else spans}
+    with spending():
+        if width == 1:
+            counts, edges = _histograms.histogram(rows[:, 0], bins=each[0], bounds=spans[0], **kw)
+            edges = [edges]
+        else:
+            counts, edges = _histograms.histogram(rows, **own, **kw)
+    counts = np.maximum(counts, 0)
+    if density:
+        sizes = np.ones(())
+        for one in edges:
+            sizes = np.multiply.outer(sizes, np.diff(one))
+        counts = counts / max(counts.sum(), 1) / sizes
+    return counts, edges
+
+
+def histogram(
+    sample: Any,
+    epsilon: Any = 1.0,
+    bins: Any = 10,
+    range: Any = None,
+    weights: Any = None,
+    density: Any = None,
+    *args: Any,
+    **kwargs: Any,
+) -> Any:
+    """Release counts of numbers in bins."""
+    column = np.ravel(np.asarray(sample))[:, None]
+    span = None if range is None else [range]
+    each = bins if np.ndim(bins) == 0 else [bins]
+    counts, edges = histogramdd(column, epsilon, each, span, weights, density, *args, **kwargs)
+    return counts, edges[0]
+
+
+def histogram2d(
+    array_x: Any,
+    array_y: Any,
+    epsilon: Any = 1.0,
+    bins: Any = 10,
+    *args: Any,
+    **kwargs: Any,
+) -> Any:
+    """Release counts of pairs in bins."""
+    same = np.ndim(bins) == 1 and len(bins) != 2  # the edges of both axes
+    pairs = [np.asarray(array_x), np.asarray(array_y)]
+    counts, edges = histogramdd(pairs, epsilon, [bins, bins] if same else bins, *args, **kwargs)
+    return counts, *edges

@@ -1,0 +1,305 @@
+"""Numbers of the caller's, released with noise for the global sensitivity that the caller states.
+
+A number is rounded down to a cell of a public grid, and integer noise is added to the cell. Numbers
+that differ by D in L1 are at most ceil(D / g) cells of width g apart if there is one of them, and
+ceil(D / g) + d in L1 if there are d, for rounding adds less than one cell to each; in L2 that is
+D / g + sqrt(d). Whole numbers are cells themselves, and no more is added.
+
+From L2 to L1: a vector of d numbers and of length D has an L1 norm of sqrt(d) D at most, and of D^2
+at most if they are whole. An L1 norm is never below the L2 norm.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, ClassVar, Literal, overload
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .._core import checks
+from .._core.error_bars import NOISE, Expected
+from .._core.roots import root_up
+from .._core.types import Neighbors, Number, Numbers
+from ..budget.budget import Budget
+from ..budget.release import relation_of, release
+from ..errors import DataError
+from ..noise.additive import amount
+from ..noise.calibrated_integer import IntegerNoise, integer_noise
+from ..noise.sensitivity import Sensitivity
+from ..privacy import Approx, Loss, Pure
+from ..privacy import loss as loss_of
+from ..rng import Generator
+from ..summaries.cells import nearest
+
+NORMS, NOISES = ("l1", "l2"), ("auto", "laplace", "gaussian", "staircase")
+#: About the log2 of the number of cells in the sensitivity.
+FINE = 30
+#: Cells up to which arrays are added as machine integers.
+_NEAR = 2.0**61
+_RULE = "values must be finite numbers{}, not NaN; none is shown"
+
+
+@dataclass(frozen=True, slots=True)
+class AdditiveRelease:
+    """Numbers as cells of a grid, with noise; see `additive_release`.
+
+    Parameters
+    ----------
+    shape : tuple of int
+        That of the numbers; () for one.
+    grid : float
+        The width of a cell, a power of two.
+    whole : bool
+        Whether the numbers are integers.
+    neighbors : str
+    noise : IntegerNoise
+    """
+
+    shape: tuple[int, ...]
+    grid: float
+    whole: bool
+    neighbors: str
+    noise: IntegerNoise
+
+    name: ClassVar[str] = "additive release"
+
+    @property
+    def loss(self) -> Loss:
+        """What the noise costs."""
+        return self.noise.loss
+
+    def reduce(self, source: Any) -> Any:
+        """Return the cell of a number, or an array of them."""
+        if self.shape == ():
+            number = source if type(source) is float else _plain(source, self.whole)
+            if type(number) is int:
+                return number
+            if not math.isfinite(number) or (self.whole and number != int(number)):
+                raise DataError(_RULE.format(" that are whole" if self.whole else ""))
+            if self.whole:
+                return int(number)
+            cell = number / self.grid  # exact, unless it overflows or underflows
+            if 2.0**-1000 < abs(cell) < math.inf:
+                return math.floor(cell)
+            return math.floor(Fraction(number) / Fraction(self.grid))
+        if not np.isfinite(source).all() or (self.whole and (source != np.floor(source)).any()):
+            raise DataError(_RULE.format(" that are whole" if self.whole else ""))
+        if self.whole and source.dtype.kind in "biu":
+            return source
+        with np.errstate(over="ignore", under="ignore"):
+            numbers = source.astype(np.float64)
+            cells = np.floor(numbers / self.grid)
+        cells = np.where(numbers < 0, np.minimum(cells, -1.0), cells)  # where that underflows
+        if (np.abs(cells) < _NEAR).all():
+            return cells.astype(np.int64)
+        unit = Fraction(self.grid)
+        exact = [math.floor(Fraction(x) / unit) for x in numbers.ravel().tolist()]
+        return np.array(exact, object).reshape(self.shape)
+
+    def finish(self, summary: Any, generator: Generator) -> Any:
+        if self.shape == ():
+            (cell,) = self.noise.add([summary], generator)
+            return cell if self.whole else nearest(Fraction(self.grid) * cell)
+        cells = self.noise.add(summary.ravel().tolist(), generator)
+        if self.whole:
+            most = np.iinfo(np.int64).max
+            found = [min(max(cell, -most), most) for cell in cells]
+            return np.array(found, np.int64).reshape(self.shape)
+        if summary.dtype == object:
+            unit = Fraction(self.grid)
+            return np.array([nearest(unit * cell) for cell in cells]).reshape(self.shape)
+        # An integer becomes the float64 nearest to it, and the grid is a power of two.
+        most = np.finfo(np.float64).max / max(self.grid, 1.0)
+        return np.clip(np.array(cells, np.float64), -most, most).reshape(self.shape) * self.grid
+
+    def error(self, rows: int | None, confidence: float) -> Expected:
+        """Return the error bar of each number, that of the noise."""
+        width = self.noise.within(1 - confidence)
+        return Expected(confidence, nearest(Fraction(self.grid) * width), note=NOISE)
+
+
+def _plain(value: Any, whole: bool) -> float | int:
+    """Return one number as Python has it, or NaN for what is none."""
+    if whole and checks.is_whole(value):
+        return int(value)
+    found = float(value) if isinstance(value, (np.bool_, bool)) else checks.real(value)
+    return math.nan if found is None else found
+
+
+def in_cells(sensitivity: Fraction, norm: str, size: int, grid: float, whole: bool) -> Sensitivity:
+    """Return the sensitivity of `size` numbers in cells; the module has the proof."""
+    change, root = sensitivity / Fraction(grid), root_up(Fraction(size))
+    if whole:
+        square, largest = math.floor(change**2), math.floor(change)
+        if size == 1 or norm == "l1":
+            l1 = largest
+            return Sensitivity(min(size, l1), l1, l1**2, largest)
+        l1 = math.floor(min(root * change, Fraction(square)))
+        return Sensitivity(min(size, square), l1, square, largest)
+    largest = math.ceil(change)
+    if size == 1:
+        return Sensitivity.of_one(largest)
+    l1 = math.ceil(change if norm == "l1" else root * change) + size
+    return Sensitivity(size, l1, (change + root) ** 2, largest)
+
+
+def width_of_cells(sensitivity: Fraction) -> float:
+    """Return the width of a cell, a public power of two far below a sensitivity."""
+    return math.ldexp(1.0, max(math.frexp(float(sensitivity))[1] - 1 - FINE, -1000))
+
+
+def _distribution(noise: Any, loss: Loss, size: int) -> str | None:
+    """Return how `integer_noise` calls a distribution, if the loss allows it."""
+    kind = checks.choice("noise", noise, NOISES)
+    if kind == "staircase" and not (isinstance(loss, Pure) and size == 1):
+        checks.fail("noise", "'auto', unless one number is released for an epsilon alone", kind)
+    if kind == "gaussian" and isinstance(loss, Pure):
+        checks.fail("noise", "'auto' or 'laplace' for an epsilon without a delta", kind)
+    if kind == "gaussian" and isinstance(loss, Approx):
+        return "rounded-gaussian"
+    return None if kind == "auto" else kind
+
+
+def _shape(values: Any) -> tuple[Any, tuple[int, ...]]:
+    """Return the numbers, and their shape. It goes by the type and looks at none."""
+    if type(values) is float or type(values) is int:
+        return values, ()
+    rule = "a number, or an array of numbers"
+    found = checks.array("values", values, rule)
+    number = found.ndim == 0 and found.dtype == object and isinstance(values, checks._REAL)
+    if not number and found.dtype.kind not in "biuf":
+        checks.fail_kind("values", rule, values)
+    if not found.size:
+        checks.fail("values", "one number at least", f"shape {found.shape}")
+    return (values if number else found if found.ndim else found[()]), found.shape
+
+
+@overload
+def additive_release(
+    values: Number,
+    *,
+    sensitivity: Number,
+    norm: Literal["l1", "l2"] = "l1",
+    epsilon: Number | None = None,
+    delta: Number = 0.0,
+    rho: Number | None = None,
+    neighbors: Neighbors | None = None,
+    noise: Literal["auto", "laplace", "gaussian", "staircase"] = "auto",
+    whole: bool = False,
+    budget: Budget | None = None,
+    rng: Generator | None = None,
+) -> float: ...
+@overload
+def additive_release(
+    values: Numbers,
+    *,
+    sensitivity: Number,
+    norm: Literal["l1", "l2"] = "l1",
+    epsilon: Number | None = None,
+    delta: Number = 0.0,
+    rho: Number | None = None,
+    neighbors: Neighbors | None = None,
+    noise: Literal["auto", "laplace", "gaussian", "staircase"] = "auto",
+    whole: bool = False,
+    budget: Budget | None = None,
+    rng: Generator | None = None,
+) -> float | NDArray[Any]: ...
+def additive_release(
+    values: Numbers,
+    *,
+    sensitivity: Number,
+    norm: Literal["l1", "l2"] = "l1",
+    epsilon: Number | None = None,
+    delta: Number = 0.0,
+    rho: Number | None = None,
+    neighbors: Neighbors | None = None,
+    noise: Literal["auto", "laplace", "gaussian", "staircase"] = "auto",
+    whole: bool = False,
+    budget: Budget | None = None,
+    rng: Generator | None = None,
+) -> Any:
+    """Release numbers of yours with noise for their global sensitivity.
+
+    Privacy
+    -------
+    On neighboring datasets the numbers differ by at most `sensitivity` in the norm, which the
+    caller has proved. The call satisfies the loss that it is asked for. Numbers are rounded down to
+    a public grid, which the sensitivity in cells covers, and get exact integer noise: discrete
+    Laplace (Dwork, McSherry, Nissim and Smith, TCC 2006; Ghosh, Roughgarden and Sundararajan, STOC
+    2009), for `rho` discrete Gaussian (Canonne, Kamath and Steinke, NeurIPS 2020), with `delta`
+    rounded Gaussian (Balle and Wang, ICML 2018), or for one number staircase (Geng and Viswanath,
+    ISIT 2014).
+
+    Parameters
+    ----------
+    values : float or array_like of numbers
+        The exact numbers on the data. Their shape is public.
+    sensitivity : float, Fraction or Decimal
+        The most that all of them together differ between neighbors.
+    norm : {"l1", "l2"}, default "l1"
+        The norm of that difference. For one number both are the same.
+    epsilon, delta, rho : float, Fraction or Decimal, optional
+        The loss: `epsilon` alone, `epsilon` with `delta`, or `rho` alone.
+    neighbors : {"add-remove", "replace"}, optional
+        The relation for which `sensitivity` holds; by default that of the budget, else
+        "add-remove".
+    noise : {"auto", "laplace", "gaussian", "staircase"}, default "auto"
+        The distribution: by default the one with the least standard deviation.
+    whole : bool, default False
+        Whether the numbers are integers, and the answers shall be.
+    budget : Budget, optional
+        Pays for the call.
+    rng : Generator, optional
+        By default the secure one.
+
+    Returns
+    -------
+    float, int, or array of float64 or int64
+        The private numbers, in the shape of `values`, on a public grid of about ``2**-30`` of the
+        sensitivity; whole numbers beyond int64 in an array become the nearest of it.
+
+    Raises
+    ------
+    ArgumentError, ArgumentTypeError, BudgetError
+        For a bad argument, or too small a budget; nothing has been spent.
+    DataError
+        If a value is infinite, NaN, or with `whole` no integer. None is shown, and what was spent
+        is not refunded.
+
+    See Also
+    --------
+    dpfast.bounded_release : For a number that must stay within public bounds.
+
+    Notes
+    -----
+    Cost: a sample of noise for each number.
+
+    Examples
+    --------
+    >>> import numpy as np, dpfast as dp
+    >>> found = dp.additive_release(1234.5, sensitivity=2, epsilon=1)
+    >>> 1150 < found < 1320
+    True
+    >>> dp.additive_release([10, 20, 30], sensitivity=1, epsilon=1, whole=True).dtype
+    dtype('int64')
+    """
+    loss = loss_of(epsilon, delta, rho)
+    amount(loss)
+    checks.positive("sensitivity", sensitivity)
+    checks.choice("norm", norm, NORMS)
+    relation = relation_of(neighbors, budget)
+    exact = checks.flag("whole", whole)
+    given, shape = _shape(values)
+    size = math.prod(shape)
+    kind = _distribution(noise, loss, size)
+    # The number as written, or the float that values change by, whichever is larger.
+    change = max(checks.fraction("sensitivity", sensitivity), Fraction(float(sensitivity)))
+    if exact and change < 1:
+        checks.fail("sensitivity", "at least 1 for whole numbers", sensitivity)
+    grid = 1.0 if exact else width_of_cells(change)
+    drawn = integer_noise(loss, in_cells(change, norm, size, grid, exact), kind)
+    mechanism = AdditiveRelease(shape, grid, exact, relation, drawn)
+    return release(given, mechanism, budget=budget, rng=rng)
