@@ -87,7 +87,7 @@ PUBLIC = (
     + [getattr(dp.sensitivity, n) for n in dp.sensitivity.__all__]
     + [*EXPECTATIONS, *RELEASES, *ESTIMATES]
     + [dp.order.window, dp.scan, dp.stream, dp.spark, dp.threads, dp.suggest_blocks, dp.smooth_beta]
-    + [getattr(dp.audit, n) for n in dp.audit.__all__]
+    + [f for f in map(vars(dp.audit).get, dp.audit.__all__) if inspect.isfunction(f)]
     + [dp.job.run, dp.job.explain, dp.job.report]
     + [f for f in map(vars(dp.privacy).get, dp.privacy.__all__) if inspect.isfunction(f)]
     + [dp.sulq.original_variance]

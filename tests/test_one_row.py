@@ -31,6 +31,7 @@ from dpfast.sources.batches import Batches
 from dpfast.sources.masked import mask
 
 from .support import hostile
+from .support.attacks import OwnCount
 from .support.battery import CASES, NO_RELEASES, Case, public
 from .support.pairwise import quick_rows
 
@@ -132,6 +133,12 @@ def stream(kind, *queries, **kw):
     return call
 
 
+def own_count(data, *, epsilon, budget=None, rng=None):
+    """A mechanism of somebody else."""
+    made = OwnCount(dp.privacy.Pure(epsilon), neighbors="add-remove")
+    return dp.extend.release(data, made, budget=budget, rng=rng)
+
+
 CLASSES = [int(k) for k in RNG.integers(0, 2, N)]
 TWO = {"bounds": [(0, 100)] * 2}
 #: What is told of rows later than by a function of them. One entry for each in `NO_RELEASES` that
@@ -181,6 +188,7 @@ LATER = {
         None,
         form="table",
     ),
+    "dp.extend.release": Case(own_count, None),
     "dp.online.MedianMechanism": Case(
         stream(dp.online.MedianMechanism, queries=1, accuracy=0.9), None
     ),
@@ -716,7 +724,7 @@ def test_a_table_where_a_column_should_be_is_refused_unread(column):
     told = set()
     for call in (
         lambda **kw: dp.count([1, 2], where=frame, **kw),
-        lambda **kw: dp.quantiles(frame, [0.5], bounds=(0, 1), **kw),
+        lambda **kw: dp.tree_histogram(frame, bins=2, bounds=(0, 1), **kw),
         lambda **kw: dp.response.kary(frame, categories=3, **kw),
         lambda **kw: dp.sample_and_aggregate(
             np.zeros(2), "mean", blocks=1, bounds=(0, 1), ids=frame, **kw

@@ -45,7 +45,15 @@ FED = [
 
 def test_all_but_a_few_releases_can_be_mechanisms():
     left = {f"{f.__module__}.{f.__qualname__}" for f in PUBLIC if f not in NAMES}
-    words = ("selection", "response", "smooth_release", "bounded_release", "online", "sulq")
+    words = (
+        "selection",
+        "response",
+        "smooth_release",
+        "bounded_release",
+        "additive_release",
+        "online",
+        "sulq",
+    )
     words += (
         "sample_and_aggregate",
         "ptr.api.release",

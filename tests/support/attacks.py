@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any
 
 import numba
 import numpy as np
@@ -404,16 +404,15 @@ def bounded_counts(bits, one, kw):
 
 
 @dataclass(frozen=True)
-class _OwnCount:
+class OwnCount:
     """A mechanism of somebody else's, of the rows that are 1."""
 
     loss: dp.privacy.Loss
-
-    neighbors: ClassVar[str] = "replace"
-    name: ClassVar[str] = "own count"
+    neighbors: str = "replace"
+    name: str = "own count"
 
     def reduce(self, source):
-        return source.reduce(lambda chunk: int(chunk.values.sum()), int.__add__)
+        return source.reduce(lambda chunk: int((chunk.values == 1).sum()), int.__add__)
 
     def finish(self, summary, generator):
         return dp.extend.integer_noise(self.loss).add([summary], generator)[0]
@@ -424,7 +423,7 @@ class _OwnCount:
 def counts_of_an_own_mechanism(bits, one, kw):
     amounts = {name: kw.pop(name, None) for name in ("epsilon", "rho")}
     loss = dp.privacy.loss(amounts["epsilon"], 0, amounts["rho"])
-    return dp.extend.release(bits & one, _OwnCount(loss), **kw)
+    return dp.extend.release(bits & one, OwnCount(loss), **kw)
 
 
 @attack(dp.additive_release, EPSILON, DELTA, RHO)

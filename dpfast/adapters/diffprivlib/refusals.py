@@ -5,8 +5,6 @@ from __future__ import annotations
 import warnings
 from typing import Any, NoReturn
 
-import numpy as np
-
 from ... import errors
 from ..._core import checks
 from ...rng import Generator, InsecureGenerator, SecureGenerator
@@ -121,8 +119,9 @@ def payable(epsilon: Any, delta: Any = 0.0) -> None:
 
 def generator_of(random_state: Any) -> Generator | None:
     """Return the generator of a call: None for the secure one."""
-    legacy = np.random.mtrand._rand  # type: ignore[attr-defined]  # theirs means None by it
-    if random_state is None or random_state is legacy:
+    from sklearn.utils import check_random_state  # whose state without a seed stands for None
+
+    if random_state is None or random_state is check_random_state(None):
         return None
     if isinstance(random_state, (SecureGenerator, InsecureGenerator)):
         return random_state
