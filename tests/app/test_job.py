@@ -1191,3 +1191,6 @@ def test_results_are_a_mapping_with_a_table(write):
     assert len(wide) == len(table)  # a bar, or a reason
     with pytest.raises(KeyError):
         results["none"]
+    shown = results._repr_html_()
+    assert all(name in shown for name in results) and shown.count("<tr>") == 1 + len(table)
+    assert "±" in shown

@@ -22,6 +22,7 @@ import numpy as np
 
 from ..._core.error_bars import NOISE, RANKS
 from ..._core.extras import extra
+from ..._core.html import table
 from ...budget.ledger import Amounts
 from ...errors import BudgetError, SourceError
 from ...groups.sums import OF_EACH
@@ -37,6 +38,8 @@ FIELDS = (
     "name", "statistic", "column", "index", "at", "value", "time", "half_width", "ranks",
     "confidence", "epsilon", "delta", "rho", "error", "note", "ids", "group",
 )  # fmt: skip
+#: What a notebook shows, and of how many numbers.
+SHOWN, MOST = ("name", "at", "group", "answer"), 50
 NUMBERS = ("value", "half_width", "ranks", "confidence", "epsilon", "delta", "rho")
 
 
@@ -113,6 +116,13 @@ class Results(Mapping[str, Answer]):
     def __len__(self) -> int:
         return len(self.outcomes)
 
+    def _repr_html_(self) -> str:
+        """Return what a notebook shows: the first numbers with their error bars."""
+        every = list(rows(self))
+        lines = [[str(row[name] or "") for name in SHOWN[:2]] + _told(row) for row in every[:MOST]]
+        more = f"<p>{len(every) - MOST:,} more</p>" if len(every) > MOST else ""
+        return table([*SHOWN, "error (95%)"], lines) + more
+
     def table(self) -> Any:
         """Return a row for each number, with its error bar, as a table of Arrow.
 
@@ -161,6 +171,16 @@ class Results(Mapping[str, Answer]):
                 answer: Answer = outcome.kept.get("value")
                 return answer
         raise KeyError(name)
+
+
+def _told(row: dict[str, Any]) -> list[str]:
+    """Return the group, the number and the error bar of a row, as text."""
+    number = row.get("time") if row.get("value") is None else f"{row['value']:.6g}"
+    half, ranks = row.get("half_width"), row.get("ranks")
+    told = "" if half is None else f"± {half:.4g}"
+    if half is None and ranks is not None:
+        told = f"{ranks:.4g} ranks"
+    return [str(row.get("group") or ""), str(number or ""), row["error"] or told or row["note"]]
 
 
 class ErrorBar(TypedDict):
