@@ -44,7 +44,7 @@ class Layout:
             return cls(given.reshape(-1), None, shape)
         axes = axis if isinstance(axis, tuple) else (axis,)
         whole = [checks.whole("axis", one, -given.ndim) for one in axes]
-        if any(one >= given.ndim for one in whole) or not whole:
+        if any(one >= given.ndim for one in whole):
             checks.fail("axis", f"between {-given.ndim} and {given.ndim - 1}", axis)
         gone = sorted({one % given.ndim for one in whole})
         kept = [one for one in range(given.ndim) if one not in gone]

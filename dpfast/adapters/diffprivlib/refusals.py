@@ -17,6 +17,8 @@ REASONS = {
     "classes": "classes= must be given: the labels that occur are facts about the rows",
     "infinite": "epsilon must be finite: an infinite one releases the rows",
     "zero": "epsilon must be greater than 0: a loss of (0, delta) may show a row with delta",
+    "size": "epsilon must be at least 2**-30 and at most 500",
+    "fixed": "arguments do not change: make another mechanism",
     "seeded": "random_state must be None: whoever knows a seed can take the noise away",
     "weights": "weights must be left out: theirs have no public bounds",
     "slack": "slack must be 0: its theorem is for losses that are fixed before the first answer",
@@ -117,6 +119,8 @@ def payable(epsilon: Any, delta: Any = 0.0) -> None:
         refuse("infinite")
     if size == 0 or rest == 1:
         refuse("zero")
+    if not 2.0**-30 <= size <= 500:
+        refuse("size")
 
 
 def generator_of(random_state: Any) -> Generator | None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import copy
 import inspect
+from abc import ABC, abstractmethod
 from numbers import Integral, Real
 from typing import Any, NoReturn
 
@@ -19,12 +20,12 @@ from ....statistics.bounded_release import bounded_release, folded
 from ..refusals import generator_of, loss_amounts, payable, real, refuse
 
 
-class DPMachine:
+class DPMachine(ABC):
     """What randomises a value."""
 
+    @abstractmethod
     def randomise(self, value: Any) -> Any:
         """Return a private value."""
-        raise NotImplementedError
 
     def copy(self) -> Any:
         """Return a copy."""
@@ -44,6 +45,11 @@ class DPMechanism(DPMachine):
         loss_amounts(epsilon, delta)
         self.epsilon, self.delta, self.random_state = epsilon, delta, random_state
         self._rng = generator_of(random_state)
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if name in vars(self) and not name.startswith("_"):
+            refuse("fixed", name)  # the noise would stay what it is
+        super().__setattr__(name, value)
 
     def __repr__(self) -> str:
         names = inspect.signature(type(self)).parameters
@@ -273,8 +279,8 @@ class LaplaceBoundedDomain(_Within):
     _method = "domain"
 
     def effective_epsilon(self) -> Any:
-        """Return the loss, for which noise is made."""
-        return self.epsilon
+        """Return the loss, for which noise is made, if it is pure."""
+        return None if self.delta else self.epsilon
 
 
 class Snapping(LaplaceTruncated):
