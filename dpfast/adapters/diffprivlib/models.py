@@ -16,20 +16,10 @@ from .accountant import BudgetAccountant, spending
 from .layout import limits
 from .refusals import generator_of, ignored, payable, real, refuse
 
-_base = extra("sklearn.base", "dpfast.adapters.diffprivlib.models")
-__all__ = [
-    "PCA",
-    "DecisionTreeClassifier",
-    "GaussianNB",
-    "KMeans",
-    "LinearRegression",
-    "LogisticRegression",
-    "RandomForestClassifier",
-    "StandardScaler",
-]
+_Estimator: Any = extra("sklearn.base", "dpfast.adapters.diffprivlib.models").BaseEstimator
 
 
-class Model(_base.BaseEstimator):  # type: ignore[misc]
+class Model(_Estimator):  # type: ignore[misc]
     """A learner of dpfast by another name; what it learns are attributes that end in ``_``."""
 
     epsilon: Any
@@ -58,7 +48,7 @@ class Model(_base.BaseEstimator):  # type: ignore[misc]
             ignored(["sample_weight"])
         payer = BudgetAccountant.load_default(self.accountant)
         payable(self.epsilon)
-        shape = np.shape(X) if isinstance(X, (list, tuple)) else getattr(X, "shape", ())
+        shape: Any = np.shape(X) if isinstance(X, (list, tuple)) else getattr(X, "shape", ())
         if len(getattr(y, "shape", ())) > 1:
             refuse("structure", "more than one target")
         learner = self._learner(shape[1] if len(shape) == 2 else None)

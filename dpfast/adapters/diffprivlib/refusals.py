@@ -5,8 +5,6 @@ from __future__ import annotations
 import warnings
 from typing import Any, NoReturn
 
-import numpy as np
-
 from ... import errors
 from ..._core import checks
 from ...rng import Generator, InsecureGenerator, SecureGenerator
@@ -70,16 +68,16 @@ class Budget(tuple[float, float]):
         return tuple.__new__(cls, (epsilon, delta))
 
     def __ge__(self, other: Any) -> bool:
-        return bool(self[0] >= other[0] and self[1] >= other[1])
+        return bool(self[0] >= other[0]) and bool(self[1] >= other[1])
 
     def __le__(self, other: Any) -> bool:
-        return bool(self[0] <= other[0] and self[1] <= other[1])
+        return bool(self[0] <= other[0]) and bool(self[1] <= other[1])
 
     def __gt__(self, other: Any) -> bool:
-        return self >= other and self != other
+        return bool(self >= other) and bool(self != other)
 
     def __lt__(self, other: Any) -> bool:
-        return self <= other and self != other
+        return bool(self <= other) and bool(self != other)
 
     def __repr__(self) -> str:
         return f"(epsilon={self[0]}, delta={self[1]})"
@@ -125,8 +123,7 @@ def payable(epsilon: Any, delta: Any = 0.0) -> None:
 
 def generator_of(random_state: Any) -> Generator | None:
     """Return the generator of a call: None for the secure one."""
-    legacy = np.random.mtrand._rand  # type: ignore[attr-defined]  # theirs means None by it
-    if random_state is None or random_state is legacy:
+    if random_state is None:
         return None
     if isinstance(random_state, (SecureGenerator, InsecureGenerator)):
         return random_state

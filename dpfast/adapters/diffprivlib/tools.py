@@ -22,24 +22,6 @@ from .accountant import BudgetAccountant, spending
 from .layout import Layout, limits
 from .refusals import generator_of, ignored, payable, refuse
 
-__all__ = [
-    "count_nonzero",
-    "histogram",
-    "histogram2d",
-    "histogramdd",
-    "mean",
-    "median",
-    "nanmean",
-    "nanstd",
-    "nansum",
-    "nanvar",
-    "percentile",
-    "quantile",
-    "std",
-    "sum",
-    "var",
-]
-
 
 def _paid(epsilon: Any, random_state: Any, accountant: Any) -> tuple[BudgetAccountant, Any]:
     """Check what each call has, and return who pays and the arguments for it."""
@@ -141,7 +123,8 @@ def count_nonzero(
     words = layout.rows.dtype.kind in "SU"
     rows = layout.rows != layout.rows.dtype.type() if words else layout.rows
     with spending():
-        found = np.asarray(_totals.count_nonzero(rows, axis=layout.axis, **kw))
+        kw["axis"] = layout.axis
+        found = np.asarray(_totals.count_nonzero(rows, **kw))
     return layout.answer(np.clip(found, 0, len(rows)), np.dtype(np.intp))
 
 
@@ -213,7 +196,7 @@ def histogramdd(
         refuse("bounds", "range")
     spans = [None if np.ndim(own) else span for own, span in zip(each, spans, strict=True)]
     _, kw = _paid(epsilon, random_state, accountant)
-    own = {"bins": each, "bounds": None if not any(spans) else spans}
+    own: dict[str, Any] = {"bins": each, "bounds": None if not any(spans) else spans}
     with spending():
         if width == 1:
             counts, edges = _histograms.histogram(rows[:, 0], bins=each[0], bounds=spans[0], **kw)
