@@ -143,14 +143,22 @@ def test_a_cast_of_rows_before_the_spend_is_caught(monkeypatch):
 
 
 def test_missing_values_and_objects():
-    payer = ours.BudgetAccountant(5, 0).set_default()
+    payer = ours.BudgetAccountant(900, 0).set_default()
     with pytest.raises(DataError, match="not refunded"):
         tools.mean(HOSTILE, bounds=(0, 9))
     assert len(payer) == 1
     assert 0 <= tools.nanmean(HOSTILE, bounds=(0, 9)) <= 9
     with pytest.raises(ArgumentTypeError) as caught:
-        tools.mean(np.array([7654321, None]), bounds=(0, 9))
+        tools.mean(np.array(["7654321"]), bounds=(0, 9))
     assert "7654321" not in str(caught.value) and len(payer) == 2
+    for odd in (None, "7654321", 10**400, object()):  # in a list it is an answer, as in dp.mean
+        tools.nanmean([1, 2, odd], epsilon=0.1, bounds=(0, 9))
+        before = len(payer)
+        if odd != 10**400:
+            with pytest.raises(DataError) as late:
+                tools.mean([1, 2, odd], epsilon=0.1, bounds=(0, 9))
+            assert "7654321" not in str(late.value) and len(payer) == before + 1
+    assert tools.count_nonzero(["a", "", 0, 3, None], epsilon=400) == 2
 
 
 MADE = {
