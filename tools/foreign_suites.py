@@ -84,7 +84,7 @@ SUITES = {
             "(GaussianDiscrete|Staircase)::test_variance": "dpfast allows more",
             "Snapping::test_effective_epsilon": "exact noise loses nothing to rounding",
         },
-        seeds=(IBM + ".tools", IBM + ".mechanisms.additive", IBM + ".models"),
+        seeds=(IBM + ".tools", IBM + ".mechanisms.base", IBM + ".models"),
     ),
     "opendp": Suite("opendp", {"": OURS + "opendp"}, ("python/test",)),
     "pipelinedp": Suite("pipeline_dp", {r".*": OURS + "pipelinedp"}),

@@ -10,7 +10,7 @@ from ...._core import checks
 from ....selection import api as _selection
 from ....statistics import response as _response
 from ..refusals import payable, real, refuse
-from .additive import DPMechanism
+from .base import DPMechanism
 
 
 def _numbers(name: str, value: Any) -> list[float]:
