@@ -47,6 +47,7 @@ CONTENTS = {
         "docs/guide/backends/opendp.md",
         "docs/guide/backends/dp-accounting.md",
         "docs/guide/backends/mbi.md",
+        "docs/guide/backends/diffprivlib.md",
         "docs/guide/backends/pipelinedp.md",
         "docs/guide/backends/query-engines.md",
     ],

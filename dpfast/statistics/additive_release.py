@@ -112,8 +112,8 @@ class AdditiveRelease:
             unit = Fraction(self.grid)
             return np.array([nearest(unit * cell) for cell in cells]).reshape(self.shape)
         # An integer becomes the float64 nearest to it, and the grid is a power of two.
-        most = np.finfo(np.float64).max / max(self.grid, 1.0)
-        return np.clip(np.array(cells, np.float64), -most, most).reshape(self.shape) * self.grid
+        far = float(np.finfo(np.float64).max) / max(self.grid, 1.0)
+        return np.clip(np.array(cells, np.float64), -far, far).reshape(self.shape) * self.grid
 
     def error(self, rows: int | None, confidence: float) -> Expected:
         """Return the error bar of each number, that of the noise."""

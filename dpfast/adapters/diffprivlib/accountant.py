@@ -52,9 +52,10 @@ class BudgetAccountant:
             refuse("zero")
         self._limits = epsilon, delta
         self.slack = slack
-        limit = {"epsilon": epsilon if size <= _EPSILON else _EPSILON}
         self.budget = ledger.Budget(
-            **limit, delta=delta if rest < 1 else _DELTA, neighbors="replace"
+            epsilon=epsilon if size <= _EPSILON else _EPSILON,
+            delta=delta if rest < 1 else _DELTA,
+            neighbors="replace",
         )
         if spent_budget is not None:
             if not isinstance(spent_budget, list):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,6 +13,48 @@ from numpy.typing import NDArray
 from ..._core import checks
 from ...errors import ArgumentError
 from .refusals import real, refuse
+
+RULE = "an array of numbers"
+
+
+def numbers(value: Any, name: str = "array") -> NDArray[Any]:
+    """Return an array of numbers. What has no dtype, like a list, is read entry by entry.
+
+    No entry decides how another is read: each is a float64, and NaN if it is no number.
+    """
+    given = checks.array(name, value, RULE)
+    declared = getattr(value, "dtype", None)
+    if declared is not None and given.dtype != object:
+        if given.dtype.kind not in "biuf":
+            checks.fail_kind(name, RULE, value)
+        return given
+    if given.dtype.kind in "biuf":
+        return given.astype(np.float64)
+    return _each(given if declared is not None else np.asarray(value, object), _number, float)
+
+
+def truths(value: Any, name: str = "array") -> NDArray[Any]:
+    """Return an array of numbers, or which entries are neither 0 nor empty text."""
+    given = checks.array(name, value, RULE)
+    if getattr(value, "dtype", None) is not None and given.dtype != object:
+        return given != given.dtype.type() if given.dtype.kind in "SU" else numbers(value, name)
+    objects = given if given.dtype == object else np.asarray(value, object)
+    return _each(objects, _truth, bool)
+
+
+def _each(objects: NDArray[Any], read: Callable[[Any], Any], kind: type) -> NDArray[Any]:
+    return np.array([read(one) for one in objects.ravel()], kind).reshape(objects.shape)
+
+
+def _number(one: Any) -> float:
+    found = float(one) if isinstance(one, (bool, np.bool_)) else checks.real(one)
+    return np.nan if found is None else found
+
+
+def _truth(one: Any) -> bool:
+    if isinstance(one, (str, bytes)):
+        return len(one) > 0
+    return abs(_number(one)) > 0  # what is no number is not
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,16 +78,13 @@ class Layout:
     @classmethod
     def of(cls, array: Any, axis: Any, keepdims: Any, words: bool = False) -> Layout:
         """Lay out an array, of which the type and the shape are looked at."""
-        rule = "an array of numbers"
-        given = checks.array("array", array, rule)
-        if given.dtype.kind not in ("biufSU" if words else "biuf"):
-            checks.fail_kind("array", rule, array)
+        given = truths(array) if words else numbers(array)
         if axis is None:
             shape = (1,) * given.ndim if keepdims else ()
             return cls(given.reshape(-1), None, shape)
         axes = axis if isinstance(axis, tuple) else (axis,)
         whole = [checks.whole("axis", one, -given.ndim) for one in axes]
-        if any(one >= given.ndim for one in whole) or not whole:
+        if any(one >= given.ndim for one in whole):
             checks.fail("axis", f"between {-given.ndim} and {given.ndim - 1}", axis)
         gone = sorted({one % given.ndim for one in whole})
         kept = [one for one in range(given.ndim) if one not in gone]

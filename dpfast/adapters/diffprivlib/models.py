@@ -16,20 +16,10 @@ from .accountant import BudgetAccountant, spending
 from .layout import limits
 from .refusals import generator_of, ignored, payable, real, refuse
 
-_base = extra("sklearn.base", "dpfast.adapters.diffprivlib.models")
-__all__ = [
-    "PCA",
-    "DecisionTreeClassifier",
-    "GaussianNB",
-    "KMeans",
-    "LinearRegression",
-    "LogisticRegression",
-    "RandomForestClassifier",
-    "StandardScaler",
-]
+_Estimator: Any = extra("sklearn.base", "dpfast.adapters.diffprivlib.models").BaseEstimator
 
 
-class Model(_base.BaseEstimator):  # type: ignore[misc]
+class Model(_Estimator):  # type: ignore[misc]
     """A learner of dpfast by another name; what it learns are attributes that end in ``_``."""
 
     epsilon: Any
@@ -58,13 +48,20 @@ class Model(_base.BaseEstimator):  # type: ignore[misc]
             ignored(["sample_weight"])
         payer = BudgetAccountant.load_default(self.accountant)
         payable(self.epsilon)
-        shape = np.shape(X) if isinstance(X, (list, tuple)) else getattr(X, "shape", ())
+        shape: Any = np.shape(X) if isinstance(X, (list, tuple)) else getattr(X, "shape", ())
+        if len(getattr(y, "shape", ())) > 1:
+            refuse("structure", "more than one target")
         learner = self._learner(shape[1] if len(shape) == 2 else None)
         generator = generator_of(self.random_state)
         with spending():
             learner.fit(X, y, budget=payer.budget, rng=generator)
         self._fitted = learner
         return self
+
+    @property
+    def n_classes_(self) -> int:
+        """How many classes there are."""
+        return len(self.classes_)
 
     def __sklearn_is_fitted__(self) -> bool:
         return "_fitted" in vars(self)
@@ -113,7 +110,7 @@ class StandardScaler(_Transformer):
 
     def _learner(self, width: int | None) -> Any:
         return sulq.StandardScaler(
-            bounds=limits(self.bounds, width),
+            bounds=_each(self.bounds, width),
             with_mean=self.with_mean,
             with_std=self.with_std,
             epsilon=self.epsilon,
@@ -146,7 +143,7 @@ class GaussianNB(Model):
     def _learner(self, width: int | None) -> Any:
         if self.priors is not None:
             refuse("structure", "priors")
-        own = {"bounds": limits(self.bounds, width), "classes": _declared(self.classes)}
+        own = {"bounds": _each(self.bounds, width), "classes": _declared(self.classes)}
         return sulq.NaiveBayes(**own, epsilon=self.epsilon, neighbors="replace")
 
 
@@ -163,14 +160,16 @@ class LinearRegression(Model):
         copy_X: Any = True,
         random_state: Any = None,
         accountant: Any = None,
+        **unused_args: Any,
     ) -> None:
+        ignored(unused_args)
         self.epsilon, self.bounds_X, self.bounds_y = epsilon, bounds_X, bounds_y
         self.fit_intercept, self.copy_X = fit_intercept, copy_X
         self.random_state, self.accountant = random_state, accountant
 
     def _learner(self, width: int | None) -> Any:
         return sulq.LinearRegression(
-            bounds=limits(self.bounds_X, width),
+            bounds=_each(self.bounds_X, width),
             y_bounds=limits(self.bounds_y, None),
             fit_intercept=self.fit_intercept,
             epsilon=self.epsilon,
@@ -196,7 +195,9 @@ class LogisticRegression(Model):
         classes: Any = None,
         random_state: Any = None,
         accountant: Any = None,
+        **unused_args: Any,
     ) -> None:
+        ignored(unused_args)
         self.epsilon, self.data_norm, self.tol, self.C = epsilon, data_norm, tol, C
         self.fit_intercept, self.max_iter, self.verbose = fit_intercept, max_iter, verbose
         self.warm_start, self.n_jobs, self.classes = warm_start, n_jobs, classes
@@ -229,7 +230,9 @@ class PCA(_Transformer):
         whiten: Any = False,
         random_state: Any = None,
         accountant: Any = None,
+        **unused_args: Any,
     ) -> None:
+        ignored(unused_args)
         self.n_components, self.epsilon, self.data_norm = n_components, epsilon, data_norm
         self.centered, self.bounds, self.copy, self.whiten = centered, bounds, copy, whiten
         self.random_state, self.accountant = random_state, accountant
@@ -237,7 +240,9 @@ class PCA(_Transformer):
     def _learner(self, width: int | None) -> Any:
         if self.whiten:
             refuse("structure", "whiten")
-        given = _ball(self.data_norm) if self.bounds is None else limits(self.bounds, width)
+        if isinstance(self.n_components, (str, float)):
+            refuse("structure", "n_components by the data")
+        given = _ball(self.data_norm) if self.bounds is None else _each(self.bounds, width)
         return sulq.PCA(self.n_components, bounds=given, epsilon=self.epsilon, neighbors="replace")
 
 
@@ -252,12 +257,14 @@ class KMeans(Model):
         bounds: Any = None,
         random_state: Any = None,
         accountant: Any = None,
+        **unused_args: Any,
     ) -> None:
+        ignored(unused_args)
         self.n_clusters, self.epsilon, self.bounds = n_clusters, epsilon, bounds
         self.random_state, self.accountant = random_state, accountant
 
     def _learner(self, width: int | None) -> Any:
-        own = {"bounds": limits(self.bounds, width), "epsilon": self.epsilon}
+        own = {"bounds": _each(self.bounds, width), "epsilon": self.epsilon}
         return sulq.KMeans(self.n_clusters, **own, neighbors="replace")
 
 
@@ -278,7 +285,9 @@ class RandomForestClassifier(Model):
         max_depth: Any = 5,
         warm_start: Any = False,
         shuffle: Any = False,
+        **unused_args: Any,
     ) -> None:
+        ignored(unused_args)
         self.n_estimators, self.epsilon, self.bounds = n_estimators, epsilon, bounds
         self.classes, self.n_jobs, self.verbose = classes, n_jobs, verbose
         self.accountant, self.random_state, self.max_depth = accountant, random_state, max_depth
@@ -303,7 +312,9 @@ class DecisionTreeClassifier(Model):
         random_state: Any = None,
         accountant: Any = None,
         criterion: Any = None,
+        **unused_args: Any,
     ) -> None:
+        ignored(unused_args)
         self.max_depth, self.epsilon, self.bounds = max_depth, epsilon, bounds
         self.classes, self.criterion = classes, criterion
         self.random_state, self.accountant = random_state, accountant
@@ -312,9 +323,15 @@ class DecisionTreeClassifier(Model):
         return _forest(self, 1, width)
 
 
+def _each(bounds: Any, width: int | None) -> Any:
+    """Return a pair for each column, where the shape of the rows tells how many there are."""
+    found = limits(bounds, width)
+    return found if width is None or isinstance(found, list) else [found] * width
+
+
 def _forest(model: Any, trees: Any, width: int | None) -> Any:
     return sulq.RandomForestClassifier(
-        bounds=limits(model.bounds, width),
+        bounds=_each(model.bounds, width),
         classes=_declared(model.classes),
         n_estimators=trees,
         max_depth=model.max_depth,

@@ -15,6 +15,8 @@ REASONS = {
     "classes": "classes= must be given: the labels that occur are facts about the rows",
     "infinite": "epsilon must be finite: an infinite one releases the rows",
     "zero": "epsilon must be greater than 0: a loss of (0, delta) may show a row with delta",
+    "size": "epsilon must be at least 2**-30 and at most 500",
+    "fixed": "arguments do not change: make another mechanism",
     "seeded": "random_state must be None: whoever knows a seed can take the noise away",
     "weights": "weights must be left out: theirs have no public bounds",
     "slack": "slack must be 0: its theorem is for losses that are fixed before the first answer",
@@ -66,16 +68,16 @@ class Budget(tuple[float, float]):
         return tuple.__new__(cls, (epsilon, delta))
 
     def __ge__(self, other: Any) -> bool:
-        return bool(self[0] >= other[0] and self[1] >= other[1])
+        return bool(self[0] >= other[0]) and bool(self[1] >= other[1])
 
     def __le__(self, other: Any) -> bool:
-        return bool(self[0] <= other[0] and self[1] <= other[1])
+        return bool(self[0] <= other[0]) and bool(self[1] <= other[1])
 
     def __gt__(self, other: Any) -> bool:
-        return self >= other and self != other
+        return bool(self >= other) and bool(self != other)
 
     def __lt__(self, other: Any) -> bool:
-        return self <= other and self != other
+        return bool(self <= other) and bool(self != other)
 
     def __repr__(self) -> str:
         return f"(epsilon={self[0]}, delta={self[1]})"
@@ -115,13 +117,13 @@ def payable(epsilon: Any, delta: Any = 0.0) -> None:
         refuse("infinite")
     if size == 0 or rest == 1:
         refuse("zero")
+    if not 2.0**-30 <= size <= 500:
+        refuse("size")
 
 
 def generator_of(random_state: Any) -> Generator | None:
     """Return the generator of a call: None for the secure one."""
-    from sklearn.utils import check_random_state  # whose state without a seed stands for None
-
-    if random_state is None or random_state is check_random_state(None):
+    if random_state is None:
         return None
     if isinstance(random_state, (SecureGenerator, InsecureGenerator)):
         return random_state

@@ -19,26 +19,8 @@ from ...statistics import histogram as _histograms
 from ...statistics.quantiles import api as _quantiles
 from ...statistics.totals import api as _totals
 from .accountant import BudgetAccountant, spending
-from .layout import Layout, limits
+from .layout import Layout, limits, numbers
 from .refusals import generator_of, ignored, payable, refuse
-
-__all__ = [
-    "count_nonzero",
-    "histogram",
-    "histogram2d",
-    "histogramdd",
-    "mean",
-    "median",
-    "nanmean",
-    "nanstd",
-    "nansum",
-    "nanvar",
-    "percentile",
-    "quantile",
-    "std",
-    "sum",
-    "var",
-]
 
 
 def _paid(epsilon: Any, random_state: Any, accountant: Any) -> tuple[BudgetAccountant, Any]:
@@ -138,11 +120,10 @@ def count_nonzero(
     """Release how many entries are not 0 or empty."""
     layout = Layout.of(array, axis, keepdims, words=True)
     _, kw = _paid(epsilon, random_state, accountant)
-    words = layout.rows.dtype.kind in "SU"
-    rows = layout.rows != layout.rows.dtype.type() if words else layout.rows
     with spending():
-        found = np.asarray(_totals.count_nonzero(rows, axis=layout.axis, **kw))
-    return layout.answer(np.clip(found, 0, len(rows)), np.dtype(np.intp))
+        kw["axis"] = layout.axis
+        found = np.asarray(_totals.count_nonzero(layout.rows, **kw))
+    return layout.answer(np.clip(found, 0, len(layout.rows)), np.dtype(np.intp))
 
 
 def quantile(
@@ -183,6 +164,13 @@ def median(array: Any, *args: Any, **kwargs: Any) -> Any:
     return quantile(array, 0.5, *args, **kwargs)
 
 
+def _beside(columns: list[NDArray[Any]]) -> NDArray[Any]:
+    """Return columns as a matrix."""
+    if len({column.shape for column in columns}) != 1 or columns[0].ndim != 1:
+        checks.fail("sample", "columns of one length", [column.shape for column in columns])
+    return np.stack(columns, axis=-1)
+
+
 def histogramdd(
     sample: Any,
     epsilon: Any = 1.0,
@@ -197,10 +185,10 @@ def histogramdd(
     """Release counts of rows in bins of several axes."""
     ignored(unused_args)
     if isinstance(sample, (list, tuple)):  # theirs are columns, as in NumPy
-        sample = np.stack([np.asarray(column) for column in sample], axis=-1)
-    rows = np.asarray(sample)
+        sample = _beside([numbers(column, "sample") for column in sample])
+    rows = numbers(sample, "sample")
     rows = rows[:, None] if rows.ndim == 1 else rows
-    if rows.ndim != 2 or rows.dtype.kind not in "biuf":
+    if rows.ndim != 2:
         checks.fail_kind("sample", "rows of numbers", sample)
     if weights is not None:
         refuse("weights")
@@ -213,7 +201,7 @@ def histogramdd(
         refuse("bounds", "range")
     spans = [None if np.ndim(own) else span for own, span in zip(each, spans, strict=True)]
     _, kw = _paid(epsilon, random_state, accountant)
-    own = {"bins": each, "bounds": None if not any(spans) else spans}
+    own: dict[str, Any] = {"bins": each, "bounds": None if not any(spans) else spans}
     with spending():
         if width == 1:
             counts, edges = _histograms.histogram(rows[:, 0], bins=each[0], bounds=spans[0], **kw)
@@ -240,7 +228,7 @@ def histogram(
     **kwargs: Any,
 ) -> Any:
     """Release counts of numbers in bins."""
-    column = np.ravel(np.asarray(sample))[:, None]
+    column = numbers(sample, "sample").reshape(-1, 1)
     span = None if range is None else [range]
     each = bins if np.ndim(bins) == 0 else [bins]
     counts, edges = histogramdd(column, epsilon, each, span, weights, density, *args, **kwargs)
@@ -257,6 +245,6 @@ def histogram2d(
 ) -> Any:
     """Release counts of pairs in bins."""
     same = np.ndim(bins) == 1 and len(bins) != 2  # the edges of both axes
-    pairs = [np.asarray(array_x), np.asarray(array_y)]
+    pairs = [array_x, array_y]
     counts, edges = histogramdd(pairs, epsilon, [bins, bins] if same else bins, *args, **kwargs)
     return counts, *edges

@@ -1,20 +1,16 @@
 """diffprivlib's mechanisms: one number, label or choice a call, with a stated sensitivity."""
 
 from .additive import (
-    DPMachine,
-    DPMechanism,
     Gaussian,
     GaussianAnalytic,
     GaussianDiscrete,
     Geometric,
-    GeometricFolded,
-    GeometricTruncated,
     Laplace,
-    LaplaceBoundedDomain,
-    LaplaceFolded,
-    LaplaceTruncated,
-    Snapping,
     Staircase,
+)
+from .base import (
+    DPMachine,
+    DPMechanism,
     TruncationAndFoldingMixin,
 )
 from .choices import (
@@ -27,6 +23,14 @@ from .choices import (
     PermuteAndFlip,
     Uniform,
     Vector,
+)
+from .limited import (
+    GeometricFolded,
+    GeometricTruncated,
+    LaplaceBoundedDomain,
+    LaplaceFolded,
+    LaplaceTruncated,
+    Snapping,
 )
 
 __all__ = [

@@ -6,75 +6,18 @@ in the constructor. A mechanism is made once, and its arguments do not change.
 
 from __future__ import annotations
 
-import copy
-import inspect
 from numbers import Integral, Real
-from typing import Any, NoReturn
+from typing import Any
 
 from ...._core import checks
 from ....budget.budget import quoted
 from ....budget.release import release
 from ....statistics.additive_release import additive_release
-from ....statistics.bounded_release import bounded_release, folded
-from ..refusals import generator_of, loss_amounts, payable, real, refuse
+from ..refusals import payable, real
+from .base import DPMechanism
 
 
-class DPMachine:
-    """What randomises a value."""
-
-    def randomise(self, value: Any) -> Any:
-        """Return a private value."""
-        raise NotImplementedError
-
-    def copy(self) -> Any:
-        """Return a copy."""
-        return copy.copy(self)
-
-
-class DPMechanism(DPMachine):
-    """A machine with a loss.
-
-    Parameters
-    ----------
-    epsilon, delta : float
-    random_state : None
-    """
-
-    def __init__(self, *, epsilon: Any, delta: Any = 0.0, random_state: Any = None) -> None:
-        loss_amounts(epsilon, delta)
-        self.epsilon, self.delta, self.random_state = epsilon, delta, random_state
-        self._rng = generator_of(random_state)
-
-    def __repr__(self) -> str:
-        names = inspect.signature(type(self)).parameters
-        shown = ", ".join(f"{n}={getattr(self, n, None)!r}" for n in names)
-        return f"{type(self).__module__}.{type(self).__name__}({shown})"
-
-    def bias(self, value: Any) -> Any:
-        """Return how far answers are off on average, where that is known."""
-        raise NotImplementedError
-
-    def variance(self, value: Any) -> Any:
-        """Return the variance of answers, where that is known."""
-        raise NotImplementedError
-
-    def mse(self, value: Any) -> Any:
-        """Return the mean squared error, where that is known."""
-        return self.variance(value) + self.bias(value) ** 2
-
-
-class TruncationAndFoldingMixin:
-    """Limits of the answers."""
-
-    def __init__(self, *, lower: Any, upper: Any) -> None:
-        if not isinstance(self, DPMechanism):
-            checks.fail_type("self", "a DPMechanism", self)
-        if real("lower", lower) > real("upper", upper):
-            checks.fail("lower", "at most upper", lower)
-        self.lower, self.upper = lower, upper
-
-
-class _Additive(DPMechanism):
+class Additive(DPMechanism):
     """Noise on a number of a stated sensitivity."""
 
     _whole, _noise = False, "auto"
@@ -126,7 +69,7 @@ class _Additive(DPMechanism):
         return (self._made.noise.deviation * self._made.grid) ** 2
 
 
-class Laplace(_Additive):
+class Laplace(Additive):
     """Exact Laplace noise on a grid; a delta may be spent on better noise.
 
     Examples
@@ -145,7 +88,7 @@ class Laplace(_Additive):
         self._make(sensitivity)
 
 
-class Staircase(_Additive):
+class Staircase(Additive):
     """Staircase noise, whose step is the best for the epsilon."""
 
     _noise = "staircase"
@@ -160,7 +103,7 @@ class Staircase(_Additive):
         self._make(sensitivity)
 
 
-class Gaussian(_Additive):
+class Gaussian(Additive):
     """The least Gaussian noise for (epsilon, delta), for any epsilon."""
 
     _noise = "gaussian"
@@ -178,7 +121,7 @@ class GaussianAnalytic(Gaussian):
     """The same as `Gaussian`."""
 
 
-class GaussianDiscrete(_Additive):
+class GaussianDiscrete(Additive):
     """Gaussian noise on integers."""
 
     _whole, _noise = True, "gaussian"
@@ -192,7 +135,7 @@ class GaussianDiscrete(_Additive):
         self._make(sensitivity)
 
 
-class Geometric(_Additive):
+class Geometric(Additive):
     """Discrete Laplace noise on integers."""
 
     _whole, _noise = True, "laplace"
@@ -200,134 +143,3 @@ class Geometric(_Additive):
     def __init__(self, *, epsilon: Any, sensitivity: Any = 1, random_state: Any = None) -> None:
         super().__init__(epsilon=epsilon, random_state=random_state)
         self._make(sensitivity)
-
-
-class _Limited(_Additive, TruncationAndFoldingMixin):
-    """Noise, and an answer that is brought to the nearest limit."""
-
-    def _limit(self, lower: Any, upper: Any) -> None:
-        TruncationAndFoldingMixin.__init__(self, lower=lower, upper=upper)
-        if self._whole and not all(
-            isinstance(one, Integral) or real("bounds", one) in (float("inf"), -float("inf"))
-            for one in (lower, upper)
-        ):
-            checks.fail_type("bounds", "integers, or infinite", (lower, upper))
-
-    def _within(self, answer: Any) -> Any:
-        return min(max(answer, self.lower), self.upper)
-
-    def bias(self, value: Any) -> NoReturn:
-        """Do not tell."""
-        raise NotImplementedError
-
-    variance = bias
-
-
-class LaplaceTruncated(_Limited):
-    """Laplace noise, and the nearest limit."""
-
-    _noise = "laplace"
-
-    def __init__(
-        self,
-        *,
-        epsilon: Any,
-        delta: Any = 0.0,
-        sensitivity: Any,
-        lower: Any,
-        upper: Any,
-        random_state: Any = None,
-    ) -> None:
-        DPMechanism.__init__(self, epsilon=epsilon, delta=delta, random_state=random_state)
-        self._limit(lower, upper)
-        self._make(sensitivity)
-
-
-class _Within(LaplaceTruncated):
-    """A release within finite limits."""
-
-    _method = "folded"
-
-    def _mechanism(self) -> Any:
-        if not abs(self.lower) < float("inf") > abs(self.upper):
-            refuse("range")
-        return quoted(
-            bounded_release,
-            0,
-            bounds=(self.lower, self.upper),
-            sensitivity=self.sensitivity,
-            epsilon=self.epsilon,
-            delta=self.delta,
-            neighbors="replace",
-            method=self._method,
-        )
-
-
-class LaplaceFolded(_Within):
-    """Laplace noise, reflected at the limits."""
-
-
-class LaplaceBoundedDomain(_Within):
-    """Laplace noise that is drawn again until the answer is within the limits."""
-
-    _method = "domain"
-
-    def effective_epsilon(self) -> Any:
-        """Return the loss, for which noise is made."""
-        return self.epsilon
-
-
-class Snapping(LaplaceTruncated):
-    """Laplace noise on a grid, which is exact without snapping, and the nearest limit."""
-
-    def __init__(
-        self, *, epsilon: Any, sensitivity: Any, lower: Any, upper: Any, random_state: Any = None
-    ) -> None:
-        super().__init__(
-            epsilon=epsilon,
-            sensitivity=sensitivity,
-            lower=lower,
-            upper=upper,
-            random_state=random_state,
-        )
-
-    def effective_epsilon(self) -> Any:
-        """Return the loss: nothing is lost to snapping."""
-        return self.epsilon
-
-
-class GeometricTruncated(_Limited):
-    """Discrete Laplace noise, and the nearest limit."""
-
-    _whole, _noise = True, "laplace"
-
-    def __init__(
-        self,
-        *,
-        epsilon: Any,
-        sensitivity: Any = 1,
-        lower: Any,
-        upper: Any,
-        random_state: Any = None,
-    ) -> None:
-        DPMechanism.__init__(self, epsilon=epsilon, random_state=random_state)
-        self._limit(lower, upper)
-        self._make(sensitivity)
-
-
-class GeometricFolded(GeometricTruncated):
-    """Discrete Laplace noise, reflected at the limits, which may lie between two integers."""
-
-    def _limit(self, lower: Any, upper: Any) -> None:
-        TruncationAndFoldingMixin.__init__(self, lower=lower, upper=upper)
-        ends = real("lower", lower), real("upper", upper)
-        if not abs(ends[0]) < float("inf") > abs(ends[1]):
-            refuse("range")
-        if any(2 * end != int(2 * end) for end in ends):
-            checks.fail("bounds", "integers or halves of them", (lower, upper))
-
-    def _within(self, answer: Any) -> Any:
-        if self.lower == self.upper:
-            return self.lower
-        first, last = int(2 * self.lower), int(2 * self.upper)
-        return (first + folded(2 * answer - first, last - first)) // 2

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 
@@ -10,7 +10,7 @@ from ...._core import checks
 from ....selection import api as _selection
 from ....statistics import response as _response
 from ..refusals import payable, real, refuse
-from .additive import DPMechanism
+from .base import DPMechanism
 
 
 def _numbers(name: str, value: Any) -> list[float]:
@@ -94,6 +94,8 @@ class Exponential(DPMechanism):
 
     def randomise(self, value: Any = None) -> Any:
         """Return the index of a candidate, or the candidate."""
+        if value is not None:
+            checks.fail("value", "None: utilities are in the constructor", type(value).__name__)
         index = self._choose()
         return index if self.candidates is None else self.candidates[index]
 
@@ -140,7 +142,6 @@ class ExponentialCategorical(DPMechanism):
         payable(epsilon)
         if not isinstance(utility_list, list):
             checks.fail_type("utility_list", "a list of (label, label, distance)", utility_list)
-        self.utility_list = utility_list
         self._distances: dict[tuple[str, str], float] = {}
         for first, second, distance in utility_list:
             if not isinstance(first, str) or not isinstance(second, str):
@@ -150,6 +151,7 @@ class ExponentialCategorical(DPMechanism):
                 checks.fail("utility_list", "distances of at least 0", distance)
             if first != second:
                 self._distances[first, second] = self._distances[second, first] = size
+        self.utility_list = [[a, b, d] for (a, b), d in self._distances.items() if a < b]
         self._labels = sorted({label for pair in self._distances for label in pair})
         pairs = [(a, b) for a in self._labels for b in self._labels if a != b]
         if any(pair not in self._distances for pair in pairs):
@@ -203,6 +205,10 @@ class _Missing(DPMechanism):
     """A mechanism that dpfast has no exact sampler for."""
 
     def __init__(self, **_: Any) -> None:
+        self.randomise()
+
+    def randomise(self, value: Any = None) -> NoReturn:
+        """Refuse."""
         refuse("law", type(self).__name__)
 
 
