@@ -186,3 +186,19 @@ def test_explain_counts_the_releases_that_are_many(shell, path):
     said = " ".join(out.split())
     assert (code, err) == (0, "") and "paid already 12 of 12 releases" in said
     assert len(json.loads(shell("explain", path, "--json")[1])["paid"]) == 12
+
+
+@pytest.mark.full
+def test_explain_has_a_line_for_many_releases_of_one_mechanism(shell, path):
+    """Up to forty have a line each."""
+    one = '[[release]]\nname = "m{}"\nstatistic = "mean"\ncolumn = "0"\nbounds = [0, {}]\n'
+    add(path, "".join(one.format(i, 100 + i) for i in range(38)))
+    assert len(re.findall("^ m[0-9]+ ", shell("explain", path)[1], re.M)) == 38
+    add(path, "".join(one.format(i, 100) for i in range(38, 998)))
+    code, out, err = shell("explain", path)
+    (means,) = (line.split() for line in out.splitlines() if "999 of 1,000 releases  " in line)
+    assert (code, err) == (0, "") and out.count("\n") < 25
+    assert means[4:] == ["mean", "1/1001", "epsilon=0.002997", "differs", "1"]
+    (median,) = (line.split() for line in out.splitlines() if " middle " in line)
+    assert median[1:4] == ["quantile", "1/2", "2/1001"]
+    assert len(json.loads(shell("explain", path, "--json")[1])["releases"]) == 1000

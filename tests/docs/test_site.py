@@ -3,7 +3,6 @@
 import json
 import re
 import runpy
-import shutil
 import subprocess
 import sys
 import tomllib
@@ -16,6 +15,7 @@ import pytest
 
 import dpfast as dp
 
+from ..support.browser import asked, chromium, wish
 from ..support.pages import DOCS, GALLERY, ROOT
 
 BUILD = DOCS / "site" / "build.py"
@@ -234,37 +234,7 @@ site["build"](Path({str(tmp_path / "out")!r}))
 # ---- What a reader sees. ----
 
 
-@pytest.fixture(scope="module")
-def browser(built, tmp_path_factory):
-    """Chromium without a network, a profile of its own."""
-    webdriver = pytest.importorskip("selenium.webdriver", reason="needs selenium")
-    chromium = shutil.which("chromium") or shutil.which("google-chrome")
-    driver = shutil.which("chromedriver")
-    if not chromium or not driver:
-        pytest.skip("needs chromium (or google-chrome) and chromedriver")
-    options = webdriver.ChromeOptions()
-    options.binary_location = chromium
-    for flag in (
-        "headless", "no-sandbox", "disable-gpu", "disable-quic", "no-first-run",
-        "disable-background-networking", "disable-component-update", "disable-sync",
-        "window-size=1300,900", f"user-data-dir={tmp_path_factory.mktemp('profile')}",
-    ):  # fmt: skip
-        options.add_argument(f"--{flag}")
-    options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
-    found = webdriver.Chrome(options, webdriver.ChromeService(driver))
-    yield found
-    found.quit()
-
-
-def asked(browser):
-    """The kinds of addresses that were asked since the last time, but those in page or browser."""
-    events = [json.loads(entry["message"])["message"] for entry in browser.get_log("performance")]
-    sent = [e["params"]["request"] for e in events if e["method"] == "Network.requestWillBeSent"]
-    return {urlsplit(request["url"]).scheme for request in sent} - {
-        "data",
-        "chrome",
-        "chrome-untrusted",
-    }
+browser = chromium()
 
 
 @pytest.mark.full
@@ -324,8 +294,7 @@ def test_it_is_dark_or_light_as_the_reader_wants(built, browser):
 
     shown = {}
     for theme in ("light", "dark"):
-        wish = {"features": [{"name": "prefers-color-scheme", "value": theme}]}
-        browser.execute_cdp_cmd("Emulation.setEmulatedMedia", wish)
+        wish(browser, theme)
         shown[theme] = lightness()
     assert shown["light"] > 240 and shown["dark"] < 40
     seen = set()

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 import sys
+from collections.abc import Iterator
 from typing import Annotated, Any
 
 import typer
 from rich.console import Console
 from rich.markup import escape
 
-from .shared import Json, groups_of, groups_table, print_pairs, table_of
+from .shared import SHOWN, Json, groups_of, groups_table, print_pairs, table_of
 
 File = Annotated[
     str, typer.Argument(metavar="JOB", show_default=False, help="The job, a file of TOML.")
@@ -58,13 +59,8 @@ def explain(file: File, as_json: Json = False) -> None:
         return
     releases = explained["releases"]
     table = table_of("release", "mechanism", "share", "loss", "error (95%)", "passes")
-    for release in releases:
-        table.add_row(
-            *map(escape, (release["name"], release["what"], release["share"])),
-            _loss(release["loss"]),
-            escape(_error(release["expected_error"])),
-            _passes(release["passes"]),
-        )
+    for names, *cells in _rows(releases):
+        table.add_row(*map(escape, (_some(names, len(releases)), *cells)))
     out = Console(highlight=False)
     out.print(table)
     rows: dict[str, object] = {
@@ -88,6 +84,19 @@ def explain(file: File, as_json: Json = False) -> None:
         if note:
             names = [r["name"] for r in releases if r["expected_error"]["note"] == note]
             out.print(escape(f"{_some(names, len(releases))}: {note}"), soft_wrap=True)
+
+
+def _rows(releases: list[Any]) -> Iterator[tuple[Any, ...]]:
+    """Yield the names of each row and its cells; many releases share one for each mechanism."""
+    rows: dict[Any, list[Any]] = {}
+    for place, one in enumerate(releases):
+        key = (one["what"], one["passes"]) if len(releases) > SHOWN else place
+        rows.setdefault(key, []).append(one)
+    for own in rows.values():
+        cells = ((one["share"], _loss(one["loss"]), _error(one["expected_error"])) for one in own)
+        columns = map(set, zip(*cells, strict=True))
+        same = (column.pop() if len(column) == 1 else "differs" for column in columns)
+        yield [one["name"] for one in own], own[0]["what"], *same, _passes(own[0]["passes"])
 
 
 def _some(names: list[str], of: int) -> str:

@@ -2,7 +2,8 @@
 
 The page is complete in itself: it has no script, and nothing is loaded from elsewhere. It is made
 of what `output.report` and `output.rows` say, which may be published. A bar is drawn from 0, its
-error bar is the half-width of the row, and all bars of a column of answers are on one scale.
+error bar is the half-width of the row, and all bars of a column of answers are on one scale. In a
+narrow window bars are shorter, and long names are broken.
 """
 
 from __future__ import annotations
@@ -19,11 +20,13 @@ body { font: 16px/1.5 system-ui, sans-serif; color: var(--ink); max-width: 60rem
 table { border-collapse: collapse; margin: .5rem 0 1rem; }
 td, th { padding: .1rem .8rem .1rem 0; text-align: left; vertical-align: middle; }
 th { border-bottom: 1px solid; font-weight: 600; }
-td.n { text-align: right; font-variant-numeric: tabular-nums; }
-svg { display: block; } svg rect { fill: var(--bar); } svg path { stroke: var(--ink); fill: none; }
+h1, h2, p, td { overflow-wrap: anywhere; }
+td.n { text-align: right; font-variant-numeric: tabular-nums; white-space: nowrap; }
+svg { display: block; width: min(240px, 22vw); } svg rect { fill: var(--bar); }
+svg path { stroke: var(--ink); fill: none; vector-effect: non-scaling-stroke; }
 .note { opacity: .75; } .error { color: light-dark(#a00, #f88); }
 """
-#: Of a drawing, in pixels, and of a row in it.
+#: Of a drawing, in pixels where there is room.
 WIDTH, HEIGHT = 240, 14
 
 Row = dict[str, Any]
@@ -40,8 +43,9 @@ def page(facts: Any, rows: Sequence[Row]) -> str:
         **{name: facts[name] for name in ("ids", "max_rows") if name in facts},
     }
     return (
-        f'<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n<title>{title}</title>'
-        f"\n<style>{STYLE}</style>\n</head>\n<body>\n<h1>{title}</h1>\n"
+        f'<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
+        f'<meta name="viewport" content="width=device-width">\n<title>{title}</title>\n'
+        f"<style>{STYLE}</style>\n</head>\n<body>\n<h1>{title}</h1>\n"
         f"<table>\n{''.join(_line(name, str(told[name])) for name in told)}</table>\n"
         f"{sections}\n</body>\n</html>\n"
     )
@@ -102,11 +106,13 @@ def _cell(row: Row, low: float, high: float) -> str:
     if len(ends) == 1:
         return "<td></td>"
     zero, value = ends[0], ends[len(ends) // 2]
-    start, width = min(zero, value), abs(value - zero)
+    width = max(1.0, abs(value - zero))  # 0 is seen, too
+    start = min(zero, value, WIDTH - width)
     bar = f'<rect x="{start:.1f}" y="2" width="{width:.1f}" height="{HEIGHT - 4}"/>'
     if len(ends) > 2:
         bar += f'<path d="M{ends[1]:.1f} {HEIGHT // 2}H{ends[3]:.1f}"/>'
-    return f'<td><svg width="{WIDTH}" height="{HEIGHT}" aria-hidden="true">{bar}</svg></td>'
+    box = f'viewBox="0 0 {WIDTH} {HEIGHT}" preserveAspectRatio="none"'
+    return f'<td><svg {box} height="{HEIGHT}" aria-hidden="true">{bar}</svg></td>'
 
 
 def _number(row: Row) -> str:
