@@ -14,7 +14,8 @@ import itertools
 import os
 import threading
 from abc import ABC, abstractmethod
-from typing import ClassVar, overload
+from importlib import import_module
+from typing import Any, ClassVar, overload
 
 import numpy as np
 import numpy.typing as npt
@@ -281,6 +282,16 @@ def branch(stream: BitStream) -> BitStream:
         return BitStream(key)
     finally:
         wipe(key)
+
+
+#: What a floor above makes of the bits, and the module that has it: `dpfast/__init__.py` says.
+above: dict[str, str] = {}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in above:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(above[name]), name)
 
 
 _default = SecureGenerator()

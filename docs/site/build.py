@@ -73,6 +73,7 @@ RETURNED = {
     "dpfast.group_by": "dpfast.groups.api.GroupBy",
     "dpfast.job.explain": "dpfast.app.job.output.Explanation",
     "dpfast.job.report": "dpfast.app.job.output.Report",
+    "dpfast.noise.generator": "dpfast.noise.generator.Sampler",
     "dpfast.online.published": "dpfast.online.published_constants.Published",
     "dpfast.selection.best_of": "dpfast.selection.best_of.Best",
     "dpfast.tree_histogram": "dpfast.statistics.tree.counts.TreeCounts",
