@@ -6,8 +6,8 @@ can be computed from what it has drawn. Here every number is a multiple of a pub
 
 * Laws with a table (`distributions`), the exponential one as the size of a Laplace number.
 * Numbers of one uniform number t, of which 64 bits are known: float64 decides them, with a bound of
-  its error, and `Tail` what it leaves open, so they are the same on every machine. The bound takes
-  a logarithm for good to 64 units in the last place; none that NumPy uses is off by more than 4.
+  its error, and arbitrary precision what that leaves open (`distributions/inverted.py`), so they
+  are the same on every machine.
 * Uniform numbers and choices are integers, which add up exactly. An order is that of 64 random bits
   for each place; where two are equal all are drawn anew, so that all orders are equally likely.
 """
@@ -30,7 +30,8 @@ from .._core.types import Number, Numbers, Size
 from .._kernels.rng import BitStream
 from ..rng import Generator, InsecureGenerator, check
 from . import choice as exact
-from .distributions import Distribution, Gaussian, Laplace
+from .distributions import Distribution, Gaussian, Laplace, Logistic
+from .distributions.inverted import geometric, gumbel
 from .samplers import draw_array, in_pieces
 
 Floats = NDArray[np.float64]
@@ -51,6 +52,10 @@ class Sampler:
     >>> rng = generator(0.25)
     >>> rng.normal(3, 1.5) % 0.25, rng.standard_normal(2).shape, rng.laplace([0.0, 9.0]).shape
     (0.0, (2,), (2,))
+    >>> rng.logistic(0, 2) % 0.25, rng.gumbel([0, 9]).shape, rng.exponential(2.0) >= 0
+    (0.0, (2,), True)
+    >>> rng.standard_exponential(3).shape, rng.geometric(1.0).item()
+    ((3,), 1)
     >>> 5 <= rng.uniform(5, 6) < 6, rng.random() < 1, rng.integers(6, endpoint=True) <= 6
     (True, True, np.True_)
     >>> rng.choice(["a", "b"], p=[0, 1]).item(), len(rng.bytes(4)), len(rng.spawn(2))
@@ -127,6 +132,90 @@ class Sampler:
         float or numpy.ndarray of float64
         """
         return self._around(Laplace(), loc, scale, size)
+
+    def logistic(self, loc: Numbers = 0.0, scale: Numbers = 1.0, size: Size = None) -> Any:
+        """Draw logistic numbers, correctly rounded to the grid.
+
+        Parameters
+        ----------
+        loc : float or array_like
+            The mean. It may be private, so no error shows it.
+        scale : float or array_like
+            At most ``2**52 * granularity``; public.
+        size : int or tuple of int, optional
+            By default what `loc` and `scale` broadcast to.
+
+        Returns
+        -------
+        float or numpy.ndarray of float64
+        """
+        return self._around(Logistic(), loc, scale, size)
+
+    def gumbel(self, loc: Numbers = 0.0, scale: Numbers = 1.0, size: Size = None) -> Any:
+        """Draw Gumbel numbers, correctly rounded to the grid.
+
+        Parameters
+        ----------
+        loc : float or array_like
+            The mode. It may be private, so no error shows it.
+        scale : float or array_like
+            At most ``2**52 * granularity``; public.
+        size : int or tuple of int, optional
+            By default what `loc` and `scale` broadcast to.
+
+        Returns
+        -------
+        float or numpy.ndarray of float64
+        """
+        middle, width = _private("loc", loc), self._width(scale)
+        shape = _shape(size, loc=middle.shape, scale=width.shape)
+        still = width == 0
+        wide, grid = np.where(still, self._grid, width), self._grid
+
+        def draw(part: slice, stream: BitStream) -> Floats:
+            words = _words(part.stop - part.start, stream)
+            own = (_part(value, shape, part) for value in (middle, wide))
+            return gumbel(words, *own, grid, stream.word)
+
+        return self._placed(self._pieces(shape, draw), middle, still)
+
+    def exponential(self, scale: Numbers = 1.0, size: Size = None) -> Any:
+        """Draw exponential numbers, correctly rounded to the grid.
+
+        Parameters
+        ----------
+        scale : float or array_like
+            The mean, at most ``2**52 * granularity``; public.
+        size : int or tuple of int, optional
+            By default the shape of `scale`.
+
+        Returns
+        -------
+        float or numpy.ndarray of float64
+        """
+        return abs(self._around(Laplace(), 0.0, scale, size))
+
+    def standard_exponential(
+        self, size: Size = None, dtype: Any = np.float64, method: str = "zig", out: Any = None
+    ) -> Any:
+        """Draw exponential numbers of mean 1, correctly rounded to the grid.
+
+        Parameters
+        ----------
+        size : int or tuple of int, optional
+        dtype : dtype, optional
+            float64, or float32, to which the numbers are rounded.
+        method : {'zig', 'inv'}
+            Not used: there is one.
+        out : numpy.ndarray, optional
+            What is filled and returned.
+
+        Returns
+        -------
+        float or numpy.ndarray
+        """
+        checks.choice("method", method, ("zig", "inv"))
+        return _into(partial(self.exponential, 1.0), size, dtype, out)
 
     def uniform(self, low: Numbers = 0.0, high: Numbers = 1.0, size: Size = None) -> Any:
         """Draw numbers between two, rounded down to the grid.
@@ -231,6 +320,32 @@ class Sampler:
             drawn = np.broadcast_to(start, shape) + self._below(width, shape)
         found = drawn.astype(kind) if kind.kind != "b" else drawn.astype(np.bool_)
         return found[()]
+
+    def geometric(self, p: Numbers, size: Size = None) -> Any:
+        """Draw how many trials there are up to the first success, exactly.
+
+        Parameters
+        ----------
+        p : float or array_like
+            The chance of a success, above 0 and at most 1, as the binary number that it is; public.
+        size : int or tuple of int, optional
+            By default the shape of `p`.
+
+        Returns
+        -------
+        int64 of NumPy, or numpy.ndarray
+            At most 2**63 - 1, which stands for all that is more.
+        """
+        chance = _finite("p", p)
+        if not np.all((chance > 0) & (chance <= 1)):
+            checks.fail("p", "above 0 and at most 1", p)
+        shape = _shape(size, p=chance.shape)
+
+        def draw(part: slice, stream: BitStream) -> NDArray[np.int64]:
+            words = _words(part.stop - part.start, stream)
+            return geometric(words, _part(chance, shape, part), stream.word)
+
+        return self._pieces(shape, draw, np.int64)[()]
 
     def choice(
         self,
@@ -412,9 +527,26 @@ class Sampler:
             shape=shape,
             generator=self._rng,
         )
+        return self._placed(found, middle, still)
+
+    def _placed(self, found: Floats, middle: Floats, still: NDArray[np.bool_]) -> Any:
+        """Return what is drawn, and the number itself where the scale is 0."""
         if still.any():
             found = np.where(still, np.rint(middle / self._grid) * self._grid, found)
-        return found if shape else float(found[()])
+        return found if found.shape else float(found[()])
+
+    def _pieces(
+        self, shape: tuple[int, ...], draw: Callable[[slice, BitStream], Any], dtype: Any = float
+    ) -> NDArray[Any]:
+        """Fill an array in pieces, each with bits of its own."""
+        out = np.empty(shape, dtype)
+        flat = out.reshape(-1)
+
+        def piece(start: int, stop: int, stream: BitStream) -> None:
+            flat[start:stop] = draw(slice(start, stop), stream)
+
+        in_pieces(flat.size, self._rng.stream(), piece)
+        return out
 
     def _width(self, scale: Any) -> Floats:
         width = _finite("scale", scale)
@@ -426,13 +558,9 @@ class Sampler:
 
     def _places(self, n: int, size: int) -> NDArray[np.int64]:
         """Return uniform integers of 0 .. n - 1."""
-        out = np.empty(size, np.int64)
-
-        def piece(start: int, stop: int, stream: BitStream) -> None:
-            out[start:stop] = exact.uniform(n, stop - start, stream)
-
-        in_pieces(size, self._rng.stream(), piece)
-        return out
+        return self._pieces(
+            (size,), lambda part, own: exact.uniform(n, part.stop - part.start, own), np.int64
+        )
 
     def _below(self, width: Words, shape: tuple[int, ...]) -> Words:
         """Return uniform integers below each of some, of which 0 is 2**64."""
@@ -637,6 +765,11 @@ def _words(size: int, stream: BitStream) -> Words:
     words = np.empty(size, "<u8")
     stream.fill(words.view(np.uint8))
     return words.astype(np.uint64, copy=False)
+
+
+def _part(values: Floats, shape: tuple[int, ...], part: slice) -> Floats:
+    """Return what belongs to some places of an array."""
+    return values.reshape(-1) if values.size == 1 else np.broadcast_to(values, shape).flat[part]
 
 
 def _orders(shape: tuple[int, ...], stream: BitStream) -> NDArray[np.int64]:

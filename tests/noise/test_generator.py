@@ -2,12 +2,14 @@
 
 import inspect
 
+import mpmath
 import numpy as np
 import pytest
 from scipy import stats
 
 import dpfast as dp
 from dpfast.errors import ArgumentError
+from dpfast.noise.distributions import inverted
 from dpfast.noise.generator import Sampler
 from dpfast.rng import InsecureGenerator
 
@@ -165,6 +167,9 @@ CONTINUOUS = {
     "normal": (lambda rng, fault=0: rng.normal(5 + fault, 10, N), stats.norm(5, 10)),
     "laplace": (lambda rng, fault=0: rng.laplace(5 + fault, 10, N), stats.laplace(5, 10)),
     "uniform": (lambda rng, fault=0: rng.uniform(0.1, 9 + fault, N), stats.uniform(0.1, 8.9)),
+    "logistic": (lambda rng, fault=0: rng.logistic(5 + fault, 9, N), stats.logistic(5, 9)),
+    "gumbel": (lambda rng, fault=0: rng.gumbel(5 + fault, 9, N), stats.gumbel_r(5, 9)),
+    "exponential": (lambda rng, fault=0: rng.exponential(9 + fault, N), stats.expon(0, 9)),
     "random": (lambda rng, fault=0: rng.random(N) + fault / 10, stats.uniform()),
 }
 
@@ -175,6 +180,63 @@ def test_a_law_fits_and_another_does_not(law):
     draw, known = CONTINUOUS[law]
     assert stats.kstest(draw(seeded(7)), known.cdf).pvalue > 1e-4
     assert stats.kstest(draw(seeded(7), fault=0.5), known.cdf).pvalue < 1e-4
+
+
+@pytest.mark.full
+def test_geometric_numbers_fit():
+    counts = np.bincount(seeded(9).geometric(0.3, N), minlength=40)[1:9]
+    for p, fits in ((0.3, True), (0.31, False)):
+        expected = p * (1 - p) ** np.arange(8)
+        rest = N - counts.sum(), N * (1 - expected.sum())
+        found = stats.chisquare([*counts, rest[0]], [*(expected * N), rest[1]])
+        assert (found.pvalue > 1e-4) == fits
+
+
+mp = mpmath.MPContext()
+mp.prec = 400
+#: Words next to both ends of (0, 1), and in between.
+WORDS = [0, 1, 2, 2**11, 2**63 - 1, 2**63, 2**64 - 2**11, 2**64 - 2, 2**64 - 1]
+
+
+def some_words(n):
+    return np.array(WORDS + InsecureGenerator(3).random_raw(n).tolist(), np.uint64)
+
+
+def half():
+    """Further bits, with which a word stands for nearly the middle of its interval."""
+    return 1 << 63
+
+
+def uniform_of(word):
+    return (mp.mpf(int(word)) + mp.mpf(0.5) + mp.mpf(2) ** -65) / mp.mpf(2) ** 64
+
+
+@pytest.mark.parametrize(("scale", "grid"), [(1.0, 0.5), (3.0, 2.0**-20), (7.0, 2.0**-44)])
+def test_gumbel_numbers_are_rounded_correctly(scale, grid):
+    """The twin: textbook formula, hundreds of bits; the finest grid leaves float64 undecided."""
+    words = some_words(60)
+    drawn = inverted.gumbel(words, np.array(0.1), np.array(scale), grid, half)
+    for word, found in zip(words, drawn.tolist(), strict=True):
+        ideal = mp.mpf(0.1) + mp.mpf(scale) * -mp.log(-mp.log(1 - uniform_of(word)))
+        assert abs(ideal - mp.mpf(found)) <= mp.mpf(grid) / 2 * (1 + mp.mpf(2) ** -40)
+
+
+@pytest.mark.parametrize("p", [0.3, 0.5, 1 - 2.0**-53, 2.0**-40])
+def test_geometric_numbers_are_exact(p):
+    words = some_words(60)
+    drawn = inverted.geometric(words, np.array(p), half)
+    for word, found in zip(words, drawn.tolist(), strict=True):
+        ideal = mp.floor(mp.log(uniform_of(word)) / mp.log(1 - mp.mpf(p))) + 1
+        assert found == int(ideal)
+
+
+def test_bounds_that_are_too_small_are_caught(monkeypatch):
+    """Planted: float64 is believed everywhere, with logarithms that are off in the last places."""
+    monkeypatch.setattr(inverted, "_LOG", -1.0)
+    monkeypatch.setattr(inverted, "_ROUND", 0.0)
+    with pytest.raises(AssertionError):
+        test_gumbel_numbers_are_rounded_correctly(7.0, 2.0**-44)
+    assert seeded().geometric([1.0, 5e-324]).tolist() == [1, 2**63 - 1]
 
 
 @pytest.mark.full
