@@ -167,7 +167,7 @@ class Sampler:
         -------
         float or numpy.ndarray of float64
         """
-        middle, width = _private("loc", loc), self._width(scale)
+        middle, width = self._middle(loc), self._width(scale)
         shape = _shape(size, loc=middle.shape, scale=width.shape)
         still = width == 0
         wide, grid = np.where(still, self._grid, width), self._grid
@@ -516,7 +516,7 @@ class Sampler:
     # ---- How they are drawn. ----
 
     def _around(self, law: Distribution, loc: Any, scale: Any, size: Any) -> Any:
-        middle, width = _private("loc", loc), self._width(scale)
+        middle, width = self._middle(loc), self._width(scale)
         shape = _shape(size, loc=middle.shape, scale=width.shape)
         still = width == 0
         found = draw_array(
@@ -547,6 +547,13 @@ class Sampler:
 
         in_pieces(flat.size, self._rng.stream(), piece)
         return out
+
+    def _middle(self, loc: Any) -> Floats:
+        middle = _private("loc", loc)
+        with np.errstate(over="ignore", under="ignore"):
+            if not np.isfinite(middle / self._grid).all():
+                checks.fail_kind("loc", "finite in multiples of granularity", loc)
+        return middle
 
     def _width(self, scale: Any) -> Floats:
         width = _finite("scale", scale)

@@ -661,7 +661,7 @@ TOLD = {
     dp.sulq.Condition, dp.sulq.Conjunction, dp.sulq.Halfspace, dp.sulq.Implication,
     dp.sulq.ImplicationTest, dp.sulq.NotFittedError, dp.online.Answer, dp.online.Finding,
     dp.online.Findings, dp.online.Total, dp.order.Window, dp.response.Estimate, dp.rng.Generator,
-    dp.rng.SecureGenerator, dp.rng.default_generator, dp.ptr.NoAnswer,
+    dp.rng.SecureGenerator, dp.rng.SecureBitGenerator, dp.rng.default_generator, dp.ptr.NoAnswer,
     # the functions by which mechanisms draw, whose distributions have no public name
     dp.noise.draw, dp.noise.draw_array,
     # whose other end is another party; see `test_sulq_remote`
