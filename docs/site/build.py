@@ -38,6 +38,7 @@ CONTENTS = {
         "docs/guide/engines.md",
         "docs/guide/sulq.md",
         "docs/guide/streams.md",
+        "docs/guide/generator.md",
         "docs/guide/blocks.md",
         "docs/guide/audit.md",
         "docs/guide/attacks.md",
