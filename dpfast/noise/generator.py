@@ -174,8 +174,8 @@ class Sampler:
 
         def draw(part: slice, stream: BitStream) -> Floats:
             words = _words(part.stop - part.start, stream)
-            own = (_part(value, shape, part) for value in (middle, wide))
-            return gumbel(words, *own, grid, stream.word)
+            center, width = (_part(value, shape, part) for value in (middle, wide))
+            return gumbel(words, center, width, grid, stream.word)
 
         return self._placed(self._pieces(shape, draw), middle, still)
 
@@ -720,7 +720,7 @@ def _dtype(value: Any, kinds: str = "f") -> np.dtype[Any]:
     """Return a type of floats that there are numbers of, or of integers."""
     rule = "float64 or float32" if kinds == "f" else "a type of integers, or bool"
     try:
-        found = np.dtype(value)
+        found: np.dtype[Any] = np.dtype(value)
     except Exception:  # whatever an object thinks of being a type
         checks.fail_type("dtype", rule, value)
     if found.kind not in kinds or (kinds == "f" and found.itemsize not in (4, 8)):
@@ -821,7 +821,8 @@ def weights_of(p: Any, size: int, total: float | None = None) -> list[int]:
         checks.fail_kind("p", rule, p)
     if not np.isfinite(given).all() or (given < 0).any() or not given.any():
         checks.fail("p", rule, given)
-    ratios = [Fraction(x) for x in given.astype(np.float64).tolist()]
+    binary = given if given.dtype.kind in "biu" else given.astype(np.float64)
+    ratios = [Fraction(x) for x in binary.tolist()]
     if total is not None and abs(sum(ratios) - Fraction(total)) > _OFF:
         checks.fail("p", f"probabilities with the sum {total}", given)
     common = max(x.denominator for x in ratios)  # powers of two

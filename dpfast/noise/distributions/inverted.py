@@ -8,7 +8,6 @@ too few. The bounds take logarithms for good to 2**-47 relatively; NumPy's are t
 
 from __future__ import annotations
 
-import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -32,7 +31,7 @@ class Inverted(ABC):
     """A law of integers; `most` stands for all that are more."""
 
     __slots__ = ()
-    most: ClassVar[float] = math.inf
+    most: ClassVar[int] = 1 << 4096  # beyond all that float64 can hold on any grid
 
     @abstractmethod
     def chance(self, mp: Any, m: int) -> Any:
@@ -82,7 +81,7 @@ class Gumbel(Inverted):
 class Geometric(Inverted):
     """``P(K >= m) = (1 - p)**(m - 1)`` for m >= 1."""
 
-    most: ClassVar[float] = (1 << 63) - 1
+    most: ClassVar[int] = (1 << 63) - 1
     p: Fraction
 
     def chance(self, mp: Any, m: int) -> Any:
