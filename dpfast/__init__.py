@@ -7,10 +7,10 @@ Chunks in, a noise-free mergeable summary out, one release at the end, after the
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from . import _kernels, errors  # noqa: F401  compiled, and for this processor, or an error
+from . import _kernels, errors, rng  # noqa: F401  compiled, and for this processor, or an error
 
 if TYPE_CHECKING:
-    from . import audit, noise, online, privacy, rng, selection, sensitivity, sulq
+    from . import audit, noise, online, privacy, selection, sensitivity, sulq
     from ._core.threads import threads
     from .aggregate import estimators
     from .aggregate.api import sample_and_aggregate
@@ -48,6 +48,8 @@ if TYPE_CHECKING:
     from .statistics.tree.api import tree_histogram
     from .statistics.trimmed import trimmed_mean, winsorized_mean
     from .summaries import order
+
+rng.above["generator"] = "dpfast.noise"  # which is where users look for it
 
 __version__ = "0.2.0"
 

@@ -21,7 +21,6 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from fractions import Fraction
 from typing import Any, ClassVar
 
 import numpy as np
@@ -36,6 +35,7 @@ from ..noise.api import around
 from ..noise.calibrated_integer import IntegerNoise, integer_noise
 from ..noise.choice import weighted
 from ..noise.distributions import Distribution, Gaussian, Laplace
+from ..noise.generator import weights_of
 from ..noise.scaled import rounded_sums
 from ..noise.sensitivity import Sensitivity
 from ..privacy import Loss
@@ -407,7 +407,7 @@ class Noise:
         items = checks.array("a", given, "a number, or a list of one dimension")
         if items.ndim != 1 or not len(items):
             checks.fail_kind("a", "a number, or a list of one dimension", a)
-        weights = [1] * len(items) if p is None else _weights(p, len(items))
+        weights = [1] * len(items) if p is None else weights_of(p, len(items))
         draws = 1 if size is None else checks.whole("size", size)
         if draws > _MANY:
             checks.fail("size", f"at most {_MANY}", size)
@@ -442,16 +442,3 @@ def _log_weights(base: Any, keys: list[Any]) -> NDArray[np.float64]:
     if not isinstance(base, Mapping) or any(key not in base for key in keys):
         checks.fail_kind("base_measure", rule, base)
     return np.log([checks.positive("base_measure", base[key]) for key in keys])
-
-
-def _weights(p: Any, size: int) -> list[int]:
-    """Return floats as integers in the same proportions."""
-    rule = f"{size} finite numbers, none below 0 and not all 0"
-    given = checks.array("p", p, rule)
-    if given.shape != (size,) or given.dtype.kind not in "biuf":
-        checks.fail_kind("p", rule, p)
-    if not np.isfinite(given).all() or (given < 0).any() or not given.any():
-        checks.fail("p", rule, given)
-    ratios = [Fraction(x) for x in given.tolist()]
-    common = max(x.denominator for x in ratios)  # powers of two
-    return [int(x * common) for x in ratios]

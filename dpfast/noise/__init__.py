@@ -27,6 +27,7 @@ from .api import (
     staircase,
     student_t,
 )
+from .generator import generator
 from .samplers import draw, draw_array
 
 __all__ = [
@@ -38,6 +39,7 @@ __all__ = [
     "draw_array",
     "gaussian",
     "generalized_cauchy",
+    "generator",
     "laplace",
     "polyplace",
     "staircase",

@@ -23,7 +23,7 @@ from ..support.pairwise import quick_rows
 KINDS = [
     *(kinds.Laplace(), kinds.Gaussian(), kinds.Cauchy(), kinds.StudentT(3.0), kinds.StudentT(4.0)),
     *(kinds.GeneralizedCauchy(4), *map(kinds.PolyPlace, (10 / 3, 5 / 3, 1.2))),
-    kinds.ArsinhNormal(0.9),
+    *(kinds.ArsinhNormal(0.9), kinds.Logistic()),
 ]
 # No elementary distribution function: fewer points.
 SLOW_KINDS = [
@@ -66,6 +66,8 @@ def survival(m, kind):
     one, half = m.number(1), m.number(0.5)
     if isinstance(kind, kinds.Laplace):
         return lambda z: m.exp(-z) / 2 if z >= 0 else 1 - m.exp(z) / 2
+    if isinstance(kind, kinds.Logistic):
+        return lambda z: 1 / (1 + m.exp(z))
     if isinstance(kind, kinds.Cauchy):
         return lambda z: half - m.atan(z) / m.pi
     if isinstance(kind, kinds.Gaussian):

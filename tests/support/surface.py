@@ -560,13 +560,36 @@ def _smooth(local_at_distance: Any, **kw: Any) -> Any:
 _DISTANCES = {"local_at_distance": lambda k, data: 1.0, "beta": 0.5, "stop": 3, "most": 2.0}
 add("dp.sensitivity.smooth", _smooth, of=dp.sensitivity.smooth, **_DISTANCES)
 for _name in dp.noise.__all__:
-    if not _name.startswith("draw"):
+    if _name != "generator" and not _name.startswith("draw"):
         known(dp.noise, _name)
         if "granularity" in inspect.signature(getattr(dp.noise, _name)).parameters:
             _wide = {"sensitivity" if _name == "staircase" else "scale": [1.0, 2.0]}
             known(dp.noise, _name, **_wide, granularity=[0.5, 0.25], size=(3, 2))
             CALLS[f"dp.noise.{_name} of two scales"] = CALLS[f"dp.noise.{_name}"]
             known(dp.noise, _name)
+add("dp.noise.generator", granularity=0.5, rng=RNG)
+_DRAWN: dict[str, dict[str, Any]] = {
+    "normal": {"loc": 3.0, "scale": 2.0, "size": 2},
+    "standard_normal": {"size": 2, "dtype": "float32", "out": None},
+    "laplace": {"loc": [3.0, 4.0], "scale": 2.0, "size": (3, 2)},
+    "logistic": {"loc": 3.0, "scale": 2.0, "size": 2},
+    "gumbel": {"loc": [3.0, 4.0], "scale": 2.0, "size": (3, 2)},
+    "exponential": {"scale": 2.0, "size": 2},
+    "standard_exponential": {"size": 2, "dtype": "f8", "method": "inv", "out": None},
+    "geometric": {"p": 0.25, "size": 2},
+    "uniform": {"low": 1.0, "high": 2.0, "size": 2},
+    "random": {"size": 2, "dtype": "float32", "out": None},
+    "integers": {"low": 1, "high": 5, "size": 2, "dtype": "int8", "endpoint": True},
+    "choice": {"a": 2, "size": 2, "replace": False, "p": [0.5, 0.5], "axis": 0, "shuffle": True},
+    "permutation": {"x": 3, "axis": 0},
+    "permuted": {"x": [[1, 2]], "axis": 1, "out": None},
+    "bytes": {"length": 3},
+    "spawn": {"n_children": 2},
+}
+for _name, _kw in _DRAWN.items():
+    method(f"dp.noise.generator.{_name}", partial(dp.noise.generator, rng=RNG), **_kw)
+_SAMPLER = dp.noise.generator(rng=RNG)
+add("dp.noise.generator.shuffle", _SAMPLER.shuffle, lambda: {"x": [1, 2, 3], "axis": 0})
 for _name in ("probabilities", "expected_error"):
     known(dp.selection, _name, scores=[1, 2], sensitivity=1)
 _CANDIDATES = {"candidates": 3, "sensitivity": 1, "epsilon": 1.0}
@@ -638,7 +661,7 @@ TOLD = {
     dp.sulq.Condition, dp.sulq.Conjunction, dp.sulq.Halfspace, dp.sulq.Implication,
     dp.sulq.ImplicationTest, dp.sulq.NotFittedError, dp.online.Answer, dp.online.Finding,
     dp.online.Findings, dp.online.Total, dp.order.Window, dp.response.Estimate, dp.rng.Generator,
-    dp.rng.SecureGenerator, dp.rng.default_generator, dp.ptr.NoAnswer,
+    dp.rng.SecureGenerator, dp.rng.SecureBitGenerator, dp.rng.default_generator, dp.ptr.NoAnswer,
     # the functions by which mechanisms draw, whose distributions have no public name
     dp.noise.draw, dp.noise.draw_array,
     # whose other end is another party; see `test_sulq_remote`

@@ -18,6 +18,8 @@ def quantile(kind, p):
     """Upper-tail quantile at the context's precision, from textbook formulas."""
     if isinstance(kind, kinds.Laplace):
         return -mp.log(2 * p)
+    if isinstance(kind, kinds.Logistic):
+        return mp.log((1 - p) / p)
     if isinstance(kind, kinds.Cauchy):
         return mp.tan(mp.pi * (mp.mpf(1) / 2 - p))
     if isinstance(kind, kinds.Gaussian):

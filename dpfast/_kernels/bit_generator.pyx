@@ -1,0 +1,132 @@
+"""The ChaCha20 bit stream behind the interface of NumPy's bit generators.
+
+A module of its own, since it loads NumPy's generators, which few programs need.
+"""
+
+import os
+
+from libc.stdint cimport uint32_t, uint64_t
+from libc.stdlib cimport abort, free, malloc
+from numpy.random cimport BitGenerator
+
+from .rng cimport dpf_rng, dpf_rng_fill, dpf_rng_seed, dpf_rng_wipe
+
+cdef extern from "rng/rng_process.h" nogil:
+    uint64_t dpf_rng_process()
+
+cdef uint64_t forks_seen = 0
+
+
+def forked():
+    """Count one more fork; the child calls it before anything else."""
+    global forks_seen
+    forks_seen += 1
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=forked)
+
+
+cdef struct Source:
+    dpf_rng *rng
+    uint64_t process
+    uint64_t forks
+    void *key  # borrowed from the object, which outlives its callbacks
+
+
+cdef int _seed(Source *source) except -1:
+    """Take a new key: a function of the caller's gives it, or raises."""
+    cdef const unsigned char[::1] key = (<object>source.key)()
+    if key.shape[0] != 32:
+        raise ValueError(f"key must have 32 bytes, got {key.shape[0]}")
+    dpf_rng_seed(source.rng, &key[0])
+    source.process = dpf_rng_process()
+    source.forks = forks_seen
+    return 0
+
+
+cdef void _rekey(Source *source) noexcept with gil:
+    """Take a new key in a forked child. NumPy's loops know no errors: no bit, then, and no child."""
+    try:
+        _seed(source)
+    except BaseException as error:
+        os.write(2, f"dpfast: a forked process got no key ({error}) and ends\n".encode())
+        abort()
+
+
+cdef inline void _fill(void *state, void *out, size_t size) noexcept nogil:
+    cdef Source *source = <Source *>state
+    if source.process != dpf_rng_process() or source.forks != forks_seen:
+        _rekey(source)
+    dpf_rng_fill(source.rng, out, size)
+
+
+cdef uint64_t _next_64(void *state) noexcept nogil:
+    cdef uint64_t value
+    _fill(state, &value, 8)
+    return value
+
+
+cdef uint32_t _next_32(void *state) noexcept nogil:
+    cdef uint32_t value
+    _fill(state, &value, 4)
+    return value
+
+
+cdef double _next_double(void *state) noexcept nogil:
+    return (_next_64(state) >> 11) * (1.0 / 9007199254740992.0)
+
+
+cdef class ChaCha20(BitGenerator):
+    """One stream for NumPy's loops, which hold its lock. `key` gives 32 fresh bytes a call."""
+
+    cdef Source source
+    cdef object key
+
+    def __cinit__(self, *args):
+        self.source.rng = <dpf_rng *>malloc(sizeof(dpf_rng))
+        if self.source.rng == NULL:
+            raise MemoryError()
+
+    def __init__(self, key):
+        BitGenerator.__init__(self, 0)  # the seed of its own is not used
+        self._seed_seq = None
+        self.key = key
+        self.source.key = <void *>key
+        _seed(&self.source)
+        self._bitgen.state = <void *>&self.source
+        self._bitgen.next_uint64 = _next_64
+        self._bitgen.next_uint32 = _next_32
+        self._bitgen.next_double = _next_double
+        self._bitgen.next_raw = _next_64
+
+    def __dealloc__(self):
+        if self.source.rng != NULL:
+            dpf_rng_wipe(self.source.rng)
+            free(self.source.rng)
+
+    def __reduce__(self):
+        raise TypeError("a secure bit generator can be neither pickled nor copied: it would repeat")
+
+    def __reduce_ex__(self, protocol):
+        return self.__reduce__()
+
+    def __copy__(self):
+        return self.__reduce__()
+
+    def __deepcopy__(self, memo):
+        return self.__reduce__()
+
+    def __getstate__(self):
+        return self.__reduce__()
+
+    @property
+    def state(self):
+        raise TypeError("a secure bit generator shows no state, and takes none")
+
+    @state.setter
+    def state(self, value):
+        raise TypeError("a secure bit generator shows no state, and takes none")
+
+    def spawn(self, n_children):
+        raise TypeError("a secure bit generator has no seed to spawn from: make a new one")

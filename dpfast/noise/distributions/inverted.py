@@ -1,0 +1,142 @@
+"""Laws that are not symmetric, each sample a number of one uniform number.
+
+A law gives chances P(K >= m), which fall in m, and K is the greatest m with t < P(K >= m). Of t 64
+bits are known. Float64 gives a real number y, of which K is the floor, with a bound of its error;
+where an integer is within the bound, arbitrary precision decides, from further bits where 64 are
+too few. The bounds take logarithms for good to 2**-47 relatively; NumPy's are to about 2**-51.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .base import Floats, context, ratio
+from .exact import Tail, nearest_double
+
+#: Error of a logarithm, and what several roundings of float64 after it are at most.
+_LOG, _ROUND = 2.0**-47, 2.0**-50
+#: Bits of t, or of 1 - t, from which the search starts next to the answer.
+_NEAR = 61
+Words = NDArray[np.uint64]
+
+
+class Inverted(ABC):
+    """A law of integers; `most` stands for all that are more."""
+
+    __slots__ = ()
+    most: ClassVar[int] = 1 << 4096  # beyond all that float64 can hold on any grid
+
+    @abstractmethod
+    def chance(self, mp: Any, m: int) -> Any:
+        """Return P(K >= m) to 2**(20 - prec) relative."""
+
+    @abstractmethod
+    def guess(self, mp: Any, t: Any) -> int:
+        """Return about the K of t."""
+
+    def settle(self, word: int, more: Callable[[], int]) -> int:
+        """Return the K of the bits `word` and of those that `more` yields."""
+        tail = Tail(word, more)
+        while min(tail.k, (1 << tail.bits) - tail.k).bit_length() < _NEAR:
+            tail.refine()
+        mp = context(tail.bits + 64)
+        found = min(self.guess(mp, mp.ldexp(2 * tail.k + 1, -tail.bits - 1)), self.most)
+
+        def reaches(m: int) -> bool:
+            return tail.below(lambda mp: self.chance(mp, m))
+
+        while not reaches(found):
+            found -= 1
+        while found < self.most and reaches(found + 1):
+            found += 1
+        return found
+
+
+@dataclass(frozen=True, slots=True)
+class Gumbel(Inverted):
+    """``loc - scale ln(-ln U)`` in multiples of a grid, rounded to the nearest."""
+
+    loc: Fraction
+    scale: Fraction
+
+    def chance(self, mp: Any, m: int) -> Any:
+        x = (m - Fraction(1, 2) - self.loc) / self.scale
+        with mp.extraprec(40):  # an error of x is one of exp(-x) relatively
+            found = -mp.expm1(-mp.exp(-ratio(mp, x)))
+        return +found
+
+    def guess(self, mp: Any, t: Any) -> int:
+        x = -mp.log(-mp.log1p(-t))
+        return int(mp.floor(ratio(mp, self.loc) + ratio(mp, self.scale) * x + 0.5))
+
+
+@dataclass(frozen=True, slots=True)
+class Geometric(Inverted):
+    """``P(K >= m) = (1 - p)**(m - 1)`` for m >= 1."""
+
+    most: ClassVar[int] = (1 << 63) - 1
+    p: Fraction
+
+    def chance(self, mp: Any, m: int) -> Any:
+        if m <= 1:
+            return mp.mpf(2)
+        with mp.extraprec(40 + m.bit_length()):
+            found = mp.exp((m - 1) * mp.log1p(-ratio(mp, self.p)))
+        return +found
+
+    def guess(self, mp: Any, t: Any) -> int:
+        return 1 + int(mp.floor(mp.log(t) / mp.log1p(-ratio(mp, self.p))))
+
+
+def _halves(words: Words) -> tuple[Floats, Floats, Floats]:
+    """Return t, 1 - t, and how far t may be from what it is, relatively to the smaller of them."""
+    t, rest = ((half.astype(np.float64) + 0.5) * 2.0**-64 for half in (words, ~words))
+    return t, rest, 2.0**-63 / np.minimum(t, rest)
+
+
+def gumbel(
+    words: Words, loc: Floats, scale: Floats, grid: float, more: Callable[[], int]
+) -> Floats:
+    """Return Gumbel numbers, each correctly rounded to a multiple of the grid.
+
+    The logarithm of -ln(1 - t) is off by what that is off by relatively.
+    """
+    t, rest, width = _halves(words)
+    x = -np.log(np.where(t < 0.5, -np.log1p(-np.minimum(t, 0.5)), -np.log(rest)))
+    center, ratio = loc / grid, scale / grid
+    y = center + ratio * x
+    bound = ratio * (2 * width + _LOG * (2 + np.abs(x))) + _ROUND * (
+        np.abs(center) + ratio * np.abs(x)
+    )
+    whole = np.rint(y)
+    open_ = np.flatnonzero(~(np.abs(y - whole) < 0.5 - bound))
+    out: Floats = whole * grid
+    each = [np.broadcast_to(value, out.shape) for value in (loc, scale)]
+    step = Fraction(grid)
+    for i in open_.tolist():
+        law = Gumbel(*(Fraction(float(value[i])) / step for value in each))
+        out[i] = nearest_double(law.settle(int(words[i]), more) * step)
+    return out
+
+
+def geometric(words: Words, p: Floats, more: Callable[[], int]) -> NDArray[np.int64]:
+    """Return how many trials of chance p there are up to the first success."""
+    t, rest, width = _halves(words)
+    log = np.where(t < 0.5, np.log(t), np.log1p(-np.minimum(rest, 0.5)))
+    with np.errstate(divide="ignore", over="ignore", invalid="ignore"):
+        y = log / np.log1p(-p)  # 0 for p = 1
+        bound = np.abs(y) * (4 * _LOG + 4 * width)
+        open_ = ~(np.abs(y - np.rint(y)) > bound)
+    out = np.minimum(np.floor(y), 2.0**62).astype(np.int64) + 1
+    each = np.broadcast_to(p, out.shape)
+    for i in np.flatnonzero(open_ & (each < 1)).tolist():
+        law = Geometric(Fraction(float(each[i])))
+        out[i] = law.settle(int(words[i]), more)
+    return out

@@ -1,0 +1,837 @@
+"""NumPy's `Generator`, with secure bits and exact laws.
+
+A program that draws its numbers by itself takes this in the place of NumPy's generator. There the
+low bits of the noise tell what it was added to (Mironov, CCS 2012), and the state of the generator
+can be computed from what it has drawn. Here every number is a multiple of a public grid.
+
+* Laws with a table (`distributions`), the exponential one as the size of a Laplace number.
+* Numbers of one uniform number t, of which 64 bits are known: float64 decides them, with a bound of
+  its error, and arbitrary precision what that leaves open (`distributions/inverted.py`), so they
+  are the same on every machine.
+* Uniform numbers and choices are integers, which add up exactly. An order is that of 64 random bits
+  for each place; where two are equal all are drawn anew, so that all orders are equally likely.
+"""
+
+from __future__ import annotations
+
+import builtins
+import math
+from collections.abc import Callable, MutableSequence
+from fractions import Fraction
+from functools import partial
+from itertools import accumulate
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .._core import checks
+from .._core.types import Number, Numbers, Size
+from .._kernels.rng import BitStream
+from ..rng import Generator, InsecureGenerator, check
+from . import choice as exact
+from .distributions import Distribution, Gaussian, Laplace, Logistic
+from .distributions.inverted import geometric, gumbel
+from .samplers import draw_array, in_pieces
+
+Floats = NDArray[np.float64]
+Words = NDArray[np.uint64]
+
+#: What one call gives at most.
+_MANY = 1 << 40
+_NUMBERS = "a finite number, or an array of them"
+#: How far the sum of `p` may be from 1, as in NumPy.
+_OFF = 2.0**-26
+
+
+class Sampler:
+    """Random numbers under the names that NumPy's `Generator` gives them; see `generator`.
+
+    Examples
+    --------
+    >>> rng = generator(0.25)
+    >>> rng.normal(3, 1.5) % 0.25, rng.standard_normal(2).shape, rng.laplace([0.0, 9.0]).shape
+    (0.0, (2,), (2,))
+    >>> rng.logistic(0, 2) % 0.25, rng.gumbel([0, 9]).shape, rng.exponential(2.0) >= 0
+    (0.0, (2,), True)
+    >>> rng.standard_exponential(3).shape, rng.geometric(1.0).item()
+    ((3,), 1)
+    >>> 5 <= rng.uniform(5, 6) < 6, rng.random() < 1, rng.integers(6, endpoint=True) <= 6
+    (True, True, np.True_)
+    >>> rng.choice(["a", "b"], p=[0, 1]).item(), len(rng.bytes(4)), len(rng.spawn(2))
+    ('b', 4, 2)
+    >>> x = [1, 2, 3]
+    >>> rng.shuffle(x)
+    >>> sorted(x), rng.permutation(3).shape, rng.permuted([[1, 2], [3, 4]], axis=1).sum(1)
+    ([1, 2, 3], (3,), array([3, 7]))
+    """
+
+    __slots__ = ("_grid", "_rng")
+
+    def __init__(self, granularity: float, rng: Generator) -> None:
+        self._grid, self._rng = granularity, rng
+
+    def __repr__(self) -> str:
+        return f"generator({self._grid}, rng={self._rng})"
+
+    def __getattr__(self, name: str) -> Any:
+        has = ", ".join(own for own in dir(type(self)) if own[0] != "_")
+        raise AttributeError(f"there is no exact {name!r}: a generator of dpfast has {has}")
+
+    # ---- Laws of real numbers. ----
+
+    def normal(self, loc: Numbers = 0.0, scale: Numbers = 1.0, size: Size = None) -> Any:
+        """Draw normal numbers, correctly rounded to the grid.
+
+        Parameters
+        ----------
+        loc : float or array_like
+            The mean. It may be private, so no error shows it.
+        scale : float or array_like
+            The standard deviation, at most ``2**52 * granularity``; public.
+        size : int or tuple of int, optional
+            By default what `loc` and `scale` broadcast to.
+
+        Returns
+        -------
+        float or numpy.ndarray of float64
+        """
+        return self._around(Gaussian(), loc, scale, size)
+
+    def standard_normal(self, size: Size = None, dtype: Any = np.float64, out: Any = None) -> Any:
+        """Draw normal numbers of mean 0 and variance 1, correctly rounded to the grid.
+
+        Parameters
+        ----------
+        size : int or tuple of int, optional
+        dtype : dtype, optional
+            float64, or float32, to which the numbers are rounded.
+        out : numpy.ndarray, optional
+            What is filled and returned.
+
+        Returns
+        -------
+        float or numpy.ndarray
+        """
+        return _into(partial(self._around, Gaussian(), 0.0, 1.0), size, dtype, out)
+
+    def laplace(self, loc: Numbers = 0.0, scale: Numbers = 1.0, size: Size = None) -> Any:
+        """Draw Laplace numbers, correctly rounded to the grid.
+
+        Parameters
+        ----------
+        loc : float or array_like
+            The mean. It may be private, so no error shows it.
+        scale : float or array_like
+            At most ``2**52 * granularity``; public.
+        size : int or tuple of int, optional
+            By default what `loc` and `scale` broadcast to.
+
+        Returns
+        -------
+        float or numpy.ndarray of float64
+        """
+        return self._around(Laplace(), loc, scale, size)
+
+    def logistic(self, loc: Numbers = 0.0, scale: Numbers = 1.0, size: Size = None) -> Any:
+        """Draw logistic numbers, correctly rounded to the grid.
+
+        Parameters
+        ----------
+        loc : float or array_like
+            The mean. It may be private, so no error shows it.
+        scale : float or array_like
+            At most ``2**52 * granularity``; public.
+        size : int or tuple of int, optional
+            By default what `loc` and `scale` broadcast to.
+
+        Returns
+        -------
+        float or numpy.ndarray of float64
+        """
+        return self._around(Logistic(), loc, scale, size)
+
+    def gumbel(self, loc: Numbers = 0.0, scale: Numbers = 1.0, size: Size = None) -> Any:
+        """Draw Gumbel numbers, correctly rounded to the grid.
+
+        Parameters
+        ----------
+        loc : float or array_like
+            The mode. It may be private, so no error shows it.
+        scale : float or array_like
+            At most ``2**52 * granularity``; public.
+        size : int or tuple of int, optional
+            By default what `loc` and `scale` broadcast to.
+
+        Returns
+        -------
+        float or numpy.ndarray of float64
+        """
+        middle, width = self._middle(loc), self._width(scale)
+        shape = _shape(size, loc=middle.shape, scale=width.shape)
+        still = width == 0
+        wide, grid = np.where(still, self._grid, width), self._grid
+
+        def draw(part: slice, stream: BitStream) -> Floats:
+            words = _words(part.stop - part.start, stream)
+            center, width = (_part(value, shape, part) for value in (middle, wide))
+            return gumbel(words, center, width, grid, stream.word)
+
+        return self._placed(self._pieces(shape, draw), middle, still)
+
+    def exponential(self, scale: Numbers = 1.0, size: Size = None) -> Any:
+        """Draw exponential numbers, correctly rounded to the grid.
+
+        Parameters
+        ----------
+        scale : float or array_like
+            The mean, at most ``2**52 * granularity``; public.
+        size : int or tuple of int, optional
+            By default the shape of `scale`.
+
+        Returns
+        -------
+        float or numpy.ndarray of float64
+        """
+        return abs(self._around(Laplace(), 0.0, scale, size))
+
+    def standard_exponential(
+        self, size: Size = None, dtype: Any = np.float64, method: str = "zig", out: Any = None
+    ) -> Any:
+        """Draw exponential numbers of mean 1, correctly rounded to the grid.
+
+        Parameters
+        ----------
+        size : int or tuple of int, optional
+        dtype : dtype, optional
+            float64, or float32, to which the numbers are rounded.
+        method : {'zig', 'inv'}
+            Not used: there is one.
+        out : numpy.ndarray, optional
+            What is filled and returned.
+
+        Returns
+        -------
+        float or numpy.ndarray
+        """
+        checks.choice("method", method, ("zig", "inv"))
+        return _into(partial(self.exponential, 1.0), size, dtype, out)
+
+    def uniform(self, low: Numbers = 0.0, high: Numbers = 1.0, size: Size = None) -> Any:
+        """Draw numbers between two, rounded down to the grid.
+
+        Parameters
+        ----------
+        low : float or array_like
+            Public. Where it is between two multiples of the grid, the one below it is drawn too.
+        high : float or array_like
+            Public, and at least `low`. It is not drawn, unless it is `low`.
+        size : int or tuple of int, optional
+
+        Returns
+        -------
+        float or numpy.ndarray of float64
+        """
+        ends = [_finite("low", low), _finite("high", high)]
+        shape = _shape(size, low=ends[0].shape, high=ends[1].shape)
+        for name, end in zip(("low", "high"), ends, strict=True):
+            if np.any(np.abs(end) > 2.0**53 * self._grid):
+                checks.fail(name, "at most granularity * 2**53 in size", end)
+        if np.any(ends[0] > ends[1]):
+            checks.fail("high", "at least low", high)
+        pairs = np.stack([np.broadcast_to(end, shape).reshape(-1) for end in ends])
+        if ends[0].size == ends[1].size == 1:
+            pairs = pairs[:, :1]
+        distinct, inverse = np.unique(pairs, axis=1, return_inverse=True)
+        found, stream = np.empty(shape), self._rng.stream()
+        flat = found.reshape(-1)
+        for i, (a, b) in enumerate(distinct.T.tolist()):
+            where = slice(None) if distinct.shape[1] == 1 else np.flatnonzero(inverse == i)
+            flat[where] = _between(a, b, self._grid, flat[where].size, stream)
+        return found if shape else float(found[()])
+
+    def random(self, size: Size = None, dtype: Any = np.float64, out: Any = None) -> Any:
+        """Draw numbers of [0, 1), rounded down to the grid.
+
+        Parameters
+        ----------
+        size : int or tuple of int, optional
+        dtype : dtype, optional
+            float64 or float32. The grid is 2**-53 or 2**-24, where that is coarser.
+        out : numpy.ndarray, optional
+            What is filled and returned.
+
+        Returns
+        -------
+        float or numpy.ndarray
+        """
+        finest = 2.0**-24 if _dtype(dtype) == np.float32 else 2.0**-53
+        step = max(self._grid, finest)
+
+        def draw(size: Size) -> Any:
+            shape = _shape(size)
+            cells = self._places(max(1, int(1 / step)), math.prod(shape))
+            found = (cells * step).reshape(shape)
+            return found if shape else float(found[()])
+
+        return _into(draw, size, dtype, out)
+
+    # ---- Integers and choices. ----
+
+    def integers(
+        self,
+        low: Any,
+        high: Any = None,
+        size: Size = None,
+        dtype: Any = np.int64,
+        endpoint: bool = False,
+    ) -> Any:
+        """Draw integers that are all equally likely.
+
+        Parameters
+        ----------
+        low : int or array_like of int
+            The least; where `high` is left out that is 0, and this is `high`.
+        high : int or array_like of int, optional
+            One more than the greatest.
+        size : int or tuple of int, optional
+        dtype : dtype, optional
+            Of integers or bool.
+        endpoint : bool, default False
+            Whether `high` is drawn too.
+
+        Returns
+        -------
+        integer of NumPy, or numpy.ndarray
+        """
+        kind, also = _dtype(dtype, "biu"), checks.flag("endpoint", endpoint)
+        if high is None:
+            low, high = 0, low
+        limits = np.iinfo(kind) if kind.kind != "b" else None
+        least, most = (int(limits.min), int(limits.max)) if limits else (0, 1)
+        first = _whole("low", low, least, most)
+        last = _whole("high", high, least, most + (not also))
+        shape = _shape(size, low=first.shape, high=last.shape)
+        if not np.all(first <= last if also else first < last):
+            checks.fail("high", "at least low" if also else "greater than low", high)
+        start = _modular(first)
+        with np.errstate(over="ignore"):
+            width = _modular(last) - start + np.uint64(also)  # 0 stands for 2**64
+            drawn = np.broadcast_to(start, shape) + self._below(width, shape)
+        found = drawn.astype(kind) if kind.kind != "b" else drawn.astype(np.bool_)
+        return found[()]
+
+    def geometric(self, p: Numbers, size: Size = None) -> Any:
+        """Draw how many trials there are up to the first success, exactly.
+
+        Parameters
+        ----------
+        p : float or array_like
+            The chance of a success, above 0 and at most 1, as the binary number that it is; public.
+        size : int or tuple of int, optional
+            By default the shape of `p`.
+
+        Returns
+        -------
+        int64 of NumPy, or numpy.ndarray
+            At most 2**63 - 1, which stands for all that is more.
+        """
+        chance = _finite("p", p)
+        if not np.all((chance > 0) & (chance <= 1)):
+            checks.fail("p", "above 0 and at most 1", p)
+        shape = _shape(size, p=chance.shape)
+
+        def draw(part: slice, stream: BitStream) -> NDArray[np.int64]:
+            words = _words(part.stop - part.start, stream)
+            return geometric(words, _part(chance, shape, part), stream.word)
+
+        return self._pieces(shape, draw, np.int64)[()]
+
+    def choice(
+        self,
+        a: Any,
+        size: Size = None,
+        replace: bool = True,
+        p: Any = None,
+        axis: int = 0,
+        shuffle: bool = True,
+    ) -> Any:
+        """Draw from ``0 .. a - 1`` or from a list, exactly in proportion to `p`.
+
+        Parameters
+        ----------
+        a : int or array_like
+        size : int or tuple of int, optional
+            One draw by default.
+        replace : bool, default True
+            Without it all draws are different.
+        p : array_like, optional
+            Probabilities, exact as the binary numbers that they are, over their sum. That has to be
+            1, but for a rounding. Equal by default.
+        axis : int, default 0
+            The axis of `a` that is drawn from.
+        shuffle : bool, default True
+            Not used: draws without replacement are in random order always.
+
+        Returns
+        -------
+        object or numpy.ndarray
+        """
+        checks.flag("shuffle", shuffle)
+        items = None if checks.is_whole(a) else _items("a", a)
+        along = _axis(axis, 1 if items is None else items.ndim)
+        rule = "a number above 0, or a list that is not empty"
+        n = checks.whole("a", a, 1) if items is None else items.shape[along]
+        if not 0 < n < 1 << 63:
+            checks.fail("a", rule, a if items is None else "an empty one")
+        if not checks.flag("replace", replace) and n > _MANY:
+            checks.fail("a", f"at most {_MANY} where none is drawn twice", a)
+        weights = None if p is None else weights_of(p, n, 1)
+        shape = _shape(size)
+        k = math.prod(shape)
+        if not replace and k > (n if weights is None else sum(w > 0 for w in weights)):
+            checks.fail("size", "at most the number of candidates", size)
+        if weights is not None:
+            drawn = np.array(_weighted(weights, k, replace, self._rng.stream()), np.int64)
+        elif replace:
+            drawn = self._places(n, k)
+        else:
+            drawn = _different(n, k, self._rng.stream())
+        at = drawn.reshape(shape)
+        if items is None:
+            return at[()]
+        return np.take(items, at[()], axis=along)
+
+    def shuffle(self, x: Any, axis: int = 0) -> None:
+        """Bring an array or a list into random order, in place.
+
+        Parameters
+        ----------
+        x : numpy.ndarray or mutable sequence
+        axis : int, default 0
+            What is moved along it stays whole.
+        """
+        rule = "an array, or a list, that can be changed"
+        if isinstance(x, np.ndarray) and type(x) is np.ndarray:
+            if not x.ndim or not x.flags.writeable:
+                checks.fail_kind("x", rule, x)
+            along = _axis(axis, x.ndim)
+            x[...] = np.take(x, self._order(x.shape[along]), axis=along)
+            return
+        if not isinstance(x, MutableSequence):
+            checks.fail_kind("x", rule, x)
+        _axis(axis, 1)
+        moved = [x[i] for i in self._order(len(x)).tolist()]
+        for i, item in enumerate(moved):
+            x[i] = item
+
+    def permutation(self, x: Any, axis: int = 0) -> NDArray[Any]:
+        """Return ``0 .. x - 1``, or what is in an array, in random order.
+
+        Parameters
+        ----------
+        x : int or array_like
+        axis : int, default 0
+            What is moved along it stays whole.
+
+        Returns
+        -------
+        numpy.ndarray
+        """
+        if checks.is_whole(x):
+            if checks.whole("x", x) > _MANY:
+                checks.fail("x", f"at most {_MANY}", x)
+            _axis(axis, 1)
+            return self._order(int(x))
+        items = _items("x", x)
+        along = _axis(axis, items.ndim)
+        return np.take(items, self._order(items.shape[along]), axis=along)
+
+    def permuted(self, x: Any, *, axis: int | None = None, out: Any = None) -> NDArray[Any]:
+        """Return an array with each row of an axis in a random order of its own.
+
+        Parameters
+        ----------
+        x : array_like
+        axis : int, optional
+            By default the entries of the whole array are moved.
+        out : numpy.ndarray, optional
+            What is filled and returned; it may be `x`.
+
+        Returns
+        -------
+        numpy.ndarray
+        """
+        items = _items("x", x)
+        if axis is None:
+            found = items.reshape(-1)[self._order(items.size)].reshape(items.shape)
+        else:
+            along = _axis(axis, items.ndim)
+            rows = np.moveaxis(items, along, -1)
+            orders = _orders(rows.shape, self._rng.stream())
+            found = np.moveaxis(np.take_along_axis(rows, orders, -1), -1, along)
+        if out is None:
+            return found
+        _fits(out, items.shape, items.dtype)[...] = found
+        return out  # type: ignore[no-any-return]
+
+    # ---- Bits. ----
+
+    def bytes(self, length: int) -> builtins.bytes:
+        """Draw random bytes.
+
+        Parameters
+        ----------
+        length : int
+
+        Returns
+        -------
+        bytes
+        """
+        if checks.whole("length", length) > _MANY:
+            checks.fail("length", f"at most {_MANY}", length)
+        return self._rng.bytes(int(length))
+
+    def spawn(self, n_children: int) -> list[Sampler]:
+        """Return generators that draw independently of this one and of each other.
+
+        Parameters
+        ----------
+        n_children : int
+
+        Returns
+        -------
+        list of Sampler
+        """
+        if checks.whole("n_children", n_children) > 1 << 20:
+            checks.fail("n_children", "at most 2**20", n_children)
+        return [Sampler(self._grid, self._child()) for _ in range(int(n_children))]
+
+    def _child(self) -> Generator:
+        # Bits of a secure generator are drawn once, whoever draws them.
+        if not isinstance(self._rng, InsecureGenerator):
+            return self._rng
+        return InsecureGenerator(int.from_bytes(self._rng.bytes(16), "little"))
+
+    # ---- How they are drawn. ----
+
+    def _around(self, law: Distribution, loc: Any, scale: Any, size: Any) -> Any:
+        middle, width = self._middle(loc), self._width(scale)
+        shape = _shape(size, loc=middle.shape, scale=width.shape)
+        still = width == 0
+        found = draw_array(
+            law,
+            value=middle,
+            scale=np.where(still, self._grid, width),
+            granularity=np.array([self._grid]),
+            shape=shape,
+            generator=self._rng,
+        )
+        return self._placed(found, middle, still)
+
+    def _placed(self, found: Floats, middle: Floats, still: NDArray[np.bool_]) -> Any:
+        """Return what is drawn, and the number itself where the scale is 0."""
+        if still.any():
+            found = np.where(still, np.rint(middle / self._grid) * self._grid, found)
+        return found if found.shape else float(found[()])
+
+    def _pieces(
+        self, shape: tuple[int, ...], draw: Callable[[slice, BitStream], Any], dtype: Any = float
+    ) -> NDArray[Any]:
+        """Fill an array in pieces, each with bits of its own."""
+        out = np.empty(shape, dtype)
+        flat = out.reshape(-1)
+
+        def piece(start: int, stop: int, stream: BitStream) -> None:
+            flat[start:stop] = draw(slice(start, stop), stream)
+
+        in_pieces(flat.size, self._rng.stream(), piece)
+        return out
+
+    def _middle(self, loc: Any) -> Floats:
+        middle = _private("loc", loc)
+        with np.errstate(over="ignore", under="ignore"):
+            if not np.isfinite(middle / self._grid).all():
+                checks.fail_kind("loc", "finite in multiples of granularity", loc)
+        return middle
+
+    def _width(self, scale: Any) -> Floats:
+        width = _finite("scale", scale)
+        least, most = 2.0**-900, 2.0**52 * self._grid
+        if np.any((width < least) & (width != 0)) or np.any(width > most):
+            rule = f"0, or between 2**-900 and granularity * 2**52 = {most}"
+            checks.fail("scale", rule, scale)
+        return width
+
+    def _places(self, n: int, size: int) -> NDArray[np.int64]:
+        """Return uniform integers of 0 .. n - 1."""
+        return self._pieces(
+            (size,), lambda part, own: exact.uniform(n, part.stop - part.start, own), np.int64
+        )
+
+    def _below(self, width: Words, shape: tuple[int, ...]) -> Words:
+        """Return uniform integers below each of some, of which 0 is 2**64."""
+        stream = self._rng.stream()
+        if width.size == 1 and 0 < int(width.reshape(())[()]) < 1 << 63:
+            n = int(width.reshape(())[()])
+            return self._places(n, math.prod(shape)).astype(np.uint64).reshape(shape)
+        limits = np.broadcast_to(width, shape).reshape(-1)
+        out = np.empty(limits.size, np.uint64)
+        narrow = (limits > 0) & (limits < 1 << 63)
+        out[narrow] = exact.slots(limits[narrow].astype(np.int64), stream).astype(np.uint64)
+        left = np.flatnonzero(~narrow)
+        while left.size:  # more than half of the words are below
+            words = _words(left.size, stream)
+            fits = (words < limits[left]) | (limits[left] == 0)
+            out[left[fits]] = words[fits]
+            left = left[~fits]
+        return out.reshape(shape)
+
+    def _order(self, n: int) -> NDArray[np.int64]:
+        return _orders((n,), self._rng.stream())
+
+
+def generator(granularity: Number = 2**-20, *, rng: Generator | None = None) -> Sampler:
+    """Return what programs take for NumPy's `Generator`: secure bits, exact laws, a public grid.
+
+    NOT PRIVATE by itself: it knows nothing of what its numbers are added to.
+
+    ``dp.rng.generator`` is the same function. Every real number that is drawn is the multiple of
+    `granularity` that is nearest to an ideal one (uniform numbers are rounded down). Rounding is
+    post-processing of the ideal noise, if it is the noise and the value together that are
+    rounded, as in ``rng.normal(loc=x)``, or if the values are multiples of the grid themselves.
+    ``counts + rng.normal(0, scale, n)`` of integer counts is exact below ``2**53 * granularity``,
+    which is 2**33 by default.
+
+    Parameters
+    ----------
+    granularity : float, default 2**-20
+        A power of two, chosen from public parameters only.
+    rng : SecureGenerator or InsecureGenerator, optional
+        By default the secure generator of this thread.
+
+    Returns
+    -------
+    Sampler
+        With the methods of NumPy's, and their arguments in their order, for laws that are exact
+        here. Of others, such as ``poisson``, it says which there are.
+
+    Raises
+    ------
+    ArgumentError, ArgumentTypeError
+        If an argument breaks a rule above, and from each method, before any bit is drawn.
+
+    References
+    ----------
+    Mironov, "On significance of the least significant bits for differential privacy", CCS 2012.
+
+    Notes
+    -----
+    Cost: some nanoseconds a real number, a microsecond a choice with many digits of `p`.
+
+    Examples
+    --------
+    >>> import dpfast as dp
+    >>> rng = dp.rng.generator()
+    >>> counts = np.array([300, 0, 500])
+    >>> noisy = counts + rng.laplace(0, 20, 3)
+    >>> bool((noisy * 2**20 % 1 == 0).all())
+    True
+    """
+    return Sampler(checks.power_of_two("granularity", granularity), check(rng))
+
+
+def _private(name: str, value: Any) -> Floats:
+    """Return finite numbers; what they are is not shown."""
+    given = checks.array(name, value, _NUMBERS)
+    if given.dtype.kind not in "biuf":
+        if given.ndim or checks.real(value) is None:
+            checks.fail_kind(name, _NUMBERS, value)
+        given = np.asarray(checks.real(value))
+    with np.errstate(over="ignore"):
+        found = given.astype(np.float64)
+    if not np.isfinite(found).all():
+        checks.fail_kind(name, _NUMBERS, value)
+    return found
+
+
+def _finite(name: str, value: Any) -> Floats:
+    """Return public numbers that are finite."""
+    given = checks.array(name, value, _NUMBERS)
+    if given.dtype.kind not in "biuf" or not np.isfinite(given).all():
+        if given.ndim or given.dtype.kind != "O":
+            checks.fail(name, _NUMBERS, value)
+        return np.asarray(checks.number(name, value, _NUMBERS))
+    return _private(name, value)
+
+
+def _whole(name: str, value: Any, least: int, most: int) -> NDArray[Any]:
+    """Return integers that a dtype holds, or one more than these."""
+    rule = f"an integer, or an array of them, from {least} to {most}"
+    if checks.is_whole(value):
+        one = int(value)
+        if not least <= one <= most:
+            checks.fail(name, rule, value)
+        return np.asarray(one, np.int64 if one < 1 << 63 else np.uint64 if one < 1 << 64 else None)
+    given = checks.array(name, value, rule)
+    if given.dtype.kind not in "iu":
+        checks.fail_type(name, rule, value)
+    if given.size and not (least <= int(given.min()) and int(given.max()) <= most):
+        checks.fail(name, rule, value)
+    return given
+
+
+def _modular(values: NDArray[Any]) -> Words:
+    """Return integers modulo 2**64."""
+    if values.dtype.kind == "O":  # 2**64 itself
+        return np.zeros(values.shape, np.uint64)
+    return values.astype(np.uint64)
+
+
+def _shape(size: Any, **own: tuple[int, ...]) -> tuple[int, ...]:
+    """Return the shape of a result; the arguments broadcast to it."""
+    names = " and ".join(own)
+    try:
+        common = np.broadcast_shapes(*own.values())
+    except ValueError:
+        checks.fail(list(own)[-1], f"such that {names} broadcast", list(own.values())[-1])
+    if size is None:
+        return common
+    rule = "None, or a shape" + (f" that {names} broadcast to" if own else "")
+    try:
+        given = (size,) if isinstance(size, int | np.integer) else tuple(size)
+    except Exception:  # whatever an object thinks of being a shape
+        checks.fail("size", rule, size)
+    if len(given) > 32:
+        checks.fail("size", rule, size)
+    wanted = tuple(checks.whole("size", n) for n in given)
+    if math.prod(wanted) > _MANY or max(wanted, default=0) > _MANY:
+        checks.fail("size", f"at most {_MANY} numbers", size)
+    try:
+        fits = np.broadcast_shapes(wanted, common) == wanted
+    except ValueError:
+        fits = False
+    if not fits:
+        checks.fail("size", rule, size)
+    return wanted
+
+
+def _dtype(value: Any, kinds: str = "f") -> np.dtype[Any]:
+    """Return a type of floats that there are numbers of, or of integers."""
+    rule = "float64 or float32" if kinds == "f" else "a type of integers, or bool"
+    try:
+        found: np.dtype[Any] = np.dtype(value)
+    except Exception:  # whatever an object thinks of being a type
+        checks.fail_type("dtype", rule, value)
+    if found.kind not in kinds or (kinds == "f" and found.itemsize not in (4, 8)):
+        checks.fail("dtype", rule, value)
+    return found.newbyteorder("=")
+
+
+def _fits(out: Any, shape: tuple[int, ...] | None, dtype: np.dtype[Any]) -> NDArray[Any]:
+    """Check an array that is filled."""
+    rule = f"an array of {dtype} that can be changed"
+    if type(out) is not np.ndarray or out.dtype != dtype or not out.flags.writeable:
+        checks.fail_kind("out", rule, out)
+    if shape is not None and out.shape != shape:
+        checks.fail("out", f"of the shape {shape}", out.shape)
+    return out
+
+
+def _into(draw: Callable[[Any], Any], size: Size, dtype: Any, out: Any) -> Any:
+    """Draw numbers of a dtype, into an array that is given."""
+    kind = _dtype(dtype)
+    if out is None:
+        found = draw(size)
+        return found if kind == np.float64 else np.asarray(found, kind)[()]
+    _fits(out, None if size is None else _shape(size), kind)
+    out[...] = draw(out.shape)
+    return out
+
+
+def _items(name: str, value: Any) -> NDArray[Any]:
+    """Return an array of one axis or more."""
+    rule = "a number, or a list or an array"
+    found = checks.array(name, value, rule)
+    if not found.ndim:
+        checks.fail_kind(name, rule, value)
+    return found
+
+
+def _axis(axis: Any, ndim: int) -> int:
+    """Return the number of an axis."""
+    rule = f"an axis of {ndim}, that is an integer from {-ndim} to {ndim - 1}"
+    if not checks.is_whole(axis):
+        checks.fail_type("axis", rule, axis)
+    if not -ndim <= int(axis) < ndim:
+        checks.fail("axis", rule, axis)
+    return int(axis) % ndim
+
+
+def _words(size: int, stream: BitStream) -> Words:
+    words = np.empty(size, "<u8")
+    stream.fill(words.view(np.uint8))
+    return words.astype(np.uint64, copy=False)
+
+
+def _part(values: Floats, shape: tuple[int, ...], part: slice) -> Floats:
+    """Return what belongs to some places of an array."""
+    return values.reshape(-1) if values.size == 1 else np.broadcast_to(values, shape).flat[part]
+
+
+def _orders(shape: tuple[int, ...], stream: BitStream) -> NDArray[np.int64]:
+    """Return random orders of the last axis."""
+    while True:
+        words = _words(math.prod(shape), stream).reshape(shape)
+        orders = np.argsort(words, axis=-1)
+        placed = np.take_along_axis(words, orders, -1)
+        if not (placed[..., 1:] == placed[..., :-1]).any():
+            return orders
+
+
+def _between(low: float, high: float, grid: float, size: int, stream: BitStream) -> Any:
+    """Return uniform numbers of [low, high), rounded down to the grid."""
+    ends = [Fraction(end) / Fraction(grid) for end in (low, high)]
+    parts = max(end.denominator for end in ends)  # powers of two
+    first, last = (int(end * parts) for end in ends)
+    if first == last:
+        return np.full(size, first // parts * grid)
+    if max(-first, last, parts) < 1 << 62:
+        return (first + exact.uniform(last - first, size, stream)) // parts * grid
+    drawn = ((first + exact.below(last - first, stream)) // parts for _ in range(size))
+    return np.fromiter((cell * grid for cell in drawn), np.float64, size)
+
+
+def _different(n: int, k: int, stream: BitStream) -> NDArray[np.int64]:
+    """Return k of n places, in random order."""
+    if 2 * k > n or k > 1 << 24:
+        return _orders((n,), stream)[:k]
+    found = np.empty(0, np.int64)
+    while found.size < k:  # the first that are different of ever more draws
+        found = np.concatenate([found, exact.uniform(n, k, stream)])
+        found = found[np.sort(np.unique(found, return_index=True)[1])]
+    return found[:k]
+
+
+def weights_of(p: Any, size: int, total: float | None = None) -> list[int]:
+    """Return floats as integers in the same proportions."""
+    rule = f"{size} finite numbers, none below 0 and not all 0"
+    given = checks.array("p", p, rule)
+    if given.shape != (size,) or given.dtype.kind not in "biuf":
+        checks.fail_kind("p", rule, p)
+    if not np.isfinite(given).all() or (given < 0).any() or not given.any():
+        checks.fail("p", rule, given)
+    binary = given if given.dtype.kind in "biu" else given.astype(np.float64)
+    ratios = [Fraction(x) for x in binary.tolist()]
+    if total is not None and abs(sum(ratios) - Fraction(total)) > _OFF:
+        checks.fail("p", f"probabilities with the sum {total}", given)
+    common = max(x.denominator for x in ratios)  # powers of two
+    return [int(x * common) for x in ratios]
+
+
+def _weighted(weights: list[int], k: int, replace: bool, stream: BitStream) -> Any:
+    sums = list(accumulate(weights))
+    if replace and sums[-1] < 1 << 63:
+        drawn = exact.uniform(sums[-1], k, stream)
+        return np.searchsorted(np.array(sums, np.int64), drawn, side="right")
+    return exact.weighted(weights, k, replace, stream)

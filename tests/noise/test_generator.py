@@ -1,0 +1,253 @@
+"""NumPy's `Generator` over secure bits: its face, its laws, and what is exact."""
+
+import inspect
+
+import mpmath
+import numpy as np
+import pytest
+from scipy import stats
+
+import dpfast as dp
+from dpfast.errors import ArgumentError
+from dpfast.noise.distributions import inverted
+from dpfast.noise.generator import Sampler
+from dpfast.rng import InsecureGenerator
+
+METHODS = sorted(name for name in vars(Sampler) if name[0] != "_")
+
+
+def seeded(seed=1, granularity=2**-20):
+    return dp.noise.generator(granularity, rng=InsecureGenerator(seed))
+
+
+def face(function):
+    return [(one.name, one.kind, one.default) for one in _parameters(function)]
+
+
+def _parameters(function):
+    return inspect.signature(function).parameters.values()
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_each_method_has_the_arguments_of_numpy(name):
+    theirs = getattr(np.random.Generator, name)
+    assert face(getattr(Sampler, name)) == face(theirs)
+
+
+def test_it_is_reached_from_both_rooms_and_names_what_it_has():
+    assert dp.rng.generator is dp.noise.generator
+    with pytest.raises(AttributeError, match=r"no exact 'poisson'.*choice.*normal"):
+        seeded().poisson(3)
+    with pytest.raises(AttributeError, match="no attribute 'other'"):
+        _ = dp.rng.other
+
+
+def test_counts_and_noise_are_exact():
+    rng = seeded()
+    counts = np.array([0, 1, 2**33 - 2**12], np.int64)
+    for noise in (rng.normal(0, 50, 3), rng.laplace(0, 50, 3), rng.uniform(-50, 50, 3)):
+        assert (noise * 2**20 % 1 == 0).all()
+        whole = [int(c) * 2**20 + int(z * 2**20) for c, z in zip(counts, noise, strict=True)]
+        assert ((counts + noise) * 2**20).astype(np.int64).tolist() == whole
+    # Planted: NumPy's noise has bits below the grid, which the sum loses.
+    assert (np.random.default_rng(1).normal(0, 50, 9) * 2**20 % 1 != 0).any()
+
+
+def test_a_float32_is_a_rounded_float64_and_an_array_is_filled():
+    out = np.empty((2, 3), np.float32)
+    assert seeded().standard_normal(out=out, dtype=np.float32) is out
+    assert (out == seeded().standard_normal((2, 3)).astype(np.float32)).all()
+    assert isinstance(seeded().random(dtype="f4"), np.float32)
+    assert seeded().random((2, 0), "f4").shape == (2, 0)
+
+
+def test_no_scale_is_the_number_itself():
+    assert seeded(1, 0.5).normal([1.2, 3.0], [0.0, 0.0]).tolist() == [1.0, 3.0]
+    assert seeded(1, 0.5).laplace(7.2, 0) == 7.0
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "dtype", "endpoint"),
+    [
+        (-3, 5, np.int8, True),
+        (0, 2**64, np.uint64, False),
+        (-(2**63), 2**63 - 1, np.int64, True),
+        ([0, 2**63], [2, 2**64 - 1], np.uint64, False),
+        (0, 2, bool, False),
+    ],
+)
+def test_integers_stay_within_their_bounds(low, high, dtype, endpoint):
+    first = np.asarray(low, object)
+    last = np.asarray(high, object) - (not endpoint)
+    if isinstance(low, list):
+        low, high = np.array(low, np.uint64), np.array(high, np.uint64)
+    drawn = seeded().integers(low, high, (99, 2), dtype, endpoint)
+    assert drawn.dtype == dtype and drawn.shape == (99, 2)
+    assert ((drawn.astype(object) >= first) & (drawn.astype(object) <= last)).all()
+    if np.shape(last) == () and last > 99:  # Planted: the upper half is never drawn.
+        assert (drawn.astype(object) > (int(first) + int(last)) // 2).any()
+
+
+def test_orders_are_equally_likely_and_lose_nothing():
+    rng = seeded()
+    orders = np.array([rng.permutation(3) for _ in range(600)]) @ [9, 3, 1]
+    counts = np.unique(orders, return_counts=True)[1]
+    assert len(counts) == 6 and stats.chisquare(counts).pvalue > 1e-4
+    grid = np.arange(12).reshape(3, 4)
+    assert sorted(rng.permutation(grid, axis=1)[0]) == [0, 1, 2, 3]
+    assert (np.sort(rng.permuted(grid, axis=1)) == grid).all()
+    assert sorted(rng.permuted(grid).ravel()) == list(range(12))
+    own = grid.copy()
+    assert rng.permuted(own, axis=0, out=own) is own and (np.sort(own, 0) == grid).all()
+    items = list("abc")
+    rng.shuffle(items)
+    rng.shuffle(own, axis=1)
+    assert sorted(items) == list("abc") and sorted(own.ravel()) == list(range(12))
+
+
+def test_choices_have_numpys_shapes():
+    rng, grid = seeded(), np.arange(12).reshape(3, 4)
+    assert rng.choice(grid, 5).shape == (5, 4) and rng.choice(grid, axis=1).shape == (3,)
+    assert len(set(rng.choice(10**12, 9, replace=True).tolist())) == 9
+    assert sorted(rng.choice(5, 5, replace=False)) == list(range(5))
+    assert len(set(rng.choice(10**9, 99, replace=False).tolist())) == 99
+    assert set(rng.choice(4, (2, 2), False, [0.25, 0.25, 0.25, 0.25]).ravel()) == {0, 1, 2, 3}
+    assert isinstance(rng.choice(3), np.int64)
+
+
+def test_a_tiny_probability_is_drawn_as_often_as_it_says():
+    """Weights are the binary numbers: 1e-300 against 1 - 1e-300, which is 1, by a long word."""
+    from dpfast.noise.generator import weights_of
+
+    p = [1e-300, 1.0, 0.0]
+    low, high, none = weights_of(p, 3, 1)
+    assert low / high == 1e-300 and none == 0
+    assert set(seeded().choice(3, 99, p=p)) == {1}
+
+
+def test_children_draw_other_numbers():
+    one, two = seeded().spawn(2)
+    assert one.bytes(8) != two.bytes(8)
+    assert dp.noise.generator().spawn(1)[0].bytes(8) != dp.noise.generator().bytes(8)
+
+
+WRONG = {
+    "p": lambda rng: rng.choice(2, p=[0.5, 0.4]),
+    "scale": lambda rng: rng.normal(0, 2.0**33),
+    "shapes": lambda rng: rng.normal([1, 2], [1, 2, 3]),
+    "size": lambda rng: rng.laplace([1, 2], size=3),
+    "empty": lambda rng: rng.integers(3, 3),
+    "range": lambda rng: rng.integers(300, dtype=np.int8),
+    "many": lambda rng: rng.choice(3, 4, replace=False),
+    "none": lambda rng: rng.choice([]),
+    "order": lambda rng: rng.uniform(1, 0),
+    "far": lambda rng: rng.uniform(0, 2.0**40),
+    "tuple": lambda rng: rng.shuffle((1, 2)),
+    "axis": lambda rng: rng.permutation([1, 2], axis=1),
+    "out": lambda rng: rng.random(out=np.zeros(2, np.float32)),
+    "filled": lambda rng: rng.random(3, out=np.zeros(2)),
+}
+
+
+@pytest.mark.parametrize("wrong", WRONG)
+def test_a_wrong_argument_is_one_clear_error(wrong):
+    with pytest.raises((ArgumentError, dp.errors.ArgumentTypeError)):
+        WRONG[wrong](seeded())
+
+
+def test_no_error_shows_what_noise_is_added_to():
+    for loc in ([1234.5, float("nan")], [1234.5, "x"]):
+        with pytest.raises(dp.errors.ArgumentTypeError) as told:
+            seeded().normal(loc, 1.0)
+        assert "1234" not in str(told.value)
+
+
+N = 40_000
+CONTINUOUS = {
+    "normal": (lambda rng, fault=0: rng.normal(5 + fault, 10, N), stats.norm(5, 10)),
+    "laplace": (lambda rng, fault=0: rng.laplace(5 + fault, 10, N), stats.laplace(5, 10)),
+    "uniform": (lambda rng, fault=0: rng.uniform(0.1, 9 + fault, N), stats.uniform(0.1, 8.9)),
+    "logistic": (lambda rng, fault=0: rng.logistic(5 + fault, 9, N), stats.logistic(5, 9)),
+    "gumbel": (lambda rng, fault=0: rng.gumbel(5 + fault, 9, N), stats.gumbel_r(5, 9)),
+    "exponential": (lambda rng, fault=0: rng.exponential(9 + fault, N), stats.expon(0, 9)),
+    "random": (lambda rng, fault=0: rng.random(N) + fault / 10, stats.uniform()),
+}
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("law", CONTINUOUS)
+def test_a_law_fits_and_another_does_not(law):
+    draw, known = CONTINUOUS[law]
+    assert stats.kstest(draw(seeded(7)), known.cdf).pvalue > 1e-4
+    assert stats.kstest(draw(seeded(7), fault=0.5), known.cdf).pvalue < 1e-4
+
+
+@pytest.mark.full
+def test_geometric_numbers_fit():
+    counts = np.bincount(seeded(9).geometric(0.3, N), minlength=40)[1:9]
+    for p, fits in ((0.3, True), (0.31, False)):
+        expected = p * (1 - p) ** np.arange(8)
+        rest = N - counts.sum(), N * (1 - expected.sum())
+        found = stats.chisquare([*counts, rest[0]], [*(expected * N), rest[1]])
+        assert (found.pvalue > 1e-4) == fits
+
+
+mp = mpmath.MPContext()
+mp.prec = 400
+#: Words next to both ends of (0, 1), and in between.
+WORDS = [0, 1, 2, 2**11, 2**63 - 1, 2**63, 2**64 - 2**11, 2**64 - 2, 2**64 - 1]
+
+
+def some_words(n):
+    return np.array(WORDS + InsecureGenerator(3).random_raw(n).tolist(), np.uint64)
+
+
+def half():
+    """Further bits, with which a word stands for nearly the middle of its interval."""
+    return 1 << 63
+
+
+def uniform_of(word):
+    return (mp.mpf(int(word)) + mp.mpf(0.5) + mp.mpf(2) ** -65) / mp.mpf(2) ** 64
+
+
+@pytest.mark.parametrize(("scale", "grid"), [(1.0, 0.5), (3.0, 2.0**-20), (7.0, 2.0**-44)])
+def test_gumbel_numbers_are_rounded_correctly(scale, grid):
+    """The twin: textbook formula, hundreds of bits; the finest grid leaves float64 undecided."""
+    words = some_words(60)
+    drawn = inverted.gumbel(words, np.array(0.1), np.array(scale), grid, half)
+    for word, found in zip(words, drawn.tolist(), strict=True):
+        ideal = mp.mpf(0.1) + mp.mpf(scale) * -mp.log(-mp.log(1 - uniform_of(word)))
+        assert abs(ideal - mp.mpf(found)) <= mp.mpf(grid) / 2 * (1 + mp.mpf(2) ** -40)
+
+
+@pytest.mark.parametrize("p", [0.3, 0.5, 1 - 2.0**-53, 2.0**-40])
+def test_geometric_numbers_are_exact(p):
+    words = some_words(60)
+    drawn = inverted.geometric(words, np.array(p), half)
+    for word, found in zip(words, drawn.tolist(), strict=True):
+        ideal = mp.floor(mp.log(uniform_of(word)) / mp.log(1 - mp.mpf(p))) + 1
+        assert found == int(ideal)
+
+
+def test_bounds_that_are_too_small_are_caught(monkeypatch):
+    """Planted: float64 is believed everywhere, with logarithms that are off in the last places."""
+    monkeypatch.setattr(inverted, "_LOG", -1.0)
+    monkeypatch.setattr(inverted, "_ROUND", 0.0)
+    with pytest.raises(AssertionError):
+        test_gumbel_numbers_are_rounded_correctly(7.0, 2.0**-44)
+    assert seeded().geometric([1.0, 5e-324]).tolist() == [1, 2**63 - 1]
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("replace", [True, False])
+def test_weighted_choices_fit(replace):
+    p = np.array([0.125, 0.5, 0.0, 0.375])
+    rng = seeded(8)
+    n = N if replace else N // 10
+    drawn = rng.choice(4, n, p=p) if replace else [rng.choice(4, 1, False, p)[0] for _ in range(n)]
+    counts = np.bincount(drawn, minlength=4)
+    assert counts[2] == 0
+    assert stats.chisquare(counts[p > 0], p[p > 0] * n).pvalue > 1e-4
+    wrong = np.array([0.165, 0.46, 0.375]) * n
+    assert stats.chisquare(counts[p > 0], wrong).pvalue < 1e-4
