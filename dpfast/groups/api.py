@@ -305,7 +305,7 @@ class GroupBy:
 
     def agg(
         self,
-        statistics: Mapping[str, Statistic],
+        statistics: Mapping[str, object],
         *,
         epsilon: Number | None = None,
         delta: Number = 0.0,
