@@ -630,7 +630,8 @@ def generator(granularity: Number = 2**-20, *, rng: Generator | None = None) -> 
 
     Notes
     -----
-    Cost: some nanoseconds a real number, a microsecond a choice with many digits of `p`.
+    Cost: 5 to 30 ns a number, and 120 ns a place of an order. Choices with `p` are slower where its
+    digits do not fit into 63 bits, and without replacement.
 
     Examples
     --------
