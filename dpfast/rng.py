@@ -296,7 +296,7 @@ def SecureBitGenerator() -> ChaCha20:
 
     Notes
     -----
-    Cost: about 10 ns a uniform number, four times PCG64; a normal one costs a third more than there.
+    Cost: about 10 ns a uniform number, four times PCG64; a normal one a third more than there.
 
     Examples
     --------
