@@ -296,7 +296,7 @@ def SecureBitGenerator() -> ChaCha20:
 
     Notes
     -----
-    Cost: some nanoseconds a number, about three times PCG64.
+    Cost: about 10 ns a uniform number, four times PCG64; a normal one a third more than there.
 
     Examples
     --------

@@ -61,6 +61,14 @@ def test_a_float32_is_a_rounded_float64_and_an_array_is_filled():
     assert seeded().random((2, 0), "f4").shape == (2, 0)
 
 
+def test_uniform_numbers_stay_within_their_own_ends():
+    low, high = np.array([0.0, 5.0, 0.0]), np.array([[1.0, 7.0, 1.0], [0.0, 5.25, 9.0]])
+    drawn = seeded().uniform(low, high, (99, 2, 3))
+    assert ((drawn >= low) & ((drawn < high) | (low == high))).all()
+    assert (drawn[:, 0, 1] > 6).any() and (drawn[:, 1, 2] > 5).any()
+    assert seeded().uniform(low[:0], size=0).shape == (0,)
+
+
 def test_no_scale_is_the_number_itself():
     assert seeded(1, 0.5).normal([1.2, 3.0], [0.0, 0.0]).tolist() == [1.0, 3.0]
     assert seeded(1, 0.5).laplace(7.2, 0) == 7.0
