@@ -11,6 +11,7 @@ from . import _kernels, errors  # noqa: F401  compiled, and for this processor, 
 
 if TYPE_CHECKING:
     from . import audit, noise, online, privacy, rng, selection, sensitivity, sulq
+    from ._core.include import get_include
     from ._core.threads import threads
     from .aggregate import estimators
     from .aggregate.api import sample_and_aggregate
@@ -55,6 +56,7 @@ __version__ = "0.2.0"
 _HOMES = {
     name: home
     for home, names in {
+        "_core.include": "get_include",
         "_core.threads": "threads",
         "aggregate.api": "sample_and_aggregate",
         "aggregate.block_count": "suggest_blocks",
@@ -104,6 +106,7 @@ __all__ = [
     "estimators",
     "expected_error",
     "extend",
+    "get_include",
     "group_by",
     "histogram",
     "iqr",
