@@ -26,14 +26,16 @@ cdef extern from *:
     """
     ctypedef struct dpfast_table:
         unsigned version
-        void *bits
-        void *laplace
-        void *gaussian
-        void *discrete_laplace
-        void *discrete_gaussian
-        void *choose
-        void *ranks_f64
-        void *ranks_i64
+        int (*bits)(object, void *, Py_ssize_t) except -1
+        int (*laplace)(object, double, double, double *, Py_ssize_t) except -1
+        int (*gaussian)(object, double, double, double *, Py_ssize_t) except -1
+        int (*discrete_laplace)(object, double, int64_t *, Py_ssize_t) except -1
+        int (*discrete_gaussian)(object, double, int64_t *, Py_ssize_t) except -1
+        int (*choose)(object, const double *, const int64_t *, Py_ssize_t, double, int64_t *,
+                      Py_ssize_t) except -1
+        int (*ranks_f64)(const double *, Py_ssize_t, Py_ssize_t, Py_ssize_t, double *) except -1
+        int (*ranks_i64)(const int64_t *, Py_ssize_t, Py_ssize_t, Py_ssize_t,
+                         int64_t *) except -1
     unsigned DPFAST_ABI_VERSION
 
 ABI_VERSION = DPFAST_ABI_VERSION
@@ -146,12 +148,12 @@ cdef int ranks_i64(const int64_t *x, Py_ssize_t n, Py_ssize_t start, Py_ssize_t 
 
 cdef dpfast_table _table
 _table.version = DPFAST_ABI_VERSION
-_table.bits = <void *>bits
-_table.laplace = <void *>laplace
-_table.gaussian = <void *>gaussian
-_table.discrete_laplace = <void *>discrete_laplace
-_table.discrete_gaussian = <void *>discrete_gaussian
-_table.choose = <void *>choose
-_table.ranks_f64 = <void *>ranks_f64
-_table.ranks_i64 = <void *>ranks_i64
+_table.bits = bits
+_table.laplace = laplace
+_table.gaussian = gaussian
+_table.discrete_laplace = discrete_laplace
+_table.discrete_gaussian = discrete_gaussian
+_table.choose = choose
+_table.ranks_f64 = ranks_f64
+_table.ranks_i64 = ranks_i64
 _C_API = PyCapsule_New(&_table, "dpfast.native._C_API", NULL)
