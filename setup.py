@@ -1,4 +1,4 @@
-"""Build `csrc/*/*.c` into one static library and each `dpfast/_kernels/*.pyx` into a module.
+"""Build `csrc/*/*.c` into one static library and each `dpfast/**/*.pyx` into a module.
 
 Everything is found by glob, so a new kernel needs no edit here. There is no pure-Python
 fallback: a failing compiler fails the installation. No flag lets a compiler change a
@@ -92,15 +92,16 @@ class Library(build_clib):
 
 def main() -> None:
     sources = sorted(glob("csrc/*/*.c"), key=os.path.getsize, reverse=True)
-    headers = sorted(glob("csrc/*/*.h"))
+    headers = sorted([*glob("csrc/*/*.h"), *glob("dpfast/include/*.h")])
     modules = [
-        (f"dpfast._kernels.{Path(pyx).stem}", pyx) for pyx in sorted(glob("dpfast/_kernels/*.pyx"))
+        (".".join(Path(pyx).with_suffix("").parts), pyx)
+        for pyx in sorted(glob("dpfast/**/*.pyx", recursive=True))
     ]
     extensions = [
         Extension(
             name,
             [source],
-            include_dirs=["csrc", numpy.get_include()],
+            include_dirs=["csrc", "dpfast/include", numpy.get_include()],
             depends=sources + headers,
             extra_compile_args=cflags,
             extra_link_args=ldflags,

@@ -11,6 +11,7 @@ from . import _kernels, errors, rng  # noqa: F401  compiled, and for this proces
 
 if TYPE_CHECKING:
     from . import audit, noise, online, privacy, selection, sensitivity, sulq
+    from ._core.include import get_include
     from ._core.threads import threads
     from .aggregate import estimators
     from .aggregate.api import sample_and_aggregate
@@ -57,6 +58,7 @@ __version__ = "0.2.0"
 _HOMES = {
     name: home
     for home, names in {
+        "_core.include": "get_include",
         "_core.threads": "threads",
         "aggregate.api": "sample_and_aggregate",
         "aggregate.block_count": "suggest_blocks",
@@ -106,6 +108,7 @@ __all__ = [
     "estimators",
     "expected_error",
     "extend",
+    "get_include",
     "group_by",
     "histogram",
     "iqr",

@@ -107,7 +107,7 @@ def test_what_is_public_says_so_and_nothing_else_does():
 def test_tests_and_kernels_mirror_the_rooms():
     folders = {p.name for p in (ROOT / "tests").iterdir() if p.is_dir() and p.name[0] != "."}
     beside = {"docs", "reference", "statistical", "support", "usage", "__pycache__"}
-    named = {p.name for p in PACKAGE.iterdir() if p.is_dir()} - {"data", "__pycache__"}
+    named = {p.name for p in PACKAGE.iterdir() if p.is_dir()} - {"data", "include", "__pycache__"}
     assert folders - beside == named
     kernels = {p.name for p in (ROOT / "csrc").iterdir() if p.is_dir()}
     assert kernels - {"core"} <= named | {"rng"}
@@ -164,7 +164,7 @@ def test_no_flag_that_breaks_exactness():
 
 
 def test_native_modules_have_stubs():
-    for pyx in (PACKAGE / "_kernels").glob("*.pyx"):
+    for pyx in PACKAGE.rglob("*.pyx"):
         assert pyx.with_suffix(".pyi").exists(), pyx.name
 
 

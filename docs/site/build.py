@@ -35,6 +35,7 @@ CONTENTS = {
         "docs/guide/command-line.md",
         "docs/guide/ledger.md",
         "docs/guide/extending.md",
+        "docs/guide/native.md",
         "docs/guide/engines.md",
         "docs/guide/sulq.md",
         "docs/guide/streams.md",

@@ -471,6 +471,7 @@ add("dp.extend.integer_noise", loss=dp.privacy.Pure(1), l1=5, l2=3, l0=4)
 
 # --- the rest ---
 
+add("dp.get_include")
 add("dp.show_config", mode="dicts")
 
 _PAIR = {"mechanism": lambda data: 0.5, "x": [1.0, 2.0], "x2": [1.0, 3.0], "samples": 1024}
