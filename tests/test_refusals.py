@@ -59,7 +59,11 @@ WRONG = {
 ROOMS = ("dp.noise.", "dp.sensitivity.", "dp.privacy.")
 
 
-@pytest.mark.parametrize("name", [name for name in CALLS if name.startswith(ROOMS)])
+#: What a generator takes is what NumPy's takes, such as a scale of 0; see `test_generator`.
+NAMES = [n for n in CALLS if n.startswith(ROOMS) and not n.startswith("dp.noise.generator")]
+
+
+@pytest.mark.parametrize("name", NAMES)
 def test_what_is_wrong_is_refused_by_name(name):
     call = CALLS[name]
     other_losses = {"epsilon", "rho"} - set(call.make())
