@@ -207,6 +207,8 @@ def test_a_refusal_says_what_to_pass():
     "call",
     [
         lambda **kw: dp.smooth_release(3.0, 1.0, beta=0.01, bounds=(0, 9), epsilon=1, **kw),
+        lambda **kw: dp.bounded_release(3.0, sensitivity=1.0, bounds=(0, 9), epsilon=1, **kw),
+        lambda **kw: dp.additive_release(3.0, sensitivity=1.0, epsilon=1, **kw),
         lambda **kw: dp.online.AboveThreshold(epsilon=1, monotone=True, **kw),
         lambda **kw: dp.selection.top_k([1, 2], 1, sensitivity=1, epsilon=1, monotone=True, **kw),
     ],

@@ -24,7 +24,7 @@ from .._core.error_bars import NOISE, Expected
 from .._core.roots import root_up
 from .._core.types import Neighbors, Number, Numbers
 from ..budget.budget import Budget
-from ..budget.release import relation_of, release
+from ..budget.release import relation_of_proof, release
 from ..errors import DataError
 from ..noise.additive import amount
 from ..noise.calibrated_integer import IntegerNoise, integer_noise
@@ -244,8 +244,8 @@ def additive_release(
     epsilon, delta, rho : float, Fraction or Decimal, optional
         The loss: `epsilon` alone, `epsilon` with `delta`, or `rho` alone.
     neighbors : {"add-remove", "replace"}, optional
-        The relation for which `sensitivity` holds; by default that of the budget, else
-        "add-remove".
+        The relation for which `sensitivity` holds; by default "add-remove", as in
+        `dpfast.sensitivity`. In a budget for "replace" it must be given.
     noise : {"auto", "laplace", "gaussian", "staircase"}, default "auto"
         The distribution: by default the one with the least standard deviation.
     whole : bool, default False
@@ -290,7 +290,7 @@ def additive_release(
     amount(loss)
     checks.positive("sensitivity", sensitivity)
     checks.choice("norm", norm, NORMS)
-    relation = relation_of(neighbors, budget)
+    relation = relation_of_proof(neighbors, budget)
     exact = checks.flag("whole", whole)
     given, shape = _shape(values)
     size = math.prod(shape)

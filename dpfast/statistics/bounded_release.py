@@ -11,7 +11,7 @@ from .._core import checks
 from .._core.error_bars import BOUND, Expected
 from .._core.types import Bounds, Neighbors, Number
 from ..budget.budget import Budget
-from ..budget.release import relation_of, release
+from ..budget.release import relation_of_proof, release
 from ..errors import DataError
 from ..noise.additive import amount
 from ..noise.bounded_domain import DomainNoise, domain_noise
@@ -139,8 +139,8 @@ def bounded_release(
     epsilon, delta, rho : float, Fraction or Decimal, optional
         The loss: `epsilon` alone, `epsilon` with `delta`, or `rho` alone.
     neighbors : {"add-remove", "replace"}, optional
-        The relation for which `sensitivity` holds; by default that of the budget, else
-        "add-remove".
+        The relation for which `sensitivity` holds; by default "add-remove", as in
+        `dpfast.sensitivity`. In a budget for "replace" it must be given.
     method : {"domain", "truncated", "folded"}, default "domain"
         "truncated" answers with the nearest bound where noise leaves the bounds, and so often with
         a bound itself: the least error where the value is near one. "folded" reflects at the bounds
@@ -180,7 +180,7 @@ def bounded_release(
     loss = loss_of(epsilon, delta, rho)
     amount(loss)
     lo, hi = checks.bounds(bounds)
-    relation = relation_of(neighbors, budget)
+    relation = relation_of_proof(neighbors, budget)
     kind = checks.choice("method", method, METHODS)
     checks.positive("sensitivity", sensitivity)
     # The number as written, or the float that values change by, whichever is larger.

@@ -80,7 +80,8 @@ def test_what_noise_is_made():
     ratio = made().noise.deviation * made().grid / (math.sqrt(2) * 0.3)
     assert 1 <= ratio < 1 + 2**-28
     budget = dp.Budget(rho=1, neighbors="replace")
-    dp.additive_release([1.0, 2.0], sensitivity=1, norm="l2", rho=0.25, budget=budget)
+    of_two = {"sensitivity": 1, "norm": "l2", "rho": 0.25, "neighbors": "replace"}
+    dp.additive_release([1.0, 2.0], **of_two, budget=budget)
     assert budget.history[0].loss == ZCDP(0.25) and budget.neighbors == "replace"
     assert made(noise="laplace", epsilon=2).loss.epsilon == Pure(2).epsilon
 
