@@ -376,7 +376,8 @@ def test_killed_before_every_statement_the_ledger_holds_what_the_parts_released(
 @pytest.mark.parametrize("fault", ["late", "forked"])
 def test_a_planted_fault_of_the_parts_is_caught(fault):
     found = crash("parts_crash", "random", fault, 200, 1, folder=MEMORY)
-    assert found["violations"] and found["violations"][0].startswith("more released than spent")
+    # A process may fail of the fault before the ledger is looked at.
+    assert any(one.startswith("more released than spent") for one in found["violations"])
 
 
 def test_a_ledger_as_exact_strings_and_as_html():
