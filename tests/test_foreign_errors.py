@@ -13,10 +13,10 @@ import pytest
 
 import dpfast as dp
 from dpfast._core import checks
-from dpfast.errors import ArgumentError, DpfastError, SlowWarning
+from dpfast.errors import ArgumentError, SlowWarning
 
 from .support.pairwise import quick_rows
-from .support.surface import CALLS, LOSSES, TOLD, VALUES
+from .support.surface import CALLS, LOSSES, TOLD, VALUES, unclear
 
 #: What a function of the caller's raises is passed on as it is, so what can be called is none of
 #: these; nor is what is handed to it.
@@ -59,19 +59,9 @@ def objection(pair: Pair) -> str | None:
     """What is wrong with how a call ends."""
     name, parameter, value = pair
     call = CALLS[name]
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", SlowWarning)
-            call.function(**{**call.make(), parameter: VALUES[value]()})
-    except DpfastError as error:
-        text = str(error)
-        if "\n" in text or len(text) > 1000:
-            return f"is no line: {text[:200]!r}"
-        if error.__context__ is not None and not error.__suppress_context__:
-            return f"shows another error before it: {error.__context__!r}"
-    except Exception as error:
-        return f"is {type(error).__name__}"
-    return None
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", SlowWarning)
+        return unclear(call.function, {**call.make(), parameter: VALUES[value]()})
 
 
 def objections(some: list[Pair]) -> list[str]:

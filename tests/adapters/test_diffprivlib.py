@@ -208,6 +208,14 @@ def test_the_noise_of_a_mechanism_is_for_its_sensitivity():
     assert mechanisms.Laplace(epsilon=1, sensitivity=0).randomise(5) == 5
 
 
+def test_what_is_not_told_is_their_error_and_ours():
+    made = mechanisms.LaplaceTruncated(epsilon=1, sensitivity=1, lower=0, upper=1)
+    for ask in (made.bias, made.variance, made.mse):
+        with pytest.raises(NotImplementedError, match="not told") as caught:
+            ask(0)
+        assert isinstance(caught.value, Refused) and caught.value.reason == "untold"
+
+
 @pytest.mark.full
 def test_choices():
     assert mechanisms.Binary(epsilon=100, value0="n", value1="y").randomise("y") == "y"

@@ -268,6 +268,21 @@ class Call(NamedTuple):
         return [one.name for one in found if one.kind not in several]
 
 
+def unclear(function: Callable[..., Any], given: dict[str, Any]) -> str | None:
+    """What is wrong with how a call ends: with an answer, or with one clear error of dpfast."""
+    try:
+        function(**given)
+    except dp.errors.DpfastError as error:
+        text = str(error)
+        if "\n" in text or len(text) > 1000:
+            return f"is no line: {text[:200]!r}"
+        if error.__context__ is not None and not error.__suppress_context__:
+            return f"shows another error before it: {error.__context__!r}"
+    except Exception as error:
+        return f"is {type(error).__name__}: {error}"
+    return None
+
+
 CALLS: dict[str, Call] = {}
 
 

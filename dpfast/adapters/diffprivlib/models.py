@@ -6,6 +6,7 @@ tell of rows, are not used. Classes are declared by ``classes=``.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from typing import Any, Self
 
 import numpy as np
@@ -19,16 +20,16 @@ from .refusals import generator_of, ignored, payable, real, refuse
 _Estimator: Any = extra("sklearn.base", "dpfast.adapters.diffprivlib.models").BaseEstimator
 
 
-class Model(_Estimator):  # type: ignore[misc]
+class Model(_Estimator, ABC):  # type: ignore[misc]
     """A learner of dpfast by another name; what it learns are attributes that end in ``_``."""
 
     epsilon: Any
     random_state: Any = None
     accountant: Any = None
 
+    @abstractmethod
     def _learner(self, width: int | None) -> Any:
         """Return the learner for rows of a width, where the shape tells it."""
-        raise NotImplementedError
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Learn from rows.

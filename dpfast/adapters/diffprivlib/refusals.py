@@ -24,6 +24,7 @@ REASONS = {
     "law": "this noise has no exact sampler in dpfast",
     "range": "bounds must be finite where an answer stays within them",
     "scores": "sensitivity must be greater than 0: scores that no row moves need no noise",
+    "untold": "this is not told: dpfast has no formula for the bias and variance of these answers",
     "structure": "this option is no part of the learner of dpfast",
 }
 
@@ -40,6 +41,13 @@ class Refused(errors.ArgumentError):
     def __init__(self, reason: str, detail: str = "") -> None:
         super().__init__(REASONS[reason] + (f" ({detail})" if detail else ""))
         self.reason = reason
+
+
+class Untold(Refused, NotImplementedError):
+    """What a mechanism does not tell; programs that know theirs catch `NotImplementedError`."""
+
+    def __init__(self) -> None:
+        super().__init__("untold")
 
 
 class BudgetError(errors.BudgetError, ValueError):

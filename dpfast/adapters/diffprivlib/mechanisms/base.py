@@ -8,7 +8,7 @@ from abc import ABC, abstractmethod
 from typing import Any
 
 from ...._core import checks
-from ..refusals import generator_of, loss_amounts, real, refuse
+from ..refusals import Untold, generator_of, loss_amounts, real, refuse
 
 
 class DPMachine(ABC):
@@ -48,15 +48,15 @@ class DPMechanism(DPMachine):
         return f"{type(self).__module__}.{type(self).__name__}({shown})"
 
     def bias(self, value: Any) -> Any:
-        """Return how far answers are off on average, where that is known."""
-        raise NotImplementedError
+        """Return how far answers are off on average, or raise `Untold`."""
+        raise Untold
 
     def variance(self, value: Any) -> Any:
-        """Return the variance of answers, where that is known."""
-        raise NotImplementedError
+        """Return the variance of answers, or raise `Untold`."""
+        raise Untold
 
     def mse(self, value: Any) -> Any:
-        """Return the mean squared error, where that is known."""
+        """Return the mean squared error, or raise `Untold`."""
         return self.variance(value) + self.bias(value) ** 2
 
 

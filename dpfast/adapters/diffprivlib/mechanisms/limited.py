@@ -8,7 +8,7 @@ from typing import Any, NoReturn
 from ...._core import checks
 from ....budget.budget import quoted
 from ....statistics.bounded_release import bounded_release, folded
-from ..refusals import real, refuse
+from ..refusals import Untold, real, refuse
 from .additive import Additive
 from .base import DPMechanism, TruncationAndFoldingMixin
 
@@ -29,7 +29,7 @@ class _Limited(Additive, TruncationAndFoldingMixin):
 
     def bias(self, value: Any) -> NoReturn:
         """Do not tell."""
-        raise NotImplementedError
+        raise Untold
 
     variance = bias
 
