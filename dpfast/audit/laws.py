@@ -13,7 +13,7 @@ from .._core.types import Number
 from ..errors import fail
 from .binomial import ORDERS
 
-#: What rounding may add to a sum of probabilities, at most.
+#: What a sum of probabilities may be off by.
 _ROUNDING = 1e-9
 
 Floats = NDArray[np.float64]
@@ -79,7 +79,8 @@ def exact_rho(p: Any, q: Any) -> float:
     Parameters
     ----------
     p, q : array_like of float, the same shape
-        As in `exact_epsilon`.
+        The probability of each answer on either of two neighbors. They add up to 1, up to 1e-9,
+        which is also what may be missing from the result.
 
     Returns
     -------
@@ -110,28 +111,28 @@ def exact_rho(p: Any, q: Any) -> float:
     >>> round(dp.audit.exact_rho(p / p.sum(), q / q.sum()), 6)
     0.5
     """
-    first, second = _laws(p, q)
+    first, second = _laws(p, q, 1 - _ROUNDING)
     return max(_rho(first, second), _rho(second, first))
 
 
-def _laws(p: Any, q: Any) -> tuple[Floats, Floats]:
-    """Return two laws without the answers that neither gives."""
-    first, second = _law("p", p), _law("q", q)
+def _laws(p: Any, q: Any, least: float = 0.0) -> tuple[Floats, Floats]:
+    """Return two laws of a mass of more than `least`, without the answers that neither gives."""
+    first, second = _law("p", p, least), _law("q", q, least)
     if first.shape != second.shape:
         fail("q", f"of the shape of p, {first.shape}", second.shape)
     seen = (first > 0) | (second > 0)
     return first[seen], second[seen]
 
 
-def _law(name: str, law: Any) -> Floats:
+def _law(name: str, law: Any, least: float) -> Floats:
     """Return probabilities as floats."""
-    rule = "probabilities, which add up to more than 0, and to 1 at most"
+    rule = "probabilities, which add up to " + ("1" if least else "more than 0, and to 1 at most")
     array = checks.array(name, law, rule)
     if array.dtype.kind not in "biuf":
         checks.fail_kind(name, rule, law)
     values = array.astype(np.float64)
     total = float(values.sum()) if (values >= 0).all() else math.nan
-    if not 0 < total <= 1 + _ROUNDING:
+    if not least < total <= 1 + _ROUNDING:
         fail(name, rule, f"a sum of {total:.9g}")
     return values
 
