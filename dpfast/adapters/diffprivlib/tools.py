@@ -67,7 +67,7 @@ def _statistic(release: Callable[..., Any], drops: bool, clips: Any = None) -> C
         found = np.asarray(answers)
         if clips is not None:
             low, high = np.asarray(pairs, np.float64).T * len(layout.rows)
-            found = np.clip(found, low, high)
+            found = np.minimum(np.maximum(found, low), high)  # twice as fast as `clip`
         return layout.answer(found, kind)
 
     tool.__doc__ = f"""Release `{release.__name__}` of an array.

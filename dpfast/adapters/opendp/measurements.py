@@ -541,11 +541,11 @@ def make_kmeans(
         return KMeans(centers, neighbors=relation, **asked).fit(data, budget=budget)
 
     # As many rows as clusters, since fewer are refused where their number is public.
-    quote(fitted, relation, (np.broadcast_to(0.0, (centers, numbers.width)),), {})
-    each = loss_of(epsilon, delta, rho)
+    rows, each = np.broadcast_to(0.0, (centers, numbers.width)), loss_of(epsilon, delta, rho)
+    held = _Held(quote(fitted, relation, (rows,), {})[0].loss, each, relation)
 
     def run(data: Any) -> Any:
-        return fitted(numbers.read(data), _limit(each, relation)).cluster_centers_
+        return fitted(numbers.read(data), held).cluster_centers_
 
     return _measurement(input_domain, input_metric, each, run, lambda d_in: group(each, d_in))
 
@@ -569,23 +569,32 @@ def _released(
     mechanism, _ = quote(function, relation, (numbers.none,), {**arguments, "neighbors": relation})
     asked = loss_of(arguments.get("epsilon"), arguments.get("delta", 0), arguments.get("rho"))
     each: Loss = mechanism.loss  # which may be of draws, and so cost less in rho than was asked
-    in_rho = isinstance(asked, ZCDP) and isinstance(each, Pure)
-    limit = ZCDP.of_pure(each) if in_rho else each  # type: ignore[arg-type]
+    held = _Held(each, asked, relation)
 
     def run(data: Any) -> Any:
-        held = {**arguments, "neighbors": relation, "budget": _limit(limit, relation)}
-        answer = function(numbers.read(data), **held)
+        answer = function(numbers.read(data), **arguments, neighbors=relation, budget=held)
         return answer if part is None else part(answer)
 
     return _measurement(domain, metric, asked, run, lambda d_in: group(each, d_in))
 
 
-def _limit(loss: Loss, relation: Any) -> Budget:
-    """Return a budget that holds a call to the loss that its map is made of."""
-    if isinstance(loss, ZCDP):
-        return Budget(rho=loss.rho, neighbors=relation)
-    delta = loss.delta if isinstance(loss, Approx) else 0
-    return Budget(epsilon=loss.epsilon, delta=delta, neighbors=relation)
+class _Held(Budget):
+    """Holds every call to the loss that its map is made of, and keeps no ledger of them."""
+
+    def __init__(self, known: Loss, asked: Loss, relation: Any) -> None:
+        most = known
+        if isinstance(asked, ZCDP) and isinstance(known, Pure):
+            most = ZCDP.of_pure(known)
+        limit = {"rho": most.rho} if isinstance(most, ZCDP) else {"epsilon": most.epsilon}
+        limit["delta"] = most.delta if isinstance(most, Approx) else 0
+        self._limits: dict[str, Any] = {**limit, "neighbors": relation}
+        super().__init__(**self._limits)
+        self._known = known
+
+    def spend(self, amount: Loss, **said: Any) -> None:
+        """Refuse what is more."""
+        if amount != self._known:  # for other rows another law may be taken
+            Budget(**self._limits).spend(amount, **said)
 
 
 def _measurement(
