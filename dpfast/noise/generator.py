@@ -389,7 +389,7 @@ class Sampler:
             checks.fail("a", rule, a if items is None else "an empty one")
         if not checks.flag("replace", replace) and n > _MANY:
             checks.fail("a", f"at most {_MANY} where none is drawn twice", a)
-        weights = None if p is None else weights_of(p, n, 1)
+        weights = None if p is None else weights_of(p, n)
         shape = _shape(size)
         k = math.prod(shape)
         if not replace and k > (n if weights is None else sum(w > 0 for w in weights)):
@@ -817,8 +817,8 @@ def _different(n: int, k: int, stream: BitStream) -> NDArray[np.int64]:
     return found[:k]
 
 
-def weights_of(p: Any, size: int, total: float | None = None) -> list[int]:
-    """Return floats as integers in the same proportions."""
+def weights_of(p: Any, size: int) -> list[int]:
+    """Return probabilities as integers in the same proportions."""
     rule = f"{size} finite numbers, none below 0 and not all 0"
     given = checks.array("p", p, rule)
     if given.shape != (size,) or given.dtype.kind not in "biuf":
@@ -827,8 +827,8 @@ def weights_of(p: Any, size: int, total: float | None = None) -> list[int]:
         checks.fail("p", rule, given)
     binary = given if given.dtype.kind in "biu" else given.astype(np.float64)
     ratios = [Fraction(x) for x in binary.tolist()]
-    if total is not None and abs(sum(ratios) - Fraction(total)) > _OFF:
-        checks.fail("p", f"probabilities with the sum {total}", given)
+    if abs(sum(ratios) - 1) > _OFF:
+        checks.fail("p", "probabilities with the sum 1", given)
     common = max(x.denominator for x in ratios)  # powers of two
     return [int(x * common) for x in ratios]
 
