@@ -593,7 +593,7 @@ class Sampler:
         return out.reshape(shape)
 
     def _order(self, n: int) -> NDArray[np.int64]:
-        return exact.orders(1, n, n, self._rng.stream())[0]
+        return exact.orders(1, n, n, self._rng.stream()).reshape(-1)
 
 
 def generator(granularity: Number = 2**-20, *, rng: Generator | None = None) -> Sampler:
@@ -801,7 +801,7 @@ def _between(low: float, high: float, grid: float, size: int, stream: BitStream)
 def _different(n: int, k: int, stream: BitStream) -> NDArray[np.int64]:
     """Return k of n places, in random order."""
     if 2 * k > n or k > 1 << 24:
-        return exact.orders(1, n, k, stream)[0]
+        return exact.orders(1, n, k, stream).reshape(-1)
     found = np.empty(0, np.int64)
     while found.size < k:  # the first that are different of ever more draws
         found = np.concatenate([found, exact.uniform(n, k, stream)])
@@ -819,7 +819,7 @@ def weights_of(p: Any, size: int) -> list[int]:
         checks.fail("p", rule, given)
     binary = given if given.dtype.kind in "biu" else given.astype(np.float64)
     ratios = [Fraction(x) for x in binary.tolist()]
-    if abs(sum(ratios) - 1) > _OFF:
+    if abs(sum(ratios, Fraction(0)) - 1) > Fraction(_OFF):
         checks.fail("p", "probabilities with the sum 1", given)
     common = max(x.denominator for x in ratios)  # powers of two
     return [int(x * common) for x in ratios]
