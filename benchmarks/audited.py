@@ -649,10 +649,10 @@ BLOCKS = (np.zeros(9), np.r_[np.zeros(8), 1.0])
 HISTOGRAMS = tuple(np.array([830 - more, 70 + more, 0, 0, 0, 0, 0, 0]) for more in (0, 1))
 ACCURACY = 0.8
 #: Why less than .95 is shown.
-LOOSE = "smooth noise pays for a shift and for a change of scale, and few answers show both"
+LOOSE = "smooth noise pays for a shift and a change of scale; no pair that was tried has both"
 TESTED = "the test and the answer are paid for apart, and no answer shows both losses in full"
 RARE = "answers that show all of it are rare, as of the median, of which the law is known"
-COMPARED = "a stream pays for all its hard answers, and two questions show too little of it"
+COMPARED = "a stream pays for all its hard answers; those of two questions show none of it"
 
 
 def blocks(aggregator):
@@ -965,6 +965,7 @@ FAULTS = {
 def audited_fault(mechanism, pair, claim, samples):
     """A row of the table of faults."""
     begun = time.perf_counter()
+    GENERATOR.__init__(SEED)
     found = dp.audit.measure(mechanism, *pair, **claim, samples=samples)
     shown, asked = ("rho", claim["rho"]) if "rho" in claim else ("epsilon", claim["epsilon"])
     return {
