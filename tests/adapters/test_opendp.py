@@ -120,6 +120,17 @@ def test_chains_with_transformations_and_postprocessing():
     assert clamped(AGES.tolist()) <= 50.001
 
 
+@pytest.mark.full
+def test_a_noisy_number_is_a_score_that_opendp_reads():
+    """As a Python object it is none, and candidates are drawn until it stops by chance."""
+    space = FLOATS, SYMMETRIC
+    sums = space >> theirs.t.then_clamp((0.0, 100.0)) >> theirs.t.then_sum()
+    for score in (space >> theirs.t.then_count(), sums):
+        scored = theirs.c.make_composition([score >> ours.then_laplace(10.0)] * 2)
+        found = theirs.c.make_select_private_candidate(scored, 0.01, threshold=1.0)(AGES.tolist())
+        assert found[0] > 500 and found[1] > 500
+
+
 ROWS = theirs.numpy.array2_domain(num_columns=2, nan=False, T=float)
 STATISTICS = {
     "median": lambda domain, metric, **loss: ours.make_median(domain, metric, (0, 120), **loss),
@@ -358,6 +369,7 @@ def test_words_of_opendp_about_rows_stay_inside():
         assert budget.spent["epsilon"] == min(before + 1, 2)
 
 
+@pytest.mark.full
 def test_opendp_draws_by_dpfast_within_installed():
     """Chains, the Context and choices, inside and then no more."""
     before = theirs.m.make_laplace, theirs.m.make_noisy_max

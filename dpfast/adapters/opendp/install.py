@@ -79,7 +79,7 @@ def noisy_max(
     input_domain: Any, input_metric: Any, output_measure: Any, scale: Any, negate: bool = False
 ) -> Any:
     top = noisy_top_k(input_domain, input_metric, output_measure, 1, scale, negate)
-    return top >> theirs.new_function(lambda drawn: drawn[0], TO="ExtrinsicObject")
+    return top >> theirs.new_function(lambda drawn: drawn[0], TO="usize")
 
 
 def noisy_top_k(
