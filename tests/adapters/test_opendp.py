@@ -389,12 +389,36 @@ def test_opendp_draws_by_dpfast_within_installed():
     assert noisy(AGES.tolist()) == pytest.approx(AGES.sum(), abs=20_000)
     assert best([0, 3, 900, 4]) == 2 and best.map(1) == 2.0
     assert count.map(1) == 0.5 and isinstance(count(7), int)
-    assert isinstance(vector([1.0, 2.0]), np.ndarray), "OpenDP's answers with a list"
+    assert len(vector([1.0, 2.0])) == 2 and isinstance(vector([1.0, 2.0]), list)
     assert query.param() == pytest.approx(200, rel=1e-6)
     assert query.release() == pytest.approx(AGES.sum(), abs=9000)
     assert (theirs.m.make_laplace, theirs.m.make_noisy_max) == before
-    made = theirs.m.make_gaussian(FLOATS, theirs.l2_distance(T=float), scale=2.0)
-    assert isinstance(made([1.0, 2.0]), list)
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("kind", ["i32", "u32", "i64", "u64", "f32", "f64"])
+def test_answers_within_installed_have_the_type_of_the_domain(kind):
+    """A number and a vector, and what OpenDP does with them next; integers stay in range."""
+    whole = kind[0] != "f"
+    atom = theirs.atom_domain(T=kind) if whole else theirs.atom_domain(T=kind, nan=False)
+    with ours.installed():
+        one = (atom, theirs.absolute_distance(T=kind)) >> theirs.m.then_laplace(scale=50.0)
+        many = theirs.m.make_laplace(theirs.vector_domain(atom), theirs.l1_distance(T=kind), 50.0)
+    assert isinstance(one(3), int if whole else float)
+    found = many([0, 1, 100] * 30)
+    assert isinstance(found, list) and all(isinstance(x, int if whole else float) for x in found)
+    if whole:
+        ends = np.iinfo({"i": "int", "u": "uint"}[kind[0]] + kind[1:])
+        assert ends.min <= min(found) and max(found) <= ends.max
+        assert (min(found) == 0) == (kind[0] == "u")
+
+
+@pytest.mark.full
+def test_opendp_goes_on_with_a_vector_of_noisy_counts():
+    with ours.installed():
+        noisy = theirs.m.make_geometric(WHOLES, theirs.l1_distance(T=theirs.i64), 1.0)
+        tree = noisy >> theirs.t.make_consistent_b_ary_tree(2, TIA=theirs.i64)
+        assert len(tree([10, 4, 6])) == 2
 
 
 LEFT = {

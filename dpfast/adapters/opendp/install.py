@@ -7,9 +7,11 @@ from contextlib import ExitStack, contextmanager
 from typing import Any
 from unittest.mock import patch
 
+import numpy as np
+
 from ..._core import checks
-from .measurements import make_gaussian, make_geometric, make_laplace, make_top_k
-from .spaces import theirs
+from .measurements import ANSWER, make_gaussian, make_geometric, make_laplace, make_top_k
+from .spaces import atoms_of, theirs
 
 
 @contextmanager
@@ -18,8 +20,10 @@ def installed() -> Iterator[None]:
 
     `make_laplace`, `make_gaussian`, `make_geometric`, `make_noisy_max` and `make_noisy_top_k` of
     OpenDP, their ``then_`` forms and what the Context calls by these names are those of this
-    adapter, and are put back at the end. A measurement that is made inside stays what it is. What
-    dpfast has not is refused: a granularity `k`, `bounds`, `negate`, and another measure.
+    adapter, and are put back at the end. A measurement that is made inside stays what it is. It
+    answers in the type of its domain, as OpenDP's does: with a list for a vector, and with integers
+    cut to the range of their type. What dpfast has not is refused: a granularity `k`, `bounds`,
+    `negate`, and another measure.
 
     Privacy
     -------
@@ -52,7 +56,7 @@ def laplace(
 ) -> Any:
     _left(k=k)
     checks.choice("MO", str(MO), ("MaxDivergence",))
-    return make_laplace(input_domain, input_metric, scale)
+    return _typed(make_laplace(input_domain, input_metric, scale))
 
 
 def gaussian(
@@ -64,7 +68,7 @@ def gaussian(
 ) -> Any:
     _left(k=k)
     checks.choice("MO", str(MO), ("ZeroConcentratedDivergence",))
-    return make_gaussian(input_domain, input_metric, scale)
+    return _typed(make_gaussian(input_domain, input_metric, scale))
 
 
 def geometric(
@@ -72,7 +76,7 @@ def geometric(
 ) -> Any:
     _left(bounds=bounds)
     checks.choice("MO", str(MO), ("MaxDivergence",))
-    return make_geometric(input_domain, input_metric, scale)
+    return _typed(make_geometric(input_domain, input_metric, scale))
 
 
 def noisy_max(
@@ -92,6 +96,19 @@ def noisy_top_k(
 ) -> Any:
     _left(negate=negate)
     return make_top_k(input_domain, input_metric, output_measure, k, scale)
+
+
+def _typed(made: Any) -> Any:
+    """Return a measurement that answers in the type of its domain."""
+    dtype, carrier = atoms_of(made.input_domain)[0].dtype, str(made.input_domain.carrier_type)
+
+    def answer(found: Any) -> Any:
+        if dtype.kind != "f":
+            ends = np.iinfo(dtype)
+            found = np.clip(found, ends.min, min(ends.max, np.iinfo(np.int64).max))
+        return np.asarray(found).tolist()
+
+    return made if carrier == ANSWER else made >> theirs.new_function(answer, TO=carrier)
 
 
 def _left(**given: Any) -> None:
