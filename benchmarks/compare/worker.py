@@ -1,11 +1,11 @@
 """Answer one workload with one system, in the environment of that system.
 
-    python -P benchmarks/compare/worker.py SYSTEM WORKLOAD RELATION --rows N
-        [--seconds S --runs R --answers FILE]
+    python -P benchmarks/compare/worker.py SYSTEM [WORKLOAD RELATION]
+        [--rows N] [--seconds S --runs R --answers FILE]
 
-Without --seconds it answers once, for whoever holds the clock. With it, it measures warm calls,
-the errors of `runs` answers on fewer rows, and keeps answers on both neighbors in FILE, for an
-audit. A line of JSON is printed at the end.
+Without a workload it says what the system offers. Without --seconds it answers once, for whoever
+holds the clock. With it, it measures warm calls, the errors of `runs` answers on fewer rows, and
+keeps answers on both neighbors in FILE, for an audit. The last line that is printed is JSON.
 """
 
 from __future__ import annotations
@@ -39,13 +39,9 @@ def load(path: Path, name: str) -> ModuleType:
 
 
 def lines(function: Callable[..., Any]) -> int:
-    """The lines of a function that have code, without its head."""
-    source = inspect.getsource(function)
-    tokens = list(tokenize.generate_tokens(io.StringIO(source).readline))
-    marks = tokenize.COMMENT, tokenize.NL, tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT
-    code = {t.start[0] for t in tokens if t.type not in (*marks, tokenize.ENDMARKER)}
-    head = next(t.start[0] for t in tokens if t.type == tokenize.INDENT)
-    return sum(line >= head for line in code)
+    """The logical lines of a function without its head: one that is wrapped is one."""
+    tokens = tokenize.generate_tokens(io.StringIO(inspect.getsource(function)).readline)
+    return sum(token.type == tokenize.NEWLINE for token in tokens) - 1
 
 
 def repeats(call: Callable[[], Any], seconds: float, most: int) -> Iterator[tuple[Any, float]]:
@@ -60,11 +56,24 @@ def repeats(call: Callable[[], Any], seconds: float, most: int) -> Iterator[tupl
             return
 
 
-def numbers(answer: Any, ask: ModuleType) -> list[float] | float | int:
-    """An answer as numbers; by group, those of all groups, NaN for one that is not shown."""
+def number(call: Callable[[], Any], ask: ModuleType) -> Any:
+    """An answer for an audit, by group those of all groups; an error or no answer is one too."""
+    try:
+        answer = call()
+    except Exception:
+        return None
     if isinstance(answer, dict):
         return [float(answer.get(key, "nan")) for key in ask.KEYS]
     return answer
+
+
+def pool(answers: list[Any]) -> Any:
+    """An array of answers, those that are none as NaN."""
+    import numpy as np
+
+    some = next((np.asarray(one) for one in answers if one is not None), np.array(0.0))
+    nothing = np.full(some.shape, np.nan)
+    return np.array([nothing if one is None else one for one in answers])
 
 
 def warm(call: Callable[[], Any], seconds: float) -> dict[str, Any]:
@@ -76,9 +85,9 @@ def warm(call: Callable[[], Any], seconds: float) -> dict[str, Any]:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("system")
-    parser.add_argument("workload")
-    parser.add_argument("relation")
-    parser.add_argument("--rows", type=float, required=True)
+    parser.add_argument("workload", nargs="?")
+    parser.add_argument("relation", nargs="?")
+    parser.add_argument("--rows", type=float, default=1e6)
     parser.add_argument("--seconds", type=float, default=0)
     parser.add_argument("--runs", type=int, default=200)
     parser.add_argument("--answers", type=Path)
@@ -86,6 +95,10 @@ def main() -> None:
     warnings.simplefilter("ignore")
     ask = load(HERE / "workloads.py", "workloads")
     system = load(HERE / given.system / "system.py", "system")
+    if given.workload is None:
+        named = {"name": system.NAME, "version": importlib.metadata.version(system.DISTRIBUTION)}
+        print(json.dumps({**named, "offers": system.OFFERS, "absent": system.ABSENT}))
+        return
     workload, answer = ask.WORKLOADS[given.workload], getattr(system, given.workload)
 
     def asking(data: dict[str, Any]) -> Callable[[], Any]:
@@ -94,7 +107,6 @@ def main() -> None:
     call = asking(workload.data(int(given.rows)))
     if not given.seconds:
         call()
-        print(json.dumps({"version": importlib.metadata.version(system.DISTRIBUTION)}))
         return
     found: dict[str, Any] = {"lines": lines(answer), "warm": warm(call, given.seconds / 4)}
     print(json.dumps(found), flush=True)
@@ -110,10 +122,14 @@ def main() -> None:
         import numpy as np
 
         calls, kept = [asking(data) for data in workload.pairs[given.relation]], ([], [])
-        for _ in repeats(lambda: [k.append(numbers(c(), ask)) for k, c in zip(kept, calls)],
-                         given.seconds / 2, 50_000):  # fmt: skip
+
+        def both() -> None:
+            for call, answers in zip(calls, kept, strict=True):
+                answers.append(number(call, ask))
+
+        for _ in repeats(both, given.seconds / 2, 50_000):
             pass
-        np.savez(given.answers, x=np.array(kept[0]), x2=np.array(kept[1]))
+        np.savez(given.answers, x=pool(kept[0]), x2=pool(kept[1]))
         found["answers"] = 2 * len(kept[0])
     print(json.dumps(found))
 

@@ -14,9 +14,11 @@ import numpy as np
 
 SEED = 2026
 EPSILON, DELTA = 1.0, 1e-6
-#: Public bounds of the values, whose law is that of GovTech's study: skew-normal, scale 250, skew 5.
+#: Public bounds of values whose law is that of GovTech's study: skew-normal, scale 250, skew 5.
 BOUNDS = -500.0, 1500.0
 SCALE, SKEW = 250.0, 5.0
+#: What a count counts is above this.
+HIGH_VALUE = 250.0
 EDGES = np.linspace(*BOUNDS, 101)
 QS = tuple(k / 10 for k in range(1, 10))
 KEYS = tuple(f"k{i:02d}" for i in range(100))
@@ -142,7 +144,7 @@ def rows(*numbers: float) -> Data:
 
 def people(count: int) -> Data:
     """A person of as many groups as one may have, and one of one group."""
-    key = np.array([0] + list(range(1, 1 + count * MAX_GROUPS)))
+    key = np.arange(1 + count * MAX_GROUPS)
     person = np.array([0] + [1] * (len(key) - 1))
     return {"value": np.full(len(key), HIGH), "key": key, "person": person}
 
@@ -200,7 +202,9 @@ GROUPS = {
     )
 }
 WORKLOADS = {
-    "count": Workload("count", columns, plain(len), "rows", {ADD: ONE[ADD]}),
+    "count": Workload(
+        "count of high values", columns, plain(lambda x: np.sum(x > HIGH_VALUE)), "rows", ONE
+    ),
     "sum": Workload("sum", columns, plain(np.sum), "value", ONE),
     "mean": Workload("mean", columns, plain(np.mean), "value", ONE),
     "variance": Workload("variance", columns, plain(np.var), "value squared", ONE),

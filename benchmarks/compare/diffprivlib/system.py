@@ -4,10 +4,8 @@ import workloads as ask
 from diffprivlib import mechanisms, models, tools
 
 NAME, DISTRIBUTION = "diffprivlib", "diffprivlib"
-BOTH = (ask.ADD, ask.REPLACE)
 OFFERS = {
-    "count": (ask.ADD,),
-    **dict.fromkeys(("sum", "mean", "variance", "median", "quantiles"), (ask.REPLACE,)),
+    **dict.fromkeys(("count", "sum", "mean", "variance", "median", "quantiles"), (ask.REPLACE,)),
     "histogram": (ask.ADD,),
     "selection": (ask.REPLACE,),
     "noise": (ask.ADD,),
@@ -26,8 +24,8 @@ def prepare(data, workload):
 
 
 def count(data, neighbors):
-    kept = [True] * len(data["value"])
-    return lambda: tools.count_nonzero(kept, epsilon=ask.EPSILON)
+    high = data["value"] > ask.HIGH_VALUE
+    return lambda: tools.count_nonzero(high, epsilon=ask.EPSILON)
 
 
 def sum(data, neighbors):
@@ -43,9 +41,9 @@ def variance(data, neighbors):
 
 
 def histogram(data, neighbors):
-    return lambda: tools.histogram(
-        data["value"], bins=100, range=ask.BOUNDS, epsilon=ask.EPSILON
-    )[0]
+    return lambda: tools.histogram(data["value"], bins=100, range=ask.BOUNDS, epsilon=ask.EPSILON)[
+        0
+    ]
 
 
 def median(data, neighbors):
@@ -100,9 +98,7 @@ def regression(data, neighbors):
 
 def trees(data, neighbors):
     def answer():
-        learner = models.RandomForestClassifier(
-            bounds=(-1, 1), classes=[0, 1], epsilon=ask.EPSILON
-        )
+        learner = models.RandomForestClassifier(bounds=(-1, 1), classes=[0, 1], epsilon=ask.EPSILON)
         return learner.fit(data["x"], data["label"]).predict(data["x"])
 
     return answer

@@ -8,8 +8,7 @@ import dpfast as dp
 NAME, DISTRIBUTION = "dpfast", "dpfast"
 BOTH = (ask.ADD, ask.REPLACE)
 OFFERS = {
-    "count": (ask.ADD,),
-    **dict.fromkeys(("sum", "mean", "variance", "histogram", "median", "quantiles"), BOTH),
+    **dict.fromkeys(("count", "sum", "mean", "variance", "histogram", "median", "quantiles"), BOTH),
     "selection": (ask.REPLACE,),
     "noise": (ask.ADD,),
     **dict.fromkeys(("groups", "private_groups", "people"), (ask.ADD,)),
@@ -23,7 +22,8 @@ def prepare(data, workload):
 
 
 def count(data, neighbors):
-    return lambda: dp.count(data["value"], epsilon=ask.EPSILON, neighbors=neighbors)
+    high = data["value"] > ask.HIGH_VALUE
+    return lambda: dp.count_nonzero(high, epsilon=ask.EPSILON, neighbors=neighbors)
 
 
 def sum(data, neighbors):

@@ -45,7 +45,8 @@ def prepare(data, workload):
 
 
 def count(data, neighbors):
-    return lambda: data.sql("SELECT count(*) FROM data").fetchone()[0]
+    query = f"SELECT count(*) FROM data WHERE value > {ask.HIGH_VALUE}"
+    return lambda: data.sql(query).fetchone()[0]
 
 
 def sum(data, neighbors):

@@ -35,7 +35,8 @@ def prepare(data, workload):
 def count(data, neighbors):
     space = dp.vector_domain(dp.atom_domain(T=float, nan=False)), dp.symmetric_distance()
     counting = space >> dp.t.then_count() >> dp.m.then_laplace(1 / ask.EPSILON)
-    return lambda: counting(data["value"])
+    high = data["value"][data["value"] > ask.HIGH_VALUE]
+    return lambda: counting(high)
 
 
 def sum(data, neighbors):

@@ -63,7 +63,8 @@ def aggregate(data, metrics, public, delta=0.0, groups=1, rows=1):
 
 
 def count(data, neighbors):
-    return lambda: aggregate(data, [pdp.Metrics.COUNT], [0])[0].count
+    high = [row for row in data if row[2] > ask.HIGH_VALUE]
+    return lambda: aggregate(high, [pdp.Metrics.COUNT], [0])[0].count
 
 
 def sum(data, neighbors):

@@ -39,7 +39,7 @@ def prepare(data, workload):
 
 
 def count(data, neighbors):
-    return lambda: data.select(pl.len()).item()
+    return lambda: data.select((pl.col("value") > ask.HIGH_VALUE).sum()).item()
 
 
 def sum(data, neighbors):

@@ -39,7 +39,8 @@ def prepare(data, workload):
 
 
 def count(data, neighbors):
-    return lambda: Count(epsilon=ask.EPSILON, dtype="float").quick_result(data)
+    high = [value for value in data if value > ask.HIGH_VALUE]
+    return lambda: Count(epsilon=ask.EPSILON, dtype="float").quick_result(high)
 
 
 def sum(data, neighbors):
