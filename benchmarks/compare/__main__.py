@@ -161,6 +161,17 @@ def ask(
     return row
 
 
+def grown(python: Path, system: str, relation: str, rows: float, seconds: float) -> dict[str, Any]:
+    """The time of a histogram of so many rows."""
+    given = ("histogram", relation, "--rows", rows, "--seconds", seconds / 3, "--runs", 1)
+    made = watch(command(python, system, *given), max(120.0, 4 * seconds))
+    row: dict[str, Any] = {"system": system, "relation": relation, "rows": rows}
+    lines = [line for line in made.get("out", "").splitlines() if line.startswith("{")]
+    if not lines:
+        return row | {"failure": made["failure"]}
+    return row | {"warm": json.loads(lines[-1])["warm"]}
+
+
 def commit() -> str:
     made = subprocess.run(
         ["git", "rev-parse", "--short", "HEAD"], capture_output=True, text=True, cwd=ROOT
@@ -222,15 +233,32 @@ def main() -> None:
             name: {key: own[key] for key in own if key != "offers"} for name, own in about.items()
         },
         "rows": [],
+        "growth": [],
     }
-    end = time.monotonic() + 60 * given.minutes
-    for i, (system, workload, relation) in enumerate(pairs):
-        share = max(1.0, (end - time.monotonic()) / (len(pairs) - i))
-        row = ask(pythons[system], system, workload, relation, given.scale, share)
-        result["rows"].append(row)
-        told = row.get("failure") or f"{row['warm']['seconds']:.3g} s"
-        print(f"{i + 1}/{len(pairs)} {workload}, {relation}, {system}: {told}", flush=True)
+    sizes = [10.0**k for k in range(3, 10) if 10**k <= given.scale]
+    growth = [
+        (system, relation, rows)
+        for rows in sizes
+        for system, workload, relation in pairs
+        if workload == "histogram" and relation == workloads.ADD
+    ]
+    end, left = time.monotonic() + 60 * given.minutes, len(pairs) + len(growth)
+
+    def keep(part: str, row: dict[str, Any]) -> None:
+        nonlocal left
+        left -= 1
+        result[part].append(row)
         given.results.write_text(json.dumps(result, indent=1) + "\n", encoding="utf-8")
+        told = row.get("failure") or f"{row['warm']['seconds']:.3g} s"
+        what = row.get("workload") or f"histogram of {row['rows']:g} rows"
+        print(f"{left} left: {what}, {row['relation']}, {row['system']}: {told}", flush=True)
+
+    for system, *asked in pairs:
+        share = max(1.0, (end - time.monotonic()) / left)
+        keep("rows", ask(pythons[system], system, *asked, given.scale, share))
+    for system, *asked in growth:
+        share = max(1.0, (end - time.monotonic()) / left)
+        keep("growth", grown(pythons[system], system, *asked, share))
     page.write(given.results)
 
 

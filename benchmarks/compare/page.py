@@ -162,6 +162,18 @@ def times(result: dict[str, Any]) -> str:
     return table(["", *(result["systems"][s]["name"] for s in order)], lines)
 
 
+def growth(result: dict[str, Any]) -> str:
+    """The times of a histogram by rows, as Markdown."""
+    sizes = sorted({row["rows"] for row in result["growth"]})
+    lines = []
+    for system, own in result["systems"].items():
+        found = {r["rows"]: r for r in result["growth"] if r["system"] == system}
+        if found:
+            cells = [told(figure(found[n], "warm"), "s") if n in found else "" for n in sizes]
+            lines.append([own["name"], *cells])
+    return table(["rows", *(f"{n:.0e}".replace("e+0", "e") for n in sizes)], lines)
+
+
 def picture(result: dict[str, Any], path: Path) -> None:
     """Draw the time of a warm call of each system over that of dpfast."""
     from matplotlib.figure import Figure
@@ -239,6 +251,7 @@ def write(results: Path) -> None:
             "losses": losses(result),
             "audits": audits(result),
             "times": times(result),
+            "growth": growth(result),
         }
         blocks(GUIDE, made)
 

@@ -6,23 +6,11 @@ import pyarrow as pa
 import workloads as ask
 
 NAME, DISTRIBUTION = "DuckDB (not private)", "duckdb"
-OFFERS = dict.fromkeys(
-    (
-        "count",
-        "sum",
-        "mean",
-        "variance",
-        "histogram",
-        "median",
-        "quantiles",
-        "selection",
-        "groups",
-        "people",
-        "stream",
-    ),
-    (ask.ADD,),
-)
-OFFERS["selection"] = OFFERS["stream"] = (ask.REPLACE,)
+ROWS = "count", "sum", "mean", "variance", "histogram", "median", "quantiles"
+OFFERS = {
+    **dict.fromkeys((*ROWS, "groups", "people"), (ask.ADD,)),
+    **dict.fromkeys(("selection", "stream"), (ask.REPLACE,)),
+}
 ABSENT = {
     "noise": "no Laplace noise",
     "private_groups": "all keys are shown: the row of public keys",

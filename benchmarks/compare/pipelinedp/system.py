@@ -4,21 +4,8 @@ import pipeline_dp as pdp
 import workloads as ask
 
 NAME, DISTRIBUTION = "PipelineDP", "pipeline-dp"
-OFFERS = dict.fromkeys(
-    (
-        "count",
-        "sum",
-        "mean",
-        "variance",
-        "median",
-        "quantiles",
-        "histogram",
-        "groups",
-        "private_groups",
-        "people",
-    ),
-    (ask.ADD,),
-)
+ROWS = "count", "sum", "mean", "variance", "histogram", "median", "quantiles"
+OFFERS = dict.fromkeys((*ROWS, "groups", "private_groups", "people"), (ask.ADD,))
 ABSENT = {
     "selection": "no mechanism of selection in its interface",
     "noise": "no noise on numbers of a user in its interface",

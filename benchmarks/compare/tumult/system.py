@@ -21,21 +21,8 @@ from tmlt.analytics import (
 )
 
 NAME, DISTRIBUTION = "Tumult Analytics", "tmlt.analytics"
-OFFERS = dict.fromkeys(
-    (
-        "count",
-        "sum",
-        "mean",
-        "variance",
-        "histogram",
-        "median",
-        "quantiles",
-        "groups",
-        "private_groups",
-        "people",
-    ),
-    (ask.ADD,),
-)
+ROWS = "count", "sum", "mean", "variance", "histogram", "median", "quantiles"
+OFFERS = dict.fromkeys((*ROWS, "groups", "private_groups", "people"), (ask.ADD,))
 ABSENT = {
     "selection": "no mechanism of selection in its interface",
     "noise": "no noise on numbers of a user in its interface",
