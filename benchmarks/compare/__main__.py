@@ -96,32 +96,17 @@ def watch(arguments: list[str], limit: float) -> dict[str, Any]:
     return {"seconds": seconds, "memory": peak, "out": out}
 
 
-class Pool:
-    """Answers that were kept, given out in their order."""
-
-    def __init__(self, answers: Any) -> None:
-        self.answers, self.next = answers, 0
-
-    def take(self, size: int) -> Any:
-        self.next += size
-        return self.answers[self.next - size : self.next]
-
-
 def audit(answers: Path, workload: workloads.Workload) -> dict[str, Any]:
     """What the kit says of the answers on two neighbors."""
     kept = np.load(answers)
     x, x2 = kept["x"], kept["x2"]
     if 2 * len(x) < FEWEST:
         return {"samples": 2 * len(x)}
-
-    def drawn(pool: Pool, size: int) -> Any:
-        return pool.take(size)
-
-    given = {"epsilon": workloads.EPSILON, "delta": workload.delta, "samples": 2 * len(x)}
-    shown = dp.audit.measure(drawn, Pool(x), Pool(x2), **given)
-    found = shown.to_dict()
+    claim = {"epsilon": workloads.EPSILON, "delta": workload.delta}
+    found = dp.audit.measure_answers(x, x2, **claim).to_dict()
     if x.dtype.kind == "f":
-        support = dp.audit.support(drawn, Pool(x), Pool(x2), **given)
+        rest = {0: iter(x), 1: iter(x2)}
+        support = dp.audit.support(lambda i: next(rest[i]), 0, 1, **claim, samples=2 * len(x))
         found["differences"] = list(support.differences)
     found["epsilon"] = min(found["epsilon"], 1e9)
     return found

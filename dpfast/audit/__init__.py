@@ -13,7 +13,7 @@ fault. If it does not, nothing is proved, for there may be a better attack.
 
 from .bounds import expected_recovery, recovery_bound
 from .claimed import claims
-from .measured import Audit, measure
+from .measured import Audit, measure, measure_answers
 from .once import one_run
 from .pairs import Pair, neighbors
 from .reconstruction import reconstruct
@@ -28,6 +28,7 @@ __all__ = [
     "claims",
     "expected_recovery",
     "measure",
+    "measure_answers",
     "neighbors",
     "one_run",
     "reconstruct",
