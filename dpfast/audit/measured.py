@@ -268,9 +268,8 @@ def measure_answers(
 
     Examples
     --------
-    >>> import numpy as np, dpfast as dp
-    >>> rng = np.random.default_rng(1)
-    >>> x, x2 = rng.laplace(0, 1, 4000), rng.laplace(3, 1, 4000)
+    >>> import dpfast as dp
+    >>> x, x2 = (count + dp.noise.discrete_laplace(0.5, 4000) for count in (3, 2))
     >>> dp.audit.measure_answers(x, x2, epsilon=1).refuted
     True
     """
