@@ -84,6 +84,7 @@ assert_type(dp.audit.reconstruct(answer, 40, queries=80, method="lp"), NDArray[n
 assert_type(dp.audit.reconstruct([1, 2.0], 2, queries=np.eye(2)), NDArray[np.bool_])
 assert_type(dp.audit.measure(len, [1], [2], epsilon=1), dp.audit.Audit)
 assert_type(dp.audit.neighbors((0, 1), neighbors="replace")[0].name, str)
+assert_type(dp.audit.exact_epsilon([0.5, 0.5], [0.5, 0.5], delta=Fraction(1, 9)), float)
 assert_type(dp.audit.replay(len, [1], [2]).leaks, tuple[str, ...])
 """
 

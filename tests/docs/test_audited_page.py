@@ -1,29 +1,66 @@
 """The figures of the page on audits: no mechanism exceeds its claim, each fault is found."""
 
+import math
+from dataclasses import replace
+
+import numpy as np
 import pytest
 
 import dpfast as dp
+from dpfast.rng import InsecureGenerator
+from dpfast.sulq import rounds
 
+from ..support.battery import public
 from ..support.pages import figures, program, quick_run
 
 audited = program("audited")
 quick = quick_run(audited)
 KEPT = figures("audited")
 
+#: What has an epsilon and no row of its own: it answers nothing, or what another row answers.
+NO_ROWS = {
+    "Budget",
+    *(f"audit.{name}" for name in ("Audit", "claims", "measure", "one_run", "recovery_bound")),
+    "audit.support",
+    "expected_error",
+    "extend.integer_noise",
+    "extend.release",  # of a mechanism of somebody else
+    "online.published",
+    *(f"privacy.{name}" for name in ("Approx", "Draws", "Pure", "loss", "optimal_composition")),
+    "quantile_interval",  # `quantiles`
+    *(f"response.estimate_{name}" for name in ("binary", "kary", "unary")),
+    *(f"selection.{name}" for name in ("expected_error", "probabilities", "utility_bound")),
+    "smooth_beta",
+    "suggest_blocks",
+    "sulq.oracle_cost",
+    "sulq.original_variance",
+}
+
+
+def test_every_mechanism_has_a_row():
+    rows = {name.partition(" ")[0] for name in audited.OURS}
+    names = {name.removeprefix("dp.") for name, _ in public()}
+    assert names - rows - NO_ROWS == set()
+    assert NO_ROWS & rows == set()
+
 
 def test_kept_figures_are_of_all_mechanisms_and_faults():
     assert set(KEPT["ours"]) == set(audited.OURS) and set(KEPT["faults"]) == set(audited.FAULTS)
     assert not KEPT["quick"]
-    assert all(0.3 < row["ratio"] <= 1 and not row["refuted"] for row in KEPT["ours"].values())
+    for name, row in KEPT["ours"].items():
+        assert row["ratio"] <= 1 and not row["refuted"], name
+        assert row["ratio"] >= 0.95 or audited.OURS[name].note, name
     assert all(row["refuted"] and row["p_value"] <= 1e-6 for row in KEPT["faults"].values())
 
 
 @pytest.mark.full
 def test_a_quick_run_says_the_same(quick):
+    """Each row is wrong in one of a million runs at most, so all of them in one of 10,000."""
     again = figures("audited", quick)
+    assert len(again["ours"]) <= 100
     for part in ("ours", "faults"):
         for name, row in again[part].items():
-            assert row["refuted"] == KEPT[part][name]["refuted"]
+            assert row["refuted"] == KEPT[part][name]["refuted"], name
             assert part == "faults" or row["ratio"] <= 1
     assert audited.table(again).count("\n") == 3 + len(audited.OURS) + len(audited.FAULTS) + 1
 
@@ -33,3 +70,55 @@ def test_the_right_threshold_stands():
     claim = {"epsilon": 1, "delta": audited.DELTA}
     right = audited.keys(audited.THRESHOLD)
     assert not dp.audit.measure(right, *audited.ALONE, **claim, samples=2_000_000).refuted
+
+
+# ---- Half of the noise, found in each of the three ways. ----
+
+
+def row(audit, pair, claim):
+    return audited.audited(audited.Row(audit, pair, claim), 20_000)
+
+
+def test_half_of_the_noise_is_found_by_answers():
+    for scale, refuted in ((0.5, False), (0.25, True)):
+        mechanism = audited.with_noise(dp.noise.discrete_laplace, scale)
+        found = row(audited.by_answers(mechanism), audited.GONE, {"epsilon": 2})
+        assert found["refuted"] == refuted and (found["ratio"] > 1) == refuted
+
+
+def test_half_of_the_noise_is_found_by_a_law():
+    """As another law than that of the answers, and by the law itself."""
+    generator = InsecureGenerator(3)
+
+    def law(scale):
+        def masses(center):
+            found = np.exp(-np.abs(np.arange(-40, 41) - center) / scale)
+            return found / found.sum()
+
+        return masses
+
+    def draw(scale):
+        return lambda center, size: (
+            40 + center + dp.noise.discrete_laplace(scale, size, rng=generator)
+        )
+
+    claim = {"epsilon": 2}
+    assert not row(audited.by_law(law(0.5), draw(0.5)), (0, 1), claim)["refuted"]
+    other = row(audited.by_law(law(0.5), draw(0.25)), (0, 1), claim)
+    assert other["refuted"] and other["ratio"] <= 1 and other["p_value"] <= 1e-6
+    less = row(audited.by_law(law(0.25), draw(0.25)), (0, 1), claim)
+    assert less["refuted"] and math.isclose(less["ratio"], 2) and less["p_value"] > 1e-6
+
+
+def test_half_of_the_noise_is_found_by_rounds(monkeypatch):
+    name = "sulq.NaiveBayes"
+    assert not audited.audited(audited.OURS[name], 4_000)["refuted"]
+    right = rounds.round_noise
+
+    def half(*arguments):
+        made = right(*arguments)
+        return replace(made, scale=made.scale / 2)
+
+    monkeypatch.setattr(rounds, "round_noise", half)
+    found = audited.audited(audited.OURS[name], 4_000)
+    assert found["refuted"] and found["ratio"] > 3.9

@@ -499,6 +499,8 @@ add("dp.audit.replay", function=lambda data: 0.5, x=[1.0, 2.0], x2=[1.0])
 add("dp.audit.one_run", run=lambda included: 1.0 * included, canaries=9, epsilon=1.0, rng=RNG)
 add("dp.audit.expected_recovery", n=9, queries=99, deviation=1.0)
 add("dp.audit.recovery_bound", epsilon=1.0)
+add("dp.audit.exact_epsilon", p=[0.7, 0.3], q=[0.3, 0.7], delta=0.1)
+add("dp.audit.exact_rho", p=[0.7, 0.3], q=[0.3, 0.7])
 _BITS = {"answer": [1.0, 0.0], "n": 2, "queries": np.eye(2, dtype=bool)}
 for _name in ("lp", "lp-max", "least-squares"):
     add(f"dp.audit.reconstruct by {_name}", method=_name, **_BITS)
