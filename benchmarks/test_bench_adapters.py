@@ -96,7 +96,7 @@ def test_a_marginal(benchmark, way):
     counts, rho = np.arange(N, dtype=float), 0.005
     call = {
         "numpy": lambda x: x + np.random.default_rng().normal(0, 10.0, len(x)),
-        "generator": lambda x: x + mbi.Noise().normal(0, 10.0, len(x)),
+        "generator": lambda x: x + dp.rng.generator().normal(0, 10.0, len(x)),
         "measure": lambda x: mbi.measure(x, ZCDP(rho)),
     }[way]
     found = known(benchmark, f"marginal of {N}", call, counts, rounds=9)

@@ -4,6 +4,7 @@ The functions are those of Python over the caller's buffers, so the rules, the b
 decision of what float64 leaves open are the same.
 """
 
+from cpython.object cimport PyObject
 from cpython.pycapsule cimport PyCapsule_New
 from libc.stdint cimport int64_t, uint8_t
 from libc.string cimport memcpy
@@ -15,7 +16,7 @@ import numpy as np
 from dpfast import noise
 from dpfast._core import checks
 from dpfast._kernels.summaries import order_part
-from dpfast.errors import ArgumentError
+from dpfast.errors import ArgumentError, ArgumentTypeError
 from dpfast.noise.choice import Weights
 from dpfast.rng import check
 
@@ -41,6 +42,13 @@ cdef extern from *:
 ABI_VERSION = DPFAST_ABI_VERSION
 
 
+cdef int _given(object rng) except -1:
+    """An error for a generator that is NULL, which Python must not see."""
+    if <PyObject *>rng == NULL:
+        raise ArgumentTypeError("rng must be a generator of dpfast.rng or Py_None, got NULL")
+    return 0
+
+
 cdef int _room(str name, const void *pointer, Py_ssize_t n) except -1:
     """Whether there is something to do; an error for what cannot be a buffer."""
     if n < 0 or (n and pointer == NULL):
@@ -56,6 +64,7 @@ cdef int _copy(object made, void *out) except -1:
 
 
 cdef int bits(object rng, void *out, Py_ssize_t bytes) except -1:
+    _given(rng)
     generator = check(rng)
     if _room("out", out, bytes):
         generator.stream().fill(<uint8_t[:bytes]>out)
@@ -64,6 +73,7 @@ cdef int bits(object rng, void *out, Py_ssize_t bytes) except -1:
 
 cdef int _grid(object draw, object rng, double scale, double granularity, double *out,
                Py_ssize_t n) except -1:
+    _given(rng)
     some = _room("out", out, n)
     found = draw(scale, n, granularity=granularity if granularity else None, rng=rng)
     return _copy(found, out) if some else 0
@@ -80,6 +90,7 @@ cdef int gaussian(object rng, double scale, double granularity, double *out,
 
 
 cdef int _whole(object draw, object rng, double scale, int64_t *out, Py_ssize_t n) except -1:
+    _given(rng)
     some = _room("out", out, n)
     found = draw(scale, n, rng=rng)
     return _copy(found, out) if some else 0
@@ -95,6 +106,7 @@ cdef int discrete_gaussian(object rng, double sigma, int64_t *out, Py_ssize_t n)
 
 cdef int choose(object rng, const double *distance, const int64_t *count, Py_ssize_t runs,
                 double c, int64_t *out, Py_ssize_t n) except -1:
+    _given(rng)
     generator = check(rng)
     checks.positive("c", c)
     if not _room("distance", distance, runs):

@@ -115,3 +115,23 @@ void dpf_choice_below(dpf_words *words, const int64_t *limit, int limit_stride, 
     for (size_t i = 0; i < n; i++)
         out[i] = (int64_t)dpf_words_below(words, (uint64_t)limit[i * (size_t)limit_stride]);
 }
+
+void dpf_choice_order(dpf_words *words, int64_t *out, size_t n, size_t k)
+{
+    for (size_t i = 0; i < n; i++)
+        out[i] = (int64_t)i;
+    size_t places = k < n ? k : n - 1, m; /* the last of all has no choice */
+    uint64_t word[DPF_CHOICE_BLOCK];
+    for (size_t start = 0; start < places; start += m) {
+        m = places - start < DPF_CHOICE_BLOCK ? places - start : DPF_CHOICE_BLOCK;
+        int64_t *to = out + start;
+        dpf_words_fill(words, word, m);
+        for (size_t i = 0; i < m; i++)
+            word[i] = i + dpf_words_below_of(words, word[i], n - start - i);
+        for (size_t i = 0; i < m; i++) { /* apart, so that reads of memory do not wait for bits */
+            int64_t moved = to[word[i]];
+            to[word[i]] = to[i];
+            to[i] = moved;
+        }
+    }
+}

@@ -69,6 +69,11 @@ size_t dpf_choice_draw(const dpf_choice_runs *runs, dpf_words *words, int64_t *o
 /* out[i] uniform below limit[i] >= 1 (limit_stride 0 or 1). */
 void dpf_choice_below(dpf_words *words, const int64_t *limit, int limit_stride, int64_t *out, size_t n);
 
+/* out[0 .. n) holds 0 .. n - 1, and k of them are brought to the front in random order, all orders equally
+ * likely: each place gets any of those that are left (Durstenfeld, CACM 1964). 0 < n, k <= n. */
+#define DPF_CHOICE_BLOCK 256 /* words that are drawn at a time */
+void dpf_choice_order(dpf_words *words, int64_t *out, size_t n, size_t k);
+
 /* Verdict on U < factor e^(-c D) 2^lift for U = (word + [0, 1]) 2^-64; factor is exact to a relative 2^-51
  * and between 2^-120 and 2^120; |lift| <= 2^31. */
 int dpf_choice_verdict(uint64_t word, double c, double distance, double slack, int64_t lift,

@@ -40,12 +40,10 @@ static inline void dpf_words_fill(dpf_words *w, uint64_t *out, size_t n)
     dpf_rng_fill(w->rng, out, n * sizeof *out);
 }
 
-/* A uniform integer below n >= 1: as many leading bits as n - 1 has, drawn again while they are n or
- * more. No bits for n = 1. */
-static inline uint64_t dpf_words_below(dpf_words *w, uint64_t n)
+/* A uniform integer below n >= 2, of a word: as many leading bits as n - 1 has, drawn again while they are n
+ * or more. */
+static inline uint64_t dpf_words_below_of(dpf_words *w, uint64_t word, uint64_t n)
 {
-    if (n == 1)
-        return 0;
 #if defined(__GNUC__) || defined(__clang__)
     int spare = __builtin_clzll(n - 1);
 #else
@@ -53,11 +51,15 @@ static inline uint64_t dpf_words_below(dpf_words *w, uint64_t n)
     for (uint64_t top = n - 1; top; top >>= 1)
         spare--;
 #endif
-    for (;;) {
-        uint64_t k = dpf_words_one(w) >> spare;
-        if (k < n)
-            return k;
-    }
+    while (word >> spare >= n)
+        word = dpf_words_one(w);
+    return word >> spare;
+}
+
+/* The same for n >= 1. No bits for n = 1. */
+static inline uint64_t dpf_words_below(dpf_words *w, uint64_t n)
+{
+    return n == 1 ? 0 : dpf_words_below_of(w, dpf_words_one(w), n);
 }
 
 #endif

@@ -214,6 +214,7 @@ cdef extern from "noise/choice.h" nogil:
                            size_t start, size_t n, uint64_t *word)
     void dpf_choice_below(dpf_words *words, const int64_t *limit, int limit_stride, int64_t *out,
                           size_t n)
+    void dpf_choice_order(dpf_words *words, int64_t *out, size_t n, size_t k)
 
 cdef extern from "noise/choice_rows.h" nogil:
     enum:
@@ -306,6 +307,22 @@ def slots(const int64_t[::1] limit not None, int64_t[::1] out not None, stream n
         return
     with nogil:
         dpf_choice_below(words, &limit[0], limit.shape[0] != 1, &out[0], n)
+    check(words)
+
+
+def orders(int64_t[:, ::1] out not None, size_t k, stream not None):
+    """Fill each row with 0 .. n - 1, of which the first `k` are in random order."""
+    cdef dpf_words own
+    cdef dpf_words *words = source(stream, &own)
+    cdef Py_ssize_t row
+    cdef size_t n = out.shape[1]
+    if k > n:
+        raise ValueError(f"k must be at most {n}")
+    if n == 0:
+        return
+    with nogil:
+        for row in range(out.shape[0]):
+            dpf_choice_order(words, &out[row, 0], n, k)
     check(words)
 
 

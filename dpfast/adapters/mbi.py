@@ -7,9 +7,9 @@
 
 AIM and MST select a marginal by the exponential mechanism, measure it with noise, and fit a model
 to what was measured, which costs nothing. The first two are releases here, and are paid for. A
-program that draws by itself takes `Noise` in the place of NumPy's generators (``mechanism.prng``,
-or the `rng` of dpsynth): its samples are exact on a grid, and what they cost is the program's to
-say.
+program that draws by itself takes `dpfast.rng.generator` in the place of NumPy's generators
+(``mechanism.prng``, or the `rng` of dpsynth): its samples are exact on a grid, and what they cost
+is the program's to say.
 
 A row is in one cell of a marginal, so counts differ by 1 in one cell where a row comes or goes, and
 by 1 in two where one is replaced. What is no whole number is rounded down, and what is no count
@@ -28,24 +28,20 @@ from numpy.typing import ArrayLike, NDArray
 
 from .._core import checks
 from .._core.error_bars import NOISE, Expected
-from .._core.types import Neighbors, Number, Numbers, Size
+from .._core.types import Neighbors, Number
 from ..budget.budget import Budget
 from ..budget.release import relation_of, release
-from ..noise.api import around
 from ..noise.calibrated_integer import IntegerNoise, integer_noise
-from ..noise.choice import weighted
-from ..noise.distributions import Distribution, Gaussian, Laplace
-from ..noise.generator import weights_of
 from ..noise.scaled import rounded_sums
 from ..noise.sensitivity import Sensitivity
 from ..privacy import Loss
 from ..privacy.composition import known
-from ..rng import Generator, check
+from ..rng import Generator
 from ..selection.api import exponential
 
 #: The largest count, and how many are looked at at once.
 _MOST, _BLOCK = 1 << 53, 1 << 14
-#: The most marginals, candidates and draws of a call.
+#: The most marginals of a call.
 _MANY = 1 << 32
 #: The scale of Gaussian noise from which sums are rounded: a deviation of a 400th more.
 _WIDE = 4
@@ -323,101 +319,6 @@ def exponential_mechanism(
     asked |= {"monotone": monotonic, "neighbors": neighbors, "budget": budget, "rng": rng}
     index = int(exponential(scores, **asked))
     return index if keys is None else keys[index]
-
-
-class Noise:
-    """The random numbers that such programs draw, under the names that NumPy gives them.
-
-    NOT PRIVATE by itself: it knows nothing of what its numbers are added to.
-
-    Parameters
-    ----------
-    rng : Generator, optional
-        The secure one by default.
-
-    Raises
-    ------
-    ArgumentError, ArgumentTypeError
-        If `rng` is no generator of dpfast.
-
-    Examples
-    --------
-    >>> from dpfast.adapters.mbi import Noise
-    >>> prng = Noise()
-    >>> prng.normal(0, 10.0, 3).shape, int(prng.choice(3, p=[0, 1, 0]))
-    ((3,), 1)
-    """
-
-    def __init__(self, rng: Generator | None = None) -> None:
-        self._rng = check(rng)
-
-    def normal(self, loc: Numbers = 0.0, scale: Number = 1.0, size: Size = None) -> Any:
-        """Draw normal numbers, each correctly rounded to a grid of about ``scale * 2**-30``.
-
-        Parameters
-        ----------
-        loc : float or array_like
-        scale : float
-            Public.
-        size : int or tuple of int, optional
-            By default the shape of `loc`.
-
-        Returns
-        -------
-        float or numpy.ndarray of float64
-        """
-        return self._around(Gaussian(), loc, scale, size)
-
-    def laplace(self, loc: Numbers = 0.0, scale: Number = 1.0, size: Size = None) -> Any:
-        """Draw Laplace numbers, as `normal` does.
-
-        Parameters
-        ----------
-        loc : float or array_like
-        scale : float
-            Public.
-        size : int or tuple of int, optional
-
-        Returns
-        -------
-        float or numpy.ndarray of float64
-        """
-        return self._around(Laplace(), loc, scale, size)
-
-    def choice(self, a: Any, size: Size = None, replace: bool = True, p: Any = None) -> Any:
-        """Draw from ``0 .. a - 1`` or from a list, exactly in proportion to `p`.
-
-        Parameters
-        ----------
-        a : int or sequence
-        size : int, optional
-            One draw by default.
-        replace : bool, default True
-            Without it all draws are different.
-        p : array_like, optional
-            Not negative, and not all 0; their sum need not be 1. Equal by default.
-
-        Returns
-        -------
-        object or numpy.ndarray
-        """
-        if checks.is_whole(a) and checks.whole("a", a, 1) > _MANY:
-            checks.fail("a", f"at most {_MANY}", a)
-        given = np.arange(int(a)) if checks.is_whole(a) else a
-        items = checks.array("a", given, "a number, or a list of one dimension")
-        if items.ndim != 1 or not len(items):
-            checks.fail_kind("a", "a number, or a list of one dimension", a)
-        weights = [1] * len(items) if p is None else weights_of(p, len(items))
-        draws = 1 if size is None else checks.whole("size", size)
-        if draws > _MANY:
-            checks.fail("size", f"at most {_MANY}", size)
-        if not checks.flag("replace", replace) and draws > sum(w > 0 for w in weights):
-            checks.fail("size", "at most the number of candidates", size)
-        drawn = weighted(weights, draws, replace, self._rng.stream())
-        return items[drawn[0]] if size is None else items[drawn]
-
-    def _around(self, law: Distribution, loc: Any, scale: Any, size: Any) -> Any:
-        return around(law, loc, scale, size, self._rng)
 
 
 def _counts(name: str, value: Any) -> NDArray[Any]:

@@ -123,33 +123,6 @@ def _sample(
     )
 
 
-def around(
-    distribution: Distribution, loc: Any, scale: Numbers, size: Size, generator: Generator
-) -> float | Floats:
-    """Draw numbers around `loc`, each rounded correctly to the default grid of its scale.
-
-    `loc` may come from rows: it decides neither the grid nor what an error says.
-    """
-    width = _scales("scale", scale)
-    middle = checks.array("loc", loc, "a number, or an array of numbers")
-    if middle.dtype.kind not in "biuf":
-        checks.fail_kind("loc", "a number, or an array of numbers", loc)
-    try:
-        common = np.broadcast_shapes(width.shape, middle.shape)
-    except ValueError:
-        checks.fail("scale", f"of a shape that broadcasts with {middle.shape}", width.shape)
-    shape = _shape(size, common)
-    found = draw_array(
-        distribution,
-        value=middle.astype(np.float64),
-        scale=width,
-        granularity=_grid(None, width),
-        shape=shape,
-        generator=generator,
-    )
-    return found if shape else float(found[()])
-
-
 @overload
 def laplace(scale: Number = ..., size: None = None, **grid: Unpack[_OfOne]) -> float: ...
 @overload

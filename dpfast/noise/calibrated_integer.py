@@ -249,10 +249,17 @@ class IntegerNoise:
                 size, generator.stream(), lambda i, j, own: fill(out[i:j], self.scale, own)
             )
         else:
+            width = math.nextafter(float(self.scale), math.inf)
+            if size == 1:  # the same bits, ten times as fast
+                draw = samplers.draw
+                out[0] = draw(
+                    Gaussian(), value=0.0, scale=width, granularity=1.0, generator=generator
+                )
+                return out
             out[...] = samplers.draw_array(
                 Gaussian(),
                 value=np.zeros(1),
-                scale=np.array([math.nextafter(float(self.scale), math.inf)]),
+                scale=np.array([width]),
                 granularity=np.ones(1),
                 shape=(size,),
                 generator=generator,

@@ -76,6 +76,13 @@ def uniform(n: int, size: int, stream: Stream) -> NDArray[np.int64]:
     return out
 
 
+def orders(rows: int, n: int, k: int, stream: Stream) -> NDArray[np.int64]:
+    """Return for each row `k` of 0 .. n - 1 in random order, all orders equally likely."""
+    out = np.empty((rows, n), np.int64)
+    _native.orders(out, k, stream)
+    return out[:, :k]
+
+
 def decide(
     word: int,
     c: float,

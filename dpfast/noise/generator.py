@@ -8,8 +8,8 @@ can be computed from what it has drawn. Here every number is a multiple of a pub
 * Numbers of one uniform number t, of which 64 bits are known: float64 decides them, with a bound of
   its error, and arbitrary precision what that leaves open (`distributions/inverted.py`), so they
   are the same on every machine.
-* Uniform numbers and choices are integers, which add up exactly. An order is that of 64 random bits
-  for each place; where two are equal all are drawn anew, so that all orders are equally likely.
+* Uniform numbers and choices are integers, which add up exactly. In an order each place gets any of
+  those that are left (Durstenfeld, CACM 1964), so that all orders are equally likely.
 """
 
 from __future__ import annotations
@@ -389,7 +389,7 @@ class Sampler:
             checks.fail("a", rule, a if items is None else "an empty one")
         if not checks.flag("replace", replace) and n > _MANY:
             checks.fail("a", f"at most {_MANY} where none is drawn twice", a)
-        weights = None if p is None else weights_of(p, n, 1)
+        weights = None if p is None else weights_of(p, n)
         shape = _shape(size)
         k = math.prod(shape)
         if not replace and k > (n if weights is None else sum(w > 0 for w in weights)):
@@ -471,8 +471,10 @@ class Sampler:
         else:
             along = _axis(axis, items.ndim)
             rows = np.moveaxis(items, along, -1)
-            orders = _orders(rows.shape, self._rng.stream())
-            found = np.moveaxis(np.take_along_axis(rows, orders, -1), -1, along)
+            n = rows.shape[-1]
+            orders = exact.orders(math.prod(rows.shape[:-1]), n, n, self._rng.stream())
+            moved = np.take_along_axis(rows, orders.reshape(rows.shape), -1)
+            found = np.moveaxis(moved, -1, along)
         if out is None:
             return found
         _fits(out, items.shape, items.dtype)[...] = found
@@ -591,7 +593,7 @@ class Sampler:
         return out.reshape(shape)
 
     def _order(self, n: int) -> NDArray[np.int64]:
-        return _orders((n,), self._rng.stream())
+        return exact.orders(1, n, n, self._rng.stream()).reshape(-1)
 
 
 def generator(granularity: Number = 2**-20, *, rng: Generator | None = None) -> Sampler:
@@ -630,7 +632,7 @@ def generator(granularity: Number = 2**-20, *, rng: Generator | None = None) -> 
 
     Notes
     -----
-    Cost: 5 to 30 ns a number, and 120 ns a place of an order. Choices with `p` are slower where its
+    Cost: 5 to 30 ns a number, and 15 ns a place of an order. Choices with `p` are slower where its
     digits do not fit into 63 bits, and without replacement.
 
     Examples
@@ -783,16 +785,6 @@ def _part(values: Floats, shape: tuple[int, ...], part: slice) -> Floats:
     return values.reshape(-1) if values.size == 1 else np.broadcast_to(values, shape).flat[part]
 
 
-def _orders(shape: tuple[int, ...], stream: BitStream) -> NDArray[np.int64]:
-    """Return random orders of the last axis."""
-    while True:
-        words = _words(math.prod(shape), stream).reshape(shape)
-        orders = np.argsort(words, axis=-1)
-        placed = np.take_along_axis(words, orders, -1)
-        if not (placed[..., 1:] == placed[..., :-1]).any():
-            return orders
-
-
 def _between(low: float, high: float, grid: float, size: int, stream: BitStream) -> Any:
     """Return uniform numbers of [low, high), rounded down to the grid."""
     ends = [Fraction(end) / Fraction(grid) for end in (low, high)]
@@ -809,7 +801,7 @@ def _between(low: float, high: float, grid: float, size: int, stream: BitStream)
 def _different(n: int, k: int, stream: BitStream) -> NDArray[np.int64]:
     """Return k of n places, in random order."""
     if 2 * k > n or k > 1 << 24:
-        return _orders((n,), stream)[:k]
+        return exact.orders(1, n, k, stream).reshape(-1)
     found = np.empty(0, np.int64)
     while found.size < k:  # the first that are different of ever more draws
         found = np.concatenate([found, exact.uniform(n, k, stream)])
@@ -817,8 +809,8 @@ def _different(n: int, k: int, stream: BitStream) -> NDArray[np.int64]:
     return found[:k]
 
 
-def weights_of(p: Any, size: int, total: float | None = None) -> list[int]:
-    """Return floats as integers in the same proportions."""
+def weights_of(p: Any, size: int) -> list[int]:
+    """Return probabilities as integers in the same proportions."""
     rule = f"{size} finite numbers, none below 0 and not all 0"
     given = checks.array("p", p, rule)
     if given.shape != (size,) or given.dtype.kind not in "biuf":
@@ -827,8 +819,8 @@ def weights_of(p: Any, size: int, total: float | None = None) -> list[int]:
         checks.fail("p", rule, given)
     binary = given if given.dtype.kind in "biu" else given.astype(np.float64)
     ratios = [Fraction(x) for x in binary.tolist()]
-    if total is not None and abs(sum(ratios) - Fraction(total)) > _OFF:
-        checks.fail("p", f"probabilities with the sum {total}", given)
+    if abs(sum(ratios, Fraction(0)) - 1) > Fraction(_OFF):
+        checks.fail("p", "probabilities with the sum 1", given)
     common = max(x.denominator for x in ratios)  # powers of two
     return [int(x * common) for x in ratios]
 

@@ -1,5 +1,7 @@
 """The adapter of diffprivlib: answers, refusals, who pays, and what is looked at before."""
 
+import math
+import pickle
 import re
 import warnings
 
@@ -227,6 +229,37 @@ def test_choices():
     assert tree.randomise("B") == "B" and tree._distances["A", "C"] == 2
     with pytest.raises(ArgumentError, match="one of the labels"):
         tree.randomise("7654321")
+
+
+CHOICES = {
+    "Binary": {"value0": "n", "value1": "y"},
+    "Exponential": {"sensitivity": 1, "utility": [0, 1]},
+    "PermuteAndFlip": {"sensitivity": 1, "utility": [0, 1]},
+    "ExponentialCategorical": {"utility_list": [["n", "y", 1]]},
+}
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("name", CHOICES)
+def test_a_choice_is_prepared_once_and_each_answer_is_a_release(name, monkeypatch):
+    spent = []
+    real = door.release
+    monkeypatch.setattr(
+        mechanisms.choices, "release", lambda *a, **kw: spent.append(a[1]) or real(*a, **kw)
+    )
+    made = getattr(mechanisms, name)(epsilon=1, **CHOICES[name])
+    value = "y" if name in ("Binary", "ExponentialCategorical") else None
+    found = [made.randomise(value) for _ in range(2000)]
+    assert len(spent) == 2000 and len(set(map(id, spent))) == 1
+    assert spent[0].loss.epsilon == 1 and spent[0].neighbors == "replace"
+    half = name != "Binary"  # scores are halved, for a row may move both of them
+    chance = 1 / (1 + math.exp(-0.5 if half else -1))
+    if name == "PermuteAndFlip":
+        chance = 1 - math.exp(-0.5) / 2
+    shares = [np.mean([one in (1, "y") for one in found]) - p for p in (chance, chance - 0.12)]
+    assert abs(shares[0]) < 0.055 < abs(shares[1])  # planted: another probability
+    again = pickle.loads(pickle.dumps(made))
+    assert again.randomise(value) in found and made.copy().randomise(value) in found
 
 
 def test_an_accountant_of_a_budget():

@@ -10,7 +10,7 @@ import pytest
 
 import dpfast as dp
 from dpfast.adapters import mbi as ours
-from dpfast.adapters.mbi import Noise, deviation, exponential_mechanism, measure, measure_all
+from dpfast.adapters.mbi import deviation, exponential_mechanism, measure, measure_all
 from dpfast.errors import ArgumentError, ArgumentTypeError, BudgetError
 from dpfast.privacy import ZCDP, Approx, Pure
 from dpfast.rng import InsecureGenerator
@@ -99,7 +99,7 @@ def reduce_of(values):
     return ours.Marginals((values.size,), "add-remove", Pure(1)).reduce([values]).tolist()
 
 
-# ---- Choices and noise. ----
+# ---- Choices. ----
 
 
 @pytest.mark.full
@@ -116,39 +116,6 @@ def test_a_choice_is_that_of_dpfast():
     weights = {"a": 1.0, "b": 1e300, "c": 1.0}
     assert exponential_mechanism(named, 1.0, base_measure=weights) == "b"
     assert exponential_mechanism(scores, 1.0, base_measure=np.array([0.0, 0.0, 999.0])) == 2
-
-
-@pytest.mark.full
-@pytest.mark.parametrize("law", ["normal", "laplace"])
-@pytest.mark.parametrize("fault", [1.0, 1.03])
-def test_noise_is_that_of_numpy_on_a_grid(law, fault):
-    """Quantiles at six standard errors; a scale that is 3 percent off, planted, is told."""
-    n = 200_000
-    drawn = getattr(Noise(seeded(3)), law)(5.0, 10.0 * fault, n)
-    assert np.array_equal(drawn, np.rint(drawn * 2**27) / 2**27)
-    known = getattr(np.random.default_rng(4), law)(5.0, 10.0, n)
-    spread = [np.mean(np.abs(x - 5.0)) for x in (drawn, known)]
-    error = 6 * 10 * math.sqrt(2 / n)
-    assert (abs(spread[0] - spread[1]) < error) == (fault == 1)
-    prng = Noise(seeded())
-    assert isinstance(getattr(prng, law)(), float)
-    assert getattr(prng, law)(np.array([1.0, 1e9]), scale=2.0)[1] > 1e8
-    assert getattr(prng, law)(scale=[1.0, 2.0], size=(3, 2)).shape == (3, 2)
-
-
-@pytest.mark.full
-def test_choices_are_in_exact_proportion():
-    prng, p = Noise(seeded(2)), np.array([0.125, 0.5, 0.0, 0.375])
-    counts = np.bincount(prng.choice(4, 20_000, p=p), minlength=4)
-    assert counts[2] == 0
-    expected = 20_000 * p[[0, 1, 3]]
-    chi = ((counts[[0, 1, 3]] - expected) ** 2 / expected).sum()
-    assert chi < 30 < ((counts[[1, 0, 3]] - expected) ** 2 / expected).sum()  # planted: swapped
-    assert sorted(prng.choice(5, 5, replace=False)) == [0, 1, 2, 3, 4]
-    assert sorted(prng.choice(["x", "y"], 2, replace=False)) == ["x", "y"]
-    assert set(prng.choice(4, 3, replace=False, p=p)) == {0, 1, 3}
-    assert prng.choice([7], None) == 7 and prng.choice(3, 0).shape == (0,)
-    assert prng.choice(2, p=[5e-324, 0]) == 0
 
 
 BAD = {
@@ -171,18 +138,6 @@ BAD = {
     "sensitivity": lambda: exponential_mechanism([1.0], 1.0, 0),
     "base": lambda: exponential_mechanism({"a": 1.0}, 1.0, base_measure={"b": 1.0}),
     "weights": lambda: exponential_mechanism({"a": 1.0}, 1.0, base_measure={"a": 0.0}),
-    "generator": lambda: Noise(np.random.default_rng()),
-    "scale": lambda: Noise().normal(0, 0.0),
-    "loc": lambda: Noise().laplace("x"),
-    "shape": lambda: Noise().normal([1.0, 2.0], 1.0, 3),
-    "shapes": lambda: Noise().normal([1.0, 2.0], [1.0, 2.0, 3.0]),
-    "p": lambda: Noise().choice(2, p=[1.0]),
-    "negative": lambda: Noise().choice(2, p=[1.0, -1.0]),
-    "nan": lambda: Noise().choice(2, p=[1.0, math.nan]),
-    "zero": lambda: Noise().choice(2, p=[0.0, 0.0]),
-    "a": lambda: Noise().choice(0),
-    "many": lambda: Noise().choice(2, 3, replace=False),
-    "replace": lambda: Noise().choice(2, 3, replace=None),
 }
 
 
@@ -285,7 +240,7 @@ def own_aim(rho, seed):
 
 def prng_aim(rho, seed):
     """As a program does that is handed a generator."""
-    prng = Noise(seeded(seed))
+    prng = dp.rng.generator(rng=seeded(seed))
 
     def select(errors, epsilon):
         q = np.array(list(errors.values())) * epsilon / 2

@@ -57,7 +57,7 @@ def test_a_map_that_rounds_down_would_be_caught(monkeypatch):
         return [m for s, m in zip(range(3, 60), maps, strict=True) if Fraction(m) < Fraction(1, s)]
 
     assert low() == []
-    monkeypatch.setattr(measurements, "distance_of", lambda loss, kind: float(loss.epsilon))
+    monkeypatch.setattr(measurements.spaces, "distance_of", lambda loss, kind: float(loss.epsilon))
     assert len(low()) > 9
 
 

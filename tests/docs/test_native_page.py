@@ -82,6 +82,60 @@ print(dp.get_include())
 """
 
 
+TABLE = """
+import numpy as np, dpfast as dp, table
+from dpfast.noise import choice
+from dpfast.rng import InsecureGenerator as R
+from fractions import Fraction
+
+N = 500
+assert table.bits(R(5), 0, 0, 8 * N, None) == R(5).bytes(8 * N)
+for law in "laplace", "gaussian":
+    for grid in 0.0, 0.25:
+        want = getattr(dp.noise, law)(3.0, N, granularity=grid or None, rng=R(1))
+        assert getattr(table, law)(R(1), 3.0, grid, N, None) == want.tobytes()
+    whole = "discrete_" + law
+    want = getattr(dp.noise, whole)(3.3, N, rng=R(1))
+    assert getattr(table, whole)(R(1), 3.3, 0, N, None) == want.tobytes()
+far, many = np.array([0.0, 1.5, -1.0, 4.0]), np.array([1, 5, 9, 40])
+for count in None, many:
+    want = choice.Weights(far, 0.7, count).draw(N, lambda b: Fraction(far[b]), R(3).stream())
+    counts = None if count is None else count.tobytes()
+    assert table.choose(R(3), far.tobytes(), counts, 4, 0.7, N, None) == want.tobytes()
+whole = R(4).random_raw(5000).view(np.int64)
+for x in whole, whole / 7:
+    want = np.sort(x)[2000:2050].tobytes()
+    assert table.ranks(x.tobytes(), x.dtype.kind == "f", 5000, 2000, 2050, None) == want
+
+def refused(call, *args):
+    try:
+        return call(*args) is None
+    except (dp.errors.ArgumentError, dp.errors.ArgumentTypeError) as error:
+        return "NULL" in str(error)
+
+NULL = ...
+draws = [getattr(table, name) for name in (
+    "bits", "laplace", "gaussian", "discrete_laplace", "discrete_gaussian"
+)]
+for draw in draws:
+    assert refused(draw, NULL, 3.0, 0.0, 9, None) and refused(draw, None, 3.0, 0.0, 9, NULL)
+    assert draw(None, 3.0, 0.0, 0, NULL) == b""
+    assert not refused(draw, None, 3.0, 0.0, 9, None)  # planted: nothing is wrong
+assert refused(table.choose, NULL, far.tobytes(), None, 4, 1.0, 9, None)
+assert refused(table.choose, None, None, None, 4, 1.0, 9, None)
+assert refused(table.choose, None, far.tobytes(), None, 4, 1.0, 9, NULL)
+for floats in False, True:
+    assert refused(table.ranks, None, floats, 9, 1, 3, None)
+    assert refused(table.ranks, far.tobytes(), floats, 4, 1, 3, NULL)
+    assert table.ranks(None, floats, 0, 0, 0, NULL) == b""
+"""
+BUILD = """
+import dpfast as dp
+from setuptools import Extension, setup
+setup(name="t", ext_modules=[Extension("table", ["table.c"], include_dirs=[dp.get_include()])])
+"""
+
+
 @pytest.fixture(scope="module")
 def installed(tmp_path_factory):
     """A folder with dpfast as a wheel has it: no more headers and declarations than it packs."""
@@ -121,6 +175,13 @@ def test_the_page_compiles_and_draws_the_bits_of_python(installed, tmp_path):
     build(installed, tmp_path / "example")
     said = run(tmp_path / "example", [sys.executable, "-c", USE], tmp_path / "example", installed)
     assert Path(said.strip()) == installed / "dpfast" / "include"
+
+
+def test_each_function_is_called_from_c(installed, tmp_path):
+    """The bits of Python, and NULL is an error of which the program hears."""
+    shutil.copy(Path(__file__).with_name("table.c"), tmp_path)
+    run(tmp_path, [sys.executable, "-c", BUILD, "build_ext", "--inplace"], installed)
+    run(tmp_path, [sys.executable, "-c", TABLE], tmp_path, installed)
 
 
 def test_another_version_is_refused(installed, tmp_path):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from fractions import Fraction
 
@@ -166,6 +167,48 @@ def test_slots():
     assert not got[::3].any()
     with pytest.raises(ValueError):
         choice.slots(np.array([3, 0]), stream)
+
+
+def test_every_order_comes_from_as_many_words():
+    """All words that differ in the bits that are looked at: no order of four is likelier."""
+    found = []
+    for a, b, c in itertools.product(range(4), range(4), range(2)):
+        script = Script([a << 62, b << 62, c << 63])
+        if b < 3:  # else the word is drawn again
+            found.append(tuple(choice.orders(1, 4, 4, script)[0].tolist()))
+        else:
+            with pytest.raises(EOFError):
+                choice.orders(1, 4, 4, script)
+    assert sorted(found) == list(itertools.permutations(range(4)))
+
+
+def test_orders_are_those_of_the_twin():
+    for rows, n, k in ((1, 1, 1), (3, 5, 5), (2, 300, 300), (4, 1000, 7), (2, 0, 0), (0, 3, 2)):
+        kernel, slow = (InsecureGenerator(9).stream() for _ in range(2))
+        want = [twin.order(n, k, slow) for _ in range(rows)]
+        assert choice.orders(rows, n, k, kernel).tolist() == want and kernel.word() == slow.word()
+    with pytest.raises(ValueError):
+        choice.orders(1, 3, 4, kernel)
+
+
+@pytest.mark.full
+def test_orders_are_equally_likely_and_a_biased_modulus_is_not():
+    n, stream = 24_000, InsecureGenerator(8).stream()
+
+    def p_value(draw):
+        keys = np.array(draw) @ [64, 16, 4, 1]
+        counts = np.unique(keys, return_counts=True)[1]
+        assert len(counts) == 24
+        return stats.chisquare(counts).pvalue
+
+    assert p_value(choice.orders(n, 4, 4, stream)) > 1e-4
+
+    def biased(limit, word, stream):  # planted: four bits modulo three favour the first
+        return (word >> 60) % limit
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(twin, "below_of", biased)
+        assert p_value([twin.order(4, 4, stream) for _ in range(n)]) < 1e-9
 
 
 # ---------------------------------------------------------------- distributions

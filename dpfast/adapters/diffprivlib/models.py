@@ -7,6 +7,7 @@ tell of rows, are not used. Classes are declared by ``classes=``.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from inspect import Parameter, Signature
 from typing import Any, Self
 
 import numpy as np
@@ -18,6 +19,33 @@ from .layout import limits
 from .refusals import generator_of, ignored, payable, real, refuse
 
 _Estimator: Any = extra("sklearn.base", "dpfast.adapters.diffprivlib.models").BaseEstimator
+
+
+def _takes(first: str = "", others: bool = True, **plain: Any) -> Any:
+    """Return a constructor that stores its arguments, of which the `first` may have no name.
+
+    Of `others` that are given it warns.
+    """
+    places = {first: Parameter.POSITIONAL_OR_KEYWORD}
+    own = [Parameter("self", Parameter.POSITIONAL_ONLY)]
+    for name, default in (plain | {"random_state": None, "accountant": None}).items():
+        own.append(Parameter(name, places.get(name, Parameter.KEYWORD_ONLY), default=default))
+    if others:
+        own.append(Parameter("unused_args", Parameter.VAR_KEYWORD))
+    face = Signature(own)
+
+    def __init__(self: Any, *args: Any, **kwargs: Any) -> None:
+        given = face.bind(self, *args, **kwargs)
+        given.apply_defaults()
+        _, *named = given.arguments.items()
+        for name, value in named:
+            if name == "unused_args":
+                ignored(value)
+            else:
+                setattr(self, name, value)
+
+    __init__.__signature__ = face  # type: ignore[attr-defined]
+    return __init__
 
 
 class Model(_Estimator, ABC):  # type: ignore[misc]
@@ -94,20 +122,9 @@ class _Transformer(Model):
 class StandardScaler(_Transformer):
     """Means and deviations of columns within bounds."""
 
-    def __init__(
-        self,
-        *,
-        epsilon: Any = 1.0,
-        bounds: Any = None,
-        copy: Any = True,
-        with_mean: Any = True,
-        with_std: Any = True,
-        random_state: Any = None,
-        accountant: Any = None,
-    ) -> None:
-        self.epsilon, self.bounds, self.copy = epsilon, bounds, copy
-        self.with_mean, self.with_std = with_mean, with_std
-        self.random_state, self.accountant = random_state, accountant
+    __init__ = _takes(
+        others=False, epsilon=1.0, bounds=None, copy=True, with_mean=True, with_std=True
+    )
 
     def _learner(self, width: int | None) -> Any:
         return sulq.StandardScaler(
@@ -126,20 +143,9 @@ class StandardScaler(_Transformer):
 class GaussianNB(Model):
     """Naive Bayes with a normal distribution for each class and column."""
 
-    def __init__(
-        self,
-        *,
-        epsilon: Any = 1.0,
-        bounds: Any = None,
-        priors: Any = None,
-        var_smoothing: Any = 1e-9,
-        classes: Any = None,
-        random_state: Any = None,
-        accountant: Any = None,
-    ) -> None:
-        self.epsilon, self.bounds, self.priors = epsilon, bounds, priors
-        self.var_smoothing, self.classes = var_smoothing, classes
-        self.random_state, self.accountant = random_state, accountant
+    __init__ = _takes(
+        others=False, epsilon=1.0, bounds=None, priors=None, var_smoothing=1e-9, classes=None
+    )
 
     def _learner(self, width: int | None) -> Any:
         if self.priors is not None:
@@ -151,22 +157,7 @@ class GaussianNB(Model):
 class LinearRegression(Model):
     """Least squares with rows and targets within bounds."""
 
-    def __init__(
-        self,
-        *,
-        epsilon: Any = 1.0,
-        bounds_X: Any = None,
-        bounds_y: Any = None,
-        fit_intercept: Any = True,
-        copy_X: Any = True,
-        random_state: Any = None,
-        accountant: Any = None,
-        **unused_args: Any,
-    ) -> None:
-        ignored(unused_args)
-        self.epsilon, self.bounds_X, self.bounds_y = epsilon, bounds_X, bounds_y
-        self.fit_intercept, self.copy_X = fit_intercept, copy_X
-        self.random_state, self.accountant = random_state, accountant
+    __init__ = _takes(epsilon=1.0, bounds_X=None, bounds_y=None, fit_intercept=True, copy_X=True)
 
     def _learner(self, width: int | None) -> Any:
         return sulq.LinearRegression(
@@ -181,28 +172,10 @@ class LinearRegression(Model):
 class LogisticRegression(Model):
     """Logistic regression of rows whose norm, and so each column, is bounded."""
 
-    def __init__(
-        self,
-        *,
-        epsilon: Any = 1.0,
-        data_norm: Any = None,
-        tol: Any = 1e-4,
-        C: Any = 1.0,
-        fit_intercept: Any = True,
-        max_iter: Any = 100,
-        verbose: Any = 0,
-        warm_start: Any = False,
-        n_jobs: Any = None,
-        classes: Any = None,
-        random_state: Any = None,
-        accountant: Any = None,
-        **unused_args: Any,
-    ) -> None:
-        ignored(unused_args)
-        self.epsilon, self.data_norm, self.tol, self.C = epsilon, data_norm, tol, C
-        self.fit_intercept, self.max_iter, self.verbose = fit_intercept, max_iter, verbose
-        self.warm_start, self.n_jobs, self.classes = warm_start, n_jobs, classes
-        self.random_state, self.accountant = random_state, accountant
+    __init__ = _takes(
+        epsilon=1.0, data_norm=None, tol=1e-4, C=1.0, fit_intercept=True, max_iter=100, verbose=0,
+        warm_start=False, n_jobs=None, classes=None,
+    )  # fmt: skip
 
     def _learner(self, width: int | None) -> Any:
         if self.warm_start:
@@ -219,24 +192,10 @@ class LogisticRegression(Model):
 class PCA(_Transformer):
     """Principal components of columns within bounds."""
 
-    def __init__(
-        self,
-        n_components: Any = None,
-        *,
-        epsilon: Any = 1.0,
-        data_norm: Any = None,
-        centered: Any = False,
-        bounds: Any = None,
-        copy: Any = True,
-        whiten: Any = False,
-        random_state: Any = None,
-        accountant: Any = None,
-        **unused_args: Any,
-    ) -> None:
-        ignored(unused_args)
-        self.n_components, self.epsilon, self.data_norm = n_components, epsilon, data_norm
-        self.centered, self.bounds, self.copy, self.whiten = centered, bounds, copy, whiten
-        self.random_state, self.accountant = random_state, accountant
+    __init__ = _takes(
+        "n_components", n_components=None, epsilon=1.0, data_norm=None, centered=False, bounds=None,
+        copy=True, whiten=False,
+    )  # fmt: skip
 
     def _learner(self, width: int | None) -> Any:
         if self.whiten:
@@ -250,19 +209,7 @@ class PCA(_Transformer):
 class KMeans(Model):
     """Cluster centers of columns within bounds."""
 
-    def __init__(
-        self,
-        n_clusters: Any = 8,
-        *,
-        epsilon: Any = 1.0,
-        bounds: Any = None,
-        random_state: Any = None,
-        accountant: Any = None,
-        **unused_args: Any,
-    ) -> None:
-        ignored(unused_args)
-        self.n_clusters, self.epsilon, self.bounds = n_clusters, epsilon, bounds
-        self.random_state, self.accountant = random_state, accountant
+    __init__ = _takes("n_clusters", n_clusters=8, epsilon=1.0, bounds=None)
 
     def _learner(self, width: int | None) -> Any:
         own = {"bounds": _each(self.bounds, width), "epsilon": self.epsilon}
@@ -272,27 +219,10 @@ class KMeans(Model):
 class RandomForestClassifier(Model):
     """A forest of random trees."""
 
-    def __init__(
-        self,
-        n_estimators: Any = 10,
-        *,
-        epsilon: Any = 1.0,
-        bounds: Any = None,
-        classes: Any = None,
-        n_jobs: Any = 1,
-        verbose: Any = 0,
-        accountant: Any = None,
-        random_state: Any = None,
-        max_depth: Any = 5,
-        warm_start: Any = False,
-        shuffle: Any = False,
-        **unused_args: Any,
-    ) -> None:
-        ignored(unused_args)
-        self.n_estimators, self.epsilon, self.bounds = n_estimators, epsilon, bounds
-        self.classes, self.n_jobs, self.verbose = classes, n_jobs, verbose
-        self.accountant, self.random_state, self.max_depth = accountant, random_state, max_depth
-        self.warm_start, self.shuffle = warm_start, shuffle
+    __init__ = _takes(
+        "n_estimators", n_estimators=10, epsilon=1.0, bounds=None, classes=None, n_jobs=1,
+        verbose=0, max_depth=5, warm_start=False, shuffle=False,
+    )  # fmt: skip
 
     def _learner(self, width: int | None) -> Any:
         if self.warm_start:
@@ -303,22 +233,9 @@ class RandomForestClassifier(Model):
 class DecisionTreeClassifier(Model):
     """A single random tree."""
 
-    def __init__(
-        self,
-        max_depth: Any = 5,
-        *,
-        epsilon: Any = 1,
-        bounds: Any = None,
-        classes: Any = None,
-        random_state: Any = None,
-        accountant: Any = None,
-        criterion: Any = None,
-        **unused_args: Any,
-    ) -> None:
-        ignored(unused_args)
-        self.max_depth, self.epsilon, self.bounds = max_depth, epsilon, bounds
-        self.classes, self.criterion = classes, criterion
-        self.random_state, self.accountant = random_state, accountant
+    __init__ = _takes(
+        "max_depth", max_depth=5, epsilon=1, bounds=None, classes=None, criterion=None
+    )
 
     def _learner(self, width: int | None) -> Any:
         return _forest(self, 1, width)

@@ -17,51 +17,28 @@ from ..._core.extras import extra
 from ...budget.budget import Budget, quote
 from ...budget.release import release
 from ...noise.scaled import Scaled, choices_loss
-from ...privacy import ZCDP, Approx, Loss, Pure, group
+from ...privacy import ZCDP, Loss, Pure, group
 from ...privacy import loss as loss_of
 from ...rng import Generator
 from ...selection.api import top_k
 from ...statistics.covariance import covariance
 from ...statistics.histogram import histogram
-from ...statistics.quantiles.api import (
-    iqr,
-    maximum,
-    median,
-    minimum,
-    percentile,
-    quantile,
-    quantiles,
-)
-from ...statistics.totals.api import count, count_nonzero, mean, std, sum, variance
+from ...statistics.quantiles import api as ranks
+from ...statistics.totals import api as totals
 from ...statistics.tree.api import tree_histogram
 from ...statistics.trimmed import trimmed_mean, winsorized_mean
 from ...sulq.kmeans import MOST_CLUSTERS, KMeans
-from .spaces import (
-    PURPOSE,
-    Numbers,
-    atoms_of,
-    distance_of,
-    kind_of,
-    measure_of,
-    mod,
-    nothing,
-    numbers_of,
-    relation_of_metric,
-    theirs,
-)
+from . import spaces
 
-_then: Any = extra("opendp.extras._utilities", PURPOSE).to_then
-_context: Any = extra("opendp.context", PURPOSE)
+_then: Any = extra("opendp.extras._utilities", spaces.PURPOSE).to_then
+_context: Any = extra("opendp.context", spaces.PURPOSE)
 
 #: The releases of rows whose loss is known without any row.
-RELEASES: dict[Callable[..., Any], str] = {
-    function: function.__name__
-    for function in (
-        count, count_nonzero, sum, mean, variance, std, covariance, histogram, tree_histogram,
-        median, quantile, quantiles, percentile, iqr, minimum, maximum, trimmed_mean,
-        winsorized_mean,
-    )
-}  # fmt: skip
+RELEASES: tuple[Any, ...] = (
+    totals.count, totals.count_nonzero, totals.sum, totals.mean, totals.variance, totals.std,
+    covariance, histogram, tree_histogram, ranks.median, ranks.quantile, ranks.quantiles,
+    ranks.percentile, ranks.iqr, ranks.minimum, ranks.maximum, trimmed_mean, winsorized_mean,
+)  # fmt: skip
 #: What comes with rows, or is the metric's or OpenDP's to say.
 OTHERS = ("data", "column", "where", "weights", "ids", "neighbors", "budget", "rng")
 #: How large scores may be.
@@ -73,7 +50,7 @@ class Noisy:
     """Noise on numbers that OpenDP hands over."""
 
     noise: Scaled
-    numbers: Numbers
+    numbers: spaces.Numbers
     one: bool
     loss: Loss
     neighbors: str
@@ -207,15 +184,15 @@ def make_geometric(input_domain: Any, input_metric: Any, scale: Any) -> Any:
     >>> make_geometric(*space, scale=3.0).map(1) >= 1 / 3
     True
     """
-    if atoms_of(input_domain)[0].dtype.kind == "f":
+    if spaces.atoms_of(input_domain)[0].dtype.kind == "f":
         checks.fail("input_domain", "a domain of integers", input_domain)
     return make_laplace(input_domain, input_metric, scale)
 
 
 def _noisy(distribution: str, norm: str, domain: Any, metric: Any, scale: Any) -> Any:
-    numbers, one = atoms_of(domain)
-    kind, wanted = kind_of("input_metric", metric, "Metric"), "AbsoluteDistance" if one else norm
-    if not kind.startswith(wanted):
+    numbers, one = spaces.atoms_of(domain)
+    wanted = "AbsoluteDistance" if one else norm
+    if not spaces.kind_of("input_metric", metric, "Metric").startswith(wanted):
         checks.fail("input_metric", wanted, metric)
     noise = Scaled.of(distribution, scale, numbers.dtype.kind != "f")
     mechanism = Noisy(noise, numbers, one, noise.loss(Fraction(1)), "add-remove")
@@ -274,12 +251,12 @@ def make_top_k(
     >>> sorted(two([900, 3, 4, 800])), two.map(1)
     ([0, 3], 16.0)
     """
-    numbers, one = atoms_of(input_domain)
+    numbers, one = spaces.atoms_of(input_domain)
     if one:
         checks.fail("input_domain", "a vector domain", input_domain)
-    if "LInfDistance" not in kind_of("input_metric", input_metric, "Metric"):
+    if "LInfDistance" not in spaces.kind_of("input_metric", input_metric, "Metric"):
         checks.fail("input_metric", "LInfDistance", input_metric)
-    measure = kind_of("output_measure", output_measure, "Measure")
+    measure = spaces.kind_of("output_measure", output_measure, "Measure")
     checks.choice("output_measure", measure, ("MaxDivergence", "ZeroConcentratedDivergence"))
     picks, width = checks.whole("k", k, 1), Fraction(checks.positive("scale", scale))
     size = input_domain.size
@@ -393,7 +370,7 @@ def make_median(
     1.0
     """
     asked = {"bounds": bounds, "epsilon": epsilon, "delta": delta, "rho": rho, "nan": nan}
-    return _released(input_domain, input_metric, median, asked)
+    return _released(input_domain, input_metric, ranks.median, asked)
 
 
 def make_quantiles(
@@ -437,8 +414,8 @@ def make_quantiles(
     >>> make_quantiles(*space, [0.25, 0.75], (0, 120), epsilon=0.5).map(1)
     0.5
     """
-    asked = {"bounds": bounds, "epsilon": epsilon, "rho": rho, "nan": nan}
-    return _released(input_domain, input_metric, quantiles, {"qs": qs, **asked})
+    asked = {"qs": qs, "bounds": bounds, "epsilon": epsilon, "rho": rho, "nan": nan}
+    return _released(input_domain, input_metric, ranks.quantiles, asked)
 
 
 def make_histogram(
@@ -529,7 +506,7 @@ def make_kmeans(
     >>> make_kmeans(rows, theirs.symmetric_distance(), 3, (0, 1), rho=0.5).map(1)
     0.5
     """
-    numbers, relation = numbers_of(input_domain), relation_of_metric(input_metric)
+    numbers, relation = spaces.numbers_of(input_domain), spaces.relation_of_metric(input_metric)
     if numbers.width is None or numbers.nan:
         checks.fail("input_domain", "array2_domain(num_columns=..., nan=False)", input_domain)
     asked: dict[str, Any] = {"bounds": bounds, "epsilon": epsilon, "delta": delta, "rho": rho}
@@ -541,11 +518,11 @@ def make_kmeans(
         return KMeans(centers, neighbors=relation, **asked).fit(data, budget=budget)
 
     # As many rows as clusters, since fewer are refused where their number is public.
-    quote(fitted, relation, (np.broadcast_to(0.0, (centers, numbers.width)),), {})
-    each = loss_of(epsilon, delta, rho)
+    rows, each = np.broadcast_to(0.0, (centers, numbers.width)), loss_of(epsilon, delta, rho)
+    held = _Held(quote(fitted, relation, (rows,), {})[0].loss, each, relation)
 
     def run(data: Any) -> Any:
-        return fitted(numbers.read(data), _limit(each, relation)).cluster_centers_
+        return fitted(numbers.read(data), held).cluster_centers_
 
     return _measurement(input_domain, input_metric, each, run, lambda d_in: group(each, d_in))
 
@@ -554,68 +531,70 @@ def _released(
     domain: Any, metric: Any, function: Any, arguments: dict[str, Any], part: Any = None
 ) -> Any:
     """Return the measurement of a release, or of a part of its answer."""
-    numbers, relation = numbers_of(domain), relation_of_metric(metric)
-    known = next((name for one, name in RELEASES.items() if one is function), None)
-    if known is None:
-        checks.fail("function", "one of " + ", ".join(RELEASES.values()), function)
+    numbers, relation = spaces.numbers_of(domain), spaces.relation_of_metric(metric)
+    if not any(one is function for one in RELEASES):
+        checks.fail("function", "one of " + ", ".join(one.__name__ for one in RELEASES), function)
     takes = inspect.signature(function).parameters
-    for name, value in arguments.items():
+    for name in arguments:
         if name in OTHERS or name not in takes:
-            checks.fail("arguments", f"those of {known}, and not {OTHERS}", name)
-        if name == "nan" and isinstance(value, str) and value == "raise" and numbers.nan:
-            checks.fail("nan", "given for a domain with NaN, and not 'raise'", value)
-    if numbers.nan and "nan" in takes and "nan" not in arguments:
-        checks.fail("nan", "given for a domain with NaN", None)
+            checks.fail("arguments", f"those of {function.__name__}, and not {OTHERS}", name)
+    nan = arguments.get("nan", "raise")
+    if numbers.nan and "nan" in takes and isinstance(nan, str) and nan == "raise":
+        checks.fail("nan", "given for a domain with NaN, and not 'raise'", arguments.get("nan"))
     mechanism, _ = quote(function, relation, (numbers.none,), {**arguments, "neighbors": relation})
     asked = loss_of(arguments.get("epsilon"), arguments.get("delta", 0), arguments.get("rho"))
     each: Loss = mechanism.loss  # which may be of draws, and so cost less in rho than was asked
-    in_rho = isinstance(asked, ZCDP) and isinstance(each, Pure)
-    limit = ZCDP.of_pure(each) if in_rho else each  # type: ignore[arg-type]
+    held = _Held(each, asked, relation)
 
     def run(data: Any) -> Any:
-        held = {**arguments, "neighbors": relation, "budget": _limit(limit, relation)}
-        answer = function(numbers.read(data), **held)
+        answer = function(numbers.read(data), **arguments, neighbors=relation, budget=held)
         return answer if part is None else part(answer)
 
     return _measurement(domain, metric, asked, run, lambda d_in: group(each, d_in))
 
 
-def _limit(loss: Loss, relation: Any) -> Budget:
-    """Return a budget that holds a call to the loss that its map is made of."""
-    if isinstance(loss, ZCDP):
-        return Budget(rho=loss.rho, neighbors=relation)
-    delta = loss.delta if isinstance(loss, Approx) else 0
-    return Budget(epsilon=loss.epsilon, delta=delta, neighbors=relation)
+class _Held(Budget):
+    """Holds every call to the loss that its map is made of, and keeps no ledger of them."""
+
+    def __init__(self, known: Loss, asked: Loss, relation: Any) -> None:
+        in_rho = isinstance(asked, ZCDP) and isinstance(known, Pure)
+        most: Any = ZCDP.of_pure(known) if in_rho else known  # type: ignore[arg-type]
+        self._limits: dict[str, Any] = {"neighbors": relation, "delta": getattr(most, "delta", 0)}
+        self._limits |= {name: getattr(most, name, None) for name in ("epsilon", "rho")}
+        super().__init__(**self._limits)
+        self._known = known
+
+    def spend(self, amount: Loss, **said: Any) -> None:
+        """Refuse what is more."""
+        if amount != self._known:  # for other rows another law may be taken
+            Budget(**self._limits).spend(amount, **said)
 
 
 def _measurement(
-    domain: Any,
-    metric: Any,
-    measure: Any,
-    run: Callable[[Any], Any],
-    loss: Callable[[Any], Loss],
+    domain: Any, metric: Any, measure: Any, run: Callable[[Any], Any], loss: Callable[[Any], Loss]
 ) -> Any:
     """Return a measurement whose map is a loss for a distance, rounded up."""
-    measure = measure if isinstance(measure, mod.Measure) else measure_of(measure)
+    measure = measure if isinstance(measure, spaces.mod.Measure) else spaces.measure_of(measure)
     kind = str(measure.type)
 
     def privacy_map(d_in: Any) -> Any:
-        return distance_of(loss(d_in), kind) if d_in else nothing(kind)
+        return spaces.distance_of(loss(d_in), kind) if d_in else spaces.nothing(kind)
 
-    return theirs.m.make_user_measurement(
+    return spaces.theirs.m.make_user_measurement(
         domain, metric, measure, run, privacy_map, TO="ExtrinsicObject"
     )
 
 
-then_laplace = _then(make_laplace)
-then_gaussian = _then(make_gaussian)
-then_geometric = _then(make_geometric)
-then_top_k = _then(make_top_k)
+#: What the Context has.
+MADE = (
+    make_laplace, make_gaussian, make_geometric, make_top_k, make_median, make_quantiles,
+    make_histogram, make_kmeans,
+)  # fmt: skip
+(
+    then_laplace, then_gaussian, then_geometric, then_top_k, then_median, then_quantiles,
+    then_histogram, then_kmeans,
+) = map(_then, MADE)  # fmt: skip
 then_release = _then(make_release)
-then_median = _then(make_median)
-then_quantiles = _then(make_quantiles)
-then_histogram = _then(make_histogram)
-then_kmeans = _then(make_kmeans)
 
 
 def register() -> None:
@@ -637,10 +616,7 @@ def register() -> None:
     >>> 20 <= context.query().dpfast_median(bounds=(0, 120), epsilon=0.5).release() <= 50
     True
     """
-    for make in (
-        make_laplace, make_gaussian, make_geometric, make_top_k, make_median, make_quantiles,
-        make_histogram, make_kmeans,
-    ):  # fmt: skip
+    for make in MADE:
         name = f"dpfast_{make.__name__.removeprefix('make_')}"
         if name not in _context.constructors:
             _context.register(make, name)

@@ -23,6 +23,25 @@ def below(n, stream):
             return k
 
 
+def below_of(n, word, stream):
+    """The same for 2 <= n < 2**63, where the first word is given."""
+    bits = (n - 1).bit_length()
+    while word >> 64 - bits >= n:
+        word = stream.word()
+    return word >> 64 - bits
+
+
+def order(n, k, stream):
+    """The first k of 0 .. n - 1, where each place gets any of those that are left."""
+    left, places = list(range(n)), range(min(k, n - 1))
+    for block in (places[at : at + 256] for at in range(0, len(places), 256)):
+        words = [stream.word() for _ in block]
+        for i, word in zip(block, words, strict=True):
+            j = i + below_of(n - i, word, stream)
+            left[i], left[j] = left[j], left[i]
+    return left[:k]
+
+
 def enclose(x, factor, bits):
     """Integers around factor exp(-x) 2**bits, for a Fraction x below 2**40."""
     mp.prec = bits + 100

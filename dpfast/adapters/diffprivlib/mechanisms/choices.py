@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import Any, NoReturn
 
 import numpy as np
 
 from ...._core import checks
+from ....budget.budget import quote
+from ....budget.release import release
 from ....selection import api as _selection
 from ....statistics import response as _response
 from ..refusals import payable, real, refuse
@@ -19,7 +22,49 @@ def _numbers(name: str, value: Any) -> list[float]:
     return [checks.number(name, one) for one in value]
 
 
-class Binary(DPMechanism):
+class _Choice(DPMechanism):
+    """A release of dpfast for each value, all of which are prepared at the first call."""
+
+    def _release(self, value: Any) -> Any:
+        """Return the release of a value, as a function, its data and its arguments."""
+        raise NotImplementedError
+
+    def _values(self) -> Any:
+        return (None,)
+
+    @cached_property
+    def _ready(self) -> dict[Any, Any]:
+        asked = {"epsilon": self.epsilon, "rng": self._rng}
+        calls = ((value, self._release(value)) for value in self._values())
+        return {v: quote(f, None, (data,), asked | more) for v, (f, data, more) in calls}
+
+    def _drawn(self, value: Any = None) -> int:
+        mechanism, source = self._ready[value]
+        return int(release(source, mechanism, budget=None, rng=self._rng))
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Leave out what is made again."""
+        return {name: own for name, own in vars(self).items() if name != "_ready"}
+
+
+class _OfLabels(_Choice):
+    """A label for a label."""
+
+    _labels: Any = ()
+
+    def _values(self) -> Any:
+        return self._labels
+
+    def randomise(self, value: Any) -> Any:
+        """Return one of the labels."""
+        if not isinstance(value, str):
+            checks.fail_kind("value", "one of the labels", value)
+        if value not in self._ready:
+            checks.fail("value", "one of the labels", type(value).__name__)
+        return self._labels[self._drawn(value)]
+
+
+class Binary(_OfLabels):
     """Randomized response between two labels."""
 
     def __init__(self, *, epsilon: Any, value0: Any, value1: Any, random_state: Any = None) -> None:
@@ -28,21 +73,16 @@ class Binary(DPMechanism):
         labels = [checks.text(f"value{i}", one) for i, one in enumerate((value0, value1))]
         if not all(labels) or labels[0] == labels[1]:
             checks.fail("value1", "two different labels, not empty", value1)
-        self.value0, self.value1 = labels
+        self.value0, self.value1 = self._labels = labels
 
-    def randomise(self, value: Any) -> Any:
-        """Return one of the two labels."""
-        labels = self.value0, self.value1
-        if not isinstance(value, str):
-            checks.fail_kind("value", "one of the labels", value)
-        if value not in labels:
-            checks.fail("value", "one of the labels", type(value).__name__)
-        bit = np.bool_(value == labels[1])
-        return labels[int(_response.binary(bit, epsilon=self.epsilon, rng=self._rng))]
+    def _release(self, value: Any) -> Any:
+        return _response.binary, np.bool_(value == self.value1), {}
 
 
-class Exponential(DPMechanism):
+class Exponential(_Choice):
     """The exponential mechanism over a list of utilities."""
+
+    _select: Any = staticmethod(_selection.exponential)
 
     def __init__(
         self,
@@ -76,32 +116,26 @@ class Exponential(DPMechanism):
         if self.measure is not None and not (min(self.measure) >= 0 < max(self.measure)):
             checks.fail("measure", "numbers of at least 0, not all 0", measure)
 
-    def _choose(self) -> int:
-        base = None
+    def _release(self, value: Any) -> Any:
+        asked = {"sensitivity": self.sensitivity, "monotone": self.monotonic}
+        asked["neighbors"] = "replace"
         if self.measure is not None:
             with np.errstate(divide="ignore"):
-                base = np.log(self.measure)
-        found = _selection.exponential(
-            self.utility,
-            sensitivity=self.sensitivity,
-            epsilon=self.epsilon,
-            monotone=self.monotonic,
-            base=base,
-            neighbors="replace",
-            rng=self._rng,
-        )
-        return int(found)
+                asked["base"] = np.log(self.measure)
+        return self._select, self.utility, asked
 
     def randomise(self, value: Any = None) -> Any:
         """Return the index of a candidate, or the candidate."""
         if value is not None:
             checks.fail("value", "None: utilities are in the constructor", type(value).__name__)
-        index = self._choose()
+        index = self._drawn()
         return index if self.candidates is None else self.candidates[index]
 
 
 class PermuteAndFlip(Exponential):
     """Permute-and-flip over a list of utilities."""
+
+    _select: Any = staticmethod(_selection.permute_and_flip)
 
     def __init__(
         self,
@@ -122,19 +156,8 @@ class PermuteAndFlip(Exponential):
             random_state=random_state,
         )
 
-    def _choose(self) -> int:
-        found = _selection.permute_and_flip(
-            self.utility,
-            sensitivity=self.sensitivity,
-            epsilon=self.epsilon,
-            monotone=self.monotonic,
-            neighbors="replace",
-            rng=self._rng,
-        )
-        return int(found)
 
-
-class ExponentialCategorical(DPMechanism):
+class ExponentialCategorical(_OfLabels):
     """A label near the true one, by the exponential mechanism over distances."""
 
     def __init__(self, *, epsilon: Any, utility_list: Any, random_state: Any = None) -> None:
@@ -157,20 +180,10 @@ class ExponentialCategorical(DPMechanism):
         if any(pair not in self._distances for pair in pairs):
             checks.fail("utility_list", "the distance of each two labels", utility_list)
 
-    def randomise(self, value: Any) -> Any:
-        """Return one of the labels."""
-        if not isinstance(value, str):
-            checks.fail_kind("value", "one of the labels", value)
-        if value not in self._labels:
-            checks.fail("value", "one of the labels", type(value).__name__)
-        found = _selection.exponential(
-            [-self._distances.get((value, other), 0.0) for other in self._labels],
-            sensitivity=max(self._distances.values()),
-            epsilon=self.epsilon,
-            neighbors="replace",
-            rng=self._rng,
-        )
-        return self._labels[int(found)]
+    def _release(self, value: Any) -> Any:
+        scores = [-self._distances.get((value, other), 0.0) for other in self._labels]
+        asked = {"sensitivity": max(self._distances.values()), "neighbors": "replace"}
+        return _selection.exponential, scores, asked
 
 
 class ExponentialHierarchical(ExponentialCategorical):
