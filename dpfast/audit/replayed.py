@@ -18,12 +18,10 @@ from .._core import checks
 from .._core.types import Neighbors
 from ..budget.allocation import Allocation
 from ..budget.release import TAPE
-from ..groups.keys import PublicKeys
 from ..privacy import ZCDP, Draws, Loss, range_within
 from ..sources.batches import WHERE, Batch, Batches
 from ..sources.forms import Arrow, Objects, Values
 from ..sources.intake import View
-from ..statistics.additive_release import AdditiveRelease
 
 #: Fields of mechanisms that come with the rows, and are no public arguments.
 OF_ROWS = ("where", "weights", "ids")
@@ -202,7 +200,7 @@ def _given(mechanism: Any, source: Any, summary: Any) -> tuple[str, Any] | None:
     """Return what can be compared of the data that a release is given, and how."""
     if isinstance(getattr(mechanism, "moved", None), int) and isinstance(summary, int):
         return "value", summary
-    if isinstance(mechanism, AdditiveRelease):
+    if hasattr(mechanism, "norm") and hasattr(mechanism, "sensitivity"):
         return "numbers", np.asarray(source, np.float64)
     if isinstance(getattr(mechanism, "c", None), float) and isinstance(source, np.ndarray):
         return "scores", source.astype(np.float64)
@@ -343,7 +341,7 @@ def _moved(a: Any, b: Any) -> list[str]:
 
 def _alike(a: Any, b: Any) -> bool:
     """Return whether two public arguments are the same; functions and others pass."""
-    if isinstance(a, PublicKeys) and isinstance(b, PublicKeys):
+    if all(hasattr(keys, "is_product") for keys in (a, b)):  # public keys
         return same(a.columns(), b.columns())
     if isinstance(a, dict) and isinstance(b, dict):
         return list(a) == list(b) and all(_alike(a[key], b[key]) for key in a)
