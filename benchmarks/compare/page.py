@@ -1,8 +1,8 @@
 """The page of the comparison: a table that sorts and filters, plots, and where dpfast loses, first.
 
-    python -m benchmarks.compare.page
+    python -m benchmarks.compare.page [OTHER.json]
 
-writes it anew from `docs/figures/compare.json`: `compare.html`, one file without any other, the
+tells where another run names another winner, by more than 1.5 in both. Without one it writes it anew from `docs/figures/compare.json`: `compare.html`, one file without any other, the
 picture `compare.png`, and the tables of `docs/guide/compare.md`.
 """
 
@@ -11,6 +11,7 @@ from __future__ import annotations
 import json
 import math
 import re
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +22,8 @@ GUIDE = ROOT / "docs" / "guide" / "compare.md"
 TOLERATED, SPREAD = 1.1, 2.0
 #: Errors of fewer answers are shown, and not compared.
 RUNS = 30
+#: A winner is clear if the next system is behind by more than this factor.
+CLEAR = 1.5
 #: What is compared: where it is in a row, and how it is shown.
 COLUMNS = {
     "warm": ("time of a warm call", "s"),
@@ -88,6 +91,34 @@ def verdicts(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
                 }
             )
     return sorted(found, key=lambda one: (not one["lost"], -one["ratio"]))
+
+
+def winners(rows: list[dict[str, Any]]) -> dict[tuple[str, str, str], tuple[str, float]]:
+    """For each question and column the best private system, and how far the next one is behind."""
+    found = {}
+    for question in dict.fromkeys((row["workload"], row["relation"]) for row in rows):
+        for column in COLUMNS:
+            own = sorted(
+                (figure(row, column), row["system"])
+                for row in rows
+                if (row["workload"], row["relation"]) == question
+                and private(row["system"])
+                and figure(row, column) is not None
+            )
+            if len(own) > 1:
+                (best, system), (second, _) = own[:2]
+                found[*question, column] = system, second / best if best else math.inf
+    return found
+
+
+def disagreements(rows: list[dict[str, Any]], others: list[dict[str, Any]]) -> list[str]:
+    """Questions for which two runs name different winners that are clear ones in both."""
+    first, second = winners(rows), winners(others)
+    return [
+        f"{', '.join(key)}: {first[key][0]} here, {second[key][0]} there"
+        for key in first.keys() & second.keys()
+        if first[key][0] != second[key][0] and min(first[key][1], second[key][1]) > CLEAR
+    ]
 
 
 def told(x: float | None, unit: str) -> str:
@@ -257,4 +288,9 @@ def write(results: Path) -> None:
 
 
 if __name__ == "__main__":
-    write(ROOT / "docs" / "figures" / "compare.json")
+    kept = ROOT / "docs" / "figures" / "compare.json"
+    if len(sys.argv) > 1:
+        runs = [json.loads(Path(path).read_text())["rows"] for path in (kept, sys.argv[1])]
+        print("\n".join(disagreements(*runs)) or "no winner differs")
+    else:
+        write(kept)

@@ -155,6 +155,18 @@ def test_verdicts_are_of_private_rivals_the_worst_first():
     assert "error" not in [one["column"] for one in few]
 
 
+def test_runs_disagree_where_the_winner_is_clear_in_both():
+    def run(ours, theirs):
+        return [row("dpfast", ours, 1.0), row("opendp", theirs, 1.0), row("polars", 1e-9, 0)]
+
+    assert page.winners(run(1.0, 3.0))["sum", "replace", "warm"] == ("dpfast", 3)
+    assert page.disagreements(run(1.0, 3.0), run(3.0, 1.0)) == [
+        "sum, replace, warm: dpfast here, opendp there"
+    ]
+    assert not page.disagreements(run(1.0, 3.0), run(1.4, 1.0))
+    assert not page.disagreements(run(1.0, 3.0), run(1.0, 9.0))
+
+
 def test_times_are_told_with_their_unit():
     assert [page.told(x, "s") for x in (2.5, 1.234e-3, 5e-6)] == ["2.5 s", "1.23 ms", "5 µs"]
     assert page.told(2e8, "B") == "200 MB" and page.told(None, "s") == ""
