@@ -2,8 +2,9 @@
 
     python -m benchmarks.compare.page [OTHER.json]
 
-tells where another run names another winner, by more than 1.5 in both. Without one it writes it anew from `docs/figures/compare.json`: `compare.html`, one file without any other, the
-picture `compare.png`, and the tables of `docs/guide/compare.md`.
+tells where another run names another winner, by more than 1.5 in both. Without one it writes what
+is made of `docs/figures/compare.json`: `compare.html`, one file without any other, the picture
+`compare.png`, and the tables of `docs/guide/compare.md`.
 """
 
 from __future__ import annotations
