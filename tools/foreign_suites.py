@@ -1,12 +1,13 @@
-"""Run another tool's own tests through the adapter of dpfast that has its names.
+"""Run another tool's own tests with the adapter of dpfast in its place.
 
-    python tools/foreign_suites.py PATH --tool diffprivlib [--part tests/tools] [--list failed]
+    python tools/foreign_suites.py PATH --tool diffprivlib [--part tests/tools] [--list fails]
 
-PATH is a checkout of the tool, whose tests stay where they are. Modules of the adapter take the
-names of the tool's, pytest runs the tests, and each of them is counted in one row: it passes,
-fails, is refused for a reason that the adapter states, or does not apply, since it tests a private
-part of the tool or what the table below says. A test that is refused for its seed runs again with
-seeds ignored. A tool is an entry of `SUITES`.
+PATH is a checkout of the tool, whose tests stay where they are. An adapter that has the names of a
+tool takes those of its modules; one that draws for a tool is installed in it. Then pytest runs the
+tests, and each of them is counted once: it passes, fails, is refused for a reason that the adapter
+states, or does not apply. It does not apply where it passes without reaching dpfast, fails without
+the adapter too, tests a private part of the tool, or is in the table below, which says why. A test
+that is refused for its seed runs again with seeds ignored. A tool is an entry of `SUITES`.
 """
 
 from __future__ import annotations
@@ -15,19 +16,33 @@ import argparse
 import contextlib
 import importlib
 import importlib.machinery
+import importlib.util
 import io
+import multiprocessing
 import os
 import re
 import sys
 import types
 from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import ProcessPoolExecutor
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
+import numpy as np
 import pytest
 
-from dpfast.errors import DataError
+import dpfast
+from dpfast.adapters import mbi
+from dpfast.errors import DpfastError
+
+KINDS = ("passes", "fails", "refused", "does not apply")
+HOME = str(Path(dpfast.__file__).parent)
+#: What became of each test, and why.
+Found = dict[str, tuple[str, str]]
 
 
 @dataclass(frozen=True)
@@ -38,12 +53,10 @@ class Suite:
     ----------
     package : str
         The name under which the tests import the tool.
-    modules : dict
-        Patterns of its modules, and what stands for each: the first that matches.
+    installed : callable
+        Returns the context in which the adapter is in the place of the tool.
     parts : tuple of str
         Folders and files of tests.
-    helpers : dict
-        Further names of those modules, as "module:name".
     apart : dict
         Patterns of tests that do not apply, and why.
     seeds : tuple of str
@@ -51,11 +64,59 @@ class Suite:
     """
 
     package: str
-    modules: dict[str, str]
-    parts: tuple[str, ...] = ("tests",)
-    helpers: dict[str, str] = field(default_factory=dict)
+    installed: Callable[[], AbstractContextManager[Any]]
+    parts: tuple[str, ...]
     apart: dict[str, str] = field(default_factory=dict)
     seeds: tuple[str, ...] = ()
+
+
+def named(
+    package: str, modules: dict[str, str], helpers: dict[str, str]
+) -> Callable[[], AbstractContextManager[Any]]:
+    """Return what gives modules of an adapter the names of a tool's.
+
+    Parameters
+    ----------
+    package : str
+    modules : dict
+        Patterns of its modules, and what stands for each: the first that matches.
+    helpers : dict
+        Further names of those modules, as "module:name".
+    """
+
+    @contextlib.contextmanager
+    def installed() -> Iterator[None]:
+        finder: Any = Finder(package, modules, helpers)
+        sys.meta_path.insert(0, finder)
+        yield
+        sys.meta_path.remove(finder)
+
+    return installed
+
+
+def of(adapter: str) -> Callable[[], AbstractContextManager[Any]]:
+    """Return `installed` of an adapter that draws for a tool."""
+    return lambda: importlib.import_module(OURS + adapter).installed()
+
+
+@contextlib.contextmanager
+def drawn() -> Iterator[None]:
+    """Let dpsynth, which takes generators of NumPy, draw and select by dpfast."""
+
+    def generator(seed: Any = None) -> Any:
+        return dpfast.rng.generator() if seed is None or isinstance(seed, int) else seed
+
+    def select(
+        scores: Any, epsilon: Any, sensitivity: Any, rng: Any, monotonic: Any = False
+    ) -> Any:
+        return mbi.exponential_mechanism(scores, epsilon, sensitivity, monotonic=monotonic)
+
+    common = importlib.import_module("dpsynth.discrete_mechanisms.common")
+    with (
+        patch.object(np.random, "default_rng", generator),
+        patch.object(common, "exponential_mechanism", select),
+    ):
+        yield
 
 
 OURS = "dpfast.adapters."
@@ -63,16 +124,19 @@ IBM = OURS + "diffprivlib"
 SUITES = {
     "diffprivlib": Suite(
         "diffprivlib",
-        {
-            r"tools(\.\w+)?": IBM + ".tools",
-            r"mechanisms(\.\w+)?": IBM + ".mechanisms",
-            r"models(\.\w+)?": IBM + ".models",
-            "accountant": IBM + ".accountant",
-            "utils": IBM + ".refusals",
-            "": IBM,
-        },
+        named(
+            "diffprivlib",
+            {
+                r"tools(\.\w+)?": IBM + ".tools",
+                r"mechanisms(\.\w+)?": IBM + ".mechanisms",
+                r"models(\.\w+)?": IBM + ".models",
+                "accountant": IBM + ".accountant",
+                "utils": IBM + ".refusals",
+                "": IBM,
+            },
+            {"check_random_state": "sklearn.utils:check_random_state"},
+        ),
         ("tests/mechanisms", "tests/tools", "tests/models", "tests/test_Budget*.py"),
-        {"check_random_state": "sklearn.utils:check_random_state"},
         {
             "transforms/": "transformers of answers are no part of the adapter",
             "BernoulliNegExp": "a sampler of theirs",
@@ -86,9 +150,45 @@ SUITES = {
         },
         seeds=(IBM + ".tools", IBM + ".mechanisms.base", IBM + ".models"),
     ),
-    "opendp": Suite("opendp", {"": OURS + "opendp"}, ("python/test",)),
-    "pipelinedp": Suite("pipeline_dp", {r".*": OURS + "pipelinedp"}),
-    "dpsynth": Suite("mbi", {r".*": OURS + "mbi"}, ("test",)),
+    "opendp": Suite(
+        "opendp",
+        of("opendp"),
+        tuple(
+            f"python/test/{name}"
+            for name in (
+                "test_meas.py",
+                "test_comb.py",
+                "test_binary_search.py",
+                "test_core.py",
+                "test_interactive.py",
+                "test_serialization.py",
+                "test_user_transform.py",
+                "test_trans.py",
+                "integration",
+                "context",
+                "extras",
+            )
+        ),
+    ),
+    "dpsynth": Suite("dpsynth", drawn, ("tests/discrete_mechanisms", "tests/local_mode")),
+    "pipelinedp": Suite(
+        "pipeline_dp",
+        of("pipelinedp"),
+        tuple(
+            f"tests/{name}_test.py"
+            for name in (
+                "dp_computations",
+                "partition_selection",
+                "combiners",
+                "dp_engine",
+                "private_contribution_bounds",
+            )
+        ),
+        {
+            "is_used|partition_selection_test|noised_value_if": "expects a call of PyDP",
+            "create_(thresholding_mechanism|combiner)": "expects a class of PyDP",
+        },
+    ),
 }
 
 
@@ -109,23 +209,21 @@ class Alias(types.ModuleType):
 class Finder:
     """Finds the modules of a tool in the adapter."""
 
-    def __init__(self, suite: Suite) -> None:
-        self.suite = suite
+    def __init__(self, package: str, modules: dict[str, str], helpers: dict[str, str]) -> None:
+        self.package, self.modules, self.helpers = package, modules, helpers
 
     def find_spec(self, name: str, path: Any = None, target: Any = None) -> Any:
         """Return how to load a module of the tool."""
         root, _, rest = name.partition(".")
-        if root == self.suite.package and any(
-            re.fullmatch(pattern, rest) for pattern in self.suite.modules
-        ):
+        if root == self.package and any(re.fullmatch(rule, rest) for rule in self.modules):
             return importlib.machinery.ModuleSpec(name, self, is_package=True)
         return None
 
     def create_module(self, spec: Any) -> types.ModuleType:
         """Return the module of the adapter."""
         rest = spec.name.partition(".")[2]
-        found = next(own for rule, own in self.suite.modules.items() if re.fullmatch(rule, rest))
-        return Alias(spec.name, importlib.import_module(found), self.suite.helpers)
+        found = next(own for rule, own in self.modules.items() if re.fullmatch(rule, rest))
+        return Alias(spec.name, importlib.import_module(found), self.helpers)
 
     def exec_module(self, module: types.ModuleType) -> None:
         """Do nothing: the module is there."""
@@ -134,14 +232,34 @@ class Finder:
 class Record:
     """What became of each test, as pytest reports it."""
 
-    def __init__(self, suite: Suite) -> None:
-        self.suite, self.found = suite, {}
+    def __init__(self, suite: Suite, only: list[str] | None) -> None:
+        self.suite, self.only, self.found, self.reached = suite, only, {}, set()
+
+    def pytest_collection_modifyitems(self, items: list[Any]) -> None:
+        """Leave out what is not asked for."""
+        if self.only is not None:
+            items[:] = [item for item in items if item.nodeid in self.only]
+
+    @pytest.hookimpl(hookwrapper=True)
+    def pytest_runtest_protocol(self, item: Any, nextitem: Any) -> Any:
+        """Note whether a test reaches dpfast."""
+
+        def look(frame: Any, event: str, arg: Any) -> None:
+            if frame.f_code.co_filename.startswith(HOME):
+                self.reached.add(item.nodeid)
+                sys.setprofile(None)
+
+        sys.setprofile(look)
+        yield
+        sys.setprofile(None)
+        if self.found[item.nodeid][0] == "passes" and item.nodeid not in self.reached:
+            self.found[item.nodeid] = "does not apply", "does not reach dpfast"
 
     @pytest.hookimpl(hookwrapper=True)
     def pytest_runtest_makereport(self, item: Any, call: Any) -> Any:
         """Keep the worst of the phases of a test."""
         yield
-        name = re.sub(r"^.*?(?=tests?/)", "", item.nodeid)
+        name = item.nodeid
         if call.excinfo is not None:
             self.found[name] = self.verdict(name, call.excinfo.value)
         else:
@@ -151,7 +269,8 @@ class Record:
         """Count a file that cannot be imported as one test."""
         if report.failed:
             text = str(report.longrepr)
-            private = re.search(r"cannot import name '_|No module named|cannot import name", text)
+            rule = f"cannot import name|No module named '{self.suite.package}"
+            private = re.search(rule, text)
             kind = (
                 ("does not apply", "a helper of their own") if private else ("fails", text[-200:])
             )
@@ -164,11 +283,8 @@ class Record:
                 return "does not apply", why
         if isinstance(error, pytest.skip.Exception):
             return "does not apply", "skipped by itself"
-        reason = getattr(error, "reason", None)
-        if isinstance(reason, str):
-            return "refused", reason
-        if isinstance(error, DataError):
-            return "refused", "an answer about a row: " + str(error).partition(";")[0][:60]
+        if isinstance(error, DpfastError):
+            return "refused", getattr(error, "reason", re.split(", got|;", str(error))[0][:90])
         missing = re.search(r"no attribute '_\w+", str(error))
         private = isinstance(error, AttributeError) and missing
         if private or (isinstance(error, ImportError) and "cannot import name" in str(error)):
@@ -176,59 +292,56 @@ class Record:
         return "fails", f"{type(error).__name__}: {' '.join(str(error).split())[:110]}"
 
 
-def ran(suite: Suite, names: list[str], loud: bool = False) -> dict[str, tuple[str, str]]:
-    """Run tests, and return what became of each."""
-    record = Record(suite)
-    options = [
-        "-q",
-        "--continue-on-collection-errors",
-        "-p",
-        "no:cacheprovider",
-        "-p",
-        "no:randomly",
-        "-p",
-        "no:xdist",
-        "-c",
-        os.devnull,
-    ]
-    with contextlib.redirect_stdout(sys.stdout if loud else io.StringIO()):
-        pytest.main([*options, f"--rootdir={Path.cwd()}", *names], plugins=[record])
+def ran(suite: Suite, paths: Iterable[str], only: list[str] | None = None) -> Found:
+    """Run tests, or some of them, and return what became of each."""
+    record = Record(suite, only)
+    off = [f"-pno:{plugin}" for plugin in ("cacheprovider", "randomly", "xdist")]
+    options = ["-q", "--continue-on-collection-errors", *off, "-c", os.devnull]
+    with contextlib.redirect_stdout(io.StringIO()):
+        pytest.main([*options, f"--rootdir={Path.cwd()}", *paths], plugins=[record])
     return record.found
 
 
-def without_seeds(suite: Suite) -> None:
-    """Let each seed mean the secure generator."""
-    for name in suite.seeds:
-        importlib.import_module(name).generator_of = lambda random_state: None
+def some(tool: str, names: list[str]) -> Found:
+    """Run some tests, in a process of their own without the adapter."""
+    return ran(SUITES[tool], {name.partition("::")[0] for name in names}, names)
 
 
-def suite_of(suite: Suite, parts: list[str]) -> dict[str, tuple[str, str]]:
-    """Run the tests of a tool, and those that are refused for a seed once more without."""
-    paths = [str(path) for part in parts for path in sorted(Path().glob(part))]
-    first = ran(suite, paths)
-    seeded = [name for name, (_, why) in first.items() if why == "seeded"]
-    if seeded:
-        without_seeds(suite)
-        again = ran(suite, seeded)
-        for name in seeded:
-            kind, why = again.get(name, ("refused", "seeded"))
-            same = kind == "fails" and "random_state" in name
-            first[name] = ("refused", "seeded") if same else (kind, why)
+def suite_of(tool: str, paths: list[str]) -> Found:
+    """Run the tests of a tool, and some of them once more: without seeds, and without dpfast."""
+    suite, again = SUITES[tool], {}
+    real = importlib.util.find_spec(suite.package)  # is the tool installed?
+    with suite.installed():
+        first = ran(suite, paths)
+        seeded = [name for name, (_, why) in first.items() if why == "seeded"]
+        if seeded:
+            for name in suite.seeds:
+                importlib.import_module(name).generator_of = lambda random_state: None
+            again = some(tool, seeded)
+    for name, (kind, why) in again.items():
+        if kind != "fails" or "random_state" not in name:
+            first[name] = kind, why
+    failed = [name for name, (kind, _) in first.items() if kind == "fails"]
+    if real and failed:
+        with ProcessPoolExecutor(1, multiprocessing.get_context("spawn")) as pool:
+            for name, (kind, _) in pool.submit(some, tool, failed).result().items():
+                if kind == "fails":
+                    first[name] = "does not apply", "fails without dpfast too"
     return first
 
 
-def table(found: dict[str, tuple[str, str]]) -> str:
-    """Return how many tests there are of each kind, and why."""
-    kinds = Counter(kind for kind, _ in found.values())
-    lines = ["| tests | what became of them |", "|---:|---|"]
-    for kind in ("passes", "fails", "refused", "does not apply"):
-        lines.append(f"| {kinds[kind]} | {kind} |")
-        if kind in ("refused", "does not apply"):
-            whys = Counter(why for own, why in found.values() if own == kind)
-            lines += [f"| {count} | - {kind}: {why} |" for why, count in whys.most_common()]
-    applicable = kinds["passes"] + kinds["fails"]
-    share = 100 * kinds["passes"] / max(applicable, 1)
-    return "\n".join([*lines, "", f"{share:.1f} % of {applicable} that apply pass"])
+def table(found: Found, parts: dict[str, list[str]]) -> str:
+    """Return how many tests there are of each kind, by part, and why."""
+    lines = ["| tests | " + " | ".join(KINDS) + " |", "|---|" + "---:|" * len(KINDS)]
+    for part, paths in {**parts, "all": [""]}.items():
+        kinds = Counter(kind for name, (kind, _) in found.items() if name.startswith(tuple(paths)))
+        lines.append(f"| {part} | " + " | ".join(str(kinds[kind]) for kind in KINDS) + " |")
+    share = 100 * kinds["passes"] / max(kinds["passes"] + kinds["fails"], 1)
+    lines += ["", f"{share:.1f} % of {kinds['passes'] + kinds['fails']} that apply pass", ""]
+    for kind in KINDS[2:]:
+        whys = Counter(why for own, why in found.values() if own == kind)
+        lines += [f"{count:4} {kind}: {why}" for why, count in whys.most_common()]
+    return "\n".join(lines)
 
 
 def main() -> None:
@@ -237,16 +350,18 @@ def main() -> None:
     parser.add_argument("path", type=Path)
     parser.add_argument("--tool", choices=SUITES, required=True)
     parser.add_argument("--part", action="append", help="a folder or file of tests, in PATH")
-    parser.add_argument("--list", help="show the tests of this kind")
+    parser.add_argument("--list", choices=KINDS, help="show the tests of this kind")
     given = parser.parse_args()
-    suite = SUITES[given.tool]
     os.chdir(given.path)
-    sys.meta_path.insert(0, Finder(suite))  # type: ignore[arg-type]
-    found = suite_of(suite, given.part or list(suite.parts))
+    parts = {
+        part: [str(path) for path in sorted(Path().glob(part))]
+        for part in given.part or SUITES[given.tool].parts
+    }
+    found = suite_of(given.tool, [path for paths in parts.values() for path in paths])
     for name, (kind, why) in found.items():
         if kind == given.list:
             print(f"{name}: {why}")
-    print(table(found))
+    print(table(found, parts))
 
 
 if __name__ == "__main__":

@@ -120,6 +120,17 @@ def test_chains_with_transformations_and_postprocessing():
     assert clamped(AGES.tolist()) <= 50.001
 
 
+@pytest.mark.full
+def test_a_noisy_number_is_a_score_that_opendp_reads():
+    """As a Python object it is none, and candidates are drawn until it stops by chance."""
+    space = FLOATS, SYMMETRIC
+    sums = space >> theirs.t.then_clamp((0.0, 100.0)) >> theirs.t.then_sum()
+    for score in (space >> theirs.t.then_count(), sums):
+        scored = theirs.c.make_composition([score >> ours.then_laplace(10.0)] * 2)
+        found = theirs.c.make_select_private_candidate(scored, 0.01, threshold=1.0)(AGES.tolist())
+        assert found[0] > 500 and found[1] > 500
+
+
 ROWS = theirs.numpy.array2_domain(num_columns=2, nan=False, T=float)
 STATISTICS = {
     "median": lambda domain, metric, **loss: ours.make_median(domain, metric, (0, 120), **loss),
@@ -356,3 +367,52 @@ def test_words_of_opendp_about_rows_stay_inside():
         assert "424242" not in str(caught.value)
         assert caught.value.__context__ is None and caught.value.__cause__ is None
         assert budget.spent["epsilon"] == min(before + 1, 2)
+
+
+@pytest.mark.full
+def test_opendp_draws_by_dpfast_within_installed():
+    """Chains, the Context and choices, inside and then no more."""
+    before = theirs.m.make_laplace, theirs.m.make_noisy_max
+    scores = theirs.vector_domain(WHOLE), theirs.linf_distance(T=theirs.i64)
+    with ours.installed():
+        total = (FLOATS, SYMMETRIC) >> theirs.t.then_clamp((0.0, 100.0)) >> theirs.t.then_sum()
+        noisy = total >> theirs.m.then_laplace(scale=400.0)
+        best = scores >> theirs.m.then_noisy_max(theirs.max_divergence(), 1.0)
+        whole = WHOLE, theirs.absolute_distance(T=theirs.i64)
+        count = whole >> theirs.m.then_geometric(scale=2.0)
+        vector = theirs.m.make_gaussian(FLOATS, theirs.l2_distance(T=float), 2.0)
+        context = theirs.Context.compositor(
+            data=AGES.tolist(), privacy_unit=theirs.unit_of(contributions=1), domain=FLOATS,
+            privacy_loss=theirs.loss_of(epsilon=1.0), split_evenly_over=2,
+        )  # fmt: skip
+        query = context.query().clamp((0.0, 100.0)).sum().laplace()
+    assert noisy(AGES.tolist()) == pytest.approx(AGES.sum(), abs=20_000)
+    assert best([0, 3, 900, 4]) == 2 and best.map(1) == 2.0
+    assert count.map(1) == 0.5 and isinstance(count(7), int)
+    assert isinstance(vector([1.0, 2.0]), np.ndarray), "OpenDP's answers with a list"
+    assert query.param() == pytest.approx(200, rel=1e-6)
+    assert query.release() == pytest.approx(AGES.sum(), abs=9000)
+    assert (theirs.m.make_laplace, theirs.m.make_noisy_max) == before
+    made = theirs.m.make_gaussian(FLOATS, theirs.l2_distance(T=float), scale=2.0)
+    assert isinstance(made([1.0, 2.0]), list)
+
+
+LEFT = {
+    "k": lambda: theirs.m.make_laplace(FLOATS, theirs.l1_distance(T=float), 1.0, k=-9),
+    "bounds": lambda: theirs.m.make_geometric(
+        WHOLE, theirs.absolute_distance(T=theirs.i64), 1.0, bounds=(0, 9)
+    ),
+    "negate": lambda: theirs.m.make_noisy_max(
+        WHOLES, theirs.linf_distance(T=theirs.i64), theirs.max_divergence(), 1.0, negate=True
+    ),
+    "MO": lambda: theirs.m.make_gaussian(
+        FLOATS, theirs.l2_distance(T=float), 1.0, MO="MaxDivergence"
+    ),
+}
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("name", LEFT)
+def test_what_dpfast_has_not_is_refused_within_installed(name):
+    with ours.installed(), pytest.raises(ArgumentError, match=name):
+        LEFT[name]()

@@ -16,6 +16,7 @@ privacy map is the loss of dpfast for one step, for a group of so many, and is r
 measurement does is paid for by OpenDP's accountant, and a budget of dpfast is not asked.
 """
 
+from .install import installed
 from .measurements import (
     make_gaussian,
     make_geometric,
@@ -44,6 +45,7 @@ __all__ = [
     "Measured",
     "array_domain",
     "from_opendp",
+    "installed",
     "make_gaussian",
     "make_geometric",
     "make_histogram",

@@ -41,6 +41,8 @@ RELEASES: tuple[Any, ...] = (
 )  # fmt: skip
 #: What comes with rows, or is the metric's or OpenDP's to say.
 OTHERS = ("data", "column", "where", "weights", "ids", "neighbors", "budget", "rng")
+#: The type of an answer that is a Python object, which OpenDP passes on as it is.
+ANSWER = "ExtrinsicObject"
 #: How large scores may be.
 _FAR = 2.0**1000
 
@@ -200,9 +202,11 @@ def _noisy(distribution: str, norm: str, domain: Any, metric: Any, scale: Any) -
     def run(data: Any) -> Any:
         return release(data, mechanism, budget=None, rng=None)
 
-    return _measurement(
-        domain, metric, mechanism.loss, run, lambda d_in: noise.loss(checks.ratio(d_in))
-    )
+    def loss(d_in: Any) -> Loss:
+        return noise.loss(checks.ratio(d_in))
+
+    answer = ("i64" if noise.whole else "f64") if one else ANSWER  # which OpenDP can go on with
+    return _measurement(domain, metric, mechanism.loss, run, loss, answer)
 
 
 # ---- Choices. ----
@@ -571,7 +575,12 @@ class _Held(Budget):
 
 
 def _measurement(
-    domain: Any, metric: Any, measure: Any, run: Callable[[Any], Any], loss: Callable[[Any], Loss]
+    domain: Any,
+    metric: Any,
+    measure: Any,
+    run: Callable[[Any], Any],
+    loss: Callable[[Any], Loss],
+    answer: str = ANSWER,
 ) -> Any:
     """Return a measurement whose map is a loss for a distance, rounded up."""
     measure = measure if isinstance(measure, spaces.mod.Measure) else spaces.measure_of(measure)
@@ -581,7 +590,7 @@ def _measurement(
         return spaces.distance_of(loss(d_in), kind) if d_in else spaces.nothing(kind)
 
     return spaces.theirs.m.make_user_measurement(
-        domain, metric, measure, run, privacy_map, TO="ExtrinsicObject"
+        domain, metric, measure, run, privacy_map, TO=answer
     )
 
 

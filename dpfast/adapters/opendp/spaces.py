@@ -106,7 +106,7 @@ def array_domain(dtype: Any = "float64") -> Any:
 
 
 def numbers_of(
-    domain: Any, what: str = "a vector domain, array_domain(), or array2_domain()"
+    domain: Any, what: str = "a vector domain, array_domain(), or array2_domain(), of numbers"
 ) -> Numbers:
     """Return what is in a domain of rows."""
     if isinstance(domain, mod.VectorDomain) and isinstance(domain.element_domain, mod.AtomDomain):
@@ -118,7 +118,7 @@ def numbers_of(
         told: Any = getattr(domain, "descriptor", None)
         if type(told).__name__ == "NPArray2Domain" and told.num_columns is not None:
             return Numbers(np.dtype(DTYPES.get(str(told.T), "float64")), told.num_columns, told.nan)
-    checks.fail_kind("input_domain", f"{what}, of numbers", domain)
+    checks.fail_kind("input_domain", what, domain)
 
 
 def atoms_of(domain: Any) -> tuple[Numbers, bool]:
@@ -136,7 +136,7 @@ def atoms_of(domain: Any) -> tuple[Numbers, bool]:
 def _dtype(domain: Any, what: str) -> np.dtype[Any]:
     carrier = str(domain.carrier_type).removeprefix("Vec<").removesuffix(">")
     if carrier not in DTYPES:
-        checks.fail("input_domain", f"{what}, of numbers", domain)
+        checks.fail("input_domain", what, domain)
     return np.dtype(DTYPES[carrier])
 
 

@@ -1,0 +1,101 @@
+"""`installed`: OpenDP with the noise of dpfast, for as long as a block runs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from typing import Any
+from unittest.mock import patch
+
+from ..._core import checks
+from .measurements import make_gaussian, make_geometric, make_laplace, make_top_k
+from .spaces import theirs
+
+
+@contextmanager
+def installed() -> Iterator[None]:
+    """Let OpenDP draw by dpfast: additive noise, noisy maximum and noisy top-k.
+
+    `make_laplace`, `make_gaussian`, `make_geometric`, `make_noisy_max` and `make_noisy_top_k` of
+    OpenDP, their ``then_`` forms and what the Context calls by these names are those of this
+    adapter, and are put back at the end. A measurement that is made inside stays what it is. What
+    dpfast has not is refused: a granularity `k`, `bounds`, `negate`, and another measure.
+
+    Privacy
+    -------
+    As `make_laplace`, `make_gaussian`, `make_geometric` and `make_top_k` of this adapter (Durfee
+    and Rogers, NeurIPS 2019, for the top k). OpenDP's accountant pays.
+
+    Yields
+    ------
+    None
+
+    Examples
+    --------
+    >>> import opendp.prelude as theirs
+    >>> from dpfast.adapters.opendp import installed
+    >>> theirs.enable_features("contrib", "honest-but-curious")
+    >>> space = theirs.vector_domain(theirs.atom_domain(T=int)), theirs.symmetric_distance()
+    >>> with installed():
+    ...     count = space >> theirs.t.then_count() >> theirs.m.then_laplace(scale=4.0)
+    >>> count.map(1), isinstance(count([1, 2, 3]), int)
+    (0.25, True)
+    """
+    with ExitStack() as stack:
+        for make in (laplace, gaussian, geometric, noisy_max, noisy_top_k):
+            stack.enter_context(patch.object(theirs.m, f"make_{make.__name__}", make))
+        yield
+
+
+def laplace(
+    input_domain: Any, input_metric: Any, scale: Any, k: Any = None, MO: Any = "MaxDivergence"
+) -> Any:
+    _left(k=k)
+    checks.choice("MO", str(MO), ("MaxDivergence",))
+    return make_laplace(input_domain, input_metric, scale)
+
+
+def gaussian(
+    input_domain: Any,
+    input_metric: Any,
+    scale: Any,
+    k: Any = None,
+    MO: Any = "ZeroConcentratedDivergence",
+) -> Any:
+    _left(k=k)
+    checks.choice("MO", str(MO), ("ZeroConcentratedDivergence",))
+    return make_gaussian(input_domain, input_metric, scale)
+
+
+def geometric(
+    input_domain: Any, input_metric: Any, scale: Any, bounds: Any = None, MO: Any = "MaxDivergence"
+) -> Any:
+    _left(bounds=bounds)
+    checks.choice("MO", str(MO), ("MaxDivergence",))
+    return make_geometric(input_domain, input_metric, scale)
+
+
+def noisy_max(
+    input_domain: Any, input_metric: Any, output_measure: Any, scale: Any, negate: bool = False
+) -> Any:
+    top = noisy_top_k(input_domain, input_metric, output_measure, 1, scale, negate)
+    return top >> theirs.new_function(lambda drawn: drawn[0], TO="usize")
+
+
+def noisy_top_k(
+    input_domain: Any,
+    input_metric: Any,
+    output_measure: Any,
+    k: Any,
+    scale: Any,
+    negate: bool = False,
+) -> Any:
+    _left(negate=negate)
+    return make_top_k(input_domain, input_metric, output_measure, k, scale)
+
+
+def _left(**given: Any) -> None:
+    """Refuse arguments of OpenDP that dpfast has nothing for."""
+    for name, value in given.items():
+        if value not in (None, False):
+            checks.fail(name, "left out, since dpfast has nothing for it", value)
