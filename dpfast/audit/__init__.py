@@ -14,7 +14,7 @@ fault. If it does not, nothing is proved, for there may be a better attack.
 from .bounds import expected_recovery, recovery_bound
 from .claimed import claims
 from .laws import exact_epsilon, exact_rho
-from .measured import Audit, measure
+from .measured import Audit, measure, measure_answers
 from .once import one_run
 from .pairs import Pair, neighbors
 from .reconstruction import reconstruct
@@ -31,6 +31,7 @@ __all__ = [
     "exact_rho",
     "expected_recovery",
     "measure",
+    "measure_answers",
     "neighbors",
     "one_run",
     "reconstruct",

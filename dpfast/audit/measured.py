@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from html import escape
 from typing import TYPE_CHECKING, Any
 
@@ -221,6 +221,87 @@ def measure(
     return _run(given, x, x2, claim)
 
 
+def measure_answers(
+    answers: Any,
+    answers2: Any,
+    *,
+    epsilon: Number | None = None,
+    delta: Number = 0.0,
+    rho: Number | None = None,
+    confidence: float = 1 - 1e-6,
+) -> Audit:
+    """Test a privacy claim on answers that are there, and bound the loss from below.
+
+    NOT PRIVATE: it is for answers on data that are made up for the test. It is `measure` for what
+    another process, language or machine has drawn.
+
+    Parameters
+    ----------
+    answers, answers2 : array_like, shape (n,) or (n, ...)
+        Independent answers on either of two neighbors, in the order they were drawn, an answer a
+        row: equally many, at least 256.
+    epsilon, delta, rho : float, Fraction or Decimal, optional
+        The claim: `epsilon` alone, `epsilon` with `delta`, or `rho` alone.
+    confidence : float, default 1 - 1e-6
+        How sure a refutation, and each bound, is.
+
+    Returns
+    -------
+    Audit
+        The bounds, of all answers, the p-value, the verdict and a witness.
+
+    Raises
+    ------
+    ArgumentError, ArgumentTypeError
+        If an argument breaks its rule.
+    MissingExtraError
+        If SciPy is missing.
+
+    See Also
+    --------
+    measure : calls the mechanism itself, and ends once the claim is refuted.
+
+    Notes
+    -----
+    The events are those of `measure`: chosen from the first half of the answers, counted in the
+    second. So the order must not depend on what they are.
+
+    Examples
+    --------
+    >>> import dpfast as dp
+    >>> x, x2 = (count + dp.noise.discrete_laplace(0.5, 4000) for count in (3, 2))
+    >>> dp.audit.measure_answers(x, x2, epsilon=1).refuted
+    True
+    """
+    claim = privacy.loss(epsilon, delta, rho)
+    kept = _kept("answers", answers), _kept("answers2", answers2)
+    if len(kept[0].answers) != len(kept[1].answers):
+        fail("answers2", f"as many as answers, {len(kept[0].answers)}", len(kept[1].answers))
+    given = _setting(Kept.take, None, confidence, 1)
+    return _run(replace(given, samples=2 * len(kept[0].answers), there=True), *kept, claim)
+
+
+@dataclass
+class Kept:
+    """Answers that are there, given out in their order."""
+
+    answers: NDArray[Any]
+    given: int = 0
+
+    def take(self, size: int) -> NDArray[Any]:
+        """Return the next ones."""
+        self.given += size
+        return self.answers[self.given - size : self.given]
+
+
+def _kept(name: str, answers: Any) -> Kept:
+    rule = "an array of at least 256 answers, one a row"
+    array = checks.array(name, answers, rule)
+    if array.ndim < 1 or len(array) < 256:
+        fail(name, rule, f"the shape {array.shape}")
+    return Kept(array)
+
+
 @dataclass(frozen=True)
 class Setting:
     """What is asked how often, and how sure it is to be."""
@@ -229,10 +310,14 @@ class Setting:
     samples: int
     confidence: float
     support: bool = False
+    #: Whether the answers are there: all are used, and the first half chooses the events.
+    there: bool = False
 
     @property
     def sizes(self) -> list[int]:
         """The answers of each round on either data."""
+        if self.there:
+            return [self.samples // 4, self.samples // 2 - self.samples // 4]
         left, found = self.samples // 2, list[int]()
         while left:
             size = FIRST * LONGER ** len(found)
@@ -309,7 +394,7 @@ def _run(given: Setting, x: Any, x2: Any, claim: Loss) -> Audit:
 
 
 def rounds_of(given: Setting, x: Any, x2: Any, claim: Loss) -> Found:
-    """Run the rounds of an audit; that of supports goes to the end, others stop when refuted."""
+    """Run the rounds of an audit, to the end or until a claim is refuted."""
     sizes, by_rho, shown = given.sizes, _by_rho(claim), list[Shown]()
     kept = [np.concatenate(list(given.answers.chunks(data, sizes[0]))) for data in (x, x2)]
     _refuse_failure(given)

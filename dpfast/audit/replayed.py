@@ -19,6 +19,9 @@ from .._core.types import Neighbors
 from ..budget.allocation import Allocation
 from ..budget.release import TAPE
 from ..privacy import ZCDP, Draws, Loss, range_within
+from ..sources.batches import WHERE, Batch, Batches
+from ..sources.forms import Arrow, Objects, Values
+from ..sources.intake import View
 
 #: Fields of mechanisms that come with the rows, and are no public arguments.
 OF_ROWS = ("where", "weights", "ids")
@@ -64,8 +67,8 @@ def replay(
     NOT PRIVATE: it is for data that are made up for the test. All that a private program says or
     does is a function of its private answers. So, if these are the same, all else must be: the
     releases and their public arguments, what is returned, printed, warned of or raised. And what
-    each release is given must be neighbors: rows of which one differs, scores or a value that move
-    by no more than the sensitivity that was declared.
+    each release is given must be neighbors: rows of which one differs (of one person, where there
+    are ids), scores or numbers that move by no more than the sensitivity that was declared.
 
     Parameters
     ----------
@@ -197,14 +200,65 @@ def _given(mechanism: Any, source: Any, summary: Any) -> tuple[str, Any] | None:
     """Return what can be compared of the data that a release is given, and how."""
     if isinstance(getattr(mechanism, "moved", None), int) and isinstance(summary, int):
         return "value", summary
+    if hasattr(mechanism, "norm") and hasattr(mechanism, "sensitivity"):
+        return "numbers", np.asarray(source, np.float64)
     if isinstance(getattr(mechanism, "c", None), float) and isinstance(source, np.ndarray):
         return "scores", source.astype(np.float64)
-    rows = _rows(source)
+    if isinstance(source, Batches):
+        return _of_table(mechanism, source)
+    if isinstance(source, View):
+        rows, ids = _rows(source.source), source.ids
+        if rows is None or ids is None or ids.rows.of_engine is not None:
+            return None
+        whose = [one for (one,) in _read(ids.rows, [ids.column])]
+        return "people", _by_person(whose, rows.tolist())
+    rows = source.copy() if isinstance(source, np.ndarray) else _rows(source)
     where = getattr(mechanism, "where", None)
     if rows is None or not isinstance(where, np.ndarray):
         return None if rows is None else ("rows", rows)
     # Whether a row is kept is a part of the row.
     return ("rows", np.column_stack([rows, where])) if len(where) == len(rows) else None
+
+
+def _of_table(mechanism: Any, batches: Batches) -> tuple[str, Any] | None:
+    """Return the columns that a release by group reads, row by row, or person by person."""
+    table = getattr(mechanism, "table", mechanism)
+    persons = table.persons
+    names = [*table.columns, *([persons.column] if persons else [])]
+    names += [WHERE] if batches.has(WHERE) else []
+    if batches.of_engine is not None:
+        return None
+    found = _read(batches, names)
+    if persons is None:
+        return "rows", found
+    at = names.index(persons.column)
+    return "people", _by_person([row[at] for row in found], found)
+
+
+def _read(batches: Batches, names: list[str]) -> list[tuple[Any, ...]]:
+    """Return some columns of a table, row by row."""
+
+    def rows(batch: Batch) -> list[tuple[Any, ...]]:
+        return list(zip(*(_listed(batch.columns[name]) for name in names), strict=True))
+
+    return batches.reduce(names, names, rows, lambda a, b: a + b)
+
+
+def _listed(column: Any) -> list[Any]:
+    """Return the entries of a column."""
+    if isinstance(column, Values):
+        column = column.array if column.mask is None else column.given
+    elif isinstance(column, (Objects, Arrow)):
+        column = column.rows if isinstance(column, Objects) else column.chunked
+    return list(column.to_pylist() if hasattr(column, "to_pylist") else column)
+
+
+def _by_person(ids: list[Any], rows: list[Any]) -> dict[Any, Counter[Any]]:
+    """Return the rows of each person."""
+    found: dict[Any, Counter[Any]] = {}
+    for one, row in zip(ids, rows, strict=True):
+        found.setdefault(one, Counter())[_key(row)] += 1
+    return found
 
 
 def _rows(source: Any) -> Any:
@@ -229,6 +283,16 @@ def _excess(mechanism: Any, before: tuple[str, Any], after: tuple[str, Any]) -> 
         if abs(a - b) <= mechanism.moved:
             return []
         return [f"the value moved by {abs(a - b) / mechanism.moved:.4g} times its sensitivity"]
+    if kind == "numbers":
+        order, limit = (1 if mechanism.norm == "l1" else 2), float(mechanism.sensitivity)
+        moved = float(np.linalg.norm((b - a).ravel(), order)) if a.shape == b.shape else math.inf
+        if moved <= limit * (1 + 1e-9):
+            return []
+        return [f"the numbers moved by {moved / limit:.4g} times their sensitivity"]
+    if kind == "people":
+        people = sum(a.get(one) != b.get(one) for one in {*a, *b})
+        most = 2 if mechanism.neighbors == "replace" else 1
+        return [] if people <= most else [f"{people} people differ, where {most} may"]
     if kind == "scores":
         if a.shape != b.shape:
             return [f"there are {a.shape} scores on x, and {b.shape} on x2"]
@@ -240,8 +304,9 @@ def _excess(mechanism: Any, before: tuple[str, Any], after: tuple[str, Any]) -> 
             return []
         return [f"the scores moved by {mechanism.c * spread / limit:.4g} times what was declared"]
     different = _different(a, b)
-    most = 2 if mechanism.neighbors == "replace" else 1
-    if mechanism.neighbors == "replace" and len(a) != len(b):
+    relation = getattr(mechanism, "neighbors", "replace")  # randomized response: a row for a row
+    most = 2 if relation == "replace" else 1
+    if relation == "replace" and len(a) != len(b):
         return [f"there are {len(a)} rows on x and {len(b)} on x2, under replace"]
     if different <= most:
         return []
@@ -258,28 +323,31 @@ def _of_a_draw(loss: Loss) -> float:
 
 def _different(a: Any, b: Any) -> int:
     """Return how many rows are in one of two tables and not in the other."""
-    counts = [Counter(map(_key, rows.tolist())) for rows in (a, b)]
+    counts = [Counter(map(_key, _listed(rows))) for rows in (a, b)]
     return sum(((counts[0] - counts[1]) + (counts[1] - counts[0])).values())
 
 
 def _key(row: Any) -> Any:
-    if isinstance(row, list):
+    if isinstance(row, (list, tuple, np.ndarray)):
         return tuple(map(_key, row))
     return "NaN" if isinstance(row, float) and math.isnan(row) else row
 
 
 def _moved(a: Any, b: Any) -> list[str]:
     """Return the names of the public fields in which two mechanisms differ."""
-    if not is_dataclass(a):
-        return []
-    found = []
-    for one in fields(a):
-        if one.name in OF_ROWS:
-            continue
-        before, after = getattr(a, one.name, None), getattr(b, one.name, None)
-        if _plain(before) and _plain(after) and not same(before, after):
-            found.append(one.name)
-    return found
+    names = [one.name for one in fields(a) if one.name not in OF_ROWS] if is_dataclass(a) else []
+    return [one for one in names if not _alike(getattr(a, one, None), getattr(b, one, None))]
+
+
+def _alike(a: Any, b: Any) -> bool:
+    """Return whether two public arguments are the same; functions and others pass."""
+    if all(hasattr(keys, "is_product") for keys in (a, b)):  # public keys
+        return same(a.columns(), b.columns())
+    if isinstance(a, dict) and isinstance(b, dict):
+        return list(a) == list(b) and all(_alike(a[key], b[key]) for key in a)
+    if is_dataclass(a) and type(a) is type(b) and not isinstance(a, Loss):
+        return not _moved(a, b)
+    return not (_plain(a) and _plain(b)) or same(a, b)
 
 
 def _plain(value: Any) -> bool:

@@ -56,6 +56,10 @@ class AdditiveRelease:
         Whether the numbers are integers.
     neighbors : str
     noise : IntegerNoise
+    sensitivity : Fraction
+        How far the numbers may move.
+    norm : {"l1", "l2"}
+        In what norm.
     """
 
     shape: tuple[int, ...]
@@ -63,6 +67,8 @@ class AdditiveRelease:
     whole: bool
     neighbors: str
     noise: IntegerNoise
+    sensitivity: Fraction
+    norm: str
 
     name: ClassVar[str] = "additive release"
 
@@ -301,5 +307,5 @@ def additive_release(
         checks.fail("sensitivity", "at least 1 for whole numbers", sensitivity)
     grid = 1.0 if exact else width_of_cells(change)
     drawn = integer_noise(loss, in_cells(change, norm, size, grid, exact), kind)
-    mechanism = AdditiveRelease(shape, grid, exact, relation, drawn)
+    mechanism = AdditiveRelease(shape, grid, exact, relation, drawn, change, norm)
     return release(given, mechanism, budget=budget, rng=rng)

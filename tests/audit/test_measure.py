@@ -295,3 +295,37 @@ def test_without_scipy(monkeypatch):
     monkeypatch.setitem(__import__("sys").modules, "scipy.special", None)
     with pytest.raises(MissingExtraError, match="pip install scipy"):
         dp.audit.measure(exact(1), X, X2, epsilon=1)
+
+
+# ---- Answers that are there. ----
+
+
+@pytest.mark.parametrize("claim", [{"epsilon": 1}, {"epsilon": 1, "delta": 1e-3}, {"rho": 0.5}])
+@pytest.mark.parametrize("scale, refuted", [(1, False), (0.4, True)])
+def test_answers_are_judged_by_their_second_half(claim, scale, refuted):
+    drawn = [exact(scale, seed)(data, 20_001) for seed, data in enumerate((X, X2))]
+    found = dp.audit.measure_answers(*drawn, **claim)
+    assert found.refuted == refuted and found.samples == 40_002
+    assert len(found.rounds) == 1
+    if refuted:
+        assert (found.rho > 0.5) if "rho" in claim else (1 < found.epsilon <= 2.5)
+
+
+def test_answers_may_be_vectors_and_words():
+    rng = plain()
+    x = rng.normal(0, 1, (2000, 3))
+    assert dp.audit.measure_answers(x, x[::-1] + 2, epsilon=1).refuted
+    words = np.array(["yes", "no"])[(rng.random(2000) < 0.9) * 1]
+    other = np.array(["yes", "no"])[(rng.random(2000) < 0.1) * 1]
+    assert dp.audit.measure_answers(words, other, epsilon=1).refuted
+    assert not dp.audit.measure_answers(words, words, epsilon=1).refuted
+
+
+@pytest.mark.parametrize(
+    "bad, name",
+    [((np.zeros(255), np.zeros(255)), "answers"), ((np.zeros(256), np.zeros(300)), "answers2"),
+     ((3.0, np.zeros(256)), "answers"), ((np.zeros(300), "no"), "answers2")],
+)  # fmt: skip
+def test_bad_answers(bad, name):
+    with pytest.raises((ArgumentError, ArgumentTypeError), match=f"^{name} must be"):
+        dp.audit.measure_answers(*bad, epsilon=1)

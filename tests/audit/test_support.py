@@ -170,6 +170,87 @@ def test_whether_a_row_is_kept_is_a_part_of_it():
     assert any("rows differ" in leak for leak in found.leaks)
 
 
+TABLE = {
+    "k": np.array(["a", "a", "b", "b", "b"]),
+    "v": np.array([1.0, 2.0, 3.0, 4.0, 5.0]),
+    "id": np.array([1, 2, 3, 4, 4]),
+}
+#: Without the last person, who has two rows.
+FEWER = {name: column[:3] for name, column in TABLE.items()}
+WHOSE = {"ids": "id", "max_groups": 1, "max_rows": 2}
+
+
+def by_group(rows, keys=("a", "b"), high=5, **given):
+    groups = dp.group_by(rows, "k", keys=keys, **given)
+    return groups.sum("v", bounds=(0, high), epsilon=1)["sum"]
+
+
+def centred(rows):
+    return {**rows, "v": rows["v"] - rows["v"].mean()}
+
+
+PEOPLE = {
+    "by group": lambda rows: by_group(rows, **WHOSE),
+    "private keys": lambda rows: dp.select_keys(
+        rows["k"], ids=rows["id"], max_groups=1, epsilon=1, delta=1e-6
+    ),
+    "distinct": lambda rows: dp.count_distinct(rows["k"], ids=rows["id"], max_groups=1, epsilon=1),
+    "of columns": lambda rows: dp.mean(
+        np.c_[rows["v"], rows["v"]], axis=0, bounds=[(0, 5)] * 2, ids=rows["id"], max_rows=2,
+        epsilon=1,
+    ),
+    "a sum": lambda rows: dp.sum(rows["v"], bounds=(0, 5), ids=rows["id"], max_rows=2, epsilon=1),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", PEOPLE)
+def test_a_person_may_have_many_rows(name):
+    found = dp.audit.replay(PEOPLE[name], TABLE, FEWER)
+    assert found == dp.audit.Replay((), 1)
+    less = {column: rows[:4] for column, rows in FEWER.items()}
+    less = {column: rows[1:] for column, rows in less.items()}  # and one more is missing
+    assert any(
+        "2 people differ" in leak for leak in dp.audit.replay(PEOPLE[name], TABLE, less).leaks
+    )
+
+
+GROUPS = {
+    "rows": (lambda rows: by_group(rows), "2 rows differ"),
+    "every row": (lambda rows: by_group(centred(rows), **WHOSE), "people differ"),
+    "public keys": (lambda rows: by_group(rows, keys=list(set(rows["v"].astype(str))), **WHOSE),
+                    "keys is not the same"),
+    "bounds": (lambda rows: by_group(rows, high=rows["v"].max(), **WHOSE), "statistics is not"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", GROUPS)
+def test_leaks_by_group_are_told(name):
+    program, words = GROUPS[name]
+    found = dp.audit.replay(program, TABLE, FEWER)
+    assert any(words in leak for leak in found.leaks), found
+
+
+@pytest.mark.parametrize("norm, most", [("l1", 4), ("l2", 4 / math.sqrt(2))])
+def test_numbers_move_by_their_sensitivity_in_its_norm(norm, most):
+    def program(sensitivity):
+        return lambda x: dp.additive_release(
+            [x.sum(), -x.sum()], sensitivity=sensitivity, norm=norm, rho=1
+        )
+
+    x, x2 = np.array([2.0, 2.0]), np.array([2.0])
+    assert dp.audit.replay(program(most), x, x2) == dp.audit.Replay((), 1)
+    (leak,) = dp.audit.replay(program(most / 2), x, x2).leaks
+    assert leak.endswith("the numbers moved by 2 times their sensitivity")
+
+
+def test_randomized_response_answers_row_by_row():
+    x, x2 = np.array([0, 1, 1]), np.array([1, 1, 1])
+    sound = dp.audit.replay(lambda b: dp.response.binary(b, epsilon=1), x, x2)
+    assert sound == dp.audit.Replay((), 1)
+    parity = dp.audit.replay(lambda b: dp.response.binary(b ^ (b.sum() & 1), epsilon=1), x, x2)
+    assert any("rows differ" in leak for leak in parity.leaks)
+
+
 def test_an_error_of_both_runs_is_told():
     found = dp.audit.replay(lambda x: 1 / 0, X, X2)
     assert found.clean and found.unchecked == (

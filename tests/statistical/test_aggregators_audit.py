@@ -1,6 +1,6 @@
 """Black-box lower bounds on the loss of every aggregator, on neighbors that it can hardly hide.
 
-The bound is that of `test_median_audit`. The planted fault is a release that spends several times
+The bound is that of the kit. The planted fault is a release that spends several times
 what it claims; the same bound on the same neighbors must catch it.
 """
 
@@ -12,7 +12,7 @@ from dpfast.privacy import Pure
 from dpfast.rng import InsecureGenerator
 
 from ..support.pairwise import quick_rows
-from .test_median_audit import lower_bound
+from .kit import lower_bound
 
 PAIRS = {
     "mean": ([0, 0, 0], [0, 0, 1]),

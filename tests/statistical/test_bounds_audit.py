@@ -1,6 +1,6 @@
 """Black-box lower bounds on the loss of private bounds, with a planted fault.
 
-The bound is that of `test_median_audit`, the fault a group of rows for the loss of one.
+The bound is that of the kit, the fault a group of rows for the loss of one.
 """
 
 import numpy as np
@@ -11,7 +11,7 @@ from dpfast.rng import InsecureGenerator
 
 from ..support.pairwise import quick_rows
 from . import repeated
-from .test_median_audit import lower_bound
+from .kit import lower_bound
 
 
 def upper(pair):

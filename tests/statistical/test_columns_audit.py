@@ -1,6 +1,6 @@
 """Black-box lower bounds on the loss of one answer a column, with planted faults.
 
-The bound is that of `test_median_audit`, on a number that tells two neighbors apart as well as the
+The bound is that of the kit, on a number that tells two neighbors apart as well as the
 noise lets it: by how much the answer is nearer to the one exact answer than to the other, in the
 norm of the noise. The fault forgets that a row moves all columns: each gets the noise that it would
 need alone. The same bound on the same neighbors must catch it.
@@ -16,7 +16,7 @@ from dpfast.rng import InsecureGenerator
 from dpfast.statistics.totals import api, each_column
 
 from ..support.pairwise import quick_rows
-from .test_median_audit import lower_bound
+from .kit import lower_bound
 
 LOW, HIGH = [0.0, 0.0, -5.0], [1.0, 100.0, 5.0]
 BOUNDS = list(zip(LOW, HIGH, strict=True))

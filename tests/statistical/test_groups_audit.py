@@ -1,6 +1,6 @@
 """Black-box lower bounds on the loss of a call by group: private keys and several statistics.
 
-The bound is that of `test_median_audit`. One person is in a group or is not, and what is seen is
+The bound is that of the kit. One person is in a group or is not, and what is seen is
 whether the group is shown, one of its statistics, or all of them together. The fault is a call for
 several times the loss that it claims.
 """
@@ -13,7 +13,7 @@ from dpfast.rng import InsecureGenerator
 
 from ..support.pairwise import quick_rows
 from . import repeated
-from .test_median_audit import lower_bound
+from .kit import lower_bound
 
 DELTA = 0.02
 #: A group that is not shown is a point beyond all answers.

@@ -1,49 +1,15 @@
 """Black-box lower bounds on the loss of a release. Passing proves nothing; failing is a bug.
 
-For fixed neighbors, the best threshold event on one half of the samples is judged on the other
-half by exact binomial (Clopper-Pearson) bounds; the lower bound of its log-ratio
-may not exceed epsilon. A planted mechanism with too little noise must be caught by it.
+For fixed neighbors, what `dp.audit` shows may not exceed epsilon. A planted mechanism with too
+little noise must be caught by it.
 """
 
 import numpy as np
 import pytest
-from scipy.stats import beta
 
 import dpfast as dp
 
-ALPHA = 1e-6
-
-
-def at_least(hits, n):
-    return beta.ppf(ALPHA, hits, n - hits + 1) if hits else 0.0
-
-
-def at_most(hits, n):
-    return beta.ppf(1 - ALPHA, hits + 1, n - hits)
-
-
-def lower_bound(a, b, delta=0.0):
-    """A lower confidence bound of epsilon, for delta: log((P(E) - delta) / Q(E)) of the best event.
-
-    Events are half lines; "no answer" of propose-test-release is a point beyond all answers.
-    """
-    half = len(a) // 2
-    best, event = 0.0, None
-    cuts = np.quantile(np.concatenate([a[:half], b[:half]]), np.linspace(0.001, 0.999, 300))
-    for cut in np.unique(cuts):
-        for side in (1, -1):
-            pa, pb = np.mean(side * a[:half] > side * cut), np.mean(side * b[:half] > side * cut)
-            for top, low, swap in ((pa, pb, False), (pb, pa, True)):
-                if low > 20 / half and top > delta and np.log((top - delta) / low) > best:
-                    best, event = np.log((top - delta) / low), (cut, side, swap)
-    if event is None:
-        return 0.0
-    cut, side, swap = event
-    x, y = (b, a) if swap else (a, b)
-    n = len(x) - half
-    top, low = (int(np.sum(side * z[half:] > side * cut)) for z in (x, y))
-    sure = at_least(top, n) - delta
-    return float(np.log(sure / at_most(low, n))) if sure > 0 else 0.0
+from .kit import lower_bound
 
 
 def sample(data, size, epsilon, noise, shrink=1.0, **kw):

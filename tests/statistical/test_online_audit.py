@@ -6,13 +6,10 @@ other half by Clopper-Pearson bounds. Passing proves nothing; the faults must be
 
 from __future__ import annotations
 
-import math
-from collections import Counter
 from dataclasses import replace
 
 import numpy as np
 import pytest
-from scipy.stats import beta as beta_distribution
 
 import dpfast as dp
 from dpfast.online import mwem
@@ -24,25 +21,7 @@ from dpfast.rng import InsecureGenerator
 from ..reference.online import sparse as reference
 from ..support import streams
 from ..support.pairwise import quick_rows
-
-ALPHA = 1e-6
-
-
-def lower_bound(one, other):
-    """A lower confidence bound of the log-ratio of the best event: one transcript, or several."""
-    half = len(one) // 2
-    first = [Counter(runs[:half]) for runs in (one, other)]
-    best = 0.0
-    for a, b, x, y in ((*first, one, other), (*first[::-1], other, one)):
-        ranked = sorted(a, key=lambda t: (b[t] + 5) / (a[t] + 5))
-        for events in (set(ranked[:1]), set(ranked[: len(ranked) // 4])):
-            hits, misses = (sum(t in events for t in runs[half:]) for runs in (x, y))
-            n = len(x) - half
-            low = beta_distribution.ppf(ALPHA, hits, n - hits + 1) if hits else 0.0
-            high = beta_distribution.ppf(1 - ALPHA, misses + 1, n - misses)
-            if low > 0:
-                best = max(best, math.log(low / high))
-    return best
+from .kit import lower_bound
 
 
 def runs(values, size, epsilon, c, threshold=0):

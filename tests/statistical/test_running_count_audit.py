@@ -10,7 +10,7 @@ from dpfast.online import RunningCount
 from dpfast.rng import InsecureGenerator
 
 from ..support.pairwise import quick_rows
-from .test_median_audit import lower_bound
+from .kit import lower_bound
 
 PAIRS = {"add-remove": ([1, 0, 0, 0], [0, 0, 0, 0]), "replace": ([1, 0, 0, 0], [0, 0, 1, 0])}
 

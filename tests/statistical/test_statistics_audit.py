@@ -10,7 +10,7 @@ import pytest
 import dpfast as dp
 
 from ..support.pairwise import quick_rows
-from .test_median_audit import lower_bound
+from .kit import lower_bound
 
 RELEASES = {
     "minimum": dp.minimum,

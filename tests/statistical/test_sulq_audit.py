@@ -1,6 +1,6 @@
 """Black-box lower bounds on the loss of all rounds together, with planted faults.
 
-The bound is that of `test_median_audit`, on the sum of all answers. The fault is an allocation that
+The bound is that of the kit, on the sum of all answers. The fault is an allocation that
 hands out more rounds than it was calibrated for; the same bound on the same neighbors must catch
 it. (That one round too many is too many is a matter of arithmetic: `tests/sulq/test_replay.py`.)
 """
@@ -26,7 +26,7 @@ from dpfast.sulq.gram_matrix import GramMatrix
 from dpfast.sulq.rounds import Part
 
 from ..support.pairwise import quick_rows
-from .test_median_audit import lower_bound
+from .kit import lower_bound
 
 PAIRS = {"add-remove": ([1.0, 0.5], [0.5]), "replace": ([1.0, 0.5], [0.0, 0.5])}
 EPSILON = 1.0

@@ -1,6 +1,6 @@
 """Black-box lower bounds on the loss of sums, means, counts and the like, with planted faults.
 
-The bound is that of `test_median_audit`. The fault is a release for several times the loss it
+The bound is that of the kit. The fault is a release for several times the loss it
 claims, which is what a factor 2 of the wrong relation, or a share spent twice, looks like; the same
 bound on the same neighbors must catch it.
 """
@@ -17,7 +17,7 @@ from dpfast.statistics.tree.api import tree_histogram
 
 from ..support.pairwise import quick_rows
 from . import repeated
-from .test_median_audit import lower_bound
+from .kit import lower_bound
 
 BOUNDS = (0.0, 1.0)
 

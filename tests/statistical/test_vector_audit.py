@@ -9,15 +9,15 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from scipy.stats import beta as beta_law
 
 from dpfast.aggregate.aggregators.vector import make_vector
+from dpfast.audit.binomial import at_least, at_most
 from dpfast.noise.additive import additive
 from dpfast.privacy import ZCDP, Approx, Pure
 from dpfast.rng import InsecureGenerator
 
 from ..support.pairwise import quick_rows
-from .test_median_audit import ALPHA, lower_bound
+from .kit import lower_bound
 
 BLOCKS, D = 50, 4
 BOUNDS = ((0.0, 1.0), (-10.0, 10.0), (5.0, 5.5), (0.0, 300.0))
@@ -47,8 +47,7 @@ def corners():
 
 def bounds(likely, unlikely, size):
     """A lower bound of one probability and an upper bound of the other (Clopper and Pearson)."""
-    low = beta_law.ppf(ALPHA, likely, size - likely + 1)
-    return float(low), float(beta_law.ppf(1 - ALPHA, unlikely + 1, size - unlikely))
+    return at_least(int(likely), size, 1e-6), at_most(int(unlikely), size, 1e-6)
 
 
 def audit(kind, size, fault=False):

@@ -491,6 +491,7 @@ add("dp.show_config", mode="dicts")
 
 _PAIR = {"mechanism": lambda data: 0.5, "x": [1.0, 2.0], "x2": [1.0, 3.0], "samples": 1024}
 add("dp.audit.measure", **_PAIR, epsilon=1.0)
+add("dp.audit.measure_answers", answers=[0, 1] * 200, answers2=[1, 0] * 200, epsilon=1.0)
 add("dp.audit.support", **_PAIR)
 add("dp.audit.claims", epsilon=1.0, pairs=[("one", [1.0], [2.0])])
 add("dp.audit.neighbors", schema=(0.0, 1.0), rows=2)

@@ -21,7 +21,7 @@ table { border-collapse: collapse; margin: .5rem 0 1rem; }
 td, th { padding: .1rem .8rem .1rem 0; text-align: left; vertical-align: middle; }
 th { border-bottom: 1px solid; font-weight: 600; }
 h1, h2, p, td { overflow-wrap: anywhere; }
-td.n { text-align: right; font-variant-numeric: tabular-nums; white-space: nowrap; }
+td.n, th.n { text-align: right; font-variant-numeric: tabular-nums; white-space: nowrap; }
 svg { display: block; width: min(240px, 22vw); } svg rect { fill: var(--bar); }
 svg path { stroke: var(--ink); fill: none; vector-effect: non-scaling-stroke; }
 .note { opacity: .75; } .error { color: light-dark(#a00, #f88); }
@@ -84,7 +84,8 @@ def _table(rows: Any, heading: str) -> str:
     drawn = len(rows) > 1 and low < high
     of, confidence = escape(heading or "answer"), rows[0]["confidence"]
     bars = "<th></th>" if drawn else ""
-    head = f"<tr><th></th><th>{of}</th><th>error ({confidence:.0%})</th>{bars}</tr>\n"
+    names = "".join(f'<th class="n">{one}</th>' for one in (of, f"error ({confidence:.0%})"))
+    head = f"<tr><th></th>{names}{bars}</tr>\n"
     lines = (
         f'<tr><td>{escape(str(row.get("group") or row["at"]))}</td><td class="n">{_number(row)}'
         f'</td><td class="n">{_error(row)}</td>{_cell(row, low, high) if drawn else ""}</tr>\n'

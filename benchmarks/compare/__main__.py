@@ -1,0 +1,251 @@
+"""Run the comparison of all systems, and write its results and its page.
+
+    python -m benchmarks.compare [--scale 1e6] [--minutes 60] [--only SYSTEM/WORKLOAD ...]
+
+needs `pip install -e ".[audit,plot]" psutil`, the package index, and Java for Tumult Analytics.
+Each system is a folder here: `requirements.txt` pins its environment, which is made once in
+`build/compare`, and `system.py` has one function for each workload. Each pair is asked twice, in
+processes of their own: once as a whole, for the time from start to end and the peak of memory, and
+once for warm calls, the errors of 200 answers on 10,000 rows, and answers on two neighbors, which
+`dp.audit` judges here. The minutes are shared by all pairs, and do not count the installation.
+"""
+
+from __future__ import annotations
+
+import argparse
+import fnmatch
+import json
+import os
+import platform
+import subprocess
+import sys
+import time
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import dpfast as dp
+
+from . import page, workloads
+from .worker import ERROR_ROWS
+
+HERE, ROOT = Path(__file__).parent, Path(__file__).parents[2]
+RESULTS = ROOT / "docs" / "figures" / "compare.json"
+BUILD = ROOT / "build" / "compare"
+RUNS = 200
+#: The fewest answers that an audit can say something about.
+FEWEST = 1024
+
+
+def systems() -> list[str]:
+    return sorted(path.parent.name for path in HERE.glob("*/system.py"))
+
+
+def environment(name: str, into: Path) -> Path:
+    """The Python of a system, in an environment that is made if it is not there."""
+    home = into / name
+    python, done = home / "bin" / "python", home / "installed"
+    if not done.exists():
+        print(f"installing {name}", flush=True)
+        subprocess.run([sys.executable, "-m", "venv", home], check=True)
+        given = ["-q", "-r", HERE / name / "requirements.txt"]
+        subprocess.run([python, "-m", "pip", "install", *given], cwd=ROOT, check=True)
+        done.touch()
+    return python
+
+
+def command(python: Path, *arguments: Any) -> list[str]:
+    return [str(x) for x in (python, "-P", HERE / "worker.py", *arguments)]
+
+
+def offers(python: Path, name: str) -> dict[str, Any]:
+    made = subprocess.run(command(python, name), capture_output=True, text=True, check=True)
+    return json.loads(made.stdout.splitlines()[-1])
+
+
+def watch(arguments: list[str], limit: float) -> dict[str, Any]:
+    """Run a process: its time, the peak of memory of it and all its children, its last line."""
+    import psutil
+
+    start, peak = time.perf_counter(), 0
+    process = psutil.Popen(
+        arguments, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=BUILD
+    )
+    family: list[Any] = [process]
+    while process.poll() is None:
+        now = 0
+        try:
+            family = [process, *process.children(recursive=True)]
+            now = sum(one.memory_info().rss for one in family)
+        except psutil.Error:
+            pass
+        peak = max(peak, now)
+        if time.perf_counter() - start > limit:
+            for one in family:
+                one.kill()
+            process.communicate()
+            return {"failure": f"no answer in {limit:.0f} s"}
+        time.sleep(0.01)
+    seconds = time.perf_counter() - start
+    out, error = process.communicate()
+    if process.returncode:
+        last = (error.strip().splitlines() or [f"exit code {process.returncode}"])[-1]
+        return {"failure": last[:200], "out": out}
+    return {"seconds": seconds, "memory": peak, "out": out}
+
+
+def audit(answers: Path, workload: workloads.Workload) -> dict[str, Any]:
+    """What the kit says of the answers on two neighbors."""
+    kept = np.load(answers)
+    x, x2 = kept["x"], kept["x2"]
+    if 2 * len(x) < FEWEST:
+        return {"samples": 2 * len(x)}
+    claim = {"epsilon": workloads.EPSILON, "delta": workload.delta}
+    found = dp.audit.measure_answers(x, x2, **claim).to_dict()
+    if x.dtype.kind == "f":
+        rest = {0: iter(x), 1: iter(x2)}
+        support = dp.audit.support(lambda i: next(rest[i]), 0, 1, **claim, samples=2 * len(x))
+        found["differences"] = list(support.differences)
+    found["epsilon"] = min(found["epsilon"], 1e9)
+    return found
+
+
+def errors(each: list[float]) -> dict[str, float]:
+    x = np.array(each)
+    spread = float(x.std(ddof=1) / np.sqrt(len(x))) if len(x) > 1 else float("nan")
+    at = {f"q{q}": float(np.quantile(x, q / 100)) for q in (50, 90, 99)}
+    return {"mean": float(x.mean()), "se": spread, "runs": len(x), **at}
+
+
+def ask(
+    python: Path, system: str, workload: str, relation: str, rows: float, seconds: float
+) -> dict[str, Any]:
+    """One row of the results."""
+    row: dict[str, Any] = {"system": system, "workload": workload, "relation": relation}
+    arguments = (system, workload, relation, "--rows", rows)
+    whole = watch(command(python, *arguments), max(90.0, 2 * seconds))
+    if "failure" in whole:
+        return row | {"failure": whole["failure"]}
+    row |= {"whole": whole["seconds"], "memory": whole["memory"]}
+    answers = BUILD / "answers.npz"
+    answers.unlink(missing_ok=True)
+    more = ("--seconds", seconds / 3, "--runs", RUNS, "--answers", answers)
+    made = watch(command(python, *arguments, *more), max(120.0, 4 * seconds))
+    lines = [line for line in made.get("out", "").splitlines() if line.startswith("{")]
+    if lines:
+        found = json.loads(lines[-1])
+        row |= {"warm": found["warm"], "lines": found["lines"]}
+        if "errors" in found:
+            row["error"] = errors(found["errors"])
+    if "failure" in made:
+        row["failure"] = made["failure"]
+    elif answers.exists():
+        row["audit"] = audit(answers, workloads.WORKLOADS[workload])
+    return row
+
+
+def grown(python: Path, system: str, relation: str, rows: float, seconds: float) -> dict[str, Any]:
+    """The time of a histogram of so many rows."""
+    given = ("histogram", relation, "--rows", rows, "--seconds", seconds / 3, "--runs", 1)
+    made = watch(command(python, system, *given), max(120.0, 4 * seconds))
+    row: dict[str, Any] = {"system": system, "relation": relation, "rows": rows}
+    lines = [line for line in made.get("out", "").splitlines() if line.startswith("{")]
+    if not lines:
+        return row | {"failure": made["failure"]}
+    return row | {"warm": json.loads(lines[-1])["warm"]}
+
+
+def commit() -> str:
+    made = subprocess.run(
+        ["git", "rev-parse", "--short", "HEAD"], capture_output=True, text=True, cwd=ROOT
+    )
+    return made.stdout.strip()
+
+
+def machine() -> str:
+    """Cores, kind and model of the processor."""
+    listed = Path("/proc/cpuinfo")
+    lines = listed.read_text().splitlines() if listed.exists() else []
+    model = next((x.partition(": ")[2] for x in lines if x.startswith("model name")), "")
+    return f"{os.cpu_count()} cores, {platform.machine()}, {model}"
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--scale", type=float, default=1e6, help="rows of the data")
+    parser.add_argument("--minutes", type=float, default=60, help="for all, once all is installed")
+    parser.add_argument("--only", nargs="*", default=["*"], help='patterns as "opendp/median"')
+    parser.add_argument("--environments", type=Path, default=BUILD)
+    parser.add_argument("--results", type=Path, default=RESULTS)
+    given = parser.parse_args()
+    BUILD.mkdir(parents=True, exist_ok=True)
+    about: dict[str, Any] = {}
+    pythons: dict[str, Path] = {}
+    for name in systems():
+        try:
+            pythons[name] = environment(name, given.environments)
+            about[name] = offers(pythons[name], name)
+        except subprocess.CalledProcessError as error:
+            about[name] = {"name": name, "missing": str(error)[:300]}
+    pairs = [
+        (system, workload, relation)
+        for workload in workloads.WORKLOADS
+        for relation in (workloads.ADD, workloads.REPLACE)
+        for system, own in about.items()
+        if relation in own.get("offers", {}).get(workload, ())
+        and any(fnmatch.fnmatch(f"{system}/{workload}", pattern) for pattern in given.only)
+    ]
+    result: dict[str, Any] = {
+        "command": f"python -m benchmarks.compare --scale {given.scale:g} "
+        f"--minutes {given.minutes:g}",
+        "date": datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"),
+        "commit": commit(),
+        "machine": machine(),
+        "python": platform.python_version(),
+        "scale": given.scale,
+        "error_rows": ERROR_ROWS,
+        "epsilon": workloads.EPSILON,
+        "seed": workloads.SEED,
+        "workloads": {
+            name: {"title": w.title, "measure": w.measure, "delta": w.delta}
+            for name, w in workloads.WORKLOADS.items()
+        },
+        "systems": {
+            name: {key: own[key] for key in own if key != "offers"} for name, own in about.items()
+        },
+        "rows": [],
+        "growth": [],
+    }
+    sizes = [10.0**k for k in range(3, 10) if 10**k <= given.scale]
+    growth = [
+        (system, relation, rows)
+        for rows in sizes
+        for system, workload, relation in pairs
+        if workload == "histogram" and relation == workloads.ADD
+    ]
+    end, left = time.monotonic() + 60 * given.minutes, len(pairs) + len(growth)
+
+    def keep(part: str, row: dict[str, Any]) -> None:
+        nonlocal left
+        left -= 1
+        result[part].append(row)
+        given.results.write_text(json.dumps(result, indent=1) + "\n", encoding="utf-8")
+        told = row.get("failure") or f"{row['warm']['seconds']:.3g} s"
+        what = row.get("workload") or f"histogram of {row['rows']:g} rows"
+        print(f"{left} left: {what}, {row['relation']}, {row['system']}: {told}", flush=True)
+
+    for system, *asked in pairs:
+        share = max(1.0, (end - time.monotonic()) / left)
+        keep("rows", ask(pythons[system], system, *asked, given.scale, share))
+    for system, *asked in growth:
+        share = max(1.0, (end - time.monotonic()) / left)
+        keep("growth", grown(pythons[system], system, *asked, share))
+    page.write(given.results)
+
+
+if __name__ == "__main__":
+    main()

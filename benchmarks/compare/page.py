@@ -1,0 +1,297 @@
+"""The page of the comparison: a table that sorts and filters, plots, and where dpfast loses, first.
+
+    python -m benchmarks.compare.page [OTHER.json]
+
+tells where another run names another winner, by more than 1.5 in both. Without one it writes what
+is made of `docs/figures/compare.json`: `compare.html`, one file without any other, the picture
+`compare.png`, and the tables of `docs/guide/compare.md`.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+import sys
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).parents[2]
+GUIDE = ROOT / "docs" / "guide" / "compare.md"
+#: A row is lost if its figure is above that of the best private rival by this factor, and for
+#: errors by so many standard errors.
+TOLERATED, SPREAD = 1.1, 2.0
+#: Errors of fewer answers are shown, and not compared.
+RUNS = 30
+#: A winner is clear if the next system is behind by more than this factor.
+CLEAR = 1.5
+#: What is compared: where it is in a row, and how it is shown.
+COLUMNS = {
+    "warm": ("time of a warm call", "s"),
+    "whole": ("time of the whole process", "s"),
+    "memory": ("peak of memory", "B"),
+    "error": ("mean error", ""),
+    "lines": ("lines a user writes", ""),
+}
+
+
+def figure(row: dict[str, Any], column: str) -> float | None:
+    """A figure of a row, or None."""
+    found = row.get(column)
+    if column == "error" and found and found["runs"] < RUNS:
+        return None
+    if isinstance(found, dict):
+        found = found.get("seconds" if column == "warm" else "mean")
+    return found
+
+
+def private(system: str) -> bool:
+    return system not in ("duckdb", "polars")
+
+
+def lost(row: dict[str, Any], other: dict[str, Any], column: str) -> bool:
+    """Whether the first row is worse than the second."""
+    mine, theirs = figure(row, column), figure(other, column)
+    if mine is None or theirs is None:
+        return False
+    slack = 0.0
+    if column == "error":
+        slack = SPREAD * math.hypot(row["error"]["se"], TOLERATED * other["error"]["se"])
+    return mine - TOLERATED * theirs > slack
+
+
+def verdicts(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """For each question and column, dpfast beside the best private rival, the worst first."""
+    found = []
+    for row in rows:
+        if row["system"] != "dpfast":
+            continue
+        same = [
+            one
+            for one in rows
+            if (one["workload"], one["relation"]) == (row["workload"], row["relation"])
+            and one is not row
+            and private(one["system"])
+        ]
+        for column in COLUMNS:
+            mine = figure(row, column)
+            others = [one for one in same if figure(one, column) is not None]
+            if mine is None or not others:
+                continue
+            best = min(others, key=lambda one: figure(one, column))
+            theirs = figure(best, column)
+            ratio = mine / theirs if theirs else math.inf if mine else 1.0
+            found.append(
+                {
+                    "workload": row["workload"],
+                    "relation": row["relation"],
+                    "column": column,
+                    "ratio": ratio,
+                    "best": best["system"],
+                    "lost": lost(row, best, column),
+                }
+            )
+    return sorted(found, key=lambda one: (not one["lost"], -one["ratio"]))
+
+
+def winners(rows: list[dict[str, Any]]) -> dict[tuple[str, str, str], tuple[str, float]]:
+    """For each question and column the best private system, and how far the next one is behind."""
+    found = {}
+    for question in dict.fromkeys((row["workload"], row["relation"]) for row in rows):
+        for column in COLUMNS:
+            own = sorted(
+                (figure(row, column), row["system"])
+                for row in rows
+                if (row["workload"], row["relation"]) == question
+                and private(row["system"])
+                and figure(row, column) is not None
+            )
+            if len(own) > 1:
+                (best, system), (second, _) = own[:2]
+                found[*question, column] = system, second / best if best else math.inf
+    return found
+
+
+def disagreements(rows: list[dict[str, Any]], others: list[dict[str, Any]]) -> list[str]:
+    """Questions for which two runs name different winners that are clear ones in both."""
+    first, second = winners(rows), winners(others)
+    return [
+        f"{', '.join(key)}: {first[key][0]} here, {second[key][0]} there"
+        for key in first.keys() & second.keys()
+        if first[key][0] != second[key][0] and min(first[key][1], second[key][1]) > CLEAR
+    ]
+
+
+def told(x: float | None, unit: str) -> str:
+    """A number with three digits."""
+    if x is None:
+        return ""
+    if unit == "B":
+        return f"{x / 1e6:.0f} MB"
+    if unit == "s":
+        scale, name = next(((k, n) for k, n in ((1, "s"), (1e-3, "ms")) if x >= k), (1e-6, "µs"))
+        return f"{x / scale:.3g} {name}"
+    return f"{x:.3g}"
+
+
+def table(head: list[str], lines: list[list[str]]) -> str:
+    marks = ["---", *["---:"] * (len(head) - 1)]
+    return "\n".join("| " + " | ".join(map(str, line)) + " |" for line in (head, marks, *lines))
+
+
+def named(result: dict[str, Any], one: dict[str, Any]) -> str:
+    return f"{result['workloads'][one['workload']]['title']}, {one['relation']}"
+
+
+def losses(result: dict[str, Any]) -> str:
+    """The rows in which dpfast is worse, as Markdown."""
+    every = verdicts(result["rows"])
+    some = [one for one in every if one["lost"]]
+    lines = [
+        [
+            named(result, one),
+            COLUMNS[one["column"]][0],
+            f"{one['ratio']:.3g}",
+            result["systems"][one["best"]]["name"],
+        ]
+        for one in some
+    ]
+    head = ["question", "by", "ratio", "best"]
+    told_first = f"{len(some)} of {len(every)} figures are worse than the best private rival's."
+    return told_first + ("\n\n" + table(head, lines) if lines else "")
+
+
+def audits(result: dict[str, Any]) -> str:
+    """What the audits say, as Markdown: refuted claims and supports that differ first."""
+    lines = []
+    for row in result["rows"]:
+        own = row.get("audit", {})
+        if "epsilon" not in own or not private(row["system"]):
+            continue
+        shown = f"{own['epsilon']:.2f}" if own["epsilon"] < 1e6 else "no bound"
+        support = "differs" if own.get("differences") else "the same"
+        verdict = "**refuted**" if own["refuted"] else "not refuted"
+        name = result["systems"][row["system"]]["name"]
+        cells = [name, named(result, row), shown, verdict, support, f"{own['samples']:,}"]
+        lines.append((not own["refuted"], support == "the same", -own["epsilon"], cells))
+    head = ["system", "question", "audited epsilon of 1", "claim", "support", "answers"]
+    return table(head, [cells for *_, cells in sorted(lines)])
+
+
+def times(result: dict[str, Any]) -> str:
+    """The times of warm calls, as Markdown: a row for each question, a column for each system."""
+    rows = result["rows"]
+    order = sorted(result["systems"], key=lambda s: (s != "dpfast", not private(s), s))
+    questions = list(dict.fromkeys((row["workload"], row["relation"]) for row in rows))
+    lines = []
+    for workload, relation in questions:
+        own = {
+            r["system"]: r for r in rows if (r["workload"], r["relation"]) == (workload, relation)
+        }
+        title = named(result, {"workload": workload, "relation": relation})
+        cells = [told(figure(own[s], "warm"), "s") or "failed" if s in own else "" for s in order]
+        lines.append([title, *cells])
+    return table(["", *(result["systems"][s]["name"] for s in order)], lines)
+
+
+def growth(result: dict[str, Any]) -> str:
+    """The times of a histogram by rows, as Markdown."""
+    sizes = sorted({row["rows"] for row in result["growth"]})
+    lines = []
+    for system, own in result["systems"].items():
+        found = {r["rows"]: r for r in result["growth"] if r["system"] == system}
+        if found:
+            cells = [told(figure(found[n], "warm"), "s") if n in found else "" for n in sizes]
+            lines.append([own["name"], *cells])
+    return table(["rows", *(f"{n:.0e}".replace("e+0", "e") for n in sizes)], lines)
+
+
+def picture(result: dict[str, Any], path: Path) -> None:
+    """Draw the time of a warm call of each system over that of dpfast."""
+    from matplotlib.figure import Figure
+
+    rows = result["rows"]
+    questions = [r for r in rows if r["system"] == "dpfast" and figure(r, "warm")]
+    drawing = Figure(figsize=(9, 0.32 * len(questions) + 1.2), layout="constrained")
+    panel = drawing.subplots()
+    systems = [s for s in result["systems"] if s != "dpfast"]
+    marks = dict(zip(systems, "osD^vPX*ph", strict=False))
+    for system in systems:
+        at, height = [], []
+        for i, own in enumerate(questions):
+            for other in rows:
+                key = other["system"], other["workload"], other["relation"]
+                if key == (system, own["workload"], own["relation"]) and figure(other, "warm"):
+                    at.append(figure(other, "warm") / figure(own, "warm"))
+                    height.append(i)
+        if at:
+            name = result["systems"][system]["name"]
+            style = "full" if private(system) else "none"
+            panel.plot(at, height, marks[system], label=name, fillstyle=style)
+    panel.axvline(1, color="0.2")
+    panel.set_xscale("log")
+    panel.set_yticks(range(len(questions)), [named(result, own) for own in questions])
+    panel.invert_yaxis()
+    panel.grid(axis="x", color="0.9")
+    panel.set_xlabel(
+        "time of a warm call, as a multiple of that of dpfast (left of the line: faster)"
+    )
+    panel.legend(fontsize=8, ncols=2)
+    drawing.savefig(path, dpi=110)
+
+
+def blocks(path: Path, made: dict[str, str]) -> None:
+    """Put what was made between the marks of a page."""
+    text = path.read_text(encoding="utf-8")
+    for name, block in made.items():
+        pattern = rf"(<!-- {name} -->\n).*?(<!-- /{name} -->)"
+        text = re.sub(pattern, lambda m, b=block: m[1] + b + "\n" + m[2], text, flags=re.S)
+    path.write_text(text, encoding="utf-8")
+
+
+def summary(result: dict[str, Any]) -> str:
+    versions = ", ".join(
+        f"{own['name']} {own['version']}" for own in result["systems"].values() if "version" in own
+    )
+    return (
+        f"`{result['command']}` on {result['date']}, commit {result['commit']}, "
+        f"{result['machine']}, Python {result['python']}: {versions}. Time and memory are those of "
+        f"{result['scale']:,.0f} rows, errors those of up to 200 answers on "
+        f"{result['error_rows']:,} rows; epsilon is {result['epsilon']:g}."
+    )
+
+
+def write(results: Path) -> None:
+    """Write the page, the picture and the tables of a file of results."""
+    result = json.loads(results.read_text(encoding="utf-8"))
+    shown = {
+        **result,
+        "verdicts": verdicts(result["rows"]),
+        "columns": COLUMNS,
+        "private": [s for s in result["systems"] if private(s)],
+    }
+    template = (Path(__file__).parent / "page.html").read_text(encoding="utf-8")
+    data = (
+        json.dumps(shown).replace("</", "<\\/").replace("Infinity", "1e999").replace("NaN", "null")
+    )
+    html = template.replace("/* results */ null", data)
+    results.with_suffix(".html").write_text(html, encoding="utf-8")
+    picture(result, results.with_suffix(".png"))
+    if results == ROOT / "docs" / "figures" / "compare.json":
+        made = {
+            "summary": summary(result),
+            "losses": losses(result),
+            "audits": audits(result),
+            "times": times(result),
+            "growth": growth(result),
+        }
+        blocks(GUIDE, made)
+
+
+if __name__ == "__main__":
+    kept = ROOT / "docs" / "figures" / "compare.json"
+    if len(sys.argv) > 1:
+        runs = [json.loads(Path(path).read_text())["rows"] for path in (kept, sys.argv[1])]
+        print("\n".join(disagreements(*runs)) or "no winner differs")
+    else:
+        write(kept)

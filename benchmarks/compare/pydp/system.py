@@ -1,0 +1,103 @@
+"""PyDP: Google's building blocks for lists of numbers."""
+
+import workloads as ask
+from pydp.algorithms.laplacian import (
+    BoundedMean,
+    BoundedSum,
+    BoundedVariance,
+    Count,
+    Median,
+    Percentile,
+)
+from pydp.algorithms.numerical_mechanisms import LaplaceMechanism
+
+NAME, DISTRIBUTION = "PyDP", "python-dp"
+OFFERS = dict.fromkeys(
+    ("count", "sum", "mean", "variance", "median", "quantiles", "noise", "groups"), (ask.ADD,)
+)
+ABSENT = {
+    "histogram": "no histogram; a count for each bin is a loop of the user",
+    "selection": "no mechanism of selection",
+    "private_groups": "a strategy that keeps or drops one group, no answers by group",
+    "people": "bounds on contributions are arguments; to enforce them is left to the user",
+    "clusters": "no models",
+    "components": "no models",
+    "regression": "no models",
+    "trees": "no models",
+    "stream": "no counter of a stream",
+}
+
+
+def prepare(data, workload):
+    values = data["value"].tolist()
+    if "key" not in data:
+        return values
+    found = {key: [] for key in ask.KEYS}
+    for key, value in zip(data["key"].tolist(), values, strict=True):
+        found[ask.KEYS[key]].append(value)
+    return found
+
+
+def count(data, neighbors):
+    high = [value for value in data if value > ask.HIGH_VALUE]
+    return lambda: Count(epsilon=ask.EPSILON, dtype="float").quick_result(high)
+
+
+def sum(data, neighbors):
+    lo, hi = ask.BOUNDS
+    return lambda: BoundedSum(
+        epsilon=ask.EPSILON, lower_bound=lo, upper_bound=hi, dtype="float"
+    ).quick_result(data)
+
+
+def mean(data, neighbors):
+    lo, hi = ask.BOUNDS
+    return lambda: BoundedMean(
+        epsilon=ask.EPSILON, lower_bound=lo, upper_bound=hi, dtype="float"
+    ).quick_result(data)
+
+
+def variance(data, neighbors):
+    lo, hi = ask.BOUNDS
+    return lambda: BoundedVariance(
+        epsilon=ask.EPSILON, lower_bound=lo, upper_bound=hi, dtype="float"
+    ).quick_result(data)
+
+
+def median(data, neighbors):
+    lo, hi = ask.BOUNDS
+    return lambda: Median(
+        epsilon=ask.EPSILON, lower_bound=lo, upper_bound=hi, dtype="float"
+    ).quick_result(data)
+
+
+def quantiles(data, neighbors):
+    lo, hi = ask.BOUNDS
+    return lambda: [
+        Percentile(
+            epsilon=ask.EPSILON / len(ask.QS),
+            percentile=q,
+            lower_bound=lo,
+            upper_bound=hi,
+            dtype="float",
+        ).quick_result(data)
+        for q in ask.QS
+    ]
+
+
+def noise(data, neighbors):
+    mechanism = LaplaceMechanism(epsilon=ask.EPSILON, sensitivity=ask.NOISE_SCALE)
+    return lambda: [mechanism.add_noise(value) for value in data]
+
+
+def groups(data, neighbors):
+    lo, hi = ask.BOUNDS
+
+    def answer():
+        found = {}
+        for key, values in data.items():
+            total = BoundedSum(epsilon=ask.EPSILON, lower_bound=lo, upper_bound=hi, dtype="float")
+            found[key] = total.quick_result(values)
+        return found
+
+    return answer

@@ -1,0 +1,138 @@
+"""Answer one workload with one system, in the environment of that system.
+
+    python -P benchmarks/compare/worker.py SYSTEM [WORKLOAD RELATION]
+        [--rows N] [--seconds S --runs R --answers FILE]
+
+Without a workload it says what the system offers. Without --seconds it answers once, for whoever
+holds the clock. With it, it measures warm calls, the errors of `runs` answers on fewer rows, and
+keeps answers on both neighbors in FILE, for an audit. The last line that is printed is JSON.
+"""
+
+from __future__ import annotations
+
+import argparse
+import importlib.metadata
+import importlib.util
+import inspect
+import io
+import json
+import sys
+import time
+import tokenize
+import warnings
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+HERE = Path(__file__).parent
+#: Rows of the data that errors are measured on.
+ERROR_ROWS = 10_000
+
+
+def load(path: Path, name: str) -> ModuleType:
+    """A module of this folder. The folders have the names of libraries, so none is a package."""
+    spec = importlib.util.spec_from_file_location(name, path)
+    module = sys.modules[name] = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def lines(function: Callable[..., Any]) -> int:
+    """The logical lines of a function without its head: one that is wrapped is one."""
+    tokens = tokenize.generate_tokens(io.StringIO(inspect.getsource(function)).readline)
+    return sum(token.type == tokenize.NEWLINE for token in tokens) - 1
+
+
+def repeats(call: Callable[[], Any], seconds: float, most: int) -> Iterator[tuple[Any, float]]:
+    """Answers and the time of each, as many as there is time for and at least one."""
+    end = time.perf_counter() + seconds
+    for _ in range(most):
+        start = time.perf_counter()
+        found = call()
+        stop = time.perf_counter()
+        yield found, stop - start
+        if stop > end:
+            return
+
+
+def number(call: Callable[[], Any], ask: ModuleType) -> Any:
+    """An answer for an audit, by group those of all groups; an error or no answer is one too."""
+    try:
+        answer = call()
+    except Exception:
+        return None
+    if isinstance(answer, dict):
+        return [float(answer.get(key, "nan")) for key in ask.KEYS]
+    return answer
+
+
+def pool(answers: list[Any]) -> Any:
+    """An array of answers, those that are none as NaN."""
+    import numpy as np
+
+    some = next((np.asarray(one) for one in answers if one is not None), np.array(0.0))
+    nothing = np.full(some.shape, np.nan)
+    return np.array([nothing if one is None else one for one in answers])
+
+
+def warm(call: Callable[[], Any], seconds: float) -> dict[str, Any]:
+    call()
+    times = sorted(t for _, t in repeats(call, seconds, 25))
+    return {"seconds": times[len(times) // 2], "best": times[0], "calls": len(times)}
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("system")
+    parser.add_argument("workload", nargs="?")
+    parser.add_argument("relation", nargs="?")
+    parser.add_argument("--rows", type=float, default=1e6)
+    parser.add_argument("--seconds", type=float, default=0)
+    parser.add_argument("--runs", type=int, default=200)
+    parser.add_argument("--answers", type=Path)
+    given = parser.parse_args()
+    warnings.simplefilter("ignore")
+    ask = load(HERE / "workloads.py", "workloads")
+    system = load(HERE / given.system / "system.py", "system")
+    if given.workload is None:
+        named = {"name": system.NAME, "version": importlib.metadata.version(system.DISTRIBUTION)}
+        print(json.dumps({**named, "offers": system.OFFERS, "absent": system.ABSENT}))
+        return
+    workload, answer = ask.WORKLOADS[given.workload], getattr(system, given.workload)
+
+    def asking(data: dict[str, Any]) -> Callable[[], Any]:
+        return answer(system.prepare(data, given.workload), given.relation)
+
+    call = asking(workload.data(int(given.rows)))
+    if not given.seconds:
+        call()
+        return
+    found: dict[str, Any] = {"lines": lines(answer), "warm": warm(call, given.seconds / 4)}
+    print(json.dumps(found), flush=True)
+    if workload.error:
+        data = workload.data(ERROR_ROWS)
+        call = asking(data)
+        errors = [
+            workload.error(one, data) for one, _ in repeats(call, given.seconds / 2, given.runs)
+        ]
+        found["errors"] = errors
+        print(json.dumps(found), flush=True)
+    if given.answers and given.relation in workload.pairs:
+        import numpy as np
+
+        calls, kept = [asking(data) for data in workload.pairs[given.relation]], ([], [])
+
+        def both() -> None:
+            for call, answers in zip(calls, kept, strict=True):
+                answers.append(number(call, ask))
+
+        for _ in repeats(both, given.seconds / 2, 50_000):
+            pass
+        np.savez(given.answers, x=pool(kept[0]), x2=pool(kept[1]))
+        found["answers"] = 2 * len(kept[0])
+    print(json.dumps(found))
+
+
+if __name__ == "__main__":
+    main()
