@@ -143,16 +143,16 @@ def loss(row: dict[str, Any], values: dict[str, float]) -> str:
 
 def lines(result: dict[str, Any]) -> str:
     """The table of the guide."""
-    head = ["Release", "What is wrong", "Claimed", "Shown", "p-value", "Time", "Not refuted"]
+    head = ["Release", "What is wrong", "Not refuted", "Claimed", "Shown", "p-value", "Time"]
     made = []
     for one in result["faults"]:
         row = one["fault"]
         claimed = loss(row, row["claim"]) if "claim" in row else "rows stay as they are"
         shown = loss(row, row) if "claim" in row else row["witness"]
         what = f"{one['title']} ([source]({one['source']}))" if one["source"] else one["title"]
-        p_value, seconds = f"{row['p_value']:.0e}", f"{row['seconds']:.0f} s"
-        made.append([row["release"], what, claimed, shown, p_value, seconds, one["meant"]])
-    return table(head, made)
+        p_value, seconds = f"{row['p_value']:.1g}", f"{row['seconds']:.1f} s"
+        made.append([row["release"], what, one["meant"], claimed, shown, p_value, seconds])
+    return table(head, made, words=3)
 
 
 def main() -> None:

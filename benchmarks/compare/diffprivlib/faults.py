@@ -4,7 +4,7 @@ import numpy as np
 from diffprivlib import BudgetAccountant, models, tools
 
 NAME, DISTRIBUTION = "diffprivlib", "diffprivlib"
-COUNT = 5_000
+COUNT = 3_000
 
 
 def same_seed(control):

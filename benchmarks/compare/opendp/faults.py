@@ -80,7 +80,7 @@ def merged_groups(control):
     group = list(range(GROUPS))
     two = {"person": [0] * GROUPS + [1] * GROUPS, "group": group * 2}
     one = {"person": [1] * GROUPS, "group": group}
-    return {"rho": measurement.map(1)}, *collected(measurement, two, one, 3_000)
+    return {"rho": measurement.map(1)}, *collected(measurement, two, one, 1_500)
 
 
 def length_as_change(control):
@@ -100,7 +100,7 @@ def length_as_change(control):
         plan.group_by("group").agg(pl.col("value").dp.sum((-1, 1), scale=1.0)),
     )
     x, x2 = ({"group": [0], "value": [value]} for value in (1, -1))
-    return {"epsilon": measurement.map(2)}, *collected(measurement, x, x2, 10_000)
+    return {"epsilon": measurement.map(2)}, *collected(measurement, x, x2, 5_000)
 
 
 def codes_of_categories(control):
@@ -118,5 +118,5 @@ def codes_of_categories(control):
         pl.LazyFrame(schema={"value": pl.Float64}).select(code.dp.sum((0, 1), scale=1.0)),
     )
     low = [0.5] * 10
-    answers = collected(measurement, {"value": [2.0, *low]}, {"value": low}, 3_000)
+    answers = collected(measurement, {"value": [2.0, *low]}, {"value": low}, 1_500)
     return {"epsilon": measurement.map(1)}, *answers
