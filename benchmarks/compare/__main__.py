@@ -52,6 +52,10 @@ def environment(name: str, into: Path) -> Path:
         subprocess.run([sys.executable, "-m", "venv", home], check=True)
         given = ["-q", "-r", HERE / name / "requirements.txt"]
         subprocess.run([python, "-m", "pip", "install", *given], cwd=ROOT, check=True)
+        alone = HERE / name / "alone.txt"  # without what they require
+        if alone.exists():
+            given = ["-q", "--no-deps", "-r", alone]
+            subprocess.run([python, "-m", "pip", "install", *given], cwd=ROOT, check=True)
         done.touch()
     return python
 
@@ -105,11 +109,16 @@ def audit(answers: Path, workload: workloads.Workload) -> dict[str, Any]:
     claim = {"epsilon": workloads.EPSILON, "delta": workload.delta}
     found = dp.audit.measure_answers(x, x2, **claim).to_dict()
     if x.dtype.kind == "f":
-        rest = {0: iter(x), 1: iter(x2)}
-        support = dp.audit.support(lambda i: next(rest[i]), 0, 1, **claim, samples=2 * len(x))
-        found["differences"] = list(support.differences)
+        found["differences"] = differences(x, x2, claim)
     found["epsilon"] = min(found["epsilon"], 1e9)
     return found
+
+
+def differences(x: Any, x2: Any, claim: dict[str, float]) -> list[str]:
+    """What only one of two neighbors has, of answers that are there."""
+    rest = {0: iter(x), 1: iter(x2)}
+    support = dp.audit.support(lambda i: next(rest[i]), 0, 1, **claim, samples=2 * len(x))
+    return list(support.differences)
 
 
 def errors(each: list[float]) -> dict[str, float]:

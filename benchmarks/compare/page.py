@@ -134,8 +134,9 @@ def told(x: float | None, unit: str) -> str:
     return f"{x:.3g}"
 
 
-def table(head: list[str], lines: list[list[str]]) -> str:
-    marks = ["---", *["---:"] * (len(head) - 1)]
+def table(head: list[str], lines: list[list[str]], words: int = 1) -> str:
+    """A table whose first columns are words, and the others numbers."""
+    marks = ["---"] * words + ["---:"] * (len(head) - words)
     return "\n".join("| " + " | ".join(map(str, line)) + " |" for line in (head, marks, *lines))
 
 

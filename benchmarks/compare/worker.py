@@ -2,10 +2,12 @@
 
     python -P benchmarks/compare/worker.py SYSTEM [WORKLOAD RELATION]
         [--rows N] [--seconds S --runs R --answers FILE]
+    python -P benchmarks/compare/worker.py SYSTEM --fault NAME [--control] --answers FILE
 
 Without a workload it says what the system offers. Without --seconds it answers once, for whoever
 holds the clock. With it, it measures warm calls, the errors of `runs` answers on fewer rows, and
-keeps answers on both neighbors in FILE, for an audit. The last line that is printed is JSON.
+keeps answers on both neighbors in FILE, for an audit. With --fault it keeps those of a fault, or of
+its clean control, and says what is claimed. The last line that is printed is JSON.
 """
 
 from __future__ import annotations
@@ -91,8 +93,19 @@ def main() -> None:
     parser.add_argument("--seconds", type=float, default=0)
     parser.add_argument("--runs", type=int, default=200)
     parser.add_argument("--answers", type=Path)
+    parser.add_argument("--fault")
+    parser.add_argument("--control", action="store_true")
     given = parser.parse_args()
     warnings.simplefilter("ignore")
+    if given.fault:
+        import numpy as np
+
+        faults = load(HERE / given.system / "faults.py", "faults")
+        claim, x, x2 = getattr(faults, given.fault)(given.control)
+        np.savez(given.answers, x=x, x2=x2)
+        release = f"{faults.NAME} {importlib.metadata.version(faults.DISTRIBUTION)}"
+        print(json.dumps({"claim": claim, "release": release}))
+        return
     ask = load(HERE / "workloads.py", "workloads")
     system = load(HERE / given.system / "system.py", "system")
     if given.workload is None:
