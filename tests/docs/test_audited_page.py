@@ -21,6 +21,7 @@ KEPT = figures("audited")
 NO_ROWS = {
     "Budget",
     *(f"audit.{name}" for name in ("Audit", "claims", "measure", "one_run", "recovery_bound")),
+    "audit.measure_answers",
     "audit.support",
     "expected_error",
     "extend.integer_noise",
