@@ -107,7 +107,9 @@ def test_a_process_that_is_too_slow_is_stopped_and_one_that_fails_says_why(tmp_p
     assert "no answer" in command.watch([*python, "import time; time.sleep(60)"], 0.3)["failure"]
     failed = command.watch([*python, "raise MemoryError('too large')"], 60)
     assert failed["failure"] == "MemoryError: too large"
-    found = command.watch([*python, "x = bytearray(200 << 20); print('{}')"], 60)
+    found = command.watch(
+        [*python, "x = b'1' * (200 << 20); import time; time.sleep(0.5); print('{}')"], 60
+    )
     assert found["memory"] > 200 << 20 and found["out"] == "{}\n"
 
 

@@ -45,13 +45,9 @@ def variance(data, neighbors):
 
 
 def histogram(data, neighbors):
-    def answer():
-        counts, _ = dp.histogram(
-            data["value"], bins=100, bounds=ask.BOUNDS, epsilon=ask.EPSILON, neighbors=neighbors
-        )
-        return counts
-
-    return answer
+    return lambda: dp.histogram(
+        data["value"], bins=100, bounds=ask.BOUNDS, epsilon=ask.EPSILON, neighbors=neighbors
+    )[0]
 
 
 def median(data, neighbors):
