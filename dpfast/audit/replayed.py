@@ -21,7 +21,7 @@ from ..budget.release import TAPE
 from ..privacy import ZCDP, Draws, Loss, range_within
 from ..sources.batches import WHERE, Batch, Batches
 from ..sources.forms import Arrow, Objects, Values
-from ..sources.intake import View
+from ..sources.intake import Apart, View
 
 #: Fields of mechanisms that come with the rows, and are no public arguments.
 OF_ROWS = ("where", "weights", "ids")
@@ -207,17 +207,27 @@ def _given(mechanism: Any, source: Any, summary: Any) -> tuple[str, Any] | None:
     if isinstance(source, Batches):
         return _of_table(mechanism, source)
     if isinstance(source, View):
-        rows, ids = _rows(source.source), source.ids
-        if rows is None or ids is None or ids.rows.of_engine is not None:
-            return None
-        whose = [one for (one,) in _read(ids.rows, [ids.column])]
-        return "people", _by_person(whose, rows.tolist())
+        return _of_people(source)
     rows = source.copy() if isinstance(source, np.ndarray) else _rows(source)
     where = getattr(mechanism, "where", None)
     if rows is None or not isinstance(where, np.ndarray):
         return None if rows is None else ("rows", rows)
     # Whether a row is kept is a part of the row.
     return ("rows", np.column_stack([rows, where])) if len(where) == len(rows) else None
+
+
+def _of_people(view: View) -> tuple[str, Any] | None:
+    """Return the rows of each person; whether a row is kept, and its weight, are parts of it."""
+    rows, ids = _rows(view.source), view.ids
+    if rows is None or ids is None or ids.rows.of_engine is not None:
+        return None
+    columns = [rows]
+    columns += [] if view.where is None else [view.where]
+    if view.weights is not None:
+        columns.append(np.empty(view.weights.length))
+        view.weights.fill(0, view.weights.length, columns[-1])
+    whose = [one for (one,) in _read(ids.rows, [ids.column])]
+    return "people", _by_person(whose, np.column_stack(columns).tolist())
 
 
 def _of_table(mechanism: Any, batches: Batches) -> tuple[str, Any] | None:
@@ -263,6 +273,10 @@ def _by_person(ids: list[Any], rows: list[Any]) -> dict[Any, Counter[Any]]:
 
 def _rows(source: Any) -> Any:
     """Return the rows of data in memory, or of chunks, or None."""
+    apart = source.columns if isinstance(source, Apart) else source
+    if isinstance(apart, list):
+        columns = [_rows(one) for one in apart]
+        return None if any(one is None for one in columns) else np.column_stack(columns)
     for attribute in ("array", "values", "rows"):
         found = getattr(source, attribute, None)
         if isinstance(found, np.ndarray) and found.ndim in (1, 2):

@@ -2,8 +2,10 @@
  *
  * Call dpfast_import() once, where the module is made. Every function needs the GIL (it lets it go while
  * it draws many samples), and returns 0, or -1 with a Python exception set. Then what is in `out` means
- * nothing. NULL is such an error for a generator, and for a buffer of more than 0 places. A generator is a dpfast.rng.SecureGenerator, or an InsecureGenerator, whose bits are those that
- * the Python functions of the same name get. Py_None is the secure generator of the thread.
+ * nothing. NULL is such an error for a generator, and for a buffer of more than 0 places.
+ *
+ * A generator is a dpfast.rng.SecureGenerator, or an InsecureGenerator, whose bits are those that the
+ * Python functions of the same name get. Py_None is the secure generator of the thread.
  *
  * NOT PRIVATE by themselves: no budget is asked.
  */

@@ -189,6 +189,11 @@ def centred(rows):
     return {**rows, "v": rows["v"] - rows["v"].mean()}
 
 
+def summed(rows, **given):
+    ids = {"ids": rows["id"], "max_rows": 2}
+    return dp.sum(rows["v"], bounds=(0, 5), epsilon=1, **ids, **given)
+
+
 PEOPLE = {
     "by group": lambda rows: by_group(rows, **WHOSE),
     "private keys": lambda rows: dp.select_keys(
@@ -199,7 +204,12 @@ PEOPLE = {
         np.c_[rows["v"], rows["v"]], axis=0, bounds=[(0, 5)] * 2, ids=rows["id"], max_rows=2,
         epsilon=1,
     ),
-    "a sum": lambda rows: dp.sum(rows["v"], bounds=(0, 5), ids=rows["id"], max_rows=2, epsilon=1),
+    "by name": lambda rows: dp.mean(
+        {"v": rows["v"], "id": rows["id"]}, axis=0, bounds=[(0, 5)], ids="id", max_rows=2, epsilon=1
+    ),
+    "a sum": lambda rows: summed(rows),
+    "some rows": lambda rows: summed(rows, where=rows["v"] > 2),
+    "weights": lambda rows: summed(rows, weights=rows["v"] / 5, weight_bounds=(0, 1)),
 }  # fmt: skip
 
 
@@ -217,6 +227,11 @@ def test_a_person_may_have_many_rows(name):
 GROUPS = {
     "rows": (lambda rows: by_group(rows), "2 rows differ"),
     "every row": (lambda rows: by_group(centred(rows), **WHOSE), "people differ"),
+    "which rows": (lambda rows: summed(rows, where=rows["v"] > rows["v"].mean()), "2 people"),
+    "weights": (
+        lambda rows: summed(rows, weights=rows["v"] / rows["v"].max(), weight_bounds=(0, 1)),
+        "4 people differ",
+    ),
     "public keys": (lambda rows: by_group(rows, keys=list(set(rows["v"].astype(str))), **WHOSE),
                     "keys is not the same"),
     "bounds": (lambda rows: by_group(rows, high=rows["v"].max(), **WHOSE), "statistics is not"),
@@ -224,7 +239,7 @@ GROUPS = {
 
 
 @pytest.mark.parametrize("name", GROUPS)
-def test_leaks_by_group_are_told(name):
+def test_leaks_of_groups_and_people_are_told(name):
     program, words = GROUPS[name]
     found = dp.audit.replay(program, TABLE, FEWER)
     assert any(words in leak for leak in found.leaks), found

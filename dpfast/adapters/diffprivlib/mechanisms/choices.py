@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from functools import cached_property
 from typing import Any, NoReturn
 
@@ -25,9 +26,9 @@ def _numbers(name: str, value: Any) -> list[float]:
 class _Choice(DPMechanism):
     """A release of dpfast for each value, all of which are prepared at the first call."""
 
+    @abstractmethod
     def _release(self, value: Any) -> Any:
         """Return the release of a value, as a function, its data and its arguments."""
-        raise NotImplementedError
 
     def _values(self) -> Any:
         return (None,)
