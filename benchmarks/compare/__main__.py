@@ -121,11 +121,21 @@ def differences(x: Any, x2: Any, claim: dict[str, float]) -> list[str]:
     return list(support.differences)
 
 
-def errors(each: list[float]) -> dict[str, float]:
+def errors(each: list[float]) -> dict[str, float | None]:
     x = np.array(each)
-    spread = float(x.std(ddof=1) / np.sqrt(len(x))) if len(x) > 1 else float("nan")
+    spread = float(x.std(ddof=1) / np.sqrt(len(x))) if len(x) > 1 else None
     at = {f"q{q}": float(np.quantile(x, q / 100)) for q in (50, 90, 99)}
     return {"mean": float(x.mean()), "se": spread, "runs": len(x), **at}
+
+
+def limit(seconds: float) -> float:
+    """The most seconds of a process whose share is so many: a start may take half a minute."""
+    return max(30.0, 2 * seconds)
+
+
+def text(result: dict[str, Any]) -> str:
+    """Results as JSON that any reader takes."""
+    return json.dumps(result, indent=1, allow_nan=False) + "\n"
 
 
 def ask(
@@ -134,14 +144,14 @@ def ask(
     """One row of the results."""
     row: dict[str, Any] = {"system": system, "workload": workload, "relation": relation}
     arguments = (system, workload, relation, "--rows", rows)
-    whole = watch(command(python, *arguments), max(90.0, 2 * seconds))
+    whole = watch(command(python, *arguments), limit(seconds))
     if "failure" in whole:
         return row | {"failure": whole["failure"]}
     row |= {"whole": whole["seconds"], "memory": whole["memory"]}
     answers = BUILD / "answers.npz"
     answers.unlink(missing_ok=True)
     more = ("--seconds", seconds / 3, "--runs", RUNS, "--answers", answers)
-    made = watch(command(python, *arguments, *more), max(120.0, 4 * seconds))
+    made = watch(command(python, *arguments, *more), limit(2 * seconds))
     lines = [line for line in made.get("out", "").splitlines() if line.startswith("{")]
     if lines:
         found = json.loads(lines[-1])
@@ -158,7 +168,7 @@ def ask(
 def grown(python: Path, system: str, relation: str, rows: float, seconds: float) -> dict[str, Any]:
     """The time of a histogram of so many rows."""
     given = ("histogram", relation, "--rows", rows, "--seconds", seconds / 3, "--runs", 1)
-    made = watch(command(python, system, *given), max(120.0, 4 * seconds))
+    made = watch(command(python, system, *given), limit(2 * seconds))
     row: dict[str, Any] = {"system": system, "relation": relation, "rows": rows}
     lines = [line for line in made.get("out", "").splitlines() if line.startswith("{")]
     if not lines:
@@ -242,7 +252,7 @@ def main() -> None:
         nonlocal left
         left -= 1
         result[part].append(row)
-        given.results.write_text(json.dumps(result, indent=1) + "\n", encoding="utf-8")
+        given.results.write_text(text(result), encoding="utf-8")
         told = row.get("failure") or f"{row['warm']['seconds']:.3g} s"
         what = row.get("workload") or f"histogram of {row['rows']:g} rows"
         print(f"{left} left: {what}, {row['relation']}, {row['system']}: {told}", flush=True)

@@ -23,6 +23,8 @@ GUIDE = ROOT / "docs" / "guide" / "compare.md"
 TOLERATED, SPREAD = 1.1, 2.0
 #: Errors of fewer answers are shown, and not compared.
 RUNS = 30
+#: A ratio to nothing, which JSON can hold.
+INFINITE = 1e9
 #: A winner is clear if the next system is behind by more than this factor.
 CLEAR = 1.5
 #: What is compared: where it is in a row, and how it is shown.
@@ -80,7 +82,7 @@ def verdicts(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
                 continue
             best = min(others, key=lambda one: figure(one, column))
             theirs = figure(best, column)
-            ratio = mine / theirs if theirs else math.inf if mine else 1.0
+            ratio = mine / theirs if theirs else INFINITE if mine else 1.0
             found.append(
                 {
                     "workload": row["workload"],
@@ -108,7 +110,7 @@ def winners(rows: list[dict[str, Any]]) -> dict[tuple[str, str, str], tuple[str,
             )
             if len(own) > 1:
                 (best, system), (second, _) = own[:2]
-                found[*question, column] = system, second / best if best else math.inf
+                found[*question, column] = system, second / best if best else INFINITE
     return found
 
 
@@ -272,9 +274,7 @@ def write(results: Path) -> None:
         "private": [s for s in result["systems"] if private(s)],
     }
     template = (Path(__file__).parent / "page.html").read_text(encoding="utf-8")
-    data = (
-        json.dumps(shown).replace("</", "<\\/").replace("Infinity", "1e999").replace("NaN", "null")
-    )
+    data = json.dumps(shown, allow_nan=False).replace("</", "<\\/")
     html = template.replace("/* results */ null", data)
     results.with_suffix(".html").write_text(html, encoding="utf-8")
     picture(result, results.with_suffix(".png"))
