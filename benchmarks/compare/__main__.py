@@ -1,13 +1,14 @@
 """Run the comparison of all systems, and write its results and its page.
 
-    python -m benchmarks.compare [--scale 1e6] [--minutes 60] [--only SYSTEM/WORKLOAD ...]
+    python -m benchmarks.compare [--scale 1e6] [--growth 1e9] [--minutes 60] [--only SYSTEM/WORKLOAD ...]
 
 needs `pip install -e ".[audit,plot]" psutil`, the package index, and Java for Tumult Analytics.
 Each system is a folder here: `requirements.txt` pins its environment, which is made once in
 `build/compare`, and `system.py` has one function for each workload. Each pair is asked twice, in
 processes of their own: once as a whole, for the time from start to end and the peak of memory, and
 once for warm calls, the errors of 200 answers on 10,000 rows, and answers on two neighbors, which
-`dp.audit` judges here. The minutes are shared by all pairs, and do not count the installation.
+`dp.audit` judges here. A histogram is asked of ever more rows, in memory, until a system takes too
+long for its share of the time, or more memory than four fifths of the machine's. The minutes are shared by all pairs, and do not count the installation.
 """
 
 from __future__ import annotations
@@ -35,6 +36,8 @@ HERE, ROOT = Path(__file__).parent, Path(__file__).parents[2]
 RESULTS = ROOT / "docs" / "figures" / "compare.json"
 BUILD = ROOT / "build" / "compare"
 RUNS = 200
+#: The share of the machine's memory that a process may take.
+MEMORY = 0.8
 #: The fewest answers that an audit can say something about.
 FEWEST = 1024
 
@@ -74,6 +77,7 @@ def watch(arguments: list[str], limit: float) -> dict[str, Any]:
     import psutil
 
     start, peak = time.perf_counter(), 0
+    most = MEMORY * psutil.virtual_memory().total
     process = psutil.Popen(
         arguments, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=BUILD
     )
@@ -86,11 +90,13 @@ def watch(arguments: list[str], limit: float) -> dict[str, Any]:
         except psutil.Error:
             pass
         peak = max(peak, now)
-        if time.perf_counter() - start > limit:
+        late, much = time.perf_counter() - start > limit, peak > most
+        if late or much:
             for one in family:
                 one.kill()
             process.communicate()
-            return {"failure": f"no answer in {limit:.0f} s"}
+            gives_up = f"more than {most / 1e9:.0f} GB" if much else f"no answer in {limit:.0f} s"
+            return {"failure": gives_up}
         time.sleep(0.01)
     seconds = time.perf_counter() - start
     out, error = process.communicate()
@@ -173,7 +179,7 @@ def grown(python: Path, system: str, relation: str, rows: float, seconds: float)
     lines = [line for line in made.get("out", "").splitlines() if line.startswith("{")]
     if not lines:
         return row | {"failure": made["failure"]}
-    return row | {"warm": json.loads(lines[-1])["warm"]}
+    return row | {"warm": json.loads(lines[-1])["warm"], "memory": made.get("memory")}
 
 
 def commit() -> str:
@@ -196,6 +202,7 @@ def main() -> None:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--scale", type=float, default=1e6, help="rows of the data")
+    parser.add_argument("--growth", type=float, default=1e9, help="rows of the last histogram")
     parser.add_argument("--minutes", type=float, default=60, help="for all, once all is installed")
     parser.add_argument("--only", nargs="*", default=["*"], help='patterns as "opendp/median"')
     parser.add_argument("--environments", type=Path, default=BUILD)
@@ -239,7 +246,7 @@ def main() -> None:
         "rows": [],
         "growth": [],
     }
-    sizes = [10.0**k for k in range(3, 10) if 10**k <= given.scale]
+    sizes = [10.0**k for k in range(3, 10) if 10**k <= given.growth]
     growth = [
         (system, relation, rows)
         for rows in sizes
@@ -260,9 +267,16 @@ def main() -> None:
     for system, *asked in pairs:
         share = max(1.0, (end - time.monotonic()) / left)
         keep("rows", ask(pythons[system], system, *asked, given.scale, share))
-    for system, *asked in growth:
+    ended: set[str] = set()
+    for system, relation, rows in growth:
+        if system in ended:
+            left -= 1
+            continue
         share = max(1.0, (end - time.monotonic()) / left)
-        keep("growth", grown(pythons[system], system, *asked, share))
+        row = grown(pythons[system], system, relation, rows, share)
+        if "failure" in row:
+            ended.add(system)
+        keep("growth", row)
     page.write(given.results)
 
 

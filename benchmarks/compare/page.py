@@ -204,7 +204,10 @@ def growth(result: dict[str, Any]) -> str:
     for system, own in result["systems"].items():
         found = {r["rows"]: r for r in result["growth"] if r["system"] == system}
         if found:
-            cells = [told(figure(found[n], "warm"), "s") if n in found else "" for n in sizes]
+            cells = [
+                told(figure(found[n], "warm"), "s") or found[n]["failure"] if n in found else ""
+                for n in sizes
+            ]
             lines.append([own["name"], *cells])
     return table(["rows", *(f"{n:.0e}".replace("e+0", "e") for n in sizes)], lines)
 

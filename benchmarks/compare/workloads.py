@@ -24,6 +24,8 @@ QS = tuple(k / 10 for k in range(1, 10))
 KEYS = tuple(f"k{i:02d}" for i in range(100))
 #: How many groups a person is in, and rows in each, at most.
 MAX_GROUPS, MAX_ROWS = 5, 2
+#: Rows that are made at once, so that the data of 1e9 need no more memory than they have.
+BLOCK = 10_000_000
 CANDIDATES, CLUSTERS, COMPONENTS, COLUMNS = 1_000_000, 8, 3, 8
 NOISE_SIZE, NOISE_SCALE = 100_000, 1.0
 #: The slope of the target is at most this in absolute value, and so is the target.
@@ -36,8 +38,12 @@ Array = np.ndarray
 def values(rng: np.random.Generator, n: int) -> Array:
     """Skew-normal numbers: of two normal ones, the share that the skew says is folded."""
     share = SKEW / math.sqrt(1 + SKEW * SKEW)
-    folded, free = np.abs(rng.standard_normal(n)), rng.standard_normal(n)
-    return SCALE * (share * folded + math.sqrt(1 - share * share) * free)
+    made = np.empty(n)
+    for start in range(0, n, BLOCK):
+        part = made[start : start + BLOCK]
+        folded, free = np.abs(rng.standard_normal(len(part))), rng.standard_normal(len(part))
+        part[:] = SCALE * (share * folded + math.sqrt(1 - share * share) * free)
+    return made
 
 
 def columns(n: int) -> Data:
