@@ -1,6 +1,7 @@
 """Run the comparison of all systems, and write its results and its page.
 
-    python -m benchmarks.compare [--scale 1e6] [--growth 1e9] [--minutes 60] [--only SYSTEM/WORKLOAD ...]
+    python -m benchmarks.compare [--scale 1e6] [--growth 1e9] [--minutes 60]
+        [--only SYSTEM/WORKLOAD ...]
 
 needs `pip install -e ".[audit,plot]" psutil`, the package index, and Java for Tumult Analytics.
 Each system is a folder here: `requirements.txt` pins its environment, which is made once in
@@ -8,7 +9,8 @@ Each system is a folder here: `requirements.txt` pins its environment, which is 
 processes of their own: once as a whole, for the time from start to end and the peak of memory, and
 once for warm calls, the errors of 200 answers on 10,000 rows, and answers on two neighbors, which
 `dp.audit` judges here. A histogram is asked of ever more rows, in memory, until a system takes too
-long for its share of the time, or more memory than four fifths of the machine's. The minutes are shared by all pairs, and do not count the installation.
+long for its share of the time, or more memory than four fifths of the machine's. The minutes are
+shared by all pairs, and do not count the installation.
 """
 
 from __future__ import annotations
