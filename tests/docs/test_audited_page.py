@@ -7,14 +7,18 @@ import numpy as np
 import pytest
 
 import dpfast as dp
+from benchmarks.audited import __main__ as command
+from benchmarks.audited import faults, laws, ways
+from benchmarks.audited.mechanisms import OURS
 from dpfast.rng import InsecureGenerator
+from dpfast.statistics.ptr import proposal
+from dpfast.statistics.quantiles import exponential
 from dpfast.sulq import rounds
 
 from ..support.battery import public
-from ..support.pages import figures, program, quick_run
+from ..support.pages import figures, quick_run
 
-audited = program("audited")
-quick = quick_run(audited)
+quick = quick_run(command)
 KEPT = figures("audited")
 
 #: What has an epsilon and no row of its own: it answers nothing, or what another row answers.
@@ -39,18 +43,18 @@ NO_ROWS = {
 
 
 def test_every_mechanism_has_a_row():
-    rows = {name.partition(" ")[0] for name in audited.OURS}
+    rows = {name.partition(" ")[0] for name in OURS}
     names = {name.removeprefix("dp.") for name, _ in public()}
     assert names - rows - NO_ROWS == set()
     assert NO_ROWS & rows == set()
 
 
 def test_kept_figures_are_of_all_mechanisms_and_faults():
-    assert set(KEPT["ours"]) == set(audited.OURS) and set(KEPT["faults"]) == set(audited.FAULTS)
+    assert set(KEPT["ours"]) == set(OURS) and set(KEPT["faults"]) == set(faults.FAULTS)
     assert not KEPT["quick"]
     for name, row in KEPT["ours"].items():
         assert row["ratio"] <= 1 and not row["refuted"], name
-        assert row["ratio"] >= 0.95 or audited.OURS[name].note, name
+        assert row["ratio"] >= 0.95 or OURS[name].note, name
     assert all(row["refuted"] and row["p_value"] <= 1e-6 for row in KEPT["faults"].values())
 
 
@@ -63,27 +67,27 @@ def test_a_quick_run_says_the_same(quick):
         for name, row in again[part].items():
             assert row["refuted"] == KEPT[part][name]["refuted"], name
             assert part == "faults" or row["ratio"] <= 1
-    assert audited.table(again).count("\n") == 3 + len(audited.OURS) + len(audited.FAULTS) + 1
+    assert command.table(again).count("\n") == 3 + len(OURS) + len(faults.FAULTS) + 1
 
 
 @pytest.mark.full
 def test_the_right_threshold_stands():
-    claim = {"epsilon": 1, "delta": audited.DELTA}
-    right = audited.keys(audited.THRESHOLD)
-    assert not dp.audit.measure(right, *audited.ALONE, **claim, samples=2_000_000).refuted
+    claim = {"epsilon": 1, "delta": faults.DELTA}
+    right = faults.keys(faults.THRESHOLD)
+    assert not dp.audit.measure(right, *faults.ALONE, **claim, samples=2_000_000).refuted
 
 
 # ---- Half of the noise, found in each of the three ways. ----
 
 
 def row(audit, pair, claim):
-    return audited.audited(audited.Row(audit, pair, claim), 20_000)
+    return command.audited(ways.Row(audit, pair, claim), 20_000)
 
 
 def test_half_of_the_noise_is_found_by_answers():
     for scale, refuted in ((0.5, False), (0.25, True)):
-        mechanism = audited.with_noise(dp.noise.discrete_laplace, scale)
-        found = row(audited.by_answers(mechanism), audited.GONE, {"epsilon": 2})
+        mechanism = ways.with_noise(dp.noise.discrete_laplace, scale)
+        found = row(ways.by_answers(mechanism), ways.GONE, {"epsilon": 2})
         assert found["refuted"] == refuted and (found["ratio"] > 1) == refuted
 
 
@@ -104,16 +108,16 @@ def test_half_of_the_noise_is_found_by_a_law():
         )
 
     claim = {"epsilon": 2}
-    assert not row(audited.by_law(law(0.5), draw(0.5)), (0, 1), claim)["refuted"]
-    other = row(audited.by_law(law(0.5), draw(0.25)), (0, 1), claim)
+    assert not row(ways.by_law(law(0.5), draw(0.5)), (0, 1), claim)["refuted"]
+    other = row(ways.by_law(law(0.5), draw(0.25)), (0, 1), claim)
     assert other["refuted"] and other["ratio"] <= 1 and other["p_value"] <= 1e-6
-    less = row(audited.by_law(law(0.25), draw(0.25)), (0, 1), claim)
+    less = row(ways.by_law(law(0.25), draw(0.25)), (0, 1), claim)
     assert less["refuted"] and math.isclose(less["ratio"], 2) and less["p_value"] > 1e-6
 
 
 def test_half_of_the_noise_is_found_by_rounds(monkeypatch):
     name = "sulq.NaiveBayes"
-    assert not audited.audited(audited.OURS[name], 4_000)["refuted"]
+    assert not command.audited(OURS[name], 4_000)["refuted"]
     right = rounds.round_noise
 
     def half(*arguments):
@@ -121,5 +125,54 @@ def test_half_of_the_noise_is_found_by_rounds(monkeypatch):
         return replace(made, scale=made.scale / 2)
 
     monkeypatch.setattr(rounds, "round_noise", half)
-    found = audited.audited(audited.OURS[name], 4_000)
+    found = command.audited(OURS[name], 4_000)
     assert found["refuted"] and found["ratio"] > 3.9
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("name", ["trimmed_mean", "median (smooth)", "iqr", "smooth_release"])
+def test_half_of_smooth_noise_is_found(monkeypatch, name):
+    """In the law, and as another law than that of the answers."""
+    honest = OURS[name]
+    assert not command.audited(honest, 20_000)["refuted"]
+    right = laws.cells_of
+    monkeypatch.setattr(laws, "cells_of", lambda noise, at, scale: right(noise, at, scale / 2))
+    less = command.audited(honest, 20_000)
+    assert less["refuted"] and less["p_value"] <= 1e-6
+
+
+@pytest.mark.full
+def test_a_law_of_half_of_smooth_noise_exceeds_the_claim(monkeypatch):
+    right = laws.cells_of
+    honest = OURS["trimmed_mean"]
+    monkeypatch.setattr(laws, "cells_of", lambda noise, at, scale: right(noise, at, scale / 2))
+    law = honest.audit(honest, 20_000)
+    assert law["shown"] > 1.2 * honest.claim["epsilon"]
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("name", ["ptr.mean", "ptr.quantile", "ptr.iqr", "ptr.release"])
+def test_a_test_that_passes_one_row_too_early_is_found(monkeypatch, name):
+    honest = OURS[name]
+    assert not command.audited(honest, 20_000)["refuted"]
+    right = proposal.DistanceTest.passes
+
+    def early(self, distance, generator):
+        return right(self, distance + 1, generator)
+
+    monkeypatch.setattr(proposal.DistanceTest, "passes", early)
+    assert command.audited(honest, 20_000)["p_value"] <= 1e-6
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("name", ["median", "sample_and_aggregate (exponential-median)"])
+def test_a_draw_at_twice_the_rate_is_found(monkeypatch, name):
+    honest = OURS[name]
+    assert not command.audited(honest, 20_000)["refuted"]
+    right = exponential.draw
+
+    def twice(column, node, aim, *more, **given):
+        return right(column, node, aim._replace(rate=2 * aim.rate), *more, **given)
+
+    monkeypatch.setattr(exponential, "draw", twice)
+    assert command.audited(honest, 20_000)["p_value"] <= 1e-6

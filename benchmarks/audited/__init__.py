@@ -1,0 +1,1 @@
+"""Audits of every public mechanism, and of planted faults: `python -m benchmarks.audited`."""
