@@ -21,6 +21,7 @@ from .ways import (
     TWO,
     Recorder,
     by_law,
+    fit,
 )
 
 # Integer and grid noise: the mass of a cell of the grid.
@@ -322,6 +323,69 @@ def stream(kind, **given):
 
 STREAMS = (np.array([0] * 40 + [0]), np.array([1] * 40 + [-1]))
 TWICE = (np.array([0] * 40 + [0, 0]), np.array([1] * 40 + [-1, -1]))
+
+# Streams of linear queries: one path of answers, all of them known, which may be rare.
+
+
+def path(kind, asked, hard, data, **given):
+    """The stream, the distances in rows that it compares, and the hard answers, on a path.
+
+    The queries with the numbers `hard` are hard on it, and told on the side of the exact answer.
+    """
+    made, distances, answers = kind(data, queries=len(asked), **given, **PAID), [], []
+    for i, query in enumerate(asked):
+        guess, exact = made._compare(query)
+        distances.append(made._doubt(guess, exact) / 2**made._plan.bits)
+        if i in hard:
+            answers.append(exact / 2**made._plan.bits)
+            made._learn(query, exact, exact > guess)
+    return made, np.array(distances), np.array(answers)
+
+
+def comparisons(made, distances, hard):
+    """The logarithm of the chance that of some distances these are above the noisy threshold."""
+    plan = made._plan
+    assert not plan.scales.each
+    threshold, query, bar = (
+        float(x) / 2**plan.bits for x in (plan.scales.threshold, plan.scales.query, made._threshold)
+    )
+    rho = np.linspace(-400 * threshold, 400 * threshold, 200_001)
+    prior = -np.abs(rho) / threshold
+    total = prior.copy()
+    for i, distance in enumerate(distances):
+        k = (bar + rho - distance) * (-1 if i in hard else 1) / query
+        total += np.where(k > 0, np.log1p(-np.exp(-np.abs(k)) / 2), -np.abs(k) - math.log(2))
+    return special.logsumexp(total) - special.logsumexp(prior)
+
+
+def by_path(kind, asked, hard, **given):
+    """A path on either data: its comparisons, and hard answers beyond both of the exact ones.
+
+    Places of the first hard answer are drawn, too.
+    """
+
+    def audit(row, samples):
+        paths = [path(kind, asked, hard, data, **given) for data in row.pair]
+        before, after = (comparisons(made, distances, hard) for made, distances, _ in paths)
+        noise = paths[0][0]._plan.noise
+        rate = 2 ** (paths[0][0]._plan.bits - noise.shift) / float(noise.scale)
+        shown = abs(before - after) + rate * np.abs(paths[0][2] - paths[1][2]).sum()
+        fits, size = [], samples // 200
+        for (made, _, _), data in zip(paths, row.pair, strict=True):
+            _, easy, _ = path(kind, asked, (), data, **given)
+            law = [math.exp(comparisons(made, easy[: i + 1], (i,))) for i in range(len(asked))]
+            drawn = [first_hard(kind, asked, data, **given) for _ in range(size)]
+            fits.append(fit(np.array(drawn), np.array(law)))
+        return {"shown": shown, "samples": 2 * size, "p_value": min(1.0, 2 * min(fits))}
+
+    return audit
+
+
+def first_hard(kind, asked, data, **given):
+    """The number of the first query that is hard, or how many there are."""
+    made = kind(data, queries=len(asked), **given, **PAID)
+    return next((i for i, query in enumerate(asked) if made.answer(query).hard), len(asked))
+
 
 # Bounds of a release: the law of the domain method, and private bounds.
 

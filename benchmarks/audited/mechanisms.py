@@ -100,15 +100,6 @@ def running(data):
     return count.add(int(data.sum())).total
 
 
-def linear(kind, **given):
-    def program(histogram):
-        stream = kind(histogram, **given, **PAID)
-        answers = [stream.answer(np.arange(8) == 0) for _ in range(2)]
-        return [float(x) for x in answers] + [float(x.hard) for x in answers]
-
-    return answered(program)
-
-
 def mwem(histogram):
     dp.online.MWEM(histogram, np.eye(2), rounds="all", **RHO, **RNG_OF)
 
@@ -149,11 +140,16 @@ FAR = thirds(7, 2, 6, middle=0.998), thirds(6, 2, 7, middle=0.998)
 ZEROS = np.zeros(1003)
 SPREAD = (np.array([0.0, 0.0, 0.0, 1.0, 1.0]), np.array([0.0, 0.0, 1.0, 1.0, 1.0]))
 BLOCKS = (np.zeros(9), np.r_[np.zeros(8), 1.0])
-HISTOGRAMS = tuple(np.array([830 - more, 70 + more, 0, 0, 0, 0, 0, 0]) for more in (0, 1))
-ACCURACY = 0.8
+#: A row goes from the first element to the second. Queries are of elements whose distance from the
+#: guess rises, and of those whose distance falls.
+SIXTEEN = tuple(np.array([6 - more, 6 + more, 588] + [0] * 13) for more in (0, 1))
+RISES, FALLS = np.isin(np.arange(16), [1, 2]), np.isin(np.arange(16), [0, 2])
+FOUR = tuple(np.array([151 - more, 151 + more, 1, 1]) for more in (0, 1))
+FIRST, SECOND, BOTH = np.eye(4)[0], np.eye(4)[1], np.array([0.0, 1.0, 1.0, 0.0])
+LAST = (40, 41, 42)
 #: Why less than .95 is shown.
 HIDDEN = "the quartiles that it draws are paid for, and do not show in the answer alone"
-COMPARED = "a stream pays for all its hard answers; those of two questions show none of it"
+COMPARED = "one of its three hard answers has a distance that moves like that of the easy ones"
 
 
 def blocks(aggregator, law=None):
@@ -326,17 +322,27 @@ OURS = {
     "online.RunningCount": Row(answered(running), GONE, TWO, 60_000),
     "online.MWEM": Row(by_rounds(mwem), (np.array([4, 0]), np.array([3, 1])), RHO),
     "online.PrivateMultiplicativeWeights": Row(
-        linear(dp.online.PrivateMultiplicativeWeights, queries=2, accuracy=ACCURACY),
-        HISTOGRAMS,
+        laws.by_path(
+            dp.online.PrivateMultiplicativeWeights,
+            [RISES * 1.0] * 40 + [FALLS * 1.0] * 3,
+            LAST,
+            accuracy=0.9,
+            failure=0.9,
+        ),
+        SIXTEEN,
         TWO,
-        20_000,
-        note=COMPARED,
     ),
     "online.MedianMechanism": Row(
-        linear(dp.online.MedianMechanism, size=2, queries=2, accuracy=ACCURACY),
-        HISTOGRAMS,
+        laws.by_path(
+            dp.online.MedianMechanism,
+            [FIRST] * 40 + [BOTH, SECOND, SECOND],
+            LAST,
+            accuracy=0.6,
+            failure=0.9,
+            size=1,
+        ),
+        FOUR,
         TWO,
-        4_000,
         note=COMPARED,
     ),
     "group_by": Row(by_group(lambda a: a["n"], n=dp.stat.count()), GROUPS, TWO, 90_000),

@@ -10,6 +10,7 @@ import dpfast as dp
 from benchmarks.audited import __main__ as command
 from benchmarks.audited import faults, laws, ways
 from benchmarks.audited.mechanisms import OURS
+from dpfast.online import noisy_comparison
 from dpfast.rng import InsecureGenerator
 from dpfast.statistics.ptr import proposal
 from dpfast.statistics.quantiles import exponential
@@ -176,3 +177,16 @@ def test_a_draw_at_twice_the_rate_is_found(monkeypatch, name):
 
     monkeypatch.setattr(exponential, "draw", twice)
     assert command.audited(honest, 20_000)["p_value"] <= 1e-6
+
+
+@pytest.mark.full
+def test_half_of_the_noise_of_a_comparison_is_found(monkeypatch):
+    honest = OURS["online.PrivateMultiplicativeWeights"]
+    assert not command.audited(honest, 120_000)["refuted"]
+    less = command.audited(replace(honest, claim={"epsilon": 1.9}), 20_000)
+    assert less["refuted"] and less["ratio"] > 1
+    right = noisy_comparison._noise
+    monkeypatch.setattr(
+        noisy_comparison, "_noise", lambda size, scale, stream: right(size, scale / 2, stream)
+    )
+    assert command.audited(honest, 120_000)["p_value"] <= 1e-6
