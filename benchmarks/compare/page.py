@@ -218,7 +218,7 @@ def picture(result: dict[str, Any], path: Path) -> None:
 
     rows = result["rows"]
     questions = [r for r in rows if r["system"] == "dpfast" and figure(r, "warm")]
-    drawing = Figure(figsize=(9, 0.32 * len(questions) + 1.2), layout="constrained")
+    drawing = Figure(figsize=(9, 0.32 * len(questions) + 1.7), layout="constrained")
     panel = drawing.subplots()
     systems = [s for s in result["systems"] if s != "dpfast"]
     marks = dict(zip(systems, "osD^vPX*ph", strict=False))
@@ -242,7 +242,7 @@ def picture(result: dict[str, Any], path: Path) -> None:
     panel.set_xlabel(
         "time of a warm call, as a multiple of that of dpfast (left of the line: faster)"
     )
-    panel.legend(fontsize=8, ncols=2)
+    drawing.legend(fontsize=8, ncols=4, loc="outside lower center")
     drawing.savefig(path, dpi=110)
 
 
