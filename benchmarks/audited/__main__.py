@@ -65,7 +65,7 @@ def audited(row, samples):
     ratio = found["shown"] / float(row.claim.get("rho", row.claim.get("epsilon")))
     return {
         "claim": repr(dp.privacy.loss(**row.claim)),
-        "by": row.audit.__qualname__.partition(".")[0].removeprefix("by_").replace("path", "law"),
+        "by": found["by"],
         "shown": round(found["shown"], 4),
         "ratio": round(ratio, 4),
         "refuted": bool(ratio > 1 + ROUNDING or found["p_value"] <= FALSE_ALARM),

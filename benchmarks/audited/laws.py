@@ -203,7 +203,7 @@ def cells_of(distribution, value, scale):
 
 
 def smooth_law(made, summary):
-    """The law of a value with noise that is scaled to a smooth bound."""
+    """The law of a value with noise that is scaled to a smooth bound; there is always an answer."""
     aggregator = getattr(made, "aggregator", None)
     if aggregator is None or hasattr(aggregator, "quantile"):
         made, (value, bound) = quantile_of(made, summary)
@@ -213,11 +213,12 @@ def smooth_law(made, summary):
         total, divisor = aggregator.statistic(x)
         value, bound = np.array([total, aggregator.sensitivity(x)]) / divisor / aggregator.grid.span
         calibration = aggregator.calibration
-    return cells_of(calibration.distribution, value, bound / calibration.alpha)
+    answers = cells_of(calibration.distribution, value, bound / calibration.alpha)
+    return np.r_[0, answers]
 
 
 def proposed_law(made, summary):
-    """No answer first, and then the law of those that there are."""
+    """The chance of no answer, and then the law of those that there are."""
     a, short = math.exp(-made.test.epsilon), made.test.threshold - summary.distance
     passed = a**short / (1 + a) if short > 0 else 1 - a ** (1 - short) / (1 + a)
     answers = cells_of(Laplace(), summary.value, made.scale)
@@ -225,7 +226,7 @@ def proposed_law(made, summary):
 
 
 def by_cells(law, call):
-    """A release of which the law is known from its summary, with answers from 0 to 1."""
+    """A release of which the law is known from its summary: no answer, or one from 0 to 1."""
 
     def run(data):
         return Recorder().run(lambda: call(data))[-1][:2]
@@ -235,7 +236,7 @@ def by_cells(law, call):
         drawn = [made.finish(summary, GENERATOR) for _ in range(size // 4)]
         none = np.array([answer is dp.NO_ANSWER for answer in drawn])
         cells = np.searchsorted(EDGES, [0 if x is dp.NO_ANSWER else x for x in drawn], "right")
-        return np.where(none, 0, cells + (law is proposed_law))
+        return np.where(none, 0, cells + 1)
 
     return by_law(lambda data: law(*run(data)), draw)
 
@@ -328,7 +329,7 @@ TWICE = (np.array([0] * 40 + [0, 0]), np.array([1] * 40 + [-1, -1]))
 
 
 def path(kind, asked, hard, data, **given):
-    """The stream, the distances in rows that it compares, and the hard answers, on a path.
+    """The stream, the distances in rows that it compares, and the exact answers, on a path.
 
     The queries with the numbers `hard` are hard on it, and told on the side of the exact answer.
     """
@@ -336,8 +337,8 @@ def path(kind, asked, hard, data, **given):
     for i, query in enumerate(asked):
         guess, exact = made._compare(query)
         distances.append(made._doubt(guess, exact) / 2**made._plan.bits)
+        answers.append(exact / 2**made._plan.bits)
         if i in hard:
-            answers.append(exact / 2**made._plan.bits)
             made._learn(query, exact, exact > guess)
     return made, np.array(distances), np.array(answers)
 
@@ -361,7 +362,7 @@ def comparisons(made, distances, hard):
 def by_path(kind, asked, hard, **given):
     """A path on either data: its comparisons, and hard answers beyond both of the exact ones.
 
-    Places of the first hard answer are drawn, too.
+    The place of the first hard answer, and that answer, are drawn, too.
     """
 
     def audit(row, samples):
@@ -369,22 +370,40 @@ def by_path(kind, asked, hard, **given):
         before, after = (comparisons(made, distances, hard) for made, distances, _ in paths)
         noise = paths[0][0]._plan.noise
         rate = 2 ** (paths[0][0]._plan.bits - noise.shift) / float(noise.scale)
-        shown = abs(before - after) + rate * np.abs(paths[0][2] - paths[1][2]).sum()
+        shown = abs(before - after) + rate * np.abs(paths[0][2] - paths[1][2])[list(hard)].sum()
         fits, size = [], samples // 200
         for (made, _, _), data in zip(paths, row.pair, strict=True):
-            _, easy, _ = path(kind, asked, (), data, **given)
+            _, easy, exact = path(kind, asked, (), data, **given)
             law = [math.exp(comparisons(made, easy[: i + 1], (i,))) for i in range(len(asked))]
             drawn = [first_hard(kind, asked, data, **given) for _ in range(size)]
-            fits.append(fit(np.array(drawn), np.array(law)))
-        return {"shown": shown, "samples": 2 * size, "p_value": min(1.0, 2 * min(fits))}
+            places, told = map(np.array, zip(*drawn, strict=True))
+            fits.append(fit(places, np.array(law)))
+            some = places < len(asked)
+            below = rate * (told[some] - exact[places[some]])
+            fits.append(fit(np.searchsorted(BELOW, below), np.append(np.full(32, 1 / 64), 0.5)))
+        return {
+            "by": "law",
+            "shown": shown,
+            "samples": 2 * size,
+            "p_value": min(1.0, 4 * min(fits)),
+        }
 
     return audit
 
 
+#: Edges of 32 cells with the same mass below the middle of Laplace noise. What is above may be
+#: clipped.
+BELOW = np.log(np.arange(1, 33) / 32)
+
+
 def first_hard(kind, asked, data, **given):
-    """The number of the first query that is hard, or how many there are."""
+    """The number of the first query that is hard and its answer in rows, or how many there are."""
     made = kind(data, queries=len(asked), **given, **PAID)
-    return next((i for i, query in enumerate(asked) if made.answer(query).hard), len(asked))
+    for i, query in enumerate(asked):
+        answer = made.answer(query)
+        if answer.hard:
+            return i, float(answer) * data.sum()
+    return len(asked), math.nan
 
 
 # Bounds of a release: the law of the domain method, and private bounds.

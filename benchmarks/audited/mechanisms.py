@@ -1,6 +1,7 @@
 """Every public mechanism, on neighbors on which it spends what it claims, or nearly."""
 
 import math
+from functools import partial
 
 import numpy as np
 
@@ -91,10 +92,6 @@ def questioned(rows):
 # Streams, groups, and what else is called answer by answer.
 
 
-def answered(program):
-    return by_answers(lambda data: program(data))
-
-
 def running(data):
     count = dp.online.RunningCount(1, **PAID)
     return count.add(int(data.sum())).total
@@ -118,8 +115,11 @@ def by_group(tell, **statistics):
     return again(call, lambda answer: tell(answer)[0])
 
 
+by_smooth_law = partial(laws.by_cells, laws.smooth_law)
+
+
 def smoothed(function, **given):
-    return laws.by_cells(laws.smooth_law, of(function, **IN_UNIT, **given))
+    return by_smooth_law(of(function, **IN_UNIT, **given))
 
 
 def proposed(function, **given):
@@ -152,7 +152,7 @@ HIDDEN = "the quartiles that it draws are paid for, and do not show in the answe
 COMPARED = "one of its three hard answers has a distance that moves like that of the easy ones"
 
 
-def blocks(aggregator, law=None):
+def blocks(aggregator, way=again):
     """Blocks of one row each, in order."""
 
     def call(data):
@@ -166,9 +166,7 @@ def blocks(aggregator, law=None):
             **IN_UNIT,
         )
 
-    if aggregator == "exponential-median":
-        return laws.by_ranks(call)
-    return laws.by_cells(law, call) if law else again(call)
+    return way(call)
 
 
 PROPOSED = {"bounds": (0, 1), "epsilon": 2, "delta": 0.01, **RNG_OF}
@@ -319,7 +317,7 @@ OURS = {
     ),
     "online.AboveThreshold": Row(laws.stream(dp.online.AboveThreshold), laws.STREAMS, TWO),
     "online.SparseVector": Row(laws.stream(dp.online.SparseVector, positives=2), laws.TWICE, TWO),
-    "online.RunningCount": Row(answered(running), GONE, TWO, 60_000),
+    "online.RunningCount": Row(by_answers(running), GONE, TWO, 60_000),
     "online.MWEM": Row(by_rounds(mwem), (np.array([4, 0]), np.array([3, 1])), RHO),
     "online.PrivateMultiplicativeWeights": Row(
         laws.by_path(
@@ -381,13 +379,13 @@ for _name, _audit, _pair, _note in (
     ("mean", blocks("mean"), BLOCKS, ""),
     (
         "trimmed-mean",
-        blocks("trimmed-mean", laws.smooth_law),
+        blocks("trimmed-mean", by_smooth_law),
         (thirds(5, 0, 4), thirds(4, 0, 5)),
         "",
     ),
     ("winsorized-mean", blocks("winsorized-mean"), BLOCKS, HIDDEN),
-    ("smooth-median", blocks("smooth-median", laws.smooth_law), NARROW, ""),
-    ("exponential-median", blocks("exponential-median"), FAR, ""),
-    ("attention", blocks("attention", laws.smooth_law), (thirds(6, 30, 6), thirds(6, 29, 7)), ""),
+    ("smooth-median", blocks("smooth-median", by_smooth_law), NARROW, ""),
+    ("exponential-median", blocks("exponential-median", laws.by_ranks), FAR, ""),
+    ("attention", blocks("attention", by_smooth_law), (thirds(6, 30, 6), thirds(6, 29, 7)), ""),
 ):
     OURS[f"sample_and_aggregate ({_name})"] = Row(_audit, _pair, TWO, 110_000, _note)

@@ -75,7 +75,12 @@ def by_answers(mechanism):
     def audit(row, samples):
         found = dp.audit.measure(mechanism, *row.pair, **row.claim, samples=samples)
         shown = found.rho if "rho" in row.claim else found.epsilon
-        return {"shown": shown, "samples": found.samples, "p_value": found.p_value}
+        return {
+            "by": "answers",
+            "shown": shown,
+            "samples": found.samples,
+            "p_value": found.p_value,
+        }
 
     return audit
 
@@ -94,7 +99,12 @@ def by_law(law, draw):
         size = min(samples, 200_000) // 2
         drawn = [draw(data, size) for data in row.pair]
         fits = map(fit, drawn, laws)
-        return {"shown": shown, "samples": sum(map(len, drawn)), "p_value": min(1.0, 2 * min(fits))}
+        return {
+            "by": "law",
+            "shown": shown,
+            "samples": sum(map(len, drawn)),
+            "p_value": min(1.0, 2 * min(fits)),
+        }
 
     return audit
 
@@ -151,6 +161,7 @@ def by_rounds(program):
                 fits.append(fit(z + most, law / law.sum()))
                 drawn += z.size
         return {
+            "by": "rounds",
             "shown": shown,
             "samples": drawn,
             "p_value": min(1.0, len(fits) * min(fits)),

@@ -190,3 +190,17 @@ def test_half_of_the_noise_of_a_comparison_is_found(monkeypatch):
         noisy_comparison, "_noise", lambda size, scale, stream: right(size, scale / 2, stream)
     )
     assert command.audited(honest, 120_000)["p_value"] <= 1e-6
+
+
+@pytest.mark.full
+def test_half_of_the_noise_of_a_hard_answer_is_found(monkeypatch):
+    honest = OURS["online.PrivateMultiplicativeWeights"]
+    right = laws.first_hard
+
+    def quieter(kind, asked, data, **given):
+        place, told = right(kind, asked, data, **given)
+        exact = (data * asked[0]).sum()
+        return place, exact + (told - exact) / 2
+
+    monkeypatch.setattr(laws, "first_hard", quieter)
+    assert command.audited(honest, 120_000)["p_value"] <= 1e-6

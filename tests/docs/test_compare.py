@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from scipy import stats
 
 from benchmarks.compare import __main__ as command
 from benchmarks.compare import page, worker, workloads
@@ -111,6 +112,22 @@ def test_a_process_that_is_too_slow_is_stopped_and_one_that_fails_says_why(tmp_p
         [*python, "x = b'1' * (200 << 20); import time; time.sleep(0.5); print('{}')"], 60
     )
     assert found["memory"] > 200 << 20 and found["out"] == "{}\n"
+
+
+@pytest.mark.full
+def test_a_process_that_takes_too_much_memory_is_ended(monkeypatch):
+    monkeypatch.setattr(command, "MEMORY", 1e-9)
+    found = command.watch([sys.executable, "-c", "import time; time.sleep(60)"], 60)
+    assert found == {"failure": "more than 0 GB"}
+
+
+def test_values_are_made_in_blocks(monkeypatch):
+    """Which change where numbers come from, and not their law."""
+    whole = workloads.columns(1000)["value"]
+    monkeypatch.setattr(workloads, "BLOCK", 300)
+    parts = workloads.columns(1000)["value"]
+    assert len(parts) == 1000 and (parts[:100] != whole[:100]).any()
+    assert stats.ks_2samp(whole, parts).pvalue > 1e-6
 
 
 def row(system, warm, error, runs=200, **more):
