@@ -80,6 +80,7 @@ def watch(arguments: list[str], limit: float) -> dict[str, Any]:
 
     start, peak = time.perf_counter(), 0
     most = MEMORY * psutil.virtual_memory().total
+    BUILD.mkdir(parents=True, exist_ok=True)
     process = psutil.Popen(
         arguments, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=BUILD
     )

@@ -9,7 +9,6 @@ import os
 import subprocess
 import sys
 import threading
-import tracemalloc
 from pathlib import Path
 
 import numpy as np
@@ -41,6 +40,7 @@ from dpfast.sources.available_memory import available
 from dpfast.sources.base import RowChunk
 
 from ..reference.aggregate import blocks as twin
+from ..support.memory import peak
 from ..support.pairwise import quick_rows
 from ..support.rows import Rows
 
@@ -464,15 +464,6 @@ def test_directories(tmp_path):
 # --- memory ---------------------------------------------------------------------------------------
 
 
-def peak(work):
-    tracemalloc.start()
-    try:
-        work()
-        return tracemalloc.get_traced_memory()[1]
-    finally:
-        tracemalloc.stop()
-
-
 N = 1 << 21
 
 
@@ -494,13 +485,13 @@ def test_extra_memory(kind, drop, blocks, name, monkeypatch):
                 assert len(window.rows)
 
     limit = 1.3 * rows.nbytes + 3 * 8 * blocks
-    used = peak(work)
+    used = peak(work)[0]
     assert 0.7 * rows.nbytes < used < limit
     # The same measurement catches one more copy.
     plain_split = Partition.split
     monkeypatch.setattr(layout, "scatter", lambda x, *a, **k: counting_sort.scatter(+x, *a, **k))
     monkeypatch.setattr(Partition, "split", lambda s, c: (rows.copy(), plain_split(s, c))[1])
-    assert peak(work) > limit
+    assert peak(work)[0] > limit
 
 
 def test_extra_memory_where_one_id_has_all_rows():
@@ -514,7 +505,7 @@ def test_extra_memory_where_one_id_has_all_rows():
             for window in found:
                 assert len(window.rows) == N  # one window: the rows were sorted in memory
 
-    assert peak(work) < 1.3 * rows.nbytes + 3 * 8 * 50_000
+    assert peak(work)[0] < 1.3 * rows.nbytes + 3 * 8 * 50_000
 
 
 @pytest.mark.full
@@ -530,14 +521,14 @@ def test_chunked_rows_beyond_memory_stay_on_disk(tmp_path, monkeypatch):
             for window in found:
                 assert len(window.rows)
 
-    assert peak(lambda: work(tmp_path)) < rows.nbytes / 2
+    assert peak(lambda: work(tmp_path))[0] < rows.nbytes / 2
     monkeypatch.setattr(layout, "available", lambda: 3 << 20)
-    assert peak(work) < rows.nbytes / 2 + (3 << 20)
+    assert peak(work)[0] < rows.nbytes / 2 + (3 << 20)
     for module in (layout, external_sort):
         monkeypatch.setattr(module, "available", lambda: 1 << 40)
-    assert peak(work) > rows.nbytes
+    assert peak(work)[0] > rows.nbytes
     source.length = N  # then there is no copy of a window either
-    assert rows.nbytes < peak(work) < 1.05 * rows.nbytes
+    assert rows.nbytes < peak(work)[0] < 1.05 * rows.nbytes
 
 
 @pytest.mark.parametrize("length", [None, 1000])

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 import math
-import tracemalloc
 import warnings
 from fractions import Fraction
 from functools import reduce
@@ -42,6 +41,7 @@ from dpfast.sources.data import as_rows
 
 from ..reference.aggregate import streaming as twin
 from ..reference.aggregate.estimators import mode, trimmed_mean
+from ..support.memory import peak
 from ..support.pairwise import every_value, pairwise, quick_rows
 from ..support.rows import Rows
 
@@ -605,18 +605,6 @@ def test_one_tally_a_thread():
 # --- memory ---------------------------------------------------------------------------------------
 
 
-def used(work):
-    """The most that was allocated beyond what was there, in bytes."""
-    tracemalloc.start()
-    try:
-        tracemalloc.reset_peak()
-        before = tracemalloc.get_traced_memory()[0]
-        work()
-        return tracemalloc.get_traced_memory()[1] - before
-    finally:
-        tracemalloc.stop()
-
-
 class Made:
     """Rows that nobody ever holds together: each chunk is made when it is asked for."""
 
@@ -649,7 +637,7 @@ def test_memory_of_the_blocks_alone(estimator, kind, drop, in_memory):
         source = Made(n, 3)
     partition = partition_of(kind, 10, n, drop)
     bound = estimator.bind(source, width_of(estimator, np.empty((0, 3))))
-    assert used(lambda: bound.outputs(source, partition, Job())) < 24 * n / 2
+    assert peak(lambda: bound.outputs(source, partition, Job()))[0] < 24 * n / 2
 
 
 def test_control_a_copy_of_the_rows_is_caught():
@@ -658,7 +646,7 @@ def test_control_a_copy_of_the_rows_is_caught():
     def copied(source):
         source.reduce(lambda chunk: chunk.rows.copy(), lambda a, b: np.concatenate([a, b]))
 
-    assert used(lambda: copied(source)) > 24 * 300_000 / 2
+    assert peak(lambda: copied(source))[0] > 24 * 300_000 / 2
 
 
 # --- through the front door -----------------------------------------------------------------------

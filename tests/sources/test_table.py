@@ -7,7 +7,6 @@ import operator
 import subprocess
 import sys
 import threading
-import tracemalloc
 from collections import UserList, deque
 
 import numpy as np
@@ -36,6 +35,7 @@ from dpfast.sources.forms import Objects, as_column
 from dpfast.sources.memory import MemoryRows
 
 from ..reference.sources import rows as plain
+from ..support.memory import peak
 from ..support.pairwise import every_value, pairwise, quick_rows
 
 pa = pytest.importorskip("pyarrow")
@@ -1046,14 +1046,10 @@ def test_no_copy_of_the_whole():
     }
     columns = [as_source(forms[name]) for name in ("plain", "strided", "swapped", "masked")]
     for source in [*map(as_rows, forms.values()), *columns]:
-        tracemalloc.start()
-        try:
-            total = source.reduce(lambda chunk: len(chunk[0]), lambda a, b: a + b)
-            peak = tracemalloc.get_traced_memory()[1]
-        finally:
-            tracemalloc.stop()
+        rows = functools.partial(source.reduce, lambda chunk: len(chunk[0]), lambda a, b: a + b)
+        most, total = peak(rows)
         assert total == source.length - getattr(source, "nulls", 0)
-        assert peak < 4 * MemoryRows.BUFFER
+        assert most < 4 * MemoryRows.BUFFER
 
 
 APART = """

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import pickle
-import tracemalloc
 from typing import Any
 
 import numpy as np
@@ -34,6 +33,7 @@ from dpfast.sulq import (
 from dpfast.sulq.id3 import MOST_CHOICES
 
 from ..support import surface
+from ..support.memory import peak
 from ..support.names import shown
 from ..support.pairwise import every_value, quick_rows
 
@@ -623,16 +623,6 @@ def test_bad_arguments_are_told_and_cost_nothing(kind, kw):
 # --- memory ---------------------------------------------------------------------------------------
 
 
-def peak_of(act):
-    """The most that NumPy and Python held at once, in bytes."""
-    tracemalloc.start()
-    try:
-        act()
-        return tracemalloc.get_traced_memory()[1]
-    finally:
-        tracemalloc.stop()
-
-
 @quick_rows(1)
 @KINDS
 def test_no_more_than_chunks_are_in_memory(kind, tmp_path, monkeypatch):
@@ -648,8 +638,8 @@ def test_no_more_than_chunks_are_in_memory(kind, tmp_path, monkeypatch):
     y = "y" if kind in SCORED else None
     made.fit(file, y)  # what is imported and compiled once is in memory by now
     for data, given in ((rows, labels), (np.asfortranarray(rows), labels), (file, y)):
-        assert peak_of(lambda data=data, given=given: made.fit(data, given)) < 3 * 2**20
+        assert peak(lambda data=data, given=given: made.fit(data, given))[0] < 3 * 2**20
     if y:
-        assert peak_of(lambda: made.score(file, y)) < 3 * 2**20
-    whole = peak_of(lambda: np.asarray(rows, np.float64))
+        assert peak(lambda: made.score(file, y))[0] < 3 * 2**20
+    whole = peak(lambda: np.asarray(rows, np.float64))[0]
     assert whole > 5 * 2**20  # what it would be otherwise
