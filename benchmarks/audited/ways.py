@@ -3,6 +3,7 @@
 import itertools
 import math
 from collections.abc import Callable
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -11,6 +12,7 @@ from scipy import special
 
 import dpfast as dp
 from dpfast.budget.release import TAPE
+from dpfast.noise.calibrated_integer import IntegerNoise
 from dpfast.rng import InsecureGenerator
 
 SEED = 2024
@@ -56,6 +58,25 @@ class Row:
     note: str = ""
 
 
+@contextmanager
+def drawn_ahead(answers):
+    """Draw the integers of many answers at once: the same law, in a fifth of the time."""
+    plain, ahead = IntegerNoise.draw, {}
+
+    def draw(noise, size, generator):
+        left = ahead.get((noise, size))
+        if not left:
+            many = plain(noise, size * answers, generator).reshape(answers, size)
+            left = ahead[noise, size] = list(many)
+        return left.pop()
+
+    IntegerNoise.draw = draw
+    try:
+        yield
+    finally:
+        IntegerNoise.draw = plain
+
+
 def again(call, tell=np.asarray):
     """Many answers of a release whose data are read once, each as `tell` shows it."""
     kept = {}
@@ -64,7 +85,8 @@ def again(call, tell=np.asarray):
         if id(data) not in kept:
             kept[id(data)] = Recorder().run(lambda: call(data))[-1][:2]
         release, summary = kept[id(data)]
-        return np.array([tell(release.finish(summary, GENERATOR)) for _ in range(size)])
+        with drawn_ahead(size):
+            return np.array([tell(release.finish(summary, GENERATOR)) for _ in range(size)])
 
     return by_answers(mechanism)
 
@@ -173,7 +195,7 @@ def by_rounds(program):
 def noises_of(made, summary):
     """The noise of the integers of a round, and of how many of them it is."""
     noise = getattr(made, "noise", None)
-    if isinstance(noise, dp.extend.IntegerNoise):
+    if isinstance(noise, IntegerNoise):
         return ((noise, len(summary)),)
     return getattr(made, "noises", ())
 

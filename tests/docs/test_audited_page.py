@@ -10,10 +10,13 @@ import dpfast as dp
 from benchmarks.audited import __main__ as command
 from benchmarks.audited import faults, laws, ways
 from benchmarks.audited.mechanisms import OURS
+from dpfast.noise.calibrated_integer import IntegerNoise, integer_noise
+from dpfast.noise.sensitivity import Sensitivity
 from dpfast.online import noisy_comparison
 from dpfast.rng import InsecureGenerator
 from dpfast.statistics.ptr import proposal
 from dpfast.statistics.quantiles import exponential
+from dpfast.statistics.totals import one_column
 from dpfast.sulq import rounds
 
 from ..support.battery import public
@@ -90,6 +93,33 @@ def test_half_of_the_noise_is_found_by_answers():
         mechanism = ways.with_noise(dp.noise.discrete_laplace, scale)
         found = row(ways.by_answers(mechanism), ways.GONE, {"epsilon": 2})
         assert found["refuted"] == refuted and (found["ratio"] > 1) == refuted
+
+
+@pytest.mark.parametrize("name", ["count", "sum", "mean", "variance"])
+def test_half_of_the_noise_of_a_release_is_found(monkeypatch, name):
+    """Drawn ahead for many answers."""
+    assert not command.audited(OURS[name], 20_000)["refuted"]
+    right = one_column.integer_noise
+
+    def half(*arguments):
+        made = right(*arguments)
+        return replace(made, scale=made.scale / 2)
+
+    monkeypatch.setattr(one_column, "integer_noise", half)
+    found = command.audited(OURS[name], 20_000)
+    assert found["refuted"] and found["ratio"] > 1
+
+
+def test_integers_that_are_drawn_ahead_are_those_of_their_noise():
+    """Each is handed out once, and nothing is left behind."""
+    plain = IntegerNoise.draw
+    noises = [integer_noise(dp.privacy.Pure(2), Sensitivity.of_one(step)) for step in (1, 1 << 20)]
+    with ways.drawn_ahead(3):
+        ahead = [noise.draw(2, InsecureGenerator(5)).tolist() for noise in noises for _ in range(3)]
+        assert IntegerNoise.draw is not plain
+    assert IntegerNoise.draw is plain
+    whole = [noise.draw(6, InsecureGenerator(5)).reshape(3, 2)[::-1].tolist() for noise in noises]
+    assert ahead == whole[0] + whole[1]
 
 
 def test_half_of_the_noise_is_found_by_a_law():
