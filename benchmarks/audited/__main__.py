@@ -9,7 +9,7 @@ fault is audited at the claim that it breaks.
 A row is audited in one of three ways.
 
 * By *answers*: `dp.audit.measure` bounds the loss from below. The data of a release are read once,
-  and what is drawn is drawn again for each answer, integers for many answers at once.
+  and each answer gets fresh noise; integers are drawn for many answers at once.
 * By its *law*: the probability of each answer on either data, from the parameters of the mechanism;
   `dp.audit.exact_epsilon` and `exact_rho` tell the loss. Answers of the mechanism are then tested
   against the law, by chi-square.

@@ -211,7 +211,6 @@ def main() -> None:
     parser.add_argument("--environments", type=Path, default=BUILD)
     parser.add_argument("--results", type=Path, default=RESULTS)
     given = parser.parse_args()
-    BUILD.mkdir(parents=True, exist_ok=True)
     about: dict[str, Any] = {}
     pythons: dict[str, Path] = {}
     for name in systems():

@@ -5,6 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from scipy import stats
 
 import dpfast as dp
 from benchmarks.audited import __main__ as command
@@ -95,17 +96,22 @@ def test_half_of_the_noise_is_found_by_answers():
         assert found["refuted"] == refuted and (found["ratio"] > 1) == refuted
 
 
-@pytest.mark.parametrize("name", ["count", "sum", "mean", "variance"])
-def test_half_of_the_noise_of_a_release_is_found(monkeypatch, name):
-    """Drawn ahead for many answers."""
-    assert not command.audited(OURS[name], 20_000)["refuted"]
-    right = one_column.integer_noise
+def halve(monkeypatch, module, name):
+    """Let a function that makes integer noise make half of it, at the same price."""
+    right = getattr(module, name)
 
     def half(*arguments):
         made = right(*arguments)
         return replace(made, scale=made.scale / 2)
 
-    monkeypatch.setattr(one_column, "integer_noise", half)
+    monkeypatch.setattr(module, name, half)
+
+
+@pytest.mark.parametrize("name", ["count", "sum", "mean", "variance"])
+def test_half_of_the_noise_of_a_release_is_found(monkeypatch, name):
+    """Drawn ahead for many answers."""
+    assert not command.audited(OURS[name], 20_000)["refuted"]
+    halve(monkeypatch, one_column, "integer_noise")
     found = command.audited(OURS[name], 20_000)
     assert found["refuted"] and found["ratio"] > 1
 
@@ -120,6 +126,28 @@ def test_integers_that_are_drawn_ahead_are_those_of_their_noise():
     assert IntegerNoise.draw is plain
     whole = [noise.draw(6, InsecureGenerator(5)).reshape(3, 2)[::-1].tolist() for noise in noises]
     assert ahead == whole[0] + whole[1]
+
+
+@pytest.mark.parametrize(
+    "loss,step,distribution",
+    [
+        (dp.privacy.Pure(2), 1, "laplace"),
+        (dp.privacy.Pure(2), 1 << 20, "staircase"),
+        (dp.privacy.ZCDP(0.5), 20, "gaussian"),
+        (dp.privacy.Approx(1, 1e-6), 20, "rounded-gaussian"),
+    ],
+    ids=lambda given: given if isinstance(given, str) else "",
+)
+def test_one_integer_at_a_time_has_the_law_of_many(loss, step, distribution):
+    """So an audit by many says what a release of one does; half of the noise is another law."""
+    generator = InsecureGenerator(6)
+    noise = integer_noise(loss, Sensitivity.of_one(step), distribution)
+    assert noise.distribution == distribution
+    alone = np.array([noise.draw(1, generator)[0] for _ in range(10_000)])
+    many = noise.draw(100_000, generator)
+    half = replace(noise, scale=noise.scale / 2).draw(100_000, generator)
+    assert stats.ks_2samp(alone, many).pvalue > 1e-6
+    assert stats.ks_2samp(alone, half).pvalue <= 1e-6
 
 
 def test_half_of_the_noise_is_found_by_a_law():
@@ -149,13 +177,7 @@ def test_half_of_the_noise_is_found_by_a_law():
 def test_half_of_the_noise_is_found_by_rounds(monkeypatch):
     name = "sulq.NaiveBayes"
     assert not command.audited(OURS[name], 4_000)["refuted"]
-    right = rounds.round_noise
-
-    def half(*arguments):
-        made = right(*arguments)
-        return replace(made, scale=made.scale / 2)
-
-    monkeypatch.setattr(rounds, "round_noise", half)
+    halve(monkeypatch, rounds, "round_noise")
     found = command.audited(OURS[name], 4_000)
     assert found["refuted"] and found["ratio"] > 3.9
 
