@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -22,7 +23,7 @@ from ..rng import Generator
 from ..sources.batches import Piece, numbers
 from ..sources.words import words_column
 from ..statistics.histogram import Bins
-from ..summaries.cells import Cells, cells
+from ..summaries.cells import Cells, cells, in_units, nearest
 from .answer import labels
 from .keys import MOST
 from .of_times import read
@@ -132,7 +133,7 @@ class WeightedHistogram(Histogram):
         return (self.column or "", self.weights)
 
     def error(self, failure: float) -> float | None:
-        return self.within(failure) * self.cells.grid
+        return nearest(Fraction(self.within(failure)) * Fraction(self.cells.grid))
 
     def room(self, groups: int) -> NDArray[np.uint64]:
         return np.zeros((groups + 1, self.axis.native.bins, 2), np.uint64)
@@ -158,7 +159,7 @@ class WeightedHistogram(Histogram):
         shift, sums = self.shift + noise.shift, np.empty(len(each), np.int64)
         _native.combine(each, 1, self.cells.first, 0, shift, sums)
         sums += noise.draw(len(sums), generator)
-        noisy = np.ldexp(sums + 0.5, shift) if shift else sums.astype(np.float64)
-        found = np.ascontiguousarray((noisy * self.cells.grid).reshape(totals.shape[:2]).T)
+        noisy = in_units(np.ldexp(sums + 0.5, shift) if shift else sums, self.cells.grid)
+        found = np.ascontiguousarray(noisy.reshape(totals.shape[:2]).T)
         named = zip(self.names(name), found, strict=False)
         return {**dict(named), **self.error_bar(name, len(totals))}

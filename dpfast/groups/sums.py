@@ -42,6 +42,7 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from typing import Any, ClassVar, Self, TypeAlias
 
 import numpy as np
@@ -57,7 +58,7 @@ from ..privacy import ZCDP, Draws, Loss, Pure, float_down
 from ..rng import Generator
 from ..sources.batches import Piece
 from ..statistics.of_times import Answer
-from ..summaries.cells import Cells, cells
+from ..summaries.cells import Cells, cells, in_units, nearest
 from .of_times import read
 from .step import ROW, Step
 
@@ -127,7 +128,7 @@ class Sums(ABC):
 
     def of_noisy(self, noisy: list[NDArray[Any]]) -> NDArray[Any]:
         """Return the answers from the noisy forms: by default the only one, in the data's units."""
-        return noisy[0] * self.cells.grid
+        return in_units(noisy[0], self.cells.grid)
 
     @property
     def shift(self) -> int:
@@ -160,8 +161,8 @@ class Sums(ABC):
     def expected(self, rows: int | None, confidence: float) -> Expected:
         """Return the error bar of a group of so many rows."""
         size = self.error(1 - confidence)
-        if size is None or math.isinf(size):
-            return unknown(confidence, OF_EACH if size is None else "it overflows float64")
+        if size is None:
+            return unknown(confidence, OF_EACH)
         return Expected(confidence, size, note=NOISE)
 
     def within(self, failure: float) -> float:
@@ -365,7 +366,7 @@ class Sum(Sums):
         return self.step.numbers(self.cells.first, self.cells.last)
 
     def error(self, failure: float) -> float | None:
-        return self.within(failure) * self.cells.grid
+        return nearest(Fraction(self.within(failure)) * Fraction(self.cells.grid))
 
 
 class Centered(Sums):
@@ -550,10 +551,10 @@ class Variance(Centered):
         found = (second / rows - (first / rows) ** 2) * grown
         found = np.where(enough, found, span**2 / 8)
         found = np.clip(found, 0.0, span**2 / 4 * np.where(enough, grown, 1.0))
-        return found * self.cells.grid**2
+        return self.squared(found)
 
     def half_widths(self, found: Floats | None, off: Any, rows: Any) -> Floats:
-        ddof, grid, span = min(self.ddof, 1 << ROWS), self.cells.grid, self.cells.span
+        ddof, span = min(self.ddof, 1 << ROWS), float(self.cells.span)
         moved = len(self.forms) * off if ddof else 0.0
         least = rows - moved - ddof
         enough = (least > 0) & (rows > max(1, ddof))
@@ -561,9 +562,12 @@ class Variance(Centered):
         part = off / many
         wide = ((part + 2.25 * part**2) * many + ddof / 4 * moved / least) / (many - ddof)
         wide = np.where(enough, wide, np.inf)
-        whole = (grid * span) ** 2
-        # A variance is at most a quarter of that, times n / (n - ddof) for n > ddof.
-        return np.minimum(wide * whole + 2 * grid**2 * span, whole * (ddof + 1) / 4)
+        # A variance is at most a quarter of span^2, times n / (n - ddof) for n > ddof.
+        return self.squared(np.minimum(wide * span**2 + 2 * span, span**2 * (ddof + 1) / 4))
+
+    def squared(self, cells: Floats) -> Floats:
+        """Return squares of numbers of cells in units of the answer."""
+        return in_units(in_units(cells, self.cells.grid), self.cells.grid)
 
 
 @dataclass(frozen=True, slots=True)
@@ -576,7 +580,8 @@ class Std(Variance):
         wide = Variance.half_widths(self, None, off, rows)
         if found is None:  # two roots differ by no more than the root of the difference
             return np.sqrt(wide)
-        high, low = np.sqrt(found**2 + wide), np.sqrt(np.maximum(found**2 - wide, 0.0))
+        high = np.hypot(found, np.sqrt(wide))  # the sum of squares may be beyond float64
+        low = np.sqrt(np.maximum(found**2 - wide, 0.0))
         return np.maximum(high - found, found - low)
 
     def of_noisy(self, noisy: list[NDArray[Any]]) -> NDArray[Any]:

@@ -32,7 +32,7 @@ from ..noise.sensitivity import Sensitivity
 from ..privacy import Approx, Loss, Pure
 from ..privacy import loss as loss_of
 from ..rng import Generator
-from ..summaries.cells import nearest
+from ..summaries.cells import in_units, nearest
 
 NORMS, NOISES = ("l1", "l2"), ("auto", "laplace", "gaussian", "staircase")
 #: About the log2 of the number of cells in the sensitivity.
@@ -118,8 +118,7 @@ class AdditiveRelease:
             unit = Fraction(self.grid)
             return np.array([nearest(unit * cell) for cell in cells]).reshape(self.shape)
         # An integer becomes the float64 nearest to it, and the grid is a power of two.
-        far = float(np.finfo(np.float64).max) / max(self.grid, 1.0)
-        return np.clip(np.array(cells, np.float64), -far, far).reshape(self.shape) * self.grid
+        return in_units(np.array(cells, np.float64), self.grid).reshape(self.shape)
 
     def error(self, rows: int | None, confidence: float) -> Expected:
         """Return the error bar of each number, that of the noise."""

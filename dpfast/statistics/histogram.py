@@ -16,6 +16,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from functools import partial
 from typing import Any, ClassVar, NamedTuple, TypeAlias, Unpack, overload
 
@@ -40,7 +41,7 @@ from ..sources.intake import read_column, read_rows
 from ..sources.masked import kept, refuse_mask
 from ..sources.memory import Column
 from ..sources.words import Words
-from ..summaries.cells import SQUARES, Cells, cells
+from ..summaries.cells import SQUARES, Cells, cells, in_units, nearest
 from ..summaries.side_by_side import flat, refuse_length, stretches
 from .arguments import Arguments, Keywords, weight_limits
 from .bounds.automatic import settled
@@ -185,13 +186,13 @@ class WeightedHistogram(Histogram):
         drawn = noise.draw(len(summary), generator)
         noisy = ((summary >> noise.shift) + drawn).astype(np.float64)
         # Powers of two, which no int64 may hold.
-        return (np.ldexp(noisy, noise.shift) * self.cells.grid).reshape(self.shape)
+        return in_units(np.ldexp(noisy, noise.shift), self.cells.grid).reshape(self.shape)
 
     def error(self, rows: int | None, confidence: float) -> Expected:
         """Return the error bar of each sum, that of the noise."""
         noise = self.noise
         size = noise.within(1 - confidence) + ((1 << noise.shift) - 1)
-        return Expected(confidence, float(size) * self.cells.grid, note=NOISE)
+        return Expected(confidence, nearest(size * Fraction(self.cells.grid)), note=NOISE)
 
     def _sums(self, chunk: RowChunk) -> _WeightSums:
         bins, cells, looked = math.prod(self.shape), self.cells, 0

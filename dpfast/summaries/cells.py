@@ -13,8 +13,10 @@ import math
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import lru_cache
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from .._core import checks
 from .._kernels.summaries import Grid
@@ -77,6 +79,15 @@ def cells(lo: float, hi: float, bits: int = FINE, width: float | None = None) ->
     elif first >= last:
         checks.fail("bounds", f"equal, or at least {2 * grid:.3g} apart", (lo, hi))
     return Cells(grid, first, last - first)
+
+
+def in_units(cells: NDArray[Any], width: float) -> NDArray[np.float64]:
+    """Return numbers of cells, whose width is a power of two, in float64.
+
+    As `nearest` does, it returns the largest float64 where one would be infinite.
+    """
+    most = np.finfo(np.float64).max / max(width, 1.0)
+    return np.clip(np.asarray(cells, np.float64), -most, most) * width
 
 
 def nearest(value: Fraction) -> float:

@@ -15,10 +15,12 @@ import pytest
 
 import dpfast as dp
 from dpfast.errors import ArgumentError, ArgumentTypeError, BudgetError, DataError, DpfastError
+from dpfast.groups import sums
 from dpfast.groups.answer import Answer
 from dpfast.rng import InsecureGenerator
 from dpfast.sources import batches
 from dpfast.sources.bounding import Bounding
+from dpfast.statistics import histogram
 
 from ..support.pairwise import quick_rows
 
@@ -164,6 +166,43 @@ def test_people_and_bins_are_those_of_pandas():
     ]
     words = dp.group_by(TABLE, "year", keys=[2020]).histogram("city", categories=["Como"], **LARGE)
     assert words["histogram Como"].tolist() == [int(((YEAR == 2020) & (CITY == "Como")).sum())]
+
+
+HUGE = {"city": ["Aix"] * 3, "x": [0.0, 1e308, 1e300], "one": [1.0] * 3}
+SATURATED = {
+    "sum": lambda g, kw: g.sum("x", bounds=(0, 1e308), **kw),
+    "mean": lambda g, kw: g.mean("x", bounds=(-8e307, 8e307), **kw),
+    "variance": lambda g, kw: g.variance("x", bounds=(0, 1e308), **kw),
+    "std": lambda g, kw: g.std("x", bounds=(0, 1e308), ddof=1, **kw),
+    "weighted sum": lambda g, kw: g.sum(
+        "one", bounds=(0, 1), weights="x", weight_bounds=(0, 1e308), **kw
+    ),
+    "weighted bins": lambda g, kw: g.histogram(
+        "one", bins=[0, 2, 3], weights="x", weight_bounds=(0, 1e308), **kw
+    ),
+    "weighted bins of all": lambda g, kw: {
+        "histogram": dp.histogram(
+            HUGE["one"], bins=[0, 2, 3], weights=HUGE["x"], weight_bounds=(0, 1e308), **kw
+        )[0]
+    },
+}
+
+
+@pytest.mark.parametrize("name", SATURATED)
+@pytest.mark.parametrize("loss", [{"epsilon": 1e-6}, {"epsilon": 1}, {"rho": 1e-6}], ids=str)
+def test_answers_and_bars_beyond_float64_are_the_largest_number(name, loss):
+    """As a sum without groups is: no infinity, no warning of NumPy."""
+    groups = dp.group_by(HUGE, "city", keys=["Aix", "Bonn"])
+    for column in list(SATURATED[name](groups, loss).values()):
+        assert column.dtype.kind == "U" or np.isfinite(column).all()
+
+
+def test_a_product_that_overflows_is_found(monkeypatch):
+    for module in (sums, histogram):
+        monkeypatch.setattr(module, "in_units", lambda cells, width: cells * width)
+    for name in ("sum", "variance", "weighted bins of all"):
+        with pytest.raises((RuntimeWarning, AssertionError)):
+            test_answers_and_bars_beyond_float64_are_the_largest_number(name, {"epsilon": 1e-6})
 
 
 def test_several_quantiles_ascend():
