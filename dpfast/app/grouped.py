@@ -26,7 +26,7 @@ from ..groups.api import GroupBy, group_by
 from ..sources.base import Table
 from ..sources.files import Columns, FileSource, Reader, Text
 from ..sources.filtered import Condition, filtered
-from ..sources.key_words import key_kind
+from ..sources.key_words import key_kind, shown_key
 from ..sources.pick import distinct, picker
 from ..sources.scan import columns
 
@@ -173,8 +173,8 @@ def listed(answer: dict[str, Any]) -> dict[str, list[Any]]:
 def plain(one: Any) -> Any:
     """Return a value in the types of JSON."""
     found = one.item() if isinstance(one, np.generic) and one.dtype.kind not in "Mm" else one
-    if isinstance(found, bytes):
-        return found.decode(errors="backslashreplace")
+    if isinstance(found, (str, bytes)):
+        return shown_key(found)
     if isinstance(found, float) and not math.isfinite(found):
         return None
-    return found if isinstance(found, (str, int, float)) else str(found)
+    return found if isinstance(found, (int, float)) else str(found)

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from .._core.html import table
+from ..sources.key_words import shown_key
 
 #: How many groups are shown, half of them from either end.
 SHOWN = 20
@@ -72,4 +73,4 @@ def _shown(value: Any) -> str:
     kind = getattr(getattr(value, "dtype", None), "kind", "")
     if kind == "f":
         return f"{value:.6g}"
-    return str(value)
+    return shown_key(value) if isinstance(value, str) else str(value)

@@ -203,7 +203,8 @@ def select_keys(
     Returns
     -------
     ndarray
-        The keys, ascending, in the type of the column; of one without a type, Python objects.
+        The keys, ascending, in the type of the column; of one without a type, Python objects. Text
+        that is no UTF-8 is its bytes, which are public keys of such a column in turn.
 
     Raises
     ------

@@ -12,7 +12,7 @@ Code -1 is no group: a null key, one that is not listed, a row that is left out.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from functools import cached_property
 from threading import Lock
 from typing import Any, TypeAlias
@@ -26,7 +26,16 @@ from .._kernels.sources import Key
 from ..sources.arrow import looked_up
 from ..sources.batches import Batch, Batches, Piece
 from ..sources.forms import Arrow, Objects, Values, column_form, columns_of_table
-from ..sources.key_words import TIME, KeyWords, Words, key_kind, listed_kind, plain
+from ..sources.key_words import (
+    TIME,
+    KeyWords,
+    Words,
+    key_kind,
+    listed_kind,
+    plain,
+    text_key,
+    unit_bytes,
+)
 from ..sources.text import MISSING as CELLS
 
 Int32s: TypeAlias = NDArray[np.int32]
@@ -109,6 +118,8 @@ class PublicKeys:
             checks.fail("keys", "columns of equal length", self.lengths)
         if not 0 < self.groups <= MOST:
             checks.fail("keys", f"at least one and at most {MOST}", f"{self.groups} of them")
+        #: Columns of text, among whose keys bytes are text that is no UTF-8.
+        self.text: set[str] = set()
         self._chains(Key(bytes(32)))  # refuses what is given twice
 
     def check(self, batches: Batches) -> None:
@@ -126,12 +137,15 @@ class PublicKeys:
                         "keys", "text or integers, for a file of text has no booleans", given
                     )
                 self.forms[name] = Objects([str(int(key)) for key in given])
+            elif kind == "text" and all(map(_is_text, given.tolist())):
+                self.text.add(name)
             elif kind not in (own, "objects", "nothing"):
                 said = "of several kinds" if own == "objects" else own
                 rule = f"{kind}, as the column {name!r} is"
                 checks.fail_kind("keys", rule, given, f", which are {said}")
             if is_cells and own == "text" and not MISSING.isdisjoint(given.tolist()):
                 checks.fail("keys", "none that a file of text takes for a missing value", given)
+        self._chains(Key(bytes(32)))
 
     def columns(self) -> dict[str, NDArray[Any]]:
         """Return the keys of each group, column by column."""
@@ -150,7 +164,9 @@ class PublicKeys:
 
     def _chains(self, key: Key) -> list[Chain]:
         """Return the codes of each column of a product, or of all columns together."""
-        words = [KeyWords(key).of(form) for form in self.forms.values()]
+        words = [
+            KeyWords(key, is_text=name in self.text).of(form) for name, form in self.forms.items()
+        ]
         if any(own.present is not None and not own.present.all() for own in words):
             rule = "integers, text, bytes or dates, none of which is missing"
             checks.fail("keys", rule, "another one")
@@ -214,17 +230,19 @@ class PrivateKeys:
     def __init__(self, by: Sequence[str], named: bool = True) -> None:
         self.by, self.named = tuple(by), named
         self.none: dict[str, NDArray[Any]] = {}
+        self.text: set[str] = set()
 
     def check(self, batches: Batches) -> None:
         """Refuse columns that hold no keys, by their types, which are those of the answer too."""
         for name in self.by:
             typed = batches.typed(name, "by", True)
-            key_kind(typed, f"column {name!r}")
+            if key_kind(typed, f"column {name!r}") == "text":
+                self.text.add(name)
             self.none[name] = _taken(typed, np.empty(0, np.int64))
 
     def coder(self, key: Key) -> PrivateCoder:
         """Return what finds and gives codes."""
-        return PrivateCoder(self.none, key, self.named)
+        return PrivateCoder(self.none, key, self.named, self.text)
 
 
 class PrivateCoder:
@@ -237,12 +255,16 @@ class PrivateCoder:
     key : Key
     named : bool
         Whether keys are kept, for `columns`.
+    text : set of str
+        Columns of text, whose keys are as `text_key` returns them when they are given as objects.
     """
 
-    def __init__(self, by: Mapping[str, NDArray[Any]], key: Key, named: bool) -> None:
+    def __init__(
+        self, by: Mapping[str, NDArray[Any]], key: Key, named: bool, text: Set[str] = frozenset()
+    ) -> None:
         self._named = named
         self._by, self._chain, self._lock = tuple(by), Chain(len(by), key), Lock()
-        self._words = {name: KeyWords(key, f"column {name!r}") for name in by}
+        self._words = {name: KeyWords(key, f"column {name!r}", is_text=name in text) for name in by}
         self._met = [[none] for none in by.values()]
         self._low: list[list[NDArray[np.uint64]]] = [[] for _ in by]
         self._high: list[list[NDArray[np.uint64]]] = [[] for _ in by]
@@ -366,6 +388,12 @@ def _instant(words: Any) -> tuple[int, int]:
     return low if low < 1 << 63 else low - (1 << 64), high - TIME
 
 
+def _is_text(key: Any) -> bool:
+    """Tell whether a public key is text, or bytes that are text without being UTF-8."""
+    found = plain(key)
+    return isinstance(found, str) or (isinstance(found, bytes) and text_key(found) == found)
+
+
 def _in_common_units(array: NDArray[Any]) -> NDArray[Any]:
     """Return dates in days and times in milliseconds or finer: Polars and Arrow take no others."""
     unit = np.datetime_data(array.dtype)[0] if array.dtype.kind == "M" else "D"
@@ -374,12 +402,17 @@ def _in_common_units(array: NDArray[Any]) -> NDArray[Any]:
 
 
 def _texts_of(array: NDArray[Any]) -> list[Any]:
-    """Return a text array as objects; what is no code point is shown as a text decoder would."""
-    if array.dtype.kind == "U":
+    """Return an array of text or bytes as objects."""
+    raw: dict[int, bytes] = {}
+    if array.dtype.kind == "U" and array.nbytes:
         array = np.array(array, array.dtype.newbyteorder("="))
-        units = array.view(np.uint32)
-        units[units > 0x10FFFF] = 0xFFFD
+        units = array.view(np.uint32).reshape(len(array), -1)
+        odd = np.flatnonzero((units > 0x10FFFF).any(axis=1))  # no code points
+        raw = {i: b"".join(map(unit_bytes, units[i].tolist())) for i in odd.tolist()}
+        units[odd] = 0
     found: list[Any] = array.tolist()
+    for i, one in raw.items():
+        found[i] = text_key(one)
     return found
 
 
@@ -412,11 +445,7 @@ def _texts(column: Any) -> list[Any]:
         return found
     except UnicodeDecodeError:
         pass  # its message quotes the row, so it must not survive, not even as a context
-    return [
-        one.decode(errors="replace")
-        for array in column.chunks
-        for one in array.cast("binary").to_pylist()
-    ]
+    return [text_key(one) for one in column.cast("large_binary").to_pylist()]
 
 
 def _listed(by: tuple[str, ...], keys: Any) -> tuple[dict[str, Any], bool]:

@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from .. import rng as _rng
 from .._kernels.rng import BitStream
 from .._kernels.sources import Key
+from ..errors import DataError
 from ..sources.batches import Batch, Batches
 from ..sources.engine import EngineColumns, Task, chosen
 from ..sources.forms import Form, column_form
@@ -110,6 +111,9 @@ def put_together(table: Summable, parts: Sequence[Partial], key: Key) -> tuple[C
     places = [np.arange(part.groups, dtype=np.int32) for part in parts]
     if isinstance(coder, PrivateCoder):
         places = [coder.codes(_batch(part)) for part in parts]
+        for part, codes in zip(parts, places, strict=True):
+            if len(np.unique(codes[codes >= 0])) < part.groups:
+                raise DataError("two groups of a partition must have two keys, and have not")
         keys = coder.columns(np.arange(coder.groups))
     rooms: dict[str | None, Any] = {}
     for name, statistic in table.counted.items():

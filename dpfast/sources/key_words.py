@@ -155,6 +155,8 @@ class KeyWords:
         Else it is no key, like what is missing.
     is_lenient : bool
         What does not stand in its dictionary is no key, and no error.
+    is_text : bool
+        Bytes among objects are the text that is stored in them, as `text_key` returns it.
 
     Notes
     -----
@@ -162,9 +164,15 @@ class KeyWords:
     """
 
     def __init__(
-        self, key: _native.Key, name: str = "keys", is_id: bool = False, is_lenient: bool = False
+        self,
+        key: _native.Key,
+        name: str = "keys",
+        is_id: bool = False,
+        is_lenient: bool = False,
+        is_text: bool = False,
     ) -> None:
         self.key, self.name, self.is_id, self.is_lenient = key, name, is_id, is_lenient
+        self._of_bytes = _native.TEXT if is_text else _native.BYTES
         self._looked_up: dict[Any, tuple[Any, Words]] = {}
 
     def of(self, piece: Any) -> Words:
@@ -232,7 +240,7 @@ class KeyWords:
         low, high = np.zeros((2, len(some)), np.uint64)
         read = [self._read(one) for one in some]
         present = np.array([one is not None for one in read], np.bool_)
-        for kind, tag in ((str, _native.TEXT), (bytes, _native.BYTES)):
+        for kind, tag in ((str, _native.TEXT), (bytes, self._of_bytes)):
             where = [i for i, one in enumerate(read) if type(one) is kind]
             own = self._strings([read[i] for i in where], tag)
             low[where], high[where] = own.low, own.highs()
@@ -412,6 +420,35 @@ def _moment(one: datetime.date) -> tuple[int, int]:
     seconds = 86_400 * (days + time.days) + time.seconds
     finer = 1000 * time.microseconds + int(getattr(one, "nanosecond", 0))  # of pandas
     return seconds % 2**64, TIME + finer % 10**9
+
+
+def text_key(raw: bytes) -> str | bytes:
+    """Return the key of text that is stored in these bytes: the bytes if they are no UTF-8.
+
+    So different texts are different keys, whatever somebody has stored as text.
+    """
+    try:
+        return raw.decode()
+    except UnicodeDecodeError:  # whose message quotes the row
+        return raw
+
+
+def shown_key(key: str | bytes) -> str:
+    """Return a key of text or bytes as text that tells it from others of its column.
+
+    What is no UTF-8 is shown as Python writes bytes, and so is text that begins like that.
+    """
+    raw = _utf8(key) if isinstance(key, str) else key
+    text = text_key(raw)
+    is_plain = isinstance(text, str) and not text.startswith(("b'", 'b"'))
+    return str(text) if is_plain else repr(raw)
+
+
+def unit_bytes(unit: int) -> bytes:
+    """Return the bytes that a unit of NumPy's text is hashed as, a code point or not."""
+    if unit <= 0x10FFFF:
+        return _utf8(chr(unit))
+    return bytes([0xF0 | unit >> 18 & 7, *(0x80 | unit >> shift & 63 for shift in (12, 6, 0))])
 
 
 def _is_none(one: Any) -> bool:

@@ -15,8 +15,14 @@ import pyarrow.parquet as pq
 import pytest
 
 import dpfast as dp
-from dpfast.errors import ArgumentError, SourceError
+from dpfast.app import grouped
+from dpfast.app.grouped import listed
+from dpfast.errors import ArgumentError, ArgumentTypeError, DataError, SourceError
 from dpfast.groups import keys as keys_module
+from dpfast.rng import InsecureGenerator
+from dpfast.sources.engine import EngineTable
+
+from ..support.hostile_engine import HostileEngine
 
 LOSS = {"epsilon": 5, "delta": 1e-9}
 N = 400
@@ -84,15 +90,92 @@ def test_objects_far_out(key, due):
     assert found.tolist() == [due]
 
 
-def test_what_libraries_refuse_is_shown_in_some_way():
-    """Times of day in a column of days, bytes that are no text, units that are no code points."""
+def stored(raw):
+    """Arrow's text of any bytes, which nobody has looked at."""
+    return pa.array(raw, pa.binary()).view(pa.string())
+
+
+def test_times_of_day_in_a_column_of_days_are_shown():
     days = pa.array([3_600_000] * N, pa.int64()).view(pa.date64())
     assert dp.select_keys(days, **LOSS).tolist() == [datetime.datetime(1970, 1, 1, 1)]
-    offsets, damaged = np.arange(N + 1, dtype=np.int32), b"\xff" * N
-    text = pa.StringArray.from_buffers(N, pa.py_buffer(offsets), pa.py_buffer(damaged))
-    assert dp.select_keys(text, **LOSS).tolist() == ["\ufffd"]
-    units = np.full(N, 0x110000, np.uint32).view("U1")
-    assert dp.select_keys(units, **LOSS).tolist() == ["\ufffd"]
+
+
+#: Text as it is stored: some of it is no UTF-8, and decoders show much of that alike.
+RAW = [b"caf\xe9", b"caf\xe8", b"\xff", b"\xff\xfe", b"\xed\xa0\x80", b"\xf4\x90\x80\x80"]
+RAW += [b"b'\\xff'", b"\\xff", b"caf\\xe9", "\ufffd".encode(), "caf\ufffd".encode(), b"tea"]
+STORED = stored([one for one in RAW for _ in range(N)])
+SOME = [*RAW[:2], b"tea", "\ufffd".encode()]
+PARTS = [stored(some * N) for some in (SOME[:3], SOME[1:], SOME[:1])]
+IN_ARROW = {
+    "text": STORED,
+    "large text": STORED.cast(pa.large_string()),
+    "views": STORED.cast(pa.string_view()),
+    "a dictionary": STORED.dictionary_encode(),
+    "bytes": STORED.cast(pa.binary()),
+}
+
+
+@pytest.mark.parametrize("name", IN_ARROW)
+def test_keys_that_are_no_utf8_stay_apart_and_can_be_asked_for_again(name):
+    """Each key is shown once, as text or as its own bytes, and these are public keys in turn."""
+    table = pa.table({"k": IN_ARROW[name]})
+    found = dp.group_by(table, "k").count(epsilon=400, delta=1e-9)
+    raw = [key.encode() if isinstance(key, str) else key for key in found["k"].tolist()]
+    assert sorted(raw) == sorted(RAW) and set(found["count"].tolist()) == {N}
+    again = dp.group_by(table, "k", keys=found["k"]).count(epsilon=400)
+    assert again["count"].tolist() == [N] * len(RAW)
+    if name != "bytes":
+        assert all(isinstance(key, str) for key in found["k"] if key in ("tea", "\ufffd"))
+    rows = [line.rsplit(None, 2)[0] for line in repr(found).splitlines()[1:-1]]
+    assert len(set(rows)) == len(set(listed(found)["k"])) == len(RAW)
+
+
+@pytest.mark.parametrize("in_groups", [False, True])
+def test_engines_have_the_same_keys_of_bytes_that_are_no_text(in_groups):
+    frames = [pd.DataFrame({"k": pd.array(part, pd.ArrowDtype(pa.string()))}) for part in PARTS]
+    engine = HostileEngine([frames[0][:0], *frames])
+    held, whole = EngineTable(engine, ["k"]), pa.table({"k": pa.concat_arrays(PARTS)})
+    keys = ["tea", *SOME[:2], "ale"] if in_groups else None
+    loss = {"epsilon": 2} if in_groups else {"epsilon": 2, "delta": 1e-9}
+    answers = [
+        dp.group_by(data, "k", keys=keys).count(**loss, rng=InsecureGenerator(4))
+        for data in (held, whole)
+    ]
+    np.testing.assert_equal(*answers)
+    assert len(answers[0]["k"]) == 4
+
+
+def test_keys_that_become_one_are_found(monkeypatch):
+    monkeypatch.setattr(keys_module, "text_key", lambda raw: raw.decode(errors="replace"))
+    with pytest.raises(AssertionError):
+        test_keys_that_are_no_utf8_stay_apart_and_can_be_asked_for_again("text")
+    with pytest.raises(DataError, match="two groups of a partition must have two keys"):
+        test_engines_have_the_same_keys_of_bytes_that_are_no_text(False)
+    monkeypatch.undo()
+    monkeypatch.setattr(grouped, "shown_key", lambda one: one.decode(errors="backslashreplace"))
+    with pytest.raises(AssertionError):
+        test_keys_that_are_no_utf8_stay_apart_and_can_be_asked_for_again("bytes")
+
+
+def test_bytes_are_text_only_where_text_cannot_be_said_otherwise():
+    table = {"k": STORED}
+    for keys in ([b"tea"], ["tea", b"tea"], [1, RAW[0]], ["\ud800", b"\xed\xa0\x80"]):
+        budget = dp.Budget(epsilon=1)
+        with pytest.raises((ArgumentError, ArgumentTypeError), match=r"^keys must be"):
+            dp.group_by(table, "k", keys=keys).count(epsilon=1, budget=budget)
+        assert not budget.history
+
+
+def test_units_that_are_no_code_points_stay_apart():
+    units = np.array([0x110000, 0x110001, 0xD800, 97, 0x210000] * N, np.uint32)
+    for text in (units.view("U1"), units.byteswap().view(np.dtype("U1").newbyteorder())):
+        found = dp.group_by({"k": text}, "k").count(epsilon=400, delta=1e-9)
+        due = ["a", "\ud800", "\U00010000", b"\xf4\x90\x80\x80", b"\xf4\x90\x80\x81"]
+        assert found["k"].tolist() == due and set(found["count"].tolist()) == {N}
+        again = dp.group_by({"k": text}, "k", keys=found["k"]).count(epsilon=400)
+        assert again["count"].tolist() == [N] * 5
+    wide = np.array([[97, 0x110000, 0], [97, 98, 99]] * N, np.uint32).view("U3").ravel()
+    assert dp.select_keys(wide, **LOSS).tolist() == ["abc", b"a\xf4\x90\x80\x80"]
 
 
 COLUMNS = {
