@@ -25,7 +25,7 @@ from ..noise.additive import amount
 from ..privacy import Loss
 from ..rng import Generator
 from ..sources.base import RowSource
-from ..sources.data import as_rows
+from ..sources.data import as_rows, once
 from ..sources.engine import EngineRows
 from ..sources.key_words import secret
 from ..sources.row_files import directory
@@ -356,7 +356,8 @@ def sample_and_aggregate(
     check_progress(progress)
     folder = None if spill is None else directory(spill)
     resolved = resolve(estimator, executor, time_limit)
-    source = as_rows(data, ids if kind == "key" else None, workers)
+    labels = ids if kind == "key" else None
+    source = as_rows(once(data, (labels,)), labels, workers)
     if isinstance(source, EngineRows):
         _refuse_for_engine(kind, executor, time_limit, spill)
     # The number of rows is public where single rows are replaced, and nowhere else.

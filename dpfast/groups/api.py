@@ -918,12 +918,12 @@ class GroupBy:
     def _masked(self, where: Any, relation: Neighbors) -> Batches:
         """Return the rows with the mask of those that are used."""
         if where is None:
-            return self._batches
+            return self._batches.once()
         # The number of all rows is private where people have different numbers of them.
         relation = relation if self._persons is None else "add-remove"
         own = mask(where, self._batches.length, relation)
         assert own is not None
-        return self._batches.with_beside(WHERE, Values(own, own))
+        return self._batches.with_beside(WHERE, Values(own, own)).once()
 
     def _settled(self, statistic: Statistic) -> Statistic:
         """Return a statistic whose bounds are numbers; those of times are told by the column."""

@@ -155,6 +155,7 @@ class Table:
         """Return the mark of each row."""
         bounding = Bounding(persons.max_groups, persons.max_rows, key)
         by = self.keys.by
+        source.tie([persons.column, *by], key)
         beside = [*by, WHERE] if source.has(WHERE) else by
         codes = partial(_grouped, coder)
         return marks_of(source, persons.column, bounding, codes, beside, by, coder.names)

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import weakref
 from collections.abc import Callable, Generator, Iterator, Sequence
+from copy import copy
 from pathlib import Path
 from typing import Any, TypeVar
 
 from .._core import checks
 from .._core.extras import extra
+from .._kernels.sources import Key
 from ..errors import DataError, DpfastError
 from .arrow import guarded, kind_of, legible
+from .digest import PUBLIC, digest
 from .files import Convert, SchemaReader, Want
 from .forms import converted, pyarrow_for
 
@@ -26,6 +29,9 @@ LAZY = 1 << 17
 class StreamReader(SchemaReader):
     """What is read from the beginning in each pass, in one thread of its own.
 
+    Nobody but its maker can say whether two passes have the same rows in the same order, so each
+    pass has digests of the columns that it reads, and those of one column agree.
+
     Parameters
     ----------
     factory : callable
@@ -36,6 +42,9 @@ class StreamReader(SchemaReader):
         What errors call it.
     """
 
+    #: Whether something else holds the rows in their order.
+    in_order = False
+
     def __init__(
         self, factory: Callable[[Sequence[str] | None], Any], schema: Any = None, path: Path = NAME
     ) -> None:
@@ -43,6 +52,9 @@ class StreamReader(SchemaReader):
         self._factory = factory
         self._counted: int | None = None
         self._first: Callable[[], Any] = lambda: None  # what must not come a second time
+        self._digests: dict[str, int] = {}
+        self._always: tuple[str, ...] = ()
+        self._key, self._twice = PUBLIC, False
         super().__init__([], None)
         self.paths = [path]
         self.schemas = [self._schema() if schema is None else legible(schema)]
@@ -50,22 +62,53 @@ class StreamReader(SchemaReader):
     def check_unchanged(self) -> None:
         """Nothing can be told before a pass; `_batches` compares what comes."""
 
+    def once(self, twice: bool) -> StreamReader:
+        """Return the same for one release: passes of others may have had another order.
+
+        With `twice` a pass is made before the first, to compare it with.
+        """
+        if self.in_order:
+            return self
+        some = copy(self)
+        some._digests, some._twice = {}, twice
+        return some
+
+    def tie(self, names: Sequence[str], key: Key) -> None:
+        """Have each pass read the columns `names` too, which decide about rows by their numbers.
+
+        `key` is secret: nobody can find rows whose digests agree.
+        """
+        if not self.in_order:
+            self._always, self._key, self._digests = tuple(names), key, {}
+
     def makers(
         self, want: Want, rows: int, convert: Convert[T], workers: int | None = None
     ) -> Sequence[Generator[T]]:
         return [guarded(self.paths[0], self._pieces(want.names, convert))]
 
     def _pieces(self, names: Sequence[str], convert: Convert[T]) -> Iterator[T]:
+        if self._twice:
+            self._twice = False
+            yield from self._pieces(names, lambda _start, _arrays: iter(()))
+        every = list(dict.fromkeys([*names, *self._always]))
+        digests = {} if self.in_order else dict.fromkeys(every, 0)
         at = 0
-        for batch in self._batches(names):
-            arrays = [batch.column(batch.schema.get_field_index(name)) for name in names]
-            yield from convert(at, arrays)
+        for batch in self._batches(every):
+            columns = {name: batch.column(batch.schema.get_field_index(name)) for name in every}
+            for name in digests:
+                digests[name] = (digests[name] + digest(self._key, columns[name], at)) % 2**64
+            yield from convert(at, [columns[name] for name in names])
             at += batch.num_rows
         if self._counted is None:
             self._counted = at
         if self._counted != at:
             raise DataError(
                 f"{self.paths[0]} must have the same rows whenever it is read, and has not"
+            )
+        if any(self._digests.setdefault(name, sum_) != sum_ for name, sum_ in digests.items()):
+            raise DataError(
+                f"{self.paths[0]} must have the same rows in the same order whenever it is read, "
+                "and has not: sort it by a column of different values, or collect it first"
             )
 
     def _batches(self, names: Sequence[str]) -> Iterator[Any]:

@@ -14,10 +14,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._core import checks
+from .._kernels.sources import Key
 from ..errors import DataError
 from .arrow import family
 from .base import native_dtype
-from .data import form_of
+from .data import form_of, once
 from .engine import EngineColumns, refuse_array
 from .files import Columns as FileColumns
 from .files import Want
@@ -90,6 +91,15 @@ class Batches:
     def with_beside(self, name: str, column: Piece) -> Batches:
         """Return the same rows with one more column beside them."""
         return Batches(self._form, {**self._beside, name: column})
+
+    def once(self) -> Batches:
+        """Return the same rows for one release: passes over a stream are compared in it."""
+        return Batches(once(self._form, tuple(self._beside.values())), self._beside)
+
+    def tie(self, names: Sequence[str], key: Key) -> None:
+        """Have every pass over a stream agree about these columns; see `StreamReader.tie`."""
+        if isinstance(self._form, FileColumns):
+            self._form.reader.tie([name for name in names if name not in self._beside], key)
 
     @property
     def of_engine(self) -> EngineColumns | None:

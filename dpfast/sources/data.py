@@ -6,6 +6,7 @@ Everything here is told by types and schemas. No row is looked at.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from types import NoneType
 from typing import Any
 
 import numpy as np
@@ -13,7 +14,7 @@ import numpy as np
 from .base import RowSource, Source, Table, WithRows
 from .batch_reader import lazy_reader
 from .dask import dask_form
-from .files import FileTable
+from .files import Columns, FileTable
 from .forms import COLUMN, Form, Objects, is_distributed, is_lazy, is_spark, local_form, source_of
 from .memory import MemorySource
 from .spark import spark_form
@@ -40,6 +41,18 @@ def form_of(data: Any, name: str, rule: str) -> Form:
     if not is_distributed(data):
         return local_form(data, name, rule)
     return spark_form(data) if is_spark(data) else dask_form(data, name)
+
+
+def once(data: Any, positional: Sequence[Any] = ()) -> Any:
+    """Return data for one release: a stream as one whose passes in it are compared.
+
+    What is `positional` stands at the rows by their numbers, unless it is None or a name.
+    """
+    if is_lazy(data):
+        data = form_of(data, "data", RULE)
+    if not isinstance(data, Columns):
+        return data
+    return data.once(any(not isinstance(one, (str, NoneType)) for one in positional))
 
 
 def as_source(data: Any, name: str = "data") -> Source:

@@ -118,6 +118,8 @@ def _wider(kinds: Sequence[Any]) -> Any:
 class DatasetReader(StreamReader):
     """Files of one table, read one after the other."""
 
+    in_order = True
+
     def __init__(self, texts: Sequence[str], name: Path) -> None:
         from pyarrow import dataset as ds
 

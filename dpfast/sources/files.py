@@ -7,13 +7,15 @@ import os
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
+from copy import copy
 from pathlib import Path
-from typing import Any, NamedTuple, NoReturn, TypeVar
+from typing import Any, NamedTuple, NoReturn, Self, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from .._core import checks
+from .._kernels.sources import Key
 from ..errors import SourceError
 from . import arrow
 from .arrow import BATCH, Numbers
@@ -191,6 +193,14 @@ class Reader(ABC):
             for path, (_, _, size, changed) in zip(self.paths, self._seen, strict=True)
         ]
 
+    def once(self, twice: bool) -> Reader:
+        """Return what reads the rows for one release: itself, where the rows keep their order."""
+        return self
+
+    def tie(self, names: Sequence[str], key: Key) -> None:
+        """Have all passes of a release agree about the columns `names`, which choose the rows."""
+        del names, key  # the rows keep their order
+
     def check_unchanged(self) -> None:
         """Refuse to read on when a file is no longer the one that was scanned.
 
@@ -316,6 +326,15 @@ class Columns(WithRows):
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({', '.join(map(repr, self.names))})"
+
+    def once(self, twice: bool) -> Self:
+        """Return the same columns for one release; `twice` is said by `StreamReader.once`."""
+        reader = self.reader.once(twice)
+        if reader is self.reader:
+            return self
+        some = copy(self)
+        some.reader = reader
+        return some
 
     def rows(self, ids: Any = None, workers: int | None = None) -> RowSource:
         is_named = isinstance(ids, str)

@@ -223,23 +223,27 @@ def filtered(reader: Reader, where: Sequence[Condition]) -> Reader:
         whole = Want((*want.numbers, *more), want.ids, want.text | (texts - {want.ids}))
         place = {name: i for i, name in enumerate(whole.names)}
         as_cells = {want.ids, *want.text}
+        number = 0  # of the next row that passes
 
         def kept(start: int, arrays: Sequence[Any]) -> Iterator[T]:
+            nonlocal number
             keep = np.ones(len(arrays[0]), np.bool_)
             for condition in where:
                 keep &= condition.keep(arrays[place[condition.column]], reader)
             if not keep.any():
                 return
             some = [_picked(arrays[place[name]], keep) for name in want.names]
+            first, number = number, number + int(np.count_nonzero(keep))
             yield from convert(
-                start,
+                first,
                 [
                     array if name in as_cells or name not in texts else as_numbers(array, name)
                     for name, array in zip(want.names, some, strict=True)
                 ],
             )
 
-        return reader.makers(whole, rows, kept, workers)
+        # One thread, which has the rows in their order: their numbers depend on no cut.
+        return reader.makers(whole, rows, kept, 1)
 
     some = copy(reader)
     vars(some).update(

@@ -144,7 +144,7 @@ def read(
     ArgumentTypeError, ArgumentError, SourceError
         For what cannot be read. Nothing depends on what the rows hold.
     """
-    data, whose = apart(data, ids, axis, name)
+    data, whose = apart(data, ids, axis, name, (where, weights))
     form = form_of(data, name, RULE)
     by_name = isinstance(weights, str)
     each = axis_of(axis, form, by_name)
@@ -195,7 +195,7 @@ def read_rows(
     Columns with `words` are text, read as the numbers of these. `weights` as in `read`. Data of a
     `single` column without a dtype, like a list, are its numbers, and not rows of one number.
     """
-    data, whose = apart(data, ids)
+    data, whose = apart(data, ids, positional=(where, weights))
     by_name = isinstance(weights, str)
     if by_name:
         source = with_column(data, weights, "weights", words=words)
@@ -214,7 +214,7 @@ def read_rows(
 
 def read_column(data: Any, relation: str, where: Any = None, ids: Any = None) -> View:
     """Read one column."""
-    data, whose = apart(data, ids)
+    data, whose = apart(data, ids, positional=(where,))
     source = as_source(data)
     return View(source, False, 1, _mask(where, source, relation), ids=whose)
 
@@ -230,7 +230,7 @@ def read_length(data: Any, relation: str, where: Any = None, ids: Any = None) ->
     ArgumentTypeError, ArgumentError, SourceError
         As `read`.
     """
-    data, whose = apart(data, ids)
+    data, whose = apart(data, ids, positional=(where,))
     source = _rows_alone(form_of(data, "data", RULE))
     return View(source, False, 1, _mask(where, source, relation), ids=whose)
 
@@ -276,7 +276,7 @@ def read_each(
     data: Any, relation: str, axis: Any, columns: int | None, where: Any = None, ids: Any = None
 ) -> View:
     """Read one column, or with an `axis` the columns of the data one by one."""
-    data, whose = apart(data, ids, axis)
+    data, whose = apart(data, ids, axis, positional=(where,))
     form = form_of(data, "data", RULE)
     if not axis_of(axis, form):
         return replace(read_column(form, relation, where), ids=whose)

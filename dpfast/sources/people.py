@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -11,7 +12,7 @@ from .._core import checks
 from .._kernels.sources import Key
 from .batches import IDS, WHERE, Batch, Batches, refuse_beside
 from .bounding import KEPT, UNBOUNDED, Bounding, marks_of
-from .data import form_of
+from .data import form_of, once
 from .engine import of_engine
 from .files import Columns, FileTable
 from .forms import Named, Values, column_form
@@ -55,6 +56,7 @@ class Ids(NamedTuple):
             If `where` has not as many entries.
         """
         rows = self.rows
+        rows.tie([self.column], key)
         if where is not None:
             if rows.length not in (None, len(where)):
                 refuse_beside()
@@ -73,17 +75,20 @@ class Ids(NamedTuple):
         return kept
 
 
-def apart(data: Any, ids: Any, axis: Any = None, name: str = "data") -> tuple[Any, Ids | None]:
+def apart(
+    data: Any, ids: Any, axis: Any = None, name: str = "data", positional: Sequence[Any] = ()
+) -> tuple[Any, Ids | None]:
     """Return data without the column of ids that is named, if one is, and the ids.
 
     What `ids` are is said by `checked`. If one column is left, and no `axis` asks for an answer of
-    each, it is data of one column.
+    each, it is data of one column. `positional` is what else stands at the rows, by their numbers.
 
     Raises
     ------
     ArgumentError, ArgumentTypeError, SourceError
         If there is no such column, it holds no ids, or no other. No row is looked at.
     """
+    data = once(data, (ids, *positional))
     if ids is None:
         return data, None
     form = form_of(data, name, DATA)

@@ -1,6 +1,7 @@
 """Rows of files that conditions keep: the same as one by one, in every format."""
 
 import math
+from copy import copy
 
 import numpy as np
 import pytest
@@ -13,7 +14,7 @@ import dpfast as dp  # noqa: E402
 from dpfast.errors import ArgumentError, ArgumentTypeError, DataError, SourceError  # noqa: E402
 from dpfast.sources import filtered as module  # noqa: E402
 from dpfast.sources.arrow import BATCH  # noqa: E402
-from dpfast.sources.files import Columns, Reader  # noqa: E402
+from dpfast.sources.files import Columns, Reader, Want  # noqa: E402
 from dpfast.sources.filtered import conditions, filtered  # noqa: E402
 from dpfast.sources.scan import columns, reader  # noqa: E402
 
@@ -150,6 +151,49 @@ def test_a_planted_fault_is_caught(folder, monkeypatch, name, fault):
     wrong = differing(folder / name, NUMBERS)
     # Cells of text are floats, of which no limit is rounded.
     assert wrong or (name == "t.csv" and fault["above"][1] is math.ceil)
+
+
+def spans(made, rows):
+    """The numbers that a pass in pieces of so many rows gives to its rows, in its order."""
+
+    def convert(start, arrays):
+        yield from ((start + i, row) for i, row in enumerate(arrays[0].to_pylist()))
+
+    return [one for maker in made.makers(Want(("row",)), rows, convert) for one in maker]
+
+
+def misnumbered(made):
+    """Pieces in which the rows that pass are not numbered from 0 on, in their order."""
+    due = list(enumerate(numbers_of(made)))
+    return [rows for rows in (1, 7, 64, ROWS) if spans(made, rows) != due]
+
+
+@pytest.mark.parametrize("name", ["t.parquet", "t.arrow", "v.arrow", "t.csv"])
+def test_rows_that_pass_are_counted_once_after_the_filter(folder, name):
+    assert not misnumbered(filtered(reader(folder / name), conditions("i > 0")))
+
+
+def test_numbers_by_where_a_piece_starts_are_caught(folder):
+    made = filtered(reader(folder / "t.parquet"), conditions("i > 0"))
+    faulty = copy(made)
+    faulty.makers = lambda want, rows, convert: made.makers(
+        want, rows, lambda start, arrays: convert(start - start % rows, arrays)
+    )
+    assert misnumbered(faulty)
+
+
+def test_a_row_that_is_dropped_decides_nothing(tmp_path):
+    """Ids and numbers are read in pieces of different lengths, here more than one of each."""
+    rows = BATCH + 4_000
+    answers = []
+    for flags in (np.ones(rows, int), np.append(0, np.ones(rows, int))):
+        n = len(flags)
+        table = pa.table({"who": np.arange(n), "x": np.ones(n), "flag": flags})
+        pq.write_table(table, tmp_path / "f.parquet")
+        made = filtered(reader(tmp_path / "f.parquet"), conditions("flag = 1"))
+        people = {"ids": "who", "max_rows": 1, "epsilon": 50}
+        answers.append(dp.sum(columns(made, "x"), bounds=(0, 1), **people))
+    assert np.abs(np.subtract(answers, rows)).max() < 10
 
 
 def test_every_release_of_such_rows(folder, frame):
