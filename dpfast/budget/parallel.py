@@ -51,7 +51,8 @@ from .._kernels.rng import witnesses
 from .._kernels.sources import Key
 from ..errors import BudgetError
 from ..sources.forms import Arrow, Objects, Values, column_form
-from ..sources.key_words import KEYS_RULE, KeyWords, key_kind, listed_kind
+from ..sources.key_words import KEYS_RULE, TIMES, KeyWords, key_kind, span_of, zone_kind
+from ..sources.public_values import expect_matches
 from .ledger import Amounts
 
 GROUPS = "a list of different public values: integers, text, bytes or dates"
@@ -275,17 +276,17 @@ def _coded(column: Any, groups: Any) -> tuple[list[Any], NDArray[np.int32]]:
     What a row holds is never an error: a missing value, or one that is not listed, is of no part.
     """
     listed, given = column_form(groups, "groups", GROUPS), column_form(column, "column", KEYS_RULE)
-    kind, own = key_kind(given, "column"), listed_kind(listed, "groups")
-    if kind not in (own, "objects", "nothing"):
-        said = "of several kinds" if own == "objects" else own
-        checks.fail_kind("groups", f"{kind}, as the column is", groups, f", which are {said}")
+    own = zone_kind(listed, "groups")
     key = Key(bytes(32))  # rows of equal words are of one part, whatever they hold
     table, words = Codes(key), KeyWords(key, "groups").of(listed)
     table.add(*words, np.empty(len(words.low), np.int32))
-    values = _values(listed)
+    values, kind = _values(listed), key_kind(given, "column")
     if not (len(values) and bool(words.presence().all()) and len(table) == len(values)):
         checks.fail("groups", GROUPS, groups)
-    found = KeyWords(key, "column", is_lenient=True).of(given)
+    expect_matches("groups", values, given, "the column", is_key=True, kind=own)
+    public = np.fromiter(values, object, len(values))
+    span = span_of("groups", public) if kind in (TIMES, "objects") else None
+    found = KeyWords(key, "column", is_lenient=True, span=span).of(given)
     codes = np.empty(len(found.low), np.int32)
     table.find(*found, codes)
     return values, codes

@@ -78,7 +78,9 @@ def group_by(
         empty groups; rows with other keys, and with null, count nowhere. For several columns a
         table, a list of tuples with a key each, or a list of lists, one a column, of which all
         combinations are keys. Keys must not be read off the data. Left out, keys are private: those
-        that enough people have are shown, which takes a `delta`, and they ascend.
+        that enough people have are shown, which takes a `delta`, and they ascend. A date is the
+        whole day in a column of times without a zone. A key that the type of its column cannot hold
+        is refused; of a column without a type, like a list, nothing can be told.
     ids : str or array_like, optional
         Whose row it is: the name of a column, or one id for each row. The loss is one of people
         then. Rows without an id count nowhere.

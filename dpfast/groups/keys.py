@@ -28,20 +28,21 @@ from ..sources.batches import Batch, Batches, Piece
 from ..sources.forms import Arrow, Objects, Values, column_form, columns_of_table
 from ..sources.key_words import (
     TIME,
+    TIMES,
     KeyWords,
     Words,
     key_kind,
-    listed_kind,
     plain,
+    span_of,
     text_key,
     unit_bytes,
+    zone_kind,
 )
-from ..sources.text import MISSING as CELLS
+from ..sources.public_values import expect_matches
 
 Int32s: TypeAlias = NDArray[np.int32]
 
 RULE = "a list of public keys; for several columns a table, a list of tuples, or a list of lists"
-MISSING = frozenset(CELLS)
 #: Most groups: their codes are int32.
 MOST = (1 << 31) - 2
 
@@ -109,8 +110,8 @@ class PublicKeys:
         self.by = tuple(by)
         columns, self.is_product = _listed(self.by, keys)
         self.forms = {name: column_form(columns[name], "keys", RULE) for name in self.by}
+        self._kinds = {name: zone_kind(form, "keys") for name, form in self.forms.items()}
         self.forms = {name: _copied(form) for name, form in self.forms.items()}
-        self.kinds = {name: listed_kind(form, "keys") for name, form in self.forms.items()}
         self._arrays = {name: _array(form) for name, form in self.forms.items()}
         self.lengths = list(map(len, self._arrays.values()))
         self.groups = math.prod(self.lengths) if self.is_product else self.lengths[0]
@@ -120,6 +121,7 @@ class PublicKeys:
             checks.fail("keys", f"at least one and at most {MOST}", f"{self.groups} of them")
         #: Columns of text, among whose keys bytes are text that is no UTF-8.
         self.text: set[str] = set()
+        self.spans: dict[str, str | None] = {}
         self._chains(Key(bytes(32)))  # refuses what is given twice
 
     def check(self, batches: Batches) -> None:
@@ -128,23 +130,17 @@ class PublicKeys:
         The cells of a file of text are text, and integers are looked for as they are written.
         """
         for name in self.by:
-            own, given = self.kinds[name], self._arrays[name]
-            kind = key_kind(batches.typed(name, "by", True), f"column {name!r}")
-            is_cells = batches.is_text(name)
-            if is_cells and own == "integers":
-                if any(isinstance(key, (bool, np.bool_)) for key in given.tolist()):
-                    checks.fail(
-                        "keys", "text or integers, for a file of text has no booleans", given
-                    )
-                self.forms[name] = Objects([str(int(key)) for key in given])
-            elif kind == "text" and all(map(_is_text, given.tolist())):
+            given, typed = self._arrays[name], batches.typed(name, "by", True)
+            kind, missing = key_kind(typed, f"column {name!r}"), batches.missing(name)
+            values: list[Any] = list(given) if given.dtype.kind == "M" else given.tolist()
+            if missing and all(map(checks.is_whole, values)):
+                values = [str(int(key)) for key in values]
+                self.forms[name] = Objects(values)
+            title, zone = f"the column {name!r}", self._kinds[name]
+            expect_matches("keys", values, typed, title, missing, is_key=True, kind=zone)
+            self.spans[name] = span_of("keys", given) if kind in (TIMES, "objects") else None
+            if kind == "text":
                 self.text.add(name)
-            elif kind not in (own, "objects", "nothing"):
-                said = "of several kinds" if own == "objects" else own
-                rule = f"{kind}, as the column {name!r} is"
-                checks.fail_kind("keys", rule, given, f", which are {said}")
-            if is_cells and own == "text" and not MISSING.isdisjoint(given.tolist()):
-                checks.fail("keys", "none that a file of text takes for a missing value", given)
         self._chains(Key(bytes(32)))
 
     def columns(self) -> dict[str, NDArray[Any]]:
@@ -186,7 +182,9 @@ class PublicCoder:
     def __init__(self, keys: PublicKeys, key: Key) -> None:
         self.groups, self._keys, self._key = keys.groups, keys, key
         self._lock = Lock()
-        self._words = {name: KeyWords(key, f"column {name!r}") for name in keys.by}
+        self._words = {
+            name: KeyWords(key, f"column {name!r}", span=keys.spans.get(name)) for name in keys.by
+        }
         self._first = _run(keys)
 
     def names(self) -> None:
@@ -386,12 +384,6 @@ def _instant(words: Any) -> tuple[int, int]:
     """Return the seconds since 1970, and the nanoseconds, of the words of a time."""
     low, high = words
     return low if low < 1 << 63 else low - (1 << 64), high - TIME
-
-
-def _is_text(key: Any) -> bool:
-    """Tell whether a public key is text, or bytes that are text without being UTF-8."""
-    found = plain(key)
-    return isinstance(found, str) or (isinstance(found, bytes) and text_key(found) == found)
 
 
 def _in_common_units(array: NDArray[Any]) -> NDArray[Any]:

@@ -27,7 +27,6 @@ from .ids import no_column
 from .memory import F8, in_place, split
 from .pick import picker
 from .table import refuse_columns
-from .text import TextReader
 from .threads import in_parts
 
 S = TypeVar("S")
@@ -132,13 +131,18 @@ class Batches:
         form.reader.find(picker(name))
         return form.reader.typed(name, is_text)
 
+    def missing(self, name: str) -> frozenset[str]:
+        """Return the words for a missing value in a column of cells of a file of text.
+
+        There are none in other columns: those have a type of their own.
+        """
+        if isinstance(self._form, FileColumns) and name not in self._beside:
+            return self._form.reader.missing
+        return frozenset()
+
     def is_text(self, name: str) -> bool:
         """Tell whether a column is cells of a file of text, which have no type of their own."""
-        return (
-            isinstance(self._form, FileColumns)
-            and name not in self._beside
-            and isinstance(self._form.reader, TextReader)
-        )
+        return bool(self.missing(name))
 
     def numbers(self, name: str) -> None:
         """Refuse a column that holds no numbers, by its type."""

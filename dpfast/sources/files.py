@@ -95,6 +95,8 @@ class Reader(ABC):
 
     #: Whether there is a cheap sample, as a rule.
     samples: bool = False
+    #: Words that stand for a missing value, in a file of text.
+    missing: frozenset[str] = frozenset()
 
     def __init__(self, paths: Sequence[Path], length: int | None) -> None:
         self.paths = list(paths)

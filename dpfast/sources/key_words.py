@@ -38,6 +38,11 @@ KEYS_RULE = "a one-dimensional column of integers, text, bytes or dates"
 
 #: The high words of dates and times, beside their nanoseconds, and of what is no key.
 TIME, NOTHING = 1 << 32, 2
+#: Kinds of times without a time zone, and with one: they are never equal.
+TIMES, ZONED = "times", "zoned times"
+TIME_TYPES = (datetime.date, np.datetime64)
+#: Units of NumPy in which a key is a span of time, and not a moment.
+SPANS = ("Y", "M", "W", "D", "h", "m")
 #: Seconds of the units of NumPy's dates, and how many of the finer ones make a second.
 SECONDS = {"W": 604_800, "D": 86_400, "h": 3600, "m": 60, "s": 1}
 FINER = {"ms": 10**3, "us": 10**6, "ns": 10**9}
@@ -85,7 +90,8 @@ def key_kind(form: Objects | Values | Arrow, name: str, is_id: bool = False) -> 
     Returns
     -------
     str
-        "integers", "text", "bytes", "times", "objects" or "nothing".
+        "integers", "text", "bytes", "times" (without a zone), "zoned times", "objects" or
+        "nothing".
 
     Raises
     ------
@@ -101,32 +107,58 @@ def key_kind(form: Objects | Values | Arrow, name: str, is_id: bool = False) -> 
     else:
         array, given = form.array, form.given
         found = array_kind(array.dtype) if array.ndim == 1 else None
+        found = ZONED if found == TIMES and form.aware else found
         wrong = f" of {array.ndim} dimensions and {array.dtype}"
-    if found is None or (is_id and found == "times"):
+    if found is None or (is_id and found in (TIMES, ZONED)):
         checks.fail_kind(name, rule, given, wrong)
     return found
 
 
-def listed_kind(form: Objects | Values | Arrow, name: str) -> str:
-    """Return of what kind public keys are: of a list, by what is in it, which is public."""
+def zone_kind(form: Objects | Values | Arrow, name: str) -> str | None:
+    """Return of which kind public keys are whose type declares a time zone, or none.
+
+    A list declares nothing, and times of NumPy have no zone or are in UTC.
+    """
     kind = key_kind(form, name)
-    if not isinstance(form, Objects):
-        return kind
-    kinds = set()
-    for key in form.rows:
-        found = plain(key)
-        if isinstance(found, tuple):
-            kinds.add("times" if found[1] >= TIME else "integers")
-        elif found is not None:
-            kinds.add("text" if isinstance(found, str) else "bytes")
-    return kinds.pop() if len(kinds) == 1 else "objects"
+    is_numpy = isinstance(form, Values) and isinstance(form.given, np.ndarray)
+    return kind if kind == ZONED or (kind == TIMES and not is_numpy) else None
+
+
+def span_of(name: str, keys: NDArray[Any]) -> str | None:
+    """Return the unit of public keys that are spans of time, such as days; None for all others.
+
+    Raises
+    ------
+    ArgumentError
+        If some are spans and others are not, or of another unit.
+    """
+    if keys.dtype.kind != "O":
+        units = {np.datetime_data(keys.dtype)[0] if keys.dtype.kind == "M" else None}
+    else:
+        units = {unit_of(key) for key in keys.tolist() if isinstance(key, TIME_TYPES)}
+    spans = {unit if unit in SPANS else None for unit in units}
+    if len(spans) > 1:
+        checks.fail(name, "all dates or all times, for a date stands for the whole day", keys)
+    return spans.pop() if spans else None
+
+
+def unit_of(time: datetime.date | np.datetime64) -> str:
+    """Return the unit of a public time."""
+    if isinstance(time, np.datetime64):
+        return np.datetime_data(time.dtype)[0]
+    return "us" if isinstance(time, datetime.datetime) else "D"
+
+
+def zone_of(time: datetime.date) -> str:
+    """Return which kind of times one of Python is."""
+    return TIMES if getattr(time, "tzinfo", None) is None else ZONED
 
 
 def array_kind(dtype: np.dtype[Any]) -> str | None:
     """Return of what kind keys of a NumPy type are; None if they are none."""
     if dtype.kind == "M":
         unit, count = np.datetime_data(dtype)
-        return "times" if count == 1 and unit in {*SECONDS, *FINER, "Y", "M"} else None
+        return TIMES if count == 1 and unit in {*SECONDS, *FINER, "Y", "M"} else None
     if dtype.kind in "biu":
         return "integers"
     return {"U": "text", "T": "text", "S": "bytes", "O": "objects"}.get(dtype.kind)
@@ -138,7 +170,9 @@ def arrow_kind(kind: Any) -> str | None:
 
     if types.is_dictionary(kind):
         return None if types.is_dictionary(kind.value_type) else arrow_kind(kind.value_type)
-    return "times" if types.is_date(kind) or types.is_timestamp(kind) else family(kind)
+    if types.is_timestamp(kind) and kind.tz is not None:
+        return ZONED
+    return TIMES if types.is_date(kind) or types.is_timestamp(kind) else family(kind)
 
 
 class KeyWords:
@@ -157,6 +191,8 @@ class KeyWords:
         What does not stand in its dictionary is no key, and no error.
     is_text : bool
         Bytes among objects are the text that is stored in them, as `text_key` returns it.
+    span : str, optional
+        A unit, as `span_of` returns it: times become the beginning of the one in which they lie.
 
     Notes
     -----
@@ -170,9 +206,11 @@ class KeyWords:
         is_id: bool = False,
         is_lenient: bool = False,
         is_text: bool = False,
+        span: str | None = None,
     ) -> None:
         self.key, self.name, self.is_id, self.is_lenient = key, name, is_id, is_lenient
         self._of_bytes = _native.TEXT if is_text else _native.BYTES
+        self._span = span
         self._looked_up: dict[Any, tuple[Any, Words]] = {}
 
     def of(self, piece: Any) -> Words:
@@ -199,7 +237,7 @@ class KeyWords:
         if kind in "biu":
             return integers(array)
         if kind == "M":
-            return dated(array)
+            return self._spanned(dated(array))
         if kind == "T" or not array.itemsize:
             return self._objects(array.tolist())
         plain = np.ascontiguousarray(array, array.dtype.newbyteorder("="))
@@ -207,6 +245,15 @@ class KeyWords:
         out = np.empty((2, len(array)), np.uint64)
         write(self.key, plain.view(unit_type), plain.itemsize // size, out[0], out[1])
         return Words(out[0], out[1], None)
+
+    def _spanned(self, words: Words) -> Words:
+        """Return the words of times as those of the spans in which they lie."""
+        if self._span is None:
+            return words
+        low, high = words.low, words.highs()
+        are_times = high >= TIME
+        whole = np.where(are_times, floored(low, self._span), low)
+        return Words(whole, np.where(are_times, np.uint64(TIME), high), words.present)
 
     def _strings(self, some: Sequence[str | bytes | None], kind: int) -> Words:
         """Return the words of texts or of bytes, and of None."""
@@ -245,8 +292,8 @@ class KeyWords:
             own = self._strings([read[i] for i in where], tag)
             low[where], high[where] = own.low, own.highs()
         where = [i for i, one in enumerate(read) if type(one) is tuple]
-        low[where] = np.array([read[i][0] for i in where], np.uint64)
-        high[where] = np.array([read[i][1] for i in where], np.uint64)
+        own = self._spanned(_of_pairs([read[i] for i in where]))
+        low[where], high[where] = own.low, own.highs()
         return Words(low, high, present)
 
     def _read(self, one: Any) -> Any:
@@ -281,7 +328,7 @@ class KeyWords:
             if arrow_kind(kind) == "integers":
                 return integers(values)._replace(present=present)
             unit = kind.unit if types.is_timestamp(kind) else "D" if types.is_date32(kind) else "ms"
-            return times(values.astype(np.int64), unit, present)
+            return self._spanned(times(values.astype(np.int64), unit, present))
         text = family(kind) == "text"
         if types.is_string_view(kind) or types.is_binary_view(kind):
             return self._views(array, _native.TEXT if text else _native.BYTES)
@@ -373,6 +420,17 @@ def times(values: NDArray[np.int64], unit: str, present: NDArray[np.bool_] | Non
     return Words(low, high, fits if present is None else present & fits)
 
 
+def floored(seconds: NDArray[np.uint64], unit: str) -> NDArray[np.uint64]:
+    """Return the low words of times, cut to whole units."""
+    spans = seconds.view("M8[s]").astype(f"M8[{unit}]")
+    return spans.astype("M8[s]").view(np.uint64)
+
+
+def _of_pairs(pairs: Sequence[tuple[int, int]]) -> Words:
+    both = np.array(pairs, np.uint64).reshape(-1, 2)
+    return Words(both[:, 0].copy(), both[:, 1].copy(), None)
+
+
 def dated(array: NDArray[Any]) -> Words:
     """Return the words of dates of NumPy."""
     unit, _ = np.datetime_data(array.dtype)
@@ -403,7 +461,10 @@ def plain(one: Any) -> str | bytes | tuple[int, int] | None:
     elif isinstance(one, int):
         one = int.__int__(one)
     elif isinstance(one, datetime.date):
-        return None if is_missing(one) else _moment(one)
+        try:
+            return None if is_missing(one) else _moment(one)
+        except Exception:  # of a zone of the caller's
+            return None
     else:
         return None
     if not -(2**63) <= one < 2**64:

@@ -45,6 +45,8 @@ QUOTED = re.compile(r'"((?:[^"]|"")*)"(?!")')
 class TextReader(Reader):
     """A text table with a header line. Numbers are float64; ids are the bytes of their cells."""
 
+    missing = frozenset(MISSING)
+
     def __init__(self, path: Path, delimiter: str, compression: str | None) -> None:
         self._path = path
         self._delimiter = delimiter

@@ -60,7 +60,7 @@ def test_keys_of_a_file_of_text(tmp_path):
         found = dp.group_by(scanned, "k", keys=keys).count(epsilon=100)["count"]
         assert found.tolist() == [20, 20, 20]
     for keys, why in (
-        ([True, False], "no booleans"),
+        ([True, False], "must be text, as the column"),
         ([DAY], "must be text, as the column"),
         ([0, "1"], "must be text, as the column"),
         (["NA", "a"], "missing value"),

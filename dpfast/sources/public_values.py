@@ -1,0 +1,192 @@
+"""Public values that a call looks for: keys, categories, values of conditions.
+
+`expect_matches` is the one place that decides whether a public value can equal anything in a
+column. It knows the column's declared type, and which words a file of text takes for missing; it
+looks at no row. A column without a declared type, like a list, can hold anything.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Set
+from datetime import date
+from decimal import Decimal
+from fractions import Fraction
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from .._core import checks
+from .arrow import arrow_numbers
+from .forms import Arrow, Objects, Values
+from .key_words import (
+    FINER,
+    SPANS,
+    TIME,
+    TIMES,
+    ZONED,
+    floored,
+    key_kind,
+    plain,
+    text_key,
+    unit_of,
+    zone_of,
+)
+
+#: What a column of some kind holds, for messages.
+SAID = {TIMES: "dates or times without a time zone", ZONED: "times with a time zone"}
+
+
+class Held(NamedTuple):
+    """What a column can hold: its kind and the rule for values, in words and as tests."""
+
+    kind: str
+    is_kind: Callable[[Any], bool]
+    rule: str
+    holds: Callable[[Any], bool]
+
+
+def expect_matches(
+    name: str,
+    values: Iterable[Any],
+    column: Objects | Values | Arrow,
+    title: str,
+    missing: Set[str] = frozenset(),
+    *,
+    is_key: bool = False,
+    kind: str | None = None,
+) -> None:
+    """Refuse public values that can equal nothing in a column.
+
+    Parameters
+    ----------
+    name : str
+        The argument that holds the values.
+    values : iterable
+    column : Objects, Values or Arrow
+        Only its type is looked at.
+    title : str
+        What the column is called.
+    missing : set of str, optional
+        The words that the file of the column takes for a missing value, if it is a file of text.
+    is_key : bool
+        Keys of text and of bytes are never equal. Other bytes equal the text whose UTF-8 they are.
+    kind : str, optional
+        That of the values, where they are times of NumPy made of others, which declare a time zone
+        or none. NumPy's own are in UTC where the column has a zone.
+
+    Raises
+    ------
+    ArgumentError, ArgumentTypeError
+        For a value that the column cannot hold.
+    """
+    held = _held(column, title, is_key, kind)
+    for value in values if held else ():
+        assert held is not None
+        if not held.is_kind(value):
+            checks.fail_type(name, f"{held.kind}, as {title} is", value)
+        if not held.holds(value):
+            checks.fail(name, f"{held.rule}, as {title} is", value)
+        if isinstance(value, str) and value in missing:
+            rule = f"words, and none that the file of {title} takes for a missing value"
+            checks.fail(name, rule, value)
+
+
+def _held(
+    column: Objects | Values | Arrow, title: str, is_key: bool, kind: str | None
+) -> Held | None:
+    """Return what a column can hold; None if its type does not tell."""
+    if isinstance(column, Objects):
+        return None
+    numbers = _numbers(column)
+    if numbers is not None and numbers.kind == "O":
+        return None
+    if numbers is not None:
+        words = "numbers" if numbers.kind == "f" else "integers"
+        types = _of(int, float, np.number, np.bool_, Decimal, Fraction)
+        return Held(words, types, _rule(numbers), lambda x: _is_in(x, numbers))
+    own = key_kind(column, title)
+    if own in (TIMES, ZONED):
+        unit = _unit(column)
+
+        def is_time(value: Any) -> bool:
+            of_numpy = isinstance(value, np.datetime64)
+            alike = (kind or own) == own if of_numpy else zone_of(value) == own
+            is_span = own == ZONED and unit_of(value) in SPANS
+            return alike and not is_span and _is_whole(value, unit)
+
+        rule = f"{SAID[own]}, in whole units of {unit}"
+        return Held("dates or times", _of(date, np.datetime64), rule, is_time)
+    if own == "bytes" and is_key:
+        return Held("bytes", _of(bytes, bytearray), "", lambda _: True)
+    of_files = isinstance(column, Arrow)  # where text is UTF-8
+
+    def is_kind(value: Any) -> bool:
+        if is_key and isinstance(value, (bytes, bytearray)):  # they stand for what is no UTF-8
+            return text_key(bytes(value)) == value
+        return isinstance(value, str)
+
+    def is_text(value: Any) -> bool:
+        return not (of_files and isinstance(value, str)) or _is_utf8(value)
+
+    return Held("text", is_kind, "text in UTF-8", is_text)
+
+
+def _of(*types: type[Any]) -> Callable[[Any], bool]:
+    return lambda value: isinstance(value, types)
+
+
+def _numbers(column: Values | Arrow) -> np.dtype[Any] | None:
+    """Return the type of a column of numbers, object where it is anything; None for others."""
+    if isinstance(column, Values):
+        return column.array.dtype if column.array.dtype.kind in "biufO" else None
+    kind = column.chunked.type
+    found = arrow_numbers(kind)
+    if str(kind) == "null":
+        return np.dtype(object)
+    return np.dtype(np.bool_) if str(kind) == "bool" else found and found.dtype
+
+
+def _rule(dtype: np.dtype[Any]) -> str:
+    if dtype.kind == "b":
+        return "booleans, or 0 and 1"
+    if dtype.kind == "f":
+        return f"numbers of {dtype}"
+    ends = np.iinfo(dtype)
+    return f"integers from {ends.min} to {ends.max}"
+
+
+def _is_in(value: Any, dtype: np.dtype[Any]) -> bool:
+    """Tell whether a number is one of a type, whose integers may be read as float64."""
+    if dtype.kind == "f":
+        return dtype.itemsize >= 8 or float(np.float64(value).astype(dtype)) == float(value)
+    lo, hi = (0, 1) if dtype.kind == "b" else (np.iinfo(dtype).min, np.iinfo(dtype).max)
+    is_float = isinstance(value, (float, np.floating))
+    return bool(lo <= value <= (float(hi) if is_float else hi) and value == int(value))
+
+
+def _unit(column: Values | Arrow) -> str:
+    """Return the unit of a column of dates or times."""
+    if isinstance(column, Values):
+        return np.datetime_data(column.array.dtype)[0]
+    kind = column.chunked.type
+    return str(getattr(getattr(kind, "value_type", kind), "unit", "D"))
+
+
+def _is_whole(value: Any, unit: str) -> bool:
+    """Tell whether a time is a whole number of a column's units."""
+    words = plain(value)
+    if not isinstance(words, tuple):
+        return False
+    finer = words[1] - TIME
+    if unit in FINER:
+        return finer % (10**9 // FINER[unit]) == 0
+    low = np.array([words[0]], np.uint64)
+    return not finer and bool((floored(low, unit) == low).all())
+
+
+def _is_utf8(text: str) -> bool:
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
