@@ -82,13 +82,12 @@ cdef class ChaCha20(BitGenerator):
 
     cdef Source source
     cdef object key
+    cdef bint made
 
-    def __cinit__(self, *args):
+    def __cinit__(self, key):
         self.source.rng = <dpf_rng *>malloc(sizeof(dpf_rng))
         if self.source.rng == NULL:
             raise MemoryError()
-
-    def __init__(self, key):
         BitGenerator.__init__(self, 0)  # the seed of its own is not used
         self._seed_seq = None
         self.key = key
@@ -99,6 +98,12 @@ cdef class ChaCha20(BitGenerator):
         self._bitgen.next_uint32 = _next_32
         self._bitgen.next_double = _next_double
         self._bitgen.next_raw = _next_64
+
+    def __init__(self, key):
+        # What was made is read by other threads without NumPy's lock, which would be another one.
+        if self.made:
+            raise TypeError("a secure bit generator is made once: make a new one")
+        self.made = True
 
     def __dealloc__(self):
         if self.source.rng != NULL:

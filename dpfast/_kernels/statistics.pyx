@@ -180,7 +180,7 @@ cdef class Axis:
     cdef object held, given
     cdef readonly uint32_t bins
 
-    def __init__(self, cnp.ndarray lower not None, double hi, uint32_t cells, bint exact):
+    def __cinit__(self, cnp.ndarray lower not None, double hi, uint32_t cells, bint exact):
         cdef const double[::1] edges = lower
         cdef Py_ssize_t i, bins = edges.shape[0]
         if not 1 <= bins < DPF_BINS_MOST or not 1 <= cells < DPF_BINS_MOST:

@@ -194,7 +194,7 @@ cdef class Grid:
     cdef readonly int64_t span
     cdef object given
 
-    def __init__(self, double scale, int64_t first, int64_t span):
+    def __cinit__(self, double scale, int64_t first, int64_t span):
         cdef int64_t last = first + span
         if not 0 <= span <= DPF_QUANTISE_SPAN:
             raise ValueError("span must lie between 0 and 2**41")

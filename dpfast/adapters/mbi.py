@@ -32,6 +32,7 @@ from .._core.types import Neighbors, Number
 from ..budget.budget import Budget
 from ..budget.release import relation_of, release
 from ..noise.calibrated_integer import IntegerNoise, integer_noise
+from ..noise.samplers import saturated
 from ..noise.scaled import rounded_sums
 from ..noise.sensitivity import Sensitivity
 from ..privacy import Loss
@@ -324,6 +325,8 @@ def exponential_mechanism(
 def _counts(name: str, value: Any) -> NDArray[Any]:
     rule = "an array of counts"
     given = checks.array(name, value, rule)
+    if given.dtype.kind == "O" and given.ndim:  # among integers beyond 64 bits
+        given = saturated(given)
     if given.dtype.kind not in "biuf" or not given.size:
         checks.fail_kind(name, rule, value)
     return given

@@ -60,7 +60,7 @@ class Threshold:
 
     def reduce(self, source: float) -> float:
         """Return the number of people that count."""
-        return source - self.below
+        return float(self.noise.reduce(source)) - self.below
 
     def finish(self, summary: float, generator: Generator) -> float | None:
         """Return the number with noise if the key is shown, else None."""

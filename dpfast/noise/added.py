@@ -17,7 +17,6 @@ be sqrt(2 rho) for the rho with epsilon = rho + 2 sqrt(rho ln(1 / delta)) (Bun a
 from __future__ import annotations
 
 import math
-import sys
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property, lru_cache
@@ -31,7 +30,7 @@ from ..privacy import ZCDP, Approx, Loss, Pure
 from ..rng import Generator
 from .additive import LEAST, MOST, analytic
 from .distributions import Distribution, Gaussian, Laplace
-from .samplers import draw, draw_array
+from .samplers import draw, draw_array, saturated
 
 #: Bits of the grid below the scale; scales as exponents of two.
 FINEST, FAR = 30, 900
@@ -63,17 +62,12 @@ class Added:
         """The power of two that answers are multiples of."""
         return max(math.ldexp(1.0, math.frexp(self.scale)[1] - 1 - FINEST), 2.0**-1000)
 
-    @cached_property
-    def far(self) -> float:
-        """Where numbers are clamped, which takes none of them farther apart."""
-        return min(self.grid * 2.0**1000, sys.float_info.max)
-
     def reduce(self, source: Any) -> Any:
-        """Return what the sampler takes; 0 for NaN."""
+        """Return what the sampler takes, which saturates."""
         if isinstance(source, np.ndarray):
-            clamped = np.clip(source.astype(np.float64), -self.far, self.far)
-            return np.where(np.isnan(clamped), 0.0, clamped)
-        return min(max(source, -self.far), self.far) if source == source else 0.0
+            return saturated(source)
+        number = checks.real(source)
+        return math.nan if number is None else number
 
     def finish(self, summary: Any, generator: Generator) -> Any:
         law = _LAWS[self.law]

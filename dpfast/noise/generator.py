@@ -32,7 +32,7 @@ from ..rng import Generator, InsecureGenerator, check
 from . import choice as exact
 from .distributions import Distribution, Gaussian, Laplace, Logistic
 from .distributions.inverted import geometric, gumbel
-from .samplers import draw_array, in_pieces
+from .samplers import draw_array, in_pieces, saturated
 
 Floats = NDArray[np.float64]
 Words = NDArray[np.uint64]
@@ -40,8 +40,6 @@ Words = NDArray[np.uint64]
 #: What one call gives at most.
 _MANY = 1 << 40
 _NUMBERS = "a finite number, or an array of them"
-#: How far the sum of `p` may be from 1, as in NumPy.
-_OFF = 2.0**-26
 
 
 class Sampler:
@@ -86,7 +84,7 @@ class Sampler:
         Parameters
         ----------
         loc : float or array_like
-            The mean. It may be private, so no error shows it.
+            The mean. It may be private, so no value is an error: it saturates, and NaN is 0.
         scale : float or array_like
             The standard deviation, at most ``2**52 * granularity``; public.
         size : int or tuple of int, optional
@@ -121,7 +119,7 @@ class Sampler:
         Parameters
         ----------
         loc : float or array_like
-            The mean. It may be private, so no error shows it.
+            The mean. It may be private, so no value is an error: it saturates, and NaN is 0.
         scale : float or array_like
             At most ``2**52 * granularity``; public.
         size : int or tuple of int, optional
@@ -139,7 +137,7 @@ class Sampler:
         Parameters
         ----------
         loc : float or array_like
-            The mean. It may be private, so no error shows it.
+            The mean. It may be private, so no value is an error: it saturates, and NaN is 0.
         scale : float or array_like
             At most ``2**52 * granularity``; public.
         size : int or tuple of int, optional
@@ -157,7 +155,7 @@ class Sampler:
         Parameters
         ----------
         loc : float or array_like
-            The mode. It may be private, so no error shows it.
+            The mode. It may be private, so no value is an error: it saturates, and NaN is 0.
         scale : float or array_like
             At most ``2**52 * granularity``; public.
         size : int or tuple of int, optional
@@ -369,8 +367,9 @@ class Sampler:
         replace : bool, default True
             Without it all draws are different.
         p : array_like, optional
-            Probabilities, exact as the binary numbers that they are, over their sum. That has to be
-            1, but for a rounding. Equal by default.
+            Probabilities, exact as the binary numbers that they are, over their sum. Equal by
+            default. They may be private, so no value is an error: what is no number above 0 counts
+            as 0, and all are equal where none is above it.
         axis : int, default 0
             The axis of `a` that is drawn from.
         shuffle : bool, default True
@@ -392,7 +391,7 @@ class Sampler:
         weights = None if p is None else weights_of(p, n)
         shape = _shape(size)
         k = math.prod(shape)
-        if not replace and k > (n if weights is None else sum(w > 0 for w in weights)):
+        if not replace and k > n:
             checks.fail("size", "at most the number of candidates", size)
         if weights is not None:
             drawn = np.array(_weighted(weights, k, replace, self._rng.stream()), np.int64)
@@ -554,11 +553,7 @@ class Sampler:
         return out
 
     def _middle(self, loc: Any) -> Floats:
-        middle = _private("loc", loc)
-        with np.errstate(over="ignore", under="ignore"):
-            if not np.isfinite(middle / self._grid).all():
-                checks.fail_kind("loc", "finite in multiples of granularity", loc)
-        return middle
+        return saturated(_given("loc", loc, _NUMBERS), self._grid)
 
     def _width(self, scale: Any) -> Floats:
         width = _finite("scale", scale)
@@ -647,18 +642,15 @@ def generator(granularity: Number = 2**-20, *, rng: Generator | None = None) -> 
     return Sampler(checks.power_of_two("granularity", granularity), check(rng))
 
 
-def _private(name: str, value: Any) -> Floats:
-    """Return finite numbers; what they are is not shown."""
-    given = checks.array(name, value, _NUMBERS)
-    if given.dtype.kind not in "biuf":
-        if given.ndim or checks.real(value) is None:
-            checks.fail_kind(name, _NUMBERS, value)
-        given = np.asarray(checks.real(value))
-    with np.errstate(over="ignore"):
-        found = given.astype(np.float64)
-    if not np.isfinite(found).all():
-        checks.fail_kind(name, _NUMBERS, value)
-    return found
+def _given(name: str, value: Any, rule: str) -> NDArray[Any]:
+    """Return private numbers as they are; their type alone is checked, and none is shown."""
+    given = checks.array(name, value, rule)
+    kind = given.dtype.kind
+    if isinstance(value, np.ma.MaskedArray) or kind not in "biufO":
+        checks.fail_kind(name, rule, value)
+    if not given.ndim and kind == "O" and checks.real(value) is None:
+        checks.fail_kind(name, rule, value)
+    return given
 
 
 def _finite(name: str, value: Any) -> Floats:
@@ -668,7 +660,7 @@ def _finite(name: str, value: Any) -> Floats:
         if given.ndim or given.dtype.kind != "O":
             checks.fail(name, _NUMBERS, value)
         return np.asarray(checks.number(name, value, _NUMBERS))
-    return _private(name, value)
+    return given.astype(np.float64)
 
 
 def _whole(name: str, value: Any, least: int, most: int) -> NDArray[Any]:
@@ -756,8 +748,10 @@ def _into(draw: Callable[[Any], Any], size: Size, dtype: Any, out: Any) -> Any:
 
 
 def _items(name: str, value: Any) -> NDArray[Any]:
-    """Return an array of one axis or more."""
+    """Return an array of one axis or more; a masked one is refused whatever its mask is."""
     rule = "a number, or a list or an array"
+    if isinstance(value, np.ma.MaskedArray):
+        checks.fail_kind(name, rule, value)
     found = checks.array(name, value, rule)
     if not found.ndim:
         checks.fail_kind(name, rule, value)
@@ -810,19 +804,17 @@ def _different(n: int, k: int, stream: BitStream) -> NDArray[np.int64]:
 
 
 def weights_of(p: Any, size: int) -> list[int]:
-    """Return probabilities as integers in the same proportions."""
-    rule = f"{size} finite numbers, none below 0 and not all 0"
-    given = checks.array("p", p, rule)
-    if given.shape != (size,) or given.dtype.kind not in "biuf":
+    """Return probabilities, which may be private, as integers in the same proportions.
+
+    What is no number above 0 counts as 0, and all weigh the same where none is above it.
+    """
+    rule = f"{size} numbers"
+    given = _given("p", p, rule)
+    if given.shape != (size,):
         checks.fail_kind("p", rule, p)
-    if not np.isfinite(given).all() or (given < 0).any() or not given.any():
-        checks.fail("p", rule, given)
-    binary = given if given.dtype.kind in "biu" else given.astype(np.float64)
-    ratios = [Fraction(x) for x in binary.tolist()]
-    if abs(sum(ratios, Fraction(0)) - 1) > Fraction(_OFF):
-        checks.fail("p", "probabilities with the sum 1", given)
+    ratios = [Fraction(max(x, 0.0)) for x in saturated(given).tolist()]
     common = max(x.denominator for x in ratios)  # powers of two
-    return [int(x * common) for x in ratios]
+    return [int(x * common) for x in ratios] if any(ratios) else [1] * size
 
 
 def _weighted(weights: list[int], k: int, replace: bool, stream: BitStream) -> Any:
@@ -830,4 +822,7 @@ def _weighted(weights: list[int], k: int, replace: bool, stream: BitStream) -> A
     if replace and sums[-1] < 1 << 63:
         drawn = exact.uniform(sums[-1], k, stream)
         return np.searchsorted(np.array(sums, np.int64), drawn, side="right")
-    return exact.weighted(weights, k, replace, stream)
+    likely = k if replace else min(k, sum(weight > 0 for weight in weights))
+    first = exact.weighted(weights, likely, replace, stream)
+    none = [int(weight == 0) for weight in weights]  # of which the rest is, if any
+    return first + exact.weighted(none, k - likely, replace, stream)

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Callable, Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,7 +24,28 @@ from .distributions.table import Prepared, prepare
 PIECE = 1 << 17
 
 #: A scale may be secret, so none is shown.
-_FINITE = "scale must be finite and greater than 0, and value / granularity must be finite"
+_FINITE = "scale must be finite and greater than 0"
+
+
+def saturated(values: Any, granularity: Any = 1.0) -> NDArray[np.float64]:
+    """Return private numbers as float64 of finite multiples of a grid; 0 for what is no number.
+
+    No value is an error, which would be an answer without noise. Clamping takes none farther apart.
+
+    Parameters
+    ----------
+    values : number or array_like of numbers
+    granularity : float or array of float64, default 1
+        Powers of two.
+    """
+    array = np.asarray(values)
+    if array.dtype.kind not in "biuf":  # among objects: integers beyond 64 bits, fractions
+        array = np.asarray(np.frompyfunc(checks.real, 1, 1)(array), np.float64)  # None is NaN
+    far = np.minimum(granularity, 1.0) * sys.float_info.max
+    with np.errstate(over="ignore"):  # of wider floats
+        found = array.astype(np.float64)
+    clamped: NDArray[np.float64] = np.clip(np.where(np.isnan(found), 0.0, found), -far, far)
+    return clamped
 
 
 def draw(
@@ -47,7 +70,8 @@ def draw(
     distribution : Distribution
         Distribution of Z, from `dpfast.noise.distributions`.
     value : float
-        Finite; need not lie on the grid.
+        Need not lie on the grid. It saturates where ``value / granularity`` would overflow, and NaN
+        counts as 0.
     scale : float
         Finite and above 0.
     granularity : float
@@ -63,7 +87,7 @@ def draw(
     Raises
     ------
     ArgumentError
-        If `value` or `scale` is out of range. The message does not show it.
+        If `scale` is out of range. The message does not show it.
 
     Notes
     -----
@@ -80,8 +104,10 @@ def draw(
     """
     if math.frexp(granularity)[0] != 0.5:
         checks.power_of_two("granularity", granularity)
-    if not (0.0 < scale < math.inf and abs(value) / granularity < math.inf):
+    if not 0.0 < scale < math.inf:
         raise ArgumentError(_FINITE)
+    if not abs(value) / granularity < math.inf:
+        value = float(saturated(value, granularity))
     prepared = prepare(distribution)
     stream = generator.stream()
     result = one(stream, prepared.table, value, scale, granularity)
@@ -141,8 +167,10 @@ def draw_array(
         checks.fail("granularity", "powers of two", granularity)
     with np.errstate(over="ignore", under="ignore"):
         fits = np.all(np.isfinite(value / granularity))
-    if not (fits and np.all((scale > 0) & (scale < np.inf))):
+    if not np.all((scale > 0) & (scale < np.inf)):
         raise ArgumentError(_FINITE)
+    if not fits:
+        value = saturated(value, granularity)
     out = np.empty(shape)
     inputs = [_flat(x, shape) for x in (value, scale, granularity)]
     prepared, flat = prepare(distribution), out.reshape(-1)

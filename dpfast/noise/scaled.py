@@ -34,8 +34,8 @@ from .distributions.discrete import gaussian_integers, laplace_noise
 
 #: Scales of noise on floats and on integers, as exponents of two.
 FLOATS, INTEGERS = 900, 40
-#: Bits of the grid below the scale; and how far from 0 values may be, in grids.
-FINEST, FAR = 30, 1000
+#: Bits of the grid below the scale.
+FINEST = 30
 _MOST = 1 << 62
 
 
@@ -83,10 +83,9 @@ class Scaled:
             return out
         width = float(self.scale)
         grid = max(math.ldexp(1.0, math.frexp(width)[1] - 1 - FINEST), 2.0**-1000)
-        far = math.ldexp(grid, FAR) if grid < 1 else math.ldexp(1.0, FAR)
         return samplers.draw_array(
             Laplace() if self.distribution == "laplace" else Gaussian(),
-            value=np.clip(values.astype(np.float64), -far, far),
+            value=values.astype(np.float64),
             scale=np.array([width]),
             granularity=np.array([grid]),
             shape=(len(values),),

@@ -1,8 +1,10 @@
 """NumPy's `Generator` over the secure stream."""
 
 import copy
+import importlib
 import os
 import pickle
+import pkgutil
 import subprocess
 import sys
 
@@ -10,6 +12,7 @@ import numpy as np
 import pytest
 
 import dpfast as dp
+from dpfast import _kernels
 from dpfast._kernels.bit_generator import ChaCha20
 from dpfast._kernels.rng import BitStream
 from dpfast.errors import EntropyError
@@ -43,6 +46,54 @@ def test_nothing_repeats_its_bits(way):
     with pytest.raises(TypeError):
         REFUSED[way](dp.rng.SecureBitGenerator())
     assert pickle.dumps(np.random.PCG64())  # which NumPy's own do not refuse
+
+
+def test_one_generator_is_made_once():
+    """A second key would be read by other threads under another lock."""
+    bits = dp.rng.SecureBitGenerator()
+    lock = bits.lock
+    for _ in range(2):
+        with pytest.raises(TypeError, match="made once"):
+            bits.__init__(lambda: bytes(32))
+    assert bits.lock is lock and bits.random_raw() != ChaCha20(lambda: bytes(32)).random_raw()
+
+
+def test_a_generator_that_is_not_initialized_draws_nevertheless():
+    class Own(ChaCha20):
+        def __init__(self, key):
+            pass
+
+    key = bytes(range(32))
+    for bits in (ChaCha20.__new__(ChaCha20, lambda: key), Own(lambda: key)):
+        assert bits.random_raw() == BitStream(key).word()
+    with pytest.raises(TypeError):
+        ChaCha20.__new__(ChaCha20)
+
+
+def remade(kinds):
+    """Extension classes that could be made again under those who read them."""
+    return {kind.__name__ for kind in kinds if "__init__" in vars(kind)}
+
+
+def test_what_the_kernels_hold_is_made_once():
+    """In `__cinit__`, which runs once, whatever a subclass does; `ChaCha20` is tried above."""
+    names = [one.name for one in pkgutil.iter_modules(_kernels.__path__) if not one.ispkg]
+    modules = [importlib.import_module(f"dpfast._kernels.{name}") for name in names]
+    kinds = {
+        kind
+        for module in modules
+        for kind in vars(module).values()
+        if isinstance(kind, type) and kind.__module__.startswith("dpfast._kernels")
+    }
+    assert len(kinds) > 9 and remade(kinds) == {"ChaCha20"}
+
+
+def test_what_is_made_in_init_is_caught():
+    class Remade:
+        def __init__(self, size):
+            self.size = size
+
+    assert remade([Remade, ChaCha20]) == {"Remade", "ChaCha20"}
 
 
 def test_without_entropy_there_is_none(monkeypatch):

@@ -15,6 +15,7 @@ from dpfast.adapters.diffprivlib.refusals import REASONS, BudgetError, Refused
 from dpfast.budget import release as door
 from dpfast.errors import ArgumentError, ArgumentTypeError, DataError, DpfastError
 
+from ..noise import test_generator as hostile
 from ..support.pages import GUIDE
 
 RNG = np.random.default_rng(2)
@@ -201,6 +202,15 @@ def test_mechanisms_go_through_the_door(name, monkeypatch):
     with pytest.raises(ArgumentTypeError):
         made.randomise("7654321")
     assert f".{name}(" in repr(made) and made.copy().randomise(4) is not None
+
+
+@pytest.mark.parametrize("name", MADE)
+def test_a_number_of_any_size_is_no_error(name):
+    """Of the types that it takes: integers, or floats too."""
+    made = getattr(mechanisms, name)(epsilon=8, **MADE[name])
+    failing = {*hostile.raised_by(lambda value: 0 * made.randomise(value))}
+    others = {name for name in hostile.HOSTILE if not re.match("-?[0-9]+[*]", name)}
+    assert failing <= (others if made._whole else {"sNaN", "Decimal"})  # which are not Real
 
 
 def test_the_noise_of_a_mechanism_is_for_its_sensitivity():

@@ -95,6 +95,11 @@ def test_what_is_no_count_moves_nothing_apart():
     assert (np.rint(grid + 1) - np.rint(grid)).max() == 2  # planted: rounding to even
 
 
+def test_counts_of_any_size_are_no_error():
+    for counts in ([10**400, 3], [[-(10**400), math.nan], [math.inf, 2]]):
+        assert ours.measure(counts, Pure(1)).shape == np.shape(counts)
+
+
 def reduce_of(values):
     return ours.Marginals((values.size,), "add-remove", Pure(1)).reduce([values]).tolist()
 

@@ -1,6 +1,9 @@
 """NumPy's `Generator` over secure bits: its face, its laws, and what is exact."""
 
 import inspect
+import math
+from decimal import Decimal
+from fractions import Fraction
 
 import mpmath
 import numpy as np
@@ -140,7 +143,7 @@ def test_children_draw_other_numbers():
 
 
 WRONG = {
-    "p": lambda rng: rng.choice(2, p=[0.5, 0.4]),
+    "p": lambda rng: rng.choice(2, p=[0.5, 0.4, 0.1]),
     "scale": lambda rng: rng.normal(0, 2.0**33),
     "shapes": lambda rng: rng.normal([1, 2], [1, 2, 3]),
     "size": lambda rng: rng.laplace([1, 2], size=3),
@@ -164,10 +167,66 @@ def test_a_wrong_argument_is_one_clear_error(wrong):
 
 
 def test_no_error_shows_what_noise_is_added_to():
-    for loc in ([1234.5, float("nan")], [1234.5, "x"]):
+    for loc in ([1234.5, "x"], np.ma.array([1234.5, 1.0])):
         with pytest.raises(dp.errors.ArgumentTypeError) as told:
             seeded().normal(loc, 1.0)
         assert "1234" not in str(told.value)
+
+
+#: What a private number may be, and the sign of what it counts as where that is far away.
+HOSTILE = {
+    "inf": (math.inf, 1), "-inf": (-math.inf, -1), "NaN": (math.nan, 0), "1e308": (1e308, 1),
+    "10**400": (10**400, 1), "-10**400": (-(10**400), -1), "1/3": (Fraction(10**400, 3), 1),
+    "2**64": (2**64, 0), "longdouble": (np.longdouble("1e4000"), 1), "sNaN": (Decimal("sNaN"), 0),
+    "Decimal": (Decimal("-Infinity"), -1),
+}  # fmt: skip
+
+
+def raised_by(draw):
+    """The private numbers for which a draw is an error, or on the wrong side of 0."""
+
+    def fails(value, sign):
+        try:
+            found = np.asarray(draw(value), np.float64)
+        except Exception:
+            return True
+        return not (np.isfinite(found).all() and np.all(sign * found >= 0))
+
+    return [name for name, (value, sign) in HOSTILE.items() if fails(value, sign)]
+
+
+@pytest.mark.parametrize("law", ["normal", "laplace", "logistic", "gumbel"])
+@pytest.mark.parametrize("granularity", [2.0**-20, 2.0**-900, 2.0**900])
+def test_no_private_number_is_an_error(law, granularity):
+    """Beyond 2**52 grids each of those of Gumbel is decided in arbitrary precision."""
+    rng = dp.noise.generator(granularity, rng=InsecureGenerator(5))
+    wide = max(granularity, 2.0**-900)
+    for scale in (wide, 0.0):
+        draw = getattr(rng, law)
+        assert raised_by(lambda x, draw=draw, scale=scale: draw(x, scale)) == []
+        assert raised_by(lambda x, draw=draw, scale=scale: draw([x, 1.0], scale)[:1]) == []
+
+
+def test_an_error_for_a_private_number_is_caught():
+    """Planted: what Python makes of a number, and a check that it is finite."""
+
+    def checked(value):
+        if not np.isfinite(float(value)):
+            raise dp.errors.ArgumentError("loc must be finite")
+        return value + 1.0
+
+    assert {"inf", "NaN", "10**400", "sNaN"} <= set(raised_by(checked))
+
+
+@pytest.mark.parametrize("replace", [True, False])
+def test_no_probability_is_an_error(replace):
+    for name, (value, _) in HOSTILE.items():
+        for p in ([value, 0.5, 0.25], [value] * 3, [0.0, value, 0.0]):
+            found = seeded().choice(3, 3, replace, p=p)
+            assert found.shape == (3,) and set(found) <= {0, 1, 2}, name
+    assert set(seeded().choice(3, 99, p=[-1.0, 0.2, math.nan])) == {1}
+    # What weighs something comes first where none is drawn twice.
+    assert seeded().choice(3, 2, False, p=[0.0, 0.5, 0.0])[0] == 1
 
 
 N = 40_000

@@ -6,6 +6,7 @@ import hashlib
 import itertools
 import math
 import random
+import sys
 import threading
 from fractions import Fraction
 
@@ -462,9 +463,13 @@ def test_a_release_needs_a_power_of_two(granularity, draw):
 
 
 @pytest.mark.parametrize("draw", [one, many])
-def test_a_value_beyond_the_grid(draw):
-    with pytest.raises(ArgumentError, match="finite"):
-        draw(kinds.Laplace(), 1e300, 1.0, 2.0**-900)
+@pytest.mark.parametrize("sign", [-1.0, 1.0])
+def test_a_value_beyond_the_grid_saturates(draw, sign):
+    far = draw(kinds.Laplace(), sign * sys.float_info.max * 2.0**-900, 1.0, 2.0**-900)
+    for value in (1e300, math.inf):
+        assert draw(kinds.Laplace(), sign * value, 1.0, 2.0**-900) == far
+    nothing = draw(kinds.Laplace(), 0.0, 1.0, 0.25)
+    assert draw(kinds.Laplace(), math.nan, 1.0, 0.25) == nothing
 
 
 @pytest.mark.parametrize("scale, grid", [([1, 2], ()), ([1, 2], [1] * 3), ([[1, 2]] * 3, [1] * 3)])

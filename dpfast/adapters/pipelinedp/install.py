@@ -11,10 +11,9 @@ from types import ModuleType, SimpleNamespace
 from typing import Any
 from unittest.mock import patch
 
-import numpy as np
-
 from ..._core.extras import extra
 from ...noise.additive import MOST
+from ...noise.samplers import saturated
 from ...rng import Generator, check
 from ...selection.api import exponential
 from .mechanisms import GaussianMechanism, LaplaceMechanism
@@ -35,7 +34,7 @@ class Whole:
     """A vector whose one entry is all of it, so that a loop over entries adds noise at once."""
 
     def __init__(self, vector: Any) -> None:
-        self._vector = np.asarray(vector, np.float64)
+        self._vector = saturated(vector)
         self.size = self._vector.size
 
     def __iter__(self) -> Iterator[Any]:
@@ -156,7 +155,7 @@ def _add_noise(self: Any, value: Any) -> Any:
 def _apply(rng: Generator | None, self: Any, eps: float, inputs_to_score_col: Sequence[Any]) -> Any:
     scoring = self._scoring_function
     index = exponential(
-        [float(scoring.score(one)) for one in inputs_to_score_col],
+        saturated([scoring.score(one) for one in inputs_to_score_col]),
         sensitivity=scoring.global_sensitivity,
         epsilon=min(eps, MOST),
         monotone=bool(scoring.is_monotonic),

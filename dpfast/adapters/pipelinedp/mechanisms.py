@@ -23,9 +23,10 @@ class Additive:
     _noise: Added
 
     def add_noise(self, value: Any) -> Any:
-        """Return a number, or each number of an array, with noise."""
-        own = value if isinstance(value, np.ndarray) else float(value)
-        return release(own, self._noise, budget=None, rng=self.rng)
+        """Return a number, or each number of an array, with noise; no value is an error."""
+        if not isinstance(value, np.ndarray) and checks.real(value) is None:
+            checks.fail_kind("value", "a number, or an array of numbers", value)
+        return release(value, self._noise, budget=None, rng=self.rng)
 
 
 class LaplaceMechanism(Additive):

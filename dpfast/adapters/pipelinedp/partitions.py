@@ -11,9 +11,12 @@ from ...groups.key_coins import KeyRule
 from ...groups.key_selection import choose_rule
 from ...groups.thresholds import Threshold, threshold
 from ...noise.additive import MOST
+from ...noise.samplers import saturated
 from ...privacy import Approx, Loss
 from ...rng import Generator
 
+#: More privacy ids than that are that many.
+_MOST = 2.0**53
 STRATEGIES = {"truncated_geometric": "", "laplace": "laplace", "gaussian": "gaussian"}
 
 
@@ -32,7 +35,7 @@ class Coin:
         return self.rule.loss
 
     def reduce(self, source: float) -> int:
-        return max(0, int(source) - self.below)
+        return max(0, int(min(max(float(saturated(source)), 0.0), _MOST)) - self.below)
 
     def finish(self, summary: int, generator: Generator) -> bool:
         return summary > 0 and self.rule.keep_one(summary, generator.stream())

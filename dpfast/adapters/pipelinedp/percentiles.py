@@ -18,7 +18,8 @@ Pieces: TypeAlias = tuple[NDArray[np.float64], ...]
 
 def accumulated(values: Sequence[Any]) -> Pieces:
     """Return the accumulator of some values."""
-    return (np.fromiter(map(float, values), np.float64),) if len(values) else ()
+    numbers = [checks.real(value) for value in values]  # None becomes NaN, which does not count
+    return (np.array(numbers, np.float64),) if numbers else ()
 
 
 def merged(one: Pieces, other: Pieces) -> Pieces:

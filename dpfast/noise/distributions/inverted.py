@@ -73,8 +73,9 @@ class Gumbel(Inverted):
         return +found
 
     def guess(self, mp: Any, t: Any) -> int:
-        x = -mp.log(-mp.log1p(-t))
-        return int(mp.floor(ratio(mp, self.loc) + ratio(mp, self.scale) * x + 0.5))
+        with mp.extraprec(int(abs(self.loc)).bit_length()):  # else `settle` counts what is missing
+            x = -mp.log(-mp.log1p(-t))
+            return int(mp.floor(ratio(mp, self.loc) + ratio(mp, self.scale) * x + 0.5))
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,6 +12,7 @@ from typing import Any
 from ...._core import checks
 from ....budget.budget import quoted
 from ....budget.release import release
+from ....noise.samplers import saturated
 from ....statistics.additive_release import additive_release
 from ..refusals import payable, real
 from .base import DPMechanism
@@ -51,6 +52,8 @@ class Additive(DPMechanism):
         """Return a number with noise."""
         if not isinstance(value, Integral if self._whole else (float, Real)):
             checks.fail_kind("value", "an integer" if self._whole else "a number", value)
+        if not self._whole:
+            value = float(saturated(value))
         if self._made is None:
             return self._within(value)
         return self._within(release(value, self._made, budget=None, rng=self._rng))
