@@ -41,7 +41,7 @@ from ..errors import DpfastError
 from ..privacy import Loss
 from ..rng import Generator
 from ..sources.base import RowSource, width_of
-from ..sources.data import feature_rows
+from ..sources.data import feature_rows, once
 from ..sources.words import Words
 from ..statistics.arguments import is_auto, said
 from ..statistics.bounds.automatic import ANY, bounds_each, divided, with_bounds
@@ -250,7 +250,7 @@ class Estimator(ABC):
         loss = loss_of(self.epsilon, self.delta, self.rho)
         relation = relation_of(self.neighbors, budget)
         vars(self).pop("bounds_", None)
-        rows = self._read(X, y, relation)
+        rows = self._read(once(X, (y, sample_weight)), y, relation)
         if sample_weight is not None:
             beside = getattr(self, "weight_bounds", None), rows.source, relation
             weights = weights_of(sample_weight, *beside, getattr(self, "nan", "raise"))

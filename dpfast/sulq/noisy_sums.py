@@ -25,7 +25,7 @@ from ..budget.release import relation_of
 from ..privacy import Loss
 from ..rng import Generator
 from ..sources.base import RowChunk, RowSource
-from ..sources.data import as_rows
+from ..sources.data import as_rows, once
 from ..sources.engine import of_engine, refuse_array
 from ..sources.masked import refuse_mask
 from ..sources.table import only
@@ -140,7 +140,7 @@ class NoisySums:
         rounds = checks.whole("queries", queries, 1)
         self._neighbors = relation_of(neighbors, budget)
         self._nan = checks.nan_policy(nan, self._neighbors)
-        self._source = as_rows(data)
+        self._source = as_rows(once(data, [queries]))  # in which a set may be a mask
         self._rounds = Rounds(
             self._source, loss, self._neighbors, rounds, "noisy sums", budget=budget, rng=rng
         )

@@ -95,6 +95,32 @@ def test_a_pass_of_values_that_does_not_read_the_ids_is_caught(monkeypatch):
     assert is_caught(missed, shuffled, "id")
 
 
+ROWS = pa.table({"a": np.arange(300) / 300, "b": np.arange(300)[::-1] / 300})
+LABELS = np.arange(300) % 2
+FITTED = {"bounds": [(0, 1)] * 2, "epsilon": 1.0}
+#: What stands at the rows of a learner, or of sums, by their numbers.
+BESIDE_ROWS = {
+    "labels": lambda X: dp.sulq.NaiveBayes(classes=[0, 1], **FITTED).fit(X, LABELS),
+    "targets": lambda X: dp.sulq.LinearRegression(y_bounds=(0, 1), **FITTED).fit(X, LABELS),
+    "weights": lambda X: dp.sulq.StandardScaler(weight_bounds=(0, 1), **FITTED).fit(
+        X, sample_weight=LABELS
+    ),
+    "a set": lambda X: dp.sulq.NoisySums(X, epsilon=1, queries=1).sum(
+        "value", column="a", bounds=(0, 1), rows=LABELS > 0
+    ),
+    "labels of blocks": lambda X: dp.sample_and_aggregate(
+        X, lambda rows: rows["a"].mean(), blocks=5, ids=np.arange(300), bounds=(0, 1), epsilon=1
+    ),
+}
+
+
+@pytest.mark.parametrize("name", BESIDE_ROWS)
+def test_what_stands_at_the_rows_of_a_stream(name):
+    BESIDE_ROWS[name](dp.stream(stream(ROWS, in_order), ["a", "b"]))
+    with pytest.raises(DataError, match=ORDER):
+        BESIDE_ROWS[name](dp.stream(stream(ROWS, shuffled), ["a", "b"]))
+
+
 N = 3_000
 #: Half of the rows of one shop are one person's.
 TABLE = pa.table(
