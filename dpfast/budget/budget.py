@@ -5,13 +5,14 @@ from __future__ import annotations
 import inspect
 import json
 import os
-import threading
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import fields, replace
+from contextvars import ContextVar
+from dataclasses import dataclass, fields, replace
 from fractions import Fraction
 from html import escape
-from typing import TYPE_CHECKING, Any, Literal, NoReturn, overload
+from typing import TYPE_CHECKING, Any, Literal, NoReturn, Self, overload
+from weakref import ref
 
 from .._core import checks
 from .._core.types import Neighbors, Number
@@ -110,16 +111,19 @@ def _text(amount: Loss) -> str:
     return _words(Amounts.of(amount).named(amount))
 
 
-class _Local(threading.local):
-    """What a thread is about to spend, and has spent."""
+@dataclass(frozen=True, slots=True)
+class _Here:
+    """What a context is about to spend from a budget, and has spent."""
 
     notes: tuple[str, ...] = ()
     #: The keys that are left in a block of `Budget._once`; None outside of one.
     keys: list[str] | None = None
     #: The number of the last entry.
     entry: int | None = None
-    #: The part of the rows that the next spend is about; see `parallel`.
-    part: Part | None = None
+
+
+#: By budget. A variable for each budget would outlive it, in every context that has spent from it.
+_HERE: ContextVar[Mapping[ref[Budget], _Here]] = ContextVar("dpfast budgets")
 
 
 class Budget:
@@ -253,7 +257,8 @@ class Budget:
         self._max_rows = None if max_rows is None else _rows_each(max_rows, ids)
         self._name = checks.text("name", name)
         self._timeout = checks.positive("timeout", timeout)
-        self._local = _Local()
+        self._ref = ref(self)
+        self._part: Part | None = None
         self._file: File | None = None
         self._storage: Memory | File
         if path is None:
@@ -403,30 +408,32 @@ class Budget:
         if not isinstance(amount, (Pure, Approx, ZCDP)):
             checks.fail_type("amount", "a Pure, Approx or ZCDP loss", amount)
         checks.neighbors(neighbors)
-        notes = self._local.notes
+        notes = self._here.notes
         note = checks.text("note", note) or (notes[-1] if notes else "")
         whose = None if ids is None else checks.text("ids", ids)
         words = checks.text("what", what)
         spend = Spend(amount, neighbors, words, note, now(), process(), ids=whose)
-        keys, self._local.entry = self._local.keys, None
-        part, self._local.part = self._local.part, None  # which pays for one spend
+        keys, part = self._here.keys, self._part
+        self._set(entry=None)
         if keys == []:
             raise BudgetError("budget refused the spend: a key pays for one spend, and was used")
         if part is None:
-            self._local.entry = self._storage.append(
-                lambda state: self._decide(state, spend), keys.pop() if keys else None
-            )
+            key = keys.pop() if keys else None
+            self._set(entry=self._storage.append(lambda state: self._decide(state, spend), key))
             return
         if keys:
             raise BudgetError("budget refused the spend: a key pays for no part of the rows")
         spend = replace(spend, what=f"{words} where {part.label}".lstrip())
-        self._local.entry = part.pay(
+        entry = part.pay(
             lambda share: self._storage.append(lambda state: self._decide(state, spend, share))
         )
+        self._set(entry=entry)
 
     @contextmanager
     def noted(self, note: str) -> Iterator[None]:
-        """Add a note to every spend of this thread in the block of a ``with``.
+        """Add a note to every spend in the block of a ``with``.
+
+        The note belongs to the context (`contextvars`): to this thread, or to this asyncio task.
 
         Parameters
         ----------
@@ -446,12 +453,12 @@ class Budget:
         >>> budget.history[0].note
         'chapter 2'
         """
-        before = self._local.notes
-        self._local.notes = (*before, checks.text("note", note))
+        before = self._here.notes
+        self._set(notes=(*before, checks.text("note", note)))
         try:
             yield
         finally:
-            self._local.notes = before
+            self._set(notes=before)
 
     @contextmanager
     def parallel(self, column: Any, groups: Any) -> Iterator[Parts]:
@@ -518,39 +525,46 @@ class Budget:
         finally:
             block.is_open = False
 
-    @contextmanager
-    def _as(self, part: Part) -> Iterator[None]:
-        """Make the next spend of this thread in the block that of a part."""
-        before, self._local.part = self._local.part, part
-        try:
-            yield
-        finally:
-            self._local.part = before
+    def _as(self, part: Part) -> Self:
+        """Return this budget with spends that are those of a part."""
+        payer = object.__new__(type(self))
+        vars(payer).update(vars(self), _part=part)
+        return payer
+
+    @property
+    def _here(self) -> _Here:
+        """What this context is about to spend, and has spent."""
+        return _HERE.get({}).get(self._ref, _Here())
+
+    def _set(self, **changes: Any) -> None:
+        others = {budget: here for budget, here in _HERE.get({}).items() if budget() is not None}
+        _HERE.set({**others, self._ref: replace(self._here, **changes)})
 
     @contextmanager
     def _once(self, key: str) -> Iterator[None]:
-        """Make the one spend of this thread in the block once in the life of the ledger.
+        """Make the one spend of this context in the block once in the life of the ledger.
 
         If an entry has the key already, nothing is paid. The caller must release nothing but what
         `_settle` returns. Then one answer leaves for one spend, whichever of several computations
         it came from. Each of these has its own randomness, and the choice among them (which was
         recorded first) does not depend on the others, which nobody sees.
         """
-        self._local.keys, self._local.entry = [key], None
+        self._set(keys=[key], entry=None)
         try:
             yield
         finally:
-            self._local.keys = None
+            self._set(keys=None)
 
     @property
     def _paid(self) -> bool:
-        """Whether the last spend of this thread has an entry."""
-        return self._local.entry is not None
+        """Whether the last spend of this context has an entry."""
+        return self._here.entry is not None
 
     def _settle(self, answer: Any) -> Any:
-        """Return the answer recorded with the entry of this thread. If none is, record this one."""
-        assert self._local.entry is not None
-        return self._storage.settle(self._local.entry, plain(answer))[1]
+        """Return the answer recorded with the entry of this context, or else record this one."""
+        number = self._here.entry
+        assert number is not None
+        return self._storage.settle(number, plain(answer))[1]
 
     def _found(self, key: str) -> tuple[int, Any] | None:
         """Return number and recorded answer of the entry with a key."""
@@ -571,7 +585,7 @@ class Budget:
         return self._left(state)
 
     def record(self, answer: object) -> None:
-        """Record a released answer with the last entry of this thread.
+        """Record a released answer with the last entry of this thread, or of this asyncio task.
 
         A ledger holds no answers unless you call this, so it may be shown to people who must not
         see them.
@@ -584,7 +598,7 @@ class Budget:
         Raises
         ------
         ArgumentError
-            If this thread has spent nothing yet, or the entry has an answer already.
+            If this thread or task has spent nothing yet, or the entry has an answer already.
 
         Examples
         --------
@@ -598,9 +612,11 @@ class Budget:
         kept = plain(answer)
         if kept is None:
             checks.fail("answer", "something", answer)
-        number = self._local.entry
+        number = self._here.entry
         if number is None:
-            checks.fail("answer", "recorded after a spend, by the thread that spent", answer)
+            checks.fail(
+                "answer", "recorded after a spend, by the thread or task that spent", answer
+            )
         new, _ = self._storage.settle(number, kept)
         if not new:
             checks.fail("answer", f"recorded once: entry {number} has one", kept)

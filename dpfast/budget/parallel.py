@@ -35,7 +35,6 @@ from __future__ import annotations
 import inspect
 import threading
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from fractions import Fraction
 from heapq import nlargest
@@ -64,7 +63,7 @@ TOUCHED: dict[Neighbors, int] = {"add-remove": 1, "replace": 2}
 class Payer(Protocol):
     """What a block needs of its budget, which imports this module."""
 
-    def _as(self, part: Part) -> AbstractContextManager[None]: ...
+    def _as(self, part: Part) -> Payer: ...
     def _quote(
         self, share: Share, function: Callable[..., Any], *args: Any, **kwargs: Any
     ) -> dict[str, Fraction]: ...
@@ -115,7 +114,8 @@ class Block:
         self.charged = Amounts()
         self.is_open = True
         self._process = witnesses()
-        self._lock = threading.Lock()
+        self._lock = threading.RLock()
+        self._is_paying = False
 
     def pay(self, number: int, append: Callable[[Share], int]) -> int:
         """Add an entry for a part, and then what it counts to the sum of that part."""
@@ -127,10 +127,19 @@ class Block:
                 "the parts of the block is not known here; make a block in each process"
             )
         with self._lock:
-            share = Share(self.sums, number)
-            entry = append(share)
-            self.sums, self.charged = share.after, self.charged + share.more
-            return entry
+            if self._is_paying:
+                raise BudgetError(
+                    "budget refused the spend: it came from a signal handler or finalizer, into "
+                    "another spend of the same thread and block; spend before or after it"
+                )
+            self._is_paying = True
+            try:
+                share = Share(self.sums, number)
+                entry = append(share)
+                self.sums, self.charged = share.after, self.charged + share.more
+                return entry
+            finally:
+                self._is_paying = False
 
 
 class Part:
@@ -164,19 +173,17 @@ class Part:
         """The sum of what the releases about this part count, as exact fractions by name."""
         return self._block.budget._named(self._block.sums.get(self._number, Amounts()))
 
-    def __call__(
-        self, function: Callable[..., Any], /, data: Any, *args: Any, **kwargs: Any
-    ) -> Any:
+    def __call__(self, function: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Any:
         """Run a release about the rows of this part.
 
         Parameters
         ----------
         function : callable
-            A release of this library that takes `where`, such as ``dp.median``.
-        data : array_like or table
-            All rows, in the order of the column.
+            A release of this library that takes `where`, such as ``dp.median``, or a method of
+            `dpfast.group_by`.
         *args, **kwargs
-            Further arguments, without ``where`` and ``budget``.
+            Its arguments, without ``where`` and ``budget``. Data are all rows, in the order of the
+            column.
 
         Returns
         -------
@@ -190,19 +197,16 @@ class Part:
             block has ended, or this process is a fork.
         """
         given = self._given(function, kwargs)
-        budget = self._block.budget
-        with budget._as(self):
-            return function(data, *args, **given, budget=budget)
+        return function(*args, **given, budget=self._block.budget._as(self))
 
     def cost(
-        self, function: Callable[..., Any], /, data: Any, *args: Any, **kwargs: Any
+        self, function: Callable[..., Any], /, *args: Any, **kwargs: Any
     ) -> dict[str, Fraction]:
         """Return what a call would add to the ledger, without running it.
 
         Parameters
         ----------
         function : callable
-        data : array_like or table
         *args, **kwargs
             As of the call itself.
 
@@ -212,7 +216,7 @@ class Part:
             Exact fractions by name: what the block counts more with this release than without it.
         """
         given = self._given(function, kwargs)
-        return self._block.budget._quote(self.share(), function, data, *args, **given)
+        return self._block.budget._quote(self.share(), function, *args, **given)
 
     def share(self) -> Share:
         """Return the share of a spend that is not made."""

@@ -186,11 +186,8 @@ def replayed(kind, relation, seed):
             for _ in range(12):
                 loss, group = chance.choice(LOSSES[kind]), chance.choice(["a", "b", "c", None])
                 given = chance.choice([AR, relation])
-                if group is not None:
-                    with budget._as(parts[group]):
-                        budget.spend(loss, neighbors=given)
-                else:
-                    budget.spend(loss, neighbors=given)
+                payer = budget if group is None else budget._as(parts[group])
+                payer.spend(loss, neighbors=given)
                 alone = dp.Budget(neighbors=relation, **limit)
                 alone.spend(loss, neighbors=given)
                 counted = alone.history[0].counted
@@ -254,18 +251,37 @@ def test_what_a_release_costs_is_what_it_adds():
         assert parts["Ulm"].spent == half and len(budget.history) == 3
 
 
-def test_one_spend_of_a_call_is_of_its_part_and_others_are_of_all_rows():
+def test_a_release_of_a_part_pays_as_the_part_and_nothing_else_does(monkeypatch):
+    """Not what a signal handler, say, spends from the budget while the release is prepared."""
     budget = dp.Budget(epsilon=5)
     with budget.parallel(TOWNS, ["Ulm", "Bonn"]) as parts:
         parts["Ulm"](dp.count, AGES, epsilon=0.5)
-        with budget._as(parts["Bonn"]):
-            budget.spend(Pure(0.5), neighbors=AR)  # free
-            budget.spend(Pure(0.5), neighbors=AR)
+        given = parallel.Part._given
+
+        def interrupted(part, *arguments):
+            dp.count(AGES, epsilon=0.25, budget=budget)
+            return given(part, *arguments)
+
+        monkeypatch.setattr(parallel.Part, "_given", interrupted)
+        parts["Bonn"](dp.count, AGES, epsilon=0.5)  # free
         dp.count(AGES, epsilon=1, budget=budget)
         with pytest.raises(ArgumentError):  # before it could spend
             parts["Bonn"](dp.count, AGES, epsilon=-1)
         budget.spend(Pure(1), neighbors=AR)
     assert budget.spent["epsilon"] == Fraction(3)
+
+
+def test_the_methods_of_groups_are_releases_of_a_part():
+    budget = dp.Budget(epsilon=800, neighbors=AR)
+    table = {"sex": ["f", "m", "f", "f", "m", "f", "m"], "age": AGES}
+    groups = dp.group_by(table, "sex", keys=["f", "m"])
+    with budget.parallel(TOWNS, ["Ulm", "Bonn"]) as parts:
+        assert parts["Ulm"].cost(groups.count, epsilon=400)["epsilon"] == 400
+        counts = {town: part(groups.count, epsilon=400) for town, part in parts.items()}
+        mean = parts["Bonn"](groups.mean, "age", bounds=(0, 100), epsilon=400)
+    assert counts["Ulm"]["count"].tolist() == [2, 1]
+    assert counts["Bonn"]["count"].tolist() == [1, 1] and abs(mean["mean"][0] - 33) < 1
+    assert budget.spent["epsilon"] == 800
 
 
 def test_what_is_no_release_with_where_is_refused():
@@ -322,8 +338,7 @@ def test_threads_share_a_block():
 
         def spend(group):
             for _ in range(50):
-                with budget._as(parts[group]):
-                    budget.spend(Pure(0.1), neighbors=AR)
+                budget._as(parts[group]).spend(Pure(0.1), neighbors=AR)
 
         threads = [threading.Thread(target=spend, args=(g,)) for g in ("Ulm", "Bonn", "Ulm")]
         for thread in threads:

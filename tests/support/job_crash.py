@@ -68,7 +68,7 @@ def plant(fault: str, out: int) -> None:
         settle = Budget._settle
 
         def early(self, answer):
-            line = self.history[self._local.entry - 1]
+            line = self.history[self._here.entry - 1]
             name = line.note.split(": ")[1]
             tell(out, {name: json.loads(json.dumps(answer, default=np.ndarray.tolist))["value"]})
             return settle(self, answer)

@@ -59,8 +59,8 @@ def opened(ledger: Path, fault: str) -> dp.Budget:
 
 def tell(budget: dp.Budget, part, cost: Fraction, out: int) -> None:
     """One release about a part."""
-    with budget._as(part):
-        release([0.0], Telling(Pure(cost), out, f"{part.group} "), budget=budget, rng=None)
+    words = f"{part.group} "
+    release([0.0], Telling(Pure(cost), out, words), budget=budget._as(part), rng=None)
 
 
 def spender(ledger: Path, told: Path, fault: str, seed: int) -> int:

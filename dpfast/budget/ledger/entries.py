@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import platform
-import threading
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
@@ -126,51 +125,76 @@ def process() -> str:
     return f"{os.getpid()}@{platform.node()}"
 
 
+@dataclass(frozen=True, slots=True)
+class _Step:
+    """An entry with its key, and the state after it."""
+
+    state: State
+    spend: Spend | None = None
+    key: str | None = None
+
+
 class Memory:
-    """Entries that end with the process. As in a file, deciding and adding are one step."""
+    """Entries that end with the process. As in a file, deciding and adding are one step.
+
+    That step is `dict.setdefault`, which Python never leaves half done. Of several threads, or a
+    thread and its signal handler, that decide from one state, one adds its entry, and the others
+    decide again. So there is no lock, which a fork could copy closed.
+    """
 
     def __init__(self, neighbors: Neighbors | None, ids: str | None) -> None:
-        self.lock = threading.Lock()
         self._process = witnesses()
-        self._state = State(Amounts(), neighbors, 0, ids)
-        self._entries: list[Spend] = []
+        self._steps = {0: _Step(State(Amounts(), neighbors, 0, ids))}
         self._keys: dict[str, int] = {}
+        self._answers: dict[int, tuple[Any]] = {}
 
     def state(self) -> State:
-        return self._state  # which is never changed; a fork may have copied the lock closed
+        return self._last().state
 
     def append(self, decide: Decide, key: str | None = None) -> int:
         """Add an entry, unless one has the key. Return the number of the entry."""
-        if self._process != witnesses():  # before the lock, which may have been copied closed
+        self._refuse_fork()
+        while True:
+            state = self._last().state
+            if key in self._keys:
+                return self._keys[key]
+            spend, after = decide(state)
+            step = _Step(after, spend, key)
+            if self._steps.setdefault(after.entries, step) is step:
+                return after.entries
+
+    def found(self, key: str) -> tuple[int, Any] | None:
+        """Return the number and the recorded answer, or None, of the entry with a key."""
+        self._last()
+        number = self._keys.get(key)
+        return None if number is None else (number, *self._answers.get(number, (None,)))
+
+    def history(self) -> tuple[Spend, ...]:
+        spends = [step.spend for step in self._steps.copy().values() if step.spend is not None]
+        for number, (answer,) in self._answers.copy().items():
+            if number <= len(spends):
+                spends[number - 1] = replace(spends[number - 1], answer=answer)
+        return tuple(spends)
+
+    def settle(self, number: int, answer: Any) -> tuple[bool, Any]:
+        """Record an answer unless the entry has one. Return whether, and the one that it has."""
+        self._refuse_fork()
+        mine = (answer,)
+        kept = self._answers.setdefault(number, mine)
+        return kept is mine, kept[0]
+
+    def _last(self) -> _Step:
+        """Return the last step, once its key is known; those before it are known since then."""
+        number = len(self._steps) - 1
+        step = self._steps[number]
+        if step.key is not None:
+            self._keys.setdefault(step.key, number)
+        return step
+
+    def _refuse_fork(self) -> None:
+        if self._process != witnesses():
             raise BudgetError(
                 "budget refused the spend: this process is a fork, whose parent would not see it; "
                 "spend there, or give each process its own budget, or share one in a file "
                 "(path=...)"
             )
-        with self.lock:
-            if key in self._keys:
-                return self._keys[key]
-            spend, self._state = decide(self._state)
-            self._entries.append(spend)
-            if key is not None:
-                self._keys[key] = len(self._entries)
-            return len(self._entries)
-
-    def found(self, key: str) -> tuple[int, Any] | None:
-        """Return the number and the recorded answer, or None, of the entry with a key."""
-        with self.lock:
-            number = self._keys.get(key)
-            return None if number is None else (number, self._entries[number - 1].answer)
-
-    def history(self) -> tuple[Spend, ...]:
-        with self.lock:
-            return tuple(self._entries)
-
-    def settle(self, number: int, answer: Any) -> tuple[bool, Any]:
-        """Record an answer unless the entry has one. Return whether, and the one that it has."""
-        with self.lock:
-            spend = self._entries[number - 1]
-            if spend.answer is not None:
-                return False, spend.answer
-            self._entries[number - 1] = replace(spend, answer=answer)
-            return True, answer

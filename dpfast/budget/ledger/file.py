@@ -96,7 +96,8 @@ CREATE TABLE IF NOT EXISTS keys (
 
 #: Held by the one thread that uses a ledger, and around a fork.
 _ALONE = threading.RLock()
-#: The process that uses a ledger. A child in which it is the parent was not forked by Python.
+#: The process that uses a ledger. A child in which it is the parent was not forked by Python; the
+#: thread that holds the lock, and meets its own process here, is in a signal handler.
 _at_work: tuple[int, int] | None = None
 #: The last row that this process has seen of each ledger, by its path and the seal of its header.
 _seen: dict[tuple[str, str], Place] = {}
@@ -247,11 +248,11 @@ class File:
         mine = _Write(job, self._witnesses())
         self._waiting.append(mine)
         with _ALONE:
-            if not mine.committed:
-                others = []
-                while self._waiting:
-                    with suppress(IndexError):
-                        others.append(self._waiting.popleft())
+            others = []
+            while self._waiting and not mine.committed:
+                with suppress(IndexError):
+                    others.append(self._waiting.popleft())
+            if not mine.committed:  # nor by a signal handler, until it was taken from the queue
                 writes = [mine, *(one for one in others if one is not mine and one.by == mine.by)]
 
                 def every(db: sqlite3.Connection) -> None:
@@ -298,8 +299,13 @@ class File:
         global _at_work
         here, write = self._witnesses(), way == "write"
         with _ALONE:
+            if _at_work is not None:
+                raise LedgerError(
+                    f"ledger {self.path} cannot be used by a signal handler or finalizer that came "
+                    "into another use of a ledger by the same thread; nothing was recorded"
+                )
             self._look(way)
-            outer, _at_work = _at_work, here
+            _at_work = here
             try:
                 with closing(self._connect()) as db:
                     blank = way == "make" and self._blank(db)
@@ -332,7 +338,7 @@ class File:
                         _seen[self.path, head.seal] = place
                     return done
             finally:
-                _at_work = outer
+                _at_work = None
 
     def _witnesses(self) -> tuple[int, int]:
         """Return which process this is; before the lock, which nobody in a copy can release."""
