@@ -27,6 +27,7 @@ from ..rng import Generator
 from ..sources.base import RowSource
 from ..sources.data import as_rows, once
 from ..sources.engine import EngineRows
+from ..sources.ids import id_name
 from ..sources.key_words import secret
 from ..sources.row_files import directory
 from ..statistics.parts import one_step, two_steps
@@ -385,7 +386,7 @@ def sample_and_aggregate(
         name=name,
         job=Job(workers, None, folder),
         progress=progress,
-        ids=ids if ids is None or isinstance(ids, str) else "",
+        ids=None if ids is None else id_name(ids),
     )
     log.info("%s", name)
     return release(source, mechanism, budget=budget, rng=rng)

@@ -49,7 +49,7 @@ from .._kernels.groups import Codes
 from .._kernels.rng import witnesses
 from .._kernels.sources import Key
 from ..errors import BudgetError
-from ..sources.forms import Arrow, Objects, Values, column_form
+from ..sources.forms import Arrow, Objects, Values, column_form, title_of
 from ..sources.key_words import KEYS_RULE, TIMES, KeyWords, key_kind, span_of, zone_kind
 from ..sources.public_values import expect_matches
 from .ledger import Amounts
@@ -108,8 +108,7 @@ class Block:
     def __init__(self, budget: Payer, column: Any, groups: Any) -> None:
         self.budget = budget
         self.groups, self.codes = _coded(column, groups)
-        named = getattr(column, "name", None)
-        self.title = named if isinstance(named, str) and named else "column"
+        self.title = title_of(column) or "column"
         self.sums: dict[int, Amounts] = {}
         self.charged = Amounts()
         self.is_open = True

@@ -22,6 +22,7 @@ from ..sources.data import form_of
 from ..sources.engine import EngineColumns
 from ..sources.files import Columns
 from ..sources.forms import Named, Values, column_form, is_distributed, is_lazy
+from ..sources.ids import id_name
 from ..sources.key_words import KEYS_RULE, key_kind
 from ..sources.key_words import RULE as IDS_RULE
 from ..sources.masked import mask
@@ -143,7 +144,7 @@ def group_by(
         most, rows = _limit("max_groups", max_groups), _limit("max_rows", max_rows)
         if not isinstance(ids, str):
             beside[IDS] = column_form(ids, "ids", IDS_RULE)
-        person = Persons(ids if isinstance(ids, str) else IDS, most, rows)
+        person = Persons(ids if isinstance(ids, str) else IDS, most, rows, id_name(ids))
     batches = Batches(data, beside)
     found = PrivateKeys(names) if keys is None else PublicKeys(names, keys)
     found.check(batches)
@@ -915,7 +916,7 @@ class GroupBy:
     def _whose(self) -> str | None:
         """Return whose loss it is, for the budget."""
         persons = self._persons
-        return None if persons is None else "" if persons.column == IDS else persons.column
+        return None if persons is None else persons.name
 
     def _masked(self, where: Any, relation: Neighbors) -> Batches:
         """Return the rows with the mask of those that are used."""

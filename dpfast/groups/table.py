@@ -52,11 +52,14 @@ class Persons:
         The column of ids.
     max_groups, max_rows : int or None
         None for all.
+    name : str
+        The name of the ids for the budget; "" if they have none.
     """
 
     column: str
     max_groups: int | None
     max_rows: int | None
+    name: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -212,6 +212,15 @@ def column_form(data: Any, name: str, rule: str) -> Objects | Values | Arrow:
     return Values(array, data)
 
 
+def title_of(column: Any) -> str:
+    """Return the name that a column of pandas or Polars has, or ""."""
+    try:
+        title = getattr(column, "name", None)
+    except Exception:  # whatever an object thinks of being asked
+        title = None
+    return title if isinstance(title, str) else ""
+
+
 def is_distributed(data: Any) -> bool:
     """Tell whether an engine holds the data, by what their type has."""
     kind = type(data)  # an object may answer to any name

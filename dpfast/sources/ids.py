@@ -9,7 +9,7 @@ import numpy as np
 
 from .._core import checks
 from .base import Ids
-from .forms import Arrow, Objects, column_form
+from .forms import Arrow, Objects, column_form, title_of
 from .key_words import KEYS_RULE, RULE, key_kind
 from .pick import nearest
 
@@ -31,6 +31,11 @@ def as_ids(ids: Any, name: str = "ids", is_id: bool = True) -> Ids:
     if isinstance(form, Arrow):
         return Ids(form.chunked, is_arrow=True)
     return Ids(form.given if isinstance(form.given, np.ma.MaskedArray) else form.array)
+
+
+def id_name(ids: Any) -> str:
+    """Return the name of an id, as the call or the column says it; "" for ids without a name."""
+    return ids if isinstance(ids, str) else title_of(ids)
 
 
 def no_column(ids: Any, names: Collection[str], argument: str = "ids") -> NoReturn:

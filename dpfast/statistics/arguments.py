@@ -18,6 +18,7 @@ from ..noise.additive import MOST
 from ..noise.grid import Lattice, lattice
 from ..privacy import Approx, Loss
 from ..rng import Generator
+from ..sources.ids import id_name
 from ..sources.intake import View
 from ..sources.people import checked
 from .people import People, one_row
@@ -85,6 +86,7 @@ class Arguments:
     rng: Generator | None = None
     granularity: Any = None
     people: Neighbors | None = None
+    id_name: str = ""
     at_once: bool = False
     rows: int = 1
 
@@ -122,6 +124,7 @@ class Arguments:
             "neighbors": "add-remove",
             "people": relation,
             "ids": ids,
+            "id_name": id_name(self.ids),
             "max_rows": most,
             "rows": rows,
             **parts,
@@ -174,9 +177,8 @@ class Arguments:
         more than these rows.
         """
         if self.people is not None:
-            whose = self.ids if isinstance(self.ids, str) else ""
             steps = self.max_rows // self.rows
-            several = People(mechanism, self.people, self.max_rows, steps, whose)
+            several = People(mechanism, self.people, self.max_rows, steps, self.id_name)
             return release(view, several, budget=self.budget, rng=self.rng)
         source = view.source if hasattr(mechanism, "where") else view.kept
         return release(source, mechanism, budget=self.budget, rng=self.rng)

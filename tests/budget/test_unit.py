@@ -442,3 +442,49 @@ def test_what_several_spends_would_leave_knows_the_unit():
     assert budget._afford([people] * 2).epsilon == Fraction(1, 2) and budget.unit is None
     with pytest.raises(BudgetError, match="people of 'ids' refused a loss of rows"):
         budget._afford([people, Spend(Pure(0.25), AR, "x")])
+
+
+# --- columns that have a name -------------------------------------------------------------------
+
+VALUES = [1.0, 2.0, 3.0, 4.0]
+BY_PEOPLE = {
+    "count": lambda ids, **by: dp.count(VALUES, ids=ids, max_rows=1, **by),
+    "median": lambda ids, **by: dp.median(VALUES, ids=ids, max_rows=1, bounds=(0, 9), **by),
+    "histogram": lambda ids, **by: dp.histogram(
+        VALUES, bins=2, bounds=(0, 9), ids=ids, max_rows=1, **by
+    ),
+    "groups": lambda ids, **by: dp.group_by(
+        {"k": [1, 2, 1, 2]}, "k", keys=[1, 2], ids=ids, max_rows=1
+    ).count(**by),
+    "keys": lambda ids, **by: dp.select_keys([1, 2, 1, 2], ids=ids, max_groups=1, delta=0.01, **by),
+    "aggregate": lambda ids, **by: dp.sample_and_aggregate(
+        VALUES, len, blocks=2, bounds=(0, 9), ids=ids, **by
+    ),
+}
+
+
+@pytest.mark.parametrize("kind", ["pandas", "polars"])
+@pytest.mark.parametrize("call", BY_PEOPLE)
+def test_ids_that_say_another_name_are_refused(call, kind):
+    """Else a loss of houses would count as one of persons."""
+    series = pytest.importorskip(kind).Series
+    for name, ids in (
+        ("house", series(name="house", **{"data" if kind == "pandas" else "values": [1, 2, 3, 3]})),
+        ("", [1, 2, 3, 3]),
+    ):
+        budget = dp.Budget(epsilon=1, delta=0.1, ids="id")
+        refused = pytest.raises(BudgetError, match="'house'") if name else contextlib.nullcontext()
+        with refused:
+            BY_PEOPLE[call](ids, epsilon=0.5, budget=budget)
+        assert [entry.ids for entry in budget.history] == ["id"] * (not name)
+        new = dp.Budget(epsilon=1, delta=0.1)
+        BY_PEOPLE[call](ids, epsilon=0.5, budget=new)
+        assert new.ids == (name or "ids")
+
+
+def test_names_of_columns_that_are_forgotten_are_caught(monkeypatch):
+    pandas = pytest.importorskip("pandas")
+    monkeypatch.setattr("dpfast.statistics.arguments.id_name", lambda ids: "")
+    budget = dp.Budget(epsilon=1, ids="id")
+    BY_PEOPLE["count"](pandas.Series([1, 2, 3, 3], name="house"), epsilon=0.5, budget=budget)
+    assert budget.ids == "id"  # which the test above would catch
