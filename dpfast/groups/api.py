@@ -26,7 +26,8 @@ from ..sources.ids import id_name
 from ..sources.key_words import KEYS_RULE, key_kind
 from ..sources.key_words import RULE as IDS_RULE
 from ..sources.masked import mask
-from ..statistics.histogram import axes_of
+from ..sources.public_values import expect_matches
+from ..statistics.histogram import Bins, axes_of
 from . import stat
 from .answer import Answer
 from .counts import Histogram
@@ -971,10 +972,8 @@ class GroupBy:
                 if statistic.axis.native.bins > most:
                     rule = f"at most {most} for {self._keys.groups} groups"
                     checks.fail("bins", rule, statistic.axis.native.bins)
-            if isinstance(statistic, Histogram) and statistic.axis.words is not None:
-                typed = self._batches.typed(statistic.column or "", "column", True)
-                if key_kind(typed, f"column {column!r}") not in ("text", "bytes", "objects"):
-                    checks.fail_kind(f"column {column!r}", "text, as its categories are", typed)
+            if isinstance(statistic, Histogram):
+                self._expect(statistic.axis, column or "")
             is_words = isinstance(statistic, Histogram) and statistic.is_text
             for one in statistic.reads:
                 if one == column and is_words:
@@ -985,6 +984,16 @@ class GroupBy:
                     rule = "no column of keys, ids or text, where a file of text holds it"
                     checks.fail("column", rule, one)
         return made
+
+    def _expect(self, axis: Bins, column: str) -> None:
+        """Refuse categories that can equal nothing in a column."""
+        words, name, values = axis.words, axis.name, axis.edges.tolist()
+        if words is not None:
+            name, values = words.name, words.words
+        if name:
+            typed = self._batches.typed(column, "column", words is not None)
+            missing = self._batches.missing(column)
+            expect_matches(name, values, typed, f"the column {column!r}", missing)
 
     def _shares(self, statistics: Mapping[str, Any], weights: Any) -> dict[str, Fraction]:
         """Return the share of the loss of each statistic, and of private keys."""

@@ -32,6 +32,7 @@ from .base import (
 from .forms import Arrow, Values
 from .ids import as_ids
 from .pick import Pick, picker
+from .public_values import expect_matches
 from .table import named_dtype
 from .threads import overlapped
 from .words import Words, is_text, matched
@@ -131,6 +132,12 @@ class Reader(ABC):
                 f"column {name!r} of {self.paths[0].name} must hold text, for it has categories "
                 "that are text"
             )
+
+    def coded(self, name: str, words: Words) -> None:
+        """Refuse a column in which these words cannot be found."""
+        self.text(name)
+        title = f"column {name!r} of {self.paths[0].name}"
+        expect_matches(words.name, words.words, self.typed(name, True), title, self.missing)
 
     @abstractmethod
     def ids(self, name: str) -> None:
@@ -440,8 +447,8 @@ class FileRows(Choosing):
         self._reader = reader
         self._names = names
         self._words = words or {}
-        for name in self._words:
-            reader.text(name)
+        for name, own in self._words.items():
+            reader.coded(name, own)
         self._hows = [None if name in self._words else reader.numbers(name) for name in names]
         self._workers = workers if workers is None else checks.whole("workers", workers, 1)
         self._ids = None if ids is None or isinstance(ids, str) else as_ids(ids)

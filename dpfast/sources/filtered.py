@@ -26,10 +26,10 @@ from numpy.typing import NDArray
 
 from .._core import checks
 from ..errors import DataError
-from .arrow import arrow_cast, arrow_present, arrow_values, family
+from .arrow import arrow_cast, arrow_present, arrow_values
 from .files import Convert, Reader, Want
-from .forms import Arrow
 from .pick import picker
+from .public_values import expect_matches
 from .words import Words
 
 T = TypeVar("T")
@@ -92,11 +92,10 @@ class Condition:
         reader.find(picker(self.column))
         if not self.is_text:
             reader.numbers(self.column)
-            return
-        typed = reader.typed(self.column, True)
-        if not isinstance(typed, Arrow) or family(typed.chunked.type) not in ("text", "bytes"):
-            shown = typed.chunked.type if isinstance(typed, Arrow) else typed.array.dtype
-            checks.fail_kind("where", f"numbers, as the column {self.column!r} is", shown)
+        if self.test in LISTS:
+            typed = reader.typed(self.column, self.is_text)
+            title = f"the column {self.column!r}"
+            expect_matches("where", self.values, typed, title, reader.missing)
 
     def keep(self, array: Any, reader: Reader) -> NDArray[np.bool_]:
         """Tell which rows of a `pyarrow.Array` of the column pass."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 import numbers
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, TypeVar
+from typing import Any, TypeAlias, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,17 +27,20 @@ from .base import (
     width_of,
 )
 from .data import as_rows, as_source, coded_rows, feature_rows, form_of, with_column
-from .engine import of_engine, refuse_array
+from .engine import EngineColumns, of_engine, refuse_array
 from .files import Columns, FileTable
-from .forms import Arrow, Form, Named, Objects, Values, as_column, source_of
+from .forms import COLUMN, Arrow, Form, Named, Objects, Values, as_column, source_of
 from .masked import MaskedSource, mask
 from .memory import ArraySource, Column
 from .people import Ids, apart
+from .public_values import expect_matches
 from .table import RULE, refuse_columns, rows_of
 from .text import TextReader
 from .words import Words
 
 S = TypeVar("S")
+#: Public numbers that a call looks for in a column, after the name of their argument.
+Public: TypeAlias = tuple[str, Sequence[Any]]
 
 RECORDS = (
     "0 (or -2) for data of several columns, and left out for one: a row is a record, so a column "
@@ -189,14 +192,19 @@ def read_rows(
     ids: Any = None,
     weights: Any = None,
     single: bool = False,
+    public: Sequence[Public | None] = (),
 ) -> View:
     """Read whole rows of `width` columns, as the `argument` of that name says; None if it does not.
 
     Columns with `words` are text, read as the numbers of these. `weights` as in `read`. Data of a
     `single` column without a dtype, like a list, are its numbers, and not rows of one number.
+    `public` numbers can be found in their columns.
     """
     data, whose = apart(data, ids, positional=(where, weights))
     by_name = isinstance(weights, str)
+    if any(public):
+        data = form_of(data, "data", RULE)
+        expect_numbers(public, data, weights if by_name else None)
     if by_name:
         source = with_column(data, weights, "weights", words=words)
     elif any(words):
@@ -212,9 +220,38 @@ def read_rows(
     return View(source, False, found, _mask(where, source, relation), beside, whose)
 
 
-def read_column(data: Any, relation: str, where: Any = None, ids: Any = None) -> View:
-    """Read one column."""
+def expect_numbers(public: Sequence[Public | None], form: Form, without: str | None = None) -> None:
+    """Refuse public numbers that can equal nothing in their columns, by the types of these."""
+    columns = [typed for name, typed in declared(form) if name is None or name != without]
+    for one, typed in zip(public, columns, strict=False):
+        if one is not None:
+            expect_matches(*one, typed, "the column")
+
+
+def declared(form: Form) -> list[tuple[str | None, Objects | Values | Arrow]]:
+    """Return the columns of a form by name, of which the types count: those of files have no rows.
+
+    Cells of a file of text are numbers here.
+    """
+    if isinstance(form, Named):
+        return list(form.columns.items())
+    if isinstance(form, Columns):
+        return [(name, form.reader.typed(name, False)) for name in form.names]
+    if isinstance(form, EngineColumns):
+        return [(name, form.form(name, "data")) for name in form.names]
+    if isinstance(form, Values) and form.array.ndim == 2:
+        return [(None, Values(column, column)) for column in form.array[:0].T]
+    return [(None, form)] if isinstance(form, (Objects, Values, Arrow)) else []
+
+
+def read_column(
+    data: Any, relation: str, where: Any = None, ids: Any = None, public: Public | None = None
+) -> View:
+    """Read one column, in which `public` numbers can be found."""
     data, whose = apart(data, ids, positional=(where,))
+    if public is not None:
+        data = form_of(data, "data", COLUMN)
+        expect_numbers([public], data)
     source = as_source(data)
     return View(source, False, 1, _mask(where, source, relation), ids=whose)
 

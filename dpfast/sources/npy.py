@@ -134,7 +134,10 @@ class NpyFile(Reader):
     ) -> RowSource:
         coded = words or {}
         for name in names:
-            (self.text if name in coded else self.numbers)(name)
+            if name in coded:
+                self.coded(name, coded[name])
+            else:
+                self.numbers(name)
         if isinstance(ids, str):
             if not names:
                 checks.fail("ids", "a column beside those of the data", ids)

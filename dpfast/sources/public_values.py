@@ -149,10 +149,7 @@ def _numbers(column: Values | Arrow) -> np.dtype[Any] | None:
 def _rule(dtype: np.dtype[Any]) -> str:
     if dtype.kind == "b":
         return "booleans, or 0 and 1"
-    if dtype.kind == "f":
-        return f"numbers of {dtype}"
-    ends = np.iinfo(dtype)
-    return f"integers from {ends.min} to {ends.max}"
+    return f"{'numbers' if dtype.kind == 'f' else 'integers'} of {dtype}"
 
 
 def _is_in(value: Any, dtype: np.dtype[Any]) -> bool:

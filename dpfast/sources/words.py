@@ -19,6 +19,7 @@ from ..errors import DataError
 from .arrow import arrow_values, family, looked_up
 from .forms import Arrow, Objects, column_form
 from .memory import F8, Column
+from .public_values import expect_matches
 
 RULE = "a one-dimensional column of text"
 
@@ -28,10 +29,10 @@ TEXT = frozenset([str, bytes, type(None)])
 
 
 class Words:
-    """Public words, of text or of bytes, and their numbers."""
+    """Public words, of text or of bytes, and their numbers; `name` is the argument."""
 
-    def __init__(self, words: Sequence[str | bytes]) -> None:
-        self.words = tuple(words)
+    def __init__(self, words: Sequence[str | bytes], name: str = "categories") -> None:
+        self.words, self.name = tuple(words), name
         self._numbers: dict[Any, float] = {}
         for i, word in enumerate(words):
             self._numbers[word] = self._numbers[_utf8(word)] = float(i)
@@ -129,6 +130,7 @@ def words_column(data: Any, words: Words, name: str) -> Column:
                 out[: len(part)] = words.of_arrow(part)
                 out = out[len(part) :]
 
+        expect_matches(words.name, words.words, form, name)
         return Column(F8, len(whole), fill)
     array = form.array
     if array.ndim != 1 or array.dtype.kind not in "USTO":

@@ -58,11 +58,20 @@ CARRY = np.uint64(40)
 
 @dataclass(frozen=True, slots=True)
 class Bins:
-    """The public bins of one axis; see `dpfast.histogram`."""
+    """The public bins of one axis; see `dpfast.histogram`.
+
+    Categories that are numbers have the `name` of their argument.
+    """
 
     edges: NDArray[Any]
     native: Axis
     words: Words | None = None
+    name: str = ""
+
+    @property
+    def numbers(self) -> tuple[str, list[Any]] | None:
+        """The categories that are numbers, and their argument; None of anything else."""
+        return (self.name, self.edges.tolist()) if self.name else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -371,9 +380,10 @@ def histogram(
         argument = "categories" if bins is None else "bins"
         words = [axis.words for axis in axes]
         beside = asked.ids, weights, not several
-        view = read_rows(data, argument, len(axes), relation, where, words, *beside)
+        numbers = [axis.numbers for axis in axes]
+        view = read_rows(data, argument, len(axes), relation, where, words, *beside, numbers)
     else:
-        view = read_column(data, relation, where, asked.ids)
+        view = read_column(data, relation, where, asked.ids, axes[0].numbers)
     mechanism: Histogram
     if limits is None:
         mechanism = replace(counted, where=view.where)
@@ -489,10 +499,10 @@ def categories_of(value: Any, name: str) -> Bins:
             checks.fail(name, "a list of different texts", value)
         if len(texts) > MOST_CELLS:
             checks.fail("categories", f"at most {MOST_CELLS} of them", len(texts))
-        return Bins(np.array(texts), _axis(np.arange(float(len(texts)))), Words(texts))
+        return Bins(np.array(texts), _axis(np.arange(float(len(texts)))), Words(texts, name))
     truths = bool(listed) and all(isinstance(category, (bool, np.bool_)) for category in listed)
     numbers = _numbers([int(category) for category in listed] if truths else value, name, 1)
-    return Bins(numbers.astype(np.bool_) if truths else numbers, _axis(numbers))
+    return Bins(numbers.astype(np.bool_) if truths else numbers, _axis(numbers), name=name)
 
 
 def _axis(edges: NDArray[np.float64], last: float | None = None, fine: int = FINE) -> Axis:

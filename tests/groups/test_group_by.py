@@ -438,8 +438,8 @@ REFUSED = {
     "a mask of numbers": (agg(GROUPS, where=X), "where", "bool"),
     "words of numbers": (
         agg(GROUPS, {"h": dp.stat.histogram("x", categories=["a"])}),
-        "column 'x'",
-        "",
+        "categories",
+        "numbers, as the column 'x' is",
     ),
     "too many for top": (
         lambda budget: dp.group_by(**GROUPS).top_k(2, epsilon=1, budget=budget),

@@ -467,25 +467,26 @@ def test_text_of_files(tmp_path):
     table = pa.table({"x": rows, "y": number})
     kept = number > 2
     for path in text_files(table, tmp_path):
-        expected = tally_of(rows, WORDS)
+        words = [word for word in WORDS if word or path.suffix != ".csv"]  # where "" is missing
+        expected = tally_of(rows, words)
         for data in [dp.scan(path, "x"), dp.scan(path, ["x"])]:
-            categories = WORDS if "Table" not in repr(type(data)) else [WORDS]
+            categories = words if "Table" not in repr(type(data)) else [words]
             assert recorded(data, categories=categories)[1].tolist() == expected, path
             assert recorded(data, categories=categories, where=kept)[1].tolist() == tally_of(
-                [row for row, own in zip(rows, kept, strict=True) if own], WORDS
+                [row for row, own in zip(rows, kept, strict=True) if own], words
             )
         both = dp.scan(path, ["y", "x"])
         _, counts, edges = recorded(
-            both, categories=[None, WORDS], bins=[3, None], bounds=[(0, 6), None]
+            both, categories=[None, words], bins=[3, None], bounds=[(0, 6), None]
         )
         assert counts.sum(axis=0).tolist() == expected
         exact = np.histogram(
             [n for n, row in zip(number, rows, strict=True) if row == "yes"], 3, (0, 6)
         )
         assert counts[:, 1].tolist() == exact[0].tolist()
-        assert edges[0].tolist() == [0, 2, 4, 6] and edges[1].tolist() == WORDS
+        assert edges[0].tolist() == [0, 2, 4, 6] and edges[1].tolist() == words
         with pytest.raises(ArgumentError, match="as many columns as the data have, 2"):
-            histogram(both, categories=WORDS, epsilon=1, neighbors="replace")
+            histogram(both, categories=words, epsilon=1, neighbors="replace")
         if path.suffix != ".csv":  # whose cells are text before they are anything else
             with pytest.raises(SourceError, match=r"column 'y' of .* must hold text"):
                 histogram(dp.scan(path, "y"), categories=["1"], epsilon=1, neighbors="replace")
@@ -519,7 +520,7 @@ def test_text_of_npy(tmp_path):
     for data in [dp.scan(tmp_path / "t.npy", "age"), dp.scan(tmp_path / "t.npy", ["age"])]:
         with pytest.raises(SourceError, match=r"column 'age' of t\.npy must hold text"):
             histogram(data, categories=["a"], epsilon=1, neighbors="replace")
-    with pytest.raises(SourceError, match="must hold integers"):
+    with pytest.raises(ArgumentTypeError, match=r"categories\[0\] must be text"):
         histogram(
             dp.scan(tmp_path / "t.npy", ["name", "age"]),
             categories=[[1.0], ["a"]],

@@ -196,7 +196,7 @@ def tree_histogram(
     if words is not None:
         view = read_rows(data, argument, 1, relation, where, [words], asked.ids)
     else:
-        view = read_column(data, relation, where, asked.ids)
+        view = read_column(data, relation, where, asked.ids, axes[0].numbers)
     made = Tree(axes, relation, loss, view.where, words is not None, width)
     found: TreeCounts = asked.release(view, replace(made, loss=made.noise.loss))
     return found
