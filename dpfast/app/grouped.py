@@ -25,7 +25,7 @@ from ..errors import SourceError
 from ..groups.api import GroupBy, group_by
 from ..sources.base import Table
 from ..sources.files import Columns, FileSource, Reader, Text
-from ..sources.filtered import Condition, filtered
+from ..sources.filtered import Condition, filtered, unquoted
 from ..sources.key_words import key_kind, shown_key
 from ..sources.pick import distinct, picker
 from ..sources.scan import columns
@@ -74,6 +74,8 @@ def _typed(texts: Sequence[str], name: str, reader: Reader) -> list[Any]:
 def read_keys(file: Path, by: Sequence[str]) -> KeyTexts:
     """Return the keys of a file: one a line; of a .csv those in the columns `by`, under a header.
 
+    Blanks around a line do not count. What is in quotes is as it is.
+
     Raises
     ------
     SourceError
@@ -89,8 +91,8 @@ def read_keys(file: Path, by: Sequence[str]) -> KeyTexts:
     if file.suffix.lower() != ".csv":
         if len(by) > 1:
             checks.fail("keys", "a .csv file with a header, for several columns", name)
-        lines = text.replace("\r\n", "\n").split("\n")
-        return KeyTexts(tuple((line,) for line in lines if line))
+        lines = map(str.strip, text.replace("\r\n", "\n").split("\n"))
+        return KeyTexts(tuple((unquoted(line),) for line in lines if line))
     try:
         rows = [row for row in csv.reader(io.StringIO(text, newline="")) if row]
     except csv.Error as error:

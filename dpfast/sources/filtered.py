@@ -62,7 +62,7 @@ _WRITTEN = (
     re.compile(rf"{_COLUMN}\b(in|not\s+in)\b\s*(\S|\S.*\S)\s*", re.DOTALL),
 )
 _NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d{1,3})?", re.ASCII)
-_ITEM = re.compile(rf"""\s*({_QUOTED}|[^,"']+?)\s*(?:,|$)""")
+_ITEM = re.compile(rf"""\s*({_QUOTED}|[^\s,"'][^,]*?)\s*(?:,|$)""")
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,22 +163,32 @@ def _read(text: str, name: str) -> dict[str, Any]:
     column, sign, rest = match.groups()
     test, words = SIGNS[" ".join(sign.split())], [rest]
     if sign[-1] == "n":  # in, not in
-        items = list(_ITEM.finditer(rest))
-        if "".join(item.group() for item in items) != rest or rest[-1] == ",":
-            checks.fail(name, 'a list such as "carrier in UA, AA"', text)
-        words = [item[1] for item in items]
-    values = [_value(word) for word in words]
-    return {"column": str(_unquoted(column)), test: values if test in LISTS[:2] else values[0]}
+        words = items(rest, name)
+    values = [value_of(word) for word in words]
+    return {"column": str(unquoted(column)), test: values if test in LISTS[:2] else values[0]}
 
 
-def _value(word: str) -> Any:
-    if not _NUMBER.fullmatch(word):
-        return _unquoted(word)
-    return int(word) if word.lstrip("+-").isdecimal() and len(word) < 400 else float(word)
+def items(text: str, name: str) -> list[str]:
+    """Return the items of a list such as "UA, 'A, B'", with their quotes.
+
+    Commas stand between items, and blanks around them do not count. What is in quotes is as it is.
+    """
+    found = list(_ITEM.finditer(text))
+    if "".join(item.group() for item in found) != text or not text or text[-1] == ",":
+        checks.fail(name, """a list such as UA, 'A, B'""", text)
+    return [item[1] for item in found]
 
 
-def _unquoted(word: str) -> str:
-    return word[1:-1] if re.fullmatch(_QUOTED, word) else word
+def value_of(item: str) -> Any:
+    """Return the number that an item is, or else its text; what is in quotes is text."""
+    if not _NUMBER.fullmatch(item):
+        return unquoted(item)
+    return int(item) if item.lstrip("+-").isdecimal() and len(item) < 400 else float(item)
+
+
+def unquoted(item: str) -> str:
+    """Return the text of an item."""
+    return item[1:-1] if re.fullmatch(_QUOTED, item) else item
 
 
 def _values(name: str, test: str, value: Any) -> tuple[Any, ...]:

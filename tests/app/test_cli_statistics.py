@@ -356,3 +356,50 @@ def test_a_count_of_a_file_needs_no_column(told, shell, folder, frame):
     assert told("count", "t.parquet", "--where", "carrier = UA", *SURE)["value"] == some
     code, _, err = shell("count", "t.parquet", "--nan", "drop", *SURE)
     assert code == 3 and "column must be named" in err
+
+
+LISTS = {
+    "US, DE": ["US", "DE"],
+    " US ,DE ": ["US", "DE"],
+    "'Smith, J', DE": ["Smith, J", "DE"],
+    '"Smith, J",DE': ["Smith, J", "DE"],
+    "O'Hare, ' DE'": ["O'Hare", " DE"],
+}
+
+
+@pytest.mark.parametrize("text", LISTS)
+def test_lists_are_written_alike_everywhere(told, tmp_path, text):
+    """The fault: a route that splits at commas finds no group of two words."""
+    rows = [word for number, word in enumerate(LISTS[text], 1) for _ in range(number)]
+    file, keys = tmp_path / "t.parquet", tmp_path / "keys.txt"
+    pq.write_table(pa.table({"k": [*rows, "other"], "v": range(4)}), file)
+    keys.write_text("".join(f' "{word}" \n' for word in LISTS[text]))
+    job = tmp_path / "job.toml"
+    job.write_text(
+        f'[data]\npath = "t.parquet"\n[budget]\nepsilon = 400\n[[release]]\nstatistic = "count"\n'
+        f'column = "v"\nname = "n"\nwhere = """k in {text} """\n'
+    )
+    loss = ("--epsilon", 400)
+    groups, bins = ("count", file, "--by", "k", *loss), ("histogram", file, "--column", "k", *loss)
+    found = {
+        "where": [told("count", file, "--where", f"k in {text}", *loss)["value"]],
+        "keys": told(*groups, "--keys", text)["groups"]["count"],
+        "@file": told(*groups, "--keys", f"@{keys}")["groups"]["count"],
+        "categories": told(*bins, "--categories", text)["counts"],
+        "job": [dp.job.run(job)["n"]],
+    }
+    assert {name: sum(counts) for name, counts in found.items()} == dict.fromkeys(found, 3)
+    assert found["keys"] == found["@file"] == found["categories"] == [1, 2]
+    assert text.split(",") != LISTS[text]  # the fault would be seen
+
+
+@pytest.mark.parametrize("text", ["US,,DE", "US,", ",US", "'US' DE", "'US", ""])
+def test_no_list_is_one_error(shell, tmp_path, text):
+    file = tmp_path / "t.parquet"
+    pq.write_table(pa.table({"k": ["US"], "v": [1]}), file)
+    for options in (
+        ("count", "--by", "k", "--keys", text),
+        ("histogram", "--column", "k", "--categories", text),
+    ):
+        code, _, error = shell(*options[:1], file, *options[1:], "--epsilon", 1)
+        assert code == 2 and "a list such as UA, 'A, B'" in error

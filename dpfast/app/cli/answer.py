@@ -24,7 +24,7 @@ from ..._core.error_bars import CONFIDENCE, Expected, expected
 from ...budget.budget import Budget, quoted
 from ...budget.release import relation_of
 from ...sources.files import Reader
-from ...sources.filtered import conditions
+from ...sources.filtered import conditions, items, unquoted, value_of
 from ...sources.pick import picker
 from ...sources.scan import reader as reader_of
 from ...statistics.bounds.api import bounds as bounds_of
@@ -176,16 +176,17 @@ def _keys(texts: Sequence[str], by: Sequence[str]) -> grouped.KeyTexts | None:
         return grouped.read_keys(Path(texts[0][1:]), by)
     if len(texts) != len(by):
         checks.fail("keys", f"given once for each of {len(by)} columns (by), or @FILE", texts)
-    return grouped.combined([text.split(",") for text in texts])
+    return grouped.combined([[unquoted(one) for one in items(text, "keys")] for text in texts])
 
 
-def _categories(words: list[str], column: str | None, reader: Reader) -> list[Any]:
+def _categories(text: str, column: str | None, reader: Reader) -> list[Any]:
     """Return categories as numbers if all of them are, unless the column is declared as text."""
-    try:
-        numbers = [float(word) for word in words]
-    except ValueError:
-        return words
-    return words if reader.holds_text(reader.find(picker(column))) else numbers
+    listed = items(text, "categories")
+    values = [value_of(one) for one in listed]
+    is_text = any(isinstance(one, str) for one in values)
+    if is_text or reader.holds_text(reader.find(picker(column))):
+        return [unquoted(one) for one in listed]
+    return [float(one) for one in values]
 
 
 # --- what is shown ------------------------------------------------------------------------------

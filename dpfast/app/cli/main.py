@@ -129,10 +129,9 @@ OPTIONS: dict[str, Any] = {
         parser=_bins,
     ),
     "categories": _option(
-        Any,
+        str,
         "WORDS",
-        "Instead of bins: public words or numbers such as UA,AA,DL.",
-        parser=lambda text: text.split(","),
+        "Instead of bins: public words or numbers such as UA,AA,DL; in quotes what has a comma.",
     ),
     "bounds": _option(
         Any,
