@@ -11,6 +11,9 @@ def both(
     bits: NDArray[np.uint64],
     counts: NDArray[np.int64],
 ) -> None: ...
+def records(
+    data: Buffer, delimiter: int, quotes: bool, empty: bool, last: bool
+) -> tuple[int, int]: ...
 
 TEXT: int
 BYTES: int

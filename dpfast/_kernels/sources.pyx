@@ -1,4 +1,5 @@
-"""The rows that a mask keeps, bits that sets have in common, and words of keys (see csrc/sources, core/both.h)."""
+"""The rows that a mask keeps, bits that sets have in common, ends of records in text, and words of keys
+(see csrc/sources, core/both.h)."""
 
 from libc.stddef cimport size_t
 from libc.stdint cimport int64_t, uint8_t, uint32_t, uint64_t
@@ -13,6 +14,10 @@ cnp.import_array()
 
 cdef extern from "sources/pick.h" nogil:
     size_t dpf_pick(size_t size, const void *x, const uint8_t *keep, size_t n, void *out)
+
+cdef extern from "sources/records.h" nogil:
+    size_t dpf_records(const uint8_t *x, size_t n, uint8_t delimiter, int quotes, int empty, int last,
+                       size_t *rows)
 
 cdef extern from "core/both.h" nogil:
     int dpf_both(const uint64_t *words, size_t sets, size_t stride, const uint64_t *bits, size_t n,
@@ -55,6 +60,20 @@ def both(const uint64_t[:, ::1] words not None, size_t first, const uint64_t[::1
     with nogil:
         status = dpf_both(&words[0, first], sets, stride, &bits[0], n, &counts[0])
     check_status(status)
+
+
+def records(const uint8_t[::1] data not None, uint8_t delimiter, bint quotes, bint empty, bint last):
+    """Return how many bytes of text are whole records, and how many these are.
+
+    Lines of no byte count only if `empty`. If the text ends here, which `last` says, all of it is whole
+    records, unless a quote is open.
+    """
+    cdef size_t n = data.shape[0], rows = 0, end
+    if n == 0:
+        return 0, 0
+    with nogil:
+        end = dpf_records(&data[0], n, delimiter, quotes, empty, last, &rows)
+    return end, rows
 
 
 # --- words of keys --------------------------------------------------------------------------------

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+from collections import Counter
 from collections.abc import Callable, Collection, Sequence
 from pathlib import Path
 
@@ -37,6 +38,12 @@ def picker(column: str | int | None) -> Pick:
         else:
             name = column
         if name not in names:
+            same = [one for i, one in enumerate(names) if one == _label(name, i)]
+            if same:
+                raise SourceError(
+                    f"column {name!r} stands more than once in {path.name}: say which, by place or "
+                    f"as {same[0]!r}"
+                )
             hint = nearest(name, names)
             raise SourceError(f"column {name!r} is not in {path.name}{hint}, which has: {shown}")
         if names.count(name) > 1:
@@ -44,6 +51,16 @@ def picker(column: str | int | None) -> Pick:
         return name
 
     return pick
+
+
+def labels(names: Sequence[str]) -> list[str]:
+    """Return names of which those that stand more than once say their places, too."""
+    count = Counter(names)
+    return [name if count[name] == 1 else _label(name, i) for i, name in enumerate(names)]
+
+
+def _label(name: str, place: int) -> str:
+    return f"{name} (place {place})".strip()
 
 
 def nearest(name: str, names: Collection[str]) -> str:

@@ -31,14 +31,16 @@ Columns = list[str] | list[int] | list[str | int] | tuple[str | int, ...]
 
 
 @overload
-def scan(path: Paths, column: str | int | None = None) -> Source: ...
+def scan(path: Paths, column: str | int | None = None, *, quotes: bool = True) -> Source: ...
 
 
 @overload
-def scan(path: Paths, column: Columns) -> Table: ...
+def scan(path: Paths, column: Columns, *, quotes: bool = True) -> Table: ...
 
 
-def scan(path: Paths, column: str | int | Columns | None = None) -> Source | Table | Text:
+def scan(
+    path: Paths, column: str | int | Columns | None = None, *, quotes: bool = True
+) -> Source | Table | Text:
     """Columns of a file as data for a release, read in small pieces and never held whole.
 
     Parameters
@@ -55,6 +57,8 @@ def scan(path: Paths, column: str | int | Columns | None = None) -> Source | Tab
     column : str, int, or list of these, optional
         The name of the column, or its place from 0. It may be left out when there is only one. A
         list makes a table.
+    quotes : bool, default True
+        False for a text file in which a quote is a letter like any other: each line is a row.
 
     Returns
     -------
@@ -94,12 +98,15 @@ def scan(path: Paths, column: str | int | Columns | None = None) -> Source | Tab
     and the usual words (NA, NaN, null, None, ...) are missing values, which are in no category,
     not even in one of that name (in other formats they are text). In a file of one column an
     empty line is a row, whose cell is empty; in others it is no row. Any other cell that is no
-    number, a row of another width, and one of over half a megabyte stop the release with
-    `DataError`, also where a whole column is text. It says nothing of the row, but it is an answer
-    about the data: the spent budget is not refunded. Names are the first line that is not empty, of
-    less than half a megabyte; one that goes on in the next line is refused. Names are public: a
-    file without a header shows its first row as names. Ids in a text file are the bytes of their
-    cells, so ``7`` and ``07`` are two; those of missing values are one.
+    number, a row of another width, one of over 64 megabytes, and a quote that is not closed stop
+    the release with `DataError`, also where a whole column is text. It says nothing of the row, but
+    it is an answer about the data: the spent budget is not refunded. How a row is read depends on
+    no other, as long as quotes are closed: an open one makes a cell of the rows that follow, unless
+    `quotes` is False. Names are the first line that is not empty, of less than half a megabyte; one
+    that goes on in the next line is refused. A name that stands more than once is told by its
+    place: ``0``, or ``"pay (place 0)"``. Names are public: a file without a header shows its first
+    row as names. Ids in a text file are the bytes of their cells, so ``7`` and ``07`` are two;
+    those of missing values are one.
 
     Cost: a pass decodes the column in up to `dpfast.threads` (by default one a core,
     at most four) while the kernel works on what they have finished. A file of text takes two
@@ -125,7 +132,7 @@ def scan(path: Paths, column: str | int | Columns | None = None) -> Source | Tab
     if several and not (path and all(os.fspath(one) for one in path)):  # type: ignore[union-attr]
         checks.fail("path", "at least one path, and none empty, if it is a list", path)
     wanted = wanted_columns(column)
-    found = _reader(path)
+    found = _reader(path, quotes)
     names = [found.find(picker(one)) for one in wanted]
     return columns(found, distinct(names) if isinstance(column, (list, tuple)) else names[0])
 
@@ -154,9 +161,9 @@ def columns(reader: Reader, names: str | list[str]) -> FileSource | Table | Text
     return Text(reader, [names]) if is_text else reader.column(names)
 
 
-def reader(path: Paths) -> Reader:
+def reader(path: Paths, quotes: bool = True) -> Reader:
     """Return what reads any columns of a file, for somebody who makes the passes himself."""
-    made = _reader(path)
+    made = _reader(path, quotes)
     pyarrow_for(made.paths[0].name)
     return made
 
@@ -173,10 +180,19 @@ def _paths(path: str | os.PathLike[str]) -> list[Path]:
         raise SourceError(f"file {name[:200]!r} cannot be read: {error.strerror}") from None
 
 
-def _reader(path: Paths) -> Reader:
+def _reader(path: Paths, quotes: bool) -> Reader:
     """Return what reads files of their ending."""
+    from .text import TextReader
+
+    made = _reader_of(path, checks.flag("quotes", quotes))
+    if not (quotes or isinstance(made, TextReader)):
+        checks.fail("quotes", "left out for a file that is not text", quotes)
+    return made
+
+
+def _reader_of(path: Paths, quotes: bool) -> Reader:
     if isinstance(path, (list, tuple)):
-        return _reader(path[0]) if len(path) == 1 else dataset_reader(path)
+        return _reader_of(path[0], quotes) if len(path) == 1 else dataset_reader(path)
     assert isinstance(path, (str, os.PathLike))
     if is_remote(path):
         return dataset_reader([path])
@@ -205,7 +221,7 @@ def _reader(path: Paths) -> Reader:
         return IpcReader(first)
     from .text import TextReader
 
-    return TextReader(first, TEXT[ending], compression)
+    return TextReader(first, TEXT[ending], compression, quotes)
 
 
 def _files(text: str) -> list[Path]:

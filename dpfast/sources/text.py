@@ -5,8 +5,11 @@ about it, depend on the data, so what a call asks for decides: where it wants nu
 float64, missing, or a `DataError`; where its categories are text, cells are text.
 
 The header is the first line that is not empty, and no more: a name that goes on in the next line
-is refused, for without its closing quote it would go on through the rows. It is taken apart here;
-pyarrow is shown what follows it.
+is refused, for without its closing quote it would go on through the rows. It is taken apart here.
+
+How a row is read depends on no other row. pyarrow's reader keeps something from one block of bytes
+to the next, so it is never shown two: the file is cut after whole records, and each block of them
+is parsed alone. Columns are read by their places; names are labels.
 """
 
 from __future__ import annotations
@@ -14,18 +17,21 @@ from __future__ import annotations
 import codecs
 import re
 import zipfile
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
+from threading import Lock
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
+from .._kernels.sources import records
 from ..errors import DataError, SourceError
 from .arrow import Numbers, guarded, opening
 from .files import Convert, Reader, Want
 from .forms import Arrow
-from .pick import Pick
+from .pick import Pick, labels
+from .threads import decoders
 
 T = TypeVar("T")
 
@@ -36,8 +42,12 @@ MISSING = (
 )  # fmt: skip
 #: Endings of compressed files, and what pyarrow calls them.
 COMPRESSIONS = {".gz": "gzip", ".bz2": "bz2", ".zst": "zstd", ".lz4": "lz4", ".zip": "zip"}
-#: Bytes parsed at a time; the longest row must fit. pyarrow reads some tens of them ahead.
+#: Bytes of a header, line break included, at most.
+HEADER = 1 << 19
+#: Bytes read at a time, and about as many are parsed by each thread.
 BLOCK = 1 << 19
+#: Bytes of a row, at most: an open quote makes one of all that follows.
+LONGEST = 1 << 26
 #: A quoted name, in which a quote is written twice.
 QUOTED = re.compile(r'"((?:[^"]|"")*)"(?!")')
 
@@ -47,16 +57,23 @@ class TextReader(Reader):
 
     missing = frozenset(MISSING)
 
-    def __init__(self, path: Path, delimiter: str, compression: str | None) -> None:
+    def __init__(
+        self, path: Path, delimiter: str, compression: str | None, quotes: bool = True
+    ) -> None:
         self._path = path
         self._delimiter = delimiter
         self._compression = compression
-        self._header = opening(path, "a table of text", self._read_header)
-        self._names = _names(self._header.line, delimiter, path)
+        self._quotes = quotes
+        line, self._start = opening(path, "a table of text", self._read_header)
+        self._names = labels(_names(line, delimiter, path, quotes))
+        self._team = decoders()  # asked now, for a bad setting must show before a spend
         super().__init__([path], None)
 
     def find(self, pick: Pick) -> str:
         return pick(self._names, self._path)
+
+    def identity(self) -> list[tuple[str, int, int]]:
+        return super().identity() + ([] if self._quotes else [("without quotes", 0, 0)])
 
     def numbers(self, name: str) -> Numbers:
         return Numbers(np.dtype(np.float64), None)
@@ -94,59 +111,100 @@ class TextReader(Reader):
                     file = held.enter_context(pa.CompressedInputStream(file, self._compression))
                 yield file
 
-    def _read_header(self) -> _Header:
+    def _read_header(self) -> tuple[bytes, int]:
         with self._bytes() as data:
-            return _first_line(data.read(BLOCK), self._path)
+            return _first_line(data.read(HEADER), self._path)
 
-    def _batches(self, want: Want) -> Iterator[Any]:
-        """Yield the rows, whose columns are called by their places."""
+    def _blocks(self) -> Generator[_Block]:
+        """Yield whole records of the file, in their order."""
+        start, rest, one = 0, b"\n", len(self._names) == 1
+        with self._bytes() as data:
+            data.read(self._start)
+            more = b"\n"
+            while more and len(rest) <= LONGEST:
+                more = data.read(max(BLOCK, len(rest)))
+                block = rest + more
+                end, rows = records(block, ord(self._delimiter), self._quotes, one, not more)
+                rows -= one  # the line break before them
+                if rows:
+                    yield _Block(start, rows, memoryview(block)[:end])
+                start += rows
+                rest = b"\n" + block[end:]
+        if len(rest) > 1:
+            raise DataError(
+                f"{self._path.name} has a quote that is not closed, or a row of over "
+                f"{LONGEST >> 20} megabytes"
+            )
+
+    def _parser(self, want: Want) -> Callable[[_Block], Any]:
+        """Return what makes a table of a block, whose columns are called by their places."""
         import pyarrow as pa
         from pyarrow import csv
 
-        if self._header.is_last:
-            return
-        place = {name: str(i) for i, name in enumerate(self._names)}
+        places = [str(self._names.index(name)) for name in want.names]
         text = {want.ids, *want.text}
-        kinds = {place[n]: pa.binary() if n in text else pa.float64() for n in want.names}
-        with self._bytes() as data:
-            data.read(self._header.end)
-            yield from csv.open_csv(
-                data,
-                csv.ReadOptions(
-                    block_size=BLOCK,
-                    column_names=list(place.values()),
-                    skip_rows=1,  # what is left of the header: its line break
-                ),
-                csv.ParseOptions(
-                    delimiter=self._delimiter,
-                    newlines_in_values=True,
-                    # of one column it is a row whose only cell is empty
-                    ignore_empty_lines=len(self._names) > 1,
-                ),
-                csv.ConvertOptions(
-                    null_values=MISSING,
-                    strings_can_be_null=True,
-                    include_columns=[place[name] for name in want.names],
-                    column_types=kinds,
-                ),
-            )
+        kinds = [pa.binary() if name in text else pa.float64() for name in want.names]
+        options = (
+            csv.ReadOptions(
+                use_threads=False,
+                block_size=4 * LONGEST,  # so that it is one
+                column_names=[str(place) for place in range(len(self._names))],
+                skip_rows=1,  # the line break, before which it would look for a byte order mark
+            ),
+            csv.ParseOptions(
+                delimiter=self._delimiter,
+                quote_char='"' if self._quotes else False,
+                newlines_in_values=self._quotes,
+                # of one column it is a row whose only cell is empty
+                ignore_empty_lines=len(self._names) > 1,
+            ),
+            csv.ConvertOptions(
+                null_values=MISSING,
+                strings_can_be_null=True,
+                include_columns=places,
+                column_types=dict(zip(places, kinds, strict=True)),
+            ),
+        )
+        return lambda block: csv.read_csv(pa.BufferReader(block.data), *options)
 
     def makers(
         self, want: Want, rows: int, convert: Convert[T], workers: int | None = None
     ) -> Sequence[Generator[T]]:
-        return [guarded(self._path, self._pieces(want, convert))]
+        blocks, turn, parse = self._blocks(), Lock(), self._parser(want)
+        size = self._seen[0][2]
+        team = min(self._team if workers is None else workers, 1 + size // BLOCK)
+        return [
+            guarded(self._path, self._pieces(blocks, turn, parse, want, convert))
+            for _ in range(team)
+        ]
 
-    def _pieces(self, want: Want, convert: Convert[T]) -> Iterator[T]:
+    def _pieces(
+        self,
+        blocks: Generator[_Block],
+        turn: Lock,
+        parse: Callable[[_Block], Any],
+        want: Want,
+        convert: Convert[T],
+    ) -> Iterator[T]:
+        """Yield what `convert` makes of the blocks that are left; several share them in turn."""
         import pyarrow as pa
 
-        at = 0
         try:
-            for batch in self._batches(want):
-                yield from convert(at, batch.columns)
-                at += batch.num_rows
-            return
+            while True:
+                with turn:
+                    block = next(blocks, None)
+                if block is None:
+                    return
+                table = parse(block)
+                if table.num_rows != block.rows:
+                    break
+                for batch in table.to_batches():
+                    yield from convert(block.start, batch.columns)
         except pa.ArrowInvalid:
             pass  # its message quotes the row, so it must not survive, not even as a context
+        finally:
+            with turn:
+                blocks.close()
         plural = "s" if len(want.numbers) > 1 else ""
         raise DataError(
             f"column{plural} {', '.join(map(repr, want.numbers))} of {self._path.name} "
@@ -155,32 +213,33 @@ class TextReader(Reader):
         )
 
 
-class _Header(NamedTuple):
-    """The line of the names, the byte where it ends, and whether the file ends there."""
+class _Block(NamedTuple):
+    """Whole records after a line break, and which rows they are."""
 
-    line: bytes
-    end: int
-    is_last: bool
+    start: int
+    rows: int
+    data: memoryview
 
 
-def _first_line(block: bytes, path: Path) -> _Header:
-    """Return the first line that is not empty of a file that begins with `block`."""
+def _first_line(block: bytes, path: Path) -> tuple[bytes, int]:
+    """Return the first line that is not empty of a file, and the byte where the next one begins.
+
+    `block` is what the file begins with, or all of it.
+    """
     mark = len(codecs.BOM_UTF8) if block.startswith(codecs.BOM_UTF8) else 0
-    start = len(block) - len(block[mark:].lstrip(b"\r\n"))
-    found = re.search(rb"[\r\n]", block[start:])
-    end = start + found.start() if found else len(block)
-    line = block[start:end]
-    if end == len(block) >= BLOCK:
+    found = re.compile(rb"[\r\n]*([^\r\n]*)(\r?\n?)").match(block, mark)
+    assert found is not None
+    if found.end() == len(block) >= HEADER:
         raise SourceError(
-            f"the header of {path.name} must be one line of less than {BLOCK:,} bytes, got a "
+            f"the header of {path.name} must be one line of less than {HEADER:,} bytes, got a "
             "longer one"
         )
-    if not line:
+    if not found[1]:
         raise SourceError(f"{path.name} must begin with a header line, got an empty file")
-    return _Header(line, end, end == len(block))
+    return found[1], found.end()
 
 
-def _names(line: bytes, delimiter: str, path: Path) -> list[str]:
+def _names(line: bytes, delimiter: str, path: Path, quotes: bool = True) -> list[str]:
     """Return the cells of a line, in which quotes count only where a cell begins with one."""
     try:
         text = line.decode()
@@ -191,7 +250,7 @@ def _names(line: bytes, delimiter: str, path: Path) -> list[str]:
     names, at = [], 0
     while True:
         name = ""
-        if text.startswith('"', at):
+        if quotes and text.startswith('"', at):
             quoted = QUOTED.match(text, at)
             if quoted is None:
                 raise SourceError(

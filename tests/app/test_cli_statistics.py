@@ -68,7 +68,7 @@ def commands():
 
 
 def test_a_command_has_the_options_of_its_functions():
-    own = {"files", "ledger", "as_json", "as_csv", "column", "rows"}
+    own = {"files", "ledger", "as_json", "as_csv", "column", "rows", "no_quotes"}
     for name, options in commands().items():
         statistic = name.replace("-", "_")
         functions = [f[statistic] for f in (answer.OF_COLUMN, answer.OF_GROUPS) if statistic in f]
@@ -403,3 +403,13 @@ def test_no_list_is_one_error(shell, tmp_path, text):
     ):
         code, _, error = shell(*options[:1], file, *options[1:], "--epsilon", 1)
         assert code == 2 and "a list such as UA, 'A, B'" in error
+
+
+def test_without_quotes_each_line_is_a_row(told, shell, folder):
+    (folder / "q.csv").write_text('k,v\n"5" pipe",1\n"a,2\nb,3\n')
+    asked = ("count", "q.csv", "--column", "v", *SURE)
+    assert shell(*asked)[0] == 5  # a quote is open
+    assert told(*asked, "--no-quotes")["value"] == 3
+    job = '[data]\npath = "q.csv"\nquotes = false\n[budget]\nepsilon = 400\n'
+    (folder / "job.toml").write_text(job + '[[release]]\nstatistic = "count"\ncolumn = "v"\n')
+    assert told("run", "job.toml")["releases"][0]["value"] == 3

@@ -117,10 +117,10 @@ def _quotes_anywhere(block, path):
         elif not quoted and block[: found.start()].strip(b"\r\n"):
             end = found.start()
             break
-    return text._Header(block[:end], end, end == len(block))
+    return block[:end], end + 1
 
 
-def _by_the_library(line, delimiter, path):
+def _by_the_library(line, delimiter, path, quotes):
     """The names as they were found once, with the words of the library in the error."""
     from pyarrow import csv
 
@@ -146,10 +146,11 @@ def test_the_faults_of_before_are_found(tmp_path, capfd, caplog, monkeypatch, fa
     assert leaks(60, tmp_path, capfd, caplog)
 
 
-def _as_they_come(reader, want, convert):
+def _as_they_come(reader, blocks, turn, parse, want, convert):
     """Rows without the care for what pyarrow says of them."""
-    for batch in reader._batches(want):
-        yield from convert(0, batch.columns)
+    for block in blocks:
+        for batch in parse(block).to_batches():
+            yield from convert(0, batch.columns)
 
 
 def _chained(path, rows):
@@ -226,11 +227,12 @@ def test_a_header_that_is_too_long_is_one_error(tmp_path, ending):
         return path
 
     wide = ",".join(f"column {i}" for i in range(40_000)).encode()
-    assert len(wide) < text.BLOCK
+    assert len(wide) < text.HEADER
     row = b",".join([b"7"] * 40_000)
     source = scan(write(wide + b"\r\n" + row + b"\n"), "column 39999")
     assert source.reduce(lambda c: c.values.sum(), lambda a, b: a + b) == 7
-    for data in (wide + b"," + wide + b"\n", b"a" * text.BLOCK, b"\n" * (text.BLOCK + 1) + b"a\n1"):
+    empty = b"\n" * (text.HEADER + 1) + b"a\n1"
+    for data in (wide + b"," + wide + b"\n", b"a" * text.HEADER, empty):
         with pytest.raises(SourceError, match="must be one line of less than 524,288 bytes"):
             scan(write(data), 0)
     for data in (b"", b"\n\r\n", b"\xef\xbb\xbf", b"\xef\xbb\xbf\n"):

@@ -944,7 +944,7 @@ def test_without_pyarrow(tmp_path, monkeypatch):
     assert len(rows(scan(tmp_path / "a.npy"))[0]) == 10
 
 
-@pytest.mark.parametrize("row", ["1," + 3_000_000 * "x", '"1,2', '1,"2', "1,\xff,1"])
+@pytest.mark.parametrize("row", ["1," * 1_000_000, '"1,2', '1,"2', "1,\xff,1"])
 @pytest.mark.parametrize("place", [0, 200_000])
 def test_where_a_bad_row_stands_does_not_decide_the_spend(tmp_path, capfd, row, place):
     rows = ["1,2"] * 400_000

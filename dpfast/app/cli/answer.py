@@ -67,6 +67,7 @@ def answer(
     as_json, as_csv = given.pop("as_json"), given.pop("as_csv")
     if as_json and as_csv:
         checks.fail("csv", "left out with json", True)
+    quotes = not given.pop("no_quotes")
     ledger, column = given.pop("ledger", None), given.pop("column", None)
     guess = given.pop("rows", None)
     rows = None if guess is None else checks.whole("rows", guess, 1)
@@ -81,7 +82,7 @@ def answer(
     function = functions[statistic]
     asked = given | {"column": column, "neighbors": relation}
     arguments = _arguments(statistic, function, asked, usual, by)
-    reader = reader_of(files[0] if len(files) == 1 else list(files))
+    reader = reader_of(files[0] if len(files) == 1 else list(files), quotes)
     if by:
         arguments["keys"] = _keys(arguments.get("keys", ()), by)
     if "categories" in arguments:

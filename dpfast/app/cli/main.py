@@ -206,6 +206,10 @@ OPTIONS: dict[str, Any] = {
         int | None, "N", "With --ids: so many rows of a person count, in each group of --by."
     ),
     "rows": _option(int | None, "N", "A public guess of the number of rows, for the error bar."),
+    "no_quotes": Annotated[
+        bool,
+        typer.Option("--no-quotes", help="In a text file a quote is a letter; each line is a row."),
+    ],
     "as_json": Json,
     "as_csv": Annotated[bool, typer.Option("--csv", help="The answer alone, as a table.")],
 }  # fmt: skip
@@ -214,11 +218,12 @@ USUAL: dict[str, Any] = {
     **{"files": Parameter.empty, "as_json": False, "as_csv": False, "nan": "raise"},
     **{"noise": "auto", "method": "auto"},
     **dict.fromkeys(("qs", "where", "by", "keys"), ()),
+    "no_quotes": False,
 }
 #: What every statistic has, and what it has if there are groups of it.
 SHARED = (
     *("files", "column", "where", "epsilon", "delta", "rho", "ledger", "neighbors"),
-    *("ids", "max_rows", "rows", "as_json", "as_csv"),
+    *("ids", "max_rows", "rows", "no_quotes", "as_json", "as_csv"),
 )
 GROUPS = ("by", "keys", "max_groups")
 

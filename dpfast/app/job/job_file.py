@@ -1,6 +1,7 @@
 """The reader of job files: the releases, their data, and their privacy loss together.
 
-    [data]      path; rows (a public guess, for error bars); version (other data have another one)
+    [data]      path; quotes (false: in text a quote is a letter); rows (a public guess, for error
+                bars); version (other data have another one)
     [budget]    epsilon, with delta, or rho, of the whole job; neighbors (by default those of the
                 ledger, else "add-remove"); ids and max_rows, if the limit is about people; path (a
                 ledger); name
@@ -69,7 +70,7 @@ STATISTICS: dict[str, Callable[..., Any]] = {
 } | {f"ptr.{name}": getattr(ptr, name) for name in ("iqr", "mean", "quantile", "release")}
 
 SECTIONS = {
-    "data": ("path", "rows", "version"),
+    "data": ("path", "quotes", "rows", "version"),
     "budget": ("epsilon", "delta", "rho", "neighbors", "ids", "max_rows", "path", "name"),
     "output": ("path",),
     "defaults": None,
@@ -128,6 +129,7 @@ class Job:
 
     path: Path
     data: str
+    quotes: bool
     version: str
     rows: int | None
     loss: Loss
@@ -192,6 +194,7 @@ def read(path: Any) -> Job:
     return Job(
         path=file,
         data=str(folder / _file("data.path", data.get("path"))),
+        quotes=checks.flag("data.quotes", data.get("quotes", True)),
         version=checks.text("data.version", data.get("version", "")),
         rows=None if rows is None else checks.whole("data.rows", rows, 1),
         loss=make_loss(amounts.get("epsilon"), amounts.get("delta", 0), amounts.get("rho")),

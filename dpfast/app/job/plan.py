@@ -142,7 +142,7 @@ class Plan:
 def plan(path: Any, report: Any = None) -> Plan:
     """Return the plan of a job file; every argument of every release has been checked."""
     job = job_file.read(path)
-    reader = reader_of(job.data)
+    reader = reader_of(job.data, job.quotes)
     if report is not None:
         page = job_file.written_to("report", checks.path("report", report), Path(), [".html"])
         job = replace(job, outputs={**job.outputs, **page})
