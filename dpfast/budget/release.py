@@ -4,9 +4,10 @@ A mechanism has a `loss`, its neighboring relation, a name for the ledger, a `re
 makes a noise-free summary, and a `finish(summary, generator)` that turns the summary into the
 answer. If its loss is of people and not of rows, it also has `ids`: the name of their id, or "" for
 ids without a name. Its constructor has checked every argument, so any error in `reduce` or `finish`
-depends on the data and comes after the spend. Only two kinds come before it: the intake refuses
-data of a type that cannot be read, and a selection refuses scores that are none. `reduce` and
-`finish` may call functions of the user. If such a function forks, the child is refused.
+depends on the data and comes after the spend: what is raised there about an argument becomes a
+`DataError`. Only two kinds come before it: the intake refuses data of a type that cannot be read,
+and a selection refuses scores that are none. `reduce` and `finish` may call functions of the user.
+If such a function forks, the child is refused.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from .. import rng as _rng
 from .._core import checks
 from .._core.types import Neighbors
 from .._kernels.rng import witnesses
-from ..errors import BudgetError
+from ..errors import ArgumentError, ArgumentTypeError, BudgetError, DataError
 from ..privacy import Loss
 from .budget import Budget, _Probe
 
@@ -112,9 +113,15 @@ def release(
         stated = checks.neighbors(mechanism.neighbors)
         ids = getattr(mechanism, "ids", None)
         budget.spend(mechanism.loss, neighbors=stated, what=mechanism.name, ids=ids)
-    summary = mechanism.reduce(source)
-    _refuse_copies(here, mechanism.name)
-    answer = mechanism.finish(summary, generator)
+    late = ""
+    try:
+        summary = mechanism.reduce(source)
+        _refuse_copies(here, mechanism.name)
+        answer = mechanism.finish(summary, generator)
+    except (ArgumentError, ArgumentTypeError) as error:
+        late = type(error).__name__  # which promises that nothing was spent, and may quote a row
+    if late:
+        raise DataError(f"{mechanism.name}: a function that was given the rows raised {late}")
     _refuse_copies(here, mechanism.name)
     tape = TAPE.get()
     if tape is not None:

@@ -136,7 +136,7 @@ def gathered(table: Summable, form: EngineColumns, stream: BitStream) -> tuple[C
     if table.persons is not None:
         names = list(dict.fromkeys([*names, table.persons.column]))
         engine = engine.together(table.persons.column, names)
-    task = Task(AsWhole(names), Summarise(table), Merge(table), (None, None))
+    task = Task(AsWhole(names), Summarise(table), Merge(table))
     parts = [engine.reduce(task, names)]
     coder, found = put_together(table, parts, secret(stream))
     if table.persons is not None:

@@ -8,7 +8,7 @@ scheduler of the collection where there is none.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, TypeVar
 
 import numpy as np
@@ -25,7 +25,9 @@ from .engine import (
     Piece,
     Rows,
     Task,
+    expect_types,
     places,
+    types_of,
 )
 from .forms import Named, column_form, local_form
 
@@ -72,8 +74,8 @@ class DaskEngine(Engine):
         kept = self._collection[list(columns)]
         parts = kept.npartitions
         like = kept._meta.assign(**{PLACE: np.empty(0, np.int64)})
-        kind = self.kind_of(column)
-        marked = kept.map_partitions(_placed, column, parts, kind, meta=like)
+        types = types_of(self.like, columns)
+        marked = kept.map_partitions(_placed, column, parts, types, meta=like)
         return DaskEngine(marked.shuffle(on=PLACE, npartitions=parts), like)
 
 
@@ -99,9 +101,10 @@ def _frame(pieces: Sequence[Piece]) -> Any:
     )
 
 
-def _placed(frame: Any, column: str, parts: int, kind: str | None) -> Any:
-    """Return the rows that have an id, each with its place."""
-    found, present = places(frame[column], parts, kind)
+def _placed(frame: Any, column: str, parts: int, types: Mapping[str | None, Any]) -> Any:
+    """Return the rows that have an id, each with its place; a shuffle may change their types."""
+    expect_types(frame, types)
+    found, present = places(frame[column], parts)
     return frame.assign(**{PLACE: found})[present]
 
 

@@ -15,7 +15,8 @@ from __future__ import annotations
 import operator
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
 from functools import cached_property, partial, reduce
 from typing import Any, Generic, NamedTuple, NoReturn, TypeVar
 
@@ -25,11 +26,12 @@ from numpy.typing import NDArray
 from .._core import checks
 from .._core.threads import alone
 from .._kernels.sources import Key, hashes
-from ..errors import DataError, DpfastError
+from ..errors import ArgumentTypeError, DataError, DpfastError
+from .arrow import arrow_numbers, arrow_times
 from .base import Choosing, Chunk, RandomWords, RowChunk, RowSource, Source, Table, WithRows
-from .forms import Arrow, Form, Named, Objects, Values, column_form, local_form, source_of
+from .forms import Arrow, Form, Named, Objects, Values, local_form, source_of
 from .ids import no_column
-from .key_words import KeyWords, key_kind
+from .key_words import KeyWords, array_kind, arrow_kind
 from .pick import distinct
 from .table import coded_of, rows_of
 from .words import Words
@@ -88,14 +90,14 @@ class Task(Generic[S]):
         ``make(form)`` is what can be passed over, of the form of a partition.
     summarise, merge : callable
         As `Source.reduce` takes them; `merge` changes neither argument.
-    kind : tuple
-        The dtype and the width of the rows, as declared; None where they have none.
+    types : mapping
+        The types that are declared of the columns that are read, as `types_of` returns them.
     """
 
     make: Callable[[Form], Any]
     summarise: Callable[[Any], S]
     merge: Callable[[S, S], S]
-    kind: tuple[Any, ...]
+    types: Mapping[str | None, Any] = field(default_factory=dict)
 
     def __call__(self, number: int, partition: Any) -> Part[S]:
         """Return the summary of a partition.
@@ -105,16 +107,8 @@ class Task(Generic[S]):
         DataError
             If the partition has another type than its table declares, or cannot be read.
         """
-        form = local_form(partition, "data", RULE)
-        failed: Exception | None = None
-        try:
-            made = self.make(form)
-            same = kind_of(self.make, form, made) == self.kind
-        except DpfastError as error:
-            failed = error
-        if failed is not None or not same:
-            refuse_type()
         rows = Counted(self.summarise, (number + 1) << MOST_ROWS)
+        made = self.make(expect_types(partition, self.types))
         with alone():
             found = made.reduce(rows, partial(_both, self.merge))
         return Part({number: found[0]}, found[1])
@@ -196,9 +190,9 @@ class Engine(ABC):
         """Rows; None when that is not known without reading."""
         return None if self.lengths is None else sum(self.lengths)
 
-    def kind_of(self, ids: str) -> str:
-        """Return of what kind a column of ids is, as `key_kind` tells it."""
-        return key_kind(chosen(self.like, [ids]).columns[ids], "ids", is_id=True)
+    def typed(self, task: Task[S], columns: Sequence[str] | None) -> Task[S]:
+        """Return a task that refuses partitions of other types than are declared."""
+        return replace(task, types=types_of(self.like, columns))
 
     def __reduce__(self) -> NoReturn:
         raise TypeError("data of an engine stay with the driver")
@@ -213,7 +207,7 @@ class Engine(ABC):
         """
         found, kind = None, ""
         try:
-            found = self.run(task, columns)
+            found = self.run(self.typed(task, columns), columns)
         except (DpfastError, MemoryError):
             raise
         except Exception as error:  # whose message may quote a row, so it is let go
@@ -233,30 +227,61 @@ class Engine(ABC):
         return found.summary
 
 
-def kind_of(make: Callable[[Form], Any], form: Form, made: Any) -> tuple[Any, ...]:
-    """Return the type of what is passed over: of its rows, and of the ids beside them."""
-    kind = getattr(made, "dtype", None), getattr(made, "width", None)
-    ids = make.ids if isinstance(make, Rows) else None
-    if ids is None:
-        return kind
-    return *kind, key_kind(chosen(form, [ids]).columns[ids], "ids", is_id=True)
+def types_of(form: Form, columns: Sequence[str] | None = None) -> dict[str | None, Any]:
+    """Return the type of each of some columns, or of all; that of an array under the name None.
+
+    A type is that of the values, in whatever form they lie: of a dictionary that of its entries.
+    """
+    if not isinstance(form, Named):
+        return {None: _type_of(form)}
+    some = form if columns is None else chosen(form, columns)
+    return {name: _type_of(column) for name, column in some.columns.items()}
+
+
+def _type_of(form: Form) -> tuple[Any, ...]:
+    """Return the type of the values, the shape of a row, and whether some can be masked."""
+    if isinstance(form, Values):
+        dtype, is_masked = form.array.dtype, isinstance(form.given, np.ma.MaskedArray)
+        kind = array_kind(dtype) if dtype.kind in "USTO" else dtype.newbyteorder("=")
+        return kind, form.aware, form.array.shape[1:], is_masked
+    if not isinstance(form, Arrow):
+        return "objects", False, (), False
+    kind, is_aware = form.chunked.type, False
+    times, numbers = arrow_times(kind), arrow_numbers(kind)
+    if times is not None:
+        kind, is_aware = times.dtype, times.aware
+    elif numbers is None or arrow_kind(kind) == "nothing":
+        kind = arrow_kind(kind)
+    else:
+        kind = np.dtype(np.bool_) if numbers.cast == "uint8" else numbers.dtype
+    return kind, is_aware, (), False
+
+
+def expect_types(data: Any, types: Mapping[str | None, Any]) -> Form:
+    """Return the form of a partition whose types are those that are declared.
+
+    Raises
+    ------
+    DataError
+        If they are not, whichever rows have caused that.
+    """
+    found, columns = None, [name for name in types if name is not None]
+    with suppress(ArgumentTypeError):  # of what is no table
+        form = local_form(data, "data", RULE)
+        found = types_of(form, columns or None)
+    return form if found == types else refuse_type()
 
 
 def refuse_type() -> NoReturn:
     raise DataError("a partition must have the types that its table declares, and has not")
 
 
-def places(
-    column: Any, parts: int, kind: str | None = None
-) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
+def places(column: Any, parts: int) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
     """Return the partition that each id goes to, and which rows have an id.
 
     Equal ids go to one place whatever form they have, by the words that bounding compares. The key
-    of hashes is no secret: it only spreads the ids, which the engine sees anyway. Ids of another
-    `kind` than is declared are refused, for they would go elsewhere than those of the same person.
+    of hashes is no secret: it only spreads the ids, which the engine sees anyway.
     """
-    if kind is not None and key_kind(column_form(column, "ids", RULE), "ids", True) != kind:
-        refuse_type()
     key = Key(bytes(32))
     words = KeyWords(key, "ids", is_id=True).of(column)
     found = np.empty(len(words.low), np.uint64)
@@ -327,10 +352,9 @@ class EngineRows(Choosing):
         self._engine, self._make = engine, make
         like = make(engine.like)
         self.dtype, self.width, self.length = like.dtype, like.width, engine.length
-        self._kind = kind_of(make, engine.like, like)
 
     def reduce(self, summarise: Callable[[RowChunk], S], merge: Callable[[S, S], S]) -> S:
-        task = Task(self._make, summarise, merge, self._kind)
+        task = Task(self._make, summarise, merge)
         return self._engine.reduce(task, self._make.columns)
 
     def exchange(
@@ -340,9 +364,9 @@ class EngineRows(Choosing):
         merge: Callable[[S, S], S],
     ) -> S:
         """Cut the rows into pieces, bring those of a place together, and pass over these."""
-        task = Task(self._make, cut, operator.add, self._kind)
+        task = self._engine.typed(Task(self._make, cut, operator.add), self._make.columns)
         pieces = self._engine.exchange(task, self._make.columns)
-        return pieces.reduce(Task(Arrived.of, summarise, merge, (None, None)), None)
+        return pieces.reduce(Task(Arrived.of, summarise, merge), None)
 
     def only(self, columns: Collection[Any] | None) -> RowSource:
         make = self._make
@@ -420,7 +444,7 @@ class EngineColumn(EngineColumns):
         return self._make(self.engine.like).dtype
 
     def reduce(self, summarise: Callable[[Chunk], S], merge: Callable[[S, S], S]) -> S:
-        task = Task(self._make, summarise, merge, (self.dtype, None))
+        task = Task(self._make, summarise, merge)
         return self.engine.reduce(task, self.names or None)
 
     def sample(self, count: int, words: RandomWords) -> NDArray[Any] | None:

@@ -117,7 +117,7 @@ class SparkEngine(Engine):
         schema = types.StructType(
             [*kept.schema.fields, types.StructField("place", types.LongType())]
         )
-        place = partial(_placed, list(columns).index(column), self.kind_of(column))
+        place = partial(_placed, list(columns).index(column))
         marked = kept.mapInArrow(place, schema)
         moved = marked.repartition(self._places(), "place").drop("place")
         return SparkEngine(moved, columns)
@@ -164,13 +164,13 @@ def _cut(task: bytes, names: Sequence[str], batches: Iterator[Any]) -> Iterator[
         yield pa.RecordBatch.from_arrays(columns, list(Piece._fields))
 
 
-def _placed(column: int, kind: str | None, batches: Iterator[Any]) -> Iterator[Any]:
+def _placed(column: int, batches: Iterator[Any]) -> Iterator[Any]:
     """Yield the rows that have an id, each with its place."""
     import pyarrow as pa
 
     for batch in batches:
         own = pa.chunked_array([batch.column(column)])
-        found, present = places(own, PLACES, kind)
+        found, present = places(own, PLACES)
         arrays = [*batch.columns, pa.array(found)]
         yield pa.RecordBatch.from_arrays(arrays, [*batch.schema.names, "place"]).filter(
             pa.array(present)

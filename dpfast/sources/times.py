@@ -435,6 +435,9 @@ class CountsEngine(Engine):
         self._as = partial(Numbered, name=name, times=times, numbers=numbers)
         self.like = self._as(_same)(engine.like)
 
+    def typed(self, task: Task[S], columns: Sequence[str] | None) -> Task[S]:
+        return self._of.typed(task, columns)
+
     def run(self, task: Task[S], columns: Sequence[str] | None) -> Part[S] | None:
         return self._of.run(replace(task, make=self._as(task.make)), columns)
 

@@ -1,4 +1,4 @@
-"""One spend, one release: a function of the user's that forks comes back twice."""
+"""One spend, one release: a fork in a function of the user's comes back twice; late errors."""
 
 import json
 import os
@@ -6,10 +6,14 @@ import sys
 
 import pytest
 
+import dpfast as dp
+from dpfast.budget import release as door
+from dpfast.errors import ArgumentError, ArgumentTypeError, DataError
+
 from ..support.pairwise import quick_rows
 from ..support.paths import program
 
-pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="this system cannot fork")
+can_fork = pytest.mark.skipif(not hasattr(os, "fork"), reason="this system cannot fork")
 
 #: Each way calls a function with the data, through the door; `forks` is what it calls there.
 PROGRAM = """
@@ -101,6 +105,7 @@ WAYS = ["blocks", "thread", "propose", "reduce", "stream"]
 WAYS += ["past-python"] if sys.platform == "linux" else []
 
 
+@can_fork
 @quick_rows(1)
 @pytest.mark.parametrize("way", WAYS)
 def test_the_forked_copy_of_a_release_is_refused(way):
@@ -109,12 +114,48 @@ def test_the_forked_copy_of_a_release_is_refused(way):
     assert ("the process that was forked" if way == "stream" else "this process is a fork") in said
 
 
+@can_fork
 def test_also_where_both_may_spend_from_the_ledger(tmp_path):
     assert run("blocks", path=tmp_path / "study.db")[1][0] == "BudgetError"
 
 
+@can_fork
 @quick_rows(1)
 @pytest.mark.parametrize("way", ["blocks", "thread", "propose", "reduce"])
 def test_a_planted_door_releases_twice(way):
     (_, one), (kind, other) = run(way, "old")
     assert kind == "released" and one != other
+
+
+class Late:
+    """A mechanism whose pass, or what follows it, refuses an argument."""
+
+    loss, neighbors, name = dp.privacy.Pure(1), "add-remove", "late"
+
+    def __init__(self, error, in_finish):
+        self.error, self.in_finish = error, in_finish
+
+    def reduce(self, source):
+        if not self.in_finish:
+            raise self.error("rows must be others, got a secret")
+
+    def finish(self, summary, generator):
+        raise self.error("rows must be others, got a secret")
+
+
+@pytest.mark.parametrize("in_finish", [False, True])
+@pytest.mark.parametrize("error", [ArgumentError, ArgumentTypeError])
+def test_an_argument_that_is_refused_after_the_spend_is_an_error_about_the_data(error, in_finish):
+    budget = dp.Budget(epsilon=1)
+    with pytest.raises(DataError, match="is not refunded") as caught:
+        door.release([], Late(error, in_finish), budget=budget, rng=None)
+    assert caught.value.__context__ is None and "secret" not in str(caught.value)
+    assert budget.spent["epsilon"] == 1
+
+
+def test_a_door_that_lets_these_errors_through_is_found(monkeypatch):
+    monkeypatch.setattr(door, "ArgumentError", KeyError)
+    with pytest.raises(ArgumentError):
+        test_an_argument_that_is_refused_after_the_spend_is_an_error_about_the_data(
+            ArgumentError, False
+        )

@@ -191,14 +191,22 @@ def test_a_worker_that_is_killed_in_a_pass_changes_nothing(cluster, tmp_path, pa
     assert budget.spent["epsilon"] == 1
 
 
+OTHER_IDS = {
+    "text": lambda ids: ids.astype(str),
+    "floats": lambda ids: ids.astype(float),
+    "a gap, so floats": lambda ids: ids.astype(float).where(ids.index != ids.index[-1]),
+}
+
+
 @pytest.mark.parametrize("kind", ["blocks", "groups"])
-def test_ids_of_another_kind_than_is_declared_are_an_error(kind):
-    """Or the rows of a person would be in two places."""
+@pytest.mark.parametrize("ids", OTHER_IDS)
+def test_ids_of_another_type_than_is_declared_are_an_error(kind, ids):
+    """Or the rows of a person would be in two places; whether one is missing decides nothing."""
     table = pd.DataFrame({"x": np.arange(40.0), "g": 1, "id": np.full(40, 7)})
 
     def other(part, partition_info=None):
         wrong = bool(partition_info) and partition_info["number"] == 1
-        return part.assign(id=part["id"].astype(str)) if wrong else part
+        return part.assign(id=OTHER_IDS[ids](part["id"])) if wrong else part
 
     bad = dd.from_pandas(table, npartitions=2).map_partitions(other, meta=table[:0])
     budget = dp.Budget(epsilon=1, ids="id")
@@ -213,6 +221,7 @@ def test_ids_of_another_kind_than_is_declared_are_an_error(kind):
         else:
             groups = dp.group_by(bad, "g", keys=[1], ids="id", max_groups=1, max_rows=9)
             groups.count(epsilon=1, budget=budget)
+    assert budget.spent["epsilon"] == 1
 
 
 def test_masked_arrays_indices_and_records():

@@ -13,7 +13,7 @@ from dpfast import Budget
 from dpfast._kernels.rng import BitStream
 from dpfast._kernels.sources import Key
 from dpfast.rng import Generator
-from dpfast.sources.engine import Engine, Piece, places
+from dpfast.sources.engine import Engine, Piece, expect_types, places, types_of
 from dpfast.sources.forms import local_form
 
 #: What must not travel.
@@ -83,7 +83,8 @@ class HostileEngine(Engine):
                 out[piece.place % count].append(piece)
         for own in out:
             self.random.shuffle(own)
-        tables = [pd.DataFrame(own, columns=Piece._fields) for own in out]
+        whole = {"place": "int64", "number": "int64"}
+        tables = [pd.DataFrame(own, columns=Piece._fields).astype(whole) for own in out]
         if self.lies == "lost":
             tables[0] = tables[0][:-1]
         elif self.lies is not None:  # some rows come twice
@@ -94,6 +95,7 @@ class HostileEngine(Engine):
         count = len(self.partitions)
         out = [[] for _ in range(count)]
         for part in self.partitions:
+            expect_types(part, types_of(self.like, columns))
             where, present = places(part[column], count)
             for i in range(count):
                 out[i].append(part[list(columns)][present & (where == i)])
