@@ -10,6 +10,8 @@ from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field, fields, is_dataclass
 from fractions import Fraction
+from functools import partial
+from types import FunctionType
 from typing import Any
 
 import numpy as np
@@ -19,12 +21,12 @@ from .._core.types import Neighbors
 from ..budget.allocation import Allocation
 from ..budget.release import TAPE
 from ..privacy import ZCDP, Draws, Loss, range_within
+from ..sources.base import RowChunk
 from ..sources.batches import WHERE, Batch, Batches
 from ..sources.forms import Arrow, Objects, Values
 from ..sources.intake import Apart, View
-
-#: Fields of mechanisms that come with the rows, and are no public arguments.
-OF_ROWS = ("where", "weights", "ids")
+from ..sources.memory import Column
+from ..sources.people import Ids
 
 
 @dataclass(frozen=True)
@@ -40,7 +42,7 @@ class Replay:
     unchecked : tuple of str
         Releases whose data could not be compared, and the error with which both runs end.
     clean : bool
-        Whether there are no leaks.
+        Whether there are no leaks, and nothing is unchecked.
 
     Examples
     --------
@@ -55,8 +57,8 @@ class Replay:
 
     @property
     def clean(self) -> bool:
-        """Tell whether there are no leaks."""
-        return not self.leaks
+        """Tell whether there are no leaks, and nothing is unchecked."""
+        return not (self.leaks or self.unchecked)
 
 
 def replay(
@@ -93,9 +95,10 @@ def replay(
     Notes
     -----
     One pair of runs finds what this pair shows; try several of `dpfast.audit.neighbors`. Rows are
-    compared as multisets. Of functions that are handed to a release nothing is compared. Noise that
-    a program draws itself (`dpfast.noise`) is not replayed, and a program with other randomness
-    differs from run to run, which reads as a leak.
+    compared as multisets, each with its entry of all that has as many (masks, weights, ids). Of
+    scores, the spread of their moves is held to what was declared. Of functions that are handed to
+    a release nothing is compared. Noise that a program draws itself (`dpfast.noise`) is not
+    replayed, and a program with other randomness differs from run to run, which reads as a leak.
 
     Cost: two runs, and a sort of the rows of each release.
 
@@ -187,7 +190,12 @@ class Tape:
         if type(before) is not type(mechanism) or before.name != mechanism.name:
             self.leaks.append(f"{name} is of {before.name} on x")
             return answer
-        for part in _moved(before, mechanism):
+        beside = set()
+        if given is not None and kept is not None and given[0] == kept[0] == "rows":
+            beside = {
+                id(kept[1].entries[place][0]) for place in kept[1].entries.keys() & given[1].entries
+            }
+        for part in _moved(before, mechanism, beside):
             self.leaks.append(f"{name}: {part} is not the same on x and x2")
         if given is None or kept is None:
             self.unchecked.append(name)
@@ -196,53 +204,98 @@ class Tape:
         return recorded
 
 
-def _given(mechanism: Any, source: Any, summary: Any) -> tuple[str, Any] | None:
-    """Return what can be compared of the data that a release is given, and how."""
+@dataclass(frozen=True)
+class Rows:
+    """What a release is given of each row: the row, and what has an entry for each of them."""
+
+    rows: list[Any]
+    #: The ids of rows, where the release is of people.
+    ids: list[Any] | None
+    #: Entries by their place in the mechanism and the data, each with the object that holds them.
+    entries: dict[str, tuple[Any, list[Any]]]
+
+    def counted(self, places: list[str]) -> dict[Any, Counter[Any]]:
+        """Return how often there is each row, with its entries, by person; by 0 without people."""
+        each = zip(self.rows, *(self.entries[place][1] for place in places), strict=True)
+        counts: dict[Any, Counter[Any]] = {}
+        for person, row in zip(self.ids or [0] * len(self.rows), each, strict=True):
+            counts.setdefault(person, Counter())[_key(row)] += 1
+        return counts
+
+
+def _given(mechanism: Any, source: Any, summary: Any) -> Any:
+    """Return what can be compared of the data that a release is given, or None."""
     if isinstance(getattr(mechanism, "moved", None), int) and isinstance(summary, int):
         return "value", summary
     if hasattr(mechanism, "norm") and hasattr(mechanism, "sensitivity"):
         return "numbers", np.asarray(source, np.float64)
     if isinstance(getattr(mechanism, "c", None), float) and isinstance(source, np.ndarray):
         return "scores", source.astype(np.float64)
-    if isinstance(source, Batches):
-        return _of_table(mechanism, source)
-    if isinstance(source, View):
-        return _of_people(source)
-    rows = source.copy() if isinstance(source, np.ndarray) else _rows(source)
-    where = getattr(mechanism, "where", None)
-    if rows is None or not isinstance(where, np.ndarray):
-        return None if rows is None else ("rows", rows)
-    # Whether a row is kept is a part of the row.
-    return ("rows", np.column_stack([rows, where])) if len(where) == len(rows) else None
-
-
-def _of_people(view: View) -> tuple[str, Any] | None:
-    """Return the rows of each person; whether a row is kept, and its weight, are parts of it."""
-    rows, ids = _rows(view.source), view.ids
-    if rows is None or ids is None or ids.rows.of_engine is not None:
+    data, ids = (source.source, source.ids) if isinstance(source, View) else (source, None)
+    if isinstance(data, Batches):
+        rows, people = _of_table(mechanism, data)
+    else:
+        rows, people = _rows(data)
+    if ids is not None:
+        engine = ids.rows.of_engine is not None
+        people = None if engine else [one for (one,) in _read(ids.rows, [ids.column])]
+        rows = None if people is None else rows
+    if rows is None or (people is not None and len(people) != len(rows)):
         return None
-    columns = [rows]
-    columns += [] if view.where is None else [view.where]
-    if view.weights is not None:
-        columns.append(np.empty(view.weights.length))
-        view.weights.fill(0, view.weights.length, columns[-1])
-    whose = [one for (one,) in _read(ids.rows, [ids.column])]
-    return "people", _by_person(whose, np.column_stack(columns).tolist())
+    entries = _entries(mechanism, source, len(rows), data)
+    return "rows", Rows(rows, people, entries)
 
 
-def _of_table(mechanism: Any, batches: Batches) -> tuple[str, Any] | None:
-    """Return the columns that a release by group reads, row by row, or person by person."""
+def _entries(mechanism: Any, source: Any, n: int, data: Any) -> dict[str, tuple[Any, list[Any]]]:
+    """Return all that has as many entries as there are rows, wherever a mechanism or a view has it.
+
+    So an argument with an entry for each row is compared whatever its name is. A public array that
+    happens to be as long is the same at each place of both runs, and moves nothing.
+    """
+    found: dict[str, tuple[Any, list[Any]]] = {}
+    seen: dict[int, Any] = {id(data): data}
+    left = [("", (mechanism, source))]
+    while left:
+        place, value = left.pop()
+        if id(value) in seen or isinstance(value, Ids):
+            continue
+        seen[id(value)] = value
+        listed: Any = None
+        if isinstance(value, Column) and value.length == n:
+            listed = np.empty((n,) if value.width is None else (n, value.width))
+            value.fill(0, n, listed)
+        elif hasattr(value, "reduce") and getattr(value, "length", None) == n:
+            listed = _rows(value)[0]
+        elif hasattr(value, "__array__") and np.shape(value)[:1] == (n,):
+            listed = np.asarray(value)
+        if listed is not None:
+            found[place] = value, _listed(listed)
+        else:
+            left += [(f"{place}.{name}", one) for name, one in _parts(value).items()]
+    return found
+
+
+def _parts(value: Any) -> dict[Any, Any]:
+    """Return what a mechanism is made of; functions of dpfast hold arguments, too."""
+    if is_dataclass(value):
+        return {one.name: getattr(value, one.name, None) for one in fields(value)}
+    if isinstance(value, partial):
+        return dict(enumerate((value.func, *value.args, *value.keywords.values())))
+    if isinstance(value, FunctionType) and value.__module__.startswith("dpfast."):
+        return {i: cell.cell_contents for i, cell in enumerate(value.__closure__ or ())}
+    return dict(enumerate(value)) if isinstance(value, (tuple, list)) else {}
+
+
+def _of_table(mechanism: Any, batches: Batches) -> tuple[Any, Any]:
+    """Return the columns that a release by group reads, row by row, and whose rows they are."""
     table = getattr(mechanism, "table", mechanism)
     persons = table.persons
     names = [*table.columns, *([persons.column] if persons else [])]
     names += [WHERE] if batches.has(WHERE) else []
     if batches.of_engine is not None:
-        return None
-    found = _read(batches, names)
-    if persons is None:
-        return "rows", found
-    at = names.index(persons.column)
-    return "people", _by_person([row[at] for row in found], found)
+        return None, None
+    rows = _read(batches, names)
+    return rows, None if persons is None else [row[names.index(persons.column)] for row in rows]
 
 
 def _read(batches: Batches, names: list[str]) -> list[tuple[Any, ...]]:
@@ -260,34 +313,44 @@ def _listed(column: Any) -> list[Any]:
         column = column.array if column.mask is None else column.given
     elif isinstance(column, (Objects, Arrow)):
         column = column.rows if isinstance(column, Objects) else column.chunked
-    return list(column.to_pylist() if hasattr(column, "to_pylist") else column)
+    for convert in ("to_pylist", "tolist"):
+        if hasattr(column, convert):
+            return list(getattr(column, convert)())
+    return list(column)
 
 
-def _by_person(ids: list[Any], rows: list[Any]) -> dict[Any, Counter[Any]]:
-    """Return the rows of each person."""
-    found: dict[Any, Counter[Any]] = {}
-    for one, row in zip(ids, rows, strict=True):
-        found.setdefault(one, Counter())[_key(row)] += 1
-    return found
-
-
-def _rows(source: Any) -> Any:
-    """Return the rows of data in memory, or of chunks, or None."""
+def _rows(source: Any) -> tuple[Any, Any]:
+    """Return the rows of data that are read in chunks, and whose they are; or None."""
     apart = source.columns if isinstance(source, Apart) else source
     if isinstance(apart, list):
-        columns = [_rows(one) for one in apart]
-        return None if any(one is None for one in columns) else np.column_stack(columns)
-    for attribute in ("array", "values", "rows"):
-        found = getattr(source, attribute, None)
-        if isinstance(found, np.ndarray) and found.ndim in (1, 2):
-            return found.copy()
-    if hasattr(source, "reduce"):
-        try:
-            parts = source.reduce(lambda chunk: [np.array(chunk.values)], lambda a, b: a + b)
-            return np.concatenate(parts)
-        except Exception:  # it has no chunks of values
-            return None
-    return None
+        columns = [_rows(one)[0] for one in apart]
+        whole = None not in columns and len({*map(len, columns)}) == 1
+        return (list(zip(*columns, strict=True)) if whole else None), None
+    if isinstance(source, np.ndarray):
+        return source.tolist() if source.ndim else None, None
+    if not hasattr(source, "reduce"):
+        return None, None
+    try:
+        chunks = source.reduce(_of_chunk, lambda a, b: a + b)
+    except Exception:  # an engine of which nothing comes here
+        return None, None
+    chunks.sort(key=lambda chunk: chunk[0])
+    rows, ids = ([one for chunk in chunks for one in chunk[part] or ()] for part in (1, 2))
+    return rows, ids or None
+
+
+def _of_chunk(chunk: Any) -> list[tuple[int, list[Any], list[Any] | None]]:
+    """Return the number of the first row, the rows, a null as None, and their ids."""
+    if isinstance(chunk, RowChunk):
+        ids = None if chunk.ids is None else _listed(chunk.ids)
+        return [(chunk.start, chunk.rows.tolist(), ids)]
+    rows = chunk.values.tolist()
+    if chunk.nulls and chunk.present is not None:
+        values = iter(rows)
+        rows = [next(values) if there else None for there in chunk.present.tolist()]
+    elif chunk.nulls:  # which have no place
+        rows += [None] * chunk.nulls
+    return [(chunk.start, rows, None)]
 
 
 def _excess(mechanism: Any, before: tuple[str, Any], after: tuple[str, Any]) -> list[str]:
@@ -303,10 +366,6 @@ def _excess(mechanism: Any, before: tuple[str, Any], after: tuple[str, Any]) -> 
         if moved <= limit * (1 + 1e-9):
             return []
         return [f"the numbers moved by {moved / limit:.4g} times their sensitivity"]
-    if kind == "people":
-        people = sum(a.get(one) != b.get(one) for one in {*a, *b})
-        most = 2 if mechanism.neighbors == "replace" else 1
-        return [] if people <= most else [f"{people} people differ, where {most} may"]
     if kind == "scores":
         if a.shape != b.shape:
             return [f"there are {a.shape} scores on x, and {b.shape} on x2"]
@@ -317,14 +376,18 @@ def _excess(mechanism: Any, before: tuple[str, Any], after: tuple[str, Any]) -> 
         if mechanism.c * spread <= limit * (1 + 1e-9):
             return []
         return [f"the scores moved by {mechanism.c * spread / limit:.4g} times what was declared"]
-    different = _different(a, b)
     relation = getattr(mechanism, "neighbors", "replace")  # randomized response: a row for a row
     most = 2 if relation == "replace" else 1
-    if relation == "replace" and len(a) != len(b):
-        return [f"there are {len(a)} rows on x and {len(b)} on x2, under replace"]
-    if different <= most:
-        return []
-    return [f"{different} rows differ, where {most} may"]
+    if relation == "replace" and a.ids is None and len(a.rows) != len(b.rows):
+        return [f"there are {len(a.rows)} rows on x and {len(b.rows)} on x2, under replace"]
+    places = [place for place in a.entries if place in b.entries]
+    first, second = a.counted(places), b.counted(places)
+    if a.ids is not None:
+        people = sum(first.get(one) != second.get(one) for one in {*first, *second})
+        return [] if people <= most else [f"{people} people differ, where {most} may"]
+    x, x2 = (counts.get(0, Counter()) for counts in (first, second))
+    different = ((x - x2) + (x2 - x)).total()
+    return [] if different <= most else [f"{different} rows differ, where {most} may"]
 
 
 def _of_a_draw(loss: Loss) -> float:
@@ -335,32 +398,35 @@ def _of_a_draw(loss: Loss) -> float:
     return float(loss.epsilon / draws)
 
 
-def _different(a: Any, b: Any) -> int:
-    """Return how many rows are in one of two tables and not in the other."""
-    counts = [Counter(map(_key, _listed(rows))) for rows in (a, b)]
-    return sum(((counts[0] - counts[1]) + (counts[1] - counts[0])).values())
-
-
 def _key(row: Any) -> Any:
     if isinstance(row, (list, tuple, np.ndarray)):
         return tuple(map(_key, row))
     return "NaN" if isinstance(row, float) and math.isnan(row) else row
 
 
-def _moved(a: Any, b: Any) -> list[str]:
+def _moved(a: Any, b: Any, beside: set[int]) -> list[str]:
     """Return the names of the public fields in which two mechanisms differ."""
-    names = [one.name for one in fields(a) if one.name not in OF_ROWS] if is_dataclass(a) else []
-    return [one for one in names if not _alike(getattr(a, one, None), getattr(b, one, None))]
+    names = [one.name for one in fields(a)] if is_dataclass(a) else []
+    return [
+        one for one in names if not _alike(getattr(a, one, None), getattr(b, one, None), beside)
+    ]
 
 
-def _alike(a: Any, b: Any) -> bool:
-    """Return whether two public arguments are the same; functions and others pass."""
+def _alike(a: Any, b: Any, beside: set[int]) -> bool:
+    """Return whether two public arguments are the same; functions and others pass.
+
+    So do the objects `beside` the rows, which are compared with these.
+    """
+    if id(a) in beside:
+        return True
     if all(hasattr(keys, "is_product") for keys in (a, b)):  # public keys
         return same(a.columns(), b.columns())
     if isinstance(a, dict) and isinstance(b, dict):
-        return list(a) == list(b) and all(_alike(a[key], b[key]) for key in a)
+        return list(a) == list(b) and all(_alike(a[key], b[key], beside) for key in a)
     if is_dataclass(a) and type(a) is type(b) and not isinstance(a, Loss):
-        return not _moved(a, b)
+        return not _moved(a, b, beside)
+    if isinstance(a, tuple) and isinstance(b, tuple):
+        return len(a) == len(b) and all(map(lambda x, y: _alike(x, y, beside), a, b))
     return not (_plain(a) and _plain(b)) or same(a, b)
 
 

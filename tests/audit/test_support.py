@@ -268,8 +268,10 @@ def test_randomized_response_answers_row_by_row():
 
 def test_an_error_of_both_runs_is_told():
     found = dp.audit.replay(lambda x: 1 / 0, X, X2)
-    assert found.clean and found.unchecked == (
-        "what comes after ZeroDivisionError: division by zero",
+    assert (
+        not found.clean
+        and found.leaks == ()
+        and found.unchecked == ("what comes after ZeroDivisionError: division by zero",)
     )
 
 
