@@ -26,8 +26,27 @@ __all__ = [
 ]
 
 
+#: Characters of a text that a terminal is shown.
+MOST = 2000
+
+
+def printable(text: str, most: int = MOST) -> str:
+    """Return a text as a terminal can show it, whatever somebody has called a column or a key.
+
+    What is not printable is escaped, as ``\\x1b``; what is long is cut in its middle.
+    """
+    if len(text) > most:
+        text = f"{text[: most * 3 // 4]}...{text[-(most // 4 - 3) :]}"
+    if text.isprintable():
+        return text
+    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
+
+
 class DpfastError(Exception):
     """Base class of all errors raised on purpose by dpfast."""
+
+    def __str__(self) -> str:
+        return printable(super().__str__())
 
 
 class ArgumentError(DpfastError, ValueError):
@@ -110,7 +129,7 @@ def _show(value: object) -> str:
     except Exception:  # objects of other libraries may raise anything
         text = f"<{type(value).__name__}>"
     text = " ".join(text.split()) if "\n" in text else text  # a message is one line
-    return text if len(text) <= 80 else text[:77] + "..."
+    return printable(text if len(text) <= 80 else text[:77] + "...")
 
 
 def fail(name: str, rule: str, value: object) -> NoReturn:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import math
 import numbers
 import os
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
+from contextlib import suppress
 from decimal import Decimal
 from fractions import Fraction
 from typing import Any, cast, get_args
@@ -101,6 +102,16 @@ def path(name: str, value: Any) -> str:
     if not text or text == ":memory:" or "\0" in text:
         fail(name, rule, value)
     return text
+
+
+def other_file(name: str, file: str | os.PathLike[str], others: Iterable[tuple[Any, str]]) -> None:
+    """Refuse to write to a file that is another one by any name: `others` are paths with words."""
+    for other, what in others:
+        same = os.path.realpath(file) == os.path.realpath(other)
+        with suppress(OSError, ValueError):
+            same = same or os.path.samefile(file, other)
+        if same:
+            fail(name, f"another file than {what}", str(file))
 
 
 def rows_each(value: Any, name: str = "max_rows") -> int:

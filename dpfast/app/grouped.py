@@ -12,7 +12,7 @@ import csv
 import io
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from inspect import Parameter, signature
 from itertools import product
 from pathlib import Path
@@ -46,9 +46,12 @@ class KeyTexts:
     Parameters
     ----------
     rows : tuple of tuple of str
+    file : Path, optional
+        Where they stand.
     """
 
     rows: tuple[tuple[str, ...], ...]
+    file: Path | None = field(default=None, repr=False, compare=False)
 
     def of(self, data: Columns, by: Sequence[str]) -> Any:
         """Return the keys in the types of the columns, which a file declares."""
@@ -92,7 +95,7 @@ def read_keys(file: Path, by: Sequence[str]) -> KeyTexts:
         if len(by) > 1:
             checks.fail("keys", "a .csv file with a header, for several columns", name)
         lines = map(str.strip, text.replace("\r\n", "\n").split("\n"))
-        return KeyTexts(tuple((unquoted(line),) for line in lines if line))
+        return KeyTexts(tuple((unquoted(line),) for line in lines if line), file)
     try:
         rows = [row for row in csv.reader(io.StringIO(text, newline="")) if row]
     except csv.Error as error:
@@ -104,7 +107,7 @@ def read_keys(file: Path, by: Sequence[str]) -> KeyTexts:
     if any(len(row) != len(header) for row in rows):
         raise SourceError(f"keys {name!r} must have as many cells in each row as in its header")
     places = [header.index(column) for column in by]
-    return KeyTexts(tuple(tuple(row[place] for place in places) for row in rows[1:]))
+    return KeyTexts(tuple(tuple(row[place] for place in places) for row in rows[1:]), file)
 
 
 def combined(texts: Sequence[Sequence[str]]) -> KeyTexts:

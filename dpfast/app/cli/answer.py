@@ -16,13 +16,13 @@ from inspect import Parameter, signature
 from pathlib import Path
 from typing import Any, TypeVar
 
-from rich.console import Console
 from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
 from ..._core import checks
 from ..._core.error_bars import CONFIDENCE, Expected, expected
 from ...budget.budget import Budget, quoted
 from ...budget.release import relation_of
+from ...errors import printable
 from ...sources.files import Reader
 from ...sources.filtered import conditions, items, unquoted, value_of
 from ...sources.pick import picker
@@ -34,7 +34,7 @@ from ...statistics.quantiles.recursive import RecursiveQuantiles
 from ...statistics.quantiles.smooth import SmoothQuantile
 from .. import grouped
 from ..job import job_file
-from .shared import groups_table, print_pairs
+from .shared import Terminal, groups_table, print_pairs
 
 T = TypeVar("T")
 S = TypeVar("S")
@@ -105,8 +105,9 @@ def answer(
         columns |= _bars(bar, len(next(iter(columns.values()))))
     if as_csv:
         lines = csv.writer(sys.stdout, quoting=csv.QUOTE_NONNUMERIC, lineterminator="\n")
-        lines.writerow(columns)
-        lines.writerows(zip(*columns.values(), strict=True))
+        of_people = sys.stdout.isatty()
+        for row in (columns, *zip(*columns.values(), strict=True)):
+            lines.writerow(printable(x) if of_people and isinstance(x, str) else x for x in row)
         return
     shown: dict[str, Any] = {
         "statistic": statistic,
@@ -131,7 +132,7 @@ def answer(
         shown[f"error ({CONFIDENCE:.0%})"] = _error(bar) if error else None
     several = by or len(next(iter(columns.values()))) > 1
     if several:
-        Console(highlight=False).print(groups_table(columns))
+        Terminal().print(groups_table(columns))
     answers = [] if several else [(k, one) for k, (one,) in columns.items() if k not in BARS]
     rest = [
         (name, _words(one))
@@ -292,7 +293,7 @@ def _watched(reader: Reader) -> Iterator[Reader]:
         TextColumn("reading"),
         *([] if reader.length is None else [BarColumn()]),
         TimeElapsedColumn(),
-        console=Console(stderr=True),
+        console=Terminal(stderr=True),
         transient=True,
     )
     task = bar.add_task("reading", total=reader.length)

@@ -8,12 +8,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich import box
-from rich.console import Console
-from rich.markup import escape
 from rich.table import Table
+from rich.text import Text
 
-from ...errors import LedgerError
-from .shared import Delta, Epsilon, Json, Rho, groups_of, print_pairs
+from ...errors import LedgerError, printable
+from .shared import Delta, Epsilon, Json, Rho, Terminal, groups_of, print_pairs
 
 if TYPE_CHECKING:
     from ...budget.budget import Budget
@@ -104,7 +103,7 @@ def history(file: File, as_json: Json = False, plot: Plot = None) -> None:
         return
     entries, relation, people = budget.history, budget.neighbors, budget.ids
     whose = "" if people is None else f"the people of {people!r}"
-    title = escape(": ".join(filter(None, (budget.name, whose))))
+    title = ": ".join(filter(None, (budget.name, whose)))
     table = Table(title=title or None, title_justify="left", box=box.SIMPLE, pad_edge=False)
     table.add_column("line", justify="right", no_wrap=True)
     table.add_column("time (UTC)", no_wrap=True)
@@ -114,9 +113,11 @@ def history(file: File, as_json: Json = False, plot: Plot = None) -> None:
         other = ["rows"] * (entry.ids != people) + [entry.neighbors] * (entry.neighbors != relation)
         cost = _text(entry.loss).removesuffix(", delta=0")
         cost += f" ({', '.join(other)})" if other else ""
-        what = "\n".join(filter(None, (entry.what, entry.note, _told(entry.answer))))
-        table.add_row(str(number), _when(entry.time), *map(escape, (cost, what)))
-    Console(highlight=False).print(table)
+        what = "\n".join(
+            map(printable, filter(None, (entry.what, entry.note, _told(entry.answer))))
+        )
+        table.add_row(str(number), _when(entry.time), cost, Text(what))
+    Terminal().print(table)
 
 
 def _opened(file: str, plot: str | None) -> Budget:
@@ -125,8 +126,10 @@ def _opened(file: str, plot: str | None) -> Budget:
 
     budget = Budget(path=file)
     if plot is not None:
+        from ..._core import checks
         from ...budget.plot import draw
 
+        checks.other_file("plot", plot, [(file, "the ledger")])
         draw(budget, plot)
     return budget
 

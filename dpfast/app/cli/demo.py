@@ -8,12 +8,12 @@ from fractions import Fraction
 from pathlib import Path
 
 import numpy as np
-from rich.console import Console
 from rich.table import Table
 
 from ...budget.budget import Budget
 from ...sources.scan import scan
 from ...statistics.quantiles.api import median
+from .shared import Terminal
 
 ATTRIBUTION = (
     "B. Becker and R. Kohavi (1996), Adult, UCI Machine Learning Repository, "
@@ -70,13 +70,14 @@ def show() -> None:
         table.add_column(heading, justify="right")
     for cells in demo(ages, budget):
         table.add_row(*cells)
-    out = Console(highlight=False)
+    out = Terminal()
     out.print(table)
-    out.print(
+    lines = (
         f"{len(ages):,} rows; bounds {BOUNDS[0]:g} to {BOUNDS[1]:g}; neighbors differ in one row. "
-        f"All of it together cost epsilon = {float(budget.spent['epsilon']):g}.\n"
+        f"All of it together cost epsilon = {float(budget.spent['epsilon']):g}.",
         "The error and the time are shown because this table is public; for private data they "
-        "would be answers too.\n"
+        "would be answers too.",
         f"Data: {ATTRIBUTION}",
-        soft_wrap=True,
     )
+    for line in lines:
+        out.print(line, soft_wrap=True)

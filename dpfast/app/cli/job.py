@@ -8,10 +8,8 @@ from collections.abc import Iterator
 from typing import Annotated, Any
 
 import typer
-from rich.console import Console
-from rich.markup import escape
 
-from .shared import SHOWN, Json, groups_of, groups_table, print_pairs, table_of
+from .shared import SHOWN, Json, Terminal, groups_of, groups_table, print_pairs, table_of
 
 File = Annotated[
     str, typer.Argument(metavar="JOB", show_default=False, help="The job, a file of TOML.")
@@ -60,8 +58,8 @@ def explain(file: File, as_json: Json = False) -> None:
     releases = explained["releases"]
     table = table_of("release", "mechanism", "share", "loss", "error (95%)", "passes")
     for names, *cells in _rows(releases):
-        table.add_row(*map(escape, (_some(names, len(releases)), *cells)))
-    out = Console(highlight=False)
+        table.add_row(_some(names, len(releases)), *cells)
+    out = Terminal()
     out.print(table)
     rows: dict[str, object] = {
         "data": explained["data"],
@@ -83,7 +81,7 @@ def explain(file: File, as_json: Json = False) -> None:
     for note in dict.fromkeys(r["expected_error"]["note"] for r in releases):
         if note:
             names = [r["name"] for r in releases if r["expected_error"]["note"] == note]
-            out.print(escape(f"{_some(names, len(releases))}: {note}"), soft_wrap=True)
+            out.print(f"{_some(names, len(releases))}: {note}", soft_wrap=True)
 
 
 def _rows(releases: list[Any]) -> Iterator[tuple[Any, ...]]:
@@ -112,16 +110,16 @@ def _answers(answers: Any) -> None:
     table = table_of("release", "answer", "error (95%)", "loss")
     for release in answers["releases"]:
         table.add_row(
-            escape(release["name"]),
-            escape(_answer(release)),
-            escape(_error(release["expected_error"])),
+            release["name"],
+            _answer(release),
+            _error(release["expected_error"]),
             _loss(release["loss"]),
         )
-    out = Console(highlight=False)
+    out = Terminal()
     out.print(table)
     for release in answers["releases"]:
         if isinstance(release["value"], dict):
-            out.print(escape(release["name"]))
+            out.print(release["name"])
             out.print(groups_table(release["value"]))
 
 

@@ -13,7 +13,15 @@ from typing import Annotated, Any
 
 import typer
 
-from ...errors import ArgumentError, BudgetError, DataError, DpfastError, LedgerError, SourceError
+from ...errors import (
+    ArgumentError,
+    BudgetError,
+    DataError,
+    DpfastError,
+    LedgerError,
+    SourceError,
+    printable,
+)
 from . import job
 from .audit import audit
 from .budget import app as budget
@@ -397,5 +405,5 @@ def run(arguments: Sequence[str]) -> int:
 def _fail(message: str, code: int) -> int:
     if sys.stderr is not None:  # print() would take standard output instead
         with suppress(OSError):
-            print("dpfast: error:", " ".join(message.split()), file=sys.stderr)
+            print("dpfast: error:", printable(" ".join(message.split())), file=sys.stderr)
     return code

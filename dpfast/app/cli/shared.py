@@ -11,8 +11,10 @@ from typing import Annotated, Any
 import typer
 from rich import box
 from rich.console import Console
-from rich.markup import escape
 from rich.table import Table
+from rich.text import Text
+
+from ...errors import printable
 
 
 def number(text: str) -> Any:
@@ -44,6 +46,17 @@ Rho = Annotated[Any, _amount("For a zero-concentrated loss, instead of --epsilon
 Json = Annotated[bool, typer.Option("--json", help="One JSON object on standard output.")]
 
 
+class Terminal(Console):
+    """Where all is shown that is no JSON: text as it is, without markup, and printable."""
+
+    def __init__(self, **more: Any) -> None:
+        super().__init__(highlight=False, markup=False, emoji=False, **more)
+
+    def render_str(self, text: str, **more: Any) -> Text:
+        """Return what Rich makes of a text: of a cell, a heading, a title or a line."""
+        return super().render_str(printable(text), **more)
+
+
 def table_of(*headings: str) -> Table:
     """Return a table without rows."""
     table = Table(box=box.SIMPLE, pad_edge=False)
@@ -61,11 +74,11 @@ def groups_table(columns: Mapping[str, Sequence[object]]) -> Table:
     table = table_of()
     for name, column in columns.items():
         are_numbers = all(isinstance(one, (int, float)) for one in column)
-        table.add_column(escape(name), overflow="fold", justify="right" if are_numbers else "left")
+        table.add_column(name, overflow="fold", justify="right" if are_numbers else "left")
     rows = list(zip(*columns.values(), strict=True))
     for place, row in enumerate(rows):
         if len(rows) <= SHOWN or not SHOWN // 2 <= place < len(rows) - SHOWN // 2:
-            table.add_row(*(escape(_cell(one)) for one in row))
+            table.add_row(*map(_cell, row))
         elif place == SHOWN // 2:
             table.add_row(*["..."] * len(row))
     return table
@@ -88,6 +101,6 @@ def print_pairs(pairs: Iterable[tuple[str, object]], bold: int = 0) -> None:
     table.add_column(overflow="fold")
     for place, (name, value) in enumerate(pairs):
         if value not in (None, ""):
-            text = escape(str(value))
-            table.add_row(name, f"[bold]{text}[/]" if place < bold else text)
-    Console(highlight=False, soft_wrap=True).print(table)
+            text = printable(str(value))
+            table.add_row(name, Text(text, style="bold") if place < bold else text)
+    Terminal(soft_wrap=True).print(table)

@@ -36,7 +36,7 @@ from ...aggregate import estimators
 from ...aggregate.api import sample_and_aggregate
 from ...budget.budget import Budget
 from ...budget.release import relation_of
-from ...errors import ArgumentError, DpfastError, SourceError
+from ...errors import ArgumentError, DpfastError, SourceError, printable
 from ...groups import stat
 from ...groups.distinct import count_distinct
 from ...privacy import Loss
@@ -118,6 +118,12 @@ class Entry:
     written: Mapping[str, Any]
 
     @property
+    def files(self) -> list[Path]:
+        """The file of its public keys, if there is one."""
+        keys = self.arguments.get("keys")
+        return [keys.file] if isinstance(keys, grouped.KeyTexts) and keys.file else []
+
+    @property
     def reads(self) -> tuple[str, ...]:
         """The columns that it reads, as far as the job names them one by one."""
         return (*self.by, *self.columns, *(condition.column for condition in self.where))
@@ -141,6 +147,11 @@ class Job:
     outputs: Mapping[str, Path]
     entries: tuple[Entry, ...]
 
+    @property
+    def title(self) -> str:
+        """Its name, or that of its file, which need not be text."""
+        return self.name or printable(self.path.name)
+
 
 def read(path: Any) -> Job:
     """Return the job of a file.
@@ -162,7 +173,7 @@ def read(path: Any) -> Job:
     except (TypeError, ValueError):
         checks.fail_type("path", "the path of a job file", path)
     try:
-        document = tomllib.loads(content.decode())
+        document = tomllib.loads(content.decode("utf-8-sig"))
     except UnicodeDecodeError:
         raise ArgumentError(f"job file {file.name} must be TOML in UTF-8") from None
     except ValueError as error:  # also of an integer of thousands of digits

@@ -276,7 +276,7 @@ def release_facts(release: Release, rows: int | None) -> ReleaseFacts:
 def job_facts(job: Job) -> JobFacts:
     """Return what a job is, and costs."""
     facts: JobFacts = {
-        "job": job.name or job.path.name,
+        "job": job.title,
         "neighbors": job.neighbors,
         "loss": amounts(job.loss),
     }

@@ -197,15 +197,14 @@ def settled(
 def _check_outputs(job: job_file.Job, reader: Reader) -> None:
     """Refuse an output that would replace the data, the job or the ledger, or be read as data."""
     data = [path.resolve() for path in reader.paths]
-    used = [(path, "the data") for path in data]
-    used += [(job.path.resolve(), "the job"), ((job.ledger or job.path).resolve(), "the ledger")]
+    used: list[tuple[Path, str]] = [(path, "the data") for path in data]
+    used += [(job.path, "the job"), (job.ledger or job.path, "the ledger")]
+    used += [(file, "the keys") for entry in job.entries for file in entry.files]
     whole = Path(job.data)
     folders = [whole.resolve(), *(path.parent for path in data if path.is_file())]
     for field, given in job.outputs.items():
         out = given.resolve()
-        for path, name in used:
-            if out == path:
-                checks.fail(field, f"another file than {name}", str(given))
+        checks.other_file(field, given, used)
         used.append((out, "output.path"))
         # A directory, or a pattern.
         several = not whole.is_file() and out.suffix.lower() == ".parquet"

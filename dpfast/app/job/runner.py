@@ -47,7 +47,7 @@ class Outcome:
 def run(plan: Plan, budget: Budget, progress: Any = None) -> tuple[tuple[Outcome, ...], int]:
     """Run the releases that have no answer yet; return the outcomes of all, and the passes."""
     entries, left = plan.affords(budget)
-    note = plan.job.name or plan.job.path.name
+    note = plan.job.title
     if isinstance(left, BudgetError):
         raise BudgetError(f"{left}{_anew(plan, budget, entries, note)}")
     answers: list[Any] = [None if entry is None else entry[1] for entry in entries]
