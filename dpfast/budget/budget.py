@@ -194,7 +194,8 @@ class Budget:
 
     The file is an SQLite database on a local disk (not on a network drive, whose locks cannot be
     relied upon). While it is in use there is a file ``-wal`` beside it, which belongs to it and
-    after a kill stays until the next use. Copy both or neither. Both are made so that only their
+    after a kill stays until the next use. Move both or neither, and then run ``dpfast budget move
+    FILE``; a copy, which would be spent twice, is refused before. Both are made so that only their
     owner can read them. Putting back an old copy undoes spends. A process that has seen later
     entries refuses it, but a new process cannot know. A pickle of a budget with a path opens that
     path again. A budget in memory cannot be pickled.

@@ -47,6 +47,17 @@ def test_create_and_show(shell, told, tmp_path):
     assert made["remaining"] == {"rho": {"value": 0.5, "exact": "1/2"}}
 
 
+def test_move(shell, told, ledger, tmp_path):
+    (tmp_path / "new").mkdir()
+    moved = ledger.rename(tmp_path / "new" / "study.db")
+    code, out, err = shell("show", moved)
+    assert (code, out) == (3, "") and f"run dpfast budget move {moved}\n" in err
+    assert told("move", moved)["spends"] == 3
+    assert told("show", moved) == told("move", moved)
+    code, out, err = shell("move", ledger)
+    assert (code, out) == (3, "") and "is not there" in err
+
+
 def test_show(shell, told, ledger):
     code, out, err = shell("show", ledger)
     assert (code, err) == (0, "")

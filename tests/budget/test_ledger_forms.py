@@ -21,12 +21,12 @@ VECTORS = Path(__file__).parents[1] / "reference" / "vectors"
 #: By form and name, such as "1 plain".
 OLD = {
     f"{form} {name}": ledger
-    for form in (1, 2)
+    for form in (1, 2, 3)
     for name, ledger in json.loads(
         (VECTORS / f"ledgers_form_{form}.json").read_text("utf-8")
     ).items()
 }
-FORMS = pytest.mark.parametrize("form", [1, 2])
+FORMS = pytest.mark.parametrize("form", [1, 2, 3])
 HISTOGRAM = [130_000, 40_000, 20_000, 10_000]
 EYE = np.eye(4)[:3]
 
@@ -74,7 +74,7 @@ def test_the_next_spend_seals_it(old):
     found = said(path)["lines"]
     assert found[:-1] == lines and found[-1]["what"] == "later"
     ((form,),), ((steps,),) = sql(path, "PRAGMA user_version", "SELECT count(*) FROM steps")
-    assert form == chain.VERSION == 3 and steps > len(found)
+    assert form == chain.VERSION == 4 and steps > len(found)
     spend(path)
     assert len(said(path)["lines"]) == len(lines) + 2
 
@@ -247,6 +247,6 @@ def test_an_older_dpfast_cannot_write_to_it(tmp_path):
     path = tmp_path / "study.db"
     dp.Budget(epsilon=1, path=path)
     spend(path)
-    assert sql(path, "PRAGMA user_version") == [[(3,)]]
+    assert sql(path, "PRAGMA user_version") == [[(4,)]]
     with pytest.raises(sqlite3.OperationalError, match="has 4 columns but 3 values"):
         sql(path, "INSERT INTO answers VALUES (1, '', '3.5')")

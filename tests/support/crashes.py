@@ -8,7 +8,7 @@ import signal
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -37,11 +37,25 @@ class Telling:
         return None
 
 
-def crash(program: str, way: str, *arguments: Any, folder: str | None = MEMORY) -> dict[str, Any]:
+def crash(
+    program: str,
+    way: str,
+    *arguments: Any,
+    folder: str | None = MEMORY,
+    under: Sequence[str] = (),
+) -> dict[str, Any]:
     """What a program of this folder found, that was given a way, a place and the arguments."""
     with tempfile.TemporaryDirectory(dir=folder) as place:
         done = subprocess.run(
-            [sys.executable, "-m", f"tests.support.{program}", way, place, *map(str, arguments)],
+            [
+                *under,
+                sys.executable,
+                "-m",
+                f"tests.support.{program}",
+                way,
+                place,
+                *map(str, arguments),
+            ],
             capture_output=True,
             text=True,
             timeout=1200,

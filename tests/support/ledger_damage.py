@@ -62,7 +62,13 @@ def made(folder: Path) -> Path:
     budget.record(9.5)
     alarms.answer(1100)
     alarms.answer(4)
+    shutil.copy(path, whole(path))
     return path
+
+
+def whole(path: Path) -> Path:
+    """A copy of a ledger before it is damaged, at its place: elsewhere it would be refused."""
+    return path.with_name("whole.db")
 
 
 def told(path: Path, budget: dp.Budget | None = None) -> dict[str, Any]:
@@ -218,9 +224,9 @@ def every_table(source: Path) -> Iterator[tuple[str, set[str]]]:
 
     By a budget that was opened before, and by one that is opened now.
     """
-    path, chance = source.with_name("altered.db"), random.Random(0)
+    path, chance, source = source, random.Random(0), whole(source)
     with as_process({}):
-        truth = told(source)
+        truth = told(path)
     for table, names in columns(source).items():
         cells = [("cell", name, cell) for name in names for cell in CELLS]
         for how in [*((way, "", "") for way in WAYS[0]), *cells]:
@@ -274,20 +280,19 @@ def looked_at(path: Path, truth: dict[str, Any]) -> str:
     return refusal(look)
 
 
-def battery(source: Path, truth: dict, count: int, seed: int, kinds: list[str]) -> dict[str, Any]:
-    """So many damaged files; how many were refused, and what was wrong."""
+def battery(path: Path, truth: dict, count: int, seed: int, kinds: list[str]) -> dict[str, Any]:
+    """So many times a damaged file; how many were refused, and what was wrong."""
     chance, refused = random.Random(seed), 0
     found: list[str] = []
     for number in range(count):
         kind = kinds[number % len(kinds)]
-        path = source.with_name(f"{number}.db")
-        damage(kind, path, source, chance)
+        damage(kind, path, whole(path), chance)
         with as_process({}):
             said = looked_at(path, truth)
         refused += said == "refused"
         if said not in ("refused", "sound"):
             found.append(f"{kind} {number}: {said}")
-        for each in source.parent.glob(f"{number}.db*"):
+        for each in path.parent.glob(f"{path.name}-*"):
             each.unlink()
     return {"violations": found, "refused": refused}
 

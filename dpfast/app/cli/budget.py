@@ -1,4 +1,4 @@
-"""`dpfast budget`: make a ledger; show its sums, its entries and a plot of them."""
+"""`dpfast budget`: make or move a ledger; show its sums, its entries and a plot of them."""
 
 from __future__ import annotations
 
@@ -84,6 +84,21 @@ def create(
     relation = None if neighbors is None else checks.neighbors(neighbors)
     made = Budget(**amounts, neighbors=relation, ids=ids, max_rows=max_rows, name=name, path=file)
     _show(made, as_json)
+
+
+@app.command(epilog="Example: dpfast budget move /data/study.db")
+def move(file: File, as_json: Json = False) -> None:
+    """Say that the ledger is here from now on: you moved it, or restored it from a backup.
+
+    You state that nobody spends from a copy of it, here or elsewhere, and that all that was spent
+    is in this one (with its -wal, if there is one). No program can check that: copies that are both
+    spent from together spend twice.
+    """
+    from ...budget.budget import Budget
+    from ...budget.ledger.file import move
+
+    move(file)
+    _show(Budget(path=file), as_json)
 
 
 @app.command(epilog="Example: dpfast budget show study.db")

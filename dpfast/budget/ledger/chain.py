@@ -7,9 +7,10 @@ step k - 1. The last step and the sums are sealed together in `state`. So a row 
 added or lost is found, even the last one. Whoever has seen step k can tell from its seal alone
 whether all rows up to then are still there (`held`).
 
-A ledger of form 1 has no steps, and no seals of answers and secrets, and one of form 2 no column
-for the unit. Either is read as it is, as one of rows, and the next write makes it one of form 3
-(`renew`). The unit is part of a seal only where it is people, so that seals of rows stay.
+A ledger of form 1 has no steps, and no seals of answers and secrets, one of form 2 no column for
+the unit, and one of form 3 no place. Each is read as it is, without a unit as one of rows, and the
+next write makes it one of form 4 (`renew`). The unit is part of a seal only where it is people, so
+that seals of rows stay.
 """
 
 from __future__ import annotations
@@ -22,10 +23,17 @@ from . import text
 if TYPE_CHECKING:
     import sqlite3
 
-VERSION = 3
+VERSION = 4
 
 STEPS = """
 CREATE TABLE steps (step INTEGER PRIMARY KEY, what TEXT NOT NULL UNIQUE, seal TEXT NOT NULL);
+"""
+#: Where the ledger is (`File.identity`), since when: where it was made, and where it was moved.
+PLACES = """
+CREATE TABLE places (
+    place INTEGER PRIMARY KEY, time TEXT NOT NULL, process TEXT NOT NULL, identity TEXT NOT NULL,
+    seal TEXT NOT NULL
+);
 """
 #: The tables that only grow, and the name of a row in each.
 NAMES = {
@@ -34,6 +42,7 @@ NAMES = {
     "answers": "line",
     "streams": "name",
     "turns": "line || ' ' || turn",
+    "places": "place",
 }
 #: The columns of the unit, which stand last, by their tables.
 UNITS = (
@@ -216,6 +225,29 @@ def _sealed(before: str, parts: Sequence[Any]) -> str:
     return text.seal(before, "state", str(lines), *others, *text.of_people(ids))
 
 
+# --- places -------------------------------------------------------------------------------------
+
+
+def places(db: sqlite3.Connection, first: str) -> list[str]:
+    """Return where the ledger was, in order; nothing for one of an earlier form."""
+    if form(db) < 4:
+        return []
+    rows = db.execute("SELECT place, time, process, identity, seal FROM places").fetchall()
+    for number, (place, *parts, seal) in enumerate(rows, 1):
+        if place != number or text.seal(first, "place", str(place), *parts) != seal:
+            raise Damaged("a place is not what was written")
+        check(db, "places", str(place), seal)
+    check(db, "places", str(len(rows) + 1), None)
+    return [identity for *_, identity, _ in rows]
+
+
+def put(db: sqlite3.Connection, first: str, when: str, by: str, identity: str) -> None:
+    """Write where the ledger is from now on."""
+    number = len(places(db, first)) + 1
+    seal = text.seal(first, "place", str(number), when, by, identity)
+    grow(db, "places", str(number), (number, when, by, identity, seal))
+
+
 # --- answers, secrets ---------------------------------------------------------------------------
 
 
@@ -239,7 +271,10 @@ def renew(db: sqlite3.Connection, first: str) -> None:
     """Make a ledger of an earlier form, which was checked, one of this form."""
     if form(db) == 1:
         _seal_all(db, first)
-    define(db, "".join(f"ALTER TABLE {table} ADD COLUMN {column};\n" for table, column in UNITS))
+    if form(db) < 3:
+        columns = (f"ALTER TABLE {table} ADD COLUMN {column};\n" for table, column in UNITS)
+        define(db, "".join(columns))
+    define(db, PLACES + guards("places"))
     db.execute(f"PRAGMA user_version = {VERSION}")
 
 

@@ -12,6 +12,11 @@ disk (synchronous=FULL). A connection lives no longer, for three reasons:
   a commit to that race, https://sqlite.org/wal.html#walresetbug).
 * The next spend notices a ledger that was moved, swapped or put back from a copy.
 
+A ledger under two names would be spent twice, for the log follows the name, and each name has its
+own. So it knows its directory and its own inode (`identity`), and at any other place it is refused
+until somebody says that it was moved, and that no other copy is spent from. A directory may have
+several names, since there the log is beside the file under each of them.
+
 Entries are only added. The one row of `state` holds their sums and changes in the same transaction.
 Each entry carries a digest of itself and of the one before (`text.seal`), and all rows are one
 chain (`chain.py`). Each transaction first checks that this is the ledger that was opened, and that
@@ -59,8 +64,9 @@ except ImportError:  # pragma: no cover
     ) from None
 
 T = TypeVar("T")
-#: What a transaction is for: "make" also makes the ledger, "check" also looks at every page.
-Way = Literal["read", "write", "make", "check"]
+#: What a transaction is for: "make" also makes the ledger, "check" also looks at every page, and
+#: "move" writes to a ledger at another place.
+Way = Literal["read", "write", "make", "check", "move"]
 
 #: What the file says it is (`PRAGMA application_id`): "dpfl".
 APPLICATION = 0x6470666C
@@ -172,6 +178,7 @@ class File:
         timeout: float,
         ids: str | None = None,
         max_rows: int | None = None,
+        way: Way = "read",
     ) -> None:
         self.path = os.path.realpath(path)  # as SQLite names the log
         self._timeout = timeout
@@ -179,7 +186,7 @@ class File:
         self._waiting: deque[_Write] = deque()
         if limit is not None:
             self._run(lambda db: self._make(db, limit, neighbors, name, ids, max_rows), "make")
-        self.header = self._run(self._head)
+        self.header = self._run(self._head if way == "read" else self._move, way)
         self._known = self.header.seal
         self._run(self._checked, "check")
 
@@ -297,7 +304,7 @@ class File:
 
     def _attempt(self, job: Callable[[sqlite3.Connection], T], way: Way) -> T:
         global _at_work
-        here, write = self._witnesses(), way == "write"
+        here, write = self._witnesses(), way in ("write", "move")
         with _ALONE:
             if _at_work is not None:
                 raise LedgerError(
@@ -320,7 +327,7 @@ class File:
                     if blank:
                         done = job(db)
                     else:
-                        head, place = self._same(db)
+                        head, place = self._same(db, way)
                         if write and chain.form(db) < VERSION:
                             self._renew(db, head)
                         done = job(db)
@@ -350,14 +357,19 @@ class File:
             )
         return here
 
-    def _same(self, db: sqlite3.Connection) -> tuple[Header, Place]:
-        """Check that this is the ledger that was opened, with all rows that were seen here.
+    def _same(self, db: sqlite3.Connection, way: Way) -> tuple[Header, Place]:
+        """Check that this is the ledger that was opened, at its place, with all rows seen here.
 
         Each transaction begins with this. Return the header and the last row.
         """
         head = self._head(db)
         if self._known not in (None, head.seal):
             raise LedgerError(f"ledger {self.path} is another one than was opened")
+        if way != "move" and self.identity != (chain.places(db, head.seal) or [self.identity])[-1]:
+            raise LedgerError(
+                f"ledger {self.path} was made in another directory, or is a copy: if you moved it, "
+                f"and nobody spends from a copy, run dpfast budget move {self.path}"
+            )
         place = chain.check_sums(db)
         seen = _seen.get((self.path, head.seal))
         if seen is not None:
@@ -380,6 +392,15 @@ class File:
         if chain.form(db) == 1:
             self._narrow()
         chain.renew(db, head.seal)
+        chain.put(db, head.seal, now(), process(), self.identity)
+
+    def _move(self, db: sqlite3.Connection) -> Header:
+        """Make this the place of a ledger, which is checked."""
+        self._checked(db)
+        head = self._head(db)
+        if chain.places(db, head.seal)[-1] != self.identity:
+            chain.put(db, head.seal, now(), process(), self.identity)
+        return head
 
     def _connect(self) -> sqlite3.Connection:
         # mode=rw: everybody could read a file that SQLite makes.
@@ -412,7 +433,12 @@ class File:
         if status.st_nlink > 1:  # each name would have a log and locks of its own
             raise LedgerError(
                 f"ledger {self.path} has {status.st_nlink} names (hard links), under each of which "
-                "it could be spent; copy the file, and remove the other names"
+                "it could be spent; remove the other names"
+            )
+        if self._is_mounted():
+            raise LedgerError(
+                f"ledger {self.path} is a mount point, and could be spent under another name as "
+                "well; mount its directory instead"
             )
 
     def _create(self) -> None:
@@ -455,6 +481,29 @@ class File:
             return error.errno in (errno.ENOLCK, errno.ENOSYS, errno.ENOTSUP, errno.EOPNOTSUPP)
         return False
 
+    @property
+    def identity(self) -> str:
+        """Which file this is, and in which directory: inodes, and the id of the file system.
+
+        That is the number of the device only where there is no other: a restart may change it.
+        """
+        folder = os.path.dirname(self.path)
+        try:
+            inodes = os.stat(folder).st_ino, os.stat(self.path).st_ino
+            system = os.statvfs(folder).f_fsid if hasattr(os, "statvfs") else os.stat(folder).st_dev
+        except OSError as error:
+            raise LedgerError(f"ledger {self.path} cannot be looked at: {error.strerror}") from None
+        return json.dumps([system, *inodes])
+
+    def _is_mounted(self) -> bool:
+        """Return whether the file is of another mount than its directory."""
+        names = os.path.dirname(self.path), self.path
+        try:
+            mounts = {_mount(name) for name in names}
+        except (AttributeError, OSError, LookupError):  # no Linux, or no /proc
+            mounts = {str(os.stat(name).st_dev) for name in names}
+        return len(mounts) > 1
+
     def _files(self) -> list[tuple[int, int] | None]:
         """Return which files are behind the names of the ledger and of its log.
 
@@ -489,7 +538,7 @@ class File:
             return
         db.execute(f"PRAGMA application_id = {APPLICATION}")
         db.execute(f"PRAGMA user_version = {VERSION}")
-        define(db, TABLES + guards("ledger", "lines", "answers"))
+        define(db, TABLES + chain.PLACES + guards("ledger", "lines", "answers", "places"))
         parts = (now(), process(), name, text.loss(limit), neighbors)
         first = text.seal("", *parts, *text.of_people(ids, max_rows))
         header = (*parts, first, ids, max_rows)
@@ -497,6 +546,7 @@ class File:
         sums = (*_exact(Amounts()), neighbors, first, ids)
         db.execute("INSERT INTO state VALUES (1, 0, ?, ?, ?, ?, ?, ?)", sums)
         chain.begin(db, first)
+        chain.put(db, first, *parts[:2], self.identity)
         chain.close(db)
         self._narrow()
 
@@ -606,6 +656,24 @@ class File:
         else:
             self._damaged("SQLite cannot read it")
         self._fail(why, "nothing can be spent")
+
+
+def move(path: str) -> None:
+    """Make a ledger the one at this place, whose owner says that no other copy is spent from."""
+    File(path, None, None, "", 30.0, way="move")
+
+
+def _mount(name: str) -> str:
+    """Return the number of the mount that a file is of.
+
+    A path alone is opened: to close a file takes the locks of this process on it away.
+    """
+    handle = os.open(name, os.O_PATH)
+    try:
+        with open(f"/proc/self/fdinfo/{handle}", encoding="ascii") as lines:
+            return dict(line.split(":", 1) for line in lines)["mnt_id"]
+    finally:
+        os.close(handle)
 
 
 def _exact(amounts: Amounts) -> list[str]:

@@ -5,6 +5,9 @@ Run with the package as it was then (commits 0a682ac and 879dc62) on the path:
 
     PYTHONPATH=OLD python tests/reference/vectors/make_ledgers.py
 
+Form 3 is that before a ledger knew its place; its file has the ledgers of form 2 after a write of
+nothing by the package of commit 040100c.
+
 Each has the bytes of its file (xz, base64) and what the package of then said of it.
 """
 
