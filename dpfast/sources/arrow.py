@@ -6,7 +6,7 @@ pyarrow is an extra, so it is imported only when there is something to read with
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Callable, Generator, Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple, NoReturn, TypeVar
 
@@ -72,6 +72,38 @@ def arrow_times(kind: Any) -> TimeKind | None:
     if types.is_duration(kind):
         return TimeKind(np.dtype(f"m8[{kind.unit}]"), False, whole)
     return None
+
+
+def wider(kinds: Sequence[Any]) -> Any:
+    """Return a type that holds what those of some types are read as; None if there is none.
+
+    Integers stay integers where one type holds all. Other numbers of different types are float64,
+    as each of them would be in a table. Times of different units have none.
+    """
+    import pyarrow as pa
+
+    first = kinds[0]
+    if all(kind == first for kind in kinds):
+        return first
+    types = pa.types
+    if all(types.is_integer(kind) for kind in kinds):
+        signed = [kind for kind in kinds if types.is_signed_integer(kind)]
+        bits = max(kind.bit_width for kind in kinds)
+        wide = max((k.bit_width for k in kinds if not types.is_signed_integer(k)), default=0)
+        if not signed:
+            return getattr(pa, f"uint{bits}")()
+        if wide < 64:
+            return getattr(pa, f"int{max(bits, min(64, 2 * wide))}")()
+        return pa.float64()
+    if all(types.is_integer(k) or types.is_floating(k) or types.is_decimal(k) for k in kinds):
+        return pa.float64()
+    if any(arrow_times(kind) is not None for kind in kinds):
+        return None
+    try:
+        fields = [pa.schema([pa.field("x", kind)]) for kind in kinds]
+        return pa.unify_schemas(fields, promote_options="permissive").types[0]
+    except pa.ArrowException:
+        return None
 
 
 def arrow_cast(array: Any, kind: Any) -> Any:

@@ -114,13 +114,15 @@ class StreamReader(SchemaReader):
     def _batches(self, names: Sequence[str]) -> Iterator[Any]:
         import pyarrow as pa
 
-        kinds = {name: self.schemas[0].field(name).type for name in names}
+        kinds = {name: {kind for kind, _ in self._kinds(name)} for name in names}
         given = self._factory(names)
         if given is not None and given is self._first():
             raise DataError(f"{self.paths[0]} must start from the beginning in each pass")
         for batch in _opened(given):
             found = {name: batch.schema.get_field_index(name) for name in names}
-            if any(i < 0 or batch.schema.field(i).type != kinds[name] for name, i in found.items()):
+            if any(
+                i < 0 or batch.schema.field(i).type not in kinds[name] for name, i in found.items()
+            ):
                 raise DataError(
                     f"{self.paths[0]} must have the types that it had first, and has not"
                 )

@@ -14,8 +14,9 @@ from typing import Any
 from .._core import checks
 from .._core.extras import extra
 from ..errors import DpfastError, SourceError
-from .arrow import arrow_times, kind_of
+from .arrow import kind_of, legible
 from .batch_reader import StreamReader
+from .files import widened
 from .forms import pyarrow_for
 
 FORMATS = {
@@ -40,8 +41,7 @@ def dataset_reader(paths: Sequence[str | os.PathLike[str]]) -> DatasetReader:
     Raises
     ------
     SourceError
-        For files that are not there or cannot be read, no files, a table with a log of deletes, and
-        columns whose types have no common one.
+        For files that are not there or cannot be read, no files, and a table with a log of deletes.
     MissingExtraError
         Without pyarrow, or fsspec for places that pyarrow does not know.
     """
@@ -58,69 +58,13 @@ def dataset_reader(paths: Sequence[str | os.PathLike[str]]) -> DatasetReader:
     raise SourceError(f"{name} cannot be read: {why}")
 
 
-def are_widened(schemas: Sequence[Any]) -> bool:
-    """Tell whether files have the same columns, of types that differ and have a common one."""
-    first = schemas[0]
-    if any(schema.names != first.names for schema in schemas):
-        return False
-    if all(schema.types == first.types for schema in schemas):
-        return False
-    return common(schemas) is not None
-
-
-def common(schemas: Sequence[Any]) -> Any:
-    """Return the schema of all files, numbers widened; None if there is none.
-
-    Integers stay integers where one type holds all. Other numbers of different types are float64,
-    as each of them would be in a table. Times of different units have none.
-    """
-    import pyarrow as pa
-
-    fields = []
-    for i, name in enumerate(schemas[0].names):
-        kinds = [schema.types[i] for schema in schemas]
-        nullable = any(schema.field(i).nullable for schema in schemas)
-        kind = _wider(kinds)
-        if kind is None:
-            return None
-        fields.append(pa.field(name, kind, nullable))
-    return pa.schema(fields)
-
-
-def _wider(kinds: Sequence[Any]) -> Any:
-    """Return a type that holds what those of some types are read as; None if there is none."""
-    import pyarrow as pa
-
-    first = kinds[0]
-    if all(kind == first for kind in kinds):
-        return first
-    types = pa.types
-    if all(types.is_integer(kind) for kind in kinds):
-        signed = [kind for kind in kinds if types.is_signed_integer(kind)]
-        bits = max(kind.bit_width for kind in kinds)
-        wide = max((k.bit_width for k in kinds if not types.is_signed_integer(k)), default=0)
-        if not signed:
-            return getattr(pa, f"uint{bits}")()
-        if wide < 64:
-            return getattr(pa, f"int{max(bits, min(64, 2 * wide))}")()
-        return pa.float64()
-    if all(types.is_integer(k) or types.is_floating(k) or types.is_decimal(k) for k in kinds):
-        return pa.float64()
-    if any(arrow_times(kind) is not None for kind in kinds):
-        return None
-    try:
-        fields = [pa.schema([pa.field("x", kind)]) for kind in kinds]
-        return pa.unify_schemas(fields, promote_options="permissive").types[0]
-    except pa.ArrowException:
-        return None
-
-
 class DatasetReader(StreamReader):
     """Files of one table, read one after the other."""
 
     in_order = True
 
     def __init__(self, texts: Sequence[str], name: Path) -> None:
+        import pyarrow as pa
         from pyarrow import dataset as ds
 
         self._system, places = _places(texts)
@@ -145,17 +89,16 @@ class DatasetReader(StreamReader):
                     )
                 part = ds.dataset([file], partitioning=hive, partition_base_dir=place, **given)
                 parts.append(part)
-        if any(part.schema.names != parts[0].schema.names for part in parts):
-            raise SourceError(f"{name} must have the same columns in every file")
-        schema = common([part.schema for part in parts])
-        if schema is None:
-            raise SourceError(f"{name} must have columns whose types have a common one")
 
         def opened(names: Sequence[str] | None) -> Iterator[Any]:
-            for part in parts:
-                yield from _widened(part, schema.names if names is None else names, schema)
+            assert names is not None
+            for part, casts in zip(parts, self._casts(names), strict=True):
+                for batch in part.to_batches(columns=list(names)):
+                    yield pa.RecordBatch.from_arrays(widened(batch.columns, casts), list(names))
 
-        super().__init__(opened, schema, name)
+        super().__init__(opened, parts[0].schema, name)
+        self.schemas = [legible(part.schema) for part in parts]
+        self.paths = [Path(file) for file in self._files]
 
     def _keys(self, place: str, files: Sequence[str], form: Any) -> Any:
         """Return the keys in the names of directories below a place, told by all names at once."""
@@ -186,19 +129,6 @@ class DatasetReader(StreamReader):
         return [(info.path, info.size, info.mtime_ns) for info in found]
 
 
-def _widened(part: Any, names: Sequence[str], schema: Any) -> Iterator[Any]:
-    """Yield the batches of a file, its columns in the types of a schema."""
-    import pyarrow as pa
-
-    fields = [schema.field(name) for name in names]
-    for batch in part.to_batches(columns=list(names)):
-        arrays = [
-            array if array.type == field.type else array.cast(field.type, safe=False)
-            for array, field in zip(batch.columns, fields, strict=True)
-        ]
-        yield pa.RecordBatch.from_arrays(arrays, schema=pa.schema(fields))
-
-
 def _places(texts: Sequence[str]) -> tuple[Any, list[str]]:
     """Return the file system of some paths, and what they are called there."""
     import pyarrow as pa
@@ -223,6 +153,9 @@ def _listed(system: Any, place: str) -> list[str]:
     """Return the files of a place in the order of their names."""
     from pyarrow import fs
 
+    if isinstance(system, fs.LocalFileSystem):
+        path = Path(place)
+        return [file.as_posix() for file in (parts_of(path) if path.is_dir() else [regular(path)])]
     info = system.get_file_info(place)
     if info.type == fs.FileType.File:
         return [place]
@@ -233,13 +166,59 @@ def _listed(system: Any, place: str) -> list[str]:
     files = [
         one.path
         for one in inside
-        if one.type == fs.FileType.File
-        and not any(part[:1] in "._" for part in one.path[len(place) :].strip("/").split("/"))
-        and os.path.splitext(one.path)[1].lower() in FORMATS
+        if one.type == fs.FileType.File and _is_part(one.path[len(place) :].strip("/").split("/"))
     ]
     if not files:
         raise SourceError(f"{place!r} holds no files that can be read")
     return sorted(files, key=lambda file: file.split("/"))
+
+
+def parts_of(place: Path) -> list[Path]:
+    """Return the files of a table below a directory, in the order of their names.
+
+    Raises
+    ------
+    SourceError
+        For a part that is no regular file, a directory that is there twice, or below itself, by way
+        of a link, a table with a log of deletes, and where there is no part.
+    """
+    found, seen = [], set()
+
+    def fail(error: OSError) -> None:
+        raise error
+
+    for folder, folders, files in os.walk(place, onerror=fail, followlinks=True):
+        at = Path(folder)
+        folders[:] = [one for one in folders if one in LOGS or one[0] not in "._"]
+        refuse_logs(os.fspath(place), [os.path.join(folder, file) for file in files])
+        stat = os.stat(folder)
+        if (stat.st_dev, stat.st_ino) in seen:
+            raise SourceError(
+                f"directory {os.fspath(place)!r} must hold {at.name!r} once, not twice by a link"
+            )
+        seen.add((stat.st_dev, stat.st_ino))
+        found += [at / file for file in files if _is_part((at / file).relative_to(place).parts)]
+    if not found:
+        raise SourceError(f"directory {os.fspath(place)!r} holds no Parquet or Arrow file")
+    return [regular(file) for file in sorted(found)]
+
+
+def regular(file: Path) -> Path:
+    """Return a path that is a file, which can be read twice. It is not opened."""
+    if file.is_file():
+        return file
+    if not os.path.lexists(file):
+        raise SourceError(f"file {os.fspath(file)!r} is not there")
+    raise SourceError(
+        f"file {os.fspath(file)!r} must be a regular file, no pipe, device, directory or broken "
+        "link: remove or replace it"
+    )
+
+
+def _is_part(path: Sequence[str]) -> bool:
+    """Tell whether a file below a directory is data: ``_metadata`` and hidden files are not."""
+    is_hidden = any(part[:1] in "._" for part in path)
+    return os.path.splitext(path[-1])[1].lower() in FORMATS and not is_hidden
 
 
 def refuse_logs(place: str, inside: Iterable[str]) -> None:

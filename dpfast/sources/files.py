@@ -251,7 +251,11 @@ class Reader(ABC):
 
 
 class SchemaReader(Reader):
-    """Files whose columns have Arrow types, one schema for each file."""
+    """Files whose columns have Arrow types, one schema for each file.
+
+    Only wanted columns are looked at: each must be in every file, under one name, of types that
+    have a common one.
+    """
 
     schemas: list[Any]
 
@@ -288,9 +292,22 @@ class SchemaReader(Reader):
         return any(schema.field(schema.get_field_index(name)).nullable for schema in self.schemas)
 
     def _kinds(self, name: str) -> Iterator[tuple[Any, Path]]:
-        """Yield the type of a column in each file."""
-        for schema, path in zip(self.schemas, self.paths, strict=True):
-            yield schema.field(schema.get_field_index(name)).type, path
+        """Yield how a column is read in each file: as of the common type, if there is one."""
+        kinds = [schema.field(schema.get_field_index(name)).type for schema in self.schemas]
+        common = arrow.wider(kinds)
+        for kind, path in zip(kinds, self.paths, strict=True):
+            yield kind if common is None else common, path
+
+    def _casts(self, names: Sequence[str]) -> list[list[Any]]:
+        """Return what the columns of each file are cast to; None if they stay as they are."""
+        columns = [[kind for kind, _ in self._kinds(name)] for name in names]
+        return [
+            [
+                None if kind == schema.field(schema.get_field_index(name)).type else kind
+                for name, kind in zip(names, kinds, strict=True)
+            ]
+            for schema, *kinds in zip(self.schemas, *columns, strict=True)
+        ]
 
     def _same(
         self, name: str, of: Callable[[Any, str, Path], T], verb: str, shown: Callable[[T], Any]
@@ -304,6 +321,14 @@ class SchemaReader(Reader):
                     f"in {self.paths[0].name}, and {shown(one)} in {path.name}"
                 )
         return found[0]
+
+
+def widened(arrays: Iterable[Any], casts: Iterable[Any]) -> list[Any]:
+    """Return columns of a file as of the types that all files have in common."""
+    return [
+        array if kind is None else array.cast(kind, safe=False)
+        for array, kind in zip(arrays, casts, strict=True)
+    ]
 
 
 def one_of_each(parts: int, groups: int, words: RandomWords) -> NDArray[np.int64]:

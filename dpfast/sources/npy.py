@@ -40,6 +40,8 @@ PIECE = 1 << 20
 PLACE = 1 << 12
 #: Units of dates that Arrow has.
 TIMES = [(unit, 1) for unit in ("D", "s", "ms", "us", "ns")]
+#: Columns of a matrix, at most. Without rows a header may say any number of them.
+COLUMNS = 1 << 20
 #: The last code point.
 MOST = 0x10FFFF
 
@@ -310,6 +312,8 @@ def _form(file: FileIO, path: Path) -> _Form:
     whole = all(type(extent) is int and extent >= 0 for extent in shape)
     if not (whole and dtype.itemsize and not dtype.shape):
         raise ValueError("no form of an array")
+    if shape[-1] > COLUMNS and len(shape) == 2:
+        raise SourceError(f"{path.name} must have at most {COLUMNS:,} columns, got {shape[1]:,}")
     return _Form(shape, by_column and len(shape) == 2, dtype, file.tell())
 
 

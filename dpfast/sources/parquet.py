@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from ..errors import SourceError
 from .arrow import Numbers, chunks, guarded, legible, opening
 from .base import Chunk, RandomWords
-from .files import Convert, SchemaReader, Want, one_of_each
+from .files import Convert, SchemaReader, Want, one_of_each, widened
 from .threads import decoders
 
 T = TypeVar("T")
@@ -36,7 +36,7 @@ class _Part(NamedTuple):
 
 
 class ParquetReader(SchemaReader):
-    """A Parquet file, or several files with the same columns, in their order."""
+    """A Parquet file, or several files of one table, in their order."""
 
     def __init__(self, paths: Sequence[Path]) -> None:
         self._team = decoders()  # asked now, for a bad setting must show before a spend
@@ -66,12 +66,17 @@ class ParquetReader(SchemaReader):
     def makers(
         self, want: Want, rows: int, convert: Convert[T], workers: int | None = None
     ) -> Sequence[Generator[T]]:
-        left = deque(self._parts)
+        left, casts = deque(self._parts), self._casts(want.names)
         team = min(self._team if workers is None else workers, len(left)) or 1
-        return [self._decode(left, want, rows, convert) for _ in range(team)]
+        return [self._decode(left, casts, want, rows, convert) for _ in range(team)]
 
     def _decode(
-        self, left: deque[_Part], want: Want, rows: int, convert: Convert[T]
+        self,
+        left: deque[_Part],
+        casts: Sequence[Sequence[Any]],
+        want: Want,
+        rows: int,
+        convert: Convert[T],
     ) -> Generator[T]:
         """Yield what `convert` makes of the row groups that are left; several share one `left`."""
         with ExitStack() as held:
@@ -82,7 +87,7 @@ class ParquetReader(SchemaReader):
                     files[part.file] = held.enter_context(self._open(part.file, want.text))
                 at = part.start
                 for arrays in _batches(files[part.file], part.group, rows, want.names):
-                    yield from convert(at, arrays)
+                    yield from convert(at, widened(arrays, casts[part.file]))
                     at += len(arrays[0])
 
             while left:
@@ -117,12 +122,13 @@ class ParquetReader(SchemaReader):
         self.check_unchanged()
         places = one_of_each(len(self._parts), min(SAMPLED, len(self._parts)), words)
         each = max(1, -(-count // len(places)))
+        casts = self._casts([name])
 
         def head(part: _Part) -> Iterator[Chunk]:
             with self._open(part.file) as opened:
                 batches = _batches(opened, part.group, each, (name,))
                 for arrays in itertools.islice(batches, 1):
-                    yield from chunks(arrays[0], part.start, how)
+                    yield from chunks(widened(arrays, casts[part.file])[0], part.start, how)
 
         heads = [
             chunk

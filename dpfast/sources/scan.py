@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, overload
 from .._core import checks
 from ..errors import SourceError
 from .base import Source, Table
-from .dataset import FORMATS, are_widened, dataset_reader, is_remote, refuse_logs
+from .dataset import dataset_reader, is_remote, parts_of, regular
 from .forms import pyarrow_for
 from .pick import distinct, picker
 
@@ -199,7 +199,6 @@ def _reader_of(path: Paths, quotes: bool) -> Reader:
     paths = _paths(path)
     if os.path.isdir(path):
         root = Path(path)
-        refuse_logs(os.fspath(path), map(str, root.rglob("*")))
         is_ipc = paths[0].suffix.lower() not in PARQUET
         if is_ipc or all("=" in str(p.relative_to(root).parent) for p in paths):
             return dataset_reader([path])
@@ -213,8 +212,7 @@ def _reader_of(path: Paths, quotes: bool) -> Reader:
     if ending in PARQUET:
         from .parquet import ParquetReader
 
-        made = ParquetReader(paths)
-        return dataset_reader(paths) if are_widened(made.schemas) else made
+        return ParquetReader(paths)
     if ending in IPC:
         from .ipc import IpcReader
 
@@ -228,34 +226,23 @@ def _files(text: str) -> list[Path]:
     """Return the files that `text` stands for, in the order of their names."""
     path = Path(text)
     if path.is_dir():
-        files = [p for p in path.rglob("*") if _is_part(p.relative_to(path)) and p.is_file()]
-        found = [p for p in files if p.suffix.lower() in PARQUET] or files
-        if not found:
-            raise SourceError(f"directory {text!r} holds no Parquet or Arrow file")
-        return sorted(found)
+        files = parts_of(path)
+        return [p for p in files if p.suffix.lower() in PARQUET] or files
+    found = [path]
     if not path.exists() and glob.has_magic(text):
         found = sorted(Path(p) for p in glob.glob(text, recursive=True))
         if not found:
             raise SourceError(f"no file matches {text!r}")
         if len(found) > 1 and not all(p.suffix.lower() in PARQUET for p in found):
             raise SourceError(f"only Parquet can be read from several files, got {text!r}")
-        path = found[0]
-        if len(found) > 1:
-            return found
-    if not path.exists():
+    elif not path.exists():
         near = []
         if path.parent.is_dir():
             near = difflib.get_close_matches(path.name, os.listdir(path.parent), 1, 0.75)
-        hint = f"; did you mean {str(path.parent / near[0])!r}?" if near else ""
-        raise SourceError(f"file {text!r} is not there{hint}")
-    if not path.is_file():
-        raise SourceError(f"file {text!r} must be a regular file, for it is read more than once")
-    return [path]
-
-
-def _is_part(path: Path) -> bool:
-    """Tell whether a file below a directory is data: ``_metadata`` and hidden files are not."""
-    return path.suffix.lower() in FORMATS and not any(p[0] in "._" for p in path.parts)
+        if near and near[0] != path.name:
+            hint = f"; did you mean {str(path.parent / near[0])!r}?"
+            raise SourceError(f"file {text!r} is not there{hint}")
+    return [regular(file) for file in found]
 
 
 def _ending(path: Path) -> tuple[str, str | None]:

@@ -664,6 +664,8 @@ def test_several_parquet_files(cut, tmp_path):
     with pytest.raises(SourceError, match=r"'user' is not in 4\.parquet"):
         as_rows(dp.scan(tmp_path, ["x"]), "user")
     write({"x": [1], "k": [1]}, tmp_path / "5.parquet")
+    assert dp.scan(tmp_path, "x").dtype == np.float64  # as if all had the same columns
+    write({"x": [True], "k": [1]}, tmp_path / "5.parquet")
     with pytest.raises(SourceError, match="'x' must be the same in every file"):
         dp.scan(tmp_path, ["x"])
 
