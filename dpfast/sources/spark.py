@@ -9,7 +9,9 @@ from __future__ import annotations
 
 import pickle
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from functools import partial
+from inspect import signature
 from typing import Any, TypeVar
 
 from .._core import checks
@@ -50,8 +52,9 @@ def spark(df: Any) -> EngineTable:
 
     Notes
     -----
-    Workers need dpfast and pyarrow, and a partition has to fit into the memory of its task. Noise
-    is drawn in the driver alone. A median takes two passes, as of any source of unknown length.
+    Columns of structs, and of types that Arrow has not, are left out. Workers need dpfast and
+    pyarrow, and a partition has to fit into the memory of its task. Noise is drawn in the driver
+    alone. A median takes two passes, as of any source of unknown length.
 
     Examples
     --------
@@ -86,9 +89,7 @@ class SparkEngine(Engine):
         if len(set(self._names)) < len(self._names):
             checks.fail_kind("data", "a dataframe whose columns have names of their own", df)
         self._df = df.toDF(*(f"c{i}" for i in range(len(self._names))))
-        schema = extra("pyspark.sql.pandas.types", "data of Spark").to_arrow_schema(df.schema)
-        like = schema.empty_table().rename_columns(self._names)
-        self.like = local_form(like, "data", RULE)
+        self.like = local_form(_declared(df.schema, self._names), "data", RULE)
 
     def run(self, task: Task[S], columns: Sequence[str] | None) -> Part[S] | None:
         dump = extra("pyspark.cloudpickle", "data of Spark").dumps
@@ -124,6 +125,21 @@ class SparkEngine(Engine):
 
     def _select(self, columns: Sequence[str]) -> Any:
         return self._df.select(*(f"c{self._names.index(name)}" for name in columns))
+
+
+def _declared(schema: Any, names: Sequence[str]) -> Any:
+    """Return a table without rows of the columns whose types Arrow has, and which are no tables."""
+    import pyarrow as pa
+
+    convert = extra("pyspark.sql.pandas.types", "data of Spark").to_arrow_schema
+    has_zone = "timezone" in signature(convert).parameters  # any: what counts is that there is one
+    zone, found = {"timezone": "UTC"} if has_zone else {}, {}
+    for name, field in zip(names, schema, strict=True):
+        with suppress(TypeError):  # of pyspark, about a type that Arrow has not
+            kind = convert(type(schema)([field]), **zone).field(0).type
+            if not pa.types.is_struct(kind):
+                found[name] = pa.array([], kind)
+    return pa.table(found)
 
 
 def _found(task: bytes, names: Sequence[str], batches: Iterator[Any]) -> Part[Any] | None:

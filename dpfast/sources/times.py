@@ -178,7 +178,8 @@ def time_column(data: Any, beside: Collection[str] = ()) -> tuple[Any, TimeColum
     That is told by its type: no row is looked at. Of several columns of files or of an engine one
     has to be left without those whose names stand `beside` it.
     """
-    dtype = getattr(data, "dtype", None)
+    # A column of an engine that holds times has no dtype of numbers, and says so.
+    dtype = None if isinstance(data, EngineColumns) else getattr(data, "dtype", None)
     if isinstance(dtype, np.dtype) and dtype.kind not in "Mm":
         return data, None
     if isinstance(data, (MemorySource, list, tuple, dict, str)):

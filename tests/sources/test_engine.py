@@ -207,6 +207,14 @@ def test_answers_are_those_of_the_same_rows_in_memory(name, parts, seed):
     np.testing.assert_equal(found, due)
 
 
+def test_times_of_an_engine_are_those_of_memory():
+    days = pd.DataFrame({"at": pd.Timestamp("2024-01-01") + pd.to_timedelta(TABLE["age"], "D")})
+    asked = {"bounds": (pd.Timestamp("2024-01-01"), pd.Timestamp("2024-06-01")), "epsilon": 1}
+    held = EngineColumn(engine_of(days), "at")
+    for release in (dp.median, dp.mean):
+        assert release(held, **asked, **rng()) == release(days["at"], **asked, **rng())
+
+
 def test_little_travels():
     """A sum sends under a kilobyte back; a task is a few kilobytes whatever the rows."""
     data = column("pay")

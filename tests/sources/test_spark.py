@@ -13,6 +13,7 @@ import pytest
 import dpfast as dp
 from dpfast.errors import ArgumentError, ArgumentTypeError, DataError
 from dpfast.rng import InsecureGenerator
+from dpfast.sources import spark as spark_module
 
 pytest.importorskip("pyspark", reason="pyspark is not installed: pip install 'dpfast[spark]'")
 pytestmark = [
@@ -85,6 +86,66 @@ def test_a_dataframe_is_a_table_as_it_is(frame):
     found = dp.group_by(frame, "age", keys=list(range(100))).count(epsilon=1, **rng())
     due = dp.group_by(TABLE, "age", keys=list(range(100))).count(epsilon=1, **rng())
     np.testing.assert_equal(found, due)
+
+
+#: A column of each kind that Spark has, beside the others.
+EVERY_TYPE = [
+    "*",
+    "timestamp_seconds(86400 * age) as at",
+    "to_timestamp_ntz(date_add(date '1970-01-01', cast(age as int))) as plain",
+    "date_add(date '1970-01-01', cast(age as int)) as day",
+    "interval '1' day as span",
+    "interval '1' month as months",
+    "named_struct('a', age) as two",
+    "array(age) as several",
+    "map(age, pay) as pairs",
+    "parse_json('1') as any",
+    "cast(pay as decimal(9, 2)) as price",
+    "cast(`home.town` as binary) as bytes",
+    "null as nothing",
+]
+
+
+def test_columns_of_every_type_stand_beside_others(frame):
+    """What nobody asks for decides nothing, and times of all kinds are those of memory."""
+    data, days = dp.spark(frame.selectExpr(*EVERY_TYPE)), pd.to_timedelta(TABLE["age"], "D")
+    np.testing.assert_equal(ANSWERS["mean"](data), ANSWERS["mean"](TABLE))
+    with pytest.raises(ArgumentError, match="months"):
+        data["months"]
+    first = pd.Timestamp("1970-01-01")
+    for name, zone in (("at", "UTC"), ("plain", None), ("day", None)):
+        start = pd.Timestamp(first, tz=zone)
+        asked = {"bounds": (start, start + pd.Timedelta(99, "D")), "epsilon": 1.0}
+        if name == "day":
+            asked["bounds"] = tuple(end.date() for end in asked["bounds"])
+        found = dp.median(data[name], **asked, **rng())
+        due = dp.median(
+            (start + days).astype(f"datetime64[us{', UTC' if zone else ''}]"), **asked, **rng()
+        )
+        assert pd.Timestamp(found).date() == pd.Timestamp(due).date()
+    keys = [first.date() + pd.Timedelta(n, "D") for n in (1, 7)]
+    counts = dp.group_by(data, "day", keys=keys).count(epsilon=400)["count"]
+    assert counts.tolist() == [int((TABLE["age"] == n).sum()) for n in (1, 7)]
+
+
+def test_a_zone_that_is_not_said_to_spark_is_found(frame, monkeypatch):
+    from pyspark.sql.pandas.types import to_arrow_schema
+
+    def of_all(schema, names):
+        return to_arrow_schema(schema).empty_table()
+
+    monkeypatch.setattr(spark_module, "_declared", of_all)
+    with pytest.raises((AssertionError, TypeError)):
+        test_columns_of_every_type_stand_beside_others(frame)
+
+
+def test_keys_that_are_no_utf8_stay_apart(session):
+    """Spark keeps text as bytes that nobody checks."""
+    raw = session.range(2000).selectExpr("cast(unhex(if(id < 1000, 'ff', 'fe')) as string) as k")
+    found = dp.group_by(raw, "k").count(epsilon=400, delta=1e-6)
+    assert found["k"].tolist() == [b"\xfe", b"\xff"] and found["count"].tolist() == [1000] * 2
+    again = dp.group_by(raw, "k", keys=[b"\xff", "tea"]).count(epsilon=400)
+    assert again["count"].tolist() == [1000, 0]
 
 
 def test_what_is_refused_before_the_spend(frame):
