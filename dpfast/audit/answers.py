@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import inspect
-from collections.abc import Callable, Mapping
+import io
+import warnings
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from typing import Any
@@ -18,6 +21,8 @@ Matrix = NDArray[np.float64]
 
 #: Answers that a vectorised mechanism is asked for at once.
 CHUNK = 1 << 18
+#: Answers of a round that it is asked for one by one: what it says is of a call.
+ALONE = 256
 #: The first column of a row says of what kind the answer is; so many numbers of it follow at most.
 WIDEST = 256
 
@@ -30,12 +35,25 @@ def takes_size(mechanism: Callable[..., Any]) -> bool:
         return False
 
 
+@contextlib.contextmanager
+def heard() -> Iterator[list[Any]]:
+    """Catch what is printed and warned of, which the list then holds."""
+    said: list[Any] = []
+    out = io.StringIO()
+    with warnings.catch_warnings(record=True) as warned:
+        warnings.simplefilter("always")
+        with contextlib.redirect_stdout(out), contextlib.redirect_stderr(out):
+            yield said
+    said += [out.getvalue(), [f"{one.category.__name__}: {one.message}" for one in warned]]
+
+
 @dataclass
 class Answers:
     """Calls a mechanism, and writes each answer as a row: its kind, then its numbers.
 
     An error is an answer too, by its type: whether a mechanism fails must be as private as what it
-    says.
+    says. What it prints and warns of is a part of the kind: of the first answer of a call, since
+    answers are counted as independent.
     """
 
     mechanism: Callable[..., Any]
@@ -52,44 +70,60 @@ class Answers:
 
     def chunks(self, data: Any, size: int) -> Any:
         """Yield matrices of `size` rows in all."""
-        sizes = [min(CHUNK, size - done) for done in range(0, size, CHUNK)]
         if not self.many:
+            for length in _cut(size):
+                yield self.rows(*zip(*(self._ask(data) for _ in range(length)), strict=True))
+            return
+        alone = min(size, ALONE)
+        yield np.concatenate([self.array(*self._ask(data, 1), 1) for _ in range(alone)])
+        sizes = _cut(size - alone)
+        if self.workers == 1 or len(sizes) <= 1:
             for length in sizes:
-                yield self.rows([self._ask(data) for _ in range(length)])
-        elif self.workers == 1 or len(sizes) == 1:
-            for length in sizes:
-                yield self.array(self._ask(data, length), length)
-        else:
-            with ThreadPoolExecutor(self.workers) as pool:
-                for first in range(0, len(sizes), self.workers):  # so many in memory
-                    some = sizes[first : first + self.workers]
-                    for length, found in zip(
-                        some, pool.map(lambda n: self._ask(data, n), some), strict=True
-                    ):
-                        yield self.array(found, length)
+                yield self.array(*self._ask(data, length), length)
+            return
+        with ThreadPoolExecutor(self.workers) as pool:
+            for first in range(0, len(sizes), self.workers):  # so many in memory
+                some = sizes[first : first + self.workers]
+                with heard() as said:  # by any of them
+                    found = list(pool.map(lambda n: self._answer(data, n), some))
+                texts = [_text(said), *[""] * (len(some) - 1)]
+                for answers, text, length in zip(found, texts, some, strict=True):
+                    yield self.array(answers, text, length)
 
-    def _ask(self, data: Any, *size: int) -> Any:
+    def _ask(self, data: Any, *size: int) -> tuple[Any, str]:
+        """Return an answer, and what was printed and warned of."""
+        with heard() as said:
+            found = self._answer(data, *size)
+        return found, _text(said)
+
+    def _answer(self, data: Any, *size: int) -> Any:
         try:
             return self.mechanism(data, *size)
         except Exception as error:
             return error
 
-    def array(self, found: Any, length: int) -> Matrix:
+    def array(self, found: Any, said: str, length: int) -> Matrix:
         """Return the answers of one call of a vectorised mechanism."""
+        texts = [said, *[""] * (length - 1)] if said else ()
         if isinstance(found, Exception):
-            return self.rows([found] * length)
+            return self.rows([found] * length, texts)
         array = checks.array("mechanism", found, _MANY)
         if array.shape[:1] != (length,):
             fail("mechanism", _MANY, f"the shape {array.shape} for size={length}")
         if array.dtype.kind not in "biufc":
-            return self.rows(list(array))
+            return self.rows(list(array), texts)
         flat = array.reshape(length, -1)
-        kind = self.kind(f"{array.dtype} {array.shape[1:]}" if array.ndim > 1 else f"{array.dtype}")
-        return self._matrix(np.full(length, kind), flat)
+        kind = f"{array.dtype} {array.shape[1:]}" if array.ndim > 1 else f"{array.dtype}"
+        kinds = np.full(length, self.kind(kind))
+        if said:
+            kinds[0] = self.kind(kind + said)
+        return self._matrix(kinds, flat)
 
-    def rows(self, found: list[Any]) -> Matrix:
-        """Return the answers of so many calls."""
-        if found and all(type(one) is type(found[0]) and type(one) in _PLAIN for one in found):
+    def rows(self, found: Sequence[Any], said: Sequence[str] = ()) -> Matrix:
+        """Return the answers of so many calls, of which each may have `said` something."""
+        if not any(said) and all(
+            type(one) is type(found[0]) and type(one) in _PLAIN for one in found
+        ):
             kind = self.kind(type(found[0]).__name__)
             try:
                 values = np.array(found, np.float64)
@@ -101,7 +135,8 @@ class Answers:
         values = np.full((len(found), widest), np.nan)
         for row, own in zip(values, numbers, strict=True):
             row[: len(own)] = own
-        return self._matrix(np.array([self.kind(word) for word in words]), values)
+        kinds = map("".join, zip(words, said or [""] * len(words), strict=True))
+        return self._matrix(np.array([self.kind(kind) for kind in kinds]), values)
 
     def _matrix(self, kinds: Matrix, values: NDArray[Any]) -> Matrix:
         """Return kinds and numbers, with as many columns as the first answers had."""
@@ -113,6 +148,17 @@ class Answers:
         most = min(values.shape[1], self.width)
         found[:, 1 : 1 + most] = values[:, :most]
         return found
+
+
+def _cut(size: int) -> list[int]:
+    return [min(CHUNK, size - done) for done in range(0, size, CHUNK)]
+
+
+def _text(said: list[Any]) -> str:
+    """Return the words for what is printed and warned of, which are a part of a kind."""
+    printed, warned = said
+    text = f", with the output {printed[:40]!r}" if printed else ""
+    return text + (f", with the warning {warned[0][:60]!r}" if warned else "")
 
 
 _MANY = "a function that returns as many answers as the `size` it is given"

@@ -64,6 +64,30 @@ def rho_between(likely: Any, rare: Any) -> Any:
     return most
 
 
+def refutes(
+    likely: int, rare: int, size: int, epsilon: float, delta: float, rho: float, alpha: float
+) -> bool:
+    """Return whether the counts of an event refute a loss at a level."""
+    p, q = at_least(likely, size, alpha / 2), at_most(rare, size, alpha / 2)
+    by_rho = math.isfinite(rho) and float(rho_between(p, q)) > rho
+    return by_rho or float(epsilon_between(p, q, delta)) > epsilon
+
+
+def least(size: int, epsilon: float, delta: float, rho: float, alpha: float) -> float | None:
+    """Return the least share of answers that refutes a loss if it has none on the other data.
+
+    None is for where not even all of them would.
+    """
+    low, high = 0, size
+    if not refutes(size, 0, size, epsilon, delta, rho, alpha):
+        return None
+    while high - low > 1:
+        middle = (low + high) // 2
+        over = refutes(middle, 0, size, epsilon, delta, rho, alpha)
+        low, high = (low, middle) if over else (middle, high)
+    return high / size
+
+
 def p_value(likely: int, rare: int, size: int, epsilon: float, delta: float, rho: float) -> float:
     """Return the least level at which the counts of an event refute a loss, or 1.
 
@@ -71,9 +95,7 @@ def p_value(likely: int, rare: int, size: int, epsilon: float, delta: float, rho
     """
 
     def refuted(alpha: float) -> bool:
-        p, q = at_least(likely, size, alpha / 2), at_most(rare, size, alpha / 2)
-        by_rho = math.isfinite(rho) and float(rho_between(p, q)) > rho
-        return by_rho or float(epsilon_between(p, q, delta)) > epsilon
+        return refutes(likely, rare, size, epsilon, delta, rho, alpha)
 
     low, high = -700.0, 0.0  # logarithms: never refuted, refuted
     if not refuted(1.0):

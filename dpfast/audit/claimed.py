@@ -60,7 +60,8 @@ def claims(
     -------
     callable
         It takes a function of the data, as `measure` does, and returns the test, a function without
-        arguments that has the mechanism as its attribute `mechanism`.
+        arguments that has the mechanism as its attribute `mechanism`. When it has run, `smallest`
+        is the largest of all pairs, as of `measure`: what is less likely was not tested.
 
     Raises
     ------
@@ -95,6 +96,7 @@ def claims(
             shared = 1 - (1 - sure) / len(tried)
             given = {**amounts, "samples": asked, "confidence": shared}
             reports = over(mechanism, tried, **given)
+            vars(test).update(smallest=_worst(reports))
             broken = [f"{name}: {found!r}" for name, found in reports if found.refuted]
             assert not broken, "\n".join(broken)
             assert reports, "the mechanism fails on all pairs"
@@ -109,6 +111,13 @@ def claims(
         return test
 
     return decorate
+
+
+def _worst(reports: list[tuple[str, Audit]]) -> float | None:
+    """Return the least probability that could have been refuted on each pair."""
+    every = [found.smallest for _, found in reports]
+    known = [one for one in every if one is not None]
+    return max(known) if known and len(known) == len(every) else None
 
 
 def _pairs(pairs: Any, schema: Any, neighbors: Any, nan: Any, rows: Any) -> list[Pair]:

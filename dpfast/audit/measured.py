@@ -18,7 +18,7 @@ from .._core.types import Number
 from ..errors import fail
 from ..privacy import ZCDP, Approx, Loss
 from .answers import Answers, Matrix
-from .binomial import at_least, at_most, epsilon_between, p_value, rho_between
+from .binomial import at_least, at_most, epsilon_between, least, p_value, rho_between
 from .events import Event, Score, choose
 
 if TYPE_CHECKING:
@@ -60,6 +60,9 @@ class Audit:
         How sure the bounds are.
     rounds : tuple
         Pairs of the samples so far and the bound on epsilon (or on rho, if that was claimed).
+    smallest : float or None
+        The least probability that an event of one of the data, impossible on the other, must have
+        for its share of answers to refute the claim in the last round; None if no event could.
 
     Examples
     --------
@@ -81,14 +84,22 @@ class Audit:
     samples: int
     confidence: float
     rounds: tuple[tuple[int, float], ...]
+    smallest: float | None = None
 
     def __repr__(self) -> str:
         word = "REFUTED" if self.refuted else "not refuted"
         at = f" at delta={self.delta:.3g}" if self.delta else ""
         return (
             f"{self.claim!r} {word} (p-value {self.p_value:.3g}): epsilon >= {self.epsilon:.4g}"
-            f"{at}, rho >= {self.rho:.4g}, of {self.samples:,} answers; {self.witness}"
+            f"{at}, rho >= {self.rho:.4g}, of {self.samples:,} answers; {self.witness}; "
+            f"{self._sight()}"
         )
+
+    def _sight(self) -> str:
+        """Return what the run could have refuted."""
+        if self.smallest is None:
+            return "nothing could have refuted it"
+        return f"an event of one of the data alone would, from a probability of {self.smallest:.2g}"
 
     def _repr_html_(self) -> str:
         rows = {
@@ -100,6 +111,7 @@ class Audit:
             "p-value": f"{self.p_value:.3g}",
             "answers": f"{self.samples:,}",
             "witness": self.witness,
+            "sight": self._sight(),
         }
         cells = (f"<tr><th>{key}</th><td>{escape(value)}</td></tr>" for key, value in rows.items())
         return f"<table>{''.join(cells)}</table>"
@@ -121,6 +133,7 @@ class Audit:
             "witness": self.witness,
             "samples": self.samples,
             "confidence": self.confidence,
+            "smallest": self.smallest,
         }
 
     def plot(self) -> Figure:
@@ -163,7 +176,8 @@ def measure(
     ----------
     mechanism : callable
         ``mechanism(data)`` returns an answer: a number, an array, text, or a tuple or mapping of
-        these; an error is an answer as well. If it has an argument `size`,
+        these; an error is an answer as well, and what is printed or warned of a part of it. If it
+        has an argument `size`,
         ``mechanism(data, size)`` returns an array of so many independent answers, which is faster.
     x, x2 : object
         Two neighbors. Each is passed on as it is.
@@ -373,6 +387,8 @@ class Found:
     samples: int
     #: Events of all rounds, which share the error probability.
     tests: int
+    #: The answers of the last round on either data.
+    last: int
 
 
 def _run(given: Setting, x: Any, x2: Any, claim: Loss) -> Audit:
@@ -390,6 +406,7 @@ def _run(given: Setting, x: Any, x2: Any, claim: Loss) -> Audit:
         found.samples,
         given.confidence,
         found.rounds,
+        least(found.last, *_amounts(claim), alpha / found.tests),
     )
 
 
@@ -414,7 +431,7 @@ def rounds_of(given: Setting, x: Any, x2: Any, claim: Loss) -> Found:
         rounds.append((2 * done, max(one.rho if by_rho else one.epsilon for one in shown)))
         if not given.support and min(one.p_value for one in shown) * tests <= total:
             break
-    return Found(shown, tuple(rounds), 2 * done, tests)
+    return Found(shown, tuple(rounds), 2 * done, tests, size)
 
 
 def _count(
@@ -438,12 +455,17 @@ def _delta(claim: Loss) -> float:
     return float(claim.delta) if isinstance(claim, Approx) else 0.0
 
 
+def _amounts(claim: Loss) -> tuple[float, float, float]:
+    """Return epsilon, delta and rho; what is not claimed is infinite."""
+    if isinstance(claim, ZCDP):
+        return math.inf, 0.0, float(claim.rho)
+    return float(claim.epsilon), _delta(claim), math.inf
+
+
 def _show(event: Event, k: int, m: int, size: int, alpha: float, claim: Loss) -> Shown:
     likely, rare = (m, k) if event.swapped else (k, m)
     p, q = at_least(likely, size, alpha / 2), at_most(rare, size, alpha / 2)
-    rho = float(claim.rho) if isinstance(claim, ZCDP) else math.inf
-    epsilon = math.inf if isinstance(claim, ZCDP) else float(claim.epsilon)
-    level = p_value(likely, rare, size, epsilon, _delta(claim), rho)
+    level = p_value(likely, rare, size, *_amounts(claim))
     shown = float(epsilon_between(p, q, _delta(claim))), float(rho_between(p, q))
     return Shown(event, *shown, level, p, q)
 

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import contextlib
-import io
 import math
-import warnings
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field, fields, is_dataclass
@@ -27,6 +24,7 @@ from ..sources.forms import Arrow, Objects, Values
 from ..sources.intake import Apart, View
 from ..sources.memory import Column
 from ..sources.people import Ids
+from .answers import heard
 
 
 @dataclass(frozen=True)
@@ -141,19 +139,17 @@ def _short(value: Any) -> str:
 
 def _run(function: Callable[[Any], Any], data: Any, tape: Tape) -> tuple[Any, ...]:
     """Return what a run returns, prints, warns of and raises."""
-    result, raised, said = None, None, io.StringIO()
+    result, raised = None, None
     token = TAPE.set(tape)
     try:
-        with warnings.catch_warnings(record=True) as warned:
-            warnings.simplefilter("always")
-            with contextlib.redirect_stdout(said), contextlib.redirect_stderr(said):
-                try:
-                    result = function(data)
-                except Exception as error:
-                    raised = f"{type(error).__name__}: {error}"
+        with heard() as said:
+            try:
+                result = function(data)
+            except Exception as error:
+                raised = f"{type(error).__name__}: {error}"
     finally:
         TAPE.reset(token)
-    return result, said.getvalue(), [str(one.message) for one in warned], raised
+    return result, *said, raised
 
 
 @dataclass

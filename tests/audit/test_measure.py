@@ -2,6 +2,8 @@
 
 import json
 import math
+import sys
+import warnings
 from fractions import Fraction
 
 import numpy as np
@@ -9,8 +11,8 @@ import pytest
 from scipy.stats import binom, norm
 
 import dpfast as dp
-from dpfast.audit import binomial
-from dpfast.audit.answers import CHUNK, Answers, last_bits, lowest_bit
+from dpfast.audit import answers, binomial, measured
+from dpfast.audit.answers import ALONE, CHUNK, Answers, last_bits, lowest_bit
 from dpfast.errors import ArgumentError, ArgumentTypeError, MissingExtraError
 from dpfast.rng import InsecureGenerator
 
@@ -247,7 +249,7 @@ def test_low_bits():
 def test_chunks_are_as_long_as_asked_and_rows_as_wide_as_the_first():
     answers = Answers(lambda data, size: np.arange(size), 2)
     sizes = [len(rows) for rows in answers.chunks(None, 2 * CHUNK + 3)]
-    assert sizes == [CHUNK, CHUNK, 3]
+    assert sizes == [ALONE, CHUNK, CHUNK - ALONE + 3]
     one = Answers(lambda data: data, 1)
     assert one.rows([(1, 2.5), "a", (1, 2, 3), None]).shape == (4, 4)
     assert len(one.kinds) == 4 and one.rows([10**400]).shape == (1, 4)
@@ -329,3 +331,98 @@ def test_answers_may_be_vectors_and_words():
 def test_bad_answers(bad, name):
     with pytest.raises((ArgumentError, ArgumentTypeError), match=f"^{name} must be"):
         dp.audit.measure_answers(*bad, epsilon=1)
+
+
+# ---- What is said beside an answer. ----
+
+
+def told(way):
+    """A mechanism that answers with 0, and says something of a row beside that."""
+
+    def one(data):
+        if data[-1]:
+            way()
+        return 0
+
+    def many(data, size):
+        one(data)
+        return np.zeros(size)
+
+    return one, many
+
+
+SAID = {
+    "warning": (lambda: warnings.warn("large", UserWarning, stacklevel=2), "the warning"),
+    "output": (lambda: print("large"), "the output"),
+    "error output": (lambda: print("large", file=sys.stderr), "the output"),
+}
+
+
+@pytest.mark.parametrize("way", SAID)
+@pytest.mark.parametrize("many", [False, True])
+def test_what_is_said_of_a_row_is_an_infinite_loss(way, many, capsys):
+    speak, words = SAID[way]
+    found = dp.audit.measure(told(speak)[many], X, X2, epsilon=1, samples=20_000)
+    assert found.refuted and words in found.witness, found
+    assert capsys.readouterr() == ("", "")
+    with pytest.raises(AssertionError, match="epsilon >="):
+        test = dp.audit.claims(epsilon=1, pairs=[("one", X, X2)], samples=20_000)
+        test(told(speak)[many])()
+
+
+@pytest.mark.parametrize("many", [False, True])
+def test_what_is_always_said_or_by_chance_is_no_loss(many):
+    rng = InsecureGenerator(4)
+
+    def sometimes():
+        if rng.bytes(1) < b"\x80":
+            print("tails")
+
+    for way in (lambda: print("always"), sometimes):
+        mechanism = told(way)[many]
+        found = dp.audit.measure(mechanism, X, [1, 1, 3], epsilon=0.1, samples=20_000)
+        assert not found.refuted, found
+
+
+def test_answers_without_what_is_said_are_caught(monkeypatch):
+    """Planted: an audit that listens to answers alone."""
+    monkeypatch.setattr(answers, "_text", lambda said: "")
+    assert not dp.audit.measure(told(lambda: print("large"))[0], X, X2, epsilon=1).refuted
+
+
+# ---- What a run could have refuted. ----
+
+
+@pytest.mark.parametrize("loss", [{"epsilon": 1}, {"epsilon": 1, "delta": 0.01}, {"rho": 0.5}])
+def test_the_least_probability_is_where_refutations_begin(loss):
+    found = dp.audit.measure(exact(1), X, X2, samples=20_000, **loss)
+    claim, size = found.claim, found.rounds[-1][0] // 2 - found.rounds[-2][0] // 2
+    tests = measured.EVENTS * len(found.rounds)
+    hits = round(found.smallest * size)
+
+    def level(hits):
+        return binomial.p_value(hits, 0, size, *measured._amounts(claim)) * tests
+
+    assert level(hits) <= 1e-6 * (1 + 1e-9) < level(hits - 1)
+    assert found.to_dict()["smallest"] == found.smallest
+    assert f"{found.smallest:.2g}" in repr(found) and f"{found.smallest:.2g}" in found._repr_html_()
+
+
+def test_what_is_rarer_than_that_is_not_refuted():
+    """A row is shown with a chance that so many answers do not see, and one that they do."""
+
+    def shows(chance):
+        rng = plain(3)
+        return lambda data, size: data[-1] * (rng.random(size) < chance)
+
+    least = dp.audit.measure(shows(0), X, X2, epsilon=1, samples=20_000).smallest
+    assert not dp.audit.measure(shows(least / 4), X, X2, epsilon=1, samples=20_000).refuted
+    assert dp.audit.measure(shows(least * 4), X, X2, epsilon=1, samples=20_000).refuted
+
+
+def test_a_run_that_could_refute_nothing_says_so():
+    found = dp.audit.measure(exact(1), X, X2, epsilon=30, samples=1024)
+    assert found.smallest is None and "nothing could have" in repr(found)
+    test = dp.audit.claims(epsilon=1, pairs=[("one", X, X2)], samples=2000)(exact(1))
+    test()
+    assert 0 < test.smallest < 0.1
