@@ -49,7 +49,7 @@ from .._kernels.groups import Codes
 from .._kernels.rng import witnesses
 from .._kernels.sources import Key
 from ..errors import BudgetError
-from ..sources.forms import Arrow, Objects, Values, column_form, title_of
+from ..sources.forms import Arrow, Objects, Values, column_form, index_of, title_of
 from ..sources.key_words import KEYS_RULE, TIMES, KeyWords, key_kind, span_of, zone_kind
 from ..sources.public_values import expect_matches
 from .ledger import Amounts
@@ -109,6 +109,7 @@ class Block:
         self.budget = budget
         self.groups, self.codes = _coded(column, groups)
         self.title = title_of(column) or "column"
+        self.row_index = index_of(column)
         self.sums: dict[int, Amounts] = {}
         self.charged = Amounts()
         self.is_open = True
@@ -226,8 +227,9 @@ class Part:
         return self._block.pay(self._number, append)
 
     @property
-    def _where(self) -> NDArray[np.bool_]:
-        return np.equal(self._block.codes, self._number)
+    def _where(self) -> Values:
+        rows = np.equal(self._block.codes, self._number)
+        return Values(rows, rows, row_index=self._block.row_index)
 
     def _given(self, function: Any, kwargs: dict[str, Any]) -> dict[str, Any]:
         """Return the arguments by name of a release about this part."""

@@ -21,7 +21,7 @@ from ..sources.batches import IDS, WHERE, Batches
 from ..sources.data import form_of
 from ..sources.engine import EngineColumns
 from ..sources.files import Columns
-from ..sources.forms import Named, Values, column_form, is_distributed, is_lazy
+from ..sources.forms import Named, Values, column_form, index_of, is_distributed, is_lazy
 from ..sources.ids import id_name
 from ..sources.key_words import KEYS_RULE, key_kind
 from ..sources.key_words import RULE as IDS_RULE
@@ -927,7 +927,8 @@ class GroupBy:
         relation = relation if self._persons is None else "add-remove"
         own = mask(where, self._batches.length, relation)
         assert own is not None
-        return self._batches.with_beside(WHERE, Values(own, own)).once()
+        own_rows = Values(own, own, row_index=index_of(where))
+        return self._batches.with_beside(WHERE, own_rows).once()
 
     def _settled(self, statistic: Statistic) -> Statistic:
         """Return a statistic whose bounds are numbers; those of times are told by the column."""

@@ -24,6 +24,7 @@ from .files import Columns as FileColumns
 from .files import Want
 from .forms import Arrow, Form, Named, Objects, Values
 from .ids import no_column
+from .labels import compare, labels_of
 from .memory import F8, in_place, split
 from .pick import picker
 from .table import refuse_columns
@@ -73,6 +74,7 @@ class Batches:
             checks.fail_kind("data", RULE, data)
         self._form = form
         self._beside = dict(beside or {})
+        self._labels = labels_of(form, self._beside)
         for name, column in self._beside.items():
             if isinstance(form, EngineColumns):
                 refuse_array(name.strip("\0"), column)
@@ -177,6 +179,7 @@ class Batches:
         """
         form = self._form
         assert not isinstance(form, EngineColumns)
+        compare(self._labels)
         beside = {name: self._beside[name] for name in names if name in self._beside}
         own = [name for name in dict.fromkeys(names) if name not in beside]
         if isinstance(form, FileColumns):

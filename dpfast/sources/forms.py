@@ -3,7 +3,7 @@
 `local_form` is the one place where an object of the user's in this process is asked what it is.
 Whoever reads data is given its answer: rows without a dtype (`Objects`), an array (`Values`), an
 Arrow column (`Arrow`), named columns (`Named`), or what can be passed over as it is (a file, a
-source).
+source). A column of pandas keeps its index, as `row_index`.
 """
 
 from __future__ import annotations
@@ -42,9 +42,10 @@ class Objects(MemorySource):
 
     nulls = 0
 
-    def __init__(self, rows: Sequence[Any]) -> None:
+    def __init__(self, rows: Sequence[Any], row_index: Any = None) -> None:
         self.rows = rows
         self.length = len(rows)
+        self.row_index = row_index
 
     @functools.cached_property
     def _values(self) -> ArraySource:
@@ -78,6 +79,7 @@ class Values:
     given: Any
     mask: NDArray[np.bool_] | None = None
     aware: bool = False
+    row_index: Any = None
 
     def source(self, name: str) -> Source:
         return ArraySource(self.array, self.mask, name)
@@ -106,6 +108,7 @@ class Arrow:
     """One column as a `pyarrow.ChunkedArray`."""
 
     chunked: Any
+    row_index: Any = None
 
     def source(self, name: str) -> Source:
         return ColumnSource(self.chunked, name)
@@ -192,24 +195,37 @@ def column_form(data: Any, name: str, rule: str) -> Objects | Values | Arrow:
         return data
     if is_distributed(data):
         checks.fail_kind(name, rule, data, ", which an engine holds: compute it first")
-    aware = has_zone(data)
+    aware, index = has_zone(data), index_of(data)
     data = unwrapped(data)
     if is_untyped(data):
-        return Objects(untyped_rows(data, name))
+        return Objects(untyped_rows(data, name), index)
     if isinstance(data, np.ma.MaskedArray):
         mask = None if data.mask is np.ma.nomask else np.ma.getmaskarray(data)
         return Values(np.ma.getdata(data), data, mask)
     if isinstance(data, np.ndarray):
-        return Values(np.asarray(data), data, None, aware)
+        return Values(np.asarray(data), data, None, aware, index)
     if is_arrow(data):
-        return Arrow(chunked(data, name, rule))
+        return Arrow(chunked(data, name, rule), index)
     array = converted(data, name, rule, numpy_array)
     if is_untyped(array):
-        return Objects(untyped_rows(array, name))
+        return Objects(untyped_rows(array, name), index)
     if array.ndim == 0:
         hint = "; for a file, dpfast.scan" if isinstance(data, (str, bytes, os.PathLike)) else ""
         checks.fail_kind(name, rule, data, hint)
-    return Values(array, data)
+    return Values(array, data, row_index=index)
+
+
+def index_of(data: Any) -> Any:
+    """Return the index of a column or a frame of pandas, or of what was made of one, else None."""
+    kind = type(data)
+    if hasattr(kind, "row_index"):
+        return data.row_index
+    if not hasattr(kind, "iloc"):
+        return None
+    try:
+        return data.index
+    except Exception:  # whatever an object thinks of being looked into
+        return data
 
 
 def title_of(column: Any) -> str:

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import numbers
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from copy import copy
+from dataclasses import dataclass
 from typing import Any, TypeAlias, TypeVar
 
 import numpy as np
@@ -30,6 +31,7 @@ from .data import as_rows, as_source, coded_rows, feature_rows, form_of, with_co
 from .engine import EngineColumns, of_engine, refuse_array
 from .files import Columns, FileTable
 from .forms import COLUMN, Arrow, Form, Named, Objects, Values, as_column, source_of
+from .labels import Aligned, Labels, aligned, labels_of
 from .masked import MaskedSource, mask
 from .memory import ArraySource, Column
 from .people import Ids, apart
@@ -67,6 +69,14 @@ class Apart:
         if lengths:
             self.length = None
             self.columns = [_Uneven(column.dtype) for column in self.columns]
+
+    def aligned(self, labels: Labels) -> Apart:
+        """Return the same columns, whose passes first compare labels."""
+        if len(labels) < 2:
+            return self
+        some = copy(self)
+        some.columns, some.length = aligned(self.columns, labels), None
+        return some
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,8 +157,8 @@ def read(
     ArgumentTypeError, ArgumentError, SourceError
         For what cannot be read. Nothing depends on what the rows hold.
     """
-    data, whose = apart(data, ids, axis, name, (where, weights))
-    form = form_of(data, name, RULE)
+    left, whose = apart(data, ids, axis, name, (where, weights))
+    form = form_of(left, name, RULE)
     by_name = isinstance(weights, str)
     each = axis_of(axis, form, by_name)
     source: Source | Apart | RowSource | None = None
@@ -165,8 +175,27 @@ def read(
         checks.fail("weights", "a column beside those of the data", weights)
     if by_name and axis is None and width > 1:
         checks.fail("axis", RECORDS, axis)
-    beside = None if by_name else _beside(weights, source, relation)
-    return View(source, each, width, _mask(where, source, relation), beside, whose)
+    return _view(data, source, each, width, relation, where, weights, ids, whose)
+
+
+def _view(
+    data: Any,
+    source: Source | Apart | RowSource | list[Source],
+    each: bool,
+    width: int,
+    relation: str,
+    where: Any = None,
+    weights: Any = None,
+    ids: Any = None,
+    whose: Ids | None = None,
+) -> View:
+    """Return the view of a source of data, with what stands beside its rows."""
+    first = source[0] if isinstance(source, list) else source
+    beside = None if isinstance(weights, str) else _beside(weights, first, relation)
+    mask = _mask(where, first, relation)
+    labels = labels_of(data, where, weights, ids)
+    source = source.aligned(labels) if isinstance(source, Apart) else aligned(source, labels)
+    return View(source, each, width, mask, beside, whose)
 
 
 def _beside(weights: Any, source: Source | Apart | RowSource, relation: str) -> Column | None:
@@ -200,24 +229,23 @@ def read_rows(
     `single` column without a dtype, like a list, are its numbers, and not rows of one number.
     `public` numbers can be found in their columns.
     """
-    data, whose = apart(data, ids, positional=(where, weights))
+    left, whose = apart(data, ids, positional=(where, weights))
     by_name = isinstance(weights, str)
     if any(public):
-        data = form_of(data, "data", RULE)
-        expect_numbers(public, data, weights if by_name else None)
+        left = form_of(left, "data", RULE)
+        expect_numbers(public, left, weights if by_name else None)
     if by_name:
-        source = with_column(data, weights, "weights", words=words)
+        source = with_column(left, weights, "weights", words=words)
     elif any(words):
-        source = coded_rows(data, words)
+        source = coded_rows(left, words)
     elif width is None:
-        source = feature_rows(data, None, name="data")
+        source = feature_rows(left, None, name="data")
     else:
-        source = as_rows(data, width=None if single else width)
+        source = as_rows(left, width=None if single else width)
     found = width_of(source) - by_name
     if width is not None:
         checks.columns(argument, width, found)
-    beside = None if by_name else _beside(weights, source, relation)
-    return View(source, False, found, _mask(where, source, relation), beside, whose)
+    return _view(data, source, False, found, relation, where, weights, ids, whose)
 
 
 def expect_numbers(public: Sequence[Public | None], form: Form, without: str | None = None) -> None:
@@ -248,12 +276,12 @@ def read_column(
     data: Any, relation: str, where: Any = None, ids: Any = None, public: Public | None = None
 ) -> View:
     """Read one column, in which `public` numbers can be found."""
-    data, whose = apart(data, ids, positional=(where,))
+    left, whose = apart(data, ids, positional=(where,))
     if public is not None:
-        data = form_of(data, "data", COLUMN)
-        expect_numbers([public], data)
-    source = as_source(data)
-    return View(source, False, 1, _mask(where, source, relation), ids=whose)
+        left = form_of(left, "data", COLUMN)
+        expect_numbers([public], left)
+    source = as_source(left)
+    return _view(data, source, False, 1, relation, where, None, ids, whose)
 
 
 def read_length(data: Any, relation: str, where: Any = None, ids: Any = None) -> View:
@@ -267,9 +295,12 @@ def read_length(data: Any, relation: str, where: Any = None, ids: Any = None) ->
     ArgumentTypeError, ArgumentError, SourceError
         As `read`.
     """
-    data, whose = apart(data, ids, positional=(where,))
-    source = _rows_alone(form_of(data, "data", RULE))
-    return View(source, False, 1, _mask(where, source, relation), ids=whose)
+    left, whose = apart(data, ids, positional=(where,))
+    source = _rows_alone(form_of(left, "data", RULE))
+    view = _view(data, source, False, 1, relation, where, None, ids, whose)
+    if isinstance(view.source, Aligned):
+        view.source.length = None  # which a count would take for the answer, without a pass
+    return view
 
 
 def _rows_alone(form: Form) -> Source:
@@ -313,12 +344,12 @@ def read_each(
     data: Any, relation: str, axis: Any, columns: int | None, where: Any = None, ids: Any = None
 ) -> View:
     """Read one column, or with an `axis` the columns of the data one by one."""
-    data, whose = apart(data, ids, axis, positional=(where,))
-    form = form_of(data, "data", RULE)
-    if not axis_of(axis, form):
-        return replace(read_column(form, relation, where), ids=whose)
-    each = each_alone(form, columns)
-    return View(each, True, len(each), _mask(where, each[0], relation), ids=whose)
+    left, whose = apart(data, ids, axis, positional=(where,))
+    form = form_of(left, "data", RULE)
+    each = axis_of(axis, form)
+    source: Any = each_alone(form, columns) if each else as_source(form)
+    width = len(source) if each else 1
+    return _view(data, source, each, width, relation, where, None, ids, whose)
 
 
 def axis_of(axis: Any, form: Form, weighted: bool = False) -> bool:

@@ -320,6 +320,8 @@ class MemoryRows(Choosing):
     DIRECT = 1 << 23
     #: Bytes of a conversion buffer, which stays in the cache.
     BUFFER = 1 << 19
+    #: The index of a table of pandas.
+    row_index: Any = None
 
     def __init__(self, column: Column, ids: Ids | None = None, workers: int | None = None) -> None:
         self._workers = workers

@@ -19,6 +19,7 @@ from .base import Choosing, RowSource, WithRows
 from .foreign import ForeignRows
 from .forms import Arrow, Form, Named, Objects, Values, column_form
 from .ids import as_ids, no_column
+from .labels import Labels, aligned, labels_of
 from .memory import F8, Column, MemoryRows, MemorySource, records
 from .words import RULE as TEXT
 from .words import Words, matched, words_column
@@ -55,6 +56,7 @@ def rows_of(
     if isinstance(form, Named) and isinstance(ids, str):
         without = ids
         ids = columns.pop(ids) if ids in columns else no_column(ids, columns)
+    labels = labels_of(form, ids)
     beside = None if ids is None else as_ids(ids)
     if isinstance(form, Named):
         given = form.given
@@ -64,7 +66,7 @@ def rows_of(
         column = form.column(name, RULE, width)
     else:
         return ForeignRows(form, beside)
-    return MemoryRows(column, beside, workers)
+    return _labeled(MemoryRows(column, beside, workers), labels)
 
 
 def refuse_objects(form: Objects, name: str) -> NoReturn:
@@ -91,9 +93,18 @@ def coded_of(form: Form, words: Sequence[Words | None], name: str = "data") -> R
         columns = range(form.array.shape[1])
         fields = {str(j): column_form(form.given[:, j], name, TEXT) for j in columns}
     if fields:
-        return MemoryRows(of_columns(fields, name, matched(list(fields), words)))
-    (own,) = matched([name], words).values()
-    return MemoryRows(words_column(form, own, name))
+        made = of_columns(fields, name, matched(list(fields), words))
+    else:
+        (own,) = matched([name], words).values()
+        made = words_column(form, own, name)
+    return _labeled(MemoryRows(made), labels_of(form))
+
+
+def _labeled(rows: MemoryRows, labels: Labels) -> RowSource:
+    """Return rows that know an index of theirs, and whose passes compare it with all others."""
+    rows.row_index = labels[0] if labels else None
+    found: RowSource = aligned(rows, labels)
+    return found
 
 
 def only(source: RowSource, columns: Collection[Any] | None) -> RowSource:

@@ -229,16 +229,17 @@ def local_times(form: Values | Arrow) -> TimeColumn | None:
         if kinds is None:
             return None
         times = Times(kinds.dtype, kinds.aware)
-        source = ColumnSource(form.chunked, "data", kinds.how)
-        return TimeColumn(times, partial(TimeSource, source), kinds.how)
+        own = ColumnSource(form.chunked, "data", kinds.how)
+        return TimeColumn(times, partial(TimeSource, own, row_index=form.row_index), kinds.how)
     array, mask = form.array, form.mask
     if array.dtype.kind not in "Mm" or array.ndim != 1:
         return None
     if np.datetime_data(array.dtype)[0] == "generic":
         return None
+    source = ArraySource(array.view(array.dtype.str[0] + "i8"), mask)
     return TimeColumn(
         Times(array.dtype.newbyteorder("="), form.aware),
-        partial(TimeSource, ArraySource(array.view(array.dtype.str[0] + "i8"), mask)),
+        partial(TimeSource, source, row_index=form.row_index),
     )
 
 
@@ -302,9 +303,10 @@ class TimeSource:
     """
 
     dtype = I8
+    row_index: Any = None
 
-    def __init__(self, base: Source, numbers: Callable[[NDArray[Any]], NDArray[np.int64]]) -> None:
-        self.base = base
+    def __init__(self, base: Source, numbers: Numbering, row_index: Any = None) -> None:
+        self.base, self.row_index = base, row_index
         self.length = base.length
         self._numbers = numbers
 

@@ -42,6 +42,7 @@ from ..privacy import Loss
 from ..rng import Generator
 from ..sources.base import RowSource, width_of
 from ..sources.data import feature_rows, once
+from ..sources.labels import aligned, labels_of
 from ..sources.words import Words
 from ..statistics.arguments import is_auto, said
 from ..statistics.bounds.automatic import ANY, bounds_each, divided, with_bounds
@@ -254,7 +255,8 @@ class Estimator(ABC):
         if sample_weight is not None:
             beside = getattr(self, "weight_bounds", None), rows.source, relation
             weights = weights_of(sample_weight, *beside, getattr(self, "nan", "raise"))
-            rows = replace(rows, weights=weights)
+            source = aligned(rows.source, labels_of(rows.source, sample_weight))
+            rows = replace(rows, source=source, weights=weights)
         rest = loss
         if is_auto(getattr(self, "bounds", None)):
             rest, rng = self._find_bounds(rows, loss, relation, budget, rng)

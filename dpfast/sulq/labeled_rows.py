@@ -19,6 +19,7 @@ from ..sources.base import RowChunk, RowSource, width_of
 from ..sources.data import feature_rows, with_column
 from ..sources.engine import of_engine, refuse_array
 from ..sources.forms import as_column
+from ..sources.labels import aligned, labels_of
 from ..sources.memory import Column
 from ..sources.words import Words, words_column
 from ..summaries.side_by_side import beside_of, flat, refuse_length
@@ -177,7 +178,8 @@ def labeled_rows(
     if beside.width is not None:
         checks.fail_kind("y", RULE, y)
     checks.entries("y", beside.length, source.length, relation)
-    return LabeledRows(source, beside, width_of(source), names_of(X, source))
+    rows: RowSource = aligned(source, labels_of(source, y))
+    return LabeledRows(rows, beside, width_of(source), names_of(X, source))
 
 
 def expect_dense(X: Any) -> None:

@@ -27,6 +27,7 @@ from ..rng import Generator
 from ..sources.base import RowChunk, RowSource
 from ..sources.data import as_rows, once
 from ..sources.engine import of_engine, refuse_array
+from ..sources.labels import Labels, aligned, labels_of
 from ..sources.masked import refuse_mask
 from ..sources.table import only
 from ..summaries.cells import cells
@@ -372,6 +373,8 @@ class NoisySums:
         if rows is not None and of_engine(source):
             refuse_array("rows", rows)
         where = _row_set(rows, source.length, relation)
+        is_mask = rows is not None and np.asarray(rows).dtype == np.bool_  # and no row numbers
+        labels = labels_of(source, rows) if is_mask else ()
         functions: list[Exact]
         if l2 is None:
             functions = [exact(term, source, nan, relation) for term in terms]
@@ -379,7 +382,7 @@ class NoisySums:
             together = joint(terms, source, relation)
             functions = [Vector.of(side_by_side(together), l2, nan)]
         parts = shared([function.sensitivity(relation) for function in functions])
-        sums = self._rounds.ask(totals(functions, nan, where), parts)
+        sums = self._rounds.ask(totals(functions, nan, where, labels=labels), parts)
         answers = [function.answer(integers) for function, integers in split(sums, functions)]
         if l2 is None:
             return answers
@@ -416,6 +419,7 @@ def totals(
     nan: str | float,
     where: NDArray[np.bool_] | None = None,
     length: int | None = None,
+    labels: Labels = (),
 ) -> Callable[[RowSource], list[int]]:
     """Return a pass over a source: the integers of all functions, one after the other.
 
@@ -436,7 +440,8 @@ def totals(
         return [x + y for x, y in zip(a[0], b[0], strict=True)], a[1] + b[1], a[2] + b[2]
 
     def total(source: RowSource) -> list[int]:
-        sums, missing, read = only(source, columns).reduce(summarize, merge)
+        some: RowSource = aligned(only(source, columns), labels)
+        sums, missing, read = some.reduce(summarize, merge)
         if expected not in (None, read):
             refuse_mask()
         nan_policy.refuse(nan, missing)

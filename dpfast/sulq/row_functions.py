@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -17,6 +18,7 @@ from ..errors import DataError
 from ..sources import chunk_dtype
 from ..sources.base import RowChunk, RowSource
 from ..sources.data import as_rows
+from ..sources.labels import compare, labels_of
 from ..sources.masked import picked
 from .conditions import Condition
 
@@ -235,7 +237,13 @@ def _stored(f: Any, size: Any, source: RowSource, neighbors: str) -> Function:
     array = _held(given, given.length) if given.array is None else given.array
     if given.length != source.length:
         array = array[:0]  # which the pass finds too short, whatever it was
-    return Computed(lambda piece: native(piece.of(array)), _sized(size, given.width or 1), NONE)
+    check = functools.cache(functools.partial(compare, labels_of(source, given)))
+
+    def values(piece: Piece) -> NDArray[Any]:
+        check()
+        return native(piece.of(array))
+
+    return Computed(values, _sized(size, given.width or 1), NONE)
 
 
 def _held(source: RowSource, length: int) -> NDArray[Any]:

@@ -33,7 +33,7 @@ WHERE = {"Bonn": [1, 5], "Ulm": [0, 3, 6]}
 def masks(column, groups):
     """The rows of each part, as a release is given them."""
     with dp.Budget(epsilon=1).parallel(column, groups) as parts:
-        return {group: np.flatnonzero(part._where).tolist() for group, part in parts.items()}
+        return {group: np.flatnonzero(part._where.array).tolist() for group, part in parts.items()}
 
 
 DAYS = [datetime.date(2024, 1, 1), datetime.date(2024, 1, 2), None, datetime.date(2024, 1, 1)]
@@ -90,10 +90,13 @@ def test_no_row_is_of_two_parts_and_a_planted_overlap_is_seen(monkeypatch):
     assert sum(map(len, masks(column, groups).values())) == sum(
         one in groups and one is not None for one in column
     )
-    # The planted fault: the parts reach one value too far.
-    monkeypatch.setattr(
-        parallel.Part, "_where", property(lambda part: part._block.codes >= part._number)
-    )
+
+    def reach(part):
+        """The planted fault: the parts reach one value too far."""
+        rows = part._block.codes >= part._number
+        return parallel.Values(rows, rows)
+
+    monkeypatch.setattr(parallel.Part, "_where", property(reach))
     assert overlapping(column, groups)
 
 

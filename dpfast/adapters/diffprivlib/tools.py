@@ -15,6 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..._core import checks
+from ...sources.data import as_rows
+from ...sources.labels import Labels, aligned, labels_of
 from ...statistics import histogram as _histograms
 from ...statistics.quantiles import api as _quantiles
 from ...statistics.totals import api as _totals
@@ -184,7 +186,9 @@ def histogramdd(
 ) -> Any:
     """Release counts of rows in bins of several axes."""
     ignored(unused_args)
+    labels: Labels = ()
     if isinstance(sample, (list, tuple)):  # theirs are columns, as in NumPy
+        labels = labels_of(*sample)
         sample = _beside([numbers(column, "sample") for column in sample])
     rows = numbers(sample, "sample")
     rows = rows[:, None] if rows.ndim == 1 else rows
@@ -204,6 +208,8 @@ def histogramdd(
     single = width == 1
     kw["bounds"] = spans[0] if single else spans if any(spans) else None
     data, asked = (rows[:, 0], each[0]) if single else (rows, each)
+    if len(labels) > 1:
+        data = aligned(as_rows(rows), labels)
     with spending():
         counts, edges = _histograms.histogram(data, bins=asked, **kw)
     edges = [edges] if single else edges

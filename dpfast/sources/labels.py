@@ -1,0 +1,111 @@
+"""Labels of rows: the indexes of pandas objects that are read side by side.
+
+Rows are matched by position. Columns with views of one index are known to be alike. Any others are
+compared by the first pass, after the spend, for which index a frame has is a fact about its rows:
+a sort keeps it where the rows were sorted, and `dropna` where nothing was missing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from typing import Any, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..errors import DataError
+from .base import Choosing, RandomWords
+from .forms import Named, index_of
+
+S = TypeVar("S")
+
+#: Indexes of which none is a view of the first. A pass compares two or more.
+Labels = Sequence[Any]
+
+
+def labels_of(*data: Any) -> Labels:
+    """Return the indexes of columns, of tables and of what was made of either."""
+    labels: list[Any] = []
+    for index in _indexes(data):
+        if not (labels and _is_view(labels[0], index)):
+            labels.append(index)
+    return labels
+
+
+def _indexes(data: Collection[Any]) -> Iterator[Any]:
+    for one in data:
+        if one is None or type(one) is np.ndarray:  # what most calls have
+            continue
+        if isinstance(one, (Named, Mapping)):
+            yield from _indexes((one.columns if isinstance(one, Named) else one).values())
+        elif (index := index_of(one)) is not None:
+            yield index
+
+
+def _is_view(index: Any, other: Any) -> bool:
+    try:
+        return index is other or bool(index.is_(other))
+    except Exception:  # whatever an object thinks of being looked into
+        return False
+
+
+def compare(labels: Labels) -> None:
+    """Refuse labels that differ in any place, by the `equals` of their indexes."""
+    if len(labels) < 2:
+        return
+    try:
+        is_same = all(bool(labels[0].equals(other)) for other in labels[1:])
+    except Exception:  # its message may quote a label, so it must not survive as a context
+        is_same = False
+    if not is_same:
+        raise DataError(
+            "pandas objects side by side must have equal indexes, and have not: sort them alike, "
+            "or pass .to_numpy()"
+        )
+
+
+class Aligned(Choosing):
+    """A source of one column or of rows, whose passes first compare labels.
+
+    It has no `array`, for what reads that makes no pass.
+    """
+
+    array = None
+    row_index: Any = None
+
+    def __init__(self, source: Any, labels: Labels) -> None:
+        self._source = source
+        self._labels = labels
+        self.row_index = labels[0]
+        self.dtype: np.dtype[Any] = source.dtype
+        self.width: int | None = getattr(source, "width", None)
+        self.length: int | None = source.length
+
+    @property
+    def nulls(self) -> int | None:
+        return self._source.nulls  # type: ignore[no-any-return]
+
+    def reduce(self, summarise: Callable[[Any], S], merge: Callable[[S, S], S]) -> S:
+        compare(self._labels)
+        found: S = self._source.reduce(summarise, merge)
+        return found
+
+    def sample(self, count: int, words: RandomWords) -> NDArray[Any] | None:
+        compare(self._labels)
+        found: NDArray[Any] | None = self._source.sample(count, words)
+        return found
+
+    def only(self, columns: Collection[Any] | None) -> Aligned:
+        source = self._source
+        return Aligned(
+            source.only(columns) if isinstance(source, Choosing) else source, self._labels
+        )
+
+
+def aligned(source: Any, labels: Labels) -> Any:
+    """Return a source, or a list of them, whose passes first compare labels."""
+    if len(labels) < 2:
+        return source
+    if isinstance(source, list):
+        return [Aligned(one, labels) for one in source]
+    return Aligned(source, labels)

@@ -1,0 +1,489 @@
+"""Indexes of pandas objects that are read side by side: alike, or an error after the spend.
+
+Every public function that takes something with an entry for each row is found by its signature.
+"""
+
+from __future__ import annotations
+
+import inspect
+import operator
+import types
+from dataclasses import dataclass, replace
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import dpfast as dp
+from dpfast.adapters.diffprivlib import tools
+from dpfast.errors import BudgetError, DataError
+from dpfast.rng import InsecureGenerator
+from dpfast.sources import batches, intake, labels
+
+from .support import by_group
+from .support.battery import CASES, MASKED, WEIGHTED, WHERE, X, same
+from .test_lengths import LEARNERS, TABLES
+
+N = len(X)
+RNG = np.random.default_rng(5)
+INDEX = pd.Index(RNG.permutation(N) * 3 + 1)
+ORDER = RNG.permutation(N)
+HALVES = np.arange(2.0 * N).reshape(N, 2) % 2
+SIDES = np.arange(N) % 2
+LOSS, PURE = {"epsilon": 2.0}, dp.privacy.Pure(2)
+SAID = "pandas objects side by side must have equal indexes, and have not: sort them alike, or pass"
+
+
+def on(index, order=slice(None)):
+    """What makes a pandas object of rows, all on one index."""
+
+    def made(rows):
+        if isinstance(rows, dict):
+            return pd.DataFrame({name: np.asarray(x) for name, x in rows.items()}, index).iloc[
+                order
+            ]
+        if np.ndim(rows) == 2:
+            return pd.DataFrame(rows, index, ["a", "b"]).iloc[order]
+        return pd.Series(rows, index).iloc[order]
+
+    return made
+
+
+# Routes: ``call(first, second, **kw)``, where `first` and `second` make two things of one call.
+
+
+def of_case(case, row):
+    def call(first, second, budget=None, rng=None):
+        kw = {**case.kw, **case.losses[0], row: second(case.kw[row])}
+        return case.call(first(case.data), **kw, budget=budget, rng=rng)
+
+    return call
+
+
+#: Entries for each row, for releases of which no case has them.
+MORE = {
+    "where": MASKED,
+    "weights": WEIGHTED,
+    "ids": {"ids": np.arange(N) // 2, "max_rows": 2},
+}
+
+
+def of_signatures():
+    """A route for each argument with entries beside the rows that no case has."""
+    tried = {(case.call, row) for case in CASES.values() for row in case.rows}
+    for name, case in CASES.items():
+        for row in sorted(MORE.keys() & set(case.parameters)):
+            is_own = case.call.__module__.startswith("dpfast.") and name != "aggregate"
+            if is_own and (case.call, row) not in tried:
+                tried.add((case.call, row))
+                yield f"{name}-{row}", of_case(replace(case, kw={**case.kw, **MORE[row]}), row)
+
+
+def of_two_masks(first, second, budget=None, rng=None):
+    """Beside an array, which has no index."""
+    given = {"ids": first(np.arange(N)), "max_rows": 1, "where": second(WHERE)}
+    return dp.mean(X, bounds=(0, 100), **given, **LOSS, budget=budget, rng=rng)
+
+
+def of_learner(kind, kw, weighted):
+    def call(first, second, budget=None, rng=None):
+        given = {"weight_bounds": (0, 2)} if weighted else {}
+        made = kind(**kw, **given, **LOSS)
+        more = {"sample_weight": second(np.ones(N))} if weighted else {}
+        y = np.ones(N) if weighted else second(np.ones(N))
+        made.fit(first(HALVES), y, **more, budget=budget, rng=rng)
+
+    return call
+
+
+def of_unlabeled(kind, kw, method):
+    def call(first, second, budget=None, rng=None):
+        made = kind(**kw, **LOSS, weight_bounds=(0, 2))
+        more = {"sample_weight": second(np.ones(N)), "budget": budget, "rng": rng}
+        getattr(made, method)(first(HALVES), **more)
+
+    return call
+
+
+def of_sums(ask):
+    def call(first, second, budget=None, rng=None):
+        own = {"queries": 2, "neighbors": "replace", "budget": budget, "rng": rng}
+        return ask(dp.sulq.NoisySums(first(HALVES), **LOSS, **own), second)
+
+    return call
+
+
+def of_oracle(first, second, budget=None, rng=None):
+    own = {"tolerance": 0.4, "queries": 1, "rho": 0.5, "neighbors": "replace"}
+    asked = dp.sulq.StatisticalQueryOracle(first(HALVES), **own, budget=budget, rng=rng)
+    asked.ask(second(np.ones(N)), bounds=(0, 1))
+
+
+def of_parts(first, second, budget=None, rng=None):
+    with (budget or dp.Budget(epsilon=2)).parallel(second(SIDES), [0, 1]) as parts:
+        parts[1](dp.sum, first(X), bounds=(0, 100), epsilon=2)
+
+
+def of_extending(first, second, budget=None, rng=None):
+    @dataclass(frozen=True)
+    class Rows:
+        loss: dp.privacy.Loss = PURE
+        neighbors: str = "add-remove"
+        name: str = "rows"
+
+        def reduce(self, source):
+            return source.reduce(lambda chunk: len(chunk.values), operator.add)
+
+        def finish(self, summary, generator):
+            return dp.extend.integer_noise(self.loss).add([summary], generator)[0]
+
+    return dp.extend.release(first(X), Rows(), where=second(WHERE), budget=budget, rng=rng)
+
+
+def of_blocks(first, second, budget=None, rng=None):
+    given = {"blocks": 20, "bounds": (0, 100), "ids": second(np.arange(N))}
+    return dp.sample_and_aggregate(first(X), "mean", **given, **LOSS, budget=budget, rng=rng)
+
+
+def of_dates(kind):
+    days = pd.Series(pd.date_range("2020-01-01", periods=N, tz="UTC" if "UTC" in kind else None))
+    days = days.astype(kind)
+
+    def call(first, second, budget=None, rng=None):
+        own = first(days.array)
+        ends = pd.Timestamp("2019-01-01", tz=days.dt.tz), pd.Timestamp("2022-01-01", tz=days.dt.tz)
+        return dp.median(own, bounds=ends, where=second(WHERE), **LOSS, budget=budget, rng=rng)
+
+    return call
+
+
+def of_kind(kind):
+    """A column that is no array of NumPy."""
+
+    def call(first, second, budget=None, rng=None):
+        column = first(pd.array(X, kind))
+        rows = {"bounds": (0, 100), "where": second(pd.array(WHERE, "boolean"))}
+        return dp.sum(column, **rows, **LOSS, budget=budget, rng=rng)
+
+    return call
+
+
+def of_table(ask):
+    """A mapping of two columns, each with an index of its own."""
+
+    def call(first, second, budget=None, rng=None):
+        data = {"a": first(HALVES[:, 0]), "b": second(HALVES[:, 1])}
+        return ask(data, **LOSS, budget=budget, **({} if rng is None else {"rng": rng}))
+
+    return call
+
+
+def of_words(first, second, budget=None, rng=None):
+    data = {"a": first(HALVES[:, 0]), "b": second(np.array(["x", "y"])[SIDES])}
+    given = {"bins": [2, None], "bounds": [(0, 1), None], "categories": [None, ["x"]]}
+    return dp.histogram(data, **given, **LOSS, budget=budget, rng=rng)
+
+
+def of_groups(ask):
+    def call(first, second, budget=None, rng=None):
+        data = {name: first(x) for name, x in by_group.TABLE.items()}
+        data["x"] = second(by_group.TABLE["x"])
+        return ask(data, **LOSS, budget=budget, rng=rng)
+
+    return call
+
+
+def of_method(name, kw):
+    """A method of groups, with a mask."""
+
+    def call(first, second, budget=None, rng=None):
+        groups = dp.group_by(first(by_group.TABLE), "key", keys=by_group.KEYS)
+        return getattr(groups, name)(**kw, **LOSS, where=second(WHERE), budget=budget, rng=rng)
+
+    return call
+
+
+B = {"column": "x", "bounds": (0, 100)}
+METHODS = {
+    "agg": {"statistics": {"n": dp.stat.count()}},
+    "count": {},
+    "count_nonzero": {"column": "x"},
+    "histogram": {**B, "bins": 3},
+    "percentile": {**B, "q": 40},
+    "quantile": {**B, "q": 0.4},
+    "quantiles": {**B, "qs": [0.2, 0.7]},
+    "top_k": {"k": 2},
+    **dict.fromkeys(["maximum", "mean", "median", "minimum", "std", "sum", "variance"], B),
+}
+KMEANS = (dp.sulq.KMeans, {"n_clusters": 2, "bounds": (0, 1)})
+SCALER = (dp.sulq.StandardScaler, {"bounds": (0, 1)})
+
+ROUTES = {
+    **{f"{name}-{row}": of_case(case, row) for name, case in CASES.items() for row in case.rows},
+    **dict(of_signatures()),
+    "two beside an array": of_two_masks,
+    **{f"{name}-y": of_learner(kind, kw, False) for name, (kind, kw) in LEARNERS.items()},
+    **{
+        f"{name}-sample_weight": of_learner(kind, kw, True)
+        for name, (kind, kw) in LEARNERS.items()
+        if name != "tree"
+    },
+    "clusters": of_unlabeled(*KMEANS, "fit"),
+    "clusters of rows": of_unlabeled(*KMEANS, "fit_predict"),
+    "distances": of_unlabeled(*KMEANS, "fit_transform"),
+    "scales": of_unlabeled(*SCALER, "fit"),
+    "scaled rows": of_unlabeled(*SCALER, "fit_transform"),
+    "rows": of_sums(lambda sums, second: sums.sum("count", rows=second(WHERE))),
+    "rows of several": of_sums(lambda sums, second: sums.batch(["count"], rows=second(WHERE))),
+    "values": of_sums(lambda sums, second: sums.sum(second(np.ones(N)), bounds=(0, 1))),
+    "contrasts": of_sums(
+        lambda sums, second: sums.contrasts(second(np.ones(N)), np.ones((1, N), bool))
+    ),
+    "oracle": of_oracle,
+    "parts": of_parts,
+    "extending": of_extending,
+    "blocks": of_blocks,
+    "dates": of_dates("datetime64[ns]"),
+    "zoned dates": of_dates("datetime64[ns, UTC]"),
+    "Arrow's dates": of_dates("timestamp[ns][pyarrow]"),
+    "nullable": of_kind("Float64"),
+    "of Arrow": of_kind("double[pyarrow]"),
+    "objects": of_kind("object"),
+    **{f"table-{name}": of_table(ask) for name, ask in TABLES.items() if name != "words"},
+    "words of a table": of_words,
+    "columns of groups": of_groups(lambda data, **kw: by_group.mean(data, bounds=(0, 9), **kw)),
+    "values in columns": of_groups(
+        lambda data, **kw: dp.count_distinct({**data, "x": data["x"].astype(int)}, **kw)
+    ),
+    **{f"groups-{name}": of_method(name, kw) for name, kw in METHODS.items()},
+}
+BESIDE = {"where", "ids", "weights", "y", "sample_weight", "rows", "f"}
+#: What has such an argument, and no entry a row in it, or gives it to another function.
+NO_ROWS = {
+    "dp.Budget": "a name",
+    "dp.Budget.spend": "a name",
+    "dp.group_by": "see `METHODS`, and the cases by group",
+    "dp.audit.claims": "a number",
+    "dp.audit.neighbors": "the data",
+    "dp.expected_error": "a number",
+    "dp.mechanism.expected_error": "a number",
+    "dp.extend.IntegerNoise.weighted_within": "of noise",
+    "dp.online.MWEM.synthetic": "a number",
+    "dp.online.PrivateMultiplicativeWeights.synthetic": "a number",
+    "dp.sensitivity.local_tree_cost": "of a tree",
+    "dp.sensitivity.smooth_tree_cost": "of a tree",
+    "dp.stat.histogram": "a name",
+    "dp.stat.mean": "a name",
+    "dp.stat.sum": "a name",
+    "dp.sulq.Halfspace": "of a condition",
+    "dp.sulq.ExactOracle.ask": "not private",
+    "dp.sulq.RemoteSums.sum": "as NoisySums",
+    "dp.sulq.RemoteSums.contrasts": "as NoisySums",
+    "dp.sulq.StatisticalQueryOracle": "a number",
+    "dp.sulq.oracle_cost": "a number",
+    "dp.sulq.Term": "asked by sums",
+}
+TRIED = {
+    "dp.sample_and_aggregate", "dp.extend.release", "dp.sulq.NoisySums.sum",
+    "dp.sulq.NoisySums.batch", "dp.sulq.NoisySums.contrasts", "dp.sulq.StatisticalQueryOracle.ask",
+    *(f"dp.sulq.KMeans.{name}" for name in ("fit", "fit_predict", "fit_transform")),
+    "dp.sulq.StandardScaler.fit", "dp.sulq.StandardScaler.fit_transform",
+}  # fmt: skip
+
+
+def public(module=dp, name="dp"):
+    """Every public function, class and method."""
+    for own in module.__all__:
+        found = getattr(module, own)
+        if isinstance(found, types.ModuleType):
+            yield from public(found, f"{name}.{own}")
+        elif callable(found):
+            yield f"{name}.{own}", found
+            if inspect.isclass(found):
+                methods = inspect.getmembers(found, inspect.isfunction)
+                yield from ((f"{name}.{own}.{m}", f) for m, f in methods if m[0] != "_")
+
+
+def test_every_function_with_entries_beside_rows_is_tried():
+    cases = {(case.call, row) for case in CASES.values() for row in (*case.rows, *MORE)}
+    learners = {kind for kind, _ in LEARNERS.values()}
+    for name, found in public():
+        try:
+            beside = BESIDE.intersection(inspect.signature(found).parameters)
+        except ValueError:  # an exception class, say
+            continue
+        if name in NO_ROWS or name in TRIED:
+            continue
+        kind, _, method = name.removeprefix("dp.sulq.").partition(".")
+        if method in ("fit", "score", "fit_transform") and name.startswith("dp.sulq."):
+            known = any(one.__name__ == kind for one in learners)
+            ignores = {"sample_weight"}.isdisjoint(beside)  # y is there for scikit-learn alone
+            assert known or ignores or kind == "AdditiveBoostingClassifier", name
+            continue
+        for row in beside:
+            assert (found, row) in cases, (name, row)
+    groups = type(dp.group_by(by_group.TABLE, "key", keys=by_group.KEYS))
+    methods = dict(inspect.getmembers(groups, inspect.isfunction))
+    masked = {m for m, f in methods.items() if "where" in inspect.signature(f).parameters}
+    assert {m for m in masked if m[0] != "_"} == {*METHODS, "count_distinct"}  # it needs ids
+
+
+def refused(route, first, second):
+    """That a call is an error after the spend, which shows no label."""
+    budget = dp.Budget(rho=0.5) if route is of_oracle else dp.Budget(epsilon=2, delta=1e-3)
+    with pytest.raises(DataError, match=SAID) as error:
+        route(first, second, budget=budget)
+    assert len(budget.history) == 1 and error.value.__context__ is None
+
+
+@pytest.mark.parametrize("name", ROUTES)
+def test_another_order_is_an_error_after_the_spend(name):
+    refused(ROUTES[name], on(INDEX), on(INDEX, ORDER))
+
+
+@pytest.mark.parametrize("second", ["views", "equal", "positions"])
+@pytest.mark.parametrize("name", ROUTES)
+def test_labels_that_are_alike_are_answered(name, second):
+    alike = {"views": on(INDEX), "equal": on(INDEX.astype(float)), "positions": by_position}[second]
+    if name in ("parts", "table-label"):  # which take no generator
+        ROUTES[name](on(INDEX), alike)
+        return
+    found = ROUTES[name](on(INDEX), alike, rng=InsecureGenerator(7))
+    plain = ROUTES[name](on(None), on(None), rng=InsecureGenerator(7))
+    assert same(found, plain) or (name == "zoned dates" and found == plain)
+
+
+def by_position(rows):
+    return rows if isinstance(rows, pd.api.extensions.ExtensionArray) else np.asarray(rows)
+
+
+@pytest.mark.parametrize("plant", ["nowhere", "in views", "in batches"])
+def test_a_route_that_ignores_indexes_is_caught(plant, monkeypatch):
+    where = {"nowhere": labels, "in views": intake, "in batches": batches}[plant]
+    own = {"nowhere": "_indexes", "in views": "labels_of", "in batches": "labels_of"}[plant]
+    monkeypatch.setattr(where, own, lambda *data: iter(()) if plant == "nowhere" else ())
+    some = {
+        "nowhere": list(ROUTES),
+        "in views": ["mean of some-where", "sum of people-ids", "weighted sum-weights", "parts"],
+        "in batches": ["keys of people-ids", "groups-mean", "columns of groups"],
+    }
+    for name in some[plant]:
+        with pytest.raises(pytest.fail.Exception, match="DID NOT RAISE"):
+            refused(ROUTES[name], on(INDEX), on(INDEX, ORDER))
+
+
+class Loud:
+    """A label that tells what it is compared with."""
+
+    def __init__(self, secret):
+        self.secret = secret
+
+    def __eq__(self, other):
+        raise ValueError(f"{self.secret} is not {other}")
+
+    def __hash__(self):
+        return 1
+
+
+def twin(first, second):
+    """Two columns whose indexes are compared."""
+    budget = dp.Budget(epsilon=2)
+    mask = pd.Series(WHERE, second)
+    own = {"where": mask, "bounds": (0, 100), "budget": budget}
+    return budget, lambda: dp.mean(pd.Series(X, first), **own, **LOSS)
+
+
+EACH = np.arange(N)
+LEVELS = [EACH // 9, EACH % 9]
+#: Two ways to make an index, or one to make it twice, and whether pandas finds them equal.
+ODD = {
+    "duplicates": (lambda: pd.Index(EACH // 2), None, True),
+    "other duplicates": (lambda: pd.Index(EACH // 2), lambda: pd.Index((EACH + 1) // 2), False),
+    "missing labels": (lambda: pd.Index([np.nan] * N), None, True),
+    "other types": (lambda: pd.RangeIndex(N), lambda: pd.Index(EACH.astype(float)), True),
+    "texts and numbers": (lambda: pd.RangeIndex(N), lambda: pd.Index(EACH.astype(str)), False),
+    "levels": (lambda: pd.MultiIndex.from_arrays(LEVELS), None, True),
+    "levels and none": (lambda: pd.MultiIndex.from_arrays(LEVELS), lambda: pd.Index(EACH), False),
+    "equal ranges": (lambda: pd.RangeIndex(N), None, True),
+    "another range": (lambda: pd.RangeIndex(N), lambda: pd.RangeIndex(1, N + 1), False),
+    "dates": (
+        lambda: pd.date_range("2020", periods=N),
+        lambda: pd.date_range("2020", periods=N, tz="UTC"),
+        False,
+    ),
+    "that raise": (lambda: pd.Index([Loud("7654321") for _ in EACH], object), None, False),
+}
+
+
+@pytest.mark.parametrize("name", ODD)
+def test_indexes_are_equal_as_pandas_has_it(name):
+    first, second, alike = ODD[name]
+    budget, call = twin(first(), (second or first)())
+    if alike:
+        call()
+    else:
+        with pytest.raises(DataError, match=SAID) as error:
+            call()
+        assert error.value.__context__ is None and "7654321" not in str(error.value)
+    assert len(budget.history) == 1
+
+
+def test_nothing_is_compared_before_the_spend(monkeypatch):
+    def compare(_):
+        raise AssertionError("compared")
+
+    for module in (labels, batches):
+        monkeypatch.setattr(module, "compare", compare)
+    for name in ("mean of some-where", "median of some-where", "count of some-where", "parts",
+                 "groups-mean", "keys of people-ids", "aggregate", "perceptron-y"):  # fmt: skip
+        budget = dp.Budget(epsilon=1e-3, delta=1e-9)
+        route = ROUTES.get(name, of_blocks)
+        with pytest.raises(BudgetError):
+            route(on(INDEX), on(INDEX, ORDER), budget=budget)
+        assert not budget.history
+    series = on(INDEX)(X), on(INDEX, ORDER)(WHERE)
+    dp.expected_error(dp.mean, series[0], where=series[1], bounds=(0, 1), epsilon=1)
+
+
+def test_a_count_of_rows_makes_no_pass_and_is_refused_all_the_same():
+    data, where = on(INDEX)({"a": X, "b": X}), on(INDEX, ORDER)(WHERE)
+    for neighbors in ("add-remove", "replace"):
+        budget = dp.Budget(epsilon=1, neighbors=neighbors)
+        with pytest.raises(DataError, match=SAID):
+            dp.count(data, where=where, epsilon=1, budget=budget)
+        assert len(budget.history) == 1
+
+
+def test_what_scores_rows_compares_their_labels():
+    kind, kw = LEARNERS["logistic"]
+    made = kind(**kw, **LOSS).fit(HALVES, SIDES)
+    X, y = on(INDEX)(HALVES), on(INDEX, ORDER)(SIDES)
+    assert 0 <= made.score(X, y.loc[INDEX]) <= 1
+    with pytest.raises(DataError, match=SAID):
+        made.score(X, y)
+
+
+def test_pairs_of_columns_as_diffprivlib_takes_them():
+    ends = [(0, 2), (0, 2)]
+    for alike in (on(INDEX), on(INDEX.astype(float))):
+        counts, *_ = tools.histogram2d(on(INDEX)(SIDES), alike(SIDES), 50.0, 2, ends)
+        assert counts.tolist() == [[N - N // 2, 0], [0, N // 2]]
+    accountant = tools.BudgetAccountant(2, 0)
+    with pytest.raises(DataError, match=SAID):
+        second = on(INDEX, ORDER)(SIDES)
+        tools.histogram2d(on(INDEX)(SIDES), second, 1.0, 2, ends, accountant=accountant)
+    assert accountant.total()[0] == 1
+
+
+def test_a_mask_from_a_shuffled_frame_does_not_pick_other_rows():
+    ages = RNG.integers(20, 80, 2000)
+    people = pd.DataFrame({"age": ages, "hours": np.where(ages > 60, 30.0, 41.0)})
+    old = people["age"] > 60
+    asked = {"bounds": (0, 100), "epsilon": 100}
+    assert dp.mean(people["hours"], where=old, **asked) == pytest.approx(30, abs=0.5)
+    shuffled = old.sample(frac=1, random_state=1)
+    with pytest.raises(DataError, match=SAID):
+        dp.mean(people["hours"], where=shuffled, **asked)
+    by_position = shuffled.to_numpy()
+    assert dp.mean(people["hours"], where=by_position, **asked) > 32
+    assert dp.mean(people["hours"], where=shuffled.sort_index(), **asked) < 31
