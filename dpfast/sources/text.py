@@ -45,7 +45,7 @@ COMPRESSIONS = {".gz": "gzip", ".bz2": "bz2", ".zst": "zstd", ".lz4": "lz4", ".z
 #: Bytes of a header, line break included, at most.
 HEADER = 1 << 19
 #: Bytes read at a time, and about as many are parsed by each thread.
-BLOCK = 1 << 19
+BLOCK = 1 << 20
 #: Bytes of a row, at most: an open quote makes one of all that follows.
 LONGEST = 1 << 26
 #: A quoted name, in which a quote is written twice.
