@@ -17,6 +17,7 @@ __all__ = [
     "EntropyError",
     "LedgerBusyError",
     "LedgerError",
+    "LedgerMissingError",
     "MissingExtraError",
     "NativeError",
     "SlowWarning",
@@ -90,6 +91,10 @@ class LedgerError(DpfastError, OSError):
 
 class LedgerBusyError(LedgerError, TimeoutError):
     """Another process kept the ledger locked for longer than `timeout`. Nothing was spent."""
+
+
+class LedgerMissingError(LedgerError):
+    """There is no ledger: no file, or one that is blank, as after a kill while it was made."""
 
 
 class DataError(DpfastError):

@@ -16,7 +16,7 @@ from weakref import ref
 
 from .._core import checks
 from .._core.types import Neighbors, Number
-from ..errors import BudgetError, LedgerError
+from ..errors import BudgetError, LedgerError, LedgerMissingError
 from ..privacy import ZCDP, Approx, Loss, Pure, convert, loss
 from ..privacy.losses import shown
 from .ledger import Amounts, Memory, Spend, State, Unit
@@ -124,6 +124,14 @@ class _Here:
 
 #: By budget. A variable for each budget would outlive it, in every context that has spent from it.
 _HERE: ContextVar[Mapping[ref[Budget], _Here]] = ContextVar("dpfast budgets")
+
+
+def existing(path: str | os.PathLike[str], ids: str | None = None) -> Budget | None:
+    """Return the budget of a ledger, or None if there is none, or a blank one, at this path."""
+    try:
+        return Budget(path=path, ids=ids)
+    except LedgerMissingError:
+        return None
 
 
 class Budget:

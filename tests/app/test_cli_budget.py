@@ -47,6 +47,13 @@ def test_create_and_show(shell, told, tmp_path):
     assert made["remaining"] == {"rho": {"value": 0.5, "exact": "1/2"}}
 
 
+def test_create_where_a_kill_left_a_blank_file(shell, told, tmp_path):
+    path = tmp_path / "new.db"
+    path.touch()
+    assert told("create", path, "--epsilon", "1")["spends"] == 0
+    assert shell("create", path, "--epsilon", "1")[0] == 3
+
+
 def test_move(shell, told, ledger, tmp_path):
     (tmp_path / "new").mkdir()
     moved = ledger.rename(tmp_path / "new" / "study.db")

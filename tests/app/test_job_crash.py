@@ -27,6 +27,20 @@ def test_killed_before_statements_and_after_commits(step, least):
 
 
 @pytest.mark.full
+@pytest.mark.parametrize("step, least", [(9, 3), pytest.param(1, 30, marks=pytest.mark.slow)])
+def test_killed_before_statements_of_the_making_of_its_ledger(step, least):
+    found = crash("job_crash", "making", "none", 0, step)
+    assert found["violations"] == [], found["said"]
+    assert found["kills"] >= least
+
+
+@pytest.mark.full
+def test_a_blank_ledger_that_counts_as_one_is_caught():
+    found = crash("job_crash", "making", "blank", 0, 9)
+    assert found["violations"] and "is empty: it needs a limit" in found["said"]
+
+
+@pytest.mark.full
 @pytest.mark.parametrize(
     "fault, first, wanted",
     [("told", 205, "told what is not recorded"), ("paid", 115, "paid twice")],

@@ -2,15 +2,18 @@
 
     python -m tests.support.job_crash random FOLDER FAULT KILLS SEED
     python -m tests.support.job_crash steps FOLDER FAULT FIRST STEP
+    python -m tests.support.job_crash making FOLDER FAULT FIRST STEP
 
 A process runs the job of a folder, and then tells its answers to a file. With `random` two at a
 time do, and are killed at random moments, until one comes to its end; then the next job begins,
 until so many have been killed. With `steps` one is killed before its n-th statement to SQLite (or
-after a commit), for n = FIRST, FIRST + STEP, ...; then another one runs the job to its end. Prints
-one JSON object whose `violations` are to be empty, unless a fault was planted:
+after a commit), for n = FIRST, FIRST + STEP, ...; then another one runs the job to its end. With
+`making` the ledger is not there before, and n goes on until it has been made. Prints one JSON
+object whose `violations` are to be empty, unless a fault was planted:
 
     told    an answer is told the moment it is there, before the ledger has it
     paid    every attempt pays
+    blank   a file without a ledger in it counts as one
 """
 
 from __future__ import annotations
@@ -26,9 +29,9 @@ import numpy as np
 import pandas  # noqa: F401 (once, and not in every child, for pyarrow imports it)
 import pyarrow.parquet  # noqa: F401
 
-import dpfast as dp
 from dpfast import job
-from dpfast.budget.budget import Budget
+from dpfast.app.job import job_file, plan
+from dpfast.budget.budget import Budget, existing
 from dpfast.budget.ledger.file import File
 
 from .crashes import appended, ended, light, main, start
@@ -46,8 +49,8 @@ STATISTICS = {
 AMPLE = 1000
 
 
-def prepare(folder: Path) -> Path:
-    """Data, and a job whose ledger could pay for many."""
+def prepare(folder: Path, is_made: bool = True) -> Path:
+    """Data, and a job whose ledger could pay for many, or is not there."""
     folder.mkdir()
     rows = np.zeros(20_000, [("0", float), ("1", np.int8)])
     rows["0"], rows["1"] = np.random.default_rng(0).normal(50, 20, 20_000), np.arange(20_000) % 3
@@ -58,7 +61,8 @@ def prepare(folder: Path) -> Path:
         column = "" if "by" in more else 'column = "0"\n'
         lines.append(f'[[release]]\nstatistic = "{statistic}"\n{column}{more}')
     (folder / "job.toml").write_text("".join(lines))
-    Budget(epsilon=AMPLE, path=folder / "study.db")
+    if is_made:
+        Budget(epsilon=AMPLE, path=folder / "study.db")
     return folder / "job.toml"
 
 
@@ -74,6 +78,10 @@ def plant(fault: str, out: int) -> None:
             return settle(self, answer)
 
         Budget._settle = early
+    if fault == "blank":
+        plan.existing = job_file.existing = lambda path, ids=None: (
+            Budget(path=path, ids=ids) if path.exists() else None
+        )
     if fault == "paid":
         append = File.append
         File.append = lambda self, decide, key=None: append(self, decide)
@@ -99,7 +107,8 @@ def looked_at(folder: Path) -> list[str]:
     if written.exists():  # whole, or not there
         shown = json.loads(written.read_text())
         told.append({release["name"]: release["value"] for release in shown["releases"]})
-    history = Budget(path=folder / "study.db").history
+    budget = existing(folder / "study.db")
+    history = () if budget is None else budget.history
     names = [line.note.split(": ")[1] for line in history]
     kept = {n: line.answer["value"] for n, line in zip(names, history, strict=True) if line.answer}
     wrong = []
@@ -115,7 +124,8 @@ def to_the_end(folder: Path, fault: str) -> list[str]:
     violations: list[str] = []
     ended(start(life, folder / "job.toml", folder / "last.told", fault, -1), violations)
     violations += looked_at(folder)
-    if dp.Budget(path=folder / "study.db").spent["epsilon"] != 3:
+    budget = existing(folder / "study.db")
+    if budget is None or budget.spent["epsilon"] != 3:
         violations.append("spent another amount than that of the job")
     return violations
 
@@ -153,19 +163,24 @@ def at_random(folder: Path, fault: str, kills: int, seed: int) -> dict:
     return {"kills": killed, "jobs": jobs, "violations": violations}
 
 
-def by_steps(folder: Path, fault: str, first: int, step: int) -> dict:
+def by_steps(folder: Path, fault: str, first: int, step: int, is_made: bool = True) -> dict:
     kills, violations = 0, []
     for fuse in range(first, 100_000, step):
         place = folder / str(fuse)
-        child = start(life, prepare(place), place / "0.told", fault, fuse)
+        child = start(life, prepare(place, is_made), place / "0.told", fault, fuse)
         lived = ended(child, violations)
+        was_made = existing(place / "study.db") is not None
         violations += looked_at(place)
         violations = violations or to_the_end(place, fault)
         kills += not lived
-        if lived or violations:
+        if lived or violations or (was_made and not is_made):
             break
     return {"kills": kills, "violations": violations}
 
 
+def by_making(folder: Path, fault: str, first: int, step: int) -> dict:
+    return by_steps(folder, fault, first, step, False)
+
+
 if __name__ == "__main__":
-    main(random=at_random, steps=by_steps)
+    main(random=at_random, steps=by_steps, making=by_making)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -74,12 +73,12 @@ def create(
 ) -> None:
     """Make a ledger. Its limit cannot be changed later."""
     from ..._core import checks
-    from ...budget.budget import Budget
+    from ...budget.budget import Budget, existing
     from ...privacy import loss
 
     amounts = {"epsilon": epsilon, "delta": delta, "rho": rho}
     loss(**amounts)
-    if os.path.lexists(file):
+    if existing(file) is not None:
         raise LedgerError(f"ledger {file} is there already")
     relation = None if neighbors is None else checks.neighbors(neighbors)
     made = Budget(**amounts, neighbors=relation, ids=ids, max_rows=max_rows, name=name, path=file)

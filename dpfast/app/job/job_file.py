@@ -34,7 +34,7 @@ from ..._core import checks
 from ..._core.types import Neighbors
 from ...aggregate import estimators
 from ...aggregate.api import sample_and_aggregate
-from ...budget.budget import Budget
+from ...budget.budget import existing
 from ...budget.release import relation_of
 from ...errors import ArgumentError, DpfastError, SourceError, printable
 from ...groups import stat
@@ -221,8 +221,8 @@ def read(path: Any) -> Job:
 
 def _relation(neighbors: Any, ledger: Path | None) -> Neighbors:
     """Return the neighboring relation: what is said, else that of the ledger if it is there."""
-    known = neighbors is None and ledger is not None and ledger.exists()
-    return relation_of(neighbors, Budget(path=ledger) if known else None)
+    known = None if neighbors is not None or ledger is None else existing(ledger)
+    return relation_of(neighbors, known)
 
 
 def _hint(name: str, names: Collection[str]) -> str:

@@ -19,7 +19,7 @@ from typing import Any
 
 from ..._core import checks
 from ..._core.error_bars import Expected, expected, unknown
-from ...budget.budget import Budget, quoted
+from ...budget.budget import Budget, existing, quoted
 from ...budget.ledger import Amounts, Spend
 from ...budget.ledger.text import loss as loss_text
 from ...errors import ArgumentError, BudgetError, DpfastError, LedgerError
@@ -117,7 +117,7 @@ class Plan:
         if self.job.ledger is None:
             return Budget(**limit, neighbors=neighbors)
         if not make:
-            return Budget(ids=ids, path=self.job.ledger) if self.job.ledger.exists() else None
+            return existing(self.job.ledger, ids)
         try:  # without a look whether it is there: another process may make it just now
             return Budget(**limit, name=self.job.name, path=self.job.ledger)
         except ArgumentError:  # it is there, with another limit or name

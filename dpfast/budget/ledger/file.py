@@ -50,7 +50,13 @@ from typing import Any, Literal, NoReturn, TypeVar
 
 from ..._core.types import Neighbors
 from ..._kernels.rng import witnesses
-from ...errors import DpfastError, LedgerBusyError, LedgerError, MissingExtraError
+from ...errors import (
+    DpfastError,
+    LedgerBusyError,
+    LedgerError,
+    LedgerMissingError,
+    MissingExtraError,
+)
 from ...privacy import Loss
 from . import chain, text
 from .chain import VERSION, Damaged, Place, define, guards, pragma
@@ -425,7 +431,7 @@ class File:
                 self._create()
                 return
             new = ", and a new one needs a limit" if self._known is None else " any more"
-            raise LedgerError(f"ledger {self.path} is not there{new}") from None
+            raise LedgerMissingError(f"ledger {self.path} is not there{new}") from None
         except OSError as error:
             raise LedgerError(f"ledger {self.path} cannot be looked at: {error.strerror}") from None
         if not os.path.isfile(self.path):
@@ -553,9 +559,9 @@ class File:
     def _head(self, db: sqlite3.Connection) -> Header:
         version = chain.form(db)
         if pragma(db, "application_id") != APPLICATION:
-            empty = self._blank(db)
-            what = "is empty: it needs a limit" if empty else "is an SQLite file, but no ledger"
-            raise LedgerError(f"ledger {self.path} {what}")
+            if self._blank(db):
+                raise LedgerMissingError(f"ledger {self.path} is empty: it needs a limit")
+            raise LedgerError(f"ledger {self.path} is an SQLite file, but no ledger")
         if version > VERSION:
             raise LedgerError(
                 f"ledger {self.path} was made by a newer dpfast (its form is {version}, known "
