@@ -4,6 +4,7 @@ import csv
 import json
 import os
 import re
+import sys
 import threading
 import traceback
 from concurrent.futures import ThreadPoolExecutor
@@ -39,6 +40,7 @@ from dpfast.sources.scan import columns as of  # noqa: E402
 from dpfast.sources.scan import reader  # noqa: E402
 
 from ..support.pairwise import quick_rows  # noqa: E402
+from ..support.paths import program  # noqa: E402
 
 ROWS = 30_000
 
@@ -239,6 +241,59 @@ def test_one_pass_for_ten_releases(write, monkeypatch):
     results.check()
     assert results.passes == len(seen) == 1
     assert job.explain(path)["passes"] == 1
+
+
+def test_a_team_is_bounded_and_shares_passes_all_the_same(write, monkeypatch):
+    asked = [(s, c) for s in ("mean", "sum", "variance", "median") for c in "abc"] * 2
+    path = write(releases=releases(*(
+        {"name": f"r{i}", "statistic": s, "column": c} for i, (s, c) in enumerate(asked)
+    )))  # fmt: skip
+    monkeypatch.setattr(shared_pass, "TEAM", 5)
+    names = set()
+    ask = shared_pass.SharedPasses._ask
+
+    def watched(self, *given):
+        names.add(threading.current_thread().name)
+        return ask(self, *given)
+
+    monkeypatch.setattr(shared_pass.SharedPasses, "_ask", watched)
+    seen = counted(monkeypatch)
+    results = job.run(path)
+    results.check()
+    assert len(results.outcomes) == 24 and len(names) == 5
+    assert job.explain(path)["passes"] == results.passes == len(seen) == 5
+
+
+@pytest.mark.full
+@pytest.mark.skipif(sys.platform != "linux", reason="address spaces are limited on Linux")
+@pytest.mark.parametrize("team", [shared_pass.TEAM, 10**6])
+def test_many_releases_in_a_limited_address_space(table, team):
+    """A team without a bound, which is planted, has no room for its threads."""
+    done = program(
+        r"""
+        import resource, sys
+        from pathlib import Path
+        import pyarrow.parquet
+        from dpfast import job
+        from dpfast.app.job import shared_pass
+        folder, team = Path(sys.argv[1]), int(sys.argv[2])
+        text = '[data]\npath = "t.parquet"\n[budget]\nepsilon = 4\nneighbors = "replace"\n'
+        text += '[defaults]\nbounds = [0, 100]\n'
+        release = '[[release]]\nname = "r{}"\nstatistic = "mean"\ncolumn = "a"\n'
+        text += "".join(release.format(i) for i in range(400))
+        (folder / "job.toml").write_text(text)
+        job.explain(folder / "job.toml")
+        pages = int(Path("/proc/self/statm").read_text().split()[0])
+        room = pages * resource.getpagesize() + 200 * 8 * 2**20
+        resource.setrlimit(resource.RLIMIT_AS, (room, room))
+        shared_pass.TEAM = team
+        job.run(folder / "job.toml").check()
+        """,
+        table.parent,
+        team,
+    )
+    assert (done.returncode == 0) is (team == shared_pass.TEAM), done.stderr
+    assert done.returncode == 0 or "start new thread" in done.stderr
 
 
 def test_an_error_in_one_does_not_touch_the_others(table):

@@ -81,8 +81,8 @@ def run(
     budget in memory pays, which ends with the program.
 
     Cost: as many passes over the file as the release with the most of them makes, each of them of
-    all columns that are wanted; and two small writes a release, of which those that come at about
-    the same time share a transaction.
+    all columns that are wanted, and of 64 releases at most; and two small writes a release, of
+    which those that come at about the same time share a transaction.
 
     Examples
     --------

@@ -33,6 +33,7 @@ from .job_file import Job
 from .page import page
 from .plan import Plan, Release
 from .runner import Answer, Outcome
+from .shared_pass import together
 
 FIELDS = (
     "name", "statistic", "column", "index", "at", "value", "time", "half_width", "ranks",
@@ -319,7 +320,7 @@ def explain(plan: Plan) -> Explanation:
         "data": plan.job.data,
         "rows": plan.rows,
         "releases": releases,
-        "passes": None if None in passes else max(n for n in passes if n is not None),
+        "passes": None if None in passes else together([n for n in passes if n is not None]),
         "ledger": str(plan.job.ledger),
         "remaining": None,
         "paid": [],

@@ -2,9 +2,10 @@
 
 A release reads its data through a source, `reduce(summarise, merge)`, as often as its mechanism
 asks. Here each release runs in a thread of its own, over a source whose `reduce` waits until every
-unfinished release waits too. Then the file is read once, with all columns that are wanted, and each
+running release waits too. Then the file is read once, with all columns that are wanted, and each
 piece is handed to every release that wants it. So there are as many passes as the release with the
-most of them makes, and a mechanism cannot tell that it is not alone.
+most of them makes, and a mechanism cannot tell that it is not alone. At most `TEAM` releases run at
+a time, since a thread takes address space; of more, one begins when another one has ended.
 
 An error of one release is raised in its thread and nowhere else. If the file itself cannot be read
 to its end, the fault may lie in a column of another release, so each starts again, alone. (To run a
@@ -16,12 +17,14 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import AbstractContextManager, nullcontext
 from copy import copy
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, NamedTuple, TypeVar
 
 from ..._core.progress import reporter
+from ..._core.threads import alone, threads
 from ...sources.arrow import BATCH
 from ...sources.files import Convert, Reader, Want
 from ...sources.text import TextReader
@@ -32,6 +35,8 @@ T = TypeVar("T")
 LOOK = 0.5
 #: Columns of which whole batches are decoded together; of more, fewer rows at a time.
 NARROW = 16
+#: The most releases that run at a time.
+TEAM = 64
 #: The fewest rows of a batch.
 LEAST = 1 << 12
 
@@ -107,6 +112,11 @@ def _agree(first: Want, second: Want, is_text: bool) -> bool:
     return True
 
 
+def together(passes: Sequence[int]) -> int:
+    """Return how many passes releases share that make so many each."""
+    return max(*passes, -(-sum(passes) // TEAM))
+
+
 class SharedPasses:
     """Runs releases over one file, in as few passes as the most demanding release needs.
 
@@ -125,10 +135,11 @@ class SharedPasses:
         self._rows = max(BATCH * NARROW // max(NARROW, columns), min(LEAST, BATCH))
         self._progress = progress
         self._turn = threading.Condition()
-        self._running: set[int] = set()
+        self._running: set[int] = set()  # and those that are still to begin
         self._waiting: dict[int, _Request] = {}
         self._alone: set[int] = set()
         self._stopped = False
+        self._spread: Callable[[], AbstractContextManager[None]] = nullcontext
         #: NOT PRIVATE. The number of passes, which may depend on the rows.
         self.passes = 0
 
@@ -164,7 +175,8 @@ class SharedPasses:
         """Return what each function returns or raises; function i reads through ``reader(i)``."""
         self._running = set(range(len(works)))
         requests: list[_Request] = []
-        with ThreadPoolExecutor(max(1, len(works)), "dpfast-job") as team:
+        self._spread = alone if len(works) >= threads() else nullcontext
+        with ThreadPoolExecutor(max(1, min(len(works), TEAM)), "dpfast-job") as team:
             try:
                 results = [team.submit(self._work, i, work) for i, work in enumerate(works)]
                 while requests := self._next():
@@ -183,10 +195,11 @@ class SharedPasses:
         try:
             if self._stopped:  # while it was started
                 raise _Stopped
-            try:
-                return work()
-            except _Again:
-                return work()
+            with self._spread():
+                try:
+                    return work()
+                except _Again:
+                    return work()
         except Exception as error:
             return error
         finally:
@@ -210,13 +223,13 @@ class SharedPasses:
         return request.result
 
     def _next(self) -> list[_Request]:
-        """Return the requests of the next pass, once every unfinished release has one.
+        """Return the requests of the next pass, once every running release has one.
 
         The first is among them, and every one that agrees with those before. None are left at the
         end.
         """
         with self._turn:
-            while len(self._waiting) < len(self._running):
+            while len(self._waiting) < min(len(self._running), TEAM):
                 self._turn.wait(LOOK)
             for number in self._waiting:
                 if number in self._alone:
