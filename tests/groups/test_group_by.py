@@ -22,6 +22,7 @@ from dpfast.sources import batches
 from dpfast.sources.bounding import Bounding
 from dpfast.statistics import histogram
 
+from ..support.battery import of_dask
 from ..support.pairwise import quick_rows
 
 N = 6000
@@ -263,6 +264,8 @@ def forms(folder):
     yield "npy", dp.scan(folder / "x.npy", "x")
     pa.csv.write_csv(table, folder / "x.csv")
     yield "CSV", dp.scan(folder / "x.csv", "x")
+    kinds = {"city": pd.CategoricalDtype(["Aix", "Bonn", "Como", "Oslo"]), "year": "Int64"}
+    yield "Dask", of_dask([FRAME[:4000], FRAME[4000:].astype(kinds)])
 
 
 ASKED = {
@@ -304,7 +307,7 @@ def test_all_forms_give_the_same_bits(tmp_path):
     for form, table in forms(tmp_path):
         for keys in (["Como"], None):
             assert same(plain(table, keys), plain(TABLE, keys)), form
-        if form != "CSV":
+        if form not in ("CSV", "Dask"):  # where partitions choose rows by numbers of their own
             assert same(released(table), public), form
             assert same(released(table, keys=None, by=["city"]), private), form
             assert same(released(table, by=["day"], keys=DAY[:1]), days), form

@@ -20,6 +20,7 @@ import pyarrow as pa
 import pyarrow.csv
 import pyarrow.ipc
 import pyarrow.parquet as pq
+import pytest
 
 import dpfast as dp
 
@@ -591,6 +592,20 @@ def off_by_one(column: np.ndarray) -> Any:
     return pa.Array.from_buffers(pa.from_numpy_dtype(column.dtype), len(column), [None, buffer])
 
 
+def of_dask(parts: list[Any]) -> Any:
+    """A collection of Dask: an empty partition, then these, of which each may lie as it likes."""
+    dask, frames = pytest.importorskip("dask"), pytest.importorskip("dask.dataframe")
+    empty = parts[0].iloc[:0]
+    made = [dask.delayed(part) for part in (empty, *parts)]
+    return frames.from_delayed(made, meta=empty, verify_meta=False)
+
+
+def stored(words: list[str]) -> Any:
+    """Arrow's text of words, of which one is bytes that are no UTF-8, and no public word."""
+    raw = [b"\xff" if word == "rye" else word.encode() for word in words]
+    return pa.array(raw, pa.binary()).view(pa.string())
+
+
 def forms(case: Case, folder: Any) -> Iterator[tuple[str, Any]]:
     """The data of a case in every form that its release reads."""
     base = case.data
@@ -607,6 +622,14 @@ def forms(case: Case, folder: Any) -> Iterator[tuple[str, Any]]:
         table = pa.table({"a": base.tolist()})
         pq.write_table(table, folder / "x.parquet", row_group_size=100)
         yield "Parquet", dp.scan(folder / "x.parquet", "a")
+        text = stored(base.tolist())
+        yield from (("no UTF-8", text), ("dictionary, no UTF-8", text.dictionary_encode()))
+        pq.write_table(pa.table({"a": text}), folder / "raw.parquet")
+        yield "Parquet, no UTF-8", dp.scan(folder / "raw.parquet", "a")
+        if not case.rows:
+            parts = [text[:99], text[99:].dictionary_encode(), pa.nulls(7, pa.string())]
+            series = [pd.Series(pd.arrays.ArrowExtensionArray(part)) for part in parts]
+            yield "Dask, with a dictionary and nothing", of_dask(series)
         return
     for form, data in layouts(base, folder):
         if form != "list" or case.form != "table" or case.says_columns:
@@ -629,6 +652,10 @@ def forms(case: Case, folder: Any) -> Iterator[tuple[str, Any]]:
         yield "Arrow, not aligned", pa.table([off_by_one(c) for c in base.T], names=names)
         yield "records", np.rec.fromarrays(base.T, names=names)
         columns = names
+    if case.form in ("column", "table") and case.unordered and not case.rows:
+        frame = table.to_pandas()
+        parts = [frame[:57], frame[57:].astype("Float64" if base.dtype.kind == "f" else "Int64")]
+        yield "Dask, with nullable numbers", of_dask([part[columns] for part in parts])
     if case.form not in ("column", "table") or "weights" in case.rows:
         return  # beside weights a column is in memory
     pq.write_table(table, folder / "x.parquet", row_group_size=100)
