@@ -119,7 +119,10 @@ class StreamError(DpfastError):
 
 
 class WorkerError(DpfastError, RuntimeError):
-    """No worker process can be started, or none reaches the function of the user."""
+    """No worker process can be started, or none reaches the function of the user.
+
+    The first one is started before the spend. What the system refuses later is not refunded.
+    """
 
 
 class SlowWarning(UserWarning):

@@ -13,7 +13,7 @@ import warnings
 import numpy as np
 import pytest
 
-from dpfast.aggregate.workers import worker_main, worker_process
+from dpfast.aggregate.workers import block_queue, pool, worker_main, worker_process
 from dpfast.aggregate.workers.block_queue import BlockQueue, Board
 from dpfast.aggregate.workers.calls import answer, attempt
 from dpfast.aggregate.workers.pool import WorkerPool, cores
@@ -767,3 +767,110 @@ def test_what_the_function_has_started_ends_with_its_worker(start):
     )
     out, err = start(child, limit=0.5).communicate(timeout=60)
     assert out == "begin\n[nan, nan, nan, nan]\n" and err == ""
+
+
+SLEEPS = "[sys.executable, '-c', 'import time; time.sleep(999)']"
+#: It never lets the interpreter go, so no thread of the worker learns that the parent is dead.
+LEAVES = (
+    f"import ctypes, subprocess; p = subprocess.Popen({SLEEPS}, stdout=subprocess.DEVNULL); "
+    "print(p.pid, flush=True); ctypes.PyDLL(None).sleep(999)"
+)
+
+
+@pytest.mark.full
+@pytest.mark.skipif(not hasattr(os, "pidfd_open"), reason="needs Linux")
+@pytest.mark.parametrize("planted", [False, True])
+def test_what_the_function_has_started_does_not_outlive_the_parent(start, planted):
+    one = start(LEAVES)
+    assert one.stdout.readline() == "begin\n"
+    children = [int(one.stdout.readline()) for _ in range(2)]
+    groups = [os.getpgid(pid) for pid in children]
+    members = [pid for group in groups for pid in _group(group)]
+    if planted:  # nobody watches
+        for pid in set(members) - {*groups, *children}:
+            os.kill(pid, signal.SIGKILL)
+    one.kill()
+    one.wait()
+    if planted:
+        assert all(running(pid) for pid in (*groups, *children))
+        for group in groups:
+            os.killpg(group, signal.SIGKILL)
+    assert len(members) == 6 and all(ends_soon(pid) for pid in members)
+
+
+class Rude(Exception):
+    pass
+
+
+@pytest.mark.parametrize("error", [MemoryError, Rude, SystemExit, KeyboardInterrupt])
+def test_a_thread_that_listens_no_more_is_the_end_of_its_worker(error, monkeypatch):
+    class Ended(BaseException):
+        pass
+
+    def end(status):
+        raise Ended(status)
+
+    def fails(control):
+        raise error
+
+    monkeypatch.setattr(worker_main, "_receive", fails)
+    monkeypatch.setattr(worker_main.os, "_exit", end)
+    with pytest.raises(Ended):
+        worker_main._listen(None, None)
+
+
+@pytest.mark.full
+def test_no_wait_for_ever_for_a_worker_that_hears_nothing():
+    """The function spoils the messages to come."""
+    rows, offsets = blocks(range(20, 23))
+    assert in_processes(spoils_messages, rows, offsets, workers=1, limit=60).shape == (3, 1)
+
+
+def spoils_messages(block):
+    main = sys.modules["__main__"]
+
+    def fails(control):
+        raise ValueError
+
+    main._receive = fails
+    return 1.0
+
+
+@pytest.mark.parametrize("where", ["payload", "socket", "process", "board", "selector"])
+def test_no_more_files_is_one_error(where, monkeypatch):
+    def full(*_, **__):
+        raise OSError(24, "Too many open files")
+
+    rows, offsets = blocks(range(4))
+    out = np.zeros((4, 1))
+    if where in ("board", "selector"):
+        with in_file(rows) as file, WorkerPool(faults.median, None, "f") as crew:
+            if where == "board":
+                monkeypatch.setattr(block_queue, "File", full)
+            else:
+                monkeypatch.setattr(pool.selectors, "DefaultSelector", full)
+            with pytest.raises(WorkerError, match="Too many open files"):
+                crew.call_blocks(rows, file, offsets, out, 1)
+        return
+    places = {
+        "payload": (pool, "File"),
+        "socket": (worker_process.socket, "socketpair"),
+        "process": (worker_process.subprocess, "Popen"),
+    }
+    monkeypatch.setattr(*places[where], full)
+    with pytest.raises(WorkerError, match="Too many open files"):
+        WorkerPool(faults.median, None, "f")
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="needs Linux")
+def test_the_memory_of_a_worker_is_in_no_dump():
+    rows, offsets = blocks([0.0])
+    found = in_processes(dumpable, rows, offsets, workers=1)
+    assert found[0, 0] == 0
+
+
+def dumpable(block):
+    import ctypes
+    import resource
+
+    return ctypes.CDLL(None).prctl(3, 0, 0, 0, 0) + resource.getrlimit(resource.RLIMIT_CORE)[0]

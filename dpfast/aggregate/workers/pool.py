@@ -25,7 +25,7 @@ from ...errors import WorkerError
 from ...sources.row_files import File
 from .block_queue import BlockQueue, Board
 from .worker_main import DONE, READY
-from .worker_process import Worker
+from .worker_process import Worker, no_resources
 
 #: Workers that may end, one after another, before they have loaded the function.
 ATTEMPTS = 3
@@ -62,7 +62,8 @@ class WorkerPool:
     def __init__(self, function: Callable[[Any], Any], time_limit: float | None, name: str) -> None:
         load = packed(function, name)
         self._limit = None if time_limit is None else max(1, round(min(time_limit, 1e9) * 1e9))
-        self._payload = File(len(load), open_to_all=False)
+        with no_resources():
+            self._payload = File(len(load), open_to_all=False)
         self._workers: list[Worker] = []
         weakref.finalize(self, _finalize, os.getpid(), self._workers, self._payload)
         self._payload.map[: len(load)] = load
@@ -125,7 +126,8 @@ class WorkerPool:
                 tick(len(out))
             return
         places = max([workers, *(1 + worker.slot for worker in self._workers)])
-        board = Board(places, offsets, out.shape[1])
+        with no_resources():
+            board = Board(places, offsets, out.shape[1])
         try:
             window = ("window", (file.path, rows.nbytes, rows.dtype, rows.shape))
             ranges = BlockQueue(board, self._limit, tick)
@@ -135,7 +137,9 @@ class WorkerPool:
             board.file.close()
 
     def _work(self, board: Board, ranges: BlockQueue, window: Any, fd: int, wanted: int) -> None:
-        with selectors.DefaultSelector() as selector:
+        with no_resources():
+            selector = selectors.DefaultSelector()
+        with selector:
             for worker in self._workers:
                 selector.register(worker.control, selectors.EVENT_READ, worker)
             while True:

@@ -19,6 +19,8 @@ import mmap
 import os
 import pickle
 import queue
+import select
+import signal
 import socket
 import sys
 import threading
@@ -29,18 +31,22 @@ from types import ModuleType
 from typing import Any
 
 READY, DONE, FAILED = b"+", b".", b"-"
+#: Of prctl(2): whether memory may be dumped, and read by other processes of the user.
+PR_SET_DUMPABLE = 4
 #: Bytes of the length in front of a message.
 HEAD = 8
 
 
-def main(argument: str) -> None:
-    """Serve the parent through the socket that `argument` names."""
+def main(argument: str, parent: str) -> None:
+    """Serve the process `parent` through the socket that `argument` names."""
     if sys.platform == "win32":
         control = socket.fromshare(sys.stdin.buffer.read())
     else:
         control = socket.socket(fileno=int(argument))
     control.set_inheritable(False)
     _no_core_dump()
+    if not _watched(int(parent), control):
+        return  # the parent has gone
     warnings.simplefilter("ignore")
     try:
         (paths, payload, size, limit), fds = _receive(control)
@@ -155,14 +161,15 @@ def _mapped(path: str | None, fds: list[int], length: int, writable: bool = Fals
 
 
 def _listen(control: socket.socket, orders: queue.SimpleQueue[Any]) -> None:
-    """Queue orders; end the process when the parent has closed the socket or died."""
+    """Queue orders; end the process when no more can come: it must not wait for any for ever."""
     try:
         while True:
             orders.put(_receive(control))
-    except (EOFError, OSError):
+    except BaseException:  # the parent has closed the socket or died, or there is no memory
         for stream in (sys.stdout, sys.stderr):
             with contextlib.suppress(Exception):
                 stream.flush()
+    finally:
         os._exit(0)
 
 
@@ -200,14 +207,49 @@ def _beside(name: str) -> ModuleType:
     return module
 
 
+def _watched(parent: int, control: socket.socket) -> bool:
+    """Start a process that ends this group, itself too, as soon as this one or the parent is dead.
+
+    However either ends: the function may hold the interpreter, and what it has started may hold
+    rows. Return whether the parent still lives. On systems without `pidfd_open` nothing is started.
+    """
+    if sys.platform != "linux" or not hasattr(os, "pidfd_open"):
+        return True
+    with contextlib.suppress(OSError):
+        watched = [os.pidfd_open(pid) for pid in (parent, os.getpid())]
+        if os.getppid() != parent:  # whose number may belong to another process
+            return False
+        child = os.fork()
+        if child == 0:
+            try:
+                if os.fork() == 0:  # a child of nobody here, for whom the function could wait
+                    control.close()
+                    _close([0, 1, 2])
+                    select.select(watched, [], [])
+                    os.killpg(0, signal.SIGKILL)
+            finally:
+                os._exit(0)
+        os.waitpid(child, 0)
+        _close(watched)
+    return True
+
+
 def _no_core_dump() -> None:
-    """Make sure that a crash of the function leaves no file with the block behind."""
+    """Make sure that a crash of the function leaves no file with the block behind.
+
+    A limit of no bytes is none for a program that is handed dumps, as many systems have it.
+    """
     if sys.platform != "win32":
         import resource
 
         with contextlib.suppress(OSError, ValueError):
             resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    if sys.platform == "linux":
+        import ctypes
+
+        with contextlib.suppress(Exception):
+            ctypes.CDLL(None).prctl(PR_SET_DUMPABLE, 0, 0, 0, 0)
 
 
 if __name__ == "__main__":
-    main(sys.argv[1])
+    main(*sys.argv[1:])

@@ -14,7 +14,7 @@ import signal
 import socket
 import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -33,6 +33,15 @@ THREADS = (
 )
 #: Seconds that a worker may take to end by itself.
 GRACE = 2.0
+
+
+@contextlib.contextmanager
+def no_resources() -> Iterator[None]:
+    """Turn what the system says when it has no files, memory or processes left into one error."""
+    try:
+        yield
+    except OSError as error:
+        raise WorkerError(f"no worker process can be started: {error}") from error
 
 
 class Worker:
@@ -64,14 +73,15 @@ class Worker:
         self.useful = False
         self.trouble = ""
         self.board: Any = None
-        self.control, theirs = socket.socketpair()
-        try:
-            self.process = _started(theirs)
-        except OSError as error:
-            self.control.close()
-            raise WorkerError(f"no worker process can be started: {error}") from error
-        finally:
-            theirs.close()
+        with no_resources():
+            self.control, theirs = socket.socketpair()
+            try:
+                self.process = _started(theirs)
+            except BaseException:
+                self.control.close()
+                raise
+            finally:
+                theirs.close()
 
     def send(self, order: Any, fds: Sequence[int] = ()) -> None:
         """Send an order; a dead worker is noticed elsewhere."""
@@ -153,7 +163,7 @@ def _started(control: socket.socket) -> subprocess.Popen[bytes]:
     if sys.platform != "win32":
         fd = control.fileno()
         return subprocess.Popen(
-            [*command, str(fd)],
+            [*command, str(fd), str(os.getpid())],
             stdin=subprocess.DEVNULL,
             pass_fds=(fd,),
             process_group=0,
@@ -164,7 +174,7 @@ def _started(control: socket.socket) -> subprocess.Popen[bytes]:
         env["__PYVENV_LAUNCHER__"] = sys.executable
         command[0] = base
     process = subprocess.Popen(
-        [*command, "-"],
+        [*command, "-", str(os.getpid())],
         stdin=subprocess.PIPE,
         creationflags=subprocess.CREATE_NEW_PROCESS_GROUP,
         env=env,
