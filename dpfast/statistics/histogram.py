@@ -306,6 +306,7 @@ def histogram(
     categories : sequence of str, float or bool, or sequence of d of these
         Instead of `bins`, a public list of texts, or of numbers or truth values in ascending order:
         a row is counted if it is one of them. Text is compared as it stands (bytes with its UTF-8).
+        One that the column's type cannot hold is refused; a list or objects have no type.
         With both `bins` and `categories`, each is a sequence of d, and for each axis one of the two
         is None; so are its `bounds` where an axis needs none.
     epsilon, delta, rho, neighbors, where, ids, max_rows, budget, rng

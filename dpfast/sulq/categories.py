@@ -79,6 +79,8 @@ class Columns(Generic[Kind]):
     ----------
     words : list of Words or None
         The words of each column that is text; empty where none is.
+    numbers : list
+        The categories of each column that are numbers, as `Bins.numbers`; None for other columns.
     width : int or None
         Number of columns, if the arguments state it.
     """
@@ -86,6 +88,7 @@ class Columns(Generic[Kind]):
     def __init__(self, kinds: Sequence[Kind], several: bool, name: str) -> None:
         words = [kind.words if isinstance(kind, Bins) else None for kind in kinds]
         self.words: list[Words | None] = words if any(words) else []
+        self.numbers = [kind.numbers if isinstance(kind, Bins) else None for kind in kinds]
         self.width = len(kinds) if several or self.words else None
         self._kinds, self._name = list(kinds), name
 

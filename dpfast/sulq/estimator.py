@@ -40,15 +40,16 @@ from ..budget.release import relation_of, release
 from ..errors import DpfastError
 from ..privacy import Loss
 from ..rng import Generator
-from ..sources.base import RowSource, width_of
-from ..sources.data import feature_rows, once
+from ..sources.base import RowSource
+from ..sources.data import once
+from ..sources.intake import Public
 from ..sources.labels import aligned, labels_of
 from ..sources.words import Words
 from ..statistics.arguments import is_auto, said
 from ..statistics.bounds.automatic import ANY, bounds_each, divided, with_bounds
 from ..statistics.histogram import Categories
 from .categories import Classes, Columns
-from .labeled_rows import LabeledRows, Piece, expect_dense, expect_same, labeled_rows, names_of
+from .labeled_rows import LabeledRows, Piece, expect_same, labeled_rows, unlabeled_rows
 from .rounds import Matrix, Part, Rounds, loss_of
 from .row_matrices import Floats, each_row
 from .weights import weights_of
@@ -102,13 +103,6 @@ def _shaped(value: Any) -> Any:
     """Return what is shown of a value: of a large array its type and shape."""
     large = isinstance(value, np.ndarray) and value.size > LARGE
     return f"{value.dtype} of shape {value.shape}" if large else value
-
-
-def unlabeled_rows(X: Any, width: int | None, words: Sequence[Words | None] = ()) -> LabeledRows:
-    """Return rows without labels; arguments and errors as in `labeled_rows`."""
-    expect_dense(X)
-    source = feature_rows(X, width, words)
-    return LabeledRows(source, None, width_of(source), names_of(X, source))
 
 
 def as_fitted(
@@ -328,9 +322,13 @@ class Estimator(ABC):
         """Return the public words of each column, for those that are text."""
         return ()
 
+    def _numbers(self) -> Sequence[Public | None]:
+        """Return the public numbers that are looked for in each column."""
+        return ()
+
     def _read(self, X: Any, y: Any, relation: str, width: int | None = None) -> LabeledRows:
         """Return the rows that are learned from; to score them, of the `width` that was learned."""
-        return unlabeled_rows(X, width or self._width(), self._words())
+        return unlabeled_rows(X, width or self._width(), self._words(), self._numbers())
 
     def _check_fitted(self) -> None:
         """Refuse what has learned nothing, by scikit-learn's error too where that is in use."""
@@ -600,9 +598,15 @@ class _Supervised(Estimator):
         """Return the public words of the labels, if they are text."""
         return None
 
+    def _class_numbers(self) -> Public | None:
+        """Return the public labels, if they are numbers."""
+        return None
+
     def _read(self, X: Any, y: Any, relation: str, width: int | None = None) -> LabeledRows:
         width = width or self._width()
-        return labeled_rows(X, y, self._words(), self._classes(), width, relation)
+        numbers, labels = self._numbers(), self._class_numbers()
+        words = self._words(), self._classes()
+        return labeled_rows(X, y, *words, width, relation, numbers, labels)
 
     def _compared(
         self,
@@ -718,6 +722,9 @@ class _OfColumns(Estimator):
     def _words(self) -> Sequence[Words | None]:
         return self._columns().words
 
+    def _numbers(self) -> Sequence[Public | None]:
+        return self._columns().numbers
+
 
 class ColumnRegressor(_OfColumns, Regressor):
     """A regressor whose arguments say of each column what it holds."""
@@ -730,6 +737,9 @@ class ProbabilisticClassifier(_OfColumns, Classifier):
 
     def _classes(self) -> Words | None:
         return Classes(self.classes).axis.words
+
+    def _class_numbers(self) -> Public | None:
+        return Classes(self.classes).axis.numbers
 
     @abstractmethod
     def _likelihood(self) -> Callable[[Floats], Floats]:

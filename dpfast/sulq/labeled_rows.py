@@ -15,12 +15,15 @@ from numpy.typing import NDArray
 
 from .._core import checks
 from ..errors import ArgumentError
-from ..sources.base import RowChunk, RowSource, width_of
-from ..sources.data import feature_rows, with_column
+from ..sources.base import RowChunk, RowSource, WithRows, width_of
+from ..sources.data import feature_rows, form_of, with_column
 from ..sources.engine import of_engine, refuse_array
-from ..sources.forms import as_column
+from ..sources.forms import as_column, column_form, is_distributed
+from ..sources.intake import Public, declared, expect_numbers
 from ..sources.labels import aligned, labels_of
 from ..sources.memory import Column
+from ..sources.public_values import expect_matches
+from ..sources.table import RULE as ROWS
 from ..sources.words import Words, words_column
 from ..summaries.side_by_side import beside_of, flat, refuse_length
 from .row_matrices import matrices
@@ -138,6 +141,8 @@ def labeled_rows(
     classes: Words | None = None,
     width: int | None = None,
     relation: str = "replace",
+    numbers: Sequence[Public | None] = (),
+    labels: Public | None = None,
 ) -> LabeledRows:
     """Return the rows of X with the labels y.
 
@@ -153,6 +158,8 @@ def labeled_rows(
         The same for the labels.
     width : int, optional
         Number of features that the caller states, if it does. A list does not say how many it has.
+    numbers, labels : optional
+        Public numbers that are looked for in the features, and in the labels.
     relation : {"replace", "add-remove"}, default "replace"
         Where rows come and go their number is private, and the pass finds another one of labels.
 
@@ -165,6 +172,7 @@ def labeled_rows(
     expect_dense(X)
     if y is None:
         checks.fail("y", f"{RULE} (this requires y to be passed, but the target y is None)", y)
+    X, y = _expect_numbers(X, y, numbers, labels)
     if isinstance(y, str):
         source = with_column(X, y, "y", "X", words, classes)
         width = width_of(source) - 1
@@ -180,6 +188,38 @@ def labeled_rows(
     checks.entries("y", beside.length, source.length, relation)
     rows: RowSource = aligned(source, labels_of(source, y))
     return LabeledRows(rows, beside, width_of(source), names_of(X, source))
+
+
+def _expect_numbers(
+    X: Any, y: Any, numbers: Sequence[Public | None], labels: Public | None = None
+) -> tuple[Any, Any]:
+    """Refuse public numbers that can equal nothing; return the rows, which may be read once."""
+    name = y if isinstance(y, str) else None
+    if any(numbers) or (labels is not None and name is not None):
+        X = form_of(X, "X", ROWS)
+        columns = declared(X.beside(name) if name and isinstance(X, WithRows) else X)
+        many = len(columns) if len(numbers) == 1 else 1  # one list stands for all columns
+        expect_numbers([*numbers] * many, X, name)
+        for own, typed in columns:
+            if labels is not None and own == name is not None:
+                expect_matches(*labels, typed, "y")
+    if labels is not None and name is None and not is_distributed(y):
+        y = column_form(y, "y", RULE)
+        expect_matches(*labels, y, "y")
+    return X, y
+
+
+def unlabeled_rows(
+    X: Any,
+    width: int | None,
+    words: Sequence[Words | None] = (),
+    numbers: Sequence[Public | None] = (),
+) -> LabeledRows:
+    """Return rows without labels; arguments and errors as in `labeled_rows`."""
+    expect_dense(X)
+    X, _ = _expect_numbers(X, None, numbers)
+    source = feature_rows(X, width, words)
+    return LabeledRows(source, None, width_of(source), names_of(X, source))
 
 
 def expect_dense(X: Any) -> None:

@@ -22,9 +22,9 @@ import numpy as np
 from .._core import checks
 from .._core.types import Auto, BoundsEach, NanPolicy, Neighbors, Number
 from ..privacy import Loss
-from .estimator import Training, Transformed, Transformer, as_fitted, unlabeled_rows
+from .estimator import Training, Transformed, Transformer, as_fitted
 from .gram_matrix import GramMatrix
-from .labeled_rows import LabeledRows
+from .labeled_rows import LabeledRows, unlabeled_rows
 from .rounds import Rounds
 from .row_matrices import Floats, column_bounds, each_row
 

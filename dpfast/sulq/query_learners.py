@@ -19,8 +19,7 @@ from numpy.typing import NDArray
 
 from .._core import checks
 from .._core.types import Bounds, Number
-from .estimator import unlabeled_rows
-from .labeled_rows import expect_same
+from .labeled_rows import expect_same, unlabeled_rows
 from .row_functions import Columns, Function, Piece, shortened, told
 from .row_matrices import Floats, each_row, expect_scale
 from .terms import Term

@@ -24,8 +24,8 @@ from ..privacy import Loss
 from ..sources.base import RowChunk, RowSource
 from .class_sums import columns_of
 from .design import REACH, ROWS, Design
-from .estimator import Training, Transformed, WeightedTransformer, as_fitted, unlabeled_rows
-from .labeled_rows import LabeledRows
+from .estimator import Training, Transformed, WeightedTransformer, as_fitted
+from .labeled_rows import LabeledRows, unlabeled_rows
 from .rounds import Part, Rounds
 from .row_matrices import Floats, added, carry, each_row, matrices, wholes
 

@@ -1,0 +1,247 @@
+"""Public values that nothing can equal: every route refuses them, and is not paid.
+
+Routes are found by their signatures: whatever takes `categories`, `classes`, `keys` or `groups`, or
+conditions. Each of them is given every kind of value that its column cannot hold, by the declared
+type or by the format of its file.
+"""
+
+import inspect
+import json
+import sys
+
+import pytest
+
+import dpfast as dp
+from dpfast.errors import ArgumentError, ArgumentTypeError
+from dpfast.groups import stat
+
+pa = pytest.importorskip("pyarrow")
+pq = pytest.importorskip("pyarrow.parquet")
+
+#: A value of each type of column that is there, and values that cannot be.
+TYPES = {
+    "c": ("US", ["NA", "", "null"]),  # cells of a file of text
+    "text": ("US", ["\ud800"]),
+    "i8": (5, [300, -129, 1.5, 1e30]),
+    "u64": (5, [-1, 0.5]),
+    "bool": (True, [2, 0.5]),
+    "f4": (0.5, [0.1]),
+}
+LOSS = {"epsilon": 400.0}
+
+
+@pytest.fixture(scope="module")
+def tables(tmp_path_factory):
+    """The same rows of each type in memory, in a file, and cells of text."""
+    folder = tmp_path_factory.mktemp("t")
+    table = pa.table(
+        {
+            "text": ["US", "DE"],
+            "i8": pa.array([5, 7], pa.int8()),
+            "u64": pa.array([5, 7], pa.uint64()),
+            "bool": [True, False],
+            "f4": pa.array([0.5, 1.0], pa.float32()),
+            "y": pa.array([1, 0], pa.int8()),
+        }
+    )
+    pq.write_table(table, folder / "t.parquet")
+    (folder / "t.csv").write_text("c,y\nUS,1\nNA,0\n")
+    return folder, table
+
+
+def columns_of(tables, column):
+    """Every form in which a column can be given."""
+    folder, table = tables
+    if column == "c":
+        return [dp.scan(folder / "t.csv", ["c", "y"])]
+    return [dp.scan(folder / "t.parquet", [column, "y"]), table.select([column, "y"])]
+
+
+def one(data, column):
+    """One column of a table of any form."""
+    file = file_of(data)
+    return data[column] if file is None else dp.scan(file, column)
+
+
+def by_group(data, column, values, budget):
+    dp.group_by(data, column, keys=values).count(**LOSS, budget=budget)
+
+
+def of_groups(data, column, values, budget):
+    keys = ["0", "1"] if column == "c" else [0, 1]
+    groups = dp.group_by(data, "y", keys=keys)
+    groups.histogram(column, categories=values, **LOSS, budget=budget)
+
+
+def of_agg(data, column, values, budget):
+    keys = ["0", "1"] if column == "c" else [0, 1]
+    own = {"h": dp.stat.histogram(column, categories=values)}
+    dp.group_by(data, "y", keys=keys).agg(own, **LOSS, budget=budget)
+
+
+def parts(data, column, values, budget):
+    budget.parallel(one(data, column), values).__enter__()
+
+
+def learned(name):
+    """Return the calls of a learner by the argument that lists values."""
+    kind = getattr(dp.sulq, name)
+    takes, loss = inspect.signature(kind).parameters, {"epsilon": 8.0}
+    of_labels = {"classes": [0, 1]} if "classes" in takes else {"y_bounds": (0, 1)}
+    of_rows = {"bounds": [(0, 1)]} | ({"bins": 2} if "bins" in takes else {})
+
+    def fit(data, column, values, budget):
+        kind(categories=[values], **of_labels, **loss).fit(data, "y", budget=budget)
+
+    def classify(data, column, values, budget):
+        table = dp.scan(data.reader.paths[0], ["y", column]) if file_of(data) else data
+        kind(**of_rows, classes=values, **loss).fit(table, column, budget=budget)
+
+    return {one: call for one, call in (("categories", fit), ("classes", classify)) if one in takes}
+
+
+def job(test):
+    """Return the call of a job with one condition."""
+
+    def run(data, column, values, budget):
+        file = file_of(data)
+        condition = {"column": column, test: values[1] if test == "equal" else values}
+        path = file.with_name("job.toml")
+        table = ", ".join(f"{name} = {json.dumps(one)}" for name, one in condition.items())
+        path.write_text(
+            f'[data]\npath = "{file.name}"\n[budget]\nepsilon = 9\n[[release]]\n'
+            f'statistic = "count"\ncolumn = "y"\nwhere = {{{table}}}\n'
+        )
+        dp.job.run(path)
+
+    return run
+
+
+def file_of(data):
+    """Return the file of a table that is scanned, or None."""
+    return None if isinstance(data, pa.Table) else data.reader.paths[0]
+
+
+def routes():
+    """Every argument of a public function that lists values, and how it is called."""
+    found = {
+        ("group_by", "keys"): by_group,
+        ("GroupBy.histogram", "categories"): of_groups,
+        ("stat.histogram", "categories"): of_agg,
+        ("Budget.parallel", "groups"): parts,
+        ("histogram", "categories"): lambda data, column, values, budget: dp.histogram(
+            one(data, column), categories=values, **LOSS, budget=budget
+        ),
+        ("histogram", "categories of several"): lambda data, column, values, budget: dp.histogram(
+            data, categories=[values, [0, 1]], **LOSS, budget=budget
+        ),
+        ("tree_histogram", "categories"): lambda data, column, values, budget: dp.tree_histogram(
+            one(data, column), categories=values, **LOSS, budget=budget
+        ),
+    }
+    for test in ("in", "not_in", "equal"):
+        found["a job", f"where {test}"] = job(test)
+    for name in dp.sulq.__all__:
+        if inspect.isclass(getattr(dp.sulq, name)):
+            calls = (
+                learned(name) if {"categories", "classes"} & takes(getattr(dp.sulq, name)) else {}
+            )
+            found |= {(f"sulq.{name}", argument): call for argument, call in calls.items()}
+    return found
+
+
+def takes(function):
+    """Return the names of the arguments of anything."""
+    try:
+        return {*inspect.signature(function).parameters}
+    except (TypeError, ValueError):
+        return set()
+
+
+#: What lists values and looks for none in a column: randomized response answers with any of them,
+#: and `dp.stat` is asked by `agg`.
+OTHERS = {"response.kary", "response.unary", "response.estimate_kary"}
+ROUTES = routes()
+
+
+def test_every_route_is_known():
+    listed = {"categories", "classes", "keys", "groups"}
+    owners = {"": dp, "stat.": stat, "sulq.": dp.sulq, "response.": dp.response}
+    owners |= {"GroupBy.": type(dp.group_by({"k": [1]}, "k", keys=[1])), "Budget.": dp.Budget}
+    for prefix, owner in owners.items():
+        for name in getattr(owner, "__all__", [one for one in dir(owner) if one[0] != "_"]):
+            function = getattr(owner, name)
+            if not callable(function) or f"{prefix}{name}" in OTHERS:
+                continue
+            for argument in listed & takes(function):
+                assert (f"{prefix}{name}", argument) in ROUTES, (prefix, name, argument)
+
+
+def tries(tables, route):
+    """Yield a form of a column, and a list with a value that nothing in it can equal."""
+    argument = route[1]
+    for column, (there, wrong) in TYPES.items():
+        if column == "f4" and argument in ("keys", "groups"):
+            continue  # which floats are not
+        for data in columns_of(tables, column):
+            is_file = file_of(data) is not None
+            if (argument == "groups" and is_file) or (route[0] == "a job" and not is_file):
+                continue
+            if argument == "classes" and column == "c":
+                continue  # of numbers in one pass with features
+            for value in wrong:
+                if argument.startswith("where") and value == "\ud800":
+                    continue  # no TOML
+                values = [there, value]
+                is_number = not isinstance(value, str) and argument in ("categories", "classes")
+                yield column, data, sorted(values) if is_number else values
+
+
+def error_of(route, data, column, values):
+    """Return the error of a call, which must not be paid."""
+    budget = dp.Budget(epsilon=10_000)
+    try:
+        ROUTES[route](data, column, values, budget)
+    except (ArgumentError, ArgumentTypeError) as error:
+        assert not budget.history
+        return str(error)
+    return None
+
+
+@pytest.mark.parametrize("route", ROUTES, ids=".".join)
+def test_a_value_that_nothing_can_equal_is_refused(tables, route):
+    tried = 0
+    for column, data, values in tries(tables, route):
+        error = error_of(route, data, column, values)
+        assert error is not None, (column, values)
+        assert " must be " in error and "got" in error
+        tried += 1
+    assert tried >= 5
+
+
+@pytest.mark.parametrize("route", ROUTES, ids=".".join)
+def test_a_route_that_does_not_ask_is_caught(tables, route, monkeypatch):
+    """The fault: nobody asks the function. Some of its values are then answered with 0."""
+    for name, module in list(sys.modules.items()):
+        if name.startswith("dpfast.") and hasattr(module, "expect_matches"):
+            monkeypatch.setattr(module, "expect_matches", lambda *_, **__: None)
+    errors = [
+        error_of(route, data, column, values) for column, data, values in tries(tables, route)
+    ]
+    assert None in errors
+
+
+@pytest.mark.parametrize("column", TYPES)
+def test_a_value_that_is_there_is_found(tables, column):
+    there, _ = TYPES[column]
+    for data in columns_of(tables, column):
+        if column != "f4":
+            found = dp.group_by(data, column, keys=[there]).count(**LOSS)
+            assert found["count"].tolist() == [1]
+        counts, _ = dp.histogram(one(data, column), categories=[there], **LOSS)
+        assert counts.tolist() == [1]
+
+
+def test_a_column_without_a_type_can_hold_anything():
+    for values in (["NA"], [1.5], [300]):
+        assert dp.histogram([1, 2], categories=values, **LOSS)[0].tolist() == [0]
