@@ -6,7 +6,11 @@ import os
 import shutil
 import tempfile
 
+import pytest
+from _pytest.runner import runtestprotocol
 from hypothesis import settings
+
+from dpfast import rng
 
 # A busy machine is no failure: no test asserts a time.
 settings.register_profile("dpfast", deadline=None)
@@ -33,3 +37,51 @@ gc.disable()
 def pytest_collection_finish(session):
     gc.freeze()
     gc.enable()
+
+
+# ---- Tests of noise, again and again. ----
+
+
+def pytest_addoption(parser):
+    words = "run each test that draws from the system's entropy so many times"
+    parser.addoption("--repeat-noise", type=int, default=1, metavar="N", help=words)
+
+
+class Drawn:
+    """Counts the draws from the system's entropy, by which a test can fail by chance.
+
+    A test that has drawn is known by that, so none has to be listed or marked.
+    """
+
+    def __init__(self, times):
+        self.times, self.draws = times, 0
+        for place, name in ((rng.SecureGenerator, "stream"), (rng, "_key_from_system")):
+            setattr(place, name, self.counted(getattr(place, name)))
+
+    def counted(self, function):
+        def called(*args):
+            self.draws += 1
+            return function(*args)
+
+        return called
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_runtest_protocol(self, item, nextitem):
+        item.ihook.pytest_runtest_logstart(nodeid=item.nodeid, location=item.location)
+        for i in range(self.times):
+            before = self.draws
+            reports = runtestprotocol(item, nextitem=item.parent, log=False)
+            if self.draws == before or not all(report.passed for report in reports):
+                break
+        for report in reports:
+            if report.failed:
+                report.sections.append(("repeated", f"it failed in run {i + 1} of {self.times}"))
+            item.ihook.pytest_runtest_logreport(report=report)
+        item.session._setupstate.teardown_exact(nextitem)
+        item.ihook.pytest_runtest_logfinish(nodeid=item.nodeid, location=item.location)
+        return True
+
+
+def pytest_configure(config):
+    if config.getoption("--repeat-noise") > 1:
+        config.pluginmanager.register(Drawn(config.getoption("--repeat-noise")))
