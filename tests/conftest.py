@@ -68,14 +68,14 @@ class Drawn:
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_protocol(self, item, nextitem):
         item.ihook.pytest_runtest_logstart(nodeid=item.nodeid, location=item.location)
-        for i in range(self.times):
+        for run in range(1, self.times + 1):  # noqa: B007
             before = self.draws
             reports = runtestprotocol(item, nextitem=item.parent, log=False)
             if self.draws == before or not all(report.passed for report in reports):
                 break
         for report in reports:
             if report.failed:
-                report.sections.append(("repeated", f"it failed in run {i + 1} of {self.times}"))
+                report.sections.append(("repeated", f"it failed in run {run} of {self.times}"))
             item.ihook.pytest_runtest_logreport(report=report)
         item.session._setupstate.teardown_exact(nextitem)
         item.ihook.pytest_runtest_logfinish(nodeid=item.nodeid, location=item.location)

@@ -55,5 +55,5 @@ def test_a_test_that_fails_once_in_twenty_runs_is_caught(tmp_path):
         [*command, "--repeat-noise", "400", tmp_path], capture_output=True, text=True, check=False
     )
     assert "1 failed, 2 passed" in found.stdout, found.stdout
-    assert "FAILED test_planted.py::test_one_in_twenty" in found.stdout
+    assert "test_planted.py::test_one_in_twenty" in found.stdout
     assert "of 400" in found.stdout
