@@ -236,7 +236,6 @@ def places(db: sqlite3.Connection, first: str) -> list[str]:
     for number, (place, *parts, seal) in enumerate(rows, 1):
         if place != number or text.seal(first, "place", str(place), *parts) != seal:
             raise Damaged("a place is not what was written")
-        check(db, "places", str(place), seal)
     check(db, "places", str(len(rows) + 1), None)
     return [identity for *_, identity, _ in rows]
 

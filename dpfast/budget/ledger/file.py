@@ -506,7 +506,7 @@ class File:
         names = os.path.dirname(self.path), self.path
         try:
             mounts = {_mount(name) for name in names}
-        except (AttributeError, OSError, LookupError):  # no Linux, or no /proc
+        except (AttributeError, OSError, LookupError, ValueError):  # no Linux, or no /proc
             mounts = {str(os.stat(name).st_dev) for name in names}
         return len(mounts) > 1
 
