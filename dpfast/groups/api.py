@@ -968,7 +968,9 @@ class GroupBy:
             if name == KEYS and isinstance(self._keys, PrivateKeys):
                 checks.fail("statistics", "named otherwise than private keys", name)
             column = statistic.column
-            if isinstance(statistic, Histogram) and isinstance(self._keys, PublicKeys):
+            if isinstance(statistic, Histogram) and not isinstance(self._keys, PublicKeys):
+                made[name] = replace(statistic, sparse=True)
+            elif isinstance(statistic, Histogram) and isinstance(self._keys, PublicKeys):
                 most = MOST // self._keys.groups
                 if statistic.axis.native.bins > most:
                     rule = f"at most {most} for {self._keys.groups} groups"

@@ -30,12 +30,83 @@ from .of_times import read
 from .sums import Count, Sums
 from .weighted import clamped
 
+#: Cells that are added before they are put together once more.
+PENDING = 1 << 20
+
+
+class Sparse:
+    """Sums of the cells that have rows: group times bins plus bin.
+
+    They are no more than rows: how many keys there are decides no error, only how many are shown.
+    """
+
+    def __init__(self, statistic: Histogram) -> None:
+        self._statistic = statistic
+        self._parts: list[tuple[NDArray[np.int64], NDArray[np.uint64]]] = []
+        self._together = 0
+
+    def append(self, cells: NDArray[np.int64], sums: NDArray[np.uint64]) -> None:
+        """Add sums of cells, each once."""
+        self._parts.append((cells, sums))
+        if sum(len(own) for own, _ in self._parts) > 2 * self._together + PENDING:
+            self._together = len(self.total()[0])
+
+    def merge(self, more: Sparse) -> None:
+        """Add what another has added up."""
+        self.append(*more.total())
+
+    def total(self) -> tuple[NDArray[np.int64], NDArray[np.uint64]]:
+        """Return all cells, ascending, and their sums."""
+        every = np.unique(np.concatenate([np.empty(0, np.int64), *(own for own, _ in self._parts)]))
+        room = self._statistic.dense_room(len(every))
+        for part, sums in self._parts:
+            more = np.zeros_like(room)
+            more[np.searchsorted(every, part)] = sums
+            self._statistic.join(room, more)
+        self._parts = [(every, room[:-1])]
+        return self._parts[0]
+
+    def packed(self) -> Sparse:
+        """Return the same in as few words as can be, to be sent."""
+        self.total()
+        return self
+
+    def moved(self, places: NDArray[np.int32]) -> Sparse:
+        """Return the same where groups have other places."""
+        (cells, sums), bins = self.total(), self._statistic.axis.native.bins
+        found = Sparse(self._statistic)
+        found.append(places[cells // bins] * np.int64(bins) + cells % bins, sums)
+        return found
+
+    def shown(self, kept: NDArray[np.int64], groups: int) -> NDArray[np.uint64]:
+        """Return the sums of some groups, bin by bin."""
+        bins = self._statistic.axis.native.bins
+        if len(kept) * bins > MOST:
+            raise DataError("there are too many bins for as many groups as are shown")
+        (cells, sums), place = self.total(), np.full(groups, -1)
+        place[kept] = np.arange(len(kept))
+        at = place[cells // bins]
+        room = self._statistic.dense_room(len(kept) * bins)
+        room[(at * bins + cells % bins)[at >= 0]] = sums[at >= 0]
+        return room[:-1].reshape(len(kept), bins, *room.shape[1:])
+
+
+def _distinct(cells: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return the cells that occur, ascending, and the place of each among these."""
+    end = int(cells.max(initial=-1)) + 1
+    if end > 8 * len(cells):
+        return np.unique(cells, return_inverse=True)
+    occurs = np.zeros(end, np.bool_)
+    occurs[cells] = True
+    return np.flatnonzero(occurs), (np.cumsum(occurs) - 1)[cells]
+
 
 @dataclass(frozen=True, slots=True)
 class Histogram(Count):
     """Numbers of rows of each group in public bins. A row is in one bin at most."""
 
     axis: Bins = None  # type: ignore[assignment]
+    sparse: bool = False  # where keys are private
     shown: Any = None  # the edges of bins of times
 
     @property
@@ -52,8 +123,15 @@ class Histogram(Count):
     def sensitivity(self) -> Sensitivity:
         return self.step.vectors(1, min(self.step.rows, self.axis.native.bins))
 
-    def room(self, groups: int) -> NDArray[np.uint64]:
-        return np.zeros((groups + 1, self.axis.native.bins), np.uint64)
+    def room(self, groups: int) -> Any:
+        if self.sparse:
+            return Sparse(self)
+        cells = self.dense_room((groups + 1) * self.axis.native.bins - 1)
+        return cells.reshape(groups + 1, self.axis.native.bins, *cells.shape[1:])
+
+    def dense_room(self, cells: int) -> NDArray[np.uint64]:
+        """Return room for sums of so many cells, and for one that is left out."""
+        return np.zeros(cells + 1, np.uint64)
 
     @property
     def reading(self) -> tuple[Any, ...]:
@@ -73,24 +151,57 @@ class Histogram(Count):
         column.fill(0, column.length, out)
         return out
 
-    def add(self, totals: NDArray[np.uint64], codes: NDArray[np.int32], values: Any) -> int:
-        groups = len(totals) - 1
-        both = self.within_bins(codes, values, groups)
-        _native.count(both, totals.reshape(-1)[: groups * self.axis.native.bins + 1])
-        return 0
-
-    def within_bins(self, codes: NDArray[np.int32], values: Any, groups: int) -> NDArray[np.int32]:
-        """Return the codes of rows by group and bin, -1 for those of none."""
+    def add(self, totals: Any, codes: NDArray[np.int32], values: Any) -> int:
         bins = self.axis.native.bins
         place = np.zeros(len(codes), np.uint32)
-        self.axis.native.place(values, 1, place)
-        if groups * bins > MOST:  # of private keys; public ones are refused before the spend
-            raise DataError("there are too many keys for so many bins")
-        inside = (place < bins) & (codes >= 0) & (codes < groups)
-        found: NDArray[np.int32] = np.where(
-            inside, codes * np.int32(bins) + place.view(np.int32), np.int32(-1)
-        )
+        self.axis.native.place(self.placed(values), 1, place)
+        inside = (place < bins) & (codes >= 0)
+        if not self.sparse:  # then all cells have a number: see the check of public keys
+            inside &= codes < len(totals) - 1
+            own = np.where(inside, codes * np.int32(bins) + place.view(np.int32), np.int32(-1))
+            self.sum(own, values, totals.reshape(-1, *totals.shape[2:]))
+            return 0
+        pairs = codes[inside] * np.int64(bins) + place[inside]
+        cells, which = _distinct(pairs)
+        own = np.full(len(codes), -1, np.int32)
+        own[inside] = which
+        room = self.dense_room(len(cells))
+        self.sum(own, values, room)
+        totals.append(cells, room[:-1])
+        return 0
+
+    def placed(self, values: Any) -> NDArray[Any]:
+        """Return what has a bin, of what is read."""
+        found: NDArray[Any] = values
         return found
+
+    def sum(self, cells: NDArray[np.int32], values: Any, room: NDArray[np.uint64]) -> None:
+        """Add rows to their cells."""
+        _native.count(cells, room)
+
+    def merge(self, room: Any, more: Any) -> None:
+        if isinstance(room, Sparse):
+            room.merge(more)
+        else:
+            self.join(room, more)
+
+    def columns(
+        self,
+        name: str,
+        room: Any,
+        groups: int,
+        kept: NDArray[np.int64] | None,
+        generator: Generator,
+    ) -> dict[str, NDArray[Any]]:
+        if isinstance(room, Sparse):
+            assert kept is not None
+            room, kept = room.shown(kept, groups), None
+            groups = len(room)
+        return super(Histogram, self).columns(name, room, groups, kept, generator)
+
+    def join(self, room: NDArray[np.uint64], more: NDArray[np.uint64]) -> None:
+        """Add other sums of the same cells."""
+        Count.merge(self, room, more)
 
     def answers(
         self, name: str, totals: NDArray[np.uint64], generator: Generator
@@ -135,21 +246,22 @@ class WeightedHistogram(Histogram):
     def error(self, failure: float) -> float | None:
         return nearest(Fraction(self.within(failure)) * Fraction(self.cells.grid))
 
-    def room(self, groups: int) -> NDArray[np.uint64]:
-        return np.zeros((groups + 1, self.axis.native.bins, 2), np.uint64)
+    def dense_room(self, cells: int) -> NDArray[np.uint64]:
+        return np.zeros((cells + 1, 2), np.uint64)
 
     def read(self, columns: Mapping[str, Piece]) -> Any:
         own = numbers(columns[self.weights])
         return Histogram.read(self, columns), clamped(own, self.limits, "raise")
 
-    def add(self, totals: NDArray[np.uint64], codes: NDArray[np.int32], values: Any) -> int:
-        own, grid = self.within_bins(codes, values[0], len(totals) - 1), self.cells
-        ends = (grid.first, grid.span)
-        room = totals.reshape(-1, 2)[: (len(totals) - 1) * self.axis.native.bins + 1]
-        _native.add(values[1], own, 1.0 / grid.grid, *ends, -1, room)
-        return 0
+    def placed(self, values: Any) -> NDArray[Any]:
+        found: NDArray[Any] = values[0]
+        return found
 
-    def merge(self, room: NDArray[np.uint64], more: NDArray[np.uint64]) -> None:
+    def sum(self, cells: NDArray[np.int32], values: Any, room: NDArray[np.uint64]) -> None:
+        grid = self.cells
+        _native.add(values[1], cells, 1.0 / grid.grid, grid.first, grid.span, -1, room)
+
+    def join(self, room: NDArray[np.uint64], more: NDArray[np.uint64]) -> None:
         Sums.merge(self, room, more)
 
     def answers(

@@ -25,6 +25,7 @@ from ..sources.batches import Batch, Batches
 from ..sources.engine import EngineColumns, Task, chosen
 from ..sources.forms import Form, column_form
 from ..sources.key_words import secret
+from .counts import Sparse
 from .keys import Coder, PrivateCoder, PrivateKeys, PublicKeys
 from .rows import Packed, Rows
 from .sums import Sums
@@ -88,7 +89,7 @@ class Summarise:
         if isinstance(coder, PrivateCoder):
             keys = coder.columns(np.arange(coder.groups))
         rooms = {
-            name: room.packed() if isinstance(room, Rows) else room[: coder.groups + 1]
+            name: room[: coder.groups + 1] if isinstance(room, np.ndarray) else room.packed()
             for name, room in found.rooms.items()
         }
         return Partial(coder.groups, keys, rooms, found.missing)
@@ -157,6 +158,8 @@ def _batch(part: Partial) -> Batch:
 
 def _moved(room: Any, places: NDArray[np.int32], groups: int) -> Any:
     """Return a copy of a room whose groups have other places."""
+    if isinstance(room, Sparse):
+        return room.moved(places)
     if isinstance(room, Packed):
         return Packed(places[room.codes], room.cells)
     out = np.zeros((groups + 1, *room.shape[1:]), room.dtype)
