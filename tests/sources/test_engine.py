@@ -362,6 +362,18 @@ ALIKE = {
 }
 
 
+def test_a_partition_without_any_category_is_one_of_text():
+    """Its rows alone would decide on its type, and so on an error."""
+    nothing = pd.DataFrame({"town": pd.Series([None] * 9, dtype=object).astype("category")})
+    parts = [TABLE[["town"]].astype("category"), nothing, nothing[:0]]
+    for keys, delta in ((["a", "bb"], 0), (None, 1e-6)):
+        answers = [
+            dp.group_by(data, "town", keys=keys).count(epsilon=5, delta=delta, **rng())
+            for data in (EngineTable(HostileEngine(parts), ["town"]), TABLE)
+        ]
+        np.testing.assert_equal(*answers)
+
+
 @pytest.mark.parametrize("name", ALIKE)
 def test_forms_of_one_type_are_one(name):
     column, kinds = ALIKE[name]
