@@ -100,7 +100,8 @@ class Generator(ABC):
         >>> InsecureGenerator(1).bytes(4).hex()
         '5608836e'
         """
-        return self.stream().take(checks.whole("n", n))
+        (number,) = checks.shape("n", checks.whole("n", n), "a number of bytes")
+        return self.stream().take(number)
 
     @overload
     def random_raw(self, size: None = None) -> int: ...
@@ -139,8 +140,7 @@ class Generator(ABC):
         """
         if size is None:
             return self.stream().word()
-        shape = size if isinstance(size, tuple) else (size,)
-        words = np.empty(tuple(checks.whole("size", length) for length in shape), "<u8")
+        words = np.empty(checks.shape("size", size, "an integer, or a tuple of them"), "<u8")
         self.stream().fill(words.reshape(-1).view(np.uint8))
         return words.astype(np.uint64, copy=False)
 

@@ -9,6 +9,7 @@ from collections.abc import Collection, Iterable
 from contextlib import suppress
 from decimal import Decimal
 from fractions import Fraction
+from itertools import islice
 from typing import Any, cast, get_args
 
 import numpy as np
@@ -89,6 +90,36 @@ def whole(name: str, value: Any, least: int = 0) -> int:
     if int(value) < least:
         fail(name, rule, value)
     return int(value)
+
+
+def shape(name: str, value: Any, rule: str, common: tuple[int, ...] = ()) -> tuple[int, ...]:
+    """Return the shape of an array of float64 that fits into the memory, as NumPy takes it.
+
+    `common` is what broadcasts to it, and the shape where the value is None.
+    """
+    if value is None:
+        return common
+    try:
+        # As many axes as an array has: how many there are is not believed.
+        given = tuple(islice(iter(value), 33)) if real(value) is None else (value,)
+    except Exception:  # whatever an object thinks of being a shape
+        fail(name, rule, value)
+    wanted = tuple(whole(name, length) for length in given)
+    try:
+        fits = np.broadcast_shapes(wanted, common) == wanted and len(wanted) < 33
+    except (ValueError, OverflowError):
+        fits = False
+    if not fits:
+        fail(name, rule, value)
+    try:
+        if math.prod(wanted) > 1 << 40:
+            raise MemoryError
+        np.empty(wanted)  # which takes no memory before it is written
+    except (ValueError, MemoryError):
+        fits = False
+    if not fits:
+        fail(name, "a shape for which there is memory", value)
+    return wanted
 
 
 def path(name: str, value: Any) -> str:

@@ -63,22 +63,8 @@ def _scales(name: str, value: Numbers) -> NDArray[np.float64]:
 
 
 def _shape(size: Size, *shapes: tuple[int, ...]) -> tuple[int, ...]:
-    common = np.broadcast_shapes(*shapes)
-    if size is None:
-        return common
     rule = "None, or a shape that scale and granularity broadcast to"
-    try:
-        given = (size,) if isinstance(size, int | np.integer) else tuple(size)
-    except Exception:  # whatever an object thinks of being a shape
-        checks.fail("size", rule, size)
-    wanted = tuple(checks.whole("size", n) for n in given)
-    try:
-        fits = np.broadcast_shapes(wanted, common) == wanted
-    except (ValueError, OverflowError):
-        fits = False
-    if not fits:
-        checks.fail("size", rule, size)
-    return wanted
+    return checks.shape("size", size, rule, np.broadcast_shapes(*shapes))
 
 
 def _grid(granularity: Numbers | None, scale: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -693,25 +693,8 @@ def _shape(size: Any, **own: tuple[int, ...]) -> tuple[int, ...]:
         common = np.broadcast_shapes(*own.values())
     except ValueError:
         checks.fail(list(own)[-1], f"such that {names} broadcast", list(own.values())[-1])
-    if size is None:
-        return common
     rule = "None, or a shape" + (f" that {names} broadcast to" if own else "")
-    try:
-        given = (size,) if isinstance(size, int | np.integer) else tuple(size)
-    except Exception:  # whatever an object thinks of being a shape
-        checks.fail("size", rule, size)
-    if len(given) > 32:
-        checks.fail("size", rule, size)
-    wanted = tuple(checks.whole("size", n) for n in given)
-    if math.prod(wanted) > _MANY or max(wanted, default=0) > _MANY:
-        checks.fail("size", f"at most {_MANY} numbers", size)
-    try:
-        fits = np.broadcast_shapes(wanted, common) == wanted
-    except ValueError:
-        fits = False
-    if not fits:
-        checks.fail("size", rule, size)
-    return wanted
+    return checks.shape("size", size, rule, common)
 
 
 def _dtype(value: Any, kinds: str = "f") -> np.dtype[Any]:

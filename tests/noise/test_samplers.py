@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import itertools
 import math
+import operator
 import random
 import sys
 import threading
@@ -20,11 +21,12 @@ from dpfast.noise import samplers
 from dpfast.noise.distributions.discrete import gaussian_trials, laplace_integers
 from dpfast.noise.distributions.exact import decide, nearest_double
 from dpfast.noise.distributions.table import Prepared, prepare
-from dpfast.rng import InsecureGenerator
+from dpfast.rng import InsecureGenerator, default_generator
 
 from ..reference.noise import samplers as twin
 from ..support.pairwise import every_value, quick_rows
 from ..support.paths import on_every_path
+from ..support.surface import Liar
 
 KINDS = [
     *(kinds.Laplace(), kinds.Gaussian(), kinds.Cauchy(), kinds.StudentT(3.0), kinds.StudentT(2.5)),
@@ -347,7 +349,7 @@ def test_grid_of_a_release_does_not_depend_on_its_scale():
 SCRIPT = """
 import hashlib, numpy as np
 from dpfast import noise
-from dpfast.rng import InsecureGenerator
+from dpfast.rng import InsecureGenerator, default_generator
 g = InsecureGenerator(2024)
 h = hashlib.sha256()
 for f in (noise.laplace, noise.gaussian, noise.cauchy):
@@ -445,6 +447,37 @@ def test_sizes():
 def test_sizes_that_make_no_sense(size):
     with pytest.raises(DpfastError, match="size must be"):
         noise.laplace([1.0, 2.0, 3.0], size)
+
+
+#: What draws as many numbers as it is asked for.
+SIZED = {
+    **{
+        name: getattr(noise, name) for name in ("laplace", "gaussian", "cauchy", "discrete_laplace")
+    },
+    "staircase": lambda size: noise.staircase(1.0, 1, size),
+    **{
+        f"generator {name}": lambda size, name=name: getattr(noise.generator(), name)(size=size)
+        for name in ("normal", "gumbel", "uniform", "random", "standard_normal")
+    },
+    "words": lambda size: default_generator().random_raw(size),
+}
+
+
+@pytest.mark.parametrize("name", SIZED)
+@pytest.mark.parametrize("size", [10**13, 10**400, (1 << 21, 1 << 21), Liar([2, 10**13])])
+def test_sizes_that_no_memory_has(name, size):
+    draw = SIZED[name]
+    given = () if name.startswith(("generator", "words", "staircase")) else (1.0,)
+    with pytest.raises(ArgumentError, match="size must be"):
+        draw(*given, size)
+
+
+def test_a_list_is_as_long_as_it_is():
+    """Planted: one that believes its length, and waits for that much memory."""
+    assert noise.laplace(1.0, Liar([2, 3])).shape == (2, 3)
+    assert operator.length_hint(Liar([2])) == 1 << 60
+    with pytest.raises(MemoryError):
+        tuple(Liar([2]))
 
 
 @pytest.mark.parametrize("scale", [0.0, -1.0, math.nan, math.inf])

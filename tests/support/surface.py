@@ -63,6 +63,20 @@ class Endless:
         return self
 
 
+class Liar(list[Any]):
+    """A list that says that it is longer than any memory."""
+
+    def __len__(self) -> int:
+        return 1 << 60
+
+
+class Equal:
+    """Can be hashed, and compared with nothing."""
+
+    __hash__ = object.__hash__
+    __eq__ = _raises
+
+
 class Arrays:
     """Answers with no array."""
 
@@ -179,6 +193,7 @@ VALUES: dict[str, Callable[[], Any]] = {
     "sized": Sized,
     "endless": Endless,
     "arrays": Arrays,
+    "equal": Equal,
     "Real": Real,
     "Integral": Integral,
     **{
