@@ -97,7 +97,7 @@ def _held(
     """Return what a column can hold; None if its type does not tell."""
     if isinstance(column, Objects):
         return None
-    numbers = _numbers(column)
+    numbers = numbers_of(column)
     if numbers is not None and numbers.kind == "O":
         return None
     if numbers is not None:
@@ -135,7 +135,7 @@ def _of(*types: type[Any]) -> Callable[[Any], bool]:
     return lambda value: isinstance(value, types)
 
 
-def _numbers(column: Values | Arrow) -> np.dtype[Any] | None:
+def numbers_of(column: Values | Arrow) -> np.dtype[Any] | None:
     """Return the type of a column of numbers, object where it is anything; None for others."""
     if isinstance(column, Values):
         return column.array.dtype if column.array.dtype.kind in "biufO" else None

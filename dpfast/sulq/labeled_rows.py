@@ -22,7 +22,6 @@ from ..sources.forms import as_column, column_form, is_distributed
 from ..sources.intake import Public, declared, expect_numbers
 from ..sources.labels import aligned, labels_of
 from ..sources.memory import Column
-from ..sources.public_values import expect_matches
 from ..sources.table import RULE as ROWS
 from ..sources.words import Words, words_column
 from ..summaries.side_by_side import beside_of, flat, refuse_length
@@ -202,10 +201,10 @@ def _expect_numbers(
         expect_numbers([*numbers] * many, X, name)
         for own, typed in columns:
             if labels is not None and own == name is not None:
-                expect_matches(*labels, typed, "y")
+                expect_numbers([labels], typed)
     if labels is not None and name is None and not is_distributed(y):
         y = column_form(y, "y", RULE)
-        expect_matches(*labels, y, "y")
+        expect_numbers([labels], y)
     return X, y
 
 

@@ -615,8 +615,7 @@ def test_bad_arguments_are_told_and_cost_nothing(kind, kw):
     budget = dp.Budget(epsilon=1)
     given = {"X": np.zeros((10, 3)), "y": np.ones(10), **surface.LEARNERS[kind], "epsilon": 1, **kw}
     X, y = given.pop("X"), given.pop("y")
-    told = f"^({next(iter(kw))}|classes must be text, as y is)"
-    with pytest.raises((ArgumentError, ArgumentTypeError), match=told):
+    with pytest.raises((ArgumentError, ArgumentTypeError), match=f"^{next(iter(kw))}"):
         kind(**given).fit(X, y, budget=budget)
     assert not budget.history
 
