@@ -531,6 +531,7 @@ def test_bits_that_decide_no_stair_take_more(monkeypatch):
     words = np.array([w for a, b in ends for w in (a - 1, a, b, b + 1)], np.uint64)
     stream = SimpleNamespace(take=lambda size: words.tobytes(), word=lambda: 1 << 63)
     monkeypatch.setattr(room, "uniform", lambda n, size, stream: np.full(size, n // 2))
+    noise.fill(np.empty((2, len(words)), np.int64), stream)  # makes the tables that are kept
     true = Stairs._stair
 
     def noted(self, tail):
