@@ -350,7 +350,7 @@ PART = {"by": '"month"', "keys": "[1]", "agg": '{n = {statistic = "count"}}'}
         (COUNT | {"where": '{column = "delay", over = 1}'}, "where.over must be one of above,"),
         (COUNT | {"where": '{column = "dela", above = 1}'}, (SourceError, "column 'dela' is not")),
         (COUNT | {"where": '{column = "carrier", above = 1}'}, (SourceError, "must hold integers")),
-        (COUNT | {"where": '{column = "month", in = ["1"]}'}, "where must be numbers, as the col"),
+        (COUNT | {"where": '{column = "month", in = ["1"]}'}, "where must be integers, as the col"),
     ],
     ids=str,
 )  # fmt: skip

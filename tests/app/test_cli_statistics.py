@@ -279,7 +279,7 @@ def test_killed_while_it_reads_the_ledger_has_the_spend(folder):
         (("sum", *DELAY, "--where", "delay"), 2, "where must be a column, one of =, ==, !=, in,"),
         (("sum", *DELAY, "--where", "carrier > UA"), 2, "where.above must be a finite real"),
         (("sum", *DELAY, "--where", "carrier = 3"), 3, "must hold integers, floats"),
-        (("sum", *DELAY, "--where", "tail = UA"), 2, "where must be numbers, as the column 'tail'"),
+        (("sum", *DELAY, "--where", "tail = UA"), 2, "where must be integers, as the column"),
         (("sum", *DELAY, "--where", "tail in 1,"), 2, "where must be a list such as"),
         (("sum", *DELAY, "--where", "tail = 1", "--neighbors", "replace"), 2,
          "where must be left out under neighbors = 'replace' without by"),
