@@ -442,6 +442,8 @@ def test_traps_of_floating_point(name, trap):
 
     for relation in case.relations:
         kw = {"neighbors": relation}
+        if trap == "bool" and "categories" in case.kw:
+            kw["categories"] = [0, 1]  # a column of booleans can hold no others
         with np.errstate(over="ignore"):
             expected = answer(data.astype(np.float64), **kw)
         assert same(answer(data, **kw), expected)
