@@ -192,6 +192,7 @@ def test_signals_while_threads_spend_from_a_file(tmp_path):
     assert (done.returncode, done.stderr) == (0, "")
 
 
+@pytest.mark.full
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="this system cannot fork")
 def test_a_forked_child_reads_what_there_was_and_records_nothing():
     """Forks while another thread spends all the time: whatever it holds, nobody waits for it."""
