@@ -14,6 +14,7 @@ import pytest
 import dpfast as dp
 from dpfast._core import checks
 from dpfast.errors import ArgumentError, SlowWarning
+from dpfast.sources import forms
 
 from .support.pairwise import quick_rows
 from .support.surface import CALLS, LOSSES, TOLD, VALUES, unclear
@@ -139,3 +140,11 @@ def test_an_error_of_several_lines_or_with_another_behind_it_is_caught(fault, mo
     monkeypatch.setattr(checks, "fail", fail)
     words = "is no line" if fault == "lines" else "shows another error"
     assert words in (objection(("sum", "neighbors", "'x'")) or "")
+
+
+def test_an_attribute_that_raises_is_caught(monkeypatch):
+    """Planted: what data are is asked of them without a guard."""
+    every = [pair for pair in pairs() if pair[0] == "sum" and pair[2] == "broken __getattr__"]
+    assert objections(every) == []
+    monkeypatch.setattr(forms, "attribute", lambda value, name, default=None: getattr(value, name))
+    assert any("of two" in one for one in objections(every))

@@ -24,6 +24,9 @@ _REAL: tuple[type[Any], ...] = (numbers.Real, Decimal)
 NEIGHBORS = get_args(Neighbors)
 
 
+_NOTHING = object()
+
+
 def real(value: Any) -> float | None:
     """Return a real number as a float, infinite if too large, or None for anything else."""
     if type(value) is float:  # the rest takes ten times as long
@@ -43,6 +46,19 @@ def real(value: Any) -> float | None:
         return math.inf if value > 0 else -math.inf
     except Exception:
         return None
+
+
+def attribute(value: Any, name: str, default: Any = None) -> Any:
+    """Return an attribute of what a user gave, or `default` whatever looking for it raises."""
+    try:
+        return getattr(value, name, default)
+    except Exception:  # of a __getattr__ or a property, whose text is none of ours
+        return default
+
+
+def has(value: Any, name: str) -> bool:
+    """Tell whether what a user gave has an attribute; whatever looking for it raises says no."""
+    return attribute(value, name, _NOTHING) is not _NOTHING
 
 
 def number(name: str, value: Any, rule: str = "a finite real number") -> float:

@@ -122,9 +122,8 @@ def release(
 
 def _checked(mechanism: Any) -> Neighbors:
     """Return the relation of a mechanism that has all that one needs."""
-    missing = object()
     for name in ("loss", "neighbors", "name", "reduce", "finish"):
-        if getattr(mechanism, name, missing) is missing:
+        if not checks.has(mechanism, name):
             rule = "an object with loss, neighbors, name, reduce and finish"
             checks.fail_type("mechanism", rule, mechanism)
     if not isinstance(mechanism.loss, privacy.Loss):

@@ -423,9 +423,9 @@ class Sampler:
         if not isinstance(x, MutableSequence):
             checks.fail_kind("x", rule, x)
         _axis(axis, 1)
-        moved = [x[i] for i in self._order(len(x)).tolist()]
-        for i, item in enumerate(moved):
-            x[i] = item
+        items = list(iter(x))
+        for i, j in enumerate(self._order(len(items)).tolist()):
+            x[i] = items[j]
 
     def permutation(self, x: Any, axis: int = 0) -> NDArray[Any]:
         """Return ``0 .. x - 1``, or what is in an array, in random order.

@@ -465,7 +465,7 @@ class EngineColumn(EngineColumns):
 
 def of_engine(source: Any) -> bool:
     """Tell whether rows are those of an engine, whose order nobody promises."""
-    return isinstance(getattr(source, "base", source), (EngineRows, EngineColumns))
+    return isinstance(checks.attribute(source, "base", source), (EngineRows, EngineColumns))
 
 
 def refuse_array(argument: str, value: Any) -> NoReturn:

@@ -15,12 +15,13 @@ from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from importlib.util import find_spec
 from itertools import chain
-from typing import Any, NoReturn, TypeAlias
+from typing import Any, NoReturn, TypeAlias, TypeGuard
 
 import numpy as np
 from numpy.typing import NDArray
 
 from .._core import checks
+from .._core.checks import attribute, has
 from .._core.extras import extra
 from .arrow import arrow_numbers
 from .base import Chunk, RandomWords, RowSource, Source, WithRows, native_dtype
@@ -173,7 +174,7 @@ def local_form(data: Any, name: str, rule: str) -> Form:
     """
     if type(data) is np.ndarray and data.dtype.kind not in "OV":
         return Values(data, data)
-    if isinstance(data, (MemorySource, *FORMS, WithRows, Source, RowSource)):
+    if is_form(data):
         return data
     columns: dict[str, Any] | None
     if is_interchanged(data):
@@ -187,6 +188,14 @@ def local_form(data: Any, name: str, rule: str) -> Form:
         return column_form(data, name, rule)
     titles = {key: f"column {key!r} of {name}" for key in columns}
     return Named({key: column_form(columns[key], titles[key], COLUMN) for key in columns}, data)
+
+
+def is_form(data: Any) -> TypeGuard[Form]:
+    """Tell whether data can be passed over as they are."""
+    try:
+        return isinstance(data, (MemorySource, *FORMS, WithRows, Source, RowSource))
+    except Exception:  # a protocol looks for its names in any object
+        return False
 
 
 def column_form(data: Any, name: str, rule: str) -> Objects | Values | Arrow:
@@ -222,18 +231,12 @@ def index_of(data: Any) -> Any:
         return data.row_index
     if not hasattr(kind, "iloc"):
         return None
-    try:
-        return data.index
-    except Exception:  # whatever an object thinks of being looked into
-        return data
+    return attribute(data, "index", data)
 
 
 def title_of(column: Any) -> str:
     """Return the name that a column of pandas or Polars has, or ""."""
-    try:
-        title = getattr(column, "name", None)
-    except Exception:  # whatever an object thinks of being asked
-        title = None
+    title = attribute(column, "name")
     return title if isinstance(title, str) else ""
 
 
@@ -262,14 +265,14 @@ def is_interchanged(data: Any) -> bool:
 
 def is_arrow(data: Any) -> bool:
     """Tell whether `data` is best read through Arrow: it says its type, and has no NumPy array."""
-    if isinstance(getattr(data, "dtype", None), np.dtype):
+    if isinstance(attribute(data, "dtype"), np.dtype):
         return False
-    return type(data).__name__ == "Categorical" or any(hasattr(data, one) for one in SPEAKS_ARROW)
+    return type(data).__name__ == "Categorical" or any(has(data, name) for name in SPEAKS_ARROW)
 
 
 def has_zone(data: Any) -> bool:
     """Tell whether a column of pandas declares that its times have a time zone."""
-    return getattr(getattr(data, "dtype", None), "tz", None) is not None
+    return attribute(attribute(data, "dtype"), "tz") is not None
 
 
 def unwrapped(data: Any) -> Any:
@@ -278,10 +281,10 @@ def unwrapped(data: Any) -> Any:
     What NumPy makes of such a column has a dtype that depends on the rows: on a null among them, or
     on whether a sparse one has a gap. Everything else is returned as it is.
     """
-    dtype: Any = getattr(data, "dtype", None)
-    if isinstance(dtype, np.dtype) or not hasattr(dtype, "construct_array_type"):
+    dtype: Any = attribute(data, "dtype")
+    if isinstance(dtype, np.dtype) or not has(dtype, "construct_array_type"):
         return data
-    array = getattr(data, "array", data)  # of a series or an index
+    array = attribute(data, "array", data)  # of a series or an index
     if has_zone(data):  # which NumPy has not
         return np.asarray(array, f"M8[{dtype.unit}]")
     if hasattr(dtype, "subtype") and hasattr(dtype, "fill_value"):  # sparse
@@ -297,16 +300,16 @@ def is_untyped(data: Any) -> bool:
     """
     if isinstance(data, (list, tuple)):
         return True
-    dtype = getattr(data, "dtype", None)
+    dtype = attribute(data, "dtype")
     if isinstance(dtype, np.dtype):
-        return dtype.kind == "O" and getattr(data, "ndim", 1) == 1 and hasattr(data, "__len__")
+        return dtype.kind == "O" and attribute(data, "ndim", 1) == 1 and has(data, "__len__")
     if dtype is not None and is_arrow(data) and find_spec("pyarrow") is None:
-        return hasattr(data, "__array__")
+        return has(data, "__array__")
     if isinstance(data, (str, bytes, bytearray, memoryview, Mapping, Set)):
         return False
-    if any(hasattr(data, one) for one in TYPED) or is_arrow(data) or _is_buffer(data):
+    if any(has(data, name) for name in TYPED) or is_arrow(data) or _is_buffer(data):
         return False
-    return hasattr(data, "__len__") and hasattr(data, "__getitem__")
+    return has(data, "__len__") and has(data, "__getitem__")
 
 
 def _is_buffer(data: Any) -> bool:
@@ -319,12 +322,12 @@ def _is_buffer(data: Any) -> bool:
 
 def untyped_rows(data: Any, name: str = "data") -> Sequence[Any]:
     """Return the rows of untyped data, in a form that can be cut into slices."""
-    if isinstance(data, (list, tuple)):
-        return data
+    if type(data) in (list, tuple):  # a class of its own may lie about its length
+        return data  # type: ignore[no-any-return]
     if isinstance(data, np.ma.MaskedArray):
         data = unmasked(data)
     try:
-        return np.asarray(data, object).tolist() if hasattr(data, "dtype") else list(data)
+        return np.asarray(data, object).tolist() if has(data, "dtype") else list(iter(data))
     except Exception:  # whatever an object thinks of being looked into
         checks.fail_kind(name, "a sequence that can be read", data)
 
@@ -367,7 +370,7 @@ def columns_of_table(data: Any, name: str) -> dict[str, Any] | None:
         return {key: data[key] for key in data.dtype.names} if data.dtype.names else None
     if isinstance(data, Mapping):
         found = list(data.items())
-    elif hasattr(data, "iloc") and hasattr(data, "columns"):  # pandas, whose columns are NumPy's
+    elif has(data, "iloc") and has(data, "columns"):  # pandas, whose columns are NumPy's
         found = [(key, data.iloc[:, i]) for i, key in enumerate(data.columns)]
     elif is_arrow(own := unwrapped(data)):
         return arrow_table(own, name)
@@ -398,7 +401,7 @@ def arrow_table(data: Any, name: str) -> dict[str, Any] | None:
 def chunked(data: Any, name: str, rule: str) -> Any:
     """Return a column as a `pyarrow.ChunkedArray`."""
     # Types of the columns of a table a library might guess from the rows.
-    found = None if hasattr(data, "columns") else streamed(data, name, rule)
+    found = None if has(data, "columns") else streamed(data, name, rule)
     if found is None or pyarrow_for(name).types.is_struct(found.type):
         checks.fail_kind(name, "one column, not a table", data)
     return found
@@ -408,7 +411,7 @@ def streamed(data: Any, name: str, rule: str) -> Any:
     """Return what speaks Arrow as a `pyarrow.ChunkedArray`; a table is one of structs."""
     pa = pyarrow_for(name)
     if not isinstance(data, (pa.Array, pa.ChunkedArray)):
-        make = pa.chunked_array if hasattr(data, "__arrow_c_stream__") else pa.array
+        make = pa.chunked_array if has(data, "__arrow_c_stream__") else pa.array
         data = converted(data, name, rule, make)
     return data if isinstance(data, pa.ChunkedArray) else pa.chunked_array([data])
 
@@ -420,7 +423,7 @@ def pyarrow_for(name: str) -> Any:
 
 def numpy_array(data: Any) -> NDArray[Any]:
     """Return the NumPy array that anything on this machine which holds one gives."""
-    if hasattr(data, "__dlpack__") and not hasattr(data, "__array__"):
+    if has(data, "__dlpack__") and not has(data, "__array__"):
         return np.from_dlpack(data)
     return np.asarray(data)
 

@@ -179,7 +179,7 @@ def time_column(data: Any, beside: Collection[str] = ()) -> tuple[Any, TimeColum
     has to be left without those whose names stand `beside` it.
     """
     # A column of an engine that holds times has no dtype of numbers, and says so.
-    dtype = None if isinstance(data, EngineColumns) else getattr(data, "dtype", None)
+    dtype = None if isinstance(data, EngineColumns) else checks.attribute(data, "dtype")
     if isinstance(dtype, np.dtype) and dtype.kind not in "Mm":
         return data, None
     if isinstance(data, (MemorySource, list, tuple, dict, str)):

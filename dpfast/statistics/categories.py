@@ -37,7 +37,7 @@ _LARGEST = (1 << 63) - 1
 def as_array(name: str, data: Any, kinds: str, rule: str) -> NDArray[Any]:
     array: NDArray[Any] = converted(data, name, rule, np.asarray)
     if array.dtype.kind == "O" or array.dtype.kind not in kinds:
-        if array.size == 0 and not hasattr(data, "dtype"):
+        if array.size == 0 and not checks.has(data, "dtype"):
             return array.astype(np.int64)  # an empty list
         checks.fail_kind(name, rule, data, f" of dtype {array.dtype}")
     return array
@@ -56,7 +56,7 @@ def rows_of(name: str, data: Any, kinds: str, rule: str) -> Any:
         if family(column.type) not in (("text", "bytes", "nothing") if text else ("integers",)):
             checks.fail_kind(name, rule, data, f" of Arrow type {column.type}")
         return column
-    if not hasattr(data, "dtype") and isinstance(data, (str, bytes) if text else numbers.Real):
+    if not checks.has(data, "dtype") and isinstance(data, (str, bytes) if text else numbers.Real):
         return _objects([data]).reshape(())
     array: NDArray[Any] = converted(data, name, rule, np.asarray)
     if text and array.dtype.kind == "T":

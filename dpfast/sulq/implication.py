@@ -427,7 +427,7 @@ def _best(a: Party, b: Party, n: int) -> int:
 def _common(a: Party, alpha: Any, b: Party, beta: Any) -> int:
     """Return the number of rows that both parties have."""
     for name, party in (("a", a), ("b", b)):
-        if not hasattr(party, "contrasts"):
+        if not checks.has(party, "contrasts"):
             checks.fail_kind(name, "the noisy sums of a party", party)
         if party.neighbors != "replace":
             checks.fail(

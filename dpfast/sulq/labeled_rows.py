@@ -227,7 +227,7 @@ def expect_dense(X: Any) -> None:
     if sparse is not None and sparse.issparse(X):
         why = ": sparse input is not supported, but what its toarray() returns is"
         checks.fail_kind("X", "dense rows of numbers", X, why)
-    if getattr(getattr(X, "dtype", None), "kind", None) == "c":
+    if checks.attribute(checks.attribute(X, "dtype"), "kind") == "c":
         checks.fail("X", "real numbers (Complex data not supported)", X.dtype)
 
 

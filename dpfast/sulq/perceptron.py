@@ -149,7 +149,9 @@ class Perceptron(Weighted, Classifier):
 
     def _read(self, X: Any, y: Any, relation: str, width: int | None = None) -> LabeledRows:
         fits = width is None
-        if fits and getattr(y, "dtype", None) == np.bool_:  # one class of which would count nowhere
+        if (
+            fits and checks.attribute(y, "dtype") == np.bool_
+        ):  # one class of which would count nowhere
             checks.fail_kind("y", "-1 or 1 in every row", y, " of dtype bool")
         return super()._read(X, y, relation, width)
 

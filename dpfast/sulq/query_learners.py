@@ -525,7 +525,7 @@ def learn_halfspace(
 
 def _split_columns(oracle: Oracle, label: Column | None) -> tuple[tuple[Column, ...], Column]:
     """Return the columns of x, and that of the label, which is the last one if it is not named."""
-    if not all(hasattr(oracle, name) for name in ("columns", "remaining", "tolerance", "batch")):
+    if not all(checks.has(oracle, name) for name in ("columns", "remaining", "tolerance", "batch")):
         checks.fail_kind("oracle", "an oracle that answers statistical queries", oracle)
     columns = oracle.columns
     if label is None:

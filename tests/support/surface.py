@@ -192,6 +192,7 @@ VALUES: dict[str, Callable[[], Any]] = {
     "Ellipsis": lambda: ...,
     "sized": Sized,
     "endless": Endless,
+    "liar": lambda: Liar([1.0, 2.0]),
     "arrays": Arrays,
     "equal": Equal,
     "Real": Real,
@@ -201,7 +202,7 @@ VALUES: dict[str, Callable[[], Any]] = {
         for name in (
             "__float__", "__int__", "__index__", "__len__", "__iter__", "__array__", "__repr__",
             "__bool__", "__hash__", "__eq__", "__str__", "__array_interface__", "__call__",
-            "__arrow_c_stream__", "__arrow_c_array__", "__dlpack__", "__fspath__",
+            "__arrow_c_stream__", "__arrow_c_array__", "__dlpack__", "__fspath__", "__getattr__",
         )
     },
     "broken float": lambda: broken("__float__", "__repr__", "__str__", base=float),

@@ -95,7 +95,7 @@ def resolve(estimator: Any, executor: str = "auto", time_limit: Any = None) -> E
     processes = in_processes(executor, time_limit)
     if isinstance(estimator, type) and hasattr(estimator, "bind"):
         checks.fail_type("estimator", "an object of its class, made by calling that", estimator)
-    if isinstance(estimator, str) or (hasattr(estimator, "bind") and not callable(estimator)):
+    if isinstance(estimator, str) or (checks.has(estimator, "bind") and not callable(estimator)):
         if time_limit is not None:
             checks.fail("time_limit", "None for an estimator of this library", time_limit)
         if processes:
