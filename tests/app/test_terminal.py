@@ -12,6 +12,7 @@ pq = pytest.importorskip("pyarrow.parquet")
 
 import dpfast as dp  # noqa: E402
 from dpfast import errors  # noqa: E402
+from dpfast._core import checks  # noqa: E402
 from dpfast.app.cli import shared  # noqa: E402
 
 #: A title of a terminal, a bell, C1, a bidirectional override, a line, markup and an emoji's code.
@@ -153,6 +154,18 @@ def test_an_output_does_not_take_the_place_of_keys(job, output):
     with pytest.raises(errors.ArgumentError, match=r"output\.path must be another file than the k"):
         dp.job.run(path)
     assert dp.job.run(job())["count by k"]["k"] == ["a", "b"]
+
+
+def test_a_comparison_of_names_alone_is_noticed(job, monkeypatch):
+    """Planted: an output is another file if it is called otherwise."""
+
+    def by_name(name, file, others):
+        if any(str(file) == str(other) for other, _ in others):
+            raise errors.ArgumentError(name)
+
+    monkeypatch.setattr(checks, "other_file", by_name)
+    with pytest.raises(pytest.fail.Exception, match="DID NOT RAISE"):
+        test_an_output_does_not_take_the_place_of_keys(job, "hard.csv")
 
 
 def test_a_picture_does_not_take_the_place_of_a_ledger(tmp_path, shell):

@@ -287,6 +287,14 @@ def test_the_methods_of_groups_are_releases_of_a_part():
     assert budget.spent["epsilon"] == 800
 
 
+def test_groups_of_all_rows_in_each_part_are_noticed(monkeypatch):
+    """Planted: a part passes the rows of all parts."""
+    every = property(lambda part: np.ones(len(AGES), bool))
+    monkeypatch.setattr(parallel.Part, "_where", every)
+    with pytest.raises(AssertionError, match=r"\[4, 3\]"):
+        test_the_methods_of_groups_are_releases_of_a_part()
+
+
 def test_what_is_no_release_with_where_is_refused():
     def own(data, *, where=None, budget=None):
         raise AssertionError
