@@ -96,6 +96,7 @@ def test_the_right_arguments_are_right(name):
         call.function(**call.make())
 
 
+@pytest.mark.full
 @quick_rows(1)
 @pytest.mark.parametrize("part", range(4))
 def test_some_pairs(part):

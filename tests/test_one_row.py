@@ -516,7 +516,7 @@ PAIRS_BESIDE = [
 ]
 
 
-@quick_rows(24)
+@quick_rows(6)
 @pytest.mark.parametrize(("argument", "name", "container"), PAIRS_BESIDE)
 def test_entries_beside_the_rows(argument, name, container):
     case, make = beside(name, argument, UNTYPED[container])
@@ -566,6 +566,7 @@ def groups_differ(column, container, keys, ids="id", places=(0,)):
     return [f"{column} in {container}, keys {keys}: {what}" for what in found]
 
 
+@pytest.mark.full
 @quick_rows(3)
 @pytest.mark.parametrize("column", GROUPED)
 @pytest.mark.parametrize("keys", [[0, 1, 7], None])
@@ -592,6 +593,7 @@ def typed(name):
     return make, [of(1)] * N, of
 
 
+@pytest.mark.full
 @quick_rows(1)
 @pytest.mark.parametrize("kind", TYPED)
 def test_a_null_in_a_declared_type(kind, monkeypatch):

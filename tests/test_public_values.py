@@ -15,6 +15,8 @@ import dpfast as dp
 from dpfast.errors import ArgumentError, ArgumentTypeError
 from dpfast.groups import stat
 
+from .support.pairwise import quick_rows
+
 pa = pytest.importorskip("pyarrow")
 pq = pytest.importorskip("pyarrow.parquet")
 
@@ -219,6 +221,7 @@ def test_a_value_that_nothing_can_equal_is_refused(tables, route):
     assert tried >= 5
 
 
+@quick_rows(5)
 @pytest.mark.parametrize("route", ROUTES, ids=".".join)
 def test_a_route_that_does_not_ask_is_caught(tables, route, monkeypatch):
     """The fault: nobody asks the function. Some of its values are then answered with 0."""

@@ -298,6 +298,7 @@ if __name__ == "__main__":
 pools = pytest.mark.parametrize("method", ["spawn", pytest.param("fork", marks=needs_fork)])
 
 
+@pytest.mark.full
 @quick_rows(1)
 @pools
 def test_pool_workers_draw_other_bits(method):
@@ -306,6 +307,7 @@ def test_pool_workers_draw_other_bits(method):
     assert len(set(draws)) == 14
 
 
+@pytest.mark.full
 @quick_rows(1)
 @pools
 def test_the_pool_test_catches_state_that_travels(method):
@@ -363,6 +365,7 @@ def test_seeded_streams_equal_the_stored_vectors(vector):
     assert hashlib.sha256(data).hexdigest() == vector["sha256"]
 
 
+@pytest.mark.full
 def test_the_stored_vectors_come_from_their_program():
     from .reference.vectors.make_insecure_stream import vectors
 

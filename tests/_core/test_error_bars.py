@@ -256,6 +256,7 @@ def test_bounds_of_columns_are_made_of_what_noise_keeps_within(name, neighbors, 
     assert 0.5 < reached <= 1 + 1e-6
 
 
+@pytest.mark.full
 @quick_rows(1)
 @pytest.mark.parametrize("loss", LOSSES, ids=str)
 def test_counts_of_columns_and_sums_with_weights(loss):
@@ -373,6 +374,7 @@ def test_ranks_of_many_quantiles():
     assert np.mean([ranks_off(data, 0.5, a) > 0.5 * most - 2 for a in answers]) > 0.5
 
 
+@pytest.mark.full
 def test_ranks_of_joint_quantiles():
     """On rows that are neighbors on the grid: a bound of a quarter would fail nearly always."""
     arguments = {"qs": [0.5], "bounds": (0, 100), "epsilon": 0.5, "method": "joint"}

@@ -97,6 +97,7 @@ def test_what_is_no_number(monkeypatch):
             dp.threads()
 
 
+@pytest.mark.full
 def test_a_worker_of_a_pool_has_one():
     context = multiprocessing.get_context("spawn")
     with ProcessPoolExecutor(1, mp_context=context) as pool:

@@ -120,6 +120,7 @@ def test_all_paths_agree_on_a_megabyte():
     assert len({probe(path)["megabyte"] for path in isa_paths()}) == 1
 
 
+@pytest.mark.full
 def test_the_comparison_of_paths_catches_what_depends_on_them(monkeypatch):
     """And a wish that is not followed: all paths would be one."""
     assert on_every_path("print(6 * 7)") == "42"

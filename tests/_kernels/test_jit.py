@@ -35,6 +35,7 @@ def python(data, candidate):
     return 0.0
 
 
+@pytest.mark.full
 def test_what_is_compiled():
     assert jit.is_compiled(plus)
     assert jit.is_compiled(numba.jit(python))
@@ -152,6 +153,7 @@ def test_explicit_signatures():
         jit.Tiles(score, "text", 3)
 
 
+@pytest.mark.full
 @quick_rows(1)
 @pytest.mark.parametrize("count", [1, 31, 32, 33, 64, 1000])
 def test_every_candidate_once_and_none_beyond(count):
@@ -197,6 +199,7 @@ def test_functions_that_do_not_compile(function):
         jit.Tiles(numba.njit(function), 1.0, 3)
 
 
+@pytest.mark.full
 def test_a_candidate_has_the_same_score_in_every_call():
     """Where the compiler treats the end of a loop differently, and may reorder sums."""
 

@@ -236,7 +236,7 @@ def test_out_of_range_is_noticed_with_boundscheck():
 # -- refusals --------------------------------------------------------------------------------------
 
 
-@quick_rows(3)
+@quick_rows(1)
 @pytest.mark.parametrize(
     "function",
     [
@@ -270,6 +270,7 @@ def test_functions_that_do_not_compile(function, dtype):
         BlockLoop(numba.njit(function), np.dtype(dtype), False)
 
 
+@pytest.mark.full
 def test_calls_of_the_interpreter_are_refused():
     """Numba would take an exception of the interpreter for an answer."""
 

@@ -287,6 +287,7 @@ def same(found, expected) -> None:
     np.testing.assert_array_equal(found, expected)
 
 
+@pytest.mark.full
 @given(st.lists(doubles, max_size=60), st.randoms(use_true_random=False))
 def test_sums_are_rounded_once_and_have_no_order(values, order):
     expected = twin.total(values)

@@ -92,6 +92,7 @@ def test_as_python_calls_it(name):
     assert bound.name == function.__name__
 
 
+@pytest.mark.full
 @quick_rows(1)
 @pytest.mark.parametrize("partition", ["contiguous", "random"])
 def test_a_release(partition):

@@ -512,6 +512,7 @@ NUMBERS = st.one_of(
 )
 
 
+@pytest.mark.full
 @given(
     st.lists(st.tuples(NUMBERS, NUMBERS), max_size=30),
     st.integers(1, 6),

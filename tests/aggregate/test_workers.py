@@ -484,6 +484,7 @@ print("alive")
 """
 
 
+@pytest.mark.full
 @quick_rows(1)
 @pytest.mark.skipif(not hasattr(os, "memfd_create"), reason="memory without a name is of Linux")
 @pytest.mark.parametrize("fault", ["none", "planted"])
@@ -544,6 +545,7 @@ def test_a_matrix_and_named_columns():
     np.testing.assert_array_equal(found[:, 0], expected)
 
 
+@pytest.mark.full
 def test_ticks_add_up_in_processes():
     codes = np.zeros(50)
     codes[7] = 11
@@ -670,6 +672,7 @@ def test_no_room_for_a_second_worker(monkeypatch):
     assert np.array_equal(out, in_threads(faults.by_code, rows, offsets))
 
 
+@pytest.mark.full
 def test_rows_that_cannot_be_mapped():
     rows, offsets = blocks([0, 0])
     gone = File(8, open_to_all=False)  # shorter than the rows

@@ -278,6 +278,7 @@ def test_a_mistake_of_ours_is_not_hidden(table, monkeypatch):
         main.run(list(map(str, ["median", table, *AGE, *SURE])))
 
 
+@pytest.mark.full
 def test_no_command_and_a_wrong_one(shell):
     code, _, err = shell("medien")
     assert code == 2 and err.startswith("dpfast: error: No such command") and err.count("\n") == 1

@@ -153,6 +153,7 @@ def test_a_plot(shell, ledger, command):
     assert (code, err) == (0, "") and picture.read_bytes().startswith(b"\x89PNG")
 
 
+@pytest.mark.full
 def test_what_is_drawn(ledger, monkeypatch):
     pytest.importorskip("matplotlib")
     budget = dp.Budget(path=ledger)

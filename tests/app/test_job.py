@@ -142,6 +142,7 @@ def test_delta_goes_to_those_who_use_it():
     assert [type(mechanism.loss) for mechanism in made] == [Pure, Pure, Approx]
 
 
+@pytest.mark.full
 def test_a_job_spends_its_loss_exactly(write):
     more = releases({"statistic": "ptr.mean", "column": "a", "proposed": 1})
     for budget, spent in (

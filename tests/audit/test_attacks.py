@@ -149,6 +149,7 @@ def test_the_attack_spends_the_whole_budget(name):
         attack.ask(bits, sets, attack.loss, {"budget": budget})
 
 
+@pytest.mark.full
 @quick_rows(1)
 @SHARP
 def test_one_bit_at_the_full_loss_and_noise_of_half_the_deviation(name):
@@ -214,6 +215,7 @@ def planted(deviation, rng):
     return attacks.Attack(ask, ask, attacks.EPSILON, rows=96, queries=768)
 
 
+@pytest.mark.full
 @quick_rows(1)
 @pytest.mark.parametrize("power", [0.0, 0.25])
 def test_noise_of_less_than_the_order_of_sqrt_n_is_broken(power):

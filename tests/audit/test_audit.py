@@ -260,6 +260,7 @@ def test_the_bound_of_rho_is_that_of_the_pure_loss_that_costs_it(rho):
     assert gaussian < bound and bound - 0.5 < 1.3 * (gaussian - 0.5)
 
 
+@pytest.mark.full
 def test_no_pair_of_distributions_tells_more():
     """All pairs of coins on a grid that satisfy a loss; some come near to the bound."""
     x, y = np.meshgrid(np.linspace(0.0005, 0.9995, 1000), np.linspace(0.0005, 0.9995, 1000))

@@ -384,6 +384,7 @@ def test_what_is_always_said_or_by_chance_is_no_loss(many):
         assert not found.refuted, found
 
 
+@pytest.mark.full
 def test_answers_without_what_is_said_are_caught(monkeypatch):
     """Planted: an audit that listens to answers alone."""
     monkeypatch.setattr(answers, "_text", lambda said: "")

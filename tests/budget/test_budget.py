@@ -150,6 +150,7 @@ def test_amounts_mean_what_is_written():
     assert repr(Pure(Fraction(1, 3))) == "Pure(epsilon=1/3 (about 0.3333333333333333))"
 
 
+@pytest.mark.full
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="this system cannot fork")
 def test_a_forked_copy_cannot_be_spent():
     # Otherwise parent and children would each spend all of it.

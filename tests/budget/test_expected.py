@@ -14,6 +14,7 @@ from dpfast.errors import ArgumentError, ArgumentTypeError, BudgetError
 from dpfast.rng import InsecureGenerator
 
 from ..support.battery import CASES
+from ..support.pairwise import quick_rows
 from ..support.surface import broken
 
 X = np.linspace(0, 100, 400)
@@ -163,6 +164,7 @@ TRUTHS = {
 }
 
 
+@quick_rows(3)
 @pytest.mark.parametrize("loss", [{"epsilon": 1.0}, {"rho": 0.1}], ids=str)
 @pytest.mark.parametrize("name", TRUTHS)
 def test_answers_are_within_the_bar_as_often_as_it_says(name, loss):

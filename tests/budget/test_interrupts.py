@@ -125,6 +125,7 @@ def in_file():
         yield made
 
 
+@pytest.mark.full
 @quick_rows(1)
 @pytest.mark.parametrize("step", [29, 1])
 def test_a_signal_handler_spends_from_a_file_or_is_refused_at_any_point(in_file, step):
@@ -163,6 +164,7 @@ def test_a_handler_cannot_pay_for_a_part_in_the_spend_of_another_part():
     assert budget.spent["epsilon"] == max(paid.values())
 
 
+@pytest.mark.full
 def test_signals_while_threads_spend_from_a_file(tmp_path):
     """A real handler; whoever is refused has spent nothing."""
     done = program(

@@ -109,6 +109,7 @@ def test_refusals_are_those_of_a_budget_in_memory(path):
     assert len(kept.history) == 2
 
 
+@pytest.mark.full
 @settings(max_examples=12)
 @given(
     limit=st.fractions(Fraction(1, 10**6), 3, max_denominator=10**6),
@@ -466,6 +467,7 @@ def keyed(budget):
         budget.spend(Pure(0.1), neighbors=REP)
 
 
+@quick_rows(3)
 @pytest.mark.parametrize("use", USES)
 def test_a_rollback_is_noticed_when_lines_have_grown_again(path, tmp_path, use):
     budget = grown(path, tmp_path)
@@ -804,6 +806,7 @@ def test_threads_never_overspend(path, kept):
     assert budget.remaining["epsilon"] == 0
 
 
+@pytest.mark.full
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="this system cannot fork")
 def test_forked_children_spend_from_the_same_ledger(path):
     done = program(

@@ -43,6 +43,7 @@ class Anything:
         return True
 
 
+@pytest.mark.full
 @quick_rows(2)
 @pytest.mark.parametrize(
     "of, name, value",
@@ -61,12 +62,14 @@ def test_a_planted_fault_is_found(folder, monkeypatch, of, name, value):
     assert any(said != {"refused"} for _, said in every_table(source))
 
 
+@pytest.mark.full
 def test_a_unit_that_is_not_sealed_is_found(folder, monkeypatch):
     monkeypatch.setattr(file.text, "of_people", lambda *parts: ())
     found = (case for case, said in every_table(made(folder)) if said != {"refused"})
     assert next(found).startswith("ledger: ('cell', 'ids'")
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(
     "count, seeds", [(120, range(3)), pytest.param(1000, range(60), marks=LONG)]
 )
@@ -76,6 +79,7 @@ def test_who_has_seen_more_is_refused_and_nobody_else(folder, count, seeds):
         assert found["violations"] == [] and found["refused"]
 
 
+@pytest.mark.full
 @quick_rows(1)
 @pytest.mark.parametrize("fault", ["nothing", "a count"])
 def test_a_planted_memory_is_found(folder, monkeypatch, fault):

@@ -105,6 +105,7 @@ WAYS = ["blocks", "thread", "propose", "reduce", "stream"]
 WAYS += ["past-python"] if sys.platform == "linux" else []
 
 
+@pytest.mark.full
 @can_fork
 @quick_rows(1)
 @pytest.mark.parametrize("way", WAYS)

@@ -22,6 +22,7 @@ from dpfast.sulq import rounds
 
 from ..support.battery import public
 from ..support.pages import figures, quick_run
+from ..support.pairwise import quick_rows
 
 quick = quick_run(command)
 KEPT = figures("audited")
@@ -107,6 +108,7 @@ def halve(monkeypatch, module, name):
     monkeypatch.setattr(module, name, half)
 
 
+@quick_rows(1)
 @pytest.mark.parametrize("name", ["count", "sum", "mean", "variance"])
 def test_half_of_the_noise_of_a_release_is_found(monkeypatch, name):
     """Drawn ahead for many answers."""

@@ -42,6 +42,7 @@ def test_the_index_leads_to_every_page():
     assert {f"backends/{page.name}" for page in PAGES} <= set(re.findall(r"\]\(([^)]+)\)", text))
 
 
+@pytest.mark.full
 def test_a_page_that_prints_something_else_is_caught(tmp_path):
     """Planted; and what skips is only a tool that is missing."""
     page = tmp_path / "page.md"

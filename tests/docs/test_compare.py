@@ -101,6 +101,7 @@ def test_the_judge_sees_low_bits_and_is_silent_where_answers_are_few(tmp_path):
     assert command.audit(kept, workloads.WORKLOADS["sum"]) == {"samples": 200}
 
 
+@pytest.mark.full
 def test_a_process_that_is_too_slow_is_stopped_and_one_that_fails_says_why(tmp_path, monkeypatch):
     pytest.importorskip("psutil")
     monkeypatch.setattr(command, "BUILD", tmp_path)
@@ -206,6 +207,7 @@ def shown(tmp_path):
     return path.with_suffix(".html")
 
 
+@pytest.mark.full
 def test_a_page_and_a_picture_are_written_and_no_text_ends_the_script(shown):
     text = shown.read_text(encoding="utf-8")
     assert text.count("</script>") == 1 and "http://" not in text.replace("http://www.w3.org", "")

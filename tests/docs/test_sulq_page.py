@@ -54,6 +54,7 @@ def test_more_loss_means_less_error():
             assert middle[-1] >= one["exact"] * 0.98, name
 
 
+@pytest.mark.full
 def test_a_figure_is_a_function_of_its_name():
     (one, *_) = learned.learners()
     first, second = (one.errors("pure", 1.0, 3).tolist() for _ in range(2))

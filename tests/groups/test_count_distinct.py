@@ -151,6 +151,7 @@ def test_a_person_moves_it_by_what_may_count(relation, limit):
     assert limit == 1 or max(moves) > 1
 
 
+@pytest.mark.full
 def test_values_of_a_person_are_a_uniform_choice():
     """Each of four values is kept as often, whoever else has them; the first would not be."""
     values, ids = [*"abcd", "a", "b"], [1, 1, 1, 1, 2, 3]

@@ -300,6 +300,7 @@ def plain(table, keys):
     return groups.agg(asked, epsilon=3, delta=1e-4, rng=InsecureGenerator(4))
 
 
+@pytest.mark.full
 def test_all_forms_give_the_same_bits(tmp_path):
     public, private = released(TABLE), released(TABLE, keys=None, by=["city"])
     assert len(public["n"]) == 6 and private["city"].tolist() == ["Aix", "Bonn", "Como"]
@@ -315,6 +316,7 @@ def test_all_forms_give_the_same_bits(tmp_path):
     assert whole.count(**LARGE)["count"].tolist() == [int((YEAR == 2020).sum()), 0]
 
 
+@pytest.mark.full
 def test_any_cut_any_number_of_threads_and_ids_beside_give_the_same_bits(monkeypatch, tmp_path):
     asks = (
         lambda: released(TABLE),

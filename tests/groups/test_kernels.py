@@ -143,6 +143,7 @@ def worst_of(change=lambda c: c, draws=20_000, inside=0, share=1 << 18):
     return worst
 
 
+@pytest.mark.full
 def test_draws_have_the_law_of_the_twin():
     assert worst_of(draws=8000) < 44  # 1 in 1e5 for each
 

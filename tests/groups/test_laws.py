@@ -324,7 +324,7 @@ def worst_of_rows(record, name, relation, loss, most):
     return worst
 
 
-@quick_rows(6)
+@quick_rows(2)
 @pytest.mark.parametrize("name", DRAWN)
 @pytest.mark.parametrize("relation", [AR, REP])
 @pytest.mark.parametrize("loss", LOSSES)
@@ -457,7 +457,7 @@ def worst_of_people(record, name, relation, loss, limits, trials=60):
     return worst
 
 
-@quick_rows(10)
+@quick_rows(3)
 @pytest.mark.parametrize("name", OF_PEOPLE)
 @pytest.mark.parametrize("relation", [AR, REP])
 @pytest.mark.parametrize("loss", LOSSES)
@@ -619,6 +619,7 @@ def content(self, row):
     return hash((HELD[row][1], id(self.key))), row
 
 
+@pytest.mark.full
 def test_what_is_kept_is_uniform_over_groups_and_rows():
     assert far_from_uniform(HELD) < 1
     nobody = [(1, 3, None), (9, 3, WHO), (None, 3, WHO), (2, 3, "x")]

@@ -13,6 +13,8 @@ from scipy import special
 from dpfast.noise.bounded_domain import DomainNoise, domain_noise, loss_above
 from dpfast.rng import InsecureGenerator
 
+from ..support.pairwise import quick_rows
+
 DOMAINS = [(1, 1), (2, 1), (5, 1), (5, 2), (5, 5), (40, 3), (40, 39)]
 EPSILONS = [Fraction(1, 20), Fraction(1), Fraction(6)]
 
@@ -46,6 +48,7 @@ def test_the_loss_is_reached_and_not_passed(most, moved, epsilon):
     assert fault > float(epsilon) * 1.1 or moved > most / 2 or epsilon == 6
 
 
+@quick_rows(3)
 @pytest.mark.parametrize("scale", [Fraction(1, 3), Fraction(7, 2), Fraction(50)])
 @pytest.mark.parametrize("u", [0, 2, 7])
 def test_draws_have_the_law_that_was_derived(scale, u):

@@ -35,6 +35,7 @@ def furthest(moves, steps, step):
     return worst
 
 
+@quick_rows(1)
 @pytest.mark.parametrize(("moves", "steps"), [((3, 5), 4), ((1, 1), 1), ((4,), 8), ((2, 3), 4)])
 def test_a_move_within_the_box_moves_the_norm_by_its_steps(moves, steps):
     """By enumeration in integers; so that exp(-epsilon N / M) is epsilon-DP. It is reached."""
@@ -103,6 +104,7 @@ def test_points_of_a_box_are_uniform():
     assert len(counts) == 15 and chisquare(counts).pvalue > 1e-3
 
 
+@pytest.mark.full
 @quick_rows(1)
 @pytest.mark.parametrize("moves", [(1, 1), (1, 1, 1)])
 def test_counts_get_the_distribution_on_the_integers_themselves(moves):
@@ -116,7 +118,7 @@ def test_counts_get_the_distribution_on_the_integers_themselves(moves):
     assert chisquare(*frequencies(drawn, smaller)).pvalue < 1e-6  # the control
 
 
-@quick_rows(4)
+@quick_rows(1)
 @pytest.mark.parametrize("moves", [(1, 1 << 40), (5, 0, 1 << 70, 3 << 20), (1 << 30,) * 12])
 @pytest.mark.parametrize("epsilon", [1.0, 2.0, 2.0**-20])
 def test_deviations_are_in_proportion_to_the_moves(moves, epsilon):

@@ -233,6 +233,7 @@ def fit(counts, probability):
     return stats.chisquare(counts, expected * counts.sum() / expected.sum()).pvalue
 
 
+@quick_rows(2)
 @pytest.mark.parametrize("m", [5, 64, 1000])
 @pytest.mark.parametrize("counted", [False, True])
 def test_draws_follow_the_distribution(m, counted):
@@ -264,6 +265,7 @@ distances = st.lists(
 )
 
 
+@pytest.mark.full
 @settings(max_examples=200)
 @given(
     distances,

@@ -169,6 +169,7 @@ def test_bounds_hold_at_a_million_points(kind):
     check_bounds(kind, 1_000_000 // len(KINDS) + 1)
 
 
+@pytest.mark.full
 @quick_rows(2)
 @pytest.mark.parametrize("step", [3, pytest.param(1, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("kind", SLOW_KINDS, **IDS)
@@ -202,6 +203,7 @@ def test_a_bound_that_is_too_small_is_caught():
 WIDE = (kinds.PolyPlace(1.2), kinds.PolyPlace(1.001), kinds.ArsinhNormal(10.0))
 
 
+@quick_rows(6)
 @pytest.mark.parametrize("kind", [x for x in [*KINDS, *SLOW_KINDS] if x not in WIDE], **IDS)
 def test_bounds_are_small_where_samples_fall(kind):
     """Speed, not truth: a bound of a few units is what makes an undecided sample rare."""

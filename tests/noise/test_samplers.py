@@ -369,6 +369,7 @@ print(h.hexdigest())
 """
 
 
+@pytest.mark.full
 def test_all_paths_give_the_same_bits():
     assert len(on_every_path(SCRIPT)) == 64
 

@@ -209,7 +209,7 @@ def test_published_approximate_constants_are_refused_where_they_break():
     assert max(audit.exact_deltas(distributions.Gaussian(), 200.0, *pair)) > 1e-6
 
 
-@quick_rows(5)
+@quick_rows(2)
 @pytest.mark.parametrize(
     "epsilon, alpha, beta",
     [
@@ -271,6 +271,7 @@ def test_the_renyi_audit_catches_orders_near_one():
     assert audit.renyi_rho(0.9, 4 * 3.452379, 0.0, orders[orders > 1.05]) < 8.0
 
 
+@pytest.mark.full
 def test_arsinh_small_budgets():
     """The limit of the divergence for a vanishing budget: cumulants of the score."""
     kind = calibrate("arsinh-normal", rho=1e-6).distribution
@@ -381,6 +382,7 @@ def test_every_addition_on_a_tiny_domain(epsilon):
     assert 0.9 * epsilon < worst <= epsilon * (1 + 1e-12)
 
 
+@quick_rows(1)
 @pytest.mark.parametrize("noise", ["polyplace", "student-t", "generalized-cauchy"])
 def test_every_replacement_with_other_distributions(noise):
     c = calibrate(noise, epsilon=1.0)

@@ -25,6 +25,7 @@ from dpfast.privacy import ZCDP, Approx, Draws, Pure
 from dpfast.rng import InsecureGenerator
 
 from ..reference.noise import stairs as reference
+from ..support.pairwise import quick_rows
 
 STAIRS = 4
 SMALL = [(1, 0), (2, 0), (2, 1), (3, 1), (5, 0), (5, 2), (7, 3), (7, 6)]
@@ -264,6 +265,7 @@ def test_large_integers_are_divided_first(bits):
     assert np.mean(abs(values) > noise.within(0.05)) == pytest.approx(0.05, abs=0.02)
 
 
+@quick_rows(3)
 @pytest.mark.parametrize("epsilon", ["0.2", "1.7", "4", "9"])
 @pytest.mark.parametrize(("step", "core"), [(6, 1), (9, 3), (9, 4)])
 def test_its_price_in_rho(epsilon, step, core):

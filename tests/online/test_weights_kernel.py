@@ -173,6 +173,7 @@ print(done.hexdigest())
 """
 
 
+@pytest.mark.full
 def test_all_paths_agree():
     assert len(on_every_path(PROBE).splitlines()) == 43
 

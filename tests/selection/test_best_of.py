@@ -165,6 +165,7 @@ def test_prices_are_rounded_up_and_grow():
 # ---- The release. ----
 
 
+@pytest.mark.full
 def test_the_best_leaves_with_the_probability_that_was_derived():
     """Answers 0 .. 3, of which two have one score."""
     q, scores = np.array([0.4, 0.3, 0.2, 0.1]), np.array([0, 1, 1, 2])

@@ -70,6 +70,7 @@ def test_distribution(short, block, monkeypatch):
     assert pvalue(shifted, 60, 0.05) < 1e-6  # the planted fault
 
 
+@pytest.mark.full
 def test_the_same_draws_as_from_stored_scores():
     n = 70_000
     table = np.random.default_rng(0).standard_normal(n) * 30
@@ -93,6 +94,7 @@ def test_the_same_draws_as_from_stored_scores():
         assert type(found) is type(stored)
 
 
+@pytest.mark.full
 def test_a_plain_function_warns_once_and_draws_the_same():
     with pytest.warns(SlowWarning, match=r"numba\.njit") as seen:
         found = draws(gap.py_func, 40, 0.05, 20, rng=seeded(2))

@@ -9,6 +9,8 @@ from dpfast.errors import ArgumentError, ArgumentTypeError, DataError
 from dpfast.rng import InsecureGenerator
 from dpfast.selection import arguments
 
+from ..support.pairwise import quick_rows
+
 dask = pytest.importorskip("dask")
 da = pytest.importorskip("dask.array")
 dd = pytest.importorskip("dask.dataframe")
@@ -44,6 +46,7 @@ def many(monkeypatch):
         yield
 
 
+@quick_rows(4)
 @pytest.mark.parametrize("draw", DRAWS)
 @pytest.mark.parametrize("name", SCORES)
 def test_draws_are_those_of_scores_in_memory(name, draw):

@@ -51,6 +51,7 @@ def fits(counts, chances):
 positive = st.floats(min_value=5e-324, allow_infinity=False)
 
 
+@pytest.mark.full
 @settings(max_examples=400)
 @given(c=positive, distance=st.floats(min_value=0), slack=st.sampled_from([0.0, 1e-9, 3.0]))
 @example(c=1.7e308, distance=5e-324, slack=0.0)
@@ -272,6 +273,7 @@ def test_many_coins_at_once():
 # ---------------------------------------------------------------- draws
 
 
+@pytest.mark.full
 def test_two_ways_to_the_pmf():
     for p in [[1], [1, 1], [1, 0.5], [1, 0.3, 0.9, 1e-9, 0.01], [1, 1, 0.2, 0.7, 0.6, 0.5, 0.1]]:
         orders = permute_and_flip_by_orders([math.log(q) for q in p], 1)
@@ -424,6 +426,7 @@ def test_distances_that_are_known_loosely(few, monkeypatch):
 LARGE = {"equal": [0.0], "classes": [0.0, -4.0, -8.5, -13.0], "steep": [0.0, -25.0, -26.0]}
 
 
+@pytest.mark.full
 @quick_rows(1)
 @pytest.mark.parametrize("case", LARGE)
 @pytest.mark.parametrize("few", [math.inf, 500.0, 1.0])

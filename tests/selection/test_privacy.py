@@ -187,6 +187,7 @@ def test_how_much_of_epsilon_squared_over_eight_is_used(epsilon, share):
     assert round(worst / (epsilon**2 / 8), 3) == share
 
 
+@quick_rows(1)
 @pytest.mark.parametrize("epsilon", EPSILONS)
 def test_permute_and_flip_needs_the_conversion_of_pure_losses(epsilon):
     c = factor(selection.permute_and_flip, [0.0, 1.0], sensitivity=1, epsilon=epsilon)

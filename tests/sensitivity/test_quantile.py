@@ -207,6 +207,7 @@ def instances(count, seed, most):
         yield data, QUANTILES[int(rng.integers(len(QUANTILES)))], beta, lo, hi
 
 
+@pytest.mark.full
 def test_replace_equals_the_twin():
     for data, q, beta, lo, hi in instances(6000, 0, 70):
         floor = effective_floor(0.0, lo, hi)

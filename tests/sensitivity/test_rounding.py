@@ -171,6 +171,7 @@ def test_global_sensitivities_are_rounded_up_too(name):
     assert control
 
 
+@pytest.mark.full
 def test_local_sensitivities_are_rounded_up_too():
     with mpmath.workdps(60):
         for x, lo, hi, _ in instances(100):

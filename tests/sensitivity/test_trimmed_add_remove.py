@@ -85,6 +85,7 @@ def faulty(monkeypatch, fault):
         )
 
 
+@pytest.mark.full
 @quick_rows(1)
 @pytest.mark.parametrize(
     "fault",
@@ -105,6 +106,7 @@ def test_faults_are_caught(fault, monkeypatch):
     assert is_smooth_bound(every, bound, beta) == (fault == "none")
 
 
+@pytest.mark.full
 @settings(deadline=None, max_examples=200)
 @given(
     lower=st.lists(st.floats(-1e3, 1e3), min_size=1, max_size=40),

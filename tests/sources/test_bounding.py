@@ -158,6 +158,7 @@ print(bounding.marks(5007).tobytes().hex())
 """
 
 
+@pytest.mark.full
 def test_every_path_gives_the_same_marks():
     assert len(on_every_path(MARKS)) == 2 * 5007
 

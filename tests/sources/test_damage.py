@@ -28,6 +28,7 @@ def test_a_damaged_file_is_an_error_of_ours_or_an_answer(form, count):
     assert form in ("npz", "csv.gz") or found["answer"] > count // 40
 
 
+@pytest.mark.full
 @quick_rows(1)
 @pytest.mark.parametrize(
     "form, fault, seen",

@@ -14,6 +14,8 @@ import dpfast as dp
 from dpfast.errors import ArgumentError, ArgumentTypeError, DataError
 from dpfast.rng import InsecureGenerator
 
+from ..support.pairwise import quick_rows
+
 dask = pytest.importorskip("dask")
 da = pytest.importorskip("dask.array")
 dd = pytest.importorskip("dask.dataframe")
@@ -44,6 +46,7 @@ def rng():
     return {"rng": InsecureGenerator(5)}
 
 
+@quick_rows(1)
 @pytest.mark.parametrize("scheduler", SCHEDULERS)
 def test_what_dask_holds_is_what_it_would_hold_in_memory(scheduler):
     ages = TABLE["age"].to_numpy()

@@ -131,6 +131,7 @@ def _by_the_library(line, delimiter, path, quotes):
         raise SourceError(f"{path.name} cannot be read as a table of text: {error}") from None
 
 
+@pytest.mark.full
 @quick_rows(1)
 @pytest.mark.parametrize("fault", ["quotes", "words", "context"])
 def test_the_faults_of_before_are_found(tmp_path, capfd, caplog, monkeypatch, fault):

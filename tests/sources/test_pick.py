@@ -99,6 +99,7 @@ print(counts.tolist())
 """
 
 
+@pytest.mark.full
 def test_every_instruction_set_counts_the_same_bits():
     assert on_every_path(BITS).startswith("[")
     done = run(BITS, "sse9")

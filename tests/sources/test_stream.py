@@ -13,6 +13,8 @@ import dpfast as dp
 from dpfast.errors import ArgumentError, ArgumentTypeError, DataError, SourceError
 from dpfast.rng import InsecureGenerator
 
+from ..support.pairwise import quick_rows
+
 N = 3000
 RNG = np.random.default_rng(0)
 TABLE = pd.DataFrame(
@@ -67,6 +69,7 @@ def answers(column, table):
 DUE = answers(lambda names: TABLE[names], TABLE)
 
 
+@quick_rows(2)
 @pytest.mark.parametrize("name", FACTORIES)
 def test_a_stream_has_the_answers_of_its_rows(name):
     factory = FACTORIES[name]()

@@ -74,6 +74,7 @@ for seed in range(300):
 """)
 
 
+@pytest.mark.full
 def test_a_record_ends_where_pyarrow_and_python_say():
     """Of one column every record has the right width, so all that can differ is where it ends."""
     for seed in range(1000):
@@ -182,6 +183,7 @@ def read_shifted(folder, monkeypatch, shifts, first=0):
         assert all_rows(path, quotes) == more + rows, (number, head, before, some)
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("shifts", [400, pytest.param(20_000, marks=pytest.mark.slow)])
 def test_a_record_is_read_alike_whatever_stands_before_it(tmp_path, monkeypatch, shifts):
     read_shifted(tmp_path, monkeypatch, shifts, first=shifts)

@@ -75,12 +75,14 @@ WAYS = [
 ]
 
 
+@pytest.mark.full
 @quick_rows(1)
 @pytest.mark.parametrize("name", list(PAIRS))
 def test_a_quick_audit_of_each_aggregator(name):
     assert audit(neighbors(name, "random", "add-remove"), 1_200) <= 1
 
 
+@pytest.mark.full
 @quick_rows(1)
 @pytest.mark.parametrize(("partition", "relation"), WAYS)
 def test_a_quick_audit_of_each_partition(partition, relation):

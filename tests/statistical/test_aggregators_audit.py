@@ -51,6 +51,7 @@ def test_a_quick_audit(name):
     assert audit(name, 1, 3_000) <= 1.0
 
 
+@pytest.mark.full
 @quick_rows(1)
 @pytest.mark.parametrize("name", list(PAIRS))
 def test_a_planted_fault_is_caught(name):

@@ -48,6 +48,7 @@ def audit(case, epsilon, size):
         return lower_bound(*map(answers, pair))
 
 
+@pytest.mark.full
 @quick_rows(1)
 @pytest.mark.parametrize("name", PAIRS)
 def test_a_quick_audit(name):
@@ -60,5 +61,6 @@ def test_no_event_exceeds_epsilon(name):
     assert audit(PAIRS[name], 1, 2_000) <= 1.0
 
 
+@pytest.mark.full
 def test_a_planted_fault_is_caught():
     assert audit(FAULT, 1, 600) > 1.0

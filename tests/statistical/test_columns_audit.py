@@ -81,6 +81,7 @@ def audit(name, size, **kw):
         return lower_bound(*told(name, size, **kw))
 
 
+@pytest.mark.full
 @quick_rows(1)
 @pytest.mark.parametrize("name", list(PAIRS))
 def test_a_quick_audit(name):

@@ -71,6 +71,7 @@ def audit(seen, relation, people, size, epsilon):
 CASES = [(seen, r, p) for p in (False, True) for seen in SEEN for r in ("add-remove", "replace")]
 
 
+@pytest.mark.full
 @quick_rows(1)
 @pytest.mark.parametrize(("seen", "relation", "people"), CASES)
 def test_a_quick_audit(seen, relation, people):

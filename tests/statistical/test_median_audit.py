@@ -35,6 +35,7 @@ def test_no_event_exceeds_epsilon(neighbors, noise):
     assert lower_bound(*got) <= 2.0
 
 
+@pytest.mark.full
 def test_the_audit_catches_too_little_noise():
     """The planted fault: a mechanism that claims 0.5 and adds the noise of 3."""
     a, b = PAIRS["replace"]

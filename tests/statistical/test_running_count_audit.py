@@ -29,11 +29,13 @@ def audit(relation, epsilon, size):
         return lower_bound(*found)
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("relation", list(PAIRS))
 def test_a_quick_audit(relation):
     assert audit(relation, 1, 1_000) <= 1.0
 
 
+@pytest.mark.full
 @quick_rows(1)
 @pytest.mark.parametrize("relation", list(PAIRS))
 def test_a_planted_fault_is_caught(relation):

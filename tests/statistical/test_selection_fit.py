@@ -537,6 +537,7 @@ def test_top_k_with_a_wrong_scale_is_caught(factor):
     assert order_misfit(tops(scores, k, 100_000, c * factor), distribution) > 1
 
 
+@pytest.mark.full
 def test_top_k_in_place_of_k_draws_is_caught():
     """Controls: one mechanism's draws with repeats struck out wrongly, and one-shot Laplace."""
     scores, k, c = np.array([0.0, 1.0, 2.0, 2.5, 4.0]), 3, 0.5
@@ -669,6 +670,7 @@ def log_odds(gap, c):
     return twin.mp.log(twin.mp.mpf(bound[1] * coin[1]) / (bound[0] * coin[0]))
 
 
+@pytest.mark.full
 @quick_rows(1)
 @pytest.mark.parametrize("gap", [0.5, 41.0, 57.25, 100.0, 200.0])
 @pytest.mark.parametrize("c", [1.0, 0.93])

@@ -106,6 +106,7 @@ def attend(epsilon, size):
     return [np.array([made.release(w, generator) for _ in range(size)]).sum(axis=1) for w in (z, y)]
 
 
+@pytest.mark.full
 def test_vector_attention():
     with np.errstate(divide="ignore"):
         assert lower_bound(*attend(1, 3_000)) <= 1

@@ -118,12 +118,14 @@ LAWS = {
 }
 
 
+@pytest.mark.full
 @quick_rows(1)
 @pytest.mark.parametrize("name", LAWS)
 def test_draws_have_the_law_of_the_definition(name):
     assert far_off(*LAWS[name], 4_000) < 5
 
 
+@pytest.mark.full
 def test_draws_at_another_rate_are_caught():
     assert far_off(*LAWS["spread"], 4_000, planted=-2.0) > 5
 

@@ -17,6 +17,7 @@ from dpfast.rng import InsecureGenerator
 from dpfast.statistics import covariance as room
 from dpfast.statistics.covariance import covariance
 
+from ..support.pairwise import quick_rows
 from .test_totals import recorded as of_one_column
 
 BOUNDS = [(-1.0, 2.5), (0.0, 1.0), (-3.0, -1.0)]
@@ -245,6 +246,7 @@ def errors(data, bounds, draws, **kw):
     )
 
 
+@quick_rows(1)
 @pytest.mark.parametrize("kw", [RHO, {"epsilon": 2, "delta": 1e-2}], ids=["rho", "delta"])
 def test_the_gram_matrix_has_less_noise_and_its_error_bars_hold(kw):
     data = np.random.default_rng(3).beta(2, 5, (3000, 3))

@@ -16,6 +16,7 @@ from dpfast.statistics.quantiles.draws import PARTS, RANK, Aim, Column, End, dra
 from dpfast.summaries.order import Ranks
 
 from ..reference.statistics import quantile_draws as twin
+from ..support.pairwise import quick_rows
 
 
 def nodes(trials):
@@ -89,6 +90,7 @@ def pairs(trials, divides, monkeypatch, reach=None, change=lambda c: c):
         yield [(end.cell, end.part) for end in found], due
 
 
+@quick_rows(2)
 @pytest.mark.parametrize("divides", [False, True], ids=["leaf", "divides"])
 @pytest.mark.parametrize("reach", [None, 12, 3, 1])
 def test_draws_are_those_of_the_twin(reach, divides, monkeypatch):

@@ -463,6 +463,7 @@ def worst(request):
     return find
 
 
+@pytest.mark.full
 @quick_rows(1)
 @pytest.mark.parametrize(
     "qs",

@@ -86,6 +86,7 @@ def test_the_distribution_is_the_definition_within_the_rounding_that_is_paid_for
     assert worst_error(got, want) < float(joint.rounding(len(qs))) * 2**53
 
 
+@pytest.mark.full
 @quick_rows(1)
 @pytest.mark.parametrize("qs", [[F(1, 10), F(1, 2), F(9, 10)], [F(0), F(1, 3), F(1, 3), F(1)]])
 @pytest.mark.parametrize("shape", ["dense", "gaps", "ties", "wide"])

@@ -18,12 +18,14 @@ from dpfast.rng import InsecureGenerator
 from dpfast.statistics.quantiles.exponential import ExponentialQuantile
 
 from ..reference.statistics import exponential_quantiles as reference
+from ..support.pairwise import quick_rows
 from .test_exponential_quantiles import LEVEL, p_value
 
 STEPS = [Fraction(1), Fraction(1, 4), Fraction(1, 100), Fraction(7, 3), Fraction(1, 3)]
 AGES = np.repeat(np.arange(18.0, 91), 400)
 
 
+@quick_rows(8)
 @pytest.mark.parametrize("step", STEPS, ids=str)
 @pytest.mark.parametrize("dtype", ["f8", "f4", "i1", "u2", "i8", "u8"])
 def test_rows_are_on_the_nearest_multiple(dtype, step):

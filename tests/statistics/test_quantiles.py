@@ -241,6 +241,7 @@ def in_bins(pmf):
 STEP = Aim(PARTS // 2, 0, 0.8, 1 << 17)
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("cut", [1.0, 28.0])
 def test_draws_of_one_quantile_have_the_base(cut):
     """With windows that leave most of the rows out, too: then cells of a lump are drawn."""

@@ -96,7 +96,7 @@ def farthest(outcomes, links):
     return shift, max(math.log(s / t) for (_, s), (_, t) in pairs)
 
 
-@quick_rows(13)
+@quick_rows(4)
 @pytest.mark.parametrize(("noise", "asked"), NOISES, ids=str)
 @pytest.mark.parametrize("name", ["iqr", "mean, add-remove", "trimmed mean"])
 def test_shifts_and_dilations_are_those_that_noise_is_calibrated_for(name, noise, asked):
@@ -144,6 +144,7 @@ def test_triangles_of_every_graph():
     assert worst(outcomes, links, 0.6) > EPSILON
 
 
+@pytest.mark.full
 def test_trees_of_every_weighting():
     count, edges, top = 4, [(0, 1), (1, 2), (2, 3), (3, 0), (0, 2)], 2
     every = graphs.Weightings(count, edges, top, 0)

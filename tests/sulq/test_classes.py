@@ -70,6 +70,7 @@ print(totals(rows, limits, g.integers(0, 6, 4001).astype(np.uint32), sums), sums
 """
 
 
+@pytest.mark.full
 def test_every_instruction_set_has_the_same_sums():
     assert on_every_path(SUMS).startswith("0 ")
 

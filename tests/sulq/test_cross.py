@@ -47,6 +47,7 @@ print(out.tobytes().hex())
 """
 
 
+@pytest.mark.full
 def test_every_instruction_set_has_the_same_codes():
     assert len(on_every_path(CODES)) == 10_007 * 11 * 8
 
@@ -63,6 +64,7 @@ print(counts.tobytes().hex())
 """
 
 
+@pytest.mark.full
 def test_every_instruction_set_counts_the_same():
     counts = np.frombuffer(bytes.fromhex(on_every_path(COUNTS)), np.int64)
     assert counts.sum() == 5_003 * 70

@@ -266,6 +266,7 @@ def test_an_excess_of_noise_is_no_excess():
     assert taken_for_one < 0.38
 
 
+@pytest.mark.full
 def test_a_lower_hurdle_is_passed_more_often():
     _, _, asked = rates(TRUTH, 20, 11, heavy=1 / math.sqrt(2))
     assert asked == pytest.approx(1 / norm.sf(1.0), rel=0.2)

@@ -161,6 +161,7 @@ def within(X, y):
 
 @every_value
 @EVERY
+@quick_rows(6)
 @pytest.mark.parametrize("form", [*beside(*table(1)), *within(*table(1))])
 def test_every_form_of_data_leads_to_the_same(name, form):
     X, y = table()

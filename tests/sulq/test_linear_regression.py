@@ -304,6 +304,7 @@ def errors(x, y, runs=20, **kw):
     return np.mean([1 - m.score(x, y) for m in made])
 
 
+@pytest.mark.full
 def test_many_columns_are_learned_along_a_line(monkeypatch):
     x, _ = table(6000, 40)
     y = np.clip(0.5 + 0.8 * (x[:, :5] - 0.5).sum(axis=1), -1, 2)

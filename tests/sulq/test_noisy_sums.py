@@ -184,7 +184,7 @@ CHUNKED = {
 }
 
 
-@quick_rows(5)
+@quick_rows(1)
 @pytest.mark.parametrize(
     ("ask", "relation"),
     [
@@ -267,6 +267,7 @@ def test_values_computed_before_come_in_many_forms():
     assert recorded(data, lambda s: s.sum(np.eye(4, dtype=int), l2=1))[2] == pytest.approx([1] * 4)
 
 
+@pytest.mark.full
 def test_what_a_function_does_not_give_is_missing():
     for function in (fickle, np.array([0.5, np.nan, 0.5])):
         data = np.arange(3.0)
@@ -286,6 +287,7 @@ def loose(x):
     return math.exp(-x) * x / 3 + x * 0.1 + x * x * 0.7
 
 
+@pytest.mark.full
 def test_a_row_has_one_value_wherever_it_stands():
     rows = np.random.default_rng(0).uniform(0, 1, 1003)
     loop = RowLoop(loose, rows.dtype, None)
@@ -295,6 +297,7 @@ def test_a_row_has_one_value_wherever_it_stands():
     assert loop.values(np.roll(rows, 1), 1).tobytes() == np.roll(whole, 1, axis=0).tobytes()
 
 
+@pytest.mark.full
 def test_rows_are_not_the_lanes_of_a_vector():
     """The loop of a function that a compiler would like to turn into one; a plain loop is one."""
 
@@ -407,7 +410,7 @@ def worst_moves(integers, relation):
     return claimed, [worst[i] for i in range(len(worst))]
 
 
-@quick_rows(5)
+@quick_rows(2)
 @pytest.mark.parametrize("relation", RELATIONS)
 @pytest.mark.parametrize("name", list(FUNCTIONS))
 def test_no_neighbor_moves_a_sum_by_more_than_is_claimed(name, relation):
@@ -673,6 +676,7 @@ def test_functions_that_draw_random_numbers_are_refused(function):
     assert sums.remaining == 1
 
 
+@pytest.mark.full
 def test_the_name_of_a_function_does_not_make_it_draw():
     @numba.njit
     def random_state(x):

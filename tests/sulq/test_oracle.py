@@ -423,6 +423,7 @@ def test_a_function_that_is_centered_wrongly_is_caught():
 # --- exact sums -----------------------------------------------------------------------------------
 
 
+@pytest.mark.full
 def test_one_after_the_other_is_a_batch():
     """The same answers from the same randomness, and the same number of questions used."""
     data = np.random.default_rng(1).uniform(-1, 2, 3000)
@@ -433,6 +434,7 @@ def test_one_after_the_other_is_a_batch():
     assert one.batch(terms) == singly and one.remaining == other.remaining == 0
 
 
+@pytest.mark.full
 def test_exact_answers():
     data = np.array([-3.0, 0.25, 0.5, 9.0])
     oracle = ExactOracle(data, tolerance=0.1, queries=9, bounds=(-1, 1))

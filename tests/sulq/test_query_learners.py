@@ -231,6 +231,7 @@ def test_the_error_is_at_most_any_hinge_loss_and_the_excess(seed, hurt):
         assert plain.hinge(result.weights, 0.5, pairs) <= plain.hinge(w, 0.5, pairs) + result.excess
 
 
+@pytest.mark.full
 def test_a_halfspace_that_does_not_go_through_the_middle():
     rows = planted_plane(np.array([0.6, 0.8]), 0.1, shift=-0.4)
     needs = halfspace_needs(2, error=0.3, margin=0.2, intercept=True)

@@ -329,6 +329,7 @@ def test_choices_that_are_too_sharp_are_caught(loss, monkeypatch):
     assert worst("tree by choices", "add-remove", LOSSES[loss]) > 1
 
 
+@quick_rows(8)
 @pytest.mark.parametrize(
     "name",
     # Rows that are nowhere at right angles move products from 0 by no more than one that comes.

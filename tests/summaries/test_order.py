@@ -191,6 +191,7 @@ def test_anything(data, share, width, missing, small):
     same(found, reference.window(data, rule, width, None if missing == "drop" else missing))
 
 
+@pytest.mark.full
 @settings(deadline=None, max_examples=200)
 @given(
     data=columns(),
