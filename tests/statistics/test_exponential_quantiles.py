@@ -652,6 +652,13 @@ class Chunks:
         return self.data[np.sort(words(count) % np.uint64(max(len(self.data), 1)))]
 
 
+@pytest.fixture
+def same_pivots(monkeypatch):
+    """Pivots are the same in each run; of others, one in a million costs another pass."""
+    monkeypatch.setattr(floyd_rivest, "random_words", InsecureGenerator(1).random_raw)
+
+
+@pytest.mark.usefixtures("same_pivots")
 @pytest.mark.parametrize("dtype", ["f8", "f4", "i2", "u1", "i8", "u4"])
 @pytest.mark.parametrize("shape", ["spread", "ties", "NaN"])
 def test_prefetch_is_one_pass(dtype, shape):
@@ -725,14 +732,14 @@ def test_bracket_passes_refuses_bad_arrays():
 DECILES = tuple(Fraction(k, 10) for k in range(1, 10))
 
 
-def one(data, q=HALF, lo=0.0, hi=100.0, neighbors="replace", nan="raise", loss=None, **kw):
-    mechanism = ExponentialQuantile(q, lo, hi, neighbors, nan, loss or Pure(1), **kw)
-    return release(data, mechanism, budget=None, rng=None)
+def one(data, q=HALF, lo=0.0, hi=100.0, neighbors="replace", nan="raise", loss=None, rng=None):
+    mechanism = ExponentialQuantile(q, lo, hi, neighbors, nan, loss or Pure(1))
+    return release(data, mechanism, budget=None, rng=rng)
 
 
-def many(data, qs=DECILES, lo=0.0, hi=100.0, neighbors="replace", nan="raise", loss=None, **kw):
-    mechanism = RecursiveQuantiles(qs, lo, hi, neighbors, nan, loss or Pure(1), **kw)
-    return release(data, mechanism, budget=None, rng=None)
+def many(data, qs=DECILES, lo=0.0, hi=100.0, neighbors="replace", nan="raise", loss=None, rng=None):
+    mechanism = RecursiveQuantiles(qs, lo, hi, neighbors, nan, loss or Pure(1))
+    return release(data, mechanism, budget=None, rng=rng)
 
 
 @pytest.mark.parametrize(
@@ -750,7 +757,8 @@ def test_any_loss(loss, neighbors):
 def test_of_no_rows_the_base_measure_is_left():
     """Three quarters are spread over the bounds, and a quarter lies around 0."""
     found = np.array([one([], nan="drop", neighbors="add-remove") for _ in range(500)])
-    assert abs(found.mean() - 38.5) < 8 and 0.1 < np.mean(found < 1) < 0.35
+    # Fails by chance: 5.9 deviations of a mean of 41.2, 4e-9, and 1e-9 for a share of 0.16.
+    assert abs(found.mean() - 41.2) < 8 and 0.07 < np.mean(found < 1) < 0.35
 
 
 @pytest.mark.parametrize("bound", [0.3, -0.0, 2.0**63, -1e30, 1.7e308, 5e-324])
@@ -788,17 +796,18 @@ def test_extreme_integers(dtype):
     assert abs(wide) <= _grid.public_grid(-1e300, 1e300)
 
 
+@pytest.mark.usefixtures("same_pivots")
 def test_a_file_is_read_once_for_all_quantiles():
-    data = np.random.default_rng(10).normal(50, 15, 300_000)
+    data, rng = np.random.default_rng(10).normal(50, 15, 300_000), InsecureGenerator(2)
     source = Chunks(data, 50_000)
-    many(source)
+    many(source, rng=rng)
     assert source.passes == 1
-    one(source)
+    one(source, rng=rng)
     assert source.passes == 2
     # Pivots are drawn: the first, the last or any of the rows of a year may be one.
     for _ in range(15):
         ages = Chunks(data.astype(np.int32), 50_000)
-        many(ages)
+        many(ages, rng=rng)
         assert ages.passes == 1
 
 

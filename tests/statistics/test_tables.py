@@ -67,7 +67,7 @@ def test_what_is_counted_may_hold_anything_and_an_axis_asks_for_numbers():
     assert len(budget.history) == 1
 
 
-@pytest.mark.parametrize("loss", [{"epsilon": 40}, {"epsilon": 40, "delta": 1e-6}, {"rho": 50}])
+@pytest.mark.parametrize("loss", [{"epsilon": 60}, {"epsilon": 60, "delta": 1e-6}, {"rho": 90}])
 @pytest.mark.parametrize("method", ["exponential", "smooth"])
 def test_medians_of_columns_are_those_of_each_for_equal_parts_of_the_loss(loss, method):
     array = np.stack([np.arange(1001.0), 50 + np.arange(1001.0) / 10], axis=1)

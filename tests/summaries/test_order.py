@@ -14,6 +14,7 @@ from hypothesis.extra import numpy as hnp
 from dpfast import order
 from dpfast._kernels.summaries import bracket_pass, count_bytes, histogram_bytes
 from dpfast.errors import ArgumentError, ArgumentTypeError, DataError
+from dpfast.rng import InsecureGenerator
 from dpfast.sources import CHUNK_DTYPES, Chunk
 from dpfast.summaries import floyd_rivest
 from dpfast.summaries.order import Ranks, Window
@@ -226,9 +227,16 @@ def test_a_lying_sample_costs_passes_and_nothing_else(dtype):
         source = Pieces(np.split(data, 6), sample=lie, known=True)
         found = Ranks(source).window(median, 100)
         np.testing.assert_array_equal(found.values, whole[29_899:30_100], err_msg=name)
-        assert source.passes <= 3, name
+        assert source.passes <= 3, name  # the third misses by chance: 7.5 deviations, 2e-13
 
 
+@pytest.fixture
+def same_pivots(monkeypatch):
+    """Pivots are the same in each run; of others, one in a million costs another pass."""
+    monkeypatch.setattr(floyd_rivest, "random_words", InsecureGenerator(1).random_raw)
+
+
+@pytest.mark.usefixtures("same_pivots")
 def test_without_a_sample_the_second_pass_finds_it():
     data = np.sort(np.random.default_rng(5).normal(size=300_000))
     source = Pieces(np.split(data, 30))
@@ -316,6 +324,7 @@ def test_integers_beyond_float_precision_stay_exact():
     ]
 
 
+@pytest.mark.usefixtures("same_pivots")
 def test_memory_is_bounded():
     """The median of a column given in chunks: far less than the column, ties or not."""
     n = 4_000_000
@@ -590,11 +599,11 @@ def test_the_sample_is_unbiased():
     def deviation(thinned):
         data = np.arange(4096) % 16
         hits = np.zeros(16)
-        for _ in range(50):
+        for _ in range(100):
             hits += np.bincount(thinned(data), minlength=16)
         return np.abs(hits / hits.sum() - 1 / 16).max()
 
-    assert deviation(lambda d: floyd_rivest.thin(d, 4)) < 0.01
+    assert deviation(lambda d: floyd_rivest.thin(d, 4)) < 0.01  # binomial, fails by chance: 2e-9
     assert deviation(lambda d: d[::16]) > 0.01
 
 
