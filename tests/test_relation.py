@@ -170,7 +170,7 @@ def test_what_is_asked_later_is_charged_what_it_is_said_to_cost(name):
 
 
 def test_what_fails_after_the_spend_is_charged_what_it_is_said_to_cost():
-    """Far too few rows for the oracle, with whatever noise."""
+    """Far too few rows for the oracle: it hides this with 8.4 deviations of noise, 1e-16."""
     function, args, kw = OBJECTS["oracle"]
     budget = dp.Budget(rho=99)
     with pytest.raises(DataError, match="there are fewer rows"):

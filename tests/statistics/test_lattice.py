@@ -111,7 +111,7 @@ def test_a_tie_is_hit_where_all_candidates_would_be_too_many():
         np.mean([abs(dp.median(prices, **given, **kw) - middle) < 1e-9 for _ in range(100)])
         for kw in ({"granularity": 0.01}, {})
     )
-    assert on > 0.9 > 0.5 > off
+    assert on > 0.9 > 0.5 > off  # chances of a hit are 0.999 or more, and 0.001 or less
 
 
 @pytest.mark.parametrize("shape", ["file", "sorted", "integers"])

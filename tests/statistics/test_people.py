@@ -45,7 +45,7 @@ def steps(relation, k):
 
 
 def sure(relation, k):
-    """A loss that leaves next to no noise."""
+    """A loss that leaves next to no noise: a chance below 1e-40 of any that shows."""
     return {"epsilon": 500 * steps(relation, k), "neighbors": relation}
 
 

@@ -682,4 +682,4 @@ def test_the_name_of_a_function_does_not_make_it_draw():
     def random_state(x):
         return x
 
-    assert NoisySums(np.zeros(5), rho=0.5, queries=1).sum(random_state) < 20
+    assert NoisySums(np.zeros(5), rho=0.5, queries=1).sum(random_state) < 20  # by 20 deviations
