@@ -97,33 +97,34 @@ class TextReader(Reader):
         return Arrow(pa.chunked_array([], pa.string() if is_text else pa.float64()))
 
     @contextmanager
-    def _bytes(self) -> Iterator[Any]:
+    def _bytes(self) -> Iterator[Callable[[int], Any]]:
+        """Yield what reads so many of the bytes that come next."""
         import pyarrow as pa
 
         with ExitStack() as held:
             if self._compression == "zip":
                 archive = held.enter_context(zipfile.ZipFile(self._path))
                 member = held.enter_context(archive.open(_only_member(archive, self._path)))
-                yield member  # as it is: what pyarrow wraps keeps each block that fails
+                yield member.read  # as it is: what pyarrow wraps keeps each block that fails
             else:
                 file = held.enter_context(pa.OSFile(str(self._path)))
                 if self._compression is not None:
                     file = held.enter_context(pa.CompressedInputStream(file, self._compression))
-                yield file
+                yield file.read_buffer  # `read` keeps each block that fails
 
     def _read_header(self) -> tuple[bytes, int]:
-        with self._bytes() as data:
-            return _first_line(data.read(HEADER), self._path)
+        with self._bytes() as read:
+            return _first_line(bytes(read(HEADER)), self._path)
 
     def _blocks(self) -> Generator[_Block]:
         """Yield whole records of the file, in their order."""
         start, rest, one = 0, b"\n", len(self._names) == 1
-        with self._bytes() as data:
-            data.read(self._start)
+        with self._bytes() as read:
+            read(self._start)
             more = b"\n"
             while more and len(rest) <= LONGEST:
-                more = data.read(max(BLOCK, len(rest)))
-                block = rest + more
+                more = read(max(BLOCK, len(rest)))
+                block = b"".join((rest, more))
                 end, rows = records(block, ord(self._delimiter), self._quotes, one, not more)
                 rows -= one  # the line break before them
                 if rows:

@@ -1,9 +1,12 @@
 """Tables of text: how a record is read depends on no other, and columns are read by place."""
 
+import contextlib
 import csv
+import gc
 import gzip
 import io
 import random
+import tracemalloc
 import zipfile
 
 import numpy as np
@@ -67,6 +70,7 @@ def test_the_comparison_sees_planted_faults(fault):
 def test_ends_of_records_on_every_path():
     on_every_path("""
 import random
+import tracemalloc
 from dpfast._kernels.sources import records
 for seed in range(300):
     data = bytes(random.Random(seed).choices(b'a",\\r\\n' + b"x" * (seed % 40), k=seed))
@@ -337,3 +341,43 @@ def test_rows_that_are_read_by_the_names_alone_are_seen(tmp_path, monkeypatch):
     monkeypatch.setattr(text, "labels", lambda names: list(dict.fromkeys(names)))
     with pytest.raises((AssertionError, DataError)):
         test_names_that_stand_more_than_once_spoil_only_themselves(tmp_path, "v,v,k", ".csv")
+
+
+# --- damage ---------------------------------------------------------------------------------------
+
+
+def kept_by_failures(path, times=8):
+    """How many bytes so many failing reads of a file leave behind."""
+
+    def fail(times):
+        for _ in range(times):
+            with pytest.raises(dp.errors.DpfastError):
+                dp.count(dp.scan(path, "v"), nan="drop", epsilon=1)
+
+    fail(1)  # which imports
+    tracemalloc.start()
+    try:
+        before = tracemalloc.get_traced_memory()[0]
+        fail(times)
+        gc.collect()
+        return tracemalloc.get_traced_memory()[0] - before
+    finally:
+        tracemalloc.stop()
+
+
+@pytest.mark.parametrize("fault", ["none", "planted"])
+def test_a_block_that_cannot_be_unpacked_is_let_go(tmp_path, monkeypatch, fault):
+    """Planted: `read` of pyarrow, which keeps what it would have filled."""
+    packed = gzip.compress(b"v\n" + b"1.5\n" * (1 << 20), mtime=0)
+    path = tmp_path / "t.csv.gz"
+    path.write_bytes(packed[:1000] + bytes(50) + packed[1050:])
+
+    @contextlib.contextmanager
+    def keeping(reader):
+        with pa.CompressedInputStream(pa.OSFile(str(path)), "gzip") as file:
+            yield file.read
+
+    if fault == "planted":
+        monkeypatch.setattr(text.TextReader, "_bytes", keeping)
+    kept = kept_by_failures(path)
+    assert (kept > 4 << 20) == (fault == "planted"), kept
