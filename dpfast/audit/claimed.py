@@ -75,7 +75,7 @@ def claims(
     Examples
     --------
     >>> import dpfast as dp
-    >>> @dp.audit.claims(epsilon=1, schema=(0, 9), samples=2_000)
+    >>> @dp.audit.claims(epsilon=1, schema=(0, 9), samples=2_000, confidence=1 - 1e-9)
     ... def test_count(data, size):
     ...     return len(data) + dp.noise.discrete_laplace(1, size)
     >>> test_count()

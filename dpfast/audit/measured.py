@@ -224,9 +224,9 @@ def measure(
     Examples
     --------
     >>> import dpfast as dp
-    >>> def half_noise(data, size):
-    ...     return sum(data) + dp.noise.discrete_laplace(0.5, size)
-    >>> found = dp.audit.measure(half_noise, [1, 1], [1, 0], epsilon=1)
+    >>> def little_noise(data, size):
+    ...     return sum(data) + dp.noise.discrete_laplace(0.25, size)
+    >>> found = dp.audit.measure(little_noise, [1, 1], [1, 0], epsilon=1)
     >>> found.refuted
     True
     """

@@ -74,7 +74,7 @@ def one_run(
     Examples
     --------
     >>> import dpfast as dp
-    >>> dp.audit.one_run(lambda included: 1.0 * included, 200, epsilon=1).refuted
+    >>> dp.audit.one_run(lambda included: 1.0 * included, 1000, epsilon=1).refuted
     True
     """
     claim = privacy.loss(epsilon, delta, None)

@@ -119,8 +119,8 @@ def group_by(
     --------
     >>> import numpy as np, dpfast as dp
     >>> flights = {
-    ...     "carrier": np.tile(["AA", "DL", "UA"], 10_000),
-    ...     "delay": np.tile([3.0, -2.0, 9.0], 10_000),
+    ...     "carrier": np.tile(["AA", "DL", "UA"], 20_000),
+    ...     "delay": np.tile([3.0, -2.0, 9.0], 20_000),
     ... }
     >>> groups = dp.group_by(flights, "carrier", keys=["AA", "DL", "UA", "WN"])
     >>> found = groups.mean("delay", bounds=(-60, 300), epsilon=1.0)

@@ -175,7 +175,8 @@ def trimmed_mean(
     --------
     >>> import numpy as np, dpfast as dp
     >>> ages = np.repeat(np.arange(18, 91), 400)
-    >>> 53 < dp.trimmed_mean(ages, proportion=0.2, bounds=(0, 1e6), epsilon=1.0) < 55
+    >>> loss = {"epsilon": 1.0, "delta": 1e-9, "noise": "laplace"}
+    >>> 53 < dp.trimmed_mean(ages, proportion=0.2, bounds=(0, 1e6), **loss) < 55
     True
     """
     loss = epsilon, delta, rho
@@ -248,7 +249,8 @@ def winsorized_mean(
     --------
     >>> import numpy as np, dpfast as dp
     >>> ages = np.repeat(np.arange(18, 91), 400)
-    >>> 53 < dp.winsorized_mean(ages, proportion=0.2, bounds=(0, 1e6), epsilon=1.0) < 55
+    >>> loss = {"epsilon": 1.0, "delta": 1e-9, "noise": "laplace"}
+    >>> 53 < dp.winsorized_mean(ages, proportion=0.2, bounds=(0, 1e6), **loss) < 55
     True
     """
     loss = epsilon, delta, rho
