@@ -79,7 +79,9 @@ def test_the_example_of_groups_in_the_readme_runs():
     assert np.abs(report["late"][:3] - 9).max() < 20 and names["budget"].remaining["epsilon"] == 0
 
 
-def test_the_example_of_sample_and_aggregate_in_the_readme_runs():
+def test_the_example_of_sample_and_aggregate_in_the_readme_runs(monkeypatch):
+    """Noise for a smooth sensitivity has heavy tails, so it is drawn with a seed here."""
+    monkeypatch.setattr(dp.rng, "_default", dp.rng.InsecureGenerator(1))
     low, high = example("Any statistic")["spread"]
     assert 28 < low < 36 and 44 < high < 52
 
