@@ -140,7 +140,7 @@ def in_forms(folder: Path) -> Iterator[tuple[str, Call]]:
 
     def answers(case: Case, some: Callable[[Case, Path], Iterator[tuple[str, Any]]]) -> list[str]:
         rng = dp.rng.InsecureGenerator
-        call = of_case(case, case.losses[-1], case.relations[0])
+        call = of_case(case, case.losses[-1], case.relations[-1])
         return sorted({digest(call.function(data, **call.kw, rng=rng(5))) for _, data in
                        some(case, folder)})  # fmt: skip
 

@@ -122,11 +122,14 @@ def cost(call: Call, limit: dict[str, Any]) -> str:
 
 
 def bar(call: Call) -> str:
-    """Return the error bar of a call, and that for 99 rows."""
-    told = [
-        dp.expected_error(call.function, *call.args, **{**more, **call.kw})
-        for more in ({}, {"rows": 99})
-    ]
+    """Return the error bar of a call, and that for 99 rows; or that it cannot be asked for."""
+    try:
+        told = [
+            dp.expected_error(call.function, *call.args, **{**more, **call.kw})
+            for more in ({}, {"rows": 99})
+        ]
+    except dp.errors.DpfastError as error:
+        return type(error).__name__
     texts = []
     for one in told:
         ranks = [] if one.ranks is None else [f"{shown(one.ranks)} ranks"]
