@@ -382,7 +382,7 @@ _ORACLE = {"data": ROWS, "queries": 3, "bounds": (0, 1)}
 add("dp.sulq.ExactOracle", tolerance=0.1, **_ORACLE)
 method("dp.sulq.ExactOracle.ask", exact, f=LABELS, bounds=(0, 1))
 method("dp.sulq.ExactOracle.batch", exact, terms=[LABELS])
-add("dp.sulq.StatisticalQueryOracle", tolerance=0.4, rho=50, rows=30, **_ORACLE)
+add("dp.sulq.StatisticalQueryOracle", tolerance=0.4, rho=50, rows=20, **_ORACLE)
 add("dp.sulq.oracle_cost", rows=30, tolerance=0.4, queries=3, bounds=(0, 1))
 add("dp.sulq.original_variance", epsilon=1, delta=1e-6, queries=3)
 add("dp.sulq.conjunction_needs", columns=2, error=0.1)
