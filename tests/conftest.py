@@ -39,6 +39,17 @@ def pytest_collection_finish(session):
     gc.enable()
 
 
+@pytest.fixture
+def same_pivots(monkeypatch):
+    """Pivots of order statistics that are the same in each run.
+
+    Of others, one in a million costs another pass.
+    """
+    from dpfast.summaries import floyd_rivest
+
+    monkeypatch.setattr(floyd_rivest, "random_words", rng.InsecureGenerator(1).random_raw)
+
+
 # ---- Tests of noise, again and again. ----
 
 

@@ -149,3 +149,12 @@ def test_an_attribute_that_raises_is_caught(monkeypatch):
     assert objections(every) == []
     monkeypatch.setattr(forms, "attribute", lambda value, name, default=None: getattr(value, name))
     assert any("of two" in one for one in objections(every))
+
+
+def test_a_length_that_is_believed_is_caught(monkeypatch):
+    """Planted: a list says how many entries it has, and is given the room for them."""
+    calls = (("categories", "categories"), ("dp.suggest_blocks", "spread"))
+    every = [pair for pair in pairs() if pair[:2] in calls and pair[2] == "liar"]
+    assert len(every) == 2 and objections(every) == []
+    monkeypatch.setattr(checks, "items", list)
+    assert ["is MemoryError" in one for one in objections(every)] == [True, True]

@@ -22,8 +22,6 @@ from .types import Neighbors
 
 _REAL: tuple[type[Any], ...] = (numbers.Real, Decimal)
 NEIGHBORS = get_args(Neighbors)
-
-
 _NOTHING = object()
 
 
@@ -59,6 +57,11 @@ def attribute(value: Any, name: str, default: Any = None) -> Any:
 def has(value: Any, name: str) -> bool:
     """Tell whether what a user gave has an attribute; whatever looking for it raises says no."""
     return attribute(value, name, _NOTHING) is not _NOTHING
+
+
+def items(sequence: Iterable[Any]) -> list[Any]:
+    """Return what a sequence of a user's holds, however long it says that it is."""
+    return list(iter(sequence))  # `list` would believe that, and ask for as much memory
 
 
 def number(name: str, value: Any, rule: str = "a finite real number") -> float:

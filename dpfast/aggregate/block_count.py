@@ -228,7 +228,7 @@ def _each(name: str, value: Any, d: int, check: Callable[[str, Any], float]) -> 
     """Return one checked number for each coordinate."""
     if not isinstance(value, (list, tuple, np.ndarray)) or getattr(value, "ndim", 1) == 0:
         return [check(name, value)] * d
-    values = list(iter(value))
+    values = checks.items(value)
     if len(values) != d:
         checks.fail(name, f"one number, or {d} of them", value)
     return [check(f"{name}[{i}]", number) for i, number in enumerate(values)]

@@ -226,8 +226,8 @@ def measure(
     >>> import dpfast as dp
     >>> def little_noise(data, size):
     ...     return sum(data) + dp.noise.discrete_laplace(0.25, size)
-    >>> found = dp.audit.measure(little_noise, [1, 1], [1, 0], epsilon=1)
-    >>> found.refuted
+    >>> audit = dp.audit.measure(little_noise, [1, 1], [1, 0], epsilon=1)
+    >>> audit.refuted
     True
     """
     claim = privacy.loss(epsilon, delta, rho)

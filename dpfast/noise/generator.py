@@ -423,7 +423,7 @@ class Sampler:
         if not isinstance(x, MutableSequence):
             checks.fail_kind("x", rule, x)
         _axis(axis, 1)
-        items = list(iter(x))
+        items = checks.items(x)
         for i, j in enumerate(self._order(len(items)).tolist()):
             x[i] = items[j]
 

@@ -327,7 +327,7 @@ def untyped_rows(data: Any, name: str = "data") -> Sequence[Any]:
     if isinstance(data, np.ma.MaskedArray):
         data = unmasked(data)
     try:
-        return np.asarray(data, object).tolist() if has(data, "dtype") else list(iter(data))
+        return np.asarray(data, object).tolist() if has(data, "dtype") else checks.items(data)
     except Exception:  # whatever an object thinks of being looked into
         checks.fail_kind(name, "a sequence that can be read", data)
 
@@ -401,10 +401,10 @@ def arrow_table(data: Any, name: str) -> dict[str, Any] | None:
 def chunked(data: Any, name: str, rule: str) -> Any:
     """Return a column as a `pyarrow.ChunkedArray`."""
     # Types of the columns of a table a library might guess from the rows.
-    found = None if has(data, "columns") else streamed(data, name, rule)
-    if found is None or pyarrow_for(name).types.is_struct(found.type):
+    column = None if has(data, "columns") else streamed(data, name, rule)
+    if column is None or pyarrow_for(name).types.is_struct(column.type):
         checks.fail_kind(name, "one column, not a table", data)
-    return found
+    return column
 
 
 def streamed(data: Any, name: str, rule: str) -> Any:

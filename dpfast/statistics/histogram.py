@@ -433,7 +433,7 @@ def axes_of(bins: Any, bounds: Any, categories: Any) -> tuple[tuple[Bins, ...], 
     pairs, several = ((), False) if bounds is None else checks.pairs(bounds)
     if not several and not _nested(bins):
         return (_bins(bins, pairs[0] if pairs else None, "bins"),), False
-    each = list(iter(bins)) if _listed(bins) else [bins] * len(pairs)
+    each = checks.items(bins) if _listed(bins) else [bins] * len(pairs)
     limits: Sequence[tuple[float, float] | None] = pairs
     if len(pairs) < 2:
         limits = [pairs[0] if pairs else None] * len(each)
@@ -493,7 +493,7 @@ def _numbers(value: Any, name: str, least: int) -> NDArray[np.float64]:
 
 
 def categories_of(value: Any, name: str) -> Bins:
-    listed = list(iter(value)) if _listed(value) else []
+    listed = checks.items(value) if _listed(value) else []
     if listed and all(isinstance(category, str) for category in listed):
         texts = [checks.text(f"{name}[{i}]", category) for i, category in enumerate(listed)]
         if len(set(texts)) < len(texts):

@@ -148,10 +148,8 @@ class Perceptron(Weighted, Classifier):
     n_iter_: int = field(init=False)
 
     def _read(self, X: Any, y: Any, relation: str, width: int | None = None) -> LabeledRows:
-        fits = width is None
-        if (
-            fits and checks.attribute(y, "dtype") == np.bool_
-        ):  # one class of which would count nowhere
+        # Of truth values one class would count nowhere.
+        if width is None and checks.attribute(y, "dtype") == np.bool_:
             checks.fail_kind("y", "-1 or 1 in every row", y, " of dtype bool")
         return super()._read(X, y, relation, width)
 

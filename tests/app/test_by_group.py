@@ -135,7 +135,7 @@ def test_several_statistics_of_private_keys_for_one_loss(write, frame):
     assert list(found) == ["day", *names]
     days = ["2024-01-30", "2024-01-31", "2024-02-01", "2024-02-02"]
     assert found["day"] == days
-    # Each of the four has noise of epsilon 40, which is not 0 with chance 2 exp(-40) < 1e-17.
+    # Each of the four has noise of epsilon 40, not 0 by chance 2 exp(-40): together 4e-17.
     assert found["n"] == frame.to_pandas()["day"].value_counts().sort_index().tolist()
     (made,) = plan(path).releases
     shares = {name: one.loss.epsilon for name, one in made.mechanism.statistics.items()}

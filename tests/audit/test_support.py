@@ -278,7 +278,7 @@ def test_an_error_of_both_runs_is_told():
 def test_nothing_is_recorded_after_a_replay():
     """An error of the program leaves no tape behind, which would freeze later answers."""
     dp.audit.replay(lambda x: 1 / 0, X, X2)
-    # One answer in 11 is a bound: nine are alike by chance less than 3e-10 of the time.
+    # One answer in 12 is a bound: nine are alike by chance less than 1e-9 of the time.
     many = {dp.mean(X, bounds=(0, 5), epsilon=1) for _ in range(9)}
     assert len(many) > 1
 

@@ -652,12 +652,6 @@ class Chunks:
         return self.data[np.sort(words(count) % np.uint64(max(len(self.data), 1)))]
 
 
-@pytest.fixture
-def same_pivots(monkeypatch):
-    """Pivots are the same in each run; of others, one in a million costs another pass."""
-    monkeypatch.setattr(floyd_rivest, "random_words", InsecureGenerator(1).random_raw)
-
-
 @pytest.mark.usefixtures("same_pivots")
 @pytest.mark.parametrize("dtype", ["f8", "f4", "i2", "u1", "i8", "u4"])
 @pytest.mark.parametrize("shape", ["spread", "ties", "NaN"])

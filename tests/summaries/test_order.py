@@ -14,7 +14,6 @@ from hypothesis.extra import numpy as hnp
 from dpfast import order
 from dpfast._kernels.summaries import bracket_pass, count_bytes, histogram_bytes
 from dpfast.errors import ArgumentError, ArgumentTypeError, DataError
-from dpfast.rng import InsecureGenerator
 from dpfast.sources import CHUNK_DTYPES, Chunk
 from dpfast.summaries import floyd_rivest
 from dpfast.summaries.order import Ranks, Window
@@ -228,12 +227,6 @@ def test_a_lying_sample_costs_passes_and_nothing_else(dtype):
         found = Ranks(source).window(median, 100)
         np.testing.assert_array_equal(found.values, whole[29_899:30_100], err_msg=name)
         assert source.passes <= 3, name  # the third misses by chance: 7.5 deviations, 2e-13
-
-
-@pytest.fixture
-def same_pivots(monkeypatch):
-    """Pivots are the same in each run; of others, one in a million costs another pass."""
-    monkeypatch.setattr(floyd_rivest, "random_words", InsecureGenerator(1).random_raw)
 
 
 @pytest.mark.usefixtures("same_pivots")
