@@ -142,7 +142,8 @@ def streamed(path, what, column, workers):
     """In a child: nanoseconds and peak of a pass over a file, whose result is checked."""
     import pyarrow as pa
 
-    from dpfast.statistics.totals import one_column
+    from dpfast.measurement import linear
+    from dpfast.statistics.totals import count
     from dpfast.summaries import cells as _cells
 
     rows, known = stream.read(path)
@@ -157,8 +158,8 @@ def streamed(path, what, column, workers):
         "mean": lambda x: dp.mean(x, **some),
         "histogram": lambda x: dp.histogram(x, **bins)[0].tolist(),
     }
-    summaries, plain = [], one_column.totals
-    one_column.totals = lambda *of: summaries.append(plain(*of)) or summaries[-1]
+    summaries, plain = [], linear.totals
+    linear.totals = count.totals = lambda *of: summaries.append(plain(*of)) or summaries[-1]
     for name in calls.keys() - {"scan"}:  # imports and tables, the same for all
         calls[name](pa.array(np.arange(9999.0)))
     source = dp.scan(path, column)

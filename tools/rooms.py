@@ -24,7 +24,7 @@ FLOORS = (
     ("_core", "_kernels"),
     ("privacy", "rng", "sources"),
     ("noise", "summaries", "budget"),
-    ("sensitivity", "selection", "audit", "native"),
+    ("measurement", "sensitivity", "selection", "audit", "native"),
     ("statistics", "online"),
     ("groups", "aggregate", "sulq"),
     ("app", "adapters"),

@@ -3,7 +3,7 @@
 What is added up of a group is the number of its rows, the sum of their cells u and of u^2
 (`summaries.cells`, csrc/groups/sums.c). What is released are linear forms of these, with exact
 integer noise for the sensitivity of all groups together (`step`), in one draw. The forms are those
-of the plain statistics where n is private (`statistics.totals.one_column` derives them): the rows;
+of the plain statistics where n is private (`statistics.totals.moments` derives them): the rows;
 the sum of cells; sum(u) and sum(s - u); sum(u^2), sum(2 u (s - u)) and sum((s - u)^2).
 
 *Error bars.* Those of sums and counts are of the noise. A mean or a variance has one that depends
@@ -15,7 +15,7 @@ at most; with k noises each exceeds h with a k-th of the failure probability.
   h / R. Of joint noise e for the number of rows and f for the centered sum q n s, it is
   (f - q e) / (2 R) with |q| <= 1, the same.
 * Variance: the linear part of its error over R has weights whose sizes add up to at most 1, and the
-  rest is a square, of at most (3 h / (2 R))^2: see `statistics.totals.one_column.Variance.error`.
+  rest is a square, of at most (3 h / (2 R))^2: see `statistics.totals.moments.Variance.bar`.
   Of joint noise the linear part is -q (f - q e) / 2 + (g - y e) / 8 with 2 q^2 - 1 <= y <= 1, so
   these sizes are at most |q| / 2, 1/8 and 3/8; and the square is (f - q e)^2 / 4 <= h^2. With
   `ddof` there is the error of R / (R - ddof), where R is off by at most k h, times at most 1/4.

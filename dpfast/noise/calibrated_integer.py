@@ -48,7 +48,7 @@ from .._core.roots import root_up
 from ..privacy import ZCDP, Approx, Draws, Loss, Pure, float_down, laplace_within
 from ..rng import Generator
 from . import samplers
-from .additive import amount, analytic
+from .additive import amount, analytic, without_delta
 from .distributions import Gaussian
 from .distributions.discrete import gaussian_integers, laplace_noise
 from .sensitivity import Sensitivity
@@ -321,7 +321,7 @@ def integer_noise(
     """
     size = amount(loss)
     if not sensitivity.l1:
-        return IntegerNoise("laplace", Fraction(0), 0, loss)
+        return IntegerNoise("laplace", Fraction(0), 0, without_delta(loss))
     shift, noise = 0, _unshifted(loss, size, sensitivity, distribution)
     while noise.scale > _FAR:
         shift += max(1, (int(noise.scale) // _FAR).bit_length() - 1)

@@ -228,27 +228,23 @@ def test_bounds_of_columns_are_made_of_what_noise_keeps_within(name, neighbors, 
         summary = mechanism.reduce(_source(data, 0))
         width = np.array(mechanism.error(len(data), SURE).half_width)
         truth = data.mean(axis=0) if name == "mean" else data.var(axis=0)
-        moves = mechanism.sensitivities
-        e, parts = mechanism.sizes(1 - SURE)
-        sizes = [size * move for size, move in zip(np.ravel(parts), moves, strict=True)]
+        plan = mechanism.plan(len(data))
+        noise, kinds = plan.noise, len(plan.forms[0].features)
+        part = (1 - SURE) / kinds
+        sizes = [plan.size(0, 0, part)]
+        sizes += [plan.size(column, kind, part) for kind in range(1, kinds) for column in range(2)]
         # Each of them is rarer than said, and half of it is not.
-        noise, part = mechanism.noise, (1 - SURE) / (len(moves) // 2 + 1)
-        rng, zeros, all_sizes = InsecureGenerator(3), [0] * (1 + len(moves)), [e, *sizes]
+        rng, zeros, far = InsecureGenerator(3), [0] * len(sizes), np.array(sizes, float)
         drawn = np.abs(np.array([noise.add(zeros, rng) for _ in range(DRAWS // 2)], float))
-        far = np.mean(drawn > np.array(all_sizes, float), axis=0)
-        less = np.mean(drawn > np.array(all_sizes, float) / 2, axis=0)
-        assert np.all(far <= upper(part * DRAWS / 2, DRAWS / 2)) and np.all(less > part), place
-        for signs in itertools.product((-1, 1), repeat=1 + len(parts)):
-            moved = [
-                math.floor(size) * sign
-                for size, sign in zip(sizes, np.repeat(signs[1:], 2).tolist(), strict=True)
-            ]
+        more, less = np.mean(drawn > far, axis=0), np.mean(drawn > far / 2, axis=0)
+        assert np.all(more <= upper(part * DRAWS / 2, DRAWS / 2)) and np.all(less > part), place
+        for signs in itertools.product((-1, 1), repeat=kinds):
+            moved = [signs[0] * sizes[0], *np.repeat(signs[1:], 2) * np.array(sizes[1:])]
 
-            def add(self, values, rows, generator, moved=moved, step=signs[0] * e):
-                rows = [math.floor(n + step) for n in rows]
-                return rows, [value + z for value, z in zip(values, moved, strict=True)]
+            def add(self, values, generator, moved=moved):
+                return [math.floor(value + z) for value, z in zip(values, moved, strict=True)]
 
-            monkeypatch.setattr(type(mechanism), "with_rows", add)
+            monkeypatch.setattr(type(noise), "add", add)
             off = np.abs(mechanism.finish(summary, InsecureGenerator(0)) - truth)
             assert np.all(off <= width * (1 + 1e-6)), (place, signs)
             reached = max(reached, float(np.max(off / width)))

@@ -505,7 +505,7 @@ def test_plain_statistics_of_people(write, frame, data):
     path = write(text, 'epsilon = 900\nids = "tail"', data=data)
     told = {one["statistic"]: one for one in job.explain(path)["releases"]}
     assert [told[name]["passes"] for name in ("count", "mean")] == [2, 2]
-    assert [told[name]["mechanism"] for name in ("count", "mean")] == ["Count", "JointMean"]
+    assert [told[name]["mechanism"] for name in ("count", "mean")] == ["Count", "Mean"]
     results = job.run(path)
     results.check()
     truth = frame.to_pandas()["month"].mean()

@@ -12,9 +12,11 @@ import pytest
 
 import dpfast as dp
 from dpfast.errors import ArgumentError, ArgumentTypeError, BudgetError, DataError
+from dpfast.measurement import linear
 from dpfast.rng import InsecureGenerator
 from dpfast.sources import Chunk, memory
-from dpfast.statistics.totals import api, each_column
+from dpfast.statistics.totals import api
+from dpfast.statistics.totals import count as of_count
 from dpfast.summaries import side_by_side
 
 from ..support.pairwise import every_value, pairwise, quick_rows
@@ -35,7 +37,11 @@ def recorded(name, data, axis=0, **kw):
         kw.pop("bounds", None)
     else:
         kw = {"bounds": BOUNDS[: np.shape(data)[1] if np.ndim(data) == 2 else 3], **kw}
-    with patch.object(each_column, "box_noise", recorder):
+    with (
+        patch.object(linear, "plan", linear.plan.__wrapped__),
+        patch.object(linear, "box_noise", recorder),
+        patch.object(of_count, "box_noise", recorder),
+    ):
         found = STATISTICS[name](data, epsilon=1, axis=axis, **kw)
     assert recorder.shares is None or sum(recorder.shares) <= 1
     return recorder.asked, recorder.values, found
@@ -322,7 +328,7 @@ def test_errors_are_the_same_in_units_of_each_column(loss, relation):
     kw = {"bounds": bounds, "axis": 0, "neighbors": relation, "rng": rng, **loss}
     found = np.array([api.sum(data, **kw) for _ in range(draws)])
     unit = spans if relation == "replace" else np.array([max(-lo, hi) for lo, hi in bounds])
-    deviation = each_column.box_noise(
+    deviation = linear.box_noise(
         dp.privacy.loss(loss.get("epsilon"), loss.get("delta", 0), loss.get("rho")), [1] * width
     ).deviation
     np.testing.assert_allclose(found.std(axis=0) / unit, deviation, rtol=0.12)
@@ -338,8 +344,6 @@ def test_errors_are_the_same_in_units_of_each_column(loss, relation):
 @pytest.mark.parametrize("relation", RELATIONS)
 @pytest.mark.parametrize("masked", [False, True])
 def test_weights_by_name_or_as_an_array(name, relation, masked, tmp_path, monkeypatch):
-    from dpfast.statistics.totals import weighted
-
     monkeypatch.setattr(side_by_side, "BLOCK", 100)
     rng = np.random.default_rng(5)
     data = np.column_stack([rng.normal(0, 2, (700, 2)), rng.uniform(0, 3, 700)])
@@ -348,7 +352,10 @@ def test_weights_by_name_or_as_an_array(name, relation, masked, tmp_path, monkey
 
     def run(given, weights, axis=0, bounds=((-1.0, 2.5), (0.0, 1.0))):
         recorder = Recorder()
-        with patch.object(weighted, "box_noise", recorder):
+        with (
+            patch.object(linear, "plan", linear.plan.__wrapped__),
+            patch.object(linear, "box_noise", recorder),
+        ):
             found = STATISTICS[name](
                 given,
                 weights=weights,

@@ -16,7 +16,7 @@ from dpfast.budget.budget import quoted
 from dpfast.errors import ArgumentError, ArgumentTypeError
 from dpfast.rng import InsecureGenerator
 from dpfast.sources import as_source
-from dpfast.statistics.totals.one_column import Count, CountNonzero
+from dpfast.statistics.totals.count import Count, CountNonzero
 
 RNG = np.random.default_rng(31)
 X = np.round(RNG.normal(30, 20, 500))

@@ -16,6 +16,7 @@ import dpfast as dp
 from dpfast._kernels.sources import Key
 from dpfast.budget.budget import quoted
 from dpfast.errors import ArgumentError, ArgumentTypeError, BudgetError, DataError, SourceError
+from dpfast.measurement.linear import Setting
 from dpfast.noise.box import BoxNoise, box_noise
 from dpfast.noise.calibrated_integer import IntegerNoise, integer_noise
 from dpfast.noise.sensitivity import Sensitivity
@@ -78,6 +79,12 @@ def test_what_is_charged_is_what_was_asked(k, relation):
     assert test.inner.loss == group_within(test.loss, steps(relation, k))
 
 
+def of_one_row(measurement):
+    """By how much a row changes the sum of each column."""
+    setting = Setting("add-remove")
+    return [size for form in measurement.plan().forms for size in setting.sizes(form)]
+
+
 @pytest.mark.parametrize("k", [1, 3, 20])
 def test_noise_is_that_of_a_person_with_k_rows(k):
     """Additive noise, under add-remove: as if a person's rows were one row k times as large."""
@@ -92,10 +99,11 @@ def test_noise_is_that_of_a_person_with_k_rows(k):
         error = quoted(dp.count, X, **kw).error(N, 0.95)
         assert error.half_width == direct.within(0.05)
         total = quoted(dp.sum, X, **BOUNDS, **kw).inner
-        found = integer_noise(asked, Sensitivity.of_one(k * total.sensitivity))
+        (size,) = of_one_row(total)
+        found = integer_noise(asked, Sensitivity.of_one(k * size))
         assert total.noise.deviation == pytest.approx(found.deviation, rel=1e-9)
         table = quoted(dp.sum, np.stack([X, X], axis=1), axis=0, **BOUNDS, **kw).inner
-        found = box_noise(asked, [k * one for one in table.sensitivities])
+        found = box_noise(asked, [k * size for size in of_one_row(table)])
         times = 1 if "epsilon" in loss else k
         assert table.noise.within(0.05) == pytest.approx(found.within(0.05) * times, rel=1e-6)
     # Under add-remove a person moves a rank by D = k max(q, 1 - q).

@@ -19,11 +19,11 @@ import numpy as np
 import pytest
 
 import dpfast as dp
+from dpfast.measurement import features, linear
 from dpfast.noise.box import BoxNoise
 from dpfast.noise.calibrated_integer import IntegerNoise
 from dpfast.noise.sensitivity import Sensitivity
 from dpfast.privacy import ZCDP, Approx, Pure
-from dpfast.statistics.totals import one_column
 from dpfast.summaries.totals import Totals
 
 from ..support.battery import same
@@ -295,32 +295,38 @@ TEST = test_neighbors_are_covered_and_noisy_integers_are_all_that_counts
 
 def true_count(self, summary, generator):
     """A noisy sum over the number of rows as it is."""
-    noise = one_column.integer_noise(self.loss, Sensitivity(2, self.cells.span, self.cells.span**2))
-    upper, _ = noise.add([summary.sum, 0], generator)
-    return self.place(Fraction(upper, max(1, summary.rows) * self.cells.span))
+    (totals,), (column,) = summary, self.columns
+    noise = linear.integer_noise(self.offered_loss, Sensitivity(2, column.span, column.span**2))
+    upper, _ = noise.add([totals.sum, 0], generator)
+    return column.at(Fraction(upper, max(1, totals.rows) * column.span))
+
+
+@pytest.fixture(autouse=True)
+def _each_plan_anew(monkeypatch):
+    monkeypatch.setattr(linear, "plan", linear.plan.__wrapped__)
 
 
 def test_a_true_count_in_the_answer_is_found(monkeypatch):
-    monkeypatch.setattr(one_column.Mean, "finish", true_count)
+    monkeypatch.setattr(linear.LinearMeasurement, "finish", true_count)
     with pytest.raises(AssertionError):
         TEST("mean", AR, False, "lower")
 
 
 def test_the_other_relations_sensitivity_is_found(monkeypatch):
-    monkeypatch.setattr(one_column.Sum, "sensitivity", property(lambda s: s.cells.span // 2))
+    monkeypatch.setattr(features.Feature, "sensitivity", lambda f, *_: (f.hi - f.lo) // 2)
     with pytest.raises(AssertionError):
         TEST("sum", REP, False, "lower")
 
 
 def test_a_sum_that_forgets_the_rows_that_leave_is_found(monkeypatch):
-    monkeypatch.setattr(one_column.Sum, "sensitivity", property(lambda s: s.cells.span))
+    monkeypatch.setattr(features.Feature, "sensitivity", lambda f, *_: f.hi - f.lo)
     for name in ("sum above 0", "sum below 0"):
         with pytest.raises(AssertionError):
             TEST(name, REP, True, "lower")
 
 
 def test_a_mask_that_is_thought_to_be_public_is_found(monkeypatch):
-    monkeypatch.setattr(one_column.OfCells, "known", property(lambda s: s.neighbors == REP))
+    monkeypatch.setattr(linear.Setting, "is_public", property(lambda s: s.neighbors == REP))
     for name in ("mean", "variance"):
         with pytest.raises(AssertionError):
             TEST(name, REP, True, "lower")
@@ -330,7 +336,7 @@ def test_missing_rows_that_are_dropped_from_a_public_number_are_found(monkeypatc
     def dropped(found, policy, lo, hi, cells):
         return Totals(found.rows, 0, found.sum, found.squares, found.read)
 
-    monkeypatch.setattr(one_column, "settled", dropped)
+    monkeypatch.setattr(linear, "settled", dropped)
     with pytest.raises(AssertionError):
         TEST("mean", REP, False, "lower")
 

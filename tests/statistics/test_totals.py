@@ -13,11 +13,12 @@ import pytest
 import dpfast as dp
 from dpfast.budget.budget import quoted
 from dpfast.errors import ArgumentError, BudgetError, DataError
+from dpfast.measurement import linear
 from dpfast.noise.calibrated_integer import IntegerNoise
 from dpfast.rng import InsecureGenerator
 from dpfast.sources import Chunk, memory
 from dpfast.statistics.arguments import Arguments
-from dpfast.statistics.totals import api, one_column
+from dpfast.statistics.totals import api, count, moments
 
 from ..reference.summaries import quantise as reference
 from ..support.pairwise import every_value, pairwise, quick_rows
@@ -57,7 +58,11 @@ def recorded(name, data, **kw):
     recorder = Recorder()
     if name != "count":
         kw = {"bounds": (-1.0, 2.5), **kw}
-    with patch.object(one_column, "integer_noise", recorder):
+    with (
+        patch.object(linear, "plan", linear.plan.__wrapped__),
+        patch.object(linear, "integer_noise", recorder),
+        patch.object(count, "integer_noise", recorder),
+    ):
         found = STATISTICS[name](data, epsilon=1, **kw)
     return recorder.asked, recorder.values, found
 
@@ -151,14 +156,14 @@ def test_half_the_sensitivity_would_be_caught():
 # ---- Exact answers ----
 
 
-KINDS = {"sum": api.Sum, "mean": api.Mean, "variance": api.Variance}
+KINDS = {"sum": moments.Sum(), "mean": moments.Mean(), "variance": moments.Variance()}
 
 
 def expected(name, values, relation, where, bounds=(-1.0, 2.5)):
     """By definition, from the cells of the plain twin."""
     asked = Arguments(bounds, 1, 0, None, relation, where=where)
-    _, made = api._made(KINDS[name], values, asked, *([0] if name == "variance" else []))
-    grid = made.cells
+    _, made = api._made(KINDS[name], values, asked)
+    grid = made.columns[0].cells
     kept = values if where is None else values[where]
     cells = reference.cells(kept.tolist(), grid.grid, grid.first, grid.span)
     rows = [Fraction(grid.grid) * (grid.first + u) for u in cells]
@@ -347,7 +352,7 @@ def test_bounds_that_are_one_number():
 
 
 def test_the_pair_of_a_mean_has_half_the_variance_of_the_best_split():
-    """The derivation of `one_column`, in units of v / n^2, on a grid of splits and means."""
+    """The derivation of `totals.moments`, in units of v / n^2, on a grid of splits and means."""
     splits = np.linspace(0.001, 0.999, 999)
     places = np.linspace(0, 1, 101)
     pair = (1 - places) ** 2 + places**2
@@ -431,11 +436,14 @@ def test_a_variance_is_charged_what_is_drawn_for_any_number_of_rows(width, monke
                 epsilon=Fraction(thousandths, 1000), neighbors="replace",
             )  # fmt: skip
             charged = made.loss.to_zcdp().rho
-            drawn = (made.noises(made.sensitivity(n), 1).loss for n in (2, 3, 100, 10**6))
+            drawn = (made.plan(n).noise.loss for n in (2, 3, 100, 10**6))
             over.append(max(loss.to_zcdp().rho for loss in drawn) / charged)
         return max(over)
 
     assert most() <= 1
     if width <= 32:  # the planted fault: chosen anew for each number of rows
-        monkeypatch.setattr(one_column.Variance, "_distribution", None)
+        monkeypatch.setattr(linear, "plan", linear.plan.__wrapped__)
+        plain = linear.integer_noise
+        anew = lambda loss, moved, *pinned: plain(loss, moved)  # noqa: E731
+        monkeypatch.setattr(linear, "integer_noise", anew)
         assert most() > 1.1

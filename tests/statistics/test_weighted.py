@@ -12,8 +12,9 @@ import pytest
 
 import dpfast as dp
 from dpfast.errors import ArgumentError, DataError
+from dpfast.measurement import linear
 from dpfast.rng import InsecureGenerator
-from dpfast.statistics.totals import api, weighted
+from dpfast.statistics.totals import api
 
 from ..support.pairwise import pairwise
 
@@ -42,7 +43,10 @@ def recorded(name, data, weights, **kw):
     """The moves, the integers that noise is added to, and the exact answer."""
     recorder = Recorder()
     kw = {"bounds": (-1.0, 2.5), "weight_bounds": LIMITS[name], **kw}
-    with patch.object(weighted, "box_noise", recorder):
+    with (
+        patch.object(linear, "plan", linear.plan.__wrapped__),
+        patch.object(linear, "box_noise", recorder),
+    ):
         found = STATISTICS[name](data, weights=weights, epsilon=1, **kw)
     assert recorder.shares is None or sum(recorder.shares) <= 1
     return recorder.asked, recorder.values, found

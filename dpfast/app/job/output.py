@@ -344,9 +344,10 @@ def explain(plan: Plan) -> Explanation:
 def _explained(plan: Plan, release: Release) -> ReleaseExplanation:
     whole = plan.job.loss
     kind = "rho" if isinstance(whole, ZCDP) else "epsilon"
+    inner = getattr(release.mechanism, "inner", release.mechanism)
     return {
         **release_facts(release, plan.rows_of(release)),
-        "mechanism": type(getattr(release.mechanism, "inner", release.mechanism)).__name__,
+        "mechanism": type(getattr(inner, "statistic", inner)).__name__,
         "what": release.mechanism.name,
         "share": str(release.share[kind] / getattr(whole, kind)),  # exactly
         "passes": passes(plan, release),

@@ -1,12 +1,11 @@
 """Counts, `sum`, `mean`, `variance` and `std` of a column, or of each column of a table.
 
-The mechanisms are in `one_column` and `each_column`, and in `weighted` for rows with weights. Here
-are the public functions, which check the arguments.
+What they are is in `count` and `moments`, and what they share in `measurement.linear`. Here are
+the public functions, which check the arguments.
 """
 
 from __future__ import annotations
 
-from dataclasses import replace
 from functools import partial
 from typing import Any, Literal, TypeAlias, Unpack, overload
 
@@ -17,6 +16,7 @@ from ..._core import checks
 from ..._core.types import Auto, Axis, Bounds, BoundsEach, NanPolicy, Neighbors, Number
 from ...budget.budget import Budget
 from ...budget.release import Mechanism
+from ...measurement.linear import Column, Linear, LinearMeasurement, Setting, Weights
 from ...noise.additive import amount
 from ...noise.calibrated_integer import integer_noise
 from ...noise.sensitivity import Sensitivity
@@ -34,19 +34,8 @@ from ..arguments import (
 )
 from ..bounds.automatic import settled
 from ..of_times import counts_times, takes_times
-from .each_column import (
-    EachCount,
-    EachCountNonzero,
-    EachMean,
-    EachStd,
-    EachSum,
-    EachVariance,
-    JointMean,
-    JointStd,
-    JointVariance,
-)
-from .one_column import Count, CountNonzero, Mean, Std, Sum, Variance
-from .weighted import WeightedMean, WeightedSum
+from .count import Count, CountNonzero, EachCount, EachCountNonzero
+from .moments import Mean, Std, Sum, Variance
 
 Integers: TypeAlias = NDArray[np.int64]
 
@@ -356,7 +345,7 @@ def sum(
     loss = epsilon, delta, rho
     beside = {"where": where, "ids": ids, "max_rows": max_rows, "budget": budget, "rng": rng}
     asked = Arguments(bounds, *loss, neighbors, axis, nan=nan, at_once=True, **beside)
-    view, mechanism = _made(Sum, data, asked, weights=weights, weight_bounds=weight_bounds)
+    view, mechanism = _made(Sum(), data, asked, weights=weights, weight_bounds=weight_bounds)
     return asked.release(view, mechanism)
 
 
@@ -397,7 +386,7 @@ def mean(
     integers get noise: how much of the rows lies towards the upper, and how much towards the lower
     bound; a row adds 1 to the two together, so they cost as much as one. Their sum is a noisy
     count. (The variance is half of that of a noisy sum over a noisy count with half the loss each;
-    ``dpfast/statistics/totals/one_column.py`` has the derivation.) From an epsilon of about 2.1 on
+    ``dpfast/statistics/totals/moments.py`` has the derivation.) From an epsilon of about 2.1 on
     it is the number of rows and a centered sum that get noise, joint staircase noise of a box
     (``dpfast/noise/stairs.py``), with hardly any for the number. With ``axis=0`` the loss is that
     of all means together, as in `sum`, and they share one noisy count.
@@ -443,7 +432,7 @@ def mean(
     loss = epsilon, delta, rho
     beside = {"where": where, "ids": ids, "max_rows": max_rows, "budget": budget, "rng": rng}
     asked = Arguments(bounds, *loss, neighbors, axis, nan=nan, at_once=True, **beside)
-    view, mechanism = _made(Mean, data, asked, weights=weights, weight_bounds=weight_bounds)
+    view, mechanism = _made(Mean(), data, asked, weights=weights, weight_bounds=weight_bounds)
     return asked.release(view, mechanism)
 
 
@@ -484,7 +473,7 @@ def variance(
     the sensitivity ``(hi - lo)**2 (n - 1) / n**2`` of the variance is added to it. With a private
     one, three exact integers get noise, from which the number of rows, their sum and the sum of
     their squares follow; a row adds 1 to the three together, so they cost as much as one
-    (``dpfast/statistics/totals/one_column.py`` has the derivation). For a large epsilon the number
+    (``dpfast/statistics/totals/moments.py`` has the derivation). For a large epsilon the number
     of rows and centered sums get joint staircase noise, as in `mean`. With ``axis=0`` the loss is
     that of all variances together, as in `sum`, and they share one noisy count.
 
@@ -531,7 +520,7 @@ def variance(
     loss = epsilon, delta, rho
     beside = {"where": where, "ids": ids, "max_rows": max_rows, "budget": budget, "rng": rng}
     asked = Arguments(bounds, *loss, neighbors, axis, nan=nan, at_once=True, **beside)
-    view, mechanism = _made(Variance, data, asked, ddof)
+    view, mechanism = _made(Variance(ddof), data, asked)
     return asked.release(view, mechanism)
 
 
@@ -605,16 +594,8 @@ def std(
     loss = epsilon, delta, rho
     beside = {"where": where, "ids": ids, "max_rows": max_rows, "budget": budget, "rng": rng}
     asked = Arguments(bounds, *loss, neighbors, axis, nan=nan, at_once=True, **beside)
-    view, mechanism = _made(Std, data, asked, ddof)
+    view, mechanism = _made(Std(ddof), data, asked)
     return asked.release(view, mechanism)
-
-
-EACH: dict[type[Any], type[Any]] = {
-    **{Sum: EachSum, Mean: EachMean},
-    **{Variance: EachVariance, Std: EachStd},
-}
-JOINT: dict[type[Any], type[Any]] = {Mean: JointMean, Variance: JointVariance, Std: JointStd}
-WEIGHTED: dict[type[Any], type[Any]] = {Sum: WeightedSum, Mean: WeightedMean}
 
 
 def _counted(
@@ -636,28 +617,26 @@ def _counted(
 
 
 def _made(
-    kind: type[Any],
+    statistic: Linear,
     data: Any,
     asked: Arguments,
-    *more: Any,
     weights: Any = None,
     weight_bounds: Any = None,
 ) -> tuple[View, Mechanism[float | Floats]]:
     """Check the arguments, read the data, and make the mechanism of a kind."""
-    limits = weight_limits(weights, weight_bounds, kind is Mean)
+    limits = weight_limits(weights, weight_bounds, isinstance(statistic, Mean))
     amount(asked.loss)
     beside = {"columns": asked.columns, "where": asked.where, "weights": weights}
     relation, _ = asked.relation, asked.policy
     view = read(data, relation=relation, axis=asked.axis, ids=asked.ids, **beside)
-    make = partial(_of, kind, view, limits, more)
+    make = partial(_of, statistic, view, limits)
     return view, settled(asked, make, view.where, view.width if view.each else None)
 
 
 def _of(
-    kind: type[Any],
+    statistic: Linear,
     view: View,
     limits: tuple[float, float] | None,
-    more: tuple[Any, ...],
     asked: Arguments,
 ) -> Mechanism[float | Floats]:
     """Make the mechanism of a kind, for data that have been read."""
@@ -665,35 +644,22 @@ def _of(
     pairs, several = checks.pairs(asked.bounds)
     if view.each or several:
         pairs = asked.pairs(view.width) if view.each else (asked.interval,)
-    if limits is not None:
-        bounds = (*pairs, limits)
-        grids = tuple(cells(lo, hi, SQUARES) for lo, hi in bounds)
-        rest = view.where, grids, view.weights, not view.each
-        weighted: Mechanism[float | Floats] = WEIGHTED[kind](
-            bounds, relation, policy, loss, *rest, rows=asked.rows
-        ).charged()
-        return weighted
-    known = relation == "replace" and asked.where is None
-    ends = relation, policy, loss, view.where
-    each = tuple(
-        kind(lo, hi, *ends, _cells(kind, lo, hi, known), *more, rows=asked.rows) for lo, hi in pairs
+    setting = Setting(relation, asked.where is not None, asked.rows)
+    fine = SQUARES if statistic.squares or limits else None
+    own = None if limits is None else cells(*limits, SQUARES)
+    columns = tuple(
+        Column(lo, hi, cells(lo, hi, fine) if fine else _cells(statistic, lo, hi, setting), own)
+        for lo, hi in pairs
     )
-    if view.each:
-        together: Mechanism[float | Floats] = EACH[kind](each).charged()
-        return together
-    (one,) = each
-    joint: Mechanism[float | Floats] | None = JOINT[kind].better(one) if kind in JOINT else None
-    if joint is not None:
-        return joint
-    own = replace(one, loss=_spent(loss, *((1, 1) if kind is Sum or known else (2, one.vectors))))
-    alone: Mechanism[float | Floats] = own.charged() if isinstance(own.loss, Pure) else own
-    return alone
+    weights = None if limits is None else Weights(limits, view.weights)
+    rest = setting, policy, loss, view.where, weights
+    measurement = LinearMeasurement(statistic, columns, not view.each, *rest)
+    _ = measurement.loss  # a loss that is too small is refused before the spend
+    return measurement
 
 
-def _cells(kind: type[Any], lo: float, hi: float, known: bool) -> Cells:
-    if issubclass(kind, Variance):
-        return cells(lo, hi, SQUARES)
-    if kind is Sum and not known:
+def _cells(statistic: Linear, lo: float, hi: float, setting: Setting) -> Cells:
+    if isinstance(statistic, Sum) and not setting.is_public:
         return cells(lo, hi, width=max(hi - lo, abs(lo), abs(hi)))
     return cells(lo, hi)
 

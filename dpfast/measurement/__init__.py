@@ -1,0 +1,1 @@
+"""Measurements: what a statistic releases, for which loss, with which noise."""

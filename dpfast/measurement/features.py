@@ -1,0 +1,127 @@
+"""Features: the integers that a row adds, and by how much neighboring sums can differ.
+
+A row is a cell u of 0 .. s of its column (`summaries.cells`); with weights it counts w times, w a
+cell of the weights. A feature is an integer a u + b + c u^2 for public factors, times w, and what
+is released are sums of features. The smallest and the largest feature that a row can have decide by
+how much the sums of neighbors differ, whatever the statistic is:
+
+* a row that comes or goes: by max(|lo|, |hi|);
+* a row that is replaced, where n is public: by hi - lo;
+* a row that is replaced, and may leave or enter as well (`where`): by max(hi, 0) - min(lo, 0).
+
+Features of one form that are not negative and add up to at most `norm` have that L1 norm, and no
+larger L2 norm. Two such vectors differ by at most twice that in L1, and by its root of two in L2.
+
+A form is invertible: its sums are those of the rows, of u and of u^2 in another basis, of which the
+answer is a function. So each form of a statistic leads to the same answer but for the noise.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property, lru_cache
+from typing import NamedTuple
+
+from ..summaries.totals import Totals
+
+#: The factors of the sum of cells, of the number of rows, and of the sum of squared cells.
+Factors = tuple[int, int, int]
+
+
+class Feature(NamedTuple):
+    """An integer that a row adds: its factors, and the range that it is in."""
+
+    factors: Factors
+    lo: int
+    hi: int
+
+    def total(self, totals: Totals) -> int:
+        """Return the sum of the feature over some rows."""
+        first, rows, second = self.factors
+        return first * totals.sum + rows * totals.rows + second * totals.squares
+
+    def weighted(self, least: int, most: int) -> Feature:
+        """Return the same, times a weight between two cells."""
+        ends = [end * weight for end in (self.lo, self.hi) for weight in (least, most)]
+        return self._replace(lo=min(ends), hi=max(ends))
+
+    def sensitivity(self, neighbors: str, is_public: bool) -> int:
+        """Return by how much sums of neighbors differ; `is_public` is said of the rows' number."""
+        if neighbors == "add-remove":
+            return max(abs(self.lo), abs(self.hi))
+        if is_public:
+            return self.hi - self.lo
+        return max(self.hi, 0) - min(self.lo, 0)
+
+
+class Moments(NamedTuple):
+    """Numbers of rows, sums of cells and of squared cells, with noise."""
+
+    rows: Fraction
+    first: Fraction
+    second: Fraction
+
+
+@dataclass(frozen=True)
+class Form:
+    """Features that are released together.
+
+    Parameters
+    ----------
+    features : tuple of Feature
+        The number of rows first, if that is one of them.
+    norm : int, optional
+        The L1 norm of the features of a row, if none is negative.
+    """
+
+    features: tuple[Feature, ...]
+    norm: int | None = None
+
+    def totals(self, totals: Totals) -> list[int]:
+        """Return the exact sum of each feature."""
+        return [feature.total(totals) for feature in self.features]
+
+    def moments(self, sums: Sequence[int], rows: int | None) -> Moments:
+        """Return the moments that noisy sums stand for, and the `rows` if these are public."""
+        first, noisy_rows, second = (
+            sum((factor * noisy for factor, noisy in zip(row, sums, strict=True)), Fraction(0))
+            for row in self._inverse
+        )
+        return Moments(noisy_rows if rows is None else Fraction(rows), first, second)
+
+    @property
+    def has_rows(self) -> bool:
+        """Tell whether the number of rows is one of the features."""
+        return self.features[0].factors == (0, 1, 0)
+
+    @cached_property
+    def _inverse(self) -> list[list[Fraction]]:
+        return inverse(tuple(feature.factors for feature in self.features))
+
+
+@lru_cache(maxsize=1024)
+def inverse(factors: tuple[Factors, ...]) -> list[list[Fraction]]:
+    """Return what leads back from sums of features to the moments that they are made of.
+
+    A moment that no feature has is none of the answer's, and has factors of 0.
+    """
+    used = [j for j in range(3) if any(row[j] for row in factors)]
+    size = len(factors)
+    matrix = [
+        [Fraction(row[j]) for j in used] + [Fraction(i == k) for k in range(size)]
+        for i, row in enumerate(factors)
+    ]
+    for i in range(size):
+        pivot = next(k for k in range(i, size) if matrix[k][i])
+        matrix[i], matrix[pivot] = matrix[pivot], matrix[i]
+        matrix[i] = [entry / matrix[i][i] for entry in matrix[i]]
+        for k in range(size):
+            if k != i and matrix[k][i]:
+                factor = matrix[k][i]
+                matrix[k] = [a - factor * b for a, b in zip(matrix[k], matrix[i], strict=True)]
+    found = [[Fraction(0)] * size for _ in range(3)]
+    for i, j in enumerate(used):
+        found[j] = matrix[i][size:]
+    return found

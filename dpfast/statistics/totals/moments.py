@@ -1,0 +1,214 @@
+"""Sums, means and variances: their features, their answers and their error bars.
+
+A row is a cell u of 0 .. s.
+
+*Sums.* A row adds its cell, c = first + u.
+
+*Means.* Either the pair u and s - u, which add up to s; or the number of rows and w = 2 u - s. With
+m the mean's place between the bounds and noise of variance v (in units of s^2) on either of the
+pair, the error of m is ((1 - m) e - m f) / n to first order, of variance v ((1 - m)^2 + m^2) / n^2:
+between v / 2 and v. A centered sum and a count with a share a of epsilon have
+
+    v (1 / (1 - a)^2 + (2 m - 1)^2 / a^2) / (4 n^2),
+
+which in the worst case is least for a = 1/2, and twice that of the pair for every m.
+
+*Variances.* Either u^2, 2 u (s - u) and (s - u)^2, which add up to s^2; or the number of rows, w
+and 2 w^2 - s^2, centered since that is half of what w^2 would ask for. Where n is public the sum of
+squared distances of all pairs, n sum(u^2) - sum(u)^2 = sum_(i<j) (u_i - u_j)^2: n - 1 of its terms
+change with a row, each between 0 and s^2.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import ClassVar
+
+from ..._core.error_bars import ALL, RARE, grown_error
+from ...measurement.features import Feature, Form
+from ...measurement.linear import Column, Linear, Sizes
+from ...summaries.cells import nearest
+from ...summaries.totals import Totals
+
+HALF = Fraction(1, 2)
+#: The number of rows.
+ROWS = Feature((0, 1, 0), 1, 1)
+
+
+def centered(span: int) -> Feature:
+    """Return w = 2 u - s."""
+    return Feature((2, -span, 0), -span, span)
+
+
+@dataclass(frozen=True)
+class Sum(Linear):
+    """The sum of the clamped rows; see `dpfast.sum`."""
+
+    name: ClassVar[str] = "sum"
+    needs_rows: ClassVar[bool] = False
+
+    def forms(self, column: Column, is_public: bool) -> list[Form]:
+        cells = column.cells
+        return [Form((Feature((1, cells.first, 0), cells.first, cells.last),))]
+
+    def answer(self, column: Column, form: Form, sums: Sequence[int], rows: int | None) -> float:
+        return nearest(column.product * sums[0])
+
+    def bar(self, column: Column, noise: Sizes, rows: int, is_public: bool) -> float:
+        return nearest(column.product * noise.of(0))
+
+
+@dataclass(frozen=True)
+class Mean(Linear):
+    """The mean of the clamped rows; see `dpfast.mean`."""
+
+    name: ClassVar[str] = "mean"
+
+    def forms(self, column: Column, is_public: bool) -> list[Form]:
+        s = column.span
+        upper = Feature((1, 0, 0), 0, s)
+        if is_public:
+            return [Form((upper,))]
+        return [Form((upper, Feature((-1, s, 0), 0, s)), norm=s), Form((ROWS, centered(s)))]
+
+    def answer(self, column: Column, form: Form, sums: Sequence[int], rows: int | None) -> float:
+        if not column.span:
+            return column.lo
+        moments = form.moments(sums, rows)
+        n = moments.rows
+        return column.at(moments.first / (n * column.span) if n > 0 else HALF)
+
+    def bar(self, column: Column, noise: Sizes, rows: int, is_public: bool) -> float:
+        """Return the error bar: that of the noise where n is public, else a bound.
+
+        *The pair.* With e, f the noises in rows, the error of m is ((1 - m) e - m f) / (n + e + f).
+        A sum of symmetric numbers with log-concave densities is likeliest to be large when all its
+        weight is on one of them (Proschan, Ann. Math. Statist. 1965), so the numerator is no larger
+        than e. The rest of the probability is for a denominator that is smaller than is allowed
+        for.
+
+        *Centered.* With e the noise of the number of rows and f that of sum(w) / s, the error of m
+        is (f - a e) / (2 (n + e)), for a mean a of w / s, which is between -1 and 1.
+        """
+        s = column.span
+        if not s:
+            return 0.0
+        if is_public:
+            part = noise.of(0) / (rows * s)
+        elif noise.form.has_rows:
+            e, f = noise.of(0, 1 / 2), noise.of(1, 1 / 2) / s
+            part = (f + e) / (2 * (rows - e)) if rows > e else ALL
+        else:
+            least = rows - 2 * noise.of(0, RARE / 2) / s
+            part = noise.of(0, 1 - RARE) / s / least if least > 0 else ALL
+        return column.width(part)
+
+
+class Pairs(Form):
+    """The sum of squared distances of all pairs of rows, whose number is public."""
+
+    def totals(self, totals: Totals) -> list[int]:
+        return [totals.rows * totals.squares - totals.sum**2]
+
+
+@dataclass(frozen=True)
+class Variance(Linear):
+    """The variance of the clamped rows; see `dpfast.variance`."""
+
+    ddof: int = 0
+
+    name: ClassVar[str] = "variance"
+    squares: ClassVar[bool] = True
+
+    def forms(self, column: Column, is_public: bool) -> list[Form]:
+        s = column.span
+        if is_public:
+            return [Pairs((Feature((0, 0, 1), 0, s * s),))]
+        high, middle = Feature((0, 0, 1), 0, s * s), Feature((2 * s, 0, -2), 0, s * s)
+        low = Feature((-2 * s, s * s, 1), 0, s * s)
+        square = Feature((-8 * s, s * s, 8), -s * s, s * s)  # 2 w^2 - s^2
+        return [Form((high, middle, low), norm=s * s), Form((ROWS, centered(s), square))]
+
+    def pairs(self, rows: int) -> int:
+        return max(0, rows - 1)
+
+    def answer(self, column: Column, form: Form, sums: Sequence[int], rows: int | None) -> float:
+        s, enough = column.span, max(1, self.ddof)
+        if not s:
+            return 0.0
+        if isinstance(form, Pairs):
+            if rows is None or rows <= enough:
+                return 0.0
+            grown = Fraction(rows, rows - self.ddof)
+            return self.within(column, Fraction(sums[0], rows * (rows - self.ddof)), grown)
+        moments = form.moments(sums, rows)
+        n = moments.rows
+        if n <= enough:
+            return self.within(column, Fraction(s**2, 8), Fraction(1))
+        grown = n / (n - self.ddof)
+        variance = (moments.second / n - (moments.first / n) ** 2) * grown
+        return self.within(column, variance, grown)
+
+    def within(self, column: Column, variance: Fraction, grown: Fraction) -> float:
+        """Clamp to what a variance can be, and return it in the data's units."""
+        variance = min(max(variance, Fraction(0)), Fraction(column.span**2, 4) * grown)
+        return nearest(variance * column.unit**2)
+
+    def bar(self, column: Column, noise: Sizes, rows: int, is_public: bool) -> float:
+        """Return the error bar: that of the noise where n is public, else a bound.
+
+        *Three features that are not negative.* Let e, f, g be their noises in rows, R = n + e + f +
+        g, and m and r the means of u / s and of its square. With d = ((1 - m) e + (1/2 - m) f - m
+        g) / R, the error of the mean, that of the variance is ((1 - r) e - r f - r g) / R - 2 m d -
+        d^2. Its linear part, over R, has weights whose sizes add up to at most 1 for m^2 <= r <= m
+        (they are linear in r, and at its ends |1 - 2 m| + 2 m (1 - m) and 1 - m + m^2), so it is no
+        larger than e (see `Mean.bar`), and those of d add up to at most 3/2.
+
+        *Centered.* As for a variance in `Covariance.error`, with e, f, g the noises of the number
+        of rows, of sum(w) / s and of the sum of squares: 4 / s^2 times the variance is off by at
+        most (|g| / 2 + 2 |f| + 3/2 |e|) / R + ((|f| + |e|) / R)^2.
+        """
+        s, least, part = column.span, Fraction(rows), ALL
+        if not s or (is_public and rows <= max(1, self.ddof)):
+            return 0.0
+        if is_public:
+            most = Fraction(s**2, 4) * Fraction(rows, rows - self.ddof)
+            return nearest(min(noise.of(0) / (rows * (rows - self.ddof)), most) * column.unit**2)
+        if noise.form.has_rows:
+            e, f, g = noise.of(0, 1 / 3), noise.of(1, 1 / 3) / s, noise.of(2, 1 / 3) / s**2
+            off, least = e, rows - e
+            if least > 0:
+                part = ((g / 2 + 2 * f + 3 * e / 2) / least + ((f + e) / least) ** 2) / 4
+        else:
+            rare, size = noise.of(0, RARE / 3) / s**2, noise.of(0, 1 - RARE) / s**2
+            off, least = 3 * rare, rows - 3 * rare
+            if least > 0:
+                part = size / least + (Fraction(3, 2) * rare / least) ** 2
+        grown = Fraction(1)
+        if least > max(1, self.ddof):
+            part = grown_error(part, off, rows, least, self.ddof)
+            grown = least / (least - self.ddof)
+        else:
+            part = ALL
+        return nearest(s**2 * grown * min(part, Fraction(1, 4)) * column.unit**2)
+
+
+@dataclass(frozen=True)
+class Std(Variance):
+    """The standard deviation of the clamped rows; see `dpfast.std`."""
+
+    name: ClassVar[str] = "standard deviation"
+    is_linear: ClassVar[bool] = False
+
+    def answer(self, column: Column, form: Form, sums: Sequence[int], rows: int | None) -> float:
+        return math.sqrt(Variance.answer(self, column, form, sums, rows))
+
+    def bar(self, column: Column, noise: Sizes, rows: int, is_public: bool) -> float:
+        """Return the root of the bar of the variance.
+
+        Two roots differ by no more than the root of the difference, and by that much if one is 0.
+        """
+        return math.sqrt(Variance.bar(self, column, noise, rows, is_public))

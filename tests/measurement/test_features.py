@@ -1,0 +1,103 @@
+"""Features by definition: what a row adds, by how much neighbors differ, and the way back."""
+
+import itertools
+from fractions import Fraction
+
+import pytest
+
+from dpfast.measurement.features import Feature, Form, Moments, inverse
+from dpfast.measurement.linear import Column, Setting
+from dpfast.statistics.totals.moments import Mean, Sum, Variance
+from dpfast.summaries.cells import Cells
+from dpfast.summaries.totals import Totals
+
+SPAN = 4
+COLUMN = Column(0.0, 4.0, Cells(1.0, -1, SPAN))
+STATISTICS = {"sum": Sum(), "mean": Mean(), "variance": Variance()}
+FORMS = [
+    (name, number, form)
+    for name, statistic in STATISTICS.items()
+    for number, form in enumerate(statistic.forms(COLUMN, is_public=False))
+]
+SETTINGS = [Setting("add-remove"), Setting("replace", masked=True)]
+
+
+def totals(rows):
+    return Totals(len(rows), sum=sum(rows), squares=sum(u * u for u in rows))
+
+
+def tables(setting):
+    """All neighbors of at most three rows: cells, or None for a row that a mask leaves out."""
+    cells = [*range(SPAN + 1), *([None] if setting.masked else [])]
+    for others in itertools.chain([()], itertools.product(cells, repeat=2)):
+        if setting.neighbors == "add-remove":
+            yield from ((others, (*others, row)) for row in range(SPAN + 1))
+        else:
+            yield from (((*others, a), (*others, b)) for a, b in itertools.product(cells, repeat=2))
+
+
+def differences(form, setting):
+    """The vectors by which the sums of neighbors differ."""
+    for pair in tables(setting):
+        a, b = (form.totals(totals([u for u in rows if u is not None])) for rows in pair)
+        yield [x - y for x, y in zip(a, b, strict=True)]
+
+
+def furthest(form, setting):
+    return [max(map(abs, column)) for column in zip(*differences(form, setting), strict=True)]
+
+
+@pytest.mark.parametrize("setting", SETTINGS, ids=str)
+@pytest.mark.parametrize(("name", "number", "form"), FORMS)
+def test_no_neighbor_moves_a_sum_further_and_some_do_as_far(name, number, form, setting):
+    far, sizes = furthest(form, setting), setting.sizes(form)
+    if form.norm is None or setting.is_public:
+        assert far == sizes
+        return
+    vectors, times = list(differences(form, setting)), 2 if setting.masked else 1
+    assert all(a <= b for a, b in zip(far, sizes, strict=True))
+    assert max(sum(map(abs, v)) for v in vectors) == times * form.norm
+    assert max(sum(x * x for x in v) for v in vectors) == times * form.norm**2
+
+
+def test_a_range_that_is_too_narrow_is_found():
+    """Planted: as if a mask could hide no row."""
+    form = Mean().forms(COLUMN, is_public=False)[1]
+    masked = Setting("replace", masked=True)
+    as_public = [feature.sensitivity("replace", True) for feature in form.features]
+    assert furthest(form, masked) != as_public
+
+
+@pytest.mark.parametrize(("name", "number", "form"), [one for one in FORMS if one[0] != "sum"])
+def test_moments_come_back(name, number, form):
+    rows = [0, 1, 3, 3, 2]
+    exact = totals(rows)
+    second = exact.squares if name == "variance" else 0
+    assert form.moments(form.totals(exact), None) == Moments(5, exact.sum, second)
+
+
+def test_moments_of_a_public_number_of_rows():
+    (form,) = Mean().forms(COLUMN, is_public=True)
+    assert form.moments([7], 4) == Moments(Fraction(4), Fraction(7), Fraction(0))
+
+
+def test_an_inverse_by_definition():
+    factors = ((0, 1, 0), (2, -3, 0), (-24, 9, 8))
+    back = inverse(factors)
+    for moment, row in enumerate(back):
+        combined = [sum(c * f[j] for c, f in zip(row, factors, strict=True)) for j in range(3)]
+        assert combined == [int(j == moment) for j in range(3)]
+
+
+@pytest.mark.parametrize("weights", [(0, 4), (2, 5), (-3, 1)])
+def test_a_weighted_feature_has_the_range_of_products(weights):
+    feature = Feature((2, -SPAN, 0), -SPAN, SPAN).weighted(*weights)
+    products = [
+        (2 * u - SPAN) * w for u in range(SPAN + 1) for w in range(weights[0], weights[1] + 1)
+    ]
+    assert (feature.lo, feature.hi) == (min(products), max(products))
+
+
+def test_a_form_without_rows_says_so():
+    assert [form.has_rows for form in Mean().forms(COLUMN, is_public=False)] == [False, True]
+    assert Form((Feature((0, 1, 0), 1, 1),)).has_rows
