@@ -17,46 +17,36 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from .._core import checks
-from .._core.types import Bounds, NanPolicy, Neighbors, Number
+from .._core.types import Bounds, NanPolicy, Number
 from ..privacy import Loss
 from ..statistics.histogram import Bins
-from .categories import Classes, Columns, attributes
+from .columns import Classes, Columns, Floats, attributes, expect_size
 from .design import REACH, Design
 from .estimator import (
     BoundsOfSome,
     CategoriesEach,
-    ColumnRegressor,
     ProbabilisticClassifier,
+    Regressor,
     Training,
     Weighted,
     as_fitted,
 )
-from .gradient_rounds import (
-    Answers,
-    ClassAnswers,
-    Gradients,
-    TargetAnswers,
-    learned,
-    times_of,
-)
-from .labeled_rows import LabeledRows
+from .gradient_rounds import ClassAnswers, Gradients, TargetAnswers, learned, times_of
 from .logistic_regression import likely
 from .rounds import Rounds
-from .row_matrices import Floats, expect_size
+from .rows import Rows
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class _Additive(Weighted):
     """The common part of the classifier and the regressor."""
 
-    categories: CategoriesEach | None
-    bins: int | Sequence[Number | Sequence[Number] | None] | NDArray[np.generic] | None
-    bounds: BoundsOfSome | None
-    max_iter: int
+    categories: CategoriesEach | None = field(default=None, kw_only=False)
+    bins: int | Sequence[Number | Sequence[Number] | None] | NDArray[np.generic] | None = None
+    bounds: BoundsOfSome | None = None
+    max_iter: int = 5
 
-    term_scores_: list[Floats]
-    bin_counts_: list[Floats]
-    intercept_: Floats
-    n_iter_: int
+    _name = "additive boosting"
 
     def _columns(self) -> Columns[Bins]:
         return attributes(self.bins, self.bounds, self.categories)
@@ -64,31 +54,19 @@ class _Additive(Weighted):
     def _design(self, width: int) -> Design:
         return Design(self._columns().each(width), "drop")
 
-    def _boosted(
-        self,
-        rows: LabeledRows,
-        answers: Answers,
-        policy: str | float,
-        relation: str,
-        keep: Callable[[Floats], None],
-    ) -> Training:
-        """Return what is asked; `keep` stores more of what is learned from numbers of rows."""
-        times = times_of(self.max_iter)
-        design = self._design(rows.width)
-        asked = Gradients(design, answers, policy, relation)
-
-        def learn(rounds: Rounds) -> None:
-            weights, counts, means = learned(rounds, asked)
-            spans, self.intercept_, self.n_iter_ = design.spans, weights[0], times
-            self.bin_counts_ = [means[span] * max(float(counts.sum()), 0.0) for span in spans]
-            self.term_scores_ = []
-            for span in spans:
-                middle = means[span] @ weights[span]
-                self.term_scores_.append(weights[span] - middle)
-                self.intercept_ = self.intercept_ + middle
-            keep(counts)
-
-        return Training(times, asked.parts, learn)
+    def _boost(self, rounds: Rounds, gradients: Gradients) -> Floats:
+        """Learn a shape of each column, and return the noisy numbers of rows of each answer."""
+        weights, counts, means = learned(rounds, gradients)
+        spans = gradients.design.spans
+        self.intercept_: Any = weights[0]
+        self.n_iter_ = rounds.rounds
+        self.bin_counts_ = [means[span] * max(float(counts.sum()), 0.0) for span in spans]
+        self.term_scores_: list[Floats] = []
+        for span in spans:
+            middle = means[span] @ weights[span]
+            self.term_scores_.append(weights[span] - middle)
+            self.intercept_ = self.intercept_ + middle
+        return counts
 
     def _scores(self) -> Callable[[Floats], Floats]:
         """Return the function that adds up the terms of some rows."""
@@ -166,32 +144,20 @@ class AdditiveBoostingClassifier(_Additive, ProbabilisticClassifier):
     array([ True, False,  True])
     """
 
-    _name = "additive boosting"
+    _takes_nan = True
 
-    categories: CategoriesEach | None = field(default=None, kw_only=False)
     classes: ArrayLike
-    bins: int | Sequence[Number | Sequence[Number] | None] | NDArray[np.generic] | None = None
-    bounds: BoundsOfSome | None = None
-    epsilon: Number | None = None
-    delta: Number = 0.0
-    rho: Number | None = None
-    neighbors: Neighbors | None = None
-    max_iter: int = 5
-    weight_bounds: Bounds | None = None
 
-    term_scores_: list[Floats] = field(init=False)
-    bin_counts_: list[Floats] = field(init=False)
-    intercept_: Floats = field(init=False)
-    class_count_: Floats = field(init=False)
-    n_iter_: int = field(init=False)
+    def _training(self, rows: Rows, loss: Loss, relation: str) -> Training:
+        times, classes = times_of(self.max_iter), Classes(self.classes)
+        design = self._design(rows.width)
+        gradients = Gradients(design, ClassAnswers(classes), "drop", relation)
 
-    def _training(self, rows: LabeledRows, loss: Loss, relation: str) -> Training:
-        classes = Classes(self.classes)
+        def learn(rounds: Rounds) -> None:
+            self.class_count_ = self._boost(rounds, gradients)
+            self.classes_ = classes.labels
 
-        def keep(counts: Floats) -> None:
-            self.class_count_, self.classes_ = counts, classes.labels
-
-        return self._boosted(rows, ClassAnswers(classes), "drop", relation, keep)
+        return Training(times, gradients.parts, learn)
 
     def _likelihood(self) -> Callable[[Floats], Floats]:
         scores = self._scores()
@@ -199,7 +165,7 @@ class AdditiveBoostingClassifier(_Additive, ProbabilisticClassifier):
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
-class AdditiveBoostingRegressor(_Additive, ColumnRegressor):
+class AdditiveBoostingRegressor(_Additive, Regressor):
     """An explainable boosting machine: a number that is a sum of one shape a column.
 
     Privacy
@@ -256,38 +222,23 @@ class AdditiveBoostingRegressor(_Additive, ColumnRegressor):
     True
     """
 
-    _name = "additive boosting"
-
-    categories: CategoriesEach | None = field(default=None, kw_only=False)
     y_bounds: Bounds
-    bins: int | Sequence[Number | Sequence[Number] | None] | NDArray[np.generic] | None = None
-    bounds: BoundsOfSome | None = None
-    epsilon: Number | None = None
-    delta: Number = 0.0
-    rho: Number | None = None
-    neighbors: Neighbors | None = None
-    max_iter: int = 5
     nan: NanPolicy = "raise"
-    weight_bounds: Bounds | None = None
 
-    term_scores_: list[Floats] = field(init=False)
-    bin_counts_: list[Floats] = field(init=False)
-    intercept_: Any = field(init=False)
-    n_rows_: float = field(init=False)
-    n_iter_: int = field(init=False)
-
-    def _training(self, rows: LabeledRows, loss: Loss, relation: str) -> Training:
+    def _training(self, rows: Rows, loss: Loss, relation: str) -> Training:
         policy = checks.nan_policy(self.nan, relation)
         target = checks.bounds(self.y_bounds, "y_bounds")
         expect_size([target], 500, "y_bounds", self.y_bounds)
         answers = TargetAnswers(target, policy)
+        times, design = times_of(self.max_iter), self._design(rows.width)
+        gradients = Gradients(design, answers, policy, relation)
 
-        def keep(counts: Floats) -> None:
-            self.n_rows_ = float(counts.sum())
+        def learn(rounds: Rounds) -> None:
+            self.n_rows_ = float(self._boost(rounds, gradients).sum())
             self.intercept_ = float(self.intercept_[0] * answers.half + answers.middle)
             self.term_scores_ = [scores[:, 0] * answers.half for scores in self.term_scores_]
 
-        return self._boosted(rows, answers, policy, relation, keep)
+        return Training(times, gradients.parts, learn)
 
     @as_fitted
     def predict(self, X: Any) -> Floats:
@@ -311,7 +262,6 @@ class AdditiveBoostingRegressor(_Additive, ColumnRegressor):
         ArgumentError
             For rows of another number of columns.
         """
-        self._check_fitted()
         return self._apply(X, 1, lambda rows: self._predicted(rows)[:, None])[:, 0]
 
     def _predicted(self, rows: Floats) -> Floats:

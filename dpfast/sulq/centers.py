@@ -8,15 +8,17 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from .._kernels.sulq import NEAREST_MOST_ROWS as MOST_ROWS
 from .._kernels.sulq import NearestColumns as Columns
-from ..sources.base import RowChunk, RowSource
+from ..sources.base import RowSource
 from ..summaries.cells import SQUARES, cells
-from .row_matrices import Floats, added, carry, each_row, matrices, nan_fills, wholes
+from .columns import Floats, nan_fills
+from .rows import Rows, each_row
 
 #: Points of the sequence to choose from, for each that is wanted; and comparisons of two, at most.
 CHOICE, MOST = 64, 1 << 26
@@ -67,25 +69,19 @@ class Box:
     def width(self) -> int:
         return len(self.span)
 
-    def totals(self, source: RowSource, centers: Floats) -> tuple[list[list[int]], int]:
-        """Count the rows of each center and sum their cells, column by column.
-
-        Return these, and the number of rows without a center.
-        """
+    def totals(self, rows: Rows, centers: Floats) -> list[list[int]]:
+        """Count the rows of each center and sum their cells, column by column."""
         at, half = self._place(centers)
         k, d = centers.shape
 
-        def summarize(chunk: RowChunk) -> NDArray[np.int64]:
-            halves = np.zeros((2, 1 + d, k + 1), np.int64)
-            for rows in matrices(chunk, self.width, MOST_ROWS):
-                counts, sums = np.zeros(k + 1, np.uint64), np.zeros((k + 1, d), np.uint64)
-                self._columns.totals(rows, at, half, counts, sums)
-                halves[1] += np.vstack([counts, sums.T]).astype(np.int64)  # below 2**62
-                carry(halves)
-            return halves
+        def add(x: Floats, _: Any, sums: NDArray[np.int64]) -> int:
+            counts, cells = np.zeros(k + 1, np.uint64), np.zeros((k + 1, d), np.uint64)
+            self._columns.totals(x, at, half, counts, cells)
+            sums.reshape(1 + d, k)[...] += np.vstack([counts, cells.T]).astype(np.int64)[:, :k]
+            return int(counts[k])
 
-        totals = wholes(source.reduce(summarize, added))
-        return totals[:, :k].tolist(), int(totals[0, k])
+        totals = rows.sums((1 + d) * k, add, self.nan, MOST_ROWS)  # each below 2**62
+        return [totals[i : i + k] for i in range(0, len(totals), k)]
 
     def labels(self, source: RowSource, centers: Floats) -> NDArray[np.int64]:
         """Return the number of each row's center; that of centers, where it has none."""

@@ -22,10 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..statistics.histogram import Bins
-from .categories import Coder
-from .class_sums import NumberColumn
-from .coordinates import limits
-from .row_matrices import Floats
+from .columns import Floats, Layout, NumberColumn, limits
 
 #: The integers that stand for 1: of a coordinate, and of a multiple of a row.
 REACH, SCALE = 1 << 20, 1 << 16
@@ -41,6 +38,11 @@ class Vectors(NamedTuple):
     numbers: Floats
     places: NDArray[np.intp]
     absent: NDArray[np.bool_]
+
+    @property
+    def less_squares(self) -> Floats:
+        """1 - z^2 of each number z, rounded down."""
+        return np.floor(REACH - self.numbers**2 / REACH)
 
 
 class Design:
@@ -65,45 +67,30 @@ class Design:
     """
 
     def __init__(self, each: Sequence[NumberColumn | Bins], nan: str | float) -> None:
-        axes = {j: x for j, x in enumerate(each) if isinstance(x, Bins)}
-        pairs = {j: x.bounds for j, x in enumerate(each) if isinstance(x, NumberColumn)}
-        self._coder, self._coded, self._numbered = Coder([*axes.values()]), [*axes], [*pairs]
+        self._layout = Layout(each, nan)
         self.columns, ends = len(each), [1]
         for x in each:
             ends.append(ends[-1] + (x.native.bins if isinstance(x, Bins) else 1))
         self.size = ends[-1]
         self.spans = [slice(a, b) for a, b in itertools.pairwise(ends)]
-        self.numbers = np.array([ends[j] for j in pairs], np.intp)
+        axes, numbers = self._layout.axes, self._layout.numbers
+        self.numbers = np.array([ends[j] for j in numbers], np.intp)
         self._first = np.array([ends[j] for j in axes], np.intp)
         self._edges = np.array([_range(axis) for axis in axes.values()]).reshape(-1, 2).T.copy()
-        self._limits = limits([*pairs.values()], nan, True, [REACH] * len(pairs)) if pairs else None
-
-    @property
-    def middle(self) -> Floats:
-        """Where a number is 0, for each column of numbers."""
-        return np.zeros(0) if self._limits is None else self._limits.middle
-
-    @property
-    def scale(self) -> Floats:
-        """By how much a coordinate changes with its number, which is 0 for one that cannot."""
-        return np.zeros(0) if self._limits is None else self._limits.scale / REACH
+        bounds = [x.bounds for x in numbers.values()]
+        self._limits = limits(bounds, nan, True, [REACH] * len(bounds))
+        #: Where a number is 0, and by how much a coordinate changes with its number, which is 0
+        #: for one that cannot; for each column of numbers.
+        self.middle, self.scale = self._limits.middle, self._limits.scale / REACH
 
     def vectors(self, rows: Floats) -> Vectors:
         """Return the vectors of some rows. An indicator of none stands at the place `size`."""
-        absent: NDArray[np.bool_] = np.zeros(len(rows), np.bool_)
-        numbers = np.zeros((len(rows), 0))
-        if self._limits is not None:
-            lo, hi, middle, scale, fill = self._limits.columns
-            x = rows[:, self._numbered]
-            missing = np.isnan(x)
-            if missing.any():
-                absent = np.logical_or.reduce(missing, axis=1)
-                x = np.where(missing, fill, x)
-            numbers = np.rint((np.clip(x, lo, hi) - middle) * scale)
-        coded = np.clip(rows[:, self._coded], *self._edges)
-        codes = np.empty(coded.shape, np.uint32)
-        self._coder.codes(np.ascontiguousarray(coded), codes)
-        places = np.where(codes < self._coder.values, codes + self._first, self.size)
+        lo, hi, middle, scale, _ = self._limits.columns
+        x, absent = self._layout.filled(rows)
+        numbers = np.rint((np.clip(x, lo, hi) - middle) * scale)
+        coder = self._layout.coder
+        codes = coder.codes(np.clip(rows[:, [*self._layout.axes]], *self._edges))
+        places = np.where(codes < coder.values, codes + self._first, self.size)
         return Vectors(numbers, places.astype(np.intp), absent)
 
     def scores(self, vectors: Vectors, weights: Floats) -> Floats:

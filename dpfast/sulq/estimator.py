@@ -13,7 +13,7 @@ import math
 import sys
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from typing import (
     TYPE_CHECKING,
     Any,
@@ -33,7 +33,7 @@ from numpy.typing import ArrayLike, NDArray
 from .._core import checks
 from .._core.extras import extra
 from .._core.html import facts
-from .._core.types import Auto, Bounds, BoundsEach, Neighbors, Number
+from .._core.types import Auto, Bounds, BoundsEach, NanPolicy, Neighbors, Number
 from ..budget.allocation import Allocation, paid
 from ..budget.budget import Budget
 from ..budget.release import relation_of, release
@@ -42,16 +42,13 @@ from ..privacy import Loss
 from ..rng import Generator
 from ..sources.base import RowSource
 from ..sources.data import once
-from ..sources.intake import Public
 from ..sources.labels import aligned, labels_of
-from ..sources.words import Words
 from ..statistics.arguments import is_auto, said
 from ..statistics.bounds.automatic import ANY, bounds_each, divided, with_bounds
-from ..statistics.histogram import Categories
-from .categories import Classes, Columns
-from .labeled_rows import LabeledRows, Piece, expect_same, labeled_rows, unlabeled_rows
+from ..statistics.histogram import Bins, Categories
+from .columns import Classes, Columns, Floats
 from .rounds import Matrix, Part, Rounds, loss_of
-from .row_matrices import Floats, each_row
+from .rows import Piece, Rows, each_row, expect_same, labeled_rows, unlabeled_rows
 from .weights import weights_of
 
 if TYPE_CHECKING:
@@ -108,13 +105,14 @@ def _shaped(value: Any) -> Any:
 def as_fitted(
     method: Callable[Concatenate[Learner, Arguments], Answer],
 ) -> Callable[Concatenate[Learner, Arguments], Answer]:
-    """Run a method with the constructor's arguments that `fit` had, whatever they are now.
+    """Run a method of what is fitted, with the arguments that `fit` had, whatever they are now.
 
     What was learned belongs to those: classes, bounds and categories that are set later do not.
     """
 
     @functools.wraps(method)
     def run(self: Learner, /, *args: Arguments.args, **kw: Arguments.kwargs) -> Answer:
+        self._check_fitted()
         had = vars(self).get("_fitted_with", {})
         if any(getattr(self, name) is not value for name, value in had.items()):
             self = copy.copy(self)
@@ -124,6 +122,7 @@ def as_fitted(
     return run
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class Estimator(ABC):
     """Learn from noisy sums.
 
@@ -131,21 +130,29 @@ class Estimator(ABC):
     `fit` checks them. What was learned, and is private, is in attributes that end in ``_``.
     """
 
-    epsilon: Number | None
-    delta: Number
-    rho: Number | None
-    neighbors: Neighbors | None
+    #: Arguments of a learner. Those with ``init=False`` are arguments of the learners that say so.
+    bounds: Any = field(default=None, init=False)
+    epsilon: Number | None = None
+    delta: Number = 0.0
+    rho: Number | None = None
+    neighbors: Neighbors | None = None
+    nan: NanPolicy = field(default="raise", init=False)
+    weight_bounds: Bounds | None = field(default=None, init=False)
 
-    #: Kind of estimator in scikit-learn's words; name in the ledger; classifiers of two classes.
+    #: Kind of estimator in scikit-learn's words; name in the ledger; classifiers of two classes;
+    #: whether it learns labels or targets, and from rows with NaN, whatever `nan` says.
     _estimator_type: ClassVar[str]
     _name: ClassVar[str]
     _two_classes: ClassVar[bool] = False
+    _supervised: ClassVar[bool] = False
+    _takes_nan: ClassVar[bool] = False
 
-    n_features_in_: int
-    feature_names_in_: NDArray[np.object_]
-    loss_: Loss
-    bounds_: Floats
-    _fitted_with: dict[str, object]
+    #: What was learned, in scikit-learn's words where that has some.
+    n_features_in_: int = field(init=False)
+    feature_names_in_: NDArray[np.object_] = field(init=False)
+    loss_: Loss = field(init=False)
+    bounds_: Floats = field(init=False)
+    _fitted_with: dict[str, object] = field(init=False)
 
     @classmethod
     def _names(cls) -> list[str]:
@@ -247,15 +254,14 @@ class Estimator(ABC):
         vars(self).pop("bounds_", None)
         rows = self._read(once(X, (y, sample_weight)), y, relation)
         if sample_weight is not None:
-            beside = getattr(self, "weight_bounds", None), rows.source, relation
-            weights = weights_of(sample_weight, *beside, getattr(self, "nan", "raise"))
+            weights = weights_of(sample_weight, self.weight_bounds, rows.source, relation, self.nan)
             source = aligned(rows.source, labels_of(rows.source, sample_weight))
             rows = replace(rows, source=source, weights=weights)
         rest = loss
-        if is_auto(getattr(self, "bounds", None)):
+        if is_auto(self.bounds):
             rest, rng = self._find_bounds(rows, loss, relation, budget, rng)
             budget = None
-        training = self._asked(rows, rest, relation)
+        training = self._prepared(rows, rest, relation)
         training.learn(self._rounds(rows, training, rest, relation, budget, rng))
         self.loss_, self.n_features_in_ = loss, rows.width
         self._fitted_with = self.get_params()
@@ -264,13 +270,13 @@ class Estimator(ABC):
             self.feature_names_in_ = np.array(rows.names, object)
         return self
 
-    def _asked(self, rows: LabeledRows, loss: Loss, relation: str) -> Training:
+    def _prepared(self, rows: Rows, loss: Loss, relation: str) -> Training:
         """Check all arguments; rows with weights come and go, as `weights` has it."""
         return self._training(rows, loss, relation if rows.weights is None else "add-remove")
 
     def _rounds(
         self,
-        rows: LabeledRows,
+        rows: Rows,
         training: Training,
         loss: Loss,
         relation: str,
@@ -278,13 +284,21 @@ class Estimator(ABC):
         rng: Generator | None,
     ) -> Rounds:
         """Pay for all rounds, or refuse what cannot be had."""
-        facts: dict[str, Any] = {"name": self._name, "budget": budget, "rng": rng}
-        facts |= {"rounds": training.rounds, "parts": training.parts, "weights": rows.weights}
-        return Rounds(rows, loss, relation, **facts)
+        return Rounds(
+            rows,
+            loss,
+            relation,
+            training.rounds,
+            self._name,
+            budget=budget,
+            rng=rng,
+            parts=training.parts,
+            weights=rows.weights,
+        )
 
     def _find_bounds(
         self,
-        rows: LabeledRows,
+        rows: Rows,
         loss: Loss,
         relation: Neighbors,
         budget: Budget | None,
@@ -295,10 +309,8 @@ class Estimator(ABC):
         Return the rest of the loss, which has been paid for, and the generator.
         """
         first, rest = divided(loss)
-        trial = self._asked(rows, rest, relation)
-        self._rounds(rows, trial, rest, relation, None, rng)
-        policy = checks.nan_policy(getattr(self, "nan", "raise"), relation)
-        each = bounds_each(first, rows.width, relation, policy)
+        self._rounds(rows, self._prepared(rows, rest, relation), rest, relation, None, rng)
+        each = bounds_each(first, rows.width, relation, checks.nan_policy(self.nan, relation))
         _, generator = paid(Allocation(with_bounds(self._name), loss, relation), rows, budget, rng)
         self.bounds_ = release(rows.source, each, budget=None, rng=generator)
         return rest, generator
@@ -306,29 +318,19 @@ class Estimator(ABC):
     @property
     def _bounds(self) -> Any:
         """Public limits of the columns, or those that were found, or any before that."""
-        bounds = getattr(self, "bounds", None)
-        return vars(self).get("bounds_", ANY) if is_auto(bounds) else bounds
+        return vars(self).get("bounds_", ANY) if is_auto(self.bounds) else self.bounds
 
     @abstractmethod
-    def _training(self, rows: LabeledRows, loss: Loss, relation: str) -> Training:
+    def _training(self, rows: Rows, loss: Loss, relation: str) -> Training:
         """Check all arguments, and say what is asked of the rows, none of which is read."""
 
-    def _width(self) -> int | None:
-        """Return how many columns the arguments are for, if they say so."""
-        bounds = getattr(self, "bounds", None)
-        return None if bounds is None else said(bounds)
+    def _columns(self) -> Columns[Any]:
+        """Return public facts about the columns, by default how many the arguments are for."""
+        return Columns((), None if self.bounds is None else said(self.bounds))
 
-    def _words(self) -> Sequence[Words | None]:
-        """Return the public words of each column, for those that are text."""
-        return ()
-
-    def _numbers(self) -> Sequence[Public | None]:
-        """Return the public numbers that are looked for in each column."""
-        return ()
-
-    def _read(self, X: Any, y: Any, relation: str, width: int | None = None) -> LabeledRows:
+    def _read(self, X: Any, y: Any, relation: str, width: int | None = None) -> Rows:
         """Return the rows that are learned from; to score them, of the `width` that was learned."""
-        return unlabeled_rows(X, width or self._width(), self._words(), self._numbers())
+        return unlabeled_rows(X, self._columns(), width)
 
     def _check_fitted(self) -> None:
         """Refuse what has learned nothing, by scikit-learn's error too where that is in use."""
@@ -343,15 +345,14 @@ class Estimator(ABC):
 
     def _rows(self, X: Any) -> RowSource:
         """Return rows of the columns that were learned from."""
-        self._check_fitted()
-        rows = unlabeled_rows(X, self.n_features_in_, self._words())
+        rows = unlabeled_rows(X, self._columns(), self.n_features_in_)
         self._expect(rows.width, rows.names)
         return rows.source
 
     def _expect(self, width: int, names: Sequence[str] | None, argument: str = "X") -> None:
         """Refuse columns that are not those that were learned from."""
-        known = getattr(self, "feature_names_in_", None)
-        expect_same(width, names, self.n_features_in_, known, argument, type(self).__name__)
+        known, learner = vars(self).get("feature_names_in_"), type(self).__name__
+        expect_same(width, names, self.n_features_in_, known, argument, learner)
 
     def _apply(self, X: Any, size: int, function: Callable[[Floats], Floats]) -> Floats:
         """Return `size` numbers for each row. This is not private."""
@@ -360,11 +361,11 @@ class Estimator(ABC):
     def __sklearn_tags__(self) -> object:
         from sklearn import utils
 
-        nan, kind = getattr(self, "nan", None), self._estimator_type
+        kind = self._estimator_type
         tags = utils.Tags(
             estimator_type=kind,
-            target_tags=utils.TargetTags(required=isinstance(self, _Supervised)),
-            input_tags=utils.InputTags(allow_nan=nan != "raise"),
+            target_tags=utils.TargetTags(required=self._supervised),
+            input_tags=utils.InputTags(allow_nan=self._takes_nan or self.nan != "raise"),
             non_deterministic=True,
         )
         if isinstance(self, Transformer):
@@ -376,10 +377,11 @@ class Estimator(ABC):
         return tags
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class Weighted(Estimator):
     """An estimator of rows that may have weights."""
 
-    weight_bounds: Bounds | None
+    weight_bounds: Bounds | None = None
 
     def fit(
         self,
@@ -414,11 +416,12 @@ class Weighted(Estimator):
         return self._fit(X, y, sample_weight, budget, rng)
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class Transformer(Estimator):
     """An estimator that computes other numbers from each row."""
 
-    #: What `set_output` was told, if it was, where and as scikit-learn copies it to a clone.
-    _sklearn_output_config: dict[str, str]
+    #: What was said to `set_output`, where and as scikit-learn copies it to a clone.
+    _sklearn_output_config: dict[str, str] = field(init=False)
 
     @abstractmethod
     def _columns_out(self) -> int:
@@ -513,12 +516,20 @@ class Transformer(Estimator):
         >>> dp.sulq.PCA(1, bounds=(-4, 4), rho=0.5).fit(x).get_feature_names_out()
         array(['pca0'], dtype=object)
         """
-        self._check_fitted()
         if input_features is not None:
             names = [input_features] if isinstance(input_features, str) else list(input_features)
             self._expect(len(names), names, "input_features")
         name = type(self).__name__.lower()
         return np.array([f"{name}{i}" for i in range(self._columns_out())], object)
+
+    def _inverse(
+        self, X: Any, width: int, why: str, size: int, function: Callable[[Floats], Floats]
+    ) -> Floats:
+        """Return `size` numbers for each row of `width` numbers. This is not private."""
+        rows = unlabeled_rows(X, width=width)
+        if rows.width != width:
+            checks.fail("X", f"of {width} columns, {why}", f"{rows.width} of them")
+        return each_row(rows.source, width, size, function)
 
     def _form(self) -> str:
         """Return the form that is asked for: the object's own, or else that of scikit-learn.
@@ -530,7 +541,7 @@ class Transformer(Estimator):
         MissingExtraError
             If it is "pandas", which is not installed.
         """
-        form = getattr(self, "_sklearn_output_config", {}).get("transform")
+        form = vars(self).get("_sklearn_output_config", {}).get("transform")
         if form is None:
             if "sklearn" not in sys.modules:
                 return "default"
@@ -587,26 +598,21 @@ class WeightedTransformer(Weighted, Transformer):
         return self.fit(X, None, sample_weight, budget=budget, rng=rng).transform(X)
 
 
-class _Supervised(Estimator):
+class Supervised(Estimator):
     """An estimator that learns a label or a target of each row."""
+
+    _supervised = True
 
     @abstractmethod
     def _predicted(self, rows: Floats) -> NDArray[np.generic]:
         """Return the prediction for some rows, to be compared with labels as they are read."""
 
-    def _classes(self) -> Words | None:
-        """Return the public words of the labels, if they are text."""
+    def _labels(self) -> Bins | None:
+        """Return the public labels, if there are some."""
         return None
 
-    def _class_numbers(self) -> Public | None:
-        """Return the public labels, if they are numbers."""
-        return None
-
-    def _read(self, X: Any, y: Any, relation: str, width: int | None = None) -> LabeledRows:
-        width = width or self._width()
-        numbers, labels = self._numbers(), self._class_numbers()
-        words = self._words(), self._classes()
-        return labeled_rows(X, y, *words, width, relation, numbers, labels)
+    def _read(self, X: Any, y: Any, relation: str, width: int | None = None) -> Rows:
+        return labeled_rows(X, y, self._columns(), self._labels(), width, relation)
 
     def _compared(
         self,
@@ -615,7 +621,6 @@ class _Supervised(Estimator):
         compare: Callable[[NDArray[Any], NDArray[Any]], Compared],
     ) -> list[Compared]:
         """Return what `compare` makes of predictions and labels, piece by piece."""
-        self._check_fitted()
         rows = self._read(X, y, "replace", self.n_features_in_)
         self._expect(rows.width, rows.names)
 
@@ -626,11 +631,12 @@ class _Supervised(Estimator):
         return rows.reduce(summarize, lambda a, b: a + b)
 
 
-class Classifier(_Supervised):
+@dataclass(eq=False, repr=False, kw_only=True)
+class Classifier(Supervised):
     """An estimator that learns which of some classes a row belongs to."""
 
     _estimator_type = "classifier"
-    classes_: NDArray[np.generic]
+    classes_: NDArray[np.generic] = field(init=False)
 
     @as_fitted
     def score(self, X: Any, y: Any) -> float:
@@ -669,7 +675,7 @@ class Classifier(_Supervised):
         return right / rows if rows else math.nan
 
 
-class Regressor(_Supervised):
+class Regressor(Supervised):
     """An estimator that learns a number of each row."""
 
     _estimator_type = "regressor"
@@ -709,37 +715,18 @@ class Regressor(_Supervised):
         return float(1.0 - left / whole) if whole else math.nan
 
 
-class _OfColumns(Estimator):
-    """An estimator whose arguments say of each column what it holds."""
-
-    @abstractmethod
-    def _columns(self) -> Columns[object]:
-        """Return public facts about the columns."""
-
-    def _width(self) -> int | None:
-        return self._columns().width
-
-    def _words(self) -> Sequence[Words | None]:
-        return self._columns().words
-
-    def _numbers(self) -> Sequence[Public | None]:
-        return self._columns().numbers
-
-
-class ColumnRegressor(_OfColumns, Regressor):
-    """A regressor whose arguments say of each column what it holds."""
-
-
-class ProbabilisticClassifier(_OfColumns, Classifier):
+@dataclass(eq=False, repr=False, kw_only=True)
+class ProbabilisticClassifier(Classifier):
     """A classifier of public classes that learns how likely each class is for a row."""
 
-    classes: ArrayLike
+    classes: ArrayLike = field(init=False)
 
-    def _classes(self) -> Words | None:
-        return Classes(self.classes).axis.words
+    @abstractmethod
+    def _columns(self) -> Columns[Any]:
+        """Return public facts about the columns, each of numbers, bins or categories."""
 
-    def _class_numbers(self) -> Public | None:
-        return Classes(self.classes).axis.numbers
+    def _labels(self) -> Bins:
+        return Classes(self.classes).axis
 
     @abstractmethod
     def _likelihood(self) -> Callable[[Floats], Floats]:
@@ -778,7 +765,6 @@ class ProbabilisticClassifier(_OfColumns, Classifier):
         >>> model.predict_proba([[1.0], [9.0]]).argmax(axis=1)
         array([0, 1])
         """
-        self._check_fitted()
         return self._apply(X, len(self.classes_), self._likelihood())
 
     @as_fitted
@@ -796,7 +782,6 @@ class ProbabilisticClassifier(_OfColumns, Classifier):
         array of shape (n,)
             Of the type of `classes_`.
         """
-        self._check_fitted()
         likelihood = self._likelihood()
         place = self._apply(X, 1, lambda rows: likelihood(rows).argmax(axis=1)[:, None] + 0.0)
         return self.classes_[place[:, 0].astype(np.intp)]

@@ -47,7 +47,7 @@ from __future__ import annotations
 import functools
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from decimal import Context, Decimal
 from typing import Any, NamedTuple
 
@@ -55,11 +55,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._core import checks, nan_policy
-from .categories import Classes
+from .columns import Classes, Floats
 from .design import FINE, REACH, ROWS, SCALE, Design, Vectors, whole
-from .labeled_rows import LabeledRows, Piece
 from .rounds import Part, Rounds
-from .row_matrices import Floats, added, carry, wholes
+from .rows import Rows
 
 #: The integer that stands for 1 in sums.
 UNIT = REACH * SCALE
@@ -242,17 +241,16 @@ class Gradients:
         self.design, self.answers, self.nan = design, answers, nan
         self.parts = _parts(design, answers, relation)
 
-    def totals(self, rows: LabeledRows) -> list[int]:
+    def totals(self, rows: Rows) -> list[int]:
         """Return the integers of the first round."""
 
         def each(vectors: Vectors, parts: Floats) -> NDArray[np.int64]:
-            squares = np.floor(REACH - vectors.numbers**2 / REACH)
             sums = self.design.sums(vectors, parts)
-            return np.append(sums, (parts.sum(axis=1) @ squares).astype(np.int64))
+            return np.append(sums, (parts.sum(axis=1) @ vectors.less_squares).astype(np.int64))
 
-        return self._reduce(rows, each, self.parts[0].size)
+        return self._sums(rows, each, self.parts[0].size)
 
-    def gradient(self, rows: LabeledRows, weights: Floats) -> list[int]:
+    def gradient(self, rows: Rows, weights: Floats) -> list[int]:
         """Return the integers of another round; weights are `whole`."""
 
         def each(vectors: Vectors, parts: Floats) -> NDArray[np.int64]:
@@ -260,32 +258,23 @@ class Gradients:
             wrong[~parts.any(axis=1)] = 0.0
             return self.design.sums(vectors, wrong).ravel()
 
-        return self._reduce(rows, each, self.parts[1].size)
+        return self._sums(rows, each, self.parts[1].size)
 
-    def _reduce(
-        self, rows: LabeledRows, each: Callable[[Vectors, Floats], NDArray[np.int64]], size: int
+    def _sums(
+        self, rows: Rows, each: Callable[[Vectors, Floats], NDArray[np.int64]], size: int
     ) -> list[int]:
         """Sum what `each` makes of some rows; one that is left out has no parts."""
 
-        left_out = self.nan in ("raise", "drop")
+        def add(x: Floats, labels: NDArray[Any], sums: NDArray[np.int64]) -> int:
+            vectors = self.design.vectors(x)
+            parts, absent = self.answers.read(labels)
+            absent |= vectors.absent
+            if self.nan in ("raise", "drop"):
+                parts[absent] = 0.0
+            sums += each(vectors, parts)
+            return int(np.count_nonzero(absent))
 
-        def summarize(pieces: Iterator[Piece]) -> NDArray[np.int64]:
-            halves = np.zeros((2, 1 + size), np.int64)
-            for x, labels in pieces:
-                vectors = self.design.vectors(x)
-                parts, absent = self.answers.read(labels)
-                absent |= vectors.absent
-                if left_out:
-                    parts[absent] = 0.0
-                halves[1, 0] += np.count_nonzero(absent)
-                halves[1, 1:] += each(vectors, parts)
-                carry(halves)
-            return halves
-
-        integers: list[int]
-        missing, *integers = wholes(rows.reduce(summarize, added, ROWS)).tolist()
-        nan_policy.refuse(self.nan, missing)
-        return integers
+        return rows.sums(size, add, self.nan, ROWS)
 
 
 class Learned(NamedTuple):

@@ -30,13 +30,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .._core import checks, nan_policy
+from .._core import checks
 from .._kernels import sulq as kernels
 from .._kernels.rng import isa
 from ..privacy import Approx, Loss, Pure
-from ..sources.base import RowChunk, RowSource
+from .columns import Floats, nan_fills
 from .rounds import Matrix, Part, Rounds, round_noise
-from .row_matrices import carry, matrices, nan_fills, wholes
+from .rows import Rows
 
 #: Bits of the number of cells of the widest column, and rows whose products are summed as float64:
 #: 2**12 products of integers below 2**20 stay below 2**53.
@@ -159,28 +159,21 @@ class GramMatrix:
         products = Part(size * (size - 1) // 2, l1, -(-l2_squared // 2), -(-l0 // 2))
         return [count, squares, products] if self.constant else [squares, products]
 
-    def total(self, source: RowSource) -> list[int]:
+    def total(self, rows: Rows) -> list[int]:
         """Return the integers in the order of the parts; c times each column is a product."""
         d = self.width
         narrow = d <= kernels.GRAM_MOST_COLUMNS and isa() != "baseline"
         multiply = self._narrow if narrow else self._wide
 
-        def summarize(chunk: RowChunk) -> tuple[int, NDArray[np.int64], int]:
-            rows = missing = 0
-            halves = np.zeros((2, d + 1, d), np.int64)
-            for part in matrices(chunk, d, kernels.GRAM_MOST_ROWS):
-                count, lost = multiply(part, halves[1, 0], halves[1, 1:])
-                rows, missing = rows + count, missing + lost
-                carry(halves)
-            return rows, halves, missing
+        def add(x: Floats, _: Any, sums: NDArray[np.int64]) -> int:
+            count, missing = multiply(x, sums[1 : 1 + d], sums[1 + d :].reshape(d, d))
+            sums[0] += count
+            return missing
 
-        def merge(a: Any, b: Any) -> Any:
-            return tuple(x + y for x, y in zip(a, b, strict=True))
-
-        rows, halves, missing = source.reduce(summarize, merge)
-        nan_policy.refuse(self.nan, missing)
-        products = wholes(halves[:, 1:][:, *np.triu_indices(d)])
-        return self.in_parts(rows, wholes(halves[:, 0]), products)
+        size = 1 + d + d * d
+        count, *sums = rows.sums(size, add, self.nan, kernels.GRAM_MOST_ROWS)
+        products = np.array(sums[d:], object).reshape(d, d)
+        return self.in_parts(count, np.array(sums[:d], object), products[np.triu_indices(d)])
 
     def in_parts(self, rows: int, sums: NDArray[Any], products: NDArray[Any]) -> list[int]:
         """Return the integers in the order of the parts; products are an upper triangle."""
@@ -191,7 +184,7 @@ class GramMatrix:
             return both
         return [rows * c**2, *both[:d], *(c * sums), *both[d:]]
 
-    def matrix(self, noisy: Sequence[int]) -> NDArray[np.float64]:
+    def matrix(self, noisy: Sequence[int]) -> Floats:
         """Return the noisy sums as a symmetric matrix of products of w, with 1 in place of c."""
         size = self.size
         matrix = np.zeros((size, size))
@@ -204,7 +197,7 @@ class GramMatrix:
         return matrix
 
     def _narrow(
-        self, rows: NDArray[np.float64], sums: NDArray[np.int64], products: NDArray[np.int64]
+        self, rows: Floats, sums: NDArray[np.int64], products: NDArray[np.int64]
     ) -> tuple[int, int]:
         """Add the products of rows; return how many were added, and how many are left out."""
         at = lost = 0
@@ -217,7 +210,7 @@ class GramMatrix:
             at, lost = at + len(filled) + skipped, lost + skipped
 
     def _wide(
-        self, rows: NDArray[np.float64], sums: NDArray[np.int64], products: NDArray[np.int64]
+        self, rows: Floats, sums: NDArray[np.int64], products: NDArray[np.int64]
     ) -> tuple[int, int]:
         """Do the same by a library for matrices."""
         lost = 0
@@ -233,7 +226,7 @@ class GramMatrix:
             products += (z.T @ z).astype(np.int64)
         return len(rows) - lost, lost
 
-    def _filled(self, rows: NDArray[np.float64]) -> tuple[NDArray[np.float64], int]:
+    def _filled(self, rows: Floats) -> tuple[Floats, int]:
         """Return rows with numbers for NaN, or without rows that have one, and count these."""
         absent = np.isnan(rows)
         fills, skip = nan_fills(self.nan, self.bounds)

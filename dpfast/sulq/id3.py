@@ -22,18 +22,17 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from .._core import checks
-from .._core.types import Neighbors, Number
+from .._core.types import Number
 from .._kernels import sulq as cross
 from .._kernels.statistics import tally
 from ..errors import DataError
 from ..privacy import Loss
 from ..statistics.histogram import Bins
-from .categories import BLOCK, Classes, Coder, Columns, attributes
+from .columns import BLOCK, Classes, Coder, Columns, Floats, attributes
 from .decision_tree import Nodes, Tree, pruned
 from .estimator import BoundsOfSome, CategoriesEach, ProbabilisticClassifier, Training
-from .labeled_rows import LabeledRows, Piece
 from .rounds import Part, Rounds
-from .row_matrices import Floats
+from .rows import Piece, Rows
 from .split_criteria import CRITERIA, noisy_score, score, spread
 
 #: Counts of a level, at most: 256 MB. Nodes that find no room are leaves.
@@ -133,15 +132,12 @@ class ID3Classifier(ProbabilisticClassifier):
     """
 
     _name = "ID3"
+    _takes_nan = True
 
     categories: CategoriesEach | None = field(default=None, kw_only=False)
     classes: ArrayLike
     bins: int | Sequence[Number | Sequence[Number] | None] | NDArray[np.generic] | None = None
     bounds: BoundsOfSome | None = None
-    epsilon: Number | None = None
-    delta: Number = 0.0
-    rho: Number | None = None
-    neighbors: Neighbors | None = None
     max_depth: int | None = None
     criterion: Literal["entropy", "gini", "max"] = "gini"
     splits: Literal["exponential", "counts"] = "exponential"
@@ -149,7 +145,7 @@ class ID3Classifier(ProbabilisticClassifier):
 
     tree_: Tree = field(init=False)
 
-    def _training(self, rows: LabeledRows, loss: Loss, relation: str) -> Training:
+    def _training(self, rows: Rows, loss: Loss, relation: str) -> Training:
         depth = USUAL if self.max_depth is None else checks.whole("max_depth", self.max_depth, 1)
         criterion = checks.choice("criterion", self.criterion, CRITERIA)
         exact = checks.choice("splits", self.splits, ("exponential", "counts")) == "exponential"
@@ -221,7 +217,7 @@ class _Growth:
         """Count all rows, and return how deep the tree is to be, at most `most`."""
         changes = 0 if self._rounds.neighbors == "replace" else 1
 
-        def total(source: LabeledRows) -> list[int]:
+        def total(source: Rows) -> list[int]:
             return [source.reduce(lambda pieces: sum(len(x) for x, _ in pieces), operator.add)]
 
         (rows,) = self._rounds.ask(total, [Part(1, changes, changes, 1)])
@@ -243,7 +239,7 @@ class _Growth:
         unused, many = self._unused(), len(self._classes)
         sizes = [(self._coder.values[each] + 1).astype(np.int64) * many for each in unused]
 
-        def total(source: LabeledRows) -> list[int]:
+        def total(source: Rows) -> list[int]:
             tables = self._tables(source, level)
             counted = [tables[a][:, s] for s, each in enumerate(unused) for a in each]
             return [int(x) for table in counted for x in table.ravel()]
@@ -266,7 +262,7 @@ class _Growth:
         unused = self._unused()
         places = np.array(unused)
 
-        def scores(source: LabeledRows) -> NDArray[np.int64]:
+        def scores(source: Rows) -> NDArray[np.int64]:
             tables = self._tables(source, level)
             if self._most is not None and sum(table.sum() for table in tables[:1]) > self._most:
                 raise DataError(f"there are more than most_rows={self._most} rows")
@@ -280,7 +276,7 @@ class _Growth:
         """Count the classes at the leaves with all rounds that are left."""
         leaves, many = self._nodes.leaves(), len(self._classes)
 
-        def total(source: LabeledRows) -> list[int]:
+        def total(source: Rows) -> list[int]:
             found: list[int] = self._reduce(source, depth, leaves)[:-1].ravel().tolist()
             return found
 
@@ -309,7 +305,7 @@ class _Growth:
         each = int(self._coder.values.sum(dtype=np.int64)) + self._coder.width
         return nodes[: MOST_CELLS // (each * (len(self._classes) + 1))]
 
-    def _tables(self, source: LabeledRows, level: int) -> list[NDArray[np.int64]]:
+    def _tables(self, source: Rows, level: int) -> list[NDArray[np.int64]]:
         """Count rows by value, node and class for each attribute; the last value is none."""
         many, slots = len(self._classes), len(self.open)
         counts = self._reduce(source, level, self.open, crossed=True)
@@ -317,7 +313,7 @@ class _Growth:
         return [table.reshape(len(table), slots, many) for table in tables]
 
     def _reduce(
-        self, source: LabeledRows, steps: int, nodes: Sequence[int], crossed: bool = False
+        self, source: Rows, steps: int, nodes: Sequence[int], crossed: bool = False
     ) -> NDArray[np.int64]:
         """Count the rows of each class at some nodes, `steps` steps from the root.
 

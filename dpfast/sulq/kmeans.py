@@ -55,17 +55,17 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from .._core import checks, nan_policy
-from .._core.types import Auto, Bounds, BoundsEach, NanPolicy, Neighbors, Number
+from .._core import checks
+from .._core.types import Auto, BoundsEach, NanPolicy
 from ..budget.budget import Budget
 from ..errors import DataError
 from ..privacy import Loss, Pure
 from ..rng import Generator
 from .centers import Box, centers_of, evenly, spread, squared_distances
+from .columns import Floats, column_bounds
 from .estimator import Training, Transformed, WeightedTransformer, as_fitted
-from .labeled_rows import LabeledRows
 from .rounds import Part, Rounds
-from .row_matrices import Floats, column_bounds
+from .rows import Rows
 
 #: Rows of a cell that is counted alone, in deviations of noise, on average and at least; and how
 #: little noise in sums has to be, beside the variance within cells, for a last round of them.
@@ -186,21 +186,16 @@ class KMeans(WeightedTransformer):
     _name = "k-means"
 
     n_clusters: int = field(default=8, kw_only=False)
-    bounds: BoundsEach | Auto
-    epsilon: Number | None = None
-    delta: Number = 0.0
-    rho: Number | None = None
-    neighbors: Neighbors | None = None
+    bounds: BoundsEach | Auto = field()
     max_iter: int | None = None
     init: Literal["cells", "spread"] | ArrayLike = "cells"
     nan: NanPolicy = "raise"
-    weight_bounds: Bounds | None = None
 
     cluster_centers_: Floats = field(init=False)
     cluster_counts_: Floats = field(init=False)
     n_iter_: int = field(init=False)
 
-    def _training(self, rows: LabeledRows, loss: Loss, relation: str) -> Training:
+    def _training(self, rows: Rows, loss: Loss, relation: str) -> Training:
         k = checks.whole("n_clusters", self.n_clusters, 1)
         if k > MOST_CLUSTERS:
             checks.fail("n_clusters", f"at most {MOST_CLUSTERS}", self.n_clusters)
@@ -316,7 +311,6 @@ class KMeans(WeightedTransformer):
         def distances(rows: Floats) -> Floats:
             return np.sqrt(squared_distances(rows, self.cluster_centers_))
 
-        self._check_fitted()
         return self._in_form(self._apply(X, self._columns_out(), distances), X)
 
     def _columns_out(self) -> int:
@@ -430,9 +424,9 @@ class _Walk:
         """Ask a round: noisy counts, and sums of shape (k, d)."""
         k, box = len(centers), self.box
 
-        def total(rows: LabeledRows) -> list[int]:
+        def total(rows: Rows) -> list[int]:
             """Count rows, and sum distances from the middle in half cells."""
-            counts, *sums = self._totals(rows, centers)
+            counts, *sums = self.box.totals(rows, centers)
             integers = list(counts)
             for column, span in zip(sums, box.span, strict=True):
                 integers += [2 * u - span * n for u, n in zip(column, counts, strict=True)]
@@ -466,7 +460,7 @@ class _Walk:
         changes = 0 if rounds.neighbors == "replace" else 1
         part = Part(1, changes, changes, 1, Fraction(COUNT))
         middle = box.middle[None]
-        (noisy,) = rounds.ask(lambda rows: self._totals(rows, middle)[0], [part], COUNT)
+        (noisy,) = rounds.ask(lambda rows: self.box.totals(rows, middle)[0], [part], COUNT)
         self.rows = max(float(noisy), 0.0)
         squared = (self.rows / k) ** 2
         if self.noise <= LITTLE_BESIDE_CELLS * self.full * squared:
@@ -494,7 +488,7 @@ class _Walk:
         box, points = self.box, evenly(self.cells, self.box.width)
         cells = box.lo + points * (box.hi - box.lo)
         part = self._counts(self.counted, self.cells)
-        noisy = self.rounds.ask(lambda rows: self._totals(rows, cells)[0], [part], self.counted)
+        noisy = self.rounds.ask(lambda rows: self.box.totals(rows, cells)[0], [part], self.counted)
         self.asked += 1
         counts, alive = np.array(noisy, np.float64), ALIVE * self.rounds.deviation(part)
         places, counts = (cells - box.middle)[counts > alive] * box.unit, counts[counts > alive]
@@ -503,12 +497,6 @@ class _Walk:
             found += np.bincount(squared_distances(places, chosen).argmin(1), counts, self.k)
         chosen = np.clip(chosen / box.unit + box.middle, box.lo, box.hi)
         return np.concatenate([chosen, centers[len(chosen) :]]), found
-
-    def _totals(self, rows: LabeledRows, centers: Floats) -> list[list[int]]:
-        """Return the numbers of rows of each center, and the sums of each column."""
-        totals, missing = self.box.totals(rows.counted, centers)
-        nan_policy.refuse(self.box.nan, missing)
-        return totals
 
     def summarize(self, cells: Floats, centers: Floats) -> Floats:
         """Return centers for noisy counts and means of more cells, from a round or two."""

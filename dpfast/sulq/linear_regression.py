@@ -36,13 +36,13 @@ from typing import Any, Literal, NamedTuple, TypeAlias
 import numpy as np
 
 from .._core import checks
-from .._core.types import Auto, Bounds, BoundsEach, NanPolicy, Neighbors, Number
+from .._core.types import Auto, Bounds, BoundsEach, NanPolicy, Number
 from ..privacy import Loss, Pure
+from .columns import Floats, column_bounds, expect_size
 from .estimator import Regressor, Training, Weighted, as_fitted
-from .labeled_rows import LabeledRows
 from .normal_equations import PLACE, REACH, Found, Moments, Normal
 from .rounds import Matrix, Part, Rounds
-from .row_matrices import Floats, column_bounds, expect_size, refuse_nan
+from .rows import Rows, refuse_nan
 
 Asked: TypeAlias = Sequence[Part | Matrix]
 
@@ -131,22 +131,17 @@ class LinearRegression(Weighted, Regressor):
 
     _name = "linear regression"
 
-    bounds: BoundsEach | Auto
+    bounds: BoundsEach | Auto = field()
     y_bounds: Bounds
-    epsilon: Number | None = None
-    delta: Number = 0.0
-    rho: Number | None = None
-    neighbors: Neighbors | None = None
     fit_intercept: bool = True
     ridge: Literal["noise"] | Number = "noise"
     nan: NanPolicy = "raise"
-    weight_bounds: Bounds | None = None
 
     coef_: Floats = field(init=False)
     intercept_: float = field(init=False)
     n_rows_: float = field(init=False)
 
-    def _training(self, rows: LabeledRows, loss: Loss, relation: str) -> Training:
+    def _training(self, rows: Rows, loss: Loss, relation: str) -> Training:
         centered = checks.flag("fit_intercept", self.fit_intercept)
         ridge = self._ridge()
         pairs = column_bounds(self._bounds, rows.width, 500)  # squares, of targets too, are numbers
@@ -334,7 +329,7 @@ class _Walk:
         asked: Moments | Normal,
         parts: Asked,
         uses: int = 1,
-        total: Callable[[LabeledRows], list[int]] | None = None,
+        total: Callable[[Rows], list[int]] | None = None,
     ) -> Found:
         """Ask so many rounds at once."""
         noisy = rounds.ask(total or asked.total, parts, uses)

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from .._core import checks
-from .._core.types import Bounds, NanPolicy, Neighbors, Number
+from .._core.types import NanPolicy
 from ..privacy import Loss
 from ..statistics.histogram import Bins
-from .categories import Classes, Columns
-from .class_sums import NumberColumn, columns_of
+from .columns import Classes, Columns, Floats, NumberColumn, columns_of
 from .design import REACH, Design
 from .estimator import (
     BoundsOfSome,
@@ -24,9 +23,8 @@ from .estimator import (
     as_fitted,
 )
 from .gradient_rounds import ClassAnswers, Gradients, learned, times_of
-from .labeled_rows import LabeledRows
 from .rounds import Rounds
-from .row_matrices import Floats
+from .rows import Rows
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -113,21 +111,11 @@ class LogisticRegression(Weighted, ProbabilisticClassifier):
     bounds: BoundsOfSome | None = None
     categories: CategoriesEach | None = None
     classes: ArrayLike
-    epsilon: Number | None = None
-    delta: Number = 0.0
-    rho: Number | None = None
-    neighbors: Neighbors | None = None
     max_iter: int = 5
     fit_intercept: bool = True
     nan: NanPolicy = "raise"
-    weight_bounds: Bounds | None = None
 
-    coef_: Floats = field(init=False)
-    intercept_: Floats = field(init=False)
-    class_count_: Floats = field(init=False)
-    n_iter_: int = field(init=False)
-
-    def _training(self, rows: LabeledRows, loss: Loss, relation: str) -> Training:
+    def _training(self, rows: Rows, loss: Loss, relation: str) -> Training:
         times = times_of(self.max_iter)
         constant = checks.flag("fit_intercept", self.fit_intercept)
         policy = checks.nan_policy(self.nan, relation)
@@ -160,7 +148,6 @@ class LogisticRegression(Weighted, ProbabilisticClassifier):
         -------
         float64 array of shape (n,) or (n, classes)
         """
-        self._check_fitted()
         scores = self._apply(X, len(self.coef_), self._scores())
         return scores[:, 0] if len(self.coef_) == 1 else scores
 

@@ -1,26 +1,52 @@
-"""Private naive Bayes: what the noisy sums of one round tell of each class, column by column."""
+"""Private naive Bayes: what the noisy sums of one round tell of each class, column by column.
+
+A row of class c adds 1 to the count of c, and for each column to sums of c alone.
+
+*A column of numbers.* Let z be the distance of a cell from the public middle, |z| <= h. Released
+are the sums of h z and of h^2 - z^2, with noise of one scale. For t = z / h their squares are h^4
+times t^2 + (1 - t^2)^2 = 1 - t^2 (1 - t^2) <= 1: means and variances of a column cost no more than
+one of the two alone (released as z^2, they would cost 2). In size, |t| + 1 - t^2 <= 5 / 4. A row
+that is replaced changes them, within a class, by a = t - t' and a b, b = t + t', |a| + |b| <= 2: in
+square by a^2 (1 + b^2), at most 4, for a^2 (1 + (2 - a)^2) never falls; in size by at most
+a (3 - a) <= 9 / 4. Between two classes, by 2 and by 5 / 2.
+
+*A column of categories.* 1 for the value in the class: 1 or, replaced, 2 of these numbers change.
+
+*How the round is shared.* Columns have equal parts of it; counts, as in k-means, about
+1 / (1 + 2 sqrt(d)) or more. Where rows are replaced and noise is Gaussian, a column of numbers uses
+all of its part within a class, where counts do not change, and half of it between two. So counts
+have what the columns leave between two classes; if all are of numbers, half of the round for
+nothing. (Rounding down, for integers too large for the samplers, changes four numbers by 1 each, 2
+in the L2 norm; half of a part covers it for two classes if the whole has room for 2 sqrt(2).)
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, field
+import math
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
-from .._core import checks, nan_policy
-from .._core.types import Bounds, NanPolicy, Neighbors, Number
-from ..privacy import Loss
+from .._core import checks
+from .._core.types import NanPolicy, Number
+from .._kernels import sulq as cross
+from .._kernels.statistics import tally
+from .._kernels.sulq import class_totals as by_class
+from ..privacy import Loss, Pure
 from ..statistics.histogram import Bins
-from .categories import Classes, Columns
-from .class_sums import ClassSums, NumberColumn, columns_of
+from .columns import BLOCK, Classes, Columns, Floats, Layout, NumberColumn, columns_of, expect_scale
 from .estimator import BoundsOfSome, CategoriesEach, ProbabilisticClassifier, Training, Weighted
-from .labeled_rows import LabeledRows
-from .rounds import Rounds
-from .row_matrices import Floats, expect_scale
+from .rounds import Part, Rounds
+from .rows import Rows
 
 #: The least variance, in squares of half the distance of the bounds; and of all.
 LEAST, TINY = 2.0**-40, float(np.finfo(np.float64).tiny)
+#: Rows whose sums of squares stay in 64 bits.
+MOST = 1 << 22
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -96,36 +122,18 @@ class NaiveBayes(Weighted, ProbabilisticClassifier):
     bounds: BoundsOfSome | None = None
     categories: CategoriesEach | None = None
     classes: ArrayLike
-    epsilon: Number | None = None
-    delta: Number = 0.0
-    rho: Number | None = None
-    neighbors: Neighbors | None = None
     alpha: Number = 1.0
     nan: NanPolicy = "raise"
-    weight_bounds: Bounds | None = None
 
-    class_count_: Floats = field(init=False)
-    class_prior_: Floats = field(init=False)
-    theta_: Floats = field(init=False)
-    var_: Floats = field(init=False)
-    category_log_prob_: list[Floats | None] = field(init=False)
-
-    def _training(self, rows: LabeledRows, loss: Loss, relation: str) -> Training:
+    def _training(self, rows: Rows, loss: Loss, relation: str) -> Training:
         alpha = expect_scale("alpha", self.alpha)
         policy = checks.nan_policy(self.nan, relation)
-        classes = Classes(self.classes)
-        sums = ClassSums(self._columns().each(rows.width), len(classes), policy)
+        sums = ClassSums(self._columns().each(rows.width), Classes(self.classes), policy)
         parts = sums.parts(relation, loss)
-
-        def total(rows: LabeledRows) -> list[int]:
-            integers, missing = sums.total(rows, classes)
-            nan_policy.refuse(policy, missing)
-            return integers
 
         def learn(rounds: Rounds) -> None:
             deviations = [rounds.deviation(part) for part in parts]
-            self._learn(sums, rounds.ask(total, parts), deviations, alpha)
-            self.classes_ = classes.labels
+            self._learn(sums, rounds.ask(sums.total, parts), deviations, alpha)
 
         return Training(1, parts, learn)
 
@@ -133,28 +141,25 @@ class NaiveBayes(Weighted, ProbabilisticClassifier):
         self, sums: ClassSums, noisy: list[int], deviations: list[float], alpha: float
     ) -> None:
         """Compute everything that is learned from released numbers."""
-        many, width = sums.classes, sums.width
+        many, width = sums.classes, sums.layout.width
         counts = np.array(noisy[:many], np.float64)
         live = counts > 3.0 * deviations[0]
         kept = np.maximum(counts, 0.0)
-        self.class_count_ = counts
+        self.class_count_, self.classes_ = counts, sums.labels.labels
         self.class_prior_ = kept / kept.sum() if kept.sum() else np.full(many, 1.0 / many)
         self.theta_, self.var_ = np.full((many, width), np.nan), np.full((many, width), np.nan)
-        self.category_log_prob_ = [None] * width
-        at = many
-        for j, deviation in enumerate(deviations[1:]):
-            size = many * sums.values.get(j, 2)
-            column_sums = np.array(noisy[at : at + size], np.float64).reshape(-1, many)
-            at += size
-            if j in sums.values:
-                table = np.maximum(column_sums.reshape(many, -1), 0.0) + alpha
+        self.category_log_prob_: list[Floats | None] = [None] * width
+        for j, numbers in enumerate(sums.by_column(noisy)):
+            if j in sums.layout.axes:
+                table = np.maximum(numbers.reshape(many, -1), 0.0) + alpha
                 self.category_log_prob_[j] = np.log(table / table.sum(axis=1, keepdims=True))
                 continue
-            column = sums.numbers[j]
+            first, second = numbers.reshape(2, many)
+            column = sums.layout.numbers[j]
             unit = np.where(live, counts, 1.0) * max(1.0, float(column.reach) ** 2)
-            mean = np.where(live, np.clip(column_sums[0] / unit, -1.0, 1.0), 0.0)
-            least = np.minimum(np.maximum(deviation / unit, LEAST), 1 / 3)
-            rest = np.maximum(1.0 - column_sums[1] / unit - mean**2, least)
+            mean = np.where(live, np.clip(first / unit, -1.0, 1.0), 0.0)
+            least = np.minimum(np.maximum(deviations[1 + j] / unit, LEAST), 1 / 3)
+            rest = np.maximum(1.0 - second / unit - mean**2, least)
             spread = np.where(live, rest, 1 / 3)
             half = column.reach * column.grid
             self.theta_[:, j] = np.clip(column.middle * column.grid + mean * half, *column.bounds)
@@ -164,8 +169,7 @@ class NaiveBayes(Weighted, ProbabilisticClassifier):
         return columns_of(self._bounds, self.categories)
 
     def _likelihood(self) -> Callable[[Floats], Floats]:
-        each = self._columns().each(self.n_features_in_)
-        sums = ClassSums(each, len(self.class_prior_), "drop")
+        layout = Layout(self._columns().each(self.n_features_in_), "drop")
         with np.errstate(divide="ignore"):
             prior = np.log(self.class_prior_)
         learned = [table for table in self.category_log_prob_ if table is not None]
@@ -173,12 +177,12 @@ class NaiveBayes(Weighted, ProbabilisticClassifier):
 
         def likelihood(rows: Floats) -> Floats:
             logs = np.tile(prior, (len(rows), 1))
-            for j, column in sums.numbers.items():
+            for j, column in layout.numbers.items():
                 x, mean, var = rows[:, j, None], self.theta_[:, j], self.var_[:, j]
                 x = np.clip(x, *column.bounds)
                 density = -0.5 * (np.log(var) + (x - mean) ** 2 / var)
                 logs += np.where(np.isnan(x), 0.0, density)  # NaN tells nothing
-            for table, codes in zip(tables, sums.codes(rows).T, strict=True):
+            for table, codes in zip(tables, layout.codes(rows).T, strict=True):
                 logs += table[np.minimum(codes, len(table) - 1)]
             logs -= logs.max(axis=1, keepdims=True)
             np.exp(logs, out=logs)
@@ -186,3 +190,104 @@ class NaiveBayes(Weighted, ProbabilisticClassifier):
             return logs
 
         return likelihood
+
+
+class ClassSums:
+    """Counts of classes, and the sums of each class in each column.
+
+    Parameters
+    ----------
+    each : sequence of NumberColumn or Bins
+        The columns.
+    labels : Classes
+    nan : str or float
+        What a NaN in a column of numbers counts as.
+    """
+
+    def __init__(
+        self, each: Sequence[NumberColumn | Bins], labels: Classes, nan: str | float
+    ) -> None:
+        self.layout, self.labels, self.classes, self._nan = (
+            Layout(each, nan),
+            labels,
+            len(labels),
+            nan,
+        )
+        columns = self.layout.numbers.values()
+        self._limits = np.array(
+            [[1.0 / n.grid, n.first, n.last, n.middle] for n in columns]
+        ).T.copy()
+
+    def parts(self, relation: str, loss: Loss) -> list[Part]:
+        """Return the counts, then the sums of each column."""
+        layout = self.layout
+        d = layout.width
+        counts = Fraction(1, 1 + math.isqrt(4 * d))
+        column = (1 - counts) / d
+        replaced = relation == "replace"
+        if replaced and not isinstance(loss, Pure):
+            between = d - Fraction(len(layout.numbers), 2)
+            column = min(Fraction(1, d), (1 - counts) / between)
+            counts = 1 - column * between
+        times = 2 if replaced else 1
+        parts = [Part(self.classes, times, times, times, counts)]
+        for j in range(d):
+            if j in layout.axes:
+                size = self.classes * layout.axes[j].native.bins
+                parts.append(Part(size, times, times, times, column))
+                continue
+            square = layout.numbers[j].reach ** 2
+            l1, l2_squared = -(-5 * square * times // 4), (times * square) ** 2
+            parts.append(Part(2 * self.classes, l1, l2_squared, 8 if replaced else 2, column))
+        return parts
+
+    def total(self, rows: Rows) -> list[int]:
+        """Return the integers in the order of the parts."""
+        layout, many = self.layout, self.classes
+        p, values = len(layout.numbers), layout.coder.values
+        ends = np.cumsum([many + 1, 2 * many * p, cross.cells(values, many)[1]])
+
+        def add(x: Floats, labels: NDArray[Any], sums: NDArray[np.int64]) -> int:
+            counts, moments, table, _ = np.split(sums, ends)
+            key = self.labels.codes(labels)
+            missing = self._add_numbers(x, key, moments) if p else 0
+            tally(key, counts)
+            if layout.axes:
+                cross.count(layout.codes(x), key, many, values, table)
+            return missing
+
+        sums = np.array(rows.sums(int(ends[-1]), add, self._nan, BLOCK, MOST), object)
+        counts, moments, table, _ = np.split(sums, ends)
+        counts = counts[:many]
+        tables = iter(layout.coder.tables(table, many))
+        numbers = iter(moments.reshape(many, 2, p).T)
+        integers: list[int] = counts.tolist()
+        for j in range(layout.width):
+            if j in layout.axes:
+                integers += next(tables)[:-1].T.ravel().tolist()
+                continue
+            (first, second), h = next(numbers), layout.numbers[j].reach
+            integers += [*(h * first), *(h * h * counts - second)]
+        return integers
+
+    def _add_numbers(self, x: Floats, key: NDArray[np.uint32], moments: NDArray[np.int64]) -> int:
+        """Add z and z^2 by class; return how many rows have a NaN, which may lose their class."""
+        numbers, missing = [*self.layout.numbers], 0
+        sums = np.zeros((self.classes + 1, 2, len(numbers)))
+        every = len(numbers) == self.layout.width
+        if by_class(x if every else np.ascontiguousarray(x[:, numbers]), self._limits, key, sums):
+            filled, absent = self.layout.filled(x)
+            missing = int(np.count_nonzero(absent))
+            key[absent & self.layout.skip] = cross.NONE
+            sums[...] = 0.0
+            by_class(filled, self._limits, key, sums)
+        moments += sums[:-1].ravel().astype(np.int64)
+        return missing
+
+    def by_column(self, noisy: list[int]) -> Iterator[Floats]:
+        """Yield the noisy numbers of each column."""
+        at, axes = self.classes, self.layout.axes
+        for j in range(self.layout.width):
+            size = self.classes * (axes[j].native.bins if j in axes else 2)
+            yield np.array(noisy[at : at + size], np.float64)
+            at += size

@@ -35,21 +35,19 @@ in [-1, 1], whose square then is 1 / 3.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from fractions import Fraction
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from .._core import nan_policy
 from .._kernels.sulq import PAIRS_MOST_ROWS as MOST_PAIRS
 from .._kernels.sulq import pairs_add as pairs
-from .coordinates import Limits, limits
+from .columns import Floats, Limits, limits
 from .gram_matrix import GramMatrix
-from .labeled_rows import LabeledRows, Piece
 from .rounds import Matrix, Part, Rounds
-from .row_matrices import Floats, added, carry, wholes
+from .rows import Rows
 
 #: Of the reach of a coordinate in moments; of the weights of a line; of the place along one.
 REACH, WEIGHT, PLACE = 2.0**16, 2.0**20, 2.0**36
@@ -152,9 +150,8 @@ class Line(NamedTuple):
 
     def places(self, x: Floats) -> Floats:
         """Return the place of each row; that of a row which is left out may be NaN."""
-        columns, skip = self.limits
-        lo, hi, middle, scale, fills = columns[:, :-1]
-        if not skip:
+        lo, hi, middle, scale, fills = self.limits.columns[:, :-1]
+        if not self.limits.skip:
             x = np.where(np.isnan(x), fills, x)
         cells = np.clip(np.rint((np.clip(x, lo, hi) - middle) * scale), -REACH, REACH)
         places: Floats = np.clip(cells @ self.weights - self.middle, -PLACE, PLACE) / PLACE
@@ -166,7 +163,7 @@ def _same(x: Floats) -> Floats:
 
 
 def _totals(
-    rows: LabeledRows,
+    rows: Rows,
     own: Limits,
     nan: str | float,
     columns: Callable[[Floats], Floats],
@@ -174,21 +171,16 @@ def _totals(
 ) -> tuple[int, NDArray[Any], NDArray[Any]]:
     """Return the number of rows, sums of all columns, and their products, an upper triangle."""
 
-    def summarize(pieces: Iterator[Piece]) -> NDArray[np.int64]:
-        halves = np.zeros((2, 2 + width + width * (width + 1) // 2), np.int64)
-        counts, sums, products = np.split(halves[1], [2, 2 + width])
-        for x, y in pieces:
-            target = np.asarray(y, np.float64)
-            missing = pairs(columns(x), target, own.columns, own.skip, sums, products)
-            counts += len(x), missing
-            carry(halves)
-        return halves
+    def add(x: Floats, y: NDArray[Any], sums: NDArray[np.int64]) -> int:
+        target = np.asarray(y, np.float64)
+        each, products = sums[1 : 1 + width], sums[1 + width :]
+        missing: int = pairs(columns(x), target, own.columns, own.skip, each, products)
+        sums[0] += len(x) - missing if own.skip else len(x)
+        return missing
 
-    integers = wholes(rows.reduce(summarize, added, MOST_PAIRS))
-    read, missing = integers[:2]
-    nan_policy.refuse(nan, missing)
-    kept = read - missing if own.skip else read
-    return kept, integers[2 : 2 + width], integers[2 + width :]
+    size = 1 + width + width * (width + 1) // 2
+    kept, *sums = rows.sums(size, add, nan, MOST_PAIRS)
+    return kept, np.array(sums[:width], object), np.array(sums[width:], object)
 
 
 class Moments:
@@ -237,7 +229,7 @@ class Moments:
         """Return those of the noise of each part."""
         return [rounds.deviation(part) for part in parts]
 
-    def total(self, rows: LabeledRows, *, targets: bool = False) -> list[int]:
+    def total(self, rows: Rows, *, targets: bool = False) -> list[int]:
         """Return the integers in the order of the parts."""
         kept, sums, products = _totals(rows, self.limits, self.nan, _same, self.width)
         own = [kept, sums[-1]]
@@ -331,7 +323,7 @@ class Normal:
         self.sides = sides[self.live]
         self.deviations = self.gram.deviations
 
-    def total(self, rows: LabeledRows, columns: Callable[[Floats], Floats] = _same) -> list[int]:
+    def total(self, rows: Rows, columns: Callable[[Floats], Floats] = _same) -> list[int]:
         """Return the integers in the order of the parts of `gram`."""
         return self.gram.in_parts(*_totals(rows, self.limits, self.nan, columns, self.gram.width))
 

@@ -20,13 +20,13 @@ from typing import Any, ClassVar
 import numpy as np
 
 from .._core import checks
-from .._core.types import Auto, BoundsEach, NanPolicy, Neighbors, Number
+from .._core.types import Auto, BoundsEach, NanPolicy
 from ..privacy import Loss
+from .columns import Floats, column_bounds
 from .estimator import Training, Transformed, Transformer, as_fitted
 from .gram_matrix import GramMatrix
-from .labeled_rows import LabeledRows, unlabeled_rows
 from .rounds import Rounds
-from .row_matrices import Floats, column_bounds, each_row
+from .rows import Rows
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -37,16 +37,12 @@ class _Components(Transformer):
     _centered: ClassVar[bool]
 
     n_components: int | None = field(default=None, kw_only=False)
-    bounds: BoundsEach | Auto
-    epsilon: Number | None = None
-    delta: Number = 0.0
-    rho: Number | None = None
-    neighbors: Neighbors | None = None
+    bounds: BoundsEach | Auto = field()
     nan: NanPolicy = "raise"
 
     components_: Floats = field(init=False)
 
-    def _training(self, rows: LabeledRows, loss: Loss, relation: str) -> Training:
+    def _training(self, rows: Rows, loss: Loss, relation: str) -> Training:
         # Squares are numbers, with any noise.
         pairs = column_bounds(self._bounds, rows.width, 400)
         policy = checks.nan_policy(self.nan, relation)
@@ -60,7 +56,7 @@ class _Components(Transformer):
         parts = gram.asked(loss, relation, alone=True)
 
         def learn(rounds: Rounds) -> None:
-            noisy = rounds.ask(lambda rows: gram.total(rows.source), parts)
+            noisy = rounds.ask(gram.total, parts)
             self._learn(gram, gram.matrix(noisy), count)
 
         return Training(1, parts, learn)
@@ -68,6 +64,10 @@ class _Components(Transformer):
     @abstractmethod
     def _learn(self, gram: GramMatrix, noisy: Floats, count: int) -> None:
         """Learn from the noisy matrix."""
+
+    def _middle(self) -> Floats | float:
+        """Return the row that has all coordinates 0."""
+        return 0.0
 
     @as_fitted
     def transform(self, X: Any) -> Transformed:
@@ -102,8 +102,7 @@ class _Components(Transformer):
         >>> bool(abs(abs(pca.transform([[3, 4]])[0, 0]) - 5) < 0.2)
         True
         """
-        self._check_fitted()
-        components, mean = self.components_, vars(self).get("mean_", 0.0)
+        components, mean = self.components_, self._middle()
         along = self._apply(X, len(components), lambda rows: (rows - mean) @ components.T)
         return self._in_form(along, X)
 
@@ -137,14 +136,10 @@ class _Components(Transformer):
         >>> bool(np.abs(pca.inverse_transform(pca.transform([[3, 4]])) - [[3, 4]]).max() < 0.2)
         True
         """
-        self._check_fitted()
-        components, mean = self.components_, vars(self).get("mean_", 0.0)
+        components, mean = self.components_, self._middle()
         count, d = components.shape
-        rows = unlabeled_rows(X, count)
-        if rows.width != count:
-            rule = f"of {count} columns, one for each component"
-            checks.fail("X", rule, f"{rows.width} of them")
-        return each_row(rows.source, count, d, lambda places: places @ components + mean)
+        why = "one for each component"
+        return self._inverse(X, count, why, d, lambda places: places @ components + mean)
 
 
 def _largest(matrix: Floats, count: int) -> tuple[Floats, Floats]:
@@ -224,6 +219,9 @@ class PCA(_Components):
     mean_: Floats
     n_rows_: float
     n_components_: int
+
+    def _middle(self) -> Floats:
+        return self.mean_
 
     def _learn(self, gram: GramMatrix, noisy: Floats, count: int) -> None:
         rows = max(float(noisy[0, 0]), 1.0)

@@ -14,12 +14,18 @@ the sum by r. If sums have all of a round for 2 r, the second uses a quarter of 
 (half of it, of a sum of losses), and the rest is there for the count.
 
 *The last round* has no step to make: all of it is for the count.
+
+*Coordinates.* Coordinate j of a row is its distance from the middle of its bounds, in units of
+2**-29 of the largest distance: an integer of -H .. H, H = 2**29. With a radius instead of bounds,
+numbers are clipped to [-radius, radius] and longer rows are shortened to the radius. Rounding to
+integers then adds sqrt(d) / 2 to a length of H at most (and the arithmetic, less than 1).
 """
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field, replace
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import partial
 from typing import Any, Literal
@@ -28,14 +34,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._core import checks
-from .._core.types import Auto, Bounds, BoundsEach, NanPolicy, Neighbors, Number
+from .._core.types import Auto, BoundsEach, NanPolicy, Number
 from .._kernels.sulq import MARGIN_REACH as REACH
+from .._kernels.sulq import margin_wrong as add_wrong
 from ..privacy import Loss, Pure
-from .coordinates import Coordinates
+from .columns import Floats, column_bounds, expect_scale, limits
 from .estimator import Classifier, Training, Weighted, as_fitted
-from .labeled_rows import LabeledRows
 from .rounds import Part, Rounds
-from .row_matrices import Floats, column_bounds, expect_scale, refuse_nan
+from .rows import Rows, refuse_nan
 
 #: The number of wrong rows, with all of a round.
 COUNT = Part(1, 1, 1, 1)
@@ -131,29 +137,18 @@ class Perceptron(Weighted, Classifier):
 
     bounds: BoundsEach | Auto | None = None
     radius: Number | None = None
-    epsilon: Number | None = None
-    delta: Number = 0.0
-    rho: Number | None = None
-    neighbors: Neighbors | None = None
     max_iter: int = 10
     fit_intercept: bool = True
     step: Literal["shrinking", "constant"] = "shrinking"
     nan: NanPolicy = "raise"
-    weight_bounds: Bounds | None = None
 
-    coef_: Floats = field(init=False)
-    intercept_: Floats = field(init=False)
-    classes_: NDArray[np.int64] = field(init=False)
-    mistakes_: float = field(init=False)
-    n_iter_: int = field(init=False)
-
-    def _read(self, X: Any, y: Any, relation: str, width: int | None = None) -> LabeledRows:
+    def _read(self, X: Any, y: Any, relation: str, width: int | None = None) -> Rows:
         # Of truth values one class would count nowhere.
         if width is None and checks.attribute(y, "dtype") == np.bool_:
             checks.fail_kind("y", "-1 or 1 in every row", y, " of dtype bool")
         return super()._read(X, y, relation, width)
 
-    def _training(self, rows: LabeledRows, loss: Loss, relation: str) -> Training:
+    def _training(self, rows: Rows, loss: Loss, relation: str) -> Training:
         times = checks.whole("max_iter", self.max_iter, 2)
         centered = checks.flag("fit_intercept", self.fit_intercept)
         checks.choice("step", self.step, ("shrinking", "constant"))
@@ -164,8 +159,8 @@ class Perceptron(Weighted, Classifier):
     def _learn(self, rounds: Rounds, place: Coordinates, centered: bool, parts: list[Part]) -> None:
         """Move a vector, of which the constant is the last entry, by released numbers alone."""
 
-        def total(w: Floats, last: bool, rows: LabeledRows) -> list[int]:
-            number, labels, sums = place.wrong(rows, w[:-1], float(w[-1]) * REACH)
+        def total(w: Floats, last: bool, rows: Rows) -> list[int]:
+            number, labels, *sums = place.wrong(rows, w[:-1], float(w[-1]) * REACH)
             if last:
                 return [number]
             return [number, *sums, labels * REACH] if centered else [number, *sums]
@@ -248,6 +243,65 @@ class Perceptron(Weighted, Classifier):
             return Coordinates(column_bounds(self._bounds, width), None, policy, centered)
         radius = expect_scale("radius", self.radius)
         return Coordinates([(-radius, radius)] * width, radius, policy, centered)
+
+
+class Coordinates:
+    """Integer coordinates of rows within public limits.
+
+    Parameters
+    ----------
+    bounds : sequence of pairs
+    radius : float or None
+        The length of a row. Bounds are those of each coordinate then.
+    nan : str or float
+        What a NaN counts as.
+    centered : bool
+        Whether coordinates are counted from the middle of the bounds; else from 0.
+
+    Attributes
+    ----------
+    middle, scale : float64 array of shape (d,)
+        As in `Limits`.
+    l1, l2_squared : int
+        Upper bounds of the L1 norm of a row, and of its squared L2 norm.
+    """
+
+    def __init__(
+        self,
+        bounds: Sequence[tuple[float, float]],
+        radius: float | None,
+        nan: str | float,
+        centered: bool,
+    ) -> None:
+        self._nan, self.width = nan, len(bounds)
+        self._limits = limits(bounds, nan, centered, [REACH] * len(bounds))
+        self.middle, self.scale = self._limits.middle, self._limits.scale
+        self._length = 0.0 if radius is None else float(REACH)
+        count = int(np.count_nonzero(self.scale))
+        self.l1, self.l2_squared = count * REACH, count * REACH**2
+        if radius is not None:
+            most = REACH + math.isqrt(self.width) // 2 + 2
+            self.l1, self.l2_squared = most * (math.isqrt(self.width - 1) + 1), most**2
+
+    def wrong(self, rows: Rows, w: Floats, bias: float) -> list[int]:
+        """Sum 1, y, and each y z over the rows with ``y (w . z + bias) <= 0``.
+
+        A row whose label y is neither -1 nor 1 is none of them, whatever else it holds.
+        """
+        columns, skip, length = self._limits.columns, self._limits.skip, self._length
+
+        def add(x: Floats, labels: NDArray[Any], sums: NDArray[np.int64]) -> int:
+            y = np.asarray(labels, np.float64)
+            known = np.abs(y) == 1
+            if not known.all():
+                x, y = x[known], y[known]
+            moved = np.zeros(len(sums) - 2)
+            count, label_sum, missing = add_wrong(x, y, columns, w, bias, length, skip, moved)
+            sums[:2] += count, label_sum
+            sums[2:] += moved.astype(np.int64)
+            return missing
+
+        return rows.sums(2 + self.width, add, self._nan)
 
 
 def _parts(place: Coordinates, centered: bool, relation: str, loss: Loss) -> list[Part]:

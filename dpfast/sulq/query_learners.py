@@ -19,9 +19,9 @@ from numpy.typing import NDArray
 
 from .._core import checks
 from .._core.types import Bounds, Number
-from .labeled_rows import expect_same, unlabeled_rows
+from .columns import Floats, expect_scale
 from .row_functions import Columns, Function, Piece, shortened, told
-from .row_matrices import Floats, each_row, expect_scale
+from .rows import each_row, expect_same, unlabeled_rows
 from .terms import Term
 
 #: The name or the number of a column.
@@ -93,7 +93,7 @@ class _Hypothesis(ABC):
         """
         features = self.features
         width = len(features)
-        rows = unlabeled_rows(X, width)
+        rows = unlabeled_rows(X, width=width)
         known = [name for name in features if isinstance(name, str)]
         expect_same(rows.width, rows.names, width, known if len(known) == width else None)
 

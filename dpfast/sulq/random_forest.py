@@ -8,33 +8,38 @@ instead, each of which then has all of the loss for a T-th of the rows. For `eps
 then is as exact in proportion, but what is summed are other rows in each tree; for the rest it is
 worse by the square root of T. So every row is in every tree.
 
+*Divisions* are drawn before any row is read, public, and alike for the same seed. A tree of depth h
+divides at each of 2**h - 1 nodes by a column and a threshold. Both are uniform: the threshold
+between the bounds of what has come to that node. Values of a column of categories are numbered in
+an order that is drawn for each tree, those that are none of them before all others.
+
 *A leaf* says how classes are shared at it. What differs from equal shares is kept in proportion to
 n / (n + 2 s sqrt(K)), for n rows of K classes and noise of deviation s.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from .._core import checks, nan_policy
-from .._core.types import Bounds, NanPolicy, Neighbors, Number
+from .._core import checks
+from .._core.types import NanPolicy
 from ..privacy import Loss, Pure
+from ..rng import InsecureGenerator
 from ..statistics.histogram import Bins
-from .categories import Classes, Columns
-from .class_sums import NumberColumn, columns_of
+from .columns import Classes, Columns, Floats, Layout, NumberColumn, columns_of
 from .decision_tree import LEAST
 from .estimator import BoundsOfSome, CategoriesEach, ProbabilisticClassifier, Training, Weighted
-from .labeled_rows import LabeledRows, Piece
-from .random_splits import RandomSplits
 from .rounds import Part, Rounds
-from .row_matrices import Floats, nan_fills
+from .rows import Rows
 
 #: Numbers of counts, and of trees: with an epsilon alone, and otherwise.
 MOST_COUNTS, FEW, MANY = 1 << 25, 5, 100
+MOST_DEPTH = 20
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -112,46 +117,31 @@ class RandomForestClassifier(Weighted, ProbabilisticClassifier):
     bounds: BoundsOfSome | None = None
     categories: CategoriesEach | None = None
     classes: ArrayLike
-    epsilon: Number | None = None
-    delta: Number = 0.0
-    rho: Number | None = None
-    neighbors: Neighbors | None = None
     n_estimators: int | None = None
     max_depth: int = 5
     random_state: int = 0
     nan: NanPolicy = "raise"
-    weight_bounds: Bounds | None = None
 
-    leaf_counts_: Floats = field(init=False)
-    leaf_proba_: Floats = field(init=False)
-
-    def _training(self, rows: LabeledRows, loss: Loss, relation: str) -> Training:
+    def _training(self, rows: Rows, loss: Loss, relation: str) -> Training:
         trees = FEW if isinstance(loss, Pure) else MANY
         if self.n_estimators is not None:
             trees = checks.whole("n_estimators", self.n_estimators, 1)
         classes = Classes(self.classes)
-        depth, most = checks.whole("max_depth", self.max_depth, 1), 20
-        if depth > most:
-            checks.fail("max_depth", f"at most {most}", self.max_depth)
+        depth = checks.whole("max_depth", self.max_depth, 1)
+        if depth > MOST_DEPTH:
+            checks.fail("max_depth", f"at most {MOST_DEPTH}", self.max_depth)
         shape = trees, 2**depth, len(classes)
         size = shape[0] * shape[1] * shape[2]
         if size > MOST_COUNTS:
             rule = f"so many that there are at most {MOST_COUNTS} counts"
             checks.fail("n_estimators", rule, trees)
         policy = checks.nan_policy(self.nan, relation)
-        forest = self._forest(rows.width, trees, depth, policy)
+        splits = self._splits(rows.width, trees, depth, policy)
         part = Part.of_counts(size, trees, relation)
 
-        def total(rows: LabeledRows) -> list[int]:
-            missing, *counts = rows.reduce(
-                lambda pieces: forest.counts(pieces, classes, shape), np.add
-            ).tolist()
-            nan_policy.refuse(policy, missing)
-            return [int(count) for count in counts]
-
         def learn(rounds: Rounds) -> None:
-            counts = np.array(rounds.ask(total, [part]), np.float64).reshape(shape)
-            self._learn(counts, rounds.deviation(part))
+            noisy = rounds.ask(lambda rows: splits.counts(rows, classes, policy), [part])
+            self._learn(np.array(noisy, np.float64).reshape(shape), rounds.deviation(part))
             self.classes_ = classes.labels
 
         return Training(1, [part], learn)
@@ -166,70 +156,133 @@ class RandomForestClassifier(Weighted, ProbabilisticClassifier):
     def _columns(self) -> Columns[NumberColumn | Bins]:
         return columns_of(self.bounds, self.categories)
 
-    def _forest(self, width: int, trees: int, depth: int, policy: str | float) -> _Forest:
+    def _splits(self, width: int, trees: int, depth: int, policy: str | float) -> RandomSplits:
         seed = checks.whole("random_state", self.random_state, 0)
-        return _Forest(self._columns().each(width), trees, depth, seed, policy)
+        return RandomSplits(self._columns().each(width), trees, depth, seed, policy)
 
     def _likelihood(self) -> Callable[[Floats], Floats]:
         trees, leaves, many = self.leaf_proba_.shape
         policy = checks.nan_policy(self.nan, "add-remove")
-        forest = self._forest(self.n_features_in_, trees, leaves.bit_length() - 1, policy)
+        splits = self._splits(self.n_features_in_, trees, leaves.bit_length() - 1, policy)
 
         def likelihood(rows: Floats) -> Floats:
-            rows, absent = forest.filled(rows)
+            absent, each = splits.leaves(rows)
             shares = np.zeros((len(rows), many))
-            for leaf, learned in zip(forest.splits.leaves(rows), self.leaf_proba_, strict=True):
+            for leaf, learned in zip(each, self.leaf_proba_, strict=True):
                 shares += learned[leaf]
             shares = np.maximum(shares, 0.0)
             shares /= shares.sum(axis=1, keepdims=True)
-            if policy in ("raise", "drop"):
+            if splits.layout.skip:
                 shares[absent] = np.nan  # which is refused
             return shares
 
         return likelihood
 
 
-class _Forest:
-    """Divisions, and what becomes of rows with a NaN."""
+class RandomSplits:
+    """The divisions of all trees.
+
+    Parameters
+    ----------
+    each : sequence of NumberColumn or Bins
+        The columns.
+    trees, depth : int
+    seed : int
+    nan : str or float
+        What a NaN in a column of numbers counts as.
+
+    Attributes
+    ----------
+    feature : intp array of shape (trees, 2**depth - 1)
+        The column at each node; node i has the children 2 i + 1 and 2 i + 2.
+    threshold : float64 array of the same shape
+        Rows above it go to the second child.
+    """
 
     def __init__(
         self,
-        each: list[NumberColumn | Bins],
+        each: Sequence[NumberColumn | Bins],
         trees: int,
         depth: int,
         seed: int,
-        policy: str | float,
+        nan: str | float = "drop",
     ) -> None:
-        self.splits = RandomSplits(each, trees, depth, seed)
-        pairs = {j: x.bounds for j, x in enumerate(each) if isinstance(x, NumberColumn)}
-        self._numbered = [*pairs]
-        fills, self._skip = nan_fills(policy, pairs.values())
-        self._fills = np.array(fills)
+        self.layout, self.depth = Layout(each, nan), depth
+        generator = InsecureGenerator(seed)
+        ends = np.array([_ends(x) for x in each])
+        drawn = _uniform(generator, (trees, 2, 2**depth - 1))
+        self.feature = (drawn[:, 0] * len(each)).astype(np.intp)
+        self.threshold = np.empty((trees, 2**depth - 1))
+        for tree in range(trees):
+            self.threshold[tree] = _thresholds(self.feature[tree], drawn[tree, 1], ends)
+        self._ranks = [_orders(generator, trees, int(v)) for v in self.layout.coder.values]
 
-    def filled(self, rows: Floats) -> tuple[Floats, NDArray[np.bool_]]:
-        """Return rows with numbers for NaN in columns of numbers, and which had one."""
-        numbers = rows[:, self._numbered]
-        missing = np.isnan(numbers)
-        absent: NDArray[np.bool_] = np.logical_or.reduce(missing, axis=1)
-        if absent.any():
-            rows = rows.copy()
-            rows[:, self._numbered] = np.where(missing, self._fills, numbers)
-        return rows, absent
+    def leaves(self, rows: Floats) -> tuple[NDArray[np.bool_], Iterator[NDArray[np.intp]]]:
+        """Return which rows have a NaN in a column of numbers, and all leaves, tree by tree."""
+        numbers, absent = self.layout.filled(rows)
+        table = rows.copy()
+        table[:, [*self.layout.numbers]] = numbers
+        codes = np.minimum(self.layout.codes(rows), self.layout.coder.values)
+        return absent, self._walk(table, codes)
 
-    def counts(
-        self, pieces: Iterator[Piece], classes: Classes, shape: tuple[int, int, int]
-    ) -> NDArray[np.int64]:
-        """Count rows by tree, leaf and class, after those that have a NaN."""
+    def _walk(self, table: Floats, codes: NDArray[np.uint32]) -> Iterator[NDArray[np.intp]]:
+        each = np.arange(len(table))
+        for tree, (feature, threshold) in enumerate(zip(self.feature, self.threshold, strict=True)):
+            for j, code, ranks in zip(self.layout.axes, codes.T, self._ranks, strict=True):
+                table[:, j] = ranks[tree][code]
+            node = np.zeros(len(table), np.intp)
+            for _ in range(self.depth):
+                node = 2 * node + 1 + (table[each, feature[node]] > threshold[node])
+            yield node - len(feature)
+
+    def counts(self, rows: Rows, classes: Classes, nan: str | float) -> list[int]:
+        """Count rows by tree, leaf and class."""
+        shape = len(self.feature), 2**self.depth, len(classes)
         trees, leaves, many = shape
-        counts = np.zeros((trees, leaves * (many + 1)), np.int64)
-        missing = 0
-        for rows, labels in pieces:
-            rows, absent = self.filled(rows)
-            missing += int(np.count_nonzero(absent))
+
+        def add(x: Floats, labels: NDArray[Any], sums: NDArray[np.int64]) -> int:
+            absent, each = self.leaves(x)
             codes = np.minimum(classes.codes(labels), many).astype(np.intp)
-            if self._skip:
+            if self.layout.skip:
                 codes[absent] = many
-            for own, leaf in zip(counts, self.splits.leaves(rows), strict=True):
-                own += np.bincount(leaf * (many + 1) + codes, minlength=len(own))
-        kept = counts.reshape(trees, leaves, many + 1)[:, :, :many]
-        return np.concatenate([[missing], kept.ravel()])
+            for counts, leaf in zip(sums.reshape(shape), each, strict=True):
+                table = np.bincount(leaf * (many + 1) + codes, minlength=leaves * (many + 1))
+                counts += table.reshape(leaves, many + 1)[:, :many]
+            return int(np.count_nonzero(absent))
+
+        return rows.sums(trees * leaves * many, add, nan)
+
+
+def _orders(generator: InsecureGenerator, trees: int, values: int) -> Floats:
+    """Return the number of each value in each tree, and that of none of them."""
+    order = _uniform(generator, (trees, values)).argsort(axis=1, kind="stable")
+    ranks: Floats = np.full((trees, values + 1), -1.0)
+    ranks[:, :-1] = order.argsort(axis=1, kind="stable")
+    return ranks
+
+
+def _ends(column: NumberColumn | Bins) -> tuple[float, float]:
+    if isinstance(column, Bins):
+        return -0.5, column.native.bins - 0.5
+    return column.bounds
+
+
+def _thresholds(feature: NDArray[np.intp], drawn: Floats, ends: Floats) -> Floats:
+    """Return where each node divides what has come to it, a part of the way that was drawn."""
+    nodes = len(feature)
+    boxes: Floats = np.empty((2 * nodes + 1, *ends.shape))
+    boxes[0] = ends
+    thresholds: Floats = np.empty(nodes)
+    for node, (j, part) in enumerate(zip(feature.tolist(), drawn.tolist(), strict=True)):
+        lo, hi = boxes[node, j]
+        at = float(lo * (1.0 - part) + hi * part)
+        thresholds[node] = at
+        boxes[2 * node + 1 : 2 * node + 3] = boxes[node]
+        boxes[2 * node + 1, j, 1] = boxes[2 * node + 2, j, 0] = at
+    return thresholds
+
+
+def _uniform(generator: InsecureGenerator, shape: tuple[int, ...]) -> Floats:
+    words: NDArray[Any] = generator.random_raw(shape)
+    numbers: Floats = (words >> np.uint64(11)).astype(np.float64) * 2.0**-53
+    return numbers

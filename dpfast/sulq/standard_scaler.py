@@ -18,16 +18,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .._core import checks, nan_policy
-from .._core.types import Bounds, BoundsEach, NanPolicy, Neighbors, Number
+from .._core import checks
+from .._core.types import BoundsEach, NanPolicy
 from ..privacy import Loss
-from ..sources.base import RowChunk, RowSource
-from .class_sums import columns_of
+from .columns import Floats, columns_of
 from .design import REACH, ROWS, Design
 from .estimator import Training, Transformed, WeightedTransformer, as_fitted
-from .labeled_rows import LabeledRows, unlabeled_rows
 from .rounds import Part, Rounds
-from .row_matrices import Floats, added, carry, each_row, matrices, wholes
+from .rows import Rows
 
 #: The least variance, in squares of half the width of the bounds.
 LEAST = 2.0**-40
@@ -98,22 +96,12 @@ class StandardScaler(WeightedTransformer):
 
     _estimator_type, _name = "transformer", "scaling"
 
-    bounds: BoundsEach
+    bounds: BoundsEach = field()
     with_mean: bool = True
     with_std: bool = True
-    epsilon: Number | None = None
-    delta: Number = 0.0
-    rho: Number | None = None
-    neighbors: Neighbors | None = None
     nan: NanPolicy = "raise"
-    weight_bounds: Bounds | None = None
 
-    mean_: Floats = field(init=False)
-    var_: Floats = field(init=False)
-    scale_: Floats = field(init=False)
-    n_rows_: float = field(init=False)
-
-    def _training(self, rows: LabeledRows, loss: Loss, relation: str) -> Training:
+    def _training(self, rows: Rows, loss: Loss, relation: str) -> Training:
         checks.flag("with_mean", self.with_mean)
         checks.flag("with_std", self.with_std)
         policy = checks.nan_policy(self.nan, relation)
@@ -123,7 +111,7 @@ class StandardScaler(WeightedTransformer):
 
         def learn(rounds: Rounds) -> None:
             deviation = rounds.deviation(parts[1]) / REACH
-            noisy = rounds.ask(lambda rows: _totals(rows.counted, design, policy), parts)
+            noisy = rounds.ask(lambda rows: _totals(rows, design, policy), parts)
             self._learn(np.array(noisy, np.float64) / REACH, design, deviation)
 
         return Training(1, parts, learn)
@@ -167,7 +155,6 @@ class StandardScaler(WeightedTransformer):
         DataError
             For NaN.
         """
-        self._check_fitted()
         mean, scale = self._used()
         return self._in_form(self._apply(X, len(mean), lambda rows: (rows - mean) / scale), X)
 
@@ -190,13 +177,9 @@ class StandardScaler(WeightedTransformer):
         NotFittedError, ArgumentError, DataError
             As in `transform`.
         """
-        self._check_fitted()
         mean, scale = self._used()
-        count = len(mean)
-        rows = unlabeled_rows(X, count)
-        if rows.width != count:
-            checks.fail("X", f"of {count} columns, as in fit", f"{rows.width} of them")
-        return each_row(rows.source, count, count, lambda scaled: scaled * scale + mean)
+        width = len(mean)
+        return self._inverse(X, width, "as in fit", width, lambda scaled: scaled * scale + mean)
 
     @as_fitted
     def get_feature_names_out(
@@ -222,8 +205,9 @@ class StandardScaler(WeightedTransformer):
             For other columns than those that were learned from.
         """
         super().get_feature_names_out(input_features)
-        known = getattr(self, "feature_names_in_", input_features)
-        names = known if known is not None else [f"x{i}" for i in range(self.n_features_in_)]
+        names = vars(self).get("feature_names_in_", input_features)
+        if names is None:
+            names = [f"x{i}" for i in range(self.n_features_in_)]
         return np.array(list(names), object)
 
     def _columns_out(self) -> int:
@@ -245,27 +229,17 @@ def _parts(width: int, relation: str) -> list[Part]:
     return [Part(n, l1, l2_squared, 1 + size) for n in (1, size)]
 
 
-def _totals(source: RowSource, design: Design, policy: str | float) -> list[int]:
+def _totals(rows: Rows, design: Design, policy: str | float) -> list[int]:
     """Return the integers in the order of the parts."""
-    width = len(design.numbers)
 
-    def summarize(chunk: RowChunk) -> NDArray[np.int64]:
-        halves = np.zeros((2, 2 + 2 * width), np.int64)
-        for rows in matrices(chunk, width, ROWS):
-            vectors = design.vectors(rows)
-            numbers, absent = vectors.numbers, vectors.absent
-            halves[1, 0] += np.count_nonzero(absent)
-            if policy in ("raise", "drop"):
-                numbers = numbers[~absent]
-            squares = np.floor(REACH - numbers**2 / REACH)
-            halves[1, 1] += REACH * len(numbers)
-            halves[1, 2:] += np.concatenate([numbers.sum(axis=0), squares.sum(axis=0)]).astype(
-                np.int64
-            )
-            carry(halves)
-        return halves
+    def add(x: Floats, _: Any, sums: NDArray[np.int64]) -> int:
+        vectors = design.vectors(x)
+        absent = vectors.absent
+        numbers = np.hstack([vectors.numbers, vectors.less_squares])
+        if policy in ("raise", "drop"):
+            numbers = numbers[~absent]
+        sums[0] += REACH * len(numbers)
+        sums[1:] += numbers.sum(axis=0).astype(np.int64)
+        return int(np.count_nonzero(absent))
 
-    integers: list[int]
-    missing, *integers = wholes(source.reduce(summarize, added)).tolist()
-    nan_policy.refuse(policy, missing)
-    return integers
+    return rows.sums(1 + 2 * rows.width, add, policy, ROWS)

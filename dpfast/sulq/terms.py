@@ -25,9 +25,9 @@ from .._kernels.summaries import products
 from ..sources.base import RowSource
 from ..summaries.cells import FINE, SQUARES, Cells, cells, nearest
 from . import row_functions
+from .columns import expect_scale
 from .rounds import Part
 from .row_functions import Columns, Function, Piece
-from .row_matrices import expect_scale
 
 Answer = float | NDArray[np.float64]
 

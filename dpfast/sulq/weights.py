@@ -155,38 +155,6 @@ def _piece(chunk: RowChunk, at: int) -> RowChunk:
     return chunk._replace(rows=chunk.rows[at : at + BLOCK], start=chunk.start + at)
 
 
-@dataclass(frozen=True, slots=True)
-class WeightedRows:
-    """A source whose rows count so many times each, for sums of rows and nothing else."""
-
-    source: RowSource
-    weights: Weights
-
-    @property
-    def dtype(self) -> np.dtype[Any]:
-        return self.source.dtype
-
-    @property
-    def width(self) -> int | None:
-        return self.source.width
-
-    @property
-    def length(self) -> int | None:
-        return self.source.length
-
-    @property
-    def array(self) -> None:
-        return None
-
-    def reduce(self, summarise: Callable[[RowChunk], S], merge: Callable[[S, S], S]) -> S:
-        """Add up sums of rows, which `merge` has to be."""
-
-        def some(chunk: RowChunk, places: Places) -> S:
-            return summarise(chunk._replace(rows=chunk.rows.take(places, 0)))
-
-        return self.weights.reduce(self.source, some, merge)[0]
-
-
 def weights_of(
     sample_weight: Any, bounds: Any, source: RowSource, relation: str, nan: Any
 ) -> Weights:

@@ -13,7 +13,7 @@ from dpfast.sources.data import as_rows
 from dpfast.sources.table import only
 from dpfast.sulq import Attribute, NoisySums, Term
 from dpfast.sulq.row_functions import Piece, shortened, told
-from dpfast.sulq.row_matrices import matrices
+from dpfast.sulq.rows import matrices
 
 X = np.random.default_rng(0).uniform(size=(5000, 3))
 TABLE = {name: np.ascontiguousarray(X[:, j]) for j, name in enumerate("abc")}

@@ -7,7 +7,7 @@ import pytest
 
 from dpfast.rng import InsecureGenerator
 from dpfast.sulq import ID3Classifier, NaiveBayes
-from dpfast.sulq.categories import Classes, Coder, attributes
+from dpfast.sulq.columns import Classes, Coder, attributes
 
 from ..reference.sulq import decision_tree as reference
 

@@ -12,11 +12,10 @@ import pytest
 from dpfast.errors import DataError
 from dpfast.privacy import ZCDP
 from dpfast.sulq import gradient_rounds
-from dpfast.sulq.categories import Classes, attributes
-from dpfast.sulq.class_sums import columns_of
+from dpfast.sulq.columns import Classes, attributes, columns_of
 from dpfast.sulq.design import FINE, LARGEST, REACH, ROWS, SCALE, Design, whole
 from dpfast.sulq.gradient_rounds import ClassAnswers, Gradients, TargetAnswers, chances, learned
-from dpfast.sulq.labeled_rows import labeled_rows
+from dpfast.sulq.rows import labeled_rows
 
 from ..reference.sulq import logistic as reference
 from ..support.learners import rounds_of

@@ -12,10 +12,10 @@ from dpfast._kernels.sulq import GRAM_STRETCH as STRETCH
 from dpfast._kernels.sulq import gram_add as add
 from dpfast.noise.wishart import matrix_noise
 from dpfast.privacy import Pure
-from dpfast.sources.data import as_rows
 from dpfast.sulq import gram_matrix as _gram
 from dpfast.sulq.gram_matrix import GramMatrix
 from dpfast.sulq.rounds import Matrix, round_noise
+from dpfast.sulq.rows import unlabeled_rows
 
 from ..reference.sulq.gram import plain
 from ..support.pairwise import every_value, pairwise
@@ -89,10 +89,10 @@ def test_both_ways_to_multiply_find_the_same(nan, kind, n, monkeypatch):
     found = {}
     for isa in "avx2", "baseline":
         monkeypatch.setattr(_gram, "isa", lambda isa=isa: isa)
-        found[isa] = gram.total(as_rows(rows))
+        found[isa] = gram.total(unlabeled_rows(rows))
     assert found["avx2"] == found["baseline"]
     monkeypatch.setattr(_gram.kernels, "GRAM_MOST_ROWS", 2000)  # and where 64 bits could be too few
-    assert gram.total(as_rows(rows)) == found["avx2"]
+    assert gram.total(unlabeled_rows(rows)) == found["avx2"]
 
 
 def test_what_does_not_fit_is_refused():

@@ -11,8 +11,8 @@ import dpfast as dp
 from dpfast.errors import ArgumentError, ArgumentTypeError, DataError
 from dpfast.sources import memory
 from dpfast.sources.base import RowChunk
-from dpfast.sources.words import Words
-from dpfast.sulq.labeled_rows import labeled_rows
+from dpfast.sulq.columns import Classes, attributes
+from dpfast.sulq.rows import labeled_rows
 
 X = np.arange(60.0).reshape(20, 3) % 7
 Y = np.arange(20.0) % 3 - 1
@@ -86,7 +86,8 @@ def test_columns_of_text(tmp_path):
     frame = pd.DataFrame({"color": colors, "size": X[:, 0], "answer": answers})
     path = tmp_path / "t.parquet"
     frame.to_parquet(path)
-    own, classes = Words(["red", "blue"]), Words(["no", "yes"])
+    columns = attributes(None, None, [["red", "blue"], [0.0, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0]])
+    classes = Classes(["no", "yes"]).axis
     features = frame[["color", "size"]]
     forms = [
         (frame, "answer"),
@@ -95,7 +96,7 @@ def test_columns_of_text(tmp_path):
         (features, frame["answer"]),
     ]
     for given in forms:
-        x, y = read(labeled_rows(*given, [own, None], classes))
+        x, y = read(labeled_rows(*given, columns, classes))
         assert (x[:, 0] == [0, 1] * 10).all() and (x[:, 1] == X[:, 0]).all()
         assert np.array_equal(y, [0, 1, np.nan, 1] * 5, equal_nan=True)
     numbers = pd.DataFrame({**table(), "answer": answers}).drop(columns="y")

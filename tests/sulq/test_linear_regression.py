@@ -15,8 +15,8 @@ from dpfast.rng import InsecureGenerator
 from dpfast.sources import memory
 from dpfast.sulq import LinearRegression, linear_regression, rounds
 from dpfast.sulq.gram_matrix import GramMatrix
-from dpfast.sulq.labeled_rows import labeled_rows
 from dpfast.sulq.normal_equations import PLACE, REACH, WEIGHT, Found, Line, Moments, Normal
+from dpfast.sulq.rows import labeled_rows
 
 from ..reference.sulq import margin as plain
 from ..reference.sulq import noisy_sums as reference

@@ -12,9 +12,10 @@ import pytest
 
 from dpfast.privacy import ZCDP, Pure
 from dpfast.rng import InsecureGenerator
-from dpfast.sulq import NaiveBayes, class_sums
+from dpfast.sulq import NaiveBayes, naive_bayes
 from dpfast.sulq import rounds as _rounds
-from dpfast.sulq.class_sums import ClassSums, columns_of
+from dpfast.sulq.columns import Classes, columns_of
+from dpfast.sulq.naive_bayes import ClassSums
 
 from ..reference.sulq import decision_tree as reference
 from ..reference.sulq import noisy_sums as neighborly
@@ -111,7 +112,7 @@ def used(kind, relation, loss):
     """The largest part of the round that a row takes."""
     public, spots = SPOTS[kind]
     each = columns_of(public.get("bounds"), public.get("categories")).each(2)
-    own = ClassSums(each, 2, "raise")
+    own = ClassSums(each, Classes([0, 1]), "raise")
     parts = own.parts(relation, loss)
     domain = [(*spot, label) for spot in spots for label in (0, 1, 7)]
     kw = {**public, "neighbors": relation, "rho": None}
@@ -151,7 +152,7 @@ def test_no_row_uses_more_than_the_loss(kind, relation, loss, monkeypatch):
         part = _rounds.Part(counts.size, counts.l1, counts.l2_squared, counts.l0, Fraction(1))
         return [part, *columns]
 
-    monkeypatch.setattr(class_sums.ClassSums, "parts", generous)
+    monkeypatch.setattr(naive_bayes.ClassSums, "parts", generous)
     assert used(kind, relation, loss) > 1.1
 
 
@@ -159,11 +160,11 @@ def test_no_row_uses_more_than_the_loss(kind, relation, loss, monkeypatch):
 def test_integers_too_large_for_the_samplers_are_divided_by_enough(relation):
     """Standardized, with the unit that rounding down adds to each number that moves."""
     loss = ZCDP(Fraction(1, 10**9))
-    own = ClassSums(columns_of((0, 1), None).each(1), 2, "raise")
+    own = ClassSums(columns_of((0, 1), None).each(1), Classes([0, 1]), "raise")
     made = learners.rounds_of(loss, relation, 1)
     counts, column = (made.noise(part) for part in own.parts(relation, loss))
     assert column.shift > 0 and counts.shift == 0
-    h = own.numbers[0].reach
+    h = own.layout.numbers[0].reach
     unit, scale = 1 << column.shift, float(column.scale)
 
     def size(*moves):
@@ -197,8 +198,8 @@ def test_noise_hardly_moves_what_many_rows_say(relation, loss):
 
 def test_what_noise_may_have_made_is_not_believed():
     """Few rows of a class spread evenly, and no variance is below its noise."""
-    sums = ClassSums(columns_of((0, 10), None).each(1), 3, "raise")
-    column = sums.numbers[0]
+    sums = ClassSums(columns_of((0, 10), None).each(1), Classes([0, 1, 2]), "raise")
+    column = sums.layout.numbers[0]
     square, half = column.reach**2, column.reach * column.grid
     counts = [29, 31, 1000]  # with noise of deviation 10, all rows at the upper end
     made = NaiveBayes(bounds=(0, 10), classes=[0, 1, 2], rho=1)

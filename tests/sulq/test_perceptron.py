@@ -17,7 +17,7 @@ from dpfast.privacy import ZCDP, Pure
 from dpfast.rng import InsecureGenerator
 from dpfast.sulq import Perceptron, perceptron
 from dpfast.sulq import rounds as _rounds
-from dpfast.sulq.coordinates import Coordinates
+from dpfast.sulq.perceptron import Coordinates
 
 from ..reference.sulq import margin as plain
 from ..reference.sulq import noisy_sums as reference

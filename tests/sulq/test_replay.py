@@ -33,8 +33,8 @@ from dpfast.sulq import (
     standard_scaler,
 )
 from dpfast.sulq import rounds as _rounds
-from dpfast.sulq.class_sums import ClassSums
 from dpfast.sulq.gram_matrix import GramMatrix
+from dpfast.sulq.naive_bayes import ClassSums
 from dpfast.sulq.normal_equations import Moments
 from dpfast.sulq.rounds import Part
 

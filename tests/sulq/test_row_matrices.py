@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from dpfast.sulq.row_matrices import added, carry, wholes
+from dpfast.sulq.rows import added, carry, wholes
 
 
 def test_sums_may_be_larger_than_64_bits():

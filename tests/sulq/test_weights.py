@@ -240,7 +240,7 @@ def worst(name, relation, loss, sets=DATA):
     """The largest part of a loss that tells neighbors apart; a weight belongs to its row."""
     claim, kw = loss
     others = [] if name in ONE_ROUND else MANY
-    if "nan" in LEARNERS[name][0].__dataclass_fields__:
+    if LEARNERS[name][0].__dataclass_fields__["nan"].init:
         kw = {**kw, "nan": "upper"}
     domain = DOMAIN if "nan" in kw else DOMAIN[:-1]
     result = 0.0

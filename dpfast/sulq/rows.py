@@ -1,0 +1,386 @@
+"""The rows that a learner reads: features, labels and weights, and exact sums over them.
+
+Labels are an array of their own, or one of the columns. Either way they keep their place among the
+rows, so whoever brings or changes a row does so with its label.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeAlias, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .._core import checks, nan_policy
+from ..errors import ArgumentError, DataError
+from ..sources.base import RowChunk, RowSource, WithRows, width_of
+from ..sources.data import feature_rows, form_of, with_column
+from ..sources.engine import of_engine, refuse_array
+from ..sources.forms import as_column, column_form, is_distributed
+from ..sources.intake import Public, declared, expect_numbers
+from ..sources.labels import aligned, labels_of
+from ..sources.memory import Column
+from ..sources.table import RULE as ROWS
+from ..sources.words import words_column
+from ..statistics.histogram import Bins
+from ..summaries.side_by_side import beside_of, flat, refuse_length
+from .columns import ANY_COLUMNS, Columns, Floats
+from .weights import Places, Weights
+
+S = TypeVar("S")
+
+#: Features of some rows, (r, width) float64 in C order, and their labels, (r,) in a dtype that
+#: kernels read, or (0,) if they have none. Valid until the next ones are asked for.
+Piece: TypeAlias = tuple[Floats, NDArray[Any]]
+
+#: Rows that are looked at together, and those that are converted together where they do not lie in
+#: memory as float64.
+BLOCK, CONVERTED = 1 << 14, 1 << 12
+
+RULE = "one number for each row, or the name of a column"
+F8 = np.dtype(np.float64)
+NO_LABELS: NDArray[Any] = np.empty(0)
+
+
+@dataclass(frozen=True, slots=True)
+class Rows:
+    """Rows, with labels and weights if they have some.
+
+    Attributes
+    ----------
+    source : RowSource
+    width : int
+        Number of features.
+    names : tuple of str or None
+        Names of the features, if they have some.
+    labels : Column or None
+        The labels, if they are an array of their own.
+    last_is_label : bool
+        Whether the last column of `source` is that of the labels.
+    weights : Weights or None
+        How often each row counts in sums, if it is not once.
+    """
+
+    source: RowSource
+    width: int
+    names: tuple[str, ...] | None
+    labels: Column | None = None
+    last_is_label: bool = False
+    weights: Weights | None = None
+
+    @property
+    def length(self) -> int | None:
+        """Number of rows; None when that is not known without reading."""
+        return self.source.length
+
+    def reduce(
+        self,
+        summarize: Callable[[Iterator[Piece]], S],
+        merge: Callable[[S, S], S],
+        most: int = BLOCK,
+    ) -> S:
+        """Summarize every chunk, `most` rows at a time, and merge the summaries.
+
+        Raises
+        ------
+        DataError
+            If there are more or fewer labels than rows, where their number was not known before.
+        """
+        labels, last, width = self.labels, self.last_is_label, self.width  # self does not travel
+
+        def some(chunk: RowChunk, places: Places | None = None) -> S:
+            return summarize(_pieces(chunk, labels, last, width, most, places))
+
+        def each(chunk: RowChunk) -> tuple[S, int]:
+            return some(chunk), len(chunk.rows)
+
+        if self.weights is None:
+            summary, read = self.source.reduce(each, lambda a, b: (merge(a[0], b[0]), a[1] + b[1]))
+        else:
+            summary, read = self.weights.reduce(self.source, some, merge)
+        if labels is not None and read != labels.length:
+            refuse_length("y")
+        return summary
+
+    def sums(
+        self,
+        size: int,
+        add: Callable[[Floats, NDArray[Any], NDArray[np.int64]], int],
+        nan: str | float,
+        most: int = BLOCK,
+        room: int = 0,
+    ) -> list[int]:
+        """Return exact sums of integers of the rows, however large they are.
+
+        Parameters
+        ----------
+        size : int
+            Number of integers of a row.
+        add : callable
+            ``add(features, labels, sums)`` adds the integers of some rows to an int64 array, and
+            returns how many of these rows have a NaN.
+        nan : str or float
+            What becomes of NaN; under "raise" there must be none.
+        most : int
+            Rows of a call of `add`, at most.
+        room : int
+            Rows whose integers add up to less than 2**62; by default those of one call.
+
+        Raises
+        ------
+        DataError
+            For a NaN that is not allowed, and as `reduce`.
+        """
+
+        def summarize(pieces: Iterator[Piece]) -> NDArray[np.int64]:
+            halves, fresh = np.zeros((2, 1 + size), np.int64), 0
+            for features, labels in pieces:
+                if fresh + len(features) > room:
+                    carry(halves)
+                    fresh = 0
+                halves[1, 0] += add(features, labels, halves[1, 1:])
+                fresh += len(features)
+            carry(halves)
+            return halves
+
+        integers: list[int]
+        missing, *integers = wholes(self.reduce(summarize, added, most)).tolist()
+        nan_policy.refuse(nan, missing)
+        return integers
+
+
+def _pieces(
+    chunk: RowChunk,
+    beside: Column | None,
+    last: bool,
+    width: int,
+    most: int,
+    places: Places | None = None,
+) -> Iterator[Piece]:
+    """Yield the features and the labels of a chunk, or of some rows of it, `most` at a time."""
+    rows, labels, start = chunk.rows, NO_LABELS, chunk.start
+    if last:
+        *names, label = rows.dtype.names or ()
+        rows, labels = rows[names], rows[label]
+    if places is not None:
+        if beside is not None:
+            labels, beside = beside_of(beside, start, start + len(rows), "y"), None
+        rows, labels = rows.take(places, 0), labels.take(places) if len(labels) else labels
+    at = 0
+    for features in matrices(chunk._replace(rows=rows), width, most):
+        stop = at + len(features)
+        y = labels[at:stop]
+        if beside is not None:
+            y = beside_of(beside, start + at, start + stop, "y")
+        yield features, flat(y)
+        at = stop
+
+
+def matrices(chunk: RowChunk, width: int, most: int) -> Iterator[Floats]:
+    """Yield the rows as matrices of at most `most` rows, each valid until the next is asked for."""
+    rows = _plain(chunk.rows)
+    names = rows.dtype.names
+    if names is None and rows.dtype == F8 and rows.flags.c_contiguous:
+        matrix = rows.reshape(len(rows), width)
+        for at in range(0, len(rows), most):
+            yield matrix[at : at + most]
+        return
+    step = min(CONVERTED, most)
+    buffer = np.empty((min(step, len(rows)), width))
+    for at in range(0, len(rows), step):
+        part = rows[at : at + step]
+        matrix = buffer[: len(part)]
+        if names is None:
+            matrix[...] = part.reshape(len(part), width)
+        else:
+            for j, name in enumerate(names):
+                matrix[:, j] = part[name]
+        yield matrix
+
+
+def _plain(rows: NDArray[Any]) -> NDArray[Any]:
+    """Return records that begin with their fields, all float64, as a matrix without a copy."""
+    kind = rows.dtype
+    size, extra = divmod(kind.itemsize, F8.itemsize)
+    if kind.names is None or extra or not rows.flags.c_contiguous:
+        return rows
+    if any(kind.fields[name] != (F8, 8 * j) for j, name in enumerate(kind.names)):  # type: ignore[index]
+        return rows
+    matrix = rows.view(F8).reshape(len(rows), size)[:, : len(kind.names)]
+    return matrix if matrix.flags.aligned else rows
+
+
+def each_row(
+    source: RowSource, width: int, size: int, function: Callable[[Floats], Floats]
+) -> Floats:
+    """Return `size` numbers for each row, none of which may be NaN. This is not private."""
+
+    def summarize(chunk: RowChunk) -> list[tuple[int, list[Floats]]]:
+        with np.errstate(invalid="ignore"):  # of infinite numbers
+            return [(chunk.start, [function(rows) for rows in matrices(chunk, width, BLOCK)])]
+
+    chunks = source.reduce(summarize, lambda a, b: a + b)
+    blocks = [block for _, some in sorted(chunks, key=lambda chunk: chunk[0]) for block in some]
+    numbers = np.concatenate([np.empty((0, size)), *blocks])
+    refuse_nan(numbers)
+    return numbers
+
+
+def refuse_nan(answers: Floats) -> None:
+    """Raise the error of rows that lead to no answer."""
+    if np.isnan(answers).any():
+        raise DataError("X holds NaN or infinite numbers, for which there is no answer")
+
+
+# Sums of 64-bit integers that may need more bits. Each is two halves: an array of halves has one
+# more dimension in front, for the high ones, in units of 2**32, and the low ones, to which kernels
+# add.
+
+
+def carry(halves: NDArray[np.int64]) -> None:
+    """Leave numbers below 2**32 as the low halves, to which then 2**62 can be added."""
+    halves[0] += halves[1] >> 32
+    halves[1] &= (1 << 32) - 1
+
+
+def added(a: NDArray[np.int64], b: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return the sum of two such arrays, ready for more."""
+    halves = a + b
+    carry(halves)
+    return halves
+
+
+def wholes(halves: NDArray[np.int64]) -> NDArray[Any]:
+    """Return the integers, as Python's."""
+    high, low = halves
+    if np.abs(high).max(initial=0) >= 1 << 30:
+        high, low = high.astype(object), low.astype(object)
+    integers: NDArray[Any] = ((high << 32) + low).astype(object)
+    return integers
+
+
+def labeled_rows(
+    X: Any,
+    y: Any,
+    columns: Columns[Any] = ANY_COLUMNS,
+    classes: Bins | None = None,
+    width: int | None = None,
+    relation: str = "replace",
+) -> Rows:
+    """Return the rows of X with the labels y.
+
+    Parameters
+    ----------
+    X : array_like of shape (n, d), structured array, table, or source
+    y : array_like of shape (n,), or str
+        An array with a label for each row. Where X has columns with names, the name of one, which
+        then is no feature; of a file that is scanned, of any of its columns.
+    columns : Columns, optional
+        The features: those that are text are read as the numbers of their public words.
+    classes : Bins, optional
+        The public labels, if there are some.
+    width : int, optional
+        Number of features, by default as `columns` has it. A list does not say how many it has.
+    relation : {"replace", "add-remove"}, default "replace"
+        Where rows come and go their number is private, and the pass meets another one of labels.
+
+    Raises
+    ------
+    ArgumentError, ArgumentTypeError, SourceError
+        For what cannot be read, and labels of another number than the rows. Nothing has been read:
+        what the rows hold decides nothing.
+    """
+    expect_dense(X)
+    if y is None:
+        checks.fail("y", f"{RULE} (this requires y to be passed, but the target y is None)", y)
+    words, width = columns.words, width or columns.width
+    labels, numbers = (None, None) if classes is None else (classes.words, classes.numbers)
+    X, y = _expect_numbers(X, y, columns.numbers, numbers)
+    if isinstance(y, str):
+        source = with_column(X, y, "y", "X", words, labels)
+        width = width_of(source) - 1
+        if not width:
+            checks.fail("y", "a column beside those of X", y)
+        return Rows(source, width, (names_of(X, source) or ())[:-1], last_is_label=True)
+    source = feature_rows(X, width, words)
+    if of_engine(source):
+        refuse_array("y", y)
+    column = as_column(y, "y", RULE) if labels is None else words_column(y, labels, "y")
+    if column.width is not None:
+        checks.fail_kind("y", RULE, y)
+    checks.entries("y", column.length, source.length, relation)
+    rows: RowSource = aligned(source, labels_of(source, y))
+    return Rows(rows, width_of(source), names_of(X, source), column)
+
+
+def unlabeled_rows(X: Any, columns: Columns[Any] = ANY_COLUMNS, width: int | None = None) -> Rows:
+    """Return rows without labels; arguments and errors as in `labeled_rows`.
+
+    With a `width`, which has been learned, public numbers that the columns cannot hold are allowed.
+    """
+    expect_dense(X)
+    if width is None:
+        X, _ = _expect_numbers(X, None, columns.numbers)
+    source = feature_rows(X, width or columns.width, columns.words)
+    return Rows(source, width_of(source), names_of(X, source))
+
+
+def _expect_numbers(
+    X: Any, y: Any, numbers: Sequence[Public | None], labels: Public | None = None
+) -> tuple[Any, Any]:
+    """Refuse public numbers that can equal nothing; return the rows, which may be read once."""
+    name = y if isinstance(y, str) else None
+    if any(numbers) or (labels is not None and name is not None):
+        X = form_of(X, "X", ROWS)
+        columns = declared(X.beside(name) if name and isinstance(X, WithRows) else X)
+        many = len(columns) if len(numbers) == 1 else 1  # one list stands for all columns
+        expect_numbers([*numbers] * many, X, name)
+        for column, typed in columns:
+            if labels is not None and column == name is not None:
+                expect_numbers([labels], typed)
+    if labels is not None and name is None and not is_distributed(y):
+        y = column_form(y, "y", RULE)
+        expect_numbers([labels], y)
+    return X, y
+
+
+def expect_dense(X: Any) -> None:
+    """Refuse sparse matrices and complex numbers, by their type, in the words of scikit-learn."""
+    sparse = sys.modules.get("scipy.sparse")
+    if sparse is not None and sparse.issparse(X):
+        why = ": sparse input is not supported, but what its toarray() returns is"
+        checks.fail_kind("X", "dense rows of numbers", X, why)
+    if checks.attribute(checks.attribute(X, "dtype"), "kind") == "c":
+        checks.fail("X", "real numbers (Complex data not supported)", X.dtype)
+
+
+def names_of(X: Any, source: RowSource) -> tuple[str, ...] | None:
+    """Return the names of the columns of X, which `source` reads; None for a plain array."""
+    if isinstance(X, np.ndarray) and X.dtype.names is None:
+        return None
+    return source.dtype.names
+
+
+def expect_same(
+    width: int,
+    names: Sequence[str] | None,
+    learned: int,
+    known: Sequence[str] | None,
+    argument: str = "X",
+    learner: str = "it",
+) -> None:
+    """Refuse columns that are not `learned` many, or not `known`, where both have names.
+
+    The hints are those that scikit-learn gives.
+    """
+    if width != learned:
+        words = f"{argument} must be of {learned} columns, as in fit, got '{width} of them'"
+        hint = f"{width} features, but {learner} is expecting {learned} features as input"
+        row = "; Reshape your data if they are one row" if width == 1 else ""
+        raise ArgumentError(f"{words} ({argument} has {hint}{row})")
+    if names is not None and known is not None and list(names) != list(known):
+        order = ", ".join(known)
+        checks.fail(argument, f"of the columns {order} in this order, as in fit", names)
