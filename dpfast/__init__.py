@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, Any
 from . import _kernels, errors, rng  # noqa: F401  compiled, and for this processor, or an error
 
 if TYPE_CHECKING:
-    from . import audit, noise, online, privacy, selection, sensitivity, sulq
+    from . import audit, extend, noise, online, privacy, selection, sensitivity, sulq
     from ._core.include import get_include
     from ._core.threads import threads
     from .aggregate import estimators
     from .aggregate.api import sample_and_aggregate
     from .aggregate.block_count import suggest_blocks
-    from .app import extend, job
+    from .app import job
     from .app.mechanism import mechanism
     from .app.show_config import show_config
     from .budget.budget import Budget
@@ -63,7 +63,6 @@ _HOMES = {
         "aggregate.api": "sample_and_aggregate",
         "aggregate.block_count": "suggest_blocks",
         "aggregate.estimators": "estimators",
-        "app.extend": "extend",
         "app.job": "job",
         "app.mechanism": "mechanism",
         "app.show_config": "show_config",

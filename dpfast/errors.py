@@ -141,17 +141,88 @@ def _show(value: object) -> str:
 
 
 def fail(name: str, rule: str, value: object) -> NoReturn:
-    """Raise an error about a bad value, without the error that led to it."""
+    """Raise an error about a bad value, without the error that led to it.
+
+    Parameters
+    ----------
+    name, rule : str
+        Of the argument, and what it must be.
+    value : object
+        What was given.
+
+    Returns
+    -------
+    Never.
+
+    Raises
+    ------
+    ArgumentError
+
+    Examples
+    --------
+    >>> from dpfast.extend import checks
+    >>> checks.fail("scale", "greater than 0", -1)
+    Traceback (most recent call last):
+    dpfast.errors.ArgumentError: scale must be greater than 0, got -1
+    """
     raise ArgumentError(f"{name} must be {rule}, got {_show(value)}") from None
 
 
 def fail_type(name: str, rule: str, value: object) -> NoReturn:
-    """Raise an error about a value of the wrong type."""
+    """Raise an error about a value of the wrong type.
+
+    Parameters
+    ----------
+    name, rule : str
+        Of the argument, and what it must be.
+    value : object
+        What was given.
+
+    Returns
+    -------
+    Never.
+
+    Raises
+    ------
+    ArgumentTypeError
+
+    Examples
+    --------
+    >>> from dpfast.extend import checks
+    >>> checks.fail_type("scale", "a number", "1")
+    Traceback (most recent call last):
+    dpfast.errors.ArgumentTypeError: scale must be a number, got '1' (str)
+    """
     kind = type(value).__name__
     raise ArgumentTypeError(f"{name} must be {rule}, got {_show(value)} ({kind})") from None
 
 
 def fail_kind(name: str, rule: str, data: object, why: str = "") -> NoReturn:
-    """Raise an error about data of the wrong type. It shows the type and no data."""
+    """Raise an error about data of the wrong type. It shows the type and no data.
+
+    Parameters
+    ----------
+    name, rule : str
+        Of the argument, and what it must be.
+    data : object
+        What was given.
+    why : str, optional
+        More words.
+
+    Returns
+    -------
+    Never.
+
+    Raises
+    ------
+    ArgumentTypeError
+
+    Examples
+    --------
+    >>> from dpfast.extend import checks
+    >>> checks.fail_kind("rows", "an array", None)
+    Traceback (most recent call last):
+    dpfast.errors.ArgumentTypeError: rows must be an array, got an object of type NoneType
+    """
     kind = f"an object of type {type(data).__name__}"
     raise ArgumentTypeError(f"{name} must be {rule}, got {kind}{why}") from None

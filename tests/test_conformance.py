@@ -82,6 +82,7 @@ COMMON = (
 
 def test_common_arguments_come_in_one_order():
     releases = [(name, f) for name, f in public() if "budget" in inspect.signature(f).parameters]
+    releases.remove(("dp.extend.relation_of", dp.extend.relation_of))  # which pays nothing
     assert len(releases) > 25
     for name, function in releases:
         parameters = inspect.signature(function).parameters

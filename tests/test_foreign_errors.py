@@ -75,7 +75,7 @@ def public(module: types.ModuleType = dp) -> Iterator[Any]:
     for name in module.__all__:
         found = getattr(module, name)
         if isinstance(found, types.ModuleType):
-            if found not in (dp.errors, dp.job):
+            if found not in (dp.errors, dp.job, dp.extend.checks):
                 yield from public(found)
         elif callable(found):
             yield found

@@ -4,8 +4,8 @@
 
 A room is a folder or a module at the top level of `dpfast/`. It imports from rooms on lower floors
 only, and inside a room no files import one another in a circle. What is imported for type checkers
-alone (under ``if TYPE_CHECKING``) counts as well, except in the two doors, `__init__` and
-`__main__`, which stand over all floors.
+alone (under ``if TYPE_CHECKING``) counts as well, except in the doors, `__init__`, `__main__` and
+`extend`, which stand over all floors. Guests come in by the doors: they use public names alone.
 """
 
 from __future__ import annotations
@@ -24,12 +24,14 @@ FLOORS = (
     ("_core", "_kernels"),
     ("privacy", "rng", "sources"),
     ("noise", "summaries", "budget"),
-    ("measurement", "sensitivity", "selection", "audit", "native"),
+    ("measurement", "sensitivity", "selection", "native"),
     ("statistics", "online"),
-    ("groups", "aggregate", "sulq"),
+    ("groups", "aggregate", "sulq", "audit"),
     ("app", "adapters"),
 )
-DOORS = ("__init__", "__main__")
+DOORS = ("__init__", "__main__", "extend")
+#: Rooms that use public names only, as another package would (`tests/test_public_names.py`).
+GUESTS = ("adapters", "audit")
 
 
 def module(path: Path) -> str:
@@ -86,9 +88,9 @@ def graph() -> dict[str, set[str]]:
 
 
 def arrows(edges: dict[str, set[str]]) -> set[tuple[str, str]]:
-    """Pairs of rooms of which the first imports from the second."""
+    """Pairs of rooms of which the first imports from the second; all guests come by one door."""
     pairs = {(room(a), room(b)) for a, targets in edges.items() for b in targets}
-    return {(a, b) for a, b in pairs if a != b}
+    return {(a, DOORS[0] if a in GUESTS else b) for a, b in pairs if a != b}
 
 
 def circles(edges: dict[str, set[str]]) -> list[list[str]]:
@@ -125,8 +127,10 @@ def heights(pairs: set[tuple[str, str]]) -> dict[str, int]:
     """The floor of each room by its imports alone: one above the highest that it uses."""
     below: dict[str, set[str]] = {}
     for a, b in pairs:
-        below.setdefault(a, set()).add(b)
         below.setdefault(b, set())
+        below.setdefault(a, set())
+        if b not in DOORS:
+            below[a].add(b)
     found: dict[str, int] = {}
     while len(found) < len(below):
         ready = {a for a in below if a not in found and below[a] <= found.keys()}

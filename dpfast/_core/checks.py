@@ -1,4 +1,9 @@
-"""Checks of arguments. A message says no more than (name, rule, value)."""
+"""Checks of arguments: each returns the value as it is used, or raises one sentence about it.
+
+The sentence names the argument, the rule and the value: ``epsilon must be a finite number greater
+than 0, got -1``. What `fail_kind` refuses may hold rows, so it shows a type alone. The names in
+`dpfast.extend.checks` are for packages that extend dpfast.
+"""
 
 from __future__ import annotations
 
@@ -20,13 +25,51 @@ from ..errors import fail_kind as fail_kind
 from ..errors import fail_type as fail_type
 from .types import Neighbors
 
+__all__ = [
+    "array",
+    "bounds",
+    "choice",
+    "fail",
+    "fail_kind",
+    "fail_type",
+    "flag",
+    "fraction",
+    "neighbors",
+    "number",
+    "positive",
+    "ratio",
+    "real",
+    "share",
+    "whole",
+]
+
 _REAL: tuple[type[Any], ...] = (numbers.Real, Decimal)
 NEIGHBORS = get_args(Neighbors)
 _NOTHING = object()
 
 
 def real(value: Any) -> float | None:
-    """Return a real number as a float, infinite if too large, or None for anything else."""
+    """Return a real number as a float, infinite if too large, or None for anything else.
+
+    Parameters
+    ----------
+    value : object
+
+    Returns
+    -------
+    float or None
+
+    Raises
+    ------
+    ArgumentError, ArgumentTypeError
+        Never: what is no number is None.
+
+    Examples
+    --------
+    >>> from dpfast.extend import checks
+    >>> checks.real(1), checks.real("1")
+    (1.0, None)
+    """
     if type(value) is float:  # the rest takes ten times as long
         return value
     # A time difference of NumPy is a subclass of its integers.
@@ -65,7 +108,30 @@ def items(sequence: Iterable[Any]) -> list[Any]:
 
 
 def number(name: str, value: Any, rule: str = "a finite real number") -> float:
-    """Return a finite real number as a float."""
+    """Return a finite real number as a float.
+
+    Parameters
+    ----------
+    name : str
+        Of the argument.
+    value : object
+    rule : str
+        What a bad value must be.
+
+    Returns
+    -------
+    float
+
+    Raises
+    ------
+    ArgumentError, ArgumentTypeError
+
+    Examples
+    --------
+    >>> from dpfast.extend import checks
+    >>> checks.number("scale", 2)
+    2.0
+    """
     if type(value) is float and math.isfinite(value):
         return value
     result = real(value)
@@ -77,7 +143,28 @@ def number(name: str, value: Any, rule: str = "a finite real number") -> float:
 
 
 def positive(name: str, value: Any) -> float:
-    """Return a finite number above zero as a float."""
+    """Return a finite number above zero as a float.
+
+    Parameters
+    ----------
+    name : str
+        Of the argument.
+    value : object
+
+    Returns
+    -------
+    float
+
+    Raises
+    ------
+    ArgumentError, ArgumentTypeError
+
+    Examples
+    --------
+    >>> from dpfast.extend import checks
+    >>> checks.positive("scale", 2)
+    2.0
+    """
     rule = "a finite number greater than 0"
     result = number(name, value, rule)
     if not result > 0:
@@ -86,7 +173,28 @@ def positive(name: str, value: Any) -> float:
 
 
 def share(name: str, value: Any) -> float:
-    """Return a part of all, which is neither none of it nor all."""
+    """Return a part of all, which is neither none of it nor all.
+
+    Parameters
+    ----------
+    name : str
+        Of the argument.
+    value : object
+
+    Returns
+    -------
+    float
+
+    Raises
+    ------
+    ArgumentError, ArgumentTypeError
+
+    Examples
+    --------
+    >>> from dpfast.extend import checks
+    >>> checks.share("confidence", 0.95)
+    0.95
+    """
     rule = "greater than 0 and less than 1"
     found = number(name, value, rule)
     if not 0 < found < 1:
@@ -100,7 +208,29 @@ def is_whole(value: Any) -> bool:
 
 
 def whole(name: str, value: Any, least: int = 0) -> int:
-    """Return an integer of at least `least`."""
+    """Return an integer of at least `least`.
+
+    Parameters
+    ----------
+    name : str
+        Of the argument.
+    value : object
+    least : int, default 0
+
+    Returns
+    -------
+    int
+
+    Raises
+    ------
+    ArgumentError, ArgumentTypeError
+
+    Examples
+    --------
+    >>> from dpfast.extend import checks
+    >>> checks.whole("rows", 3, 1)
+    3
+    """
     if type(value) is int and value >= least:
         return value
     rule = f"an integer of at least {least}"
@@ -173,7 +303,28 @@ def rows_each(value: Any, name: str = "max_rows") -> int:
 
 
 def fraction(name: str, value: Any) -> Fraction:
-    """Return the number that the user wrote: 0.1 is one tenth, not the nearest binary fraction."""
+    """Return the number that the user wrote: 0.1 is one tenth, not the nearest binary fraction.
+
+    Parameters
+    ----------
+    name : str
+        Of the argument.
+    value : object
+
+    Returns
+    -------
+    Fraction
+
+    Raises
+    ------
+    ArgumentError, ArgumentTypeError
+
+    Examples
+    --------
+    >>> from dpfast.extend import checks
+    >>> checks.fraction("epsilon", 0.1)
+    Fraction(1, 10)
+    """
     number(name, value)
     if isinstance(value, Decimal) and value and value.adjusted() < -10_000:
         fail(name, "0 or at least 10**-10000 in size", value)  # it might fill the memory
@@ -184,9 +335,28 @@ def fraction(name: str, value: Any) -> Fraction:
 
 
 def ratio(value: Any) -> Fraction:
-    """Return a finite number exactly.
+    """Return a finite number exactly: a float as the binary number that it is.
 
     Its parts are integers of Python. Those of NumPy, which `Fraction` would keep, wrap around.
+
+    Parameters
+    ----------
+    value : number
+
+    Returns
+    -------
+    Fraction
+
+    Raises
+    ------
+    ArgumentError, ArgumentTypeError
+        Never: the value has been checked.
+
+    Examples
+    --------
+    >>> from dpfast.extend import checks
+    >>> checks.ratio(0.5)
+    Fraction(1, 2)
     """
     if isinstance(value, numbers.Rational):
         return Fraction(int(value.numerator), int(value.denominator))
@@ -194,14 +364,57 @@ def ratio(value: Any) -> Fraction:
 
 
 def choice(name: str, value: Any, options: Collection[str]) -> str:
-    """Return one of a few words."""
+    """Return one of a few words.
+
+    Parameters
+    ----------
+    name : str
+        Of the argument.
+    value : object
+    options : collection of str
+
+    Returns
+    -------
+    str
+
+    Raises
+    ------
+    ArgumentError, ArgumentTypeError
+
+    Examples
+    --------
+    >>> from dpfast.extend import checks
+    >>> checks.choice("method", "fast", ("fast", "exact"))
+    'fast'
+    """
     if not isinstance(value, str) or value not in options:
         fail(name, "one of " + ", ".join(repr(o) for o in options), value)
     return value
 
 
 def flag(name: str, value: Any) -> bool:
-    """Return a bool. Other values that are true or false are refused."""
+    """Return a bool. Other values that are true or false are refused.
+
+    Parameters
+    ----------
+    name : str
+        Of the argument.
+    value : object
+
+    Returns
+    -------
+    bool
+
+    Raises
+    ------
+    ArgumentError, ArgumentTypeError
+
+    Examples
+    --------
+    >>> from dpfast.extend import checks
+    >>> checks.flag("whole", True)
+    True
+    """
     if not isinstance(value, bool):
         fail_type(name, "True or False", value)
     return value
@@ -226,12 +439,51 @@ def columns(name: str, given: int, width: int) -> None:
 
 
 def neighbors(value: Any) -> Neighbors:
-    """Return a neighboring relation."""
+    """Return a neighboring relation.
+
+    Parameters
+    ----------
+    value : object
+
+    Returns
+    -------
+    str
+
+    Raises
+    ------
+    ArgumentError, ArgumentTypeError
+
+    Examples
+    --------
+    >>> from dpfast.extend import checks
+    >>> checks.neighbors("replace")
+    'replace'
+    """
     return cast(Neighbors, choice("neighbors", value, NEIGHBORS))
 
 
 def bounds(value: Any, name: str = "bounds") -> tuple[float, float]:
-    """Return public bounds ``(lo, hi)``: finite, in order, and with a finite difference."""
+    """Return public bounds ``(lo, hi)``: finite, in order, and with a finite difference.
+
+    Parameters
+    ----------
+    value : object
+    name : str, default "bounds"
+
+    Returns
+    -------
+    (float, float)
+
+    Raises
+    ------
+    ArgumentError, ArgumentTypeError
+
+    Examples
+    --------
+    >>> from dpfast.extend import checks
+    >>> checks.bounds((0, 120))
+    (0.0, 120.0)
+    """
     rule = "a pair (lo, hi) of finite numbers with lo <= hi"
     if value is None:
         fail(name, rule + ", known without looking at the data", value)
@@ -296,7 +548,30 @@ def nan_policy(value: Any, relation: str) -> str | float:
 
 
 def array(name: str, value: Any, rule: str) -> NDArray[Any]:
-    """Return a value as an array. Masked entries are refused."""
+    """Return a value as an array. Masked entries are refused.
+
+    Parameters
+    ----------
+    name : str
+        Of the argument.
+    value : object
+    rule : str
+        What a bad value must be.
+
+    Returns
+    -------
+    numpy.ndarray
+
+    Raises
+    ------
+    ArgumentError, ArgumentTypeError
+
+    Examples
+    --------
+    >>> from dpfast.extend import checks
+    >>> checks.array("counts", [1, 2], "an array of counts")
+    array([1, 2])
+    """
     try:
         values = np.asarray(value)
     except Exception:  # whatever an object thinks of being made an array

@@ -9,12 +9,29 @@ from ..errors import MissingExtraError
 
 
 def extra(name: str, purpose: str) -> Any:
-    """Return the module `name`, which `purpose` needs.
+    """Return a module of a library that only some calls need.
+
+    Parameters
+    ----------
+    name : str
+        Of the module.
+    purpose : str
+        What needs it, for the message.
+
+    Returns
+    -------
+    module
 
     Raises
     ------
     MissingExtraError
         It cannot be imported; the message has the line that installs it.
+
+    Examples
+    --------
+    >>> from dpfast.extend import extra
+    >>> extra("math", "an example").sqrt(4)
+    2.0
     """
     try:
         return import_module(name)

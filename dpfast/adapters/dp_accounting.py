@@ -26,21 +26,17 @@ it would double the sensitivity once more.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
+from dataclasses import replace
+from decimal import ROUND_CEILING, Context, Decimal
 from fractions import Fraction
 from typing import Any
 
-from .._core import checks
-from .._core.extras import extra
-from .._core.types import Neighbors, Number
-from ..budget.budget import Budget
-from ..errors import ArgumentError
-from ..noise.additive import analytic, several
-from ..noise.calibrated_integer import IntegerNoise
-from ..privacy import ZCDP, Approx, Draws, Loss, Pure, compose, convert, float_down
-from ..privacy.composition import known
-from ..privacy.distributions import least_epsilon
-from ..privacy.losses import response_loss
+import dpfast as dp
+from dpfast.errors import ArgumentError
+from dpfast.extend import Neighbors, Number, checks, extra
+from dpfast.privacy import ZCDP, Approx, Draws, Loss, Pure, compose, convert, float_down
 
 _PURPOSE = "the adapter dpfast.adapters.dp_accounting"
 _theirs: Any = extra("dp_accounting", _PURPOSE)
@@ -56,6 +52,8 @@ RELATIONS = {
 }
 #: Cells of discrete Laplace noise whose distribution is told: a place of an array for each.
 CELLS = 1 << 12
+#: What float64 may lose, in delta and relatively in epsilon; the least epsilon of a loss.
+_MARGIN, _LEAST = Fraction(1, 10**12), Fraction(1, 10**300)
 OURS = "a loss, a dpfast.mechanism or a dpfast.Budget"
 
 
@@ -97,16 +95,14 @@ def to_dp_event(what: Any) -> Any:
     >>> to_dp_event(budget)
     ComposedDpEvent(events=[ZCDpEvent(rho=0.125, xi=0.0)])
     """
-    if isinstance(what, Budget):
+    if isinstance(what, dp.Budget):
         return _theirs.ComposedDpEvent([_event(loss) for loss in _counted(what)])
-    make = getattr(type(what), "_made", None)
-    if make is None:
-        return _event(known(what, "what", OURS))
-    made = make(what)
-    noise = getattr(getattr(made, "inner", made), "noise", None)
-    if isinstance(noise, IntegerNoise) and noise.loss == made.loss:
-        return _event(made.loss, noise.distribution)
-    return _event(made.loss)
+    if isinstance(what, dp.mechanism):
+        noise, loss = what.noise, what.loss
+        return _event(loss, noise.distribution if noise and noise.loss == loss else "")
+    if not isinstance(what, Loss):
+        checks.fail_type("what", OURS, what)
+    return _event(what)
 
 
 def from_dp_event(event: Any, *, neighbors: Neighbors = "add-remove") -> Loss:
@@ -206,7 +202,7 @@ def total(
 # ---- Ours to theirs. ----
 
 
-def _counted(budget: Budget) -> Iterator[Loss]:
+def _counted(budget: dp.Budget) -> Iterator[Loss]:
     """Yield the losses of a ledger under its relation and for its unit."""
     wanted, ids = budget.neighbors, budget.ids
     for spend in budget.history:
@@ -223,7 +219,8 @@ def _event(loss: Loss, distribution: str = "") -> Any:
     if isinstance(loss, Approx):
         if distribution != "rounded-gaussian":
             checks.fail("what", "a loss that an event of dp-accounting stands for", loss)
-        return _theirs.GaussianDpEvent(analytic(float_down(loss.epsilon), float_down(loss.delta)))
+        amounts = float_down(loss.epsilon), float_down(loss.delta)
+        return _theirs.GaussianDpEvent(dp.noise.gaussian_scale(*amounts))
     draws, cells = (loss.draws, loss.cells) if isinstance(loss, Draws) else (1, None)
     if isinstance(loss, Draws) and not (loss.bounded_range or loss.categories or cells == 0):
         cells = cells if draws == 1 and cells is not None and cells <= CELLS else None
@@ -268,10 +265,13 @@ def _named(event: Any) -> str:
 
 
 def _times(loss: Loss, times: int) -> Loss:
+    """Return the loss of so many, in a form that has a price in rho."""
+    if times == 1:
+        return loss
     if isinstance(loss, ZCDP):
         return ZCDP(times * loss.rho)
-    assert isinstance(loss, Pure)
-    return several(loss, times)
+    draws = loss if isinstance(loss, Draws) else Draws(loss.epsilon)
+    return replace(draws, epsilon=times * draws.epsilon, draws=times * draws.draws)
 
 
 def _loss(event: Any, neighbors: Neighbors) -> Loss:
@@ -283,7 +283,7 @@ def _loss(event: Any, neighbors: Neighbors) -> Loss:
         if neighbors != "replace":
             checks.fail("neighbors", f"'replace' for a {kind}", neighbors)
         buckets = checks.whole("num_buckets", event.num_buckets, 2)
-        return response_loss(_exact("noise_parameter", event.noise_parameter), buckets)
+        return _of_response(_exact("noise_parameter", event.noise_parameter), buckets)
     loss: Loss
     if kind == "GaussianDpEvent":
         loss = ZCDP(1 / (2 * _exact("noise_multiplier", event.noise_multiplier) ** 2))
@@ -299,10 +299,34 @@ def _loss(event: Any, neighbors: Neighbors) -> Loss:
     return converted
 
 
+def _of_response(uniform: Fraction, categories: int) -> Draws:
+    """Return the loss of an answer that is drawn from all categories with probability `uniform`.
+
+    Otherwise it is the true one, so the odds of that to another are 1 + k (1 - p) / p.
+    """
+    if not 0 < uniform < 1:
+        checks.fail("noise_parameter", "greater than 0 and less than 1", float(uniform))
+    odds = 1 + categories * (1 - uniform) / uniform
+    digits = Context(prec=60, rounding=ROUND_CEILING)
+    epsilon = digits.ln(digits.divide(Decimal(odds.numerator), Decimal(odds.denominator)))
+    return Draws(digits.multiply(epsilon, 1 + Decimal("1e-30")), categories=categories)
+
+
 def _exact(name: str, value: Any) -> Fraction:
     """Return a positive number as the binary fraction that it is."""
     checks.positive(name, value)
     return checks.ratio(value)
+
+
+def _least(accountant: Any, delta: Any) -> Approx | None:
+    """Return the epsilon of an accountant, with the margins for what it computes in float64."""
+    amount = checks.fraction("delta", delta)
+    if not _MARGIN < amount < 1:
+        checks.fail("delta", "greater than 1e-12, the margin for float64, and less than 1", delta)
+    least = float(accountant.get_epsilon(float(amount - _MARGIN)))
+    if not math.isfinite(least):
+        return None
+    return Approx(max(Fraction(least) * (1 + _MARGIN), _LEAST), amount)
 
 
 def _bounds(event: Any, delta: Any, neighbors: Neighbors, step: float) -> Iterator[Approx | None]:
@@ -320,7 +344,7 @@ def _bounds(event: Any, delta: Any, neighbors: Neighbors, step: float) -> Iterat
         except Exception:  # an event keeps whatever it is given
             checks.fail("what", "an event whose numbers are in their ranges", told)
         if takes:
-            yield least_epsilon(accountant.get_epsilon, delta)
+            yield _least(accountant, delta)
     try:
         loss = from_dp_event(event, neighbors=neighbors)
         yield loss if isinstance(loss, Approx) else loss.to_approx(delta)

@@ -26,19 +26,10 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from .._core import checks
-from .._core.error_bars import NOISE, Expected
-from .._core.types import Neighbors, Number
-from ..budget.budget import Budget
-from ..budget.release import relation_of, release
-from ..noise.calibrated_integer import IntegerNoise, integer_noise
-from ..noise.samplers import saturated
-from ..noise.scaled import rounded_sums
-from ..noise.sensitivity import Sensitivity
-from ..privacy import Loss
-from ..privacy.composition import known
-from ..rng import Generator
-from ..selection.api import exponential
+import dpfast as dp
+from dpfast.extend import Expected, IntegerNoise, Neighbors, Number, checks
+from dpfast.privacy import Loss
+from dpfast.rng import Generator
 
 #: The largest count, and how many are looked at at once.
 _MOST, _BLOCK = 1 << 53, 1 << 14
@@ -50,17 +41,26 @@ _WIDE = 4
 
 @dataclass(frozen=True, slots=True)
 class Marginals:
-    """Counts of rows in the cells of several marginals; see `measure`."""
+    """Counts of rows in the cells of several marginals; see `measure`.
+
+    Parameters
+    ----------
+    sizes : tuple of int
+        The numbers of cells.
+    neighbors : str
+    noise : IntegerNoise
+    """
 
     sizes: tuple[int, ...]
-    neighbors: str
-    loss: Loss
+    neighbors: Neighbors
+    noise: IntegerNoise
 
     name: ClassVar[str] = "marginals"
 
     @property
-    def noise(self) -> IntegerNoise:
-        return _noise(self.loss, self.neighbors, len(self.sizes))
+    def loss(self) -> Loss:
+        """What the noise costs."""
+        return self.noise.loss
 
     def reduce(self, source: Sequence[NDArray[Any]]) -> NDArray[np.int64]:
         """Return all counts, one marginal after the other."""
@@ -74,17 +74,26 @@ class Marginals:
         return counts
 
     def finish(self, summary: NDArray[np.int64], generator: Generator) -> NDArray[np.int64]:
+        """Add noise to each count.
+
+        Gaussian noise that is rounded to integers costs what Gaussian noise costs, since a count
+        plus rounded noise is a rounded sum. Where it is wide it is drawn in the place of discrete
+        Gaussian noise, which takes twice the time.
+        """
         noise = self.noise
-        if _rounds(noise):
-            return rounded_sums(summary, noise.scale, generator)
         assert noise.shift == 0
-        drawn = noise.draw(len(summary), generator)
-        drawn += summary
-        return drawn
+        if _is_rounded(noise):
+            width = math.nextafter(float(noise.scale), math.inf)
+            drawn = dp.noise.gaussian(width, len(summary), granularity=1.0, rng=generator)
+            return np.add(summary, drawn, out=drawn).astype(np.int64)
+        found = noise.draw(len(summary), generator)
+        found += summary
+        return found
 
     def error(self, rows: int | None, confidence: float) -> Expected:
         """Return the error bar of each count, that of the noise."""
-        return Expected(confidence, float(self.noise.within(1 - confidence)), note=NOISE)
+        width = float(self.noise.within(1 - confidence))
+        return Expected(confidence, width, note="by the distribution of the noise")
 
 
 def _whole(values: NDArray[Any]) -> NDArray[Any]:
@@ -101,14 +110,27 @@ def _whole(values: NDArray[Any]) -> NDArray[Any]:
     return found
 
 
-def _rounds(noise: IntegerNoise) -> bool:
-    """Return whether sums are rounded, which is faster and adds 1/12 to the variance."""
+def _is_rounded(noise: IntegerNoise) -> bool:
+    """Return whether Gaussian noise is rounded, which adds 1/12 to its variance."""
     return noise.distribution == "gaussian" and noise.scale >= _WIDE
 
 
-def _noise(loss: Loss, neighbors: str, marginals: int) -> IntegerNoise:
-    changes = marginals * (2 if neighbors == "replace" else 1)
-    return integer_noise(loss, Sensitivity(changes, changes, changes, 1))
+def _noise(loss: Any, neighbors: str, marginals: int) -> IntegerNoise:
+    if not isinstance(loss, Loss):
+        checks.fail_type("loss", "a Pure, Approx or ZCDP loss", loss)
+    return dp.extend.integer_noise(loss, marginals * (2 if neighbors == "replace" else 1), linf=1)
+
+
+def _released(
+    given: list[NDArray[Any]], loss: Any, neighbors: Any, budget: Any, rng: Any
+) -> list[NDArray[np.int64]]:
+    """Release the counts of marginals, in their shapes."""
+    relation = dp.extend.relation_of(neighbors, budget)
+    sizes = tuple(counts.size for counts in given)
+    mechanism = Marginals(sizes, relation, _noise(loss, relation, len(sizes)))
+    found = dp.extend.release(given, mechanism, read=False, budget=budget, rng=rng)
+    parts = np.split(found, np.cumsum(sizes)[:-1])
+    return [part.reshape(counts.shape) for part, counts in zip(parts, given, strict=True)]
 
 
 def measure(
@@ -116,7 +138,7 @@ def measure(
     loss: Loss,
     *,
     neighbors: Neighbors | None = None,
-    budget: Budget | None = None,
+    budget: dp.Budget | None = None,
     rng: Generator | None = None,
 ) -> NDArray[np.int64]:
     """Release the counts of one marginal.
@@ -160,10 +182,7 @@ def measure(
     >>> measure([[900, 30], [4, 66]], dp.privacy.ZCDP(0.5), budget=budget).shape
     (2, 2)
     """
-    given = _counts("counts", counts)
-    mechanism = Marginals((given.size,), relation_of(neighbors, budget), _loss(loss))
-    mechanism = _charged(mechanism)
-    return release([given], mechanism, budget=budget, rng=rng).reshape(given.shape)
+    return _released([_counts("counts", counts)], loss, neighbors, budget, rng)[0]
 
 
 def measure_all(
@@ -171,7 +190,7 @@ def measure_all(
     loss: Loss,
     *,
     neighbors: Neighbors | None = None,
-    budget: Budget | None = None,
+    budget: dp.Budget | None = None,
     rng: Generator | None = None,
 ) -> list[NDArray[np.int64]]:
     """Release the counts of several marginals of the same rows, for one loss together.
@@ -212,11 +231,7 @@ def measure_all(
     if not isinstance(marginals, (list, tuple)) or not marginals:
         checks.fail_kind("marginals", rule, marginals)
     given = [_counts(f"marginals[{i}]", one) for i, one in enumerate(marginals)]
-    sizes = tuple(one.size for one in given)
-    mechanism = _charged(Marginals(sizes, relation_of(neighbors, budget), _loss(loss)))
-    found = release(given, mechanism, budget=budget, rng=rng)
-    parts = np.split(found, np.cumsum(sizes)[:-1])
-    return [part.reshape(one.shape) for part, one in zip(parts, given, strict=True)]
+    return _released(given, loss, neighbors, budget, rng)
 
 
 def deviation(loss: Loss, *, neighbors: Neighbors = "add-remove", marginals: int = 1) -> float:
@@ -249,8 +264,8 @@ def deviation(loss: Loss, *, neighbors: Neighbors = "add-remove", marginals: int
     number = checks.whole("marginals", marginals, 1)
     if number > _MANY:
         checks.fail("marginals", f"at most {_MANY}", marginals)
-    noise = _noise(_loss(loss), checks.neighbors(neighbors), number)
-    return math.hypot(noise.deviation, _rounds(noise) * math.sqrt(1 / 12))
+    noise = _noise(loss, checks.neighbors(neighbors), number)
+    return math.hypot(noise.deviation, _is_rounded(noise) * math.sqrt(1 / 12))
 
 
 def exponential_mechanism(
@@ -261,7 +276,7 @@ def exponential_mechanism(
     *,
     monotonic: bool = False,
     neighbors: Neighbors | None = None,
-    budget: Budget | None = None,
+    budget: dp.Budget | None = None,
     rng: Generator | None = None,
 ) -> Any:
     """Select a candidate by its quality, as ``Mechanism.exponential_mechanism`` of mbi does.
@@ -316,9 +331,18 @@ def exponential_mechanism(
     scores = checks.array("qualities", qualities, "numbers in one dimension")
     if scores.ndim != 1:
         checks.fail_kind("qualities", "numbers in one dimension", qualities)
-    asked: dict[str, Any] = {"sensitivity": sensitivity, "epsilon": epsilon, "base": base}
-    asked |= {"monotone": monotonic, "neighbors": neighbors, "budget": budget, "rng": rng}
-    index = int(exponential(scores, **asked))
+    index = int(
+        dp.selection.exponential(
+            scores,
+            sensitivity=sensitivity,
+            epsilon=epsilon,
+            base=base,
+            monotone=monotonic,
+            neighbors=neighbors,
+            budget=budget,
+            rng=rng,
+        )
+    )
     return index if keys is None else keys[index]
 
 
@@ -326,19 +350,11 @@ def _counts(name: str, value: Any) -> NDArray[Any]:
     rule = "an array of counts"
     given = checks.array(name, value, rule)
     if given.dtype.kind == "O" and given.ndim:  # among integers beyond 64 bits
-        given = saturated(given)
+        found = [checks.real(count) for count in given.ravel().tolist()]
+        given = np.array(found, np.float64).reshape(given.shape)
     if given.dtype.kind not in "biuf" or not given.size:
         checks.fail_kind(name, rule, value)
     return given
-
-
-def _loss(loss: Any) -> Loss:
-    return known(loss)
-
-
-def _charged(mechanism: Marginals) -> Marginals:
-    """Return the mechanism with the loss of its noise."""
-    return Marginals(mechanism.sizes, mechanism.neighbors, mechanism.noise.loss)
 
 
 def _log_weights(base: Any, keys: list[Any]) -> NDArray[np.float64]:

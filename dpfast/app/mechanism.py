@@ -27,6 +27,7 @@ from ..budget.expected import asked
 from ..budget.ledger.text import exact
 from ..budget.ledger.text import number as ratio
 from ..groups.api import select_keys
+from ..noise.calibrated_integer import IntegerNoise
 from ..privacy import Loss
 from ..rng import Generator
 from ..statistics.bounds.api import bounds
@@ -204,6 +205,13 @@ class mechanism:
         return found[1] if found else ""
 
     @property
+    def noise(self) -> IntegerNoise | None:
+        """The noise on integers, if that is drawn; its `loss` may be a part of the whole."""
+        made = self._made()
+        noise = getattr(getattr(made, "inner", made), "noise", None)
+        return noise if isinstance(noise, IntegerNoise) else None
+
+    @property
     def calibration(self) -> dict[str, Any]:
         """The public numbers of the noise.
 
@@ -306,16 +314,16 @@ def _dtype(value: Any) -> str:
     return "str" if kind.kind == "U" else kind.name
 
 
-def _kept(name: str, value: Any) -> Any:
+def _kept(name: str, value: Any, depth: int = 8) -> Any:
     """Return a public value that cannot change: of a list a tuple, of a decimal its ratio."""
     if isinstance(value, np.ndarray):
         value = value.tolist()
-    if isinstance(value, (list, tuple)):
-        return tuple(_kept(f"{name}[{i}]", one) for i, one in enumerate(value))
+    if isinstance(value, (list, tuple)) and depth:  # which a list of itself has not
+        return tuple(_kept(f"{name}[{i}]", one, depth - 1) for i, one in enumerate(value))
     if value is None or type(value) in (bool, int, str, float, Fraction):
         return value
-    if isinstance(value, float):  # of NumPy
-        return float(value)
+    if isinstance(value, float) and (number := checks.real(value)) is not None:  # of NumPy
+        return number
     if isinstance(value, Decimal):
         return checks.fraction(name, value)
     checks.fail_type(name, RULE, value)

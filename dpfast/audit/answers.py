@@ -14,8 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .._core import checks
-from ..errors import fail
+from dpfast.extend import checks
 
 Matrix = NDArray[np.float64]
 
@@ -109,7 +108,7 @@ class Answers:
             return self.rows([found] * length, texts)
         array = checks.array("mechanism", found, _MANY)
         if array.shape[:1] != (length,):
-            fail("mechanism", _MANY, f"the shape {array.shape} for size={length}")
+            checks.fail("mechanism", _MANY, f"the shape {array.shape} for size={length}")
         if array.dtype.kind not in "biufc":
             return self.rows(list(array), texts)
         flat = array.reshape(length, -1)

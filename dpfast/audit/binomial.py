@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .._core.extras import extra
+from dpfast.extend import extra
 
 #: Covers rounding errors of the inverse of the incomplete beta function.
 _OUT = 1e-9

@@ -6,11 +6,10 @@ import math
 from fractions import Fraction
 from statistics import NormalDist
 
-from .. import privacy
-from .._core import checks
-from .._core.types import Number
-from ..errors import ArgumentError
-from ..privacy import ZCDP, Approx, Loss
+from dpfast import privacy
+from dpfast.errors import ArgumentError
+from dpfast.extend import Number, checks
+from dpfast.privacy import ZCDP, Approx, Loss
 
 #: Covers rounding errors of the bound, and what `pure_within` rounds off its epsilon.
 _UP = 1 + 2.0**-38

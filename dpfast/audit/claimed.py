@@ -8,12 +8,12 @@ from typing import Any
 
 import numpy as np
 
-from .. import privacy
-from .. import rng as _rng
-from .._core import checks
-from .._core.types import Neighbors, Number
-from ..errors import ArgumentError
-from ..privacy import ZCDP, Loss
+from dpfast import privacy
+from dpfast import rng as _rng
+from dpfast.errors import ArgumentError
+from dpfast.extend import Neighbors, Number, checks
+from dpfast.privacy import ZCDP, Loss
+
 from .answers import takes_size
 from .measured import Audit, measure
 from .pairs import Pair

@@ -8,9 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .._core import checks
-from .._core.types import Number
-from ..errors import fail
+from dpfast.extend import Number, checks
+
 from .binomial import ORDERS
 
 #: What a sum of probabilities may be off by.
@@ -67,7 +66,7 @@ def exact_epsilon(p: Any, q: Any, *, delta: Number = 0.0) -> float:
     first, second = _laws(p, q)
     least = checks.number("delta", delta)
     if not 0 <= least < 1:
-        fail("delta", "at least 0 and less than 1", delta)
+        checks.fail("delta", "at least 0 and less than 1", delta)
     return max(_epsilon(first, second, least), _epsilon(second, first, least))
 
 
@@ -119,7 +118,7 @@ def _laws(p: Any, q: Any, least: float = 0.0) -> tuple[Floats, Floats]:
     """Return two laws of a mass of more than `least`, without the answers that neither gives."""
     first, second = _law("p", p, least), _law("q", q, least)
     if first.shape != second.shape:
-        fail("q", f"of the shape of p, {first.shape}", second.shape)
+        checks.fail("q", f"of the shape of p, {first.shape}", second.shape)
     seen = (first > 0) | (second > 0)
     return first[seen], second[seen]
 
@@ -133,7 +132,7 @@ def _law(name: str, law: Any, least: float) -> Floats:
     values = array.astype(np.float64)
     total = float(values.sum()) if (values >= 0).all() else math.nan
     if not least < total <= 1 + _ROUNDING:
-        fail(name, rule, f"a sum of {total:.9g}")
+        checks.fail(name, rule, f"a sum of {total:.9g}")
     return values
 
 

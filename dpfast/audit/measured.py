@@ -11,12 +11,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .. import privacy
-from .._core import checks
-from .._core.extras import extra
-from .._core.types import Number
-from ..errors import fail
-from ..privacy import ZCDP, Approx, Loss
+from dpfast import privacy
+from dpfast.extend import Number, checks, extra
+from dpfast.privacy import ZCDP, Approx, Loss
+
 from .answers import Answers, Matrix
 from .binomial import at_least, at_most, epsilon_between, least, p_value, rho_between
 from .events import Event, Score, choose
@@ -290,7 +288,7 @@ def measure_answers(
     claim = privacy.loss(epsilon, delta, rho)
     kept = _kept("answers", answers), _kept("answers2", answers2)
     if len(kept[0].answers) != len(kept[1].answers):
-        fail("answers2", f"as many as answers, {len(kept[0].answers)}", len(kept[1].answers))
+        checks.fail("answers2", f"as many as answers, {len(kept[0].answers)}", len(kept[1].answers))
     given = _setting(Kept.take, None, confidence, 1)
     return _run(replace(given, samples=2 * len(kept[0].answers), there=True), *kept, claim)
 
@@ -312,7 +310,7 @@ def _kept(name: str, answers: Any) -> Kept:
     rule = "an array of at least 256 answers, one a row"
     array = checks.array(name, answers, rule)
     if array.ndim < 1 or len(array) < 256:
-        fail(name, rule, f"the shape {array.shape}")
+        checks.fail(name, rule, f"the shape {array.shape}")
     return Kept(array)
 
 
@@ -348,14 +346,14 @@ def _setting(
         checks.fail_type("mechanism", "a function of the data", mechanism)
     sure = checks.number("confidence", confidence)
     if not 0 < sure < 1:
-        fail("confidence", "a number between 0 and 1", confidence)
+        checks.fail("confidence", "a number between 0 and 1", confidence)
     threads = min(checks.whole("workers", workers, 1), 64)
     answers = Answers(mechanism, threads)
     number = MANY if answers.many else ONE_BY_ONE
     if samples is not None:
         number = checks.whole("samples", samples, 1024)
         if number > 1 << 40:
-            fail("samples", "at most 2**40", samples)
+            checks.fail("samples", "at most 2**40", samples)
     return Setting(answers, number, sure, support)
 
 
@@ -479,4 +477,4 @@ def _refuse_failure(given: Setting) -> None:
     kinds = list(given.answers.kinds)
     if len(kinds) == 1 and kinds[0].startswith("the error "):
         rule = "a function that takes these data"
-        fail("mechanism", rule, f"{kinds[0].removeprefix('the error ')} from each call")
+        checks.fail("mechanism", rule, f"{kinds[0].removeprefix('the error ')} from each call")

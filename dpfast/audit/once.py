@@ -9,12 +9,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .. import privacy
-from .. import rng as _rng
-from .._core import checks
-from .._core.extras import extra
-from .._core.types import Number
-from ..privacy import ZCDP, Approx
+from dpfast import privacy
+from dpfast import rng as _rng
+from dpfast.extend import Number, checks, extra
+from dpfast.privacy import ZCDP, Approx
+
 from .measured import Audit
 
 

@@ -8,8 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .._core import checks
-from .._core.types import Neighbors
+from dpfast.extend import Neighbors, checks
 
 #: From here on, float64 does not have every integer.
 WHOLE = 2.0**53

@@ -8,10 +8,8 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from .. import rng as _rng
-from .._core import checks
-from .._core.extras import extra
-from .._core.types import Number, Numbers
+from dpfast import rng as _rng
+from dpfast.extend import Number, Numbers, checks, extra
 
 Matrix = NDArray[np.float64]
 

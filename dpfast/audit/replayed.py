@@ -13,11 +13,11 @@ from typing import Any
 
 import numpy as np
 
-from .._core import checks
-from .._core.types import Neighbors
+from dpfast.extend import Neighbors, checks
+from dpfast.privacy import ZCDP, Draws, Loss, range_within
+
 from ..budget.allocation import Allocation
 from ..budget.release import TAPE
-from ..privacy import ZCDP, Draws, Loss, range_within
 from ..sources.base import RowChunk
 from ..sources.batches import WHERE, Batch, Batches
 from ..sources.forms import Arrow, Objects, Values

@@ -6,8 +6,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from .. import privacy
-from .._core.types import Number
+from dpfast import privacy
+from dpfast.extend import Number
+
 from .measured import Setting, _setting, rounds_of
 
 

@@ -129,11 +129,35 @@ def release(
     return answer
 
 
-def relation_of(neighbors: Any, budget: Any) -> Neighbors:
+def relation_of(neighbors: Any = None, budget: Any = None) -> Neighbors:
     """Return the neighboring relation of a call: what is said, else that of its budget.
 
     Where there is no budget, or it has none yet, it is "add-remove". The relation of a budget may
     be settled by another process at any time, so a call asks once.
+
+    Parameters
+    ----------
+    neighbors : {"add-remove", "replace"}, optional
+    budget : Budget, optional
+
+    Returns
+    -------
+    str
+
+    Raises
+    ------
+    ArgumentError, ArgumentTypeError
+        If one of them is none.
+
+    Notes
+    -----
+    NOT PRIVATE by itself: it is a fact about public arguments, and nothing is spent.
+
+    Examples
+    --------
+    >>> import dpfast as dp
+    >>> dp.extend.relation_of(None, dp.Budget(epsilon=1, neighbors="replace"))
+    'replace'
     """
     if neighbors is not None:
         return checks.neighbors(neighbors)

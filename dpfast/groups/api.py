@@ -228,9 +228,9 @@ def select_keys(
     """
     form, by = one_column(column, "column")
     groups = group_by(form, by, ids=ids, max_groups=max_groups, neighbors=neighbors)
-    table, batches = groups._table(KEYS, {}, (epsilon, delta, None), None, where, budget)
-    found: NDArray[Any] = release(batches, table, budget=budget, rng=rng)[by]
-    return found
+    answer = groups.keys(epsilon=epsilon, delta=delta, where=where, budget=budget, rng=rng)
+    keys: NDArray[Any] = answer[by]
+    return keys
 
 
 def one_column(column: Any, name: str) -> tuple[Any, str]:
@@ -876,6 +876,48 @@ class GroupBy:
             checks.fail("k", f"at most the number of keys, {among}", k)
         own = Top(None, k=size, among=among)
         return self._one(f"top-{size}", own, (epsilon, delta, rho), where, budget, rng)
+
+    def keys(
+        self,
+        *,
+        epsilon: Number,
+        delta: Number,
+        where: Any = None,
+        budget: Budget | None = None,
+        rng: Generator | None = None,
+    ) -> Answer:
+        """Release the keys that enough rows or people have, and no statistic of them.
+
+        Privacy
+        -------
+        As `dpfast.select_keys`, which is this for one column.
+
+        Parameters
+        ----------
+        epsilon, delta : float, Fraction or Decimal
+            The loss.
+        where, budget, rng : optional
+            As `dpfast.select_keys`.
+
+        Returns
+        -------
+        dict of arrays
+            The keys, by the names of their columns.
+
+        Raises
+        ------
+        ArgumentError, ArgumentTypeError, BudgetError
+            For a bad argument, or too small a budget; nothing has been spent.
+
+        Examples
+        --------
+        >>> import dpfast as dp
+        >>> words = {"word": ["the"] * 500 + ["of"] * 300 + ["zyzzyva"]}
+        >>> dp.group_by(words, "word").keys(epsilon=1, delta=1e-9)["word"].tolist()
+        ['of', 'the']
+        """
+        table, batches = self._table(KEYS, {}, (epsilon, delta, None), None, where, budget)
+        return release(batches, table, budget=budget, rng=rng)
 
     def _one(
         self, name: str, statistic: Statistic, loss: Any, where: Any, budget: Any, rng: Any

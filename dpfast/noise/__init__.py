@@ -15,6 +15,7 @@ rounding boundary, takes a tenth of a millisecond longer, and whoever can time s
 that.
 """
 
+from .additive import gaussian_scale
 from .api import (
     arsinh_normal,
     cauchy,
@@ -38,6 +39,7 @@ __all__ = [
     "draw",
     "draw_array",
     "gaussian",
+    "gaussian_scale",
     "generalized_cauchy",
     "generator",
     "laplace",

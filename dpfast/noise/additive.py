@@ -103,6 +103,54 @@ def analytic(epsilon: float, delta: float) -> float:
     return 1.0 / most * (1.0 + 2.0**-40)
 
 
+def gaussian_scale(epsilon: float, delta: float) -> float:
+    """Return the least standard deviation of Gaussian noise for an L2 sensitivity of 1.
+
+    NOT PRIVATE by itself: it is a number about a loss, and nothing is drawn.
+
+    Parameters
+    ----------
+    epsilon : float
+        At least 2**-30, of any size.
+    delta : float
+        At least 1e-300, and less than 1.
+
+    Returns
+    -------
+    float
+        Rounded up.
+
+    Raises
+    ------
+    ArgumentError, ArgumentTypeError
+        If one of them breaks its rule.
+
+    Notes
+    -----
+    Balle and Wang, ICML 2018, up to an epsilon of 500: what satisfies a smaller epsilon satisfies a
+    larger one. Beyond, it may also be 1 / sqrt(2 rho) for the rho with epsilon = rho + 2 sqrt(rho
+    ln(1 / delta)) (Bun and Steinke, TCC 2016): sqrt(rho) = sqrt(ln(1 / delta) + epsilon) -
+    sqrt(ln(1 / delta)).
+
+    Examples
+    --------
+    >>> import dpfast as dp
+    >>> round(dp.noise.gaussian_scale(1.0, 1e-10), 3)
+    5.868
+    """
+    size, share = checks.number("epsilon", epsilon), checks.number("delta", delta)
+    if size < LEAST["epsilon"]:
+        checks.fail("epsilon", "at least 2**-30 for Gaussian noise", epsilon)
+    if not 1e-300 <= share < 1:
+        checks.fail("delta", "at least 1e-300 and less than 1", delta)
+    scale = analytic(min(size, float(MOST)), share)
+    if size > MOST:
+        far = -math.log(share)
+        root = math.sqrt(far + size) - math.sqrt(far)
+        scale = min(scale, (1.0 + 2.0**-40) / (math.sqrt(2.0) * root))
+    return scale
+
+
 def additive(loss: Loss, coordinates: int = 1) -> Additive:
     """Return the better of Laplace and Gaussian noise for a loss.
 

@@ -32,7 +32,7 @@ from ..rng import Generator, InsecureGenerator, check
 from . import choice as exact
 from .distributions import Distribution, Gaussian, Laplace, Logistic
 from .distributions.inverted import geometric, gumbel
-from .samplers import draw_array, in_pieces, saturated
+from .samplers import draw, draw_array, in_pieces, saturated
 
 Floats = NDArray[np.float64]
 Words = NDArray[np.uint64]
@@ -520,6 +520,11 @@ class Sampler:
     # ---- How they are drawn. ----
 
     def _around(self, law: Distribution, loc: Any, scale: Any, size: Any) -> Any:
+        least, most = 2.0**-900, 2.0**52 * self._grid
+        if size is None and type(loc) is type(scale) is float and least <= scale <= most:
+            return draw(  # the same bits, many times as fast
+                law, value=loc, scale=scale, granularity=self._grid, generator=self._rng
+            )
         middle, width = self._middle(loc), self._width(scale)
         shape = _shape(size, loc=middle.shape, scale=width.shape)
         still = width == 0

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any
 from .._core import checks
 from .._core.types import Number
 from . import conversions, prices
-from .enclosure import log_of, up
 
 #: Decimals of any size, where float64 would be 0.
 _FEW = Context(prec=15, Emin=MIN_EMIN, Emax=MAX_EMAX)
@@ -420,17 +419,6 @@ class ZCDP(_Amounts):
 
 
 Loss = Pure | Approx | ZCDP
-
-
-def response_loss(uniform: Fraction, categories: int) -> Draws:
-    """Return the loss of an answer that is drawn from all categories with probability `uniform`.
-
-    Otherwise it is the true one, so the odds of that to another are 1 + k (1 - p) / p.
-    """
-    if not 0 < uniform < 1:
-        checks.fail("noise_parameter", "greater than 0 and less than 1", float(uniform))
-    odds = 1 + categories * (1 - uniform) / uniform
-    return Draws(up(log_of(odds).high, conversions.LEAST_EPSILON), categories=categories)
 
 
 def loss(epsilon: Number | None = None, delta: Number = 0, rho: Number | None = None) -> Loss:

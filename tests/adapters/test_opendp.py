@@ -11,6 +11,7 @@ from opendp.mod import OpenDPException
 import dpfast as dp
 from dpfast.adapters import opendp as ours
 from dpfast.adapters.opendp import from_opendp, measurements, spaces
+from dpfast.adapters.scaled_noise import ScaledNoise
 from dpfast.errors import ArgumentError, ArgumentTypeError, BudgetError, DataError
 
 theirs.enable_features("contrib", "honest-but-curious")
@@ -72,9 +73,10 @@ def test_noise_has_its_scale(name, fault):
     """At six standard errors; a scale that is off by a twentieth, planted, is not."""
     domain, metric, _ = NOISE[name]
     kind, scale, n = name.split()[0], 20.0, 200_000
-    noise = measurements.Scaled.of(kind.replace("geometric", "laplace"), scale * fault, "w" in name)
+    law = kind.replace("geometric", "laplace")
+    noise = ScaledNoise(law, scale * fault, "whole" in name or kind == "geometric")
     values = np.zeros(n, int if "whole" in name or kind == "geometric" else float)
-    drawn = noise.add(values, dp.rng.InsecureGenerator(7))
+    drawn = noise.finish(noise.reduce(values), dp.rng.InsecureGenerator(7))
     q = math.exp(-1 / scale)
     known = {
         "laplace": scale * math.sqrt(2),
@@ -189,10 +191,9 @@ def test_a_map_agrees_with_opendps_conversions():
 
 def test_what_a_call_costs_is_held_to_the_map(monkeypatch):
     """Planted: a quote that says less than the call spends."""
-    told = measurements.quote(dp.median, None, (AGES,), {"bounds": (0, 9), "epsilon": 0.25})
     honest = ours.make_median(ours.array_domain(), SYMMETRIC, (0, 120), epsilon=0.5)
     assert 20 < honest(AGES) < 65
-    monkeypatch.setattr(measurements, "quote", lambda *args: told)
+    monkeypatch.setattr(dp.mechanism, "loss", dp.privacy.Pure(0.25))
     wrong = ours.make_median(ours.array_domain(), SYMMETRIC, (0, 120), epsilon=0.5)
     assert wrong.map(1) == 0.25
     with pytest.raises(OpenDPException, match="BudgetError"):

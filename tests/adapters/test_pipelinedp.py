@@ -14,12 +14,11 @@ from scipy import stats
 import dpfast as dp
 from dpfast.adapters import pipelinedp as ours
 from dpfast.adapters.pipelinedp.install import Whole
-from dpfast.adapters.pipelinedp.percentiles import accumulated, computed, merged
+from dpfast.adapters.pipelinedp.mechanisms import noise_of_gaussian, noise_of_laplace
+from dpfast.adapters.pipelinedp.partitions import Threshold
+from dpfast.adapters.pipelinedp.percentiles import accumulated, computed, merged, of_partition
 from dpfast.errors import ArgumentError, ArgumentTypeError
-from dpfast.groups import thresholds
 from dpfast.groups.key_selection import choose_rule
-from dpfast.groups.percentiles import of_partition
-from dpfast.noise import added
 from dpfast.privacy import Approx
 from dpfast.privacy.conversions import rho_within
 from dpfast.rng import InsecureGenerator
@@ -71,10 +70,10 @@ def test_scales_are_never_too_small():
     for epsilon, size in 10 ** rng.uniform(-4, 5, (300, 2)):
         with mp.workprec(200):
             exact = mp.mpf(size) / mp.mpf(epsilon)
-            found = added.laplace(size, epsilon).scale
+            found = noise_of_laplace(size, epsilon).scale
             assert exact <= found <= exact * (1 + mp.mpf(2) ** -51)
     for epsilon, slack in ((1e-3, 1e-6), (1.0, 1e-6), (500.0, 1e-6), (501.0, 0.03), (1e5, 0.03)):
-        sigma = added.gaussian(2.0, epsilon, 1e-7).scale / 2
+        sigma = noise_of_gaussian(2.0, epsilon, 1e-7).scale / 2
         assert _delta(1 / sigma, epsilon) <= mp.mpf("1e-7")
         assert _delta((1 + slack) / sigma, epsilon) > mp.mpf("1e-7")  # planted: a smaller scale
 
@@ -125,7 +124,7 @@ def test_arguments_break_their_rules():
 @pytest.mark.parametrize("groups", [1, 7])
 @pytest.mark.parametrize("epsilon, delta", [(1.0, 1e-6), (0.1, 1e-12), (3.0, 0.9), (50.0, 1e-3)])
 def test_keys_of_one_person_are_shown_at_most_with_their_probability(law, groups, epsilon, delta):
-    own = thresholds.threshold(law, epsilon, delta, groups)
+    own = Threshold.of(law, Approx(epsilon, delta), groups)
     with mp.workdps(60):
         share = mp.mpf(repr(delta)) if law == "laplace" else mp.mpf(delta) / 2
         part = 1 - (1 - share) ** (mp.one / groups)
@@ -197,11 +196,11 @@ def test_accumulators_merge_to_all_values():
 def test_percentiles_cost_no_more_than_their_part():
     """A row of one person weighs as in a draw of epsilon / (L k)."""
     values = np.random.default_rng(1).uniform(0, 100, 5001)
-    asked = {"bounds": (0.0, 100.0), "max_groups": 3, "max_rows": 4}
+    asked = {"bounds": (0.0, 100.0), "groups": 3, "rows": 4}
     for epsilon, delta in ((1.0, 0.0), (1.0, 1e-6), (1e5, 0.0)):
         rng = InsecureGenerator(2)
-        found = of_partition(values, [0.5], epsilon=epsilon, delta=delta, rng=rng, **asked)
         size = min(epsilon, 500)
+        found = of_partition(values, [0.5], epsilon=size, delta=delta, rng=rng, **asked)
         own = (
             {"rho": rho_within(Fraction(1), Fraction("1e-6")) / 48}
             if delta
@@ -368,10 +367,10 @@ def test_vectors_get_noise_at_once(pipeline):
         with ours.installed(rng=InsecureGenerator(1)):
             found = own.add_noise_vector(np.zeros(2000), params)
         size = {"L1": 6.0, "L2": 2 * math.sqrt(3), "Linf": 2.0 * 2000 * 3}[norm]
-        scale = added.laplace(size, 1.0).scale
+        scale = noise_of_laplace(size, 1.0).scale
         deviation = scale * math.sqrt(2)
         if noise == "GAUSSIAN":
-            deviation = added.gaussian(size, 1.0, 1e-6).scale
+            deviation = noise_of_gaussian(size, 1.0, 1e-6).scale
         assert found.shape == (2000,) and abs(found.std() / deviation - 1) < 0.15
     assert [len(x) for x in Whole([1, 2, 3])] == [3]
 

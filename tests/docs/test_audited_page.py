@@ -36,7 +36,9 @@ NO_ROWS = {
     "audit.support",
     "expected_error",
     "extend.integer_noise",
+    "extend.relation_of",
     "extend.release",  # of a mechanism of somebody else
+    "noise.gaussian_scale",
     "online.published",
     *(f"privacy.{name}" for name in ("Approx", "Draws", "Pure", "loss", "optimal_composition")),
     "quantile_interval",  # `quantiles`

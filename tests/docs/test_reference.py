@@ -5,6 +5,7 @@ import inspect
 import re
 import runpy
 from types import ModuleType
+from typing import get_origin
 
 import pytest
 
@@ -33,6 +34,8 @@ CITED = r"\b(19|20)\d\d\b|\bAs `|\bas `|\bthat of `"
 def kind(found):
     if isinstance(found, ModuleType):
         return "module"
+    if get_origin(found) is not None:  # of arguments, for type checkers
+        return "type"
     if inspect.isclass(found):
         if getattr(found, "_is_protocol", False):  # what a user writes, by the page on extending
             return "protocol"
@@ -53,6 +56,8 @@ def undescribed(text, names):
 
 def missing(found):
     """What the docstring of a public thing does not have."""
+    if kind(found) == "type":
+        return set()
     text = inspect.getdoc(found) or ""
     if not text:
         return {"a docstring"}

@@ -9,6 +9,7 @@ import tomllib
 from functools import cache
 from html.parser import HTMLParser
 from types import ModuleType
+from typing import get_origin
 from urllib.parse import unquote, urlsplit
 
 import pytest
@@ -61,8 +62,8 @@ def test_every_public_name_has_a_page_of_the_reference(tmp_path, monkeypatch):
 
 def test_a_summary_is_one_sentence():
     for name, found in walk().items():
-        text = site["summary"](found)
-        assert text and len(text) < 160, name
+        if get_origin(found) is None:  # a type of arguments has none
+            assert 0 < len(site["summary"](found)) < 160, name
 
 
 def test_what_is_missing_is_named_with_the_line_that_installs_it(tmp_path, monkeypatch):

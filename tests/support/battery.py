@@ -419,6 +419,8 @@ NO_RELEASES = {
     "dp.audit.support",
     "dp.audit.recovery_bound",
     "dp.extend.release",  # of a mechanism of somebody else: see `test_extending`
+    "dp.extend.relation_of",
+    "dp.noise.gaussian_scale",
     "dp.noise.staircase",
     "dp.privacy.Approx",
     "dp.privacy.Draws",

@@ -498,7 +498,9 @@ add(
     of=_mechanism,
     **_OWN,
 )
-add("dp.extend.integer_noise", loss=dp.privacy.Pure(1), l1=5, l2=3, l0=4)
+add("dp.extend.integer_noise", loss=dp.privacy.Pure(1), l1=5, l2=3, l0=4, linf=3)
+add("dp.extend.key_rule", loss=dp.privacy.Approx(1, 1e-3), max_groups=2, neighbors="replace")
+add("dp.extend.relation_of", neighbors=None, budget=None)
 
 # --- the rest ---
 
@@ -596,7 +598,7 @@ _DISTANCES = {"local_at_distance": lambda k, data: 1.0, "beta": 0.5, "stop": 3, 
 add("dp.sensitivity.smooth", _smooth, of=dp.sensitivity.smooth, **_DISTANCES)
 for _name in dp.noise.__all__:
     if _name != "generator" and not _name.startswith("draw"):
-        known(dp.noise, _name)
+        known(dp.noise, _name, **({"delta": 1e-6} if _name == "gaussian_scale" else {}))
         if "granularity" in inspect.signature(getattr(dp.noise, _name)).parameters:
             _wide = {"sensitivity" if _name == "staircase" else "scale": [1.0, 2.0]}
             known(dp.noise, _name, **_wide, granularity=[0.5, 0.25], size=(3, 2))
@@ -704,6 +706,8 @@ TOLD = {
     # what is made by dpfast, or by others for it; see `tests/docs/test_extending.py`
     dp.extend.Chunk, dp.extend.Expected, dp.extend.IntegerNoise, dp.extend.Mechanism,
     dp.extend.Source,
+    # types of arguments, and what a package of its own asks for a library by
+    dp.extend.Neighbors, dp.extend.extra,
     # an adapter with a library behind it
     dp.privacy.LossDistribution,
     # files, streams and engines; see `tests/sources`

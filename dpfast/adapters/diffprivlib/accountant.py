@@ -6,10 +6,11 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any, ClassVar
 
-from ... import errors
-from ..._core import checks
+from dpfast import errors
+from dpfast.extend import checks
+from dpfast.privacy import Loss, float_down, loss
+
 from ...budget import budget as ledger
-from ...privacy import Loss, float_down, loss
 from .refusals import Budget, BudgetError, loss_amounts, payable, real, refuse
 
 #: What stands for no limit: no sum of losses reaches it.

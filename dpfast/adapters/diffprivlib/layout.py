@@ -10,8 +10,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..._core import checks
-from ...errors import ArgumentError
+from dpfast.errors import ArgumentError
+from dpfast.extend import checks
+
 from .refusals import refuse
 
 RULE = "an array of numbers"

@@ -12,8 +12,9 @@ from typing import Any, Self
 
 import numpy as np
 
-from ... import sulq
-from ..._core.extras import extra
+from dpfast import sulq
+from dpfast.extend import extra
+
 from .accountant import BudgetAccountant, spending
 from .layout import limits
 from .refusals import generator_of, ignored, payable, real, refuse

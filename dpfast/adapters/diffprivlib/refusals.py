@@ -5,9 +5,9 @@ from __future__ import annotations
 import warnings
 from typing import Any, NoReturn
 
-from ... import errors
-from ..._core import checks
-from ...rng import Generator, InsecureGenerator, SecureGenerator
+from dpfast import errors
+from dpfast.extend import checks
+from dpfast.rng import Generator, InsecureGenerator, SecureGenerator
 
 #: Why something is refused; the adapter's page has the same list.
 REASONS = {

@@ -14,7 +14,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..._core import checks
+from dpfast.extend import checks
+
 from ...sources.data import as_rows
 from ...sources.labels import Labels, aligned, labels_of
 from ...statistics import histogram as _histograms

@@ -9,7 +9,8 @@ from unittest.mock import patch
 
 import numpy as np
 
-from ..._core import checks
+from dpfast.extend import checks
+
 from .measurements import ANSWER, make_gaussian, make_geometric, make_laplace, make_top_k
 from .spaces import atoms_of, theirs
 

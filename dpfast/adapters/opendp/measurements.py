@@ -4,69 +4,34 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable
-from dataclasses import dataclass
 from fractions import Fraction
 from operator import itemgetter
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from ..._core import checks
-from ..._core.extras import extra
-from ...budget.budget import Budget, quote
-from ...budget.release import release
-from ...noise.scaled import Scaled, choices_loss
-from ...privacy import ZCDP, Loss, Pure, group
-from ...privacy import loss as loss_of
-from ...rng import Generator
-from ...selection.api import top_k
-from ...statistics.covariance import covariance
-from ...statistics.histogram import histogram
-from ...statistics.quantiles import api as ranks
-from ...statistics.totals import api as totals
-from ...statistics.tree.api import tree_histogram
-from ...statistics.trimmed import trimmed_mean, winsorized_mean
-from ...sulq.kmeans import MOST_CLUSTERS, KMeans
+import dpfast as dp
+from dpfast.extend import Neighbors, checks, extra
+from dpfast.privacy import ZCDP, Approx, Draws, Loss, Pure, group
+
+from ..scaled_noise import ScaledNoise
 from . import spaces
 
 _then: Any = extra("opendp.extras._utilities", spaces.PURPOSE).to_then
 _context: Any = extra("opendp.context", spaces.PURPOSE)
 
-#: The releases of rows whose loss is known without any row.
-RELEASES: tuple[Any, ...] = (
-    totals.count, totals.count_nonzero, totals.sum, totals.mean, totals.variance, totals.std,
-    covariance, histogram, tree_histogram, ranks.median, ranks.quantile, ranks.quantiles,
-    ranks.percentile, ranks.iqr, ranks.minimum, ranks.maximum, trimmed_mean, winsorized_mean,
-)  # fmt: skip
-#: What comes with rows, or is the metric's or OpenDP's to say.
-OTHERS = ("data", "column", "where", "weights", "ids", "neighbors", "budget", "rng")
+#: What the domain and the metric say.
+OTHERS = ("columns", "dtype", "neighbors")
+#: How a loss is given, and what is left out.
+_LOSS: dict[str, Any] = {"epsilon": None, "delta": 0, "rho": None}
 #: The type of an answer that is a Python object, which OpenDP passes on as it is.
 ANSWER = "ExtrinsicObject"
 #: How large scores may be.
 _FAR = 2.0**1000
-
-
-@dataclass(frozen=True, slots=True)
-class Noisy:
-    """Noise on numbers that OpenDP hands over."""
-
-    noise: Scaled
-    numbers: spaces.Numbers
-    one: bool
-    loss: Loss
-    neighbors: str
-
-    @property
-    def name(self) -> str:
-        return f"{self.noise.distribution} noise"
-
-    def reduce(self, source: Any) -> NDArray[Any]:
-        return np.atleast_1d(self.numbers.read(source))
-
-    def finish(self, summary: NDArray[Any], generator: Generator) -> Any:
-        found = self.noise.add(summary, generator)
-        return found[0].item() if self.one else found
+#: Scales of noise on floats and on integers, as exponents of two.
+_FLOATS, _INTEGERS = 900, 40
+#: More clusters are refused, whatever the rows.
+_MANY = 1 << 25
 
 
 # ---- Noise. ----
@@ -196,17 +161,22 @@ def _noisy(distribution: str, norm: str, domain: Any, metric: Any, scale: Any) -
     wanted = "AbsoluteDistance" if one else norm
     if not spaces.kind_of("input_metric", metric, "Metric").startswith(wanted):
         checks.fail("input_metric", wanted, metric)
-    noise = Scaled.of(distribution, scale, numbers.dtype.kind != "f")
-    mechanism = Noisy(noise, numbers, one, noise.loss(Fraction(1)), "add-remove")
+    whole, width = numbers.dtype.kind != "f", checks.positive("scale", scale)
+    power = _INTEGERS if whole else _FLOATS
+    if not 2.0**-power <= width <= 2.0**power:
+        checks.fail("scale", f"a number between 2**-{power} and 2**{power}", scale)
+    noise = ScaledNoise(distribution, checks.ratio(scale) if whole else Fraction(width), whole)
 
     def run(data: Any) -> Any:
-        return release(data, mechanism, budget=None, rng=None)
+        values = numbers.read(data)
+        if not one:
+            return dp.extend.release(values, noise, read=False)
+        return np.asarray(dp.extend.release(values.item(), noise, read=False)).item()
 
-    def loss(d_in: Any) -> Loss:
-        return noise.loss(checks.ratio(d_in))
-
-    answer = ("i64" if noise.whole else "f64") if one else ANSWER  # which OpenDP can go on with
-    return _measurement(domain, metric, mechanism.loss, run, loss, answer)
+    answer = ("i64" if whole else "f64") if one else ANSWER  # which OpenDP can go on with
+    return _measurement(
+        domain, metric, noise.loss, run, lambda d_in: noise.loss_of(checks.ratio(d_in)), answer
+    )
 
 
 # ---- Choices. ----
@@ -272,12 +242,19 @@ def make_top_k(
         scores = numbers.read(data)
         if scores.dtype.kind == "f":
             scores = np.clip(scores.astype(np.float64), -_FAR, _FAR)
-        asked: dict[str, Any] = {"epsilon": picks / width, "monotone": True}
-        drawn = top_k(scores, picks, sensitivity=1, neighbors="add-remove", **asked)
+        drawn = dp.selection.top_k(
+            scores,
+            picks,
+            sensitivity=1,
+            epsilon=picks / width,
+            monotone=True,
+            neighbors="add-remove",
+        )
         return list(map(int, drawn))
 
     def loss(d_in: Any) -> Loss:
-        return choices_loss(picks, width, checks.ratio(d_in), monotone)
+        each = (1 if monotone else 2) * checks.ratio(d_in) / width
+        return Draws(picks * each, picks, bounded_range=True)
 
     return _measurement(input_domain, input_metric, output_measure, run, loss)
 
@@ -374,7 +351,7 @@ def make_median(
     1.0
     """
     asked = {"bounds": bounds, "epsilon": epsilon, "delta": delta, "rho": rho, "nan": nan}
-    return _released(input_domain, input_metric, ranks.median, asked)
+    return _released(input_domain, input_metric, dp.median, asked)
 
 
 def make_quantiles(
@@ -419,7 +396,7 @@ def make_quantiles(
     0.5
     """
     asked = {"qs": qs, "bounds": bounds, "epsilon": epsilon, "rho": rho, "nan": nan}
-    return _released(input_domain, input_metric, ranks.quantiles, asked)
+    return _released(input_domain, input_metric, dp.quantiles, asked)
 
 
 def make_histogram(
@@ -464,7 +441,7 @@ def make_histogram(
     0.5
     """
     asked = {"bins": bins, "bounds": bounds, "epsilon": epsilon, "delta": delta, "rho": rho}
-    return _released(input_domain, input_metric, histogram, asked, itemgetter(0))
+    return _released(input_domain, input_metric, dp.histogram, asked, itemgetter(0))
 
 
 def make_kmeans(
@@ -515,18 +492,18 @@ def make_kmeans(
         checks.fail("input_domain", "array2_domain(num_columns=..., nan=False)", input_domain)
     asked: dict[str, Any] = {"bounds": bounds, "epsilon": epsilon, "delta": delta, "rho": rho}
     centers = checks.whole("n_clusters", n_clusters, 1)
-    if centers > MOST_CLUSTERS:
-        checks.fail("n_clusters", f"at most {MOST_CLUSTERS}", n_clusters)
 
-    def fitted(data: Any, budget: Any) -> KMeans:
-        return KMeans(centers, neighbors=relation, **asked).fit(data, budget=budget)
+    def fitted(data: Any, budget: Any = None) -> Any:
+        learner = dp.sulq.KMeans(centers, neighbors=relation, **asked)
+        return learner.fit(data, budget=budget).cluster_centers_
 
+    each = dp.privacy.loss(epsilon, delta, rho)
     # As many rows as clusters, since fewer are refused where their number is public.
-    rows, each = np.broadcast_to(0.0, (centers, numbers.width)), loss_of(epsilon, delta, rho)
-    held = _Held(quote(fitted, relation, (rows,), {})[0].loss, each, relation)
+    rows = np.broadcast_to(0.0, (min(centers, _MANY), numbers.width))
+    _paying(each, each, relation).cost(fitted, rows)  # checks the arguments
 
     def run(data: Any) -> Any:
-        return fitted(numbers.read(data), held).cluster_centers_
+        return fitted(numbers.read(data), _paying(each, each, relation))
 
     return _measurement(input_domain, input_metric, each, run, lambda d_in: group(each, d_in))
 
@@ -536,42 +513,33 @@ def _released(
 ) -> Any:
     """Return the measurement of a release, or of a part of its answer."""
     numbers, relation = spaces.numbers_of(domain), spaces.relation_of_metric(metric)
-    if not any(one is function for one in RELEASES):
-        checks.fail("function", "one of " + ", ".join(one.__name__ for one in RELEASES), function)
-    takes = inspect.signature(function).parameters
-    for name in arguments:
-        if name in OTHERS or name not in takes:
-            checks.fail("arguments", f"those of {function.__name__}, and not {OTHERS}", name)
+    for name in OTHERS:
+        if name in arguments:
+            checks.fail("arguments", f"those of the function, and not {OTHERS}", name)
+    shape: Any = {"columns": numbers.width, "dtype": numbers.dtype.name, "neighbors": relation}
+    release = dp.mechanism(function, **shape, **arguments)
     nan = arguments.get("nan", "raise")
-    if numbers.nan and "nan" in takes and isinstance(nan, str) and nan == "raise":
+    takes_nan = "nan" in inspect.signature(function).parameters
+    if numbers.nan and takes_nan and isinstance(nan, str) and nan == "raise":
         checks.fail("nan", "given for a domain with NaN, and not 'raise'", arguments.get("nan"))
-    mechanism, _ = quote(function, relation, (numbers.none,), {**arguments, "neighbors": relation})
-    asked = loss_of(arguments.get("epsilon"), arguments.get("delta", 0), arguments.get("rho"))
-    each: Loss = mechanism.loss  # which may be of draws, and so cost less in rho than was asked
-    held = _Held(each, asked, relation)
+    each = release.loss  # which may be of draws, and so cost less in rho than was asked
+    asked = dp.privacy.loss(*(arguments.get(name, zero) for name, zero in _LOSS.items()))
 
     def run(data: Any) -> Any:
-        answer = function(numbers.read(data), **arguments, neighbors=relation, budget=held)
+        answer = release(numbers.read(data), budget=_paying(each, asked, relation))
         return answer if part is None else part(answer)
 
     return _measurement(domain, metric, asked, run, lambda d_in: group(each, d_in))
 
 
-class _Held(Budget):
-    """Holds every call to the loss that its map is made of, and keeps no ledger of them."""
-
-    def __init__(self, known: Loss, asked: Loss, relation: Any) -> None:
-        in_rho = isinstance(asked, ZCDP) and isinstance(known, Pure)
-        most: Any = ZCDP.of_pure(known) if in_rho else known  # type: ignore[arg-type]
-        self._limits: dict[str, Any] = {"neighbors": relation, "delta": getattr(most, "delta", 0)}
-        self._limits |= {name: getattr(most, name, None) for name in ("epsilon", "rho")}
-        super().__init__(**self._limits)
-        self._known = known
-
-    def spend(self, amount: Loss, **said: Any) -> None:
-        """Refuse what is more."""
-        if amount != self._known:  # for other rows another law may be taken
-            Budget(**self._limits).spend(amount, **said)
+def _paying(loss: Loss, asked: Loss, relation: Neighbors) -> dp.Budget:
+    """Return a budget that holds a call to the loss that its map is made of."""
+    if isinstance(asked, ZCDP) and isinstance(loss, Pure):
+        loss = ZCDP.of_pure(loss)
+    if isinstance(loss, ZCDP):
+        return dp.Budget(rho=loss.rho, neighbors=relation)
+    delta = loss.delta if isinstance(loss, Approx) else 0
+    return dp.Budget(epsilon=loss.epsilon, delta=delta, neighbors=relation)
 
 
 def _measurement(

@@ -5,13 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
-from ..._core import checks
-from ..._core.types import Neighbors
-from ...budget.budget import Budget
-from ...budget.release import release
-from ...errors import DataError
-from ...privacy import Loss
-from ...rng import Generator
+import dpfast as dp
+from dpfast.errors import DataError
+from dpfast.extend import Neighbors, checks
+from dpfast.privacy import Loss
+from dpfast.rng import Generator
+
 from .spaces import RELATIONS, kind_of, loss_of_distance, mod
 
 
@@ -42,7 +41,7 @@ class Measured:
     neighbors: Neighbors
     name: str
 
-    def __call__(self, data: Any, *, budget: Budget | None = None) -> Any:
+    def __call__(self, data: Any, *, budget: dp.Budget | None = None) -> Any:
         """Spend the loss, then invoke the measurement.
 
         Parameters
@@ -56,7 +55,7 @@ class Measured:
         object
             What the measurement answers with.
         """
-        return release(data, self, budget=budget, rng=None)
+        return dp.extend.release(data, self, read=False, budget=budget)
 
     def reduce(self, source: Any) -> Any:
         """Return the data as they are: OpenDP reads them and draws at once."""

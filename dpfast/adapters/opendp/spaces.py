@@ -10,10 +10,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..._core import checks
-from ..._core.extras import extra
-from ..._core.types import Neighbors
-from ...privacy import ZCDP, Approx, Loss, Pure
+from dpfast.extend import Neighbors, checks, extra
+from dpfast.privacy import ZCDP, Approx, Loss, Pure
 
 PURPOSE = "the adapter dpfast.adapters.opendp"
 theirs: Any = extra("opendp.prelude", PURPOSE)

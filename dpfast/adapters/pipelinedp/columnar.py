@@ -6,14 +6,11 @@ from collections.abc import Iterable
 from functools import partial
 from typing import Any
 
-from ..._core import checks
-from ..._core.extras import extra
-from ...budget.budget import Budget
-from ...budget.release import release
-from ...errors import BudgetError
-from ...groups.answer import Answer
-from ...groups.api import KEYS, GroupBy, group_by
-from ...rng import Generator, check
+import dpfast as dp
+from dpfast.errors import BudgetError
+from dpfast.extend import checks, extra
+from dpfast.rng import Generator, check
+
 from .parameters import Names, names_of, refuse_strategy, refuse_unknown, statistics_of
 from .partition_metrics import Partitions, metrics_tuple
 
@@ -54,7 +51,7 @@ class ColumnarEngine:
         self,
         budget_accountant: Any,
         *,
-        budget: Budget | None = None,
+        budget: dp.Budget | None = None,
         rng: Generator | None = None,
     ) -> None:
         self._mechanisms = extra("pipeline_dp.aggregate_params", "this adapter").MechanismType
@@ -62,7 +59,7 @@ class ColumnarEngine:
         if not isinstance(budget_accountant, naive):
             rule = "a pipeline_dp.NaiveBudgetAccountant"
             checks.fail_type("budget_accountant", rule, budget_accountant)
-        if budget is not None and not isinstance(budget, Budget):
+        if budget is not None and not isinstance(budget, dp.Budget):
             checks.fail_type("budget", "a dpfast.Budget or None", budget)
         if rng is not None:
             check(rng)
@@ -101,7 +98,7 @@ class ColumnarEngine:
         if keys is None:
             refuse_strategy(params)
         statistics = statistics_of(params, names.value)
-        groups = group_by(
+        groups = dp.group_by(
             table,
             list(names.by),
             keys=keys,
@@ -110,7 +107,8 @@ class ColumnarEngine:
             max_rows=params.max_contributions_per_partition,
             neighbors="add-remove",
         )
-        groups._checked(statistics)  # before anything is requested
+        # Arguments are checked before anything is requested.
+        dp.expected_error(groups.agg, statistics, epsilon=1, delta=1e-6)
         kind = "TRUNCATED_GEOMETRIC" if keys is None else params.noise_kind.name
         spec = self._requested(kind, params)
         return Partitions(
@@ -140,7 +138,7 @@ class ColumnarEngine:
         refuse_unknown(params, "SelectPartitionsParams")
         refuse_strategy(params)
         names = names_of(data_extractors)
-        groups = group_by(
+        groups = dp.group_by(
             table,
             list(names.by),
             ids=names.ids,
@@ -150,10 +148,7 @@ class ColumnarEngine:
         spec = self._requested("TRUNCATED_GEOMETRIC", params)
 
         def compute(loss: dict[str, Any]) -> list[Any]:
-            budget = self._paid["budget"]
-            asked = loss["epsilon"], loss["delta"], None
-            keys, rows = groups._table(KEYS, {}, asked, None, None, budget)
-            return list(_keys(release(rows, keys, **self._paid), names))
+            return list(_keys(groups.keys(**loss, **self._paid), names))
 
         return Partitions(partial(_loss, spec), compute)
 
@@ -166,7 +161,7 @@ class ColumnarEngine:
         return spec
 
     def _computed(
-        self, groups: GroupBy, statistics: dict[str, Any], names: Names, loss: Any
+        self, groups: Any, statistics: dict[str, Any], names: Names, loss: Any
     ) -> list[Any]:
         answer = groups.agg(statistics, **loss, **self._paid)
         columns = [answer[name].tolist() for name in statistics]
@@ -174,7 +169,7 @@ class ColumnarEngine:
         return list(zip(_keys(answer, names), map(made, *columns), strict=True))
 
 
-def _keys(answer: Answer, names: Names) -> Iterable[Any]:
+def _keys(answer: Any, names: Names) -> Iterable[Any]:
     """Return the keys of an answer: values, or tuples of several columns."""
     columns: list[list[Any]] = [answer[name].tolist() for name in names.by]
     return columns[0] if names.is_single else zip(*columns, strict=True)

@@ -11,12 +11,13 @@ from types import ModuleType, SimpleNamespace
 from typing import Any
 from unittest.mock import patch
 
-from ..._core.extras import extra
-from ...noise.additive import MOST
-from ...noise.samplers import saturated
-from ...rng import Generator, check
-from ...selection.api import exponential
-from .mechanisms import GaussianMechanism, LaplaceMechanism
+import numpy as np
+
+import dpfast as dp
+from dpfast.extend import extra
+from dpfast.rng import Generator, check
+
+from .mechanisms import MOST, GaussianMechanism, LaplaceMechanism, clamped
 from .partitions import PartitionSelection, create_partition_strategy
 from .percentiles import Pieces, accumulated, computed, merged
 
@@ -34,7 +35,7 @@ class Whole:
     """A vector whose one entry is all of it, so that a loop over entries adds noise at once."""
 
     def __init__(self, vector: Any) -> None:
-        self._vector = saturated(vector)
+        self._vector = np.asarray(vector)
         self.size = self._vector.size
 
     def __iter__(self) -> Iterator[Any]:
@@ -154,8 +155,8 @@ def _add_noise(self: Any, value: Any) -> Any:
 
 def _apply(rng: Generator | None, self: Any, eps: float, inputs_to_score_col: Sequence[Any]) -> Any:
     scoring = self._scoring_function
-    index = exponential(
-        saturated([scoring.score(one) for one in inputs_to_score_col]),
+    index = dp.selection.exponential(
+        [clamped(scoring.score(candidate)) for candidate in inputs_to_score_col],
         sensitivity=scoring.global_sensitivity,
         epsilon=min(eps, MOST),
         monotone=bool(scoring.is_monotonic),

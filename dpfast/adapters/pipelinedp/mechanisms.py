@@ -2,14 +2,55 @@
 
 from __future__ import annotations
 
+import math
+import sys
+from fractions import Fraction
+from functools import lru_cache
 from typing import Any, ClassVar
 
 import numpy as np
 
-from ..._core import checks
-from ...budget.release import release
-from ...noise.added import Added, gaussian, laplace, of_deviation
-from ...rng import Generator
+import dpfast as dp
+from dpfast.extend import checks
+from dpfast.rng import Generator
+
+from ..scaled_noise import ScaledNoise
+
+#: The largest epsilon of a release of dpfast; what satisfies it satisfies a larger one.
+MOST = 500
+#: Scales, as exponents of two.
+_FAR = 900
+
+
+def clamped(value: Any) -> float:
+    """Return a private number as a finite float; 0 for what is none. No value is an error."""
+    number = checks.real(value)
+    if number is None or math.isnan(number):
+        return 0.0
+    return min(max(number, -sys.float_info.max), sys.float_info.max)
+
+
+def _noise(distribution: str, scale: float) -> ScaledNoise:
+    if not 2.0**-_FAR <= scale <= 2.0**_FAR:
+        rule = f"such that noise has a scale between 2**-{_FAR} and 2**{_FAR}"
+        checks.fail("sensitivity", rule, scale)
+    return ScaledNoise(distribution, scale)
+
+
+@lru_cache(maxsize=1024)
+def noise_of_laplace(sensitivity: float, epsilon: float) -> ScaledNoise:
+    """Return Laplace noise for an L1 sensitivity, of the least scale in float64."""
+    scale = sensitivity / epsilon
+    if Fraction(scale if scale < math.inf else 0) * Fraction(epsilon) < Fraction(sensitivity):
+        scale = math.nextafter(scale, math.inf)
+    return _noise("laplace", scale)
+
+
+@lru_cache(maxsize=1024)
+def noise_of_gaussian(sensitivity: float, epsilon: float, delta: float) -> ScaledNoise:
+    """Return Gaussian noise for an L2 sensitivity, of any epsilon."""
+    scale = sensitivity * dp.noise.gaussian_scale(epsilon, delta)
+    return _noise("gaussian", math.nextafter(scale, math.inf))
 
 
 class Additive:
@@ -20,13 +61,15 @@ class Additive:
 
     epsilon: float
     sensitivity: float
-    _noise: Added
+    _noise: ScaledNoise
 
     def add_noise(self, value: Any) -> Any:
         """Return a number, or each number of an array, with noise; no value is an error."""
-        if not isinstance(value, np.ndarray) and checks.real(value) is None:
-            checks.fail_kind("value", "a number, or an array of numbers", value)
-        return release(value, self._noise, budget=None, rng=self.rng)
+        if not isinstance(value, np.ndarray):
+            if checks.real(value) is None:
+                checks.fail_kind("value", "a number, or an array of numbers", value)
+            value = clamped(value)
+        return dp.extend.release(value, self._noise, read=False, rng=self.rng)
 
 
 class LaplaceMechanism(Additive):
@@ -60,12 +103,12 @@ class LaplaceMechanism(Additive):
     def __init__(self, epsilon: float, sensitivity: float = 1.0) -> None:
         self.epsilon = checks.positive("epsilon", epsilon)
         self.sensitivity = checks.positive("sensitivity", sensitivity)
-        self._noise = laplace(self.sensitivity, self.epsilon)
+        self._noise = noise_of_laplace(self.sensitivity, self.epsilon)
 
     @property
     def diversity(self) -> float:
         """The scale of the noise."""
-        return self._noise.scale
+        return float(self._noise.scale)
 
 
 class GaussianMechanism(Additive):
@@ -98,17 +141,17 @@ class GaussianMechanism(Additive):
         self.epsilon = checks.positive("epsilon", epsilon)
         self.delta = checks.number("delta", delta)
         self.sensitivity = checks.positive("sensitivity", sensitivity)
-        self._noise = gaussian(self.sensitivity, self.epsilon, self.delta)
+        self._noise = noise_of_gaussian(self.sensitivity, self.epsilon, self.delta)
 
     @classmethod
     def create_from_standard_deviation(cls, stddev: float) -> GaussianMechanism:
         """Return noise of a standard deviation; what it costs, the accountant knows."""
-        own = cls.__new__(cls)
-        own._noise = of_deviation(checks.positive("stddev", stddev))
-        own.epsilon, own.delta, own.sensitivity = 0.0, 0.0, 1.0
-        return own
+        made = cls.__new__(cls)
+        made._noise = _noise("gaussian", checks.positive("stddev", stddev))
+        made.epsilon, made.delta, made.sensitivity = 0.0, 0.0, 1.0
+        return made
 
     @property
     def std(self) -> float:
         """The standard deviation of the noise."""
-        return self._noise.scale
+        return float(self._noise.scale)

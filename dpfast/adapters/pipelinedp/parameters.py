@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from ..._core import checks
-from ...groups import stat
+from dpfast import stat
+from dpfast.extend import checks
 
 #: Parameters that have no place here, and what they may be.
 ABSENT = {

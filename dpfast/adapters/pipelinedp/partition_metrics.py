@@ -9,7 +9,7 @@ from functools import lru_cache
 from threading import Lock
 from typing import Any
 
-from ...errors import BudgetError
+from dpfast.errors import BudgetError
 
 
 class Once:

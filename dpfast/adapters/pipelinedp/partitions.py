@@ -1,19 +1,36 @@
-"""Partition selection under the names of PyDP."""
+"""Partition selection under the names of PyDP.
+
+A privacy id is in L partitions at most, each of which it moves by 1 when it comes or goes.
+
+*Coins.* The probability that a partition is kept depends on its number of privacy ids alone; see
+`dpfast.select_keys`, whose coins these are.
+
+*Noise and a threshold.* For (epsilon, delta) in all, Laplace noise has the scale L / epsilon, and
+Gaussian noise serves (epsilon, delta / 2) for an L2 sensitivity of sqrt(L). The partitions that
+nobody else has are kept with a probability of at most delta, or delta / 2: each with at most d,
+1 - (1 - d)^L = delta. So the threshold T is the least with P(1 + noise >= T) <= d. What is shown of
+the other partitions is post-processing of the noise. Weights are taken as well as numbers of
+privacy ids, if those of a privacy id are at most 1 and at most 1 in L2.
+
+With a public number p of privacy ids below which no partition is kept, n of them count as
+n - (p - 1): a partition that one privacy id takes to p or away from it is then one that nobody else
+has.
+"""
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
+from statistics import NormalDist
 from typing import Any, ClassVar
 
-from ..._core import checks
-from ...budget.release import release
-from ...groups.key_coins import KeyRule
-from ...groups.key_selection import choose_rule
-from ...groups.thresholds import Threshold, threshold
-from ...noise.additive import MOST
-from ...noise.samplers import saturated
-from ...privacy import Approx, Loss
-from ...rng import Generator
+import dpfast as dp
+from dpfast.extend import Neighbors, checks
+from dpfast.privacy import Approx, Loss
+from dpfast.rng import Generator
+
+from ..scaled_noise import ScaledNoise
+from .mechanisms import MOST, clamped, noise_of_gaussian, noise_of_laplace
 
 #: More privacy ids than that are that many.
 _MOST = 2.0**53
@@ -22,23 +39,72 @@ STRATEGIES = {"truncated_geometric": "", "laplace": "laplace", "gaussian": "gaus
 
 @dataclass(frozen=True)
 class Coin:
-    """Whether a key is shown, by the coin of a rule."""
+    """Whether a partition is kept, by a coin; `below` of its privacy ids do not count."""
 
-    rule: KeyRule
+    rule: Any  # of `dpfast.extend.key_rule`
     below: int
 
-    name: ClassVar[str] = "keys"
-    neighbors: ClassVar[str] = "add-remove"
+    name: ClassVar[str] = "partition by coin"
+    neighbors: ClassVar[Neighbors] = "add-remove"
 
     @property
     def loss(self) -> Loss:
-        return self.rule.loss
+        loss: Loss = self.rule.loss
+        return loss
 
     def reduce(self, source: float) -> int:
-        return max(0, int(min(max(float(saturated(source)), 0.0), _MOST)) - self.below)
+        return max(0, int(min(max(clamped(source), 0.0), _MOST)) - self.below)
 
     def finish(self, summary: int, generator: Generator) -> bool:
-        return summary > 0 and self.rule.keep_one(summary, generator.stream())
+        return summary > 0 and bool(self.rule.keep_one(summary, generator.stream()))
+
+
+@dataclass(frozen=True)
+class Threshold:
+    """Whether a partition is kept by noise and a threshold, and its noisy number of privacy ids."""
+
+    noise: ScaledNoise
+    least: float
+    below: int
+    loss: Loss
+
+    name: ClassVar[str] = "partition by threshold"
+    neighbors: ClassVar[Neighbors] = "add-remove"
+
+    @classmethod
+    def of(cls, law: str, loss: Approx, groups: int, below: int = 0) -> Threshold:
+        """Return the rule with Laplace or Gaussian noise for a loss of all partitions."""
+        epsilon, delta = dp.privacy.float_down(loss.epsilon), dp.privacy.float_down(loss.delta)
+        if law == "laplace":
+            noise = noise_of_laplace(float(groups), epsilon)
+        else:
+            delta /= 2
+            root = math.nextafter(math.sqrt(groups), math.inf)
+            noise = noise_of_gaussian(root, epsilon, delta)
+        # The factors cover what float64 rounds in the logarithms and in the quantile.
+        share = -math.expm1(math.log1p(-delta) / groups) * (1 - 2.0**-40)
+        if share < 1e-300:
+            checks.fail("delta", "at least 1e-300 for each key of a person", delta)
+        far = float(noise.scale) * quantile(law, share)
+        least = 1.0 + far + abs(far) * 2.0**-40 + 2 * noise.grid  # a grid is what noise rounds
+        return cls(noise, least, below, loss)
+
+    def reduce(self, source: float) -> float:
+        return clamped(source) - self.below
+
+    def finish(self, summary: float, generator: Generator) -> float | None:
+        """Return the noisy number if the partition is kept."""
+        if not summary > 0:
+            return None
+        found: float = self.noise.finish(summary, generator)
+        return None if found < self.least else found + self.below
+
+
+def quantile(law: str, failure: float) -> float:
+    """Return what standard noise exceeds with a probability."""
+    if law == "gaussian":
+        return -NormalDist().inv_cdf(failure)
+    return -math.log(2 * failure) if failure <= 0.5 else math.log(2 * (1 - failure))
 
 
 class PartitionSelection:
@@ -53,35 +119,38 @@ class PartitionSelection:
         delta: float,
         max_partitions: int,
         pre_threshold: int | None,
-        own: Threshold | Coin,
+        rule: Threshold | Coin,
     ) -> None:
         self.epsilon, self.delta, self.pre_threshold = epsilon, delta, pre_threshold
         self.max_partitions_contributed = max_partitions
-        self._own = own
+        self._rule = rule
+
+    def _released(self, num_users: float) -> Any:
+        return dp.extend.release(num_users, self._rule, read=False, rng=self.rng)
 
     def should_keep(self, num_users: float) -> bool:
         """Draw whether a partition of so many privacy ids is kept."""
-        found = release(num_users, self._own, budget=None, rng=self.rng)
-        return found is not None and found is not False
+        return self._released(num_users) not in (None, False)
 
     def noised_value_if_should_keep(self, num_users: float) -> float | None:
         """Return the number of privacy ids with noise, or None where it is not kept."""
-        if not isinstance(self._own, Threshold):
+        if not isinstance(self._rule, Threshold):
             checks.fail("strategy", "'laplace' or 'gaussian' for a noisy number", "truncated")
-        return release(num_users, self._own, budget=None, rng=self.rng)
+        noisy: float | None = self._released(num_users)
+        return noisy
 
     def probability_of_keep(self, num_users: int) -> float:
         """Return how probable it is that a partition is kept; of coins alone."""
-        if not isinstance(self._own, Coin):
+        if not isinstance(self._rule, Coin):
             checks.fail("strategy", "'truncated_geometric' for a probability", "thresholding")
-        return self._own.rule.probability(self._own.reduce(num_users))
+        return float(self._rule.rule.probability(self._rule.reduce(num_users)))
 
     @property
     def threshold(self) -> float:
         """What a noisy number must reach; of noise alone."""
-        if not isinstance(self._own, Threshold):
+        if not isinstance(self._rule, Threshold):
             checks.fail("strategy", "'laplace' or 'gaussian' for a threshold", "truncated")
-        return self._own.threshold
+        return self._rule.least + self._rule.below
 
 
 def create_partition_strategy(
@@ -129,10 +198,11 @@ def create_partition_strategy(
     epsilon, delta = checks.positive("epsilon", epsilon), checks.positive("delta", delta)
     groups = checks.whole("max_partitions_contributed", max_partitions_contributed, 1)
     before = None if pre_threshold is None else checks.whole("pre_threshold", pre_threshold, 1)
-    own: Any
+    below = 0 if before is None else before - 1
+    loss = Approx(epsilon if law else min(epsilon, MOST), delta)
+    rule: Threshold | Coin
     if law:
-        own = threshold(law, epsilon, delta, groups, before)
+        rule = Threshold.of(law, loss, groups, below)
     else:
-        rule = choose_rule(Approx(min(epsilon, MOST), delta), groups, "add-remove")
-        own = Coin(rule, 0 if before is None else before - 1)
-    return PartitionSelection(epsilon, delta, groups, before, own)
+        rule = Coin(dp.extend.key_rule(loss, groups), below)
+    return PartitionSelection(epsilon, delta, groups, before, rule)

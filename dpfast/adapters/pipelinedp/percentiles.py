@@ -1,4 +1,13 @@
-"""Percentiles of a partition in the place of a quantile tree."""
+"""Percentiles of a partition in the place of a quantile tree.
+
+A privacy id has at most k rows in each of L partitions at most, and all of them together cost
+epsilon, or (epsilon, delta). Quantiles that are e-DP for a row are (k e)-DP for k of them, and so
+L k e in all partitions; what is r-zCDP for a row is (k**2 r)-zCDP for k and L k**2 r in all (Bun
+and Steinke, TCC 2016, for groups of rows and composition). So e = epsilon / (L k), and r = rho / (L
+k**2) with the rho that is (epsilon, delta)-DP. With at most m rows of a privacy id in all
+partitions together, k_i of them in partition i, sum k_i <= m and sum k_i**2 <= m**2: as for L = 1
+and k = m.
+"""
 
 from __future__ import annotations
 
@@ -8,9 +17,12 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from ..._core import checks
-from ...groups.percentiles import of_partition
-from ...rng import Generator
+import dpfast as dp
+from dpfast.extend import checks
+from dpfast.privacy import ZCDP
+from dpfast.rng import Generator
+
+from .mechanisms import MOST
 
 #: Values in pieces, the shorter ones first, each about half as long as the next or less.
 Pieces: TypeAlias = tuple[NDArray[np.float64], ...]
@@ -44,9 +56,28 @@ def computed(combiner: Any, pieces: Pieces, rng: Generator | None) -> list[float
         np.concatenate(pieces) if pieces else np.empty(0),
         combiner._quantiles_to_compute,
         bounds=(float(params.min_value), float(params.max_value)),
-        epsilon=float(spec.eps),
+        epsilon=min(float(spec.eps), MOST),
         delta=float(spec.delta) if params.noise_kind.value == "gaussian" else 0.0,
-        max_groups=1 if most else params.max_partitions_contributed,
-        max_rows=most or params.max_contributions_per_partition,
+        groups=1 if most else checks.whole("groups", params.max_partitions_contributed, 1),
+        rows=checks.whole("rows", most or params.max_contributions_per_partition, 1),
         rng=rng,
     )
+
+
+def of_partition(
+    values: NDArray[np.float64],
+    qs: list[float],
+    *,
+    bounds: tuple[float, float],
+    epsilon: float,
+    delta: float,
+    groups: int,
+    rows: int,
+    rng: Generator | None,
+) -> list[float]:
+    """Return quantiles of a partition; values that are NaN do not count."""
+    loss: dict[str, Any] = {"epsilon": checks.fraction("epsilon", epsilon) / (groups * rows)}
+    if delta:
+        loss = {"rho": ZCDP.within(epsilon, delta).rho / (groups * rows**2)}
+    shared: dict[str, Any] = {"neighbors": "add-remove", "nan": "drop", "rng": rng}
+    return list(map(float, dp.quantiles(values, qs, bounds=bounds, **loss, **shared)))

@@ -9,7 +9,8 @@ from __future__ import annotations
 from numbers import Integral, Real
 from typing import Any
 
-from ...._core import checks
+from dpfast.extend import checks
+
 from ....budget.budget import quoted
 from ....budget.release import release
 from ....noise.samplers import saturated

@@ -7,7 +7,8 @@ import inspect
 from abc import ABC, abstractmethod
 from typing import Any
 
-from ...._core import checks
+from dpfast.extend import checks
+
 from ..refusals import Untold, generator_of, loss_amounts, real, refuse
 
 

@@ -8,7 +8,8 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from ...._core import checks
+from dpfast.extend import checks
+
 from ....budget.budget import quote
 from ....budget.release import release
 from ....selection import api as _selection

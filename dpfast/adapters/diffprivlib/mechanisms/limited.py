@@ -5,7 +5,8 @@ from __future__ import annotations
 from numbers import Integral
 from typing import Any, NoReturn
 
-from ...._core import checks
+from dpfast.extend import checks
+
 from ....budget.budget import quoted
 from ....statistics.bounded_release import bounded_release, folded
 from ..refusals import Untold, real, refuse

@@ -2,8 +2,10 @@
 
 A *source* is a column that can be passed over as often as asked: any object with what `Source`
 lists is data everywhere an array is. A *mechanism* is what `release` spends for and runs: any
-object with what `Mechanism` lists. `integer_noise` has exact noise for it. What is listed here is
-public, and stays as the page on stability says. The page on extending dpfast has whole examples.
+object with what `Mechanism` lists. `integer_noise` has exact noise for it, and `key_rule` decides
+which private keys it may show. `checks` are those of
+arguments, and `relation_of` says which neighbors a call is for. What is listed here is public, and
+stays as the page on stability says. The page on extending dpfast has whole examples.
 
 The proof is yours: `release` charges the `loss` that a mechanism states, and cannot check it.
 """
@@ -14,27 +16,37 @@ import math
 from fractions import Fraction
 from typing import Any, TypeVar
 
-from .. import privacy
-from .._core import checks
-from .._core.error_bars import Expected
-from .._core.types import Axis, Neighbors, Number
-from ..budget.budget import Budget
-from ..budget.release import Mechanism
-from ..budget.release import release as _release
-from ..noise.calibrated_integer import IntegerNoise
-from ..noise.calibrated_integer import integer_noise as _integer_noise
-from ..noise.sensitivity import Sensitivity
-from ..rng import Generator
-from ..sources import Chunk, Source
-from ..sources.intake import read_each
+from . import privacy
+from ._core import checks
+from ._core.error_bars import Expected
+from ._core.extras import extra
+from ._core.types import Axis, Neighbors, Number, Numbers
+from .budget.budget import Budget
+from .budget.release import Mechanism, relation_of
+from .budget.release import release as _release
+from .groups.key_coins import KeyRule
+from .groups.key_selection import choose_rule
+from .noise.calibrated_integer import IntegerNoise
+from .noise.calibrated_integer import integer_noise as _integer_noise
+from .noise.sensitivity import Sensitivity
+from .rng import Generator
+from .sources import Chunk, Source
+from .sources.intake import read_each
 
 __all__ = [
     "Chunk",
     "Expected",
     "IntegerNoise",
     "Mechanism",
+    "Neighbors",
+    "Number",
+    "Numbers",
     "Source",
+    "checks",
+    "extra",
     "integer_noise",
+    "key_rule",
+    "relation_of",
     "release",
 ]
 
@@ -47,6 +59,7 @@ def release(
     *,
     axis: Axis | None = None,
     where: Any = None,
+    read: bool = True,
     budget: Budget | None = None,
     rng: Generator | None = None,
 ) -> Value:
@@ -71,6 +84,9 @@ def release(
     where : array_like of bool, shape (n,), optional
         The rows that the sources have. How many they are is private, and a row that is replaced
         may also leave or enter: the loss has to cover that.
+    read : bool, default True
+        Whether data are rows to be read. If not, ``reduce`` is given them as they are: numbers of
+        the caller's, or what another library reads.
     budget : Budget, optional
     rng : Generator, optional
         By default the secure one.
@@ -116,8 +132,9 @@ def release(
     'count above'
     """
     relation = _checked(mechanism)
-    view = read_each(data, relation, axis, None, where)
-    return _release(view.kept, mechanism, budget=budget, rng=rng)
+    if checks.flag("read", read):
+        data = read_each(data, relation, axis, None, where).kept
+    return _release(data, mechanism, budget=budget, rng=rng)
 
 
 def _checked(mechanism: Any) -> Neighbors:
@@ -137,7 +154,12 @@ def _checked(mechanism: Any) -> Neighbors:
 
 
 def integer_noise(
-    loss: privacy.Loss, l1: int = 1, *, l2: Number | None = None, l0: int | None = None
+    loss: privacy.Loss,
+    l1: int = 1,
+    *,
+    l2: Number | None = None,
+    l0: int | None = None,
+    linf: int | None = None,
 ) -> IntegerNoise:
     """Return exact noise for integers whose sensitivity is known.
 
@@ -151,10 +173,12 @@ def integer_noise(
     l1 : int, default 1
         How much they differ between neighbors, summed over all of them.
     l2 : float, Fraction or Decimal, optional
-        The Euclidean length of the difference; by default the most that `l1` allows, `l1` itself.
+        The Euclidean length of the difference; by default the most that `l1` and `linf` allow.
     l0 : int, optional
         How many of them differ at once; by default the most that `l1` allows. Give 1 for a single
         integer.
+    linf : int, optional
+        How much one of them differs at most; by default what `l1` and `l2` allow.
 
     Returns
     -------
@@ -183,10 +207,56 @@ def integer_noise(
         checks.fail_type("loss", "a dpfast.privacy.Loss", loss)
     most = checks.whole("l1", l1)
     many = most if l0 is None else checks.whole("l0", l0, min(1, most))
-    length = Fraction(most) if l2 is None else checks.fraction("l2", l2)
+    largest = most if linf is None else checks.whole("linf", linf, min(1, most))
     if not many <= most:
         checks.fail("l0", "at most l1", l0)
-    if not (length <= most and length**2 * max(many, 1) >= most**2):
-        checks.fail("l2", "between l1 / sqrt(l0) and l1", l2)
-    squared = min(most**2, math.ceil(length**2))
-    return _integer_noise(loss, Sensitivity(many, most, squared))
+    if not largest <= most <= largest * many:
+        checks.fail("linf", "between l1 / l0 and l1", linf)
+    squared = Fraction(most * largest)  # no less than the sum of squares (Hoelder)
+    if l2 is not None:
+        squared = checks.fraction("l2", l2) ** 2
+        if not most**2 <= squared * max(many, 1) <= most**2 * max(many, 1):
+            checks.fail("l2", "between l1 / sqrt(l0) and l1", l2)
+    sensitivity = Sensitivity(many, most, min(most * largest, math.ceil(squared)), linf)
+    return _integer_noise(loss, sensitivity)
+
+
+def key_rule(
+    loss: privacy.Loss, max_groups: int = 1, *, neighbors: Neighbors = "add-remove"
+) -> KeyRule:
+    """Return the rule that shows private keys of the fewest people (partition selection).
+
+    Parameters
+    ----------
+    loss : Approx
+        Of all keys together.
+    max_groups : int, default 1
+        How many keys a person may have.
+    neighbors : {"add-remove", "replace"}, default "add-remove"
+        Whether a person comes or goes, or is replaced.
+
+    Returns
+    -------
+    KeyRule
+        ``keep_one(people, generator.stream())`` draws whether a key of so many people is shown,
+        ``keep`` the same for an array, and ``probability(people)`` is how likely that is.
+
+    Raises
+    ------
+    ArgumentError, ArgumentTypeError
+        For a bad argument, or a loss without a delta.
+
+    Notes
+    -----
+    NOT PRIVATE by itself: `release` spends the `loss` of the rule. Keys that nobody has are never
+    shown (Desfontaines, Voss, Gipson and Mandayam, PoPETs 2022; ``dpfast/groups/key_selection.py``
+    for more keys than one).
+
+    Examples
+    --------
+    >>> import dpfast as dp
+    >>> rule = dp.extend.key_rule(dp.privacy.Approx(1, 1e-5))
+    >>> rule.keep_one(1000, dp.rng.default_generator().stream()), rule.probability(0)
+    (True, 0.0)
+    """
+    return choose_rule(loss, max_groups, checks.neighbors(neighbors))

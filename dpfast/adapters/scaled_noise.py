@@ -1,0 +1,87 @@
+"""Noise of a scale that another program has chosen, and what it costs for a distance.
+
+In dpfast a loss is asked for and noise is made for it. Other programs ask the other way around.
+
+* Laplace noise of scale b on a vector that moves by d in L1 is (d / b)-DP (Dwork, McSherry, Nissim
+  and Smith, TCC 2006), and so is discrete Laplace noise on integers.
+* Gaussian noise of scale s on a vector that moves by d in L2 is (d**2 / (2 s**2))-zCDP (Bun and
+  Steinke, TCC 2016), and so is discrete Gaussian noise (Canonne, Kamath and Steinke, NeurIPS 2020).
+
+Numbers are clamped to what a sampler takes, which brings none of them farther apart. A float need
+not lie on the grid: number and noise are added before anything is rounded, so rounding is
+post-processing and owes nothing.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from typing import Any, ClassVar
+
+import numpy as np
+
+import dpfast as dp
+from dpfast.extend import Neighbors
+from dpfast.privacy import ZCDP, Loss, Pure
+from dpfast.rng import Generator
+
+#: The largest integer that noise is added to.
+_MOST = 1 << 62
+
+
+@dataclass(frozen=True)
+class ScaledNoise:
+    """Independent noise of one scale on a number, or on each number of an array.
+
+    Parameters
+    ----------
+    distribution : {"laplace", "gaussian"}
+    scale : Fraction or float
+        Of Laplace noise, or the standard deviation of Gaussian noise.
+    whole : bool
+        Whether numbers and noise are integers.
+    """
+
+    distribution: str
+    scale: Fraction | float
+    whole: bool = False
+
+    neighbors: ClassVar[Neighbors] = "add-remove"
+
+    @property
+    def name(self) -> str:
+        return f"{self.distribution} noise"
+
+    @cached_property
+    def loss(self) -> Loss:
+        """The loss for a distance of 1."""
+        return self.loss_of(Fraction(1))
+
+    def loss_of(self, distance: Fraction) -> Loss:
+        """Return the loss for numbers that move by so much, more than 0, in L1 or L2."""
+        share = distance / Fraction(self.scale)
+        return Pure(share) if self.distribution == "laplace" else ZCDP(share**2 / 2)
+
+    @cached_property
+    def grid(self) -> float:
+        """The power of two that floats with noise are multiples of."""
+        return max(math.ldexp(1.0, math.frexp(float(self.scale))[1] - 31), 2.0**-1000)
+
+    def reduce(self, source: Any) -> Any:
+        """Return the numbers, integers within what 64 bits hold with noise."""
+        if not self.whole:
+            return source  # the sampler clamps them
+        values = np.asarray(source)
+        wide = values if values.dtype == np.uint64 else values.astype(np.int64)
+        return np.maximum(np.minimum(wide, wide.dtype.type(_MOST)).astype(np.int64), -_MOST)
+
+    def finish(self, summary: Any, generator: Generator) -> Any:
+        """Return the numbers with noise: floats, or integers."""
+        is_laplace = self.distribution == "laplace"
+        if self.whole:
+            draw = dp.noise.discrete_laplace if is_laplace else dp.noise.discrete_gaussian
+            return draw(self.scale, summary.shape, rng=generator) + summary
+        sampler = dp.noise.generator(self.grid, rng=generator)
+        return (sampler.laplace if is_laplace else sampler.normal)(summary, float(self.scale))
