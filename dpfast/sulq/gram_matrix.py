@@ -35,7 +35,7 @@ from .._kernels import sulq as kernels
 from .._kernels.rng import isa
 from ..privacy import Approx, Loss, Pure
 from .columns import Floats, nan_fills
-from .rounds import Matrix, Part, Rounds, round_noise
+from .rounds import Matrix, Part, Rounds
 from .rows import Rows
 
 #: Bits of the number of cells of the widest column, and rows whose products are summed as float64:
@@ -117,10 +117,9 @@ class GramMatrix:
         whole = self.whole(neighbors, uses)
         if isinstance(loss, Pure):
             return [whole]
-        if alone and isinstance(loss, Approx):
-            theirs = round_noise(loss, 1, parts[-1]).deviation
-            if round_noise(loss, 1, whole).deviation < theirs:
-                return [whole]
+        less = alone and isinstance(loss, Approx) and parts[-1].noise(loss, 1).deviation
+        if less and whole.noise(loss, 1).deviation < less:
+            return [whole]
         return [*parts]
 
     def whole(self, neighbors: str, uses: int = 1) -> Matrix:
@@ -135,10 +134,9 @@ class GramMatrix:
         """Return those of noise in the number of rows times c^2, in squares, and in products."""
         first = parts[0]
         if isinstance(first, Matrix):
-            noise = rounds.noise(first)
             deviation = rounds.deviation(first)
             squares = math.sqrt(2.0) * deviation
-            return 0.0 if noise.known else squares, squares, deviation
+            return 0.0 if first.known else squares, squares, deviation
         each = [rounds.deviation(part) for part in parts]
         return each[0], each[-2], each[-1]
 

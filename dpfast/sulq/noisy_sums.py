@@ -11,9 +11,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, NoReturn, overload
+from typing import Any, NoReturn, Protocol, overload
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -32,12 +31,20 @@ from ..sources.masked import refuse_mask
 from ..sources.table import only
 from ..summaries.cells import cells
 from .rounds import Part, Rounds, loss_of
-from .row_functions import Function, Piece, bits, side_by_side, split, union
+from .row_functions import Columns, Function, Piece, bits, side_by_side, split, union
 from .row_sets import RowSets
-from .terms import Answer, Exact, Term, Vector, exact, joint, listed, shared
+from .terms import Answer, Exact, Term, exact, joint, listed, shared, vector
 
 #: Integers, rows without a value, and rows read.
 Sums = tuple[list[int], int, int]
+
+
+class Counted(Protocol):
+    """Integers of a row that are added up, as `Exact` has them."""
+
+    @property
+    def columns(self) -> Columns: ...
+    def tally(self, piece: Piece) -> tuple[list[int], int]: ...
 
 
 class NoisySums:
@@ -339,9 +346,7 @@ class NoisySums:
         if not isinstance(nan, str) and nan not in (0.0, 1.0):
             checks.fail("nan", "0 or 1, or a word, for a condition", nan)
         fill = nan_policy.replacement(nan, 0.0, 1.0)
-        contrasts = Contrasts(
-            1 + len(sets), function.columns, Fraction(1, 2), None, function, sets, fill
-        )
+        contrasts = contrasts_of(function, sets, fill)
         sums = totals([contrasts], nan, length=sets.rows)
         total, *doubled = self._rounds.ask(sums, [contrast_part(len(sets))])
         return float(total), np.array(doubled, np.float64) / 2.0
@@ -380,7 +385,7 @@ class NoisySums:
             functions = [exact(term, source, nan, relation) for term in terms]
         else:
             together = joint(terms, source, relation)
-            functions = [Vector.of(side_by_side(together), l2, nan)]
+            functions = [vector(side_by_side(together), l2, nan)]
         parts = shared([function.sensitivity(relation) for function in functions])
         sums = self._rounds.ask(totals(functions, nan, where, labels=labels), parts)
         answers = [function.answer(integers) for function, integers in split(sums, functions)]
@@ -394,28 +399,25 @@ def contrast_part(sets: int) -> Part:
     return Part(sets + 1, sets + 1, sets + 1, sets + 1)
 
 
-@dataclass(frozen=True, slots=True)
-class Contrasts(Exact):
-    """How many rows have something, then twice the contrast of each set."""
+def contrasts_of(function: Function, sets: RowSets, fill: str | float) -> Exact:
+    """Return how many rows have something, then twice the contrast of each set."""
 
-    function: Function
-    sets: RowSets
-    fill: str | float
-
-    def tally(self, piece: Piece) -> tuple[list[int], int]:
-        values = self.function.values(piece)
+    def tally(piece: Piece) -> tuple[list[int], int]:
+        values = function.values(piece)
         holds, missing = values != 0, 0
         if values.dtype.kind == "f":
             absent = np.isnan(values)
             missing = int(np.count_nonzero(absent))
             if missing:
-                holds[absent] = self.fill == 1.0
+                holds[absent] = fill == 1.0
         count = int(np.count_nonzero(holds))
-        return [count, *(2 * self.sets.counts(holds, piece.start) - count).tolist()], missing
+        return [count, *(2 * sets.counts(holds, piece.start) - count).tolist()], missing
+
+    return Exact(1 + len(sets), function.columns, Fraction(1, 2), tally)
 
 
 def totals(
-    functions: Sequence[Exact],
+    functions: Sequence[Counted],
     nan: str | float,
     where: NDArray[np.bool_] | None = None,
     length: int | None = None,

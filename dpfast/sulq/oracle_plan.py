@@ -26,7 +26,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import lru_cache
 from typing import Any, NoReturn
@@ -40,8 +40,8 @@ from ..privacy import ZCDP, Approx, Loss, Pure, float_down
 from ..sources.base import RowSource
 from ..sources.data import as_rows
 from ..summaries.cells import nearest
-from .rounds import Part, round_noise
-from .row_functions import Computed, Piece
+from .rounds import Part
+from .row_functions import Columns, Function, Piece
 from .terms import COUNT, Answer, Exact, Term, exact
 
 #: Questions of an oracle, each of which has a share of its own, and numbers of an answer, at most.
@@ -53,24 +53,34 @@ _MOST = 1e100
 
 
 @dataclass(frozen=True, slots=True)
-class Mean(Exact):
-    """A function whose mean is asked for. Summed is `times` its integer less `shift`."""
+class Mean:
+    """A function whose mean is asked for. Summed is `times` its integer less `shift`.
 
-    function: Exact
-    times: int
-    shift: int
+    Two means are equal if they differ by a row, and are rounded, in the same way.
+    """
+
+    function: Exact = field(compare=False)
+    unit: Fraction
     part: Part
+    times: int = 1
+    shift: int = 0
 
     @classmethod
     def of(cls, function: Exact, neighbors: str) -> Mean:
         """Return a function, centered where rows come and go."""
-        times, shift, part = 1, 0, function.sensitivity(neighbors)
-        if neighbors != "replace" and function.limits is not None:
-            least, most = function.limits
-            span = most - least
-            times, shift, part = 2, least + most, Part(1, span, span**2, 1)
-        unit = function.unit / times
-        return cls(function.size, function.columns, unit, None, function, times, shift, part)
+        if neighbors == "replace" or function.limits is None:
+            return cls(function, function.unit, function.sensitivity(neighbors))
+        least, most = function.limits
+        span = most - least
+        return cls(function, function.unit / 2, Part(1, span, span**2, 1), 2, least + most)
+
+    @property
+    def size(self) -> int:
+        return self.function.size
+
+    @property
+    def columns(self) -> Columns:
+        return self.function.columns
 
     @property
     def half(self) -> Fraction:
@@ -89,12 +99,7 @@ class Mean(Exact):
 
 
 #: The count of all rows, in units so small that the scale of noise is hardly rounded.
-COUNTING = replace(
-    Mean.of(COUNT, "replace"),
-    unit=Fraction(1, 1 << 20),
-    times=1 << 20,
-    part=Part(1, 1 << 20, 1 << 40, 1),
-)
+COUNTING = Mean(COUNT, Fraction(1, 1 << 20), Part(1, 1 << 20, 1 << 40, 1), times=1 << 20)
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,13 +143,13 @@ class Plan:
         """Return B, how far the count of all rows may be off."""
         if self.count is None:
             return Fraction(0)
-        noise = round_noise(loss, self.rounds, self.counting)
+        noise = self.counting.noise(loss, self.rounds)
         return COUNTING.unit * noise.within(self.failure)
 
     def holds(self, loss: Loss, mean: Mean, question: int) -> bool:
         """Return whether the answer will be within its tolerance."""
         try:
-            noise, off = round_noise(loss, self.rounds, self.asking(mean, question)), self.off(loss)
+            noise, off = self.asking(mean, question).noise(loss, self.rounds), self.off(loss)
         except ArgumentError:  # noise that nobody can draw
             return False
         size, tolerance = noise.within(self.failure / mean.size), self.tolerances[question]
@@ -333,7 +338,7 @@ class Questions:
         width = 1 if size is None else checks.whole("size", size, 1)
         if width > MOST_NUMBERS:
             checks.fail("size", f"at most {MOST_NUMBERS}", size)
-        term = Term(Computed(_anything, width), bounds, l2)
+        term = Term(Function(_anything, width), bounds, l2)
         self.reference = Mean.of(exact(term, as_rows([]), self.nan, neighbors), neighbors)
         if not self.reference.part.l1:
             checks.fail("bounds", "a pair (lo, hi) with lo < hi", bounds)

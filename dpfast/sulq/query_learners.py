@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from .._core import checks
 from .._core.types import Bounds, Number
 from .columns import Floats, expect_scale
-from .row_functions import Columns, Function, Piece, shortened, told
+from .row_functions import Function, Piece, shortened, with_nan
 from .rows import each_row, expect_same, unlabeled_rows
 from .terms import Term
 
@@ -181,79 +181,58 @@ class Halfspace(_Hypothesis):
     excess: float
 
     def of(self, columns: Sequence[NDArray[Any]]) -> NDArray[np.bool_]:
-        z, _ = _lifted(np.array(columns, np.float64).T, self.radius, self.intercept)
-        return _product(z, self.weights) > 0
+        return _product(self._lifted(columns)[0], self.weights) > 0
+
+    def _lifted(self, columns: Sequence[NDArray[Any]]) -> tuple[Floats, NDArray[np.bool_]]:
+        """Return z of each row, and which rows had a NaN, given a column for each of `features`."""
+        z, absent = shortened(np.array(columns, np.float64).T, self.radius)
+        z /= self.radius
+        if self.intercept:
+            z = np.concatenate([z, np.ones((len(z), 1))], axis=1) * math.sqrt(0.5)
+        return z, absent
 
 
-@dataclass(frozen=True, slots=True)
-class Broken(Function):
-    """1 where the label says yes, and a literal (a column, and whether it must be > 0) is false."""
+def broken(literal: tuple[Column, bool], label: Column) -> Function:
+    """Return 1 where the label says yes and a literal is false: a column must be > 0, or not."""
+    column, wanted = literal
 
-    literal: tuple[Column, bool]
-    label: Column
-    size: int = 1
+    def values(piece: Piece) -> NDArray[Any]:
+        x, y = piece.column(column), piece.column(label)
+        return with_nan((x <= 0 if wanted else x > 0) & (y > 0), (x, y))
 
-    @property
-    def columns(self) -> Columns:
-        return frozenset([self.literal[0], self.label])
-
-    def values(self, piece: Piece) -> NDArray[np.generic]:
-        column, wanted = self.literal
-        x, y = piece.column(column), piece.column(self.label)
-        return told((x <= 0 if wanted else x > 0) & (y > 0), (x, y))
+    return Function(values, columns=frozenset([column, label]))
 
 
-@dataclass(frozen=True, slots=True)
-class Wrong(Function):
-    """1 where a hypothesis disagrees with the label."""
+def wrong(hypothesis: _Hypothesis, label: Column) -> Function:
+    """Return 1 where a hypothesis disagrees with the label."""
 
-    hypothesis: _Hypothesis
-    label: Column
-    size: int = 1
+    def values(piece: Piece) -> NDArray[Any]:
+        y = piece.column(label)
+        columns = [piece.column(column) for column in hypothesis.features]
+        return with_nan(hypothesis.of(columns) != (y > 0), (y, *columns))
 
-    @property
-    def columns(self) -> Columns:
-        return frozenset([*self.hypothesis.features, self.label])
-
-    def values(self, piece: Piece) -> NDArray[np.generic]:
-        y = piece.column(self.label)
-        columns = [piece.column(column) for column in self.hypothesis.features]
-        return told(self.hypothesis.of(columns) != (y > 0), (y, *columns))
+    return Function(values, columns=frozenset([*hypothesis.features, label]))
 
 
-@dataclass(frozen=True, slots=True)
-class Pull(Function):
-    """y z for rows with y <w, z> below a margin, and 0 for others: no longer than 1.
+def pull(plane: Halfspace, margin: float, label: Column) -> Function:
+    """Return y z for rows with y <w, z> below a margin, and 0 for others: no longer than 1.
 
     It is the negative gradient of the hinge loss, times the margin.
     """
 
-    weights: tuple[float, ...]
-    margin: float
-    features: tuple[Column, ...]
-    label: Column
-    radius: float
-    intercept: bool
-
-    @property
-    def size(self) -> int:
-        return len(self.weights)
-
-    @property
-    def columns(self) -> Columns:
-        return frozenset([*self.features, self.label])
-
-    def values(self, piece: Piece) -> Floats:
-        y = piece.column(self.label)
-        columns = [piece.column(column) for column in self.features]
-        z, absent = _lifted(np.array(columns, np.float64).T, self.radius, self.intercept)
+    def values(piece: Piece) -> Floats:
+        y = piece.column(label)
+        z, absent = plane._lifted([piece.column(column) for column in plane.features])
         sign = np.where(y > 0, 1.0, -1.0)
-        near = sign * _product(z, self.weights) < self.margin
+        near = sign * _product(z, plane.weights) < margin
         z *= (sign * near)[:, None]
         z[absent] = np.nan
         if y.dtype.kind == "f":
             z[np.isnan(y)] = np.nan
         return z
+
+    columns = frozenset([*plane.features, label])
+    return Function(values, len(plane.weights), columns)
 
 
 class ConjunctionNeeds(TypedDict):
@@ -376,10 +355,10 @@ def learn_conjunction(oracle: Oracle, *, label: Column | None = None) -> Conjunc
     features, label = _split_columns(oracle, label)
     literals = [(column, wanted) for column in features for wanted in (True, False)]
     tolerance = _tolerance_for(oracle, len(literals) + 1)
-    shares = oracle.batch([Term(Broken(literal, label), (0, 1)) for literal in literals])
+    shares = oracle.batch([Term(broken(literal, label), (0, 1)) for literal in literals])
     kept = tuple(x for x, share in zip(literals, shares, strict=True) if float(share) <= tolerance)
     rule = Conjunction(kept, features, math.nan, tolerance)
-    return replace(rule, error=float(oracle.ask(Wrong(rule, label), bounds=(0, 1))))
+    return replace(rule, error=float(oracle.ask(wrong(rule, label), bounds=(0, 1))))
 
 
 def halfspace_needs(
@@ -511,16 +490,16 @@ def learn_halfspace(
     tolerance = _tolerance_for(oracle, times + 1)
     s = tolerance * math.sqrt(size)
     step = 1 / ((1 + s) * math.sqrt(times))
+    excess = ((1 + s) / math.sqrt(times) + 2 * s) / m
+    plane = Halfspace((), features, r, intercept, math.nan, tolerance, excess)
     w, total = np.zeros(size), np.zeros(size)
     for _ in range(times):
         total += w
-        pull = Pull(tuple(w.tolist()), m, features, label, r, intercept)
-        w = w + step * np.asarray(oracle.ask(pull, l2=1.0))
+        plane = replace(plane, weights=tuple(w.tolist()))
+        w = w + step * np.asarray(oracle.ask(pull(plane, m, label), l2=1.0))
         w /= max(1.0, float(np.linalg.norm(w)))
-    weights = tuple((total / times).tolist())
-    excess = ((1 + s) / math.sqrt(times) + 2 * s) / m
-    plane = Halfspace(weights, features, r, intercept, math.nan, tolerance, excess)
-    return replace(plane, error=float(oracle.ask(Wrong(plane, label), bounds=(0, 1))))
+    plane = replace(plane, weights=tuple((total / times).tolist()))
+    return replace(plane, error=float(oracle.ask(wrong(plane, label), bounds=(0, 1))))
 
 
 def _split_columns(oracle: Oracle, label: Column | None) -> tuple[tuple[Column, ...], Column]:
@@ -544,15 +523,6 @@ def _tolerance_for(oracle: Oracle, queries: int) -> float:
     if oracle.remaining < queries:
         checks.fail("oracle", f"one with {queries} questions left", oracle)
     return oracle.tolerance
-
-
-def _lifted(x: Floats, radius: float, intercept: bool) -> tuple[Floats, NDArray[np.bool_]]:
-    """Return x cut to the radius and divided by it, and which rows had a NaN; see `Halfspace`."""
-    z, absent = shortened(x, radius)
-    z /= radius
-    if intercept:
-        z = np.concatenate([z, np.ones((len(z), 1))], axis=1) * math.sqrt(0.5)
-    return z, absent
 
 
 def _product(z: Floats, weights: Sequence[float]) -> Floats:

@@ -59,7 +59,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import groupby
-from typing import Any, NoReturn, overload
+from typing import Any, NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
@@ -79,6 +79,13 @@ from ..privacy import ZCDP, Approx, Loss, Pure, float_down, range_within
 from ..rng import Generator
 from ..selection.table import Rows, Table
 from .weights import Weights
+
+#: One noise distribution for all rounds: losses of several distributions have no exact sum.
+_DISTRIBUTIONS: dict[type[Any], str] = {
+    Pure: "laplace",
+    Approx: "rounded-gaussian",
+    ZCDP: "gaussian",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,6 +121,13 @@ class Part:
         changed = tables * (2 if neighbors == "replace" else 1)
         return cls(size, changed, changed, changed)
 
+    def noise(self, loss: Loss, rounds: int) -> IntegerNoise:
+        """Return its noise in one of so many rounds, from public numbers alone."""
+        times, share = rounds * self.share.denominator, self.share.numerator
+        sizes = (self.l0, self.l1, self.l2_squared)
+        l0, l1, l2_squared = (-(-times * x // share) for x in sizes)  # rounded up
+        return integer_noise(loss, Sensitivity(l0, l1, l2_squared), _DISTRIBUTIONS[type(loss)])
+
 
 @dataclass(frozen=True, slots=True)
 class Matrix:
@@ -144,6 +158,13 @@ class Matrix:
     def of_rows(self, times: int, rows: int) -> Matrix:
         """Return the matrix for so many rows that change at once, each counted so many times."""
         return replace(self, trace=times * rows * self.trace)
+
+    def noise(self, loss: Loss, rounds: int) -> MatrixNoise:
+        """Return its noise, as `Part.noise` does."""
+        assert isinstance(loss, Pure) or (isinstance(loss, Approx) and rounds == 1)
+        # Its part of the loss, and not a larger trace: what is rounded down is noised for it, too.
+        part = Pure(loss.epsilon * self.share / rounds)
+        return matrix_noise(part, self.width, self.trace, self.known)
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,32 +202,6 @@ class _Choices(_Round):
         draws = Rows(Table(summary), self.c).draw(1, generator.stream())
         chosen: list[int] = draws[:, 0].tolist()
         return chosen
-
-
-#: One noise distribution for all rounds: losses of several distributions have no exact sum.
-_DISTRIBUTIONS: dict[type[Any], str] = {
-    Pure: "laplace",
-    Approx: "rounded-gaussian",
-    ZCDP: "gaussian",
-}
-
-
-@overload
-def round_noise(loss: Loss, rounds: int, part: Part) -> IntegerNoise: ...
-@overload
-def round_noise(loss: Loss, rounds: int, part: Matrix) -> MatrixNoise: ...
-def round_noise(loss: Loss, rounds: int, part: Part | Matrix) -> IntegerNoise | MatrixNoise:
-    """Return the noise of a part of one of so many rounds, from public numbers alone."""
-    times, share = rounds * part.share.denominator, part.share.numerator
-    if isinstance(part, Matrix):
-        assert isinstance(loss, Pure) or (isinstance(loss, Approx) and rounds == 1)
-        # Its part of the loss, and not a larger trace: what is rounded down is noised for it, too.
-        own = Pure(loss.epsilon * share / times)
-        return matrix_noise(own, part.width, part.trace, part.known)
-    sizes = (part.l0, part.l1, part.l2_squared)
-    l0, l1, l2_squared = (-(-times * x // share) for x in sizes)  # rounded up
-    sensitivity = Sensitivity(l0, l1, l2_squared)
-    return integer_noise(loss, sensitivity, _DISTRIBUTIONS[type(loss)])
 
 
 class Rounds:
@@ -268,15 +263,11 @@ class Rounds:
         """Number of rounds that are left."""
         return self.rounds - self._used
 
-    @overload
-    def noise(self, part: Part) -> IntegerNoise: ...
-    @overload
-    def noise(self, part: Matrix) -> MatrixNoise: ...
     def noise(self, part: Part | Matrix) -> IntegerNoise | MatrixNoise:
         """Return the noise of a part of a round, for rows as often as they count at most."""
         if self._weights is not None:
             part = part.of_rows(self._weights.most, self._steps)
-        return round_noise(self.loss, self.rounds, part)
+        return part.noise(self.loss, self.rounds)
 
     def deviation(self, part: Part | Matrix) -> float:
         """Return the standard deviation of a part of an answer."""

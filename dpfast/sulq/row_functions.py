@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import functools
 import math
-from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -98,41 +97,33 @@ def union(several: Iterable[Columns]) -> Columns:
     return columns
 
 
-class Function(ABC):
-    """Numbers of a row."""
-
-    __slots__ = ()
-
-    @property
-    @abstractmethod
-    def size(self) -> int:
-        """Numbers per row."""
-
-    @property
-    @abstractmethod
-    def columns(self) -> Columns:
-        """The columns of a row that it looks at."""
-
-    @abstractmethod
-    def values(self, piece: Piece) -> NDArray[Any]:
-        """Return shape (rows,), in a dtype that kernels read, or (rows, size) in float64."""
-
-
 @dataclass(frozen=True, slots=True)
-class Computed(Function):
-    """The numbers that `compute` returns for some rows."""
+class Function:
+    """Numbers of a row, which `compute` returns for some rows.
+
+    Parameters
+    ----------
+    compute : callable
+        Takes a `Piece`, and returns shape (rows,), in a dtype that kernels read, or (rows, size) in
+        float64.
+    size : int
+        Numbers per row.
+    columns : frozenset or None
+        The columns of a row that are looked at; None for all.
+    """
 
     compute: Callable[[Piece], NDArray[Any]]
     size: int = 1
     columns: Columns = None
 
     def values(self, piece: Piece) -> NDArray[Any]:
+        """Return the numbers for the rows of a piece."""
         values = self.compute(piece)
         return values.reshape(-1) if self.size == 1 else values
 
 
 #: 1 for each row.
-ONES = Computed(lambda piece: np.ones(piece.count), columns=NONE)
+ONES = Function(lambda piece: np.ones(piece.count), columns=NONE)
 
 
 def whole_row(source: RowSource) -> Function:
@@ -146,13 +137,13 @@ def whole_row(source: RowSource) -> Function:
             return np.asarray(rows, np.float64).reshape(len(rows), size)
         return np.stack([np.asarray(rows[name], np.float64) for name in names]).T
 
-    return Computed(values, size)
+    return Function(values, size)
 
 
 def one_column(column: Any, source: RowSource) -> Function:
     """Return one column of each row."""
     place = _place(column, source)
-    return Computed(lambda piece: piece.column(place), columns=frozenset([place]))
+    return Function(lambda piece: piece.column(place), columns=frozenset([place]))
 
 
 def function_of(f: Any, size: Any, source: RowSource, neighbors: str) -> Function:
@@ -167,7 +158,7 @@ def function_of(f: Any, size: Any, source: RowSource, neighbors: str) -> Functio
     loop = RowLoop(f, source.dtype, source.width)
     length = 1 if loop.length is None else loop.length
     width = _sized(size, None if length < 0 else length)
-    return Computed(lambda piece: loop.values(piece.summed, width), width)
+    return Function(lambda piece: loop.values(piece.summed, width), width)
 
 
 def bits(f: Any, source: RowSource, neighbors: str) -> Function:
@@ -191,7 +182,7 @@ def side_by_side(functions: Sequence[Function]) -> Function:
             part[...] = function.values(piece).T
         return rows.T
 
-    return Computed(values, size, union(function.columns for function in functions))
+    return Function(values, size, union(function.columns for function in functions))
 
 
 def split(numbers: Any, functions: Iterable[Any]) -> Iterator[tuple[Any, Any]]:
@@ -208,12 +199,12 @@ def _holds(condition: Condition, source: RowSource) -> Function:
 
     def values(piece: Piece) -> NDArray[Any]:
         read = {name: piece.column(place) for name, place in places.items()}
-        return told(condition.holds(read.__getitem__), read.values())
+        return with_nan(condition.holds(read.__getitem__), read.values())
 
-    return Computed(values, columns=frozenset(places.values()))
+    return Function(values, columns=frozenset(places.values()))
 
 
-def told(holds: NDArray[np.bool_], columns: Iterable[NDArray[Any]]) -> NDArray[Any]:
+def with_nan(holds: NDArray[np.bool_], columns: Iterable[NDArray[Any]]) -> NDArray[Any]:
     """Return 1 where something holds, and NaN where one of the columns that were read is NaN."""
     absent = [np.isnan(column) for column in columns if column.dtype.kind == "f"]
     if not any(missing.any() for missing in absent):
@@ -243,7 +234,7 @@ def _stored(f: Any, size: Any, source: RowSource, neighbors: str) -> Function:
         check()
         return native(piece.of(array))
 
-    return Computed(values, _sized(size, given.width or 1), NONE)
+    return Function(values, _sized(size, given.width or 1), NONE)
 
 
 def _held(source: RowSource, length: int) -> NDArray[Any]:

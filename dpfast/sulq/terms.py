@@ -9,8 +9,7 @@ k coordinates put on the nearest cell, which moves the vector by at most sqrt(k)
 from __future__ import annotations
 
 import math
-from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
@@ -67,7 +66,7 @@ class Term:
 
 
 @dataclass(frozen=True, slots=True)
-class Exact(ABC):
+class Exact:
     """Integers of a row whose sums are exact.
 
     Parameters
@@ -78,159 +77,132 @@ class Exact(ABC):
         The columns of a row that they are computed from.
     unit : Fraction
         The value of the integer 1.
-    limits : (int, int) or None
+    tally : callable
+        Takes a `Piece`, and returns the sums for its rows, and how many had no value that had to.
+    limits : (int, int), optional
         The least and the largest integer of a row; None for a vector.
+    length : int
+        The largest length of a vector.
     """
 
     size: int
     columns: Columns
     unit: Fraction
-    limits: tuple[int, int] | None
-
-    @abstractmethod
-    def tally(self, piece: Piece) -> tuple[list[int], int]:
-        """Return the sums for some rows, and how many rows had no value, under ``nan="raise"``."""
+    tally: Callable[[Piece], tuple[list[int], int]]
+    limits: tuple[int, int] | None = None
+    length: int = 0
 
     def sensitivity(self, neighbors: str) -> Part:
         """Return how far the sums may be from those of a neighbor."""
-        assert self.limits is not None
-        least, most = self.limits
-        change = most - least if neighbors == "replace" else max(abs(least), abs(most))
-        return Part(1, change, change**2, 1)
+        if self.limits is None:
+            most = self.length * (2 if neighbors == "replace" else 1)
+            return Part(self.size, most * (math.isqrt(self.size - 1) + 1), most**2, self.size)
+        least, largest = self.limits
+        most = largest - least if neighbors == "replace" else max(abs(least), abs(largest))
+        return Part(1, most, most**2, 1)
 
-    def answer(self, sums: list[int]) -> Answer:
+    def answer(self, sums: Sequence[int]) -> Answer:
         """Return the value of the integers."""
-        return nearest(self.unit * sums[0])
+        values = [nearest(self.unit * x) for x in sums]
+        return np.array(values) if self.limits is None else values[0]
+
+
+#: 1 for each row.
+COUNT = Exact(1, row_functions.NONE, Fraction(1), lambda piece: ([piece.count], 0), (1, 1))
 
 
 @dataclass(frozen=True, slots=True)
-class Count(Exact):
-    """1 for each row."""
+class Number:
+    """A number of each row, clipped to public bounds.
 
-    def tally(self, piece: Piece) -> tuple[list[int], int]:
-        return [piece.count], 0
-
-
-COUNT = Count(1, row_functions.NONE, Fraction(1), (1, 1))
-
-
-@dataclass(frozen=True, slots=True)
-class Number(Exact):
-    """A number of each row, clipped to public bounds, or its square, clipped before.
-
-    `fill` is what a missing number counts as; rows without one are left out where it is a word.
+    `fill` is what a missing number counts as; rows without a number are left out if it is a word.
     """
 
-    limits: tuple[int, int]
     function: Function
     cells: Cells
     fill: str | float
-    power: int
 
-    @classmethod
-    def of(cls, function: Function, grid: Cells, fill: str | float, power: int = 1) -> Number:
-        """Return the number that a function computes, or its square."""
-        ends = grid.first**power, grid.last**power
-        least = 0 if power == 2 and grid.first <= 0 <= grid.last else min(ends)
-        unit, limits = Fraction(grid.grid) ** power, (least, max(ends))
-        return cls(1, function.columns, unit, limits, function, grid, fill, power)
+    def exact(self, power: int = 1) -> Exact:
+        """Return the number, or its square."""
+        first, last = self.cells.first, self.cells.last
+        ends = first**power, last**power
+        least = 0 if power == 2 and first <= 0 <= last else min(ends)
 
-    def tally(self, piece: Piece) -> tuple[list[int], int]:
-        values, first = self.function.values(piece), self.cells.first
-        missing, total, squares = self.cells.native.totals(values, self.power == 2)
-        count = len(values) - missing
-        sums = count * first + total
-        if self.power == 2:
-            sums = count * first**2 + 2 * first * total + squares
-        if isinstance(self.fill, str):  # left out, which is 0: only where rows come and go
-            return [sums], missing
-        return [sums + missing * (first + self.cells.cell(self.fill)) ** self.power], 0
+        def tally(piece: Piece) -> tuple[list[int], int]:
+            values = self.function.values(piece)
+            missing, total, squares = self.cells.native.totals(values, power == 2)
+            count = len(values) - missing
+            sums = count * first + total
+            if power == 2:
+                sums = count * first**2 + 2 * first * total + squares
+            if isinstance(self.fill, str):  # left out, which is 0: only where rows come and go
+                return [sums], missing
+            return [sums + missing * (first + self.cells.cell(self.fill)) ** power], 0
 
-    def places(self, piece: Piece) -> tuple[NDArray[np.uint32], NDArray[np.bool_]]:
-        """Return u of each row, and which rows are to be left out."""
+        unit = Fraction(self.cells.grid) ** power
+        return Exact(1, self.function.columns, unit, tally, (least, max(ends)))
+
+    def times(self, other: Number) -> Exact:
+        """Return the product of two numbers."""
+        a, b = self.cells, other.cells
+        corners = [x * y for x in (a.first, a.last) for y in (b.first, b.last)]
+
+        def tally(piece: Piece) -> tuple[list[int], int]:
+            total, missing = 0, 0
+            for block in piece.blocks():
+                (u, none_u), (v, none_v) = self._places(block), other._places(block)
+                out = none_u | none_v
+                lost = int(np.count_nonzero(out))
+                if lost:
+                    u, v = u[~out], v[~out]
+                u_sum, v_sum = int(u.sum(dtype=np.uint64)), int(v.sum(dtype=np.uint64))
+                total += len(u) * a.first * b.first + a.first * v_sum + b.first * u_sum
+                total += products(u, v)
+                missing += lost
+            return [total], missing
+
+        columns = row_functions.union([self.function.columns, other.function.columns])
+        unit = Fraction(a.grid) * Fraction(b.grid)
+        return Exact(1, columns, unit, tally, (min(corners), max(corners)))
+
+    def _places(self, piece: Piece) -> tuple[NDArray[np.uint32], NDArray[np.bool_]]:
+        """Return the cell of each row, from the first one, and which rows are left out."""
         values = self.function.values(piece)
-        places, gone = np.empty(len(values), np.uint32), np.zeros(len(values), np.bool_)
-        self.cells.native.each(values, places, gone.view(np.uint8))
+        places, missing = np.empty(len(values), np.uint32), np.zeros(len(values), np.bool_)
+        self.cells.native.each(values, places, missing.view(np.uint8))
         if not isinstance(self.fill, str):
-            places[gone] = self.cells.cell(self.fill)
-            gone[:] = False
-        return places, gone
+            places[missing] = self.cells.cell(self.fill)
+            missing[:] = False
+        return places, missing
 
 
-@dataclass(frozen=True, slots=True)
-class Product(Exact):
-    """The product of two numbers, each clipped to its bounds."""
+def vector(function: Function, l2: Any, nan: str | float) -> Exact:
+    """Return the vector that a function computes, cut to a ball around 0.
 
-    a: Number
-    b: Number
+    A vector with a NaN is 0, or is refused. Rounding to cells adds sqrt(k) / 2 to a length. That is
+    computed, and the vector cut, with a relative error of at most (k + 8) 2**-53, which is that
+    part of less than 2**42 cells.
+    """
+    radius, size = expect_scale("l2", l2), function.size
+    grid = math.ldexp(1.0, max(math.frexp(radius)[1] - 1 - FINE, -1000))
 
-    @classmethod
-    def of(cls, a: Number, b: Number) -> Product:
-        corners = [x * y for x in a.limits for y in b.limits]
-        columns = row_functions.union([a.columns, b.columns])
-        return cls(1, columns, a.unit * b.unit, (min(corners), max(corners)), a, b)
-
-    def tally(self, piece: Piece) -> tuple[list[int], int]:
-        total, missing = 0, 0
-        first, other = self.a.cells.first, self.b.cells.first
+    def tally(piece: Piece) -> tuple[list[int], int]:
+        sums, missing = [0] * size, 0
         for block in piece.blocks():
-            (u, none_u), (v, none_v) = self.a.places(block), self.b.places(block)
-            out = none_u | none_v
-            lost = int(np.count_nonzero(out))
-            if lost:
-                u, v = u[~out], v[~out]
-            u_sum, v_sum = int(u.sum(dtype=np.uint64)), int(v.sum(dtype=np.uint64))
-            total += len(u) * first * other + first * v_sum + other * u_sum + products(u, v)
-            missing += lost
-        return [total], missing
-
-
-@dataclass(frozen=True, slots=True)
-class Vector(Exact):
-    """A vector of each row, cut to a ball around 0. One with a NaN is 0, or is refused."""
-
-    function: Function
-    radius: float
-    nan: str | float
-
-    @classmethod
-    def of(cls, function: Function, l2: Any, nan: str | float) -> Vector:
-        """Return the vector that a function computes, cut to the length `l2`."""
-        radius = expect_scale("l2", l2)
-        grid = math.ldexp(1.0, max(math.frexp(radius)[1] - 1 - FINE, -1000))
-        return cls(function.size, function.columns, Fraction(grid), None, function, radius, nan)
-
-    @property
-    def cells(self) -> int:
-        """The largest length of a vector of cells, rounded up.
-
-        Rounding to cells adds sqrt(k) / 2. The length is found, and the vector cut, with a relative
-        error of at most (k + 8) 2**-53, which is that part of less than 2**42 cells.
-        """
-        k = self.size
-        within = -(-Fraction(self.radius) // self.unit)
-        return int(within) + math.isqrt(k) // 2 + 2 + (k + 8 >> 11)
-
-    def sensitivity(self, neighbors: str) -> Part:
-        most = self.cells * (2 if neighbors == "replace" else 1)
-        return Part(self.size, most * (math.isqrt(self.size - 1) + 1), most**2, self.size)
-
-    def tally(self, piece: Piece) -> tuple[list[int], int]:
-        sums, missing = [0] * self.size, 0
-        for block in piece.blocks():
-            whole, lost = self.cut(self.function.values(block).reshape(-1, self.size))
+            whole, lost = in_cells(function.values(block).reshape(-1, size), radius, grid)
             sums = [a + int(b) for a, b in zip(sums, whole.sum(axis=0), strict=True)]
             missing += lost
-        return sums, missing if self.nan == "raise" else 0
+        return sums, missing if nan == "raise" else 0
 
-    def cut(self, values: NDArray[Any]) -> tuple[NDArray[np.int64], int]:
-        """Return cells of vectors, each cut to the radius, and how many had a NaN, which are 0."""
-        x, absent = row_functions.shortened(values, self.radius)
-        x /= float(self.unit)
-        return np.rint(x, out=x).astype(np.int64), int(np.count_nonzero(absent))
+    length = int(-(-Fraction(radius) // Fraction(grid))) + math.isqrt(size) // 2 + 2
+    return Exact(size, function.columns, Fraction(grid), tally, length=length + (size + 8 >> 11))
 
-    def answer(self, sums: list[int]) -> NDArray[np.float64]:
-        return np.array([nearest(self.unit * x) for x in sums])
+
+def in_cells(values: NDArray[Any], radius: float, grid: float) -> tuple[NDArray[np.int64], int]:
+    """Return cells of vectors, each cut to the radius, and how many had a NaN, which are 0."""
+    x, absent = row_functions.shortened(values, radius)
+    x /= grid
+    return np.rint(x, out=x).astype(np.int64), int(np.count_nonzero(absent))
 
 
 def shared(parts: Sequence[Part]) -> list[Part]:
@@ -260,7 +232,7 @@ def exact(term: Term, source: RowSource, nan: str | float, neighbors: str) -> Ex
     if term.l2 is not None:
         if term.bounds is not None:
             checks.fail("bounds", "left out with l2", term.bounds)
-        return Vector.of(function, term.l2, nan)
+        return vector(function, term.l2, nan)
     if function.size != 1:
         checks.fail("l2", "given for a function that returns several numbers", term.l2)
     return _number(function, (0, 1) if term.bounds is None else term.bounds, nan, neighbors)
@@ -290,7 +262,7 @@ def _named(term: Term, source: RowSource, nan: str | float, neighbors: str) -> E
     if name == "row":
         if term.l2 is None or term.bounds is not None or term.column is not None:
             checks.fail("l2", "given for 'row', without bounds or column", term)
-        return Vector.of(row_functions.whole_row(source), term.l2, nan)
+        return vector(row_functions.whole_row(source), term.l2, nan)
     if term.l2 is not None:
         checks.fail("l2", "left out for a function of one number", term.l2)
     if name == "count":
@@ -303,7 +275,7 @@ def _named(term: Term, source: RowSource, nan: str | float, neighbors: str) -> E
         return _number(row_functions.one_column(term.column, source), term.bounds, nan, neighbors)
     if name == "square":
         column = row_functions.one_column(term.column, source)
-        return _factor(column, checks.bounds(term.bounds), nan, power=2)
+        return _factor(column, checks.bounds(term.bounds), nan).exact(power=2)
     if not isinstance(term.column, (tuple, list)) or len(term.column) != 2:
         checks.fail("column", "two columns for 'product'", term.column)
     limits, is_vector = checks.pairs(term.bounds)
@@ -313,17 +285,14 @@ def _named(term: Term, source: RowSource, nan: str | float, neighbors: str) -> E
         _factor(row_functions.one_column(column, source), pair, nan)
         for column, pair in zip(term.column, limits if is_vector else limits * 2, strict=True)
     )
-    return Product.of(a, b)
+    return a.times(b)
 
 
-def _number(function: Function, bounds: Any, nan: str | float, neighbors: str) -> Number:
+def _number(function: Function, bounds: Any, nan: str | float, neighbors: str) -> Exact:
     lo, hi = checks.bounds(bounds)
     width = max(hi - lo, abs(lo), abs(hi)) if neighbors == "add-remove" else None
-    fill = nan_policy.replacement(nan, lo, hi)
-    return Number.of(function, cells(lo, hi, FINE, width), fill)
+    return Number(function, cells(lo, hi, FINE, width), nan_policy.replacement(nan, lo, hi)).exact()
 
 
-def _factor(
-    function: Function, pair: tuple[float, float], nan: str | float, power: int = 1
-) -> Number:
-    return Number.of(function, cells(*pair, SQUARES), nan_policy.replacement(nan, *pair), power)
+def _factor(function: Function, pair: tuple[float, float], nan: str | float) -> Number:
+    return Number(function, cells(*pair, SQUARES), nan_policy.replacement(nan, *pair))

@@ -14,7 +14,7 @@ from dpfast.noise.wishart import matrix_noise
 from dpfast.privacy import Pure
 from dpfast.sulq import gram_matrix as _gram
 from dpfast.sulq.gram_matrix import GramMatrix
-from dpfast.sulq.rounds import Matrix, round_noise
+from dpfast.sulq.rounds import Matrix
 from dpfast.sulq.rows import unlabeled_rows
 
 from ..reference.sulq.gram import plain
@@ -127,7 +127,7 @@ def test_a_round_of_several_has_noise_for_what_rounding_down_adds(d):
         assert noise.shift
         return change / noise.scale / loss.epsilon
 
-    noise = round_noise(loss, rounds, Matrix(d, trace, share=uses))
+    noise = Matrix(d, trace, share=uses).noise(loss, rounds)
     assert 0.99 * uses / rounds < part(noise) <= uses / rounds
     # The control: noise for a larger trace, to which what is rounded down is added but once.
     assert part(matrix_noise(loss, d, trace * rounds / uses)) > uses / rounds

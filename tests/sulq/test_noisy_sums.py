@@ -471,11 +471,11 @@ floats = st.floats(allow_nan=True, allow_infinity=True, width=64)
 @example([[math.inf, 0.0, -math.inf]], 0.3)
 @example([[math.nan, math.inf, 1.0]], 0.3)
 def test_vectors_are_cut_to_the_ball(values, radius):
-    made = terms.Vector.of(row_functions.side_by_side([row_functions.ONES] * 3), radius, "raise")
-    whole, missing = made.cut(np.array(values))
+    made = terms.vector(row_functions.side_by_side([row_functions.ONES] * 3), radius, "raise")
+    whole, missing = terms.in_cells(np.array(values), radius, float(made.unit))
     assert missing == sum(any(map(math.isnan, v)) for v in values)
     for row, cells in zip(values, whole.tolist(), strict=True):
-        assert sum(c * c for c in cells) <= made.cells**2
+        assert sum(c * c for c in cells) <= made.length**2
         if all(map(math.isfinite, row)):
             exact = [Fraction(x) for x in row]
             if sum(x * x for x in exact) <= Fraction(radius) ** 2 * (1 - Fraction(1, 2**40)):

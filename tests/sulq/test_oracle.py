@@ -174,12 +174,11 @@ def test_all_questions_and_the_count_cost_what_is_said(relation, kw, tolerance):
     mean = oracle._questions.reference
     plan, part = oracle._plan, mean.part
     noises = [
-        (part, rounds.round_noise(oracle.cost, plan.rounds, plan.asking(mean, i)))
-        for i in range(len(tolerance))
+        (part, plan.asking(mean, i).noise(oracle.cost, plan.rounds)) for i in range(len(tolerance))
     ]
     if relation == "add-remove":
         count = plan.counting
-        noises.append((count, rounds.round_noise(oracle.cost, plan.rounds, count)))
+        noises.append((count, count.noise(oracle.cost, plan.rounds)))
     pure = isinstance(oracle.cost, Pure)
     moves = [
         (p.l1 if pure else math.sqrt(p.l2_squared)) / math.ldexp(float(n.scale), n.shift)

@@ -86,7 +86,15 @@ def exact_errors(result, rows):
 
 def hurting(target):
     """Target literals look worse than they are, all others better."""
-    return lambda term: 1 if getattr(term.f, "literal", None) in target else -1
+    return lambda term: 1 if literal_of(term.f) in target else -1
+
+
+def literal_of(function):
+    """The literal that is asked about by `broken`, seen by what it is for a row that says yes."""
+    if len(function.columns) != 2:
+        return None
+    column = min(function.columns)
+    return column, not function.values(Piece(np.ones((1, D + 1)), 0))[0]
 
 
 @pytest.mark.full
@@ -264,17 +272,19 @@ def test_what_is_needed_is_enough(error, margin):
 # --- functions of labeled rows --------------------------------------------------------------------
 
 DOMAIN = list(itertools.product((0.0, 1.5, -2.0), (0.0, 0.25, math.nan), (1.0, 0.0, -1.0)))
+PLANE = Halfspace((0.3, -0.4), (0, 1), 1.25, False, 0.0, 0.0, 0.0)
+SHIFTED = Halfspace((0.3, -0.4, 0.1), (0, 1), 1.25, True, 0.0, 0.0, 0.0)
 FUNCTIONS = {
-    "broken": (query_learners.Broken((1, True), 2), (0, 1)),
-    "not broken": (query_learners.Broken((0, False), 2), (0, 1)),
-    "pull": (query_learners.Pull((0.3, -0.4), 0.2, (0, 1), 2, 1.25, False), None),
-    "pull and shift": (query_learners.Pull((0.3, -0.4, 0.1), 0.2, (0, 1), 2, 1.25, True), None),
+    "broken": (query_learners.broken((1, True), 2), (0, 1)),
+    "not broken": (query_learners.broken((0, False), 2), (0, 1)),
+    "pull": (query_learners.pull(PLANE, 0.2, 2), None),
+    "pull and shift": (query_learners.pull(SHIFTED, 0.2, 2), None),
     "wrong": (
-        query_learners.Wrong(Conjunction(((0, True), (1, False)), (0, 1), 0.0, 0.0), 2),
+        query_learners.wrong(Conjunction(((0, True), (1, False)), (0, 1), 0.0, 0.0), 2),
         (0, 1),
     ),
     "wrong side": (
-        query_learners.Wrong(Halfspace((0.3, -0.4), (0, 1), 1.25, False, 0.0, 0.0, 0.0), 2),
+        query_learners.wrong(PLANE, 2),
         (0, 1),
     ),
 }
@@ -284,13 +294,14 @@ def by_definition(name, a, b, y):
     if any(map(math.isnan, (a if name != "broken" else 0, b if name != "not broken" else 0, y))):
         return math.nan
     if "broken" in name:
-        return plain.broken(FUNCTIONS[name][0].literal, (a, b), y)
+        return plain.broken((0, False) if "not" in name else (1, True), (a, b), y)
     if name == "wrong":
         return int(plain.says_yes(((0, True), (1, False)), (a, b)) != (y > 0))
     z = plain.lifted((a, b), 1.25, name == "pull and shift")
     if name == "wrong side":
         return int((plain.margin_of((0.3, -0.4), z, 1) > 0) != (y > 0))
-    return plain.pull(FUNCTIONS[name][0].weights, 0.2, z, y)
+    plane = SHIFTED if name == "pull and shift" else PLANE
+    return plain.pull(plane.weights, 0.2, z, y)
 
 
 @pytest.mark.parametrize("name", list(FUNCTIONS))
