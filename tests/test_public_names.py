@@ -11,14 +11,7 @@ from .test_architecture import PACKAGE, rooms
 
 FILES = [p for room in rooms.GUESTS for p in sorted((PACKAGE / room).rglob("*.py"))]
 #: What still reads the inside.
-INSIDE = {
-    "adapters/diffprivlib/accountant.py",
-    "adapters/diffprivlib/mechanisms/additive.py",
-    "adapters/diffprivlib/mechanisms/choices.py",
-    "adapters/diffprivlib/mechanisms/limited.py",
-    "adapters/diffprivlib/tools.py",
-    "audit/replayed.py",
-}
+INSIDE = {"audit/replayed.py"}
 
 
 def absolute(node, package):

@@ -148,7 +148,7 @@ SUITES = {
             "(GaussianDiscrete|Staircase)::test_variance": "dpfast allows more",
             "Snapping::test_effective_epsilon": "exact noise loses nothing to rounding",
         },
-        seeds=(IBM + ".tools", IBM + ".mechanisms.base", IBM + ".models"),
+        seeds=(IBM + ".tools", IBM + ".mechanisms", IBM + ".models"),
     ),
     "opendp": Suite(
         "opendp",

@@ -77,6 +77,11 @@ class AdditiveRelease:
         """What the noise costs."""
         return self.noise.loss
 
+    @property
+    def deviation(self) -> float:
+        """The standard deviation of the noise, in the units of the numbers."""
+        return self.noise.deviation * self.grid
+
     def reduce(self, source: Any) -> Any:
         """Return the cell of a number, or an array of them."""
         if self.shape == ():

@@ -12,7 +12,6 @@ import dpfast as dp
 import dpfast.adapters.diffprivlib as ours
 from dpfast.adapters.diffprivlib import mechanisms, tools
 from dpfast.adapters.diffprivlib.refusals import REASONS, BudgetError, Refused
-from dpfast.budget import release as door
 from dpfast.errors import ArgumentError, ArgumentTypeError, DataError, DpfastError
 
 from ..noise import test_generator as hostile
@@ -185,13 +184,13 @@ MADE = {
 def test_mechanisms_go_through_the_door(name, monkeypatch):
     """Each answer is one release, near the value, and within limits."""
     spent = []
-    real = door.release
+    real = dp.extend.release
 
     def counted(*args, **kw):
         spent.append(args[1])
         return real(*args, **kw)
 
-    monkeypatch.setattr(mechanisms.additive, "release", counted)
+    monkeypatch.setattr(dp.extend, "release", counted)
     made = getattr(mechanisms, name)(epsilon=8, **MADE[name])
     found = [made.randomise(4) for _ in range(50)]
     assert len(spent) == 50 and len({type(one) for one in found}) == 1
@@ -253,10 +252,8 @@ CHOICES = {
 @pytest.mark.parametrize("name", CHOICES)
 def test_a_choice_is_prepared_once_and_each_answer_is_a_release(name, monkeypatch):
     spent = []
-    real = door.release
-    monkeypatch.setattr(
-        mechanisms.choices, "release", lambda *a, **kw: spent.append(a[1]) or real(*a, **kw)
-    )
+    real = dp.extend.release
+    monkeypatch.setattr(dp.extend, "release", lambda *a, **kw: spent.append(a[1]) or real(*a, **kw))
     made = getattr(mechanisms, name)(epsilon=1, **CHOICES[name])
     value = "y" if name in ("Binary", "ExponentialCategorical") else None
     found = [made.randomise(value) for _ in range(2000)]

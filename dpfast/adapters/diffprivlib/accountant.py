@@ -6,11 +6,11 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any, ClassVar
 
+import dpfast as dp
 from dpfast import errors
 from dpfast.extend import checks
-from dpfast.privacy import Loss, float_down, loss
+from dpfast.privacy import Approx, Loss, Pure, float_down
 
-from ...budget import budget as ledger
 from .refusals import Budget, BudgetError, loss_amounts, payable, real, refuse
 
 #: What stands for no limit: no sum of losses reaches it.
@@ -53,7 +53,7 @@ class BudgetAccountant:
             refuse("zero")
         self._limits = epsilon, delta
         self.slack = slack
-        self.budget = ledger.Budget(
+        self.budget = dp.Budget(
             epsilon=epsilon if size <= _EPSILON else _EPSILON,
             delta=delta if rest < 1 else _DELTA,
             neighbors="replace",
@@ -128,7 +128,7 @@ class BudgetAccountant:
     def check(self, epsilon: Any, delta: Any) -> bool:
         """Return True, or raise BudgetError if so much is not left."""
         cost, left = _loss(epsilon, delta), self.budget.remaining
-        if left["epsilon"] < cost.epsilon or left["delta"] < getattr(cost, "delta", 0):
+        if left["epsilon"] < cost.epsilon or left["delta"] < delta:
             raise BudgetError(f"{cost} is more than is left: {self.remaining()}")
         return True
 
@@ -185,9 +185,9 @@ def spending() -> Iterator[None]:
 
 def _loss(epsilon: Any, delta: Any) -> Any:
     payable(epsilon, delta)
-    return loss(epsilon, delta)
+    return dp.privacy.loss(epsilon, delta)
 
 
 def _amounts(cost: Loss) -> tuple[float, float]:
-    assert hasattr(cost, "epsilon")
-    return float(cost.epsilon), float(getattr(cost, "delta", 0))
+    assert isinstance(cost, (Pure, Approx))
+    return float(cost.epsilon), float(cost.delta) if isinstance(cost, Approx) else 0.0

@@ -6,9 +6,8 @@ tell of rows, are not used. Classes are declared by ``classes=``.
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from inspect import Parameter, Signature
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
@@ -49,16 +48,31 @@ def _takes(first: str = "", others: bool = True, **plain: Any) -> Any:
     return __init__
 
 
-class Model(_Estimator, ABC):  # type: ignore[misc]
+class Model(_Estimator):  # type: ignore[misc]
     """A learner of dpfast by another name; what it learns are attributes that end in ``_``."""
 
     epsilon: Any
     random_state: Any = None
     accountant: Any = None
 
-    @abstractmethod
-    def _learner(self, width: int | None) -> Any:
-        """Return the learner for rows of a width, where the shape tells it."""
+    #: The learner of dpfast.
+    _kind: ClassVar[Any]
+    #: Which arguments go to it, by their names here.
+    _passes: ClassVar[tuple[str, ...]]
+    #: Options that must be left out, each with the reason.
+    _refuses: ClassVar[tuple[tuple[str, str], ...]] = ()
+
+    def _arguments(self, width: int | None) -> dict[str, Any]:
+        """Return the learner's arguments for rows of a width, where the shape tells it."""
+        return self._read(self._passes, width)
+
+    def _read(self, names: tuple[str, ...], width: int | None) -> dict[str, Any]:
+        found = {}
+        for name in names:
+            argument, read = _READ.get(name, (name, None))
+            value = getattr(self, name)
+            found[argument] = value if read is None else read(value, width)
+        return found
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Learn from rows.
@@ -81,7 +95,11 @@ class Model(_Estimator, ABC):  # type: ignore[misc]
         shape: Any = np.shape(X) if isinstance(X, (list, tuple)) else getattr(X, "shape", ())
         if len(getattr(y, "shape", ())) > 1:
             refuse("structure", "more than one target")
-        learner = self._learner(shape[1] if len(shape) == 2 else None)
+        for name, reason in self._refuses:
+            if np.any(getattr(self, name)):
+                refuse(reason, name)
+        own = self._arguments(shape[1] if len(shape) == 2 else None)
+        learner = self._kind(**own, epsilon=self.epsilon, neighbors="replace")
         generator = generator_of(self.random_state)
         with spending():
             learner.fit(X, y, budget=payer.budget, rng=generator)
@@ -126,15 +144,7 @@ class StandardScaler(_Transformer):
     __init__ = _takes(
         others=False, epsilon=1.0, bounds=None, copy=True, with_mean=True, with_std=True
     )
-
-    def _learner(self, width: int | None) -> Any:
-        return sulq.StandardScaler(
-            bounds=_each(self.bounds, width),
-            with_mean=self.with_mean,
-            with_std=self.with_std,
-            epsilon=self.epsilon,
-            neighbors="replace",
-        )
+    _kind, _passes = sulq.StandardScaler, ("bounds", "with_mean", "with_std")
 
     def partial_fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Refuse a second part."""
@@ -147,27 +157,15 @@ class GaussianNB(Model):
     __init__ = _takes(
         others=False, epsilon=1.0, bounds=None, priors=None, var_smoothing=1e-9, classes=None
     )
-
-    def _learner(self, width: int | None) -> Any:
-        if self.priors is not None:
-            refuse("structure", "priors")
-        own = {"bounds": _each(self.bounds, width), "classes": _declared(self.classes)}
-        return sulq.NaiveBayes(**own, epsilon=self.epsilon, neighbors="replace")
+    _kind, _passes = sulq.NaiveBayes, ("bounds", "classes")
+    _refuses = (("priors", "structure"),)
 
 
 class LinearRegression(Model):
     """Least squares with rows and targets within bounds."""
 
     __init__ = _takes(epsilon=1.0, bounds_X=None, bounds_y=None, fit_intercept=True, copy_X=True)
-
-    def _learner(self, width: int | None) -> Any:
-        return sulq.LinearRegression(
-            bounds=_each(self.bounds_X, width),
-            y_bounds=limits(self.bounds_y, None),
-            fit_intercept=self.fit_intercept,
-            epsilon=self.epsilon,
-            neighbors="replace",
-        )
+    _kind, _passes = sulq.LinearRegression, ("bounds_X", "bounds_y", "fit_intercept")
 
 
 class LogisticRegression(Model):
@@ -177,17 +175,8 @@ class LogisticRegression(Model):
         epsilon=1.0, data_norm=None, tol=1e-4, C=1.0, fit_intercept=True, max_iter=100, verbose=0,
         warm_start=False, n_jobs=None, classes=None,
     )  # fmt: skip
-
-    def _learner(self, width: int | None) -> Any:
-        if self.warm_start:
-            refuse("refit", "warm_start")
-        return sulq.LogisticRegression(
-            bounds=_ball(self.data_norm),
-            classes=_declared(self.classes),
-            fit_intercept=self.fit_intercept,
-            epsilon=self.epsilon,
-            neighbors="replace",
-        )
+    _kind, _passes = sulq.LogisticRegression, ("data_norm", "classes", "fit_intercept")
+    _refuses = (("warm_start", "refit"),)
 
 
 class PCA(_Transformer):
@@ -197,24 +186,20 @@ class PCA(_Transformer):
         "n_components", n_components=None, epsilon=1.0, data_norm=None, centered=False, bounds=None,
         copy=True, whiten=False,
     )  # fmt: skip
+    _kind, _refuses = sulq.PCA, (("whiten", "structure"),)
 
-    def _learner(self, width: int | None) -> Any:
-        if self.whiten:
-            refuse("structure", "whiten")
+    def _arguments(self, width: int | None) -> dict[str, Any]:
         if isinstance(self.n_components, (str, float)):
             refuse("structure", "n_components by the data")
-        given = _ball(self.data_norm) if self.bounds is None else _each(self.bounds, width)
-        return sulq.PCA(self.n_components, bounds=given, epsilon=self.epsilon, neighbors="replace")
+        limits_of = "data_norm" if self.bounds is None else "bounds"
+        return self._read(("n_components", limits_of), width)
 
 
 class KMeans(Model):
     """Cluster centers of columns within bounds."""
 
     __init__ = _takes("n_clusters", n_clusters=8, epsilon=1.0, bounds=None)
-
-    def _learner(self, width: int | None) -> Any:
-        own = {"bounds": _each(self.bounds, width), "epsilon": self.epsilon}
-        return sulq.KMeans(self.n_clusters, **own, neighbors="replace")
+    _kind, _passes = sulq.KMeans, ("n_clusters", "bounds")
 
 
 class RandomForestClassifier(Model):
@@ -224,11 +209,8 @@ class RandomForestClassifier(Model):
         "n_estimators", n_estimators=10, epsilon=1.0, bounds=None, classes=None, n_jobs=1,
         verbose=0, max_depth=5, warm_start=False, shuffle=False,
     )  # fmt: skip
-
-    def _learner(self, width: int | None) -> Any:
-        if self.warm_start:
-            refuse("refit", "warm_start")
-        return _forest(self, self.n_estimators, width)
+    _kind, _refuses = sulq.RandomForestClassifier, (("warm_start", "refit"),)
+    _passes = ("bounds", "classes", "n_estimators", "max_depth")
 
 
 class DecisionTreeClassifier(Model):
@@ -237,9 +219,10 @@ class DecisionTreeClassifier(Model):
     __init__ = _takes(
         "max_depth", max_depth=5, epsilon=1, bounds=None, classes=None, criterion=None
     )
+    _kind, _passes = sulq.RandomForestClassifier, ("bounds", "classes", "max_depth")
 
-    def _learner(self, width: int | None) -> Any:
-        return _forest(self, 1, width)
+    def _arguments(self, width: int | None) -> dict[str, Any]:
+        return super()._arguments(width) | {"n_estimators": 1}
 
 
 def _each(bounds: Any, width: int | None) -> Any:
@@ -248,24 +231,27 @@ def _each(bounds: Any, width: int | None) -> Any:
     return found if width is None or isinstance(found, list) else [found] * width
 
 
-def _forest(model: Any, trees: Any, width: int | None) -> Any:
-    return sulq.RandomForestClassifier(
-        bounds=_each(model.bounds, width),
-        classes=_declared(model.classes),
-        n_estimators=trees,
-        max_depth=model.max_depth,
-        epsilon=model.epsilon,
-        neighbors="replace",
-    )
+def _target(bounds: Any, _: int | None) -> Any:
+    return limits(bounds, None)
 
 
-def _declared(classes: Any) -> Any:
+def _declared(classes: Any, _: int | None) -> Any:
     return refuse("classes") if classes is None else classes
 
 
-def _ball(norm: Any) -> tuple[float, float]:
+def _ball(norm: Any, _: int | None) -> tuple[float, float]:
     """Return the bounds of a column of rows of a norm."""
     if norm is None:
         refuse("bounds", "data_norm")
     size = real("data_norm", norm)
     return -size, size
+
+
+#: What the learner calls an argument, and how that is read.
+_READ = {
+    "bounds": ("bounds", _each),
+    "bounds_X": ("bounds", _each),
+    "bounds_y": ("y_bounds", _target),
+    "classes": ("classes", _declared),
+    "data_norm": ("bounds", _ball),
+}

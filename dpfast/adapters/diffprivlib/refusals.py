@@ -69,10 +69,7 @@ class Budget(tuple[float, float]):
 
     def __new__(cls, epsilon: Any, delta: Any) -> Budget:
         """Check both parts."""
-        if real("epsilon", epsilon) < 0:
-            checks.fail("epsilon", "at least 0", epsilon)
-        if not 0 <= real("delta", delta) <= 1:
-            checks.fail("delta", "between 0 and 1", delta)
+        _checked(epsilon, delta)
         return tuple.__new__(cls, (epsilon, delta))
 
     def __ge__(self, other: Any) -> bool:
@@ -106,24 +103,29 @@ def real(name: str, value: Any) -> float:
     return found
 
 
-def loss_amounts(epsilon: Any, delta: Any = 0.0) -> tuple[float, float]:
-    """Check an epsilon and a delta, and refuse those that are no loss here."""
-    size, rest = real("epsilon", epsilon), real("delta", delta)
+def _checked(epsilon: Any, delta: Any) -> tuple[float, float]:
+    size, share = real("epsilon", epsilon), real("delta", delta)
     if size < 0:
         checks.fail("epsilon", "at least 0", epsilon)
-    if not 0 <= rest <= 1:
+    if not 0 <= share <= 1:
         checks.fail("delta", "between 0 and 1", delta)
-    if size == rest == 0:
+    return size, share
+
+
+def loss_amounts(epsilon: Any, delta: Any = 0.0) -> tuple[float, float]:
+    """Check an epsilon and a delta, and refuse those that are no loss here."""
+    size, share = _checked(epsilon, delta)
+    if size == share == 0:
         checks.fail("epsilon", "greater than 0, or delta", epsilon)
-    return size, rest
+    return size, share
 
 
 def payable(epsilon: Any, delta: Any = 0.0) -> None:
     """Refuse a loss that no release has."""
-    size, rest = loss_amounts(epsilon, delta)
+    size, share = loss_amounts(epsilon, delta)
     if size == float("inf"):
         refuse("infinite")
-    if size == 0 or rest == 1:
+    if size == 0 or share == 1:
         refuse("zero")
     if not 2.0**-30 <= size <= 500:
         refuse("size")

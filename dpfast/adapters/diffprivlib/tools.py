@@ -14,13 +14,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+import dpfast as dp
 from dpfast.extend import checks
 
-from ...sources.data import as_rows
-from ...sources.labels import Labels, aligned, labels_of
-from ...statistics import histogram as _histograms
-from ...statistics.quantiles import api as _quantiles
-from ...statistics.totals import api as _totals
 from .accountant import BudgetAccountant, spending
 from .layout import Layout, limits, numbers
 from .refusals import generator_of, ignored, payable, refuse
@@ -106,10 +102,10 @@ def _present(rows: NDArray[Any]) -> Any:
     return ~np.isnan(rows) if rows.dtype.kind == "f" else None
 
 
-mean, nanmean = _statistic(_totals.mean, False), _statistic(_totals.mean, True)
-var, nanvar = _statistic(_totals.variance, False), _statistic(_totals.variance, True)
-std, nanstd = _statistic(_totals.std, False), _statistic(_totals.std, True)
-sum, nansum = _statistic(_totals.sum, False, True), _statistic(_totals.sum, True, True)
+mean, nanmean = _statistic(dp.mean, False), _statistic(dp.mean, True)
+var, nanvar = _statistic(dp.variance, False), _statistic(dp.variance, True)
+std, nanstd = _statistic(dp.std, False), _statistic(dp.std, True)
+sum, nansum = _statistic(dp.sum, False, True), _statistic(dp.sum, True, True)
 
 
 def count_nonzero(
@@ -125,7 +121,7 @@ def count_nonzero(
     _, kw = _paid(epsilon, random_state, accountant)
     with spending():
         kw["axis"] = layout.axis
-        found = np.asarray(_totals.count_nonzero(layout.rows, **kw))
+        found = np.asarray(dp.count_nonzero(layout.rows, **kw))
     return layout.answer(np.clip(found, 0, len(layout.rows)), np.dtype(np.intp))
 
 
@@ -142,15 +138,17 @@ def quantile(
 ) -> Any:
     """Release quantiles, all for one loss together."""
     ignored(unused_args)
-    wanted = [checks.quantile(q, "quant") for q in np.ravel(np.asarray(quant, object)).tolist()]
+    wanted = [checks.fraction("quant", q) for q in np.ravel(np.asarray(quant, object)).tolist()]
+    if not all(0 <= q <= 1 for q in wanted):
+        checks.fail("quant", "a number between 0 and 1", quant)
     layout = Layout.of(array, axis, keepdims)
     pairs = limits(bounds, layout.columns)
     _, kw = _paid(epsilon, random_state, accountant)
     kw |= {"bounds": pairs, "axis": layout.axis}
     with spending():
         if len(wanted) == 1:
-            return layout.answer(np.asarray(_quantiles.quantile(layout.rows, wanted[0], **kw)))
-        answers = np.asarray(_quantiles.quantiles(layout.rows, wanted, **kw))
+            return layout.answer(np.asarray(dp.quantile(layout.rows, wanted[0], **kw)))
+        answers = np.asarray(dp.quantiles(layout.rows, wanted, **kw))
     if layout.columns is not None and answers.shape[0] != len(wanted):
         answers = answers.T
     return np.stack([layout.answer(one) for one in answers])
@@ -167,11 +165,25 @@ def median(array: Any, *args: Any, **kwargs: Any) -> Any:
     return quantile(array, 0.5, *args, **kwargs)
 
 
-def _beside(columns: list[NDArray[Any]]) -> NDArray[Any]:
-    """Return columns as a matrix."""
-    if len({column.shape for column in columns}) != 1 or columns[0].ndim != 1:
-        checks.fail("sample", "columns of one length", [column.shape for column in columns])
-    return np.stack(columns, axis=-1)
+def _columns(sample: Any) -> tuple[Any, int]:
+    """Return rows, or columns beside each other, as data of dpfast, and how many columns there are.
+
+    Columns of pandas stay what they are, so that their indexes are compared after the spend.
+    """
+    if not isinstance(sample, (list, tuple)):
+        rows = numbers(sample, "sample")
+        if rows.ndim not in (1, 2):
+            checks.fail_kind("sample", "rows of numbers", sample)
+        rows = rows[:, None] if rows.ndim == 1 else rows
+        return rows, rows.shape[1]
+    arrays = [numbers(column, "sample") for column in sample]
+    if len({array.shape for array in arrays}) != 1 or arrays[0].ndim != 1:
+        checks.fail("sample", "columns of one length", [array.shape for array in arrays])
+    columns = [
+        given if hasattr(given, "iloc") else array
+        for given, array in zip(sample, arrays, strict=True)
+    ]
+    return {f"{i}": column for i, column in enumerate(columns)}, len(columns)
 
 
 def histogramdd(
@@ -187,17 +199,9 @@ def histogramdd(
 ) -> Any:
     """Release counts of rows in bins of several axes."""
     ignored(unused_args)
-    labels: Labels = ()
-    if isinstance(sample, (list, tuple)):  # theirs are columns, as in NumPy
-        labels = labels_of(*sample)
-        sample = _beside([numbers(column, "sample") for column in sample])
-    rows = numbers(sample, "sample")
-    rows = rows[:, None] if rows.ndim == 1 else rows
-    if rows.ndim != 2:
-        checks.fail_kind("sample", "rows of numbers", sample)
+    data, width = _columns(sample)
     if weights is not None:
         refuse("weights")
-    width = rows.shape[1]
     each = [bins] * width if np.ndim(bins) == 0 else list(bins)
     if len(each) != width:
         checks.fail("bins", f"for {width} columns", bins)
@@ -206,14 +210,9 @@ def histogramdd(
         refuse("bounds", "range")
     spans = [None if np.ndim(own) else span for own, span in zip(each, spans, strict=True)]
     _, kw = _paid(epsilon, random_state, accountant)
-    single = width == 1
-    kw["bounds"] = spans[0] if single else spans if any(spans) else None
-    data, asked = (rows[:, 0], each[0]) if single else (rows, each)
-    if len(labels) > 1:
-        data = aligned(as_rows(rows), labels)
+    kw["bounds"] = spans if any(spans) else None
     with spending():
-        counts, edges = _histograms.histogram(data, bins=asked, **kw)
-    edges = [edges] if single else edges
+        counts, edges = dp.histogram(data, bins=each, **kw)
     counts = np.maximum(counts, 0)
     if density:
         sizes = np.ones(())

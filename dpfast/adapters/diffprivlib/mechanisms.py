@@ -1,0 +1,571 @@
+"""diffprivlib's mechanisms: one number, label or choice a call, with a stated sensitivity.
+
+`randomise` is a release of dpfast that no accountant pays for, as in diffprivlib: what it costs is
+in the constructor. A mechanism is made once, and its arguments do not change.
+"""
+
+from __future__ import annotations
+
+import copy
+import inspect
+from abc import ABC, abstractmethod
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from functools import cached_property
+from numbers import Integral, Real
+from typing import Any, ClassVar, NoReturn, dataclass_transform
+
+import numpy as np
+
+import dpfast as dp
+from dpfast.extend import checks
+
+from .refusals import Untold, generator_of, loss_amounts, payable, real, refuse
+
+__all__ = [
+    "Binary",
+    "Bingham",
+    "DPMachine",
+    "DPMechanism",
+    "Exponential",
+    "ExponentialCategorical",
+    "ExponentialHierarchical",
+    "Gaussian",
+    "GaussianAnalytic",
+    "GaussianDiscrete",
+    "Geometric",
+    "GeometricFolded",
+    "GeometricTruncated",
+    "Laplace",
+    "LaplaceBoundedDomain",
+    "LaplaceBoundedNoise",
+    "LaplaceFolded",
+    "LaplaceTruncated",
+    "PermuteAndFlip",
+    "Snapping",
+    "Staircase",
+    "TruncationAndFoldingMixin",
+    "Uniform",
+    "Vector",
+]
+
+_ENDLESS = float("inf")
+
+
+class DPMachine(ABC):
+    """What randomises a value."""
+
+    @abstractmethod
+    def randomise(self, value: Any) -> Any:
+        """Return a private value."""
+
+    def copy(self) -> Any:
+        """Return a copy."""
+        return copy.copy(self)
+
+
+@dataclass_transform(kw_only_default=True, eq_default=False, field_specifiers=(field,))
+@dataclass(kw_only=True, eq=False, repr=False)
+class DPMechanism(DPMachine):
+    """A machine with a loss: its annotations are the arguments of its constructor, by name.
+
+    Parameters
+    ----------
+    epsilon, delta : float
+    random_state : None
+    """
+
+    epsilon: Any
+    delta: Any = 0.0
+    random_state: Any = None
+
+    def __init_subclass__(cls) -> None:
+        dataclass(kw_only=True, eq=False, repr=False)(cls)
+
+    def __post_init__(self) -> None:
+        loss_amounts(self.epsilon, self.delta)
+        self._rng = generator_of(self.random_state)
+        self._check()
+
+    def _check(self) -> None:
+        """Check the arguments of its own."""
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if name in vars(self) and not name.startswith("_"):
+            refuse("fixed", name)  # the noise would stay what it is
+        super().__setattr__(name, value)
+
+    def __repr__(self) -> str:
+        names = sorted(inspect.signature(type(self)).parameters, key="random_state".__eq__)
+        shown = ", ".join(f"{name}={getattr(self, name)!r}" for name in names)
+        return f"{type(self).__module__}.{type(self).__name__}({shown})"
+
+    def bias(self, value: Any) -> Any:
+        """Return how far answers are off on average, or raise `Untold`."""
+        raise Untold
+
+    def variance(self, value: Any) -> Any:
+        """Return the variance of answers, or raise `Untold`."""
+        raise Untold
+
+    def mse(self, value: Any) -> Any:
+        """Return the mean squared error, or raise `Untold`."""
+        return self.variance(value) + self.bias(value) ** 2
+
+
+class TruncationAndFoldingMixin:
+    """Limits of the answers."""
+
+    lower: Any
+    upper: Any
+
+    def __init__(self, *, lower: Any, upper: Any) -> None:
+        if not isinstance(self, DPMechanism):
+            checks.fail_type("self", "a DPMechanism", self)
+        self.lower, self.upper = lower, upper
+        self._check_limits()
+
+    def _check_limits(self) -> None:
+        if real("lower", self.lower) > real("upper", self.upper):
+            checks.fail("lower", "at most upper", self.lower)
+
+
+# ---- Noise on a number. ----
+
+
+class _Additive(DPMechanism):
+    """Noise on a number of a stated sensitivity."""
+
+    sensitivity: Any
+
+    _whole: ClassVar[bool] = False
+    _noise: ClassVar[str] = "auto"
+
+    def _check(self) -> None:
+        size = real("sensitivity", self.sensitivity)
+        if self._whole and not isinstance(self.sensitivity, Integral):
+            checks.fail_type("sensitivity", "an integer", self.sensitivity)
+        if size < 0:
+            checks.fail("sensitivity", "at least 0", self.sensitivity)
+        payable(self.epsilon, self.delta)
+        self._made = self._mechanism() if size else None  # what no row moves is public
+
+    def _mechanism(self) -> Any:
+        return self._prepared(dp.additive_release, noise=self._noise, whole=self._whole)
+
+    def _prepared(self, release: Any, **more: Any) -> Any:
+        loss = {"epsilon": self.epsilon, "delta": self.delta, "neighbors": "replace"}
+        return dp.extend.prepared(release, 0, sensitivity=self.sensitivity, **loss, **more)[0]
+
+    def randomise(self, value: Any) -> Any:
+        """Return a number with noise."""
+        if not isinstance(value, Integral if self._whole else (float, Real)):
+            checks.fail_kind("value", "an integer" if self._whole else "a number", value)
+        if not self._whole:
+            value = finite(value)
+        if self._made is not None:
+            value = dp.extend.release(value, self._made, read=False, rng=self._rng)
+        return self._within(value)
+
+    def _within(self, answer: Any) -> Any:
+        return answer
+
+    def bias(self, value: Any) -> Any:
+        """Return 0: noise is symmetric."""
+        return 0.0
+
+    def variance(self, value: Any) -> Any:
+        """Return the variance of the noise."""
+        return 0.0 if self._made is None else self._made.deviation**2
+
+
+class Laplace(_Additive):
+    """Exact Laplace noise on a grid; a delta may be spent on better noise.
+
+    Examples
+    --------
+    >>> from dpfast.adapters.diffprivlib.mechanisms import Laplace
+    >>> 60 < Laplace(epsilon=1, sensitivity=1).randomise(100) < 140
+    True
+    """
+
+    _noise = "laplace"
+
+
+class Staircase(_Additive):
+    """Staircase noise, whose step is the best for the epsilon."""
+
+    delta: Any = field(init=False, default_factory=float)  # 0
+    gamma: Any = None
+
+    _noise = "staircase"
+
+    def _check(self) -> None:
+        if self.gamma is not None and not 0 <= real("gamma", self.gamma) <= 1:
+            checks.fail("gamma", "between 0 and 1", self.gamma)
+        super()._check()
+
+
+class _Gaussian(_Additive):
+    """Gaussian noise, which takes both amounts of a loss."""
+
+    delta: Any = field()
+
+    _noise = "gaussian"
+
+    def _check(self) -> None:
+        if not (self.epsilon and self.delta):
+            checks.fail("delta", "greater than 0, and epsilon too", self.delta)
+        super()._check()
+
+
+class Gaussian(_Gaussian):
+    """The least Gaussian noise for (epsilon, delta), for any epsilon."""
+
+
+class GaussianAnalytic(Gaussian):
+    """The same as `Gaussian`."""
+
+
+class GaussianDiscrete(_Gaussian):
+    """Gaussian noise on integers."""
+
+    sensitivity: Any = 1
+
+    _whole = True
+
+
+class Geometric(_Additive):
+    """Discrete Laplace noise on integers."""
+
+    delta: Any = field(init=False, default_factory=float)  # 0
+    sensitivity: Any = 1
+
+    _whole, _noise = True, "laplace"
+
+
+# ---- Noise on a number, and limits. ----
+
+
+class _Limited(_Additive, TruncationAndFoldingMixin):
+    """Laplace noise, and the nearest limit."""
+
+    lower: Any
+    upper: Any
+
+    _noise = "laplace"
+
+    def _check(self) -> None:
+        self._check_limits()
+        super()._check()
+
+    def _within(self, answer: Any) -> Any:
+        return min(max(answer, self.lower), self.upper)
+
+    def _finite(self) -> None:
+        if not abs(self.lower) < _ENDLESS > abs(self.upper):
+            refuse("range")
+
+    def bias(self, value: Any) -> NoReturn:
+        """Do not tell."""
+        raise Untold
+
+    variance = bias
+
+
+class LaplaceTruncated(_Limited):
+    """Laplace noise, and the nearest limit."""
+
+
+class LaplaceFolded(LaplaceTruncated):
+    """Laplace noise, reflected at the limits."""
+
+    _method: ClassVar[str] = "folded"
+
+    def _mechanism(self) -> Any:
+        self._finite()
+        limits = (self.lower, self.upper)
+        return self._prepared(dp.bounded_release, bounds=limits, method=self._method)
+
+
+class LaplaceBoundedDomain(LaplaceFolded):
+    """Laplace noise that is drawn again until the answer is within the limits."""
+
+    _method = "domain"
+
+    def effective_epsilon(self) -> Any:
+        """Return the loss, for which noise is made, if it is pure."""
+        return None if self.delta else self.epsilon
+
+
+class Snapping(LaplaceTruncated):
+    """Laplace noise on a grid, which is exact without snapping, and the nearest limit."""
+
+    delta: Any = field(init=False, default_factory=float)  # 0
+
+    def effective_epsilon(self) -> Any:
+        """Return the loss: nothing is lost to snapping."""
+        return self.epsilon
+
+
+class GeometricTruncated(_Limited):
+    """Discrete Laplace noise, and the nearest limit."""
+
+    delta: Any = field(init=False, default_factory=float)  # 0
+    sensitivity: Any = 1
+
+    _whole = True
+
+    def _check_limits(self) -> None:
+        super()._check_limits()
+        limits = self.lower, self.upper
+        if not all(isinstance(end, Integral) or abs(end) == _ENDLESS for end in limits):
+            checks.fail_type("bounds", "integers, or infinite", limits)
+
+
+class GeometricFolded(GeometricTruncated):
+    """Discrete Laplace noise, reflected at the limits, which may lie between two integers."""
+
+    def _check_limits(self) -> None:
+        TruncationAndFoldingMixin._check_limits(self)
+        self._finite()
+        if any(2 * end != int(2 * end) for end in (self.lower, self.upper)):
+            checks.fail("bounds", "integers or halves of them", (self.lower, self.upper))
+
+    def _within(self, answer: Any) -> Any:
+        if self.lower == self.upper:
+            return self.lower
+        first, size = int(2 * self.lower), int(2 * (self.upper - self.lower))
+        away = (2 * answer - first) % (2 * size)
+        return (first + min(away, 2 * size - away)) // 2
+
+
+def finite(value: Any) -> float:
+    """Return a private number as a finite float; 0 for NaN. No value is an error."""
+    number = checks.real(value)
+    return float(np.nan_to_num(0.0 if number is None else number, nan=0.0))
+
+
+# ---- Choices. ----
+
+
+class _Choice(DPMechanism):
+    """A release of dpfast for each value, all of which are prepared at the first call."""
+
+    delta: Any = field(init=False, default_factory=float)  # 0
+
+    @abstractmethod
+    def _release(self, value: Any) -> Any:
+        """Return the release of a value, as a function, its data and its arguments."""
+
+    def _values(self) -> Any:
+        return (None,)
+
+    def _check(self) -> None:
+        payable(self.epsilon)
+
+    @cached_property
+    def _ready(self) -> dict[Any, Any]:
+        calls = ((value, self._release(value)) for value in self._values())
+        return {
+            value: dp.extend.prepared(release, data, epsilon=self.epsilon, **more)
+            for value, (release, data, more) in calls
+        }
+
+    def _drawn(self, value: Any = None) -> int:
+        mechanism, source = self._ready[value]
+        return int(dp.extend.release(source, mechanism, read=False, rng=self._rng))
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Leave out what is made again."""
+        return {name: own for name, own in vars(self).items() if name != "_ready"}
+
+
+class _OfLabels(_Choice):
+    """A label for a label."""
+
+    _labels: Any = field(default=(), init=False)
+
+    def _values(self) -> Any:
+        return self._labels
+
+    def randomise(self, value: Any) -> Any:
+        """Return one of the labels."""
+        if not isinstance(value, str):
+            checks.fail_kind("value", "one of the labels", value)
+        if value not in self._ready:
+            checks.fail("value", "one of the labels", type(value).__name__)
+        return self._labels[self._drawn(value)]
+
+
+class Binary(_OfLabels):
+    """Randomized response between two labels."""
+
+    value0: Any
+    value1: Any
+
+    def _check(self) -> None:
+        super()._check()
+        self._labels = [self.value0, self.value1]
+        for i, label in enumerate(self._labels):
+            if not isinstance(label, str):
+                checks.fail_type(f"value{i}", "text", label)
+        if not all(self._labels) or self.value0 == self.value1:
+            checks.fail("value1", "two different labels, not empty", self.value1)
+
+    def _release(self, value: Any) -> Any:
+        return dp.response.binary, np.bool_(value == self.value1), {}
+
+
+class Exponential(_Choice):
+    """The exponential mechanism over a list of utilities."""
+
+    sensitivity: Any
+    utility: Any
+    monotonic: Any = False
+    candidates: Any = None
+    measure: Any = None
+
+    _select: ClassVar[Any] = staticmethod(dp.selection.exponential)
+
+    def _check(self) -> None:
+        super()._check()
+        if real("sensitivity", self.sensitivity) < 0:
+            checks.fail("sensitivity", "at least 0", self.sensitivity)
+        if not self.sensitivity:
+            refuse("scores")
+        if not _numbers("utility", self.utility):
+            checks.fail("utility", "a list of one number at least", self.utility)
+        weights = None if self.measure is None else _numbers("measure", self.measure)
+        if self.candidates is not None and not isinstance(self.candidates, list):
+            checks.fail_type("candidates", "a list", self.candidates)
+        for name, given in (("candidates", self.candidates), ("measure", weights)):
+            if given is not None and len(given) != len(self.utility):
+                checks.fail(name, f"of {len(self.utility)} entries", f"{len(given)} of them")
+        if weights is not None and not (min(weights) >= 0 < max(weights)):
+            checks.fail("measure", "numbers of at least 0, not all 0", self.measure)
+
+    def _release(self, value: Any) -> Any:
+        asked = {"sensitivity": self.sensitivity, "monotone": bool(self.monotonic)}
+        asked["neighbors"] = "replace"
+        if self.measure is not None:
+            with np.errstate(divide="ignore"):
+                asked["base"] = np.log(np.array(self.measure, np.float64))
+        return self._select, np.array(self.utility, np.float64), asked
+
+    def randomise(self, value: Any = None) -> Any:
+        """Return the index of a candidate, or the candidate."""
+        if value is not None:
+            checks.fail("value", "None: utilities are in the constructor", type(value).__name__)
+        index = self._drawn()
+        return index if self.candidates is None else self.candidates[index]
+
+
+class PermuteAndFlip(Exponential):
+    """Permute-and-flip over a list of utilities."""
+
+    measure: Any = field(init=False, default=None)
+
+    _select = staticmethod(dp.selection.permute_and_flip)
+
+
+def _numbers(name: str, value: Any) -> list[float]:
+    if not isinstance(value, list):
+        checks.fail_type(name, "a list of numbers", value)
+    return [checks.number(name, entry) for entry in value]
+
+
+class ExponentialCategorical(_OfLabels):
+    """A label near the true one, by the exponential mechanism over distances."""
+
+    utility_list: Any
+
+    def _check(self) -> None:
+        super()._check()
+        self._measure(self.utility_list)
+
+    def _measure(self, given: Any) -> None:
+        """Keep the distances of labels, each way, and show them once."""
+        if not isinstance(given, list):
+            checks.fail_type("utility_list", "a list of (label, label, distance)", given)
+        self._distances: dict[tuple[str, str], float] = {}
+        for first, second, distance in given:
+            if not isinstance(first, str) or not isinstance(second, str):
+                checks.fail_type("utility_list", "labels that are text", (first, second))
+            size = checks.number("utility_list", distance)
+            if size < 0:
+                checks.fail("utility_list", "distances of at least 0", distance)
+            if first != second:
+                self._distances[first, second] = self._distances[second, first] = size
+        self._labels = sorted({label for pair in self._distances for label in pair})
+        pairs = [(a, b) for a in self._labels for b in self._labels if a != b]
+        if any(pair not in self._distances for pair in pairs):
+            checks.fail("utility_list", "the distance of each two labels", given)
+        shown = [[a, b, d] for (a, b), d in self._distances.items() if a < b]
+        vars(self)["utility_list"] = shown
+
+    def _release(self, value: Any) -> Any:
+        scores = [-self._distances.get((value, other), 0.0) for other in self._labels]
+        asked = {"sensitivity": max(self._distances.values()), "neighbors": "replace"}
+        return dp.selection.exponential, scores, asked
+
+
+class ExponentialHierarchical(ExponentialCategorical):
+    """The same over the leaves of a tree, which are as far apart as their common node is high."""
+
+    utility_list: Any = field(init=False)
+    hierarchy: Any
+
+    def _check(self) -> None:
+        if not isinstance(self.hierarchy, list):
+            checks.fail_type("hierarchy", "nested lists of labels", self.hierarchy)
+        leaves = list(_leaves(self.hierarchy, ()))
+        if len({len(path) for _, path in leaves}) > 1:
+            checks.fail("hierarchy", "a tree whose leaves are equally deep", self.hierarchy)
+        payable(self.epsilon)
+        self._measure(
+            [[a, b, _height(p, q)] for n, (a, p) in enumerate(leaves) for b, q in leaves[:n]]
+        )
+
+
+def _height(path: tuple[int, ...], other: tuple[int, ...]) -> int:
+    """Return how far two leaves are below the node at which their paths part."""
+    same = (a == b for a, b in zip(path, other, strict=True))
+    return len(path) - next(depth for depth, is_same in enumerate(same) if not is_same)
+
+
+def _leaves(node: list[Any], path: tuple[int, ...]) -> Iterator[tuple[str, tuple[int, ...]]]:
+    for place, child in enumerate(node):
+        if isinstance(child, str):
+            yield child, (*path, place)
+        elif isinstance(child, list):
+            yield from _leaves(child, (*path, place))
+        else:
+            checks.fail_type("hierarchy", "nested lists of labels", child)
+
+
+# ---- What dpfast has no exact sampler for. ----
+
+
+class _Missing(DPMechanism):
+    """A mechanism that dpfast has no exact sampler for."""
+
+    def __new__(cls, **_: Any) -> Any:
+        """Refuse."""
+        refuse("law", cls.__name__)
+
+
+class Bingham(_Missing):
+    """Refused: components come from `models.PCA`."""
+
+
+class LaplaceBoundedNoise(_Missing):
+    """Refused: `LaplaceTruncated` bounds the answer."""
+
+
+class Uniform(_Missing):
+    """Refused: its loss is (0, delta)."""
+
+
+class Vector(_Missing):
+    """Refused: coefficients come from `models.LogisticRegression`."""
