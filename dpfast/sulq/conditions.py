@@ -40,7 +40,7 @@ class Condition(ABC):
         return _pair("xor", self, other)
 
     def __invert__(self) -> Condition:
-        return Not(self)
+        return Combined("not", (self,))
 
     def __bool__(self) -> NoReturn:
         raise TypeError("a condition is not true or false by itself: combine with &, |, ^ and ~")
@@ -169,24 +169,9 @@ class Attribute(Condition):
         return {name: value for name, value in fields.items() if value is not None}
 
 
-@dataclass(frozen=True, slots=True)
-class Not(Condition):
-    """The condition that another does not hold."""
-
-    other: Condition
-
-    def columns(self) -> frozenset[int | str | None]:
-        return self.other.columns()
-
-    def holds(self, column: Callable[[Any], NDArray[Any]]) -> NDArray[np.bool_]:
-        holds: NDArray[np.bool_] = ~self.other.holds(column)
-        return holds
-
-    def written(self) -> dict[str, object]:
-        return {"not": self.other.written()}
-
-
-_OPERATIONS: dict[str, Callable[[Any, Any], Any]] = {
+#: What a word makes of one condition, or of two.
+_OPERATIONS: dict[str, Callable[..., Any]] = {
+    "not": operator.invert,
     "and": operator.and_,
     "or": operator.or_,
     "xor": operator.xor,
@@ -194,29 +179,27 @@ _OPERATIONS: dict[str, Callable[[Any, Any], Any]] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Pair(Condition):
-    """Two conditions and a word between them."""
+class Combined(Condition):
+    """The opposite of a condition, or two conditions and a word between them."""
 
     word: str
-    a: Condition
-    b: Condition
+    parts: tuple[Condition, ...]
 
     def columns(self) -> frozenset[int | str | None]:
-        return self.a.columns() | self.b.columns()
+        return frozenset[int | str | None]().union(*(part.columns() for part in self.parts))
 
     def holds(self, column: Callable[[Any], NDArray[Any]]) -> NDArray[np.bool_]:
-        a, b = self.a.holds(column), self.b.holds(column)
-        holds: NDArray[np.bool_] = _OPERATIONS[self.word](a, b)
-        return holds
+        return np.asarray(_OPERATIONS[self.word](*(part.holds(column) for part in self.parts)))
 
     def written(self) -> dict[str, object]:
-        return {self.word: [self.a.written(), self.b.written()]}
+        parts = [part.written() for part in self.parts]
+        return {self.word: parts[0] if self.word == "not" else parts}
 
 
 def _pair(word: str, a: Condition, b: Any) -> Condition:
     if not isinstance(b, Condition):
         checks.fail_type("a condition", "combined with another one", b)
-    return Pair(word, a, b)
+    return Combined(word, (a, b))
 
 
 def read(text: Any, depth: int = 0) -> Condition:
@@ -230,14 +213,12 @@ def read(text: Any, depth: int = 0) -> Condition:
     rule = "a condition"
     if not isinstance(text, Mapping) or depth > DEEPEST:
         checks.fail("f", rule, text)
-    if set(text) == {"not"}:
-        return Not(read(text["not"], depth + 1))
     (word,) = text if len(text) == 1 else (None,)
     if word in _OPERATIONS:
-        if not isinstance(text[word], list) or len(text[word]) != 2:
+        parts = [text[word]] if word == "not" else text[word]
+        if not isinstance(parts, list) or len(parts) != (1 if word == "not" else 2):
             checks.fail("f", rule, text)
-        a, b = (read(part, depth + 1) for part in text[word])
-        return Pair(word, a, b)
+        return Combined(word, tuple(read(part, depth + 1) for part in parts))
     if not set(text) <= {"column", "low", "high"}:
         checks.fail("f", rule, text)
     return Attribute(**text)

@@ -46,10 +46,9 @@ from __future__ import annotations
 
 import functools
 import math
-from abc import ABC, abstractmethod
 from collections.abc import Callable
 from decimal import Context, Decimal
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -79,8 +78,8 @@ def times_of(max_iter: Any) -> int:
     return times
 
 
-class Answers(ABC):
-    """What the labels of rows are, and what weights get wrong of them.
+class ClassAnswers:
+    """Rows that belong to one of some classes, or to none and then count nowhere.
 
     Attributes
     ----------
@@ -89,30 +88,6 @@ class Answers(ABC):
     curvature : float
         The largest curvature of the loss of a score.
     """
-
-    parts: int
-    outputs: int
-    curvature: float
-
-    @abstractmethod
-    def read(self, labels: NDArray[Any]) -> tuple[Floats, NDArray[np.bool_]]:
-        """Return the parts of each row in units of 1 / SCALE, and whether it has a NaN."""
-
-    @abstractmethod
-    def wrong(self, parts: Floats, scores: Floats) -> Floats:
-        """Return the multiples of each row, shape (rows, outputs), in the same units."""
-
-    @abstractmethod
-    def first(self, sums: Floats) -> Floats:
-        """Return the gradient at weights of 0 from the sums of all answers."""
-
-    @abstractmethod
-    def variance(self, shares: Floats) -> float:
-        """Return the largest variance of a row's gradient at 0, from the shares of all answers."""
-
-
-class ClassAnswers(Answers):
-    """Rows that belong to one of some classes, or to none and then count nowhere."""
 
     curvature = 0.25
 
@@ -123,27 +98,34 @@ class ClassAnswers(Answers):
         self.outputs = 1 if self.parts == 2 else self.parts
 
     def read(self, labels: NDArray[Any]) -> tuple[Floats, NDArray[np.bool_]]:
+        """Return the parts of each row in units of 1 / SCALE, and whether it has a NaN."""
         codes = self._classes.codes(labels)
         one = np.zeros((len(codes), self.parts + 1))
         one[np.arange(len(codes)), np.minimum(codes, self.parts)] = SCALE
         return np.ascontiguousarray(one[:, :-1]), np.zeros(len(codes), np.bool_)
 
     def wrong(self, parts: Floats, scores: Floats) -> Floats:
+        """Return the multiples of each row, shape (rows, outputs), in the same units."""
         left = parts - chances(scores)
         wrong: Floats = left[:, 1:] if self.outputs == 1 else left
         return wrong
 
     def first(self, sums: Floats) -> Floats:
+        """Return the gradient at weights of 0 from the sums of all answers."""
         left: Floats = sums - sums.mean(axis=0)
         return left[1:] if self.outputs == 1 else left
 
     def variance(self, shares: Floats) -> float:
+        """Return the largest variance of a row's gradient at 0, from the shares of all answers."""
         each = shares * (1.0 - shares)
         return float(each[1] if self.outputs == 1 else each.sum())
 
 
-class TargetAnswers(Answers):
-    """Rows with a number within public bounds, which is divided between the ends of them."""
+class TargetAnswers:
+    """Rows with a number within public bounds, which is divided between the ends of them.
+
+    Attributes and methods are those of `ClassAnswers`.
+    """
 
     parts, outputs, curvature = 2, 1, 1.0
 
@@ -178,6 +160,10 @@ class TargetAnswers(Answers):
 
     def variance(self, shares: Floats) -> float:
         return float(4.0 * shares[0] * shares[1])
+
+
+#: What the labels of rows are, and what weights get wrong of them.
+Answers: TypeAlias = ClassAnswers | TargetAnswers
 
 
 @functools.cache

@@ -12,7 +12,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from fractions import Fraction
-from typing import Any, NoReturn, Protocol, overload
+from typing import Any, NoReturn, Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -184,23 +184,6 @@ class NoisySums:
         """The standard deviation of the noise of a sum of values of [0, 1]."""
         span = cells(0.0, 1.0).span
         return self._rounds.noise(Part(1, span, span**2, 1)).deviation / span
-
-    @overload
-    def sum(
-        self,
-        f: Any,
-        rows: ArrayLike | None = None,
-        *,
-        bounds: BoundsEach | None = None,
-        l2: None = None,
-        size: int | None = None,
-        column: int | str | Sequence[int | str] | None = None,
-    ) -> float: ...
-
-    @overload
-    def sum(
-        self, f: Any, rows: ArrayLike | None = None, *, l2: Number, size: int | None = None
-    ) -> NDArray[np.float64]: ...
 
     def sum(
         self,

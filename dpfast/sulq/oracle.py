@@ -13,10 +13,7 @@ import threading
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from fractions import Fraction
-from typing import Any, ClassVar, Literal, NoReturn, overload
-
-import numpy as np
-from numpy.typing import NDArray
+from typing import Any, ClassVar, Literal, NoReturn
 
 from .._core import checks
 from .._core.types import Bounds, Neighbors, Number
@@ -24,7 +21,7 @@ from ..budget.budget import Budget
 from ..budget.release import relation_of
 from ..errors import BudgetError, DataError
 from ..noise.additive import MOST
-from ..privacy import ZCDP, Approx, Loss, Pure
+from ..privacy import Loss
 from ..rng import Generator
 from ..sources.base import RowSource
 from ..sources.data import as_rows
@@ -33,38 +30,6 @@ from .oracle_plan import COUNTING, Mean, Questions, cost_of
 from .rounds import Rounds, loss_of
 from .row_functions import split
 from .terms import COUNT, Answer, Term, listed
-
-
-@overload
-def oracle_cost(
-    rows: int,
-    *,
-    tolerance: Number | Sequence[Number],
-    queries: int | None = None,
-    confidence: Number = 0.95,
-    bounds: Bounds | None = None,
-    l2: Number | None = None,
-    size: int | None = None,
-    loss: Literal["rho"] = "rho",
-    delta: Number = 0.0,
-    neighbors: Neighbors = "add-remove",
-) -> ZCDP: ...
-
-
-@overload
-def oracle_cost(
-    rows: int,
-    *,
-    tolerance: Number | Sequence[Number],
-    queries: int | None = None,
-    confidence: Number = 0.95,
-    bounds: Bounds | None = None,
-    l2: Number | None = None,
-    size: int | None = None,
-    loss: Literal["epsilon"],
-    delta: Number = 0.0,
-    neighbors: Neighbors = "add-remove",
-) -> Pure | Approx: ...
 
 
 def oracle_cost(
@@ -152,25 +117,6 @@ class Oracle(ABC):
     def columns(self) -> tuple[str, ...] | tuple[int, ...]:
         """Names of the columns of a row, or their numbers."""
         return self._source.dtype.names or tuple(range(self._source.width or 1))
-
-    @overload
-    def ask(
-        self,
-        f: Any,
-        *,
-        bounds: Bounds,
-        l2: None = None,
-        size: int | None = None,
-        column: Any = None,
-    ) -> float: ...
-
-    @overload
-    def ask(
-        self, f: Any, *, bounds: None = None, l2: Number, size: int | None = None
-    ) -> NDArray[np.float64]: ...
-
-    @overload
-    def ask(self, f: Any, *, size: int | None = None, column: Any = None) -> Answer: ...
 
     def ask(
         self,

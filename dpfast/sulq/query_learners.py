@@ -12,7 +12,7 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Protocol, TypeAlias, TypedDict, overload
+from typing import Any, Protocol, TypeAlias, TypedDict
 
 import numpy as np
 from numpy.typing import NDArray
@@ -37,10 +37,9 @@ class Oracle(Protocol):
     def tolerance(self) -> float: ...
     @property
     def columns(self) -> tuple[Column, ...]: ...
-    @overload
-    def ask(self, f: Function, *, bounds: Bounds) -> float: ...
-    @overload
-    def ask(self, f: Function, *, l2: Number) -> Floats: ...
+    def ask(
+        self, f: Function, *, bounds: Bounds | None = None, l2: Number | None = None
+    ) -> Any: ...
     def batch(self, terms: Sequence[Term]) -> Sequence[float | Floats]: ...
 
 

@@ -89,18 +89,23 @@ class Rows:
         DataError
             If there are more or fewer labels than rows, where their number was not known before.
         """
-        labels, last, width = self.labels, self.last_is_label, self.width  # self does not travel
+        labels, last, width, weights = self.labels, self.last_is_label, self.width, self.weights
 
         def some(chunk: RowChunk, places: Places | None = None) -> S:
             return summarize(_pieces(chunk, labels, last, width, most, places))
 
-        def each(chunk: RowChunk) -> tuple[S, int]:
-            return some(chunk), len(chunk.rows)
+        def each(chunk: RowChunk) -> tuple[S, int, int]:
+            if weights is None:
+                return some(chunk), len(chunk.rows), 0
+            summary, missing = weights.summarize(chunk, some, merge)
+            return summary, len(chunk.rows), missing
 
-        if self.weights is None:
-            summary, read = self.source.reduce(each, lambda a, b: (merge(a[0], b[0]), a[1] + b[1]))
-        else:
-            summary, read = self.weights.reduce(self.source, some, merge)
+        def both(a: tuple[S, int, int], b: tuple[S, int, int]) -> tuple[S, int, int]:
+            return merge(a[0], b[0]), a[1] + b[1], a[2] + b[2]
+
+        summary, read, missing = self.source.reduce(each, both)
+        if weights is not None:
+            weights.check(read, missing)
         if labels is not None and read != labels.length:
             refuse_length("y")
         return summary

@@ -12,7 +12,7 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,7 +28,8 @@ from .columns import expect_scale
 from .rounds import Part
 from .row_functions import Columns, Function, Piece
 
-Answer = float | NDArray[np.float64]
+#: A float, or a float64 array of what has several numbers: the arguments say which.
+Answer: TypeAlias = Any
 
 
 @dataclass(frozen=True)

@@ -95,39 +95,31 @@ class Weights:
         times[gone] = 0 if isinstance(fill, str) else self.cells.first + self.cells.cell(fill)
         return times, int(np.count_nonzero(gone))
 
-    def reduce(
+    def summarize(
         self,
-        source: RowSource,
-        summarize: Callable[[RowChunk, Places], S],
+        chunk: RowChunk,
+        some: Callable[[RowChunk, Places], S],
         merge: Callable[[S, S], S],
     ) -> tuple[S, int]:
-        """Return the sums of all rows, each counted so many times, and the number of rows.
+        """Return the sum over a chunk by its weights, and how many of these are NaN.
 
-        ``summarize(chunk, places)`` sums some rows of a chunk, and `merge` adds two such sums.
-
-        Raises
-        ------
-        DataError
-            For a NaN that is not allowed, and for more or fewer weights than rows.
+        ``some(chunk, places)`` sums some rows of a chunk, and `merge` adds two such sums.
         """
 
-        def each(chunk: RowChunk) -> tuple[S, int, int]:
-            pieces = [_piece(chunk, at) for at in range(0, max(1, len(chunk.rows)), BLOCK)]
-            return reduce(both, map(some, pieces))
+        def each(at: int) -> tuple[S, int]:
+            rows, start = chunk.rows[at : at + BLOCK], chunk.start + at
+            times, missing = self.times(start, start + len(rows))
+            piece = chunk._replace(rows=rows, start=start)
+            return repeated(times, partial(some, piece), merge), missing
 
-        def some(chunk: RowChunk) -> tuple[S, int, int]:
-            rows = len(chunk.rows)
-            times, missing = self.times(chunk.start, chunk.start + rows)
-            return repeated(times, partial(summarize, chunk), merge), rows, missing
+        pieces = map(each, range(0, max(1, len(chunk.rows)), BLOCK))
+        return reduce(lambda a, b: (merge(a[0], b[0]), a[1] + b[1]), pieces)
 
-        def both(a: tuple[S, int, int], b: tuple[S, int, int]) -> tuple[S, int, int]:
-            return merge(a[0], b[0]), a[1] + b[1], a[2] + b[2]
-
-        summary, rows, missing = source.reduce(each, both)
+    def check(self, rows: int, missing: int) -> None:
+        """Refuse more or fewer weights than rows, and a NaN that is not allowed."""
         if rows != self.beside.length:
             refuse_length("sample_weight")
         nan_policy.refuse("raise" if self.nan == "raise" else "drop", missing)
-        return summary, rows
 
 
 def repeated(
@@ -149,10 +141,6 @@ def repeated(
 def _with(times: NDArray[np.uint32], bit: int) -> Places:
     """Return the places of those that have a bit."""
     return np.flatnonzero(times & np.uint32(1 << bit))
-
-
-def _piece(chunk: RowChunk, at: int) -> RowChunk:
-    return chunk._replace(rows=chunk.rows[at : at + BLOCK], start=chunk.start + at)
 
 
 def weights_of(
