@@ -259,10 +259,15 @@ class Estimator(ABC):
             rows = replace(rows, source=source, weights=weights)
         rest = loss
         if is_auto(self.bounds):
-            rest, rng = self._find_bounds(rows, loss, relation, budget, rng)
+            first, rest = divided(loss)
+            self._prepared(rows, rest, relation, None, rng)  # which refuses what cannot be had
+            each = bounds_each(first, rows.width, relation, checks.nan_policy(self.nan, relation))
+            allocation = Allocation(with_bounds(self._name), loss, relation)
+            _, rng = paid(allocation, rows, budget, rng)
+            self.bounds_ = release(rows.source, each, budget=None, rng=rng)
             budget = None
-        training = self._prepared(rows, rest, relation)
-        training.learn(self._rounds(rows, training, rest, relation, budget, rng))
+        training, rounds = self._prepared(rows, rest, relation, budget, rng)
+        training.learn(rounds)
         self.loss_, self.n_features_in_ = loss, rows.width
         self._fitted_with = self.get_params()
         vars(self).pop("feature_names_in_", None)
@@ -270,50 +275,19 @@ class Estimator(ABC):
             self.feature_names_in_ = np.array(rows.names, object)
         return self
 
-    def _prepared(self, rows: Rows, loss: Loss, relation: str) -> Training:
-        """Check all arguments; rows with weights come and go, as `weights` has it."""
-        return self._training(rows, loss, relation if rows.weights is None else "add-remove")
-
-    def _rounds(
-        self,
-        rows: Rows,
-        training: Training,
-        loss: Loss,
-        relation: str,
-        budget: Budget | None,
-        rng: Generator | None,
-    ) -> Rounds:
-        """Pay for all rounds, or refuse what cannot be had."""
-        return Rounds(
-            rows,
-            loss,
-            relation,
-            training.rounds,
-            self._name,
-            budget=budget,
-            rng=rng,
-            parts=training.parts,
-            weights=rows.weights,
-        )
-
-    def _find_bounds(
+    def _prepared(
         self,
         rows: Rows,
         loss: Loss,
         relation: Neighbors,
         budget: Budget | None,
         rng: Generator | None,
-    ) -> tuple[Loss, Generator]:
-        """Pay for everything, and keep bounds in `bounds_`.
-
-        Return the rest of the loss, which has been paid for, and the generator.
-        """
-        first, rest = divided(loss)
-        self._rounds(rows, self._prepared(rows, rest, relation), rest, relation, None, rng)
-        each = bounds_each(first, rows.width, relation, checks.nan_policy(self.nan, relation))
-        _, generator = paid(Allocation(with_bounds(self._name), loss, relation), rows, budget, rng)
-        self.bounds_ = release(rows.source, each, budget=None, rng=generator)
-        return rest, generator
+    ) -> tuple[Training, Rounds]:
+        """Check all arguments, and pay for all rounds."""
+        # Rows with weights come and go, as `weights` has it.
+        training = self._training(rows, loss, "add-remove" if rows.weights else relation)
+        asked = training.rounds, self._name, training.parts
+        return training, Rounds(rows, loss, relation, *asked, rows.weights, budget=budget, rng=rng)
 
     @property
     def _bounds(self) -> Any:

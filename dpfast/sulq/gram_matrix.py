@@ -38,9 +38,10 @@ from .columns import Floats, nan_fills
 from .rounds import Matrix, Part, Rounds
 from .rows import Rows
 
-#: Bits of the number of cells of the widest column, and rows whose products are summed as float64:
-#: 2**12 products of integers below 2**20 stay below 2**53.
-BITS, ROWS = 20, 1 << 12
+#: Bits of the number of cells of the widest column; rows that are multiplied at a time by the
+#: kernel, and by a library, which sums float64: 2**12 products of integers below 2**20 stay below
+#: 2**53.
+BITS, NARROW, WIDE = 20, 1 << 13, 1 << 12
 #: Numbers of the limits that lie side by side.
 LONG = 1 << 8
 
@@ -86,7 +87,9 @@ class GramMatrix:
         centered: bool,
         constant: float = 0.5,
     ) -> None:
-        self.nan, self.bounds, self.width = nan, bounds, len(bounds)
+        self.nan, self.width = nan, len(bounds)
+        fills, self._skip = nan_fills(nan, bounds)
+        self._fills = np.array(fills)
         largest = max(max(abs(lo), abs(hi)) for lo, hi in bounds)
         wide = max(hi - lo for lo, hi in bounds) if centered else largest
         exponent = math.frexp(wide or largest or 1.0)[1] - 1 - (BITS - 1)
@@ -161,15 +164,15 @@ class GramMatrix:
         """Return the integers in the order of the parts; c times each column is a product."""
         d = self.width
         narrow = d <= kernels.GRAM_MOST_COLUMNS and isa() != "baseline"
-        multiply = self._narrow if narrow else self._wide
+        multiply, most = (self._narrow, NARROW) if narrow else (self._wide, WIDE)
 
         def add(x: Floats, _: Any, sums: NDArray[np.int64]) -> int:
-            count, missing = multiply(x, sums[1 : 1 + d], sums[1 + d :].reshape(d, d))
-            sums[0] += count
+            missing = multiply(x, sums[1 : 1 + d], sums[1 + d :].reshape(d, d))
+            sums[0] += len(x) - missing * self._skip
             return missing
 
-        size = 1 + d + d * d
-        count, *sums = rows.sums(size, add, self.nan, kernels.GRAM_MOST_ROWS)
+        room = kernels.GRAM_MOST_ROWS
+        count, *sums = rows.sums(1 + d + d * d, add, self.nan, most, room)
         products = np.array(sums[d:], object).reshape(d, d)
         return self.in_parts(count, np.array(sums[:d], object), products[np.triu_indices(d)])
 
@@ -194,41 +197,29 @@ class GramMatrix:
             matrix[:, 0] /= self.constant
         return matrix
 
-    def _narrow(
-        self, rows: Floats, sums: NDArray[np.int64], products: NDArray[np.int64]
-    ) -> tuple[int, int]:
-        """Add the products of rows; return how many were added, and how many are left out."""
-        at = lost = 0
-        while True:
-            at += kernels.gram_add(rows[at:], 1.0 / self.grid, *self._limits, sums, products)
-            if at == len(rows):
-                return at - lost, lost
-            filled, skipped = self._filled(rows[at : at + ROWS])
-            kernels.gram_add(filled, 1.0 / self.grid, *self._limits, sums, products)
-            at, lost = at + len(filled) + skipped, lost + skipped
+    def _narrow(self, x: Floats, sums: NDArray[np.int64], products: NDArray[np.int64]) -> int:
+        """Add the products of rows, and return how many have a NaN."""
+        at = kernels.gram_add(x, 1.0 / self.grid, *self._limits, sums, products)
+        if at == len(x):
+            return 0
+        filled, missing = self._filled(x[at:])
+        kernels.gram_add(filled, 1.0 / self.grid, *self._limits, sums, products)
+        return missing
 
-    def _wide(
-        self, rows: Floats, sums: NDArray[np.int64], products: NDArray[np.int64]
-    ) -> tuple[int, int]:
+    def _wide(self, x: Floats, sums: NDArray[np.int64], products: NDArray[np.int64]) -> int:
         """Do the same by a library for matrices."""
-        lost = 0
-        buffer = np.empty((min(ROWS, len(rows)), self.width))
-        for at in range(0, len(rows), ROWS):
-            part = rows[at : at + ROWS]
-            z = buffer[: len(part)]
-            if kernels.box_whole(part, 1.0 / self.grid, *self._limits, z):
-                part, skipped = self._filled(part)
-                z, lost = buffer[: len(part)], lost + skipped
-                kernels.box_whole(part, 1.0 / self.grid, *self._limits, z)
-            sums += (np.ones(len(z)) @ z).astype(np.int64)
-            products += (z.T @ z).astype(np.int64)
-        return len(rows) - lost, lost
+        z, missing = np.empty_like(x), 0
+        if kernels.box_whole(x, 1.0 / self.grid, *self._limits, z):
+            filled, missing = self._filled(x)
+            z = z[: len(filled)]
+            kernels.box_whole(filled, 1.0 / self.grid, *self._limits, z)
+        sums += (np.ones(len(z)) @ z).astype(np.int64)
+        products += (z.T @ z).astype(np.int64)
+        return missing
 
-    def _filled(self, rows: Floats) -> tuple[Floats, int]:
-        """Return rows with numbers for NaN, or without rows that have one, and count these."""
-        absent = np.isnan(rows)
-        fills, skip = nan_fills(self.nan, self.bounds)
-        if not skip:
-            return np.where(absent, np.array(fills), rows), 0
-        present = ~absent.any(axis=1)
-        return np.ascontiguousarray(rows[present]), int(np.count_nonzero(~present))
+    def _filled(self, x: Floats) -> tuple[Floats, int]:
+        """Return rows with numbers for NaN, or without rows that have one, and count these rows."""
+        missing = np.isnan(x)
+        absent = missing.any(axis=1)
+        x = x[~absent] if self._skip else np.where(missing, self._fills, x)
+        return np.ascontiguousarray(x), int(np.count_nonzero(absent))

@@ -217,13 +217,13 @@ class Rounds:
     rounds : int
     name : str
         Name of the ledger entry.
-    budget, rng
-        As in `release`.
     parts : sequence of Part, optional
         What will be asked for, as far as it is known. Noise that cannot be had is refused now.
     weights : Weights, optional
         How often the source counts each row in the sums. Parts are those of rows that come and go
         then, which `neighbors` is for whoever asks, and all answers are in units of weights.
+    budget, rng
+        As in `release`.
 
     Raises
     ------
@@ -238,11 +238,11 @@ class Rounds:
         neighbors: str,
         rounds: int,
         name: str,
+        parts: Sequence[Part | Matrix] = (),
+        weights: Weights | None = None,
         *,
         budget: Budget | None,
         rng: Generator | None,
-        parts: Sequence[Part | Matrix] = (),
-        weights: Weights | None = None,
     ) -> None:
         _enough(loss, rounds)
         self.loss, self.neighbors, self.rounds, self.name = loss, neighbors, rounds, name

@@ -91,7 +91,7 @@ def test_both_ways_to_multiply_find_the_same(nan, kind, n, monkeypatch):
         monkeypatch.setattr(_gram, "isa", lambda isa=isa: isa)
         found[isa] = gram.total(unlabeled_rows(rows))
     assert found["avx2"] == found["baseline"]
-    monkeypatch.setattr(_gram.kernels, "GRAM_MOST_ROWS", 2000)  # and where 64 bits could be too few
+    monkeypatch.setattr(_gram, "NARROW", 2000)  # and where 64 bits could be too few
     assert gram.total(unlabeled_rows(rows)) == found["avx2"]
 
 

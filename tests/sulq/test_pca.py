@@ -89,8 +89,8 @@ def test_partial_sums_stay_exact_at_the_edge():
     """The largest integers there can be, in a full stretch of rows."""
     gram = GramMatrix([(-1.0, 1.0)] * 2, "raise", False)
     most = int(gram._limits[1].max())
-    assert most * most * _gram.ROWS <= 2**53
-    data = np.full((3 * _gram.ROWS + 1, 2), 1.0)
+    assert most * most * _gram.WIDE <= 2**53
+    data = np.full((3 * _gram.WIDE + 1, 2), 1.0)
     _, ((first, second), (both,)), _ = recorded(TruncatedSVD, data, (-1, 1))
     assert first == second == both == len(data) * most**2
 
