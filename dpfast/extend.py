@@ -297,4 +297,7 @@ def key_rule(
     >>> rule.keep_one(1000, dp.rng.default_generator().stream()), rule.probability(0)
     (True, 0.0)
     """
-    return choose_rule(loss, max_groups, checks.neighbors(neighbors))
+    if not isinstance(loss, privacy.Loss):
+        checks.fail_type("loss", "a dpfast.privacy.Loss", loss)
+    most = checks.whole("max_groups", max_groups, 1)
+    return choose_rule(loss, most, checks.neighbors(neighbors))

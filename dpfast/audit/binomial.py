@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 import math
+from bisect import bisect_left
+from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dpfast.extend import extra
+from dpfast.privacy import ZCDP, Approx, Loss, Pure
 
 #: Covers rounding errors of the inverse of the incomplete beta function.
 _OUT = 1e-9
+#: The logarithm of the least level.
+LEAST = -700.0
 #: Orders at which a Renyi divergence is compared with rho.
 ORDERS = (1.0, 1.25, 1.5, 2.0, 3.0, 4.0, 6.0, 8.0, 12.0, 16.0, 32.0, 64.0)
 
@@ -64,45 +70,60 @@ def rho_between(likely: Any, rare: Any) -> Any:
     return most
 
 
-def refutes(
-    likely: int, rare: int, size: int, epsilon: float, delta: float, rho: float, alpha: float
-) -> bool:
-    """Return whether the counts of an event refute a loss at a level."""
-    p, q = at_least(likely, size, alpha / 2), at_most(rare, size, alpha / 2)
-    by_rho = math.isfinite(rho) and float(rho_between(p, q)) > rho
-    return by_rho or float(epsilon_between(p, q, delta)) > epsilon
+@dataclass(frozen=True)
+class Claim:
+    """The amount of a loss that is claimed: an epsilon at a delta, or a rho."""
+
+    amount: float
+    delta: float = 0.0
+    by_rho: bool = False
+
+    @classmethod
+    def of(cls, loss: Loss) -> Claim:
+        """Return what a loss claims."""
+        if isinstance(loss, ZCDP):
+            return cls(float(loss.rho), by_rho=True)
+        assert isinstance(loss, (Pure, Approx))
+        return cls(float(loss.epsilon), float(loss.delta) if isinstance(loss, Approx) else 0.0)
+
+    def between(self, likely: Any, rare: Any) -> Any:
+        """Return the least amount that allows an event these probabilities, or 0."""
+        if self.by_rho:
+            return rho_between(likely, rare)
+        return epsilon_between(likely, rare, self.delta)
+
+    def is_refuted(self, likely: int, rare: int, size: int, alpha: float) -> bool:
+        """Tell whether the counts of an event refute the claim at a level; half is for a limit."""
+        limits = at_least(likely, size, alpha / 2), at_most(rare, size, alpha / 2)
+        return float(self.between(*limits)) > self.amount
+
+    def least(self, size: int, alpha: float) -> float | None:
+        """Return the least share of answers that refutes the claim, if the other data have none.
+
+        None is for where not even all of them would.
+        """
+        if not self.is_refuted(size, 0, size, alpha):
+            return None
+        counts = range(1, size + 1)
+        first = bisect_left(counts, True, key=lambda hits: self.is_refuted(hits, 0, size, alpha))
+        return counts[first] / size
+
+    def p_value(self, likely: int, rare: int, size: int) -> float:
+        """Return the least level at which the counts of an event refute the claim, or 1."""
+
+        def is_refuted(log: float) -> bool:
+            return self.is_refuted(likely, rare, size, math.exp(log))
+
+        if not is_refuted(0.0):
+            return 1.0
+        return math.exp(LEAST if is_refuted(LEAST) else narrowed(is_refuted, LEAST, 0.0, 40)[1])
 
 
-def least(size: int, epsilon: float, delta: float, rho: float, alpha: float) -> float | None:
-    """Return the least share of answers that refutes a loss if it has none on the other data.
-
-    None is for where not even all of them would.
-    """
-    low, high = 0, size
-    if not refutes(size, 0, size, epsilon, delta, rho, alpha):
-        return None
-    while high - low > 1:
-        middle = (low + high) // 2
-        over = refutes(middle, 0, size, epsilon, delta, rho, alpha)
-        low, high = (low, middle) if over else (middle, high)
-    return high / size
-
-
-def p_value(likely: int, rare: int, size: int, epsilon: float, delta: float, rho: float) -> float:
-    """Return the least level at which the counts of an event refute a loss, or 1.
-
-    Half of the level is for either limit. An infinite `epsilon` or `rho` is not asked.
-    """
-
-    def refuted(alpha: float) -> bool:
-        return refutes(likely, rare, size, epsilon, delta, rho, alpha)
-
-    low, high = -700.0, 0.0  # logarithms: never refuted, refuted
-    if not refuted(1.0):
-        return 1.0
-    if refuted(math.exp(low)):
-        return math.exp(low)
-    for _ in range(40):
+def narrowed(
+    holds: Callable[[float], bool], low: float, high: float, steps: int
+) -> tuple[float, float]:
+    """Return ends that are closer: at the lower one it does not hold, at the upper one it does."""
+    for _ in range(steps):
         middle = (low + high) / 2
-        low, high = (low, middle) if refuted(math.exp(middle)) else (middle, high)
-    return math.exp(high)
+        low, high = (low, middle) if holds(middle) else (middle, high)
+    return low, high

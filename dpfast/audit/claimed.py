@@ -12,9 +12,10 @@ from dpfast import privacy
 from dpfast import rng as _rng
 from dpfast.errors import ArgumentError
 from dpfast.extend import Neighbors, Number, checks
-from dpfast.privacy import ZCDP, Loss
+from dpfast.privacy import Loss
 
 from .answers import takes_size
+from .binomial import Claim
 from .measured import Audit, measure
 from .pairs import Pair
 from .pairs import neighbors as pairs_of
@@ -82,9 +83,7 @@ def claims(
     """
     claim = privacy.loss(epsilon, delta, rho)
     asked = checks.whole("samples", samples, 1024)
-    sure = checks.number("confidence", confidence)
-    if not 0 < sure < 1:
-        checks.fail("confidence", "a number between 0 and 1", confidence)
+    sure = checks.share("confidence", confidence)
     tried = _pairs(pairs, schema, neighbors, nan, rows)
     amounts = {"epsilon": epsilon, "delta": delta, "rho": rho}
 
@@ -146,10 +145,11 @@ def over(mechanism: Mechanism, pairs: Iterable[Pair], **given: Any) -> list[tupl
     return found
 
 
-def planted(mechanism: Mechanism, pairs: Sequence[Pair], claim: Loss) -> Mechanism:
+def planted(mechanism: Mechanism, pairs: Sequence[Pair], loss: Loss) -> Mechanism:
     """Return a mechanism that also tells which of the first pair it has, by randomized response."""
-    own = math.sqrt(2 * float(claim.rho)) if isinstance(claim, ZCDP) else float(claim.epsilon)
-    lie = 1 / (1 + math.exp(min(2 * own + 1, 700.0)))
+    claim = Claim.of(loss)
+    epsilon = math.sqrt(2 * claim.amount) if claim.by_rho else claim.amount
+    lie = 1 / (1 + math.exp(min(2 * epsilon + 1, 700.0)))
     generator = _rng.default_generator()
 
     def bits(data: Any, size: int) -> Any:

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .answers import Matrix, Statistic, statistics
-from .binomial import epsilon_between, rho_between
+from .binomial import Claim
 
 #: Bins of a statistic; values that come up again, which are bins of their own; intervals that are
 #: compared one by one.
@@ -76,8 +76,7 @@ def _interval(lo: float, hi: float) -> str:
 class Score:
     """Ranks events by the loss that they would show in `later` answers."""
 
-    delta: float
-    by_rho: bool
+    claim: Claim
     later: int
 
     def __call__(self, likely: Counts, rare: Counts, size: int, later: int) -> Counts:
@@ -85,9 +84,7 @@ class Score:
         k, m, z = likely * (later / size), rare * (later / size), CAREFUL
         low = np.fmax(0.0, k + z * z / 2 - z * np.sqrt(k + z * z / 4)) / later
         high = np.fmin(1.0, (m + z * z / 2 + z * np.sqrt(m + z * z / 4)) / later)
-        found: Counts = rho_between(low, high) if self.by_rho else epsilon_between(
-            low, high, self.delta
-        )  # fmt: skip
+        found: Counts = self.claim.between(low, high)
         return found
 
 

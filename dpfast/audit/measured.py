@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from html import escape
 from typing import TYPE_CHECKING, Any
 
@@ -13,10 +12,10 @@ from numpy.typing import NDArray
 
 from dpfast import privacy
 from dpfast.extend import Number, checks, extra
-from dpfast.privacy import ZCDP, Approx, Loss
+from dpfast.privacy import Loss
 
 from .answers import Answers, Matrix
-from .binomial import at_least, at_most, epsilon_between, least, p_value, rho_between
+from .binomial import Claim, at_least, at_most, epsilon_between, rho_between
 from .events import Event, Score, choose
 
 if TYPE_CHECKING:
@@ -121,18 +120,8 @@ class Audit:
         -------
         dict
         """
-        return {
-            "claim": repr(self.claim),
-            "refuted": self.refuted,
-            "epsilon": self.epsilon,
-            "delta": self.delta,
-            "rho": self.rho,
-            "p_value": self.p_value,
-            "witness": self.witness,
-            "samples": self.samples,
-            "confidence": self.confidence,
-            "smallest": self.smallest,
-        }
+        told = {one.name: getattr(self, one.name) for one in fields(self) if one.name != "rounds"}
+        return told | {"claim": repr(self.claim)}
 
     def plot(self) -> Figure:
         """Return a figure of the loss that was shown after so many answers, beside the claim.
@@ -143,11 +132,10 @@ class Audit:
         """
         picture: Figure = extra("matplotlib.figure", "a plot").Figure(layout="constrained")
         panel = picture.subplots()
-        by_rho = isinstance(self.claim, ZCDP)
+        claim = Claim.of(self.claim)
         panel.plot(*zip(*self.rounds, strict=True), "o-", label="shown")
-        claimed = float(self.claim.rho if isinstance(self.claim, ZCDP) else self.claim.epsilon)
-        panel.axhline(claimed, color="0.3", linestyle="--", label="claimed")
-        panel.set(xscale="log", xlabel="answers", ylabel="rho" if by_rho else "epsilon")
+        panel.axhline(claim.amount, color="0.3", linestyle="--", label="claimed")
+        panel.set(xscale="log", xlabel="answers", ylabel="rho" if claim.by_rho else "epsilon")
         panel.legend()
         return picture
 
@@ -229,8 +217,7 @@ def measure(
     True
     """
     claim = privacy.loss(epsilon, delta, rho)
-    given = _setting(mechanism, samples, confidence, workers)
-    return _run(given, x, x2, claim)
+    return _run(setting_of(mechanism, samples, confidence, workers), x, x2, claim)
 
 
 def measure_answers(
@@ -289,7 +276,7 @@ def measure_answers(
     kept = _kept("answers", answers), _kept("answers2", answers2)
     if len(kept[0].answers) != len(kept[1].answers):
         checks.fail("answers2", f"as many as answers, {len(kept[0].answers)}", len(kept[1].answers))
-    given = _setting(Kept.take, None, confidence, 1)
+    given = setting_of(Kept.take, None, confidence, 1)
     return _run(replace(given, samples=2 * len(kept[0].answers), there=True), *kept, claim)
 
 
@@ -339,14 +326,12 @@ class Setting:
         return found
 
 
-def _setting(
+def setting_of(
     mechanism: Any, samples: Any, confidence: Any, workers: Any, support: bool = False
 ) -> Setting:
     if not callable(mechanism):
         checks.fail_type("mechanism", "a function of the data", mechanism)
-    sure = checks.number("confidence", confidence)
-    if not 0 < sure < 1:
-        checks.fail("confidence", "a number between 0 and 1", confidence)
+    sure = checks.share("confidence", confidence)
     threads = min(checks.whole("workers", workers, 1), 64)
     answers = Answers(mechanism, threads)
     number = MANY if answers.many else ONE_BY_ONE
@@ -367,6 +352,24 @@ class Shown:
     p_value: float
     likely: float
     rare: float
+
+    @classmethod
+    def of(cls, event: Event, k: int, m: int, size: int, alpha: float, claim: Claim) -> Shown:
+        """Return what an event shows that is counted so often on x and on x2."""
+        likely, rare = (m, k) if event.swapped else (k, m)
+        p, q = at_least(likely, size, alpha / 2), at_most(rare, size, alpha / 2)
+        return cls(
+            event=event,
+            epsilon=float(epsilon_between(p, q, claim.delta)),
+            rho=float(rho_between(p, q)),
+            p_value=claim.p_value(likely, rare, size),
+            likely=p,
+            rare=q,
+        )
+
+    def amount(self, claim: Claim) -> float:
+        """The epsilon or the rho, whichever is claimed."""
+        return self.rho if claim.by_rho else self.epsilon
 
     def __str__(self) -> str:
         on, other = ("x2", "x") if self.event.swapped else ("x", "x2")
@@ -389,44 +392,45 @@ class Found:
     last: int
 
 
-def _run(given: Setting, x: Any, x2: Any, claim: Loss) -> Audit:
-    found, alpha, by_rho = rounds_of(given, x, x2, claim), 1 - given.confidence, _by_rho(claim)
-    first = min(found.shown, key=lambda e: (e.p_value, -e.rho if by_rho else -e.epsilon))
+def _run(given: Setting, x: Any, x2: Any, loss: Loss) -> Audit:
+    claim, alpha = Claim.of(loss), 1 - given.confidence
+    found = rounds_of(given, x, x2, claim)
+    first = min(found.shown, key=lambda shown: (shown.p_value, -shown.amount(claim)))
     p = min(1.0, first.p_value * found.tests)
     return Audit(
-        claim,
-        max(one.epsilon for one in found.shown),
-        _delta(claim),
-        max(one.rho for one in found.shown),
-        p,
-        p <= alpha,
-        str(first),
-        found.samples,
-        given.confidence,
-        found.rounds,
-        least(found.last, *_amounts(claim), alpha / found.tests),
+        claim=loss,
+        epsilon=max(shown.epsilon for shown in found.shown),
+        delta=claim.delta,
+        rho=max(shown.rho for shown in found.shown),
+        p_value=p,
+        refuted=p <= alpha,
+        witness=str(first),
+        samples=found.samples,
+        confidence=given.confidence,
+        rounds=found.rounds,
+        smallest=claim.least(found.last, alpha / found.tests),
     )
 
 
-def rounds_of(given: Setting, x: Any, x2: Any, claim: Loss) -> Found:
+def rounds_of(given: Setting, x: Any, x2: Any, claim: Claim) -> Found:
     """Run the rounds of an audit, to the end or until a claim is refuted."""
-    sizes, by_rho, shown = given.sizes, _by_rho(claim), list[Shown]()
+    sizes, shown = given.sizes, list[Shown]()
     kept = [np.concatenate(list(given.answers.chunks(data, sizes[0]))) for data in (x, x2)]
     _refuse_failure(given)
     done, total, most = sizes[0], 1 - given.confidence, ALL if given.support else EVENTS
     tests, rounds = (len(sizes) - 1) * most, list[tuple[int, float]]()
     for size in sizes[1:]:
-        score = Score(_delta(claim), by_rho, size)
+        score = Score(claim, size)
         events = choose(kept[0], kept[1], list(given.answers.kinds), most, score, given.support)
         counts = [_count(given, data, size, events, kept, i) for i, data in enumerate((x, x2))]
         length = min(map(len, kept))
         kept = [rows[:length] for rows in kept]
         done += size
         shown += [
-            _show(event, int(k), int(m), size, total / tests, claim)
+            Shown.of(event, int(k), int(m), size, total / tests, claim)
             for event, k, m in zip(events, *counts, strict=True)
         ]
-        rounds.append((2 * done, max(one.rho if by_rho else one.epsilon for one in shown)))
+        rounds.append((2 * done, max(one.amount(claim) for one in shown)))
         if not given.support and min(one.p_value for one in shown) * tests <= total:
             break
     return Found(shown, tuple(rounds), 2 * done, tests, size)
@@ -443,29 +447,6 @@ def _count(
             fresh.append(rows)
     kept[i] = np.concatenate([*fresh, kept[i]])[: _limit(kept[i])]
     return counts
-
-
-def _by_rho(claim: Loss) -> bool:
-    return isinstance(claim, ZCDP)
-
-
-def _delta(claim: Loss) -> float:
-    return float(claim.delta) if isinstance(claim, Approx) else 0.0
-
-
-def _amounts(claim: Loss) -> tuple[float, float, float]:
-    """Return epsilon, delta and rho; what is not claimed is infinite."""
-    if isinstance(claim, ZCDP):
-        return math.inf, 0.0, float(claim.rho)
-    return float(claim.epsilon), _delta(claim), math.inf
-
-
-def _show(event: Event, k: int, m: int, size: int, alpha: float, claim: Loss) -> Shown:
-    likely, rare = (m, k) if event.swapped else (k, m)
-    p, q = at_least(likely, size, alpha / 2), at_most(rare, size, alpha / 2)
-    level = p_value(likely, rare, size, *_amounts(claim))
-    shown = float(epsilon_between(p, q, _delta(claim))), float(rho_between(p, q))
-    return Shown(event, *shown, level, p, q)
 
 
 def _limit(rows: Matrix) -> int:

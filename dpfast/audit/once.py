@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from dpfast import privacy
 from dpfast import rng as _rng
 from dpfast.extend import Number, checks, extra
-from dpfast.privacy import ZCDP, Approx
 
+from .binomial import Claim, narrowed
 from .measured import Audit
 
 
@@ -76,16 +76,14 @@ def one_run(
     >>> dp.audit.one_run(lambda included: 1.0 * included, 1000, epsilon=1).refuted
     True
     """
-    claim = privacy.loss(epsilon, delta, None)
+    loss = privacy.loss(epsilon, delta, None)
     m = checks.whole("canaries", canaries, 1)
     if m > 1 << 24:
         checks.fail("canaries", "at most 2**24", canaries)
     r = m if guesses is None else checks.whole("guesses", guesses, 1)
     if r > m:
         checks.fail("guesses", f"at most the number of canaries, {m}", guesses)
-    sure = checks.number("confidence", confidence)
-    if not 0 < sure < 1:
-        checks.fail("confidence", "a number between 0 and 1", confidence)
+    sure = checks.share("confidence", confidence)
     generator = _rng.check(rng)
     if not callable(run):
         checks.fail_type("run", "a function of the canaries that take part", run)
@@ -98,13 +96,21 @@ def one_run(
     order = np.argsort(np.nan_to_num(scores.astype(np.float64), nan=0.0), kind="stable")
     low, high = order[: r // 2], order[m - (r - r // 2) :]
     right = int(np.count_nonzero(~included[low]) + np.count_nonzero(included[high]))
-    extra_delta = float(claim.delta) if isinstance(claim, Approx) else 0.0
-    assert not isinstance(claim, ZCDP)
-    p = chance(right, r, m, float(claim.epsilon), extra_delta)
-    bound = _bound(right, r, m, extra_delta, 1 - sure)
-    words = f"{right} of {r} guesses are right"
-    found = (p, p <= 1 - sure, words, 1, sure, ((1, bound),))
-    return Audit(claim, bound, extra_delta, 0.0, *found)
+    claim = Claim.of(loss)
+    p = chance(right, r, m, claim.amount, claim.delta)
+    bound = _bound(right, r, m, claim.delta, 1 - sure)
+    return Audit(
+        claim=loss,
+        epsilon=bound,
+        delta=claim.delta,
+        rho=0.0,
+        p_value=p,
+        refuted=p <= 1 - sure,
+        witness=f"{right} of {r} guesses are right",
+        samples=1,
+        confidence=sure,
+        rounds=((1, bound),),
+    )
 
 
 def chance(right: int, guesses: int, canaries: int, epsilon: float, delta: float) -> float:
@@ -128,11 +134,8 @@ def chance(right: int, guesses: int, canaries: int, epsilon: float, delta: float
 
 def _bound(right: int, guesses: int, canaries: int, delta: float, alpha: float) -> float:
     """Return an epsilon under which so many right guesses are no more likely than `alpha`."""
-    low, high = 0.0, 40.0
-    if chance(right, guesses, canaries, 0.0, delta) > alpha:
-        return 0.0
-    for _ in range(50):
-        middle = (low + high) / 2
-        refuted = chance(right, guesses, canaries, middle, delta) <= alpha
-        low, high = (middle, high) if refuted else (low, middle)
-    return low
+
+    def is_likely(epsilon: float) -> bool:
+        return chance(right, guesses, canaries, epsilon, delta) > alpha
+
+    return 0.0 if is_likely(0.0) else narrowed(is_likely, 0.0, 40.0, 50)[0]

@@ -9,7 +9,8 @@ from typing import Any
 from dpfast import privacy
 from dpfast.extend import Number
 
-from .measured import Setting, _setting, rounds_of
+from .binomial import Claim
+from .measured import rounds_of, setting_of
 
 
 @dataclass(frozen=True)
@@ -90,8 +91,8 @@ def support(
     >>> dp.audit.support(typed, [0, 1], [0, 1.0], epsilon=1, samples=2048).same
     False
     """
-    claim = privacy.loss(epsilon, delta, None)
-    given: Setting = _setting(mechanism, samples, confidence, workers, support=True)
+    claim = Claim.of(privacy.loss(epsilon, delta, None))
+    given = setting_of(mechanism, samples, confidence, workers, support=True)
     found = rounds_of(given, x, x2, claim)
     best: dict[str, Any] = {}
     for one in found.shown:

@@ -88,12 +88,12 @@ def test_no_tail_of_a_gaussian_shows_more_than_its_rho(rho):
 
 def test_the_p_value_is_the_level_of_the_refutation():
     args = (900, 200, 1000)
-    p = binomial.p_value(*args, 1.0, 0.0, math.inf)
+    p = binomial.Claim(1.0).p_value(*args)
     for level, refuted in ((p * 1.01, True), (p * 0.99, False)):
         low = binomial.at_least(900, 1000, level / 2)
         high = binomial.at_most(200, 1000, level / 2)
         assert (low > math.e * high) == refuted
-    assert binomial.p_value(500, 500, 1000, 1.0, 0.0, math.inf) == 1
+    assert binomial.Claim(1.0).p_value(500, 500, 1000) == 1
 
 
 # ---- What is sound. ----
@@ -402,7 +402,7 @@ def test_the_least_probability_is_where_refutations_begin(loss):
     hits = round(found.smallest * size)
 
     def level(hits):
-        return binomial.p_value(hits, 0, size, *measured._amounts(claim)) * tests
+        return binomial.Claim.of(claim).p_value(hits, 0, size) * tests
 
     assert level(hits) <= 1e-6 * (1 + 1e-9) < level(hits - 1)
     assert found.to_dict()["smallest"] == found.smallest
