@@ -25,6 +25,7 @@ from ._core.types import Axis, Neighbors, Number, Numbers
 from .budget.budget import Budget, quote
 from .budget.release import Mechanism, relation_of
 from .budget.release import release as _release
+from .budget.watched import watched
 from .groups.key_coins import KeyRule
 from .groups.key_selection import choose_rule
 from .noise.calibrated_integer import IntegerNoise
@@ -50,6 +51,7 @@ __all__ = [
     "prepared",
     "relation_of",
     "release",
+    "watched",
 ]
 
 Value = TypeVar("Value")

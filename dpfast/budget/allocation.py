@@ -16,10 +16,11 @@ from ..privacy import Loss
 from ..rng import Generator
 from .budget import Budget
 from .release import release
+from .watched import Session
 
 
 @dataclass(frozen=True, slots=True)
-class Allocation:
+class Allocation(Session):
     """What all answers together cost. `read` reads the data after the spend."""
 
     name: str

@@ -65,6 +65,14 @@ class Distinct:
         return self.table.ids
 
     @property
+    def columns(self) -> Any:
+        return self.table.columns
+
+    @property
+    def persons(self) -> Any:
+        return self.table.persons
+
+    @property
     def noise(self) -> IntegerNoise:
         """Return the noise, for as many values as a step may take away or bring."""
         persons = self.table.persons

@@ -18,6 +18,7 @@ from .._core.error_bars import BASE, Expected, shortfall, unknown
 from .._core.types import Neighbors, Number
 from .._kernels.rng import BitStream
 from ..budget.release import relation_of, relation_of_proof
+from ..budget.watched import OfNumbers
 from ..privacy import ZCDP, Draws, Loss, float_down, loss, pure_within, range_within
 from ..rng import Generator
 from ..sources import chunk_dtype
@@ -38,7 +39,7 @@ Prepared: TypeAlias = Callable[[BitStream], Drawn]
 
 
 @dataclass(frozen=True, slots=True)
-class Selection:
+class Selection(OfNumbers):
     """The loss of a selection, and the factor `c` of its weights ``exp(c score)``.
 
     `candidates` is how many there are; None where they have a base.
@@ -55,6 +56,26 @@ class Selection:
 
     def finish(self, summary: Prepared, generator: Generator) -> Drawn:
         return summary(generator.stream())
+
+    def excess(self, source: Any, other: Any) -> str:
+        """Return what is wrong with two arrays of scores as those of neighbors."""
+        scores, others = np.asarray(source, np.float64), np.asarray(other, np.float64)
+        if scores.shape != others.shape:
+            return f"there are {scores.shape} scores on x, and {others.shape} on x2"
+        with np.errstate(invalid="ignore"):
+            moves = np.atleast_2d(np.where(scores == others, 0.0, others - scores))
+        spread = float((moves.max(axis=-1) - moves.min(axis=-1)).max()) if moves.size else 0.0
+        share = self.c * spread / self._of_a_draw
+        within = share <= 1 + 1e-9
+        return "" if within else f"the scores moved by {share:.4g} times what was declared"
+
+    @property
+    def _of_a_draw(self) -> float:
+        """The most that c times the scores may move for a draw of this loss."""
+        if isinstance(self.loss, ZCDP):
+            return float(range_within(self.loss.rho))
+        assert isinstance(self.loss, Draws)
+        return float(self.loss.epsilon / self.loss.draws)
 
     def error(self, rows: int | None, confidence: float) -> Expected:
         """Return how far the score of each draw is below the best of those left, for any scores.

@@ -25,6 +25,7 @@ from .._core.roots import root_up
 from .._core.types import Neighbors, Number, Numbers
 from ..budget.budget import Budget
 from ..budget.release import relation_of_proof, release
+from ..budget.watched import OfNumbers
 from ..errors import DataError
 from ..noise.additive import amount
 from ..noise.calibrated_integer import IntegerNoise, integer_noise
@@ -43,7 +44,7 @@ _RULE = "values must be finite numbers{}, not NaN; none is shown"
 
 
 @dataclass(frozen=True, slots=True)
-class AdditiveRelease:
+class AdditiveRelease(OfNumbers):
     """Numbers as cells of a grid, with noise; see `additive_release`.
 
     Parameters
@@ -124,6 +125,15 @@ class AdditiveRelease:
             return np.array([nearest(unit * cell) for cell in cells]).reshape(self.shape)
         # An integer becomes the float64 nearest to it, and the grid is a power of two.
         return in_units(np.array(cells, np.float64), self.grid).reshape(self.shape)
+
+    def excess(self, source: Any, other: Any) -> str:
+        first, second = np.asarray(source, np.float64), np.asarray(other, np.float64)
+        moved, order = math.inf, 1 if self.norm == "l1" else 2
+        if first.shape == second.shape:
+            moved = float(np.linalg.norm((second - first).ravel(), order))
+        share = moved / float(self.sensitivity)
+        within = share <= 1 + 1e-9
+        return "" if within else f"the numbers moved by {share:.4g} times their sensitivity"
 
     def error(self, rows: int | None, confidence: float) -> Expected:
         """Return the error bar of each number, that of the noise."""

@@ -12,6 +12,7 @@ from .._core.error_bars import BOUND, Expected
 from .._core.types import Bounds, Neighbors, Number
 from ..budget.budget import Budget
 from ..budget.release import relation_of_proof, release
+from ..budget.watched import OfNumbers
 from ..errors import DataError
 from ..noise.additive import amount
 from ..noise.bounded_domain import DomainNoise, domain_noise
@@ -28,7 +29,7 @@ FINE = 30
 
 
 @dataclass(frozen=True, slots=True)
-class BoundedRelease:
+class BoundedRelease(OfNumbers):
     """A number of 0 .. m cells with noise, of which the answer is one; see `bounded_release`.
 
     `moved` is its sensitivity in cells.
@@ -78,6 +79,10 @@ class BoundedRelease:
             u = min(max(u, 0), most) if self.method == "truncated" else folded(u, most)
         value = nearest(Fraction(self.cells.grid) * (self.cells.first + u))
         return min(max(value, self.lo), self.hi)
+
+    def excess(self, source: Any, other: Any) -> str:
+        share = abs(self.reduce(source) - self.reduce(other)) / self.moved
+        return "" if share <= 1 else f"the value moved by {share:.4g} times its sensitivity"
 
     def error(self, rows: int | None, confidence: float) -> Expected:
         """Return the error bar: that of the noise, which bounds never lengthen."""

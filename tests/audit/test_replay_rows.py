@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,7 @@ import pytest
 
 import dpfast as dp
 from dpfast.audit import replayed
+from dpfast.budget import watched
 
 from ..support import battery
 
@@ -79,7 +81,7 @@ def test_each_argument_with_an_entry_a_row_is_tried():
 
 def test_a_comparison_of_rows_alone_is_caught(monkeypatch):
     """Planted: what stands beside the rows is left out."""
-    monkeypatch.setattr(replayed, "_entries", lambda *_: {})
+    monkeypatch.setattr(watched, "_entries", lambda *_: {})
     monkeypatch.setattr(replayed, "_moved", lambda *_: [])
     blind = [pair for pair in BESIDE if beside(*pair).clean]
     assert {("weighted sum", "weights"), ("mean of some", "where")} <= {*blind}
@@ -141,7 +143,7 @@ def test_an_argument_without_a_known_name(held):
         def program(x):
             marks = condition(x)
             if held is dp.extend.release:  # in a function's closure, or bound to it
-                marks = replayed.partial(np.asarray, marks)
+                marks = partial(np.asarray, marks)
                 return dp.extend.release(x, Marked((np.asarray(marks()), marks)))
             return dp.extend.release(x, Marked((held(marks),)))
 
@@ -160,7 +162,7 @@ def test_what_could_not_be_compared_is_not_clean():
         dtype, nulls, length = np.dtype(np.float64), 0, None
 
         def reduce(self, summarise, merge):
-            if replayed._of_chunk is summarise:
+            if watched._of_chunk is summarise:
                 raise dp.errors.SourceError("not twice")
             return summarise(dp.extend.Chunk(np.ones(3), 0))
 

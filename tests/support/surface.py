@@ -714,6 +714,8 @@ TOLD = {
     dp.extend.Source,
     # types of arguments, and what a package of its own asks for a library by
     dp.extend.Neighbors, dp.extend.extra,
+    # a context manager; see `tests/audit`
+    dp.extend.watched,
     # an adapter with a library behind it
     dp.privacy.LossDistribution,
     # files, streams and engines; see `tests/sources`

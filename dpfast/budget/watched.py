@@ -1,0 +1,326 @@
+"""What a test of a program is shown of its releases: see `dpfast.audit.replay`.
+
+A release whose data are rows is given neighbors if of the rows, each with its entry of all that has
+as many (masks, weights, ids), no more differ than may. A release of numbers that the caller has
+made says itself by how much two of them differ: it is one of `OfNumbers`.
+"""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, fields, is_dataclass
+from functools import cached_property, partial
+from types import FunctionType
+from typing import Any, Protocol
+
+import numpy as np
+
+from .._core import checks
+from ..sources.base import RowChunk, RowSource, Source
+from ..sources.batches import WHERE, Batch, Batches
+from ..sources.forms import Arrow, Objects, Values
+from ..sources.intake import Apart, View
+from ..sources.memory import Column
+from ..sources.people import Ids
+from .release import TAPE
+
+
+class OfNumbers(ABC):
+    """Base of mechanisms of numbers that the caller has made, with a sensitivity that it states."""
+
+    __slots__ = ()
+
+    @abstractmethod
+    def excess(self, source: Any, other: Any) -> str:
+        """Return in words what is wrong with two sources as neighbors; "" if nothing is."""
+
+
+class Session:
+    """Base of what is paid once, and then gives many answers that no watcher sees."""
+
+    __slots__ = ()
+
+
+@dataclass(frozen=True)
+class WatchedRelease:
+    """A release of a program, and its answer.
+
+    Attributes
+    ----------
+    mechanism : Mechanism
+    source : object
+        What it reads.
+    answer : object
+    name : str
+    is_session : bool
+        Whether its answers are yet to come.
+    """
+
+    mechanism: Any
+    source: Any
+    answer: Any
+
+    @property
+    def name(self) -> str:
+        name: str = self.mechanism.name
+        return name
+
+    @property
+    def is_session(self) -> bool:
+        return isinstance(self.mechanism, Session)
+
+    def differences(self, other: WatchedRelease) -> list[str] | None:
+        """Return what is wrong with the data of two releases as neighbors; None if unknown."""
+        if isinstance(self.mechanism, OfNumbers):
+            words = self.mechanism.excess(self.source, other.source)
+            return [words] if words else []
+        if self.rows is None or other.rows is None:
+            return None
+        return self.rows.differences(other.rows, self.mechanism.neighbors)
+
+    def beside(self, other: WatchedRelease) -> set[int]:
+        """Return which objects stand beside the rows of both, and so are compared with these."""
+        if self.rows is None or other.rows is None:
+            return set()
+        places = self.rows.entries.keys() & other.rows.entries
+        return {id(self.rows.entries[place][0]) for place in places}
+
+    @cached_property
+    def rows(self) -> Rows | None:
+        """What the release is given of each row; None where nobody can list them."""
+        if isinstance(self.mechanism, OfNumbers):
+            return None
+        source = self.source
+        data, ids = (source.source, source.ids) if isinstance(source, View) else (source, None)
+        if isinstance(data, Batches):
+            rows, people = _of_table(self.mechanism, data)
+        else:
+            rows, people = _rows(data)
+        if ids is not None:
+            engine = ids.rows.of_engine is not None
+            people = None if engine else [one for (one,) in _read(ids.rows, [ids.column])]
+            rows = None if people is None else rows
+        if rows is None or (people is not None and len(people) != len(rows)):
+            return None
+        return Rows(rows, people, _entries(self.mechanism, source, len(rows), data))
+
+
+class Watcher(Protocol):
+    """Sees the releases of a program, each after it was paid for and run."""
+
+    def turn(self, release: WatchedRelease) -> Any:
+        """Return the answer that the program gets, such as that of the release.
+
+        Parameters
+        ----------
+        release : WatchedRelease
+
+        Returns
+        -------
+        object
+        """
+        ...
+
+
+@dataclass(frozen=True)
+class _Tape:
+    """What `release` shows its releases to."""
+
+    watcher: Watcher
+
+    def turn(self, mechanism: Any, data: Any, summary: Any, answer: Any) -> Any:
+        return self.watcher.turn(WatchedRelease(mechanism, data, answer))
+
+
+@contextmanager
+def watched(watcher: Watcher) -> Iterator[None]:
+    """Show each release of a block to a watcher, who says what its answer is.
+
+    NOT PRIVATE: a watcher sees rows. It is for tests on data that are made up.
+
+    Parameters
+    ----------
+    watcher : object
+        ``watcher.turn(release)`` is called after each release, with its `name`, `mechanism`,
+        `source` and `answer`, and returns the answer that the program gets.
+        ``release.differences(other)`` lists what is wrong with the data of two as neighbors.
+
+    Returns
+    -------
+    context manager
+
+    Raises
+    ------
+    ArgumentTypeError
+        If it is no such object.
+
+    Examples
+    --------
+    >>> import dpfast as dp
+    >>> class Printing:
+    ...     def turn(self, release):
+    ...         print(release.name)
+    ...         return 7
+    >>> with dp.extend.watched(Printing()):
+    ...     dp.count([1, 2, 3], epsilon=1)
+    count
+    7
+    """
+    if not callable(checks.attribute(watcher, "turn")):
+        checks.fail_type("watcher", "an object with a method turn(release)", watcher)
+    token = TAPE.set(_Tape(watcher))
+    try:
+        yield
+    finally:
+        TAPE.reset(token)
+
+
+@dataclass(frozen=True)
+class Rows:
+    """What a release is given of each row: the row, and what has an entry for each of them."""
+
+    rows: list[Any]
+    #: The ids of rows, where the release is of people.
+    ids: list[Any] | None
+    #: Entries by their place in the mechanism and the data, each with the object that holds them.
+    entries: dict[str, tuple[Any, list[Any]]]
+
+    def counted(self, places: list[str]) -> dict[Any, Counter[Any]]:
+        """Return how often there is each row, with its entries, by person; by 0 without people."""
+        each = zip(self.rows, *(self.entries[place][1] for place in places), strict=True)
+        counts: dict[Any, Counter[Any]] = {}
+        for person, row in zip(self.ids or [0] * len(self.rows), each, strict=True):
+            counts.setdefault(person, Counter())[_key(row)] += 1
+        return counts
+
+    def differences(self, other: Rows, relation: str) -> list[str]:
+        """Return what is wrong with both as neighbors."""
+        most = 2 if relation == "replace" else 1
+        if relation == "replace" and self.ids is None and len(self.rows) != len(other.rows):
+            numbers = f"there are {len(self.rows)} rows on x and {len(other.rows)} on x2"
+            return [f"{numbers}, under replace"]
+        places = [place for place in self.entries if place in other.entries]
+        first, second = self.counted(places), other.counted(places)
+        if self.ids is not None:
+            people = sum(first.get(one) != second.get(one) for one in {*first, *second})
+            return [] if people <= most else [f"{people} people differ, where {most} may"]
+        x, x2 = (counts.get(0, Counter()) for counts in (first, second))
+        different = ((x - x2) + (x2 - x)).total()
+        return [] if different <= most else [f"{different} rows differ, where {most} may"]
+
+
+def _entries(mechanism: Any, source: Any, n: int, data: Any) -> dict[str, tuple[Any, list[Any]]]:
+    """Return all that has as many entries as there are rows, wherever a mechanism or a view has it.
+
+    So an argument with an entry for each row is compared whatever its name is. A public array that
+    happens to be as long is the same at each place of both runs, and moves nothing.
+    """
+    found: dict[str, tuple[Any, list[Any]]] = {}
+    seen: dict[int, Any] = {id(data): data}
+    left = [("", (mechanism, source))]
+    while left:
+        place, value = left.pop()
+        if id(value) in seen or isinstance(value, Ids):
+            continue
+        seen[id(value)] = value
+        listed: Any = None
+        if isinstance(value, Column) and value.length == n:
+            listed = np.empty((n,) if value.width is None else (n, value.width))
+            value.fill(0, n, listed)
+        elif isinstance(value, (Source, RowSource)) and value.length == n:
+            listed = _rows(value)[0]
+        elif checks.has(value, "__array__") and np.shape(value)[:1] == (n,):
+            listed = np.asarray(value)
+        if listed is not None:
+            found[place] = value, _listed(listed)
+        else:
+            left += [(f"{place}.{name}", one) for name, one in _parts(value).items()]
+    return found
+
+
+def _parts(value: Any) -> dict[Any, Any]:
+    """Return what a mechanism is made of; functions of dpfast hold arguments, too."""
+    if is_dataclass(value):
+        return {one.name: getattr(value, one.name, None) for one in fields(value)}
+    if isinstance(value, partial):
+        return dict(enumerate((value.func, *value.args, *value.keywords.values())))
+    if isinstance(value, FunctionType) and value.__module__.startswith("dpfast."):
+        return {i: cell.cell_contents for i, cell in enumerate(value.__closure__ or ())}
+    return dict(enumerate(value)) if isinstance(value, (tuple, list)) else {}
+
+
+def _of_table(mechanism: Any, batches: Batches) -> tuple[Any, Any]:
+    """Return the columns that a release by group reads, row by row, and whose rows they are."""
+    persons = mechanism.persons
+    names = [*mechanism.columns, *([persons.column] if persons else [])]
+    names += [WHERE] if batches.has(WHERE) else []
+    if batches.of_engine is not None:
+        return None, None
+    rows = _read(batches, names)
+    return rows, None if persons is None else [row[names.index(persons.column)] for row in rows]
+
+
+def _read(batches: Batches, names: list[str]) -> list[tuple[Any, ...]]:
+    """Return some columns of a table, row by row."""
+
+    def rows(batch: Batch) -> list[tuple[Any, ...]]:
+        return list(zip(*(_listed(batch.columns[name]) for name in names), strict=True))
+
+    return batches.reduce(names, names, rows, lambda a, b: a + b)
+
+
+def _listed(column: Any) -> list[Any]:
+    """Return the entries of a column."""
+    if isinstance(column, Values):
+        column = column.array if column.mask is None else column.given
+    if isinstance(column, Objects):
+        column = column.rows
+    if isinstance(column, np.ndarray):
+        return list(column.tolist())
+    if isinstance(column, (list, tuple)):
+        return list(column)
+    return list((column.chunked if isinstance(column, Arrow) else column).to_pylist())
+
+
+def _rows(source: Any) -> tuple[Any, Any]:
+    """Return the rows of data that are read in chunks, and whose they are; or None."""
+    apart = source.columns if isinstance(source, Apart) else source
+    if isinstance(apart, list):
+        columns = [_rows(one)[0] for one in apart]
+        whole = None not in columns and len({*map(len, columns)}) == 1
+        return (list(zip(*columns, strict=True)) if whole else None), None
+    if isinstance(source, np.ndarray):
+        return source.tolist() if source.ndim else None, None
+    if not isinstance(source, (Source, RowSource)):
+        return None, None
+    try:
+        chunks = source.reduce(_of_chunk, lambda a, b: a + b)
+    except Exception:  # an engine of which nothing comes here
+        return None, None
+    chunks.sort(key=lambda chunk: chunk[0])
+    rows, ids = ([one for chunk in chunks for one in chunk[part] or ()] for part in (1, 2))
+    return rows, ids or None
+
+
+def _of_chunk(chunk: Any) -> list[tuple[int, list[Any], list[Any] | None]]:
+    """Return the number of the first row, the rows, a null as None, and their ids."""
+    if isinstance(chunk, RowChunk):
+        ids = None if chunk.ids is None else _listed(chunk.ids)
+        return [(chunk.start, chunk.rows.tolist(), ids)]
+    rows = chunk.values.tolist()
+    if chunk.nulls and chunk.present is not None:
+        values = iter(rows)
+        rows = [next(values) if there else None for there in chunk.present.tolist()]
+    elif chunk.nulls:  # which have no place
+        rows += [None] * chunk.nulls
+    return [(chunk.start, rows, None)]
+
+
+def _key(row: Any) -> Any:
+    if isinstance(row, (list, tuple, np.ndarray)):
+        return tuple(map(_key, row))
+    return "NaN" if isinstance(row, float) and math.isnan(row) else row
