@@ -147,13 +147,6 @@ class Estimator(ABC):
     _supervised: ClassVar[bool] = False
     _takes_nan: ClassVar[bool] = False
 
-    #: What was learned, in scikit-learn's words where that has some.
-    n_features_in_: int = field(init=False)
-    feature_names_in_: NDArray[np.object_] = field(init=False)
-    loss_: Loss = field(init=False)
-    bounds_: Floats = field(init=False)
-    _fitted_with: dict[str, object] = field(init=False)
-
     @classmethod
     def _names(cls) -> list[str]:
         return list(inspect.signature(cls).parameters)

@@ -143,8 +143,6 @@ class ID3Classifier(ProbabilisticClassifier):
     splits: Literal["exponential", "counts"] = "exponential"
     most_rows: int | None = None
 
-    tree_: Tree = field(init=False)
-
     def _training(self, rows: Rows, loss: Loss, relation: str) -> Training:
         depth = USUAL if self.max_depth is None else checks.whole("max_depth", self.max_depth, 1)
         criterion = checks.choice("criterion", self.criterion, CRITERIA)

@@ -191,10 +191,6 @@ class KMeans(WeightedTransformer):
     init: Literal["cells", "spread"] | ArrayLike = "cells"
     nan: NanPolicy = "raise"
 
-    cluster_centers_: Floats = field(init=False)
-    cluster_counts_: Floats = field(init=False)
-    n_iter_: int = field(init=False)
-
     def _training(self, rows: Rows, loss: Loss, relation: str) -> Training:
         k = checks.whole("n_clusters", self.n_clusters, 1)
         if k > MOST_CLUSTERS:

@@ -137,10 +137,6 @@ class LinearRegression(Weighted, Regressor):
     ridge: Literal["noise"] | Number = "noise"
     nan: NanPolicy = "raise"
 
-    coef_: Floats = field(init=False)
-    intercept_: float = field(init=False)
-    n_rows_: float = field(init=False)
-
     def _training(self, rows: Rows, loss: Loss, relation: str) -> Training:
         centered = checks.flag("fit_intercept", self.fit_intercept)
         ridge = self._ridge()

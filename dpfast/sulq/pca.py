@@ -40,8 +40,6 @@ class _Components(Transformer):
     bounds: BoundsEach | Auto = field()
     nan: NanPolicy = "raise"
 
-    components_: Floats = field(init=False)
-
     def _training(self, rows: Rows, loss: Loss, relation: str) -> Training:
         # Squares are numbers, with any noise.
         pairs = column_bounds(self._bounds, rows.width, 400)
@@ -57,13 +55,13 @@ class _Components(Transformer):
 
         def learn(rounds: Rounds) -> None:
             noisy = rounds.ask(gram.total, parts)
-            self._learn(gram, gram.matrix(noisy), count)
+            self.components_ = self._learn(gram, gram.matrix(noisy), count)
 
         return Training(1, parts, learn)
 
     @abstractmethod
-    def _learn(self, gram: GramMatrix, noisy: Floats, count: int) -> None:
-        """Learn from the noisy matrix."""
+    def _learn(self, gram: GramMatrix, noisy: Floats, count: int) -> Floats:
+        """Learn from the noisy matrix, and return the components."""
 
     def _middle(self) -> Floats | float:
         """Return the row that has all coordinates 0."""
@@ -213,26 +211,20 @@ class PCA(_Components):
 
     _centered, _name = True, "principal components"
 
-    covariance_: Floats
-    explained_variance_: Floats
-    explained_variance_ratio_: Floats
-    mean_: Floats
-    n_rows_: float
-    n_components_: int
-
     def _middle(self) -> Floats:
         return self.mean_
 
-    def _learn(self, gram: GramMatrix, noisy: Floats, count: int) -> None:
+    def _learn(self, gram: GramMatrix, noisy: Floats, count: int) -> Floats:
         rows = max(float(noisy[0, 0]), 1.0)
         mean = noisy[0, 1:] / rows
         cov = (noisy[1:, 1:] / rows - np.outer(mean, mean)) * gram.grid**2
-        values, self.components_ = _largest(cov, count)
+        values, components = _largest(cov, count)
         whole = values.sum()
         self.n_rows_, self.covariance_, self.n_components_ = float(noisy[0, 0]), cov, count
         self.mean_ = (gram.middle + mean) * gram.grid
         self.explained_variance_ = values[:count]
         self.explained_variance_ratio_ = values[:count] / (whole if whole > 0 else 1.0)
+        return components
 
 
 class TruncatedSVD(_Components):
@@ -276,8 +268,7 @@ class TruncatedSVD(_Components):
 
     _centered, _name = False, "singular vectors"
 
-    singular_values_: Floats
-
-    def _learn(self, gram: GramMatrix, noisy: Floats, count: int) -> None:
-        values, self.components_ = _largest(noisy * gram.grid**2, count)
+    def _learn(self, gram: GramMatrix, noisy: Floats, count: int) -> Floats:
+        values, components = _largest(noisy * gram.grid**2, count)
         self.singular_values_ = np.sqrt(values[:count])
+        return components

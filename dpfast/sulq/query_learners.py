@@ -12,7 +12,7 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Protocol, TypeAlias, TypedDict
+from typing import Any, Protocol, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -234,24 +234,7 @@ def pull(plane: Halfspace, margin: float, label: Column) -> Function:
     return Function(values, len(plane.weights), columns)
 
 
-class ConjunctionNeeds(TypedDict):
-    """Arguments of an oracle for `learn_conjunction`."""
-
-    tolerance: float
-    queries: int
-    bounds: tuple[float, float]
-
-
-class HalfspaceNeeds(TypedDict):
-    """Arguments of an oracle for `learn_halfspace`."""
-
-    tolerance: float
-    queries: int
-    l2: float
-    size: int
-
-
-def conjunction_needs(columns: int, error: Number) -> ConjunctionNeeds:
+def conjunction_needs(columns: int, error: Number) -> dict[str, Any]:
     """Return what `learn_conjunction` needs of an oracle, as arguments for one.
 
     Parameters
@@ -362,7 +345,7 @@ def learn_conjunction(oracle: Oracle, *, label: Column | None = None) -> Conjunc
 
 def halfspace_needs(
     columns: int, *, error: Number, margin: Number, intercept: bool = False
-) -> HalfspaceNeeds:
+) -> dict[str, Any]:
     """Return what `learn_halfspace` needs of an oracle, as arguments for one.
 
     Parameters
