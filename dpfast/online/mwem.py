@@ -140,12 +140,15 @@ class _Fit:
 
 
 @dataclass(frozen=True, slots=True)
-class _Rounds:
-    """All rounds, as a mechanism for `release`."""
+class _Measurements:
+    """All rounds, or without `rounds` one measurement of each query, as a mechanism for `release`.
+
+    A round chooses a query by scores times `choice`.
+    """
 
     name: str
     fit: _Fit
-    rounds: int
+    rounds: int | None
     choice: float
     noise: IntegerNoise
     loss: Loss
@@ -157,6 +160,9 @@ class _Rounds:
         return exact.astype(np.int64)
 
     def finish(self, exact: NDArray[np.int64], generator: Generator) -> _Fit:
+        if self.rounds is None:
+            self.fit.learn_all(self.noise.add(exact.tolist(), generator))
+            return self.fit
         for _ in range(self.rounds):
             shares = self.fit.current.distribution
             expected = self.fit.queries.sums(shares) * self.fit.rows
@@ -164,26 +170,6 @@ class _Rounds:
             worst = int(Race(Stored(wrong), self.choice).draw(1, generator.stream())[0])
             (noisy,) = self.noise.add([int(exact[worst])], generator)
             self.fit.learn(worst, noisy)
-        return self.fit
-
-
-@dataclass(frozen=True, slots=True)
-class _All:
-    """All measurements at once, as a mechanism for `release`."""
-
-    name: str
-    fit: _Fit
-    noise: IntegerNoise
-    loss: Loss
-    read: Callable[[Counted], NDArray[np.int64]]
-    neighbors: str = "replace"
-
-    def reduce(self, source: Counted) -> list[int]:
-        exact = self.fit.queries.sums(self.read(source).astype(np.float64))
-        return [int(x) for x in exact.tolist()]
-
-    def finish(self, exact: list[int], generator: Generator) -> _Fit:
-        self.fit.learn_all(self.noise.add(exact, generator))
         return self.fit
 
 
@@ -292,32 +278,29 @@ class MWEM(HasDistribution):
         rng: Generator | None = None,
     ) -> None:
         asked = Arguments.of((epsilon, delta, rho), 1, 1, 0.5, histogram, data, universe)
-        every = isinstance(rounds, str)
-        if every:
+        count = None
+        if not isinstance(rounds, str):
+            count = checks.whole("rounds", rounds, 1)
+            if count > MOST:
+                checks.fail("rounds", "at most 2**16", rounds)
+        else:
             checks.choice("rounds", rounds, ("all",))
-        count = 1 if every else checks.whole("rounds", rounds, 1)
-        if count > MOST:
-            checks.fail("rounds", "at most 2**16", rounds)
         bits = min(24, 52 - asked.rows.bit_length())
         held = _Queries(queries, asked.universe.size, bits)
-        choice = 0.0
-        if every:
+        title, usual, choice = f"MWEM, {len(held)} queries, all at once", 30, 0.0
+        if count is None:
             noise = integer_noise(asked.loss, held.sensitivity())
             self.spent = noise.loss
         else:
+            title, usual = f"MWEM, {len(held)} queries, {count} rounds", 3
             choice, noise, self.spent = _shares(asked.loss, count, 1 << bits)
-        usual = 30 if every else 3
         times = usual if replays is None else checks.whole("replays", replays, 1)
         mean = checks.flag("average", average)
         if times > MOST_REPLAYS:
             checks.fail("replays", "at most 2**20", replays)
         self._universe, self._bits, self._rows = asked.universe, bits, asked.rows
         fit = _Fit(held, asked.rows, asked.universe.size, times)
-        title = f"MWEM, {len(held)} queries, {rounds} rounds"
-        plan: _All | _Rounds = _Rounds(title, fit, count, choice, noise, self.spent, asked.read)
-        if every:
-            title = f"MWEM, {len(held)} queries, all at once"
-            plan = _All(title, fit, noise, self.spent, asked.read)
+        measurements = _Measurements(title, fit, count, choice, noise, self.spent, asked.read)
         kept = past = None
         if name is not None:
             public = facts(
@@ -335,18 +318,18 @@ class MWEM(HasDistribution):
             past = kept.found()
         if past is None:
             with once(kept, budget):
-                fit = release(asked.source, plan, budget=budget, rng=rng)
+                fit = release(asked.source, measurements, budget=budget, rng=rng)
             past = [fit.asked, fit.noisy]
             past = past if kept is None else kept.begin(past, None)
         if past != [fit.asked, fit.noisy]:  # measured by an earlier call, or by another process
             fit = _Fit(held, asked.rows, asked.universe.size, times)
-            if every:
+            if count is None:
                 fit.learn_all(past[1])
             else:
                 for query, noisy in zip(*past, strict=True):
                     fit.learn(query, noisy)
         self._distribution: NDArray[np.float64] = (
-            fit.mean / count if mean else fit.current.distribution
+            fit.mean / (count or 1) if mean else fit.current.distribution
         )
         self.measured = tuple(fit.asked)
 
