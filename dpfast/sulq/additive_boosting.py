@@ -9,27 +9,25 @@ reads of the data.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from .._core import checks
-from .._core.types import Bounds, NanPolicy, Number
+from .._core.types import Bounds, NanPolicy
 from ..privacy import Loss
-from ..statistics.histogram import Bins
-from .columns import Classes, Columns, Floats, attributes, expect_size
+from .columns import Classes, Floats, expect_size
 from .design import REACH, Design
 from .estimator import (
+    Binned,
     BoundsOfSome,
-    CategoriesEach,
     ProbabilisticClassifier,
     Regressor,
     Training,
     Weighted,
-    as_fitted,
 )
 from .gradient_rounds import ClassAnswers, Gradients, TargetAnswers, learned, times_of
 from .logistic_regression import likely
@@ -38,18 +36,13 @@ from .rows import Rows
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
-class _Additive(Weighted):
+class _Additive(Weighted, Binned):
     """The common part of the classifier and the regressor."""
 
-    categories: CategoriesEach | None = field(default=None, kw_only=False)
-    bins: int | Sequence[Number | Sequence[Number] | None] | NDArray[np.generic] | None = None
-    bounds: BoundsOfSome | None = None
+    bounds: BoundsOfSome | None = None  # again, as `Weighted` has none
     max_iter: int = 5
 
     _name = "additive boosting"
-
-    def _columns(self) -> Columns[Bins]:
-        return attributes(self.bins, self.bounds, self.categories)
 
     def _design(self, width: int) -> Design:
         return Design(self._columns().each(width), "drop")
@@ -239,30 +232,6 @@ class AdditiveBoostingRegressor(_Additive, Regressor):
             self.term_scores_ = [scores[:, 0] * answers.half for scores in self.term_scores_]
 
         return Training(times, gradients.parts, learn)
-
-    @as_fitted
-    def predict(self, X: Any) -> Floats:
-        """Return the prediction for each row, within the bounds of the target.
-
-        NOT PRIVATE: an answer is a function of its row. Do not publish those of secret rows.
-
-        Parameters
-        ----------
-        X : array_like of shape (n, d), structured array, table, or source
-            As in `fit`, without targets.
-
-        Returns
-        -------
-        float64 array of shape (n,)
-
-        Raises
-        ------
-        NotFittedError
-            Before `fit`.
-        ArgumentError
-            For rows of another number of columns.
-        """
-        return self._apply(X, 1, lambda rows: self._predicted(rows)[:, None])[:, 0]
 
     def _predicted(self, rows: Floats) -> Floats:
         design = self._design(self.n_features_in_)

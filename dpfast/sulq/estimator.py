@@ -46,7 +46,7 @@ from ..sources.labels import aligned, labels_of
 from ..statistics.arguments import is_auto, said
 from ..statistics.bounds.automatic import ANY, bounds_each, divided, with_bounds
 from ..statistics.histogram import Bins, Categories
-from .columns import Classes, Columns, Floats
+from .columns import Classes, Columns, Floats, NumberColumn, attributes, columns_of
 from .rounds import Matrix, Part, Rounds, loss_of
 from .rows import Piece, Rows, each_row, expect_same, labeled_rows, unlabeled_rows
 from .weights import weights_of
@@ -571,7 +571,7 @@ class Supervised(Estimator):
     _supervised = True
 
     @abstractmethod
-    def _predicted(self, rows: Floats) -> NDArray[np.generic]:
+    def _predicted(self, rows: Floats) -> NDArray[Any]:
         """Return the prediction for some rows, to be compared with labels as they are read."""
 
     def _labels(self) -> Bins | None:
@@ -646,6 +646,41 @@ class Regressor(Supervised):
     """An estimator that learns a number of each row."""
 
     _estimator_type = "regressor"
+
+    @as_fitted
+    def predict(self, X: Any) -> Floats:
+        """Return the prediction for each row.
+
+        NOT PRIVATE: an answer is a function of its row. Do not publish those of secret rows.
+
+        Parameters
+        ----------
+        X : array_like of shape (n, d), structured array, table, or source
+            As in `fit`, without targets.
+
+        Returns
+        -------
+        float64 array of shape (n,)
+            Within the bounds of the target, if the learner says so.
+
+        Raises
+        ------
+        NotFittedError
+            Before `fit`.
+        ArgumentError
+            For rows of another number of columns.
+        DataError
+            For NaN that leads to no answer.
+
+        Examples
+        --------
+        >>> import numpy as np, dpfast as dp
+        >>> x = np.linspace(0, 10, 20_001)[:, None]
+        >>> model = dp.sulq.LinearRegression(bounds=(0, 10), y_bounds=(0, 20), rho=0.5)
+        >>> model.fit(x, 2 * x[:, 0]).predict([[5.0]]).round()
+        array([10.])
+        """
+        return self._apply(X, 1, lambda rows: self._predicted(rows)[:, None]).reshape(-1)
 
     @as_fitted
     def score(self, X: Any, y: Any) -> float:
@@ -757,3 +792,28 @@ class ProbabilisticClassifier(Classifier):
         classes = Classes(self.classes)
         place: NDArray[np.generic] = self._likelihood()(rows).argmax(axis=1)
         return place if classes.axis.words is not None else classes.labels[place]
+
+
+@dataclass(eq=False, repr=False, kw_only=True)
+class MixedClassifier(Weighted, ProbabilisticClassifier):
+    """A classifier of rows with columns of numbers and of categories."""
+
+    bounds: BoundsOfSome | None = None
+    categories: CategoriesEach | None = None
+    classes: ArrayLike = field()
+    nan: NanPolicy = "raise"
+
+    def _columns(self) -> Columns[NumberColumn | Bins]:
+        return columns_of(self._bounds, self.categories)
+
+
+@dataclass(eq=False, repr=False, kw_only=True)
+class Binned(Estimator):
+    """An estimator that learns from bins of numbers and from categories, and takes NaN for none."""
+
+    categories: CategoriesEach | None = field(default=None, kw_only=False)
+    bins: int | Sequence[Number | Sequence[Number] | None] | NDArray[np.generic] | None = None
+    bounds: BoundsOfSome | None = None
+
+    def _columns(self) -> Columns[Bins]:
+        return attributes(self.bins, self._bounds, self.categories)

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Literal
 
@@ -22,15 +22,13 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from .._core import checks
-from .._core.types import Number
 from .._kernels import sulq as cross
 from .._kernels.statistics import tally
 from ..errors import DataError
 from ..privacy import Loss
-from ..statistics.histogram import Bins
-from .columns import BLOCK, Classes, Coder, Columns, Floats, attributes
+from .columns import BLOCK, Classes, Coder, Floats
 from .decision_tree import Nodes, Tree, pruned
-from .estimator import BoundsOfSome, CategoriesEach, ProbabilisticClassifier, Training
+from .estimator import Binned, ProbabilisticClassifier, Training
 from .rounds import Part, Rounds
 from .rows import Piece, Rows
 from .split_criteria import CRITERIA, noisy_score, score, spread
@@ -47,7 +45,7 @@ MOST_CHOICES = 1 << 12
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
-class ID3Classifier(ProbabilisticClassifier):
+class ID3Classifier(Binned, ProbabilisticClassifier):
     """A decision tree over public categories, learned from noisy counts alone.
 
     Privacy
@@ -134,10 +132,7 @@ class ID3Classifier(ProbabilisticClassifier):
     _name = "ID3"
     _takes_nan = True
 
-    categories: CategoriesEach | None = field(default=None, kw_only=False)
     classes: ArrayLike
-    bins: int | Sequence[Number | Sequence[Number] | None] | NDArray[np.generic] | None = None
-    bounds: BoundsOfSome | None = None
     max_depth: int | None = None
     criterion: Literal["entropy", "gini", "max"] = "gini"
     splits: Literal["exponential", "counts"] = "exponential"
@@ -169,9 +164,6 @@ class ID3Classifier(ProbabilisticClassifier):
             self.classes_ = classes.labels
 
         return Training(1 + SHARES if chosen else depth + 1, parts, learn)
-
-    def _columns(self) -> Columns[Bins]:
-        return attributes(self.bins, self._bounds, self.categories)
 
     def _likelihood(self) -> Callable[[Floats], Floats]:
         coder, tree = Coder(self._columns().each(self.n_features_in_)), self.tree_

@@ -31,7 +31,7 @@ import functools
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal, NamedTuple, TypeAlias
+from typing import Literal, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -39,7 +39,7 @@ from .._core import checks
 from .._core.types import Auto, Bounds, BoundsEach, NanPolicy, Number
 from ..privacy import Loss, Pure
 from .columns import Floats, column_bounds, expect_size
-from .estimator import Regressor, Training, Weighted, as_fitted
+from .estimator import Regressor, Training, Weighted
 from .normal_equations import PLACE, REACH, Found, Moments, Normal
 from .rounds import Matrix, Part, Rounds
 from .rows import Rows, refuse_nan
@@ -157,32 +157,6 @@ class LinearRegression(Weighted, Regressor):
         if ridge is not None:
             return Training(1, walk.normal.gram.asked(loss, relation), learn)
         return Training(ROUNDS, walk.parts(), learn)
-
-    @as_fitted
-    def predict(self, X: Any) -> Floats:
-        """Return the prediction for each row.
-
-        NOT PRIVATE: an answer is a function of its row. Do not publish those of secret rows.
-
-        Parameters
-        ----------
-        X : array_like of shape (n, d), structured array, table, or source
-            Not clipped.
-
-        Returns
-        -------
-        float64 array of shape (n,)
-
-        Raises
-        ------
-        NotFittedError
-            Before `fit`.
-        ArgumentError
-            For rows of another number of columns.
-        DataError
-            For NaN.
-        """
-        return self._apply(X, 1, lambda rows: self._predicted(rows)[:, None]).reshape(-1)
 
     def _predicted(self, rows: Floats) -> Floats:
         numbers: Floats = rows @ self.coef_ + self.intercept_

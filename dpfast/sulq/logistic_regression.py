@@ -6,29 +6,19 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from .._core import checks
-from .._core.types import NanPolicy
 from ..privacy import Loss
-from ..statistics.histogram import Bins
-from .columns import Classes, Columns, Floats, NumberColumn, columns_of
+from .columns import Classes, Floats
 from .design import REACH, Design
-from .estimator import (
-    BoundsOfSome,
-    CategoriesEach,
-    ProbabilisticClassifier,
-    Training,
-    Weighted,
-    as_fitted,
-)
+from .estimator import MixedClassifier, Training, as_fitted
 from .gradient_rounds import ClassAnswers, Gradients, learned, times_of
 from .rounds import Rounds
 from .rows import Rows
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
-class LogisticRegression(Weighted, ProbabilisticClassifier):
+class LogisticRegression(MixedClassifier):
     """Probabilities of classes that are linear in the logarithm, from noisy gradients alone.
 
     Privacy
@@ -108,12 +98,8 @@ class LogisticRegression(Weighted, ProbabilisticClassifier):
 
     _name = "logistic regression"
 
-    bounds: BoundsOfSome | None = None
-    categories: CategoriesEach | None = None
-    classes: ArrayLike
     max_iter: int = 5
     fit_intercept: bool = True
-    nan: NanPolicy = "raise"
 
     def _training(self, rows: Rows, loss: Loss, relation: str) -> Training:
         times = times_of(self.max_iter)
@@ -150,9 +136,6 @@ class LogisticRegression(Weighted, ProbabilisticClassifier):
         """
         scores = self._apply(X, len(self.coef_), self._scores())
         return scores[:, 0] if len(self.coef_) == 1 else scores
-
-    def _columns(self) -> Columns[NumberColumn | Bins]:
-        return columns_of(self.bounds, self.categories)
 
     def _scores(self) -> Callable[[Floats], Floats]:
         policy = checks.nan_policy(self.nan, "add-remove")

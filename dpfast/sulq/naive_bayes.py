@@ -29,17 +29,17 @@ from fractions import Fraction
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from .._core import checks
-from .._core.types import NanPolicy, Number
+from .._core.types import Number
 from .._kernels import sulq as cross
 from .._kernels.statistics import tally
 from .._kernels.sulq import class_totals as by_class
 from ..privacy import Loss, Pure
 from ..statistics.histogram import Bins
-from .columns import BLOCK, Classes, Columns, Floats, Layout, NumberColumn, columns_of, expect_scale
-from .estimator import BoundsOfSome, CategoriesEach, ProbabilisticClassifier, Training, Weighted
+from .columns import BLOCK, Classes, Floats, Layout, NumberColumn, expect_scale
+from .estimator import MixedClassifier, Training
 from .rounds import Part, Rounds
 from .rows import Rows
 
@@ -50,7 +50,7 @@ MOST = 1 << 22
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
-class NaiveBayes(Weighted, ProbabilisticClassifier):
+class NaiveBayes(MixedClassifier):
     """Classes with independent columns: normal variables, or categories with probabilities.
 
     Privacy
@@ -119,11 +119,7 @@ class NaiveBayes(Weighted, ProbabilisticClassifier):
 
     _name = "naive Bayes"
 
-    bounds: BoundsOfSome | None = None
-    categories: CategoriesEach | None = None
-    classes: ArrayLike
     alpha: Number = 1.0
-    nan: NanPolicy = "raise"
 
     def _training(self, rows: Rows, loss: Loss, relation: str) -> Training:
         alpha = expect_scale("alpha", self.alpha)
@@ -164,9 +160,6 @@ class NaiveBayes(Weighted, ProbabilisticClassifier):
             half = column.reach * column.grid
             self.theta_[:, j] = np.clip(column.middle * column.grid + mean * half, *column.bounds)
             self.var_[:, j] = np.maximum(np.minimum(spread, 1.0) * half**2, TINY)
-
-    def _columns(self) -> Columns[NumberColumn | Bins]:
-        return columns_of(self._bounds, self.categories)
 
     def _likelihood(self) -> Callable[[Floats], Floats]:
         layout = Layout(self._columns().each(self.n_features_in_), "drop")

@@ -24,16 +24,15 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from .._core import checks
-from .._core.types import NanPolicy
 from ..privacy import Loss, Pure
 from ..rng import InsecureGenerator
 from ..statistics.histogram import Bins
-from .columns import Classes, Columns, Floats, Layout, NumberColumn, columns_of
+from .columns import Classes, Floats, Layout, NumberColumn
 from .decision_tree import LEAST
-from .estimator import BoundsOfSome, CategoriesEach, ProbabilisticClassifier, Training, Weighted
+from .estimator import MixedClassifier, Training
 from .rounds import Part, Rounds
 from .rows import Rows
 
@@ -43,7 +42,7 @@ MOST_DEPTH = 20
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
-class RandomForestClassifier(Weighted, ProbabilisticClassifier):
+class RandomForestClassifier(MixedClassifier):
     """Trees that divide at random places, and noisy counts of classes at their leaves.
 
     Privacy
@@ -114,13 +113,9 @@ class RandomForestClassifier(Weighted, ProbabilisticClassifier):
 
     _name = "random forest"
 
-    bounds: BoundsOfSome | None = None
-    categories: CategoriesEach | None = None
-    classes: ArrayLike
     n_estimators: int | None = None
     max_depth: int = 5
     random_state: int = 0
-    nan: NanPolicy = "raise"
 
     def _training(self, rows: Rows, loss: Loss, relation: str) -> Training:
         trees = FEW if isinstance(loss, Pure) else MANY
@@ -152,9 +147,6 @@ class RandomForestClassifier(Weighted, ProbabilisticClassifier):
         whole = np.maximum(rows, 0.0) + 2.0 * max(deviation, LEAST) * many**0.5
         self.leaf_counts_ = counts
         self.leaf_proba_ = 1.0 / many + (counts - rows / many) / whole
-
-    def _columns(self) -> Columns[NumberColumn | Bins]:
-        return columns_of(self.bounds, self.categories)
 
     def _splits(self, width: int, trees: int, depth: int, policy: str | float) -> RandomSplits:
         seed = checks.whole("random_state", self.random_state, 0)

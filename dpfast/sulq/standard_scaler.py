@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._core import checks
-from .._core.types import BoundsEach, NanPolicy
+from .._core.types import Auto, BoundsEach, NanPolicy
 from ..privacy import Loss
 from .columns import Floats, columns_of
 from .design import REACH, ROWS, Design
@@ -96,7 +96,7 @@ class StandardScaler(WeightedTransformer):
 
     _estimator_type, _name = "transformer", "scaling"
 
-    bounds: BoundsEach = field()
+    bounds: BoundsEach | Auto = field()
     with_mean: bool = True
     with_std: bool = True
     nan: NanPolicy = "raise"
@@ -105,7 +105,7 @@ class StandardScaler(WeightedTransformer):
         checks.flag("with_mean", self.with_mean)
         checks.flag("with_std", self.with_std)
         policy = checks.nan_policy(self.nan, relation)
-        columns = columns_of(self.bounds, None).each(rows.width)
+        columns = columns_of(self._bounds, None).each(rows.width)
         design = Design(columns, policy)
         parts = _parts(rows.width, relation)
 

@@ -22,6 +22,13 @@ LEARNERS = {
     "SVD": lambda **kw: dp.sulq.TruncatedSVD(1, **kw),
     "bayes": lambda **kw: dp.sulq.NaiveBayes(classes=[-1, 1], **kw),
     "ID3": lambda **kw: dp.sulq.ID3Classifier(bins=8, classes=[-1, 1], **kw),
+    "scaling": lambda **kw: dp.sulq.StandardScaler(**kw),
+    "logistic": lambda **kw: dp.sulq.LogisticRegression(classes=[-1, 1], **kw),
+    "forest": lambda **kw: dp.sulq.RandomForestClassifier(classes=[-1, 1], **kw),
+    "boosting": lambda **kw: dp.sulq.AdditiveBoostingClassifier(bins=8, classes=[-1, 1], **kw),
+    "boosting of numbers": lambda **kw: dp.sulq.AdditiveBoostingRegressor(
+        bins=8, y_bounds=(-2, 2), **kw
+    ),
     "perceptron": lambda **kw: dp.sulq.Perceptron(**kw),
     "regression": lambda **kw: dp.sulq.LinearRegression(y_bounds=(-2, 2), **kw),
 }
@@ -41,7 +48,7 @@ def test_one_spend_pays_for_bounds_and_learning(name):
     assert made.bounds_.shape == (2, 2)
     # Bounds hold all rows as a rule; a tenth is 600 of them, where noise is of some dozens.
     assert np.all(np.mean((lo <= X) & (hi >= X), axis=0) > 0.9)
-    if hasattr(made, "predict") and name in ("bayes", "ID3"):
+    if hasattr(made, "predict") and name in ("bayes", "ID3", "forest"):
         assert np.mean(made.predict(X) == Y) > 0.9
     made.fit(X[:, :1], Y, budget=budget)  # of another width
     assert made.bounds_.shape == (1, 2)
