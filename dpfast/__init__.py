@@ -24,13 +24,15 @@ if TYPE_CHECKING:
     from .groups import stat
     from .groups.api import group_by, select_keys
     from .groups.distinct import count_distinct
+    from .measurement.statistic import Measurement, Statistic
+    from .measurement.unit import Unit
     from .sources.scan import scan
     from .sources.spark import spark
     from .sources.stream import stream
     from .statistics import ptr, response
     from .statistics.additive_release import additive_release
     from .statistics.bounded_release import bounded_release
-    from .statistics.bounds.api import bounds
+    from .statistics.bounds import bounds
     from .statistics.covariance import covariance
     from .statistics.histogram import histogram
     from .statistics.ptr import NO_ANSWER
@@ -46,6 +48,7 @@ if TYPE_CHECKING:
     from .statistics.quantiles.interval import quantile_interval
     from .statistics.smooth_release import smooth_beta, smooth_release
     from .statistics.totals.api import count, count_nonzero, mean, std, sum, variance
+    from .statistics.totals.moments import Mean, Std, Sum, Variance
     from .statistics.tree.api import tree_histogram
     from .statistics.trimmed import trimmed_mean, winsorized_mean
     from .summaries import order
@@ -71,12 +74,14 @@ _HOMES = {
         "groups.api": "group_by select_keys",
         "groups.distinct": "count_distinct",
         "groups.stat": "stat",
+        "measurement.statistic": "Measurement Statistic",
+        "measurement.unit": "Unit",
         "sources.scan": "scan",
         "sources.spark": "spark",
         "sources.stream": "stream",
         "statistics.additive_release": "additive_release",
         "statistics.bounded_release": "bounded_release",
-        "statistics.bounds.api": "bounds",
+        "statistics.bounds": "bounds",
         "statistics.covariance": "covariance",
         "statistics.histogram": "histogram",
         "statistics.ptr": "NO_ANSWER ptr",
@@ -85,6 +90,7 @@ _HOMES = {
         "statistics.response": "response",
         "statistics.smooth_release": "smooth_beta smooth_release",
         "statistics.totals.api": "count count_nonzero mean std sum variance",
+        "statistics.totals.moments": "Mean Std Sum Variance",
         "statistics.tree.api": "tree_histogram",
         "statistics.trimmed": "trimmed_mean winsorized_mean",
         "summaries.order": "order",
@@ -95,6 +101,13 @@ _HOMES = {
 __all__ = [
     "NO_ANSWER",
     "Budget",
+    "Mean",
+    "Measurement",
+    "Statistic",
+    "Std",
+    "Sum",
+    "Unit",
+    "Variance",
     "additive_release",
     "audit",
     "bounded_release",

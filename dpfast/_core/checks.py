@@ -513,6 +513,19 @@ def pairs(value: Any) -> tuple[tuple[tuple[float, float], ...], bool]:
     return tuple(bounds(pair) for pair in value), True
 
 
+def is_auto(bounds: Any) -> bool:
+    """Tell whether bounds are left to a part of the loss."""
+    return isinstance(bounds, str) and bounds == "auto"
+
+
+def pairs_given(bounds: Any) -> int | None:
+    """Return for how many columns bounds are given; None if one pair serves all."""
+    if is_auto(bounds):
+        return None
+    each, several = pairs(bounds)
+    return len(each) if several else None
+
+
 def quantile(value: Any, name: str = "q") -> Fraction:
     """Return a quantile in [0, 1] as an exact fraction."""
     q = fraction(name, value)

@@ -27,10 +27,11 @@ from ..budget.expected import asked
 from ..budget.ledger.text import exact
 from ..budget.ledger.text import number as ratio
 from ..groups.api import select_keys
+from ..measurement.around import innermost
 from ..noise.calibrated_integer import IntegerNoise
 from ..privacy import Loss
 from ..rng import Generator
-from ..statistics.bounds.api import bounds
+from ..statistics.bounds import bounds
 from .job.job_file import STATISTICS
 
 #: The releases that data of no rows tell all about, by their public names.
@@ -223,7 +224,7 @@ class mechanism:
         of all.
         """
         made = self._made()
-        inner = getattr(made, "inner", made)
+        inner = innermost(made)
         smooth, noise = getattr(inner, "calibration", None), getattr(inner, "noise", None)
         found = {name: getattr(inner, name) for name in ("rate", "scale") if hasattr(inner, name)}
         if smooth is not None:

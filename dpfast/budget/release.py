@@ -12,9 +12,12 @@ If such a function forks, the child is refused.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 from contextvars import ContextVar
-from typing import Any, Protocol, TypeVar
+from dataclasses import dataclass
+from functools import update_wrapper
+from typing import Any, Generic, ParamSpec, Protocol, TypeVar
 
 from .. import rng as _rng
 from .._core import checks
@@ -25,6 +28,7 @@ from ..privacy import Loss
 from .budget import Budget, _Probe
 
 Value = TypeVar("Value", covariant=True)
+Args = ParamSpec("Args")
 
 
 class Mechanism(Protocol[Value]):
@@ -127,6 +131,63 @@ def release(
     if tape is not None:
         answer = tape.turn(mechanism, data, summary, answer)
     return answer
+
+
+@dataclass(frozen=True, slots=True)
+class Prepared(Generic[Value]):
+    """A release whose arguments are checked, before anything is spent or any row is read.
+
+    Parameters
+    ----------
+    mechanism : Mechanism
+    source : Any
+        What the mechanism reads.
+    budget : Budget, optional
+    rng : Generator, optional
+    ready : callable, optional
+        As `prepare` of `release`.
+    after : callable, optional
+        Turns the answer of the mechanism into what the caller gets.
+    """
+
+    mechanism: Mechanism[Any]
+    source: Any
+    budget: Budget | None
+    rng: _rng.Generator | None
+    ready: Callable[[Any], Any] | None = None
+    after: Callable[[Any], Value] | None = None
+
+    def run(self) -> Value:
+        """Spend, read, and return the answer."""
+        answer: Any = release(
+            self.source, self.mechanism, budget=self.budget, rng=self.rng, prepare=self.ready
+        )
+        return answer if self.after is None else self.after(answer)
+
+
+class Preparing(ABC, Generic[Value]):
+    """Base of objects that are called on data, and can say before what that costs."""
+
+    __slots__ = ()
+
+    @abstractmethod
+    def prepare(self, *args: Any, **kwargs: Any) -> Prepared[Value]:
+        """Check the arguments of a call, and return what it would run."""
+
+
+#: How each public function that releases prepares its release.
+_PREPARE: dict[Callable[..., Any], Callable[..., Prepared[Any]]] = {}
+
+
+def releases(prepare: Callable[Args, Prepared[Value]]) -> Callable[Args, Value]:
+    """Return the public function that runs what `prepare` has prepared, and can quote it."""
+
+    def call(*args: Args.args, **kwargs: Args.kwargs) -> Value:
+        return prepare(*args, **kwargs).run()
+
+    update_wrapper(call, prepare)
+    _PREPARE[call] = prepare
+    return call
 
 
 def relation_of(neighbors: Any = None, budget: Any = None) -> Neighbors:

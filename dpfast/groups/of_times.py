@@ -16,12 +16,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._core import checks
+from ..measurement.times import Answer, are_times, edges_of, limits
 from ..sources.batches import Piece, numbers
 from ..sources.engine import refuse_type
 from ..sources.forms import Arrow, Values
 from ..sources.times import Binned, Clipped, Numbering, Times, local_times, numbered
 from ..statistics.arguments import Arguments
-from ..statistics.of_times import Answer, are_times, edges_of, limits
 
 
 @dataclass(frozen=True, slots=True)

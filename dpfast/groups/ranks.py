@@ -22,12 +22,12 @@ from .._core import checks, nan_policy
 from .._core.error_bars import CONFIDENCE, RANKS, Expected
 from .._core.threads import each, threads
 from .._kernels import groups as _native
+from ..measurement.times import Answer
 from ..noise.grid import Base, Lattice, base
 from ..privacy import ZCDP, Approx, Loss, Pure
 from ..privacy.conversions import rho_within
 from ..rng import Generator, branch
 from ..sources.batches import Piece
-from ..statistics.of_times import Answer
 from ..statistics.quantiles.draws import PARTS, Aim, width
 from ..statistics.quantiles.exponential import INSIDE, LEAST_RATE, aim_at, rate_of
 from ..summaries.cells import Cells, cells

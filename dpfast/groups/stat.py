@@ -13,9 +13,9 @@ from typing import Any, Literal
 
 from .._core import checks
 from .._core.types import Bounds, NanPolicy, Number
-from ..statistics.arguments import Arguments, is_auto, weight_limits
+from ..measurement.times import are_times
+from ..statistics.arguments import Arguments, weight_limits
 from ..statistics.histogram import axes_of
-from ..statistics.of_times import are_times
 from ..statistics.quantiles.api import hundredths
 from .counts import Histogram, WeightedHistogram
 from .of_times import Asked, asked
@@ -599,7 +599,7 @@ def _column(column: Any, bounds: Any, nan: Any, of_times: bool = True) -> dict[s
 
     What bounds that are times are in units of a column is known with the column.
     """
-    if is_auto(bounds):
+    if checks.is_auto(bounds):
         rule = "public for groups (dpfast.bounds of the column finds some, for a loss of its own)"
         checks.fail("bounds", rule, bounds)
     name, later = checks.text("column", column), asked(bounds, nan) if of_times else None

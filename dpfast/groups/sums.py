@@ -51,13 +51,13 @@ from numpy.typing import NDArray
 from .._core import nan_policy
 from .._core.error_bars import BOUND, CONFIDENCE, NOISE, Expected, unknown
 from .._kernels import groups as _native
+from ..measurement.times import Answer
 from ..noise.calibrated_integer import WORTH, IntegerNoise, integer_noise
 from ..noise.sensitivity import Sensitivity
 from ..noise.stairs import Stairs, best_cores
 from ..privacy import ZCDP, Draws, Loss, Pure, float_down
 from ..rng import Generator
 from ..sources.batches import Piece
-from ..statistics.of_times import Answer
 from ..summaries.cells import Cells, cells, in_units, nearest
 from .of_times import read
 from .step import ROW, Step

@@ -16,7 +16,7 @@ columns share one number of rows, unless each drops missing numbers of its own.
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -26,16 +26,19 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from .._core import checks
 from .._core.error_bars import BOUND, NOISE, ROWS, Expected, unknown
 from ..noise.box import BoxNoise, box_noise, count_shares
 from ..noise.calibrated_integer import IntegerNoise, integer_noise
 from ..noise.sensitivity import Sensitivity
 from ..privacy import Loss
 from ..rng import Generator
-from ..summaries.cells import Cells, nearest
+from ..sources.intake import View, read
+from ..summaries.cells import SQUARES, Cells, cells, nearest
 from ..summaries.moments import weighted_moments
 from ..summaries.totals import Totals, column_totals, settled, totals
 from .features import Form
+from .statistic import Bounded, Terms
 
 #: What a row moves, where a distribution is chosen for any number of rows.
 FAR = 1 << 30
@@ -121,10 +124,11 @@ class Setting:
         return integer_noise(loss, Sensitivity.of_one(pairs * size), far.distribution)
 
 
-class Linear(ABC):
-    """A statistic of clamped rows that is a function of noisy moments of their cells."""
+@dataclass(frozen=True, kw_only=True)
+class Linear(Bounded[float | NDArray[np.float64]]):
+    """Base of statistics of clamped rows that are functions of noisy moments of their cells."""
 
-    name: ClassVar[str]
+    at_once: ClassVar[bool] = True
     #: Whether sums of squares are read.
     squares: ClassVar[bool] = False
     #: Whether the error bar depends on the number of rows.
@@ -147,9 +151,41 @@ class Linear(ABC):
     def bar(self, column: Column, noise: Sizes, rows: int, is_public: bool) -> float:
         """Return how far the answer of so many rows is off, but with a failure probability."""
 
-    def pairs(self, rows: int) -> int:
+    def row_pairs(self, rows: int) -> int:
         """Return in how many pairs of public `rows` a row is, if sums are of pairs; else 0."""
         return 0
+
+    @property
+    def limits(self) -> tuple[float, float] | None:
+        """The public limits of the weights; None for rows that all count the same."""
+        return None
+
+    def grid(self, lo: float, hi: float, is_public: bool) -> Cells:
+        """Return the cells of a column."""
+        is_fine = self.squares or self.limits is not None
+        return cells(lo, hi, SQUARES) if is_fine else cells(lo, hi)
+
+    def read(
+        self, data: Any, *, relation: str, axis: Any, where: Any, ids: Any, weights: Any
+    ) -> View:
+        if (weights is None) != (self.limits is None):
+            checks.fail("weight_bounds", "given with weights, and only then", self.limits)
+        columns, rows = checks.pairs_given(self.bounds), {"where": where, "ids": ids}
+        return read(data, relation=relation, axis=axis, columns=columns, weights=weights, **rows)
+
+    def mechanism(self, terms: Terms) -> LinearMeasurement:
+        neighbors, layout, limits = terms.neighbors, terms.layout, self.limits
+        setting = Setting(neighbors, layout.masked, terms.rows)
+        weights = None if limits is None else cells(*limits, SQUARES)
+        columns = tuple(
+            Column(lo, hi, self.grid(lo, hi, setting.is_public), weights)
+            for lo, hi in self.pairs(layout.columns)
+        )
+        policy = checks.nan_policy(self.nan, neighbors)
+        single = layout.columns is None
+        measurement = LinearMeasurement(self, columns, single, setting, policy, terms.loss)
+        _ = measurement.loss  # a loss that is too small is refused before the spend
+        return measurement
 
 
 @dataclass(frozen=True, slots=True)
@@ -246,37 +282,6 @@ def plan(
     return Plan(chosen, sizes, box_noise(loss, sizes, shares), counts)
 
 
-@dataclass(frozen=True, slots=True)
-class Weights:
-    """Public limits of the weights, and their column, if it is not the last one of the rows."""
-
-    limits: tuple[float, float]
-    beside: Any
-
-    def totals(
-        self,
-        source: Any,
-        columns: Sequence[Column],
-        nan: str | float,
-        where: NDArray[np.bool_] | None,
-    ) -> list[Totals]:
-        """Return the sums of weights, as numbers of rows, and of weights times cells."""
-        weights = columns[0].weights
-        assert weights is not None
-        bounds = [(column.lo, column.hi) for column in columns]
-        grids = [column.cells for column in columns]
-        each = weighted_moments(
-            source, self.beside, [*bounds, self.limits], [*grids, weights], nan, where
-        )
-        return [
-            Totals(
-                sums.sums[1] + sums.rows * weights.first,
-                sum=sums.products[0] + weights.first * sums.sums[0],
-            )
-            for sums in each
-        ]
-
-
 def weighted(form: Form, column: Column) -> Form:
     """Return the form of rows with weights, if the column has some."""
     weights = column.weights
@@ -299,10 +304,6 @@ class LinearMeasurement:
     nan : str or float
     offered_loss : Loss
         What may be spent; what is charged is the loss of the noise.
-    where : ndarray of bool, optional
-        The rows that are used.
-    weights : Weights, optional
-        How much each row counts.
     """
 
     statistic: Linear
@@ -311,8 +312,6 @@ class LinearMeasurement:
     setting: Setting
     nan: str | float
     offered_loss: Loss
-    where: NDArray[np.bool_] | None = None
-    weights: Weights | None = None
 
     @property
     def loss(self) -> Loss:
@@ -320,7 +319,7 @@ class LinearMeasurement:
 
     @property
     def name(self) -> str:
-        if self.weights is not None:
+        if self.has_weights:
             return f"weighted {self.statistic.name}"
         return self.statistic.name if self.single else f"{self.statistic.name} of each column"
 
@@ -330,11 +329,15 @@ class LinearMeasurement:
 
     @property
     def known(self) -> bool:
-        return self.setting.is_public and self.weights is None
+        return self.setting.is_public and not self.has_weights
+
+    @property
+    def has_weights(self) -> bool:
+        return self.columns[0].weights is not None
 
     def plan(self, rows: int = 2) -> Plan:
         """Return forms and noise, for a public number of rows if they depend on it."""
-        pairs = self.statistic.pairs(rows) if self.known else 0
+        pairs = self.statistic.row_pairs(rows) if self.known else 0
         drops = self.nan == "drop"
         return plan(
             self.statistic, self.columns, self.single, self.setting, self.offered_loss, drops, pairs
@@ -343,7 +346,7 @@ class LinearMeasurement:
     @property
     def noise(self) -> IntegerNoise | BoxNoise | None:
         """The noise, unless it depends on the number of rows."""
-        return None if self.known and self.statistic.pairs(2) else self.plan().noise
+        return None if self.known and self.statistic.row_pairs(2) else self.plan().noise
 
     @property
     def deviations(self) -> float | list[float] | None:
@@ -359,17 +362,32 @@ class LinearMeasurement:
         found = [width * float(column.product) / (2 if first else 1) for width, column in each]
         return found[0] if self.single else found
 
-    def reduce(self, source: Any) -> list[Totals]:
+    def reduce(self, source: View) -> list[Totals]:
         grids, squares = [column.cells for column in self.columns], self.statistic.squares
-        if self.weights is not None:
-            return self.weights.totals(source, self.columns, self.nan, self.where)
+        if self.has_weights:
+            return self._weighted(source)
         if self.single:
-            found = [totals(source, grids[0], self.where, squares)]
+            found = [totals(source.source, grids[0], source.where, squares)]
         else:
-            found = column_totals(source, grids, self.where, squares)
+            found = column_totals(source.source, grids, source.where, squares)
         return [
             settled(totals, self.nan, column.lo, column.hi, column.cells)
             for totals, column in zip(found, self.columns, strict=True)
+        ]
+
+    def _weighted(self, source: View) -> list[Totals]:
+        """Return the sums of weights, as numbers of rows, and of weights times cells."""
+        weights, limits, rows = self.columns[0].weights, self.statistic.limits, source.source
+        assert weights is not None and limits is not None
+        bounds = [*((column.lo, column.hi) for column in self.columns), limits]
+        grids = [*(column.cells for column in self.columns), weights]
+        products = weighted_moments(rows, source.weights, bounds, grids, self.nan, source.where)
+        return [
+            Totals(
+                sums.sums[1] + sums.rows * weights.first,
+                sum=sums.products[0] + weights.first * sums.sums[0],
+            )
+            for sums in products
         ]
 
     def finish(self, summary: list[Totals], generator: Generator) -> float | NDArray[np.float64]:
@@ -384,7 +402,7 @@ class LinearMeasurement:
 
     def error(self, rows: int | None, confidence: float) -> Expected:
         """Return the error bar of each column."""
-        if self.statistic.needs_rows and self.weights is not None:
+        if self.statistic.needs_rows and self.has_weights:
             return unknown(confidence, "the sum of the weights is private")
         moves = any(column.span for column in self.columns)
         if self.statistic.needs_rows and rows is None and moves:

@@ -99,7 +99,7 @@ class View:
         Whose row each row is.
     """
 
-    source: Source | Apart | RowSource | list[Source]
+    source: Any
     each: bool
     width: int
     where: NDArray[np.bool_] | None
@@ -109,7 +109,15 @@ class View:
     @property
     def length(self) -> int | None:
         """How many rows there are; None when that is not known without reading."""
-        return (self.source[0] if isinstance(self.source, list) else self.source).length
+        source: Source | Apart | RowSource
+        source = self.source[0] if isinstance(self.source, list) else self.source
+        return source.length
+
+    @property
+    def columns(self) -> list[Source]:
+        """The columns that are read one by one."""
+        assert isinstance(self.source, list)
+        return self.source
 
     @property
     def kept(self) -> Any:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, fields, replace
 from fractions import Fraction
 from typing import Any, TypeAlias, TypedDict, TypeVar
@@ -14,6 +15,9 @@ from .._core import checks
 from .._core.types import Bounds, NanPolicy, Neighbors, NoiseName, Number
 from ..budget.budget import Budget
 from ..budget.release import Mechanism, relation_of, release
+from ..errors import ArgumentError
+from ..measurement.automatic_bounds import ANY, SHARE, WithBounds, bounds_each, divided
+from ..measurement.unit import OfUnits, Unit, one_row
 from ..noise.additive import MOST
 from ..noise.grid import Lattice, lattice
 from ..privacy import Approx, Loss
@@ -21,7 +25,6 @@ from ..rng import Generator
 from ..sources.ids import id_name
 from ..sources.intake import View
 from ..sources.people import checked
-from .people import People, one_row
 
 Floats: TypeAlias = NDArray[np.float64]
 Value = TypeVar("Value")
@@ -168,20 +171,14 @@ class Arguments:
     @property
     def columns(self) -> int | None:
         """Return how many columns the bounds are for; None if one pair stands for all."""
-        return said(self.bounds)
+        return checks.pairs_given(self.bounds)
 
     def release(self, view: View, mechanism: Mechanism[Value]) -> Value:
-        """Release a statistic of the rows of a view; see `release`.
-
-        A mechanism with a `where` looks at the rows of this mask itself. All others are shown no
-        more than these rows.
-        """
+        """Release a statistic of the rows of a view; see `release`."""
         if self.people is not None:
             steps = self.max_rows // self.rows
-            several = People(mechanism, self.people, self.max_rows, steps, self.id_name)
-            return release(view, several, budget=self.budget, rng=self.rng)
-        source = view.source if hasattr(mechanism, "where") else view.kept
-        return release(source, mechanism, budget=self.budget, rng=self.rng)
+            mechanism = OfUnits(mechanism, Unit(self.people, self.id_name, self.max_rows), steps)
+        return release(view, mechanism, budget=self.budget, rng=self.rng)
 
     def pairs(self, width: int) -> tuple[Any, ...]:
         """Return the bounds of each of some columns."""
@@ -196,7 +193,7 @@ class Arguments:
     @property
     def automatic(self) -> bool:
         """Tell whether a part of the loss is for the bounds."""
-        return is_auto(self.bounds)
+        return checks.is_auto(self.bounds)
 
     def part(self, share: Fraction, of_delta: Fraction) -> Arguments:
         """Return the same arguments for a part of the loss."""
@@ -212,17 +209,35 @@ class Arguments:
         return [replace(part, bounds=pair) for pair in self.pairs(width)]
 
 
-def is_auto(bounds: Any) -> bool:
-    """Tell whether bounds are left to a part of the loss."""
-    return isinstance(bounds, str) and bounds == "auto"
+def settled(
+    asked: Arguments,
+    make: Callable[[Arguments], Mechanism[Value]],
+    columns: int | None = None,
+) -> Mechanism[Value]:
+    """Return the mechanism that `make` makes of arguments, whose bounds may be "auto".
 
+    Parameters
+    ----------
+    asked : Arguments
+    make : callable
+        Checks arguments and returns a mechanism, whose loss is no more than theirs.
+    columns : int, optional
+        How many columns have bounds of their own, where there is one for each of several.
+    """
+    if not asked.automatic:
+        return make(asked)
+    first, rest = divided(asked.loss)
+    part = asked.part(1 - SHARE, Fraction(1))
+    try:
+        trial = make(replace(part, bounds=ANY))
+    except ArgumentError as error:  # it may show a number that nobody has written
+        raise ArgumentError(f"{error} (for 3/4 of the loss)") from None
+    bounds = bounds_each(first, columns or 1, asked.relation, asked.policy)
 
-def said(bounds: Any) -> int | None:
-    """Return how many columns the bounds are for; None if they do not say."""
-    if is_auto(bounds):
-        return None
-    pairs, several = checks.pairs(bounds)
-    return len(pairs) if several else None
+    def of(pairs: Any) -> Mechanism[Value]:
+        return make(replace(part, bounds=pairs))
+
+    return WithBounds(bounds, of, columns is not None, asked.loss, rest, trial.name)
 
 
 def weight_limits(

@@ -63,12 +63,10 @@ from ..noise.additive import amount
 from ..noise.box import BoxNoise, box_noise, ellipsoid_noise
 from ..privacy import Loss, Pure
 from ..rng import Generator
-from ..sources.base import RowSource
-from ..sources.intake import read_rows
+from ..sources.intake import View, read_rows
 from ..summaries.cells import SQUARES, Cells, cells, nearest
 from ..summaries.moments import Moments, moments, two_of
-from .arguments import Arguments, is_auto
-from .bounds.automatic import settled
+from .arguments import Arguments, settled
 
 ROOT_2 = root_up(Fraction(2))
 
@@ -81,7 +79,7 @@ class Covariance:
     neighbors: str
     nan: str | float
     loss: Loss
-    where: NDArray[np.bool_] | None
+    masked: bool
     cells: tuple[Cells, ...]
     ddof: int
     rows: int = field(default=1, kw_only=True)  # of a person, that come or go at once
@@ -91,7 +89,7 @@ class Covariance:
     @property
     def known(self) -> bool:
         """Tell whether the number of rows is public."""
-        return self.neighbors == "replace" and self.where is None
+        return self.neighbors == "replace" and not self.masked
 
     @property
     def pairs(self) -> list[tuple[int, int]]:
@@ -106,8 +104,8 @@ class Covariance:
     def _unit(self, i: int, j: int) -> Fraction:
         return Fraction(self.cells[i].grid) * Fraction(self.cells[j].grid)
 
-    def reduce(self, source: RowSource) -> Moments:
-        return moments(source, self.bounds, self.cells, self.nan, self.where)
+    def reduce(self, source: View) -> Moments:
+        return moments(source.source, self.bounds, self.cells, self.nan, source.where)
 
     def finish(self, summary: Moments, generator: Generator) -> NDArray[np.float64]:
         entries_of, spans = self._known if self.known else self._private, self.spans
@@ -344,7 +342,7 @@ def covariance(
     True
     """
     width = None
-    if not is_auto(bounds):
+    if not checks.is_auto(bounds):
         pairs, is_vector = checks.pairs(bounds)
         if not is_vector:
             checks.fail("bounds", "a pair for each column", bounds)
@@ -354,16 +352,14 @@ def covariance(
     ddof = checks.whole("ddof", ddof)
     amount(asked.loss)
     view = read_rows(data, "bounds", width, asked.relation, where, ids=asked.ids)
-    make = partial(_made, view.where, view.width, ddof)
-    return asked.release(view, settled(asked, make, view.where, view.width))
+    make = partial(_made, view.width, ddof)
+    return asked.release(view, settled(asked, make, view.width))
 
 
-def _made(
-    where: NDArray[np.bool_] | None, width: int, ddof: int, asked: Arguments
-) -> Mechanism[NDArray[np.float64]]:
+def _made(width: int, ddof: int, asked: Arguments) -> Mechanism[NDArray[np.float64]]:
     """Return the mechanism of so many columns, each with bounds."""
     pairs = asked.pairs(width)
     grids = tuple(cells(lo, hi, SQUARES) for lo, hi in pairs)
-    rest = asked.relation, asked.policy, asked.loss, where, grids, ddof
+    rest = asked.relation, asked.policy, asked.loss, asked.where is not None, grids, ddof
     mechanism = Covariance(pairs, *rest, rows=asked.rows)
     return replace(mechanism, loss=(mechanism._gram or mechanism._noise(2)).loss)

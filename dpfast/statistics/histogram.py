@@ -30,23 +30,24 @@ from .._kernels.groups import add, combine
 from .._kernels.statistics import MOST_CELLS, Axis, tally
 from ..budget.budget import Budget
 from ..budget.release import Mechanism
+from ..measurement.times import bins_times
 from ..noise.additive import amount
 from ..noise.calibrated_integer import IntegerNoise, integer_noise
 from ..noise.sensitivity import Sensitivity
 from ..privacy import Loss
 from ..rng import Generator
-from ..sources import Chunk, Source
-from ..sources.base import RowChunk, RowSource
-from ..sources.intake import read_column, read_rows
+from ..sources import Chunk
+from ..sources.base import RowChunk
+from ..sources.intake import View, read_column, read_rows
 from ..sources.masked import kept, refuse_mask
 from ..sources.memory import Column
 from ..sources.words import Words
 from ..summaries.cells import SQUARES, Cells, cells, in_units, nearest
 from ..summaries.side_by_side import flat, refuse_length, stretches
-from .arguments import Arguments, Keywords, weight_limits
-from .bounds.automatic import settled
-from .of_times import bins_times
+from .arguments import Arguments, Keywords, settled, weight_limits
 
+#: Which rows count, where only some do.
+Mask: TypeAlias = NDArray[np.bool_] | None
 #: Public values of one axis: texts, numbers or truth values.
 Categories: TypeAlias = Sequence[str] | Sequence[Number]
 
@@ -81,7 +82,6 @@ class Histogram:
     axes: tuple[Bins, ...]
     neighbors: str
     loss: Loss
-    where: NDArray[np.bool_] | None
     rows: bool  # whether rows are read whole, and not as one column of numbers
 
     name: ClassVar[str] = "histogram"
@@ -94,11 +94,11 @@ class Histogram:
     def edges(self) -> list[NDArray[Any]]:
         return [axis.edges for axis in self.axes]
 
-    def reduce(self, source: Source | RowSource) -> NDArray[np.int64]:
+    def reduce(self, source: View) -> NDArray[np.int64]:
         """Count the rows in each bin."""
-        summarize: Any = self._rows if self.rows else self._column
-        counts: NDArray[np.int64] = source.reduce(summarize, np.add)
-        if self.where is not None and counts[-1] != len(self.where):
+        summarize = partial(self._rows if self.rows else self._column, source.where)
+        counts: NDArray[np.int64] = source.source.reduce(summarize, np.add)
+        if source.where is not None and counts[-1] != len(source.where):
             refuse_mask()
         return counts[:-2]
 
@@ -116,16 +116,16 @@ class Histogram:
         """Return the error bar of each count, that of the noise."""
         return Expected(confidence, float(self.noise.within(1 - confidence)), note=NOISE)
 
-    def _column(self, chunk: Chunk) -> NDArray[np.int64]:
+    def _column(self, where: Mask, chunk: Chunk) -> NDArray[np.int64]:
         counts = np.zeros(self.axes[0].native.bins + 2, np.int64)
         counts[-1] = len(chunk.values) + chunk.nulls
-        for piece in [chunk] if self.where is None else kept(chunk, self.where):
+        for piece in [chunk] if where is None else kept(chunk, where):
             self.axes[0].native.histogram(piece.values, counts[:-1])
         return counts
 
-    def _rows(self, chunk: RowChunk) -> NDArray[np.int64]:
+    def _rows(self, where: Mask, chunk: RowChunk) -> NDArray[np.int64]:
         counts = np.zeros(math.prod(self.shape) + 2, np.int64)
-        for columns, read in stretches(chunk, self.where):
+        for columns, read in stretches(chunk, where):
             place, stride = np.zeros(len(columns[0]), np.uint32), 1
             for column, axis in zip(reversed(columns), reversed(self.axes), strict=True):
                 axis.native.place(flat(column), stride, place)
@@ -152,11 +152,10 @@ class _WeightSums(NamedTuple):
 class WeightedHistogram(Histogram):
     """Sums of the weights of rows in public bins; see `dpfast.histogram`.
 
-    The weights are the last column of the rows, or those `beside` them.
+    The weights are the last column of the rows, or those beside them.
     """
 
     cells: Cells
-    beside: Column | None
 
     name: ClassVar[str] = "weighted histogram"
 
@@ -175,16 +174,13 @@ class WeightedHistogram(Histogram):
         moved = 2, most  # the row that goes, and the one that comes
         return Sensitivity(2, 2 * most, max(2 * most**2, apart**2), max(most, apart), moved)
 
-    def charged(self) -> WeightedHistogram:
-        """Return the mechanism with the loss of its noise."""
-        return replace(self, loss=self.noise.loss)
-
-    def reduce(self, source: Source | RowSource) -> NDArray[np.int64]:
+    def reduce(self, source: View) -> NDArray[np.int64]:
         """Add up the cells of the weights in each bin."""
-        found: _WeightSums = source.reduce(self._sums, _WeightSums.merge)  # type: ignore[arg-type]
-        if self.where is not None and found.read != len(self.where):
+        summarize = partial(self._sums, source.where, source.weights)
+        found: _WeightSums = source.source.reduce(summarize, _WeightSums.merge)
+        if source.where is not None and found.read != len(source.where):
             refuse_mask()
-        if self.beside is not None and found.read != self.beside.length:
+        if source.weights is not None and found.read != source.weights.length:
             refuse_length()
         sums = np.empty(math.prod(self.shape), np.int64)
         combine(found.totals[:-1], 1, self.cells.first, 0, 0, sums)
@@ -203,10 +199,10 @@ class WeightedHistogram(Histogram):
         size = noise.within(1 - confidence) + ((1 << noise.shift) - 1)
         return Expected(confidence, nearest(size * Fraction(self.cells.grid)), note=NOISE)
 
-    def _sums(self, chunk: RowChunk) -> _WeightSums:
+    def _sums(self, where: Mask, beside: Column | None, chunk: RowChunk) -> _WeightSums:
         bins, cells, looked = math.prod(self.shape), self.cells, 0
         totals = np.zeros((bins + 1, 2), np.uint64)
-        for (*columns, weights), read in stretches(chunk, self.where, self.beside):
+        for (*columns, weights), read in stretches(chunk, where, beside):
             place, stride = np.zeros(len(weights), np.uint32), 1
             for column, axis in zip(reversed(columns), reversed(self.axes), strict=True):
                 axis.native.place(flat(column), stride, place)
@@ -370,9 +366,9 @@ def histogram(
         if limits is not None:
             checks.fail("weights", "left out with bounds='auto'", weights)
         view = read_column(data, asked.relation, where, asked.ids)
-        make = partial(_with_edges, bins, categories, view.where)
+        make = partial(_with_edges, bins, categories)
         # Missing rows are in no bin, and in no count of rows beyond a bound either.
-        own: Mechanism[Any] = settled(replace(asked, nan="lower"), make, view.where)
+        own: Mechanism[Any] = settled(replace(asked, nan="lower"), make)
         found: tuple[NDArray[np.int64], NDArray[Any]] = asked.release(view, own)
         return found
     counted, several = _of(bins, categories, asked, limits is not None)
@@ -385,14 +381,12 @@ def histogram(
         view = read_rows(data, argument, len(axes), relation, where, words, *beside, numbers)
     else:
         view = read_column(data, relation, where, asked.ids, axes[0].numbers)
-    mechanism: Histogram
-    if limits is None:
-        mechanism = replace(counted, where=view.where)
-    else:
+    mechanism = counted
+    if limits is not None:
         widest = max(limits[1] - limits[0], *map(abs, limits))
         grid = cells(*limits, SQUARES, widest)
-        rest = asked.loss, view.where, counted.rows, grid, view.weights
-        mechanism = WeightedHistogram(axes, relation, *rest).charged()
+        weighted = WeightedHistogram(axes, relation, asked.loss, counted.rows, grid)
+        mechanism = replace(weighted, loss=weighted.noise.loss)
     counts = asked.release(view, mechanism)
     return counts, counted.edges if several else counted.edges[0]
 
@@ -406,15 +400,13 @@ def _of(
         checks.fail("bins", f"at most {MOST_CELLS} in all", [a.native.bins for a in axes])
     rows = several or weighted or any(axis.words for axis in axes)
     relation = asked.relation
-    return Histogram(axes, relation, _noise(asked.loss, relation).loss, None, rows), several
+    return Histogram(axes, relation, _noise(asked.loss, relation).loss, rows), several
 
 
-def _with_edges(
-    bins: Any, categories: Any, where: NDArray[np.bool_] | None, asked: Arguments
-) -> HistogramWithEdges:
+def _with_edges(bins: Any, categories: Any, asked: Arguments) -> HistogramWithEdges:
     """Return the mechanism of one column, for bounds that are found on the way."""
     found, _ = _of(bins, categories, asked)
-    return HistogramWithEdges(found.axes, found.neighbors, found.loss, where, found.rows)
+    return HistogramWithEdges(found.axes, found.neighbors, found.loss, found.rows)
 
 
 def axes_of(bins: Any, bounds: Any, categories: Any) -> tuple[tuple[Bins, ...], bool]:

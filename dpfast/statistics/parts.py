@@ -13,10 +13,10 @@ these steps costs `loss` for the change (group privacy; `privacy.convert`).
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import Any, ClassVar, Generic, TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -24,14 +24,13 @@ from .. import privacy
 from .._core.error_bars import SECRET, Expected, expected, unknown
 from ..budget.release import Mechanism
 from ..errors import ArgumentError
+from ..measurement.around import Around, OfKept
 from ..noise.additive import several
 from ..noise.smooth import calibrate
 from ..privacy import ZCDP, Approx, Loss, Pure
 from ..rng import Generator
-from ..sources import Source
 from ..sources.intake import View, read_each
-from .arguments import Arguments, Floats
-from .bounds.automatic import settled
+from .arguments import Arguments, Floats, settled
 
 Value = TypeVar("Value")
 
@@ -55,9 +54,10 @@ class EqualParts:
     def name(self) -> str:
         return f"{self.columns[0].name} of each column"
 
-    def reduce(self, sources: Sequence[Source]) -> list[Any]:
-        each = zip(self.columns, sources, strict=True)
-        return [mechanism.reduce(source) for mechanism, source in each]
+    def reduce(self, source: View) -> list[Any]:
+        columns = [replace(source, source=one, each=False, width=1) for one in source.columns]
+        each = zip(self.columns, columns, strict=True)
+        return [mechanism.reduce(column) for mechanism, column in each]
 
     def finish(self, summary: list[Any], generator: Generator) -> Floats:
         each = zip(self.columns, summary, strict=True)
@@ -86,7 +86,7 @@ def released(
 ) -> float | Floats:
     """Release a statistic of the data, or of each of their columns.
 
-    `make` checks the arguments of one column and returns their mechanism.
+    `make` checks the arguments of one column and returns their mechanism, of the rows that count.
     """
     view = read_each(data, asked.relation, asked.axis, asked.columns, asked.where, asked.ids)
     found: float | Floats = of_view(view, asked, make)
@@ -95,12 +95,16 @@ def released(
 
 def of_view(view: View, asked: Arguments, make: Callable[[Arguments], Mechanism[Any]]) -> Any:
     """Release a statistic of a column that was read, or of each of several."""
+
+    def kept(part: Arguments) -> Mechanism[Any]:
+        return OfKept(make(part))
+
     if not view.each:
-        return asked.release(view, settled(asked, make, view.where))
+        return asked.release(view, settled(asked, kept))
     _ = asked.loss
     each = asked.of_columns(view.width)
     try:
-        columns = tuple(settled(one, make) for one in each)
+        columns = tuple(settled(one, kept) for one in each)
     except ArgumentError as error:  # it may show a number that nobody has written
         raise ArgumentError(f"{error} (for a column and its part)") from None
     return asked.release(view, EqualParts(columns))
@@ -145,27 +149,18 @@ def calibrated(asked: Arguments, make: Callable[..., Mechanism[Value]]) -> Mecha
     return TwoSteps(make(*interval, "add-remove", calibration, nan=policy))
 
 
-@dataclass(frozen=True, slots=True)
-class TwoSteps(Generic[Value]):
+class TwoSteps(Around[Value]):
     """A mechanism under "add-remove" as one under "replace", with the loss of two steps."""
 
-    inner: Mechanism[Value]
+    __slots__ = ()
 
-    neighbors: ClassVar[str] = "replace"
+    @property
+    def neighbors(self) -> str:
+        return "replace"
 
     @property
     def loss(self) -> Loss:
         return two_steps(self.inner.loss)
-
-    @property
-    def name(self) -> str:
-        return self.inner.name
-
-    def reduce(self, source: Any) -> Any:
-        return self.inner.reduce(source)
-
-    def finish(self, summary: Any, generator: Generator) -> Value:
-        return self.inner.finish(summary, generator)
 
     def error(self, rows: int | None, confidence: float) -> Expected:
         """Return no error bar: the scale of noise in two steps depends on the data."""

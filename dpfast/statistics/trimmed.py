@@ -26,6 +26,7 @@ from typing import Any, Unpack, overload
 from .._core.types import Axis, Bounds, BoundsEach, NanPolicy, Neighbors, NoiseName, Number
 from ..budget.budget import Budget
 from ..budget.release import Mechanism
+from ..measurement.times import takes_times
 from ..rng import Generator
 from ..sensitivity.column import share
 from ..sensitivity.rounding import rounded_up
@@ -34,7 +35,6 @@ from ..sources import Source
 from ..summaries.cells import Cells, cells, nearest
 from ..summaries.totals import settled, totals
 from .arguments import Arguments, Floats, NoiseKeywords
-from .of_times import takes_times
 from .parts import calibrated, released
 from .quantiles.smooth import Smooth
 

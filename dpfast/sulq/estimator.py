@@ -38,13 +38,13 @@ from ..budget.allocation import Allocation, paid
 from ..budget.budget import Budget
 from ..budget.release import relation_of, release
 from ..errors import DpfastError
+from ..measurement.automatic_bounds import ANY, bounds_each, divided, with_bounds
 from ..privacy import Loss
 from ..rng import Generator
 from ..sources.base import RowSource
 from ..sources.data import once
+from ..sources.intake import View
 from ..sources.labels import aligned, labels_of
-from ..statistics.arguments import is_auto, said
-from ..statistics.bounds.automatic import ANY, bounds_each, divided, with_bounds
 from ..statistics.histogram import Bins, Categories
 from .columns import Classes, Columns, Floats, NumberColumn, attributes, columns_of
 from .rounds import Matrix, Part, Rounds, loss_of
@@ -251,13 +251,14 @@ class Estimator(ABC):
             source = aligned(rows.source, labels_of(rows.source, sample_weight))
             rows = replace(rows, source=source, weights=weights)
         rest = loss
-        if is_auto(self.bounds):
+        if checks.is_auto(self.bounds):
             first, rest = divided(loss)
             self._prepared(rows, rest, relation, None, rng)  # which refuses what cannot be had
             each = bounds_each(first, rows.width, relation, checks.nan_policy(self.nan, relation))
             allocation = Allocation(with_bounds(self._name), loss, relation)
             _, rng = paid(allocation, rows, budget, rng)
-            self.bounds_ = release(rows.source, each, budget=None, rng=rng)
+            columns = View(rows.source, True, rows.width, None)
+            self.bounds_ = release(columns, each, budget=None, rng=rng)
             budget = None
         training, rounds = self._prepared(rows, rest, relation, budget, rng)
         training.learn(rounds)
@@ -285,7 +286,7 @@ class Estimator(ABC):
     @property
     def _bounds(self) -> Any:
         """Public limits of the columns, or those that were found, or any before that."""
-        return vars(self).get("bounds_", ANY) if is_auto(self.bounds) else self.bounds
+        return vars(self).get("bounds_", ANY) if checks.is_auto(self.bounds) else self.bounds
 
     @abstractmethod
     def _training(self, rows: Rows, loss: Loss, relation: str) -> Training:
@@ -293,7 +294,7 @@ class Estimator(ABC):
 
     def _columns(self) -> Columns[Any]:
         """Return public facts about the columns, by default how many the arguments are for."""
-        return Columns((), None if self.bounds is None else said(self.bounds))
+        return Columns((), None if self.bounds is None else checks.pairs_given(self.bounds))
 
     def _read(self, X: Any, y: Any, relation: str, width: int | None = None) -> Rows:
         """Return the rows that are learned from; to score them, of the `width` that was learned."""

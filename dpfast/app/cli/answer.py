@@ -23,11 +23,12 @@ from ..._core.error_bars import CONFIDENCE, Expected, expected
 from ...budget.budget import Budget, quoted
 from ...budget.release import relation_of
 from ...errors import printable
+from ...measurement.around import innermost
 from ...sources.files import Reader
 from ...sources.filtered import conditions, items, unquoted, value_of
 from ...sources.pick import picker
 from ...sources.scan import reader as reader_of
-from ...statistics.bounds.api import bounds as bounds_of
+from ...statistics.bounds import bounds as bounds_of
 from ...statistics.quantiles.exponential import ExponentialQuantile
 from ...statistics.quantiles.joint import JointQuantiles
 from ...statistics.quantiles.recursive import RecursiveQuantiles
@@ -255,7 +256,7 @@ def _amounts(loss: Any) -> list[str]:
 
 
 def _mechanism(made: Any) -> dict[str, Any]:
-    inner = getattr(made, "inner", made)  # of people
+    inner = innermost(made)
     method = {"method": METHODS[type(inner)]} if type(inner) in METHODS else {}
     noise = {"noise": inner.calibration.noise} if isinstance(inner, SmoothQuantile) else {}
     return {**method, **noise}

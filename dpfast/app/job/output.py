@@ -26,6 +26,8 @@ from ..._core.html import table
 from ...budget.ledger import Amounts
 from ...errors import BudgetError, SourceError
 from ...groups.sums import OF_EACH
+from ...measurement.around import innermost
+from ...measurement.unit import OfUnits
 from ...privacy import ZCDP, Loss
 from ...statistics.trimmed import SmoothMean
 from ...summaries.order import SMALL
@@ -344,7 +346,7 @@ def explain(plan: Plan) -> Explanation:
 def _explained(plan: Plan, release: Release) -> ReleaseExplanation:
     whole = plan.job.loss
     kind = "rho" if isinstance(whole, ZCDP) else "epsilon"
-    inner = getattr(release.mechanism, "inner", release.mechanism)
+    inner = innermost(release.mechanism)
     return {
         **release_facts(release, plan.rows_of(release)),
         "mechanism": type(getattr(inner, "statistic", inner)).__name__,
@@ -365,11 +367,10 @@ def passes(plan: Plan, release: Release) -> int | None:
     mechanism = release.mechanism
     if release.entry.by:
         return 1 + (mechanism.persons is not None)
-    inner = getattr(mechanism, "inner", None)
-    if inner is not None:  # of people: a pass before says whose rows count
-        mechanism = inner
+    of_people = isinstance(mechanism, OfUnits)  # a pass before says whose rows count
+    mechanism = innermost(mechanism)
     reader, rows = plan.reader, plan.rows_of(release)
-    is_whole = not release.entry.where and inner is None
+    is_whole = not release.entry.where and not of_people
     counted = is_whole and reader.length is not None  # by the format
     if hasattr(mechanism, "bound"):
         return None
@@ -380,7 +381,7 @@ def passes(plan: Plan, release: Release) -> int | None:
     public = plan.job.neighbors == "replace"
     sampled = small or (is_whole and (reader if public else type(reader)).samples)
     own = 1 + (of_ranks and not sampled) + isinstance(mechanism, SmoothMean)
-    return own + (inner is not None)
+    return own + of_people
 
 
 # --- rows ---------------------------------------------------------------------------------------

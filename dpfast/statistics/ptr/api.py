@@ -19,6 +19,7 @@ from ..._core.types import Bounds, NanPolicy, Neighbors, Number
 from ...budget import release as _release
 from ...budget.budget import Budget
 from ...errors import ArgumentError, DataError
+from ...measurement.around import OfKept
 from ...rng import Generator
 from ...sensitivity.iqr import QUARTILES, iqr_bound
 from ...sources import Source, as_source
@@ -117,7 +118,7 @@ def mean(
         return Measured(value if grid.span else lo, distance)
 
     mechanism = proposal("mean by propose-test-release", measure, asked, size, test_share)
-    return asked.release(read_column(data, asked.relation, ids=asked.ids), mechanism)
+    return asked.release(read_column(data, asked.relation, ids=asked.ids), OfKept(mechanism))
 
 
 def mean_distance(n: int, span: int, proposed: Fraction, neighbors: str, most: int) -> int:
@@ -240,7 +241,7 @@ def quantile(
 
     name = f"quantile {rank} by propose-test-release"
     mechanism = proposal(name, measure, asked, size, test_share, of_ranks=True)
-    return asked.release(read_column(data, asked.relation, ids=asked.ids), mechanism)
+    return asked.release(read_column(data, asked.relation, ids=asked.ids), OfKept(mechanism))
 
 
 def iqr(
@@ -359,7 +360,7 @@ def iqr(
 
     limits = 0.0, hi - lo
     mechanism = proposal(_RANGE, measure, asked, size, test_share, limits=limits, of_ranks=True)
-    return asked.release(read_column(data, asked.relation, ids=asked.ids), mechanism)
+    return asked.release(read_column(data, asked.relation, ids=asked.ids), OfKept(mechanism))
 
 
 def release(

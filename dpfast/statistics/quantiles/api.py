@@ -26,14 +26,14 @@ from ..._core.types import (
 )
 from ...budget.budget import Budget
 from ...budget.release import Mechanism, relation_of, release
+from ...measurement.around import OfKept
+from ...measurement.times import takes_times
 from ...noise.grid import Lattice
 from ...privacy import range_within
 from ...rng import Generator
 from ...sensitivity.iqr import QUARTILES
 from ...sources.intake import View, read_each
-from ..arguments import Arguments, Floats, NoiseKeywords, is_auto
-from ..bounds.automatic import settled
-from ..of_times import takes_times
+from ..arguments import Arguments, Floats, NoiseKeywords, settled
 from ..parts import calibrated, of_view, released
 from .exponential import ExponentialExtreme, ExponentialQuantile
 from .joint import ExponentialRange, JointQuantiles
@@ -238,7 +238,7 @@ def quantile(
     >>> 100_000 < top < 120_000
     True
     """
-    if axis is None and ids is None and max_rows is None and not is_auto(bounds):
+    if axis is None and ids is None and max_rows is None and not checks.is_auto(bounds):
         relation = relation_of(neighbors, budget)
         rest = epsilon, delta, rho, relation, noise, method, nan, assume_sorted, granularity
         mechanism = one(q, bounds, *rest, some=where is not None)
@@ -454,9 +454,9 @@ def quantiles(
         if type(bounds) is not tuple or type(qs) not in (list, tuple):
             raise TypeError
         own: tuple[Any, ...] = asked.epsilon, asked.rho, asked.relation, method, nan, assume_sorted
-        mechanism: Mechanism[Any] = _several(granularity, *own, *bounds, *qs)
+        mechanism: Mechanism[Any] = OfKept(_several(granularity, *own, *bounds, *qs))
     except Exception:  # as in `one`; or bounds that are to be found
-        mechanism = settled(asked, make, view.where)
+        mechanism = settled(asked, lambda part: OfKept(make(part)))
     return asked.release(view, mechanism)
 
 

@@ -21,7 +21,6 @@ from ..._core.types import Bounds, NanPolicy, Neighbors, Number
 from ...budget.budget import Budget, quoted
 from ...budget.release import relation_of
 from ...rng import Generator
-from ..arguments import is_auto
 from .api import quantiles
 
 #: Steps of a bisection: to a hundredth of the farthest.
@@ -121,7 +120,7 @@ def quantile_interval(
     place = checks.quantile(q)
     if not 0 < place < 1:
         checks.fail("q", "greater than 0 and less than 1", q)
-    if is_auto(bounds):
+    if checks.is_auto(bounds):
         checks.fail("bounds", "a pair of numbers: error bars of others are not known", bounds)
     least = checks.whole("least_rows", least_rows, 1)
     share = checks.share("coverage", coverage)

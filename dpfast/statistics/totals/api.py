@@ -6,7 +6,6 @@ the public functions, which check the arguments.
 
 from __future__ import annotations
 
-from functools import partial
 from typing import Any, Literal, TypeAlias, Unpack, overload
 
 import numpy as np
@@ -15,25 +14,15 @@ from numpy.typing import NDArray
 from ..._core import checks
 from ..._core.types import Auto, Axis, Bounds, BoundsEach, NanPolicy, Neighbors, Number
 from ...budget.budget import Budget
-from ...budget.release import Mechanism
-from ...measurement.linear import Column, Linear, LinearMeasurement, Setting, Weights
+from ...budget.release import Prepared, releases
+from ...measurement.times import counts_times
 from ...noise.additive import amount
 from ...noise.calibrated_integer import integer_noise
 from ...noise.sensitivity import Sensitivity
 from ...privacy import Loss, Pure
 from ...rng import Generator
-from ...sources.intake import View, read, read_length
-from ...summaries.cells import SQUARES, Cells, cells
-from ..arguments import (
-    Arguments,
-    Floats,
-    Keywords,
-    NanKeywords,
-    WeightKeywords,
-    weight_limits,
-)
-from ..bounds.automatic import settled
-from ..of_times import counts_times, takes_times
+from ...sources.intake import read, read_length
+from ..arguments import Arguments, Floats, Keywords, NanKeywords, WeightKeywords
 from .count import Count, CountNonzero, EachCount, EachCountNonzero
 from .moments import Mean, Std, Sum, Variance
 
@@ -212,7 +201,7 @@ def sum(
 def sum(
     data: Any, *, bounds: BoundsEach | Auto, axis: Axis, **others: Unpack[WeightKeywords]
 ) -> Floats: ...
-@takes_times("total")
+@releases
 def sum(
     data: Any,
     *,
@@ -230,7 +219,7 @@ def sum(
     weight_bounds: Bounds | None = None,
     budget: Budget | None = None,
     rng: Generator | None = None,
-) -> float | Floats:
+) -> Prepared[float | Floats]:
     """Release the sum of a column, or of each of several, each row clamped to public bounds.
 
     Privacy
@@ -251,7 +240,7 @@ def sum(
     which comes or goes. Noise is for all rows of a person at once, and for half of the loss where a
     person is replaced; with found bounds or `rho` for a row's part of the loss (group privacy,
     Dwork, McSherry, Nissim and Smith, TCC 2006; `dpfast.privacy.group_within`;
-    ``dpfast/statistics/people.py`` has the proofs). `n` is private then under both relations.
+    ``dpfast/measurement/unit.py`` has the proofs). `n` is private then under both relations.
 
     With ``axis=0`` the loss is that of all answers together, for a row may change in all its
     columns. The noise of each is in proportion to its own sensitivity: for `epsilon` and d columns,
@@ -342,11 +331,11 @@ def sum(
     >>> 76_000 < found < 84_000
     True
     """
-    loss = epsilon, delta, rho
-    beside = {"where": where, "ids": ids, "max_rows": max_rows, "budget": budget, "rng": rng}
-    asked = Arguments(bounds, *loss, neighbors, axis, nan=nan, at_once=True, **beside)
-    view, mechanism = _made(Sum(), data, asked, weights=weights, weight_bounds=weight_bounds)
-    return asked.release(view, mechanism)
+    statistic = Sum(bounds=bounds, nan=nan, weight_bounds=weight_bounds)
+    return statistic.prepare(
+        data, epsilon=epsilon, delta=delta, rho=rho, neighbors=neighbors, axis=axis,
+        where=where, ids=ids, max_rows=max_rows, weights=weights, budget=budget, rng=rng,
+    )  # fmt: skip
 
 
 @overload
@@ -357,7 +346,7 @@ def mean(
 def mean(
     data: Any, *, bounds: BoundsEach | Auto, axis: Axis, **others: Unpack[WeightKeywords]
 ) -> Floats: ...
-@takes_times("point")
+@releases
 def mean(
     data: Any,
     *,
@@ -375,7 +364,7 @@ def mean(
     weight_bounds: Bounds | None = None,
     budget: Budget | None = None,
     rng: Generator | None = None,
-) -> float | Floats:
+) -> Prepared[float | Floats]:
     """Release the mean of a column, or of each of several, each row clamped to public bounds.
 
     Privacy
@@ -429,11 +418,11 @@ def mean(
     >>> dp.mean(both, axis=0, bounds=[(0, 120), (0, 240)], epsilon=1.0).round(-1).tolist()
     [50.0, 110.0]
     """
-    loss = epsilon, delta, rho
-    beside = {"where": where, "ids": ids, "max_rows": max_rows, "budget": budget, "rng": rng}
-    asked = Arguments(bounds, *loss, neighbors, axis, nan=nan, at_once=True, **beside)
-    view, mechanism = _made(Mean(), data, asked, weights=weights, weight_bounds=weight_bounds)
-    return asked.release(view, mechanism)
+    statistic = Mean(bounds=bounds, nan=nan, weight_bounds=weight_bounds)
+    return statistic.prepare(
+        data, epsilon=epsilon, delta=delta, rho=rho, neighbors=neighbors, axis=axis,
+        where=where, ids=ids, max_rows=max_rows, weights=weights, budget=budget, rng=rng,
+    )  # fmt: skip
 
 
 @overload
@@ -444,6 +433,7 @@ def variance(
 def variance(
     data: Any, *, bounds: BoundsEach | Auto, axis: Axis, **others: Unpack[VarianceKeywords]
 ) -> Floats: ...
+@releases
 def variance(
     data: Any,
     *,
@@ -460,7 +450,7 @@ def variance(
     max_rows: int | None = None,
     budget: Budget | None = None,
     rng: Generator | None = None,
-) -> float | Floats:
+) -> Prepared[float | Floats]:
     """Release the variance of a column, or of each of several, rows clamped to public bounds.
 
     It is that of the rows themselves, the mean squared deviation from their own mean, unless `ddof`
@@ -516,12 +506,11 @@ def variance(
     >>> 435 < dp.variance(ages, bounds=(0, 120), epsilon=1.0) < 455
     True
     """
-    ddof = checks.whole("ddof", ddof)
-    loss = epsilon, delta, rho
-    beside = {"where": where, "ids": ids, "max_rows": max_rows, "budget": budget, "rng": rng}
-    asked = Arguments(bounds, *loss, neighbors, axis, nan=nan, at_once=True, **beside)
-    view, mechanism = _made(Variance(ddof), data, asked)
-    return asked.release(view, mechanism)
+    statistic = Variance(bounds=bounds, nan=nan, ddof=ddof)
+    return statistic.prepare(
+        data, epsilon=epsilon, delta=delta, rho=rho, neighbors=neighbors, axis=axis,
+        where=where, ids=ids, max_rows=max_rows, budget=budget, rng=rng,
+    )  # fmt: skip
 
 
 @overload
@@ -532,7 +521,7 @@ def std(
 def std(
     data: Any, *, bounds: BoundsEach, axis: Axis, **others: Unpack[VarianceKeywords]
 ) -> Floats: ...
-@takes_times("span")
+@releases
 def std(
     data: Any,
     *,
@@ -549,7 +538,7 @@ def std(
     max_rows: int | None = None,
     budget: Budget | None = None,
     rng: Generator | None = None,
-) -> float | Floats:
+) -> Prepared[float | Floats]:
     """Release the standard deviation of a column, or of each of several: the root of `variance`.
 
     Privacy
@@ -590,12 +579,11 @@ def std(
     >>> 20.8 < dp.std(ages, bounds=(0, 120), epsilon=1.0) < 21.4
     True
     """
-    ddof = checks.whole("ddof", ddof)
-    loss = epsilon, delta, rho
-    beside = {"where": where, "ids": ids, "max_rows": max_rows, "budget": budget, "rng": rng}
-    asked = Arguments(bounds, *loss, neighbors, axis, nan=nan, at_once=True, **beside)
-    view, mechanism = _made(Std(ddof), data, asked)
-    return asked.release(view, mechanism)
+    statistic = Std(bounds=bounds, nan=nan, ddof=ddof)
+    return statistic.prepare(
+        data, epsilon=epsilon, delta=delta, rho=rho, neighbors=neighbors, axis=axis,
+        where=where, ids=ids, max_rows=max_rows, budget=budget, rng=rng,
+    )  # fmt: skip
 
 
 def _counted(
@@ -609,59 +597,12 @@ def _counted(
         view = read_length(data, relation, asked.where, asked.ids)
     else:
         view = read(data, relation=relation, axis=asked.axis, where=asked.where, ids=asked.ids)
+    masked = asked.where is not None
     if view.each:
-        columns = each(relation, loss, present, view.where, view.width, rows=asked.rows).charged()
+        columns = each(relation, loss, present, masked, view.width, rows=asked.rows).charged()
         return asked.release(view, columns)
-    alone = one(relation, _spent(loss), present, view.where, rows=asked.rows)
+    alone = one(relation, _spent(loss), present, masked, rows=asked.rows)
     return asked.release(view, alone)
-
-
-def _made(
-    statistic: Linear,
-    data: Any,
-    asked: Arguments,
-    weights: Any = None,
-    weight_bounds: Any = None,
-) -> tuple[View, Mechanism[float | Floats]]:
-    """Check the arguments, read the data, and make the mechanism of a kind."""
-    limits = weight_limits(weights, weight_bounds, isinstance(statistic, Mean))
-    amount(asked.loss)
-    beside = {"columns": asked.columns, "where": asked.where, "weights": weights}
-    relation, _ = asked.relation, asked.policy
-    view = read(data, relation=relation, axis=asked.axis, ids=asked.ids, **beside)
-    make = partial(_of, statistic, view, limits)
-    return view, settled(asked, make, view.where, view.width if view.each else None)
-
-
-def _of(
-    statistic: Linear,
-    view: View,
-    limits: tuple[float, float] | None,
-    asked: Arguments,
-) -> Mechanism[float | Floats]:
-    """Make the mechanism of a kind, for data that have been read."""
-    relation, policy, loss = asked.relation, asked.policy, asked.loss
-    pairs, several = checks.pairs(asked.bounds)
-    if view.each or several:
-        pairs = asked.pairs(view.width) if view.each else (asked.interval,)
-    setting = Setting(relation, asked.where is not None, asked.rows)
-    fine = SQUARES if statistic.squares or limits else None
-    own = None if limits is None else cells(*limits, SQUARES)
-    columns = tuple(
-        Column(lo, hi, cells(lo, hi, fine) if fine else _cells(statistic, lo, hi, setting), own)
-        for lo, hi in pairs
-    )
-    weights = None if limits is None else Weights(limits, view.weights)
-    rest = setting, policy, loss, view.where, weights
-    measurement = LinearMeasurement(statistic, columns, not view.each, *rest)
-    _ = measurement.loss  # a loss that is too small is refused before the spend
-    return measurement
-
-
-def _cells(statistic: Linear, lo: float, hi: float, setting: Setting) -> Cells:
-    if isinstance(statistic, Sum) and not setting.is_public:
-        return cells(lo, hi, width=max(hi - lo, abs(lo), abs(hi)))
-    return cells(lo, hi)
 
 
 def _spent(loss: Loss, numbers: int = 1, vectors: int = 1) -> Loss:

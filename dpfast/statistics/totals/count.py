@@ -15,12 +15,8 @@ from ...noise.calibrated_integer import IntegerNoise, integer_noise
 from ...noise.sensitivity import Sensitivity
 from ...privacy import Loss
 from ...rng import Generator
-from ...sources import Source
-from ...sources.base import RowSource
-from ...sources.intake import Apart
+from ...sources.intake import View
 from ...summaries.totals import Totals, column_totals, totals
-
-Data = Apart | RowSource
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +26,7 @@ class Count:
     neighbors: str
     loss: Loss
     present: bool
-    where: NDArray[np.bool_] | None
+    masked: bool
     rows: int = field(default=1, kw_only=True)
 
     name: ClassVar[str] = "count"
@@ -38,15 +34,16 @@ class Count:
     @property
     def sensitivity(self) -> int:
         """Return that of a row: 0 where a row is replaced and nothing of it is looked at."""
-        return int(self.neighbors == "add-remove" or self.where is not None or self.present)
+        return int(self.neighbors == "add-remove" or self.masked or self.present)
 
-    def reduce(self, source: Source) -> int:
+    def reduce(self, source: View) -> int:
+        where = source.where
         if not self.present and source.length is not None:
-            if self.where is None:
+            if where is None:
                 return source.length
-            if len(self.where) == source.length:
-                return int(np.count_nonzero(self.where))
-        summary = totals(source, None, self.where)
+            if len(where) == source.length:
+                return int(np.count_nonzero(where))
+        summary = totals(source.source, None, where)
         return summary.rows + (0 if self.present else summary.missing)
 
     @property
@@ -90,8 +87,8 @@ class CountNonzero(Count):
     def sensitivity(self) -> int:
         return 1
 
-    def reduce(self, source: Source) -> int:
-        return nonzero(totals(source, Nonzero, self.where), self.present)
+    def reduce(self, source: View) -> int:
+        return nonzero(totals(source.source, Nonzero, source.where), self.present)
 
 
 def nonzero(summary: Totals, present: bool) -> int:
@@ -106,7 +103,7 @@ class EachCount:
     neighbors: str
     loss: Loss
     present: bool
-    where: NDArray[np.bool_] | None
+    masked: bool
     width: int
     rows: int = field(default=1, kw_only=True)
 
@@ -117,10 +114,10 @@ class EachCount:
         """Tell whether columns have counts of their own: without a look at numbers they do not."""
         return self.present
 
-    def reduce(self, source: Data) -> list[int]:
-        if not self.present and self.where is None and source.length is not None:
+    def reduce(self, source: View) -> list[int]:
+        if not self.present and source.where is None and source.length is not None:
             return [source.length]
-        summaries = column_totals(source, [None] * self.width, self.where)
+        summaries = column_totals(source.source, [None] * self.width, source.where)
         if self.present:
             return [summary.rows for summary in summaries]
         return [summaries[0].rows + summaries[0].missing]
@@ -130,7 +127,7 @@ class EachCount:
         """Return the noise of all counts, or of the one that there is."""
         if self.apart:
             return box_noise(self.loss, [self.rows] * self.width)
-        private = int(self.neighbors == "add-remove" or self.where is not None)
+        private = int(self.neighbors == "add-remove" or self.masked)
         return integer_noise(self.loss, Sensitivity.of_one(self.rows * private))
 
     @property
@@ -165,6 +162,6 @@ class EachCountNonzero(EachCount):
     def apart(self) -> bool:
         return True
 
-    def reduce(self, source: Data) -> list[int]:
-        summaries = column_totals(source, [Nonzero] * self.width, self.where)
+    def reduce(self, source: View) -> list[int]:
+        summaries = column_totals(source.source, [Nonzero] * self.width, source.where)
         return [nonzero(summary, self.present) for summary in summaries]

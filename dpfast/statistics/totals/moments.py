@@ -27,10 +27,13 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import ClassVar
 
+from ..._core import checks
 from ..._core.error_bars import ALL, RARE, grown_error
+from ..._core.types import Bounds
 from ...measurement.features import Feature, Form
 from ...measurement.linear import Column, Linear, Sizes
-from ...summaries.cells import nearest
+from ...measurement.times import Answer
+from ...summaries.cells import Cells, cells, nearest
 from ...summaries.totals import Totals
 
 HALF = Fraction(1, 2)
@@ -43,12 +46,56 @@ def centered(span: int) -> Feature:
     return Feature((2, -span, 0), -span, span)
 
 
-@dataclass(frozen=True)
-class Sum(Linear):
-    """The sum of the clamped rows; see `dpfast.sum`."""
+@dataclass(frozen=True, kw_only=True)
+class Weighted(Linear):
+    """Base of statistics whose rows may have weights."""
+
+    weight_bounds: Bounds | None = None
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.weight_bounds is not None:
+            limits = checks.bounds(self.weight_bounds, "weight_bounds")
+            object.__setattr__(self, "weight_bounds", limits)
+
+    @property
+    def limits(self) -> tuple[float, float] | None:
+        return None if self.weight_bounds is None else checks.bounds(self.weight_bounds)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Sum(Weighted):
+    """The sum of the clamped rows, as a statistic to measure.
+
+    Parameters
+    ----------
+    column : str, optional
+        The column of a table, for `GroupBy.agg`.
+    bounds : (float, float), sequence of d such pairs, or "auto"
+    nan : {"raise", "lower", "upper", "drop"} or float, default "raise"
+    weight_bounds : (float, float), optional
+        As in `dpfast.sum`, which has the theorem and the errors.
+
+    Raises
+    ------
+    ArgumentError, ArgumentTypeError
+        If an argument breaks a rule of `dpfast.sum`.
+
+    Examples
+    --------
+    >>> import dpfast as dp
+    >>> dp.Sum(bounds=(0, 120)).measure(epsilon=1).name
+    'sum'
+    """
 
     name: ClassVar[str] = "sum"
+    answer_of_times: ClassVar[Answer] = "total"
     needs_rows: ClassVar[bool] = False
+
+    def grid(self, lo: float, hi: float, is_public: bool) -> Cells:
+        if is_public or self.limits is not None:
+            return super().grid(lo, hi, is_public)
+        return cells(lo, hi, width=max(hi - lo, abs(lo), abs(hi)))
 
     def forms(self, column: Column, is_public: bool) -> list[Form]:
         cells = column.cells
@@ -61,11 +108,39 @@ class Sum(Linear):
         return nearest(column.product * noise.of(0))
 
 
-@dataclass(frozen=True)
-class Mean(Linear):
-    """The mean of the clamped rows; see `dpfast.mean`."""
+@dataclass(frozen=True, kw_only=True)
+class Mean(Weighted):
+    """The mean of the clamped rows, as a statistic to measure.
+
+    Parameters
+    ----------
+    column : str, optional
+        The column of a table, for `GroupBy.agg`.
+    bounds : (float, float), sequence of d such pairs, or "auto"
+    nan : {"raise", "lower", "upper", "drop"} or float, default "raise"
+    weight_bounds : (float, float), optional
+        As in `dpfast.mean`, which has the theorem and the errors.
+
+    Raises
+    ------
+    ArgumentError, ArgumentTypeError
+        If an argument breaks a rule of `dpfast.mean`.
+
+    Examples
+    --------
+    >>> import dpfast as dp
+    >>> dp.Mean(bounds=(0, 120)).measure(epsilon=1).name
+    'mean'
+    """
 
     name: ClassVar[str] = "mean"
+    answer_of_times: ClassVar[Answer] = "point"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        limits = self.limits
+        if limits is not None and not 0 <= limits[0] <= limits[1] != 0:
+            checks.fail("weight_bounds", "not negative, and not both 0", self.weight_bounds)
 
     def forms(self, column: Column, is_public: bool) -> list[Form]:
         s = column.span
@@ -114,14 +189,40 @@ class Pairs(Form):
         return [totals.rows * totals.squares - totals.sum**2]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Variance(Linear):
-    """The variance of the clamped rows; see `dpfast.variance`."""
+    """The variance of the clamped rows, as a statistic to measure.
+
+    Parameters
+    ----------
+    column : str, optional
+        The column of a table, for `GroupBy.agg`.
+    bounds : (float, float), sequence of d such pairs, or "auto"
+    nan : {"raise", "lower", "upper", "drop"} or float, default "raise"
+    ddof : int, default 0
+        As in `dpfast.variance`, which has the theorem and the errors.
+
+    Raises
+    ------
+    ArgumentError, ArgumentTypeError
+        If an argument breaks a rule of `dpfast.variance`.
+
+    Examples
+    --------
+    >>> import dpfast as dp
+    >>> dp.Variance(bounds=(0, 120)).measure(epsilon=1).name
+    'variance'
+    """
 
     ddof: int = 0
 
     name: ClassVar[str] = "variance"
+    answer_of_times: ClassVar[Answer | None] = None
     squares: ClassVar[bool] = True
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        object.__setattr__(self, "ddof", checks.whole("ddof", self.ddof))
 
     def forms(self, column: Column, is_public: bool) -> list[Form]:
         s = column.span
@@ -132,7 +233,7 @@ class Variance(Linear):
         square = Feature((-8 * s, s * s, 8), -s * s, s * s)  # 2 w^2 - s^2
         return [Form((high, middle, low), norm=s * s), Form((ROWS, centered(s), square))]
 
-    def pairs(self, rows: int) -> int:
+    def row_pairs(self, rows: int) -> int:
         return max(0, rows - 1)
 
     def answer(self, column: Column, form: Form, sums: Sequence[int], rows: int | None) -> float:
@@ -196,11 +297,33 @@ class Variance(Linear):
         return nearest(s**2 * grown * min(part, Fraction(1, 4)) * column.unit**2)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Std(Variance):
-    """The standard deviation of the clamped rows; see `dpfast.std`."""
+    """The standard deviation of the clamped rows, as a statistic to measure.
+
+    Parameters
+    ----------
+    column : str, optional
+        The column of a table, for `GroupBy.agg`.
+    bounds : (float, float), sequence of d such pairs, or "auto"
+    nan : {"raise", "lower", "upper", "drop"} or float, default "raise"
+    ddof : int, default 0
+        As in `dpfast.std`, which has the theorem and the errors.
+
+    Raises
+    ------
+    ArgumentError, ArgumentTypeError
+        If an argument breaks a rule of `dpfast.std`.
+
+    Examples
+    --------
+    >>> import dpfast as dp
+    >>> dp.Std(bounds=(0, 120)).measure(epsilon=1).name
+    'standard deviation'
+    """
 
     name: ClassVar[str] = "standard deviation"
+    answer_of_times: ClassVar[Answer | None] = "span"
     is_linear: ClassVar[bool] = False
 
     def answer(self, column: Column, form: Form, sums: Sequence[int], rows: int | None) -> float:

@@ -17,6 +17,7 @@ from ..._core import checks
 from ..._core.error_bars import SUMS, Expected
 from ..._core.types import Bounds, Neighbors, Number
 from ...budget.budget import Budget
+from ...measurement.times import bins_times
 from ...noise.additive import amount
 from ...noise.calibrated_integer import IntegerNoise, integer_noise
 from ...noise.sensitivity import Sensitivity
@@ -25,7 +26,6 @@ from ...rng import Generator
 from ...sources.intake import read_column, read_rows
 from ..arguments import Arguments
 from ..histogram import Categories, Histogram, axes_of
-from ..of_times import bins_times
 from .consistency import (
     consistent,
     fan_outs,
@@ -197,6 +197,6 @@ def tree_histogram(
         view = read_rows(data, argument, 1, relation, where, [words], asked.ids)
     else:
         view = read_column(data, relation, where, asked.ids, axes[0].numbers)
-    made = Tree(axes, relation, loss, view.where, words is not None, width)
+    made = Tree(axes, relation, loss, words is not None, width)
     found: TreeCounts = asked.release(view, replace(made, loss=made.noise.loss))
     return found

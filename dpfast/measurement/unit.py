@@ -1,4 +1,6 @@
-"""A loss of people: a mechanism on at most k rows of each person, by group privacy or at once.
+"""The privacy unit: for whom a loss holds, a row or all rows of one id.
+
+A loss of people: a mechanism on at most k rows of each person, by group privacy or at once.
 
 *What is released.* Of each person at most k rows are kept: of those that `where` keeps and that
 have an id, which of more is a uniform choice by a fresh secret key (`sources.bounding`). Then the
@@ -35,26 +37,95 @@ person: one step, or two if a person is replaced.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields, replace
-from typing import Any, Generic, TypeVar
-
-import numpy as np
-from numpy.typing import NDArray
+from dataclasses import dataclass, replace
+from typing import TypeVar
 
 from .. import privacy
-from .._core.error_bars import Expected, expected
+from .._core import checks
 from .._core.types import Neighbors
-from ..budget.release import Mechanism
 from ..errors import ArgumentError
-from ..noise.additive import amount
+from ..noise.additive import MOST, amount
 from ..privacy import Loss
 from ..privacy.composition import steps
 from ..rng import Generator
 from ..sources.batches import refuse_beside
 from ..sources.intake import View
 from ..sources.key_words import secret
+from .around import Around
 
 Value = TypeVar("Value")
+
+
+@dataclass(frozen=True, slots=True)
+class Unit:
+    """The privacy unit: whose presence a loss hides.
+
+    Parameters
+    ----------
+    neighbors : {"add-remove", "replace"}, default "add-remove"
+        Whether neighboring datasets differ in a unit that is there or not, or that is replaced.
+    ids : str, optional
+        The name of the id, whose rows together are a unit; "" for ids without a name. By default a
+        row is a unit.
+    max_rows : int, optional
+        With `ids`, and only then: how many rows of a unit count at most.
+
+    Raises
+    ------
+    ArgumentError, ArgumentTypeError
+        If an argument breaks its rule.
+
+    Examples
+    --------
+    >>> import dpfast as dp
+    >>> dp.Mean(bounds=(0, 120)).measure(epsilon=1, unit=dp.Unit(ids="who", max_rows=3)).loss
+    Pure(epsilon=1)
+    """
+
+    neighbors: Neighbors = "add-remove"
+    ids: str | None = None
+    max_rows: int | None = None
+
+    def __post_init__(self) -> None:
+        checks.neighbors(self.neighbors)
+        if self.ids is None:
+            if self.max_rows is not None:
+                rule = "left out without ids, which say whose rows they are"
+                checks.fail("max_rows", rule, self.max_rows)
+            return
+        if self.ids:
+            checks.text("ids", self.ids)
+        if self.max_rows is None:
+            rule = "given with ids: how many rows of a person count at most"
+            checks.fail("max_rows", rule, None)
+        object.__setattr__(self, "max_rows", checks.rows_each(self.max_rows))
+
+    @property
+    def of_rows(self) -> Neighbors:
+        """The relation of rows: how many a unit has is private under either relation."""
+        return self.neighbors if self.ids is None else "add-remove"
+
+    def part(self, loss: Loss, at_once: bool) -> tuple[Loss, int]:
+        """Return a loss for rows that come or go, and for how many of them at once it is.
+
+        Parameters
+        ----------
+        loss : Loss
+            That of a person.
+        at_once : bool
+            Whether noise can be made for all rows of a person.
+
+        Raises
+        ------
+        ArgumentError
+            If a row's part of the loss is less than can be sampled.
+        """
+        assert self.max_rows is not None
+        rows = 1
+        if at_once and not isinstance(loss, privacy.ZCDP):
+            # A larger epsilon is refused for one integer, and may be many rows' together.
+            rows = self.max_rows if loss.epsilon <= MOST else 1
+        return one_row(loss, self.neighbors, self.max_rows // rows), rows
 
 
 def one_row(loss: Loss, people: Neighbors, max_rows: int) -> Loss:
@@ -76,29 +147,30 @@ def one_row(loss: Loss, people: Neighbors, max_rows: int) -> Loss:
 
 
 @dataclass(frozen=True, slots=True)
-class People(Generic[Value]):
-    """A mechanism of rows as one of people.
+class OfUnits(Around[Value]):
+    """A mechanism of rows as one of all rows of a unit.
 
     Parameters
     ----------
     inner : Mechanism
         Under "add-remove", for a row's part of the loss, or for all rows of a person.
-    neighbors : {"add-remove", "replace"}
-        Of people.
-    max_rows : int
-        How many rows of a person count at most.
+    unit : Unit
     steps : int
         How many rows cost as much as the loss of `inner` says, one after the other: `max_rows`, or
-        1 where that is for all of them at once.
-    ids : str
-        Whose loss it is, for the budget; "" for ids without a name.
+        1 where that is for all of them at once. The error bar is about the rows that are kept.
     """
 
-    inner: Mechanism[Value]
-    neighbors: Neighbors
-    max_rows: int
+    unit: Unit
     steps: int
-    ids: str
+
+    @property
+    def neighbors(self) -> Neighbors:
+        return self.unit.neighbors
+
+    @property
+    def ids(self) -> str | None:
+        """Return whose loss it is, for the budget; "" for ids without a name."""
+        return self.unit.ids
 
     @property
     def loss(self) -> Loss:
@@ -108,39 +180,15 @@ class People(Generic[Value]):
         assert loss is not None
         return loss
 
-    @property
-    def name(self) -> str:
-        return self.inner.name
-
     def reduce(self, source: View) -> View:
         """Return the rows as they are: what is kept of them is random."""
         return source
 
     def finish(self, summary: View, generator: Generator) -> Value:
-        assert summary.ids is not None
+        assert summary.ids is not None and self.unit.max_rows is not None
         key = secret(generator.stream())
-        kept = summary.ids.kept(summary.where, self.max_rows, key)
+        kept = summary.ids.kept(summary.where, self.unit.max_rows, key)
         if summary.length not in (None, len(kept)):
             refuse_beside()
-        inner: Mechanism[Value]
-        source: Any
-        if hasattr(self.inner, "where"):
-            inner, source = on_rows(self.inner, kept), summary.source
-        else:
-            inner, source = self.inner, replace(summary, where=kept).kept
-        return inner.finish(inner.reduce(source), generator)
-
-    def error(self, rows: int | None, confidence: float) -> Expected:
-        """Return the error bar for so many rows that are kept.
-
-        It is that of the mechanism, about the rows that are kept: what is not kept is in no bar.
-        """
-        return expected(self.inner, rows, confidence)
-
-
-def on_rows(mechanism: Any, where: NDArray[np.bool_] | None) -> Any:
-    """Return a mechanism, or one of several columns, that looks at the rows of a mask."""
-    if any(one.name == "where" for one in fields(mechanism)):
-        return replace(mechanism, where=where)
-    columns = tuple(replace(column, where=where) for column in mechanism.columns)
-    return replace(mechanism, columns=columns)
+        rows = replace(summary, where=kept)
+        return self.inner.finish(self.inner.reduce(rows), generator)

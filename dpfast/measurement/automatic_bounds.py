@@ -11,23 +11,21 @@ depend on the data.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, Generic, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..._core.error_bars import Expected, unknown
-from ...budget.release import Mechanism
-from ...errors import ArgumentError
-from ...noise.additive import several
-from ...privacy import ZCDP, Approx, Draws, Loss, Pure
-from ...rng import Generator
-from ...sources.intake import View
-from ..arguments import Arguments
-from ..people import on_rows
-from .mechanism import OuterBounds
+from .._core.error_bars import Expected, unknown
+from ..budget.release import Mechanism
+from ..errors import ArgumentError
+from ..noise.additive import several
+from ..privacy import ZCDP, Approx, Draws, Loss, Pure
+from ..rng import Generator
+from ..sources.intake import View
+from .outer_bounds import OuterBounds
 from .tails import Counts, counts
 
 Value = TypeVar("Value")
@@ -44,7 +42,6 @@ class BoundsEach:
 
     column: OuterBounds
     width: int
-    where: NDArray[np.bool_] | None
 
     @property
     def loss(self) -> Loss:
@@ -62,8 +59,8 @@ class BoundsEach:
     def name(self) -> str:
         return "bounds of each column" if self.width > 1 else "bounds"
 
-    def reduce(self, source: Any) -> Counts:
-        return counts(source, self.where, self.width)
+    def reduce(self, source: View) -> Counts:
+        return counts(source.source, source.where, self.width)
 
     def finish(self, summary: Counts, generator: Generator) -> NDArray[np.float64]:
         each = [self.column.finish(one, generator) for one in summary]
@@ -79,7 +76,6 @@ def bounds_each(
     width: int,
     neighbors: str,
     nan: str | float,
-    where: NDArray[np.bool_] | None = None,
     share: Fraction = Fraction(0),
 ) -> BoundsEach:
     """Return the mechanism of the bounds of some columns, whose loss together is `loss`.
@@ -94,7 +90,7 @@ def bounds_each(
     else:
         part = Pure(loss.epsilon / width)
     try:
-        return BoundsEach(OuterBounds(share, neighbors, nan, part), width, where)
+        return BoundsEach(OuterBounds(share, neighbors, nan, part), width)
     except ArgumentError as error:  # it shows a number that nobody has written
         raise ArgumentError(f"{error} (for the bounds of a column)") from None
 
@@ -130,8 +126,6 @@ class WithBounds(Generic[Value]):
         What is charged, and the part of it that is the statistic's.
     named : str
         The statistic.
-    where : ndarray of bool or None
-        The rows that are used.
     """
 
     bounds: BoundsEach
@@ -140,7 +134,6 @@ class WithBounds(Generic[Value]):
     loss: Loss
     rest: Loss
     named: str
-    where: NDArray[np.bool_] | None
 
     @property
     def neighbors(self) -> str:
@@ -155,56 +148,16 @@ class WithBounds(Generic[Value]):
         """Return what the loss is made of."""
         return {"bounds": divided(self.loss)[0], self.named: self.rest}
 
-    def reduce(self, source: Any) -> tuple[Any, Counts]:
+    def reduce(self, source: View) -> tuple[View, Counts]:
         """Return the rows as they are, too: how they are read next is random."""
-        return source, replace(self.bounds, where=self.where).reduce(source)
+        return source, self.bounds.reduce(source)
 
-    def finish(self, summary: tuple[Any, Counts], generator: Generator) -> Value:
+    def finish(self, summary: tuple[View, Counts], generator: Generator) -> Value:
         source, tails = summary
         pairs = [tuple(pair) for pair in self.bounds.finish(tails, generator).tolist()]
-        inner: Any = self.make(pairs if self.each else pairs[0])
-        if hasattr(inner, "where"):
-            inner = on_rows(inner, self.where)
-        else:
-            source = View(source, self.each, self.bounds.width, self.where).kept
-        value: Value = inner.finish(inner.reduce(source), generator)
-        return value
+        inner = self.make(tuple(pairs) if self.each else pairs[0])
+        return inner.finish(inner.reduce(source), generator)
 
     def error(self, rows: int | None, confidence: float) -> Expected:
         """Return no error bar: noise is in proportion to bounds that are not known yet."""
         return unknown(confidence, "the bounds, and so the noise, depend on the data")
-
-
-def settled(
-    asked: Arguments,
-    make: Callable[[Arguments], Mechanism[Value]],
-    where: NDArray[np.bool_] | None = None,
-    columns: int | None = None,
-) -> Mechanism[Value]:
-    """Return the mechanism that `make` makes of arguments, whose bounds may be "auto".
-
-    Parameters
-    ----------
-    asked : Arguments
-    make : callable
-        Checks arguments and returns a mechanism, whose loss is no more than theirs.
-    where : ndarray of bool, optional
-        The rows that are used, if the mechanism is handed all rows.
-    columns : int, optional
-        How many columns have bounds of their own, where there is one for each of several.
-    """
-    if not asked.automatic:
-        return make(asked)
-    first, rest = divided(asked.loss)
-    part = asked.part(1 - SHARE, Fraction(1))
-    try:
-        trial = make(replace(part, bounds=ANY))
-    except ArgumentError as error:  # it may show a number that nobody has written
-        raise ArgumentError(f"{error} (for 3/4 of the loss)") from None
-    bounds = bounds_each(first, columns or 1, asked.relation, asked.policy)
-
-    def of(pairs: Any) -> Mechanism[Value]:
-        return make(replace(part, bounds=pairs))
-
-    each = columns is not None
-    return WithBounds(bounds, of, each, asked.loss, rest, trial.name, where)

@@ -55,12 +55,12 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from ..._core import checks, nan_policy
-from ..._core.error_bars import PLACES, Expected, unknown
-from ...noise.choice import Stream, Weights, decide
-from ...privacy import ZCDP, Draws, Loss, Pure, float_down, range_within
-from ...rng import Generator
-from ...sources import Source
+from .._core import checks, nan_policy
+from .._core.error_bars import PLACES, Expected, unknown
+from ..noise.choice import Stream, Weights, decide
+from ..privacy import ZCDP, Draws, Loss, Pure, float_down, range_within
+from ..rng import Generator
+from ..sources import Source
 from .tails import LEAST, MISSING, NUMBERS, PER_OCTAVE, Counts, beyond, counts, rows, with_missing
 
 Floats = NDArray[np.float64]

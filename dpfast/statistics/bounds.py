@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from typing import Any, Unpack, overload
 
-from ..._core import checks
-from ..._core.types import Axis, NanPolicy, Neighbors, Number
-from ...budget.budget import Budget
-from ...rng import Generator
-from ...sources.intake import read
-from ..arguments import Arguments, Floats, NanKeywords
-from ..of_times import finds_times
-from .automatic import bounds_each
-from .mechanism import MOST_SHARE
+from .._core import checks
+from .._core.types import Axis, NanPolicy, Neighbors, Number
+from ..budget.budget import Budget
+from ..measurement.around import OfKept
+from ..measurement.automatic_bounds import bounds_each
+from ..measurement.outer_bounds import MOST_SHARE
+from ..measurement.times import finds_times
+from ..rng import Generator
+from ..sources.intake import read
+from .arguments import Arguments, Floats, NanKeywords
 
 
 class BoundsKeywords(NanKeywords, total=False):
@@ -58,7 +59,7 @@ def bounds(
     ``T = max(min(4 / c, n / 2), q n)``. A row that comes or goes is never at both ends, so all
     exponents change by numbers of an interval of length c, which is `epsilon`, or half of it if a
     row is replaced (exponential mechanism, McSherry and Talwar, FOCS 2007; in zCDP by its bounded
-    range, Cesar and Rogers, ALT 2021). ``dpfast/statistics/bounds/mechanism.py`` has the proof. Two
+    range, Cesar and Rogers, ALT 2021). ``dpfast/measurement/outer_bounds.py`` has the proof. Two
     draws, or the sparse vector over growing guesses for either end (Durfee, NeurIPS 2023), cost
     twice that.
 
@@ -125,6 +126,5 @@ def bounds(
     one = bounds_each(loss, 1, relation, policy, share=share)
     view = read(data, relation=relation, axis=axis, where=where, ids=asked.ids)
     if view.each:
-        each = bounds_each(loss, view.width, relation, policy, view.where, share)
-        return asked.release(view, each)
-    return asked.release(view, one.column)
+        return asked.release(view, bounds_each(loss, view.width, relation, policy, share))
+    return asked.release(view, OfKept(one.column))

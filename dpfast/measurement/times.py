@@ -6,14 +6,13 @@ import datetime as dt
 import functools
 from collections.abc import Callable, Sequence
 from itertools import pairwise
-from typing import Any, Literal, TypeVar
+from typing import Any, Literal, NoReturn, TypeVar
 
 import numpy as np
 
 from .._core import checks
 from .._kernels.statistics import MOST_CELLS
 from ..sources.times import Binned, Clipped, TimeColumn, Times, as_numpy, time_column
-from .arguments import is_auto
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -40,13 +39,11 @@ def takes_times(answer: Answer) -> Callable[[F], F]:
                 return release(data, *args[1:], **kwargs)
             times = column.times
             if answer == "total" and times.dtype.kind == "M":
-                checks.fail_kind(
-                    "data", "numbers or durations", data, " of dates, whose sum is none"
-                )
+                refuse_dates(data)
             if kwargs.get("granularity") is not None:
                 rule = "left out for times, which are counted in the unit of their column"
                 checks.fail("granularity", rule, kwargs["granularity"])
-            if is_auto(kwargs["bounds"]):
+            if checks.is_auto(kwargs["bounds"]):
                 refuse_origin(times, kwargs["bounds"])
                 lo, hi, shift, zone = -FAR, FAR, 0, None
             else:
@@ -69,6 +66,11 @@ def refuse_origin(times: Times, bounds: Any) -> None:
     if times.dtype.kind == "M":
         rule = f"a pair of {times.several}: those that are found are near 0, as durations are"
         checks.fail("bounds", rule, bounds)
+
+
+def refuse_dates(data: Any) -> NoReturn:
+    """Refuse to add up dates."""
+    checks.fail_kind("data", "numbers or durations", data, " of dates, whose sum is none")
 
 
 def finds_times(release: F) -> F:
@@ -139,6 +141,13 @@ def are_times(values: Any) -> bool:
     if isinstance(values, np.ndarray):
         return values.dtype.kind in "Mm"
     return isinstance(values, (list, tuple)) and any(as_numpy(one) is not None for one in values)
+
+
+def time_column_of(data: Any, axis: Any, ids: Any, weights: Any) -> tuple[TimeColumn | None, Any]:
+    """Return data as a column of times, if they are one, and what is to be read."""
+    named = [name for name in (ids, weights) if isinstance(name, str)]
+    given, column = time_column(data, named if axis is None else [])
+    return column, given
 
 
 def _first(args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, TimeColumn | None]:

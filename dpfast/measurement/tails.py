@@ -12,12 +12,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..._kernels.statistics import MAGNITUDES, magnitudes
-from ...sources import Chunk, Source
-from ...sources.base import RowChunk, RowSource
-from ...sources.intake import Apart
-from ...sources.masked import MaskedSource, refuse_mask
-from ...summaries.side_by_side import flat, stretches
+from .._kernels.statistics import MAGNITUDES, magnitudes
+from ..sources import Chunk, Source
+from ..sources.base import RowChunk, RowSource
+from ..sources.intake import Apart
+from ..sources.masked import MaskedSource, refuse_mask
+from ..summaries.side_by_side import flat, stretches
 
 Counts = NDArray[np.int64]
 

@@ -1,0 +1,458 @@
+"""Statistics as values: what is asked, without a loss, a unit or data.
+
+    statistic.measure(epsilon=1, unit=unit)  ->  Measurement(data)
+    dp.mean(data, bounds=b, epsilon=1)       ==  Mean(bounds=b).prepare(data, epsilon=1).run()
+
+Both take one road. A statistic makes the mechanism of rows, for a relation of rows, a loss and a
+layout (`Terms`); around it come, in this order, the bounds that a part of the loss pays for
+(`automatic_bounds`) and the unit (`unit`). A column of times is read as whole numbers of its unit,
+and the answer turned back (`times`). Which mechanism that is depends on public values alone, so it
+is made once for equal ones.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from dataclasses import dataclass, fields, replace
+from functools import lru_cache
+from typing import Any, ClassVar, Generic, Self, TypeAlias, TypeVar
+
+import numpy as np
+
+from .. import privacy
+from .._core import checks
+from .._core.error_bars import Expected, expected
+from .._core.types import Auto, Axis, BoundsEach, NanPolicy, Neighbors, Number
+from ..budget.budget import Budget
+from ..budget.release import Mechanism, Prepared, Preparing, relation_of
+from ..errors import ArgumentError
+from ..noise.additive import amount
+from ..privacy import Loss
+from ..rng import Generator
+from ..sources.ids import id_name
+from ..sources.intake import View
+from ..sources.people import checked
+from ..sources.times import Clipped, Times
+from .automatic_bounds import ANY, WithBounds, bounds_each, divided
+from .times import FAR, Answer, are_times, limits, refuse_dates, refuse_origin, time_column_of
+from .unit import OfUnits, Unit
+
+Value = TypeVar("Value", covariant=True)
+S = TypeVar("S")
+#: A statistic of numbers, how times are read as these, and what turns an answer into times.
+InUnits: TypeAlias = tuple[S, Clipped, Callable[[Any], Any] | None]
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """How many answers there are, and of which rows.
+
+    Parameters
+    ----------
+    columns : int, optional
+        How many columns have an answer each; by default there is one answer.
+    masked : bool, default False
+        Whether a mask keeps some of the rows.
+    """
+
+    columns: int | None = None
+    masked: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Terms:
+    """What a mechanism of rows is made for.
+
+    Parameters
+    ----------
+    loss : Loss
+        What may be spent.
+    neighbors : {"add-remove", "replace"}
+        The relation of rows.
+    layout : Layout
+    rows : int, default 1
+        How many rows come or go at once: those of a unit, where noise can be made for all of them.
+    """
+
+    loss: Loss
+    neighbors: str
+    layout: Layout
+    rows: int = 1
+
+
+@dataclass(frozen=True)
+class Statistic(ABC, Generic[Value]):
+    """Base of statistics.
+
+    Parameters
+    ----------
+    column : str, optional
+        The column of a table, where the statistic is one of several by group.
+    """
+
+    column: str | None = None
+
+    name: ClassVar[str]
+    #: Whether noise can be made for all rows of a unit at once.
+    at_once: ClassVar[bool] = False
+
+    @abstractmethod
+    def mechanism(self, terms: Terms) -> Mechanism[Value]:
+        """Return the mechanism of the rows of a view.
+
+        Raises
+        ------
+        ArgumentError
+            If an argument breaks a rule, or the loss is too small.
+        """
+
+    @abstractmethod
+    def read(
+        self, data: Any, *, relation: str, axis: Any, where: Any, ids: Any, weights: Any
+    ) -> View:
+        """Return the rows of data, by types alone; arguments as in `sources.intake.read`."""
+
+    def in_units(self, times: Times, data: Any) -> InUnits[Self] | None:
+        """Return the statistic of the numbers that a column of times is read as, if there is one.
+
+        Returns
+        -------
+        Statistic, Clipped, callable or None
+            The statistic; how times are read as numbers; what turns its answer into times.
+        """
+        return self, Clipped(0, 0, 0), None
+
+    def measure(
+        self,
+        *,
+        epsilon: Number | None = None,
+        delta: Number = 0.0,
+        rho: Number | None = None,
+        unit: Unit | Neighbors = "add-remove",
+        columns: int | None = None,
+        where: bool = False,
+        dtype: Any = None,
+    ) -> Measurement[Value]:
+        """Return the measurement of the statistic for a loss: noise, error bar, and how to run it.
+
+        Parameters
+        ----------
+        epsilon, delta, rho : float, Fraction or Decimal, optional
+            The loss: `epsilon` alone, `epsilon` with `delta`, or `rho` alone.
+        unit : Unit or {"add-remove", "replace"}, default "add-remove"
+            For whom the loss holds; a relation is that of rows.
+        columns : int, optional
+            How many columns have an answer each; by default there is one answer.
+        where : bool, default False
+            Whether it will be called with a mask.
+        dtype : dtype, optional
+            The type of a column of times, as "datetime64[D]": noise is made for its unit.
+
+        Returns
+        -------
+        Measurement
+
+        Raises
+        ------
+        ArgumentError, ArgumentTypeError
+            If an argument breaks its rule.
+
+        Examples
+        --------
+        >>> import dpfast as dp
+        >>> mean = dp.Mean(bounds=(0, 120)).measure(epsilon=1)
+        >>> mean.loss
+        Pure(epsilon=1)
+        >>> 30 < mean([23, 35, 41, 58, 62] * 200) < 60
+        True
+        """
+        loss = privacy.loss(epsilon, delta, rho)
+        amount(loss)
+        own = unit if isinstance(unit, Unit) else Unit(checks.neighbors(unit))
+        width = None if columns is None else checks.whole("columns", columns, 1)
+        layout = Layout(width, checks.flag("where", where))
+        return Measurement(self, loss, own, layout, made(self._of_type(dtype), loss, own, layout))
+
+    def _of_type(self, dtype: Any) -> Statistic[Value]:
+        """Return the statistic of the numbers that a column of a type is read as."""
+        try:
+            kind = None if dtype is None else np.dtype(dtype)
+        except (TypeError, ValueError):
+            checks.fail("dtype", "a type of NumPy", dtype)
+        if kind is None or kind.kind not in "mM":
+            return self
+        in_units = self.in_units(Times(kind), dtype)
+        return self if in_units is None else in_units[0]
+
+    def prepare(
+        self,
+        data: Any,
+        *,
+        epsilon: Number | None = None,
+        delta: Number = 0.0,
+        rho: Number | None = None,
+        neighbors: Neighbors | None = None,
+        axis: Axis | None = None,
+        where: Any = None,
+        ids: Any = None,
+        max_rows: int | None = None,
+        weights: Any = None,
+        budget: Budget | None = None,
+        rng: Generator | None = None,
+    ) -> Prepared[Value]:
+        """Check the arguments of a call, read the data's types, and make the measurement.
+
+        Parameters
+        ----------
+        data, epsilon, delta, rho, neighbors, axis, where, ids, max_rows, weights, budget, rng
+            As in `dpfast.mean`.
+
+        Returns
+        -------
+        Prepared
+        """
+        loss = privacy.loss(epsilon, delta, rho)
+        amount(loss)
+        name = None if ids is None else id_name(ids)
+        unit = Unit(relation_of(neighbors, budget), name, max_rows)
+        return self.of_unit(
+            data, loss, unit, axis, where=where, ids=ids, weights=weights, budget=budget, rng=rng
+        )
+
+    def of_unit(
+        self,
+        data: Any,
+        loss: Loss,
+        unit: Unit,
+        axis: Any,
+        *,
+        where: Any = None,
+        ids: Any = None,
+        weights: Any = None,
+        budget: Budget | None = None,
+        rng: Generator | None = None,
+    ) -> Prepared[Value]:
+        """Return what `prepare` does, for a loss of a unit."""
+        column, data = time_column_of(data, axis, ids, weights)
+        statistic, after = self, None
+        in_units = None if column is None else self.in_units(column.times, data)
+        if column is not None and in_units is not None:
+            statistic, numbers, after = in_units
+            data = column.read(numbers)
+        form = None if ids is None else checked(ids)
+        view = statistic.read(
+            data, relation=unit.of_rows, axis=axis, where=where, ids=form, weights=weights
+        )
+        layout = Layout(view.width if view.each else None, where is not None)
+        return Prepared(made(statistic, loss, unit, layout), view, budget, rng, after=after)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Bounded(Statistic[Value]):
+    """Base of statistics of clamped rows.
+
+    Parameters
+    ----------
+    bounds : (float, float), sequence of d such pairs, or "auto"
+    nan : {"raise", "lower", "upper", "drop"} or float, default "raise"
+    """
+
+    bounds: BoundsEach | Auto
+    nan: NanPolicy = "raise"
+
+    #: What an answer about times is; None for a statistic of numbers alone.
+    answer_of_times: ClassVar[Answer | None] = None
+
+    def __post_init__(self) -> None:
+        if are_times(self.bounds):
+            return  # which a column of times reads
+        if not self.is_auto:
+            pairs, several = checks.pairs(self.bounds)
+            object.__setattr__(self, "bounds", pairs if several else pairs[0])
+        object.__setattr__(self, "nan", checks.nan_policy(self.nan, "add-remove"))
+
+    @property
+    def is_auto(self) -> bool:
+        """Tell whether a part of the loss is for the bounds."""
+        return checks.is_auto(self.bounds)
+
+    def pairs(self, columns: int | None) -> tuple[tuple[float, float], ...]:
+        """Return the bounds of each column, of which there is one where there is one answer."""
+        if are_times(self.bounds):
+            checks.fail(
+                "bounds", "numbers, for a column of numbers (or give its dtype)", self.bounds
+            )
+        if columns is None:
+            return (checks.bounds(self.bounds),)
+        pairs, several = checks.pairs(self.bounds)
+        if several and len(pairs) != columns:
+            rule = f"one pair, or one for each column of the data, {columns}"
+            checks.fail("bounds", rule, f"{len(pairs)} of them")
+        return pairs if several else pairs * columns
+
+    def in_units(self, times: Times, data: Any) -> InUnits[Self] | None:
+        answer = self.answer_of_times
+        if answer is None:
+            return None
+        if answer == "total" and times.dtype.kind == "M":
+            refuse_dates(data)
+        bounds: Any = self.bounds
+        if self.is_auto:
+            refuse_origin(times, bounds)
+            lo, hi, shift, zone = -FAR, FAR, 0, None
+        else:
+            lo, hi, zone = limits(times, bounds)
+            shift = 0 if answer == "total" else lo
+            bounds = lo - shift, hi - shift
+        nan = self.nan if isinstance(self.nan, str) else times.count("nan", self.nan) - shift
+
+        def after(value: Any) -> Any:
+            return times.point(value, shift, zone) if answer == "point" else times.span(value)
+
+        return replace(self, bounds=bounds, nan=nan), Clipped(lo, hi, shift), after
+
+
+@lru_cache(maxsize=1024)
+def made(statistic: Statistic[Any], loss: Loss, unit: Unit, layout: Layout) -> Mechanism[Any]:
+    """Return the mechanism of a statistic for a loss of a unit."""
+    if unit.ids is None:
+        return _with_bounds(statistic, Terms(loss, unit.neighbors, layout))
+    is_auto = isinstance(statistic, Bounded) and statistic.is_auto
+    part, rows = unit.part(loss, statistic.at_once and not is_auto)
+    inner = _with_bounds(statistic, Terms(part, unit.of_rows, layout, rows))
+    assert unit.max_rows is not None
+    return OfUnits(inner, unit, unit.max_rows // rows)
+
+
+def _with_bounds(statistic: Statistic[Any], terms: Terms) -> Mechanism[Any]:
+    """Return the mechanism of rows; where bounds are "auto" they are drawn first."""
+    if not isinstance(statistic, Bounded) or not statistic.is_auto:
+        return statistic.mechanism(terms)
+    bounded: Bounded[Any] = statistic
+    first, rest = divided(terms.loss)
+    others, columns = replace(terms, loss=rest), terms.layout.columns
+
+    def of(bounds: Any) -> Mechanism[Any]:
+        return replace(bounded, bounds=bounds).mechanism(others)
+
+    try:
+        trial = of(ANY)
+    except ArgumentError as error:  # it may show a number that nobody has written
+        raise ArgumentError(f"{error} (for 3/4 of the loss)") from None
+    policy = checks.nan_policy(bounded.nan, terms.neighbors)
+    bounds = bounds_each(first, columns or 1, terms.neighbors, policy)
+    return WithBounds(bounds, of, columns is not None, terms.loss, rest, trial.name)
+
+
+@dataclass(frozen=True, slots=True)
+class Measurement(Preparing[Value]):
+    """A statistic for a loss and a unit: what is charged, the noise, the error bar, a way to run.
+
+    It is what `Statistic.measure` returns, never changes, and is called on data.
+
+    Parameters
+    ----------
+    statistic : Statistic
+    offered_loss : Loss
+        What may be spent. What is charged is `loss`.
+    unit : Unit
+    layout : Layout
+    inner : Mechanism
+    """
+
+    statistic: Statistic[Value]
+    offered_loss: Loss
+    unit: Unit
+    layout: Layout
+    inner: Mechanism[Value]
+
+    @property
+    def loss(self) -> Loss:
+        """What a call costs, under `neighbors` of the unit."""
+        return self.inner.loss
+
+    @property
+    def neighbors(self) -> Neighbors:
+        return self.unit.neighbors
+
+    @property
+    def ids(self) -> str | None:
+        """The name of the id whose people the loss is about; None for rows."""
+        return self.unit.ids
+
+    @property
+    def name(self) -> str:
+        """What the ledger calls it."""
+        return self.inner.name
+
+    @property
+    def parameters(self) -> dict[str, Any]:
+        """The public parameters of the statistic and of the unit, by name."""
+        values = {one.name: getattr(self.statistic, one.name) for one in fields(self.statistic)}
+        values |= {one.name: getattr(self.unit, one.name) for one in fields(self.unit)}
+        return {name: value for name, value in values.items() if value is not None}
+
+    def reduce(self, source: View) -> Any:
+        """Return a noise-free summary of rows."""
+        return self.inner.reduce(source)
+
+    def finish(self, summary: Any, generator: Generator) -> Value:
+        """Return the answer from a summary."""
+        return self.inner.finish(summary, generator)
+
+    def error(self, rows: int | None, confidence: float) -> Expected:
+        """Return the error bar for a number of rows; see `dpfast.expected_error`."""
+        return expected(self.inner, rows, confidence)
+
+    def prepare(self, data: Any, **rows: Any) -> Prepared[Value]:
+        """Check what comes with the rows."""
+        unit, layout = self.unit, self.layout
+        if rows.get("ids") is None and unit.ids is not None:
+            rows["ids"] = unit.ids
+        if rows.get("ids") is not None and unit.ids is None:
+            rule = "left out: measure(unit=Unit(ids=...)) makes a measurement of people"
+            checks.fail_kind("ids", rule, rows["ids"])
+        if rows.get("where") is not None and unit.of_rows == "replace" and not layout.masked:
+            rule = "left out: measure(where=True) makes a measurement with a mask"
+            checks.fail_kind("where", rule, rows["where"])
+        axis = None if layout.columns is None else 0
+        return self.statistic.of_unit(data, self.offered_loss, unit, axis, **rows)
+
+    def __call__(
+        self,
+        data: Any,
+        *,
+        where: Any = None,
+        ids: Any = None,
+        weights: Any = None,
+        budget: Budget | None = None,
+        rng: Generator | None = None,
+    ) -> Value:
+        """Release the answer about some data.
+
+        Parameters
+        ----------
+        data : array_like, table, file or source
+        where : array_like of bool, shape (n,), optional
+            The rows to use, each a function of that row alone.
+        ids : array_like of shape (n,), or str, optional
+            Whose row each row is, for a unit with ids; by default the column of their name.
+        weights : array_like of shape (n,), or str, optional
+        budget : Budget, optional
+            Pays for the call before data or randomness are touched.
+        rng : Generator, optional
+            By default the secure one.
+
+        Returns
+        -------
+        The answer.
+
+        Raises
+        ------
+        ArgumentError, ArgumentTypeError, BudgetError
+            For a bad argument, or too small a budget; nothing has been spent.
+        """
+        return self.prepare(
+            data, where=where, ids=ids, weights=weights, budget=budget, rng=rng
+        ).run()

@@ -1,1 +1,0 @@
-"""Bounds that the data choose, privately: by themselves, and as a part of another release."""
