@@ -24,8 +24,8 @@ import dpfast as dp
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 from benchmarks import accuracy
-from dpfast.statistics.bounds.automatic import SHARE
-from dpfast.statistics.bounds.mechanism import widened
+from dpfast.measurement.automatic_bounds import SHARE
+from dpfast.measurement.outer_bounds import widened
 
 SEED = 2031
 SAMPLES = 4

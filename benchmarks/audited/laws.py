@@ -437,7 +437,7 @@ def draw_domain(value, size):
 
 def bounds_law(data):
     """The law of the upper bound, from what all pairs of public numbers weigh."""
-    from dpfast.statistics.bounds import mechanism as internal
+    from dpfast.measurement import outer_bounds as internal
 
     made, summary, _ = Recorder().run(lambda: dp.bounds(data, **PAID))[-1]
     lower, upper = internal.sides(summary, made.share, made.rate)
@@ -447,7 +447,7 @@ def bounds_law(data):
 
 
 def draw_bounds(data, size):
-    from dpfast.statistics.bounds import mechanism as internal
+    from dpfast.measurement import outer_bounds as internal
 
     made, summary, _ = Recorder().run(lambda: dp.bounds(data, **PAID))[-1]
     return internal.draw(summary, made.share, made.rate, GENERATOR.stream(), size=size)[:, 1]

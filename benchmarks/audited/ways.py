@@ -12,6 +12,7 @@ from scipy import special
 
 import dpfast as dp
 from dpfast.budget.release import TAPE
+from dpfast.measurement.around import OfKept
 from dpfast.noise.calibrated_integer import IntegerNoise
 from dpfast.rng import InsecureGenerator
 
@@ -31,6 +32,8 @@ class Recorder:
     turns: list[tuple[Any, Any, Any]] = field(default_factory=list)
 
     def turn(self, mechanism: Any, data: Any, summary: Any, answer: Any) -> Any:
+        if isinstance(mechanism, OfKept):  # which rows a mask keeps is no part of the law
+            mechanism = mechanism.inner
         kept = answer
         if self.first is not None and hasattr(mechanism, "noises"):
             kept = self.first.turns[len(self.turns)][2]

@@ -10,6 +10,7 @@ import pytest
 import dpfast as dp
 from dpfast._core import error_bars
 from dpfast.budget.budget import quoted
+from dpfast.measurement.around import innermost
 from dpfast.noise.box import box_noise
 from dpfast.noise.calibrated_integer import integer_noise
 from dpfast.noise.sensitivity import Sensitivity
@@ -17,6 +18,7 @@ from dpfast.privacy import ZCDP, Pure
 from dpfast.rng import InsecureGenerator
 
 from ..support.pairwise import quick_rows
+from ..support.views import prepared
 
 SURE = 0.95
 DRAWS = 1000
@@ -136,19 +138,8 @@ def check_bound(worlds, share):
 
 def case(function, data, **arguments):
     """A mechanism, its summary, its statistic, and the error that is expected."""
-    mechanism = quoted(function, data, **arguments)
-    summary = mechanism.reduce(_source(data, arguments.get("axis")))
-    return mechanism, summary, mechanism.error(len(data), SURE)
-
-
-def _source(data, axis):
-    from dpfast.sources import as_source
-    from dpfast.sources.data import as_rows, form_of
-    from dpfast.sources.intake import by_column
-
-    if axis is not None:
-        return by_column(form_of(data, "data", "rows of numbers"))
-    return as_rows(data) if np.ndim(data) == 2 else as_source(data)
+    mechanism, rows = prepared(function, data, **arguments)
+    return mechanism, mechanism.reduce(rows), mechanism.error(len(data), SURE)
 
 
 @quick_rows(6)
@@ -224,8 +215,8 @@ def test_bounds_of_columns_are_made_of_what_noise_keeps_within(name, neighbors, 
     for place, column in PLACES.items():
         data = np.repeat(np.stack([column] * 2, axis=1), 20, axis=0)
         where = np.ones(len(data), bool)
-        mechanism = quoted(getattr(dp, name), data, where=where, **given)
-        summary = mechanism.reduce(_source(data, 0))
+        mechanism, rows = prepared(getattr(dp, name), data, where=where, **given)
+        summary = mechanism.reduce(rows)
         width = np.array(mechanism.error(len(data), SURE).half_width)
         truth = data.mean(axis=0) if name == "mean" else data.var(axis=0)
         plan = mechanism.plan(len(data))
@@ -361,7 +352,7 @@ def test_ranks_of_many_quantiles():
             ranks_off(data, q, a) <= most for q, a, most in zip(qs, found, ranks, strict=True)
         )
     # All rows on one cell, and too few of them: the first draw misses it.
-    few = quoted(dp.quantiles, [1.0], qs=[0.5], bounds=(0, 100), epsilon=0.5)
+    few = innermost(quoted(dp.quantiles, [1.0], qs=[0.5], bounds=(0, 100), epsilon=0.5))
     (most,) = few.error(None, SURE).ranks
     data = np.full(int(most), 12_345_677 * few.grid)
     answers = [

@@ -13,7 +13,13 @@ from dpfast.summaries.totals import Totals
 
 SPAN = 4
 COLUMN = Column(0.0, 4.0, Cells(1.0, -1, SPAN))
-STATISTICS = {"sum": Sum(), "mean": Mean(), "variance": Variance()}
+BOUNDS = (0, 4)
+STATISTICS = {
+    "sum": Sum(bounds=BOUNDS),
+    "mean": Mean(bounds=BOUNDS),
+    "variance": Variance(bounds=BOUNDS),
+}
+MEAN = STATISTICS["mean"]
 FORMS = [
     (name, number, form)
     for name, statistic in STATISTICS.items()
@@ -62,7 +68,7 @@ def test_no_neighbor_moves_a_sum_further_and_some_do_as_far(name, number, form, 
 
 def test_a_range_that_is_too_narrow_is_found():
     """Planted: as if a mask could hide no row."""
-    form = Mean().forms(COLUMN, is_public=False)[1]
+    form = MEAN.forms(COLUMN, is_public=False)[1]
     masked = Setting("replace", masked=True)
     as_public = [feature.sensitivity("replace", True) for feature in form.features]
     assert furthest(form, masked) != as_public
@@ -77,7 +83,7 @@ def test_moments_come_back(name, number, form):
 
 
 def test_moments_of_a_public_number_of_rows():
-    (form,) = Mean().forms(COLUMN, is_public=True)
+    (form,) = MEAN.forms(COLUMN, is_public=True)
     assert form.moments([7], 4) == Moments(Fraction(4), Fraction(7), Fraction(0))
 
 
@@ -99,5 +105,5 @@ def test_a_weighted_feature_has_the_range_of_products(weights):
 
 
 def test_a_form_without_rows_says_so():
-    assert [form.has_rows for form in Mean().forms(COLUMN, is_public=False)] == [False, True]
+    assert [form.has_rows for form in MEAN.forms(COLUMN, is_public=False)] == [False, True]
     assert Form((Feature((0, 1, 0), 1, 1),)).has_rows

@@ -11,9 +11,9 @@ import pytest
 import dpfast as dp
 from dpfast._kernels.statistics import MAGNITUDES, magnitudes
 from dpfast.budget.budget import quoted
+from dpfast.measurement import outer_bounds, tails
+from dpfast.measurement.automatic_bounds import SHARE
 from dpfast.rng import InsecureGenerator
-from dpfast.statistics.bounds import mechanism, tails
-from dpfast.statistics.bounds.automatic import SHARE
 
 from ..reference.statistics import bounds as twin
 from ..support.pairwise import every_value, quick_rows
@@ -87,7 +87,7 @@ DATA = {
 def test_the_sampler_has_the_weights_of_the_definition(name, share, c):
     rows = np.array(DATA[name], np.float64)
     summary = tails.of_chunk(tails.Chunk(rows, 0))
-    both = mechanism.sides(summary, Fraction(share), c)
+    both = outer_bounds.sides(summary, Fraction(share), c)
     for side, expected in zip(both, twin.both_ends(rows.tolist(), share, c), strict=True):
         places = np.unique(np.r_[np.argsort(expected)[:40], np.arange(0, len(expected), 500)])
         exact = np.array([float(side.exact(i)) for i in places.tolist()])
@@ -99,7 +99,7 @@ def far_off(rows, share, c, size, planted=0.0):
     """How many standard deviations the worst of the likely answers is off the definition."""
     summary = tails.of_chunk(tails.Chunk(np.array(rows, np.float64), 0))
     stream = InsecureGenerator(4).stream()
-    found = mechanism.draw(summary, Fraction(share), c, stream, size)
+    found = outer_bounds.draw(summary, Fraction(share), c, stream, size)
     assert np.all(found[:, 0] < found[:, 1])
     negated = [-x for x in rows]
     worst = 0.0
@@ -179,7 +179,7 @@ def test_no_data_take_many_attempts():
     random = np.random.default_rng(3)
     stream = InsecureGenerator(4).stream()
     asked = 0
-    attempts = mechanism.Draw.attempts
+    attempts = outer_bounds.Draw.attempts
 
     def counted(self, size, level, stream):
         nonlocal asked
@@ -187,12 +187,12 @@ def test_no_data_take_many_attempts():
         return attempts(self, size, level, stream)
 
     cases = 0
-    with patch.object(mechanism.Draw, "attempts", counted):
+    with patch.object(outer_bounds.Draw, "attempts", counted):
         for c in (2.0**-20, 0.05, 1.0, 2.0**10):
             for rows in (*DATA.values(), [2.0**300] * 50, random.normal(0, 1, 400)):
-                for share in (Fraction(0), mechanism.MOST_SHARE):
+                for share in (Fraction(0), outer_bounds.MOST_SHARE):
                     summary = tails.of_chunk(tails.Chunk(np.array(rows, np.float64), 0))
-                    lo, hi = mechanism.draw(summary, share, c, stream)
+                    lo, hi = outer_bounds.draw(summary, share, c, stream)
                     assert lo < hi
                     cases += 1
     assert asked < 4 * cases
@@ -229,8 +229,8 @@ def test_the_loss_is_that_of_one_draw():
     rows = [1.0, 2.0]
     budget = dp.Budget(rho=10)
     pure = quoted(dp.bounds, rows, epsilon=1, relation="add-remove")
-    assert pure.rate == 1
-    assert quoted(dp.bounds, rows, epsilon=1, relation="replace").rate == 0.5
+    assert pure.inner.rate == 1
+    assert quoted(dp.bounds, rows, epsilon=1, relation="replace").inner.rate == 0.5
     assert (
         budget.cost(dp.bounds, rows, epsilon=1) == dp.privacy.Draws(1, bounded_range=True).to_zcdp()
     )
@@ -294,7 +294,7 @@ def test_no_statistic_refuses_bounds_that_can_be_drawn():
         for relation in ("replace", "add-remove"):
             found = quoted(release, [1.0], bounds="auto", relation=relation, epsilon=1, **kw)
             for i, j in pairs:
-                found.make(mechanism.widened(float(numbers[i]), float(numbers[j])))
+                found.make(outer_bounds.widened(float(numbers[i]), float(numbers[j])))
 
 
 def test_auto_refuses_what_it_does_not_know():
@@ -341,7 +341,7 @@ def test_a_covariance_finds_bounds_of_each_column(kw):
 
 def test_bounds_of_a_covariance_are_not_refused_and_cost_their_part():
     ends = [*tails.NUMBERS[[0, 1, 5000]], 0.0, *tails.NUMBERS[[6722, 9000, -1]]]
-    pairs = [mechanism.widened(float(a), float(b)) for a in ends for b in ends if a < b]
+    pairs = [outer_bounds.widened(float(a), float(b)) for a in ends for b in ends if a < b]
     for loss in ({"epsilon": 2.0}, {"rho": 0.3}):
         for relation in ("replace", "add-remove"):
             found = quoted(dp.covariance, PAIRED[:3], bounds="auto", relation=relation, **loss)

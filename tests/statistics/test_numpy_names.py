@@ -15,8 +15,9 @@ from dpfast._core.error_bars import BOUND
 from dpfast.budget.budget import quoted
 from dpfast.errors import ArgumentError, ArgumentTypeError
 from dpfast.rng import InsecureGenerator
-from dpfast.sources import as_source
 from dpfast.statistics.totals.count import Count, CountNonzero
+
+from ..support.views import prepared, view
 
 RNG = np.random.default_rng(31)
 X = np.round(RNG.normal(30, 20, 500))
@@ -26,7 +27,8 @@ BOUNDS = {"bounds": (0, 100)}
 
 def counted(data, **kw):
     """What noise is added to."""
-    return quoted(dp.count_nonzero, data, epsilon=1, **kw).reduce(as_source(data))
+    mechanism, rows = prepared(dp.count_nonzero, data, epsilon=1, **kw)
+    return mechanism.reduce(rows)
 
 
 # ---- count_nonzero ----
@@ -71,8 +73,8 @@ def moves(kind, relation, present, masked):
         for rows in [rest, *[(one, *rest) for one in each]]:
             values = np.array([row for row, _ in rows])
             where = np.array([keep for _, keep in rows], bool) if masked else None
-            mechanism = kind(relation, dp.privacy.Pure(1), present, where)
-            found[rows] = mechanism.reduce(as_source(values))
+            mechanism = kind(relation, dp.privacy.Pure(1), present, masked)
+            found[rows] = mechanism.reduce(view(values, where))
         less = found.pop(rest)
         if relation == "replace":
             pairs = itertools.combinations(found.values(), 2)
@@ -122,8 +124,9 @@ def test_its_error_bar(relation):
     """It holds for all data, and some would not keep within half of it."""
     limit, worst = 0.05 + 5 * math.sqrt(0.05 / 500), 0.0
     for data in (np.zeros(400), np.full(400, 50.0), np.repeat([0.0, 100.0], 200)):
-        mechanism = quoted(dp.std, data, **BOUNDS, epsilon=1, neighbors=relation)
-        summary, rng = mechanism.reduce(as_source(data)), InsecureGenerator(5)
+        asked = {**BOUNDS, "epsilon": 1, "neighbors": relation}
+        mechanism, rows = prepared(dp.std, data, **asked)
+        summary, rng = mechanism.reduce(rows), InsecureGenerator(5)
         bar = mechanism.error(400, 0.95)
         assert bar.note == BOUND
         off = np.abs([mechanism.finish(summary, rng) - data.std() for _ in range(500)])

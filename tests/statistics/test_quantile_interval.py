@@ -11,11 +11,17 @@ import pytest
 import dpfast as dp
 from dpfast.budget.budget import quoted
 from dpfast.errors import ArgumentError, ArgumentTypeError
+from dpfast.measurement.around import innermost
 from dpfast.rng import InsecureGenerator
 
 X = np.random.default_rng(1).normal(50, 10, 4000)
 ASKED = {"bounds": (0, 100), "least_rows": 4000, "epsilon": 1}
 RUNS = 200
+
+
+def made_for(q, function=dp.quantile_interval, **asked):
+    """The quantiles of a call."""
+    return innermost(quoted(function, X, q, **asked))
 
 
 @pytest.mark.full
@@ -25,9 +31,9 @@ def test_the_worst_data(side, loss):
     """All rows on one side on a cell of little weight, beside a gap that is nearly all cells."""
     # A share of failures of an eighth, for all of it can be of one end.
     asked = {"bounds": (0, 100), "least_rows": 4000, "coverage": 7 / 8, **loss}
-    low, middle, high = quoted(dp.quantile_interval, X, 0.5, **asked).qs
+    low, middle, high = made_for(0.5, **asked).qs
     assert middle == Fraction(1, 2) == (low + high) / 2
-    grid = quoted(dp.quantiles, X, [0.5], bounds=(0, 100), epsilon=1).grid
+    grid = made_for([0.5], dp.quantiles, bounds=(0, 100), epsilon=1).grid
     cell = 12_345_677 * grid
     data = np.repeat([cell, 100 - cell], 2000)
     true = data[0] if side < 0 else data[-1]
@@ -52,15 +58,11 @@ def test_the_three_are_those_of_one_release():
     assert budget.remaining["epsilon"] == 0 and len(budget.history) == 1
     # They are 1.5 apart, and each is off by 0.03 or so, with an exponential tail.
     assert found.shape == (3,) and 40 < found[0] < found[1] < found[2] < 60
-    made = quoted(dp.quantile_interval, X, 0.5, **ASKED)
+    made = made_for(0.5, **ASKED)
     ranks = made.error(None, 0.975).ranks
     assert min(made.qs[1] - made.qs[0], made.qs[2] - made.qs[1]) * 4000 > max(ranks)
-    fewer = quoted(dp.quantile_interval, X, 0.5, **{**ASKED, "granularity": 1})
-    assert (
-        fewer.qs[2]
-        < made.qs[2]
-        < quoted(dp.quantile_interval, X, 0.5, coverage=0.999, **ASKED).qs[2]
-    )
+    fewer = made_for(0.5, **ASKED, granularity=1)
+    assert fewer.qs[2] < made.qs[2] < made_for(0.5, coverage=0.999, **ASKED).qs[2]
 
 
 def test_people_and_times():
@@ -69,8 +71,8 @@ def test_people_and_times():
     found = dp.quantile_interval(days, 0.5, **{**ASKED, "bounds": limits})
     assert found.dtype.kind == "M" and found[0] <= found[1] <= found[2]
     asked = {**ASKED, "ids": np.arange(4000) // 2, "max_rows": 2}
-    rows, people = (quoted(dp.quantile_interval, X, 0.5, **one) for one in (ASKED, asked))
-    assert people.inner.qs[2] > rows.qs[2] and people.loss.epsilon == 1
+    assert made_for(0.5, **asked).qs[2] > made_for(0.5, **ASKED).qs[2]
+    assert quoted(dp.quantile_interval, X, 0.5, **asked).loss.epsilon == 1
 
 
 @pytest.mark.parametrize(
@@ -93,8 +95,8 @@ def test_what_is_refused_costs_nothing(given, named):
 
 def test_the_rows_that_are_asked_for_are_enough():
     with pytest.raises(ArgumentError) as caught:
-        quoted(dp.quantile_interval, X, 0.3, **{**ASKED, "least_rows": 99})
+        made_for(0.3, **{**ASKED, "least_rows": 99})
     enough = int(re.search(r"at least (\d+)", str(caught.value))[1])
-    assert quoted(dp.quantile_interval, X, 0.3, **{**ASKED, "least_rows": enough}).qs[0] > 0
+    assert made_for(0.3, **{**ASKED, "least_rows": enough}).qs[0] > 0
     with pytest.raises(ArgumentError, match="least_rows"):
-        quoted(dp.quantile_interval, X, 0.3, **{**ASKED, "least_rows": enough * 3 // 4})
+        made_for(0.3, **{**ASKED, "least_rows": enough * 3 // 4})

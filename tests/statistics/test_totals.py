@@ -17,7 +17,6 @@ from dpfast.measurement import linear
 from dpfast.noise.calibrated_integer import IntegerNoise
 from dpfast.rng import InsecureGenerator
 from dpfast.sources import Chunk, memory
-from dpfast.statistics.arguments import Arguments
 from dpfast.statistics.totals import api, count, moments
 
 from ..reference.summaries import quantise as reference
@@ -156,14 +155,13 @@ def test_half_the_sensitivity_would_be_caught():
 # ---- Exact answers ----
 
 
-KINDS = {"sum": moments.Sum(), "mean": moments.Mean(), "variance": moments.Variance()}
+KINDS = {"sum": moments.Sum, "mean": moments.Mean, "variance": moments.Variance}
 
 
 def expected(name, values, relation, where, bounds=(-1.0, 2.5)):
     """By definition, from the cells of the plain twin."""
-    asked = Arguments(bounds, 1, 0, None, relation, where=where)
-    _, made = api._made(KINDS[name], values, asked)
-    grid = made.columns[0].cells
+    made = KINDS[name](bounds=bounds).measure(epsilon=1, unit=relation, where=where is not None)
+    grid = made.inner.columns[0].cells
     kept = values if where is None else values[where]
     cells = reference.cells(kept.tolist(), grid.grid, grid.first, grid.span)
     rows = [Fraction(grid.grid) * (grid.first + u) for u in cells]

@@ -16,9 +16,10 @@ from dpfast.errors import ArgumentError, ArgumentTypeError
 from dpfast.noise.calibrated_integer import IntegerNoise
 from dpfast.privacy import ZCDP, Approx, Pure
 from dpfast.rng import InsecureGenerator
-from dpfast.sources import as_source
 from dpfast.statistics.tree import api, consistency
 from dpfast.statistics.tree.counts import TreeCounts
+
+from ..support.views import prepared
 
 RNG = np.random.default_rng(12)
 X = RNG.integers(0, 100, 4000).astype(float)
@@ -112,11 +113,11 @@ def test_no_neighbor_moves_further_than_the_noise_is_made_for(relation, bins, fa
     values = [*(edges[:-1] + 0.5), -1.0, math.nan]
 
     def counts(rows):
-        made = quoted(
+        made, read = prepared(
             dp.tree_histogram, rows, bins=edges.tolist(), fan_out=fan_out, epsilon=1,
             neighbors=relation,
         )  # fmt: skip
-        return np.concatenate(api.level_sums(made.reduce(as_source(np.array(rows))), fan_out)), made
+        return np.concatenate(api.level_sums(made.reduce(read), fan_out)), made
 
     vectors = {x: counts([x, 0.5])[0] for x in values}
     less, made = counts([0.5])

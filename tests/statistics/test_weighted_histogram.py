@@ -14,7 +14,8 @@ import dpfast as dp
 from dpfast.budget.budget import quoted
 from dpfast.errors import ArgumentError, ArgumentTypeError
 from dpfast.rng import InsecureGenerator
-from dpfast.sources.data import as_rows
+
+from ..support.views import prepared
 
 RNG = np.random.default_rng(17)
 X = RNG.normal(40, 20, 3000)
@@ -27,8 +28,8 @@ RELATIONS = ["replace", "add-remove"]
 def exact(data, weights, **kw):
     """The sums before noise, in the data's units."""
     kw = {**LIMITS, **kw}
-    made = quoted(dp.histogram, data, weights=weights, epsilon=1, **kw)
-    return made.reduce(as_rows(data)) * made.cells.grid, made
+    made, rows = prepared(dp.histogram, data, weights=weights, epsilon=1, **kw)
+    return made.reduce(rows) * made.cells.grid, made
 
 
 def by_definition(data, weights, edges, limits=(-1, 4)):
@@ -103,8 +104,9 @@ def test_no_neighbor_moves_further_than_the_noise_is_made_for(relation, limits):
 @pytest.mark.parametrize("loss", [{"epsilon": 1}, {"rho": 0.3}, {"epsilon": 0.5, "delta": 1e-6}])
 @pytest.mark.parametrize("relation", RELATIONS)
 def test_the_noise_and_its_error_bar(loss, relation):
-    made = quoted(dp.histogram, X, weights=W, neighbors=relation, **BINS, **LIMITS, **loss)
-    summary, rng = made.reduce(as_rows(X)), InsecureGenerator(3)
+    asked = {"weights": W, "neighbors": relation, **BINS, **LIMITS, **loss}
+    made, rows = prepared(dp.histogram, X, **asked)
+    summary, rng = made.reduce(rows), InsecureGenerator(3)
     off = np.array([made.finish(summary, rng) for _ in range(1500)]) - summary * made.cells.grid
     deviation = made.noise.deviation * made.cells.grid
     assert abs(off.std() / deviation - 1) < 0.06

@@ -19,9 +19,9 @@ from dpfast.errors import (
     DataError,
     SourceError,
 )
+from dpfast.measurement import times
 from dpfast.rng import InsecureGenerator
 from dpfast.sources.times import time_column
-from dpfast.statistics import of_times
 
 N = 4000
 LO, HI = dt.date(2020, 1, 1), dt.date(2022, 1, 1)
@@ -204,27 +204,29 @@ def test_masks_of_an_engine_are_refused():
         dp.median(held, bounds=(LO, HI), epsilon=1, where=ROWS)
 
 
-def types_of_answers():
+def types_of_answers(call):
     """Of rows of one declared type: many, none, and none that is a time."""
     for rows in (DAYS, DAYS[:0], np.full(5, np.datetime64("NaT"), "M8[D]")):
-        found = dp.median(rows, bounds=(LO, HI), epsilon=1, nan="lower")
+        found = call(rows, bounds=(LO, HI), epsilon=1, nan="lower")
         assert found.dtype == "M8[D]" and LO <= found.item() <= HI
 
 
-def test_no_row_decides_the_type_of_an_answer():
-    types_of_answers()
+@pytest.mark.parametrize("call", [dp.median, dp.mean])
+def test_no_row_decides_the_type_of_an_answer(call):
+    types_of_answers(call)
 
 
-def test_a_reading_that_looks_at_rows_is_caught(monkeypatch):
+@pytest.mark.parametrize("call", [dp.median, dp.mean])
+def test_a_reading_that_looks_at_rows_is_caught(call, monkeypatch):
     """A column without a time is taken for one of numbers."""
 
     def looks(data, beside):
         given, column = time_column(data, beside)
         return given, column if len(data) and not np.isnat(data).all() else None
 
-    monkeypatch.setattr(of_times, "time_column", looks)
+    monkeypatch.setattr(times, "time_column", looks)
     with pytest.raises((AssertionError, ArgumentTypeError)):
-        types_of_answers()
+        types_of_answers(call)
 
 
 def with_names(tmp_path):

@@ -16,7 +16,10 @@ import dpfast as dp
 from dpfast._kernels.sources import Key
 from dpfast.budget.budget import quoted
 from dpfast.errors import ArgumentError, ArgumentTypeError, BudgetError, DataError, SourceError
+from dpfast.measurement import statistic, unit
+from dpfast.measurement.around import innermost
 from dpfast.measurement.linear import Setting
+from dpfast.measurement.unit import OfUnits, Unit
 from dpfast.noise.box import BoxNoise, box_noise
 from dpfast.noise.calibrated_integer import IntegerNoise, integer_noise
 from dpfast.noise.sensitivity import Sensitivity
@@ -26,7 +29,6 @@ from dpfast.sources import people as ids_of_rows
 from dpfast.sources.people import apart, checked
 from dpfast.statistics import arguments
 from dpfast.statistics.arguments import Arguments
-from dpfast.statistics.people import People
 from dpfast.statistics.quantiles.draws import PARTS
 from dpfast.statistics.quantiles.exponential import ExponentialQuantile
 from dpfast.statistics.quantiles.joint import ExponentialRange
@@ -62,7 +64,7 @@ def test_what_is_charged_is_what_was_asked(k, relation):
         at_once = dp.count, dp.mean
         for call, more in ((dp.count, {}), (dp.mean, BOUNDS), (dp.median, BOUNDS)):
             made = quoted(call, X, **more, **kw, **loss)
-            assert isinstance(made, People) and made.neighbors == relation
+            assert isinstance(made, OfUnits) and made.neighbors == relation
             own = 1 if call in at_once and not isinstance(asked, ZCDP) else k
             assert made.steps == own
             part = group_within(asked, steps(relation, own))
@@ -107,7 +109,7 @@ def test_noise_is_that_of_a_person_with_k_rows(k):
         times = 1 if "epsilon" in loss else k
         assert table.noise.within(0.05) == pytest.approx(found.within(0.05) * times, rel=1e-6)
     # Under add-remove a person moves a rank by D = k max(q, 1 - q).
-    made = quoted(dp.quantile, X, q=0.3, **BOUNDS, epsilon=0.7, ids=IDS, max_rows=k).inner
+    made = innermost(quoted(dp.quantile, X, q=0.3, **BOUNDS, epsilon=0.7, ids=IDS, max_rows=k))
     most = 1 - Fraction(made.aim.place, PARTS)
     assert made.rate == float_down(Fraction(7, 10) / (2 * k * most))
 
@@ -116,8 +118,14 @@ def test_one_row_a_person_is_the_plain_function():
     """But for the key of bounding, which is drawn before."""
     for call, more in ((dp.count, {}), (dp.sum, BOUNDS), (dp.median, BOUNDS), (dp.iqr, BOUNDS)):
         made = quoted(call, X, **more, epsilon=0.3, ids=np.arange(N), max_rows=1)
-        assert made.inner == quoted(call, X, **more, epsilon=0.3)
+        assert innermost(made) == innermost(quoted(call, X, **more, epsilon=0.3))
         assert made.loss == made.inner.loss
+
+
+def of_a_draw(relation, k):
+    """What a person's rows cost together in a draw of bounds, of a loss of 1."""
+    kw = {"bounds": "auto", "ids": IDS, "max_rows": k, "epsilon": 1, "neighbors": relation}
+    return quoted(dp.mean, X, **kw).loss.epsilon
 
 
 def cost(relation, k):
@@ -137,7 +145,7 @@ def cost(relation, k):
 @pytest.mark.parametrize("relation", RELATIONS)
 def test_a_person_costs_what_was_asked(relation):
     for k in (1, 2, 4, 9):
-        assert cost(relation, k) == 1
+        assert cost(relation, k) == of_a_draw(relation, k) == 1
 
 
 @pytest.mark.parametrize(
@@ -150,16 +158,19 @@ def test_a_loss_that_forgets_rows_is_caught(relation, fault, monkeypatch):
     def wrong(loss, people, k):
         return right(loss, people, 1) if fault == "k" else right(loss, "add-remove", k)
 
-    monkeypatch.setattr(arguments, "one_row", wrong)
+    for room in (arguments, unit):
+        monkeypatch.setattr(room, "one_row", wrong)
+    monkeypatch.setattr(statistic, "made", statistic.made.__wrapped__)
     assert cost(relation, 4) > 1
+    assert of_a_draw(relation, 4) > 1
 
 
 def test_the_method_needs_no_delta():
     kw = {**BOUNDS, "ids": IDS, "max_rows": 1, "epsilon": 50, "delta": 1e-6}
-    assert isinstance(quoted(dp.median, X, **kw).inner, ExponentialQuantile)
-    assert isinstance(quoted(dp.iqr, X, **kw).inner, ExponentialRange)
-    assert isinstance(quoted(dp.median, X, **kw, method="smooth").inner, SmoothQuantile)
-    assert isinstance(quoted(dp.median, X, **kw, noise="laplace").inner, SmoothQuantile)
+    assert isinstance(innermost(quoted(dp.median, X, **kw)), ExponentialQuantile)
+    assert isinstance(innermost(quoted(dp.iqr, X, **kw)), ExponentialRange)
+    assert isinstance(innermost(quoted(dp.median, X, **kw, method="smooth")), SmoothQuantile)
+    assert isinstance(innermost(quoted(dp.median, X, **kw, noise="laplace")), SmoothQuantile)
 
 
 # ---- Which rows count. ----
@@ -478,15 +489,18 @@ def test_a_person_moves_integers_by_no_more_than_their_noise_is_for(name, monkey
                 assert sum(moved) <= float(noise.scale * epsilon) * 2.0**noise.shift * (1 + 1e-9)
 
 
-def test_noise_for_fewer_rows_is_caught(monkeypatch):
+@pytest.mark.parametrize("name", ["count", "mean"])
+def test_noise_for_fewer_rows_is_caught(name, monkeypatch):
     """Planted: noise is for one row, at the loss of a person."""
-    init = Arguments.__post_init__
+    init, part = Arguments.__post_init__, Unit.part
 
     def forgets(self):
         init(self)
         object.__setattr__(self, "rows", 1)
 
     monkeypatch.setattr(Arguments, "__post_init__", forgets)
-    monkeypatch.setattr(People, "loss", property(lambda self: self.inner.loss))
+    monkeypatch.setattr(Unit, "part", lambda self, *loss: (part(self, *loss)[0], 1))
+    monkeypatch.setattr(statistic, "made", statistic.made.__wrapped__)
+    monkeypatch.setattr(OfUnits, "loss", property(lambda self: self.inner.loss))
     with pytest.raises(AssertionError):
-        test_a_person_moves_integers_by_no_more_than_their_noise_is_for("mean", monkeypatch)
+        test_a_person_moves_integers_by_no_more_than_their_noise_is_for(name, monkeypatch)
