@@ -120,13 +120,13 @@ def release(
     late = ""
     try:
         summary = mechanism.reduce(source)
-        _refuse_copies(here, mechanism.name)
+        _refuse_copies(here, mechanism)
         answer = mechanism.finish(summary, generator)
     except (ArgumentError, ArgumentTypeError) as error:
         late = type(error).__name__  # which promises that nothing was spent, and may quote a row
     if late:
         raise DataError(f"{mechanism.name}: a function that was given the rows raised {late}")
-    _refuse_copies(here, mechanism.name)
+    _refuse_copies(here, mechanism)
     tape = TAPE.get()
     if tape is not None:
         answer = tape.turn(mechanism, data, summary, answer)
@@ -248,10 +248,10 @@ def _check(budget: Any) -> None:
         checks.fail_type("budget", "a dpfast.Budget or None", budget)
 
 
-def _refuse_copies(here: tuple[int, int], name: str) -> None:
+def _refuse_copies(here: tuple[int, int], mechanism: Mechanism[Any]) -> None:
     """Refuse a fork in a function of the user: it would release twice for one spend."""
     if witnesses() != here:
         raise BudgetError(
-            f"{name}: this process is a fork, and its parent has paid for the release and has the "
-            "answer"
+            f"{mechanism.name}: this process is a fork, and its parent has paid for the release "
+            "and has the answer"
         )

@@ -170,8 +170,8 @@ class Linear(Bounded[float | NDArray[np.float64]]):
     ) -> View:
         if (weights is None) != (self.limits is None):
             checks.fail("weight_bounds", "given with weights, and only then", self.limits)
-        columns, rows = checks.pairs_given(self.bounds), {"where": where, "ids": ids}
-        return read(data, relation=relation, axis=axis, columns=columns, weights=weights, **rows)
+        rows = {"where": where, "ids": ids, "weights": weights}
+        return read(data, relation=relation, axis=axis, columns=self.width, **rows)
 
     def mechanism(self, terms: Terms) -> LinearMeasurement:
         neighbors, layout, limits = terms.neighbors, terms.layout, self.limits

@@ -60,6 +60,10 @@ class Layout:
     masked: bool = False
 
 
+#: One answer about all rows.
+ONE = Layout()
+
+
 @dataclass(frozen=True, slots=True)
 class Terms:
     """What a mechanism of rows is made for.
@@ -167,12 +171,11 @@ class Statistic(ABC, Generic[Value]):
         >>> 30 < mean([23, 35, 41, 58, 62] * 200) < 60
         True
         """
-        loss = privacy.loss(epsilon, delta, rho)
-        amount(loss)
         own = unit if isinstance(unit, Unit) else Unit(checks.neighbors(unit))
+        offered = offer(epsilon, delta, rho, own.neighbors, own.ids, own.max_rows)
         width = None if columns is None else checks.whole("columns", columns, 1)
         layout = Layout(width, checks.flag("where", where))
-        return Measurement(self, loss, own, layout, made(self._of_type(dtype), loss, own, layout))
+        return Measurement(self, offered, layout, made(self._of_type(dtype), offered, layout))
 
     def _of_type(self, dtype: Any) -> Statistic[Value]:
         """Return the statistic of the numbers that a column of a type is read as."""
@@ -212,19 +215,19 @@ class Statistic(ABC, Generic[Value]):
         -------
         Prepared
         """
-        loss = privacy.loss(epsilon, delta, rho)
-        amount(loss)
         name = None if ids is None else id_name(ids)
-        unit = Unit(relation_of(neighbors, budget), name, max_rows)
-        return self.of_unit(
-            data, loss, unit, axis, where=where, ids=ids, weights=weights, budget=budget, rng=rng
-        )
+        amounts, relation = (epsilon, delta, rho), relation_of(neighbors, budget)
+        try:
+            offered = offer(*amounts, relation, name, max_rows)
+        except TypeError:  # which says what is wrong, or that an argument has no hash
+            offered = offer.__wrapped__(*amounts, relation, name, max_rows)
+        rows = {"where": where, "ids": ids, "weights": weights}
+        return self.prepared(data, offered, axis, **rows, budget=budget, rng=rng)
 
-    def of_unit(
+    def prepared(
         self,
         data: Any,
-        loss: Loss,
-        unit: Unit,
+        offered: Offer,
         axis: Any,
         *,
         where: Any = None,
@@ -233,7 +236,7 @@ class Statistic(ABC, Generic[Value]):
         budget: Budget | None = None,
         rng: Generator | None = None,
     ) -> Prepared[Value]:
-        """Return what `prepare` does, for a loss of a unit."""
+        """Return what `prepare` does, for an offer."""
         column, data = time_column_of(data, axis, ids, weights)
         statistic, after = self, None
         in_units = None if column is None else self.in_units(column.times, data)
@@ -241,11 +244,22 @@ class Statistic(ABC, Generic[Value]):
             statistic, numbers, after = in_units
             data = column.read(numbers)
         form = None if ids is None else checked(ids)
+        relation = offered.unit.of_rows
         view = statistic.read(
-            data, relation=unit.of_rows, axis=axis, where=where, ids=form, weights=weights
+            data, relation=relation, axis=axis, where=where, ids=form, weights=weights
         )
-        layout = Layout(view.width if view.each else None, where is not None)
-        return Prepared(made(statistic, loss, unit, layout), view, budget, rng, after=after)
+        layout = (
+            ONE
+            if not view.each and where is None
+            else Layout(view.width if view.each else None, where is not None)
+        )
+        return Prepared(made(statistic, offered, layout), view, budget, rng, None, after)
+
+
+@lru_cache(maxsize=1024, typed=True)
+def of_numbers(lo: Any, hi: Any, nan: Any) -> tuple[tuple[float, float], str | float]:
+    """Return bounds and the policy of missing rows, which are checked."""
+    return checks.bounds((lo, hi)), checks.nan_policy(nan, "add-remove")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -265,17 +279,32 @@ class Bounded(Statistic[Value]):
     answer_of_times: ClassVar[Answer | None] = None
 
     def __post_init__(self) -> None:
-        if are_times(self.bounds):
-            return  # which a column of times reads
-        if not self.is_auto:
-            pairs, several = checks.pairs(self.bounds)
-            object.__setattr__(self, "bounds", pairs if several else pairs[0])
-        object.__setattr__(self, "nan", checks.nan_policy(self.nan, "add-remove"))
+        bounds: Any = self.bounds
+        nan: Any = self.nan
+        try:
+            if type(bounds) is not tuple or len(bounds) != 2:
+                raise TypeError
+            bounds, nan = of_numbers(*bounds, nan)
+        except TypeError:  # bounds of another kind, or wrong, which is said here
+            if are_times(bounds):
+                return  # which a column of times reads
+            if not self.is_auto:
+                pairs, several = checks.pairs(bounds)
+                bounds = pairs if several else pairs[0]
+            nan = checks.nan_policy(nan, "add-remove")
+        object.__setattr__(self, "bounds", bounds)
+        object.__setattr__(self, "nan", nan)
 
     @property
     def is_auto(self) -> bool:
         """Tell whether a part of the loss is for the bounds."""
         return checks.is_auto(self.bounds)
+
+    @property
+    def width(self) -> int | None:
+        """For how many columns there are bounds; None if one pair serves all."""
+        bounds = self.bounds
+        return len(bounds) if type(bounds) is tuple and type(bounds[0]) is tuple else None
 
     def pairs(self, columns: int | None) -> tuple[tuple[float, float], ...]:
         """Return the bounds of each column, of which there is one where there is one answer."""
@@ -313,9 +342,28 @@ class Bounded(Statistic[Value]):
         return replace(self, bounds=bounds, nan=nan), Clipped(lo, hi, shift), after
 
 
+@dataclass(frozen=True, eq=False, slots=True)
+class Offer:
+    """A loss that may be spent of a unit: one object for equal arguments, so it hashes fast."""
+
+    loss: Loss
+    unit: Unit
+
+
+@lru_cache(maxsize=1024, typed=True)
+def offer(
+    epsilon: Any, delta: Any, rho: Any, neighbors: Neighbors, ids: str | None, max_rows: Any
+) -> Offer:
+    """Return the loss and the unit of arguments, which are checked."""
+    loss = privacy.loss(epsilon, delta, rho)
+    amount(loss)
+    return Offer(loss, Unit(neighbors, ids, max_rows))
+
+
 @lru_cache(maxsize=1024)
-def made(statistic: Statistic[Any], loss: Loss, unit: Unit, layout: Layout) -> Mechanism[Any]:
+def made(statistic: Statistic[Any], offered: Offer, layout: Layout) -> Mechanism[Any]:
     """Return the mechanism of a statistic for a loss of a unit."""
+    loss, unit = offered.loss, offered.unit
     if unit.ids is None:
         return _with_bounds(statistic, Terms(loss, unit.neighbors, layout))
     is_auto = isinstance(statistic, Bounded) and statistic.is_auto
@@ -354,16 +402,14 @@ class Measurement(Preparing[Value]):
     Parameters
     ----------
     statistic : Statistic
-    offered_loss : Loss
+    offered : Offer
         What may be spent. What is charged is `loss`.
-    unit : Unit
     layout : Layout
     inner : Mechanism
     """
 
     statistic: Statistic[Value]
-    offered_loss: Loss
-    unit: Unit
+    offered: Offer
     layout: Layout
     inner: Mechanism[Value]
 
@@ -371,6 +417,11 @@ class Measurement(Preparing[Value]):
     def loss(self) -> Loss:
         """What a call costs, under `neighbors` of the unit."""
         return self.inner.loss
+
+    @property
+    def unit(self) -> Unit:
+        """For whom the loss holds."""
+        return self.offered.unit
 
     @property
     def neighbors(self) -> Neighbors:
@@ -417,7 +468,7 @@ class Measurement(Preparing[Value]):
             rule = "left out: measure(where=True) makes a measurement with a mask"
             checks.fail_kind("where", rule, rows["where"])
         axis = None if layout.columns is None else 0
-        return self.statistic.of_unit(data, self.offered_loss, unit, axis, **rows)
+        return self.statistic.prepared(data, self.offered, axis, **rows)
 
     def __call__(
         self,

@@ -145,6 +145,8 @@ def are_times(values: Any) -> bool:
 
 def time_column_of(data: Any, axis: Any, ids: Any, weights: Any) -> tuple[TimeColumn | None, Any]:
     """Return data as a column of times, if they are one, and what is to be read."""
+    if type(data) is np.ndarray and data.dtype.kind not in "mM":
+        return None, data
     named = [name for name in (ids, weights) if isinstance(name, str)]
     given, column = time_column(data, named if axis is None else [])
     return column, given

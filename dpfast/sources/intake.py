@@ -165,6 +165,8 @@ def read(
     ArgumentTypeError, ArgumentError, SourceError
         For what cannot be read. Nothing depends on what the rows hold.
     """
+    if axis is where is weights is ids is None and is_plain(data):
+        return View(ArraySource(data, None, name), False, 1, None)
     left, whose = apart(data, ids, axis, name, (where, weights))
     form = form_of(left, name, RULE)
     by_name = isinstance(weights, str)
@@ -184,6 +186,11 @@ def read(
     if by_name and axis is None and width > 1:
         checks.fail("axis", RECORDS, axis)
     return _view(data, source, each, width, relation, where, weights, ids, whose)
+
+
+def is_plain(data: Any) -> bool:
+    """Tell whether data are an array of numbers, of one column, and no more than that."""
+    return type(data) is np.ndarray and data.ndim == 1 and data.dtype.kind in "fiub"
 
 
 def _view(
@@ -353,6 +360,8 @@ def read_each(
     data: Any, relation: str, axis: Any, columns: int | None, where: Any = None, ids: Any = None
 ) -> View:
     """Read one column, or with an `axis` the columns of the data one by one."""
+    if axis is where is ids is None and is_plain(data):
+        return View(ArraySource(data), False, 1, None)
     left, whose = apart(data, ids, axis, positional=(where,))
     form = form_of(left, "data", RULE)
     each = axis_of(axis, form)

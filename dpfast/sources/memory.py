@@ -120,6 +120,11 @@ class ArraySource(MemorySource):
         """Whether the kernels can read the array where it is."""
         return self.mask is None and in_place(self.array, self.dtype) is not None
 
+    @property
+    def at_once(self) -> bool:
+        """Whether one thread reads all rows as one chunk, where they are."""
+        return self.workers == 1 and self.direct
+
     def column(self, name: str, rule: str, width: int | None = None) -> Column:
         return array_column(self.array, self.mask)
 

@@ -18,6 +18,7 @@ from .._core import nan_policy
 from ..sources.base import Chunk, RowSource, Source
 from ..sources.intake import Apart
 from ..sources.masked import kept, refuse_mask
+from ..sources.memory import ArraySource
 from .cells import Cells
 from .side_by_side import flat, summed
 
@@ -58,6 +59,8 @@ def totals(
     DataError
         If the data turn out to be of another length than `where`.
     """
+    if where is None and isinstance(source, ArraySource) and source.at_once:
+        return totals_of(source.array, 0, source.length, cells, squares)
 
     def summarise(chunk: Chunk) -> Totals:
         read = len(chunk.values) + chunk.nulls
@@ -114,9 +117,11 @@ def settled(found: Totals, policy: str | float, lo: float, hi: float, cells: Cel
     DataError
         Under ``nan="raise"``, if there are any.
     """
+    if not found.missing:
+        return found
     nan_policy.refuse(policy, found.missing)
     value = nan_policy.replacement(policy, lo, hi)
-    if isinstance(value, str) or not found.missing:
+    if isinstance(value, str):
         return found._replace(missing=0)
     u, more = cells.cell(value), found.missing
     return found.merge(Totals(more, -more, more * u, more * u * u))
