@@ -141,18 +141,65 @@ class Linear(Bounded[float | NDArray[np.float64]]):
         """Return the forms that it can be released by: independent noise first, joint noise last.
 
         Of joint noise the number of rows is the first feature, unless that `is_public`.
+
+        Parameters
+        ----------
+        column : Column
+        is_public : bool
+            Whether the number of rows is public.
+
+        Returns
+        -------
+        list of Form
         """
 
     @abstractmethod
     def answer(self, column: Column, form: Form, sums: Sequence[int], rows: int | None) -> float:
-        """Return the answer from noisy sums. The number of `rows` is told where it is public."""
+        """Return the answer from noisy sums.
+
+        Parameters
+        ----------
+        column : Column
+        form : Form
+            What the sums are of.
+        sums : sequence of int
+        rows : int or None
+            How many rows there are, where that is public.
+
+        Returns
+        -------
+        float
+        """
 
     @abstractmethod
     def bar(self, column: Column, noise: Sizes, rows: int, is_public: bool) -> float:
-        """Return how far the answer of so many rows is off, but with a failure probability."""
+        """Return how far the answer of some rows is off, but with a failure probability.
+
+        Parameters
+        ----------
+        column : Column
+        noise : Sizes
+            What noise exceeds with shares of that probability.
+        rows : int
+        is_public : bool
+            Whether the number of rows is public.
+
+        Returns
+        -------
+        float
+        """
 
     def row_pairs(self, rows: int) -> int:
-        """Return in how many pairs of public `rows` a row is, if sums are of pairs; else 0."""
+        """Return in how many pairs of public `rows` a row is, if sums are of pairs; else 0.
+
+        Parameters
+        ----------
+        rows : int
+
+        Returns
+        -------
+        int
+        """
         return 0
 
     @property
@@ -161,7 +208,18 @@ class Linear(Bounded[float | NDArray[np.float64]]):
         return None
 
     def grid(self, lo: float, hi: float, is_public: bool) -> Cells:
-        """Return the cells of a column."""
+        """Return the cells of a column.
+
+        Parameters
+        ----------
+        lo, hi : float
+        is_public : bool
+            Whether the number of rows is public.
+
+        Returns
+        -------
+        Cells
+        """
         is_fine = self.squares or self.limits is not None
         return cells(lo, hi, SQUARES) if is_fine else cells(lo, hi)
 

@@ -60,6 +60,8 @@ class Layout:
     masked: bool = False
 
 
+#: Types of arguments of which equal ones are the same, and whose hash is Python's own.
+PLAIN = {int, float, str, type(None)}
 #: One answer about all rows.
 ONE = Layout()
 
@@ -87,12 +89,23 @@ class Terms:
 
 @dataclass(frozen=True)
 class Statistic(ABC, Generic[Value]):
-    """Base of statistics.
+    """Base of statistics: what is asked, without a loss, a unit or data.
 
     Parameters
     ----------
     column : str, optional
         The column of a table, where the statistic is one of several by group.
+
+    Raises
+    ------
+    ArgumentError, ArgumentTypeError
+        If a public parameter breaks its rule.
+
+    Examples
+    --------
+    >>> import dpfast as dp
+    >>> isinstance(dp.Mean(bounds=(0, 120)), dp.Statistic)
+    True
     """
 
     column: str | None = None
@@ -105,6 +118,15 @@ class Statistic(ABC, Generic[Value]):
     def mechanism(self, terms: Terms) -> Mechanism[Value]:
         """Return the mechanism of the rows of a view.
 
+        Parameters
+        ----------
+        terms : Terms
+            The loss, the relation of rows and the layout.
+
+        Returns
+        -------
+        Mechanism
+
         Raises
         ------
         ArgumentError
@@ -115,10 +137,27 @@ class Statistic(ABC, Generic[Value]):
     def read(
         self, data: Any, *, relation: str, axis: Any, where: Any, ids: Any, weights: Any
     ) -> View:
-        """Return the rows of data, by types alone; arguments as in `sources.intake.read`."""
+        """Return the rows of data, by types alone.
+
+        Parameters
+        ----------
+        data, relation, axis, where, ids, weights
+            As in `sources.intake.read`.
+
+        Returns
+        -------
+        View
+        """
 
     def in_units(self, times: Times, data: Any) -> InUnits[Self] | None:
         """Return the statistic of the numbers that a column of times is read as, if there is one.
+
+        Parameters
+        ----------
+        times : Times
+            The type of the column.
+        data : Any
+            The column, for messages.
 
         Returns
         -------
@@ -126,6 +165,9 @@ class Statistic(ABC, Generic[Value]):
             The statistic; how times are read as numbers; what turns its answer into times.
         """
         return self, Clipped(0, 0, 0), None
+
+    def require_numbers(self) -> None:
+        """Refuse public values that are times, for a column that holds none."""
 
     def measure(
         self,
@@ -175,7 +217,9 @@ class Statistic(ABC, Generic[Value]):
         offered = offer(epsilon, delta, rho, own.neighbors, own.ids, own.max_rows)
         width = None if columns is None else checks.whole("columns", columns, 1)
         layout = Layout(width, checks.flag("where", where))
-        return Measurement(self, offered, layout, made(self._of_type(dtype), offered, layout))
+        statistic = self._of_type(dtype)
+        statistic.require_numbers()
+        return Measurement(self, offered, layout, made(statistic, offered, layout))
 
     def _of_type(self, dtype: Any) -> Statistic[Value]:
         """Return the statistic of the numbers that a column of a type is read as."""
@@ -215,13 +259,11 @@ class Statistic(ABC, Generic[Value]):
         -------
         Prepared
         """
-        name = None if ids is None else id_name(ids)
+        form, name = (None, None) if ids is None else (checked(ids), id_name(ids))
         amounts, relation = (epsilon, delta, rho), relation_of(neighbors, budget)
-        try:
-            offered = offer(*amounts, relation, name, max_rows)
-        except TypeError:  # which says what is wrong, or that an argument has no hash
-            offered = offer.__wrapped__(*amounts, relation, name, max_rows)
-        rows = {"where": where, "ids": ids, "weights": weights}
+        is_plain = {type(each) for each in (*amounts, max_rows)} <= PLAIN
+        offered = (offer if is_plain else offer.__wrapped__)(*amounts, relation, name, max_rows)
+        rows = {"where": where, "ids": form, "weights": weights}
         return self.prepared(data, offered, axis, **rows, budget=budget, rng=rng)
 
     def prepared(
@@ -236,17 +278,32 @@ class Statistic(ABC, Generic[Value]):
         budget: Budget | None = None,
         rng: Generator | None = None,
     ) -> Prepared[Value]:
-        """Return what `prepare` does, for an offer."""
+        """Return what `prepare` does, for an offer.
+
+        Parameters
+        ----------
+        data : Any
+        offered : Offer
+            The loss and the unit.
+        axis, where, weights, budget, rng
+            As in `prepare`.
+        ids : str or form, optional
+            As `checked` returns them.
+
+        Returns
+        -------
+        Prepared
+        """
         column, data = time_column_of(data, axis, ids, weights)
         statistic, after = self, None
         in_units = None if column is None else self.in_units(column.times, data)
         if column is not None and in_units is not None:
             statistic, numbers, after = in_units
             data = column.read(numbers)
-        form = None if ids is None else checked(ids)
+        statistic.require_numbers()
         relation = offered.unit.of_rows
         view = statistic.read(
-            data, relation=relation, axis=axis, where=where, ids=form, weights=weights
+            data, relation=relation, axis=axis, where=where, ids=ids, weights=weights
         )
         layout = (
             ONE
@@ -281,13 +338,11 @@ class Bounded(Statistic[Value]):
     def __post_init__(self) -> None:
         bounds: Any = self.bounds
         nan: Any = self.nan
-        try:
-            if type(bounds) is not tuple or len(bounds) != 2:
-                raise TypeError
+        if type(bounds) is tuple and {*map(type, bounds), type(nan)} <= PLAIN and len(bounds) == 2:
             bounds, nan = of_numbers(*bounds, nan)
-        except TypeError:  # bounds of another kind, or wrong, which is said here
-            if are_times(bounds):
-                return  # which a column of times reads
+        elif are_times(bounds) or are_times([bounds]):
+            return  # which a column of times reads
+        else:
             if not self.is_auto:
                 pairs, several = checks.pairs(bounds)
                 bounds = pairs if several else pairs[0]
@@ -307,11 +362,17 @@ class Bounded(Statistic[Value]):
         return len(bounds) if type(bounds) is tuple and type(bounds[0]) is tuple else None
 
     def pairs(self, columns: int | None) -> tuple[tuple[float, float], ...]:
-        """Return the bounds of each column, of which there is one where there is one answer."""
-        if are_times(self.bounds):
-            checks.fail(
-                "bounds", "numbers, for a column of numbers (or give its dtype)", self.bounds
-            )
+        """Return the bounds of each column.
+
+        Parameters
+        ----------
+        columns : int or None
+            None where there is one answer.
+
+        Returns
+        -------
+        tuple of (float, float)
+        """
         if columns is None:
             return (checks.bounds(self.bounds),)
         pairs, several = checks.pairs(self.bounds)
@@ -319,6 +380,13 @@ class Bounded(Statistic[Value]):
             rule = f"one pair, or one for each column of the data, {columns}"
             checks.fail("bounds", rule, f"{len(pairs)} of them")
         return pairs if several else pairs * columns
+
+    def require_numbers(self) -> None:
+        bounds = self.bounds
+        are_numbers = type(bounds) is tuple and type(bounds[0]) in (float, tuple)
+        if not are_numbers and not self.is_auto:
+            rule = "numbers, for a column of numbers (or give its dtype)"
+            checks.fail_type("bounds", rule, bounds)
 
     def in_units(self, times: Times, data: Any) -> InUnits[Self] | None:
         answer = self.answer_of_times
@@ -356,7 +424,8 @@ def offer(
 ) -> Offer:
     """Return the loss and the unit of arguments, which are checked."""
     loss = privacy.loss(epsilon, delta, rho)
-    amount(loss)
+    if ids is None:
+        amount(loss)  # of people a row's part counts, which `Unit.part` looks at
     return Offer(loss, Unit(neighbors, ids, max_rows))
 
 
@@ -399,6 +468,12 @@ class Measurement(Preparing[Value]):
 
     It is what `Statistic.measure` returns, never changes, and is called on data.
 
+    Privacy
+    -------
+    A call satisfies `loss` for neighbors that differ in one `unit`, by the theorem that the public
+    function of the statistic names (of `dpfast.mean` for `dpfast.Mean`: Ghosh, Roughgarden and
+    Sundararajan, STOC 2009; Canonne, Kamath and Steinke, NeurIPS 2020).
+
     Parameters
     ----------
     statistic : Statistic
@@ -406,6 +481,23 @@ class Measurement(Preparing[Value]):
         What may be spent. What is charged is `loss`.
     layout : Layout
     inner : Mechanism
+
+    Raises
+    ------
+    ArgumentError, ArgumentTypeError, BudgetError, DataError
+        When it is called: as the public function of the statistic.
+
+    Examples
+    --------
+    >>> import dpfast as dp
+    >>> mean = dp.Mean(bounds=(0, 120)).measure(epsilon=1)
+    >>> mean.parameters
+    {'bounds': (0.0, 120.0), 'nan': 'raise', 'neighbors': 'add-remove'}
+    >>> round(mean.error(1000, 0.95).half_width, 2)
+    0.37
+    >>> budget = dp.Budget(epsilon=1)
+    >>> 40 < mean([23, 35, 41, 58, 62] * 200, budget=budget) < 48
+    True
     """
 
     statistic: Statistic[Value]
@@ -445,19 +537,61 @@ class Measurement(Preparing[Value]):
         return {name: value for name, value in values.items() if value is not None}
 
     def reduce(self, source: View) -> Any:
-        """Return a noise-free summary of rows."""
+        """Return a noise-free summary of rows.
+
+        Parameters
+        ----------
+        source : View
+
+        Returns
+        -------
+        Any
+            What `finish` takes. It leaves by no other way.
+        """
         return self.inner.reduce(source)
 
     def finish(self, summary: Any, generator: Generator) -> Value:
-        """Return the answer from a summary."""
+        """Return the answer from a summary.
+
+        Parameters
+        ----------
+        summary : Any
+        generator : Generator
+
+        Returns
+        -------
+        Any
+        """
         return self.inner.finish(summary, generator)
 
     def error(self, rows: int | None, confidence: float) -> Expected:
-        """Return the error bar for a number of rows; see `dpfast.expected_error`."""
+        """Return the error bar of the answer.
+
+        Parameters
+        ----------
+        rows : int or None
+            For how many rows; None if that is not known.
+        confidence : float
+
+        Returns
+        -------
+        Expected
+            As `dpfast.expected_error` has it.
+        """
         return expected(self.inner, rows, confidence)
 
     def prepare(self, data: Any, **rows: Any) -> Prepared[Value]:
-        """Check what comes with the rows."""
+        """Check what comes with the rows.
+
+        Parameters
+        ----------
+        data, **rows
+            As a call takes them.
+
+        Returns
+        -------
+        Prepared
+        """
         unit, layout = self.unit, self.layout
         if rows.get("ids") is None and unit.ids is not None:
             rows["ids"] = unit.ids
@@ -468,6 +602,8 @@ class Measurement(Preparing[Value]):
             rule = "left out: measure(where=True) makes a measurement with a mask"
             checks.fail_kind("where", rule, rows["where"])
         axis = None if layout.columns is None else 0
+        if rows.get("ids") is not None:
+            rows["ids"] = checked(rows["ids"])
         return self.statistic.prepared(data, self.offered, axis, **rows)
 
     def __call__(

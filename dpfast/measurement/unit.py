@@ -115,10 +115,20 @@ class Unit:
         at_once : bool
             Whether noise can be made for all rows of a person.
 
+        Returns
+        -------
+        Loss, int
+
         Raises
         ------
         ArgumentError
             If a row's part of the loss is less than can be sampled.
+
+        Examples
+        --------
+        >>> import dpfast as dp
+        >>> dp.Unit(ids="who", max_rows=4).part(dp.privacy.Pure(1), at_once=True)
+        (Pure(epsilon=1), 4)
         """
         assert self.max_rows is not None
         rows = 1

@@ -645,6 +645,16 @@ add("dp.response.estimate_binary", responses=ROWS[:, 0] > 2, epsilon=1)
 add("dp.response.estimate_kary", responses=np.zeros(9, int), epsilon=1, categories=3)
 add("dp.response.estimate_unary", responses=ROWS > 2, epsilon=1)
 
+add("dp.Sum", bounds=(0, 1), nan="raise", weight_bounds=(0, 1))
+add("dp.Mean", bounds=(0, 1), nan="raise", weight_bounds=(0, 1))
+add("dp.Variance", bounds=(0, 1), nan="raise", ddof=1)
+add("dp.Std", bounds=(0, 1), nan="raise", ddof=1)
+add("dp.Unit", neighbors="replace", ids="who", max_rows=3)
+add(
+    "dp.Mean.measure", dp.Mean(bounds=(0, 1)).measure, epsilon=1, delta=0.0, unit="replace",
+    columns=2, where=True, dtype="f8",
+)  # fmt: skip
+
 PURE, P = dp.privacy.Pure(1), dp.privacy
 #: Losses, and what is computed of them.
 LOSSES = {
@@ -701,6 +711,7 @@ for _name, (_function, _given) in LOSSES.items():
 
 #: What is no function of a caller's: what is answered with, and what is only to be subclassed.
 TOLD = {
+    dp.Measurement, dp.Statistic,
     dp.sulq.Condition, dp.sulq.Conjunction, dp.sulq.Halfspace, dp.sulq.Implication,
     dp.sulq.ImplicationTest, dp.sulq.NotFittedError, dp.online.Answer, dp.online.Finding,
     dp.online.Findings, dp.online.Total, dp.order.Window, dp.response.Estimate, dp.rng.Generator,
