@@ -109,7 +109,7 @@ class GramMatrix:
         low, high, middles = np.tile(each[:, None], (1, max(1, LONG // len(bounds)), 1))
         self._limits = low, high, middles
 
-    def asked(
+    def parts_within(
         self, loss: Loss, neighbors: str, uses: int = 1, *, alone: bool = False
     ) -> list[Part | Matrix]:
         """Return the parts of so many rounds that are used at once, of a loss.

@@ -31,7 +31,7 @@ import functools
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Literal, NamedTuple, TypeAlias
+from typing import Generic, Literal, NamedTuple, TypeVar
 
 import numpy as np
 
@@ -40,11 +40,11 @@ from .._core.types import Auto, Bounds, BoundsEach, NanPolicy, Number
 from ..privacy import Loss, Pure
 from .columns import Floats, column_bounds, expect_size
 from .estimator import Regressor, Training, Weighted
-from .normal_equations import PLACE, REACH, Found, Moments, Normal
+from .normal_equations import PLACE, REACH, Moments, Normal, Products
 from .rounds import Matrix, Part, Rounds
 from .rows import Rows, refuse_nan
 
-Asked: TypeAlias = Sequence[Part | Matrix]
+Sums = TypeVar("Sums", Moments, Normal)
 
 #: How often a fit asks, at most, where it chooses what.
 ROUNDS = 4
@@ -148,14 +148,14 @@ class LinearRegression(Weighted, Regressor):
         )
 
         def learn(rounds: Rounds) -> None:
-            found = walk.fixed(rounds, ridge) if ridge is not None else walk.chosen(rounds)
+            learned = walk.fixed(rounds, ridge) if ridge is not None else walk.chosen(rounds)
             vars(self).pop("n_rows_", None)
             if centered:
-                self.n_rows_ = found.rows
-            self.coef_, self.intercept_ = walk.in_units(found)
+                self.n_rows_ = learned.rows
+            self.coef_, self.intercept_ = walk.in_units(learned)
 
         if ridge is not None:
-            return Training(1, walk.normal.gram.asked(loss, relation), learn)
+            return Training(1, walk.fixed_ridge.parts, learn)
         return Training(ROUNDS, walk.parts(), learn)
 
     def _predicted(self, rows: Floats) -> Floats:
@@ -183,6 +183,22 @@ class _Learned(NamedTuple):
     value: float
 
 
+@dataclass(frozen=True, slots=True)
+class _Question(Generic[Sums]):
+    """Sums over the rows that are asked for with so many rounds at once."""
+
+    sums: Sums
+    parts: Sequence[Part | Matrix]
+    uses: int = 1
+
+    def deviations(self, rounds: Rounds) -> Sequence[float]:
+        return self.sums.deviations(rounds, self.parts)
+
+    def ask(self, rounds: Rounds, total: Callable[[Rows], list[int]] | None = None) -> Products:
+        noisy = rounds.ask(total or self.sums.total, self.parts, self.uses)
+        return self.sums.products(noisy, self.deviations(rounds))
+
+
 class _Walk:
     """What is asked of the rows, and what is learned from the answers.
 
@@ -205,105 +221,89 @@ class _Walk:
         loss: Loss,
         relation: str,
     ) -> None:
-        self.centered = centered
-        self.moments = Moments(bounds, nan, centered)
-        self.normal = Normal(bounds, nan, centered)
+        def normal(bounds: list[tuple[float, float]], uses: int, line: bool) -> _Question[Normal]:
+            sums = Normal(bounds, nan, centered, line)
+            return _Question(sums, sums.gram.parts_within(loss, relation, uses), uses)
+
+        self.centered, place, rest = centered, (-1.0, 1.0), ROUNDS - 1
+        self.moments = moments = Moments(bounds, nan, centered)
+        self.fixed_ridge = normal(bounds, 1, line=False)
+        self.first = _Question(moments, moments.parts(relation))
+        self.again = _Question(moments, moments.parts(relation, rest - 1), rest - 1)
+        self.mean = _Question(moments, moments.parts(relation, rest, targets=True), rest)
+        self.all = normal(bounds, rest, line=False)
         #: With the place along a line as one more column, and with that alone.
-        self.all = Normal([(-1.0, 1.0), *bounds], nan, centered, line=True)
-        self.place = Normal([(-1.0, 1.0), bounds[-1]], nan, centered)
-        self.single = self.normal.gram.asked(loss, relation)
-        self.first = self.moments.parts(relation)
-        self.again = self.moments.parts(relation, ROUNDS - 2)
-        self.mean = self.moments.parts(relation, ROUNDS - 1, targets=True)
-        self.rest = self.all.gram.asked(loss, relation, ROUNDS - 1)
-        self.plain = self.normal.gram.asked(loss, relation, ROUNDS - 1)
-        self.last = self.place.gram.asked(loss, relation)
-        self._scale, self._middle = self.moments.limits.scale, self.moments.limits.middle
+        self.with_line = normal([place, *bounds], rest, line=True)
+        self.line = normal([place, bounds[-1]], 1, line=False)
+        self._scale, self._middle = moments.limits.scale, moments.limits.middle
         # And coefficients are numbers.
         *each, last = np.where(self._scale > 0, self._scale / REACH, 0.0).tolist()
         if last and max(each) > 2.0**800 * last:
             rule = "at most 2**800 times as wide as those of a feature"
             checks.fail("y_bounds", rule, bounds[-1])
 
-    def parts(self) -> Asked:
+    def parts(self) -> list[Part | Matrix]:
         """Return all that may be asked for."""
-        return [*self.first, *self.again, *self.mean, *self.rest, *self.plain, *self.last]
+        moments = (self.first, self.again, self.mean)
+        normals = (self.with_line, self.all, self.line)
+        return [part for question in (*moments, *normals) for part in question.parts]
 
     def fixed(self, rounds: Rounds, ridge: float) -> _Learned:
         """Ask for all products, in one round, and add this ridge."""
-        normal = self.normal
-        found = self._ask(rounds, normal, self.single)
+        products, sides = self.fixed_ridge.ask(rounds), self.fixed_ridge.sums.sides
         return _Learned(
-            float(found.values[0, 0]), *found.solve(0.0, ridge, normal.sides, self.centered)
+            float(products.values[0, 0]), *products.solve(0.0, ridge, sides, self.centered)
         )
 
     def chosen(self, rounds: Rounds) -> _Learned:
         """Ask for little, and then what the first answers suggest."""
-        first, rest = self._ask(rounds, self.moments, self.first), ROUNDS - 1
+        first = self.first.ask(rounds)
         d, rows = len(self.moments.live), max(float(first.values[0, 0]), 1.0)
-        if d and rows >= MANY * self.normal.noise(self.normal.deviations(rounds, self.plain)):
-            found = first.joined(self._ask(rounds, self.normal, self.plain, rest))
-            return self._solved(rounds, found, self.normal, self.plain)
-        if d and rows >= ENOUGH * self.all.noise(self.all.deviations(rounds, self.rest)):
-            return self._along(rounds, first, self.all, self.rest, rest)
+        if d and rows >= MANY * self._noise(rounds, self.all):
+            return self._solved(rounds, first.joined(self.all.ask(rounds)), self.all)
+        if d and rows >= ENOUGH * self._noise(rounds, self.with_line):
+            return self._along(rounds, first, self.with_line)
         kurtosis = 5.0 if isinstance(rounds.loss, Pure) else 2.0  # of noise, in a sum of squares
         nothing = first.shown(self.centered) < BEYOND * math.sqrt(kurtosis * d)
         if not d or (self.centered and nothing and self._hides_mean(rounds, rows)):
             total = functools.partial(self.moments.total, targets=True)
-            found = first.joined(self._ask(rounds, self.moments, self.mean, rest, total))
-            _, mean = found.means(self.centered)
-            return _Learned(float(found.values[0, 0]), np.zeros(d), float(mean[-1]))
-        found = first.joined(self._ask(rounds, self.moments, self.again, rest - 1))
-        return self._along(rounds, found, self.place, self.last, 1)
+            products = first.joined(self.mean.ask(rounds, total))
+            _, mean = products.means(self.centered)
+            return _Learned(float(products.values[0, 0]), np.zeros(d), float(mean[-1]))
+        return self._along(rounds, first.joined(self.again.ask(rounds)), self.line)
+
+    def _noise(self, rounds: Rounds, question: _Question[Normal]) -> float:
+        """Return the size of the noise in the matrix of the products of features."""
+        return question.sums.noise(question.deviations(rounds))
 
     def _hides_mean(self, rounds: Rounds, rows: float) -> bool:
         """Return whether the last round alone would tell too little of the mean."""
-        sums = self.place.of_mean(self.place.deviations(rounds, self.last))
-        return sums > MATTERS * rows
+        return self.line.sums.of_mean(self.line.deviations(rounds)) > MATTERS * rows
 
-    def _along(
-        self,
-        rounds: Rounds,
-        before: Found,
-        normal: Normal,
-        parts: Asked,
-        uses: int,
-    ) -> _Learned:
-        """Ask for products of the place along a line, beside what else there is in `normal`."""
+    def _along(self, rounds: Rounds, before: Products, question: _Question[Normal]) -> _Learned:
+        """Ask for products of the place along a line, and of all else there is in a question."""
         line = self.moments.line(before, self.centered)
-        alone = len(normal.live) == 1
+        alone = len(question.sums.live) == 1
 
         def columns(x: Floats) -> Floats:
             places = line.places(x)[:, None]
             return places if alone else np.hstack([places, x])
 
-        total = functools.partial(normal.total, columns=columns)
-        found = self._ask(rounds, normal, parts, uses, total)
+        products = question.ask(rounds, functools.partial(question.sums.total, columns=columns))
         known = before.ends() if alone else before
-        size = len(found.values)
-        found = found.joined(known.only([0, *range(2, size)], size))
-        number, slopes, value = self._solved(rounds, found, normal, parts)
+        size = len(products.values)
+        products = products.joined(known.only([0, *range(2, size)], size))
+        number, slopes, value = self._solved(rounds, products, question)
         place, *each = slopes.tolist()
         whole = place * line.slopes[self.moments.live] + np.array(each or [0.0])
         return _Learned(number, whole, value - place * line.middle / PLACE)
 
-    def _solved(self, rounds: Rounds, found: Found, normal: Normal, parts: Asked) -> _Learned:
+    def _solved(self, rounds: Rounds, products: Products, question: _Question[Normal]) -> _Learned:
         """Return what is learned with the ridge that noise asks for."""
-        noise = normal.noise(normal.deviations(rounds, parts)) / min(2, len(normal.live))
-        slopes, value = found.solve(noise, None, normal.sides, self.centered)
-        return _Learned(float(found.values[0, 0]), slopes, value)
-
-    def _ask(
-        self,
-        rounds: Rounds,
-        asked: Moments | Normal,
-        parts: Asked,
-        uses: int = 1,
-        total: Callable[[Rows], list[int]] | None = None,
-    ) -> Found:
-        """Ask so many rounds at once."""
-        noisy = rounds.ask(total or asked.total, parts, uses)
-        return asked.found(noisy, asked.deviations(rounds, parts))
+        normal = question.sums
+        noise = self._noise(rounds, question) / min(2, len(normal.live))
+        slopes, value = products.solve(noise, None, normal.sides, self.centered)
+        return _Learned(float(products.values[0, 0]), slopes, value)
 
     def in_units(self, learned: _Learned) -> tuple[Floats, float]:
         """Return coefficients and the constant in the units of the rows."""

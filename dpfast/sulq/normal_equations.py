@@ -57,31 +57,31 @@ CONSTANT = 0.25
 LEAST = 1e-9
 
 
-class Found(NamedTuple):
+class Products(NamedTuple):
     """Noisy sums of products of (1, z, t), and the variances of their noise, which may be inf."""
 
     values: Floats
     variances: Floats
 
-    def joined(self, other: Found) -> Found:
+    def joined(self, other: Products) -> Products:
         """Return the mean of both, each counted by its variance."""
         mine, theirs = 1.0 / self.variances, 1.0 / other.variances
         whole = mine + theirs
         known = np.where(whole > 0, whole, 1.0)
         values = (mine * self.values + theirs * other.values) / known
-        return Found(values, np.where(whole > 0, 1.0 / known, math.inf))
+        return Products(values, np.where(whole > 0, 1.0 / known, math.inf))
 
-    def only(self, kept: Sequence[int], size: int) -> Found:
+    def only(self, kept: Sequence[int], size: int) -> Products:
         """Return the same as part of `size` columns, of the others of which nothing is known."""
         at = np.ix_(kept, kept)
-        other = Found(np.zeros((size, size)), np.full((size, size), math.inf))
+        other = Products(np.zeros((size, size)), np.full((size, size), math.inf))
         other.values[at], other.variances[at] = self
         return other
 
-    def ends(self) -> Found:
+    def ends(self) -> Products:
         """Return what is said of 1 and t alone."""
         at = np.ix_([0, -1], [0, -1])
-        return Found(self.values[at], self.variances[at])
+        return Products(self.values[at], self.variances[at])
 
     def means(self, centered: bool) -> tuple[float, Floats]:
         """Return the number of rows, at least 1, and the means of z and t; see above."""
@@ -164,7 +164,7 @@ def _same(x: Floats) -> Floats:
 
 def _totals(
     rows: Rows,
-    own: Limits,
+    bounded: Limits,
     nan: str | float,
     columns: Callable[[Floats], Floats],
     width: int,
@@ -174,8 +174,8 @@ def _totals(
     def add(x: Floats, y: NDArray[Any], sums: NDArray[np.int64]) -> int:
         target = np.asarray(y, np.float64)
         each, products = sums[1 : 1 + width], sums[1 + width :]
-        missing: int = pairs(columns(x), target, own.columns, own.skip, each, products)
-        sums[0] += len(x) - missing if own.skip else len(x)
+        missing: int = pairs(columns(x), target, bounded.columns, bounded.skip, each, products)
+        sums[0] += len(x) - missing if bounded.skip else len(x)
         return missing
 
     size = 1 + width + width * (width + 1) // 2
@@ -232,40 +232,42 @@ class Moments:
     def total(self, rows: Rows, *, targets: bool = False) -> list[int]:
         """Return the integers in the order of the parts."""
         kept, sums, products = _totals(rows, self.limits, self.nan, _same, self.width)
-        own = [kept, sums[-1]]
+        ends = [kept, sums[-1]]
         if targets:
-            return own
+            return ends
         square = np.zeros((self.width, self.width), object)
         square[np.triu_indices(self.width)] = products
         squares = kept * int(REACH) ** 2 - square.diagonal()[self.live]
-        return [*own, *sums[self.live], *squares, *square[self.live, -1]]
+        return [*ends, *sums[self.live], *squares, *square[self.live, -1]]
 
-    def found(self, noisy: Sequence[int], deviations: Sequence[float]) -> Found:
+    def products(self, noisy: Sequence[int], deviations: Sequence[float]) -> Products:
         """Return what noisy integers say, from the deviations of the noise in each part."""
         d = len(self.live)
-        found = Found(np.zeros((d + 2, d + 2)), np.full((d + 2, d + 2), math.inf))
+        products = Products(np.zeros((d + 2, d + 2)), np.full((d + 2, d + 2), math.inf))
         x, first = np.arange(1, d + 1), np.zeros(d, np.intp)
         ends: list[tuple[Any, Any]] = [([0], [0]), ([0], [-1])]
         places = [*ends, (first, x), (x, x), (x, first - 1)]
         units = [1.0, REACH, REACH, REACH**2, REACH**2]
         numbers = np.split(np.array(noisy, np.float64), [1, 2, 2 + d, 2 + 2 * d])
         for (i, j), part, unit, deviation in zip(places, numbers, units, deviations, strict=False):
-            found.values[i, j] = found.values[j, i] = part / unit
-            found.variances[i, j] = found.variances[j, i] = max((deviation / unit) ** 2, LEAST)
+            products.values[i, j] = products.values[j, i] = part / unit
+            products.variances[i, j] = products.variances[j, i] = max(
+                (deviation / unit) ** 2, LEAST
+            )
         if len(deviations) > 2:  # those are of 1 - z^2
-            found.values[x, x] = found.values[0, 0] - found.values[x, x]
-            found.variances[x, x] += found.variances[0, 0]
-        return found
+            products.values[x, x] = products.values[0, 0] - products.values[x, x]
+            products.variances[x, x] += products.variances[0, 0]
+        return products
 
-    def line(self, found: Found, centered: bool) -> Line:
+    def line(self, products: Products, centered: bool) -> Line:
         """Return the line along which features tell most of the target, as far as is known.
 
         Its slope in a feature is the product with the target over the sum of squares, of which less
         is taken for what noise makes of either.
         """
-        squares, along, variances = found.around(centered)
-        rows, mean = found.means(centered)
-        x, v = mean[:-1], found.variances
+        squares, along, variances = products.around(centered)
+        rows, mean = products.means(centered)
+        x, v = mean[:-1], products.variances
         noise = np.sqrt(v.diagonal()[1:-1] + 4.0 * v[0, 1:-1] * x**2)
         whole = np.clip(squares.diagonal(), 0.0, rows) + 3.0 * noise.mean()
         kept = 1.0 - variances / np.maximum(along**2, variances)
@@ -327,7 +329,7 @@ class Normal:
         """Return the integers in the order of the parts of `gram`."""
         return self.gram.in_parts(*_totals(rows, self.limits, self.nan, columns, self.gram.width))
 
-    def found(self, noisy: Sequence[int], deviations: Sequence[float]) -> Found:
+    def products(self, noisy: Sequence[int], deviations: Sequence[float]) -> Products:
         """Return what noisy integers say, from the deviations of the noise in each part."""
         matrix, first = self.gram.matrix(noisy), int(self.centered)
         size = len(matrix)
@@ -343,8 +345,8 @@ class Normal:
         variances = np.maximum(variances / whole / whole, LEAST)
         at = [*range(first), *(self._kept + first)]
         of = range(1 - first, len(self._kept) + 1)
-        found = Found(matrix / whole, variances)
-        return Found(*(each[np.ix_(at, at)] for each in found)).only(of, len(self._kept) + 1)
+        products = Products(matrix / whole, variances)
+        return Products(*(each[np.ix_(at, at)] for each in products)).only(of, len(self._kept) + 1)
 
     def of_mean(self, deviations: Sequence[float]) -> float:
         """Return the deviation of the sum of targets."""

@@ -51,7 +51,7 @@ class _Components(Transformer):
         if count > rows.width:
             rule = f"at most {rows.width}, the number of columns"
             checks.fail("n_components", rule, self.n_components)
-        parts = gram.asked(loss, relation, alone=True)
+        parts = gram.parts_within(loss, relation, alone=True)
 
         def learn(rounds: Rounds) -> None:
             noisy = rounds.ask(gram.total, parts)

@@ -15,7 +15,7 @@ from dpfast.rng import InsecureGenerator
 from dpfast.sources import memory
 from dpfast.sulq import LinearRegression, linear_regression, rounds
 from dpfast.sulq.gram_matrix import GramMatrix
-from dpfast.sulq.normal_equations import PLACE, REACH, WEIGHT, Found, Line, Moments, Normal
+from dpfast.sulq.normal_equations import PLACE, REACH, WEIGHT, Line, Moments, Normal, Products
 from dpfast.sulq.rows import labeled_rows
 
 from ..reference.sulq import margin as plain
@@ -202,7 +202,7 @@ def test_first_sums_are_those_of_the_definition():
     assert near[0] == exact[0]
     assert np.abs(np.array(near, float) - np.array(exact, float)).max() < 1e-3 * units.max()
     assert moments.total(labeled_rows(x, y), targets=True) == near[:2]
-    found = moments.found(near, [0.0] * 5)
+    found = moments.products(near, [0.0] * 5)
     z = np.array(cells, float)[:, [*kept, -1]] / one
     w = np.column_stack([np.ones(len(z)), z])
     known = np.isfinite(found.variances)
@@ -229,9 +229,9 @@ def test_a_place_along_a_line_is_a_function_of_its_row_alone():
 
 
 def test_answers_count_by_their_variances():
-    one = Found(np.full((3, 3), 2.0), np.full((3, 3), 1.0))
-    other = Found(np.full((3, 3), 8.0), np.full((3, 3), 2.0))
-    none = Found(np.zeros((3, 3)), np.full((3, 3), math.inf))
+    one = Products(np.full((3, 3), 2.0), np.full((3, 3), 1.0))
+    other = Products(np.full((3, 3), 8.0), np.full((3, 3), 2.0))
+    none = Products(np.zeros((3, 3)), np.full((3, 3), math.inf))
     both = one.joined(other)
     assert both.values == pytest.approx(4.0) and both.variances == pytest.approx(2 / 3)
     assert (one.joined(none).values == 2).all() and (none.joined(none).variances == math.inf).all()
@@ -276,7 +276,7 @@ def test_a_target_of_one_value():
 
 
 def test_a_mean_beyond_the_bounds_is_taken_for_noise():
-    found = Found(np.array([[3.0, 0.0, 300.0], [0.0] * 3, [300.0, 0.0, 0.0]]), np.ones((3, 3)))
+    found = Products(np.array([[3.0, 0.0, 300.0], [0.0] * 3, [300.0, 0.0, 0.0]]), np.ones((3, 3)))
     slopes, value = found.solve(1.0, None, np.ones(1), True)
     assert slopes == [0.0] and value == 1.0
 
@@ -284,16 +284,16 @@ def test_a_mean_beyond_the_bounds_is_taken_for_noise():
 def test_means_are_nearer_to_the_middle_where_noise_is_large():
     values = np.array([[100.0, 0.0, 50.0], [0.0] * 3, [50.0, 0.0, 0.0]])
     for variance, expected in (1e-9, 0.5), (100.0**2 / 4, 0.25):
-        _, mean = Found(values, np.full((3, 3), variance)).means(True)
+        _, mean = Products(values, np.full((3, 3), variance)).means(True)
         assert mean[-1] == pytest.approx(expected)
     values[0, 0] = -1.0
-    rows, mean = Found(values, np.ones((3, 3))).means(True)
+    rows, mean = Products(values, np.ones((3, 3))).means(True)
     assert rows == 1 and (mean == 0).all()
 
 
 def test_squares_below_0_count_as_0():
     matrix = np.array([[0.0, 0.0, 0.0], [0.0, -5.0, 0.5], [0.0, 0.5, 1.0]])
-    slopes, value = Found(matrix, np.ones((3, 3))).solve(1.0, 2.0, np.ones(1), False)
+    slopes, value = Products(matrix, np.ones((3, 3))).solve(1.0, 2.0, np.ones(1), False)
     assert slopes == pytest.approx([0.25]) and value == 0
 
 
