@@ -14,14 +14,14 @@ PACKAGE = ROOT / "dpfast"
 SOURCES = sorted(PACKAGE.rglob("*.py"))
 
 
-def load_rooms():
-    spec = importlib.util.spec_from_file_location("rooms", ROOT / "tools" / "rooms.py")
+def load(tool):
+    spec = importlib.util.spec_from_file_location(tool, ROOT / "tools" / f"{tool}.py")
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module
 
 
-rooms = load_rooms()
+rooms, equal_runs = load("rooms"), load("equal_runs")
 FLOOR = {name: floor for floor, names in enumerate(rooms.FLOORS) for name in names}
 EDGES = rooms.graph()
 
@@ -54,6 +54,18 @@ def test_imports_point_down_and_in_no_circle():
 def test_the_house_stays_as_small_as_it_is():
     assert len({rooms.room(name) for name in EDGES} - {*rooms.DOORS}) <= 21
     assert len(rooms.arrows(EDGES)) <= 151 and len(rooms.FLOORS) <= 8
+
+
+def test_few_lines_stand_more_than_once():
+    assert len(list(equal_runs.runs(equal_runs.read(equal_runs.ROOMS)))) <= 248
+
+
+def test_lines_that_stand_twice_are_counted():
+    lines = "".join(f"x{i} = {i}\n" for i in range(8))
+    assert list(equal_runs.runs({"a": lines})) == []
+    indented = "if y:\n" + "".join(f"    {line}\n\n    # why\n" for line in lines.splitlines())
+    found = list(equal_runs.runs({"a": lines, "b": indented}))
+    assert [at for *_, at in found] == [1, 2, 3] and {name for name, *_ in found} == {"b"}
 
 
 @pytest.mark.parametrize(
