@@ -31,6 +31,8 @@ from dpfast.extend import Expected, IntegerNoise, Neighbors, Number, checks
 from dpfast.privacy import Loss
 from dpfast.rng import Generator
 
+from .scaled_noise import finite
+
 #: The largest count, and how many are looked at at once.
 _MOST, _BLOCK = 1 << 53, 1 << 14
 #: The most marginals of a call.
@@ -350,8 +352,7 @@ def _counts(name: str, value: Any) -> NDArray[Any]:
     rule = "an array of counts"
     given = checks.array(name, value, rule)
     if given.dtype.kind == "O" and given.ndim:  # among integers beyond 64 bits
-        found = [checks.real(count) for count in given.ravel().tolist()]
-        given = np.array(found, np.float64).reshape(given.shape)
+        given = np.array([finite(count) for count in given.ravel()]).reshape(given.shape)
     if given.dtype.kind not in "biuf" or not given.size:
         checks.fail_kind(name, rule, value)
     return given

@@ -15,6 +15,7 @@ post-processing and owes nothing.
 from __future__ import annotations
 
 import math
+import sys
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -23,12 +24,20 @@ from typing import Any, ClassVar
 import numpy as np
 
 import dpfast as dp
-from dpfast.extend import Neighbors
+from dpfast.extend import Neighbors, checks
 from dpfast.privacy import ZCDP, Loss, Pure
 from dpfast.rng import Generator
 
 #: The largest integer that noise is added to.
 _MOST = 1 << 62
+
+
+def finite(value: Any) -> float:
+    """Return a private number as a finite float; 0 for what is none. No value is an error."""
+    number = checks.real(value)
+    if number is None or math.isnan(number):
+        return 0.0
+    return min(max(number, -sys.float_info.max), sys.float_info.max)
 
 
 @dataclass(frozen=True)

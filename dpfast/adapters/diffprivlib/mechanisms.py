@@ -20,6 +20,7 @@ import numpy as np
 import dpfast as dp
 from dpfast.extend import checks
 
+from ..scaled_noise import finite
 from .refusals import Untold, generator_of, loss_amounts, payable, real, refuse
 
 __all__ = [
@@ -338,12 +339,6 @@ class GeometricFolded(GeometricTruncated):
         first, size = int(2 * self.lower), int(2 * (self.upper - self.lower))
         away = (2 * answer - first) % (2 * size)
         return (first + min(away, 2 * size - away)) // 2
-
-
-def finite(value: Any) -> float:
-    """Return a private number as a finite float; 0 for NaN. No value is an error."""
-    number = checks.real(value)
-    return float(np.nan_to_num(0.0 if number is None else number, nan=0.0))
 
 
 # ---- Choices. ----

@@ -22,13 +22,17 @@ from .layout import Layout, limits, numbers
 from .refusals import generator_of, ignored, payable, refuse
 
 
-def _paid(epsilon: Any, random_state: Any, accountant: Any) -> tuple[BudgetAccountant, Any]:
-    """Check what each call has, and return who pays and the arguments for it."""
+def _paying(epsilon: Any, random_state: Any, accountant: Any) -> tuple[BudgetAccountant, Any]:
+    """Check what each call has, and return who pays and a function that releases for it."""
     payer = BudgetAccountant.load_default(accountant)
     payable(epsilon)
-    generator = generator_of(random_state)
-    kw = {"epsilon": epsilon, "neighbors": "replace", "budget": payer.budget, "rng": generator}
-    return payer, kw
+    shared = {"neighbors": "replace", "budget": payer.budget, "rng": generator_of(random_state)}
+
+    def released(release: Any, *data: Any, epsilon: Any = epsilon, **own: Any) -> Any:
+        with spending():
+            return release(*data, epsilon=epsilon, **shared, **own)
+
+    return payer, released
 
 
 def _statistic(release: Callable[..., Any], drops: bool, clips: Any = None) -> Callable[..., Any]:
@@ -49,20 +53,18 @@ def _statistic(release: Callable[..., Any], drops: bool, clips: Any = None) -> C
         kind = None if dtype is None else np.dtype(dtype)
         layout = Layout.of(array, axis, keepdims)
         pairs = limits(bounds, layout.columns)
-        payer, kw = _paid(epsilon, random_state, accountant)
+        payer, released = _paying(epsilon, random_state, accountant)
         if drops and layout.columns is not None:
             payer.check(epsilon, 0)  # one spend a column, or none at all
-            kw["epsilon"] = Fraction(str(epsilon)) / layout.columns
+            share = Fraction(str(epsilon)) / layout.columns
             each = pairs if isinstance(pairs, list) else [pairs] * layout.columns
-            with spending():
-                answers: Any = [
-                    release(column, bounds=own, where=_present(column), **kw)
-                    for column, own in zip(layout.rows.T, each, strict=True)
-                ]
+            answers: Any = [
+                released(release, column, bounds=own, where=_present(column), epsilon=share)
+                for column, own in zip(layout.rows.T, each, strict=True)
+            ]
         else:
             mask = _present(layout.rows) if drops else None
-            with spending():
-                answers = release(layout.rows, bounds=pairs, axis=layout.axis, where=mask, **kw)
+            answers = released(release, layout.rows, bounds=pairs, axis=layout.axis, where=mask)
         found = np.asarray(answers)
         if clips is not None:
             low, high = np.asarray(pairs, np.float64).T * len(layout.rows)
@@ -118,10 +120,8 @@ def count_nonzero(
 ) -> Any:
     """Release how many entries are not 0 or empty."""
     layout = Layout.of(array, axis, keepdims, words=True)
-    _, kw = _paid(epsilon, random_state, accountant)
-    with spending():
-        kw["axis"] = layout.axis
-        found = np.asarray(dp.count_nonzero(layout.rows, **kw))
+    _, released = _paying(epsilon, random_state, accountant)
+    found = np.asarray(released(dp.count_nonzero, layout.rows, axis=layout.axis))
     return layout.answer(np.clip(found, 0, len(layout.rows)), np.dtype(np.intp))
 
 
@@ -143,12 +143,11 @@ def quantile(
         checks.fail("quant", "a number between 0 and 1", quant)
     layout = Layout.of(array, axis, keepdims)
     pairs = limits(bounds, layout.columns)
-    _, kw = _paid(epsilon, random_state, accountant)
-    kw |= {"bounds": pairs, "axis": layout.axis}
-    with spending():
-        if len(wanted) == 1:
-            return layout.answer(np.asarray(dp.quantile(layout.rows, wanted[0], **kw)))
-        answers = np.asarray(dp.quantiles(layout.rows, wanted, **kw))
+    _, released = _paying(epsilon, random_state, accountant)
+    own = {"bounds": pairs, "axis": layout.axis}
+    if len(wanted) == 1:
+        return layout.answer(np.asarray(released(dp.quantile, layout.rows, wanted[0], **own)))
+    answers = np.asarray(released(dp.quantiles, layout.rows, wanted, **own))
     if layout.columns is not None and answers.shape[0] != len(wanted):
         answers = answers.T
     return np.stack([layout.answer(one) for one in answers])
@@ -174,8 +173,8 @@ def _columns(sample: Any) -> tuple[Any, int]:
         rows = numbers(sample, "sample")
         if rows.ndim not in (1, 2):
             checks.fail_kind("sample", "rows of numbers", sample)
-        rows = rows[:, None] if rows.ndim == 1 else rows
-        return rows, rows.shape[1]
+        width = 1 if rows.ndim == 1 else rows.shape[1]
+        return rows.reshape(-1) if width == 1 else rows, width
     arrays = [numbers(column, "sample") for column in sample]
     if len({array.shape for array in arrays}) != 1 or arrays[0].ndim != 1:
         checks.fail("sample", "columns of one length", [array.shape for array in arrays])
@@ -183,7 +182,8 @@ def _columns(sample: Any) -> tuple[Any, int]:
         given if hasattr(given, "iloc") else array
         for given, array in zip(sample, arrays, strict=True)
     ]
-    return {f"{i}": column for i, column in enumerate(columns)}, len(columns)
+    named = {f"{i}": column for i, column in enumerate(columns)}
+    return columns[0] if len(columns) == 1 else named, len(columns)
 
 
 def histogramdd(
@@ -209,10 +209,13 @@ def histogramdd(
     if any(np.ndim(own) == 0 and span is None for own, span in zip(each, spans, strict=True)):
         refuse("bounds", "range")
     spans = [None if np.ndim(own) else span for own, span in zip(each, spans, strict=True)]
-    _, kw = _paid(epsilon, random_state, accountant)
-    kw["bounds"] = spans if any(spans) else None
-    with spending():
-        counts, edges = dp.histogram(data, bins=each, **kw)
+    _, released = _paying(epsilon, random_state, accountant)
+    if width == 1:  # six times as fast as a table of one column
+        counts, edge = released(dp.histogram, data, bins=each[0], bounds=spans[0])
+        edges = [edge]
+    else:
+        bounds = spans if any(spans) else None
+        counts, edges = released(dp.histogram, data, bins=each, bounds=bounds)
     counts = np.maximum(counts, 0)
     if density:
         sizes = np.ones(())

@@ -17,7 +17,8 @@ import dpfast as dp
 from dpfast.extend import extra
 from dpfast.rng import Generator, check
 
-from .mechanisms import MOST, GaussianMechanism, LaplaceMechanism, clamped
+from ..scaled_noise import finite
+from .mechanisms import MOST, GaussianMechanism, LaplaceMechanism
 from .partitions import PartitionSelection, create_partition_strategy
 from .percentiles import Pieces, accumulated, computed, merged
 
@@ -156,7 +157,7 @@ def _add_noise(self: Any, value: Any) -> Any:
 def _apply(rng: Generator | None, self: Any, eps: float, inputs_to_score_col: Sequence[Any]) -> Any:
     scoring = self._scoring_function
     index = dp.selection.exponential(
-        [clamped(scoring.score(candidate)) for candidate in inputs_to_score_col],
+        [finite(scoring.score(candidate)) for candidate in inputs_to_score_col],
         sensitivity=scoring.global_sensitivity,
         epsilon=min(eps, MOST),
         monotone=bool(scoring.is_monotonic),

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import sys
 from fractions import Fraction
 from functools import lru_cache
 from typing import Any, ClassVar
@@ -14,20 +13,12 @@ import dpfast as dp
 from dpfast.extend import checks
 from dpfast.rng import Generator
 
-from ..scaled_noise import ScaledNoise
+from ..scaled_noise import ScaledNoise, finite
 
 #: The largest epsilon of a release of dpfast; what satisfies it satisfies a larger one.
 MOST = 500
 #: Scales, as exponents of two.
 _FAR = 900
-
-
-def clamped(value: Any) -> float:
-    """Return a private number as a finite float; 0 for what is none. No value is an error."""
-    number = checks.real(value)
-    if number is None or math.isnan(number):
-        return 0.0
-    return min(max(number, -sys.float_info.max), sys.float_info.max)
 
 
 def _noise(distribution: str, scale: float) -> ScaledNoise:
@@ -68,7 +59,7 @@ class Additive:
         if not isinstance(value, np.ndarray):
             if checks.real(value) is None:
                 checks.fail_kind("value", "a number, or an array of numbers", value)
-            value = clamped(value)
+            value = finite(value)
         return dp.extend.release(value, self._noise, read=False, rng=self.rng)
 
 

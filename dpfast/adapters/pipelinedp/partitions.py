@@ -29,8 +29,8 @@ from dpfast.extend import Neighbors, checks
 from dpfast.privacy import Approx, Loss
 from dpfast.rng import Generator
 
-from ..scaled_noise import ScaledNoise
-from .mechanisms import MOST, clamped, noise_of_gaussian, noise_of_laplace
+from ..scaled_noise import ScaledNoise, finite
+from .mechanisms import MOST, noise_of_gaussian, noise_of_laplace
 
 #: More privacy ids than that are that many.
 _MOST = 2.0**53
@@ -53,7 +53,7 @@ class Coin:
         return loss
 
     def reduce(self, source: float) -> int:
-        return max(0, int(min(max(clamped(source), 0.0), _MOST)) - self.below)
+        return max(0, int(min(max(finite(source), 0.0), _MOST)) - self.below)
 
     def finish(self, summary: int, generator: Generator) -> bool:
         return summary > 0 and bool(self.rule.keep_one(summary, generator.stream()))
@@ -90,7 +90,7 @@ class Threshold:
         return cls(noise, least, below, loss)
 
     def reduce(self, source: float) -> float:
-        return clamped(source) - self.below
+        return finite(source) - self.below
 
     def finish(self, summary: float, generator: Generator) -> float | None:
         """Return the noisy number if the partition is kept."""
