@@ -5,15 +5,18 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import Any, Literal
+from typing import Any
 
+import numpy as np
 from numpy.typing import NDArray
 
 from .. import privacy
 from .._core import checks
-from .._core.types import Bounds, NanPolicy, Neighbors, Number
+from .._core.types import Neighbors, Number
 from ..budget.budget import Budget
-from ..budget.release import relation_of, release
+from ..budget.release import Prepared, relation_of, releases
+from ..measurement.statistic import PLAIN, Bounded, Offer, offer
+from ..measurement.times import Units, in_bins
 from ..noise.additive import amount
 from ..privacy import Approx, Loss
 from ..rng import Generator
@@ -28,19 +31,19 @@ from ..sources.key_words import RULE as IDS_RULE
 from ..sources.masked import mask
 from ..sources.public_values import expect_matches
 from ..statistics.histogram import Bins, axes_of
-from . import stat
 from .answer import Answer
 from .counts import Histogram
 from .key_coins import KeyRule
 from .key_selection import choose_rule
 from .keys import MOST, PrivateKeys, PublicKeys
-from .of_times import Asked, binned, settled
+from .mechanisms import equal, is_by_group, made, share
+from .methods import Methods
+from .of_times import in_units, times_of
 from .ranks import Quantiles
 from .step import Step, part
-from .sums import Sums
-from .table import Persons, Statistic, Table
+from .sums import Count, People
+from .table import ByGroup, Persons, Table
 from .top import Top
-from .weighted import WeightedMean, WeightedSum, fitting
 
 #: The name under which the rule of private keys has a weight.
 KEYS = "keys"
@@ -248,7 +251,7 @@ def one_column(column: Any, name: str) -> tuple[Any, str]:
 
 
 @dataclass(frozen=True, slots=True)
-class GroupBy:
+class GroupBy(Methods):
     """Groups of the rows of a table; `group_by` makes it.
 
     Every method takes the arguments of the plain function of its name, and a loss for all groups
@@ -308,6 +311,7 @@ class GroupBy:
         size = f"{self._keys.groups:,} public" if isinstance(self._keys, PublicKeys) else "private"
         return f"GroupBy({', '.join(map(repr, self._keys.by))}; {size} keys{whose})"
 
+    @releases
     def agg(
         self,
         statistics: Mapping[str, object],
@@ -319,13 +323,14 @@ class GroupBy:
         where: Any = None,
         budget: Budget | None = None,
         rng: Generator | None = None,
-    ) -> Answer:
+    ) -> Prepared[Answer]:
         """Release several statistics of all groups for one loss, in one pass.
 
         Parameters
         ----------
-        statistics : mapping of str to what `dpfast.stat` makes
-            By the names of their columns in the answer.
+        statistics : mapping of str to Statistic
+            By the names of their columns in the answer: `dpfast.Mean` and the like, of a column, or
+            what `dpfast.stat` makes.
         epsilon, delta, rho : float, Fraction or Decimal, optional
             The loss of all of it.
         weights : mapping of str to number, optional
@@ -366,482 +371,10 @@ class GroupBy:
         >>> list(found)
         ['sex', 'n', 'n error', 'old', 'old ranks']
         """
-        table, batches = self._table(
-            "agg", statistics, (epsilon, delta, rho), weights, where, budget
-        )
-        return release(batches, table, budget=budget, rng=rng)
+        loss = epsilon, delta, rho
+        return Prepared(*self._table("agg", statistics, loss, weights, where, budget), budget, rng)
 
-    def count(
-        self,
-        *,
-        epsilon: Number | None = None,
-        delta: Number = 0.0,
-        rho: Number | None = None,
-        where: Any = None,
-        budget: Budget | None = None,
-        rng: Generator | None = None,
-    ) -> Answer:
-        """Release the number of rows of each group.
-
-        Parameters
-        ----------
-        epsilon, delta, rho, where, budget, rng
-            As in `agg`.
-
-        Returns
-        -------
-        Answer
-            `count`: int64, unbiased, so it may be negative.
-        """
-        own = stat.count()
-        return self._one("count", own, (epsilon, delta, rho), where, budget, rng)
-
-    def count_distinct(
-        self,
-        *,
-        epsilon: Number | None = None,
-        delta: Number = 0.0,
-        rho: Number | None = None,
-        where: Any = None,
-        budget: Budget | None = None,
-        rng: Generator | None = None,
-    ) -> Answer:
-        """Release the number of people of each group; with `ids` alone.
-
-        Parameters
-        ----------
-        epsilon, delta, rho, where, budget, rng
-            As in `agg`.
-
-        Returns
-        -------
-        Answer
-            `count_distinct`: int64, unbiased, so it may be negative.
-        """
-        own = stat.count_distinct()
-        return self._one("count_distinct", own, (epsilon, delta, rho), where, budget, rng)
-
-    def count_nonzero(
-        self,
-        column: str,
-        *,
-        nan: Literal["keep", "drop"] = "keep",
-        epsilon: Number | None = None,
-        delta: Number = 0.0,
-        rho: Number | None = None,
-        where: Any = None,
-        budget: Budget | None = None,
-        rng: Generator | None = None,
-    ) -> Answer:
-        """Release the number of rows of each group that are not 0.
-
-        Parameters
-        ----------
-        column : str
-        nan : {"keep", "drop"}
-            As in `dpfast.count_nonzero`.
-        epsilon, delta, rho, where, budget, rng
-            As in `agg`.
-
-        Returns
-        -------
-        Answer
-            `count_nonzero`: int64, unbiased, so it may be negative.
-        """
-        own = stat.count_nonzero(column, nan=nan)
-        return self._one("count_nonzero", own, (epsilon, delta, rho), where, budget, rng)
-
-    def sum(
-        self,
-        column: str,
-        *,
-        bounds: Bounds,
-        nan: NanPolicy = "raise",
-        weights: str | None = None,
-        weight_bounds: Bounds | None = None,
-        epsilon: Number | None = None,
-        delta: Number = 0.0,
-        rho: Number | None = None,
-        where: Any = None,
-        budget: Budget | None = None,
-        rng: Generator | None = None,
-    ) -> Answer:
-        """Release the sum of a column in each group.
-
-        Parameters
-        ----------
-        column : str
-        bounds : (float, float)
-        nan : {"raise", "lower", "upper", "drop"} or float
-        weights : str, optional
-        weight_bounds : (float, float), optional
-            As in `dpfast.sum`.
-        epsilon, delta, rho, where, budget, rng
-            As in `agg`.
-
-        Returns
-        -------
-        Answer
-            `sum`: float64, unbiased up to the grid.
-        """
-        more: Any = {"weights": weights, "weight_bounds": weight_bounds}
-        own = stat.sum(column, bounds=bounds, nan=nan, **more)
-        return self._one("sum", own, (epsilon, delta, rho), where, budget, rng)
-
-    def mean(
-        self,
-        column: str,
-        *,
-        bounds: Bounds,
-        nan: NanPolicy = "raise",
-        weights: str | None = None,
-        weight_bounds: Bounds | None = None,
-        epsilon: Number | None = None,
-        delta: Number = 0.0,
-        rho: Number | None = None,
-        where: Any = None,
-        budget: Budget | None = None,
-        rng: Generator | None = None,
-    ) -> Answer:
-        """Release the mean of a column in each group.
-
-        Parameters
-        ----------
-        column : str
-        bounds : (float, float)
-        nan : {"raise", "lower", "upper", "drop"} or float
-        weights : str, optional
-        weight_bounds : (float, float), optional
-            As in `dpfast.mean`.
-        epsilon, delta, rho, where, budget, rng
-            As in `agg`.
-
-        Returns
-        -------
-        Answer
-            `mean`: float64, within the bounds, of an empty group anywhere.
-        """
-        more: Any = {"weights": weights, "weight_bounds": weight_bounds}
-        own = stat.mean(column, bounds=bounds, nan=nan, **more)
-        return self._one("mean", own, (epsilon, delta, rho), where, budget, rng)
-
-    def variance(
-        self,
-        column: str,
-        *,
-        bounds: Bounds,
-        ddof: int = 0,
-        nan: NanPolicy = "raise",
-        epsilon: Number | None = None,
-        delta: Number = 0.0,
-        rho: Number | None = None,
-        where: Any = None,
-        budget: Budget | None = None,
-        rng: Generator | None = None,
-    ) -> Answer:
-        """Release the variance of a column in each group.
-
-        Parameters
-        ----------
-        column : str
-        bounds : (float, float)
-        ddof : int
-        nan : {"raise", "lower", "upper", "drop"} or float
-            As in `dpfast.variance`.
-        epsilon, delta, rho, where, budget, rng
-            As in `agg`.
-
-        Returns
-        -------
-        Answer
-            `variance`: float64.
-        """
-        own = stat.variance(column, bounds=bounds, ddof=ddof, nan=nan)
-        return self._one("variance", own, (epsilon, delta, rho), where, budget, rng)
-
-    def std(
-        self,
-        column: str,
-        *,
-        bounds: Bounds,
-        ddof: int = 0,
-        nan: NanPolicy = "raise",
-        epsilon: Number | None = None,
-        delta: Number = 0.0,
-        rho: Number | None = None,
-        where: Any = None,
-        budget: Budget | None = None,
-        rng: Generator | None = None,
-    ) -> Answer:
-        """Release the standard deviation of a column in each group.
-
-        Parameters
-        ----------
-        column : str
-        bounds : (float, float)
-        ddof : int
-        nan : {"raise", "lower", "upper", "drop"} or float
-            As in `dpfast.std`.
-        epsilon, delta, rho, where, budget, rng
-            As in `agg`.
-
-        Returns
-        -------
-        Answer
-            `std`: float64; of dates and times a duration.
-        """
-        own = stat.std(column, bounds=bounds, ddof=ddof, nan=nan)
-        return self._one("std", own, (epsilon, delta, rho), where, budget, rng)
-
-    def median(
-        self,
-        column: str,
-        *,
-        bounds: Bounds,
-        nan: NanPolicy = "raise",
-        granularity: Number | None = None,
-        epsilon: Number | None = None,
-        delta: Number = 0.0,
-        rho: Number | None = None,
-        where: Any = None,
-        budget: Budget | None = None,
-        rng: Generator | None = None,
-    ) -> Answer:
-        """Release the median of a column in each group.
-
-        Parameters
-        ----------
-        column : str
-        bounds : (float, float)
-        nan : {"raise", "lower", "upper", "drop"} or float
-        granularity : float, Fraction or Decimal, optional
-            As in `dpfast.median`.
-        epsilon, delta, rho, where, budget, rng
-            As in `agg`.
-
-        Returns
-        -------
-        Answer
-            `median`: float64, within the bounds, of an empty group anywhere.
-        """
-        own = stat.median(column, bounds=bounds, nan=nan, granularity=granularity)
-        return self._one("median", own, (epsilon, delta, rho), where, budget, rng)
-
-    def quantile(
-        self,
-        column: str,
-        q: Number,
-        *,
-        bounds: Bounds,
-        nan: NanPolicy = "raise",
-        granularity: Number | None = None,
-        epsilon: Number | None = None,
-        delta: Number = 0.0,
-        rho: Number | None = None,
-        where: Any = None,
-        budget: Budget | None = None,
-        rng: Generator | None = None,
-    ) -> Answer:
-        """Release a quantile of a column in each group.
-
-        Parameters
-        ----------
-        column : str
-        q : float or Fraction
-        bounds : (float, float)
-        nan : {"raise", "lower", "upper", "drop"} or float
-        granularity : float, Fraction or Decimal, optional
-            As in `dpfast.quantile`.
-        epsilon, delta, rho, where, budget, rng
-            As in `agg`.
-
-        Returns
-        -------
-        Answer
-            `quantile`: float64, within the bounds, of an empty group anywhere.
-        """
-        own = stat.quantile(column, q, bounds=bounds, nan=nan, granularity=granularity)
-        return self._one("quantile", own, (epsilon, delta, rho), where, budget, rng)
-
-    def quantiles(
-        self,
-        column: str,
-        qs: Sequence[Number],
-        *,
-        bounds: Bounds,
-        nan: NanPolicy = "raise",
-        granularity: Number | None = None,
-        epsilon: Number | None = None,
-        delta: Number = 0.0,
-        rho: Number | None = None,
-        where: Any = None,
-        budget: Budget | None = None,
-        rng: Generator | None = None,
-    ) -> Answer:
-        """Release several quantiles of a column in each group.
-
-        Parameters
-        ----------
-        column : str
-        qs : sequence of float or Fraction
-        bounds : (float, float)
-        nan : {"raise", "lower", "upper", "drop"} or float
-        granularity : float, Fraction or Decimal, optional
-            As in `dpfast.quantiles`.
-        epsilon, delta, rho, where, budget, rng
-            As in `agg`.
-
-        Returns
-        -------
-        Answer
-            ``quantiles 0.5`` and the like: float64, which ascend with the quantile.
-        """
-        own = stat.quantiles(column, qs, bounds=bounds, nan=nan, granularity=granularity)
-        return self._one("quantiles", own, (epsilon, delta, rho), where, budget, rng)
-
-    def percentile(
-        self,
-        column: str,
-        q: Number | Sequence[Number],
-        *,
-        bounds: Bounds,
-        nan: NanPolicy = "raise",
-        granularity: Number | None = None,
-        epsilon: Number | None = None,
-        delta: Number = 0.0,
-        rho: Number | None = None,
-        where: Any = None,
-        budget: Budget | None = None,
-        rng: Generator | None = None,
-    ) -> Answer:
-        """Release a percentile of a column in each group, or several.
-
-        Parameters
-        ----------
-        column : str
-        q : float or Fraction, or sequence of these
-        bounds : (float, float)
-        nan : {"raise", "lower", "upper", "drop"} or float
-        granularity : float, Fraction or Decimal, optional
-            As in `dpfast.percentile`.
-        epsilon, delta, rho, where, budget, rng
-            As in `agg`.
-
-        Returns
-        -------
-        Answer
-            `percentile`, or ``percentile 0.5`` and the like, by quantile: float64.
-        """
-        own = stat.percentile(column, q, bounds=bounds, nan=nan, granularity=granularity)
-        return self._one("percentile", own, (epsilon, delta, rho), where, budget, rng)
-
-    def minimum(
-        self,
-        column: str,
-        *,
-        bounds: Bounds,
-        nan: NanPolicy = "raise",
-        granularity: Number | None = None,
-        epsilon: Number | None = None,
-        delta: Number = 0.0,
-        rho: Number | None = None,
-        where: Any = None,
-        budget: Budget | None = None,
-        rng: Generator | None = None,
-    ) -> Answer:
-        """Release a low value of a column in each group.
-
-        Parameters
-        ----------
-        column : str
-        bounds : (float, float)
-        nan : {"raise", "lower", "upper", "drop"} or float
-        granularity : float, Fraction or Decimal, optional
-            As in `dpfast.minimum`.
-        epsilon, delta, rho, where, budget, rng
-            As in `agg`.
-
-        Returns
-        -------
-        Answer
-            `minimum`: float64, within the bounds.
-        """
-        own = stat.minimum(column, bounds=bounds, nan=nan, granularity=granularity)
-        return self._one("minimum", own, (epsilon, delta, rho), where, budget, rng)
-
-    def maximum(
-        self,
-        column: str,
-        *,
-        bounds: Bounds,
-        nan: NanPolicy = "raise",
-        granularity: Number | None = None,
-        epsilon: Number | None = None,
-        delta: Number = 0.0,
-        rho: Number | None = None,
-        where: Any = None,
-        budget: Budget | None = None,
-        rng: Generator | None = None,
-    ) -> Answer:
-        """Release a high value of a column in each group.
-
-        Parameters
-        ----------
-        column : str
-        bounds : (float, float)
-        nan : {"raise", "lower", "upper", "drop"} or float
-        granularity : float, Fraction or Decimal, optional
-            As in `dpfast.maximum`.
-        epsilon, delta, rho, where, budget, rng
-            As in `agg`.
-
-        Returns
-        -------
-        Answer
-            `maximum`: float64, within the bounds.
-        """
-        own = stat.maximum(column, bounds=bounds, nan=nan, granularity=granularity)
-        return self._one("maximum", own, (epsilon, delta, rho), where, budget, rng)
-
-    def histogram(
-        self,
-        column: str,
-        *,
-        bins: Any = None,
-        bounds: Any = None,
-        categories: Any = None,
-        weights: str | None = None,
-        weight_bounds: Bounds | None = None,
-        epsilon: Number | None = None,
-        delta: Number = 0.0,
-        rho: Number | None = None,
-        where: Any = None,
-        budget: Budget | None = None,
-        rng: Generator | None = None,
-    ) -> Answer:
-        """Release how many rows of each group are in each of some public bins, or their weights.
-
-        Parameters
-        ----------
-        column : str
-        bins : int or sequence of float, optional
-        bounds : (float, float), optional
-        categories : sequence of str, float or bool, optional
-        weights : str, optional
-        weight_bounds : (float, float), optional
-            As in `dpfast.histogram`, of one column.
-        epsilon, delta, rho, where, budget, rng
-            As in `agg`.
-
-        Returns
-        -------
-        Answer
-            ``histogram 18`` and the like, by lower edge or category: int64, of weights float64.
-        """
-        more: Any = {"weights": weights, "weight_bounds": weight_bounds}
-        own = stat.histogram(column, bins=bins, bounds=bounds, categories=categories, **more)
-        return self._one("histogram", own, (epsilon, delta, rho), where, budget, rng)
-
+    @releases
     def top_k(
         self,
         k: int,
@@ -852,7 +385,7 @@ class GroupBy:
         where: Any = None,
         budget: Budget | None = None,
         rng: Generator | None = None,
-    ) -> Answer:
+    ) -> Prepared[Answer]:
         """Release the most frequent keys, roughly the most frequent first.
 
         Each is a draw of the exponential mechanism among the counts of those that are left, as in
@@ -877,6 +410,7 @@ class GroupBy:
         own = Top(None, k=size, among=among)
         return self._one(f"top-{size}", own, (epsilon, delta, rho), where, budget, rng)
 
+    @releases
     def keys(
         self,
         *,
@@ -885,7 +419,7 @@ class GroupBy:
         where: Any = None,
         budget: Budget | None = None,
         rng: Generator | None = None,
-    ) -> Answer:
+    ) -> Prepared[Answer]:
         """Release the keys that enough rows or people have, and no statistic of them.
 
         Privacy
@@ -916,50 +450,52 @@ class GroupBy:
         >>> dp.group_by(words, "word").keys(epsilon=1, delta=1e-9)["word"].tolist()
         ['of', 'the']
         """
-        table, batches = self._table(KEYS, {}, (epsilon, delta, None), None, where, budget)
-        return release(batches, table, budget=budget, rng=rng)
+        loss = epsilon, delta, None
+        return Prepared(*self._table(KEYS, {}, loss, None, where, budget), budget, rng)
 
     def _one(
-        self, name: str, statistic: Statistic, loss: Any, where: Any, budget: Any, rng: Any
-    ) -> Answer:
-        table, batches = self._table(name, {name: statistic}, loss, None, where, budget)
-        return release(batches, table, budget=budget, rng=rng)
+        self, name: str, statistic: object, loss: Any, where: Any, budget: Any, rng: Any
+    ) -> Prepared[Answer]:
+        return Prepared(
+            *self._table(name, {name: statistic}, loss, None, where, budget), budget, rng
+        )
 
     def _table(
         self,
         name: str,
         statistics: Any,
-        asked: tuple[Any, Any, Any],
+        loss: tuple[Any, Any, Any],
         weights: Any,
         where: Any,
         budget: Budget | None,
     ) -> tuple[Table, Batches]:
         """Return the mechanism, and the rows that it reads."""
-        loss = privacy.loss(*asked)
-        amount(loss)
         relation = relation_of(self._neighbors, budget)
+        is_plain = {*map(type, loss)} <= PLAIN
+        offered = (offer if is_plain else offer.__wrapped__)(*loss, relation, None, None)
         if name != KEYS:
-            statistics = self._checked(statistics)
+            self._check_kinds(statistics)
         shares = self._shares(statistics, weights)
-        rule = self._rule(loss, shares.pop(KEYS), relation) if KEYS in shares else None
-        made: dict[str, Statistic] = {}
-        for key, statistic in statistics.items():
-            step = self._step(statistic, relation)
-            own = replace(statistic, step=step, loss=part(loss, shares[key]))
-            amount(own.loss)
-            if isinstance(own, Quantiles):
-                is_whole = own.times is not None or self._batches.is_whole(own.column)
-                own = replace(own, whole=is_whole)
-            made[key] = own.charged()
+        rule = self._rule(offered.loss, shares.pop(KEYS), relation) if KEYS in shares else None
+        mechanisms = {
+            key: self._mechanism(statistic, share(offered, shares[key]), relation)
+            for key, statistic in statistics.items()
+        }
+        self._check_names(mechanisms)
         title = "keys" if name == KEYS else f"{name} by {', '.join(self._keys.by)}"
-        table = Table(title, self._keys, made, relation, self._persons, rule, self._whose)
+        table = Table(title, self._keys, mechanisms, relation, self._persons, rule)
         return table, self._masked(where, relation)
 
-    @property
-    def _whose(self) -> str | None:
-        """Return whose loss it is, for the budget."""
-        persons = self._persons
-        return None if persons is None else persons.name
+    def _check_kinds(self, statistics: Any) -> None:
+        """Refuse what are no statistics by group."""
+        rule = "a mapping of names to what dpfast.stat makes"
+        if not isinstance(statistics, Mapping) or not statistics:
+            checks.fail_kind("statistics", rule, statistics)
+        for name, statistic in statistics.items():
+            if not isinstance(name, str) or not is_by_group(statistic):
+                checks.fail_kind("statistics", rule, statistic)
+            if name == KEYS and isinstance(self._keys, PrivateKeys):
+                checks.fail("statistics", "named otherwise than private keys", name)
 
     def _masked(self, where: Any, relation: Neighbors) -> Batches:
         """Return the rows with the mask of those that are used."""
@@ -972,63 +508,56 @@ class GroupBy:
         own_rows = Values(own, own, row_index=index_of(where))
         return self._batches.with_beside(WHERE, own_rows).once()
 
-    def _settled(self, statistic: Statistic) -> Statistic:
-        """Return a statistic whose bounds are numbers; those of times are told by the column."""
-        times, column = statistic.times, statistic.column
-        if isinstance(statistic, Histogram) and times is not None:
-            assert column is not None
-            found = binned(self._batches.typed(column, "column"), times)
-            units, shown = found
-            (axis,), _ = axes_of(range(len(shown)), None, None)
-            return replace(statistic, axis=axis, shown=shown, times=units)
-        if column is None or statistic.kind is None:
-            return statistic
-        asked = Asked(statistic.bounds, statistic.nan) if times is None else times
-        typed = self._batches.typed(column, "column")
-        own = replace(statistic, **settled(column, typed, statistic.kind, asked))
-        return fitting(own) if isinstance(own, (WeightedSum, WeightedMean)) else own
+    def _mechanism(self, statistic: Any, offered: Offer, relation: Neighbors) -> ByGroup:
+        """Return what releases a statistic of all groups, for a loss."""
+        column, units = statistic.column, None
+        if isinstance(statistic, Histogram):
+            statistic = self._binned(statistic)
+        elif isinstance(statistic, Count):
+            pass
+        elif column is None:
+            checks.fail("column", "given, for a statistic by group", None)
+        else:
+            statistic, units = in_units(statistic, self._batches.typed(column, "column"))
+        mechanism = self._made(statistic, units, offered, relation)
+        self._check_columns(mechanism)
+        return mechanism
 
-    def _checked(self, statistics: Any) -> dict[str, Statistic]:
-        """Return the statistics with bounds of their columns."""
-        rule = "a mapping of names to what dpfast.stat makes"
-        if not isinstance(statistics, Mapping) or not statistics:
-            checks.fail_kind("statistics", rule, statistics)
-        for name, statistic in statistics.items():
-            if not isinstance(name, str) or not isinstance(statistic, (Sums, Quantiles)):
-                checks.fail_kind("statistics", rule, statistic)
-        made = {name: self._settled(statistic) for name, statistic in statistics.items()}
-        taken = set(self._keys.by)
-        told = [one for one in made.values() if isinstance(one, Histogram) and one.is_text]
-        text = {*self._keys.by, *(one.column for one in told)}
-        if self._persons is not None:
-            text.add(self._persons.column)
-        for name, statistic in made.items():
-            names = statistic.names(name)
-            if not taken.isdisjoint(names) or len(set(names)) < len(names):
-                checks.fail("statistics", "named so that no two columns have one name", name)
-            taken.update(names)
-            if name == KEYS and isinstance(self._keys, PrivateKeys):
-                checks.fail("statistics", "named otherwise than private keys", name)
-            column = statistic.column
-            if isinstance(statistic, Histogram) and not isinstance(self._keys, PublicKeys):
-                made[name] = replace(statistic, sparse=True)
-            elif isinstance(statistic, Histogram) and isinstance(self._keys, PublicKeys):
-                most = MOST // self._keys.groups
-                if statistic.axis.native.bins > most:
-                    rule = f"at most {most} for {self._keys.groups} groups"
-                    checks.fail("bins", rule, statistic.axis.native.bins)
-            if isinstance(statistic, Histogram):
-                self._expect(statistic.axis, column or "")
-            is_words = isinstance(statistic, Histogram) and statistic.is_text
-            for one in statistic.reads:
-                if one == column and is_words:
-                    continue
-                if one != column or statistic.times is None:
-                    self._batches.numbers(one)
-                if one in text and self._batches.is_text(one):
-                    rule = "no column of keys, ids or text, where a file of text holds it"
-                    checks.fail("column", rule, one)
-        return made
+    def _made(
+        self, statistic: Any, units: Units | None, offered: Offer, relation: Neighbors
+    ) -> ByGroup:
+        """Return the mechanism of a statistic of numbers."""
+        step = self._step(relation, statistic)
+        if isinstance(statistic, Bounded):
+            statistic.require_numbers()
+            mechanism = made(statistic, step, offered)
+            return mechanism if units is None else replace(mechanism, units=units)
+        amount(offered.loss)
+        if isinstance(statistic, Quantiles):
+            is_whole = units is not None or self._batches.is_whole(statistic.column)
+            statistic = replace(statistic, units=units, whole=is_whole)
+        by_group: ByGroup = replace(statistic, step=step, loss=offered.loss).charged()
+        return by_group
+
+    def _binned(self, statistic: Histogram) -> Histogram:
+        """Return a histogram with its bins; those of times are told by the column."""
+        column, keys = statistic.column or "", self._keys
+        if statistic.of_times is not None:
+            times, (bins, bounds) = (
+                times_of(self._batches.typed(column, "column")),
+                statistic.of_times,
+            )
+            if times is None:
+                name, given = ("bins", bins) if bounds is None else ("bounds", bounds)
+                checks.fail_type(name, "numbers, as the column holds no times", given)
+            units, shown = in_bins(times, bins, bounds)
+            (axis,), _ = axes_of(range(len(shown)), None, None)
+            statistic = replace(statistic, axis=axis, shown=np.asarray(shown), units=units)
+        if isinstance(keys, PublicKeys) and statistic.axis.native.bins > MOST // keys.groups:
+            rule = f"at most {MOST // keys.groups} for {keys.groups} groups"
+            checks.fail("bins", rule, statistic.axis.native.bins)
+        self._expect(statistic.axis, column)
+        return replace(statistic, sparse=not isinstance(keys, PublicKeys))
 
     def _expect(self, axis: Bins, column: str) -> None:
         """Refuse categories that can equal nothing in a column."""
@@ -1040,19 +569,46 @@ class GroupBy:
             missing = self._batches.missing(column)
             expect_matches(name, values, typed, f"the column {column!r}", missing)
 
+    def _check_columns(self, mechanism: ByGroup) -> None:
+        """Refuse columns that hold no numbers where these are read."""
+        for name in mechanism.reads:
+            is_first = name == mechanism.column
+            if is_first and mechanism.is_text:
+                continue
+            if not (is_first and mechanism.units is not None):
+                self._batches.numbers(name)
+
+    def _check_names(self, mechanisms: Mapping[str, ByGroup]) -> None:
+        """Refuse two columns of one name, and cells of a file that are to be text and numbers."""
+        taken, text = set(self._keys.by), set(self._keys.by)
+        text |= {one.column for one in mechanisms.values() if one.is_text and one.column}
+        if self._persons is not None:
+            text.add(self._persons.column)
+        for name, mechanism in mechanisms.items():
+            names = mechanism.names(name)
+            if not taken.isdisjoint(names) or len(set(names)) < len(names):
+                checks.fail("statistics", "named so that no two columns have one name", name)
+            taken.update(names)
+            for one in text.intersection(mechanism.reads):
+                is_words = mechanism.is_text and one == mechanism.column
+                if not is_words and self._batches.is_text(one):
+                    rule = "no column of keys, ids or text, where a file of text holds it"
+                    checks.fail("column", rule, one)
+
     def _shares(self, statistics: Mapping[str, Any], weights: Any) -> dict[str, Fraction]:
         """Return the share of the loss of each statistic, and of private keys."""
         names = [*statistics, *([KEYS] if isinstance(self._keys, PrivateKeys) else [])]
-        if weights is not None:
-            rule = "a mapping of names to numbers greater than 0"
-            if not isinstance(weights, Mapping):
-                checks.fail_type("weights", rule, weights)
-            for name in weights:
-                if name not in names:
-                    checks.fail("weights", f"for {', '.join(map(repr, names))}", name)
+        if weights is None:
+            return dict.fromkeys(names, equal(len(names)))
+        rule = "a mapping of names to numbers greater than 0"
+        if not isinstance(weights, Mapping):
+            checks.fail_type("weights", rule, weights)
+        for name in weights:
+            if name not in names:
+                checks.fail("weights", f"for {', '.join(map(repr, names))}", name)
         sizes = {}
         for name in names:
-            value = 1 if weights is None else weights.get(name, 1)
+            value = weights.get(name, 1)
             checks.positive(f"weights[{name!r}]", value)
             sizes[name] = checks.fraction(f"weights[{name!r}]", value)
         total = sum(sizes.values(), Fraction(0))
@@ -1068,16 +624,16 @@ class GroupBy:
         assert isinstance(own, Approx) and most is not None
         return choose_rule(own, most, relation)
 
-    def _step(self, statistic: Statistic, relation: Neighbors) -> Step:
+    def _step(self, relation: Neighbors, statistic: Any) -> Step:
         """Return what a step touches."""
-        persons = self._persons
+        persons, per_person = self._persons, isinstance(statistic, People)
         if persons is None:
-            if statistic.per_person:
+            if per_person:
                 checks.fail("ids", "given, for people are counted by them", None)
             return Step(relation)
         every = self._keys.groups if isinstance(self._keys, PublicKeys) else MOST
         groups = min(persons.max_groups or every, every)
-        rows = 1 if statistic.per_person else persons.max_rows
+        rows = 1 if per_person else persons.max_rows
         if rows is None:
             checks.fail("max_rows", "given, for more than people is counted", None)
         return Step(relation, groups, rows)

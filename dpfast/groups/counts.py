@@ -101,12 +101,13 @@ def _distinct(cells: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.i
     return np.flatnonzero(occurs), (np.cumsum(occurs) - 1)[cells]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Histogram(Count):
     """Numbers of rows of each group in public bins. A row is in one bin at most."""
 
     axis: Bins = None  # type: ignore[assignment]
     sparse: bool = False  # where keys are private
+    of_times: tuple[Any, Any] | None = None  # bins and bounds for a column of times
     shown: Any = None  # the edges of bins of times
 
     @property
@@ -136,7 +137,7 @@ class Histogram(Count):
     @property
     def reading(self) -> tuple[Any, ...]:
         words = self.axis.words
-        return (self.column, self.times) if words is None else (self.column, words)
+        return (self.column, self.units) if words is None else (self.column, words)
 
     @property
     def is_text(self) -> bool:  # type: ignore[override]
@@ -145,7 +146,7 @@ class Histogram(Count):
     def read(self, columns: Mapping[str, Piece]) -> NDArray[Any]:
         piece = columns[self.column or ""]
         if self.axis.words is None:
-            return read(piece, self.times)
+            return read(piece, self.units)
         column = words_column(piece, self.axis.words, f"column {self.column!r}")
         out = np.empty(column.length)
         column.fill(0, column.length, out)
@@ -197,7 +198,7 @@ class Histogram(Count):
             assert kept is not None
             room, kept = room.shown(kept, groups), None
             groups = len(room)
-        return super(Histogram, self).columns(name, room, groups, kept, generator)
+        return super().columns(name, room, groups, kept, generator)
 
     def join(self, room: NDArray[np.uint64], more: NDArray[np.uint64]) -> None:
         """Add other sums of the same cells."""
@@ -213,7 +214,7 @@ class Histogram(Count):
         return {**dict(named), **self.error_bar(name, len(counts))}
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class WeightedHistogram(Histogram):
     """Sums of the weights of rows of each group in public bins; one that is NaN is in no bin."""
 
@@ -237,7 +238,7 @@ class WeightedHistogram(Histogram):
 
     @property
     def reading(self) -> tuple[Any, ...]:
-        return (*Histogram.reading.fget(self), self.weights, self.limits)  # type: ignore[attr-defined]
+        return (*super().reading, self.weights, self.limits)
 
     @property
     def reads(self) -> tuple[str, ...]:
@@ -251,7 +252,7 @@ class WeightedHistogram(Histogram):
 
     def read(self, columns: Mapping[str, Piece]) -> Any:
         own = numbers(columns[self.weights])
-        return Histogram.read(self, columns), clamped(own, self.limits, "raise")
+        return super().read(columns), clamped(own, self.limits, "raise")
 
     def placed(self, values: Any) -> NDArray[Any]:
         found: NDArray[Any] = values[0]

@@ -195,7 +195,7 @@ def count_distinct(
     relation = relation_of(neighbors, budget)
     keys = PrivateKeys(by, named=groups._batches.of_engine is not None)
     keys.check(groups._batches)
-    table = Values(Distinct.name, keys, {}, relation, groups._persons, ids=groups._whose)
+    table = Values(Distinct.name, keys, {}, relation, groups._persons)
     mechanism = Distinct(table, loss).charged()
     return release(groups._masked(where, relation), mechanism, budget=budget, rng=rng)
 

@@ -8,115 +8,63 @@ which never falls: so all that is proved of numbers between bounds holds. Answer
 
 from __future__ import annotations
 
-import datetime as dt
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import replace
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from .._core import checks
-from ..measurement.times import Answer, are_times, edges_of, limits
+from ..measurement.statistic import Bounded
+from ..measurement.times import Units, clipped
 from ..sources.batches import Piece, numbers
 from ..sources.engine import refuse_type
 from ..sources.forms import Arrow, Values
-from ..sources.times import Binned, Clipped, Numbering, Times, local_times, numbered
-from ..statistics.arguments import Arguments
+from ..sources.times import Times, local_times, numbered
+
+S = TypeVar("S", bound=Bounded[Any])
 
 
-@dataclass(frozen=True, slots=True)
-class Asked:
-    """Bounds, and what stands for what is missing, of which some are times."""
+def read(piece: Piece, units: Units | None) -> NDArray[Any]:
+    """Return the numbers of a piece, which may be those of times.
 
-    bounds: Any
-    nan: Any = "raise"
-    bins: Any = None
-
-
-@dataclass(frozen=True, slots=True)
-class Units:
-    """How a column of times is read, and its answers are told."""
-
-    times: Times
-    number: Numbering
-    zone: dt.tzinfo | None
-    #: What an answer is, and the number of units that it counts from.
-    answer: Answer = "span"
-    lower: int = 0
-
-    def read(self, piece: Piece) -> NDArray[np.float64]:
-        """Return numbers of a piece of the column.
-
-        Raises
-        ------
-        DataError
-            If the piece is not of the declared type, as a partition of an engine may be.
-        """
-        column = local_times(piece) if isinstance(piece, (Arrow, Values)) else None
-        if column is None or column.times != self.times:
-            refuse_type()
-        assert isinstance(piece, (Arrow, Values))
-        found = numbered(piece, column.how, self.number)
-        values = found.array.astype(np.float64)
-        assert found.mask is not None
-        values[found.mask] = np.nan
-        return values
-
-    def told(self, found: NDArray[Any]) -> NDArray[Any]:
-        """Return answers as times."""
-        if self.answer == "point":
-            return np.asarray(self.times.point(found, self.lower, self.zone))
-        return np.asarray(self.times.span(found))
+    Raises
+    ------
+    DataError
+        If the piece is not of the declared type, as a partition of an engine may be.
+    """
+    if units is None:
+        return numbers(piece)
+    column = local_times(piece) if isinstance(piece, (Arrow, Values)) else None
+    if column is None or column.times != units.times:
+        refuse_type()
+    assert isinstance(piece, (Arrow, Values))
+    counts = numbered(piece, column.how, units.number)
+    assert counts.mask is not None
+    values = counts.array.astype(np.float64)
+    values[counts.mask] = np.nan
+    return values
 
 
-def read(piece: Piece, units: Any) -> NDArray[Any]:
-    """Return the numbers of a piece, which may be those of times."""
-    return numbers(piece) if units is None else units.read(piece)
+def times_of(typed: Piece) -> Times | None:
+    """Return the type of a column of times; None of any other."""
+    column = local_times(typed) if isinstance(typed, (Arrow, Values)) else None
+    return None if column is None else column.times
 
 
-def asked(bounds: Any, nan: Any) -> Asked | None:
-    """Return bounds that are times; None for all others."""
-    return Asked(bounds, nan) if are_times(bounds) or are_times([nan]) else None
-
-
-def settled(column: str, typed: Piece, answer: Answer, asked: Asked) -> dict[str, Any]:
-    """Return the bounds of a column of times, what stands for a missing one, and its units.
+def in_units(statistic: S, typed: Piece) -> tuple[S, Units | None]:
+    """Return the statistic of the numbers that a column is read as, and how times are read.
 
     Raises
     ------
     ArgumentError, ArgumentTypeError
         For bounds that are not of the kind of the column.
     """
-    own = local_times(typed) if isinstance(typed, (Arrow, Values)) else None
-    if own is None:
-        plain = Arguments(asked.bounds, None, 0, None, "add-remove", nan=asked.nan)
-        return {"bounds": plain.interval, "nan": plain.policy, "times": None}
-    times = own.times
+    answer, times = statistic.answer_of_times, times_of(typed)
+    if answer is None or times is None:
+        return statistic, None
     if answer == "total" and times.dtype.kind == "M":
         rule = "a column of numbers or durations, for dates have no sum"
-        checks.fail("column", rule, column)
-    lo, hi, zone = limits(times, asked.bounds)
-    shift = 0 if answer == "total" else lo
-    nan = asked.nan
-    if not isinstance(nan, str):
-        nan = float(times.count("nan", nan) - shift)
-    units = Units(times, Clipped(lo, hi, shift), zone, answer, lo)
-    return {"bounds": (float(lo - shift), float(hi - shift)), "nan": nan, "times": units}
-
-
-def binned(typed: Piece, asked: Asked) -> tuple[Units, NDArray[Any]]:
-    """Return how a column of times is read as numbers of bins, and the edges of these.
-
-    Raises
-    ------
-    ArgumentError, ArgumentTypeError
-        For a column of another kind, and edges that are not of the kind of the column.
-    """
-    own = local_times(typed) if isinstance(typed, (Arrow, Values)) else None
-    if own is None:
-        given = asked.bins if asked.bounds is None else asked.bounds
-        name = "bins" if asked.bounds is None else "bounds"
-        checks.fail_type(name, "numbers, as the column holds no times", given)
-    edges, zone = edges_of(own.times, asked.bins, asked.bounds)
-    shown = np.asarray(own.times.point(np.array(edges, object) - edges[0], edges[0], zone))
-    return Units(own.times, Binned(tuple(edges)), zone), shown
+        checks.fail("column", rule, statistic.column)
+    bounds, nan, units = clipped(times, answer, statistic.bounds, statistic.nan)
+    return replace(statistic, bounds=bounds, nan=nan), units

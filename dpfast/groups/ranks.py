@@ -22,7 +22,7 @@ from .._core import checks, nan_policy
 from .._core.error_bars import CONFIDENCE, RANKS, Expected
 from .._core.threads import each, threads
 from .._kernels import groups as _native
-from ..measurement.times import Answer
+from ..measurement.times import Answer, Units
 from ..noise.grid import Base, Lattice, base
 from ..privacy import ZCDP, Approx, Loss, Pure
 from ..privacy.conversions import rho_within
@@ -64,8 +64,8 @@ class Quantiles:
         Of all quantiles of all groups; None until it is said.
     whole : bool
         Whether the column is one of integers, by its type.
-    times : Asked or Units, optional
-        As of `Sums`.
+    units : Units, optional
+        How a column of times is read.
     lattice : Lattice, optional
         The candidates, if they are told.
     """
@@ -79,10 +79,10 @@ class Quantiles:
     loss: Loss = None  # type: ignore[assignment]
 
     whole: bool = False
-    times: Any = None
+    units: Units | None = None
     lattice: Lattice | None = None
 
-    kind: ClassVar[Answer | None] = "point"
+    answer_of_times: ClassVar[Answer] = "point"
     per_person: ClassVar[bool] = False
     is_text: ClassVar[bool] = False
 
@@ -165,7 +165,7 @@ class Quantiles:
     @property
     def reading(self) -> tuple[Any, ...]:
         """Return the column, as `Sums.reading`."""
-        return (self.column, self.times)
+        return (self.column, self.units)
 
     @property
     def reads(self) -> tuple[str, ...]:
@@ -174,7 +174,7 @@ class Quantiles:
 
     def read(self, columns: Mapping[str, Piece]) -> NDArray[Any]:
         """Return the numbers of a piece of the column."""
-        return read(columns[self.column], self.times)
+        return read(columns[self.column], self.units)
 
     def room(self, groups: int) -> Rows:
         """Return no rows."""
@@ -238,7 +238,7 @@ class Quantiles:
         else:  # these are exact
             step = self.lattice.step
             every = list(cell * step.numerator / step.denominator)
-        if self.times is not None:
-            every = list(map(self.times.told, every))
+        if self.units is not None:
+            every = [np.asarray(self.units.back(places)) for places in every]
         bar = np.full(count, self.expected(None, CONFIDENCE).ranks)
         return dict(zip(self.names(name), [*every, bar], strict=True))

@@ -1,7 +1,7 @@
 """Statistics by group, said without a loss and without data: what `group_by(...).agg` is given.
 
 Each takes the arguments of the plain function of its name, and checks them as that does. The column
-is the name of one of the table.
+is the name of one of the table. ``dp.stat.mean`` is `dpfast.Mean` by another name, and so on.
 """
 
 from __future__ import annotations
@@ -17,11 +17,13 @@ from ..measurement.times import are_times
 from ..statistics.arguments import Arguments, weight_limits
 from ..statistics.histogram import axes_of
 from ..statistics.quantiles.api import hundredths
+from ..statistics.totals.moments import Mean as mean
+from ..statistics.totals.moments import Std as std
+from ..statistics.totals.moments import Sum as sum
+from ..statistics.totals.moments import Variance as variance
 from .counts import Histogram, WeightedHistogram
-from .of_times import Asked, asked
 from .ranks import WIDEST, Quantiles
-from .sums import Count, Mean, Nonzero, People, Std, Sum, Variance
-from .weighted import WeightedMean, WeightedSum, fitting
+from .sums import Count, Nonzero, People, refuse_auto
 
 __all__ = [
     "count",
@@ -110,162 +112,6 @@ def count_nonzero(column: str, *, nan: Literal["keep", "drop"] = "keep") -> Nonz
     """
     present = checks.choice("nan", nan, ("keep", "drop")) == "drop"
     return Nonzero(checks.text("column", column), present=present)
-
-
-def sum(
-    column: str,
-    *,
-    bounds: Bounds,
-    nan: NanPolicy = "raise",
-    weights: str | None = None,
-    weight_bounds: Bounds | None = None,
-) -> Sum:
-    """Sum the clamped numbers of a column in each group; arguments as in `dpfast.sum`.
-
-    Parameters
-    ----------
-    column : str
-    bounds : (float, float)
-    nan : {"raise", "lower", "upper", "drop"} or float, default "raise"
-    weights : str, optional
-        The column that holds a factor for each row.
-    weight_bounds : (float, float), optional
-        Public limits of the weights, with `weights`.
-
-    Returns
-    -------
-    Sum
-        For `GroupBy.agg`.
-
-    Raises
-    ------
-    ArgumentError, ArgumentTypeError
-        If an argument breaks a rule of the plain function; nothing has been spent.
-
-    Examples
-    --------
-    >>> import dpfast as dp
-    >>> table = {"carrier": ["UA", "AA"] * 500, "late": [5.0, 25.0] * 500}
-    >>> groups = dp.group_by(table, "carrier", keys=["AA", "UA"])
-    >>> answer = groups.agg({"x": dp.stat.sum("late", bounds=(0, 60))}, epsilon=1)
-    >>> len(answer["x"])
-    2
-    """
-    own = _column(column, bounds, nan)
-    limits = weight_limits(weights, weight_bounds, False)
-    if limits is None:
-        return Sum(**own)
-    return fitting(WeightedSum(**own, weights=checks.text("weights", weights), limits=limits))
-
-
-def mean(
-    column: str,
-    *,
-    bounds: Bounds,
-    nan: NanPolicy = "raise",
-    weights: str | None = None,
-    weight_bounds: Bounds | None = None,
-) -> Mean:
-    """Average the clamped numbers of a column in each group; arguments as in `dpfast.mean`.
-
-    Parameters
-    ----------
-    column : str
-    bounds : (float, float)
-    nan : {"raise", "lower", "upper", "drop"} or float, default "raise"
-    weights : str, optional
-        The column that holds a factor for each row.
-    weight_bounds : (float, float), optional
-        Public limits of the weights, with `weights`.
-
-    Returns
-    -------
-    Mean
-        For `GroupBy.agg`.
-
-    Raises
-    ------
-    ArgumentError, ArgumentTypeError
-        If an argument breaks a rule of the plain function; nothing has been spent.
-
-    Examples
-    --------
-    >>> import dpfast as dp
-    >>> table = {"carrier": ["UA", "AA"] * 500, "late": [5.0, 25.0] * 500}
-    >>> groups = dp.group_by(table, "carrier", keys=["AA", "UA"])
-    >>> answer = groups.agg({"x": dp.stat.mean("late", bounds=(0, 60))}, epsilon=1)
-    >>> len(answer["x"])
-    2
-    """
-    own = _column(column, bounds, nan)
-    limits = weight_limits(weights, weight_bounds, True)
-    if limits is None:
-        return Mean(**own)
-    return fitting(WeightedMean(**own, weights=checks.text("weights", weights), limits=limits))
-
-
-def variance(column: str, *, bounds: Bounds, ddof: int = 0, nan: NanPolicy = "raise") -> Variance:
-    """Find the variance of a column in each group; arguments as in `dpfast.variance`.
-
-    Parameters
-    ----------
-    column : str
-    bounds : (float, float)
-    ddof : int, default 0
-    nan : {"raise", "lower", "upper", "drop"} or float, default "raise"
-
-    Returns
-    -------
-    Variance
-        For `GroupBy.agg`.
-
-    Raises
-    ------
-    ArgumentError, ArgumentTypeError
-        If an argument breaks a rule of the plain function; nothing has been spent.
-
-    Examples
-    --------
-    >>> import dpfast as dp
-    >>> table = {"carrier": ["UA", "AA"] * 500, "late": [5.0, 25.0] * 500}
-    >>> groups = dp.group_by(table, "carrier", keys=["AA", "UA"])
-    >>> answer = groups.agg({"x": dp.stat.variance("late", bounds=(0, 60))}, epsilon=1)
-    >>> len(answer["x"])
-    2
-    """
-    return Variance(**_column(column, bounds, nan, False), ddof=checks.whole("ddof", ddof))
-
-
-def std(column: str, *, bounds: Bounds, ddof: int = 0, nan: NanPolicy = "raise") -> Std:
-    """Find the standard deviation of a column in each group; arguments as in `dpfast.std`.
-
-    Parameters
-    ----------
-    column : str
-    bounds : (float, float)
-    ddof : int, default 0
-    nan : {"raise", "lower", "upper", "drop"} or float, default "raise"
-
-    Returns
-    -------
-    Std
-        For `GroupBy.agg`.
-
-    Raises
-    ------
-    ArgumentError, ArgumentTypeError
-        If an argument breaks a rule of the plain function; nothing has been spent.
-
-    Examples
-    --------
-    >>> import dpfast as dp
-    >>> table = {"carrier": ["UA", "AA"] * 500, "late": [5.0, 25.0] * 500}
-    >>> groups = dp.group_by(table, "carrier", keys=["AA", "UA"])
-    >>> answer = groups.agg({"x": dp.stat.std("late", bounds=(0, 60))}, epsilon=1)
-    >>> len(answer["x"])
-    2
-    """
-    return Std(**_column(column, bounds, nan), ddof=checks.whole("ddof", ddof))
 
 
 def quantile(
@@ -568,7 +414,7 @@ def histogram(
         named: Any = {"weights": checks.text("weights", weights), "limits": limits}
         made = partial(WeightedHistogram, **named)
     if categories is None and (are_times(bins) or are_times(bounds)):
-        found: Histogram = made(name, times=Asked(bounds, bins=bins))
+        found: Histogram = made(name, of_times=(bins, bounds))
         return found
     axes, several = axes_of(bins, bounds, categories)
     if several:
@@ -582,7 +428,7 @@ def _ranked(column: Any, bounds: Any, nan: Any, granularity: Any) -> dict[str, A
     found = _column(column, bounds, nan)
     if granularity is None:
         return found
-    if "times" in found:
+    if are_times(bounds):
         checks.fail("granularity", "left out for times", granularity)
     lattice = Arguments(
         bounds, None, 0, None, "add-remove", nan=nan, granularity=granularity
@@ -594,17 +440,15 @@ def _ranked(column: Any, bounds: Any, nan: Any, granularity: Any) -> dict[str, A
     return found | {"lattice": lattice}
 
 
-def _column(column: Any, bounds: Any, nan: Any, of_times: bool = True) -> dict[str, Any]:
+def _column(column: Any, bounds: Any, nan: Any) -> dict[str, Any]:
     """Return the arguments of a statistic of a column.
 
     What bounds that are times are in units of a column is known with the column.
     """
+    name = checks.text("column", column)
     if checks.is_auto(bounds):
-        rule = "public for groups (dpfast.bounds of the column finds some, for a loss of its own)"
-        checks.fail("bounds", rule, bounds)
-    name, later = checks.text("column", column), asked(bounds, nan) if of_times else None
-    if later is not None:
-        policy = checks.nan_policy(nan, "add-remove") if isinstance(nan, str) else "raise"
-        return {"column": name, "bounds": (0.0, 0.0), "nan": policy, "times": later}
+        refuse_auto(bounds)
+    if are_times(bounds):
+        return {"column": name, "bounds": bounds, "nan": nan}
     given = Arguments(bounds, None, 0, None, "add-remove", nan=nan)
     return {"column": name, "bounds": given.interval, "nan": given.policy}

@@ -43,27 +43,30 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import Any, ClassVar, Self, TypeAlias
+from functools import cached_property
+from typing import Any, ClassVar, NoReturn, Self, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from .._core import nan_policy
+from .._core import checks, nan_policy
 from .._core.error_bars import BOUND, CONFIDENCE, NOISE, Expected, unknown
 from .._kernels import groups as _native
-from ..measurement.times import Answer
+from ..measurement.features import Factors, Form
+from ..measurement.linear import Column, Linear
+from ..measurement.times import Units
 from ..noise.calibrated_integer import WORTH, IntegerNoise, integer_noise
 from ..noise.sensitivity import Sensitivity
 from ..noise.stairs import Stairs, best_cores
 from ..privacy import ZCDP, Draws, Loss, Pure, float_down
 from ..rng import Generator
 from ..sources.batches import Piece
+from ..statistics.totals.moments import Variance
 from ..summaries.cells import Cells, cells, in_units, nearest
 from .of_times import read
 from .step import ROW, Step
 
 Floats: TypeAlias = NDArray[np.float64]
-Form: TypeAlias = tuple[int, int, int]
 
 #: About the log2 of the number of cells whose squares are added up.
 SQUARES = 24
@@ -77,67 +80,69 @@ CARRY = 40
 OF_EACH = "it depends on the rows of each group"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, kw_only=True)
 class Sums(ABC):
-    """Base of what is made of sums by group.
+    """Base of what is released of sums by group. One object serves all calls that are alike.
 
     Parameters
     ----------
-    column : str or None
-        Whose numbers are added up; None for rows.
-    bounds : (float, float)
-    nan : str or float
     step : Step
     loss : Loss
-        None until it is said, as of what `dpfast.stat` makes.
-    times : Asked or Units, optional
-        Of a column of times: the bounds that are asked for, then how it is read.
+        None until it is said, as of what is no `Statistic`.
+    units : Units, optional
+        How a column of times is read.
     """
 
-    column: str | None
-    bounds: tuple[float, float] = (0.0, 0.0)
-    nan: str | float = "raise"
     step: Step = ROW
     loss: Loss = None  # type: ignore[assignment]
-    times: Any = None
+    units: Units | None = None
 
-    #: What an answer about times is; None where there is none.
-    kind: ClassVar[Answer | None] = None
     width: ClassVar[int] = 2
     per_person: ClassVar[bool] = False
     is_text: ClassVar[bool] = False
 
     @property
-    def cells(self) -> Cells:
-        return cells(*self.bounds)
+    @abstractmethod
+    def column(self) -> str | None:
+        """The column whose numbers are added up; None for rows."""
 
     @property
     @abstractmethod
-    def forms(self) -> list[Form]:
-        """Return the forms: factors of the sum, of the rows and of the squares."""
+    def nan(self) -> str | float:
+        """What becomes of missing numbers."""
+
+    @property
+    @abstractmethod
+    def cells(self) -> Cells:
+        """The cells of what is added up."""
+
+    @property
+    @abstractmethod
+    def forms(self) -> list[Factors]:
+        """The factors of each sum that gets noise."""
 
     @property
     @abstractmethod
     def sensitivity(self) -> Sensitivity:
-        """Return the sensitivity of all forms of all groups."""
+        """The sensitivity of all sums of all groups."""
 
     @property
+    @abstractmethod
     def largest(self) -> int:
-        """Return the most that a form grows by with a row."""
-        return self.cells.span
+        """The most that a sum grows by with a row."""
 
     def of_noisy(self, noisy: list[NDArray[Any]]) -> NDArray[Any]:
-        """Return the answers from the noisy forms: by default the only one, in the data's units."""
+        """Return the answers from noisy sums: by default the only one, in the data's units."""
         return in_units(noisy[0], self.cells.grid)
 
-    @property
+    @cached_property
     def shift(self) -> int:
-        """Return the log2 of the unit in which forms get noise."""
+        """The log2 of the unit in which sums get noise."""
         return _unit(self.largest)
 
-    @property
+    @cached_property
     def noise(self) -> IntegerNoise:
-        """Return the noise, in that unit."""
+        """The noise, in that unit."""
         sensitivity = self.sensitivity
         if self.shift:
             sensitivity = sensitivity.coarsened(1 << self.shift)
@@ -173,7 +178,7 @@ class Sums(ABC):
     @property
     def reading(self) -> tuple[Any, ...]:
         """Return the column, and what its text is read as; statistics that agree share a look."""
-        return (self.column, self.times)
+        return (self.column, self.units)
 
     @property
     def reads(self) -> tuple[str, ...]:
@@ -182,23 +187,15 @@ class Sums(ABC):
 
     def read(self, columns: Mapping[str, Piece]) -> Any:
         """Return the numbers of pieces of the columns."""
-        return None if self.column is None else read(columns[self.column], self.times)
+        return None if self.column is None else read(columns[self.column], self.units)
 
     def room(self, groups: int) -> NDArray[np.uint64]:
         """Return the sums of no rows, for so many groups and for rows of none."""
         return np.zeros((groups + 1, self.width), np.uint64)
 
+    @abstractmethod
     def add(self, totals: NDArray[np.uint64], codes: NDArray[np.int32], values: Any) -> int:
         """Add rows to the sums; return how many of them are NaN."""
-        grid = self.cells
-        ends = (grid.first, grid.span)
-        return _native.add(values, codes, 1.0 / grid.grid, *ends, self.filler, totals)
-
-    @property
-    def filler(self) -> int:
-        """Return the cell of missing numbers; -1 where they are no rows."""
-        value = nan_policy.replacement(self.nan, *self.bounds)
-        return -1 if isinstance(value, str) else self.cells.cell(value)
 
     def of_group(self, totals: NDArray[np.uint64], form: int) -> NDArray[np.uint64]:
         """Return the sums that a form, by its number, is made of."""
@@ -226,13 +223,8 @@ class Sums(ABC):
         self, name: str, totals: NDArray[np.uint64], generator: Generator
     ) -> dict[str, NDArray[Any]]:
         """Return the columns of the answer for groups whose sums are given."""
-        found, width = self.finish(totals, generator)
-        bar = self.error_bar(name, len(totals), width)
-        if self.times is not None:
-            found = self.times.told(found)
-            half = 0.0 if self.kind == "total" else 0.5  # of a unit, for an answer in whole units
-            bar = {key: self.times.times.span(np.ceil(own + half)) for key, own in bar.items()}
-        return {name: found, **bar}
+        answers, width = self.finish(totals, generator)
+        return {name: answers, **self.error_bar(name, len(totals), width)}
 
     def error_bar(
         self, name: str, groups: int, width: Floats | None = None
@@ -252,17 +244,17 @@ class Sums(ABC):
         forms, noise = self.forms, self.noise
         drawn = noise.draw(len(totals) * len(forms), generator).reshape(len(forms), len(totals))
         noisy = self.noisy(totals, forms, drawn, [self.shift + noise.shift] * len(forms))
-        found = self.of_noisy(noisy)
-        return found, self.bars(found, noisy)
+        answers = self.of_noisy(noisy)
+        return answers, self.bars(answers, noisy)
 
-    def bars(self, found: NDArray[Any], noisy: list[NDArray[Any]]) -> Floats | None:
-        """Return the error bars of answers that depend on their groups, from the noisy forms."""
+    def bars(self, answers: NDArray[Any], noisy: list[NDArray[Any]]) -> Floats | None:
+        """Return the error bars of answers that depend on their groups, from noisy sums."""
         return None
 
     def noisy(
         self,
         totals: NDArray[np.uint64],
-        forms: list[Form],
+        forms: list[Factors],
         noise: NDArray[np.int64],
         shifts: list[int],
     ) -> list[NDArray[Any]]:
@@ -276,11 +268,11 @@ class Sums(ABC):
             found.append(np.ldexp(form + 0.5, shift) if shift else form)
         return found
 
-    def placed(self, m: Floats) -> Floats:
-        """Return the numbers at places between the bounds, 0 for the lower and 1 for the upper."""
-        grid, (lo, hi) = self.cells, self.bounds
-        value = grid.grid * (grid.first + np.clip(m, 0.0, 1.0) * grid.span)
-        return np.clip(value, lo, hi)
+
+def refuse_auto(bounds: Any) -> NoReturn:
+    """Refuse to find bounds in the data of groups."""
+    rule = "public for groups (dpfast.bounds of the column finds some, for a loss of its own)"
+    checks.fail("bounds", rule, bounds)
 
 
 def _unit(largest: int) -> int:
@@ -288,14 +280,21 @@ def _unit(largest: int) -> int:
     return max(0, largest.bit_length() + ROWS - LARGEST)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Count(Sums):
     """Numbers of rows."""
 
+    column: str | None = None
+
+    nan: ClassVar[str] = "raise"
     width: ClassVar[int] = 1
 
     @property
-    def forms(self) -> list[Form]:
+    def cells(self) -> Cells:
+        return Cells(1.0, 1, 0)
+
+    @property
+    def forms(self) -> list[Factors]:
         return [(0, 1, 0)]
 
     @property
@@ -326,7 +325,7 @@ class Count(Sums):
         return found, None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Nonzero(Count):
     """Numbers of rows that are not 0; of those that are `present` alone, or NaN and null too."""
 
@@ -340,53 +339,134 @@ class Nonzero(Count):
         return 0
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class People(Count):
     """Numbers of people: of each, one row counts in a group."""
 
     per_person: ClassVar[bool] = True
 
 
-@dataclass(frozen=True, slots=True)
-class Sum(Sums):
-    """Sums of clamped numbers."""
+@dataclass(frozen=True)
+class OfLinear(Sums):
+    """A linear statistic of each group: its first form has independent noise.
 
-    kind: ClassVar[Answer | None] = "total"
+    What a row adds, and by how much, is that of the statistic where the number of rows is private.
+    Its answers are in exact fractions; here they are arrays of float64, of all groups at once.
+
+    Parameters
+    ----------
+    statistic : Linear
+        Of numbers, with one pair of bounds.
+    """
+
+    statistic: Linear
+
+    def __post_init__(self) -> None:
+        _ = self.axis  # bounds are checked
 
     @property
-    def forms(self) -> list[Form]:
-        return [(1, self.cells.first, 0)]
+    def column(self) -> str | None:
+        return self.statistic.column
 
     @property
+    def nan(self) -> str | float:
+        return checks.nan_policy(self.statistic.nan, "add-remove")
+
+    @property
+    def width(self) -> int:  # type: ignore[override]
+        return 4 if self.statistic.squares else 2
+
+    @cached_property
+    def axis(self) -> Column:
+        """The bounds and the cells of the column."""
+        lo, hi = checks.bounds(self.statistic.bounds)
+        return Column(lo, hi, cells(lo, hi, SQUARES) if self.statistic.squares else cells(lo, hi))
+
+    @property
+    def bounds(self) -> tuple[float, float]:
+        return self.axis.lo, self.axis.hi
+
+    @property
+    def cells(self) -> Cells:
+        return self.axis.cells
+
+    @cached_property
+    def independent(self) -> Form:
+        """The features that get independent noise."""
+        return self.statistic.forms(self.axis, False)[0]
+
+    @property
+    def forms(self) -> list[Factors]:
+        return self.independent.factors
+
+    @cached_property
     def largest(self) -> int:
-        return max(abs(self.cells.first), abs(self.cells.last))
+        norm = self.independent.norm
+        return (
+            self.independent.features[0].sensitivity("add-remove", False) if norm is None else norm
+        )
 
     @property
     def sensitivity(self) -> Sensitivity:
-        return self.step.numbers(self.cells.first, self.cells.last)
+        form = self.independent
+        if form.norm is not None:
+            return self.step.vectors(form.norm, len(form.features))
+        (feature,) = form.features
+        return self.step.numbers(feature.lo, feature.hi)
+
+    def add(self, totals: NDArray[np.uint64], codes: NDArray[np.int32], values: Any) -> int:
+        grid = self.cells
+        ends = (grid.first, grid.span)
+        return _native.add(values, codes, 1.0 / grid.grid, *ends, self.filler, totals)
+
+    @cached_property
+    def filler(self) -> int:
+        """The cell of missing numbers; -1 where they are no rows."""
+        value = nan_policy.replacement(self.nan, *self.bounds)
+        return -1 if isinstance(value, str) else self.cells.cell(value)
+
+    def answers(
+        self, name: str, totals: NDArray[np.uint64], generator: Generator
+    ) -> dict[str, NDArray[Any]]:
+        columns = super().answers(name, totals, generator)
+        if self.units is None:
+            return columns
+        answers, times = np.asarray(self.units.back(columns.pop(name))), self.units.times
+        # Half a unit more, for an answer in whole units.
+        half = 0.0 if self.units.answer == "total" else 0.5
+        return {name: answers} | {
+            key: times.span(np.ceil(bars + half)) for key, bars in columns.items()
+        }
+
+
+class GroupSum(OfLinear):
+    """Sums of clamped numbers."""
 
     def error(self, failure: float) -> float | None:
         return nearest(Fraction(self.within(failure)) * Fraction(self.cells.grid))
 
 
-class Centered(Sums):
-    """Base of sums that may be told about the middle of the bounds, with noise for all together."""
+class Centered(OfLinear):
+    """Base of what may be released by centered sums, with noise for all together: the last form."""
 
-    __slots__ = ()
+    @cached_property
+    def joined(self) -> Form:
+        """The number of rows and centered sums."""
+        return self.statistic.forms(self.axis, False)[-1]
 
     @property
-    @abstractmethod
-    def centered(self) -> list[tuple[Form, int]]:
-        """Return the number of rows and centered sums, and what a row adds to each in size."""
+    def sizes(self) -> list[int]:
+        """What a row adds to each of these in size."""
+        return [feature.hi for feature in self.joined.features]
 
     @abstractmethod
     def of_centered(self, noisy: list[NDArray[Any]]) -> NDArray[Any]:
         """Return the answers from the noisy number of rows and centered sums."""
 
-    @property
+    @cached_property
     def joint(self) -> tuple[Stairs, list[int]] | None:
-        """Return joint noise for these, and the log2 of their units; None where it is not less."""
-        sizes, loss = [size for _, size in self.centered], self.loss
+        """Joint noise for these, and the log2 of their units; None where it is not less."""
+        sizes, loss = self.sizes, self.loss
         if isinstance(loss, ZCDP) or not all(sizes):
             return None
         each, k, rows = loss.epsilon / self.step.moves, len(sizes), self.step.rows
@@ -401,14 +481,18 @@ class Centered(Sums):
         box = [-(-rows * size >> shift) for size, shift in zip(sizes, shifts, strict=True)]
         return Stairs.of(each, box), shifts
 
+    @cached_property
+    def usual_size(self) -> float:
+        """What no noise exceeds, but with the failure probability of error bars, in rows."""
+        return self.size(1 - CONFIDENCE)
+
     def size(self, failure: float) -> float:
         """Return what none of the noises exceeds, but with a failure probability, in rows."""
         if not self.cells.span:
             return 0.0
         if self.joint is None:
             return self.within(failure / len(self.forms)) / self.largest
-        stairs, shifts = self.joint
-        sizes = [size for _, size in self.centered]
+        (stairs, shifts), sizes = self.joint, self.sizes
         every = enumerate(zip(stairs.steps, shifts, sizes, strict=True))
         return max(
             math.ldexp(float(stairs.within(failure / len(sizes), [i]) * step + bool(shift)), shift)
@@ -417,15 +501,15 @@ class Centered(Sums):
         )
 
     @abstractmethod
-    def half_widths(self, found: Floats | None, off: Any, rows: Any) -> Floats:
+    def half_widths(self, answers: Floats | None, off: Any, rows: Any) -> Floats:
         """Return error bars, of answers if these are there, for noisy numbers of rows.
 
         The noises are at most `off`, in rows.
         """
 
-    def bars(self, found: NDArray[Any], noisy: list[NDArray[Any]]) -> Floats | None:
+    def bars(self, answers: NDArray[Any], noisy: list[NDArray[Any]]) -> Floats | None:
         rows = sum(form.astype(float) for form in noisy) / max(self.largest, 1)
-        return self.half_widths(found, self.size(1 - CONFIDENCE), rows)
+        return self.half_widths(answers, self.usual_size, rows)
 
     def expected(self, rows: int | None, confidence: float) -> Expected:
         """Return the error bar of a group of so many rows: a bound, if noise is within its size.
@@ -448,85 +532,52 @@ class Centered(Sums):
     def finish(
         self, totals: NDArray[np.uint64], generator: Generator
     ) -> tuple[NDArray[Any], Floats | None]:
-        joint = self.joint
-        if joint is None:
+        if self.joint is None:
             return super().finish(totals, generator)
-        stairs, shifts = joint
+        stairs, shifts = self.joint
         drawn = stairs.draws(len(totals), generator)
-        forms = [form for form, _ in self.centered]
-        noisy = self.noisy(totals, forms, drawn, shifts)
-        found, rows = self.of_centered(noisy), noisy[0].astype(float)
-        return found, self.half_widths(found, self.size(1 - CONFIDENCE), rows)
+        noisy = self.noisy(totals, self.joined.factors, drawn, shifts)
+        answers, rows = self.of_centered(noisy), noisy[0].astype(float)
+        return answers, self.half_widths(answers, self.usual_size, rows)
 
 
-@dataclass(frozen=True, slots=True)
-class Mean(Centered):
+class GroupMean(Centered):
     """Means of clamped numbers; the middle of the bounds where the noisy number of rows is none."""
-
-    kind: ClassVar[Answer | None] = "point"
-
-    @property
-    def forms(self) -> list[Form]:
-        return [(1, 0, 0), (-1, self.cells.span, 0)]
-
-    @property
-    def sensitivity(self) -> Sensitivity:
-        return self.step.vectors(self.cells.span, 2)
-
-    @property
-    def centered(self) -> list[tuple[Form, int]]:
-        s = self.cells.span
-        return [((0, 1, 0), 1), ((2, -s, 0), s)]
 
     def of_centered(self, noisy: list[NDArray[Any]]) -> NDArray[Any]:
         rows, middle = (form.astype(float) for form in noisy)
-        m = np.full(len(rows), 0.5)
-        np.divide(middle, 2.0 * self.cells.span * rows, out=m, where=rows > 0)
-        return self.placed(np.where(rows > 0, m + 0.5, 0.5))
+        place = np.full(len(rows), 0.5)
+        np.divide(middle, 2.0 * self.cells.span * rows, out=place, where=rows > 0)
+        return self.placed(np.where(rows > 0, place + 0.5, 0.5))
 
     def of_noisy(self, noisy: list[NDArray[Any]]) -> NDArray[Any]:
         upper, both = noisy[0].astype(float), noisy[0].astype(float) + noisy[1]
-        m = np.full(len(both), 0.5)
-        np.divide(upper, both, out=m, where=both > 0)
-        return self.placed(m)
+        place = np.full(len(both), 0.5)
+        np.divide(upper, both, out=place, where=both > 0)
+        return self.placed(place)
 
-    def half_widths(self, found: Floats | None, off: Any, rows: Any) -> Floats:
+    def placed(self, place: Floats) -> Floats:
+        """Return the numbers at places between the bounds, 0 for the lower and 1 for the upper."""
+        grid, (lo, hi) = self.cells, self.bounds
+        value = grid.grid * (grid.first + np.clip(place, 0.0, 1.0) * grid.span)
+        return np.clip(value, lo, hi)
+
+    def half_widths(self, answers: Floats | None, off: Any, rows: Any) -> Floats:
         lo, hi = self.bounds
-        most = hi - lo if found is None else np.maximum(found - lo, hi - found)
+        most = hi - lo if answers is None else np.maximum(answers - lo, hi - answers)
         part = np.where(rows > off, off / np.where(rows > off, rows, 1.0), 1.0)
         wide: Floats = np.minimum(part * (hi - lo) + self.cells.grid, most)
         return wide
 
 
-@dataclass(frozen=True, slots=True)
-class Variance(Centered):
+class GroupVariance(Centered):
     """Variances of clamped numbers, of the rows themselves or with `ddof` less of them."""
 
-    ddof: int = 0
-
-    width: ClassVar[int] = 4
-
     @property
-    def cells(self) -> Cells:
-        return cells(*self.bounds, SQUARES)
-
-    @property
-    def forms(self) -> list[Form]:
-        s = self.cells.span
-        return [(0, 0, 1), (2 * s, 0, -2), (-2 * s, s * s, 1)]
-
-    @property
-    def largest(self) -> int:
-        return self.cells.span**2
-
-    @property
-    def sensitivity(self) -> Sensitivity:
-        return self.step.vectors(self.cells.span**2, 3)
-
-    @property
-    def centered(self) -> list[tuple[Form, int]]:
-        s = self.cells.span
-        return [((0, 1, 0), 1), ((2, -s, 0), s), ((-8 * s, s * s, 8), s * s)]
+    def ddof(self) -> int:
+        """By how much the number of rows is less, at most that of all rows that there can be."""
+        assert isinstance(self.statistic, Variance)
+        return min(self.statistic.ddof, 1 << ROWS)
 
     def of_centered(self, noisy: list[NDArray[Any]]) -> NDArray[Any]:
         rows, middle, squares = (form.astype(float) for form in noisy)
@@ -544,17 +595,17 @@ class Variance(Centered):
 
     def of_moments(self, rows: Floats, first: Floats, second: Floats) -> Floats:
         """Return variances from numbers of rows, and sums of cells and of their squares."""
-        span = float(self.cells.span)
-        enough = rows > max(1, min(self.ddof, 1 << ROWS))
+        span, ddof = float(self.cells.span), self.ddof
+        enough = rows > max(1, ddof)
         rows = np.where(enough, rows, 2.0)
-        grown = rows / np.where(enough, rows - min(self.ddof, 1 << ROWS), 1.0)
-        found = (second / rows - (first / rows) ** 2) * grown
-        found = np.where(enough, found, span**2 / 8)
-        found = np.clip(found, 0.0, span**2 / 4 * np.where(enough, grown, 1.0))
-        return self.squared(found)
+        grown = rows / np.where(enough, rows - ddof, 1.0)
+        variance = (second / rows - (first / rows) ** 2) * grown
+        variance = np.where(enough, variance, span**2 / 8)
+        variance = np.clip(variance, 0.0, span**2 / 4 * np.where(enough, grown, 1.0))
+        return self.squared(variance)
 
-    def half_widths(self, found: Floats | None, off: Any, rows: Any) -> Floats:
-        ddof, span = min(self.ddof, 1 << ROWS), float(self.cells.span)
+    def half_widths(self, answers: Floats | None, off: Any, rows: Any) -> Floats:
+        ddof, span = self.ddof, float(self.cells.span)
         moved = len(self.forms) * off if ddof else 0.0
         least = rows - moved - ddof
         enough = (least > 0) & (rows > max(1, ddof))
@@ -570,22 +621,16 @@ class Variance(Centered):
         return in_units(in_units(cells, self.cells.grid), self.cells.grid)
 
 
-@dataclass(frozen=True, slots=True)
-class Std(Variance):
+class GroupStd(GroupVariance):
     """Standard deviations: the roots of variances, which is post-processing."""
 
-    kind: ClassVar[Answer | None] = "span"
-
-    def half_widths(self, found: Floats | None, off: Any, rows: Any) -> Floats:
-        wide = Variance.half_widths(self, None, off, rows)
-        if found is None:  # two roots differ by no more than the root of the difference
+    def half_widths(self, answers: Floats | None, off: Any, rows: Any) -> Floats:
+        wide = super().half_widths(None, off, rows)
+        if answers is None:  # two roots differ by no more than the root of the difference
             return np.sqrt(wide)
-        high = np.hypot(found, np.sqrt(wide))  # the sum of squares may be beyond float64
-        low = np.sqrt(np.maximum(found**2 - wide, 0.0))
-        return np.maximum(high - found, found - low)
+        high = np.hypot(answers, np.sqrt(wide))  # the sum of squares may be beyond float64
+        low = np.sqrt(np.maximum(answers**2 - wide, 0.0))
+        return np.maximum(high - answers, answers - low)
 
-    def of_noisy(self, noisy: list[NDArray[Any]]) -> NDArray[Any]:
-        return np.sqrt(Variance.of_noisy(self, noisy))  # type: ignore[no-any-return]
-
-    def of_centered(self, noisy: list[NDArray[Any]]) -> NDArray[Any]:
-        return np.sqrt(Variance.of_centered(self, noisy))  # type: ignore[no-any-return]
+    def of_moments(self, rows: Floats, first: Floats, second: Floats) -> Floats:
+        return np.sqrt(super().of_moments(rows, first, second))

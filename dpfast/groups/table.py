@@ -38,7 +38,7 @@ from .ranks import Quantiles
 from .sums import Count, Sums
 from .top import Top
 
-Statistic: TypeAlias = Sums | Quantiles
+ByGroup: TypeAlias = Sums | Quantiles
 Bytes: TypeAlias = NDArray[np.uint8]
 
 
@@ -70,22 +70,24 @@ class Table:
     ----------
     name : str
     keys : PublicKeys or PrivateKeys
-    statistics : mapping of names to Statistic
+    statistics : mapping of names to Sums or Quantiles
     neighbors : str
     persons : Persons, optional
     rule : KeyRule, optional
         Of private keys.
-    ids : str, optional
-        Whose loss it is, for the budget; None for rows.
     """
 
     name: str
     keys: PublicKeys | PrivateKeys
-    statistics: Mapping[str, Statistic]
+    statistics: Mapping[str, ByGroup]
     neighbors: str
     persons: Persons | None = None
     rule: KeyRule | None = None
-    ids: str | None = None
+
+    @property
+    def ids(self) -> str | None:
+        """Return whose loss it is, for the budget; None for rows."""
+        return None if self.persons is None else self.persons.name
 
     @property
     def loss(self) -> Loss:
@@ -130,9 +132,9 @@ class Table:
     # --- passes -----------------------------------------------------------------------------------
 
     @property
-    def counted(self) -> dict[str | None, Statistic]:
+    def counted(self) -> dict[str | None, ByGroup]:
         """Return the statistics, and the number of people of each key where a rule asks for it."""
-        own: dict[str | None, Statistic] = dict(self.statistics.items())
+        own: dict[str | None, ByGroup] = dict(self.statistics.items())
         return own if self.rule is None else {**own, None: Count(None)}
 
     @property

@@ -17,7 +17,7 @@ from ..selection.scores.stored import Stored
 from .sums import Count
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Top(Count):
     """The `k` keys with the most rows.
 

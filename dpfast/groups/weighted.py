@@ -12,8 +12,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any, TypeVar
+from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,13 +21,14 @@ from numpy.typing import NDArray
 from .._core import checks, nan_policy
 from .._core.error_bars import Expected, unknown
 from .._kernels import groups as _native
+from ..measurement.features import Factors
+from ..measurement.linear import Column
 from ..noise.sensitivity import Sensitivity
 from ..sources.batches import Piece, numbers
-from ..summaries.cells import Cells, cells
+from ..statistics.totals.moments import Weighted
+from ..summaries.cells import cells
 from .of_times import read
-from .sums import OF_EACH, Form, Mean, Sum
-
-Weighted = TypeVar("Weighted", bound="WeightedSum | WeightedMean")
+from .sums import OF_EACH, GroupMean, GroupSum, OfLinear
 
 
 def clamped(
@@ -38,72 +39,96 @@ def clamped(
     value = nan_policy.replacement(policy, *limits)
     if not isinstance(value, str):
         values[np.isnan(values)] = value
-    found: NDArray[np.float64] = np.clip(values, *limits, out=values)
-    return found
+    clipped: NDArray[np.float64] = np.clip(values, *limits, out=values)
+    return clipped
 
 
-def fitting(statistic: Weighted) -> Weighted:
-    """Return what has weights, whose products with the bounds are finite."""
-    lo, hi = statistic.bounds
-    widest = [x * w for x in (lo, hi, hi - lo) for w in statistic.limits]
-    if not math.isfinite(max(widest) - min(widest)):
-        rule = "such that products with the bounds do not overflow float64"
-        checks.fail("weight_bounds", rule, statistic.limits)
-    return statistic
+class OfWeighted(OfLinear):
+    """Base of a statistic with weights, which reads products in float64."""
 
-
-@dataclass(frozen=True, slots=True)
-class WeightedSum(Sum):
-    """Sums of products of clamped numbers and weights."""
-
-    weights: str = ""
-    limits: tuple[float, float] = (0.0, 1.0)
+    def __post_init__(self) -> None:
+        (lo, hi), limits = checks.bounds(self.statistic.bounds), self.limits
+        widest = [x * w for x in (lo, hi, hi - lo) for w in limits]
+        if not math.isfinite(max(widest) - min(widest)):
+            rule = "such that products with the bounds do not overflow float64"
+            checks.fail("weight_bounds", rule, limits)
+        super().__post_init__()
 
     @property
-    def cells(self) -> Cells:
-        every = [x * w for x in self.bounds for w in self.limits]
-        return cells(min(every), max(every))
+    def weights(self) -> str:
+        """The column of the weights."""
+        assert isinstance(self.statistic, Weighted)
+        return checks.text("weights", self.statistic.weights)
+
+    @property
+    def limits(self) -> tuple[float, float]:
+        """The public limits of the weights."""
+        limits = self.statistic.limits
+        assert limits is not None
+        return limits
 
     @property
     def filler(self) -> int:
-        return -1
+        return -1  # what stands for a missing number is put in its place before
 
     @property
     def reading(self) -> tuple[Any, ...]:
-        return (self.column, self.weights, self.bounds, self.limits, self.nan, self.times)
+        return (
+            type(self),
+            self.column,
+            self.weights,
+            self.bounds,
+            self.limits,
+            self.nan,
+            self.units,
+        )
 
     @property
     def reads(self) -> tuple[str, ...]:
         return (self.column or "", self.weights)
 
+    def factors(self, columns: Mapping[str, Piece]) -> tuple[NDArray[Any], NDArray[Any]]:
+        """Return the clamped numbers and weights of pieces of the columns."""
+        x = clamped(read(columns[self.column or ""], self.units), self.bounds, self.nan)
+        return x, clamped(numbers(columns[self.weights]), self.limits, self.nan)
+
+
+class WeightedSum(OfWeighted, GroupSum):
+    """Sums of products of clamped numbers and weights."""
+
+    @cached_property
+    def axis(self) -> Column:
+        """The bounds of the column, and the cells of products."""
+        lo, hi = checks.bounds(self.statistic.bounds)
+        every = [x * w for x in (lo, hi) for w in self.limits]
+        return Column(lo, hi, cells(min(every), max(every)))
+
     def read(self, columns: Mapping[str, Piece]) -> NDArray[Any]:
-        x = clamped(read(columns[self.column or ""], self.times), self.bounds, self.nan)
-        return x * clamped(numbers(columns[self.weights]), self.limits, self.nan)
+        x, w = self.factors(columns)
+        products: NDArray[Any] = x * w
+        return products
 
 
-@dataclass(frozen=True, slots=True)
-class WeightedMean(Mean):
+class WeightedMean(OfWeighted, GroupMean):
     """Means of clamped numbers with weights that are not negative.
 
     The two sums of a group stand side by side, as those of two groups.
     """
 
-    weights: str = ""
-    limits: tuple[float, float] = (0.0, 1.0)
-
-    @property
-    def products(self) -> Cells:
-        """Return the cells of both sums."""
+    @cached_property
+    def products(self) -> Column:
+        """The bounds and the cells of both sums."""
         lo, hi = self.bounds
-        return cells(0.0, (hi - lo) * self.limits[1])
+        most = (hi - lo) * self.limits[1]
+        return Column(0.0, most, cells(0.0, most))
 
     @property
-    def forms(self) -> list[Form]:
+    def forms(self) -> list[Factors]:
         return [(1, 0, 0), (1, 0, 0)]
 
     @property
-    def centered(self) -> list[tuple[Form, int]]:
-        return []  # a weight is no number of rows
+    def joint(self) -> None:
+        """No joint noise: a weight is no number of rows."""
 
     @property
     def largest(self) -> int:
@@ -114,25 +139,15 @@ class WeightedMean(Mean):
         span = self.products.span
         return self.step.vectors(span + 2 if span else 0, 2)
 
-    @property
-    def reading(self) -> tuple[Any, ...]:
-        return (self.column, self.weights, self.bounds, self.limits, self.nan, self.times, "mean")
-
-    @property
-    def reads(self) -> tuple[str, ...]:
-        return (self.column or "", self.weights)
-
     def read(self, columns: Mapping[str, Piece]) -> tuple[NDArray[Any], NDArray[Any]]:
-        lo, hi = self.bounds
-        x = clamped(read(columns[self.column or ""], self.times), self.bounds, self.nan)
-        w = clamped(numbers(columns[self.weights]), self.limits, self.nan)
+        (lo, hi), (x, w) = self.bounds, self.factors(columns)
         return w * (x - lo), w * (hi - x)
 
     def room(self, groups: int) -> NDArray[np.uint64]:
         return np.zeros((groups + 1, 2, 2), np.uint64)
 
     def add(self, totals: NDArray[np.uint64], codes: NDArray[np.int32], values: Any) -> int:
-        grid, missing, both = self.products, 0, totals.reshape(-1, 2)
+        grid, missing, both = self.products.cells, 0, totals.reshape(-1, 2)
         for side, products in enumerate(values):
             own = np.where(codes < 0, np.int32(-1), 2 * codes + np.int32(side))
             scale, ends = 1.0 / grid.grid, (grid.first, grid.span)
@@ -142,7 +157,7 @@ class WeightedMean(Mean):
     def of_group(self, totals: NDArray[np.uint64], form: int) -> NDArray[np.uint64]:
         return np.ascontiguousarray(totals[:, form])
 
-    def bars(self, found: NDArray[Any], noisy: list[NDArray[Any]]) -> None:
+    def bars(self, answers: NDArray[Any], noisy: list[NDArray[Any]]) -> None:
         """Return no error bars: the noise is in proportion to a sum of weights, not of rows."""
 
     def expected(self, rows: int | None, confidence: float) -> Expected:

@@ -92,13 +92,18 @@ class Form:
         return Moments(noisy_rows if rows is None else Fraction(rows), first, second)
 
     @property
+    def factors(self) -> list[Factors]:
+        """The factors of each feature."""
+        return [feature.factors for feature in self.features]
+
+    @property
     def has_rows(self) -> bool:
         """Tell whether the number of rows is one of the features."""
         return self.features[0].factors == (0, 1, 0)
 
     @cached_property
     def _inverse(self) -> list[list[Fraction]]:
-        return inverse(tuple(feature.factors for feature in self.features))
+        return inverse(tuple(self.factors))
 
 
 @lru_cache(maxsize=1024)

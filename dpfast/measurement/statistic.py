@@ -33,15 +33,15 @@ from ..rng import Generator
 from ..sources.ids import id_name
 from ..sources.intake import View
 from ..sources.people import checked
-from ..sources.times import Clipped, Times
+from ..sources.times import Clipped, Numbering, Times
 from .automatic_bounds import ANY, WithBounds, bounds_each, divided
-from .times import FAR, Answer, are_times, limits, refuse_dates, refuse_origin, time_column_of
+from .times import Answer, are_times, clipped, refuse_dates, time_column_of
 from .unit import OfUnits, Unit
 
 Value = TypeVar("Value", covariant=True)
 S = TypeVar("S")
 #: A statistic of numbers, how times are read as these, and what turns an answer into times.
-InUnits: TypeAlias = tuple[S, Clipped, Callable[[Any], Any] | None]
+InUnits: TypeAlias = tuple[S, Numbering, Callable[[Any], Any] | None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,7 +161,7 @@ class Statistic(ABC, Generic[Value]):
 
         Returns
         -------
-        Statistic, Clipped, callable or None
+        Statistic, callable, callable or None
             The statistic; how times are read as numbers; what turns its answer into times.
         """
         return self, Clipped(0, 0, 0), None
@@ -336,6 +336,8 @@ class Bounded(Statistic[Value]):
     answer_of_times: ClassVar[Answer | None] = None
 
     def __post_init__(self) -> None:
+        if self.column is not None:
+            checks.text("column", self.column)
         bounds: Any = self.bounds
         nan: Any = self.nan
         if type(bounds) is tuple and {*map(type, bounds), type(nan)} <= PLAIN and len(bounds) == 2:
@@ -394,20 +396,8 @@ class Bounded(Statistic[Value]):
             return None
         if answer == "total" and times.dtype.kind == "M":
             refuse_dates(data)
-        bounds: Any = self.bounds
-        if self.is_auto:
-            refuse_origin(times, bounds)
-            lo, hi, shift, zone = -FAR, FAR, 0, None
-        else:
-            lo, hi, zone = limits(times, bounds)
-            shift = 0 if answer == "total" else lo
-            bounds = lo - shift, hi - shift
-        nan = self.nan if isinstance(self.nan, str) else times.count("nan", self.nan) - shift
-
-        def after(value: Any) -> Any:
-            return times.point(value, shift, zone) if answer == "point" else times.span(value)
-
-        return replace(self, bounds=bounds, nan=nan), Clipped(lo, hi, shift), after
+        bounds, nan, units = clipped(times, answer, self.bounds, self.nan)
+        return replace(self, bounds=bounds, nan=nan), units.number, units.back
 
 
 @dataclass(frozen=True, eq=False, slots=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime as dt
 import functools
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, Literal, NoReturn, TypeVar
 
@@ -12,7 +13,15 @@ import numpy as np
 
 from .._core import checks
 from .._kernels.statistics import MOST_CELLS
-from ..sources.times import Binned, Clipped, TimeColumn, Times, as_numpy, time_column
+from ..sources.times import (
+    Binned,
+    Clipped,
+    Numbering,
+    TimeColumn,
+    Times,
+    as_numpy,
+    time_column,
+)
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -21,6 +30,68 @@ FAR = 1 << 62
 
 #: What an answer about times is: a time, the time between two, or a sum of durations.
 Answer = Literal["point", "span", "total"]
+
+
+@dataclass(frozen=True, slots=True)
+class Units:
+    """How a column of times is read as whole numbers of its unit, and answers are turned back.
+
+    Parameters
+    ----------
+    times : Times
+        The type of the column.
+    number : callable
+        Makes numbers of counts of the unit.
+    zone : tzinfo, optional
+    answer : {"point", "span", "total"}
+    lower : int
+        The count that points are numbers above.
+    """
+
+    times: Times
+    number: Numbering
+    zone: dt.tzinfo | None = None
+    answer: Answer = "span"
+    lower: int = 0
+
+    def back(self, answer: Any) -> Any:
+        """Return an answer as a time, or those of an array."""
+        if self.answer == "point":
+            return self.times.point(answer, self.lower, self.zone)
+        return self.times.span(answer)
+
+
+def clipped(times: Times, answer: Answer, bounds: Any, nan: Any) -> tuple[Any, Any, Units]:
+    """Return bounds, and what stands for a missing time, as numbers, and how these are read.
+
+    Raises
+    ------
+    ArgumentError, ArgumentTypeError
+        If they are not of the kind of the column.
+    """
+    if checks.is_auto(bounds):
+        refuse_origin(times, bounds)
+        units = Units(times, Clipped(-FAR, FAR, 0), None, answer)
+    else:
+        lo, hi, zone = limits(times, bounds)
+        lower = 0 if answer == "total" else lo
+        bounds = lo - lower, hi - lower
+        units = Units(times, Clipped(lo, hi, lower), zone, answer, lower)
+    nan = nan if isinstance(nan, str) else times.count("nan", nan) - units.lower
+    return bounds, nan, units
+
+
+def in_bins(times: Times, bins: Any, bounds: Any) -> tuple[Units, Any]:
+    """Return how times are read as numbers of bins, and the edges of these, as times.
+
+    Raises
+    ------
+    ArgumentError, ArgumentTypeError
+        If bins or bounds are not of the kind of the column.
+    """
+    edges, zone = edges_of(times, bins, bounds)
+    units = Units(times, Binned(tuple(edges)), zone, "point", edges[0])
+    return units, units.back(np.array(edges, object) - edges[0])
 
 
 def takes_times(answer: Answer) -> Callable[[F], F]:

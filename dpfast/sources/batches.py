@@ -95,7 +95,8 @@ class Batches:
 
     def once(self) -> Batches:
         """Return the same rows for one release: passes over a stream are compared in it."""
-        return Batches(once(self._form, tuple(self._beside.values())), self._beside)
+        form = once(self._form, tuple(self._beside.values()))
+        return self if form is self._form else Batches(form, self._beside)
 
     def tie(self, names: Sequence[str], key: Key) -> None:
         """Have every pass over a stream agree about these columns; see `StreamReader.tie`."""

@@ -192,6 +192,8 @@ def local_form(data: Any, name: str, rule: str) -> Form:
 
 def is_form(data: Any) -> TypeGuard[Form]:
     """Tell whether data can be passed over as they are."""
+    if type(data) is dict:
+        return False  # columns by their names
     try:
         return isinstance(data, (MemorySource, *FORMS, WithRows, Source, RowSource))
     except Exception:  # a protocol looks for its names in any object

@@ -14,7 +14,7 @@ TEXT = (GUIDE / "groups.md").read_text(encoding="utf-8")
 
 
 def test_every_statistic_is_named():
-    methods = {name for name in vars(GroupBy) if not name.startswith("_")}
+    methods = {name for name in dir(GroupBy) if not name.startswith("_")}
     methods -= {"agg", "keys"}
     assert methods - {"top_k"} == set(dp.stat.__all__)
     (listed,) = re.findall(r"^There are (.*?)\. They take", TEXT, re.M | re.S)

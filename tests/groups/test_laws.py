@@ -30,6 +30,7 @@ from dpfast.groups import ranks, table
 from dpfast.groups.counts import Histogram
 from dpfast.groups.key_coins import KeyRule
 from dpfast.groups.key_selection import EqualParts
+from dpfast.groups.mechanisms import made
 from dpfast.groups.ranks import Quantiles
 from dpfast.groups.step import Step
 from dpfast.groups.sums import Centered, Count, Sums
@@ -108,7 +109,7 @@ def record(monkeypatch):
         (_, shifts), groups = self.joint, len(rows) - 1
         each = [
             integers(_Given(self, rows, [form]), groups, [], shift)
-            for (form, _), shift in zip(self.centered, shifts, strict=True)
+            for form, shift in zip(self.joined.factors, shifts, strict=True)
         ]
         return np.array(each).T.tolist()
 
@@ -145,6 +146,8 @@ def record(monkeypatch):
     monkeypatch.setattr(ranks, "draw_quantiles", draw)
     monkeypatch.setattr(KeyRule, "keep", keep)
 
+    made.cache_clear()  # what is made with a fault, or without, serves no other test
+
     def run(asked, rows, secret=0, shown=()):
         monkeypatch.setattr(table, "secret", lambda stream: Key(bytes([secret] * 32)))
         forced[:] = [set(shown)]
@@ -155,7 +158,8 @@ def record(monkeypatch):
         found.keys = tuple(next(iter(answer.values())).tolist())
         return found
 
-    return run
+    yield run
+    made.cache_clear()
 
 
 class _Given:

@@ -13,7 +13,10 @@ import pytest
 import dpfast as dp
 from dpfast.errors import ArgumentError, ArgumentTypeError, DataError
 from dpfast.groups import of_times
+from dpfast.measurement.times import Units
 from dpfast.rng import InsecureGenerator
+from dpfast.sources.forms import Values
+from dpfast.sources.times import Clipped
 
 N = 3000
 BITS = np.random.default_rng(5)
@@ -145,7 +148,7 @@ def test_time_zones_and_rows_without_a_time():
         (lambda: dp.stat.median("day", bounds=(HOUR, HOUR)), ArgumentTypeError, "a date or time"),
         (lambda: dp.stat.mean("span", bounds=(LO, HI)), ArgumentTypeError, "a duration"),
         (lambda: dp.stat.mean("day", bounds=(HI, LO)), ArgumentError, "the lower one first"),
-        (lambda: dp.stat.mean("w", bounds=(LO, HI)), ArgumentTypeError, "finite real number"),
+        (lambda: dp.stat.mean("w", bounds=(LO, HI)), ArgumentTypeError, "bounds must be numbers"),
         (lambda: dp.stat.mean("no", bounds=(LO, HI)), ArgumentError, "the name of a column"),
         (lambda: dp.stat.sum("day", bounds=(LO, HI)), ArgumentError, "dates have no sum"),
         (lambda: dp.stat.variance("day", bounds=(0, 1)), ArgumentTypeError, "must be numbers"),
@@ -172,9 +175,8 @@ def test_a_partition_of_another_unit_is_refused():
 
 def dtype_of(rows):
     """How rows are read that are days, of which some may be missing."""
-    typed = of_times.local_times(of_times.Values(rows[:0], rows[:0]))
-    units = of_times.Units(typed.times, of_times.Clipped(0, 10, 0), None)
-    return units.read(of_times.Values(rows, rows)).dtype
+    times = of_times.times_of(Values(rows[:0], rows[:0]))
+    return of_times.read(Values(rows, rows), Units(times, Clipped(0, 10, 0))).dtype
 
 
 def test_no_row_decides_how_others_are_read():
@@ -184,11 +186,11 @@ def test_no_row_decides_how_others_are_read():
 
 
 def test_a_reading_that_a_row_decides_is_caught(monkeypatch):
-    def read(self, piece):
-        found = of_times.numbered(piece, None, self.number)
-        return found.array.astype(float) if found.mask.any() else found.array
+    def read(piece, units):
+        counts = of_times.numbered(piece, None, units.number)
+        return counts.array.astype(float) if counts.mask.any() else counts.array
 
-    monkeypatch.setattr(of_times.Units, "read", read)
+    monkeypatch.setattr(of_times, "read", read)
     with pytest.raises(AssertionError):
         test_no_row_decides_how_others_are_read()
 

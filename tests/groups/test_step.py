@@ -19,6 +19,7 @@ import pytest
 import dpfast as dp
 from dpfast._kernels import groups as kernel
 from dpfast.groups.counts import Histogram
+from dpfast.groups.mechanisms import PLAIN
 from dpfast.groups.step import Step
 from dpfast.groups.sums import Centered, Count
 from dpfast.noise.calibrated_integer import integer_noise
@@ -46,6 +47,12 @@ STATISTICS = {
     "histogram": lambda bounds: dp.stat.histogram("x", bins=[-3.0, 0.0, 1.75, 3.0]),
 }
 NAN = float("nan")
+
+
+def by_group(statistic, **given):
+    """What releases a statistic by group."""
+    kind = PLAIN.get(type(statistic))
+    return replace(statistic, **given) if kind is None else kind(statistic, **given)
 
 
 @cache
@@ -104,10 +111,9 @@ def largest(apart):
 def case(name, relation, most, rows, bounds):
     """A statistic, how many groups there are, and what a step brings."""
     lo, hi = {**BOUNDS, **ODD}[bounds]
-    statistic = STATISTICS[name]((lo, hi))
-    if statistic.per_person:
+    if name == "people":
         rows = 1
-    statistic = replace(statistic, step=Step(relation, most, rows))
+    statistic = by_group(STATISTICS[name]((lo, hi)), step=Step(relation, most, rows))
     middle = (lo + hi) / 2
     if name == "histogram":
         lo, middle, hi = -2.0, 1.0, 2.0
@@ -168,7 +174,7 @@ def test_joint_noise_covers_every_move(name, relation, most, rows, bounds, loss)
     for before in ((), [(0, 1.3), (0, -0.4), (groups - 1, 0.7)]):
         forms = [
             np.array([integers(_Of(statistic, form), groups, own, shift, before) for own in every])
-            for (form, _), shift in zip(statistic.centered, shifts, strict=True)
+            for form, shift in zip(statistic.joined.factors, shifts, strict=True)
         ]
         stairs = np.max(
             [
@@ -317,7 +323,7 @@ def fewer_moves(monkeypatch):
 
 def one_row_a_person(monkeypatch):
     """What one row moves is thought of, and not how many a person has."""
-    joint = Centered.joint.fget
+    joint = Centered.joint.func
     own = property(lambda self: joint(replace(self, step=replace(self.step, rows=1))))
     monkeypatch.setattr(Centered, "joint", own)
 
@@ -352,8 +358,8 @@ def test_too_little_noise_is_found(fault, monkeypatch):
 @pytest.mark.parametrize("name", ["sum", "count"])
 def test_error_bars_are_those_of_staircases(name, relation, most, rows):
     """Of many empty groups: about a twentieth beyond the bar, and far more beyond half of it."""
-    statistic = STATISTICS[name]((-1.0, 2.0))
-    statistic = replace(statistic, step=Step(relation, most, rows), loss=Pure(12))
+    given = {"step": Step(relation, most, rows), "loss": Pure(12)}
+    statistic = by_group(STATISTICS[name]((-1.0, 2.0)), **given)
     if name == "count" and rows == 1:
         return  # whose staircase is discrete Laplace noise
     assert statistic.noise.distribution == "staircase"

@@ -63,6 +63,12 @@ def test_missing_numbers_and_weights():
         grouped(table).mean("x", **X, **W, epsilon=1)
 
 
+def weighted_mean(bounds, most, **given):
+    """What releases the mean of a column of bounds, with weights of 0 to `most`."""
+    own = {"bounds": bounds, "nan": "drop", "weights": "w", "weight_bounds": (0, most)}
+    return WeightedMean(dp.Mean("x", **own), **given)
+
+
 def rows_of(statistic, x, w):
     """What single rows add to both sums, in cells."""
     found = []
@@ -77,19 +83,19 @@ def rows_of(statistic, x, w):
 
 @pytest.mark.parametrize("bounds", [(-3, 25), (0, 1), (2, 2.5), (-1e6, 1e-3)])
 def test_a_row_adds_no_more_than_the_sensitivity_says(bounds):
-    statistic = WeightedMean("x", bounds, "drop", weights="w", limits=(0.0, 3.7))
+    statistic = weighted_mean(bounds, 3.7)
     x = np.concatenate([RNG.uniform(*bounds, 200), [*bounds, -math.inf, math.inf]])
     w = np.concatenate([RNG.uniform(0, 3.7, 200), [3.7, 3.7, 9, 3.7]])
     added = rows_of(statistic, x, w)
     most = statistic.sensitivity.largest
     assert added.min() >= 0 and added.sum(axis=1).max() <= most
     assert added.sum(axis=1).max() >= most - 3
-    twice = WeightedMean("x", bounds, "drop", weights="w", limits=(0.0, 3.7), step=Step("replace"))
+    twice = weighted_mean(bounds, 3.7, step=Step("replace"))
     assert twice.sensitivity.l1 == 2 * most
     # The control: a sensitivity of half the bounds of the weights would be caught.
-    half = WeightedMean("x", bounds, "drop", weights="w", limits=(0.0, 1.85))
-    assert rows_of(statistic, x, w).sum(axis=1).max() * statistic.products.grid > (
-        half.sensitivity.largest * half.products.grid
+    half = weighted_mean(bounds, 1.85)
+    assert rows_of(statistic, x, w).sum(axis=1).max() * statistic.products.cells.grid > (
+        half.sensitivity.largest * half.products.cells.grid
     )
 
 
@@ -107,7 +113,7 @@ def test_a_row_that_rounding_helps_reaches_the_sensitivity():
     """Both products round up beside nearly a whole cell more, so no smaller bound would hold."""
     bounds = (0.16536885274717894, 0.9872298556243644)
     most, x = 22.522229469237345, 0.23817514527143274
-    statistic = WeightedMean("x", bounds, "drop", weights="w", limits=(0.0, most))
+    statistic = weighted_mean(bounds, most)
     (added,) = rows_of(statistic, np.array([x]), np.array([most]))
     assert added.sum() == statistic.sensitivity.largest
 

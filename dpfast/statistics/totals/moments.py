@@ -50,10 +50,15 @@ def centered(span: int) -> Feature:
 class Weighted(Linear):
     """Base of statistics whose rows may have weights."""
 
+    weights: str | None = None
     weight_bounds: Bounds | None = None
 
     def __post_init__(self) -> None:
         super().__post_init__()
+        if self.weights is not None:
+            checks.text("weights", self.weights)
+            if self.weight_bounds is None:
+                checks.fail("weight_bounds", "given with weights, and only then", None)
         if self.weight_bounds is not None:
             limits = checks.bounds(self.weight_bounds, "weight_bounds")
             object.__setattr__(self, "weight_bounds", limits)
@@ -73,6 +78,8 @@ class Sum(Weighted):
         The column of a table, for `GroupBy.agg`.
     bounds : (float, float), sequence of d such pairs, or "auto"
     nan : {"raise", "lower", "upper", "drop"} or float, default "raise"
+    weights : str, optional
+        The column of their weights, for `GroupBy.agg`.
     weight_bounds : (float, float), optional
         As in `dpfast.sum`, which has the theorem and the errors.
 
@@ -118,6 +125,8 @@ class Mean(Weighted):
         The column of a table, for `GroupBy.agg`.
     bounds : (float, float), sequence of d such pairs, or "auto"
     nan : {"raise", "lower", "upper", "drop"} or float, default "raise"
+    weights : str, optional
+        The column of their weights, for `GroupBy.agg`.
     weight_bounds : (float, float), optional
         As in `dpfast.mean`, which has the theorem and the errors.
 

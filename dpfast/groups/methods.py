@@ -1,0 +1,129 @@
+"""The methods of `GroupBy` that release one statistic, made of one table.
+
+A method takes the arguments of its statistic in `stat`, and those of `GroupBy.agg`, whose answer it
+returns. `methods.pyi` says so to type checkers: `tools/group_methods.py` writes it.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from inspect import Parameter, Signature, cleandoc, signature
+from typing import Any
+
+from .._core.types import Number
+from ..budget.budget import Budget
+from ..budget.release import Prepared, releases
+from ..rng import Generator
+from . import stat
+from .answer import Answer
+
+WITHIN = "float64, within the bounds, of an empty group anywhere"
+#: What each method releases, and what its columns of the answer are.
+METHODS = {
+    "count": ("the number of rows of each group", "`count`: int64, unbiased, may be negative"),
+    "count_distinct": (
+        "the number of people of each group; with `ids` alone",
+        "`count_distinct`: int64, unbiased, may be negative",
+    ),
+    "count_nonzero": (
+        "the number of rows of each group that are not 0",
+        "`count_nonzero`: int64, unbiased, may be negative",
+    ),
+    "sum": ("the sum of a column in each group", "`sum`: float64, unbiased up to the grid"),
+    "mean": ("the mean of a column in each group", f"`mean`: {WITHIN}"),
+    "variance": ("the variance of a column in each group", "`variance`: float64"),
+    "std": (
+        "the standard deviation of a column in each group",
+        "`std`: float64; of dates and times a duration",
+    ),
+    "median": ("the median of a column in each group", f"`median`: {WITHIN}"),
+    "quantile": ("a quantile of a column in each group", f"`quantile`: {WITHIN}"),
+    "quantiles": (
+        "several quantiles of a column in each group",
+        "``quantiles 0.5`` and the like: float64, which ascend with the quantile",
+    ),
+    "percentile": (
+        "a percentile of a column in each group, or several",
+        "`percentile`, or ``percentile 0.5`` and the like, by quantile: float64",
+    ),
+    "minimum": ("a low value of a column in each group", "`minimum`: float64, within the bounds"),
+    "maximum": ("a high value of a column in each group", "`maximum`: float64, within the bounds"),
+    "histogram": (
+        "how many rows of each group are in each of some public bins, or their weights",
+        "``histogram 18`` and the like, by lower edge or category: int64, of weights float64",
+    ),
+}
+#: What types of arguments are called where a column is one of a group.
+OF_ONE_COLUMN = {"str | None": "str", "BoundsEach | Auto": "Bounds"}
+
+
+class Methods(ABC):
+    """Base of `GroupBy`."""
+
+    __slots__ = ()
+
+    @abstractmethod
+    def _one(
+        self, name: str, statistic: object, loss: Any, where: Any, budget: Any, rng: Any
+    ) -> Prepared[Answer]:
+        """Prepare the release of one statistic under a name."""
+
+
+def method(name: str) -> Callable[..., Answer]:
+    """Return the method that releases a statistic, by the name of both."""
+    of: Callable[..., object] = getattr(stat, name)
+
+    def prepare(
+        self: Methods,
+        *given: Any,
+        epsilon: Number | None = None,
+        delta: Number = 0.0,
+        rho: Number | None = None,
+        where: Any = None,
+        budget: Budget | None = None,
+        rng: Generator | None = None,
+        **more: Any,
+    ) -> Prepared[Answer]:
+        return self._one(name, of(*given, **more), (epsilon, delta, rho), where, budget, rng)
+
+    first, _, *loss, _ = signature(prepare).parameters.values()
+    own = [_of_one_column(parameter) for parameter in signature(of).parameters.values()]
+    arguments = [first.replace(annotation=Parameter.empty), *own, *loss]
+    released, columns = METHODS[name]
+    described = f"{', '.join(one.name for one in own)}\n    As in `dpfast.stat.{name}`."
+    prepare.__name__, prepare.__qualname__ = name, f"GroupBy.{name}"
+    vars(prepare)["__signature__"] = Signature(arguments, return_annotation="Answer")
+    prepare.__annotations__ = {one.name: one.annotation for one in arguments[1:]}
+    prepare.__annotations__["return"] = "Prepared[Answer]"
+    prepare.__doc__ = cleandoc(DOC).format(
+        released=released, own=f"{described}\n" if own else "", columns=columns
+    )
+    return releases(prepare)
+
+
+DOC = """
+    Release {released}.
+
+    Parameters
+    ----------
+    {own}epsilon, delta, rho, where, budget, rng
+        As in `agg`.
+
+    Returns
+    -------
+    Answer
+        {columns}.
+    """
+
+
+def _of_one_column(parameter: Parameter) -> Parameter:
+    """Return an argument of a statistic where it has a column."""
+    kind = OF_ONE_COLUMN.get(str(parameter.annotation), parameter.annotation)
+    if parameter.name == "column":
+        return parameter.replace(annotation="str", default=Parameter.empty)
+    return parameter if parameter.name == "weights" else parameter.replace(annotation=kind)
+
+
+for _name in METHODS:
+    setattr(Methods, _name, method(_name))

@@ -1,0 +1,51 @@
+"""The methods of `GroupBy` are those of its table, and their stub says what they take."""
+
+import inspect
+import runpy
+
+import pytest
+
+import dpfast as dp
+from dpfast.groups.api import GroupBy
+from dpfast.groups.methods import METHODS
+
+from ..support.pages import ROOT
+
+tool = runpy.run_path(str(ROOT / "tools" / "group_methods.py"))
+LOSS = ["epsilon", "delta", "rho", "where", "budget", "rng"]
+
+
+def is_up_to_date():
+    return tool["STUB"].read_text(encoding="utf-8") == tool["written"]()
+
+
+def test_the_stub_is_what_would_be_written():
+    assert is_up_to_date()
+
+
+def test_a_method_that_the_stub_does_not_have_is_caught(monkeypatch):
+    monkeypatch.setitem(METHODS, "agg", ("", ""))
+    monkeypatch.setattr(tool["Methods"], "agg", GroupBy.agg, raising=False)
+    assert not is_up_to_date()
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_a_method_says_what_it_takes(name):
+    method, of = getattr(GroupBy, name), getattr(dp.stat, name)
+    names = ["self", *inspect.signature(of).parameters, *LOSS]
+    parameters = inspect.signature(method).parameters
+    assert list(parameters) == names
+    described = inspect.getdoc(method).split("Returns")[0]
+    assert all(one in described for one in names[1:])
+    assert method.__name__ == name and method.__qualname__ == f"GroupBy.{name}"
+    assert "column" not in names or parameters["column"].default is inspect.Parameter.empty
+
+
+def test_what_no_method_takes_is_refused():
+    groups = dp.group_by({"k": [1, 2], "x": [1.0, 2.0]}, "k", keys=[1, 2])
+    for wrong in ({"ddof": 1}, {"sigma": 1}):
+        with pytest.raises(TypeError, match="unexpected keyword"):
+            groups.mean("x", bounds=(0, 1), epsilon=1, **wrong)
+    for call in (groups.mean, lambda **kw: groups.agg({"x": dp.Mean(bounds=(0, 1))}, **kw)):
+        with pytest.raises((TypeError, dp.errors.ArgumentError)):
+            call(epsilon=1)
