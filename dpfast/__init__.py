@@ -32,9 +32,9 @@ if TYPE_CHECKING:
     from .statistics import ptr, response
     from .statistics.additive_release import additive_release
     from .statistics.bounded_release import bounded_release
-    from .statistics.bounds import bounds
-    from .statistics.covariance import covariance
-    from .statistics.histogram import histogram
+    from .statistics.bounds import OuterBounds, bounds
+    from .statistics.covariance import Covariance, covariance
+    from .statistics.histogram import Histogram, histogram
     from .statistics.ptr import NO_ANSWER
     from .statistics.quantiles.api import (
         iqr,
@@ -49,7 +49,7 @@ if TYPE_CHECKING:
     from .statistics.smooth_release import smooth_beta, smooth_release
     from .statistics.totals.api import count, count_nonzero, mean, std, sum, variance
     from .statistics.totals.moments import Mean, Std, Sum, Variance
-    from .statistics.tree.api import tree_histogram
+    from .statistics.tree.api import TreeHistogram, tree_histogram
     from .statistics.trimmed import trimmed_mean, winsorized_mean
     from .summaries import order
 
@@ -81,9 +81,9 @@ _HOMES = {
         "sources.stream": "stream",
         "statistics.additive_release": "additive_release",
         "statistics.bounded_release": "bounded_release",
-        "statistics.bounds": "bounds",
-        "statistics.covariance": "covariance",
-        "statistics.histogram": "histogram",
+        "statistics.bounds": "OuterBounds bounds",
+        "statistics.covariance": "Covariance covariance",
+        "statistics.histogram": "Histogram histogram",
         "statistics.ptr": "NO_ANSWER ptr",
         "statistics.quantiles.api": "iqr maximum median minimum percentile quantile quantiles",
         "statistics.quantiles.interval": "quantile_interval",
@@ -91,7 +91,7 @@ _HOMES = {
         "statistics.smooth_release": "smooth_beta smooth_release",
         "statistics.totals.api": "count count_nonzero mean std sum variance",
         "statistics.totals.moments": "Mean Std Sum Variance",
-        "statistics.tree.api": "tree_histogram",
+        "statistics.tree.api": "TreeHistogram tree_histogram",
         "statistics.trimmed": "trimmed_mean winsorized_mean",
         "summaries.order": "order",
     }.items()
@@ -101,11 +101,15 @@ _HOMES = {
 __all__ = [
     "NO_ANSWER",
     "Budget",
+    "Covariance",
+    "Histogram",
     "Mean",
     "Measurement",
+    "OuterBounds",
     "Statistic",
     "Std",
     "Sum",
+    "TreeHistogram",
     "Unit",
     "Variance",
     "additive_release",

@@ -440,7 +440,7 @@ def bounds_law(data):
     from dpfast.measurement import outer_bounds as internal
 
     made, summary, _ = Recorder().run(lambda: dp.bounds(data, **PAID))[-1]
-    lower, upper = internal.sides(summary, made.share, made.rate)
+    lower, upper = internal.sides(summary[0], made.share, made.rate)
     below = np.append(0.0, np.cumsum(np.exp(-lower.about))[:-1])
     found = np.exp(-upper.about) * below
     return found / found.sum()
@@ -450,7 +450,7 @@ def draw_bounds(data, size):
     from dpfast.measurement import outer_bounds as internal
 
     made, summary, _ = Recorder().run(lambda: dp.bounds(data, **PAID))[-1]
-    return internal.draw(summary, made.share, made.rate, GENERATOR.stream(), size=size)[:, 1]
+    return internal.draw(summary[0], made.share, made.rate, GENERATOR.stream(), size=size)[:, 1]
 
 
 # The best of a random number of runs, each of which is private for 1.

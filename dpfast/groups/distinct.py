@@ -22,7 +22,7 @@ from .._core import checks
 from .._core.error_bars import NOISE, Expected
 from .._core.types import Neighbors, Number
 from ..budget.budget import Budget
-from ..budget.release import relation_of, release
+from ..budget.release import Prepared, relation_of, releases
 from ..noise.additive import amount
 from ..noise.calibrated_integer import IntegerNoise, integer_noise
 from ..noise.sensitivity import Sensitivity
@@ -107,6 +107,7 @@ class Values(Table):
         return {None: Count(None)}
 
 
+@releases
 def count_distinct(
     data: Any,
     *,
@@ -119,7 +120,7 @@ def count_distinct(
     where: Any = None,
     budget: Budget | None = None,
     rng: Generator | None = None,
-) -> int:
+) -> Prepared[int]:
     """Release how many distinct values a column has, or how many distinct rows a table has.
 
     Privacy
@@ -197,7 +198,7 @@ def count_distinct(
     keys.check(groups._batches)
     table = Values(Distinct.name, keys, {}, relation, groups._persons)
     mechanism = Distinct(table, loss).charged()
-    return release(groups._masked(where, relation), mechanism, budget=budget, rng=rng)
+    return Prepared(mechanism, groups._masked(where, relation), budget, rng)
 
 
 def _columns(data: Any, ids: Any) -> tuple[Any, list[str]]:

@@ -7,9 +7,9 @@ from functools import lru_cache
 
 from .._core import checks
 from ..measurement.linear import Linear
-from ..measurement.statistic import Offer
+from ..measurement.statistic import Offer, Weighted
 from ..noise.additive import amount
-from ..statistics.totals.moments import Mean, Std, Sum, Variance, Weighted
+from ..statistics.totals.moments import Mean, Std, Sum, Variance
 from .ranks import Quantiles
 from .step import Step, part
 from .sums import Count, GroupMean, GroupStd, GroupSum, GroupVariance, OfLinear, refuse_auto

@@ -23,9 +23,9 @@ from .._core.error_bars import Expected, unknown
 from .._kernels import groups as _native
 from ..measurement.features import Factors
 from ..measurement.linear import Column
+from ..measurement.statistic import Weighted
 from ..noise.sensitivity import Sensitivity
 from ..sources.batches import Piece, numbers
-from ..statistics.totals.moments import Weighted
 from ..summaries.cells import cells
 from .of_times import read
 from .sums import OF_EACH, GroupMean, GroupSum, OfLinear

@@ -15,18 +15,13 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, Generic, TypeVar
 
-import numpy as np
-from numpy.typing import NDArray
-
 from .._core.error_bars import Expected, unknown
 from ..budget.release import Mechanism
-from ..errors import ArgumentError
-from ..noise.additive import several
-from ..privacy import ZCDP, Approx, Draws, Loss, Pure
+from ..privacy import ZCDP, Approx, Loss, Pure
 from ..rng import Generator
 from ..sources.intake import View
-from .outer_bounds import OuterBounds
-from .tails import Counts, counts
+from .outer_bounds import DrawnBounds
+from .tails import Counts
 
 Value = TypeVar("Value")
 
@@ -34,65 +29,6 @@ Value = TypeVar("Value")
 SHARE = Fraction(1, 4)
 #: Bounds to check arguments with.
 ANY = (0.0, 1.0)
-
-
-@dataclass(frozen=True, slots=True)
-class BoundsEach:
-    """Bounds of each of some columns of the same rows, from one read of them."""
-
-    column: OuterBounds
-    width: int
-
-    @property
-    def loss(self) -> Loss:
-        each = self.column.loss
-        if isinstance(each, ZCDP):
-            return ZCDP(each.rho * self.width)
-        assert isinstance(each, Draws)
-        return several(each, self.width)
-
-    @property
-    def neighbors(self) -> str:
-        return self.column.neighbors
-
-    @property
-    def name(self) -> str:
-        return "bounds of each column" if self.width > 1 else "bounds"
-
-    def reduce(self, source: View) -> Counts:
-        return counts(source.source, source.where, self.width)
-
-    def finish(self, summary: Counts, generator: Generator) -> NDArray[np.float64]:
-        each = [self.column.finish(one, generator) for one in summary]
-        return np.array(each, np.float64)
-
-    def error(self, rows: int | None, confidence: float) -> Expected:
-        """Return no error bar: what a bound is off by depends on where the rows are."""
-        return self.column.error(rows, confidence)
-
-
-def bounds_each(
-    loss: Loss,
-    width: int,
-    neighbors: str,
-    nan: str | float,
-    share: Fraction = Fraction(0),
-) -> BoundsEach:
-    """Return the mechanism of the bounds of some columns, whose loss together is `loss`.
-
-    Raises
-    ------
-    ArgumentError
-        If the loss is too small for so many columns.
-    """
-    if isinstance(loss, ZCDP):
-        part: Loss = ZCDP(loss.rho / width)
-    else:
-        part = Pure(loss.epsilon / width)
-    try:
-        return BoundsEach(OuterBounds(share, neighbors, nan, part), width)
-    except ArgumentError as error:  # it shows a number that nobody has written
-        raise ArgumentError(f"{error} (for the bounds of a column)") from None
 
 
 def divided(loss: Loss) -> tuple[Loss, Loss]:
@@ -117,20 +53,17 @@ class WithBounds(Generic[Value]):
 
     Parameters
     ----------
-    bounds : BoundsEach
+    bounds : DrawnBounds
     make : callable
-        ``make(pair)``, or ``make(pairs)`` with `each`, returns the statistic's mechanism.
-    each : bool
-        Whether the data are several columns, each of which has bounds.
+        ``make(pair)``, or ``make(pairs)`` for several columns, returns the statistic's mechanism.
     loss, rest : Loss
         What is charged, and the part of it that is the statistic's.
     named : str
         The statistic.
     """
 
-    bounds: BoundsEach
+    bounds: DrawnBounds
     make: Callable[[Any], Mechanism[Value]]
-    each: bool
     loss: Loss
     rest: Loss
     named: str
@@ -154,8 +87,8 @@ class WithBounds(Generic[Value]):
 
     def finish(self, summary: tuple[View, Counts], generator: Generator) -> Value:
         source, tails = summary
-        pairs = [tuple(pair) for pair in self.bounds.finish(tails, generator).tolist()]
-        inner = self.make(tuple(pairs) if self.each else pairs[0])
+        pairs = tuple(self.bounds.pairs(tails, generator))
+        inner = self.make(pairs[0] if self.bounds.columns is None else pairs)
         return inner.finish(inner.reduce(source), generator)
 
     def error(self, rows: int | None, confidence: float) -> Expected:

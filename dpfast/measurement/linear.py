@@ -21,7 +21,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
-from typing import Any, ClassVar
+from typing import Any, ClassVar, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -40,6 +40,8 @@ from ..summaries.totals import Totals, column_totals, settled, totals
 from .features import Form
 from .statistic import Bounded, Terms
 
+#: One answer, or one for each column.
+Answers: TypeAlias = float | NDArray[np.float64]
 #: What a row moves, where a distribution is chosen for any number of rows.
 FAR = 1 << 30
 
@@ -125,7 +127,7 @@ class Setting:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Linear(Bounded[float | NDArray[np.float64]]):
+class Linear(Bounded[Answers]):
     """Base of statistics of clamped rows that are functions of noisy moments of their cells."""
 
     at_once: ClassVar[bool] = True
@@ -202,11 +204,6 @@ class Linear(Bounded[float | NDArray[np.float64]]):
         """
         return 0
 
-    @property
-    def limits(self) -> tuple[float, float] | None:
-        """The public limits of the weights; None for rows that all count the same."""
-        return None
-
     def grid(self, lo: float, hi: float, is_public: bool) -> Cells:
         """Return the cells of a column.
 
@@ -226,8 +223,6 @@ class Linear(Bounded[float | NDArray[np.float64]]):
     def read(
         self, data: Any, *, relation: str, axis: Any, where: Any, ids: Any, weights: Any
     ) -> View:
-        if (weights is None) != (self.limits is None):
-            checks.fail("weight_bounds", "given with weights, and only then", self.limits)
         rows = {"where": where, "ids": ids, "weights": weights}
         return read(data, relation=relation, axis=axis, columns=self.width, **rows)
 
@@ -448,7 +443,7 @@ class LinearMeasurement:
             for sums in products
         ]
 
-    def finish(self, summary: list[Totals], generator: Generator) -> float | NDArray[np.float64]:
+    def finish(self, summary: list[Totals], generator: Generator) -> Answers:
         plan = self.plan(summary[0].rows)
         noisy = plan.noise.add(plan.totals(summary), generator)
         each = zip(self.columns, plan.forms, plan.sums(noisy), summary, strict=True)

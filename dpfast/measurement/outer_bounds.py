@@ -1,6 +1,6 @@
 """Private bounds of a column: one draw of the exponential mechanism over pairs of public numbers.
 
-    OuterBounds(share, neighbors, nan, loss)
+    DrawnBounds(share, neighbors, nan, each)
 
 *What is drawn.* For a public number o let A(o) be how many rows lie above it and B(o) how many lie
 below (`tails.beyond`), o- and o+ the public numbers next to it, n the rows that are numbers, and
@@ -50,17 +50,18 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import ClassVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from .._core import checks, nan_policy
 from .._core.error_bars import PLACES, Expected, unknown
+from ..noise.additive import several
 from ..noise.choice import Stream, Weights, decide
-from ..privacy import ZCDP, Draws, Loss, Pure, float_down, range_within
+from ..privacy import ZCDP, Draws, Loss, float_down, range_within
 from ..rng import Generator
-from ..sources import Source
+from ..sources.intake import View
 from .tails import LEAST, MISSING, NUMBERS, PER_OCTAVE, Counts, beyond, counts, rows, with_missing
 
 Floats = NDArray[np.float64]
@@ -207,37 +208,60 @@ def widened(lo: float, hi: float) -> tuple[float, float]:
 
 
 @dataclass(frozen=True, slots=True)
-class OuterBounds:
-    """Bounds that hold all but a few rows of a column; see `dpfast.bounds`."""
+class DrawnBounds:
+    """Bounds that hold all but a few rows of a column, or of each of several; see `dpfast.bounds`.
+
+    Columns are read at once, and each draw has an equal part of the loss.
+
+    Parameters
+    ----------
+    share : Fraction
+        Of the rows, how many may lie beyond a bound.
+    neighbors : {"add-remove", "replace"}
+    nan : str or float
+    each : Draws or ZCDP
+        The loss of a column.
+    columns : int, optional
+        By default there is one pair, and no array of pairs.
+    """
 
     share: Fraction
     neighbors: str
     nan: str | float
-    loss: Loss
+    each: Draws | ZCDP
+    columns: int | None = None
 
-    name: ClassVar[str] = "bounds"
+    @property
+    def loss(self) -> Loss:
+        width = self.columns or 1
+        if isinstance(self.each, ZCDP):
+            return ZCDP(self.each.rho * width)
+        return several(self.each, width)
 
-    def __post_init__(self) -> None:
-        if isinstance(self.loss, Pure):
-            draws = Draws(self.loss.epsilon, 1, bounded_range=True)
-            object.__setattr__(self, "loss", draws)
-        if self.rate < RATES[0]:
-            name = "rho" if isinstance(self.loss, ZCDP) else "epsilon"
-            checks.fail(name, "larger: float64 cannot hold it beside ranks", self.loss)
+    @property
+    def name(self) -> str:
+        return "bounds of each column" if (self.columns or 1) > 1 else "bounds"
 
     @property
     def rate(self) -> float:
         """Return c, rounded down."""
-        loss = self.loss
+        loss = self.each
         whole = range_within(loss.rho) if isinstance(loss, ZCDP) else loss.epsilon
         steps = 2 if self.neighbors == "replace" else 1
         return min(float_down(whole / steps), RATES[1])
 
-    def reduce(self, source: Source) -> Counts:
-        found: Counts = counts(source, None, 1)[0]
-        return found
+    def reduce(self, source: View) -> Counts:
+        return counts(source.source, source.where, self.columns or 1)
 
-    def finish(self, summary: Counts, generator: Generator) -> tuple[float, float]:
+    def finish(self, summary: Counts, generator: Generator) -> Any:
+        pairs = self.pairs(summary, generator)
+        return pairs[0] if self.columns is None else np.array(pairs)
+
+    def pairs(self, summary: Counts, generator: Generator) -> list[tuple[float, float]]:
+        """Return the pair of each column."""
+        return [self._pair(one, generator) for one in summary]
+
+    def _pair(self, summary: Counts, generator: Generator) -> tuple[float, float]:
         nan_policy.refuse(self.nan, int(summary[MISSING]))
         if not isinstance(self.nan, str):
             summary = with_missing(summary, self.nan)
@@ -247,3 +271,29 @@ class OuterBounds:
     def error(self, rows: int | None, confidence: float) -> Expected:
         """Return no error bar: what a bound is off by depends on where the rows are."""
         return unknown(confidence, PLACES)
+
+
+def drawn_bounds(
+    loss: Loss,
+    columns: int | None,
+    neighbors: str,
+    nan: str | float,
+    share: Fraction = Fraction(0),
+) -> DrawnBounds:
+    """Return the mechanism of the bounds of some columns, whose loss together is `loss`.
+
+    Raises
+    ------
+    ArgumentError
+        If the loss is too small for so many columns.
+    """
+    width = columns or 1
+    if isinstance(loss, ZCDP):
+        each: Draws | ZCDP = ZCDP(loss.rho / width)
+    else:
+        each = Draws(loss.epsilon / width, 1, bounded_range=True)
+    made = DrawnBounds(share, neighbors, nan, each, columns)
+    if made.rate < RATES[0]:
+        name = "rho" if isinstance(loss, ZCDP) else "epsilon"
+        checks.fail(name, "larger: float64 cannot hold a column's part beside ranks", loss)
+    return made

@@ -15,17 +15,17 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, fields, replace
-from functools import lru_cache
-from typing import Any, ClassVar, Generic, Self, TypeAlias, TypeVar
+from functools import lru_cache, update_wrapper
+from typing import Any, ClassVar, Generic, ParamSpec, Self, TypeAlias, TypeVar
 
 import numpy as np
 
 from .. import privacy
 from .._core import checks
 from .._core.error_bars import Expected, expected
-from .._core.types import Auto, Axis, BoundsEach, NanPolicy, Neighbors, Number
+from .._core.types import Auto, Axis, Bounds, BoundsEach, NanPolicy, Neighbors, Number
 from ..budget.budget import Budget
-from ..budget.release import Mechanism, Prepared, Preparing, relation_of
+from ..budget.release import Mechanism, Prepared, Preparing, relation_of, releases
 from ..errors import ArgumentError
 from ..noise.additive import amount
 from ..privacy import Loss
@@ -34,12 +34,14 @@ from ..sources.ids import id_name
 from ..sources.intake import View
 from ..sources.people import checked
 from ..sources.times import Clipped, Numbering, Times
-from .automatic_bounds import ANY, WithBounds, bounds_each, divided
+from .automatic_bounds import ANY, WithBounds, divided
+from .outer_bounds import drawn_bounds
 from .times import Answer, are_times, clipped, refuse_dates, time_column_of
 from .unit import OfUnits, Unit
 
 Value = TypeVar("Value", covariant=True)
 S = TypeVar("S")
+Args = ParamSpec("Args")
 #: A statistic of numbers, how times are read as these, and what turns an answer into times.
 InUnits: TypeAlias = tuple[S, Numbering, Callable[[Any], Any] | None]
 
@@ -113,6 +115,14 @@ class Statistic(ABC, Generic[Value]):
     name: ClassVar[str]
     #: Whether noise can be made for all rows of a unit at once.
     at_once: ClassVar[bool] = False
+
+    def __post_init__(self) -> None:
+        """Check the parameters."""
+
+    @property
+    def limits(self) -> tuple[float, float] | None:
+        """The public limits of the weights; None for rows that all count the same."""
+        return None
 
     @abstractmethod
     def mechanism(self, terms: Terms) -> Mechanism[Value]:
@@ -294,6 +304,8 @@ class Statistic(ABC, Generic[Value]):
         -------
         Prepared
         """
+        if (weights is None) != (self.limits is None):
+            checks.fail("weight_bounds", "given with weights, and only then", self.limits)
         column, data = time_column_of(data, axis, ids, weights)
         statistic, after = self, None
         in_units = None if column is None else self.in_units(column.times, data)
@@ -319,8 +331,74 @@ def of_numbers(lo: Any, hi: Any, nan: Any) -> tuple[tuple[float, float], str | f
     return checks.bounds((lo, hi)), checks.nan_policy(nan, "add-remove")
 
 
+#: The arguments of a call that say what its rows, its loss and its unit are.
+OF_CALLS = frozenset(Statistic.prepare.__kwdefaults__ or ())
+
+
+def measures(ask: Callable[Args, Statistic[Value]]) -> Callable[Args, Value]:
+    """Return the public function that measures the statistic which `ask` makes of its arguments."""
+
+    def prepare(*args: Any, **kwargs: Any) -> Prepared[Value]:
+        statistic = ask(*args, **kwargs)
+        call = {name: kwargs[name] for name in OF_CALLS & kwargs.keys()}
+        return statistic.prepare(args[0] if args else kwargs["data"], **call)
+
+    return releases(update_wrapper(prepare, ask))
+
+
 @dataclass(frozen=True, kw_only=True)
-class Bounded(Statistic[Value]):
+class Weighted(Statistic[Value]):
+    """Base of statistics whose rows may have weights.
+
+    Parameters
+    ----------
+    weights : str, optional
+        The column of a table, where the statistic is one of several by group.
+    weight_bounds : (float, float), optional
+    """
+
+    weights: str | None = None
+    weight_bounds: Bounds | None = None
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.weights is not None:
+            checks.text("weights", self.weights)
+            if self.weight_bounds is None:
+                checks.fail("weight_bounds", "given with weights, and only then", None)
+        if self.weight_bounds is not None:
+            limits = checks.bounds(self.weight_bounds, "weight_bounds")
+            object.__setattr__(self, "weight_bounds", limits)
+
+    @property
+    def limits(self) -> tuple[float, float] | None:
+        return None if self.weight_bounds is None else checks.bounds(self.weight_bounds)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Automatic(Statistic[Value]):
+    """Base of statistics whose bounds a part of the loss may be for.
+
+    Parameters
+    ----------
+    bounds : bounds of each column, or "auto"
+    """
+
+    bounds: Any
+
+    @property
+    def is_auto(self) -> bool:
+        """Tell whether a part of the loss is for the bounds."""
+        return checks.is_auto(self.bounds)
+
+    @property
+    def nan(self) -> NanPolicy:
+        """What becomes of missing numbers: by default no bounds are about them."""
+        return "lower"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Bounded(Automatic[Value]):
     """Base of statistics of clamped rows.
 
     Parameters
@@ -351,11 +429,6 @@ class Bounded(Statistic[Value]):
             nan = checks.nan_policy(nan, "add-remove")
         object.__setattr__(self, "bounds", bounds)
         object.__setattr__(self, "nan", nan)
-
-    @property
-    def is_auto(self) -> bool:
-        """Tell whether a part of the loss is for the bounds."""
-        return checks.is_auto(self.bounds)
 
     @property
     def width(self) -> int | None:
@@ -425,7 +498,7 @@ def made(statistic: Statistic[Any], offered: Offer, layout: Layout) -> Mechanism
     loss, unit = offered.loss, offered.unit
     if unit.ids is None:
         return _with_bounds(statistic, Terms(loss, unit.neighbors, layout))
-    is_auto = isinstance(statistic, Bounded) and statistic.is_auto
+    is_auto = isinstance(statistic, Automatic) and statistic.is_auto
     part, rows = unit.part(loss, statistic.at_once and not is_auto)
     inner = _with_bounds(statistic, Terms(part, unit.of_rows, layout, rows))
     assert unit.max_rows is not None
@@ -434,9 +507,9 @@ def made(statistic: Statistic[Any], offered: Offer, layout: Layout) -> Mechanism
 
 def _with_bounds(statistic: Statistic[Any], terms: Terms) -> Mechanism[Any]:
     """Return the mechanism of rows; where bounds are "auto" they are drawn first."""
-    if not isinstance(statistic, Bounded) or not statistic.is_auto:
+    if not isinstance(statistic, Automatic) or not statistic.is_auto:
         return statistic.mechanism(terms)
-    bounded: Bounded[Any] = statistic
+    bounded: Automatic[Any] = statistic
     first, rest = divided(terms.loss)
     others, columns = replace(terms, loss=rest), terms.layout.columns
 
@@ -444,12 +517,12 @@ def _with_bounds(statistic: Statistic[Any], terms: Terms) -> Mechanism[Any]:
         return replace(bounded, bounds=bounds).mechanism(others)
 
     try:
-        trial = of(ANY)
+        trial = of(ANY if columns is None else (ANY,) * columns)
     except ArgumentError as error:  # it may show a number that nobody has written
         raise ArgumentError(f"{error} (for 3/4 of the loss)") from None
     policy = checks.nan_policy(bounded.nan, terms.neighbors)
-    bounds = bounds_each(first, columns or 1, terms.neighbors, policy)
-    return WithBounds(bounds, of, columns is not None, terms.loss, rest, trial.name)
+    bounds = drawn_bounds(first, columns, terms.neighbors, policy)
+    return WithBounds(bounds, of, terms.loss, rest, trial.name)
 
 
 @dataclass(frozen=True, slots=True)
@@ -522,7 +595,8 @@ class Measurement(Preparing[Value]):
     @property
     def parameters(self) -> dict[str, Any]:
         """The public parameters of the statistic and of the unit, by name."""
-        values = {one.name: getattr(self.statistic, one.name) for one in fields(self.statistic)}
+        own = [one.name for one in fields(self.statistic) if one.init]
+        values = {name: getattr(self.statistic, name) for name in own}
         values |= {one.name: getattr(self.unit, one.name) for one in fields(self.unit)}
         return {name: value for name, value in values.items() if value is not None}
 

@@ -144,21 +144,6 @@ def refuse_dates(data: Any) -> NoReturn:
     checks.fail_kind("data", "numbers or durations", data, " of dates, whose sum is none")
 
 
-def finds_times(release: F) -> F:
-    """Decorate a release of bounds, which takes a column of durations as it is."""
-
-    @functools.wraps(release)
-    def call(*args: Any, **kwargs: Any) -> Any:
-        data, column = _first(args, kwargs)
-        if column is None:
-            return release(data, *args[1:], **kwargs)
-        refuse_origin(column.times, "auto")
-        pair = release(column.read(Clipped(-FAR, FAR, 0)), *args[1:], **kwargs)
-        return tuple(column.times.span(one) for one in pair)
-
-    return call  # type: ignore[return-value]
-
-
 def counts_times(release: F) -> F:
     """Decorate a count, which takes a column of times as it is."""
 
@@ -167,24 +152,6 @@ def counts_times(release: F) -> F:
         data, column = _first(args, kwargs)
         source = data if column is None else column.read(Clipped(0, 0, 0))
         return release(source, *args[1:], **kwargs)
-
-    return call  # type: ignore[return-value]
-
-
-def bins_times(release: F) -> F:
-    """Decorate a histogram, which takes a column of times with edges or bounds of their kind."""
-
-    @functools.wraps(release)
-    def call(*args: Any, **kwargs: Any) -> Any:
-        data, column = _first(args, kwargs)
-        if column is None or kwargs.get("bins") is None:
-            return release(data, *args[1:], **kwargs)
-        times = column.times
-        edges, zone = edges_of(times, kwargs["bins"], kwargs.pop("bounds", None))
-        kwargs["bins"] = range(len(edges))
-        found = release(column.read(Binned(tuple(edges))), *args[1:], **kwargs)
-        own = times.point(np.array(edges, object) - edges[0], edges[0], zone)
-        return found._replace(edges=own) if hasattr(found, "edges") else (found[0], own)
 
     return call  # type: ignore[return-value]
 

@@ -16,7 +16,8 @@ from .._core.types import Bounds, NanPolicy, Neighbors, NoiseName, Number
 from ..budget.budget import Budget
 from ..budget.release import Mechanism, relation_of, release
 from ..errors import ArgumentError
-from ..measurement.automatic_bounds import ANY, SHARE, WithBounds, bounds_each, divided
+from ..measurement.automatic_bounds import ANY, SHARE, WithBounds, divided
+from ..measurement.outer_bounds import drawn_bounds
 from ..measurement.unit import OfUnits, Unit, one_row
 from ..noise.additive import MOST
 from ..noise.grid import Lattice, lattice
@@ -232,12 +233,12 @@ def settled(
         trial = make(replace(part, bounds=ANY))
     except ArgumentError as error:  # it may show a number that nobody has written
         raise ArgumentError(f"{error} (for 3/4 of the loss)") from None
-    bounds = bounds_each(first, columns or 1, asked.relation, asked.policy)
+    bounds = drawn_bounds(first, columns, asked.relation, asked.policy)
 
     def of(pairs: Any) -> Mechanism[Value]:
         return make(replace(part, bounds=pairs))
 
-    return WithBounds(bounds, of, columns is not None, asked.loss, rest, trial.name)
+    return WithBounds(bounds, of, asked.loss, rest, trial.name)
 
 
 def weight_limits(

@@ -2,18 +2,69 @@
 
 from __future__ import annotations
 
-from typing import Any, Unpack, overload
+from dataclasses import dataclass
+from typing import Any, ClassVar, Unpack, overload
 
 from .._core import checks
 from .._core.types import Axis, NanPolicy, Neighbors, Number
 from ..budget.budget import Budget
-from ..measurement.around import OfKept
-from ..measurement.automatic_bounds import bounds_each
-from ..measurement.outer_bounds import MOST_SHARE
-from ..measurement.times import finds_times
+from ..measurement.outer_bounds import MOST_SHARE, DrawnBounds, drawn_bounds
+from ..measurement.statistic import InUnits, Statistic, Terms, measures
+from ..measurement.times import clipped
 from ..rng import Generator
-from ..sources.intake import read
-from .arguments import Arguments, Floats, NanKeywords
+from ..sources.intake import View, read
+from ..sources.times import Times
+from .arguments import Floats, NanKeywords
+
+
+@dataclass(frozen=True, kw_only=True)
+class OuterBounds(Statistic[tuple[float, float] | Floats]):
+    """Bounds that hold nearly all rows of a column, as a statistic to measure.
+
+    Parameters
+    ----------
+    column : str, optional
+        The column of a table, for `GroupBy.agg`.
+    q : float or Fraction, default 0
+    nan : {"raise", "lower", "upper", "drop"} or float, default "raise"
+        As in `dpfast.bounds`, which has the theorem.
+
+    Raises
+    ------
+    ArgumentError, ArgumentTypeError
+        If an argument breaks a rule of `dpfast.bounds`.
+
+    Examples
+    --------
+    >>> import dpfast as dp
+    >>> dp.OuterBounds(q=0.01).measure(epsilon=1).name
+    'bounds'
+    """
+
+    q: Number = 0
+    nan: NanPolicy = "raise"
+
+    name: ClassVar[str] = "bounds"
+
+    def __post_init__(self) -> None:
+        share = checks.fraction("q", self.q)
+        if not 0 <= share <= MOST_SHARE:
+            checks.fail("q", "a number between 0 and 1/4", self.q)
+        object.__setattr__(self, "q", share)
+        object.__setattr__(self, "nan", checks.nan_policy(self.nan, "add-remove"))
+
+    def read(
+        self, data: Any, *, relation: str, axis: Any, where: Any, ids: Any, weights: Any
+    ) -> View:
+        return read(data, relation=relation, axis=axis, where=where, ids=ids)
+
+    def in_units(self, times: Times, data: Any) -> InUnits[OuterBounds] | None:
+        _, _, units = clipped(times, "span", "auto", "raise")
+        return self, units.number, lambda pair: tuple(map(units.back, pair))
+
+    def mechanism(self, terms: Terms) -> DrawnBounds:
+        policy, share = checks.nan_policy(self.nan, terms.neighbors), checks.fraction("q", self.q)
+        return drawn_bounds(terms.loss, terms.layout.columns, terms.neighbors, policy, share)
 
 
 class BoundsKeywords(NanKeywords, total=False):
@@ -28,7 +79,7 @@ def bounds(
 ) -> tuple[float, float]: ...
 @overload
 def bounds(data: Any, *, axis: Axis, **others: Unpack[BoundsKeywords]) -> Floats: ...
-@finds_times
+@measures
 def bounds(
     data: Any,
     *,
@@ -44,7 +95,7 @@ def bounds(
     max_rows: int | None = None,
     budget: Budget | None = None,
     rng: Generator | None = None,
-) -> tuple[float, float] | Floats:
+) -> Statistic[tuple[float, float] | Floats]:
     """Release bounds that hold nearly all rows of a column, where no public ones are known.
 
     They serve as `bounds` of what comes next. ``bounds="auto"`` of the other functions does both in
@@ -116,15 +167,4 @@ def bounds(
     >>> 8 < lo < 18 and 90 < hi < 110
     True
     """
-    share = checks.fraction("q", q)
-    if not 0 <= share <= MOST_SHARE:
-        checks.fail("q", "a number between 0 and 1/4", q)
-    beside: dict[str, Any] = {"where": where, "ids": ids, "max_rows": max_rows}
-    beside |= {"budget": budget, "rng": rng}
-    asked = Arguments("auto", epsilon, delta, rho, neighbors, axis, nan=nan, **beside)
-    loss, relation, policy = asked.loss, asked.relation, asked.policy
-    one = bounds_each(loss, 1, relation, policy, share=share)
-    view = read(data, relation=relation, axis=axis, where=where, ids=asked.ids)
-    if view.each:
-        return asked.release(view, bounds_each(loss, view.width, relation, policy, share))
-    return asked.release(view, OfKept(one.column))
+    return OuterBounds(q=q, nan=nan)

@@ -35,9 +35,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from fractions import Fraction
-from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
@@ -58,213 +57,315 @@ from .._core.error_bars import (
 from .._core.roots import root_up
 from .._core.types import Auto, Bounds, NanPolicy, Neighbors, Number
 from ..budget.budget import Budget
-from ..budget.release import Mechanism
-from ..noise.additive import amount
+from ..measurement.statistic import Bounded, Statistic, Terms, measures
 from ..noise.box import BoxNoise, box_noise, ellipsoid_noise
 from ..privacy import Loss, Pure
 from ..rng import Generator
 from ..sources.intake import View, read_rows
 from ..summaries.cells import SQUARES, Cells, cells, nearest
 from ..summaries.moments import Moments, moments, two_of
-from .arguments import Arguments, settled
+from .arguments import Floats
 
 ROOT_2 = root_up(Fraction(2))
 
 
-@dataclass(frozen=True, slots=True)
-class Covariance:
-    """The covariances of the columns of clamped rows; see `dpfast.covariance`."""
+@dataclass(frozen=True, kw_only=True)
+class Covariance(Bounded[Floats]):
+    """The covariances of the columns of clamped rows, as a statistic to measure.
 
-    bounds: tuple[tuple[float, float], ...]
-    neighbors: str
-    nan: str | float
-    loss: Loss
-    masked: bool
-    cells: tuple[Cells, ...]
-    ddof: int
-    rows: int = field(default=1, kw_only=True)  # of a person, that come or go at once
+    Parameters
+    ----------
+    column : str, optional
+    bounds : sequence of d pairs of float, or "auto"
+    nan : {"raise", "lower", "upper", "drop"} or float, default "raise"
+    ddof : int, default 0
+        As in `dpfast.covariance`, which has the theorem and the errors.
+
+    Raises
+    ------
+    ArgumentError, ArgumentTypeError
+        If an argument breaks a rule of `dpfast.covariance`.
+
+    Examples
+    --------
+    >>> import dpfast as dp
+    >>> dp.Covariance(bounds=[(0, 1), (0, 1)]).measure(epsilon=1).name
+    'covariance'
+    """
+
+    ddof: int = 0
 
     name: ClassVar[str] = "covariance"
+    at_once: ClassVar[bool] = True
 
-    @property
-    def known(self) -> bool:
-        """Tell whether the number of rows is public."""
-        return self.neighbors == "replace" and not self.masked
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if not self.is_auto and self.width is None:
+            checks.fail("bounds", "a pair for each column", self.bounds)
+        object.__setattr__(self, "ddof", checks.whole("ddof", self.ddof))
 
-    @property
-    def pairs(self) -> list[tuple[int, int]]:
-        """Return the columns of each entry of the upper triangle."""
-        return two_of(len(self.cells))
+    def read(
+        self, data: Any, *, relation: str, axis: Any, where: Any, ids: Any, weights: Any
+    ) -> View:
+        view = read_rows(data, "bounds", self.width, relation, where, ids=ids)
+        return replace(view, each=True)  # for the bounds of each column
+
+    def mechanism(self, terms: Terms) -> OfSums:
+        pairs = self.pairs(terms.layout.columns or self.width)
+        grids = tuple(cells(lo, hi, SQUARES) for lo, hi in pairs)
+        policy = checks.nan_policy(self.nan, terms.neighbors)
+        rest = self.ddof, pairs, grids, policy, terms.neighbors, terms.loss, terms.rows
+        made = OfSums(*rest)
+        if terms.neighbors == "replace" and not terms.layout.masked:
+            made, gram = OfEntries(*rest), OfGram(*rest)
+            if gram.is_less_than(made.noise_of(2)):
+                made = gram
+        return replace(made, loss=made.noise_of(2).loss)
+
+
+@dataclass(frozen=True, slots=True)
+class OfSums:
+    """A covariance matrix from a noisy number of rows, and noisy sums of w_i and of w_i w_j.
+
+    Parameters
+    ----------
+    ddof : int
+    bounds : tuple of (float, float)
+    cells : tuple of Cells
+    nan : str or float
+    neighbors : {"add-remove", "replace"}
+    loss : Loss
+    rows : int
+        How many rows come or go at once: those of a person.
+    """
+
+    ddof: int
+    bounds: tuple[tuple[float, float], ...]
+    cells: tuple[Cells, ...]
+    nan: str | float
+    neighbors: str
+    loss: Loss
+    rows: int
+
+    name: ClassVar[str] = "covariance"
+    known: ClassVar[bool] = False
+    note: ClassVar[str] = BOUND
 
     @property
     def spans(self) -> list[int]:
-        """Return the largest cell of each column."""
+        """The largest cell of each column."""
         return [column.span for column in self.cells]
 
-    def _unit(self, i: int, j: int) -> Fraction:
-        return Fraction(self.cells[i].grid) * Fraction(self.cells[j].grid)
+    @property
+    def places(self) -> list[tuple[int, int, int]]:
+        """The columns of each entry of the upper triangle, and the product of their spans."""
+        spans = self.spans
+        return [(i, j, spans[i] * spans[j]) for i, j in two_of(len(spans))]
+
+    @property
+    def moved(self) -> int:
+        """By how many rows the sums of neighbors differ."""
+        return (2 if self.neighbors == "replace" else 1) * self.rows
+
+    def noise_of(self, n: int) -> BoxNoise:
+        """Return the noise of all sums, for a number of rows if that is public."""
+        sizes = [*self.spans, *(size for _, _, size in self.places)]
+        return box_noise(self.loss, [self.rows, *(self.moved * size for size in sizes)])
 
     def reduce(self, source: View) -> Moments:
         return moments(source.source, self.bounds, self.cells, self.nan, source.where)
 
-    def finish(self, summary: Moments, generator: Generator) -> NDArray[np.float64]:
-        entries_of, spans = self._known if self.known else self._private, self.spans
-        matrix = np.empty((len(spans), len(spans)))
-        entries = zip(self.pairs, entries_of(summary, generator), strict=True)
-        for (i, j), (entry, grown) in entries:
-            most = Fraction(spans[i] * spans[j], 4) * grown
-            inside = min(max(entry, Fraction(0) if i == j else -most), most)
-            matrix[i, j] = matrix[j, i] = nearest(inside * self._unit(i, j))
+    def finish(self, summary: Moments, generator: Generator) -> Floats:
+        n, enough, places = summary.rows, max(1, self.ddof), self.places
+        if self.known and n <= enough:
+            return self.matrix([Fraction(0)] * len(places))
+        n, entries = self.entries(n, self.noise_of(n).add(self.exact(summary), generator))
+        grown = Fraction(n, n - self.ddof) if n > enough else Fraction(1)
+        each = []
+        for (i, j, size), entry in zip(places, entries, strict=True):
+            most = Fraction(size, 4) * grown
+            each.append(min(max(entry * grown, Fraction(0) if i == j else -most), most))
+        return self.matrix(each)
+
+    def exact(self, summary: Moments) -> list[int]:
+        """Return the sums that get noise: here, and with squares as they are, all of rows of w."""
+        sums, n, each = (
+            self.centered(summary),
+            summary.rows,
+            enumerate(self.places, len(self.spans)),
+        )
+        for place, (i, j, size) in each:
+            if i == j:
+                sums[place] = 2 * sums[place] - n * size
+        return [n, *sums]
+
+    def centered(self, summary: Moments) -> list[int]:
+        """Return the sums of w_i, and those of w_i w_j."""
+        spans, sums, n = self.spans, summary.sums, summary.rows
+        each = zip(self.places, summary.products, strict=True)
+        return [
+            *(2 * a - n * s for a, s in zip(sums, spans, strict=True)),
+            *(
+                4 * p - 2 * spans[j] * sums[i] - 2 * spans[i] * sums[j] + n * size
+                for (i, j, size), p in each
+            ),
+        ]
+
+    def entries(self, n: int, noisy: list[int]) -> tuple[int, list[Fraction]]:
+        """Return the number of rows, and the entries for a ddof of 0, in cells."""
+        n, *sums = noisy
+        if n <= max(1, self.ddof):
+            return n, [Fraction(size if i == j else 0, 8) for i, j, size in self.places]
+        each = enumerate(self.places, len(self.spans))
+        halves = [sums[k] + n * size if i == j else 2 * sums[k] for k, (i, j, size) in each]
+        return n, self.of_centered(n, sums, halves)
+
+    def of_centered(self, n: int, sums: list[int], twice: list[int]) -> list[Fraction]:
+        """Return the entries from sums of w_i and twice those of w_i w_j."""
+        each = zip(self.places, twice, strict=True)
+        return [Fraction(n * p - 2 * sums[i] * sums[j], 8 * n**2) for (i, j, _), p in each]
+
+    def matrix(self, entries: Sequence[Fraction]) -> Floats:
+        """Return entries in cells as a symmetric matrix in units of the data."""
+        matrix = np.empty((len(self.cells), len(self.cells)))
+        for (i, j, _), entry in zip(self.places, entries, strict=True):
+            unit = Fraction(self.cells[i].grid) * Fraction(self.cells[j].grid)
+            matrix[i, j] = matrix[j, i] = nearest(entry * unit)
         return matrix
 
-    def _known(self, summary: Moments, generator: Generator) -> list[tuple[Fraction, Fraction]]:
-        """Return each entry in cells, and its factor n / (n - ddof)."""
-        n, sums = summary.rows, summary.sums
-        if n <= max(1, self.ddof):
-            return [(Fraction(0), Fraction(1))] * len(self.pairs)
-        grown = Fraction(n, n - self.ddof)
-        gram = self._gram
-        if gram is not None:
-            noisy = gram.add([*self._centered(summary), *self._products(summary)], generator)
-            products = zip(self.pairs, noisy[len(sums) :], strict=True)
-            pairs = [n * p - noisy[i] * noisy[j] for (i, j), p in products]
-            return [(Fraction(entry, 4 * n * (n - self.ddof)), grown) for entry in pairs]
-        exact = [
-            n * both - sums[i] * sums[j]
-            for (i, j), both in zip(self.pairs, summary.products, strict=True)
+    def error(self, rows: int | None, confidence: float) -> Expected:
+        """Return the error bar of each entry."""
+        if rows is None:
+            return unknown(confidence, ROWS)
+        places, over = self.places, max(1, rows - self.ddof)
+        parts = [Fraction(0)] * len(places)
+        if not self.known or rows > max(1, self.ddof):
+            parts = self.off(rows, 1 - confidence)
+        each = zip(places, parts, strict=True)
+        halves = [
+            min(part, Fraction(rows, (4 if i == j else 2) * over)) * size
+            for (i, j, size), part in each
         ]
-        noisy = self._noise(n).add(exact, generator)
-        return [(Fraction(entry, n * (n - self.ddof)), grown) for entry in noisy]
+        return Expected(confidence, self.matrix(halves).tolist(), note=self.note)
 
-    def _centered(self, summary: Moments) -> list[int]:
-        """Return the sums of w_i."""
-        each = zip(summary.sums, self.spans, strict=True)
-        return [2 * a - summary.rows * s for a, s in each]
+    def off(self, rows: int, failure: float) -> list[Fraction]:
+        """Return how far each entry is off, as a part of the product of spans.
 
-    def _products(self, summary: Moments) -> list[int]:
-        """Return the sums of w_i w_j."""
-        sums, spans, n = summary.sums, self.spans, summary.rows
-        return [
-            4 * p - 2 * spans[j] * sums[i] - 2 * spans[i] * sums[j] + n * spans[i] * spans[j]
-            for (i, j), p in zip(self.pairs, summary.products, strict=True)
-        ]
+        All in parts of its own scale: let e be the noise of the number of rows, f, g those of the
+        two sums, h that of the sum of products, R = n + e, a and b the means of the two columns and
+        p that of their products, all between -1 and 1. With d = (f - a e) / R and d' = (g - b e) /
+        R, four times the covariance is off by (h - p e) / R - a d' - b d - d d', whose linear part
+        is (h - a g - b f - (p - 2 a b) e) / R. Since p is between |a + b| - 1 and 1 - |a - b|, p -
+        2 a b is between -1 and 1, and the size of the linear part is likely no larger than that of
+        the sum of four noises (weights that shrink make a sum of numbers with a symmetric
+        log-concave density smaller). For a variance f = g, and h is half of a noise and half of e,
+        so the weights are at most 1/2, 2 and 3/2, and it is no larger than twice the sum of three.
+        """
+        noise, size = self.noise_of(rows), (1 - RARE) * failure
+        rare = self.moved * noise.within(RARE * failure / 4)
+        least = rows - rare
+        if least <= max(1, self.ddof):
+            return [ALL] * len(self.places)
 
-    def _private(self, summary: Moments, generator: Generator) -> list[tuple[Fraction, Fraction]]:
-        n, spans, centered = summary.rows, self.spans, self._centered(summary)
-        products = zip(self.pairs, self._products(summary), strict=True)
-        both = [2 * p - n * spans[i] ** 2 if i == j else p for (i, j), p in products]
-        rows, *noisy = self._noise(n).add([n, *centered, *both], generator)
-        if rows <= max(1, self.ddof):
-            middles = [spans[i] ** 2 if i == j else 0 for i, j in self.pairs]
-            return [(Fraction(middle, 8), Fraction(1)) for middle in middles]
-        entries, grown = [], Fraction(rows, rows - self.ddof)
-        for (i, j), z in zip(self.pairs, noisy[len(spans) :], strict=True):
-            product = Fraction(z + rows * spans[i] ** 2, 2) if i == j else Fraction(z)
-            center = Fraction(noisy[i] * noisy[j], rows**2)
-            entries.append(((product / rows - center) / 4 * grown, grown))
-        return entries
+        def part(linear: Fraction) -> Fraction:
+            error = (self.moved * linear / least + (2 * rare / least) ** 2) / 4
+            error = grown_error(error, rare, rows, least, self.ddof)
+            return error * least / (least - self.ddof)
+
+        alone, two = part(2 * noise.within(size, 3)), part(noise.within(size, 4))
+        return [alone if i == j else two for i, j, _ in self.places]
+
+
+@dataclass(frozen=True, slots=True)
+class OfGram(OfSums):
+    """The same for a public number of rows: Gaussian noise for the Gram matrix."""
+
+    known: ClassVar[bool] = True
 
     @property
-    def _times(self) -> int:
-        """Return by how many rows the sums of neighbors differ, where n is private."""
-        return (2 if self.neighbors == "replace" else 1) * self.rows
+    def moving(self) -> int:
+        """How many columns are not constant."""
+        return sum(1 for span in self.spans if span)
 
     @property
-    def _gram(self) -> BoxNoise | None:
-        """Return the noise of the sums and products, or None where that of V_ij is less.
+    def constant(self) -> Fraction:
+        """The entry c of each row."""
+        return Fraction(round(32 * self.moving**0.25 / math.sqrt(2)), 32)
+
+    def is_less_than(self, noise: BoxNoise) -> bool:
+        """Tell whether entries get less noise than with that of V_ij, if it is for this loss.
 
         They are compared by the variance, with a mean that is half-way between the middle and a
         bound: a matter of the loss and of how many columns there are.
         """
-        loss, columns = self.loss, sum(1 for span in self.spans if span)
-        if isinstance(loss, Pure) or columns < 2 or not self.known:
-            return None
-        c = Fraction(round(32 * columns**0.25 / math.sqrt(2)), 32)
-        size = c**2 + columns
-        axes = [max(span, 1) * size / c for span in self.spans]
-        sizes = [2 * span for span in self.spans]
-        for i, j in self.pairs:
-            unit = self.spans[i] * self.spans[j]
-            axes.append(max(unit, 1) * size * (ROOT_2 if i == j else 1))
-            sizes.append((1 if i == j else 2) * unit)
-        gram = ellipsoid_noise(loss, sizes, axes)
-        of_variance = gram.deviation * float(size) * math.sqrt(1 / 8 + 1 / (16 * float(c) ** 2))
-        return gram if of_variance < self._noise(2).deviation else None
+        if isinstance(self.loss, Pure) or self.moving < 2:
+            return False
+        c = self.constant
+        root = math.sqrt(1 / 8 + 1 / (16 * float(c) ** 2))
+        return self.noise_of(2).deviation * float(c**2 + self.moving) * root < noise.deviation
 
-    def _noise(self, n: int) -> BoxNoise:
-        products = [self.spans[i] * self.spans[j] for i, j in self.pairs]
-        if self.known:
-            return box_noise(self.loss, [(n - 1) * product for product in products])
-        return box_noise(
-            self.loss, [self.rows, *(self._times * x for x in [*self.spans, *products])]
-        )
+    def noise_of(self, n: int) -> BoxNoise:
+        loss, c = self.loss, self.constant
+        assert not isinstance(loss, Pure)
+        most = c**2 + self.moving
+        axes = [max(span, 1) * most / c for span in self.spans]
+        axes += [max(size, 1) * most * (ROOT_2 if i == j else 1) for i, j, size in self.places]
+        moved = [2 * span for span in self.spans]
+        moved += [(1 if i == j else 2) * size for i, j, size in self.places]
+        return ellipsoid_noise(loss, moved, axes)
 
-    def error(self, rows: int | None, confidence: float) -> Expected:
-        """Return the error bar of each entry: that of the noise where `n` is public, else a bound.
+    def exact(self, summary: Moments) -> list[int]:
+        return self.centered(summary)
 
-        With a private n, all in parts of its own scale: let e be the noise of the number of rows,
-        f, g those of the two sums, h that of the sum of products, R = n + e, a and b the means of
-        the two columns and p that of their products, all between -1 and 1. With d = (f - a e) / R
-        and d' = (g - b e) / R, four times the covariance is off by (h - p e) / R - a d' - b d - d
-        d', whose linear part is (h - a g - b f - (p - 2 a b) e) / R. Since p is between |a + b| - 1
-        and 1 - |a - b|, p - 2 a b is between -1 and 1, and the size of the linear part is likely no
-        larger than that of the sum of four noises (weights that shrink make a sum of numbers with a
-        symmetric log-concave density smaller). For a variance f = g, and h is half of a noise and
-        half of e, so the weights are at most 1/2, 2 and 3/2, and it is no larger than twice the sum
-        of three.
-        """
-        spans, failure = self.spans, 1 - confidence
-        if rows is None:
-            return unknown(confidence, ROWS)
-        width = [[0.0] * len(spans) for _ in spans]
-        if rows <= max(1, self.ddof) and self.known:
-            return Expected(confidence, width, note=NOISE)
-        noise, gram = self._noise(rows), self._gram
-        for place, (i, j) in enumerate(self.pairs):
-            if gram is not None:
-                part = self._of_gram(gram, rows, failure, place)
-            elif self.known:
-                part = noise.within(failure) * Fraction(rows - 1, rows * (rows - self.ddof))
-            else:
-                part = self._bound(noise, rows, failure, i == j)
-            most = Fraction(rows, (4 if i == j else 2) * max(1, rows - self.ddof))
-            half = min(part, most) * spans[i] * spans[j] * self._unit(i, j)
-            width[i][j] = width[j][i] = nearest(half)
-        note = NOISE if self.known and gram is None else BOUND
-        return Expected(confidence, width, note=note)
+    def entries(self, n: int, noisy: list[int]) -> tuple[int, list[Fraction]]:
+        return n, self.of_centered(n, noisy, [2 * p for p in noisy[len(self.spans) :]])
 
-    def _of_gram(self, gram: BoxNoise, rows: int, failure: float, place: int) -> Fraction:
-        """Return the error of an entry from sums and products, as a part of the product of spans.
+    def off(self, rows: int, failure: float) -> list[Fraction]:
+        """Return how far each entry is off, as a part of the product of spans.
 
         With h the noise of the product and f, g those of the sums, in units of s_i s_j, s_i and
         s_j, 4 n times the entry is off by h - m_j f - m_i g - f g / n, for means between -1 and 1.
         The linear part is a normal number, but for rounding; it is largest for means of 1.
         """
-        (i, j), d = self.pairs[place], len(self.spans)
-        noises = [gram.each[at] for at in (i, j, d + place)]
-        units = [self.spans[i], self.spans[j], self.spans[i] * self.spans[j]]
-        both = [(n, unit) for n, unit in zip(noises, units, strict=True) if n is not None]
-        if len(both) < 3:
-            return Fraction(0)
-        f, g, h = (noise.deviation / unit for noise, unit in both)
-        spread = math.hypot(h, 2 * f) if i == j else math.hypot(h, f, g)
-        linear = Fraction(spread * normal((1 - RARE) * failure) * (1 + 2.0**-30))
-        rare = [Fraction(noise.within(RARE * failure / 2), unit) for noise, unit in both[:2]]
-        return (linear + rare[0] * rare[1] / rows) / (4 * max(1, rows - self.ddof))
-
-    def _bound(self, noise: BoxNoise, rows: int, failure: float, same: bool) -> Fraction:
-        """Return the error of an entry with a private n, as a part of the product of spans."""
-        rare = self._times * noise.within(RARE * failure / 4)
-        least = rows - rare
-        if least <= max(1, self.ddof):
-            return ALL
-        size, times = (1 - RARE) * failure, self._times
-        linear = times * (2 * noise.within(size, 3) if same else noise.within(size, 4))
-        part = (linear / least + (2 * rare / least) ** 2) / 4
-        part = grown_error(part, rare, rows, least, self.ddof)
-        return part * least / (least - self.ddof)
+        each, spans, parts = self.noise_of(rows).each, self.spans, []
+        for (i, j, size), both in zip(self.places, each[len(spans) :], strict=True):
+            f, g = each[i], each[j]
+            if f is None or g is None or both is None:
+                parts.append(Fraction(0))
+                continue
+            a, b, h = f.deviation / spans[i], g.deviation / spans[j], both.deviation / size
+            spread = math.hypot(h, 2 * a) if i == j else math.hypot(h, a, b)
+            linear = Fraction(spread * normal((1 - RARE) * failure) * (1 + 2.0**-30))
+            rare = RARE * failure / 2
+            square = Fraction(f.within(rare) * g.within(rare), size)
+            parts.append((linear + square / rows) / (4 * max(1, rows - self.ddof)))
+        return parts
 
 
+@dataclass(frozen=True, slots=True)
+class OfEntries(OfSums):
+    """The same for a public number of rows: noise for V_ij itself."""
+
+    known: ClassVar[bool] = True
+    note: ClassVar[str] = NOISE
+
+    def noise_of(self, n: int) -> BoxNoise:
+        return box_noise(self.loss, [(n - 1) * size for _, _, size in self.places])
+
+    def exact(self, summary: Moments) -> list[int]:
+        n, sums = summary.rows, summary.sums
+        each = zip(self.places, summary.products, strict=True)
+        return [n * product - sums[i] * sums[j] for (i, j, _), product in each]
+
+    def entries(self, n: int, noisy: list[int]) -> tuple[int, list[Fraction]]:
+        return n, [Fraction(entry, n**2) for entry in noisy]
+
+    def off(self, rows: int, failure: float) -> list[Fraction]:
+        part = self.noise_of(rows).within(failure) * Fraction(rows - 1, rows * (rows - self.ddof))
+        return [part] * len(self.places)
+
+
+@measures
 def covariance(
     data: Any,
     *,
@@ -280,7 +381,7 @@ def covariance(
     max_rows: int | None = None,
     budget: Budget | None = None,
     rng: Generator | None = None,
-) -> NDArray[np.float64]:
+) -> Statistic[Floats]:
     """Release the covariance matrix of some columns, each clamped to its public bounds.
 
     Columns are the variables and rows the observations, as with ``numpy.cov(data, rowvar=False,
@@ -341,25 +442,4 @@ def covariance(
     >>> bool(abs(found - [[1 / 12, -1 / 12], [-1 / 12, 1 / 12]]).max() < 0.02)
     True
     """
-    width = None
-    if not checks.is_auto(bounds):
-        pairs, is_vector = checks.pairs(bounds)
-        if not is_vector:
-            checks.fail("bounds", "a pair for each column", bounds)
-        width = len(pairs)
-    beside = {"where": where, "ids": ids, "max_rows": max_rows, "budget": budget, "rng": rng}
-    asked = Arguments(bounds, epsilon, delta, rho, neighbors, nan=nan, at_once=True, **beside)
-    ddof = checks.whole("ddof", ddof)
-    amount(asked.loss)
-    view = read_rows(data, "bounds", width, asked.relation, where, ids=asked.ids)
-    make = partial(_made, view.width, ddof)
-    return asked.release(view, settled(asked, make, view.width))
-
-
-def _made(width: int, ddof: int, asked: Arguments) -> Mechanism[NDArray[np.float64]]:
-    """Return the mechanism of so many columns, each with bounds."""
-    pairs = asked.pairs(width)
-    grids = tuple(cells(lo, hi, SQUARES) for lo, hi in pairs)
-    rest = asked.relation, asked.policy, asked.loss, asked.where is not None, grids, ddof
-    mechanism = Covariance(pairs, *rest, rows=asked.rows)
-    return replace(mechanism, loss=(mechanism._gram or mechanism._noise(2)).loss)
+    return Covariance(bounds=bounds, nan=nan, ddof=ddof)

@@ -15,10 +15,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import partial
-from typing import Any, ClassVar, NamedTuple, TypeAlias, Unpack, overload
+from typing import Any, ClassVar, NamedTuple, Self, TypeAlias, Unpack, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,9 +29,16 @@ from .._core.types import Auto, Bounds, BoundsEach, Neighbors, Number
 from .._kernels.groups import add, combine
 from .._kernels.statistics import MOST_CELLS, Axis, tally
 from ..budget.budget import Budget
-from ..budget.release import Mechanism
-from ..measurement.times import bins_times
-from ..noise.additive import amount
+from ..measurement.automatic_bounds import ANY
+from ..measurement.statistic import (
+    Automatic,
+    InUnits,
+    Statistic,
+    Terms,
+    Weighted,
+    measures,
+)
+from ..measurement.times import are_times, in_bins
 from ..noise.calibrated_integer import IntegerNoise, integer_noise
 from ..noise.sensitivity import Sensitivity
 from ..privacy import Loss
@@ -41,10 +48,11 @@ from ..sources.base import RowChunk
 from ..sources.intake import View, read_column, read_rows
 from ..sources.masked import kept, refuse_mask
 from ..sources.memory import Column
+from ..sources.times import Times
 from ..sources.words import Words
 from ..summaries.cells import SQUARES, Cells, cells, in_units, nearest
 from ..summaries.side_by_side import flat, refuse_length, stretches
-from .arguments import Arguments, Keywords, settled, weight_limits
+from .arguments import Keywords
 
 #: Which rows count, where only some do.
 Mask: TypeAlias = NDArray[np.bool_] | None
@@ -57,7 +65,7 @@ FINE, MOST_FINE = 4, 1 << 22
 CARRY = np.uint64(40)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Bins:
     """The public bins of one axis; see `dpfast.histogram`.
 
@@ -74,63 +82,226 @@ class Bins:
         """The categories that are numbers, and their argument; None of anything else."""
         return (self.name, self.edges.tolist()) if self.name else None
 
+    def _key(self) -> tuple[Any, ...]:
+        return self.edges.dtype.str, self.edges.tobytes(), self.words is None, self.name
 
-@dataclass(frozen=True, slots=True)
-class Histogram:
-    """Counts of rows in public bins; see `dpfast.histogram`."""
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Bins) and self._key() == other._key()
 
-    axes: tuple[Bins, ...]
-    neighbors: str
-    loss: Loss
-    rows: bool  # whether rows are read whole, and not as one column of numbers
+    def __hash__(self) -> int:
+        return hash(self._key())
 
-    name: ClassVar[str] = "histogram"
+
+@dataclass(frozen=True, kw_only=True)
+class Binned(Automatic[Any]):
+    """Counts of rows in public bins: a histogram without weights, and the base of others.
+
+    Parameters
+    ----------
+    bins : int, sequence of float, or sequence of d of these, optional
+    bounds : (float, float), sequence of d such pairs, or "auto", optional
+    categories : sequence of str, float or bool, or sequence of d of these, optional
+    """
+
+    bins: Any = None
+    bounds: Any = None
+    categories: Any = None
+
+    #: What the error bar of a count is.
+    note: ClassVar[str] = NOISE
+    #: The bins of each axis; none where they are for a column of times.
+    axes: tuple[Bins, ...] = field(init=False, repr=False, default=())
+    #: Whether the data are one column.
+    single: bool = field(init=False, repr=False, default=True)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.is_auto:
+            checks.whole("bins", self.bins, 1)
+        if not (are_times(self.bins) or are_times(self.bounds)):
+            axes, several = axes_of(
+                self.bins, ANY if self.is_auto else self.bounds, self.categories
+            )
+            if math.prod(axis.native.bins for axis in axes) > MOST_CELLS:
+                sizes = [axis.native.bins for axis in axes]
+                checks.fail("bins", f"at most {MOST_CELLS} in all", sizes)
+            object.__setattr__(self, "axes", axes)
+            object.__setattr__(self, "single", not several)
+        for name in ("bins", "bounds", "categories"):
+            object.__setattr__(self, name, _tuples(getattr(self, name)))
 
     @property
     def shape(self) -> tuple[int, ...]:
-        return tuple(axis.native.bins for axis in self.axes)
+        """How many bins each axis has."""
+        return tuple(axis.native.bins for axis in self.numeric)
 
     @property
-    def edges(self) -> list[NDArray[Any]]:
-        return [axis.edges for axis in self.axes]
+    def numeric(self) -> tuple[Bins, ...]:
+        """The bins of each axis. Those that are times are refused."""
+        return self.axes or axes_of(self.bins, self.bounds, self.categories)[0]
+
+    @property
+    def edges(self) -> Any:
+        """The edges or categories of the axis, or those of each axis, for whoever asked."""
+        each = [axis.edges.copy() for axis in self.axes]
+        return each[0] if self.single else each
+
+    @property
+    def by_rows(self) -> bool:
+        """Tell whether rows are read whole, and not as one column of numbers."""
+        is_plain = self.single and self.limits is None
+        return not is_plain or any(axis.words for axis in self.axes)
+
+    def in_units(self, times: Times, data: Any) -> InUnits[Self] | None:
+        if self.bins is None:
+            return None
+        units, edges = in_bins(times, self.bins, self.bounds)
+        numbers = replace(self, bins=range(len(edges)), bounds=None)
+        return numbers, units.number, lambda answer: self.with_edges(answer, edges)
+
+    def read(
+        self, data: Any, *, relation: str, axis: Any, where: Any, ids: Any, weights: Any
+    ) -> View:
+        axes = self.numeric
+        if not self.by_rows:
+            return read_column(data, relation, where, ids, axes[0].numbers)
+        argument = "categories" if self.bins is None else "bins"
+        words, numbers = [axis.words for axis in axes], [axis.numbers for axis in axes]
+        rest = where, words, ids, weights, self.single, numbers
+        return read_rows(data, argument, len(axes), relation, *rest)
+
+    def mechanism(self, terms: Terms) -> BinCounts:
+        noise = integer_noise(terms.loss, self.sensitivity(terms.neighbors))
+        return BinCounts(self, terms.neighbors, noise)
+
+    def sensitivity(self, neighbors: str) -> Sensitivity:
+        """Return the sensitivity of what gets noise."""
+        changes = 2 if neighbors == "replace" else 1
+        return Sensitivity(changes, changes, changes)
+
+    def answer(self, counts: NDArray[np.int64], noise: IntegerNoise, generator: Generator) -> Any:
+        """Return the answer from exact counts, which get noise first."""
+        assert noise.shift == 0
+        noisy = counts + noise.draw(len(counts), generator)
+        return noisy.reshape(self.shape), self.edges
+
+    def bar(self, noise: IntegerNoise, failure: float) -> float:
+        """Return how far the count of a bin is off, but with a failure probability."""
+        return float(noise.within(failure))
+
+    def with_edges(self, answer: Any, edges: Any) -> Any:
+        """Return an answer about bins of other edges."""
+        return answer[0], edges
+
+
+@dataclass(frozen=True, kw_only=True)
+class Histogram(Weighted[Any], Binned):
+    """Counts of rows in public bins, or sums of their weights, as a statistic to measure.
+
+    Parameters
+    ----------
+    column : str, optional
+        The column of a table, for `GroupBy.agg`.
+    bins : int, sequence of float, or sequence of d of these, optional
+    bounds : (float, float), sequence of d such pairs, or "auto", optional
+    categories : sequence of str, float or bool, or sequence of d of these, optional
+    weights : str, optional
+        The column of the weights, for `GroupBy.agg`.
+    weight_bounds : (float, float), optional
+        As in `dpfast.histogram`, which has the theorem.
+
+    Raises
+    ------
+    ArgumentError, ArgumentTypeError
+        If an argument breaks a rule of `dpfast.histogram`.
+
+    Examples
+    --------
+    >>> import dpfast as dp
+    >>> ages = dp.Histogram(bins=4, bounds=(0, 100)).measure(epsilon=1)
+    >>> counts, edges = ages(list(range(18, 91)) * 40)
+    >>> edges.tolist()
+    [0.0, 25.0, 50.0, 75.0, 100.0]
+    """
+
+    name: ClassVar[str] = "histogram"
+
+    def mechanism(self, terms: Terms) -> BinCounts:
+        limits = self.limits
+        if limits is None:
+            return super().mechanism(terms)
+        widest = max(limits[1] - limits[0], *map(abs, limits))
+        grid = cells(*limits, SQUARES, widest)
+        noise = integer_noise(terms.loss, of_weights(grid, terms.neighbors))
+        return BinWeights(self, terms.neighbors, noise, grid)
+
+
+def of_weights(cells: Cells, neighbors: str) -> Sensitivity:
+    """Return the sensitivity of all sums of weights, in cells."""
+    most = max(abs(cells.first), abs(cells.last))
+    if neighbors == "add-remove":
+        return Sensitivity(1, most, most**2, most)
+    apart = cells.last - cells.first
+    moved = 2, most  # the row that goes, and the one that comes
+    return Sensitivity(2, 2 * most, max(2 * most**2, apart**2), max(most, apart), moved)
+
+
+@dataclass(frozen=True, slots=True)
+class BinCounts:
+    """Exact counts of the rows in public bins, and the noise that they get."""
+
+    statistic: Binned
+    neighbors: str
+    noise: IntegerNoise
+
+    @property
+    def loss(self) -> Loss:
+        return self.noise.loss
+
+    @property
+    def name(self) -> str:
+        return self.statistic.name
 
     def reduce(self, source: View) -> NDArray[np.int64]:
         """Count the rows in each bin."""
-        summarize = partial(self._rows if self.rows else self._column, source.where)
+        summarize = partial(self._rows if self.statistic.by_rows else self._column, source.where)
         counts: NDArray[np.int64] = source.source.reduce(summarize, np.add)
         if source.where is not None and counts[-1] != len(source.where):
             refuse_mask()
         return counts[:-2]
 
-    @property
-    def noise(self) -> IntegerNoise:
-        return _noise(self.loss, self.neighbors)
-
-    def finish(self, summary: NDArray[np.int64], generator: Generator) -> NDArray[np.int64]:
-        noise = self.noise
-        assert noise.shift == 0
-        noisy: NDArray[np.int64] = summary + noise.draw(len(summary), generator)
-        return noisy.reshape(self.shape)
+    def finish(self, summary: NDArray[np.int64], generator: Generator) -> Any:
+        return self.statistic.answer(summary, self.noise, generator)
 
     def error(self, rows: int | None, confidence: float) -> Expected:
-        """Return the error bar of each count, that of the noise."""
-        return Expected(confidence, float(self.noise.within(1 - confidence)), note=NOISE)
+        """Return the error bar of each count."""
+        width = self.statistic.bar(self.noise, 1 - confidence)
+        return Expected(confidence, width, note=self.statistic.note)
+
+    @property
+    def size(self) -> int:
+        """How many bins there are in all."""
+        return math.prod(self.statistic.shape)
+
+    def places(self, columns: Sequence[Any], rows: int) -> NDArray[np.uint32]:
+        """Return the number of the bin of each row."""
+        place, stride = np.zeros(rows, np.uint32), 1
+        for column, axis in zip(reversed(columns), reversed(self.statistic.axes), strict=True):
+            axis.native.place(flat(column), stride, place)
+            stride *= axis.native.bins
+        return place
 
     def _column(self, where: Mask, chunk: Chunk) -> NDArray[np.int64]:
-        counts = np.zeros(self.axes[0].native.bins + 2, np.int64)
+        counts = np.zeros(self.size + 2, np.int64)
         counts[-1] = len(chunk.values) + chunk.nulls
         for piece in [chunk] if where is None else kept(chunk, where):
-            self.axes[0].native.histogram(piece.values, counts[:-1])
+            self.statistic.axes[0].native.histogram(piece.values, counts[:-1])
         return counts
 
     def _rows(self, where: Mask, chunk: RowChunk) -> NDArray[np.int64]:
-        counts = np.zeros(math.prod(self.shape) + 2, np.int64)
+        counts = np.zeros(self.size + 2, np.int64)
         for columns, read in stretches(chunk, where):
-            place, stride = np.zeros(len(columns[0]), np.uint32), 1
-            for column, axis in zip(reversed(columns), reversed(self.axes), strict=True):
-                axis.native.place(flat(column), stride, place)
-                stride *= axis.native.bins
-            tally(place, counts[:-1])
+            tally(self.places(columns, len(columns[0])), counts[:-1])
             counts[-1] += read
         return counts
 
@@ -149,49 +320,37 @@ class _WeightSums(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class WeightedHistogram(Histogram):
-    """Sums of the weights of rows in public bins; see `dpfast.histogram`.
+class BinWeights(BinCounts):
+    """Exact sums of the weights of the rows in public bins, and the noise that they get.
 
     The weights are the last column of the rows, or those beside them.
     """
 
     cells: Cells
 
-    name: ClassVar[str] = "weighted histogram"
-
     @property
-    def noise(self) -> IntegerNoise:
-        return integer_noise(self.loss, self.sensitivity)
-
-    @property
-    def sensitivity(self) -> Sensitivity:
-        """Return the sensitivity of all sums, in cells."""
-        first, last = self.cells.first, self.cells.last
-        most = max(abs(first), abs(last))
-        if self.neighbors == "add-remove":
-            return Sensitivity(1, most, most**2, most)
-        apart = last - first
-        moved = 2, most  # the row that goes, and the one that comes
-        return Sensitivity(2, 2 * most, max(2 * most**2, apart**2), max(most, apart), moved)
+    def name(self) -> str:
+        return f"weighted {self.statistic.name}"
 
     def reduce(self, source: View) -> NDArray[np.int64]:
         """Add up the cells of the weights in each bin."""
         summarize = partial(self._sums, source.where, source.weights)
-        found: _WeightSums = source.source.reduce(summarize, _WeightSums.merge)
-        if source.where is not None and found.read != len(source.where):
+        total: _WeightSums = source.source.reduce(summarize, _WeightSums.merge)
+        if source.where is not None and total.read != len(source.where):
             refuse_mask()
-        if source.weights is not None and found.read != source.weights.length:
+        if source.weights is not None and total.read != source.weights.length:
             refuse_length()
-        sums = np.empty(math.prod(self.shape), np.int64)
-        combine(found.totals[:-1], 1, self.cells.first, 0, 0, sums)
+        sums = np.empty(self.size, np.int64)
+        combine(total.totals[:-1], 1, self.cells.first, 0, 0, sums)
         return sums
 
     def finish(self, summary: NDArray[np.int64], generator: Generator) -> Any:
-        noise = self.noise
+        noise, statistic = self.noise, self.statistic
         drawn = noise.draw(len(summary), generator)
         noisy = ((summary >> noise.shift) + drawn).astype(np.float64)
         # Powers of two, which no int64 may hold.
-        return in_units(np.ldexp(noisy, noise.shift), self.cells.grid).reshape(self.shape)
+        sums = in_units(np.ldexp(noisy, noise.shift), self.cells.grid)
+        return sums.reshape(statistic.shape), statistic.edges
 
     def error(self, rows: int | None, confidence: float) -> Expected:
         """Return the error bar of each sum, that of the noise."""
@@ -200,30 +359,13 @@ class WeightedHistogram(Histogram):
         return Expected(confidence, nearest(size * Fraction(self.cells.grid)), note=NOISE)
 
     def _sums(self, where: Mask, beside: Column | None, chunk: RowChunk) -> _WeightSums:
-        bins, cells, looked = math.prod(self.shape), self.cells, 0
-        totals = np.zeros((bins + 1, 2), np.uint64)
+        cells, looked = self.cells, 0
+        totals = np.zeros((self.size + 1, 2), np.uint64)
         for (*columns, weights), read in stretches(chunk, where, beside):
-            place, stride = np.zeros(len(weights), np.uint32), 1
-            for column, axis in zip(reversed(columns), reversed(self.axes), strict=True):
-                axis.native.place(flat(column), stride, place)
-                stride *= axis.native.bins
-            codes = place.view(np.int32)
+            codes = self.places(columns, len(weights)).view(np.int32)
             add(flat(weights), codes, 1.0 / cells.grid, cells.first, cells.span, -1, totals)
             looked += read
         return _WeightSums(totals, looked)
-
-
-@dataclass(frozen=True, slots=True)
-class HistogramWithEdges(Histogram):
-    """The same, with edges that are an answer too."""
-
-    def finish(self, summary: NDArray[np.int64], generator: Generator) -> Any:
-        return Histogram.finish(self, summary, generator), self.edges[0]
-
-
-def _noise(loss: Loss, neighbors: str) -> IntegerNoise:
-    changes = 2 if neighbors == "replace" else 1
-    return integer_noise(loss, Sensitivity(changes, changes, changes))
 
 
 @overload
@@ -255,7 +397,7 @@ def histogram(
     categories: Any = None,
     **others: Unpack[Keywords],
 ) -> tuple[NDArray[np.float64], NDArray[Any] | list[NDArray[Any]]]: ...
-@bins_times
+@measures
 def histogram(
     data: Any,
     *,
@@ -273,7 +415,7 @@ def histogram(
     weight_bounds: Bounds | None = None,
     budget: Budget | None = None,
     rng: Generator | None = None,
-) -> Any:
+) -> Statistic[Any]:
     """Release how many rows are in each of some public bins, or the sum of their weights.
 
     Privacy
@@ -357,56 +499,7 @@ def histogram(
     >>> bool(abs(counts - [[9400, 5200]]).max() < 100)
     True
     """
-    paid = {"where": where, "ids": ids, "max_rows": max_rows, "budget": budget, "rng": rng}
-    asked = Arguments(bounds, epsilon, delta, rho, neighbors, **paid)
-    amount(asked.loss)
-    limits = weight_limits(weights, weight_bounds)
-    if asked.automatic:
-        checks.whole("bins", bins, 1)
-        if limits is not None:
-            checks.fail("weights", "left out with bounds='auto'", weights)
-        view = read_column(data, asked.relation, where, asked.ids)
-        make = partial(_with_edges, bins, categories)
-        # Missing rows are in no bin, and in no count of rows beyond a bound either.
-        own: Mechanism[Any] = settled(replace(asked, nan="lower"), make)
-        found: tuple[NDArray[np.int64], NDArray[Any]] = asked.release(view, own)
-        return found
-    counted, several = _of(bins, categories, asked, limits is not None)
-    axes, relation = counted.axes, asked.relation
-    if counted.rows:
-        argument = "categories" if bins is None else "bins"
-        words = [axis.words for axis in axes]
-        beside = asked.ids, weights, not several
-        numbers = [axis.numbers for axis in axes]
-        view = read_rows(data, argument, len(axes), relation, where, words, *beside, numbers)
-    else:
-        view = read_column(data, relation, where, asked.ids, axes[0].numbers)
-    mechanism = counted
-    if limits is not None:
-        widest = max(limits[1] - limits[0], *map(abs, limits))
-        grid = cells(*limits, SQUARES, widest)
-        weighted = WeightedHistogram(axes, relation, asked.loss, counted.rows, grid)
-        mechanism = replace(weighted, loss=weighted.noise.loss)
-    counts = asked.release(view, mechanism)
-    return counts, counted.edges if several else counted.edges[0]
-
-
-def _of(
-    bins: Any, categories: Any, asked: Arguments, weighted: bool = False
-) -> tuple[Histogram, bool]:
-    """Return the mechanism of all rows, and whether it is for several columns."""
-    axes, several = axes_of(bins, asked.bounds, categories)
-    if math.prod(axis.native.bins for axis in axes) > MOST_CELLS:
-        checks.fail("bins", f"at most {MOST_CELLS} in all", [a.native.bins for a in axes])
-    rows = several or weighted or any(axis.words for axis in axes)
-    relation = asked.relation
-    return Histogram(axes, relation, _noise(asked.loss, relation).loss, rows), several
-
-
-def _with_edges(bins: Any, categories: Any, asked: Arguments) -> HistogramWithEdges:
-    """Return the mechanism of one column, for bounds that are found on the way."""
-    found, _ = _of(bins, categories, asked)
-    return HistogramWithEdges(found.axes, found.neighbors, found.loss, found.rows)
+    return Histogram(bins=bins, bounds=bounds, categories=categories, weight_bounds=weight_bounds)
 
 
 def axes_of(bins: Any, bounds: Any, categories: Any) -> tuple[tuple[Bins, ...], bool]:
@@ -462,6 +555,11 @@ def _listed(value: Any) -> bool:
     if isinstance(value, np.ndarray):
         return value.ndim > 0
     return isinstance(value, Sequence) and not isinstance(value, (str, bytes))
+
+
+def _tuples(value: Any) -> Any:
+    """Return lists and arrays as tuples, which nobody changes."""
+    return tuple(map(_tuples, value)) if _listed(value) else value
 
 
 def _nested(value: Any) -> bool:

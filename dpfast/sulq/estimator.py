@@ -38,7 +38,8 @@ from ..budget.allocation import Allocation, paid
 from ..budget.budget import Budget
 from ..budget.release import relation_of, release
 from ..errors import DpfastError
-from ..measurement.automatic_bounds import ANY, bounds_each, divided, with_bounds
+from ..measurement.automatic_bounds import ANY, divided, with_bounds
+from ..measurement.outer_bounds import drawn_bounds
 from ..privacy import Loss
 from ..rng import Generator
 from ..sources.base import RowSource
@@ -254,7 +255,7 @@ class Estimator(ABC):
         if checks.is_auto(self.bounds):
             first, rest = divided(loss)
             self._prepared(rows, rest, relation, None, rng)  # which refuses what cannot be had
-            each = bounds_each(first, rows.width, relation, checks.nan_policy(self.nan, relation))
+            each = drawn_bounds(first, rows.width, relation, checks.nan_policy(self.nan, relation))
             allocation = Allocation(with_bounds(self._name), loss, relation)
             _, rng = paid(allocation, rows, budget, rng)
             columns = View(rows.source, True, rows.width, None)

@@ -229,8 +229,8 @@ def test_the_loss_is_that_of_one_draw():
     rows = [1.0, 2.0]
     budget = dp.Budget(rho=10)
     pure = quoted(dp.bounds, rows, epsilon=1, relation="add-remove")
-    assert pure.inner.rate == 1
-    assert quoted(dp.bounds, rows, epsilon=1, relation="replace").inner.rate == 0.5
+    assert pure.rate == 1
+    assert quoted(dp.bounds, rows, epsilon=1, relation="replace").rate == 0.5
     assert (
         budget.cost(dp.bounds, rows, epsilon=1) == dp.privacy.Draws(1, bounded_range=True).to_zcdp()
     )
@@ -248,6 +248,7 @@ STATISTICS = {
     "iqr": (dp.iqr, {}),
     "trimmed mean": (dp.trimmed_mean, {}),
     "histogram": (dp.histogram, {"bins": 4}),
+    "tree histogram": (dp.tree_histogram, {"bins": 4}),
 }
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import itertools
 import math
 from fractions import Fraction
-from unittest.mock import patch
 
 import numpy as np
 import pytest
@@ -18,6 +17,7 @@ from dpfast.statistics import covariance as room
 from dpfast.statistics.covariance import covariance
 
 from ..support.pairwise import quick_rows
+from ..support.views import replaced
 from .test_totals import recorded as of_one_column
 
 BOUNDS = [(-1.0, 2.5), (0.0, 1.0), (-3.0, -1.0)]
@@ -43,7 +43,7 @@ def recorded(data, **kw):
         return Silent(kept, loss)
 
     width = 3 if len(np.shape(data)) != 2 else np.shape(data)[1]
-    with patch.object(room, "box_noise", box):
+    with replaced(room, "box_noise", box):
         found = covariance(
             data, **{"neighbors": "replace", "epsilon": 1, "bounds": BOUNDS[:width], **kw}
         )
@@ -182,7 +182,7 @@ def recorded_gram(data, **kw):
         silent.deviation = made(loss, sizes, axes).deviation
         return silent
 
-    with patch.object(room, "ellipsoid_noise", ellipsoid):
+    with replaced(room, "ellipsoid_noise", ellipsoid):
         width = np.shape(data)[1]
         given = {"neighbors": "replace", "bounds": BOUNDS[:width], **RHO, **kw}
         found = covariance(data, **given)
@@ -252,11 +252,11 @@ def test_the_gram_matrix_has_less_noise_and_its_error_bars_hold(kw):
     data = np.random.default_rng(3).beta(2, 5, (3000, 3))
     bounds = [(0, 1)] * 3
     mechanism = quoted(covariance, data, bounds=bounds, neighbors="replace", **kw)
-    assert mechanism._gram is not None and mechanism.loss == dp.privacy.loss(
+    assert isinstance(mechanism, room.OfGram) and mechanism.loss == dp.privacy.loss(
         kw["epsilon"], kw.get("delta", 0), kw.get("rho")
     )
     found = errors(data, bounds, 150, **kw)
-    with patch.object(room.Covariance, "_gram", property(lambda self: None)):
+    with replaced(room.OfGram, "is_less_than", lambda self, noise: False):
         entries = errors(data, bounds, 150, **kw)
     assert (found**2).mean() < 0.6 * (entries**2).mean()
     width = np.array(mechanism.error(len(data), 0.9).half_width)
@@ -270,7 +270,7 @@ def test_the_gram_matrix_is_for_gaussian_noise_of_several_columns():
 
     def taken(**kw):
         given = {"bounds": corners, "neighbors": "replace", **RHO, **kw}
-        return quoted(covariance, rows, **given)._gram is not None
+        return isinstance(quoted(covariance, rows, **given), room.OfGram)
 
     assert taken()
     assert not taken(epsilon=1, rho=None)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import itertools
 import json
 import math
-from unittest.mock import patch
 
 import numpy as np
 import pytest
@@ -26,6 +25,7 @@ from ..reference.statistics import histogram as reference
 from ..summaries.test_quantise import DTYPES, sample
 from ..support.pairwise import every_value, quick_rows
 from ..support.paths import on_every_path
+from ..support.views import replaced
 from .test_totals import Stream
 
 pa = pytest.importorskip("pyarrow")
@@ -218,7 +218,7 @@ def recorded(data, **kw):
         return Silent("laplace", room.integer_noise.__wrapped__, 0, loss)
 
     integer_noise.__wrapped__ = 1
-    with patch.object(room, "integer_noise", integer_noise):
+    with replaced(room, "integer_noise", integer_noise):
         counts, edges = histogram(data, **{"neighbors": "replace", "epsilon": 1, **kw})
     assert len(set(asked)) == 1  # what is charged is what is drawn
     return asked[0], counts, edges

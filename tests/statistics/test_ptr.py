@@ -17,8 +17,8 @@ from dpfast import ptr
 from dpfast.errors import ArgumentError, ArgumentTypeError, DataError
 from dpfast.rng import InsecureGenerator
 from dpfast.statistics.ptr import quantiles as in_ranks
-from dpfast.statistics.ptr.api import mean_distance
 from dpfast.statistics.ptr.proposal import DistanceTest, first_above, laplace_scale, threshold
+from dpfast.statistics.ptr.statistics import mean_distance
 
 from ..reference.sensitivity import quantile as ranks
 from ..reference.sensitivity import statistics

@@ -13,7 +13,9 @@ import pytest
 import dpfast as dp
 from dpfast.budget.budget import quoted
 from dpfast.errors import ArgumentError, ArgumentTypeError
+from dpfast.noise.calibrated_integer import integer_noise
 from dpfast.rng import InsecureGenerator
+from dpfast.statistics.histogram import of_weights
 
 from ..support.views import prepared
 
@@ -91,7 +93,8 @@ def test_no_neighbor_moves_further_than_the_noise_is_made_for(relation, limits):
     if relation == "add-remove":
         pairs = [(one, sums(None)) for one in found]
     moves = [np.abs(a - b) for a, b in pairs]
-    said = made.sensitivity
+    said = of_weights(made.cells, relation)
+    assert made.noise == integer_noise(made.loss, said)
     assert max(m.sum() for m in moves) == said.l1
     assert max((m**2).sum() for m in moves) == said.l2_squared
     assert max(m.max() for m in moves) == said.linf
@@ -107,7 +110,7 @@ def test_the_noise_and_its_error_bar(loss, relation):
     asked = {"weights": W, "neighbors": relation, **BINS, **LIMITS, **loss}
     made, rows = prepared(dp.histogram, X, **asked)
     summary, rng = made.reduce(rows), InsecureGenerator(3)
-    off = np.array([made.finish(summary, rng) for _ in range(1500)]) - summary * made.cells.grid
+    off = np.array([made.finish(summary, rng)[0] for _ in range(1500)]) - summary * made.cells.grid
     deviation = made.noise.deviation * made.cells.grid
     assert abs(off.std() / deviation - 1) < 0.06
     assert abs(off.mean()) < 5 * deviation / math.sqrt(off.size)

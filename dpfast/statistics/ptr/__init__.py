@@ -6,5 +6,16 @@ and below a threshold the answer is `dpfast.NO_ANSWER`. `proposal` has the theor
 
 from .answer import NO_ANSWER, NoAnswer
 from .api import iqr, mean, quantile, release
+from .statistics import IQR, Mean, Quantile
 
-__all__ = ["NO_ANSWER", "NoAnswer", "iqr", "mean", "quantile", "release"]
+__all__ = [
+    "IQR",
+    "NO_ANSWER",
+    "Mean",
+    "NoAnswer",
+    "Quantile",
+    "iqr",
+    "mean",
+    "quantile",
+    "release",
+]

@@ -1,39 +1,25 @@
-"""Propose-test-release for a mean, a quantile, an interquartile range, and a statistic of your own.
-
-*The mean.* Rows become cells of a public grid (`dpfast/summaries/cells.py`), so their sum is exact,
-and so is the largest local sensitivity of n rows. *Add-remove*, with the middle of the bounds for
-the mean of no rows: A(k) is at most R / max(n - k, 2) (`dpfast/sensitivity/mean.py`), and that is
-above b from k = n - ceil(R / b) + 1 on if b < R / 2, and never otherwise. *Replace*: R / n, for all
-data alike.
-"""
+"""Propose-test-release: the public functions. What they measure is in `statistics`."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from fractions import Fraction
 from typing import Any, NoReturn
 
+from ... import privacy
 from ..._core import checks
 from ..._core.types import Bounds, NanPolicy, Neighbors, Number
-from ...budget import release as _release
 from ...budget.budget import Budget
-from ...errors import ArgumentError, DataError
-from ...measurement.around import OfKept
+from ...budget.release import Prepared, relation_of_proof, releases
+from ...errors import DataError
+from ...measurement.statistic import Statistic, measures
 from ...rng import Generator
-from ...sensitivity.iqr import QUARTILES, iqr_bound
-from ...sources import Source, as_source
-from ...sources.intake import read_column
-from ...summaries.cells import cells, nearest
-from ...summaries.totals import settled, totals
-from ..arguments import Arguments
 from .answer import NoAnswer
-from .proposal import Measured, first_above, proposal, split
-from .quantiles import Column, ScaleFree
-
-_RANGE = "interquartile range by propose-test-release"
+from .proposal import Measured, proposal
+from .statistics import IQR, Mean, Quantile
 
 
+@measures
 def mean(
     data: Any,
     *,
@@ -48,7 +34,7 @@ def mean(
     max_rows: int | None = None,
     budget: Budget | None = None,
     rng: Generator | None = None,
-) -> float | NoAnswer:
+) -> Statistic[float | NoAnswer]:
     """Release a mean with noise of a proposed size, or nothing.
 
     For a mean the test asks no more than whether there are clearly more than ``(hi - lo) /
@@ -103,36 +89,10 @@ def mean(
     >>> dp.ptr.mean(ages[:99], bounds=(0, 100), proposed=0.005, epsilon=1.0, delta=1e-9)
     dpfast.NO_ANSWER
     """
-    beside = {"ids": ids, "max_rows": max_rows, "budget": budget, "rng": rng}
-    asked = Arguments(bounds, epsilon, delta, None, neighbors, nan=nan, **beside)
-    lo, hi = asked.interval
-    size = checks.positive("proposed", proposed)
-    grid, relation, policy = cells(lo, hi), asked.relation, asked.policy
-
-    def measure(source: Source, most: int) -> Measured:
-        rows = settled(totals(source, grid, None), policy, lo, hi, grid)
-        middle = Fraction(rows.sum, rows.rows) if rows.rows else Fraction(grid.span, 2)
-        unit = Fraction(grid.grid)
-        value = min(max(nearest((grid.first + middle) * unit), lo), hi)
-        distance = mean_distance(rows.rows, grid.span, Fraction(size) / unit, relation, most)
-        return Measured(value if grid.span else lo, distance)
-
-    mechanism = proposal("mean by propose-test-release", measure, asked, size, test_share)
-    return asked.release(read_column(data, asked.relation, ids=asked.ids), OfKept(mechanism))
+    return Mean(bounds=bounds, nan=nan, proposed=proposed, test_share=test_share)
 
 
-def mean_distance(n: int, span: int, proposed: Fraction, neighbors: str, most: int) -> int:
-    """Return how many rows to change until the sensitivity of the mean is above `proposed`.
-
-    The mean is that of n values in 0 .. span.
-    """
-    if neighbors == "replace":
-        return most if n == 0 or span <= proposed * n else 0
-    if 2 * proposed >= span:
-        return most
-    return min(max(0, n - math.ceil(span / proposed) + 1), most)
-
-
+@measures
 def quantile(
     data: Any,
     q: Number,
@@ -149,7 +109,7 @@ def quantile(
     assume_sorted: bool = False,
     budget: Budget | None = None,
     rng: Generator | None = None,
-) -> float | NoAnswer:
+) -> Statistic[float | NoAnswer]:
     """Release a quantile with noise of a proposed size, or nothing.
 
     The statistic is that of `dpfast.quantile`. The test looks for the fewest rows that have to be
@@ -222,28 +182,13 @@ def quantile(
     >>> dp.ptr.quantile([1, 2, 3], 0.5, bounds=(0, 120), proposed=1, epsilon=1.0, delta=1e-9)
     dpfast.NO_ANSWER
     """
-    rank = checks.quantile(q)
-    beside = {"ids": ids, "max_rows": max_rows, "budget": budget, "rng": rng}
-    asked = Arguments(bounds, epsilon, delta, None, neighbors, nan=nan, **beside)
-    interval, size = asked.interval, checks.positive("proposed", proposed)
-    relation, policy = asked.relation, asked.policy
-    trusted = checks.flag("assume_sorted", assume_sorted)
-    column = Column((rank,), *interval, relation, policy, trusted)
-
-    def measure(source: Source, most: int) -> Measured:
-        windows = column.windows(source, most + 1)
-        (value,) = column.values(windows)
-
-        def at(k: int) -> float:
-            return column.local(windows, k)[0]
-
-        return Measured(value, first_above(at, size, most, windows[0].n + 1))
-
-    name = f"quantile {rank} by propose-test-release"
-    mechanism = proposal(name, measure, asked, size, test_share, of_ranks=True)
-    return asked.release(read_column(data, asked.relation, ids=asked.ids), OfKept(mechanism))
+    return Quantile(
+        q=q, bounds=bounds, nan=nan, proposed=proposed, test_share=test_share,
+        assume_sorted=assume_sorted,
+    )  # fmt: skip
 
 
+@measures
 def iqr(
     data: Any,
     *,
@@ -260,7 +205,7 @@ def iqr(
     assume_sorted: bool = False,
     budget: Budget | None = None,
     rng: Generator | None = None,
-) -> float | NoAnswer:
+) -> Statistic[float | NoAnswer]:
     """Release the interquartile range, with noise of a proposed size or of its own, or nothing.
 
     The statistic is the distance of the values of ranks ``ceil(n / 4)`` and ``ceil(3 n / 4)``.
@@ -322,47 +267,13 @@ def iqr(
     >>> 300 < dp.ptr.iqr(x, bounds=(0, 1000), proposed=5, epsilon=1.0, delta=1e-9) < 700
     True
     """
-    beside = {"ids": ids, "max_rows": max_rows, "budget": budget, "rng": rng}
-    asked = Arguments(bounds, epsilon, delta, None, neighbors, nan=nan, **beside)
-    lo, hi = asked.interval
-    relation, policy = asked.relation, asked.policy
-    trusted = checks.flag("assume_sorted", assume_sorted)
-    column = Column(QUARTILES, lo, hi, relation, policy, trusted)
-    if proposed is None:
-        if asked.people is not None:
-            rule = "given with ids: without a scale the number of rows must be public"
-            checks.fail("proposed", rule, proposed)
-        if relation != "replace":
-            raise ArgumentError(
-                "neighbors must be 'replace' when proposed is left out (pass neighbors='replace'), "
-                "got 'add-remove': the test without a scale is known for a public number of rows "
-                "only"
-            )
-        factor = None if ratio is None else checks.fraction("ratio", ratio)
-        if factor is not None and not factor > 1:
-            checks.fail("ratio", "a finite number greater than 1", ratio)
-        loss, test, rest = split(epsilon, delta, test_share)
-        scale_free = ScaleFree(_RANGE, column, factor, test, rest, loss)
-        return _release.release(as_source(data), scale_free, budget=budget, rng=rng)
-    if ratio is not None:
-        checks.fail("ratio", "left out when proposed is given", ratio)
-    size = checks.positive("proposed", proposed)
-
-    def measure(source: Source, most: int) -> Measured:
-        windows = column.windows(source, most + 1)
-        lower, upper = column.values(windows)
-
-        def at(k: int) -> float:
-            first, last = column.local(windows, k)
-            return iqr_bound(first, last, relation, hi - lo)
-
-        return Measured(upper - lower, first_above(at, size, most, windows[0].n + 1))
-
-    limits = 0.0, hi - lo
-    mechanism = proposal(_RANGE, measure, asked, size, test_share, limits=limits, of_ranks=True)
-    return asked.release(read_column(data, asked.relation, ids=asked.ids), OfKept(mechanism))
+    return IQR(
+        bounds=bounds, nan=nan, proposed=proposed, ratio=ratio, test_share=test_share,
+        assume_sorted=assume_sorted,
+    )  # fmt: skip
 
 
+@releases
 def release(
     data: Any,
     statistic: Callable[[Any], Number],
@@ -376,7 +287,7 @@ def release(
     neighbors: Neighbors | None = None,
     budget: Budget | None = None,
     rng: Generator | None = None,
-) -> float | NoAnswer:
+) -> Prepared[float | NoAnswer]:
     """Release a statistic of your own with noise of a proposed size, or nothing.
 
     Privacy
@@ -450,15 +361,13 @@ def release(
     >>> 0 <= found < 10
     True
     """
-    proved = _release.relation_of_proof(neighbors, budget)
-    asked = Arguments(bounds, epsilon, delta, None, proved)
-    lo, hi = asked.interval
-    size = checks.positive("proposed", proposed)
+    proved = relation_of_proof(neighbors, budget)
+    lo, hi = checks.bounds(bounds)
     for name, function in (("statistic", statistic), ("distance", distance)):
         if not callable(function):
             checks.fail_type(name, "a function", function)
 
-    def measure(data: Any, most: int) -> Measured:
+    def measure(data: Any, size: float, most: int) -> Measured:
         value = _number(statistic(data), "statistic")
         if math.isnan(value):
             _refuse("statistic")
@@ -467,8 +376,9 @@ def release(
             _refuse("distance")
         return Measured(min(max(value, lo), hi), most if far >= most else math.floor(far))
 
-    mechanism = proposal("propose-test-release", measure, asked, size, test_share)
-    return _release.release(data, mechanism, budget=budget, rng=rng)
+    loss, name = privacy.loss(epsilon, delta), "propose-test-release"
+    mechanism = proposal(name, measure, (lo, hi), loss, proved, proposed, test_share)
+    return Prepared(mechanism, data, budget, rng)
 
 
 def _number(value: Any, name: str) -> float:

@@ -43,7 +43,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ... import privacy
 from ..._core import checks
 from ..._core.error_bars import Expected
 from ...noise import samplers as _noise
@@ -52,9 +51,8 @@ from ...noise.distributions import Laplace
 from ...noise.distributions.base import context
 from ...noise.distributions.discrete import laplace_integers
 from ...noise.grid import public_grid
-from ...privacy import Approx, float_down
+from ...privacy import Approx, Loss, float_down
 from ...rng import Generator
-from ..arguments import Arguments
 from .answer import NO_ANSWER, NoAnswer
 
 _FARTHEST = 4  # thresholds
@@ -119,11 +117,12 @@ class Proposal:
     test: DistanceTest
     scale: float
     grid: float
-    measure: Callable[[Any, int], Measured]
+    proposed: float
+    measure: Callable[[Any, float, int], Measured]
     of_ranks: bool = False  # whether it reads order statistics
 
     def reduce(self, source: Any) -> Measured:
-        return self.measure(source, self.test.farthest)
+        return self.measure(source, self.proposed, self.test.farthest)
 
     def finish(self, summary: Measured, generator: Generator) -> float | NoAnswer:
         if not self.test.passes(summary.distance, generator):
@@ -138,11 +137,10 @@ class Proposal:
         return Expected(confidence, width, note=_NOTE)
 
 
-def split(epsilon: Any, delta: Any, test_share: Any) -> tuple[Approx, DistanceTest, Fraction]:
+def split(loss: Loss, test_share: Any) -> tuple[Approx, DistanceTest, Fraction]:
     """Return the whole loss, the test, and the epsilon that is left for the noise."""
-    loss = privacy.loss(epsilon, delta)
     if not isinstance(loss, Approx):
-        checks.fail("delta", "greater than 0 and less than 1: the test needs it", delta)
+        checks.fail("delta", "greater than 0 and less than 1: the test needs it", 0)
     part = checks.fraction("test_share", test_share)
     if not 0 < part < 1:
         checks.fail("test_share", "more than 0 and less than 1", test_share)
@@ -162,24 +160,32 @@ def laplace_scale(sensitivity: float, error: float, epsilon: Fraction) -> float:
 
 def proposal(
     name: str,
-    measure: Callable[[Any, int], Measured],
-    asked: Arguments,
-    proposed: float,
+    measure: Callable[[Any, float, int], Measured],
+    limits: tuple[float, float],
+    loss: Loss,
+    neighbors: str,
+    proposed: Any,
     test_share: Any,
-    *,
-    limits: tuple[float, float] | None = None,
     of_ranks: bool = False,
 ) -> Proposal:
-    """Return the mechanism of a checked proposal; the limits of an answer are the bounds."""
-    lo, hi = limits or asked.interval
-    loss, test, rest = split(asked.epsilon, asked.delta, test_share)
-    scale = laplace_scale(proposed, 2.0**-51 * max(abs(lo), abs(hi), hi - lo), rest)
+    """Return the mechanism of a proposal.
+
+    Parameters
+    ----------
+    measure : callable
+        ``measure(source, proposed, most)`` returns a statistic, and a distance up to `most`.
+    limits : (float, float)
+        Of an answer.
+    """
+    lo, hi = limits
+    size, (whole, test, rest) = checks.positive("proposed", proposed), split(loss, test_share)
+    scale = laplace_scale(size, 2.0**-51 * max(abs(lo), abs(hi), hi - lo), rest)
     if not 2.0**-900 < scale < 2.0**900:
         rule = "such that the noise, proposed / epsilon, lies between 2**-900 and 2**900"
         checks.fail("proposed", rule, proposed)
     fine = math.ldexp(1.0, max(math.frexp(scale)[1] - 31, -1000))
     grid = min(public_grid(lo, hi), fine) if lo < hi else fine
-    return Proposal(name, lo, hi, asked.relation, loss, test, scale, grid, measure, of_ranks)
+    return Proposal(name, lo, hi, neighbors, whole, test, scale, grid, size, measure, of_ranks)
 
 
 def first_above(at: Callable[[int], float], limit: float, most: int, stop: int) -> int:

@@ -29,9 +29,9 @@ from typing import ClassVar
 
 from ..._core import checks
 from ..._core.error_bars import ALL, RARE, grown_error
-from ..._core.types import Bounds
 from ...measurement.features import Feature, Form
-from ...measurement.linear import Column, Linear, Sizes
+from ...measurement.linear import Answers, Column, Linear, Sizes
+from ...measurement.statistic import Weighted
 from ...measurement.times import Answer
 from ...summaries.cells import Cells, cells, nearest
 from ...summaries.totals import Totals
@@ -47,29 +47,7 @@ def centered(span: int) -> Feature:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Weighted(Linear):
-    """Base of statistics whose rows may have weights."""
-
-    weights: str | None = None
-    weight_bounds: Bounds | None = None
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if self.weights is not None:
-            checks.text("weights", self.weights)
-            if self.weight_bounds is None:
-                checks.fail("weight_bounds", "given with weights, and only then", None)
-        if self.weight_bounds is not None:
-            limits = checks.bounds(self.weight_bounds, "weight_bounds")
-            object.__setattr__(self, "weight_bounds", limits)
-
-    @property
-    def limits(self) -> tuple[float, float] | None:
-        return None if self.weight_bounds is None else checks.bounds(self.weight_bounds)
-
-
-@dataclass(frozen=True, kw_only=True)
-class Sum(Weighted):
+class Sum(Weighted[Answers], Linear):
     """The sum of the clamped rows, as a statistic to measure.
 
     Parameters
@@ -116,7 +94,7 @@ class Sum(Weighted):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Mean(Weighted):
+class Mean(Weighted[Answers], Linear):
     """The mean of the clamped rows, as a statistic to measure.
 
     Parameters

@@ -14,18 +14,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..._core import checks
-from ..._core.error_bars import SUMS, Expected
-from ..._core.types import Bounds, Neighbors, Number
+from ..._core.error_bars import SUMS
+from ..._core.types import Auto, Bounds, Neighbors, Number
 from ...budget.budget import Budget
-from ...measurement.times import bins_times
-from ...noise.additive import amount
+from ...measurement.statistic import Statistic, Terms, measures
 from ...noise.calibrated_integer import IntegerNoise, integer_noise
 from ...noise.sensitivity import Sensitivity
 from ...privacy import Loss
 from ...rng import Generator
-from ...sources.intake import read_column, read_rows
-from ..arguments import Arguments
-from ..histogram import Categories, Histogram, axes_of
+from ..histogram import BinCounts, Binned, Categories
 from .consistency import (
     consistent,
     fan_outs,
@@ -38,66 +35,106 @@ from .consistency import (
 from .counts import TreeCounts
 
 
-@dataclass(frozen=True, slots=True)
-class Tree(Histogram):
-    """Counts of rows in public bins, and in parts of neighboring bins; see `dpfast.tree_histogram`.
+@dataclass(frozen=True, kw_only=True)
+class TreeHistogram(Binned):
+    """Counts of public bins and of parts of neighboring ones, as a statistic to measure.
 
-    The loss is that of all levels together.
+    Parameters
+    ----------
+    column : str, optional
+        The column of a table, for `GroupBy.agg`.
+    bins : int or sequence of float, optional
+    bounds : (float, float) or "auto", optional
+    categories : sequence of str, float or bool, optional
+    fan_out : int, optional
+        As in `dpfast.tree_histogram`, which has the theorem.
+
+    Raises
+    ------
+    ArgumentError, ArgumentTypeError
+        If an argument breaks a rule of `dpfast.tree_histogram`.
+
+    Examples
+    --------
+    >>> import dpfast as dp
+    >>> dp.TreeHistogram(bins=120, bounds=(0, 120)).measure(epsilon=1).name
+    'tree histogram'
     """
 
-    fan_out: int
+    fan_out: int | None = None
 
     name: ClassVar[str] = "tree histogram"
+    note: ClassVar[str] = SUMS
 
-    @property
-    def bins(self) -> int:
-        return self.axes[0].native.bins
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if not self.single:
+            argument = "categories" if self.bins is None else "bins"
+            values = self.categories or self.bins
+            checks.fail(argument, "of one column, whose values are in order", values)
+        if self.fan_out is not None:
+            object.__setattr__(self, "fan_out", checks.whole("fan_out", self.fan_out, 2))
 
-    @property
-    def noise(self) -> IntegerNoise:
-        return level_noise(self.loss, self.neighbors, len(level_sizes(self.bins, self.fan_out)))
+    def mechanism(self, terms: Terms) -> BinCounts:
+        if self.fan_out is not None:
+            return super().mechanism(terms)
+        fan_out = best_fan_out(self.shape[0], terms.loss, terms.neighbors)
+        return replace(self, fan_out=fan_out).mechanism(terms)
 
-    def finish(self, summary: NDArray[np.int64], generator: Generator) -> Any:
+    def sensitivity(self, neighbors: str) -> Sensitivity:
+        return of_levels(neighbors, len(level_sizes(self.shape[0], self.width)))
+
+    def answer(
+        self, counts: NDArray[np.int64], noise: IntegerNoise, generator: Generator
+    ) -> TreeCounts:
         """Return the noise as well: the answer needs it for its error bars."""
-        levels, noise = level_sums(summary, self.fan_out), self.noise
+        levels = level_sums(counts, self.width)
         assert noise.shift == 0
         drawn = noise.draw(sum(map(len, levels)), generator)
         ends = np.cumsum([len(level) for level in levels])
         parts = np.split(drawn, ends[:-1])
         noisy = [level + own for level, own in zip(levels, parts, strict=True)]
-        counts = consistent(noisy, self.fan_out)
-        return TreeCounts(counts, self.axes[0].edges, self.fan_out, noise)
+        return TreeCounts(consistent(noisy, self.width), self.edges, self.width, noise)
 
-    def error(self, rows: int | None, confidence: float) -> Expected:
+    def bar(self, noise: IntegerNoise, failure: float) -> float:
         """Return the error bar of the count of one bin, of whatever bin it is the longest."""
-        noise, each = self.noise, kinds_of_bins(self.bins, self.fan_out)
-        own = [weights(self.bins, self.fan_out, i, i + 1) for i in each]
-        bar = max(noise.weighted_within(one, 1 - confidence) for one in own)
-        return Expected(confidence, bar, note=SUMS)
+        bins = self.shape[0]
+        own = [weights(bins, self.width, i, i + 1) for i in kinds_of_bins(bins, self.width)]
+        return max(noise.weighted_within(one, failure) for one in own)
+
+    def with_edges(self, answer: TreeCounts, edges: Any) -> TreeCounts:
+        return answer._replace(edges=edges)
+
+    @property
+    def width(self) -> int:
+        """The fan-out, which a mechanism has."""
+        assert self.fan_out is not None
+        return self.fan_out
 
 
-def level_noise(loss: Loss, neighbors: str, levels: int) -> IntegerNoise:
-    """Return the noise of a node."""
+def of_levels(neighbors: str, levels: int) -> Sensitivity:
+    """Return the sensitivity of all counts of so many levels."""
     changes = levels * (2 if neighbors == "replace" else 1)
-    return integer_noise(loss, Sensitivity(changes, changes, changes, 1))
+    return Sensitivity(changes, changes, changes, 1)
 
 
 def best_fan_out(bins: int, loss: Loss, neighbors: str) -> int:
     """Return the fan-out of the least mean variance of cumulative counts, by public numbers."""
 
     def cost(fan_out: int) -> float:
-        noise = level_noise(loss, neighbors, len(level_sizes(bins, fan_out)))
+        levels = len(level_sizes(bins, fan_out))
+        noise = integer_noise(loss, of_levels(neighbors, levels))
         return noise.deviation**2 * spread_of_prefixes(bins, fan_out)
 
     return min(fan_outs(bins), key=cost)
 
 
-@bins_times
+@measures
 def tree_histogram(
     data: Any,
     *,
     bins: Any = None,
-    bounds: Bounds | None = None,
+    bounds: Bounds | Auto | None = None,
     categories: Categories | None = None,
     fan_out: int | None = None,
     epsilon: Number | None = None,
@@ -109,7 +146,7 @@ def tree_histogram(
     max_rows: int | None = None,
     budget: Budget | None = None,
     rng: Generator | None = None,
-) -> TreeCounts:
+) -> Statistic[TreeCounts]:
     """Release counts of public bins in order, for ranges, a cumulative distribution and quantiles.
 
     Of a `histogram` the error of a range of k bins grows like the root of k. Here neighboring bins
@@ -130,8 +167,8 @@ def tree_histogram(
         One column, as in `histogram`.
     bins : int or sequence of float, optional
         The number of equally wide bins between the `bounds`, or public edges, ascending.
-    bounds : (float, float), optional
-        Public limits, for bins that are given by number.
+    bounds : (float, float) or "auto", optional
+        Public limits, for bins that are given by number; "auto" as in `histogram`.
     categories : sequence of str, float or bool, optional
         Instead of `bins`, a public list, whose order is that of the ranges.
     fan_out : int, optional
@@ -179,24 +216,4 @@ def tree_histogram(
     >>> abs(tree.quantile(0.5) - 54.5) < 2
     True
     """
-    beside = {"where": where, "ids": ids, "max_rows": max_rows, "budget": budget, "rng": rng}
-    asked = Arguments(bounds, epsilon, delta, rho, neighbors, **beside)
-    loss, relation = asked.loss, asked.relation
-    amount(loss)
-    axes, several = axes_of(bins, bounds, categories)
-    argument = "categories" if bins is None else "bins"
-    if several:
-        checks.fail(argument, "of one column, whose values are in order", categories or bins)
-    size = axes[0].native.bins
-    if fan_out is None:
-        width = best_fan_out(size, loss, relation)
-    else:
-        width = checks.whole("fan_out", fan_out, 2)
-    words = axes[0].words
-    if words is not None:
-        view = read_rows(data, argument, 1, relation, where, [words], asked.ids)
-    else:
-        view = read_column(data, relation, where, asked.ids, axes[0].numbers)
-    made = Tree(axes, relation, loss, words is not None, width)
-    found: TreeCounts = asked.release(view, replace(made, loss=made.noise.loss))
-    return found
+    return TreeHistogram(bins=bins, bounds=bounds, categories=categories, fan_out=fan_out)

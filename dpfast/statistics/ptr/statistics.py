@@ -1,0 +1,259 @@
+"""A mean, a quantile and an interquartile range, and how far they are from a larger sensitivity.
+
+*The mean.* Rows become cells of a public grid (`dpfast/summaries/cells.py`), so their sum is exact,
+and so is the largest local sensitivity of n rows. *Add-remove*, with the middle of the bounds for
+the mean of no rows: A(k) is at most R / max(n - k, 2) (`dpfast/sensitivity/mean.py`), and that is
+above b from k = n - ceil(R / b) + 1 on if b < R / 2, and never otherwise. *Replace*: R / n, for all
+data alike.
+"""
+
+from __future__ import annotations
+
+import math
+from abc import abstractmethod
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import partial
+from typing import Any, ClassVar
+
+from ..._core import checks
+from ..._core.types import Number
+from ...budget.release import Mechanism
+from ...measurement.around import OfKept
+from ...measurement.statistic import Bounded, Terms
+from ...sensitivity.iqr import QUARTILES, iqr_bound
+from ...sources import Source
+from ...sources.intake import View, read_column
+from ...summaries.cells import cells, nearest
+from ...summaries.totals import settled, totals
+from .answer import NoAnswer
+from .proposal import Measured, first_above, proposal, split
+from .quantiles import Column, ScaleFree
+
+
+@dataclass(frozen=True, kw_only=True)
+class Proposing(Bounded[float | NoAnswer]):
+    """Base of statistics of a column that are released by propose-test-release."""
+
+    proposed: Number | None
+    test_share: Number = 0.5
+
+    qs: ClassVar[tuple[Fraction, ...]] = ()
+
+    @property
+    def assume_sorted(self) -> bool:
+        """Whether rows are taken to ascend."""
+        return False
+
+    @abstractmethod
+    def measured(self, column: Column, source: Source, proposed: float, most: int) -> Measured:
+        """Return the statistic of some rows, and the distance, which counts up to `most`."""
+
+    def limits_of(self, column: Column) -> tuple[float, float]:
+        """Return the limits of an answer."""
+        return column.lo, column.hi
+
+    def read(
+        self, data: Any, *, relation: str, axis: Any, where: Any, ids: Any, weights: Any
+    ) -> View:
+        return read_column(data, relation, where, ids)
+
+    def mechanism(self, terms: Terms) -> Mechanism[float | NoAnswer]:
+        if terms.layout.masked and terms.neighbors == "replace":
+            checks.fail_kind("where", "left out with neighbors='replace'", True)
+        policy, trusted = checks.nan_policy(self.nan, terms.neighbors), self.assume_sorted
+        column = Column(self.qs, *self.pairs(None)[0], terms.neighbors, policy, trusted)
+        return OfKept(self.of_column(column, terms))
+
+    def of_column(self, column: Column, terms: Terms) -> Mechanism[float | NoAnswer]:
+        """Return the mechanism of the rows that count."""
+        measure, limits = partial(self.measured, column), self.limits_of(column)
+        rest = terms.loss, terms.neighbors, self.proposed, self.test_share, bool(column.qs)
+        return proposal(self.name, measure, limits, *rest)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Mean(Proposing):
+    """The mean of a column by propose-test-release, as a statistic to measure.
+
+    Parameters
+    ----------
+    column : str, optional
+    bounds : (float, float)
+    nan : {"raise", "lower", "upper", "drop"} or float, default "raise"
+    proposed : float
+    test_share : float or Fraction, default 0.5
+        As in `dpfast.ptr.mean`, which has the theorem.
+
+    Raises
+    ------
+    ArgumentError, ArgumentTypeError
+        If an argument breaks a rule of `dpfast.ptr.mean`.
+
+    Examples
+    --------
+    >>> import dpfast as dp
+    >>> dp.ptr.Mean(bounds=(0, 1), proposed=0.1).measure(epsilon=1, delta=1e-6).name
+    'mean by propose-test-release'
+    """
+
+    name: ClassVar[str] = "mean by propose-test-release"
+
+    def measured(self, column: Column, source: Source, proposed: float, most: int) -> Measured:
+        lo, hi = column.lo, column.hi
+        grid = cells(lo, hi)
+        rows = settled(totals(source, grid, None), column.nan, lo, hi, grid)
+        middle = Fraction(rows.sum, rows.rows) if rows.rows else Fraction(grid.span, 2)
+        unit = Fraction(grid.grid)
+        value = min(max(nearest((grid.first + middle) * unit), lo), hi)
+        size = Fraction(proposed) / unit
+        distance = mean_distance(rows.rows, grid.span, size, column.neighbors, most)
+        return Measured(value if grid.span else lo, distance)
+
+
+def mean_distance(n: int, span: int, proposed: Fraction, neighbors: str, most: int) -> int:
+    """Return how many rows to change until the sensitivity of the mean is above `proposed`.
+
+    The mean is that of n values in 0 .. span.
+    """
+    if neighbors == "replace":
+        return most if n == 0 or span <= proposed * n else 0
+    if 2 * proposed >= span:
+        return most
+    return min(max(0, n - math.ceil(span / proposed) + 1), most)
+
+
+@dataclass(frozen=True, kw_only=True)
+class OfRanks(Proposing):
+    """Base of statistics of some quantiles."""
+
+    assume_sorted: bool = False
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        checks.flag("assume_sorted", self.assume_sorted)
+
+    def of_quantiles(self, values: list[float]) -> float:
+        """Return the statistic: by default the only quantile."""
+        return values[0]
+
+    def of_local(self, local: list[float], column: Column) -> float:
+        """Return its local sensitivity from those of the quantiles."""
+        return local[0]
+
+    def measured(self, column: Column, source: Source, proposed: float, most: int) -> Measured:
+        windows = column.windows(source, most + 1)
+
+        def at(k: int) -> float:
+            return self.of_local(column.local(windows, k), column)
+
+        distance = first_above(at, proposed, most, windows[0].n + 1)
+        return Measured(self.of_quantiles(column.values(windows)), distance)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Quantile(OfRanks):
+    """A quantile of a column by propose-test-release, as a statistic to measure.
+
+    Parameters
+    ----------
+    column : str, optional
+    q : float or Fraction
+    bounds : (float, float)
+    nan : {"raise", "lower", "upper", "drop"} or float, default "raise"
+    proposed : float
+    test_share : float or Fraction, default 0.5
+    assume_sorted : bool, default False
+        As in `dpfast.ptr.quantile`, which has the theorem.
+
+    Raises
+    ------
+    ArgumentError, ArgumentTypeError
+        If an argument breaks a rule of `dpfast.ptr.quantile`.
+
+    Examples
+    --------
+    >>> import dpfast as dp
+    >>> median = dp.ptr.Quantile(q=0.5, bounds=(0, 1), proposed=0.1)
+    >>> median.measure(epsilon=1, delta=1e-6).name
+    'quantile 1/2 by propose-test-release'
+    """
+
+    q: Number
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        object.__setattr__(self, "q", checks.quantile(self.q))
+
+    @property
+    def name(self) -> str:  # type: ignore[override]
+        return f"quantile {self.q} by propose-test-release"
+
+    @property
+    def qs(self) -> tuple[Fraction, ...]:  # type: ignore[override]
+        return (checks.quantile(self.q),)
+
+
+@dataclass(frozen=True, kw_only=True)
+class IQR(OfRanks):
+    """The interquartile range of a column by propose-test-release, as a statistic to measure.
+
+    Parameters
+    ----------
+    column : str, optional
+    bounds : (float, float)
+    nan : {"raise", "lower", "upper", "drop"} or float, default "raise"
+    proposed : float, optional
+    ratio : float or Fraction, optional
+    test_share : float or Fraction, default 0.5
+    assume_sorted : bool, default False
+        As in `dpfast.ptr.iqr`, which has the theorem.
+
+    Raises
+    ------
+    ArgumentError, ArgumentTypeError
+        If an argument breaks a rule of `dpfast.ptr.iqr`.
+
+    Examples
+    --------
+    >>> import dpfast as dp
+    >>> dp.ptr.IQR(bounds=(0, 1), proposed=0.1).measure(epsilon=1, delta=1e-6).name
+    'interquartile range by propose-test-release'
+    """
+
+    proposed: Number | None = None
+    ratio: Number | None = None
+
+    name: ClassVar[str] = "interquartile range by propose-test-release"
+    qs: ClassVar[tuple[Fraction, ...]] = QUARTILES
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.ratio is None:
+            return
+        if self.proposed is not None:
+            checks.fail("ratio", "left out when proposed is given", self.ratio)
+        if not checks.fraction("ratio", self.ratio) > 1:
+            checks.fail("ratio", "a finite number greater than 1", self.ratio)
+
+    def limits_of(self, column: Column) -> tuple[float, float]:
+        return 0.0, column.hi - column.lo
+
+    def of_column(self, column: Column, terms: Terms) -> Mechanism[float | NoAnswer]:
+        if self.proposed is not None:
+            return super().of_column(column, terms)
+        if terms.neighbors != "replace":
+            rule = (
+                "'replace', and ids left out, without proposed: the number of rows must be public"
+            )
+            checks.fail("neighbors", rule, terms.neighbors)
+        loss, test, rest = split(terms.loss, self.test_share)
+        ratio = None if self.ratio is None else checks.fraction("ratio", self.ratio)
+        return ScaleFree(self.name, column, ratio, test, rest, loss)
+
+    def of_quantiles(self, values: list[float]) -> float:
+        return values[1] - values[0]
+
+    def of_local(self, local: list[float], column: Column) -> float:
+        first, last = local
+        return iqr_bound(first, last, column.neighbors, column.hi - column.lo)

@@ -1,0 +1,111 @@
+"""Histograms, trees, covariances, bounds and proposals as values that are measured."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import dpfast as dp
+from dpfast.budget.budget import quoted
+from dpfast.errors import ArgumentError, ArgumentTypeError
+from dpfast.rng import InsecureGenerator
+
+RNG = np.random.default_rng(5)
+X, WEIGHTS = RNG.normal(40, 20, 900), RNG.uniform(0, 2, 900)
+DAYS = np.datetime64("2020-01-01") + X.astype(int)
+EDGES = [np.datetime64("2020-01-01") + i for i in (0, 30, 60)]
+PURE, APPROX = {"epsilon": 2}, {"epsilon": 2, "delta": 1e-6}
+BINS = {"bins": 4, "bounds": (0, 100)}
+PAIRS = {"bounds": [(0, 100), (0, 2)]}
+PTR = {"bounds": (0, 100), "proposed": 10}
+
+#: The function, the statistic, the arguments of both, the data, what comes with the rows, the loss.
+CASES = {
+    "histogram": (dp.histogram, dp.Histogram, BINS, X, {}, PURE),
+    "edges": (dp.histogram, dp.Histogram, {"bins": [0, 20, 90]}, X, {}, PURE),
+    "automatic": (dp.histogram, dp.Histogram, {"bins": 4, "bounds": "auto"}, X, {}, PURE),
+    "weights": (
+        dp.histogram, dp.Histogram, {**BINS, "weight_bounds": (0, 2)}, X, {"weights": WEIGHTS}, PURE
+    ),
+    "automatic with weights": (
+        dp.histogram, dp.Histogram, {"bins": 4, "bounds": "auto", "weight_bounds": (0, 2)}, X,
+        {"weights": WEIGHTS}, PURE,
+    ),
+    "days": (dp.histogram, dp.Histogram, {"bins": EDGES}, DAYS, {}, PURE),
+    "tree": (dp.tree_histogram, dp.TreeHistogram, BINS, X, {}, PURE),
+    "automatic tree": (dp.tree_histogram, dp.TreeHistogram, {"bins": 4, "bounds": "auto"}, X, {},
+                       PURE),
+    "covariance": (dp.covariance, dp.Covariance, PAIRS, np.stack([X, WEIGHTS], 1), {}, PURE),
+    "bounds": (dp.bounds, dp.OuterBounds, {"q": 0.1}, X, {}, PURE),
+    "proposed mean": (dp.ptr.mean, dp.ptr.Mean, PTR, X, {}, APPROX),
+    "proposed quantile": (dp.ptr.quantile, dp.ptr.Quantile, {**PTR, "q": 0.5}, X, {}, APPROX),
+    "proposed iqr": (dp.ptr.iqr, dp.ptr.IQR, PTR, X, {}, APPROX),
+    "automatic proposed mean": (
+        dp.ptr.mean, dp.ptr.Mean, {"bounds": "auto", "proposed": 10}, X, {}, APPROX
+    ),
+}  # fmt: skip
+
+
+def flat(answer):
+    """An answer as numbers and times, for comparison."""
+    parts = answer[:2] if isinstance(answer, tuple) else [answer]
+    return [np.asarray(part).tolist() for part in parts]
+
+
+@pytest.mark.parametrize("name", CASES)
+@pytest.mark.parametrize("ids", [False, True])
+def test_a_measurement_is_the_function_of_its_name(name, ids):
+    function, kind, kw, data, rows, loss = CASES[name]
+    unit = dp.Unit(ids="", max_rows=2) if ids else dp.Unit()
+    more = {"ids": np.arange(900) // 3} if ids else {}
+    dtype = data.dtype if data.dtype.kind == "M" else None
+    columns = data.shape[1] if data.ndim == 2 else None
+    measurement = kind(**kw).measure(**loss, unit=unit, columns=columns, dtype=dtype)
+    found = measurement(data, **rows, **more, rng=InsecureGenerator(1))
+    limit = {"max_rows": 2} if ids else {}
+    due = function(data, **kw, **rows, **more, **limit, **loss, rng=InsecureGenerator(1))
+    assert flat(found) == flat(due)
+    assert measurement.loss == quoted(function, data, **kw, **rows, **more, **limit, **loss).loss
+
+
+def test_edges_of_an_answer_are_those_of_whoever_asked():
+    for function in (dp.histogram, dp.tree_histogram):
+        for _ in range(2):
+            answer = function(X, epsilon=1, **BINS)
+            edges = answer[1]
+            assert edges.tolist() == [0, 25, 50, 75, 100]
+            edges[:] = 0
+
+
+def test_statistics_are_equal_by_what_they_count():
+    assert dp.Histogram(**BINS) == dp.Histogram(**BINS)
+    assert dp.Histogram(bins=[0, 1]) == dp.Histogram(bins=np.array([0.0, 1.0]))
+    truths, numbers = dp.Histogram(categories=[False, True]), dp.Histogram(categories=[0, 1])
+    assert truths != numbers  # though the values in them are
+    assert [dp.histogram([1, 0], categories=each, epsilon=1)[1].dtype.kind
+            for each in ([0, 1], [False, True])] == ["f", "b"]  # fmt: skip
+    edges = [0.0, 1.0]
+    statistic = dp.Histogram(bins=edges)
+    edges[1] = 5.0
+    assert statistic.bins == (0, 1)
+
+
+@pytest.mark.parametrize(
+    ("call", "words"),
+    [
+        (lambda: dp.Covariance(bounds=(0, 1)), "a pair for each column"),
+        (lambda: dp.Histogram(bins=2), "bounds"),
+        (lambda: dp.TreeHistogram(bins=[[0, 1], [0, 1]]), "one column"),
+        (lambda: dp.TreeHistogram(bins=EDGES).measure(epsilon=1), "finite numbers"),
+        (lambda: dp.OuterBounds(q=0.5), "q must be"),
+        (lambda: dp.ptr.IQR(bounds=(0, 1)).measure(**APPROX), "number of rows"),
+        (lambda: dp.ptr.Mean(**PTR).measure(epsilon=1), "delta must be"),
+        (
+            lambda: dp.ptr.Mean(**PTR).measure(**APPROX, unit="replace", where=True),
+            "where must be",
+        ),
+    ],
+)
+def test_what_is_refused(call, words):
+    with pytest.raises((ArgumentError, ArgumentTypeError), match=words):
+        call()
