@@ -143,18 +143,20 @@ def release(
 
 def _checked(mechanism: Any) -> Neighbors:
     """Return the relation of a mechanism that has all that one needs."""
-    for name in ("loss", "neighbors", "name", "reduce", "finish"):
-        if not checks.has(mechanism, name):
-            rule = "an object with loss, neighbors, name, reduce and finish"
-            checks.fail_type("mechanism", rule, mechanism)
-    if not isinstance(mechanism.loss, privacy.Loss):
-        checks.fail_type("mechanism.loss", "a dpfast.privacy.Loss", mechanism.loss)
-    if not isinstance(mechanism.name, str) or not mechanism.name.isprintable():
-        checks.fail("mechanism.name", "a text of one line", mechanism.name)
-    for name in ("reduce", "finish"):
-        if not callable(getattr(mechanism, name)):
-            checks.fail_type(f"mechanism.{name}", "a function", getattr(mechanism, name))
-    return checks.neighbors(mechanism.neighbors)
+    try:
+        loss, relation, name = mechanism.loss, mechanism.neighbors, mechanism.name
+        functions = {"reduce": mechanism.reduce, "finish": mechanism.finish}
+    except Exception:  # of a property, whose text is none of ours
+        rule = "an object with loss, neighbors, name, reduce and finish"
+        checks.fail_type("mechanism", rule, mechanism)
+    if not isinstance(loss, privacy.Loss):
+        checks.fail_type("mechanism.loss", "a dpfast.privacy.Loss", loss)
+    if not isinstance(name, str) or not name.isprintable():
+        checks.fail("mechanism.name", "a text of one line", name)
+    for part, function in functions.items():
+        if not callable(function):
+            checks.fail_type(f"mechanism.{part}", "a function", function)
+    return checks.neighbors(relation)
 
 
 def prepared(
