@@ -100,9 +100,9 @@ class ClassAnswers:
     def read(self, labels: NDArray[Any]) -> tuple[Floats, NDArray[np.bool_]]:
         """Return the parts of each row in units of 1 / SCALE, and whether it has a NaN."""
         codes = self._classes.codes(labels)
-        one = np.zeros((len(codes), self.parts + 1))
-        one[np.arange(len(codes)), np.minimum(codes, self.parts)] = SCALE
-        return np.ascontiguousarray(one[:, :-1]), np.zeros(len(codes), np.bool_)
+        parts = np.zeros((len(codes), self.parts + 1))
+        parts[np.arange(len(codes)), np.minimum(codes, self.parts)] = SCALE
+        return np.ascontiguousarray(parts[:, :-1]), np.zeros(len(codes), np.bool_)
 
     def wrong(self, parts: Floats, scores: Floats) -> Floats:
         """Return the multiples of each row, shape (rows, outputs), in the same units."""
@@ -274,11 +274,11 @@ class Learned(NamedTuple):
     means: Floats
 
 
-def learned(rounds: Rounds, asked: Gradients, *, constant: bool = True) -> Learned:
+def learned(rounds: Rounds, gradients: Gradients, *, constant: bool = True) -> Learned:
     """Ask all rounds, and return what is learned; a `constant` that is not wanted is 0."""
-    answers, numbers = asked.answers, asked.design.numbers
-    noisy = _noisy(rounds, asked.totals, asked.parts[0])
-    sums = noisy[: answers.parts * asked.design.size].reshape(answers.parts, -1)
+    answers, numbers = gradients.answers, gradients.design.numbers
+    noisy = _noisy(rounds, gradients.totals, gradients.parts[0])
+    sums = noisy[: answers.parts * gradients.design.size].reshape(answers.parts, -1)
     total = sums.sum(axis=0)
     rows = max(float(total[0]), 1.0)
     means = np.clip(total / rows, 0.0, 1.0)
@@ -287,7 +287,7 @@ def learned(rounds: Rounds, asked: Gradients, *, constant: bool = True) -> Learn
     squares[numbers] = np.clip(1.0 - noisy[len(noisy) - len(numbers) :] / rows, 0.0, 1.0)
     middle = means.copy() if constant else np.zeros_like(means)
     middle[0], squares[0] = 0.0, 1.0
-    noise = rounds.deviation(asked.parts[1]) / UNIT
+    noise = rounds.deviation(gradients.parts[1]) / UNIT
     curvature = answers.curvature * rows * np.maximum(squares - middle**2, 0.0) + RIDGE * noise
     walk = _Walk(curvature[:, None], noise)
     variance = answers.variance(np.clip(sums[:, 0] / rows, 0.0, 1.0))
@@ -303,12 +303,12 @@ def learned(rounds: Rounds, asked: Gradients, *, constant: bool = True) -> Learn
         return whole(moved)
 
     start = around(answers.first(sums).T)
-    told = (start[1:] ** 2 - noise**2) / curvature[1:, None]
-    walk.limit(rows * variance, answers.curvature * float(told.sum()))
+    beyond_noise = (start[1:] ** 2 - noise**2) / curvature[1:, None]
+    walk.limit(rows * variance, answers.curvature * float(beyond_noise.sum()))
     walk.step(start)
     while rounds.remaining:
-        total_of = functools.partial(asked.gradient, weights=placed(walk.at))
-        gradient = _noisy(rounds, total_of, asked.parts[1])
+        total_of = functools.partial(gradients.gradient, weights=placed(walk.at))
+        gradient = _noisy(rounds, total_of, gradients.parts[1])
         walk.step(around(gradient.reshape(answers.outputs, -1).T))
     last = walk.path[int((1.0 - AVERAGED) * len(walk.path)) :]
     return Learned(placed(np.mean(last, axis=0)) * FINE, sums[:, 0], means)
@@ -324,17 +324,17 @@ class _Walk:
         self._moved: Floats | None = None
         self._before: Floats | None = None
 
-    def limit(self, expected: float, found: float) -> None:
+    def limit(self, expected: float, measured: float) -> None:
         """Shorten steps where a curvature is larger than expected."""
-        if found > 0 and expected > 0:
-            self._length = min(self._length, expected / found)
+        if measured > 0 and expected > 0:
+            self._length = min(self._length, expected / measured)
 
     def step(self, gradient: Floats) -> None:
         """Go one step, by less if the last one has shown a larger curvature along it."""
         if self._moved is not None and self._before is not None:
             noise = 2.0 * self._noise * math.sqrt(2.0 * float((self._moved**2).sum()))
-            found = float(((self._before - gradient) * self._moved).sum()) - noise
-            self.limit(float((self._curvature * self._moved**2).sum()), found)
+            measured = float(((self._before - gradient) * self._moved).sum()) - noise
+            self.limit(float((self._curvature * self._moved**2).sum()), measured)
         self._moved = self._length * gradient / self._curvature
         self._before = gradient
         self.at = self.at + self._moved

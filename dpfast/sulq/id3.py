@@ -267,8 +267,8 @@ class _Growth:
         leaves, many = self._nodes.leaves(), len(self._classes)
 
         def total(source: Rows) -> list[int]:
-            found: list[int] = self._reduce(source, depth, leaves)[:-1].ravel().tolist()
-            return found
+            counts: list[int] = self._reduce(source, depth, leaves)[:-1].ravel().tolist()
+            return counts
 
         left = self._rounds.remaining
         part = self._part(len(leaves) * many, uses=left)

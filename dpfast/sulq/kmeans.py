@@ -214,7 +214,7 @@ class KMeans(WeightedTransformer):
             if rounds.remaining:
                 centers, counts = walk.finish(centers)
             self.cluster_centers_, self.cluster_counts_ = centers, counts
-            self.n_iter_ = walk.asked
+            self.n_iter_ = walk.questions
 
         rounds = unit * times + COUNT * counted
         return Training(rounds, _parts(box, k, relation, loss), learn)
@@ -381,8 +381,8 @@ class _Walk:
 
     Attributes
     ----------
-    asked : int
-        How often was asked.
+    questions : int
+        How many have been asked.
     uses : int
         How many rounds the next question uses at once. With `chosen`, what the first one tells
         decides on that.
@@ -402,7 +402,7 @@ class _Walk:
 
     def __init__(self, rounds: Rounds, box: Box, k: int, chosen: bool, unit: int = 1) -> None:
         self.rounds, self.box, self.k, self.chosen, self.unit = rounds, box, k, chosen, unit
-        self.asked = self.cells = self.counted = 0
+        self.questions = self.cells = self.counted = 0
         self.rows: float | None = None
         squares = float((((box.hi - box.lo) * box.unit) ** 2).sum())
         self.full = squares / 12 * k ** (-2 / box.width)
@@ -432,8 +432,8 @@ class _Walk:
         noisy = np.array(self.rounds.ask(total, parts, self.uses), np.float64)
         sums = noisy[k:].reshape(box.width, k).T
         answer = _Answer(box, noisy[:k], sums, self.noise, self.enough)
-        self.asked += 1
-        if self.asked == 1 and self.chosen:
+        self.questions += 1
+        if self.questions == 1 and self.chosen:
             self.choose(answer)
         return answer
 
@@ -485,21 +485,21 @@ class _Walk:
         cells = box.lo + points * (box.hi - box.lo)
         part = self._counts(self.counted, self.cells)
         noisy = self.rounds.ask(lambda rows: self.box.totals(rows, cells)[0], [part], self.counted)
-        self.asked += 1
+        self.questions += 1
         counts, alive = np.array(noisy, np.float64), ALIVE * self.rounds.deviation(part)
         places, counts = (cells - box.middle)[counts > alive] * box.unit, counts[counts > alive]
-        chosen, found = centers_of(places, counts, self.k), np.zeros(self.k)
+        chosen, totals = centers_of(places, counts, self.k), np.zeros(self.k)
         if len(chosen):
-            found += np.bincount(squared_distances(places, chosen).argmin(1), counts, self.k)
+            totals += np.bincount(squared_distances(places, chosen).argmin(1), counts, self.k)
         chosen = np.clip(chosen / box.unit + box.middle, box.lo, box.hi)
-        return np.concatenate([chosen, centers[len(chosen) :]]), found
+        return np.concatenate([chosen, centers[len(chosen) :]]), totals
 
     def summarize(self, cells: Floats, centers: Floats) -> Floats:
         """Return centers for noisy counts and means of more cells, from a round or two."""
         box, count = self.box, 0
         while count != self.k:
             answer = self.ask(cells)
-            several = self.asked == 1 and self.rounds.remaining // self.uses >= 3
+            several = self.questions == 1 and self.rounds.remaining // self.uses >= 3
             count = 2 * self.k if several else self.k
             points = (answer.means(cells) - box.middle) * box.unit
             chosen = centers_of(points[answer.live], answer.counts[answer.live], count)

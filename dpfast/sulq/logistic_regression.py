@@ -107,10 +107,10 @@ class LogisticRegression(MixedClassifier):
         policy = checks.nan_policy(self.nan, relation)
         classes = Classes(self.classes)
         design = Design(self._columns().each(rows.width), policy)
-        asked = Gradients(design, ClassAnswers(classes), policy, relation)
+        gradients = Gradients(design, ClassAnswers(classes), policy, relation)
 
         def learn(rounds: Rounds) -> None:
-            weights, self.class_count_, _ = learned(rounds, asked, constant=constant)
+            weights, self.class_count_, _ = learned(rounds, gradients, constant=constant)
             scale, middle = design.scale[:, None], design.middle[:, None]
             slopes = weights[design.numbers] * scale
             self.intercept_ = weights[0] - (slopes * middle).sum(axis=0)
@@ -118,7 +118,7 @@ class LogisticRegression(MixedClassifier):
             self.coef_ = np.ascontiguousarray(weights[1:].T)
             self.classes_, self.n_iter_ = classes.labels, times
 
-        return Training(times, asked.parts, learn)
+        return Training(times, gradients.parts, learn)
 
     @as_fitted
     def decision_function(self, X: object) -> Floats:
@@ -147,10 +147,10 @@ class LogisticRegression(MixedClassifier):
 
         def scores(rows: Floats) -> Floats:
             vectors = design.vectors(rows)
-            found = design.scores(vectors, weights) / REACH
+            sums = design.scores(vectors, weights) / REACH
             if policy in ("raise", "drop"):
-                found[vectors.absent] = np.nan  # which is refused
-            return found
+                sums[vectors.absent] = np.nan  # which is refused
+            return sums
 
         return scores
 

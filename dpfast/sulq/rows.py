@@ -159,7 +159,7 @@ class Rows:
 
 def _pieces(
     chunk: RowChunk,
-    beside: Column | None,
+    separate: Column | None,
     last: bool,
     width: int,
     most: int,
@@ -171,15 +171,15 @@ def _pieces(
         *names, label = rows.dtype.names or ()
         rows, labels = rows[names], rows[label]
     if places is not None:
-        if beside is not None:
-            labels, beside = beside_of(beside, start, start + len(rows), "y"), None
+        if separate is not None:
+            labels, separate = beside_of(separate, start, start + len(rows), "y"), None
         rows, labels = rows.take(places, 0), labels.take(places) if len(labels) else labels
     at = 0
     for features in matrices(chunk._replace(rows=rows), width, most):
         stop = at + len(features)
         y = labels[at:stop]
-        if beside is not None:
-            y = beside_of(beside, start + at, start + stop, "y")
+        if separate is not None:
+            y = beside_of(separate, start + at, start + stop, "y")
         yield features, flat(y)
         at = stop
 

@@ -64,14 +64,14 @@ class Weights:
 
     Parameters
     ----------
-    beside : Column
+    column : Column
     cells : Cells
         Those between the bounds, counted from 0.
     nan : str or float
         What becomes of NaN; under "drop" the row counts 0 times.
     """
 
-    beside: Column
+    column: Column
     cells: Cells
     nan: str | float
 
@@ -87,7 +87,7 @@ class Weights:
 
     def times(self, start: int, stop: int) -> tuple[NDArray[np.uint32], int]:
         """Return how often each of some rows counts, and how many weights are NaN."""
-        values = flat(beside_of(self.beside, start, stop, "sample_weight"))
+        values = flat(beside_of(self.column, start, stop, "sample_weight"))
         times, gone = np.empty(len(values), np.uint32), np.zeros(len(values), np.bool_)
         self.cells.native.each(values, times, gone.view(np.uint8))
         times += np.uint32(self.cells.first)
@@ -117,7 +117,7 @@ class Weights:
 
     def check(self, rows: int, missing: int) -> None:
         """Refuse more or fewer weights than rows, and a NaN that is not allowed."""
-        if rows != self.beside.length:
+        if rows != self.column.length:
             refuse_length("sample_weight")
         nan_policy.refuse("raise" if self.nan == "raise" else "drop", missing)
 
@@ -146,7 +146,7 @@ def _with(times: NDArray[np.uint32], bit: int) -> Places:
 def weights_of(
     sample_weight: Any, bounds: Any, source: RowSource, relation: str, nan: Any
 ) -> Weights:
-    """Return the weights beside the rows of a source.
+    """Return the weights of the rows of a source.
 
     Raises
     ------
@@ -162,12 +162,12 @@ def weights_of(
     if of_engine(source):
         rule = "left out for data of an engine, whose rows have no order"
         checks.fail_kind("sample_weight", rule, sample_weight)
-    beside = as_column(sample_weight, "sample_weight", RULE)
-    if beside.width is not None:
-        checks.fail("sample_weight", RULE, f"{beside.width} for each")
-    checks.entries("sample_weight", beside.length, source.length, relation)
+    column = as_column(sample_weight, "sample_weight", RULE)
+    if column.width is not None:
+        checks.fail("sample_weight", RULE, f"{column.width} for each")
+    checks.entries("sample_weight", column.length, source.length, relation)
     policy = checks.nan_policy(nan, relation)
     fill = nan_policy.replacement(policy, lo, hi)
     if policy == "raise":
         fill = "raise"
-    return Weights(beside, cells(lo, hi, BITS, hi), fill)
+    return Weights(column, cells(lo, hi, BITS, hi), fill)

@@ -279,7 +279,7 @@ def test_weights_that_are_not_clipped_are_caught(name, loss, monkeypatch):
 
     def times(self, start, stop):
         found, missing = right(self, start, stop)
-        more = weights.beside_of(self.beside, start, stop) > 3 * LIMITS[1]
+        more = weights.beside_of(self.column, start, stop) > 3 * LIMITS[1]
         return np.where(more, 3 * found, found).astype(np.uint32), missing
 
     monkeypatch.setattr(weights.Weights, "times", times)
