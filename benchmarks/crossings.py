@@ -9,7 +9,7 @@ number of rows is odd, so that all mean the same quantile.
 
     quantiles     of "smooth" over "exponential", and of "smooth" over "recursive" for the
                   interquartile range, for each relation, loss and column: where they cross is
-                  where "auto" changes over (`SMOOTH_FROM`)
+                  where "auto" changes over (`Quantile.smooth_from`)
     joint         of "joint" over "recursive"
     few           the same under "replace", for few rows, where "auto" changes over and at a tenth
                   of that
@@ -36,7 +36,7 @@ from dpfast.rng import InsecureGenerator
 from dpfast.sources import as_source
 from dpfast.sources.intake import read_column
 from dpfast.statistics.quantiles import exponential
-from dpfast.statistics.quantiles.api import RANGE_JOINT
+from dpfast.statistics.quantiles.statistic import RANGE_JOINT
 
 FIGURES = Path(__file__).parent.parent / "docs" / "figures"
 ROWS, BOUNDS, QUICK = 20_001, (0.0, 100.0), 24

@@ -46,11 +46,25 @@ if TYPE_CHECKING:
         quantiles,
     )
     from .statistics.quantiles.interval import quantile_interval
+    from .statistics.quantiles.statistic import (
+        Iqr,
+        Maximum,
+        Median,
+        Minimum,
+        Percentile,
+        Quantile,
+        Quantiles,
+    )
     from .statistics.smooth_release import smooth_beta, smooth_release
     from .statistics.totals.api import count, count_nonzero, mean, std, sum, variance
     from .statistics.totals.moments import Mean, Std, Sum, Variance
     from .statistics.tree.api import TreeHistogram, tree_histogram
-    from .statistics.trimmed import trimmed_mean, winsorized_mean
+    from .statistics.trimmed import (
+        TrimmedMean,
+        WinsorizedMean,
+        trimmed_mean,
+        winsorized_mean,
+    )
     from .summaries import order
 
 rng.above["generator"] = "dpfast.noise"  # which is where users look for it
@@ -87,12 +101,15 @@ _HOMES = {
         "statistics.ptr": "NO_ANSWER ptr",
         "statistics.quantiles.api": "iqr maximum median minimum percentile quantile quantiles",
         "statistics.quantiles.interval": "quantile_interval",
+        "statistics.quantiles.statistic": (
+            "Iqr Maximum Median Minimum Percentile Quantile Quantiles"
+        ),
         "statistics.response": "response",
         "statistics.smooth_release": "smooth_beta smooth_release",
         "statistics.totals.api": "count count_nonzero mean std sum variance",
         "statistics.totals.moments": "Mean Std Sum Variance",
         "statistics.tree.api": "TreeHistogram tree_histogram",
-        "statistics.trimmed": "trimmed_mean winsorized_mean",
+        "statistics.trimmed": "TrimmedMean WinsorizedMean trimmed_mean winsorized_mean",
         "summaries.order": "order",
     }.items()
     for name in names.split()
@@ -103,15 +120,24 @@ __all__ = [
     "Budget",
     "Covariance",
     "Histogram",
+    "Iqr",
+    "Maximum",
     "Mean",
     "Measurement",
+    "Median",
+    "Minimum",
     "OuterBounds",
+    "Percentile",
+    "Quantile",
+    "Quantiles",
     "Statistic",
     "Std",
     "Sum",
     "TreeHistogram",
+    "TrimmedMean",
     "Unit",
     "Variance",
+    "WinsorizedMean",
     "additive_release",
     "audit",
     "bounded_release",

@@ -30,7 +30,6 @@ from ..sources.engine import EngineRows
 from ..sources.ids import id_name
 from ..sources.key_words import secret
 from ..sources.row_files import directory
-from ..statistics.parts import one_step, two_steps
 from . import aggregators
 from .aggregators import AGGREGATORS, AggregatorName, make
 from .aggregators.output_grid import Aggregator
@@ -367,7 +366,7 @@ def sample_and_aggregate(
         checks.fail("blocks", f"at most the number of rows, {public}", blocks)
     amount(loss)
     two_blocks = kind == "key" and relation == "replace"
-    share = one_step(loss) if two_blocks else loss
+    share = privacy.group_within(loss, 2) if two_blocks else loss
     chosen, made = _aggregator(aggregator, blocks, pairs, is_vector, share, centres)
     bound = resolved.bind(source, len(pairs) if is_vector else None)
     name = f"{chosen} of {bound.name} on {blocks} {kind} blocks"
@@ -382,7 +381,7 @@ def sample_and_aggregate(
         default=fallback,
         drop=nan == "drop",
         neighbors=relation,
-        loss=two_steps(made.loss) if two_blocks else made.loss,
+        loss=privacy.group(made.loss, 2) if two_blocks else made.loss,
         name=name,
         job=Job(workers, None, folder),
         progress=progress,

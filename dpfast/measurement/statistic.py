@@ -4,8 +4,9 @@
     dp.mean(data, bounds=b, epsilon=1)       ==  Mean(bounds=b).prepare(data, epsilon=1).run()
 
 Both take one road. A statistic makes the mechanism of rows, for a relation of rows, a loss and a
-layout (`Terms`); around it come, in this order, the bounds that a part of the loss pays for
-(`automatic_bounds`) and the unit (`unit`). A column of times is read as whole numbers of its unit,
+layout (`Terms`); around it come, in this order, the two steps of a mask (`two_steps`), the bounds
+that a part of the loss pays for (`automatic_bounds`), several columns (`equal_parts`) and the unit
+(`unit`). A column of times is read as whole numbers of its unit,
 and the answer turned back (`times`). Which mechanism that is depends on public values alone, so it
 is made once for equal ones.
 """
@@ -27,7 +28,6 @@ from .._core.types import Auto, Axis, Bounds, BoundsEach, NanPolicy, Neighbors, 
 from ..budget.budget import Budget
 from ..budget.release import Mechanism, Prepared, Preparing, relation_of, releases
 from ..errors import ArgumentError
-from ..noise.additive import amount
 from ..privacy import Loss
 from ..rng import Generator
 from ..sources.ids import id_name
@@ -35,8 +35,10 @@ from ..sources.intake import View
 from ..sources.people import checked
 from ..sources.times import Clipped, Numbering, Times
 from .automatic_bounds import ANY, WithBounds, divided
+from .equal_parts import equal_parts
 from .outer_bounds import drawn_bounds
 from .times import Answer, are_times, clipped, refuse_dates, time_column_of
+from .two_steps import in_two_steps
 from .unit import OfUnits, Unit
 
 Value = TypeVar("Value", covariant=True)
@@ -56,10 +58,13 @@ class Layout:
         How many columns have an answer each; by default there is one answer.
     masked : bool, default False
         Whether a mask keeps some of the rows.
+    rows : int, optional
+        The public number of rows, for a statistic that chooses by it.
     """
 
     columns: int | None = None
     masked: bool = False
+    rows: int | None = None
 
 
 #: Types of arguments of which equal ones are the same, and whose hash is Python's own.
@@ -81,12 +86,20 @@ class Terms:
     layout : Layout
     rows : int, default 1
         How many rows come or go at once: those of a unit, where noise can be made for all of them.
+    has_ids : bool, default False
+        Whether the loss is the part of a row, or of some, of a unit with ids.
     """
 
     loss: Loss
     neighbors: str
     layout: Layout
     rows: int = 1
+    has_ids: bool = False
+
+    @property
+    def may_enter(self) -> bool:
+        """Tell whether a row that is replaced may also leave the rows that count, or enter."""
+        return self.layout.masked and self.neighbors == "replace"
 
 
 @dataclass(frozen=True)
@@ -115,6 +128,32 @@ class Statistic(ABC, Generic[Value]):
     name: ClassVar[str]
     #: Whether noise can be made for all rows of a unit at once.
     at_once: ClassVar[bool] = False
+    #: Whether one mechanism answers for several columns; else each has an equal part of the loss.
+    joins_columns: ClassVar[bool] = True
+
+    @property
+    def covers_masks(self) -> bool:
+        """Tell whether the loss for a replaced row covers one that leaves or enters by a mask."""
+        return True
+
+    @property
+    def chooses_by_rows(self) -> bool:
+        """Tell whether what is made depends on the number of rows, where that is public."""
+        return False
+
+    def chosen(self, terms: Terms) -> Self:
+        """Return the statistic with the method that is chosen by public numbers alone.
+
+        Parameters
+        ----------
+        terms : Terms
+            The loss, the relation of rows and the layout.
+
+        Returns
+        -------
+        Statistic
+        """
+        return self
 
     def __post_init__(self) -> None:
         """Check the parameters."""
@@ -188,6 +227,7 @@ class Statistic(ABC, Generic[Value]):
         unit: Unit | Neighbors = "add-remove",
         columns: int | None = None,
         where: bool = False,
+        rows: int | None = None,
         dtype: Any = None,
     ) -> Measurement[Value]:
         """Return the measurement of the statistic for a loss: noise, error bar, and how to run it.
@@ -202,6 +242,8 @@ class Statistic(ABC, Generic[Value]):
             How many columns have an answer each; by default there is one answer.
         where : bool, default False
             Whether it will be called with a mask.
+        rows : int, optional
+            The public number of rows, by which a method may be chosen.
         dtype : dtype, optional
             The type of a column of times, as "datetime64[D]": noise is made for its unit.
 
@@ -226,7 +268,8 @@ class Statistic(ABC, Generic[Value]):
         own = unit if isinstance(unit, Unit) else Unit(checks.neighbors(unit))
         offered = offer(epsilon, delta, rho, own.neighbors, own.ids, own.max_rows)
         width = None if columns is None else checks.whole("columns", columns, 1)
-        layout = Layout(width, checks.flag("where", where))
+        length = None if rows is None else checks.whole("rows", rows)
+        layout = Layout(width, checks.flag("where", where), length)
         statistic = self._of_type(dtype)
         statistic.require_numbers()
         return Measurement(self, offered, layout, made(statistic, offered, layout))
@@ -287,6 +330,7 @@ class Statistic(ABC, Generic[Value]):
         weights: Any = None,
         budget: Budget | None = None,
         rng: Generator | None = None,
+        measured: Layout | None = None,
     ) -> Prepared[Value]:
         """Return what `prepare` does, for an offer.
 
@@ -299,6 +343,8 @@ class Statistic(ABC, Generic[Value]):
             As in `prepare`.
         ids : str or form, optional
             As `checked` returns them.
+        measured : Layout, optional
+            What a measurement was made for.
 
         Returns
         -------
@@ -317,11 +363,12 @@ class Statistic(ABC, Generic[Value]):
         view = statistic.read(
             data, relation=relation, axis=axis, where=where, ids=ids, weights=weights
         )
-        layout = (
-            ONE
-            if not view.each and where is None
-            else Layout(view.width if view.each else None, where is not None)
-        )
+        rows = None if measured is None else measured.rows
+        if measured is None and relation == "replace" and self.chooses_by_rows:
+            rows = view.length
+        layout = ONE
+        if view.each or where is not None or rows is not None:
+            layout = Layout(view.width if view.each else None, where is not None, rows)
         return Prepared(made(statistic, offered, layout), view, budget, rng, None, after)
 
 
@@ -486,10 +533,7 @@ def offer(
     epsilon: Any, delta: Any, rho: Any, neighbors: Neighbors, ids: str | None, max_rows: Any
 ) -> Offer:
     """Return the loss and the unit of arguments, which are checked."""
-    loss = privacy.loss(epsilon, delta, rho)
-    if ids is None:
-        amount(loss)  # of people a row's part counts, which `Unit.part` looks at
-    return Offer(loss, Unit(neighbors, ids, max_rows))
+    return Offer(privacy.loss(epsilon, delta, rho), Unit(neighbors, ids, max_rows))
 
 
 @lru_cache(maxsize=1024)
@@ -497,24 +541,53 @@ def made(statistic: Statistic[Any], offered: Offer, layout: Layout) -> Mechanism
     """Return the mechanism of a statistic for a loss of a unit."""
     loss, unit = offered.loss, offered.unit
     if unit.ids is None:
-        return _with_bounds(statistic, Terms(loss, unit.neighbors, layout))
+        return _of_columns(statistic, Terms(loss, unit.neighbors, layout))
     is_auto = isinstance(statistic, Automatic) and statistic.is_auto
     part, rows = unit.part(loss, statistic.at_once and not is_auto)
-    inner = _with_bounds(statistic, Terms(part, unit.of_rows, layout, rows))
+    inner = _of_columns(statistic, Terms(part, unit.of_rows, layout, rows, has_ids=True))
     assert unit.max_rows is not None
     return OfUnits(inner, unit, unit.max_rows // rows)
+
+
+def _of_columns(statistic: Statistic[Any], terms: Terms) -> Mechanism[Any]:
+    """Return the mechanism of rows; where columns have nothing in common, one mechanism of each."""
+    width = terms.layout.columns
+    if width is None or statistic.joins_columns:
+        return _with_bounds(statistic, terms)
+    alone = replace(terms, layout=replace(terms.layout, columns=None))
+    statistics = [statistic] * width
+    if isinstance(statistic, Bounded) and not statistic.is_auto:
+        bounded: Bounded[Any] = statistic
+        statistics = [replace(bounded, bounds=pair) for pair in bounded.pairs(width)]
+
+    def maker(one: Statistic[Any]) -> Callable[[Loss], Mechanism[Any]]:
+        return lambda loss: _with_bounds(one, replace(alone, loss=loss))
+
+    return equal_parts(terms.loss, [maker(one) for one in statistics])
+
+
+def _of_mask(statistic: Statistic[Any], terms: Terms) -> Mechanism[Any]:
+    """Return the mechanism of the rows that a mask keeps, in two steps if it has to be."""
+    chosen = statistic.chosen(terms)
+    if not terms.may_enter or chosen.covers_masks:
+        return chosen.mechanism(terms)
+
+    def of(loss: Loss) -> Mechanism[Any]:
+        return chosen.mechanism(replace(terms, loss=loss, neighbors="add-remove"))
+
+    return in_two_steps(terms.loss, of)
 
 
 def _with_bounds(statistic: Statistic[Any], terms: Terms) -> Mechanism[Any]:
     """Return the mechanism of rows; where bounds are "auto" they are drawn first."""
     if not isinstance(statistic, Automatic) or not statistic.is_auto:
-        return statistic.mechanism(terms)
+        return _of_mask(statistic, terms)
     bounded: Automatic[Any] = statistic
     first, rest = divided(terms.loss)
     others, columns = replace(terms, loss=rest), terms.layout.columns
 
     def of(bounds: Any) -> Mechanism[Any]:
-        return replace(bounded, bounds=bounds).mechanism(others)
+        return _of_mask(replace(bounded, bounds=bounds), others)
 
     try:
         trial = of(ANY if columns is None else (ANY,) * columns)
@@ -668,7 +741,7 @@ class Measurement(Preparing[Value]):
         axis = None if layout.columns is None else 0
         if rows.get("ids") is not None:
             rows["ids"] = checked(rows["ids"])
-        return self.statistic.prepared(data, self.offered, axis, **rows)
+        return self.statistic.prepared(data, self.offered, axis, **rows, measured=layout)
 
     def __call__(
         self,

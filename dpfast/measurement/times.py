@@ -94,44 +94,6 @@ def in_bins(times: Times, bins: Any, bounds: Any) -> tuple[Units, Any]:
     return units, units.back(np.array(edges, object) - edges[0])
 
 
-def takes_times(answer: Answer) -> Callable[[F], F]:
-    """Return a decorator of a release that takes a column of numbers and its `bounds`.
-
-    A column of times is read as the whole numbers of its units above the lower bound, and the
-    answer is turned back into a time. Which columns are such, and which bounds and answers they
-    have, depends on their declared type alone.
-    """
-
-    def decorate(release: F) -> F:
-        @functools.wraps(release)
-        def call(*args: Any, **kwargs: Any) -> Any:
-            data, column = _first(args, kwargs)
-            if column is None or "bounds" not in kwargs:
-                return release(data, *args[1:], **kwargs)
-            times = column.times
-            if answer == "total" and times.dtype.kind == "M":
-                refuse_dates(data)
-            if kwargs.get("granularity") is not None:
-                rule = "left out for times, which are counted in the unit of their column"
-                checks.fail("granularity", rule, kwargs["granularity"])
-            if checks.is_auto(kwargs["bounds"]):
-                refuse_origin(times, kwargs["bounds"])
-                lo, hi, shift, zone = -FAR, FAR, 0, None
-            else:
-                lo, hi, zone = limits(times, kwargs["bounds"])
-                shift = 0 if answer == "total" else lo
-                kwargs["bounds"] = lo - shift, hi - shift
-            nan = kwargs.get("nan", "raise")
-            if not isinstance(nan, str):
-                kwargs["nan"] = times.count("nan", nan) - shift
-            found = release(column.read(Clipped(lo, hi, shift)), *args[1:], **kwargs)
-            return times.point(found, shift, zone) if answer == "point" else times.span(found)
-
-        return call  # type: ignore[return-value]
-
-    return decorate
-
-
 def refuse_origin(times: Times, bounds: Any) -> None:
     """Refuse to find bounds around 0 of dates, whose 0 is nothing that they are near to."""
     if times.dtype.kind == "M":

@@ -80,8 +80,6 @@ class Arguments:
     rho: Any
     neighbors: Any
     axis: Any = None
-    noise: Any = "auto"
-    method: Any = "auto"
     nan: Any = "raise"
     where: Any = None
     ids: Any = None
@@ -164,16 +162,6 @@ class Arguments:
             checks.fail("granularity", "None or a positive number", self.granularity)
         return lattice(*self.interval, step)
 
-    @property
-    def two_steps(self) -> bool:
-        """Tell whether a replaced row may also leave or enter, as it may with `where`."""
-        return self.where is not None and self.relation == "replace"
-
-    @property
-    def columns(self) -> int | None:
-        """Return how many columns the bounds are for; None if one pair stands for all."""
-        return checks.pairs_given(self.bounds)
-
     def release(self, view: View, mechanism: Mechanism[Value]) -> Value:
         """Release a statistic of the rows of a view; see `release`."""
         if self.people is not None:
@@ -203,11 +191,6 @@ class Arguments:
             return replace(self, rho=loss.rho * share)
         delta = loss.delta * of_delta if isinstance(loss, Approx) else 0
         return replace(self, epsilon=loss.epsilon * share, delta=delta)
-
-    def of_columns(self, width: int) -> list[Arguments]:
-        """Return the arguments of each column: its bounds, and an equal part of the loss."""
-        part = self.part(Fraction(1, width), Fraction(1, width))
-        return [replace(part, bounds=pair) for pair in self.pairs(width)]
 
 
 def settled(

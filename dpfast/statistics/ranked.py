@@ -1,16 +1,146 @@
-"""Bases of mechanisms that read ranks of a column."""
+"""Statistics of ranks, and bases of their mechanisms: a window of rows, then a draw or noise."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import Any, ClassVar, Self, TypeVar
+
 from .._core import checks, nan_policy
-from ..noise.grid import Base, Lattice, base, ends, public_grid
+from .._core.types import NoiseName, Number
+from ..measurement.statistic import Bounded, InUnits, Terms
+from ..noise.grid import Base, Lattice, base, ends, lattice, public_grid
+from ..noise.smooth import NOISES
 from ..privacy import ZCDP, Draws, Pure
 from ..sensitivity.column import Given
 from ..sources import Source
-from ..summaries.order import Ranks
+from ..sources.intake import View, read_each
+from ..sources.times import Times
+from ..summaries.order import Ranks, Window, ranks_of
+
+Value = TypeVar("Value", covariant=True)
 
 
-class Ranked:
+@dataclass(frozen=True, kw_only=True)
+class Ranked(Bounded[Value]):
+    """Base of statistics that read ranks of a column, each of several for a part of the loss."""
+
+    joins_columns: ClassVar[bool] = False
+
+    def read(
+        self, data: Any, *, relation: str, axis: Any, where: Any, ids: Any, weights: Any
+    ) -> View:
+        return read_each(data, relation, axis, self.width, where, ids)
+
+    def chosen(self, terms: Terms) -> Self:
+        checks.nan_policy(self.nan, terms.neighbors)
+        return self
+
+    def column_of(self, terms: Terms) -> dict[str, Any]:
+        """Return what mechanisms of a column share, by the names of their fields."""
+        lo, hi = self.pairs(None)[0]
+        return {"lo": lo, "hi": hi, "neighbors": terms.neighbors, "nan": self.nan}
+
+
+@dataclass(frozen=True, kw_only=True)
+class OnGrid(Ranked[Value]):
+    """Base of statistics whose answers are on a public grid, by one of a few methods.
+
+    Parameters
+    ----------
+    granularity : float, Fraction or Decimal, optional
+    method : str, default "auto"
+    """
+
+    granularity: Number | None = None
+    method: str = "auto"
+
+    methods: ClassVar[tuple[str, ...]]
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if type(self.method) is not str or self.method not in self.methods:
+            checks.choice("method", self.method, self.methods)
+        if self.granularity is None:
+            return
+        if self.is_auto:
+            rule = "left out with bounds='auto', which need not hold any of its multiples"
+            checks.fail("granularity", rule, self.granularity)
+        step = checks.fraction("granularity", self.granularity)
+        if step <= 0:
+            checks.fail("granularity", "None or a positive number", self.granularity)
+        object.__setattr__(self, "granularity", step)
+
+    def chosen(self, terms: Terms) -> Self:
+        statistic = super().chosen(terms)
+        if self.method != "auto":
+            return statistic
+        return replace(statistic, method=self.better(terms))
+
+    def better(self, terms: Terms) -> str:
+        """Return the method that is better for a loss, by public numbers alone."""
+        raise NotImplementedError
+
+    def in_units(self, times: Times, data: Any) -> InUnits[Self] | None:
+        if self.granularity is not None:
+            rule = "left out for times, which are counted in the unit of their column"
+            checks.fail("granularity", rule, self.granularity)
+        return super().in_units(times, data)
+
+    def column_of(self, terms: Terms) -> dict[str, Any]:
+        column, step = super().column_of(terms), self.granularity
+        if step is not None:
+            step = checks.fraction("granularity", step)
+            column["lattice"] = lattice(column["lo"], column["hi"], step)
+        return column
+
+
+#: From an epsilon or a rho on, whichever the loss has, noise for the smooth sensitivity is better:
+#: by the relation, or in two steps.
+Crossings = dict[str, tuple[Fraction, Fraction | float]]
+
+
+@dataclass(frozen=True, kw_only=True)
+class SmoothOrDrawn(OnGrid[Value]):
+    """Base of statistics that have noise for their smooth sensitivity, or are drawn.
+
+    Parameters
+    ----------
+    noise : str, default "auto"
+        The distribution of noise, for the method "smooth" alone.
+    """
+
+    noise: NoiseName = "auto"
+
+    #: What "auto" means below the crossings, or for any loss if there are none.
+    drawn: ClassVar[str] = "exponential"
+    smooth_from: ClassVar[Crossings | None] = None
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if not isinstance(self.noise, str):
+            checks.choice("noise", self.noise, NOISES)
+        if self.noise == "auto":
+            return
+        if self.method not in ("auto", "smooth"):
+            rule = f"left out with method={self.method!r}, which adds no noise"
+            checks.fail("noise", rule, self.noise)
+        object.__setattr__(self, "method", "smooth")
+
+    @property
+    def covers_masks(self) -> bool:
+        return self.method != "smooth"
+
+    def better(self, terms: Terms) -> str:
+        if self.smooth_from is None or terms.has_ids:
+            return self.drawn
+        way = "two steps" if terms.may_enter else terms.neighbors
+        loss, (epsilon, rho) = terms.loss, self.smooth_from[way]
+        is_large = loss.rho >= rho if isinstance(loss, ZCDP) else loss.epsilon >= epsilon
+        return "smooth" if is_large else self.drawn
+
+
+class OfRanks:
     """A column with bounds; a mechanism that inherits this has these fields."""
 
     __slots__ = ()
@@ -21,14 +151,26 @@ class Ranked:
     nan: str | float
     assume_sorted: bool
 
-    def column(self, source: Source) -> Given:
+    def ranks_of(self, source: Source) -> Ranks:
         """Return the ranks of a column, of which nothing has been read."""
-        missing = nan_policy.replacement(self.nan, self.lo, self.hi)
-        ranks = Ranks(source, missing=missing, assume_sorted=self.assume_sorted)
-        return Given(ranks, self.lo, self.hi, self.neighbors, self.nan)
+        missing = None
+        if self.nan != "raise":
+            number = nan_policy.replacement(self.nan, self.lo, self.hi)
+            missing = None if isinstance(number, str) else number
+        return ranks_of(source, missing, self.assume_sorted)
+
+    def present(self, window: Window) -> Window:
+        """Return a window of a column, unless missing rows are an error."""
+        if window.nan:
+            nan_policy.refuse(self.nan, window.nan)
+        return window
+
+    def given(self, source: Source) -> Given:
+        """Return the same for a sensitivity."""
+        return Given(self.ranks_of(source), self.lo, self.hi, self.neighbors, self.nan)
 
 
-class Drawn(Ranked):
+class Drawn(OfRanks):
     """Base of mechanisms that draw cells of the public grid; cell ``o`` is ``o * grid``."""
 
     __slots__ = ()

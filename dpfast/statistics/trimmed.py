@@ -20,13 +20,16 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import partial
-from typing import Any, Unpack, overload
+from typing import Any, ClassVar, Unpack, overload
 
+from .._core import checks
 from .._core.types import Axis, Bounds, BoundsEach, NanPolicy, Neighbors, NoiseName, Number
 from ..budget.budget import Budget
 from ..budget.release import Mechanism
-from ..measurement.times import takes_times
+from ..measurement.around import OfKept
+from ..measurement.statistic import Statistic, Terms, measures
+from ..measurement.times import Answer
+from ..noise.smooth import NOISES, calibrate_loss
 from ..rng import Generator
 from ..sensitivity.column import share
 from ..sensitivity.rounding import rounded_up
@@ -34,9 +37,9 @@ from ..sensitivity.trimmed import from_ranks
 from ..sources import Source
 from ..summaries.cells import Cells, cells, nearest
 from ..summaries.totals import settled, totals
-from .arguments import Arguments, Floats, NoiseKeywords
-from .parts import calibrated, released
+from .arguments import Floats, NoiseKeywords
 from .quantiles.smooth import Smooth
+from .ranked import Ranked
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +56,7 @@ class SmoothMean(Smooth):
 
     def reduce(self, source: Source) -> tuple[float, float]:
         beta = self.calibration.beta
-        bound = from_ranks(self.column(source), self.proportion, beta, self.winsorized)
+        bound = from_ranks(self.given(source), self.proportion, beta, self.winsorized)
         covered = rounded_up(bound.sensitivity + self.cells.grid + self.grid)
         if not self.cells.span:
             return self.lo, covered
@@ -71,6 +74,98 @@ class SmoothMean(Smooth):
         return min(max(value, self.lo), self.hi), covered
 
 
+@dataclass(frozen=True, kw_only=True)
+class MeanOfRanks(Ranked[float | Floats]):
+    """Base of means that leave the lowest and the highest rows out, or pull them in."""
+
+    proportion: Number = 0.1
+    noise: NoiseName = "auto"
+
+    answer_of_times: ClassVar[Answer] = "point"
+    winsorized: ClassVar[bool]
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        object.__setattr__(self, "proportion", share(self.proportion))
+        if not isinstance(self.noise, str):
+            checks.choice("noise", self.noise, NOISES)
+
+    @property
+    def covers_masks(self) -> bool:
+        return False
+
+    def mechanism(self, terms: Terms) -> Mechanism[float]:
+        column, calibration = self.column_of(terms), calibrate_loss(self.noise, terms.loss)
+        mean = SmoothMean(
+            **column,
+            calibration=calibration,
+            proportion=share(self.proportion),
+            winsorized=self.winsorized,
+            cells=cells(column["lo"], column["hi"]),
+        )
+        return OfKept(mean)
+
+
+@dataclass(frozen=True)
+class TrimmedMean(MeanOfRanks):
+    """The mean without the lowest and the highest rows, as a statistic to measure.
+
+    Parameters
+    ----------
+    column : str, optional
+        The column of a table, for `GroupBy.agg`.
+    proportion : number, default 0.1
+    bounds : (float, float), or sequence of d such pairs
+    nan : {"raise", "lower", "upper", "drop"} or float, default "raise"
+    noise : str, default "auto"
+        As in `dpfast.trimmed_mean`, which has the theorem and the errors.
+
+    Raises
+    ------
+    ArgumentError, ArgumentTypeError
+        If an argument breaks a rule of `dpfast.trimmed_mean`.
+
+    Examples
+    --------
+    >>> import dpfast as dp
+    >>> dp.TrimmedMean(bounds=(0, 120)).measure(epsilon=1).name
+    'trimmed mean 1/10'
+    """
+
+    name: ClassVar[str] = "trimmed mean"
+    winsorized: ClassVar[bool] = False
+
+
+@dataclass(frozen=True)
+class WinsorizedMean(MeanOfRanks):
+    """The mean whose lowest and highest rows are pulled in, as a statistic to measure.
+
+    Parameters
+    ----------
+    column : str, optional
+        The column of a table, for `GroupBy.agg`.
+    proportion : number, default 0.1
+    bounds : (float, float), or sequence of d such pairs
+    nan : {"raise", "lower", "upper", "drop"} or float, default "raise"
+    noise : str, default "auto"
+        As in `dpfast.winsorized_mean`, which has the theorem and the errors.
+
+    Raises
+    ------
+    ArgumentError, ArgumentTypeError
+        If an argument breaks a rule of `dpfast.winsorized_mean`.
+
+    Examples
+    --------
+    >>> import dpfast as dp
+    >>> dp.WinsorizedMean(bounds=(0, 120)).measure(epsilon=1).name
+    'winsorized mean 1/10'
+    """
+
+    name: ClassVar[str] = "winsorized mean"
+    winsorized: ClassVar[bool] = True
+
+
 class MeanKeywords(NoiseKeywords, total=False):
     """Keyword arguments of both means."""
 
@@ -85,7 +180,7 @@ def trimmed_mean(
 def trimmed_mean(
     data: Any, *, bounds: BoundsEach, axis: Axis, **others: Unpack[MeanKeywords]
 ) -> Floats: ...
-@takes_times("point")
+@measures
 def trimmed_mean(
     data: Any,
     *,
@@ -103,7 +198,7 @@ def trimmed_mean(
     max_rows: int | None = None,
     budget: Budget | None = None,
     rng: Generator | None = None,
-) -> float | Floats:
+) -> Statistic[float | Floats]:
     """Release the mean of a column without its lowest and its highest rows.
 
     ``floor(proportion n)`` rows are left out at each end. The noise is then scaled to how far the
@@ -179,10 +274,7 @@ def trimmed_mean(
     >>> 53 < dp.trimmed_mean(ages, proportion=0.2, bounds=(0, 1e6), **loss) < 55
     True
     """
-    loss = epsilon, delta, rho
-    rest = nan, where, ids, max_rows, budget, rng
-    asked = Arguments(bounds, *loss, neighbors, axis, noise, "auto", *rest)
-    return released(data, asked, partial(_mean, False, proportion))
+    return TrimmedMean(proportion=proportion, bounds=bounds, nan=nan, noise=noise)
 
 
 @overload
@@ -193,7 +285,7 @@ def winsorized_mean(
 def winsorized_mean(
     data: Any, *, bounds: BoundsEach, axis: Axis, **others: Unpack[MeanKeywords]
 ) -> Floats: ...
-@takes_times("point")
+@measures
 def winsorized_mean(
     data: Any,
     *,
@@ -211,7 +303,7 @@ def winsorized_mean(
     max_rows: int | None = None,
     budget: Budget | None = None,
     rng: Generator | None = None,
-) -> float | Floats:
+) -> Statistic[float | Floats]:
     """Release the mean of a column whose lowest and highest rows are pulled in.
 
     ``floor(proportion n)`` rows at each end count as the nearest row that is kept.
@@ -253,15 +345,4 @@ def winsorized_mean(
     >>> 53 < dp.winsorized_mean(ages, proportion=0.2, bounds=(0, 1e6), **loss) < 55
     True
     """
-    loss = epsilon, delta, rho
-    rest = nan, where, ids, max_rows, budget, rng
-    asked = Arguments(bounds, *loss, neighbors, axis, noise, "auto", *rest)
-    return released(data, asked, partial(_mean, True, proportion))
-
-
-def _mean(winsorized: bool, proportion: Any, asked: Arguments) -> Mechanism[float]:
-    """Make the mechanism from unchecked arguments."""
-    part, rows = share(proportion), cells(*asked.interval)
-    return calibrated(
-        asked, partial(SmoothMean, proportion=part, winsorized=winsorized, cells=rows)
-    )
+    return WinsorizedMean(proportion=proportion, bounds=bounds, nan=nan, noise=noise)

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from .._core import checks
 from .._core.types import Number
 from ..errors import DataError
-from ..sources import ArraySource, as_source
+from ..sources import ArraySource, Source, as_source
 from .floyd_rivest import Target, collect, count, find, find_all, known_ranks
 from .order_statistics import KnownRanks, SortedRows, least_from, sorted_part
 
@@ -146,10 +146,11 @@ class Ranks:
             checks.fail_type("rank_rule", "a function of the number of values", rank_rule)
         if convert is not None and not callable(convert):
             checks.fail_type("convert", "a function of arrays", convert)
-        target = Target(rank_rule, checks.whole("width", width), self._missing)
-        found = self._selected(target)
-        if found is not None:
-            return found if convert is None else found._replace(values=convert(found.values))
+        width = checks.whole("width", width)
+        selected = self._selected(rank_rule, width, convert)
+        if selected is not None:
+            return selected
+        target = Target(rank_rule, width, self._missing)
         for known in self._known:
             if known.covers(*target.ends(known.n)):
                 break
@@ -221,21 +222,27 @@ class Ranks:
         old = [a for a in self._known if not a.size or not any(b.covers(*a.ends) for b in new)]
         self._known = old + new
 
-    def _selected(self, target: Target) -> Window | None:
+    def _selected(
+        self,
+        rank_rule: Callable[[int], int],
+        width: int,
+        convert: Callable[[NDArray[Any]], NDArray[Any]] | None,
+    ) -> Window | None:
         """Return the window of an array of few values, none of them NaN."""
         source = self._source
         if self._sorted or self._known or not isinstance(source, ArraySource):
             return None
         n = source.length
-        if n > MIDDLE or source.dtype.itemsize < 4 or not source.direct:
+        if not 0 < n <= MIDDLE or source.dtype.itemsize < 4 or not source.direct:
             return None
-        first, last = target.ends(n)
-        found = sorted_part(source.array, min(first - 1, n), last)
-        if found is None:
+        rank = int(rank_rule(n))
+        first, last = max(1, rank - width), min(n, rank + width)
+        values = sorted_part(source.array, min(first - 1, n), last)
+        if values is None:
             return None
-        if found.dtype.kind == "f":
-            found += 0.0  # -0.0 and 0.0 are one value, in random order
-        return Window(found, first, n, 0)
+        if values.dtype.kind == "f":
+            values += 0.0  # -0.0 and 0.0 are one value, in random order
+        return Window(values if convert is None else convert(values), first, n, 0)
 
     def _cheap(self, target: Target) -> KnownRanks | None:
         """Return all ranks, where that takes no search."""
@@ -245,6 +252,14 @@ class Ranks:
         if source.length is not None and source.length <= SMALL:
             return collect(source, target)
         return None
+
+
+def ranks_of(source: Source, missing: float | None, is_sorted: bool) -> Ranks:
+    """Return the ranks of a source, where a missing row counts as a number, or not at all."""
+    ranks = Ranks.__new__(Ranks)
+    ranks._source, ranks._missing, ranks._sorted = source, missing, is_sorted
+    ranks._known = []
+    return ranks
 
 
 def _counted_as(name: str, value: str | Number) -> float | None:

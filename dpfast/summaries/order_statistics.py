@@ -79,7 +79,8 @@ def sorted_part(values: NDArray[Any], start: int, stop: int) -> NDArray[Any] | N
     """
     if 4 * (stop - start) < len(values):
         return order_part(values, start, stop)
-    ordered = np.sort(values)
+    ordered = values.copy()
+    ordered.sort()
     return None if len(ordered) and ordered[-1] != ordered[-1] else ordered[start:stop]
 
 

@@ -224,8 +224,8 @@ def test_contiguous_blocks_are_caught_where_rows_come_and_go():
 
 
 def test_ids_that_are_charged_for_one_block_are_caught():
-    same = patch.object(api, "one_step", lambda loss: loss)
-    with same, patch.object(api, "two_steps", lambda loss: loss):
+    same = patch.object(api.privacy, "group_within", lambda loss, size: loss)
+    with same, patch.object(api.privacy, "group", lambda loss, size: loss):
         assert loss_of("mean", "key", "replace", estimator="min", default=0) > 1.2
 
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from dpfast.statistics.quantiles import exponential
-from dpfast.statistics.quantiles.api import SMOOTH_FROM as FROM
+from dpfast.statistics.quantiles.statistic import Iqr, Quantile
 
 from ..support.pages import figures, program, quick_run
 
@@ -34,7 +34,9 @@ def test_auto_changes_over_where_the_errors_cross():
     every = families(KEPT)
     assert len(every) == 12
     for (kind, relation, loss), ratios in every.items():
-        least = FROM[kind, "two steps" if relation.endswith("where") else relation][loss == "rho"]
+        crossings = (Iqr if kind == "range" else Quantile).smooth_from
+        way = "two steps" if relation.endswith("where") else relation
+        least = crossings[way][loss == "rho"]
         below = [x for x, at in zip(typical(ratios).T, KEPT[loss], strict=True) if at <= least / 2]
         above = [x for x, at in zip(typical(ratios).T, KEPT[loss], strict=True) if at >= 2 * least]
         assert below and min(below) > 1, (kind, relation, loss)

@@ -52,7 +52,7 @@ def test_every_way_is_there():
     """Each noise that serves a loss, each method, each aggregator, under a name of its own."""
     from dpfast.aggregate.aggregators import AGGREGATORS
     from dpfast.noise.smooth import _APPROXIMATE, _CONCENTRATED, _PURE
-    from dpfast.statistics.quantiles.api import Method
+    from dpfast.statistics.quantiles.statistic import Method
 
     names = {(w.statistic, w.loss, w.name) for w in every_way.ways()}
     assert len(names) == len(every_way.ways())

@@ -133,7 +133,7 @@ def test_an_id_that_becomes_another_is_paid_for():
 
 @pytest.mark.full
 def test_an_id_that_is_charged_for_one_block_only_is_caught(monkeypatch):
-    monkeypatch.setattr(api, "one_step", lambda loss: loss)
+    monkeypatch.setattr(api.privacy, "group_within", lambda loss, size: loss)
     estimator, calls = moved()
     assert audit(calls, 1_200, estimator=estimator) > 1
 

@@ -19,7 +19,7 @@ from dpfast.errors import ArgumentError, DataError
 from dpfast.noise import grid as _grid
 from dpfast.privacy import ZCDP, Draws, Pure
 from dpfast.rng import InsecureGenerator
-from dpfast.sources import Chunk
+from dpfast.sources import Chunk, as_source
 from dpfast.statistics.quantiles import draws
 from dpfast.statistics.quantiles.draws import PARTS, RANK, Aim, Column, End, draw
 from dpfast.statistics.quantiles.exponential import ExponentialQuantile, share_of
@@ -728,12 +728,12 @@ DECILES = tuple(Fraction(k, 10) for k in range(1, 10))
 
 def one(data, q=HALF, lo=0.0, hi=100.0, neighbors="replace", nan="raise", loss=None, rng=None):
     mechanism = ExponentialQuantile(q, lo, hi, neighbors, nan, loss or Pure(1))
-    return release(data, mechanism, budget=None, rng=rng)
+    return release(as_source(data), mechanism, budget=None, rng=rng)
 
 
 def many(data, qs=DECILES, lo=0.0, hi=100.0, neighbors="replace", nan="raise", loss=None, rng=None):
     mechanism = RecursiveQuantiles(qs, lo, hi, neighbors, nan, loss or Pure(1))
-    return release(data, mechanism, budget=None, rng=rng)
+    return release(as_source(data), mechanism, budget=None, rng=rng)
 
 
 @pytest.mark.parametrize(

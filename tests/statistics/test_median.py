@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 import dpfast as dp
 from dpfast.errors import ArgumentError, DataError
-from dpfast.statistics.quantiles.api import one as mechanism_of
+from dpfast.measurement.around import innermost
 from dpfast.statistics.quantiles.smooth import spacing
 
 from ..support.pairwise import pairwise
@@ -21,6 +21,10 @@ GRID_OF_UNIT = 2.0**-40
 
 def rng(seed=0):
     return dp.rng.InsecureGenerator(seed)
+
+
+def mechanism_of(bounds, epsilon, **kw):
+    return innermost(dp.Median(bounds=bounds, **kw).measure(epsilon=epsilon, unit="replace").inner)
 
 
 @pairwise
@@ -98,8 +102,7 @@ def test_the_grid_is_a_usable_power_of_two(lo, width, widest):
 
 def test_the_grid_and_the_law_ignore_the_data():
     """The mechanism is chosen before the data are seen: its constructor has no data argument."""
-    a = mechanism_of(0.5, (0, 1), 1, 0, None, "replace", "auto", "auto", "raise", False, None)
-    b = mechanism_of(0.5, (0, 1), 1, 0, None, "replace", "auto", "auto", "raise", False, None)
+    a, b = (mechanism_of((0, 1), 1) for _ in range(2))
     assert a == b and a.grid == GRID_OF_UNIT
 
 
@@ -128,9 +131,7 @@ def test_a_noise_scale_never_underflows(bounds, epsilon):
     for data in (np.full(2000, bounds[1] / 2), np.linspace(*bounds, 7), np.array(bounds)):
         budget = dp.Budget(epsilon=epsilon)
         try:
-            mechanism = mechanism_of(
-                0.5, bounds, epsilon, 0, None, "replace", "cauchy", "auto", "raise", False, None
-            )
+            mechanism = mechanism_of(bounds, epsilon, noise="cauchy")
             dp.median(data, bounds=bounds, epsilon=epsilon, budget=budget, noise="cauchy")
         except ArgumentError as error:
             said.add(str(error))
@@ -186,9 +187,7 @@ def test_release_is_the_ideal_mechanism_rounded():
     from scipy.stats import ks_2samp
 
     data, bounds = np.linspace(0, 1, 101), (-5, 5)
-    mechanism = mechanism_of(
-        0.5, bounds, 2, 0, None, "replace", "cauchy", "auto", "raise", False, None
-    )
+    mechanism = mechanism_of(bounds, 2, noise="cauchy")
     c = mechanism.calibration
     asked = {"bounds": bounds, "neighbors": "replace"}
     S = dp.sensitivity.smooth_median(data, beta=c.beta, **asked)

@@ -159,7 +159,9 @@ def test_one_is_a_quantile(q, method):
     given = {**BOUNDS, "epsilon": 2, "method": method, "where": X > 5}
     found = dp.percentile(X, q, **given, rng=InsecureGenerator(1))
     assert found == dp.quantile(X, exact, **given, rng=InsecureGenerator(1))
-    assert quoted(dp.percentile, X, 99.9, **BOUNDS, epsilon=9).q == Fraction(999, 1000)
+    statistic = dp.Percentile(q=100 * exact, bounds=BOUNDS["bounds"], method=method)
+    rest = {"epsilon": 2, "where": X > 5, "rng": InsecureGenerator(1)}
+    assert statistic.q == 100 * exact and statistic.prepare(X, **rest).run() == found
 
 
 @pytest.mark.parametrize("loss", [{"epsilon": 1}, {"rho": 0.3}])

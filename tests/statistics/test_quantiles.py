@@ -10,12 +10,9 @@ import numpy as np
 import pytest
 
 import dpfast as dp
-from dpfast.budget.budget import quoted
 from dpfast.errors import ArgumentError, ArgumentTypeError
 from dpfast.measurement.around import innermost
 from dpfast.noise.grid import Base, public_grid
-from dpfast.statistics.arguments import Arguments
-from dpfast.statistics.quantiles.api import many, one
 from dpfast.statistics.quantiles.draws import PARTS, Aim, Column, draw
 from dpfast.statistics.quantiles.exponential import ExponentialQuantile
 from dpfast.statistics.quantiles.joint import JointQuantiles
@@ -34,8 +31,8 @@ def rng(seed=0):
 
 
 def kind(method="auto", noise="auto", **loss):
-    asked = {"epsilon": None, "delta": 0, "rho": None, **loss}
-    return type(one(0.5, (0, 1), *asked.values(), "replace", noise, method, "raise", False, None))
+    median = dp.Median(bounds=(0, 1), method=method, noise=noise)
+    return type(innermost(median.measure(unit="replace", **loss).inner))
 
 
 # --- which mechanism ----------------------------------------------------------------------------
@@ -117,8 +114,8 @@ def test_bad_lists_of_quantiles(qs, method):
 
 def test_the_method_of_quantiles_is_that_of_its_name():
     for name, kind in {"recursive": RecursiveQuantiles, "joint": JointQuantiles}.items():
-        asked = Arguments((0, 1), 1, 0, None, "replace", method=name)
-        assert isinstance(many([0.5], asked, False), kind)
+        statistic = dp.Quantiles(qs=[0.5], bounds=(0, 1), method=name)
+        assert isinstance(innermost(statistic.measure(epsilon=1, unit="replace").inner), kind)
 
 
 @pytest.mark.parametrize("method", ["recursive", "joint"])
@@ -301,10 +298,22 @@ def test_draws_that_divide_the_rows_have_the_base(cut):
     ],
 )
 def test_auto_goes_by_public_numbers(kind, rows, qs, given):
-    given = {"bounds": (0, 1), "neighbors": "replace", **given}
+    given = {"neighbors": "replace", **given}
+    statistic = dp.Quantiles(qs=qs, bounds=(0, 1), method=given.pop("method", "auto"))
     for data in (np.zeros(rows), np.linspace(0, 1, rows)):
-        assert type(innermost(quoted(dp.quantiles, data, qs=qs, **given))) is kind
-        assert len(dp.quantiles(data, qs, **given)) == len(qs)
+        prepared = statistic.prepare(data, **given)
+        assert type(innermost(prepared.mechanism)) is kind
+        assert len(prepared.run()) == len(qs)
+
+
+def test_a_measurement_chooses_before_it_is_called():
+    """What is charged was said before there were rows: so is the method."""
+    statistic = dp.Quantiles(qs=[0.5, 0.2], bounds=(0, 1))
+    for rows, kind in ((None, RecursiveQuantiles), (100, JointQuantiles)):
+        measured = statistic.measure(rho=0.1, unit="replace", rows=rows)
+        prepared = measured.prepare(np.zeros(100))
+        assert type(innermost(prepared.mechanism)) is kind
+        assert prepared.mechanism.loss == measured.loss
 
 
 def test_one_quantile_is_not_many():

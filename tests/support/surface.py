@@ -649,10 +649,26 @@ add("dp.Sum", bounds=(0, 1), nan="raise", weight_bounds=(0, 1))
 add("dp.Mean", bounds=(0, 1), nan="raise", weight_bounds=(0, 1))
 add("dp.Variance", bounds=(0, 1), nan="raise", ddof=1)
 add("dp.Std", bounds=(0, 1), nan="raise", ddof=1)
+OF_RANKS = {"bounds": (0, 1), "nan": "lower", "granularity": 0.5, "noise": "cauchy"}
+for _name, _more in {
+    "Quantile": {"q": 0.5, "assume_sorted": True},
+    "Percentile": {"q": 50, "assume_sorted": True},
+    "Median": {"assume_sorted": True},
+    "Minimum": {},
+    "Maximum": {},
+    "Iqr": {},
+}.items():
+    add(f"dp.{_name}", **OF_RANKS, method="smooth", **_more)
+add(
+    "dp.Quantiles", qs=[0.5], bounds=(0, 1), nan="lower", granularity=0.5, method="joint",
+    assume_sorted=True,
+)  # fmt: skip
+add("dp.TrimmedMean", bounds=(0, 1), nan="lower", proportion=0.2, noise="cauchy")
+add("dp.WinsorizedMean", bounds=(0, 1), nan="lower", proportion=0.2, noise="cauchy")
 add("dp.Unit", neighbors="replace", ids="who", max_rows=3)
 add(
     "dp.Mean.measure", dp.Mean(bounds=(0, 1)).measure, epsilon=1, delta=0.0, unit="replace",
-    columns=2, where=True, dtype="f8",
+    columns=2, where=True, rows=9, dtype="f8",
 )  # fmt: skip
 
 PURE, P = dp.privacy.Pure(1), dp.privacy

@@ -23,12 +23,11 @@ import numpy as np
 
 from ...noise.distributions import Distribution
 from ...noise.distributions.base import context
-from ...noise.smooth import Calibration
+from ...noise.smooth import Calibration, calibrate_loss
 from ...privacy import Loss
 from .attention import majority
 from .mean import deviation_of
 from .median import ExponentialMedian
-from .smooth_sensitivity import calibration
 from .winsorized import WidenedWinsorizedMean
 
 _NORMAL = NormalDist()
@@ -60,7 +59,7 @@ def _ordered(trim_of: Callable[[int], float], uneven: float, variance: float) ->
     def error(k: int, width: float, loss: Loss, deviation: float) -> float:
         trim = trim_of(k)
         windows = _windows(k, trim, uneven * deviation, width)
-        noise = _smooth(windows, calibration("auto", loss)) / (k - 2 * trim)
+        noise = _smooth(windows, calibrate_loss("auto", loss)) / (k - 2 * trim)
         return math.hypot(math.sqrt(variance / k) * deviation, noise)
 
     return error
@@ -75,7 +74,7 @@ def _attention(k: int, width: float, loss: Loss, deviation: float) -> float:
     def at(t: float) -> float:
         return 0.5 * (length(first + t) + length(first + t + 1))
 
-    noise = _smooth((at, (k - first, k - first + 1)), calibration("auto", loss))
+    noise = _smooth((at, (k - first, k - first + 1)), calibrate_loss("auto", loss))
     return math.hypot(_SHORTEST_HALF * deviation / math.cbrt(k), noise)
 
 

@@ -12,12 +12,12 @@ from ..._core import checks
 from ..._core.types import NoiseName
 from ...budget.release import Mechanism
 from ...noise.additive import amount, without_delta
+from ...noise.smooth import calibrate_loss
 from ...rng import Generator
 from ...sources import as_source
 from ...statistics.quantiles.exponential import ExponentialQuantile
 from ...statistics.quantiles.smooth import SmoothQuantile, smooth_quantile
 from .output_grid import Aggregator, assign, check_blocks, outputs
-from .smooth_sensitivity import calibration
 
 _HALF = Fraction(1, 2)
 
@@ -61,7 +61,7 @@ class SmoothMedian(_Median):
 
     def __post_init__(self) -> None:
         check_blocks(self.blocks, 1)
-        calibrated = calibration(self.noise, self.loss)
+        calibrated = calibrate_loss(self.noise, self.loss)
         bounds = checks.bounds((self.lo, self.hi))
         quantile = smooth_quantile(_HALF, bounds, calibrated, "replace", "raise", False)
         assign(self, quantile=quantile, loss=calibrated.loss)

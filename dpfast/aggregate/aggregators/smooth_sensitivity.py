@@ -12,23 +12,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..._core.types import NoiseName
-from ...noise.additive import amount
-from ...noise.smooth import Calibration, calibrate
-from ...privacy import ZCDP, Approx, Loss
+from ...noise.smooth import Calibration, calibrate_loss
 from ...rng import Generator
 from .output_grid import Aggregator, OutputGrid, assign, check_blocks, noisy, outputs
 
 #: Covers the rounding of exp, of its argument (at most 64 here) and of the product: 2**-45 or less.
 INFLATION = 1.0 + 2.0**-42
-
-
-def calibration(noise: NoiseName, loss: Loss) -> Calibration:
-    """Return the calibration of `noise` for a loss; its `loss` omits a delta it cannot use."""
-    amount(loss)
-    if isinstance(loss, ZCDP):
-        return calibrate(noise, rho=loss.rho)
-    delta = loss.delta if isinstance(loss, Approx) else 0
-    return calibrate(noise, epsilon=loss.epsilon, delta=delta)
 
 
 def sorted_cells(grid: OutputGrid, z: NDArray[np.float64]) -> NDArray[np.int64]:
@@ -85,7 +74,7 @@ class SmoothAggregator(Aggregator):
 
     def __post_init__(self) -> None:
         blocks = check_blocks(self.blocks, 1)
-        calibrated = calibration(self.noise, self.loss)
+        calibrated = calibrate_loss(self.noise, self.loss)
         grid = OutputGrid(self.lo, self.hi, blocks)
         assign(self, grid=grid, calibration=calibrated, loss=calibrated.loss)
 

@@ -119,6 +119,14 @@ def calibrate(
     return _calibrate(noise, epsilon, delta, rho)
 
 
+def calibrate_loss(noise: NoiseName, loss: privacy.Loss) -> Calibration:
+    """Return the calibration of `noise` for a loss; its `loss` omits a delta it cannot use."""
+    if isinstance(loss, privacy.ZCDP):
+        return calibrate(noise, rho=loss.rho)
+    delta = loss.delta if isinstance(loss, privacy.Approx) else 0
+    return calibrate(noise, epsilon=loss.epsilon, delta=delta)
+
+
 @lru_cache(maxsize=1024, typed=True)
 def _calibrate(noise: Any, epsilon: Any, delta: Any, rho: Any) -> Calibration:
     if isinstance(noise, str) and noise in published.REFUSED:

@@ -1,18 +1,14 @@
-"""Private quantiles, extremes and their range: public functions, and the choice of mechanisms."""
+"""Private quantiles, extremes and their range: public functions over their statistics."""
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
-from dataclasses import fields, replace
 from fractions import Fraction
-from functools import lru_cache, partial
-from typing import Any, Literal, TypeAlias, Unpack, cast, get_args, overload
+from typing import Any, Literal, Unpack, overload
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ... import privacy
 from ..._core import checks
 from ..._core.types import (
     Auto,
@@ -25,46 +21,22 @@ from ..._core.types import (
     Number,
 )
 from ...budget.budget import Budget
-from ...budget.release import Mechanism, relation_of, release
-from ...measurement.around import OfKept
-from ...measurement.times import takes_times
-from ...noise.grid import Lattice
-from ...privacy import range_within
+from ...budget.release import Prepared, releases
+from ...measurement.statistic import Statistic, measures
 from ...rng import Generator
-from ...sensitivity.iqr import QUARTILES
-from ...sources.intake import View, read_each
-from ..arguments import Arguments, Floats, NoiseKeywords, settled
-from ..parts import calibrated, of_view, released
-from .exponential import ExponentialExtreme, ExponentialQuantile
-from .joint import ExponentialRange, JointQuantiles
-from .recursive import RecursiveQuantiles
-from .smooth import SmoothExtreme, SmoothQuantile, SmoothRange
-
-Method: TypeAlias = Literal["auto", "smooth", "exponential"]
-IqrMethod: TypeAlias = Literal["auto", "smooth", "recursive", "joint"]
-ManyMethod: TypeAlias = Literal["auto", "recursive", "joint"]
-#: Methods for several quantiles.
-MANY: dict[str, type[RecursiveQuantiles] | type[JointQuantiles]] = {
-    "recursive": RecursiveQuantiles,
-    "joint": JointQuantiles,
-}
-#: "auto" draws so many quantiles jointly where a row is replaced, of at most so many rows, and
-#: where rows times the range of the draw come to no more than this for each quantile: there mean
-#: errors are a quarter to nine tenths of those of the recursion (`benchmarks/crossings.py`).
-MOST_JOINT, ROWS_JOINT, RANGE_JOINT = 9, 100_000, 100
-#: Less is left to no rounding.
-LEAST_JOINT = Fraction(1, 1 << 30)
-#: From these losses (epsilon, rho) on "auto" means smooth sensitivity: where the mean errors cross
-#: for even and for random rows (`benchmarks/crossings.py`), by the relation, or for noise of two
-#: steps, since rows that are replaced may also leave or enter.
-SMOOTH_FROM: dict[tuple[str, str], tuple[Fraction, Fraction | float]] = {
-    ("quantile", "add-remove"): (Fraction(5), Fraction(3)),
-    ("quantile", "replace"): (Fraction(3), Fraction(1)),
-    ("quantile", "two steps"): (Fraction(12), math.inf),
-    ("range", "add-remove"): (Fraction(1, 2), Fraction(1, 4)),
-    ("range", "replace"): (Fraction(1, 2), Fraction(1, 4)),
-    ("range", "two steps"): (Fraction(2), Fraction(6)),
-}
+from ..arguments import Floats, NoiseKeywords
+from .statistic import (
+    Iqr,
+    IqrMethod,
+    ManyMethod,
+    Maximum,
+    Median,
+    Method,
+    Minimum,
+    Quantile,
+    Quantiles,
+    percent,
+)
 
 
 class QuantileKeywords(NoiseKeywords, total=False):
@@ -93,7 +65,7 @@ def quantile(
     axis: Axis,
     **others: Unpack[QuantileKeywords],
 ) -> Floats: ...
-@takes_times("point")
+@releases
 def quantile(
     data: Any,
     q: Number,
@@ -114,7 +86,7 @@ def quantile(
     granularity: Number | None = None,
     budget: Budget | None = None,
     rng: Generator | None = None,
-) -> float | Floats:
+) -> Prepared[float | Floats]:
     """Release a quantile of a column, or of each of several.
 
     The statistic is a quantile of the data clipped to `bounds`. What is meant between two rows is
@@ -238,15 +210,14 @@ def quantile(
     >>> 100_000 < top < 120_000
     True
     """
-    if axis is None and ids is None and max_rows is None and not checks.is_auto(bounds):
-        relation = relation_of(neighbors, budget)
-        rest = epsilon, delta, rho, relation, noise, method, nan, assume_sorted, granularity
-        mechanism = one(q, bounds, *rest, some=where is not None)
-        source = read_each(data, mechanism.neighbors, None, None, where).kept
-        return release(source, mechanism, budget=budget, rng=rng)
-    loss, beside = (epsilon, delta, rho), (nan, where, ids, max_rows, budget, rng)
-    asked = Arguments(bounds, *loss, neighbors, axis, noise, method, *beside, granularity)
-    return released(data, asked, partial(_make, q, assume_sorted))
+    statistic = Quantile(
+        q=q, bounds=bounds, nan=nan, granularity=granularity, method=method, noise=noise,
+        assume_sorted=assume_sorted,
+    )  # fmt: skip
+    return statistic.prepare(
+        data, epsilon=epsilon, delta=delta, rho=rho, neighbors=neighbors, axis=axis, where=where,
+        ids=ids, max_rows=max_rows, budget=budget, rng=rng,
+    )  # fmt: skip
 
 
 @overload
@@ -257,6 +228,7 @@ def median(
 def median(
     data: Any, *, bounds: BoundsEach | Auto, axis: Axis, **others: Unpack[QuantileKeywords]
 ) -> Floats: ...
+@releases
 def median(
     data: Any,
     *,
@@ -276,7 +248,7 @@ def median(
     granularity: Number | None = None,
     budget: Budget | None = None,
     rng: Generator | None = None,
-) -> float | Floats:
+) -> Prepared[float | Floats]:
     """Release the lower median of a column, or of each of several: `quantile` at one half.
 
     Privacy
@@ -319,16 +291,17 @@ def median(
     >>> dp.median(table, axis=0, bounds=limits, epsilon=2.0, granularity=10).round(-4).tolist()
     [0.0, 50000.0]
     """
-    own: dict[str, Any] = {"bounds": bounds, "axis": axis}  # of either overload
-    found: float | Floats = quantile(
-        data, 0.5, **own, epsilon=epsilon, delta=delta, rho=rho, neighbors=neighbors,
-        noise=noise, method=method, nan=nan, where=where, ids=ids, max_rows=max_rows,
-        assume_sorted=assume_sorted, granularity=granularity, budget=budget, rng=rng,
+    statistic = Median(
+        bounds=bounds, nan=nan, granularity=granularity, method=method, noise=noise,
+        assume_sorted=assume_sorted,
     )  # fmt: skip
-    return found
+    return statistic.prepare(
+        data, epsilon=epsilon, delta=delta, rho=rho, neighbors=neighbors, axis=axis, where=where,
+        ids=ids, max_rows=max_rows, budget=budget, rng=rng,
+    )  # fmt: skip
 
 
-@takes_times("point")
+@measures
 def quantiles(
     data: Any,
     qs: Sequence[Number] | NDArray[Any],
@@ -347,7 +320,7 @@ def quantiles(
     granularity: Number | None = None,
     budget: Budget | None = None,
     rng: Generator | None = None,
-) -> NDArray[np.float64]:
+) -> Statistic[NDArray[np.float64]]:
     """Release many quantiles of a column, or of each of several, for one loss.
 
     The answers lie within `bounds`, on a public grid of about ``2**-40`` of their distance, and
@@ -441,25 +414,13 @@ def quantiles(
     >>> dp.quantiles(table, [0.5, 0.9], bounds=[(0, 120), (0, 2e5)], epsilon=2, axis=0).shape
     (2, 2)
     """
-    loss, beside = (epsilon, 0, rho), (nan, where, ids, max_rows, budget, rng)
-    asked = Arguments(bounds, *loss, neighbors, axis, "auto", method, *beside, granularity)
-    view = read_each(data, asked.relation, axis, asked.columns, where, asked.ids)
-    make = partial(_drawn, qs, assume_sorted, view)
-    if view.each:
-        found: NDArray[np.float64] = of_view(view, asked, make).T
-        return found
-    if isinstance(method, str) and method == "auto":
-        method = "joint" if _few(qs, asked, view) else "recursive"
-    try:
-        if type(bounds) is not tuple or type(qs) not in (list, tuple):
-            raise TypeError
-        own: tuple[Any, ...] = asked.epsilon, asked.rho, asked.relation, method, nan, assume_sorted
-        mechanism: Mechanism[Any] = OfKept(_several(granularity, *own, *bounds, *qs))
-    except Exception:  # as in `one`; or bounds that are to be found
-        mechanism = settled(asked, lambda part: OfKept(make(part)))
-    return asked.release(view, mechanism)
+    return Quantiles(
+        qs=qs, bounds=bounds, nan=nan, granularity=granularity, method=method,
+        assume_sorted=assume_sorted,
+    )  # fmt: skip
 
 
+@measures
 def percentile(
     data: Any,
     q: Number | Sequence[Number] | NDArray[Any],
@@ -480,7 +441,7 @@ def percentile(
     granularity: Number | None = None,
     budget: Budget | None = None,
     rng: Generator | None = None,
-) -> Any:
+) -> Statistic[Any]:
     """Release a percentile of a column, or several for one loss: `quantile`, `quantiles` of q/100.
 
     Privacy
@@ -532,20 +493,14 @@ def percentile(
     >>> dp.percentile(ages, [25, 50, 75], bounds=(0, 120), epsilon=1.0).round(-1).tolist()
     [40.0, 50.0, 70.0]
     """
-    how: Any = {"bounds": bounds, "neighbors": neighbors, "nan": nan, "where": where, "ids": ids}
-    how |= {"max_rows": max_rows, "assume_sorted": assume_sorted, "granularity": granularity}
-    how |= {"budget": budget, "rng": rng}
-    wanted = hundredths(q)
-    if isinstance(wanted, Fraction):
-        loss: Any = {"epsilon": epsilon, "delta": delta, "rho": rho}
-        how |= {"axis": axis, "noise": noise, "method": method}
-        return quantile(data, wanted, **loss, **how)
+    same: Any = {"bounds": bounds, "nan": nan, "granularity": granularity}
+    same |= {"method": method, "assume_sorted": assume_sorted}
+    qs = hundredths(q)
+    if isinstance(qs, Fraction):
+        return Quantile(q=qs, noise=noise, **same)
     if not (isinstance(noise, str) and noise == "auto"):
         checks.fail("noise", "left out for several percentiles, which are drawn", noise)
-    way = checks.choice("method", method, ("auto", *MANY))
-    spent = pure(privacy.loss(epsilon, delta, rho))
-    loss = {one.name: getattr(spent, one.name) for one in fields(spent)}
-    return quantiles(data, wanted, method=cast(Any, way), axis=axis, **loss, **how)
+    return Quantiles(qs=qs, **same)
 
 
 def hundredths(q: Any) -> Fraction | list[Fraction]:
@@ -553,18 +508,10 @@ def hundredths(q: Any) -> Fraction | list[Fraction]:
     if isinstance(q, np.ndarray):
         q = list(q) if q.ndim else q[()]
     if isinstance(q, (str, bytes)) or not isinstance(q, Sequence):
-        return _hundredth(q, "q")
+        return percent(q) / 100
     if not len(q):
         checks.fail("q", "a number between 0 and 100, or at least one", q)
-    return [_hundredth(one, f"q[{i}]") for i, one in enumerate(q)]
-
-
-def _hundredth(q: Any, name: str) -> Fraction:
-    """Return a percentile as a quantile."""
-    found = checks.fraction(name, q)
-    if not 0 <= found <= 100:
-        checks.fail(name, "a number between 0 and 100", q)
-    return found / 100
+    return [percent(each, f"q[{i}]") / 100 for i, each in enumerate(q)]
 
 
 class ExtremeKeywords(NoiseKeywords, total=False):
@@ -582,7 +529,7 @@ def minimum(
 def minimum(
     data: Any, *, bounds: BoundsEach | Auto, axis: Axis, **others: Unpack[ExtremeKeywords]
 ) -> Floats: ...
-@takes_times("point")
+@measures
 def minimum(
     data: Any,
     *,
@@ -601,7 +548,7 @@ def minimum(
     granularity: Number | None = None,
     budget: Budget | None = None,
     rng: Generator | None = None,
-) -> float | Floats:
+) -> Statistic[float | Floats]:
     """Release a low value of a column, in the place of its minimum.
 
     No private answer can follow one row. By default this is the value some ranks inside, about
@@ -666,10 +613,7 @@ def minimum(
     >>> 0 <= dp.minimum(ages, bounds=(0, 120), epsilon=1.0) < 19
     True
     """
-    loss = epsilon, delta, rho
-    rest = nan, where, ids, max_rows, budget, rng
-    asked = Arguments(bounds, *loss, neighbors, axis, noise, method, *rest, granularity)
-    return released(data, asked, partial(_extreme, Fraction(0)))
+    return Minimum(bounds=bounds, nan=nan, granularity=granularity, method=method, noise=noise)
 
 
 @overload
@@ -680,7 +624,7 @@ def maximum(
 def maximum(
     data: Any, *, bounds: BoundsEach | Auto, axis: Axis, **others: Unpack[ExtremeKeywords]
 ) -> Floats: ...
-@takes_times("point")
+@measures
 def maximum(
     data: Any,
     *,
@@ -699,7 +643,7 @@ def maximum(
     granularity: Number | None = None,
     budget: Budget | None = None,
     rng: Generator | None = None,
-) -> float | Floats:
+) -> Statistic[float | Floats]:
     """Release a high value of a column, in the place of its maximum.
 
     The mirror image of `minimum`: by default the value about ``28 / epsilon`` ranks below the
@@ -740,10 +684,7 @@ def maximum(
     >>> 90 <= dp.maximum(ages, bounds=(0, 120), epsilon=1.0) <= 120
     True
     """
-    loss = epsilon, delta, rho
-    rest = nan, where, ids, max_rows, budget, rng
-    asked = Arguments(bounds, *loss, neighbors, axis, noise, method, *rest, granularity)
-    return released(data, asked, partial(_extreme, Fraction(1)))
+    return Maximum(bounds=bounds, nan=nan, granularity=granularity, method=method, noise=noise)
 
 
 class IqrKeywords(NoiseKeywords, total=False):
@@ -761,7 +702,7 @@ def iqr(
 def iqr(
     data: Any, *, bounds: BoundsEach | Auto, axis: Axis, **others: Unpack[IqrKeywords]
 ) -> Floats: ...
-@takes_times("span")
+@measures
 def iqr(
     data: Any,
     *,
@@ -780,7 +721,7 @@ def iqr(
     granularity: Number | None = None,
     budget: Budget | None = None,
     rng: Generator | None = None,
-) -> float | Floats:
+) -> Statistic[float | Floats]:
     """Release the interquartile range of a column.
 
     The statistic is the distance of the lower quartiles, of ranks ``ceil(n / 4)`` and
@@ -832,158 +773,4 @@ def iqr(
     >>> 33 < dp.iqr(ages, bounds=(0, 120), epsilon=1.0) < 40
     True
     """
-    loss = epsilon, delta, rho
-    rest = nan, where, ids, max_rows, budget, rng
-    asked = Arguments(bounds, *loss, neighbors, axis, noise, method, *rest, granularity)
-    return released(data, asked, _range)
-
-
-def _few(qs: Any, asked: Arguments, view: View) -> bool:
-    """Tell whether quantiles are better drawn jointly; see `MOST_JOINT`."""
-    if asked.relation != "replace" or asked.where is not None or view.length is None:
-        return False
-    m, loss = len(set(_wanted(qs))), pure(asked.loss)
-    epsilon = range_within(loss.rho) if isinstance(loss, privacy.ZCDP) else loss.epsilon
-    few = 2 <= m <= MOST_JOINT and view.length <= ROWS_JOINT and epsilon > LEAST_JOINT
-    return few and view.length * epsilon <= RANGE_JOINT * m
-
-
-def _drawn(qs: Any, trusted: Any, view: View, asked: Arguments) -> Mechanism[Any]:
-    """Return the mechanism of `quantiles` for a view of rows, or for one of its columns."""
-    if isinstance(asked.method, str) and asked.method == "auto":
-        asked = replace(asked, method="joint" if _few(qs, asked, view) else "recursive")
-    return many(qs, asked, trusted)
-
-
-def many(qs: Any, asked: Arguments, assume_sorted: Any) -> RecursiveQuantiles | JointQuantiles:
-    """Return the mechanism of `quantiles` for unchecked arguments."""
-    wanted = _wanted(qs)
-    interval, relation, policy = asked.interval, asked.relation, asked.policy
-    trusted = checks.flag("assume_sorted", assume_sorted)
-    method = checks.choice("method", asked.method, ("auto", *MANY))
-    kind = MANY["recursive" if method == "auto" else method]
-    return kind(wanted, *interval, relation, policy, pure(asked.loss), trusted, asked.lattice)
-
-
-@lru_cache(maxsize=256, typed=True)
-def _several(
-    granularity: Any,
-    epsilon: Any,
-    rho: Any,
-    relation: Any,
-    method: Any,
-    nan: Any,
-    trust: Any,
-    lo: Any,
-    hi: Any,
-    *qs: Any,
-) -> RecursiveQuantiles | JointQuantiles:
-    asked = Arguments((lo, hi), epsilon, 0, rho, relation, None, "auto", method, nan)
-    return many(list(qs), replace(asked, granularity=granularity), trust)
-
-
-def _wanted(qs: Any) -> tuple[Fraction, ...]:
-    rule = "a sequence of numbers between 0 and 1"
-    if isinstance(qs, np.ndarray):
-        if qs.ndim != 1:
-            checks.fail_type("qs", rule, qs)
-        qs = list(qs)
-    if isinstance(qs, (str, bytes)) or not isinstance(qs, Sequence):
-        checks.fail_type("qs", rule, qs)
-    if not len(qs):
-        checks.fail("qs", rule + ", at least one", qs)
-    return tuple(checks.quantile(q, f"qs[{i}]") for i, q in enumerate(qs))
-
-
-def one(q: Any, bounds: Any, *rest: Any, some: bool = False) -> Mechanism[float]:
-    """Return the mechanism of `quantile` for unchecked arguments, from a cache if it is there.
-
-    `rest` is epsilon, delta, rho, neighbors, noise, method, nan, assume_sorted and granularity;
-    `some` says that only some rows are used; how many is private.
-    """
-    if type(bounds) is tuple and len(bounds) == 2:
-        try:
-            return _remembered(q, *bounds, some, *rest)
-        except Exception:  # unhashable, or wrong: said below, where no other error is behind it
-            pass
-    return _of_some(q, bounds, some, *rest)
-
-
-@lru_cache(maxsize=1024, typed=True)
-def _remembered(q: Any, lo: Any, hi: Any, some: bool, *rest: Any) -> Mechanism[float]:
-    return _of_some(q, (lo, hi), some, *rest)
-
-
-def _of_some(q: Any, bounds: Any, some: bool, *rest: Any) -> Mechanism[float]:
-    epsilon, delta, rho, neighbors, noise, method, nan, assume_sorted, granularity = rest
-    where = True if some else None
-    asked = Arguments(bounds, epsilon, delta, rho, neighbors, None, noise, method, nan, where)
-    return _make(q, assume_sorted, replace(asked, granularity=granularity))
-
-
-def _make(q: Any, assume_sorted: Any, asked: Arguments) -> Mechanism[float]:
-    """Make the mechanism of a quantile from unchecked arguments."""
-    rank, interval = checks.quantile(q), asked.interval
-    relation, policy = asked.relation, asked.policy
-    trusted = checks.flag("assume_sorted", assume_sorted)
-    loss = pure(asked.loss)
-    kind = _chosen(asked, get_args(Method), "exponential", "quantile")
-    if kind == "smooth":
-        return calibrated(
-            asked, partial(SmoothQuantile, q=rank, assume_sorted=trusted, lattice=asked.lattice)
-        )
-    return ExponentialQuantile(rank, *interval, relation, policy, loss, trusted, asked.lattice)
-
-
-def _extreme(q: Fraction, asked: Arguments) -> Mechanism[float]:
-    """Make the mechanism of an extreme from unchecked arguments."""
-    interval, relation, policy, loss = asked.interval, asked.relation, asked.policy, asked.loss
-    kind = _chosen(asked, get_args(Method), "exponential")
-    if kind == "smooth":
-        return calibrated(asked, partial(SmoothExtreme, q=q, lattice=asked.lattice))
-    return ExponentialExtreme(q, *interval, relation, policy, pure(loss), lattice=asked.lattice)
-
-
-def _range(asked: Arguments) -> Mechanism[float]:
-    """Make the mechanism of the interquartile range from unchecked arguments."""
-    interval, relation, policy, loss = asked.interval, asked.relation, asked.policy, asked.loss
-    kind = _chosen(asked, get_args(IqrMethod), "recursive", "range")
-    if kind == "smooth":
-        return calibrated(asked, partial(SmoothRange, lattice=_distances(asked)))
-    quartiles = MANY[kind](
-        QUARTILES, *interval, relation, policy, pure(loss), lattice=asked.lattice
-    )
-    return ExponentialRange(quartiles, quartiles.loss, relation)
-
-
-def _distances(asked: Arguments) -> Lattice | None:
-    """Return the lattice of the distances of its numbers."""
-    found = asked.lattice
-    return found and Lattice(found.step, 0, found.last - found.first)
-
-
-def _chosen(
-    asked: Arguments, methods: Sequence[str], automatic: str, statistic: str | None = None
-) -> str:
-    """Return the method, from public numbers only; "smooth" where a distribution is named."""
-    kind = checks.choice("method", asked.method, methods)
-    if isinstance(asked.noise, str) and asked.noise == "auto":
-        if kind != "auto":
-            return kind
-        smooth = statistic and asked.people is None and _reaches(asked, statistic)
-        return "smooth" if smooth else automatic
-    if kind not in ("auto", "smooth"):
-        checks.fail("noise", f"left out with method={kind!r}, which adds no noise", asked.noise)
-    return "smooth"
-
-
-def _reaches(asked: Arguments, statistic: str) -> bool:
-    """Tell whether the loss is at least that from which on noise is the better one."""
-    way = "two steps" if asked.two_steps else asked.relation
-    loss, (epsilon, rho) = asked.loss, SMOOTH_FROM[statistic, way]
-    return loss.rho >= rho if isinstance(loss, privacy.ZCDP) else loss.epsilon >= epsilon
-
-
-def pure(loss: privacy.Loss) -> privacy.Pure | privacy.ZCDP:
-    """Return what the exponential mechanism spends of a loss: all but delta."""
-    return privacy.Pure(loss.epsilon) if isinstance(loss, privacy.Approx) else loss
+    return Iqr(bounds=bounds, nan=nan, granularity=granularity, method=method, noise=noise)

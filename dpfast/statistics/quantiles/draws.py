@@ -42,7 +42,8 @@ SOME = 128
 #: Fractions of a cell are ``part / PARTS``.
 PARTS = 1 << 32
 #: Targets are in units of this part of a rank.
-RANK = 1 << 64
+RANK_BITS = 64
+RANK = 1 << RANK_BITS
 #: Stands for a number of ranks beyond all data.
 FARTHEST = 1 << 60
 
@@ -116,7 +117,7 @@ class Column:
             base = _grid.base(*(_grid.ends(lo, hi, grid) if lo < hi else (0, 0)))
         self.base = base
         self.first, self.last = self.base.first, self.base.last
-        self._seen: tuple[int, int, Window] | None = None
+        self._seen: tuple[int, Window] | None = None
 
     def cells(self, values: NDArray[Any]) -> NDArray[np.int64]:
         """Return the cells of ascending values of any dtype, exactly."""
@@ -126,7 +127,7 @@ class Column:
             return np.zeros(len(values), np.int64)
         dtype = values.dtype
         if dtype.kind == "f":
-            x = values.astype(np.float64, copy=False)
+            x = values if dtype.char == "d" else values.astype(np.float64)
             return cells_of(x, self.lo, self.hi, self.grid, self.first, self.last)
         low, high = least_from(dtype, self.lo), math.floor(self.hi) + 1
         info = np.iinfo(dtype)
@@ -144,11 +145,16 @@ class Column:
     def look(self, rule: Callable[[int], int], reach: int) -> Window:
         """Return the cells of the ranks round that of a rule; the last ones are cached."""
         if self._seen is not None:
-            rank, width, window = self._seen
-            if len(window.values) == window.n or (width == reach and rule(window.n) == rank):
+            last_reach, window = self._seen
+            n, count = window.n, len(window.values)
+            if count == n:
+                return window
+            first, last = rule(n) - reach, rule(n) + reach
+            ends = max(1, first), min(n, last) + 1
+            if last_reach == reach and ends == (window.first, window.first + count):
                 return window
         window = self.ranks.window(rule, reach, self.cells)
-        self._seen = rule(window.n) if window.n else 0, reach, window
+        self._seen = reach, window
         return window
 
     def less(self, cell: int, n: int) -> int:
@@ -220,12 +226,14 @@ def draw(
     divides: bool = False,
     target: int | None = None,
     reach: int | None = None,
+    window: Window | None = None,
     cut: float = CUT,
 ) -> End:
     """Draw a cell of a node of a column of `n` rows, and if it `divides`, a part of the cell.
 
     `target`, in `RANK`, is that of the aim if left out. `reach` is how many ranks either way to
-    look at, if that is known. The end that is returned tells ranks only where it divides.
+    look at, and `window` what is there, if that is known. The end that is returned tells ranks only
+    where it divides.
     """
     low, high = ends
     if low.cell == high.cell:
@@ -233,11 +241,12 @@ def draw(
         return End(low.cell, max(low.less, high.less), max(low.leq, high.leq), part)
     if target is None:
         target = aim.target(low, high)
-    whole, rest = divmod(target, RANK)
+    whole, rest = target >> RANK_BITS, target & RANK - 1
     middle = min(max(1, whole + 1), n)
-    if reach is None:
-        reach = width(aim.rate, column.base.total, cut) + 1
-    window = column.look(lambda n: min(middle, n), reach)
+    if window is None:
+        if reach is None:
+            reach = width(aim.rate, column.base.total, cut) + 1
+        window = column.look(lambda n: min(middle, n), reach)
     some = cut == CUT and len(window.values) > SOME
     few = width(aim.rate, n + 1, HALF_CUT) + 1 if some else 0
     for view in _views(column, window, ends, middle, few, divides):

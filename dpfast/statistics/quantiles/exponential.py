@@ -82,6 +82,7 @@ from ...noise.grid import Base, Lattice
 from ...privacy import ZCDP, Pure, float_down, range_within
 from ...rng import Generator
 from ...sources import Source
+from ...summaries.order import Window
 from ..ranked import Drawn
 from .draws import PARTS, RANK, Aim, Column, draw, inside, width
 
@@ -187,12 +188,10 @@ class ExponentialQuantile(Drawn):
     def name(self) -> str:
         return f"quantile {self.q}"
 
-    def reduce(self, source: Source) -> tuple[Column, int]:
-        given = self.column(source)
-        column = Column(given.ranks, self.lo, self.hi, self.grid, self.base, self.lattice)
-        window = column.look(self.rank, self.reach)
-        given.refuse(window.nan)
-        return column, window.n
+    def reduce(self, source: Source) -> tuple[Column, Window]:
+        ranks = self.ranks_of(source)
+        column = Column(ranks, self.lo, self.hi, self.grid, self.base, self.lattice)
+        return column, self.present(column.look(self.rank, self.reach))
 
     def rank(self, n: int) -> int:
         """Return the rank of the row whose rank positions the target is among, from 1 to n."""
@@ -203,12 +202,14 @@ class ExponentialQuantile(Drawn):
         aim = self.aim
         return aim.place * n * PARTS + aim.shift
 
-    def finish(self, summary: tuple[Column, int], generator: Generator) -> float:
-        column, n = summary
+    def finish(self, summary: tuple[Column, Window], generator: Generator) -> float:
+        column, window = summary
         if self.lo == self.hi:
             return self.lo
-        stream, target = generator.stream(), self.target(n)
-        end = draw(column, column.ends(n), self.aim, n, stream, target=target, reach=self.reach)
+        stream, n = generator.stream(), window.n
+        end = draw(
+            column, column.ends(n), self.aim, n, stream, target=self.target(n), window=window
+        )
         return self.value(end.cell)
 
     def error(self, rows: int | None, confidence: float) -> Expected:

@@ -8,8 +8,8 @@ probability that those bars have. Of n rows or more, r ranks are at most a share
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from fractions import Fraction
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -18,10 +18,10 @@ from numpy.typing import NDArray
 from ..._core import checks
 from ..._core.error_bars import expected
 from ..._core.types import Bounds, NanPolicy, Neighbors, Number
-from ...budget.budget import Budget, quoted
-from ...budget.release import relation_of
+from ...budget.budget import Budget
+from ...budget.release import Mechanism, Prepared, relation_of, releases
 from ...rng import Generator
-from .api import quantiles
+from .statistic import Quantiles
 
 #: Steps of a bisection: to a hundredth of the farthest.
 STEPS = 8
@@ -29,6 +29,7 @@ STEPS = 8
 WIDEST = Fraction(9, 10)
 
 
+@releases
 def quantile_interval(
     data: Any,
     q: Number,
@@ -46,7 +47,7 @@ def quantile_interval(
     granularity: Number | None = None,
     budget: Budget | None = None,
     rng: Generator | None = None,
-) -> NDArray[np.float64]:
+) -> Prepared[NDArray[np.float64]]:
     """Release a quantile of a column, between two more that are its error bar in units of the data.
 
     The three are `dpfast.quantiles` of q and of a lower and a higher number, which are as near to q
@@ -124,16 +125,23 @@ def quantile_interval(
         checks.fail("bounds", "a pair of numbers: error bars of others are not known", bounds)
     least = checks.whole("least_rows", least_rows, 1)
     share = checks.share("coverage", coverage)
-    same: dict[str, Any] = {
-        "bounds": bounds, "epsilon": epsilon, "rho": rho, "method": "recursive",
-        "neighbors": relation_of(neighbors, budget), "nan": nan, "where": where, "ids": ids,
-        "max_rows": max_rows, "granularity": granularity,
-    }  # fmt: skip
-    qs = _around(place, least, share, partial(quoted, quantiles, data, **same))
-    return quantiles(data, qs, **same, budget=budget, rng=rng)
+    relation = relation_of(neighbors, budget)
+
+    def prepared(qs: list[Fraction]) -> Prepared[NDArray[np.float64]]:
+        statistic = Quantiles(
+            qs=qs, bounds=bounds, nan=nan, granularity=granularity, method="recursive"
+        )
+        return statistic.prepare(
+            data, epsilon=epsilon, rho=rho, neighbors=relation, where=where, ids=ids,
+            max_rows=max_rows, budget=budget, rng=rng,
+        )  # fmt: skip
+
+    return prepared(_around(place, least, share, lambda qs: prepared(qs).mechanism))
 
 
-def _around(place: Fraction, rows: int, confidence: float, made: Any) -> list[Fraction]:
+def _around(
+    place: Fraction, rows: int, confidence: float, made: Callable[[list[Fraction]], Mechanism[Any]]
+) -> list[Fraction]:
     """Return a lower quantile, this one, and a higher one, which their bars keep on their sides.
 
     Parameters

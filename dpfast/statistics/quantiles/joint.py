@@ -245,11 +245,10 @@ class JointQuantiles(Drawn):
         return "quantiles " + ", ".join(str(q) for q in self.qs)
 
     def reduce(self, source: Source) -> Joint | None:
-        given = self.column(source)
+        ranks = self.ranks_of(source)
         even = Base(*self.cells)
-        column = Column(given.ranks, self.lo, self.hi, self.grid, even, self.lattice)
-        window = given.ranks.window(lambda n: 1, EVERY, column.cells)
-        given.refuse(window.nan)
+        column = Column(ranks, self.lo, self.hi, self.grid, even, self.lattice)
+        window = self.present(ranks.window(lambda n: 1, EVERY, column.cells))
         if self.lo == self.hi:
             return None
         if window.n > MOST_ROWS:

@@ -151,15 +151,14 @@ class RecursiveQuantiles(Drawn):
         return self.root.aim.rate
 
     def reduce(self, source: Source) -> tuple[Column, int]:
-        given = self.column(source)
-        column = Column(given.ranks, self.lo, self.hi, self.grid, self.base, self.lattice)
-        length, reach = given.ranks.length, self.reach
+        ranks = self.ranks_of(source)
+        column = Column(ranks, self.lo, self.hi, self.grid, self.base, self.lattice)
+        length, reach = ranks.length, self.reach
         rules = [rank_rule(q) for q in self.different]
         if self.lo < self.hi and (length is None or length > reach):
             # Targets deep in the recursion are off by what the draws before were off.
-            given.ranks.prefetch([(rule, 2 * reach) for rule in rules], column.marks)
-        window = column.look(rules[self.root.number], reach)
-        given.refuse(window.nan)
+            ranks.prefetch([(rule, 2 * reach) for rule in rules], column.marks)
+        window = self.present(column.look(rules[self.root.number], reach))
         return column, window.n
 
     def finish(self, summary: tuple[Column, int], generator: Generator) -> NDArray[np.float64]:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import ClassVar
 
-from ..._core import checks
+from ..._core import checks, nan_policy
 from ..._core.error_bars import SECRET, Expected, unknown
 from ...errors import ArgumentError
 from ...noise import samplers as _noise
@@ -20,7 +20,7 @@ from ...sensitivity.quantile import SmoothBound
 from ...sensitivity.rounding import rounded_up
 from ...sources import Source
 from ...summaries.cells import nearest
-from ..ranked import Ranked
+from ..ranked import OfRanks
 
 
 def spacing(lo: float, hi: float, widest: float) -> float:
@@ -52,7 +52,7 @@ def answer_grid(bounds: tuple[float, float], calibration: Calibration) -> float:
 
 
 @dataclass(frozen=True, slots=True)
-class Smooth(Ranked):
+class Smooth(OfRanks):
     """Base of mechanisms that add noise scaled to a smooth bound.
 
     Their `reduce` returns the value and the bound.
@@ -122,9 +122,8 @@ class SmoothQuantile(Smooth):
         return f"quantile {self.q}"
 
     def reduce(self, source: Source) -> tuple[float, float]:
-        given = self.column(source)
-        bound = self.smooth.of(given.ranks)
-        given.refuse(bound.missing)
+        bound = self.smooth.of(self.ranks_of(source))
+        nan_policy.refuse(self.nan, bound.missing)
         return bound.value, bound.sensitivity
 
 
@@ -148,9 +147,9 @@ class SmoothRange(Smooth):
     name: ClassVar[str] = "interquartile range"
 
     def reduce(self, source: Source) -> tuple[float, float]:
-        given, beta = self.column(source), self.calibration.beta
-        bound = iqr_from_ranks(given.ranks, beta, self.lo, self.hi, self.neighbors)
-        given.refuse(bound.missing)
+        ranks, beta = self.ranks_of(source), self.calibration.beta
+        bound = iqr_from_ranks(ranks, beta, self.lo, self.hi, self.neighbors)
+        nan_policy.refuse(self.nan, bound.missing)
         value = nearest(Fraction(bound.upper) - Fraction(bound.lower))
         return value, rounded_up(bound.sensitivity + self.grid)
 

@@ -1,0 +1,88 @@
+"""An answer of each of several columns, for an equal part of the loss each.
+
+A row may change the answers of all its columns. Where nothing serves them better together, d
+releases of a d-th of the loss each, of the same rows, are one release of all of it: epsilon, delta
+and rho add up (basic composition, Dwork, McSherry, Nissim and Smith, TCC 2006; Bun and Steinke, TCC
+2016).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .. import privacy
+from .._core.error_bars import Expected, expected
+from ..budget.release import Mechanism
+from ..errors import ArgumentError
+from ..noise.additive import several
+from ..privacy import ZCDP, Approx, Loss, Pure
+from ..rng import Generator
+from ..sources.intake import View
+
+
+@dataclass(frozen=True, slots=True)
+class EqualParts:
+    """One mechanism a column, all of one kind and of the same loss."""
+
+    columns: tuple[Mechanism[Any], ...]
+
+    @property
+    def loss(self) -> Loss:
+        each, width = self.columns[0].loss, len(self.columns)
+        return several(each, width) if isinstance(each, Pure) else privacy.compose(*[each] * width)
+
+    @property
+    def neighbors(self) -> str:
+        return self.columns[0].neighbors
+
+    @property
+    def name(self) -> str:
+        return f"{self.columns[0].name} of each column"
+
+    def reduce(self, source: View) -> list[Any]:
+        columns = [replace(source, source=one, each=False, width=1) for one in source.columns]
+        each = zip(self.columns, columns, strict=True)
+        return [mechanism.reduce(column) for mechanism, column in each]
+
+    def finish(self, summary: list[Any], generator: Generator) -> NDArray[np.float64]:
+        """Return the answers, with the columns last."""
+        each = zip(self.columns, summary, strict=True)
+        answers = [mechanism.finish(part, generator) for mechanism, part in each]
+        return np.array(answers, np.float64).T
+
+    def error(self, rows: int | None, confidence: float) -> Expected:
+        """Return the error bar of each column, or why the first one without has none."""
+        each = [expected(mechanism, rows, confidence) for mechanism in self.columns]
+        for bar in each:
+            if bar.half_width is None and bar.ranks is None:
+                return bar
+        note = next((bar.note for bar in each if bar.note), "")
+        widths, ranks = [bar.half_width for bar in each], [bar.ranks for bar in each]
+        return Expected(confidence, side_by_side(widths), side_by_side(ranks), note)
+
+
+def side_by_side(numbers: list[Any]) -> Any:
+    """Return numbers of each column, or lists of some, with the columns last; None if one lacks."""
+    if any(number is None for number in numbers):
+        return None
+    return np.array(np.broadcast_arrays(*numbers)).T.tolist()
+
+
+def equal_parts(loss: Loss, makers: Sequence[Callable[[Loss], Mechanism[Any]]]) -> EqualParts:
+    """Return the mechanism of several columns, each of which is made for its part of the loss."""
+    width = len(makers)
+    if isinstance(loss, ZCDP):
+        part: Loss = ZCDP(loss.rho / width)
+    elif isinstance(loss, Approx):
+        part = Approx(loss.epsilon / width, loss.delta / width)
+    else:
+        part = Pure(loss.epsilon / width)
+    try:
+        return EqualParts(tuple(make(part) for make in makers))
+    except ArgumentError as error:  # it may show a number that nobody has written
+        raise ArgumentError(f"{error} (for a column and its part)") from None

@@ -1,0 +1,414 @@
+"""Quantiles, extremes and their range as statistics, and the choice of their mechanisms."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import Any, ClassVar, Literal, TypeAlias, get_args
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..._core import checks
+from ..._core.once import once
+from ..._core.types import Number
+from ...budget.release import Mechanism
+from ...measurement.around import OfKept
+from ...measurement.statistic import Terms
+from ...measurement.times import Answer
+from ...noise.additive import without_delta
+from ...noise.grid import Lattice
+from ...noise.smooth import calibrate_loss
+from ...privacy import ZCDP, range_within
+from ...sensitivity.iqr import QUARTILES
+from ..ranked import Crossings, OnGrid, SmoothOrDrawn
+from .exponential import ExponentialExtreme, ExponentialQuantile
+from .joint import ExponentialRange, JointQuantiles
+from .recursive import RecursiveQuantiles
+from .smooth import SmoothExtreme, SmoothQuantile, SmoothRange
+
+Method: TypeAlias = Literal["auto", "smooth", "exponential"]
+IqrMethod: TypeAlias = Literal["auto", "smooth", "recursive", "joint"]
+ManyMethod: TypeAlias = Literal["auto", "recursive", "joint"]
+#: Methods for several quantiles.
+MANY: dict[str, type[RecursiveQuantiles] | type[JointQuantiles]] = {
+    "recursive": RecursiveQuantiles,
+    "joint": JointQuantiles,
+}
+#: "auto" draws so many quantiles jointly where a row is replaced, of at most so many rows, and
+#: where rows times the range of the draw come to no more than this for each quantile: there mean
+#: errors are a quarter to nine tenths of those of the recursion (`benchmarks/crossings.py`).
+MOST_JOINT, ROWS_JOINT, RANGE_JOINT = 9, 100_000, 100
+#: Less is left to no rounding.
+LEAST_JOINT = Fraction(1, 1 << 30)
+
+
+@dataclass(frozen=True, kw_only=True)
+class OneQuantile(SmoothOrDrawn[float | NDArray[np.float64]]):
+    """Base of the quantile at one place."""
+
+    assume_sorted: bool = False
+
+    answer_of_times: ClassVar[Answer] = "point"
+    methods: ClassVar[tuple[str, ...]] = get_args(Method)
+    #: Where the mean errors cross for even and for random rows (`benchmarks/crossings.py`).
+    smooth_from: ClassVar[Crossings] = {
+        "add-remove": (Fraction(5), Fraction(3)),
+        "replace": (Fraction(3), Fraction(1)),
+        "two steps": (Fraction(12), math.inf),
+    }
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.assume_sorted is not False:
+            checks.flag("assume_sorted", self.assume_sorted)
+
+    @property
+    def place(self) -> Fraction:
+        """Return the share of the rows that are below."""
+        raise NotImplementedError
+
+    def mechanism(self, terms: Terms) -> Mechanism[float]:
+        column = self.column_of(terms) | {"q": self.place, "assume_sorted": self.assume_sorted}
+        if self.method == "smooth":
+            calibration = calibrate_loss(self.noise, terms.loss)
+            return OfKept(SmoothQuantile(**column, calibration=calibration))
+        return OfKept(ExponentialQuantile(**column, loss=without_delta(terms.loss)))
+
+
+@dataclass(frozen=True)
+class Quantile(OneQuantile):
+    """A quantile of the clamped rows, as a statistic to measure.
+
+    Parameters
+    ----------
+    column : str, optional
+        The column of a table, for `GroupBy.agg`.
+    q : float or Fraction
+    bounds : (float, float), sequence of d such pairs, or "auto"
+    nan : {"raise", "lower", "upper", "drop"} or float, default "raise"
+    granularity : float, Fraction or Decimal, optional
+    method : {"auto", "smooth", "exponential"}, default "auto"
+    noise : str, default "auto"
+    assume_sorted : bool, default False
+        As in `dpfast.quantile`, which has the theorem and the errors.
+
+    Raises
+    ------
+    ArgumentError, ArgumentTypeError
+        If an argument breaks a rule of `dpfast.quantile`.
+
+    Examples
+    --------
+    >>> import dpfast as dp
+    >>> dp.Quantile(q=0.9, bounds=(0, 120)).measure(epsilon=1).name
+    'quantile 9/10'
+    """
+
+    q: Number | None = None
+
+    name: ClassVar[str] = "quantile"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        object.__setattr__(self, "q", self.exact(self.q))
+
+    @staticmethod
+    def exact(q: Any) -> Fraction:
+        """Return `q` exactly, within its range."""
+        return quantile_of(q)
+
+    @property
+    def place(self) -> Fraction:
+        assert isinstance(self.q, Fraction)
+        return self.q
+
+
+@once
+def quantile_of(q: Any) -> Fraction:
+    """Return a quantile exactly."""
+    return checks.quantile(q)
+
+
+def percent(q: Any, name: str = "q") -> Fraction:
+    """Return a percentile exactly."""
+    exact = checks.fraction(name, q)
+    if not 0 <= exact <= 100:
+        checks.fail(name, "a number between 0 and 100", q)
+    return exact
+
+
+@dataclass(frozen=True)
+class Percentile(Quantile):
+    """A percentile of the clamped rows, as a statistic to measure: the quantile of ``q / 100``.
+
+    Parameters
+    ----------
+    column : str, optional
+        The column of a table, for `GroupBy.agg`.
+    q : float or Fraction
+        0 to 100.
+    bounds : (float, float), sequence of d such pairs, or "auto"
+    nan : {"raise", "lower", "upper", "drop"} or float, default "raise"
+    granularity : float, Fraction or Decimal, optional
+    method : {"auto", "smooth", "exponential"}, default "auto"
+    noise : str, default "auto"
+    assume_sorted : bool, default False
+        As in `dpfast.percentile`, which has the theorem and the errors.
+
+    Raises
+    ------
+    ArgumentError, ArgumentTypeError
+        If an argument breaks a rule of `dpfast.percentile`.
+
+    Examples
+    --------
+    >>> import dpfast as dp
+    >>> dp.Percentile(q=90, bounds=(0, 120)).measure(epsilon=1).name
+    'quantile 9/10'
+    """
+
+    @staticmethod
+    def exact(q: Any) -> Fraction:
+        return percent(q)
+
+    @property
+    def place(self) -> Fraction:
+        return super().place / 100
+
+
+@dataclass(frozen=True)
+class Median(OneQuantile):
+    """The lower median of the clamped rows, as a statistic to measure.
+
+    Parameters
+    ----------
+    column : str, optional
+        The column of a table, for `GroupBy.agg`.
+    bounds : (float, float), sequence of d such pairs, or "auto"
+    nan : {"raise", "lower", "upper", "drop"} or float, default "raise"
+    granularity : float, Fraction or Decimal, optional
+    method : {"auto", "smooth", "exponential"}, default "auto"
+    noise : str, default "auto"
+    assume_sorted : bool, default False
+        As in `dpfast.median`, which has the theorem and the errors.
+
+    Raises
+    ------
+    ArgumentError, ArgumentTypeError
+        If an argument breaks a rule of `dpfast.median`.
+
+    Examples
+    --------
+    >>> import dpfast as dp
+    >>> 30 < dp.Median(bounds=(0, 120)).measure(epsilon=1)([23, 35, 41, 58, 62] * 200) < 60
+    True
+    """
+
+    name: ClassVar[str] = "median"
+
+    @property
+    def place(self) -> Fraction:
+        return Fraction(1, 2)
+
+
+@dataclass(frozen=True)
+class Quantiles(OnGrid[NDArray[np.float64]]):
+    """Several quantiles of the clamped rows for one loss, as a statistic to measure.
+
+    Parameters
+    ----------
+    column : str, optional
+        The column of a table, for `GroupBy.agg`.
+    qs : sequence of float or Fraction
+    bounds : (float, float), sequence of d such pairs, or "auto"
+    nan : {"raise", "lower", "upper", "drop"} or float, default "raise"
+    granularity : float, Fraction or Decimal, optional
+    method : {"auto", "recursive", "joint"}, default "auto"
+    assume_sorted : bool, default False
+        As in `dpfast.quantiles`, which has the theorem and the errors.
+
+    Raises
+    ------
+    ArgumentError, ArgumentTypeError
+        If an argument breaks a rule of `dpfast.quantiles`.
+
+    Examples
+    --------
+    >>> import dpfast as dp
+    >>> dp.Quantiles(qs=[0.25, 0.75], bounds=(0, 120)).measure(epsilon=1).name
+    'quantiles 1/4, 3/4'
+    """
+
+    qs: Sequence[Number] | NDArray[Any] = ()
+    assume_sorted: bool = field(default=False, kw_only=True)
+
+    name: ClassVar[str] = "quantiles"
+    answer_of_times: ClassVar[Answer] = "point"
+    methods: ClassVar[tuple[str, ...]] = get_args(ManyMethod)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        object.__setattr__(self, "qs", several(self.qs))
+        if self.assume_sorted is not False:
+            checks.flag("assume_sorted", self.assume_sorted)
+
+    @property
+    def chooses_by_rows(self) -> bool:
+        return self.method == "auto"
+
+    def better(self, terms: Terms) -> str:
+        rows, loss, m = terms.layout.rows, without_delta(terms.loss), len(set(self.qs))
+        if rows is None or terms.layout.masked or terms.neighbors != "replace":
+            return "recursive"
+        epsilon = range_within(loss.rho) if isinstance(loss, ZCDP) else loss.epsilon
+        few = 2 <= m <= MOST_JOINT and rows <= ROWS_JOINT and epsilon > LEAST_JOINT
+        return "joint" if few and rows * epsilon <= RANGE_JOINT * m else "recursive"
+
+    def mechanism(self, terms: Terms) -> Mechanism[NDArray[np.float64]]:
+        column = self.column_of(terms) | {"qs": self.qs, "assume_sorted": self.assume_sorted}
+        return OfKept(MANY[self.method](**column, loss=without_delta(terms.loss)))
+
+
+def several(qs: Any) -> tuple[Fraction, ...]:
+    """Return quantiles exactly, in the order in which they are given."""
+    rule = "a sequence of numbers between 0 and 1"
+    if isinstance(qs, np.ndarray):
+        if qs.ndim != 1:
+            checks.fail_type("qs", rule, qs)
+        qs = list(qs)
+    if isinstance(qs, (str, bytes)) or not isinstance(qs, Sequence):
+        checks.fail_type("qs", rule, qs)
+    if not len(qs):
+        checks.fail("qs", rule + ", at least one", qs)
+    return tuple(checks.quantile(q, f"qs[{i}]") for i, q in enumerate(qs))
+
+
+@dataclass(frozen=True)
+class Extreme(SmoothOrDrawn[float | NDArray[np.float64]]):
+    """Base of the least and the largest row."""
+
+    answer_of_times: ClassVar[Answer] = "point"
+    methods: ClassVar[tuple[str, ...]] = get_args(Method)
+    #: 0 for the least row, and 1 for the largest.
+    end: ClassVar[Fraction]
+
+    def mechanism(self, terms: Terms) -> Mechanism[float]:
+        column = self.column_of(terms) | {"q": self.end}
+        if self.method == "smooth":
+            calibration = calibrate_loss(self.noise, terms.loss)
+            return OfKept(SmoothExtreme(**column, calibration=calibration))
+        return OfKept(ExponentialExtreme(**column, loss=without_delta(terms.loss)))
+
+
+@dataclass(frozen=True)
+class Minimum(Extreme):
+    """A low value in the place of the least row, as a statistic to measure.
+
+    Parameters
+    ----------
+    column : str, optional
+        The column of a table, for `GroupBy.agg`.
+    bounds : (float, float), sequence of d such pairs, or "auto"
+    nan : {"raise", "lower", "upper", "drop"} or float, default "raise"
+    granularity : float, Fraction or Decimal, optional
+    method : {"auto", "smooth", "exponential"}, default "auto"
+    noise : str, default "auto"
+        As in `dpfast.minimum`, which has the theorem and the errors.
+
+    Raises
+    ------
+    ArgumentError, ArgumentTypeError
+        If an argument breaks a rule of `dpfast.minimum`.
+
+    Examples
+    --------
+    >>> import dpfast as dp
+    >>> dp.Minimum(bounds=(0, 120)).measure(epsilon=1).name
+    'minimum'
+    """
+
+    name: ClassVar[str] = "minimum"
+    end: ClassVar[Fraction] = Fraction(0)
+
+
+@dataclass(frozen=True)
+class Maximum(Extreme):
+    """A high value in the place of the largest row, as a statistic to measure.
+
+    Parameters
+    ----------
+    column : str, optional
+        The column of a table, for `GroupBy.agg`.
+    bounds : (float, float), sequence of d such pairs, or "auto"
+    nan : {"raise", "lower", "upper", "drop"} or float, default "raise"
+    granularity : float, Fraction or Decimal, optional
+    method : {"auto", "smooth", "exponential"}, default "auto"
+    noise : str, default "auto"
+        As in `dpfast.maximum`, which has the theorem and the errors.
+
+    Raises
+    ------
+    ArgumentError, ArgumentTypeError
+        If an argument breaks a rule of `dpfast.maximum`.
+
+    Examples
+    --------
+    >>> import dpfast as dp
+    >>> dp.Maximum(bounds=(0, 120)).measure(epsilon=1).name
+    'maximum'
+    """
+
+    name: ClassVar[str] = "maximum"
+    end: ClassVar[Fraction] = Fraction(1)
+
+
+@dataclass(frozen=True)
+class Iqr(SmoothOrDrawn[float | NDArray[np.float64]]):
+    """The distance of the quartiles of the clamped rows, as a statistic to measure.
+
+    Parameters
+    ----------
+    column : str, optional
+        The column of a table, for `GroupBy.agg`.
+    bounds : (float, float), sequence of d such pairs, or "auto"
+    nan : {"raise", "lower", "upper", "drop"} or float, default "raise"
+    granularity : float, Fraction or Decimal, optional
+    method : {"auto", "smooth", "recursive", "joint"}, default "auto"
+    noise : str, default "auto"
+        As in `dpfast.iqr`, which has the theorem and the errors.
+
+    Raises
+    ------
+    ArgumentError, ArgumentTypeError
+        If an argument breaks a rule of `dpfast.iqr`.
+
+    Examples
+    --------
+    >>> import dpfast as dp
+    >>> dp.Iqr(bounds=(0, 120)).measure(epsilon=1).name
+    'interquartile range'
+    """
+
+    name: ClassVar[str] = "interquartile range"
+    answer_of_times: ClassVar[Answer] = "span"
+    methods: ClassVar[tuple[str, ...]] = get_args(IqrMethod)
+    drawn: ClassVar[str] = "recursive"
+    #: As for a quantile.
+    smooth_from: ClassVar[Crossings] = {
+        "add-remove": (Fraction(1, 2), Fraction(1, 4)),
+        "replace": (Fraction(1, 2), Fraction(1, 4)),
+        "two steps": (Fraction(2), Fraction(6)),
+    }
+
+    def mechanism(self, terms: Terms) -> Mechanism[float]:
+        column = self.column_of(terms)
+        if self.method == "smooth":
+            numbers: Lattice | None = column.get("lattice")
+            if numbers is not None:  # that of their distances
+                column["lattice"] = Lattice(numbers.step, 0, numbers.last - numbers.first)
+            return OfKept(SmoothRange(**column, calibration=calibrate_loss(self.noise, terms.loss)))
+        quartiles = MANY[self.method](**column, qs=QUARTILES, loss=without_delta(terms.loss))
+        return OfKept(ExponentialRange(quartiles, quartiles.loss, terms.neighbors))
