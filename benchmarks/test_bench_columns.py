@@ -10,7 +10,7 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from dpfast.noise.box import box_noise
+from dpfast.measurement.choice import Moves, choose_noise
 from dpfast.privacy import ZCDP, Pure
 from dpfast.rng import InsecureGenerator
 from dpfast.sources.scan import scan
@@ -88,7 +88,8 @@ def test_release_of_a_file(benchmark, tmp_path):
 @pytest.mark.parametrize("width", [2, 10, 1000])
 @pytest.mark.parametrize("loss", [Pure(1), ZCDP(1)], ids=["box", "gaussian"])
 def test_noise(benchmark, width, loss):
-    noise, generator = box_noise(loss, [1 << 40] * width), InsecureGenerator(1)
+    noise = choose_noise(loss, Moves((1 << 40,) * width)).noise()
+    generator = InsecureGenerator(1)
     found = benchmark(lambda: noise.add([0] * width, generator))
     assert 0 < max(map(abs, found)) < 50 * noise.deviation * 2**40
 

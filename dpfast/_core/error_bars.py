@@ -7,14 +7,17 @@ data.) It holds for each number of a vector by itself.
 
 from __future__ import annotations
 
+import itertools
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 
+Floats: TypeAlias = NDArray[np.float64]
 #: What error bars rest on, and why they may be unknown.
 NOISE = "by the distribution of the noise"
 SUMS = "a bound by the distribution of the noise, of up to about twice what it needs to be"
@@ -149,13 +152,43 @@ def box_sum(failure: float, dimensions: int, terms: int) -> float:
             return max(0.0, _upper(k + 1, t) - _upper(k, t) * t / k)
 
     else:
-        r = np.linspace(0.0, k + 1 + 12 * math.sqrt(k + 1) + 40, 20_001)[1:]
-        weight = np.exp(k * np.log(r) - r - math.lgamma(k + 1)) * (r[1] - r[0])
+        weight, r = gamma_weights(k + 1, 20_000)
 
         def tail(t: float) -> float:
             return float((weight * np.minimum(1, 2 * np.exp(-1.5 * (t / r) ** 2 / terms))).sum())
 
     return solve(tail, failure)
+
+
+def gamma_weights(shape: int, points: int = 4_000) -> tuple[Floats, Floats]:
+    """Return probabilities and the sizes of a gamma number, on a grid."""
+    size = np.linspace(0.0, shape + 12 * math.sqrt(shape) + 40, points + 1)[1:]
+    weight = np.exp((shape - 1) * np.log(size) - size - math.lgamma(shape))
+    return np.asarray(weight * (size[1] - size[0])), size
+
+
+def sum_of_uniforms(sides: Sequence[Floats], t: Any) -> Floats:
+    """Return how likely a sum of uniform numbers, each between -side and side, is above t.
+
+    The volume beyond a plane in a box, by its corners: with n sides a_i it is the sum over signs s
+    of prod(s) max(0, sum(s_i a_i) - t)^n / (n! 2^n prod(a)).
+    """
+    n, total = len(sides), np.zeros_like(sides[0])
+    for signs in itertools.product((1, -1), repeat=n):
+        corner = sum(sign * side for sign, side in zip(signs, sides, strict=True))
+        total += math.prod(signs) * np.maximum(0, corner - t) ** n
+    whole = math.factorial(n) * 2.0**n * np.prod(np.array(sides), axis=0)
+    return np.asarray(np.clip(total / whole, 0, 1))
+
+
+def laplace_and_uniform(scale: float, a: Floats, t: float) -> Floats:
+    """Return how likely a Laplace number and a u are above t >= 0, u uniform between -1 and 1.
+
+    For either side of 0, given u = y, it is e^(-t / s) cosh(y / s) for |y| < t, and 1 - e^(-|y| /
+    s) sinh(t / s) beyond.
+    """
+    ends = np.exp(-abs(a - t) / scale) - np.exp(-(a + t) / scale)
+    return np.asarray((np.maximum(0, a - t) + scale / 2 * ends) / (2 * a))
 
 
 def _upper(k: int, t: float) -> float:

@@ -31,16 +31,29 @@ Factors = tuple[int, int, int]
 
 
 class Feature(NamedTuple):
-    """An integer that a row adds: its factors, and the range that it is in."""
+    """An integer that a row adds: its factors, and the range that it is in.
+
+    `missing` is what a row without a number adds, which is in the range, too.
+    """
 
     factors: Factors
     lo: int
     hi: int
+    missing: int = 0
 
     def total(self, totals: Totals) -> int:
         """Return the sum of the feature over some rows."""
         first, rows, second = self.factors
-        return first * totals.sum + rows * totals.rows + second * totals.squares
+        of_numbers = first * totals.sum + rows * totals.rows + second * totals.squares
+        return of_numbers + self.missing * totals.missing
+
+    def centered(self) -> Feature:
+        """Return twice the feature, less the middle of its range."""
+        (first, rows, second), both = self.factors, self.lo + self.hi
+        width = self.hi - self.lo
+        return Feature(
+            (2 * first, 2 * rows - both, 2 * second), -width, width, 2 * self.missing - both
+        )
 
     def weighted(self, least: int, most: int) -> Feature:
         """Return the same, times a weight between two cells."""
@@ -72,12 +85,22 @@ class Form:
     ----------
     features : tuple of Feature
         The number of rows first, if that is one of them.
+    squares : tuple of Fraction
+        The square of how much of an error of each sum is in the answer, for data by which forms are
+        compared.
+    estimate : tuple of Fraction, optional
+        What each sum counts in the answer, if that is a sum of them.
     norm : int, optional
         The L1 norm of the features of a row, if none is negative.
+    rounding : Fraction, default 0
+        The variance of what rounding adds to an answer.
     """
 
     features: tuple[Feature, ...]
+    squares: tuple[Fraction, ...]
+    estimate: tuple[Fraction, ...] = ()
     norm: int | None = None
+    rounding: Fraction = Fraction(0)
 
     def totals(self, totals: Totals) -> list[int]:
         """Return the exact sum of each feature."""

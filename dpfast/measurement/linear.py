@@ -5,20 +5,17 @@ its error bar are, from noisy moments. Everything else is said here once: what i
 neighbors differ, which noise that needs and what it costs, for one answer or one a column, for rows
 or all rows of a person at once, with weights or without.
 
-*One column.* The form with a norm has independent noise, which costs what noise for one number of
-that size does. The form with the number of rows and centered sums has joint noise of a box, and is
-taken for a large epsilon, where that is a staircase and less (`noise.stairs`).
-
-*Each of several columns.* A row may change in all of its columns at once, so all features of all
-columns are one vector, with noise in proportion to what a row can do to each (`noise.box`). The
-columns share one number of rows, unless each drops missing numbers of its own.
+A row may change in all of its columns at once, so all features of all columns are one vector. The
+columns share one number of rows, unless each drops missing numbers of its own. Which form is taken,
+and which noise, is decided by the error of the answer alone (`choice`).
 """
 
 from __future__ import annotations
 
+import math
 from abc import abstractmethod
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import lru_cache
 from typing import Any, ClassVar, TypeAlias
@@ -28,8 +25,8 @@ from numpy.typing import NDArray
 
 from .._core import checks
 from .._core.error_bars import BOUND, NOISE, ROWS, Expected, unknown
-from ..noise.box import BoxNoise, box_noise, count_shares
-from ..noise.calibrated_integer import IntegerNoise, integer_noise
+from ..noise.box import BoxNoise
+from ..noise.calibrated_integer import WORTH, IntegerNoise
 from ..noise.sensitivity import Sensitivity
 from ..privacy import Loss
 from ..rng import Generator
@@ -37,23 +34,26 @@ from ..sources.intake import View, read
 from ..summaries.cells import SQUARES, Cells, cells, nearest
 from ..summaries.moments import weighted_moments
 from ..summaries.totals import Totals, column_totals, settled, totals
+from .choice import Moves, choose_noise
 from .features import Form
 from .statistic import Bounded, Terms
 
 #: One answer, or one for each column.
 Answers: TypeAlias = float | NDArray[np.float64]
-#: What a row moves, where a distribution is chosen for any number of rows.
-FAR = 1 << 30
 
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """Bounds and cells of a column, and the cells of its weights, if it has some."""
+    """Bounds and cells of a column, and the cells of its weights, if it has some.
+
+    `misses` says whether a row may have no number here, and then does not count.
+    """
 
     lo: float
     hi: float
     cells: Cells
     weights: Cells | None = None
+    misses: bool = False
 
     @property
     def span(self) -> int:
@@ -109,21 +109,12 @@ class Setting:
             for feature in form.features
         ]
 
-    def noise(self, loss: Loss, form: Form, pairs: int = 0) -> IntegerNoise:
-        """Return independent noise for the sums of a form.
-
-        Of sums of pairs the distribution is one for any number of rows: what is charged for two
-        rows must be the price of what is drawn for more.
-        """
-        if form.norm is not None:
-            vectors, size = 2 if self.neighbors == "replace" else 1, self.rows * form.norm
-            moved = Sensitivity(len(form.features), vectors * size, vectors * size**2, size)
-            return integer_noise(loss, moved)
-        (size,) = self.sizes(form)
-        if not pairs:
-            return integer_noise(loss, Sensitivity.of_one(size))
-        far = integer_noise(loss, Sensitivity.of_one(FAR))
-        return integer_noise(loss, Sensitivity.of_one(pairs * size), far.distribution)
+    def norm(self, form: Form) -> Sensitivity | None:
+        """Return that of all sums of a form together, if it is less than their sizes say."""
+        if form.norm is None:
+            return None
+        vectors, size = 2 if self.neighbors == "replace" else 1, self.rows * form.norm
+        return Sensitivity(len(form.features), vectors * size, vectors * size**2, size)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -140,9 +131,9 @@ class Linear(Bounded[Answers]):
 
     @abstractmethod
     def forms(self, column: Column, is_public: bool) -> list[Form]:
-        """Return the forms that it can be released by: independent noise first, joint noise last.
+        """Return the forms that it can be released by, the simplest first.
 
-        Of joint noise the number of rows is the first feature, unless that `is_public`.
+        The number of rows is the first feature of a form that has it.
 
         Parameters
         ----------
@@ -230,11 +221,11 @@ class Linear(Bounded[Answers]):
         neighbors, layout, limits = terms.neighbors, terms.layout, self.limits
         setting = Setting(neighbors, layout.masked, terms.rows)
         weights = None if limits is None else cells(*limits, SQUARES)
+        policy = checks.nan_policy(self.nan, neighbors)
         columns = tuple(
-            Column(lo, hi, self.grid(lo, hi, setting.is_public), weights)
+            Column(lo, hi, self.grid(lo, hi, setting.is_public), weights, policy == "drop")
             for lo, hi in self.pairs(layout.columns)
         )
-        policy = checks.nan_policy(self.nan, neighbors)
         single = layout.columns is None
         measurement = LinearMeasurement(self, columns, single, setting, policy, terms.loss)
         _ = measurement.loss  # a loss that is too small is refused before the spend
@@ -268,15 +259,27 @@ class Plan:
         kinds += [list(noisy[i : i + width]) for i in range(self.counts, len(noisy), width)]
         return list(zip(*kinds, strict=True))
 
-    def size(self, column: int, kind: int, failure: float) -> Fraction:
-        """Return what the noise of a sum exceeds in size with a failure probability."""
-        if isinstance(self.noise, IntegerNoise):
-            return Fraction(self.noise.within(failure))
-        width = len(self.forms)
-        place = self.counts + (kind - bool(self.counts)) * width + column
+    def place(self, column: int, kind: int) -> int:
+        """Return which of all sums is one of a column."""
         if kind == 0 and self.counts:
-            place = column % self.counts
-        return self.noise.within(failure, 1, place) * self.sizes[place]
+            return column % self.counts
+        return self.counts + (kind - bool(self.counts)) * len(self.forms) + column
+
+    def size(self, column: int, factors: Mapping[int, Fraction], failure: float) -> Fraction:
+        """Return what noise of some kinds times factors exceeds with a failure probability."""
+        if isinstance(self.noise, IntegerNoise):
+            return self.noise.within(failure) * sum(map(abs, factors.values()), Fraction(0))
+        places = {self.place(column, kind): factor for kind, factor in factors.items()}
+        return self.noise.sum_within(failure, places)
+
+    def deviation(self, column: int) -> float:
+        """Return the standard deviation of the noise of a linear answer, in cells."""
+        form = self.forms[column]
+        if isinstance(self.noise, IntegerNoise):
+            return self.noise.deviation
+        each = self.noise.deviations
+        parts = [float(f) * each[self.place(column, i)] for i, f in enumerate(form.estimate)]
+        return math.hypot(*parts, math.sqrt(form.rounding))
 
 
 @dataclass(frozen=True, slots=True)
@@ -293,46 +296,77 @@ class Sizes:
 
     def of(self, kind: int, share: float = 1.0) -> Fraction:
         """Return the size of the noise of a sum, for a share of the failure probability."""
-        return self.plan.size(self.column, kind, share * self.failure)
+        return self.plan.size(self.column, {kind: Fraction(1)}, share * self.failure)
+
+    def total(self, factors: Sequence[Fraction], share: float = 1.0) -> Fraction:
+        """Return the size of a sum of the noise of each sum, times factors."""
+        kinds = {kind: factor for kind, factor in enumerate(factors) if factor}
+        return self.plan.size(self.column, kinds, share * self.failure)
 
 
 @lru_cache(maxsize=1024)
 def plan(
-    statistic: Linear,
-    columns: tuple[Column, ...],
-    single: bool,
-    setting: Setting,
-    loss: Loss,
-    drops: bool,
-    pairs: int = 0,
+    statistic: Linear, columns: tuple[Column, ...], setting: Setting, loss: Loss, pairs: int = 0
 ) -> Plan:
     """Choose the form of each column and the noise, from public numbers alone.
 
-    A row is in so many `pairs`, if sums are those of pairs.
+    A form is taken instead of one before it if it has less error by a twentieth, as a mean over all
+    columns, each in units of its error with the first form. A row is in so many `pairs`, if sums
+    are those of pairs.
     """
-    has_weights = columns[0].weights is not None
-    is_public = setting.is_public and not has_weights  # the sum of all weights is not
+    is_public = setting.is_public and columns[0].weights is None  # the sum of all weights is not
     forms = [
         [weighted(form, column) for form in statistic.forms(column, is_public)]
         for column in columns
     ]
-    if single and not has_weights:
-        independent, *joint = forms[0]
-        for form in joint:
-            sizes = tuple(setting.sizes(form))
-            box = box_noise(loss, sizes)
-            if box.distribution == "stairs":
-                return Plan((form,), sizes, box, 1)
-        return Plan((independent,), (), setting.noise(loss, independent, pairs))
-    chosen = tuple(each[-1] for each in forms)
-    kinds = [list(kind) for kind in zip(*map(setting.sizes, chosen), strict=True)]
-    counts = 0
-    if chosen[0].has_rows:
-        counts = len(columns) if drops else 1
-        kinds[0] = [max(kinds[0]) if any(kinds[1]) else 0] * counts
+    units = [_size(setting, each[0]) for each in forms]
+    least: tuple[float, Callable[[], Plan]] | None = None
+    for chosen in zip(*forms, strict=True):
+        if chosen[0].norm is not None and len(columns) > 1:
+            continue  # it is a norm of the features of one column
+        planned = _planned(columns, chosen, units, setting, loss, pairs)
+        if least is None or planned[0] < WORTH * least[0]:
+            least = planned
+    assert least is not None, "each statistic has a form"
+    return least[1]()
+
+
+def _size(setting: Setting, form: Form) -> Fraction:
+    """Return the square of how much all sums of a form are off in the answer, by their sizes."""
+    each = zip(form.squares, setting.sizes(form), strict=True)
+    return sum((square * size**2 for square, size in each), Fraction(0))
+
+
+def _planned(
+    columns: tuple[Column, ...],
+    forms: tuple[Form, ...],
+    units: list[Fraction],
+    setting: Setting,
+    loss: Loss,
+    pairs: int,
+) -> tuple[float, Callable[[], Plan]]:
+    """Return the error of the plan for a form of each column, and what makes it."""
+    kinds = [list(kind) for kind in zip(*map(setting.sizes, forms), strict=True)]
+    parts = [
+        [
+            square * size**2 / unit if unit else Fraction(0)
+            for square, size in zip(form.squares, setting.sizes(form), strict=True)
+        ]
+        for form, unit in zip(forms, units, strict=True)
+    ]
+    weights, counts = [list(kind) for kind in zip(*parts, strict=True)], 0
+    if forms[0].has_rows:
+        counts = len(columns) if columns[0].misses and not forms[0].features[0].missing else 1
+        kinds[0] = [max(kinds[0])] * counts
+        weights[0] = weights[0] if counts > 1 else [sum(weights[0], Fraction(0))]
     sizes = tuple(max(1, pairs) * size for kind in kinds for size in kind)
-    shares = count_shares(counts, len(sizes) - counts) if counts else None
-    return Plan(chosen, sizes, box_noise(loss, sizes, shares), counts)
+    squares = tuple(float(weight) for kind in weights for weight in kind)
+    norm = Sensitivity.of_one(sizes[0]) if len(sizes) == 1 else setting.norm(forms[0])
+    alone = counts if norm is None else 0
+    moves = Moves(sizes, squares, alone, norm, for_all_sizes=norm is not None and pairs > 0)
+    error, make = choose_noise(loss, moves)
+    rounding = [form.rounding / unit for form, unit in zip(forms, units, strict=True) if unit]
+    return math.hypot(error, math.sqrt(sum(rounding))), lambda: Plan(forms, sizes, make(), counts)
 
 
 def weighted(form: Form, column: Column) -> Form:
@@ -340,7 +374,8 @@ def weighted(form: Form, column: Column) -> Form:
     weights = column.weights
     if weights is None:
         return form
-    return Form(tuple(one.weighted(weights.first, weights.last) for one in form.features))
+    features = tuple(one.weighted(weights.first, weights.last) for one in form.features)
+    return replace(form, features=features, norm=None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -391,10 +426,7 @@ class LinearMeasurement:
     def plan(self, rows: int = 2) -> Plan:
         """Return forms and noise, for a public number of rows if they depend on it."""
         pairs = self.statistic.row_pairs(rows) if self.known else 0
-        drops = self.nan == "drop"
-        return plan(
-            self.statistic, self.columns, self.single, self.setting, self.offered_loss, drops, pairs
-        )
+        return plan(self.statistic, self.columns, self.setting, self.offered_loss, pairs)
 
     @property
     def noise(self) -> IntegerNoise | BoxNoise | None:
@@ -405,14 +437,18 @@ class LinearMeasurement:
     def deviations(self) -> float | list[float] | None:
         """The standard deviation of the noise of each sum of rows, in units of the data."""
         noise = self.noise
-        if noise is None:
-            return None
-        if isinstance(noise, IntegerNoise):  # that of a variance is one of sums of squares
-            unit = float(self.columns[0].product)
-            return None if self.statistic.squares else noise.deviation * unit
-        first = self.plan().counts  # centered sums, after numbers of rows, are of half cells
-        each = zip(noise.deviations[first:], self.columns, strict=False)
-        found = [width * float(column.product) / (2 if first else 1) for width, column in each]
+        if noise is None or (isinstance(noise, IntegerNoise) and self.statistic.squares):
+            return None  # that of a variance is one of sums of squares
+        plan = self.plan()
+        units = [float(column.product) for column in self.columns]
+        if isinstance(noise, IntegerNoise):
+            return noise.deviation * units[0]
+        if self.statistic.needs_rows:  # centered sums, after numbers of rows, are of half cells
+            each = noise.deviations[plan.counts :]
+            units = [unit / (2 if plan.counts else 1) for unit in units]
+        else:
+            each = [plan.deviation(i) for i in range(len(units))]
+        found = [width * unit for width, unit in zip(each, units, strict=False)]
         return found[0] if self.single else found
 
     def reduce(self, source: View) -> list[Totals]:
@@ -461,10 +497,13 @@ class LinearMeasurement:
         if self.statistic.needs_rows and rows is None and moves:
             return unknown(confidence, ROWS)
         plan = self.plan(2 if rows is None else rows)
-        widths = [
-            self.statistic.bar(column, Sizes(plan, i, 1 - confidence), rows or 1, self.known)
-            for i, column in enumerate(self.columns)
-        ]
+        bars = {
+            column: self.statistic.bar(
+                column, Sizes(plan, i, 1 - confidence), rows or 1, self.known
+            )
+            for column, i in {column: i for i, column in enumerate(self.columns)}.items()
+        }
+        widths = [bars[column] for column in self.columns]
         is_bound = self.statistic.needs_rows and not (self.known and self.statistic.is_linear)
         note = BOUND if is_bound else NOISE
         return Expected(confidence, widths[0] if self.single else widths, note=note)

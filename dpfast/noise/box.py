@@ -15,14 +15,9 @@ errors least, and, since the distributions below treat coordinates alike, the su
   shares p_i of rho that sum to 1, of variance D_i^2 / (2 rho p_i). The same for (epsilon, delta),
   as in `calibrated_integer`.
 
-A mean is a sum over a count. Let k sums over one noisy count get y of a loss each, and the count
-x = 1 - k y. To first order the worst variance of a mean, at the bounds, goes with 1 / y + 1 / x,
-which is least for x / (k y) = 1 / sqrt(k): `count_shares`.
-
 * Staircase noise for the box (`stairs`), for a large epsilon.
 
-Where several serve, that with the smallest variance is taken, by the loss and k alone, and how many
-of the integers are counts. A staircase is taken where that is less by a twentieth of the deviation.
+Which of them is taken is said in `measurement.choice`.
 
 The norm on integers. For an integer M, let N(z) be the least r with |z_i| <= floor(r D_i / M) for
 all i. If |d_i| <= D_i, then |z_i + d_i| <= floor(r D_i / M) + D_i = floor((r + M) D_i / M), so N
@@ -33,9 +28,10 @@ probability proportional to q^r (r + 1) .. (r + k), kept with probability
 
     prod over i of (2 floor(r D_i / M) + 1) / (2 D_i / M (r + i)),
 
-which is at most 1 if M <= 2 D_i, and nearly always 1. A geometric number is a discrete Laplace one
-that is not negative. Integers of small sensitivity are multiplied by a public power of two first
-and rounded in the end, so that M can be large and the distribution close to the continuous one.
+which is at most 1 if M <= 2 D_i, and nearly always 1, but about exp(-k epsilon / 2) where all D_i
+and M are 1. A geometric number is a discrete Laplace one that is not negative. Integers of small
+sensitivity are multiplied by a public power of two first and rounded in the end, so that M can be
+large and the distribution close to the continuous one.
 
 What that uses of its charge in zCDP. For t > 0 the integral of
 exp(-epsilon ((1 + t) |z| - t |z - d|)) is convex in d, so it is largest for a corner d of the box.
@@ -51,22 +47,32 @@ from __future__ import annotations
 
 import math
 import operator
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
+from typing import Any, TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 
-from .._core.error_bars import box_sum
+from .._core.error_bars import (
+    box_sum,
+    gamma_weights,
+    laplace_and_uniform,
+    normal,
+    solve,
+    sum_of_uniforms,
+)
 from .._kernels.rng import BitStream
-from ..privacy import ZCDP, Approx, Loss, Pure, float_down, pure_within
+from ..privacy import ZCDP, Approx, Loss, float_down
 from ..rng import Generator
-from .additive import amount
-from .calibrated_integer import WORTH, IntegerNoise, integer_noise, laplace_loss
+from .calibrated_integer import IntegerNoise, integer_noise
 from .choice import below
 from .distributions.discrete import laplace_integers
 from .sensitivity import Sensitivity
-from .stairs import Stairs, best_cores
+from .stairs import Stairs
+
+Floats: TypeAlias = NDArray[np.float64]
 
 #: Steps of the norm in a difference of size 1, and the largest scale of geometric numbers.
 _STEPS, _FAR = 1 << 20, 1 << 40
@@ -77,23 +83,33 @@ class BoxNoise:
     """Noise for one joint release of integers. One of sensitivity 0 gets none.
 
     `loss` is what the release of all of them costs. `deviation` is the standard deviation in units
-    of a coordinate's sensitivity, if all have equal shares.
+    of a coordinate's sensitivity, the root of the mean square if they differ. `each` is the noise
+    of the first of them, if they have noise of their own; all others have joint noise.
     """
 
     distribution: str
     sensitivities: tuple[int, ...]
     loss: Loss
     deviation: float
-    each: tuple[IntegerNoise | None, ...] = field(default=(), repr=False)  # none for joint noise
+    each: tuple[IntegerNoise | None, ...] = field(default=(), repr=False)
     epsilon: Fraction = Fraction(0)  # of the joint noise "box" and "stairs"
     stairs: Stairs | None = field(default=None, repr=False)
 
     @property
+    def _joint(self) -> list[int]:
+        """Which of the integers have joint noise."""
+        first = len(self.each)
+        return [i for i, most in enumerate(self.sensitivities) if most and i >= first]
+
+    @property
     def deviations(self) -> list[float]:
         """Return the standard deviation of the noise of each integer."""
-        alike = [self.deviation * most for most in self.sensitivities]
-        own = [noise and noise.deviation for noise in self.each] or alike
-        return [one or 0.0 for one in own]
+        found = [0.0 if noise is None else noise.deviation for noise in self.each]
+        found += [self.deviation * most for most in self.sensitivities[len(found) :]]
+        if self.stairs is not None:
+            for i, deviation in zip(self._joint, self.stairs.deviations, strict=True):
+                found[i] = deviation
+        return found
 
     def within(self, failure: float, terms: int = 1, place: int | None = None) -> Fraction:
         """Return what noise exceeds in size with at most a failure probability.
@@ -105,38 +121,131 @@ class BoxNoise:
         noisy = [i for i, most in enumerate(self.sensitivities) if most]
         if not noisy or (place is not None and not self.sensitivities[place]):
             return Fraction(0)
-        least = min(noisy, key=lambda i: self.sensitivities[i])
+        joint = self._joint
+        at = min(joint or noisy, key=lambda i: self.sensitivities[i]) if place is None else place
+        if at not in joint:
+            noise = self.each[at]
+            assert noise is not None
+            return Fraction(noise.within(failure, terms), self.sensitivities[at])
         if self.stairs is not None:
-            places = range(len(noisy)) if place is None else [noisy.index(place)]
+            places = range(len(joint)) if place is None else [joint.index(place)]
             return self.stairs.within(failure, places, terms)
-        if self.distribution == "box":
-            size = box_sum(failure, len(noisy), terms) / float(self.epsilon)
-            return Fraction(size) + Fraction(terms, 2 * self.sensitivities[least])
-        at = least if place is None else place
-        noise = self.each[at]
-        assert noise is not None
-        return Fraction(noise.within(failure, terms), self.sensitivities[at])
+        size = box_sum(failure, len(joint), terms) / float(self.epsilon)
+        least = min(self.sensitivities[i] for i in joint)
+        return Fraction(size) + Fraction(terms, 2 * least)
+
+    def sum_within(self, failure: float, factors: Mapping[int, Fraction]) -> Fraction:
+        """Return what a sum of the noise of some integers, times factors, is likely within.
+
+        It exceeds that in size with at most a failure probability. Of noise of one kind it is that
+        of the sum, else each kind has an equal share of the failure probability.
+
+        *Gaussian.* With z on the coarsest grid, of parameter s and factor f, and all others one
+        Gaussian number of deviation r, the density of the sum is that of a Gaussian number times
+        sum_z exp(-(z - c)^2 / (2 t^2)), over s sqrt(2 pi) at least, 1 / t^2 = 1 / s^2 + f^2 / r^2.
+        With q = exp(-2 pi^2 t^2) that is at most 1 + min(2 q / (1 - q), 1 / (t sqrt(2 pi))) times
+        as much (Poisson's sum; a sum of one mode is at most its integral and its largest term). A
+        rounded number is that for z + u, u uniform, which a Gaussian one of variance 1/6 exceeds in
+        size. What is rounded on finer grids is off by at most half a unit.
+
+        *Joint.* A mixture of uniform numbers; of the coarsest grid, rounding is one more. A count
+        on a stair is one of a few whole numbers, each of which is looked at.
+
+        *Apart.* A discrete Laplace number of a rate e and a uniform one of -1/2 .. 1/2 add up to no
+        more than a Laplace number of rate 2 tanh(e / 2). Of e > 1 each number is looked at.
+        """
+        sizes = {i: abs(f) for i, f in factors.items() if f and self.sensitivities[i]}
+        joint = {i: f for i, f in sizes.items() if i >= len(self.each)}
+        alone = [(self.each[i], f) for i, f in sizes.items() if i not in joint]
+        noises = [(noise, f) for noise, f in alone if noise is not None]
+        if len(sizes) == 1:
+            ((i, f),) = sizes.items()
+            return f * self.within(failure, 1, i) * self.sensitivities[i]
+        if not joint and self.distribution in ("gaussian", "rounded-gaussian"):
+            return _of_gaussians(noises, failure)
+        if len(joint) > 1 and not noises:
+            return self._of_joint(joint, failure)
+        if len(joint) == 1 and [(noise.distribution, noise.shift) for noise, _ in noises] == [
+            ("laplace", 0)
+        ]:
+            return self._of_joint(joint, failure, float(noises[0][0].scale), float(noises[0][1]))
+        parts = len(noises) + bool(joint)
+        rest = self.sum_within(failure / parts, joint) if joint else Fraction(0)
+        return rest + sum(f * noise.within(failure / parts) for noise, f in noises)
+
+    def _of_joint(
+        self, factors: Mapping[int, Fraction], failure: float, scale: float = 0.0, head: float = 0.0
+    ) -> Fraction:
+        """Return what joint noise is within, and `head` times discrete Laplace noise of a scale."""
+        joint, sizes, stairs = self._joint, self.sensitivities, self.stairs
+        sides: list[Any]
+        rounded, center = sum(factors.values(), Fraction(0)), np.zeros(1)
+        if stairs is not None:
+            weight = stairs.weights
+            weight = weight[: 1 + int(np.searchsorted(weight.cumsum(), 1 - 1e-12))]
+            stair, core = np.arange(len(weight)), dict(zip(joint, stairs.cores, strict=True))
+            count = next((i for i in factors if sizes[i] == 1 and len(factors) > 1), None)
+            if count is not None:
+                center, stair = np.concatenate(
+                    [(np.arange(-i, i + 1), [i] * (2 * i + 1)) for i in stair], axis=1
+                )
+                center, weight = center * float(factors[count]), weight[stair] / (2 * stair + 1)
+                rounded -= factors[count]
+            sides = [
+                float(f) * (core[i] + 0.5 + stair * float(sizes[i]))
+                for i, f in factors.items()
+                if i != count
+            ]
+        else:
+            weight, size = gamma_weights(len(joint) + 1, 400 if head else 1_000)
+            sides = [float(f * sizes[i]) / float(self.epsilon) * size for i, f in factors.items()]
+            most = max(factors.values())
+            if not head and float(most) > 2.0**-12 * float(sides[0][-1]):
+                sides.append(np.full(len(weight), float(most) / 2))
+                rounded -= most
+        is_smooth = head > 0 and scale >= 1
+        if head and not is_smooth:
+            far = np.arange(-30, 31)
+            law = np.exp(-abs(far) / scale) * math.tanh(0.5 / scale)
+            center, weight = np.repeat(head * far, len(weight)), np.outer(law, weight).ravel()
+            sides = [np.tile(side, len(far)) for side in sides]
+        unit = float(np.mean(sides[0])) + head
+
+        def tail(t: float) -> float:
+            if is_smooth:
+                above = laplace_and_uniform(head / (2 * math.tanh(0.5 / scale)), sides[0], unit * t)
+            else:
+                above = sum_of_uniforms(sides, unit * t - center)
+            return 2 * float((weight * above).sum())
+
+        return Fraction(unit * solve(tail, failure)) + rounded / 2
 
     def add(self, values: Sequence[int], generator: Generator) -> list[int]:
         """Return the values with noise."""
         if len(values) != len(self.sensitivities):
             raise ValueError("there must be as many values as sensitivities")
-        if not self.epsilon:
-            return [
-                value if noise is None else noise.add([value], generator)[0]
-                for value, noise in zip(values, self.each, strict=True)
-            ]
-        pairs = list(zip(values, self.sensitivities, strict=True))
-        noisy = iter(self._box([value for value, most in pairs if most], generator))
-        return [next(noisy) if most else value for value, most in pairs]
+        found = list(values)
+        for i, noise in enumerate(self.each):
+            if noise is not None:
+                found[i] = noise.add([values[i]], generator)[0]
+        joint = self._joint
+        if joint:
+            noisy = self._box([values[i] for i in joint], generator)
+            for i, value in zip(joint, noisy, strict=True):
+                found[i] = value
+        return found
 
     def _box(self, values: list[int], generator: Generator) -> list[int]:
         """Return the values whose sensitivity is not 0, with joint noise."""
         if self.stairs is not None:
             return [*map(operator.add, values, self.stairs.draw(generator.stream()))]
-        box = [most for most in self.sensitivities if most]
+        box = [self.sensitivities[i] for i in self._joint]
         steps, shift = 1, 0
-        if max(box) > 1:  # else the distribution on the integers themselves is the finest there is
+        rare = max(box) == 1 and len(box) * self.epsilon > 8  # that a radius of counts is kept
+        if rare and len(box) <= 2 * self.epsilon:
+            counts = Stairs(float_down(self.epsilon), tuple(box), (0,) * len(box))  # the same
+            return [*map(operator.add, values, counts.draw(generator.stream()))]
+        if rare or max(box) > 1:  # else that on the integers themselves is the finest there is
             far = int(_FAR * self.epsilon)
             steps = min(_STEPS, 1 << far.bit_length() - 1)
             shift = max(0, (steps - 1).bit_length() - min(box).bit_length())
@@ -146,6 +255,21 @@ class BoxNoise:
         half = 1 << shift >> 1
         points = box_points([r * most // steps for most in box], stream)
         return [value + ((z + half) >> shift) for value, z in zip(values, points, strict=True)]
+
+
+def _of_gaussians(noises: Sequence[tuple[IntegerNoise, Fraction]], failure: float) -> Fraction:
+    """Return what a sum of Gaussian noise, times factors, is within; see `BoxNoise.sum_within`."""
+    units = [(float(f * (1 << noise.shift)), float(noise.scale)) for noise, f in noises]
+    (unit, scale), *others = sorted(units, reverse=True)
+    rest = math.hypot(*(own * width for own, width in others))
+    t = 1 / math.hypot(1 / scale, unit / rest)
+    q = math.exp(-2 * math.pi**2 * t**2)
+    more = min(2 * q / (1 - q) if q < 1 else math.inf, 1 / (t * math.sqrt(2 * math.pi)))
+    if noises[0][0].distribution == "rounded-gaussian":
+        rest = math.hypot(rest, unit / math.sqrt(6))
+    size = Fraction(math.hypot(unit * scale, rest) * normal(failure / (1 + more)))
+    shifted = sum((f * (1 << noise.shift) for noise, f in noises if noise.shift), Fraction(0))
+    return size + Fraction(sum(own for own, _ in others)) / 2 + shifted
 
 
 def radius(box: Sequence[int], steps: int, epsilon: Fraction, stream: BitStream) -> int:
@@ -174,53 +298,6 @@ def _geometric(count: int, scale: Fraction, stream: BitStream) -> int:
         total += sum(kept.tolist())
         left -= len(kept)
     return total
-
-
-def box_noise(
-    loss: Loss, sensitivities: Sequence[int], shares: Sequence[Fraction] | None = None
-) -> BoxNoise:
-    """Return the noise for one joint release of integers.
-
-    Parameters
-    ----------
-    loss : Pure, Approx or ZCDP
-        Of all of them together.
-    sensitivities : sequence of int
-        Of each.
-    shares : sequence of Fraction, optional
-        What each gets of a loss that is divided (Gaussian noise), at most 1 together; by default
-        all the same. With these, a coordinate of sensitivity 0 has its share too.
-    """
-    size = amount(loss)
-    box = tuple(sensitivities)
-    k = max(1, sum(1 for most in box if most))
-    large = Sensitivity(k, k << 32, k << 64)  # so large that the grid plays no part
-    plain = integer_noise(loss, large)
-    deviation = math.ldexp(plain.deviation, -32)
-    epsilon = pure_within(size) if isinstance(loss, ZCDP) else size
-    of_box = math.sqrt((k + 1) * (k + 2) / 3.0) / float(epsilon)
-    spent: Loss
-    others = sum(1 for most in box if most > 1)
-    if 1 < k <= 2 * epsilon and others and not isinstance(loss, ZCDP):
-        of_stairs = best_cores(float_down(epsilon), k - others, others)[1]
-        if of_stairs < WORTH * min(deviation, of_box):
-            stairs = Stairs.of(epsilon, [most for most in box if most])
-            return BoxNoise("stairs", box, Pure(size), of_stairs, (), epsilon, stairs)
-    if k > 1 and of_box <= deviation:
-        spent = loss if isinstance(loss, ZCDP) else Pure(size)
-        return BoxNoise("box", box, spent, of_box, epsilon=epsilon)
-    if shares is None or isinstance(plain.loss, Pure):
-        shares = [Fraction(1, k)] * len(box)
-    each = tuple(
-        integer_noise(loss, Sensitivity(1 / share, k * most, most**2 / share), plain.distribution)
-        if most
-        else None
-        for most, share in zip(box, shares, strict=True)
-    )
-    spent = plain.loss
-    if plain.distribution == "laplace" and isinstance(spent, Pure):
-        spent = laplace_loss(size, k, min(filter(None, box), default=1))
-    return BoxNoise(plain.distribution, box, spent, deviation, each)
 
 
 def ellipsoid_noise(
@@ -258,10 +335,3 @@ def ellipsoid_noise(
     noises = iter(replace(noise, shift=shift) for noise, shift in zip(alone, shifts, strict=True))
     each = tuple(next(noises) if most else None for most in sensitivities)
     return BoxNoise(distribution, tuple(sensitivities), loss, deviation, each)
-
-
-def count_shares(counts: int, others: int) -> list[Fraction]:
-    """Return shares of numbers of rows and then of others, as many for each of the former."""
-    root = max(1, round(math.sqrt(others / counts)))  # as good as the root, and rational
-    row, other = Fraction(1, counts * (1 + root)), Fraction(root, max(1, others) * (1 + root))
-    return [row] * counts + [other] * others

@@ -63,6 +63,14 @@ class Sensitivity:
         draws = max(1, int(self.l1 // max(1, self.largest)))
         return draws, max(1, int(self.l1 // draws))
 
+    def divided(self, part: Fraction) -> Sensitivity:
+        """Return the sensitivity that asks for the noise of a part of a loss.
+
+        The square of a deviation of Gaussian noise, and a scale of Laplace noise, grow by 1 / part.
+        """
+        linf = None if self.linf is None else math.ceil(self.linf / part)
+        return Sensitivity(self.l0 / part, self.l1 / part, self.l2_squared / part, linf)
+
     def coarsened(self, unit: int) -> Sensitivity:
         """Return the sensitivity of the same integers divided by `unit` and rounded down.
 

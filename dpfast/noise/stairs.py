@@ -206,18 +206,22 @@ def _open(noise: Staircase) -> tuple[np.uint64, np.uint64]:
 
 
 @lru_cache(maxsize=256)
-def best_cores(epsilon: float, counts: int, others: int) -> tuple[float, float]:
+def best_cores(
+    epsilon: float, counts: int, others: int, share: float | None = None
+) -> tuple[float, float]:
     """Return the part of the cores of several integers, and the root of the mean variance.
 
-    That is in units of the squared sensitivity of each; `others` have many cells.
+    That is in units of the squared sensitivity of each; `others` have many cells. All `counts`
+    have a `share` of the weight in the mean, by default that of their number.
     """
     k = counts + others
+    of_counts, of_others = (counts, others) if share is None else (k * share, k * (1 - share))
     stair = np.arange(math.ceil((80 + 6 * k * math.log1p(k)) / epsilon) + 8)
     steps = math.ceil(8 * math.log2(math.e) * (epsilon + 4) / 2)
     part = 2.0 ** (-np.arange(steps)[:, None] / 8)
     log = others * np.log(part + stair) + counts * np.log(2 * stair + 1) - epsilon * stair
     weight = np.exp(log - log.max(axis=1, keepdims=True))
-    variance = counts * stair * (stair + 1) + others * (part + stair) ** 2
+    variance = of_counts * stair * (stair + 1) + of_others * (part + stair) ** 2
     mean = (weight * variance).sum(axis=1) / weight.sum(axis=1) / (3 * k)
     best = int(mean.argmin())
     return float(part[best, 0]), math.sqrt(float(mean[best]))
@@ -232,10 +236,12 @@ class Stairs:
     cores: tuple[int, ...]
 
     @classmethod
-    def of(cls, epsilon: Fraction, steps: Sequence[int]) -> Stairs:
-        """Return the noise for a loss and sensitivities."""
+    def of(cls, epsilon: Fraction, steps: Sequence[int], core: float | None = None) -> Stairs:
+        """Return the noise for a loss and sensitivities, with cores of a part of each."""
         rate, counts = float_down(epsilon), sum(1 for step in steps if step == 1)
-        part = Fraction(best_cores(rate, counts, len(steps) - counts)[0])
+        if core is None:
+            core = best_cores(rate, counts, len(steps) - counts)[0]
+        part = Fraction(core)
         return cls(rate, tuple(steps), tuple(min(int(part * d), d - 1) for d in steps))
 
     def size(self, stair: int) -> int:
@@ -294,9 +300,7 @@ class Stairs:
         so its tail is 1 - (h + 1/2) / (a + 1/2); and a sum of m of them is subgaussian with the
         variance m (a + 1/2)^2 / 3, as in `error_bars.box_sum`.
         """
-        size = np.array([math.log(self.size(stair)) for stair in range(self._reach)])
-        weight = np.exp(size - size.max() - self.epsilon * np.arange(self._reach))
-        weight /= weight.sum()
+        weight = self.weights
         kinds = {(self.steps[i], (self.cores[i] + 0.5) / self.steps[i]) for i in places}
         if terms > 1:
             side = max(core for _, core in kinds) + np.arange(self._reach)
@@ -313,6 +317,22 @@ class Stairs:
             return Fraction(max(0, math.ceil(Fraction(size) * step - Fraction(1, 2))), step)
 
         return max(of_one(*kind) for kind in kinds)
+
+    @property
+    def weights(self) -> NDArray[np.float64]:
+        """The probability of each stair."""
+        size = np.array([math.log(self.size(stair)) for stair in range(self._reach)])
+        weight = np.exp(size - size.max() - self.epsilon * np.arange(self._reach))
+        return np.asarray(weight / weight.sum())
+
+    @property
+    def deviations(self) -> list[float]:
+        """The standard deviation of the noise of each integer."""
+        weight, stair = self.weights, np.arange(self._reach)
+        sides = (
+            core + stair * float(step) for core, step in zip(self.cores, self.steps, strict=True)
+        )
+        return [math.sqrt(float((weight * side * (side + 1)).sum()) / 3) for side in sides]
 
     @property
     def _reach(self) -> int:

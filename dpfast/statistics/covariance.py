@@ -57,8 +57,9 @@ from .._core.error_bars import (
 from .._core.roots import root_up
 from .._core.types import Auto, Bounds, NanPolicy, Neighbors, Number
 from ..budget.budget import Budget
+from ..measurement.choice import box_noise
 from ..measurement.statistic import Bounded, Statistic, Terms, measures
-from ..noise.box import BoxNoise, box_noise, ellipsoid_noise
+from ..noise.box import BoxNoise, ellipsoid_noise
 from ..privacy import Loss, Pure
 from ..rng import Generator
 from ..sources.intake import View, read_rows

@@ -122,6 +122,6 @@ def settled(found: Totals, policy: str | float, lo: float, hi: float, cells: Cel
     nan_policy.refuse(policy, found.missing)
     value = nan_policy.replacement(policy, lo, hi)
     if isinstance(value, str):
-        return found._replace(missing=0)
+        return found
     u, more = cells.cell(value), found.missing
     return found.merge(Totals(more, -more, more * u, more * u * u))

@@ -11,12 +11,12 @@ import dpfast as dp
 from dpfast._core import error_bars
 from dpfast.budget.budget import quoted
 from dpfast.measurement.around import innermost
-from dpfast.noise.box import box_noise
 from dpfast.noise.calibrated_integer import integer_noise
 from dpfast.noise.sensitivity import Sensitivity
 from dpfast.privacy import ZCDP, Pure
 from dpfast.rng import InsecureGenerator
 
+from ..support.noise import box_noise
 from ..support.pairwise import quick_rows
 from ..support.views import prepared
 

@@ -106,4 +106,4 @@ def test_a_weighted_feature_has_the_range_of_products(weights):
 
 def test_a_form_without_rows_says_so():
     assert [form.has_rows for form in MEAN.forms(COLUMN, is_public=False)] == [False, True]
-    assert Form((Feature((0, 1, 0), 1, 1),)).has_rows
+    assert Form((Feature((0, 1, 0), 1, 1),), ()).has_rows

@@ -20,7 +20,7 @@ from dpfast.measurement import statistic, unit
 from dpfast.measurement.around import innermost
 from dpfast.measurement.linear import Setting
 from dpfast.measurement.unit import OfUnits, Unit
-from dpfast.noise.box import BoxNoise, box_noise
+from dpfast.noise.box import BoxNoise
 from dpfast.noise.calibrated_integer import IntegerNoise, integer_noise
 from dpfast.noise.sensitivity import Sensitivity
 from dpfast.privacy import ZCDP, Approx, float_down, group_within
@@ -104,10 +104,13 @@ def test_noise_is_that_of_a_person_with_k_rows(k):
         (size,) = of_one_row(total)
         found = integer_noise(asked, Sensitivity.of_one(k * size))
         assert total.noise.deviation == pytest.approx(found.deviation, rel=1e-9)
-        table = quoted(dp.sum, np.stack([X, X], axis=1), axis=0, **BOUNDS, **kw).inner
-        found = box_noise(asked, [k * size for size in of_one_row(table)])
-        times = 1 if "epsilon" in loss else k
-        assert table.noise.within(0.05) == pytest.approx(found.within(0.05) * times, rel=1e-6)
+        both, of_rows = np.stack([X, X], axis=1), {"neighbors": "add-remove", **loss}
+        table = quoted(dp.sum, both, axis=0, **BOUNDS, **kw)
+        row = quoted(dp.sum, both, axis=0, **BOUNDS, **of_rows)
+        times = k if "epsilon" in loss else 1  # else the loss is for a row of a person
+        assert table.inner.plan().sizes == tuple(times * size for size in row.plan().sizes)
+        bars = table.error(N, 0.95).half_width, row.error(N, 0.95).half_width
+        assert bars[0] == pytest.approx(np.multiply(k, bars[1]), rel=0.05)
     # Under add-remove a person moves a rank by D = k max(q, 1 - q).
     made = innermost(quoted(dp.quantile, X, q=0.3, **BOUNDS, epsilon=0.7, ids=IDS, max_rows=k))
     most = 1 - Fraction(made.aim.place, PARTS)

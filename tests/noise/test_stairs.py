@@ -17,7 +17,6 @@ import dpfast as dp
 from dpfast.budget.budget import quoted
 from dpfast.errors import ArgumentError, ArgumentTypeError
 from dpfast.noise import stairs as room
-from dpfast.noise.box import box_noise
 from dpfast.noise.calibrated_integer import integer_noise
 from dpfast.noise.sensitivity import Sensitivity
 from dpfast.noise.stairs import Staircase, Stairs, best_core, best_cores
@@ -25,6 +24,7 @@ from dpfast.privacy import ZCDP, Approx, Draws, Pure
 from dpfast.rng import InsecureGenerator
 
 from ..reference.noise import stairs as reference
+from ..support.noise import box_noise
 from ..support.pairwise import quick_rows
 
 STAIRS = 4

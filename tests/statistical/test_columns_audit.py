@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from dpfast.measurement import linear
-from dpfast.noise.box import box_noise
+from dpfast.measurement.choice import Candidate, Moves, choose_noise
 from dpfast.rng import InsecureGenerator
 from dpfast.statistics.totals import api, count
 
@@ -42,19 +42,19 @@ NORMS = {
 }
 
 
-def alone(loss, moves, shares=None):
+def alone(loss, moves):
     """The fault: noise for each integer as if no other moved."""
+    error, make = choose_noise(loss, moves)
+    each = [choose_noise(loss, Moves((size,))).noise() for size in moves.sizes]
 
     class Each:
         def add(self, values, generator):
-            return [
-                box_noise(loss, [move]).add([value], generator)[0]
-                for move, value in zip(moves, values, strict=True)
-            ]
+            pairs = zip(each, values, strict=True)
+            return [noise.add([value], generator)[0] for noise, value in pairs]
 
     found = Each()
-    found.loss = box_noise(loss, moves, shares).loss
-    return found
+    found.loss = make().loss
+    return Candidate(error, lambda: found)
 
 
 def answers(name, size, generator, **loss):
@@ -108,8 +108,9 @@ QUICK = ["sum, replace", "mean, add-remove", "count, add-remove"]
 def test_a_sensitivity_that_forgets_the_other_columns_is_caught(name):
     with (
         patch.object(linear, "plan", linear.plan.__wrapped__),
-        patch.object(linear, "box_noise", alone),
-        patch.object(count, "box_noise", alone),
+        patch.object(linear, "choose_noise", alone),
+        patch.object(count, "noise_of_counts", count.noise_of_counts.__wrapped__),
+        patch.object(count, "choose_noise", alone),
     ):
         assert audit(name, 2_500, norm="laplace", epsilon=1.0) > 1.0
 

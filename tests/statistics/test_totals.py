@@ -13,13 +13,14 @@ import pytest
 import dpfast as dp
 from dpfast.budget.budget import quoted
 from dpfast.errors import ArgumentError, BudgetError, DataError
-from dpfast.measurement import linear
-from dpfast.noise.calibrated_integer import IntegerNoise
+from dpfast.measurement import choice, linear
+from dpfast.noise.calibrated_integer import integer_noise
 from dpfast.rng import InsecureGenerator
 from dpfast.sources import Chunk, memory
 from dpfast.statistics.totals import api, count, moments
 
 from ..reference.summaries import quantise as reference
+from ..support.noise import Recorder
 from ..support.pairwise import every_value, pairwise, quick_rows
 
 pa = pytest.importorskip("pyarrow")
@@ -33,25 +34,6 @@ STATISTICS = {
 RELATIONS = ["replace", "add-remove"]
 
 
-class Recorder:
-    """Stands in for the noise: keeps what it is calibrated to and what it is added to."""
-
-    def __init__(self):
-        self.asked = self.values = None
-
-    def __call__(self, loss, sensitivity, distribution=None):
-        recorder = self
-
-        class Silent(IntegerNoise):
-            def add(self, values, generator):
-                s = sensitivity
-                recorder.asked = s.l1, s.l2_squared, s.l0, s.largest
-                recorder.values = list(values)
-                return list(values)
-
-        return Silent("laplace", Fraction(1), 0, loss)
-
-
 def recorded(name, data, **kw):
     """``(l1, l2 squared, moved, most)``, the vector that noise is added to, the exact answer."""
     recorder = Recorder()
@@ -59,15 +41,15 @@ def recorded(name, data, **kw):
         kw = {"bounds": (-1.0, 2.5), **kw}
     with (
         patch.object(linear, "plan", linear.plan.__wrapped__),
-        patch.object(linear, "integer_noise", recorder),
-        patch.object(count, "integer_noise", recorder),
+        patch.object(linear, "choose_noise", recorder),
+        patch.object(count, "integer_noise", recorder.of),
     ):
         found = STATISTICS[name](data, epsilon=1, **kw)
-    return recorder.asked, recorder.values, found
+    return recorder.norms, recorder.values, found
 
 
 #: Inside the bounds, at them and beyond, and what is no number.
-DOMAIN = [-1.0, 0.0, 0.3, 2.5, 1e308, -math.inf, math.nan]
+DOMAIN = [-1.0, 0.0, 0.75, 2.5, 1e308, -math.inf, math.nan]
 
 
 def neighbors(rows, relation):
@@ -441,7 +423,6 @@ def test_a_variance_is_charged_what_is_drawn_for_any_number_of_rows(width, monke
     assert most() <= 1
     if width <= 32:  # the planted fault: chosen anew for each number of rows
         monkeypatch.setattr(linear, "plan", linear.plan.__wrapped__)
-        plain = linear.integer_noise
-        anew = lambda loss, moved, *pinned: plain(loss, moved)  # noqa: E731
-        monkeypatch.setattr(linear, "integer_noise", anew)
+        anew = lambda loss, moved, *pinned: integer_noise(loss, moved)  # noqa: E731
+        monkeypatch.setattr(choice, "integer_noise", anew)
         assert most() > 1.1

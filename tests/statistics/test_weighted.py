@@ -16,6 +16,7 @@ from dpfast.measurement import linear
 from dpfast.rng import InsecureGenerator
 from dpfast.statistics.totals import api
 
+from ..support.noise import Recorder, shares
 from ..support.pairwise import pairwise
 
 pa = pytest.importorskip("pyarrow")
@@ -24,37 +25,16 @@ STATISTICS = {"sum": api.sum, "mean": api.mean}
 LIMITS = {"sum": (-0.5, 2.0), "mean": (0.25, 2.0)}
 
 
-class Recorder:
-    """Stands in for the noise of several integers: keeps their moves and what it is added to."""
-
-    def __init__(self):
-        self.asked = self.values = self.shares = None
-
-    def __call__(self, loss, moves, shares=None):
-        self.asked, self.shares, self.loss = list(moves), shares, loss
-        return self
-
-    def add(self, values, generator):
-        self.values = list(values)
-        return list(values)
-
-
 def recorded(name, data, weights, **kw):
     """The moves, the integers that noise is added to, and the exact answer."""
     recorder = Recorder()
     kw = {"bounds": (-1.0, 2.5), "weight_bounds": LIMITS[name], **kw}
     with (
         patch.object(linear, "plan", linear.plan.__wrapped__),
-        patch.object(linear, "box_noise", recorder),
+        patch.object(linear, "choose_noise", recorder),
     ):
         found = STATISTICS[name](data, weights=weights, epsilon=1, **kw)
-    assert recorder.shares is None or sum(recorder.shares) <= 1
     return recorder.asked, recorder.values, found
-
-
-def shares(a, b, moves):
-    """How far each integer is apart, in units of what it may move."""
-    return [Fraction(abs(x - y)) / move for x, y, move in zip(a, b, moves, strict=True)]
 
 
 @pairwise

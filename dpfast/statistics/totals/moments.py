@@ -2,7 +2,9 @@
 
 A row is a cell u of 0 .. s.
 
-*Sums.* A row adds its cell, c = first + u.
+*Sums.* A row adds its cell, c = first + u, of lo .. hi; one without a number adds 0, so lo .. hi
+has 0 in it where a row may be such. Either the sum; or the number of all rows n and A = sum(2 c -
+lo - hi), of which it is (A + (lo + hi) n) / 2.
 
 *Means.* Either the pair u and s - u, which add up to s; or the number of rows and w = 2 u - s. With
 m the mean's place between the bounds and noise of variance v (in units of s^2) on either of the
@@ -14,7 +16,9 @@ between v / 2 and v. A centered sum and a count with a share a of epsilon have
 which in the worst case is least for a = 1/2, and twice that of the pair for every m.
 
 *Variances.* Either u^2, 2 u (s - u) and (s - u)^2, which add up to s^2; or the number of rows, w
-and 2 w^2 - s^2, centered since that is half of what w^2 would ask for. Where n is public the sum of
+and 2 w^2 - s^2, centered since that is half of what w^2 would ask for. Noise in each of these, by
+its size, counts about .1 of noise in the three, for rows whose mean is a quarter (.02, .06 and .02
+of .33), and up to .14, .25 and .02 for rows at a bound. Where n is public the sum of
 squared distances of all pairs, n sum(u^2) - sum(u)^2 = sum_(i<j) (u_i - u_j)^2: n - 1 of its terms
 change with a row, each between 0 and s^2.
 """
@@ -37,8 +41,11 @@ from ...summaries.cells import Cells, cells, nearest
 from ...summaries.totals import Totals
 
 HALF = Fraction(1, 2)
-#: The number of rows.
+#: How much of the variance of noise in a centered sum is in a variance; see above.
+TENTH = Fraction(101, 1000)
+#: The number of rows that have a number, and that of all.
 ROWS = Feature((0, 1, 0), 1, 1)
+EVERY = Feature((0, 1, 0), 1, 1, missing=1)
 
 
 def centered(span: int) -> Feature:
@@ -83,14 +90,23 @@ class Sum(Weighted[Answers], Linear):
         return cells(lo, hi, width=max(hi - lo, abs(lo), abs(hi)))
 
     def forms(self, column: Column, is_public: bool) -> list[Form]:
-        cells = column.cells
-        return [Form((Feature((1, cells.first, 0), cells.first, cells.last),))]
+        low, high = first, _ = column.cells.first, column.cells.last
+        if column.misses:
+            low, high = min(low, 0), max(high, 0)
+        added = Feature((1, first, 0), low, high)
+        alone = Form((added,), (Fraction(1),), (Fraction(1),))
+        if is_public or (column.misses and column.weights is not None):
+            return [alone]  # of rows that miss a number weights are not summed
+        middle = Fraction(low + high, 2)
+        squares = middle**2, HALF**2
+        return [alone, Form((EVERY, added.centered()), squares, (middle, HALF))]
 
     def answer(self, column: Column, form: Form, sums: Sequence[int], rows: int | None) -> float:
-        return nearest(column.product * sums[0])
+        total = sum((w * noisy for w, noisy in zip(form.estimate, sums, strict=True)), Fraction(0))
+        return nearest(column.product * total)
 
     def bar(self, column: Column, noise: Sizes, rows: int, is_public: bool) -> float:
-        return nearest(column.product * noise.of(0))
+        return nearest(column.product * noise.total(noise.form.estimate))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -132,9 +148,11 @@ class Mean(Weighted[Answers], Linear):
     def forms(self, column: Column, is_public: bool) -> list[Form]:
         s = column.span
         upper = Feature((1, 0, 0), 0, s)
+        part = Fraction(1, s) if s else Fraction(0)
         if is_public:
-            return [Form((upper,))]
-        return [Form((upper, Feature((-1, s, 0), 0, s)), norm=s), Form((ROWS, centered(s)))]
+            return [Form((upper,), (part**4,))]
+        pair = Form((upper, Feature((-1, s, 0), 0, s)), (part**2 / 2,) * 2, norm=s)
+        return [pair, Form((ROWS, centered(s)), (HALF**2 * (s > 0), (HALF * part) ** 2))]
 
     def answer(self, column: Column, form: Form, sums: Sequence[int], rows: int | None) -> float:
         if not column.span:
@@ -153,7 +171,9 @@ class Mean(Weighted[Answers], Linear):
         for.
 
         *Centered.* With e the noise of the number of rows and f that of sum(w) / s, the error of m
-        is (f - a e) / (2 (n + e)), for a mean a of w / s, which is between -1 and 1.
+        is (f - a e) / (2 (n + e)), for a mean a of w / s, which is between -1 and 1; the size of
+        the numerator is likely no larger than for a = 1 (weights that shrink make a sum of such
+        numbers smaller).
         """
         s = column.span
         if not s:
@@ -161,8 +181,9 @@ class Mean(Weighted[Answers], Linear):
         if is_public:
             part = noise.of(0) / (rows * s)
         elif noise.form.has_rows:
-            e, f = noise.of(0, 1 / 2), noise.of(1, 1 / 2) / s
-            part = (f + e) / (2 * (rows - e)) if rows > e else ALL
+            least = rows - noise.of(0, RARE)
+            size = noise.total((HALF, HALF / s), 1 - RARE)
+            part = size / least if least > 0 else ALL
         else:
             least = rows - 2 * noise.of(0, RARE / 2) / s
             part = noise.of(0, 1 - RARE) / s / least if least > 0 else ALL
@@ -213,12 +234,15 @@ class Variance(Linear):
 
     def forms(self, column: Column, is_public: bool) -> list[Form]:
         s = column.span
+        part = Fraction(1, s) if s else Fraction(0)
         if is_public:
-            return [Pairs((Feature((0, 0, 1), 0, s * s),))]
+            return [Pairs((Feature((0, 0, 1), 0, s * s),), (part**4,))]
         high, middle = Feature((0, 0, 1), 0, s * s), Feature((2 * s, 0, -2), 0, s * s)
         low = Feature((-2 * s, s * s, 1), 0, s * s)
         square = Feature((-8 * s, s * s, 8), -s * s, s * s)  # 2 w^2 - s^2
-        return [Form((high, middle, low), norm=s * s), Form((ROWS, centered(s), square))]
+        three = Form((high, middle, low), (part**4 / 3,) * 3, norm=s * s)
+        parts = TENTH * (s > 0), TENTH * part**2, TENTH * part**4
+        return [three, Form((ROWS, centered(s), square), parts)]
 
     def row_pairs(self, rows: int) -> int:
         return max(0, rows - 1)
@@ -256,8 +280,8 @@ class Variance(Linear):
         larger than e (see `Mean.bar`), and those of d add up to at most 3/2.
 
         *Centered.* As for a variance in `Covariance.error`, with e, f, g the noises of the number
-        of rows, of sum(w) / s and of the sum of squares: 4 / s^2 times the variance is off by at
-        most (|g| / 2 + 2 |f| + 3/2 |e|) / R + ((|f| + |e|) / R)^2.
+        of rows, of sum(w) / s and of the sum of squares: 4 / s^2 times the variance is off by a sum
+        of them, with weights of at most 1/2, 2 and 3/2, over R, and ((f - a e) / R)^2.
         """
         s, least, part = column.span, Fraction(rows), ALL
         if not s or (is_public and rows <= max(1, self.ddof)):
@@ -266,10 +290,11 @@ class Variance(Linear):
             most = Fraction(s**2, 4) * Fraction(rows, rows - self.ddof)
             return nearest(min(noise.of(0) / (rows * (rows - self.ddof)), most) * column.unit**2)
         if noise.form.has_rows:
-            e, f, g = noise.of(0, 1 / 3), noise.of(1, 1 / 3) / s, noise.of(2, 1 / 3) / s**2
-            off, least = e, rows - e
+            off, rare = noise.of(0, RARE / 2), noise.total((Fraction(1), Fraction(1, s)), RARE / 2)
+            size = noise.total((3 * HALF, Fraction(2, s), HALF / s**2), 1 - RARE)
+            least = rows - off
             if least > 0:
-                part = ((g / 2 + 2 * f + 3 * e / 2) / least + ((f + e) / least) ** 2) / 4
+                part = (size / least + (rare / least) ** 2) / 4
         else:
             rare, size = noise.of(0, RARE / 3) / s**2, noise.of(0, 1 - RARE) / s**2
             off, least = 3 * rare, rows - 3 * rare

@@ -1,0 +1,317 @@
+"""The choice of noise: for moves, a loss and an estimate, every family in one table.
+
+Sums are released together. `Moves` says by what those of neighbors differ, and how much the noise
+of each counts in the estimate. The families, in units of the sizes D_i and with the weights c_i,
+squares of how much of an error of D_i in a sum is in the estimate:
+
+* *alike*: the same noise on each sum, by the norms of a difference (`noise.calibrated_integer`):
+  Laplace by L1, Gaussian by L2, a staircase where one sum differs.
+* *divided*: noise of its own on each sum, for a part p_i of the loss. Gaussian noise has the
+  variance 1 / (2 rho p_i), so sum(c_i / p_i) is least for p_i in proportion to sqrt(c_i). Laplace
+  noise has 2 / (epsilon p_i)^2, and the cube root of c_i.
+* *box*, *stairs*: joint noise for the box of all sizes (`noise.box`, `noise.stairs`).
+* *apart*: noise of its own on the number of rows, and joint noise on all others, for the rest of
+  the loss. With a part p their error is 2 c_0 / p^2 + V C / (1 - p)^2, in units of 1 / epsilon^2,
+  for the variance V of the joint noise: least for p / (1 - p) = (2 c_0 / (V C))^(1/3).
+
+The least error is taken, and what is less simple only if it is less by a twentieth: that is decided
+by the loss, the weights and how many sums there are, from public numbers alone.
+
+*Centering.* A row adds x_i of lo_i .. hi_i to sum i of d, whatever it adds to the others. Released
+are the number of rows n and A_i = sum(2 x_i - lo_i - hi_i), which a row that comes or goes moves by
+up to hi_i - lo_i, and the sum is (A_i + (lo_i + hi_i) n) / 2 (`features.Feature.centered`). For
+counts, of 0 .. 1, the least variance by Gaussian noise is (sqrt(d) + 1)^2 / (8 rho), where that of
+independent noise is d / (2 rho): a standard deviation of .61 of that for 20 counts and of .55 for
+100 (Lebeda, arXiv 2408.06853, has the same constant). Noise on A_i is over all integers: A_i = 2
+q_i - n has the parity of n, which noise over even integers would show for sure.
+
+*Units that come in few of many groups.* A unit has up to r rows in each of at most k of d groups,
+and counts once in the number n of units. With A_i = q_i - a r n, a vector v of 0 .. r with at most
+k entries becomes v - a r. Its squared length is convex in v, so it is largest at a corner, with j
+entries r: r^2 (j (1 - 2 a) + d a^2), for j = k where a <= 1/2. By L1 it is r (j (1 - 2 a) + d a) at
+most. `centered_groups` has these moves.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, NamedTuple
+
+from ..noise.additive import LEAST, amount
+from ..noise.box import BoxNoise
+from ..noise.calibrated_integer import WORTH, IntegerNoise, integer_noise
+from ..noise.sensitivity import Sensitivity
+from ..noise.stairs import Stairs, best_cores
+from ..privacy import ZCDP, Loss, Pure, float_down, pure_within
+
+#: So large a sensitivity that the grid plays no part, and the largest ratio of parts of a loss.
+_LARGE, _FAR, _MOST = 1 << 32, 1 << 30, 1 << 20
+
+
+@dataclass(frozen=True, slots=True)
+class Moves:
+    """By what sums of neighbors differ, and how much the noise of each counts in the estimate.
+
+    Parameters
+    ----------
+    sizes : tuple of int
+        By how much each differs, at most.
+    weights : tuple of float, optional
+        The square of what an error of a size in each makes in the estimate. All alike by default.
+    counts : int, default 0
+        How many of the first are numbers of rows, or of units.
+    norm : Sensitivity, optional
+        That of the others together. By default they fill the box of their sizes.
+    for_all_sizes : bool, default False
+        Whether the distribution is to be one for all sizes, of one sum.
+    """
+
+    sizes: tuple[int, ...]
+    weights: tuple[float, ...] = ()
+    counts: int = 0
+    norm: Sensitivity | None = None
+    for_all_sizes: bool = False
+
+    @property
+    def moving(self) -> list[int]:
+        """Which of the sums differ at all."""
+        return [i for i, size in enumerate(self.sizes) if size]
+
+    def weight(self, i: int) -> float:
+        return self.weights[i] if self.weights else 1.0
+
+    @property
+    def total(self) -> float:
+        """The sum of the weights of what moves."""
+        return math.fsum(self.weight(i) for i in self.moving)
+
+    @property
+    def others(self) -> Moves:
+        """What is left without the numbers of rows."""
+        return Moves(self.sizes[self.counts :], self.weights[self.counts :], norm=self.norm)
+
+
+def centered_groups(groups: int, most: int, rows: int, shift: Fraction) -> Moves:
+    """Return the moves of counts of groups, of units in at most so many of them.
+
+    Parameters
+    ----------
+    groups, most : int
+        How many groups there are, and in how many of them a unit is.
+    rows : int
+        How many rows of a unit are in a group.
+    shift : Fraction
+        The part a of the rows of each unit that is taken off every count, at most 1/2. If it is not
+        0, the number of units comes first. A count is A_i + a r n, all of them in units of a's
+        denominator.
+    """
+    unit, off = shift.denominator, shift.numerator
+    largest, rest = unit - off, groups - most
+    norm = Sensitivity(
+        groups if shift else most,
+        rows * (most * largest + rest * off),
+        rows**2 * (most * largest**2 + rest * off**2),
+        rows * largest,
+    )
+    counts = 1 if shift else 0
+    weights = (groups * float(shift * rows) ** 2,) * counts + (
+        (rows * largest / unit) ** 2,
+    ) * groups
+    return Moves((1,) * counts + (rows * largest,) * groups, weights, counts, norm)
+
+
+class Candidate(NamedTuple):
+    """The error of a noise, by which it is chosen, and what makes it."""
+
+    error: float
+    noise: Callable[[], Any]
+
+
+def choose_noise(loss: Loss, moves: Moves) -> Candidate:
+    """Return the noise of the least error for the release of all sums.
+
+    Parameters
+    ----------
+    loss : Pure, Approx or ZCDP
+        Of all of them together. That of the noise may be less.
+    moves : Moves
+    """
+    size = amount(loss)
+    least: Candidate | None = None
+    for family, margin in FAMILIES:
+        for candidate in family(loss, size, moves):
+            if least is None or candidate.error < margin * least.error:
+                least = candidate
+    assert least is not None
+    return least
+
+
+def box_noise(loss: Loss, sizes: Sequence[int]) -> BoxNoise:
+    """Return the noise of the least error for sums that count alike, and may all differ at once."""
+    noise: BoxNoise = choose_noise(loss, Moves(tuple(sizes))).noise()
+    return noise
+
+
+def _alike(loss: Loss, _: Fraction, moves: Moves) -> Iterator[Candidate]:
+    if moves.norm is not None and not moves.counts:
+        far = integer_noise(loss, Sensitivity.of_one(_FAR)) if moves.for_all_sizes else None
+        noise = integer_noise(loss, moves.norm, far and far.distribution)
+        parts = [moves.weight(i) / moves.sizes[i] ** 2 for i in moves.moving]
+        yield Candidate(noise.deviation * math.sqrt(math.fsum(parts)), lambda: noise)
+    elif len(moves.moving) < 2:
+        most = max(moves.sizes, default=0)
+        one = integer_noise(loss, Sensitivity.of_one(most))
+        each = tuple(one if size else None for size in moves.sizes)
+        deviation = one.deviation / max(1, most)
+        joint = BoxNoise(one.distribution, moves.sizes, one.loss, deviation, each)
+        yield Candidate(deviation * math.sqrt(moves.total), lambda: joint)
+
+
+def _box(loss: Loss, size: Fraction, moves: Moves) -> Iterator[Candidate]:
+    k = len(moves.moving)
+    if moves.norm is not None or k < 2:
+        return
+    epsilon = pure_within(size) if isinstance(loss, ZCDP) else size
+    deviation = math.sqrt((k + 1) * (k + 2) / 3.0) / float(epsilon)
+    spent = loss if isinstance(loss, ZCDP) else Pure(size)
+
+    def noise() -> BoxNoise:
+        return BoxNoise("box", moves.sizes, spent, deviation, epsilon=epsilon)
+
+    yield Candidate(deviation * math.sqrt(moves.total), noise)
+
+
+def _divided(loss: Loss, size: Fraction, moves: Moves) -> Iterator[Candidate]:
+    if len(moves.moving) < 2 or (moves.norm is not None and not moves.counts):
+        return
+    yield _of_parts(loss, size, moves, "laplace")
+    if not isinstance(loss, Pure):
+        gaussian = "gaussian" if isinstance(loss, ZCDP) else "rounded-gaussian"
+        yield _of_parts(loss, size, moves, gaussian)
+
+
+def _of_parts(loss: Loss, size: Fraction, moves: Moves, distribution: str) -> Candidate:
+    """Return independent noise, each for its part of the loss."""
+    is_laplace = distribution == "laplace"
+    parts = _parts(moves, is_laplace)
+    deviations: dict[tuple[bool, Fraction], float] = {}
+
+    def noise_of(i: int, most: int) -> IntegerNoise:
+        norm = moves.norm if i >= moves.counts else None
+        sensitivity = Sensitivity.of_one(most) if norm is None else norm
+        return integer_noise(loss, sensitivity.divided(parts[i]), distribution)
+
+    def deviation(i: int) -> float:
+        """Return that of the noise of a sum, in units of its size, if these are many cells."""
+        key = i < moves.counts, parts[i]
+        if key not in deviations:
+            unit = _LARGE if moves.norm is None or i < moves.counts else moves.sizes[i]
+            deviations[key] = noise_of(i, unit).deviation / unit
+        return deviations[key]
+
+    squares = {i: deviation(i) ** 2 for i in moves.moving}
+
+    def noise() -> BoxNoise:
+        each = tuple(noise_of(i, most) if most else None for i, most in enumerate(moves.sizes))
+        spent = Pure(size) if is_laplace and not isinstance(loss, ZCDP) else loss
+        mean = math.fsum(squares.values()) / len(squares)
+        return BoxNoise(distribution, moves.sizes, spent, math.sqrt(mean), each)
+
+    error = math.sqrt(math.fsum(moves.weight(i) * square for i, square in squares.items()))
+    return Candidate(error, noise)
+
+
+def _parts(moves: Moves, is_laplace: bool) -> dict[int, Fraction]:
+    """Return the part of the loss of each sum that moves.
+
+    The ratio of numbers of rows to others, as groups, is rounded to a whole number; so is that of
+    others to one another to 10 bits.
+    """
+    power, norm = (1 / 3, moves.norm) if is_laplace else (1 / 2, moves.norm)
+    heads = [i for i in moves.moving if i < moves.counts]
+    rest = [i for i in moves.moving if i >= moves.counts]
+
+    def roots(places: Sequence[int]) -> list[int]:
+        most = max((moves.weight(i) for i in places), default=0.0)
+        if not most or norm is not None:
+            return [1 << 10] * len(places)
+        return [max(1, round(1024 * (moves.weight(i) / most) ** power)) for i in places]
+
+    if norm is None:
+        of_rest = math.fsum(moves.weight(i) ** power for i in rest)
+    else:
+        length = float(norm.l1) ** 2 if is_laplace else float(norm.l2_squared)
+        of_rest = (math.fsum(moves.weight(i) for i in rest) * length / norm.largest**2) ** power
+    of_heads = math.fsum(moves.weight(i) ** power for i in heads)
+    of_head, of_others = _ratio(of_heads, of_rest) if heads and rest else (1, 1)
+    whole = (of_head if heads else 0) + (of_others if rest else 0)
+    parts: dict[int, Fraction] = {}
+    for places, share in ((heads, of_head), (rest, of_others)):
+        each = roots(places)
+        for i, root in zip(places, each, strict=True):
+            together = norm is not None and i >= moves.counts
+            parts[i] = Fraction(share, whole) * (1 if together else Fraction(root, sum(each)))
+    return parts
+
+
+def _ratio(a: float, b: float) -> tuple[int, int]:
+    """Return whole numbers of nearly the ratio of two, of which one is 1."""
+    if a <= b:
+        return 1, max(1, min(_MOST, round(b / a))) if a else _MOST
+    return max(1, min(_MOST, round(a / b))) if b else _MOST, 1
+
+
+def _stairs(loss: Loss, size: Fraction, moves: Moves) -> Iterator[Candidate]:
+    sizes = [moves.sizes[i] for i in moves.moving]
+    others = sum(1 for most in sizes if most > 1)
+    k, total = len(sizes), moves.total
+    if moves.norm is not None or isinstance(loss, ZCDP) or not (1 < k <= 2 * size and others):
+        return
+    share = None
+    if len({moves.weight(i) for i in moves.moving}) > 1:
+        of_counts = math.fsum(moves.weight(i) for i in moves.moving if moves.sizes[i] == 1)
+        share = round(of_counts / total, 6)
+    part, deviation = best_cores(float_down(size), k - others, others, share)
+
+    def noise() -> BoxNoise:
+        stairs = Stairs.of(size, sizes, part)
+        return BoxNoise("stairs", moves.sizes, Pure(size), deviation, (), size, stairs)
+
+    yield Candidate(deviation * math.sqrt(total), noise)
+
+
+def _apart(loss: Loss, size: Fraction, moves: Moves) -> Iterator[Candidate]:
+    others, c = moves.others, moves.weights[0] if moves.weights else 1.0
+    m = len(others.moving)
+    if isinstance(loss, ZCDP) or moves.norm is not None or moves.counts != 1 or m < 2:
+        return
+    if not moves.sizes[0] or not c or not others.total:
+        return
+    of_head = (2 * c) ** (1 / 3)
+    of_rest = ((m + 1) * (m + 2) / 3 * others.total) ** (1 / 3)
+    a, b = _ratio(of_head, of_rest)
+    first, left = size * Fraction(a, a + b), size * Fraction(b, a + b)
+    if min(first, left) < LEAST["epsilon"]:
+        return
+    head = integer_noise(Pure(first), Sensitivity.of_one(moves.sizes[0]))
+    rest = choose_noise(Pure(left), others)
+
+    def noise() -> BoxNoise:
+        joint: BoxNoise = rest.noise()
+        own = joint.distribution, moves.sizes, Pure(size), joint.deviation
+        return BoxNoise(*own, (head,), joint.epsilon, joint.stairs)
+
+    yield Candidate(math.hypot(math.sqrt(c) * head.deviation / moves.sizes[0], rest.error), noise)
+
+
+#: Each family, and what part of the least error before it must have at most.
+FAMILIES: tuple[tuple[Callable[[Loss, Fraction, Moves], Iterator[Candidate]], float], ...] = (
+    (_alike, 1.0),
+    (_box, 1.0),
+    (_divided, 1.0),
+    (_stairs, WORTH),
+    (_apart, WORTH),
+)

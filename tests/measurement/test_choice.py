@@ -1,0 +1,251 @@
+"""The choice of noise: its loss by enumeration, its error by the published numbers, its moves."""
+
+import itertools
+import math
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+import dpfast as dp
+from dpfast.budget.budget import quoted
+from dpfast.measurement import choice
+from dpfast.measurement.choice import Moves, centered_groups, choose_noise
+from dpfast.noise.calibrated_integer import WORTH, IntegerNoise
+from dpfast.noise.stairs import Stairs
+from dpfast.privacy import ZCDP, Approx, Pure
+from dpfast.rng import InsecureGenerator
+from dpfast.statistics.totals.count import half_of
+
+# ---- The loss, by the law of the noisy vector ----
+
+
+def law_of_one(noise, far):
+    """Probabilities of -far .. far, of discrete Laplace or Gaussian noise."""
+    z, scale = np.arange(-far, far + 1), float(noise.scale)
+    weight = -abs(z) / scale if noise.distribution == "laplace" else -(z**2) / scale**2 / 2
+    return np.exp(weight) / np.exp(weight).sum()
+
+
+def law(noise, far):
+    """Probabilities of all vectors with entries of -far .. far."""
+    each = [law_of_one(one, far) for one in noise.each]
+    joint = len(noise.sensitivities) - len(each)
+    if joint:  # the box of counts: b^(largest entry)
+        axes = np.meshgrid(*[abs(np.arange(-far, far + 1))] * joint, indexing="ij")
+        found = np.exp(-float(noise.epsilon) * np.maximum.reduce(axes))
+        each.append(found / found.sum())
+    found = np.ones(())
+    for one in each:
+        found = np.multiply.outer(found, one)
+    return found
+
+
+def shifted(found, move, far):
+    """The law of the vector that is moved, and of the other, where both are known."""
+    here = tuple(slice(far, -far) for _ in move)
+    there = tuple(slice(far - m, found.shape[i] - far - m) for i, m in enumerate(move))
+    return found[here], found[there]
+
+
+def worst_loss(noise, moves, order=None):
+    """The largest loss of a set of moves: epsilon, or rho at an order of Renyi."""
+    far, most = (24, 2) if len(noise.sensitivities) < 4 else (12, 2)
+    found, worst = law(noise, far), 0.0
+    for move in moves:
+        p, q = shifted(found, move, most)
+        if order is None:
+            worst = max(worst, float(np.log(p / q).max()))
+        else:
+            inner = float((p**order * q ** (1 - order)).sum())
+            worst = max(worst, math.log(inner) / (order - 1) / order)
+    return worst
+
+
+def centered_moves(d):
+    """By what (n, A_1 .. A_d) differ when a row comes."""
+    return [(1, *(2 * v - 1 for v in row)) for row in itertools.product((0, 1), repeat=d)]
+
+
+def centered_noise(loss, d):
+    return choose_noise(loss, Moves((1,) * (d + 1), (d / 4,) + (0.25,) * d, 1)).noise()
+
+
+@pytest.mark.parametrize("d", [1, 2, 3])
+@pytest.mark.parametrize("loss", [Pure(Fraction(3, 4)), ZCDP(Fraction(1, 4))], ids=str)
+def test_the_loss_of_centered_counts_is_what_is_charged(d, loss):
+    """All rows that can come, by the law on all integers; it is reached, or nearly."""
+    noise = centered_noise(loss, d)
+    assert noise.loss == loss
+    if isinstance(loss, Pure):
+        worst = worst_loss(noise, centered_moves(d))
+        assert 0.95 * loss.epsilon < worst <= loss.epsilon * (1 + 1e-9)
+    else:
+        worst = worst_loss(noise, centered_moves(d), 1.5)
+        assert 0.9 * loss.rho < worst <= loss.rho * (1 + 1e-9)
+    # The planted fault: the noise that would do if a row moved A_i or n, and not both.
+    both = [tuple(2 * m for m in move) for move in centered_moves(d)]
+    assert worst_loss(noise, both) > 1.5 * worst_loss(noise, centered_moves(d))
+
+
+def test_noise_over_even_integers_shows_the_parity_of_n():
+    """Planted: 2 q_i - n has the parity of n, so an answer tells whether a row is there."""
+    noise = law_of_one(centered_noise(ZCDP(Fraction(1, 4)), 2).each[1], 20)
+    noise[1::2] = 0  # the odd ones, -19 .. 19
+    p, q = noise[1:-1], noise[2:]
+    with np.errstate(divide="ignore"):
+        assert np.log(p / q).max() == math.inf
+
+
+def test_apart_from_the_number_of_rows_joint_noise():
+    """Two independent releases: their losses add up to no more than what is charged."""
+    for epsilon in (Fraction(1, 2), Fraction(2)):
+        noise = centered_noise(Pure(epsilon), 20)
+        (head,) = noise.each
+        assert noise.distribution == "box" and noise.loss == Pure(epsilon)
+        assert head.loss.epsilon + noise.epsilon == epsilon and head.distribution == "laplace"
+        assert 1 / head.scale == head.loss.epsilon
+    small = choose_noise(Pure(Fraction(3, 4)), Moves((1, 1, 1), (900.0, 1.0, 1.0), 1)).noise()
+    assert len(small.each) == 1
+    assert 0.74 < worst_loss(small, centered_moves(2)) <= 0.75 * (1 + 1e-9)
+
+
+# ---- The error ----
+
+
+@pytest.mark.parametrize(("d", "most"), [(20, 0.62), (100, 0.56)])
+@pytest.mark.parametrize("rho", [Fraction(1, 2), Fraction(1, 100)])
+def test_deviations_of_counts_of_many_columns(d, most, rho):
+    """Computed, with what rounding to whole counts adds, over that of independent noise."""
+    made = quoted(dp.count, np.zeros((9, d)), axis=0, nan="drop", rho=rho, neighbors="add-remove")
+    today = math.sqrt(d / (2 * rho))
+    assert max(made.deviations) / today <= most
+    assert min(made.deviations) / today >= (math.sqrt(d) + 1) / 2 / math.sqrt(d) * 0.999
+    alone = quoted(dp.count, np.zeros((9, d)), axis=0, nan="drop", rho=rho, neighbors="replace")
+    assert alone.deviations[0] == pytest.approx(today, rel=1e-6)
+
+
+@pytest.mark.full
+def test_deviations_are_those_of_samples():
+    """300 answers of 20 columns: unbiased, also where rounding meets halves."""
+    x = np.zeros((100, 20))
+    x[:, ::2] = 1
+    x[:37] = np.nan
+    kw, rng = {"axis": 0, "nan": "drop", "neighbors": "add-remove"}, InsecureGenerator(5)
+    for loss in ({"rho": 0.5}, {"epsilon": 1.0}):
+        for call, exact in ((dp.count, np.full(20, 63)), (dp.count_nonzero, np.tile([63, 0], 10))):
+            made = quoted(call, x, **kw, **loss)
+            found = np.array([call(x, **kw, **loss, rng=rng) for _ in range(300)])
+            assert found.dtype == np.int64
+            deviation = math.sqrt(((found - exact) ** 2).mean())
+            assert deviation == pytest.approx(made.deviations[0], rel=0.1)
+            assert (abs((found - exact).mean(axis=0)) < 5.5 * deviation / math.sqrt(300)).all()
+            bar = made.error(100, 0.95).half_width
+            assert np.mean(abs(found - exact) > bar) < 0.06
+
+
+def test_halves_are_rounded_up_or_down_alike():
+    rng = InsecureGenerator(1)
+    drawn = [half_of(-7, rng) for _ in range(400)]
+    assert set(drawn) == {-4, -3} and 150 < drawn.count(-3) < 250
+    assert {half_of(6, rng) for _ in range(9)} == {3}
+
+
+@pytest.mark.parametrize("bounds", [(-1, 1), (0, 100), (90, 100), (-100, -90), (-10, 90)])
+@pytest.mark.parametrize("loss", [{"rho": 0.1}, {"epsilon": 0.5}, {"epsilon": 6.0}], ids=str)
+def test_sums_are_centered_where_that_is_less(bounds, loss):
+    """Of the middle m and half of the width w: sqrt(d) w + |m| by Gaussian noise."""
+    d, kw = 20, {"axis": 0, "bounds": bounds, "neighbors": "add-remove"}
+    made = quoted(dp.sum, np.zeros((9, d)), **kw, **loss)
+    plain = quoted(dp.sum, np.zeros((9, d)), **kw | {"bounds": (0, max(map(abs, bounds)))},
+                   **loss | {}, nan="drop")  # fmt: skip
+    m, w = abs(sum(bounds)) / 2, (bounds[1] - bounds[0]) / 2
+    alone = math.sqrt(d) * max(map(abs, bounds))
+    if "rho" in loss:
+        least = min(alone, math.sqrt(d) * w + m) / math.sqrt(2 * loss["rho"])
+        assert made.deviations[0] == pytest.approx(least, rel=0.03)
+    centered = len(made.plan().forms[0].features) == 2
+    assert centered == (bounds != (-1, 1))
+    assert plain.deviations[0] <= alone * 5
+
+
+def test_joint_noise_of_today_is_found():
+    """A mean and a variance of one column: the pair, and joint stairs from 2.06 and 3.14 on."""
+    x = np.zeros(9)
+    kw = {"bounds": (0, 1), "neighbors": "add-remove"}
+    for call, switch in ((dp.mean, 2.06), (dp.variance, 3.14)):
+        for epsilon, kind in ((0.1, None), (switch - 0.1, None), (switch + 0.1, "stairs")):
+            noise = quoted(call, x, epsilon=epsilon, **kw).noise
+            assert isinstance(noise, IntegerNoise) == (kind is None)
+            assert kind is None or noise.distribution == kind
+        for loss in ({"rho": 0.1}, {"rho": 3}, {"epsilon": 0.5, "delta": 1e-6}):
+            assert isinstance(quoted(call, x, **loss, **kw).noise, IntegerNoise)
+        for loss in ({"rho": 0.1}, {"epsilon": 1}, {"epsilon": 9}):
+            noise = quoted(call, np.zeros((9, 2)), axis=0, **loss, **kw).noise
+            assert len(noise.sensitivities) == (3 if call is dp.mean else 5)
+
+
+LOSSES = [Pure(Fraction(1, 10)), Pure(1), Pure(9), Approx(1, 1e-6), ZCDP(Fraction(1, 2)), ZCDP(9)]
+
+
+@pytest.mark.parametrize("loss", LOSSES, ids=str)
+@pytest.mark.parametrize("sizes", [(1,) * 3, (1, 1 << 30), (1, *(1 << 30,) * 12), (5, 0, 1 << 20)])
+def test_the_least_error_is_taken_and_is_that_of_the_noise(loss, sizes):
+    weights = tuple(1.0 + i for i in range(len(sizes)))
+    moves = Moves(sizes, weights, 1)
+    error, make = choose_noise(loss, moves)
+    noise = make()
+    each = [
+        candidate
+        for family, _ in choice.FAMILIES
+        for candidate in family(loss, choice.amount(loss), moves)
+    ]
+    assert min(one.error for one in each) >= WORTH * error
+    found = math.sqrt(sum(w * (dev / size) ** 2 for w, dev, size in
+                          zip(weights, noise.deviations, sizes, strict=True) if size))  # fmt: skip
+    if min(filter(None, sizes)) > 1 or isinstance(noise.stairs, Stairs):
+        assert found == pytest.approx(error, rel=0.05)  # else small numbers are on few integers
+
+
+def test_parts_of_a_loss_are_all_of_it_and_nearly_the_best():
+    for d in (1, 2, 5, 20, 100):
+        moves = Moves((1,) * (d + 1), (d / 4,) + (0.25,) * d, 1)
+        parts = choice._parts(moves, False)
+        assert sum(parts.values()) == 1
+        error = sum(moves.weight(i) / part for i, part in parts.items())
+        assert error <= 1.04 * (d / 4) * (math.sqrt(d) + 1) ** 2
+
+
+# ---- Units that come in few of many groups ----
+
+
+@pytest.mark.parametrize("r", [1, 2, 3])
+@pytest.mark.parametrize(("d", "k"), [(1, 1), (2, 1), (3, 2), (4, 2), (4, 4)])
+@pytest.mark.parametrize("shift", [Fraction(0), Fraction(1, 4), Fraction(1, 2)])
+def test_moves_of_groups_by_enumeration(d, k, r, shift):
+    """A unit adds up to r rows to each of at most k groups, and 1 to the number of units."""
+    moves = centered_groups(d, k, r, shift)
+    unit = shift.denominator
+    away, squares, largest = 0, 0, 0
+    for rows in itertools.product(range(r + 1), repeat=d):
+        if sum(one > 0 for one in rows) <= k:
+            vector = [unit * (one - shift * r) for one in rows]
+            away = max(away, sum(map(abs, vector)))
+            squares = max(squares, sum(x * x for x in vector))
+            largest = max(largest, *map(abs, vector))
+    norm = moves.norm
+    assert (norm.l1, norm.l2_squared, norm.linf) == (away, squares, largest)
+    assert moves.sizes == (1,) * (shift > 0) + (largest,) * d
+    if k < d and shift < 1 / 2:  # the control: as if a unit came in all groups but one
+        assert centered_groups(d, k - 1, r, shift).norm.l2_squared < squares or k == 1
+
+
+@pytest.mark.parametrize(("k", "ratio"), [(100, 0.55), (50, 0.774), (30, 0.887), (10, 0.976)])
+def test_units_in_some_of_100_groups(k, ratio):
+    """The standard deviation over that of independent Gaussian noise, (sqrt(D) + a) / sqrt(k)."""
+    alone = choose_noise(ZCDP(Fraction(1, 2)), centered_groups(100, k, 1, Fraction(0)))
+    shifts = [Fraction(a, 100) for a in range(5, 51, 5)]
+    least = min(
+        choose_noise(ZCDP(Fraction(1, 2)), centered_groups(100, k, 1, a)).error for a in shifts
+    )
+    assert least / alone.error == pytest.approx(ratio, abs=0.012)
