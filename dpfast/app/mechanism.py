@@ -208,8 +208,7 @@ class mechanism:
     @property
     def noise(self) -> IntegerNoise | None:
         """The noise on integers, if that is drawn; its `loss` may be a part of the whole."""
-        made = self._made()
-        noise = getattr(getattr(made, "inner", made), "noise", None)
+        noise = getattr(innermost(self._made()), "noise", None)
         return noise if isinstance(noise, IntegerNoise) else None
 
     @property
