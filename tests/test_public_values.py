@@ -163,6 +163,7 @@ def takes(function):
 #: What lists values and looks for none in a column: randomized response answers with any of them,
 #: and `dp.stat` is asked by `agg`.
 OTHERS = {"response.kary", "response.unary", "response.estimate_kary"}
+OTHERS |= {"Histogram", "TreeHistogram"}  # which the functions of their names measure
 ROUTES = routes()
 
 

@@ -16,11 +16,11 @@ from .._core.types import Neighbors, Number
 from ..budget.budget import Budget
 from ..budget.release import Prepared, relation_of, releases
 from ..measurement.statistic import PLAIN, Bounded, Offer, offer
-from ..measurement.times import Units, in_bins
+from ..measurement.times import in_bins
 from ..noise.additive import amount
 from ..privacy import Approx, Loss
 from ..rng import Generator
-from ..sources.batches import IDS, WHERE, Batches
+from ..sources.batches import IDS, WHERE, Batches, Piece
 from ..sources.data import form_of
 from ..sources.engine import EngineColumns
 from ..sources.files import Columns
@@ -30,16 +30,15 @@ from ..sources.key_words import KEYS_RULE, key_kind
 from ..sources.key_words import RULE as IDS_RULE
 from ..sources.masked import mask
 from ..sources.public_values import expect_matches
-from ..statistics.histogram import Bins, axes_of
+from ..statistics.histogram import Bins, Histogram
 from .answer import Answer
-from .counts import Histogram
+from .counts import GroupHistogram
 from .key_coins import KeyRule
 from .key_selection import choose_rule
 from .keys import MOST, PrivateKeys, PublicKeys
 from .mechanisms import equal, is_by_group, made, share
 from .methods import Methods
 from .of_times import in_units, times_of
-from .ranks import Quantiles
 from .step import Step, part
 from .sums import Count, People
 from .table import ByGroup, Persons, Table
@@ -510,64 +509,64 @@ class GroupBy(Methods):
 
     def _mechanism(self, statistic: Any, offered: Offer, relation: Neighbors) -> ByGroup:
         """Return what releases a statistic of all groups, for a loss."""
-        column, units = statistic.column, None
-        if isinstance(statistic, Histogram):
-            statistic = self._binned(statistic)
-        elif isinstance(statistic, Count):
-            pass
-        elif column is None:
+        step = self._step(relation, statistic)
+        if isinstance(statistic, Count):
+            amount(offered.loss)
+            mechanism: ByGroup = replace(statistic, step=step, loss=offered.loss).charged()
+        elif statistic.column is None:
             checks.fail("column", "given, for a statistic by group", None)
         else:
-            statistic, units = in_units(statistic, self._batches.typed(column, "column"))
-        mechanism = self._made(statistic, units, offered, relation)
+            typed = self._batches.typed(statistic.column, "column", _reads_words(statistic))
+            mechanism = self._of_column(statistic, typed, step, offered)
         self._check_columns(mechanism)
         return mechanism
 
-    def _made(
-        self, statistic: Any, units: Units | None, offered: Offer, relation: Neighbors
-    ) -> ByGroup:
-        """Return the mechanism of a statistic of numbers."""
-        step = self._step(relation, statistic)
+    def _of_column(self, statistic: Any, typed: Piece, step: Step, offered: Offer) -> ByGroup:
+        """Return the mechanism of a statistic of a column, which is like an empty one."""
+        if isinstance(statistic, Histogram):
+            return self._histogram(statistic, typed, step, offered)
+        statistic, units = in_units(statistic, typed)
         if isinstance(statistic, Bounded):
             statistic.require_numbers()
-            mechanism = made(statistic, step, offered)
+            mechanism: ByGroup = made(statistic, step, offered)
             return mechanism if units is None else replace(mechanism, units=units)
         amount(offered.loss)
-        if isinstance(statistic, Quantiles):
-            is_whole = units is not None or self._batches.is_whole(statistic.column)
-            statistic = replace(statistic, units=units, whole=is_whole)
-        by_group: ByGroup = replace(statistic, step=step, loss=offered.loss).charged()
-        return by_group
+        is_whole = units is not None or self._batches.is_whole(statistic.column)
+        own = replace(statistic, units=units, whole=is_whole, step=step, loss=offered.loss)
+        mechanism = own.charged()
+        return mechanism
 
-    def _binned(self, statistic: Histogram) -> Histogram:
-        """Return a histogram with its bins; those of times are told by the column."""
-        column, keys = statistic.column or "", self._keys
-        if statistic.of_times is not None:
-            times, (bins, bounds) = (
-                times_of(self._batches.typed(column, "column")),
-                statistic.of_times,
-            )
+    def _histogram(
+        self, statistic: Histogram, typed: Piece, step: Step, offered: Offer
+    ) -> GroupHistogram:
+        """Return the mechanism of a histogram; bins of times are told by the column."""
+        times, units, shown = times_of(typed), None, None
+        if not statistic.axes:
             if times is None:
+                bins, bounds = statistic.bins, statistic.bounds
                 name, given = ("bins", bins) if bounds is None else ("bounds", bounds)
                 checks.fail_type(name, "numbers, as the column holds no times", given)
-            units, shown = in_bins(times, bins, bounds)
-            (axis,), _ = axes_of(range(len(shown)), None, None)
-            statistic = replace(statistic, axis=axis, shown=np.asarray(shown), units=units)
-        if isinstance(keys, PublicKeys) and statistic.axis.native.bins > MOST // keys.groups:
+            units, shown = in_bins(times, statistic.bins, statistic.bounds)
+            statistic = replace(statistic, bins=range(len(shown)), bounds=None)
+        mechanism, keys = made(statistic, step, offered), self._keys
+        assert isinstance(mechanism, GroupHistogram)
+        axis = mechanism.axis
+        if isinstance(keys, PublicKeys) and axis.native.bins > MOST // keys.groups:
             rule = f"at most {MOST // keys.groups} for {keys.groups} groups"
-            checks.fail("bins", rule, statistic.axis.native.bins)
-        self._expect(statistic.axis, column)
-        return replace(statistic, sparse=not isinstance(keys, PublicKeys))
+            checks.fail("bins", rule, axis.native.bins)
+        self._expect(axis, statistic.column or "", typed)
+        is_sparse = not isinstance(keys, PublicKeys)
+        shown = None if shown is None else np.asarray(shown)
+        return replace(mechanism, sparse=is_sparse, units=units, shown=shown)
 
-    def _expect(self, axis: Bins, column: str) -> None:
+    def _expect(self, axis: Bins, column: str, typed: Piece) -> None:
         """Refuse categories that can equal nothing in a column."""
-        words, name, values = axis.words, axis.name, axis.edges.tolist()
+        words, categories = axis.words, axis.numbers
         if words is not None:
-            name, values = words.name, words.words
-        if name:
-            typed = self._batches.typed(column, "column", words is not None)
+            categories = words.name, list(words.words)
+        if categories is not None:
             missing = self._batches.missing(column)
-            expect_matches(name, values, typed, f"the column {column!r}", missing)
+            expect_matches(*categories, typed, f"the column {column!r}", missing)
 
     def _check_columns(self, mechanism: ByGroup) -> None:
         """Refuse columns that hold no numbers where these are read."""
@@ -637,3 +636,8 @@ class GroupBy(Methods):
         if rows is None:
             checks.fail("max_rows", "given, for more than people is counted", None)
         return Step(relation, groups, rows)
+
+
+def _reads_words(statistic: object) -> bool:
+    """Tell whether a statistic reads a column as text."""
+    return isinstance(statistic, Histogram) and any(axis.words for axis in statistic.axes)

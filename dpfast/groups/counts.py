@@ -16,18 +16,19 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from .._core import checks
 from .._kernels import groups as _native
 from ..errors import DataError
 from ..noise.sensitivity import Sensitivity
 from ..rng import Generator
 from ..sources.batches import Piece, numbers
 from ..sources.words import words_column
-from ..statistics.histogram import Bins
+from ..statistics.histogram import Bins, Histogram
 from ..summaries.cells import Cells, cells, in_units, nearest
 from .answer import labels
 from .keys import MOST
 from .of_times import read
-from .sums import Count, Sums
+from .sums import Counted, Sums, refuse_auto
 from .weighted import clamped
 
 #: Cells that are added before they are put together once more.
@@ -40,7 +41,7 @@ class Sparse:
     They are no more than rows: how many keys there are decides no error, only how many are shown.
     """
 
-    def __init__(self, statistic: Histogram) -> None:
+    def __init__(self, statistic: GroupHistogram) -> None:
         self._statistic = statistic
         self._parts: list[tuple[NDArray[np.int64], NDArray[np.uint64]]] = []
         self._together = 0
@@ -102,13 +103,39 @@ def _distinct(cells: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.i
 
 
 @dataclass(frozen=True)
-class Histogram(Count):
-    """Numbers of rows of each group in public bins. A row is in one bin at most."""
+class GroupHistogram(Counted):
+    """Numbers of rows of each group in public bins. A row is in one bin at most.
 
-    axis: Bins = None  # type: ignore[assignment]
-    sparse: bool = False  # where keys are private
-    of_times: tuple[Any, Any] | None = None  # bins and bounds for a column of times
-    shown: Any = None  # the edges of bins of times
+    Parameters
+    ----------
+    statistic : Histogram
+        Of numbers, in one column.
+    sparse : bool, default False
+        Whether keys are private.
+    shown : ndarray, optional
+        The edges of bins of times.
+    """
+
+    statistic: Histogram
+    sparse: bool = False
+    shown: Any = None
+
+    def __post_init__(self) -> None:
+        if self.statistic.is_auto:
+            refuse_auto(self.statistic.bounds)
+        if not self.statistic.single:
+            bins, categories = self.statistic.bins, self.statistic.categories
+            rule = "those of one column"
+            checks.fail("bins", rule, bins if categories is None else categories)
+
+    @property
+    def column(self) -> str | None:
+        return self.statistic.column
+
+    @property
+    def axis(self) -> Bins:
+        """The bins."""
+        return self.statistic.axes[0]
 
     @property
     def labels(self) -> list[str]:
@@ -202,7 +229,7 @@ class Histogram(Count):
 
     def join(self, room: NDArray[np.uint64], more: NDArray[np.uint64]) -> None:
         """Add other sums of the same cells."""
-        Count.merge(self, room, more)
+        Counted.merge(self, room, more)
 
     def answers(
         self, name: str, totals: NDArray[np.uint64], generator: Generator
@@ -214,12 +241,20 @@ class Histogram(Count):
         return {**dict(named), **self.error_bar(name, len(counts))}
 
 
-@dataclass(frozen=True)
-class WeightedHistogram(Histogram):
+class WeightedHistogram(GroupHistogram):
     """Sums of the weights of rows of each group in public bins; one that is NaN is in no bin."""
 
-    weights: str = ""
-    limits: tuple[float, float] = (0.0, 1.0)
+    @property
+    def weights(self) -> str:
+        """The column of the weights."""
+        return checks.text("weights", self.statistic.weights)
+
+    @property
+    def limits(self) -> tuple[float, float]:
+        """The public limits of the weights."""
+        limits = self.statistic.limits
+        assert limits is not None
+        return limits
 
     @property
     def cells(self) -> Cells:

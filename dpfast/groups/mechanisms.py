@@ -4,25 +4,34 @@ from __future__ import annotations
 
 from fractions import Fraction
 from functools import lru_cache
+from typing import Any, TypeAlias
 
 from .._core import checks
-from ..measurement.linear import Linear
 from ..measurement.statistic import Offer, Weighted
 from ..noise.additive import amount
+from ..statistics.histogram import Histogram
 from ..statistics.totals.moments import Mean, Std, Sum, Variance
+from .counts import GroupHistogram, WeightedHistogram
 from .ranks import Quantiles
 from .step import Step, part
 from .sums import Count, GroupMean, GroupStd, GroupSum, GroupVariance, OfLinear, refuse_auto
 from .weighted import WeightedMean, WeightedSum
 
+OfStatistic: TypeAlias = OfLinear | GroupHistogram
+
 #: What releases a statistic of rows that all count the same, and of rows with weights.
-PLAIN: dict[type, type[OfLinear]] = {
+PLAIN: dict[type, type[OfStatistic]] = {
     Sum: GroupSum,
     Mean: GroupMean,
     Variance: GroupVariance,
     Std: GroupStd,
+    Histogram: GroupHistogram,
 }
-WEIGHTED: dict[type, type[OfLinear]] = {Sum: WeightedSum, Mean: WeightedMean}
+WEIGHTED: dict[type, type[OfStatistic]] = {
+    Sum: WeightedSum,
+    Mean: WeightedMean,
+    Histogram: WeightedHistogram,
+}
 
 
 def is_by_group(statistic: object) -> bool:
@@ -31,7 +40,7 @@ def is_by_group(statistic: object) -> bool:
 
 
 @lru_cache(maxsize=1024)
-def made(statistic: Linear, step: Step, offered: Offer) -> OfLinear:
+def made(statistic: Any, step: Step, offered: Offer) -> OfStatistic:
     """Return the mechanism of a statistic of numbers, with the loss that it is charged for."""
     amount(offered.loss)
     if statistic.is_auto:

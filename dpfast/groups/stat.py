@@ -8,20 +8,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from fractions import Fraction
-from functools import partial
 from typing import Any, Literal
 
 from .._core import checks
 from .._core.types import Bounds, NanPolicy, Number
 from ..measurement.times import are_times
-from ..statistics.arguments import Arguments, weight_limits
-from ..statistics.histogram import axes_of
+from ..statistics.arguments import Arguments
+from ..statistics.histogram import Histogram as histogram
 from ..statistics.quantiles.api import hundredths
 from ..statistics.totals.moments import Mean as mean
 from ..statistics.totals.moments import Std as std
 from ..statistics.totals.moments import Sum as sum
 from ..statistics.totals.moments import Variance as variance
-from .counts import Histogram, WeightedHistogram
 from .ranks import WIDEST, Quantiles
 from .sums import Count, Nonzero, People, refuse_auto
 
@@ -362,65 +360,6 @@ def maximum(
     2
     """
     return Quantiles(**_ranked(column, bounds, nan, granularity), qs=(Fraction(1),), extreme=True)
-
-
-def histogram(
-    column: str,
-    *,
-    bins: Any = None,
-    bounds: Any = None,
-    categories: Any = None,
-    weights: str | None = None,
-    weight_bounds: Bounds | None = None,
-) -> Histogram:
-    """Count the rows of each group in public bins; arguments as in `dpfast.histogram`.
-
-    Parameters
-    ----------
-    column : str
-    bins : int or sequence of float, optional
-    bounds : (float, float), optional
-    categories : sequence of str, float or bool, optional
-        Each bin has a column of its own in the answer.
-    weights : str, optional
-        The column that holds a weight for each row: bins have sums of these.
-    weight_bounds : (float, float), optional
-        Public limits of the weights, with `weights`.
-
-    Returns
-    -------
-    Histogram
-        For `GroupBy.agg`.
-
-    Raises
-    ------
-    ArgumentError, ArgumentTypeError
-        If an argument breaks a rule of the plain function; nothing has been spent.
-
-    Examples
-    --------
-    >>> import dpfast as dp
-    >>> table = {"carrier": ["UA", "AA"] * 500, "late": [5.0, 25.0] * 500}
-    >>> groups = dp.group_by(table, "carrier", keys=["AA", "UA"])
-    >>> bins = dp.stat.histogram("late", bins=[0, 15, 60])
-    >>> answer = groups.agg({"x": bins}, epsilon=1)
-    >>> len(answer) >= 3  # the carrier, and a column for each bin
-    True
-    """
-    name = checks.text("column", column)
-    limits = weight_limits(weights, weight_bounds)
-    made: Any = Histogram
-    if limits is not None:
-        named: Any = {"weights": checks.text("weights", weights), "limits": limits}
-        made = partial(WeightedHistogram, **named)
-    if categories is None and (are_times(bins) or are_times(bounds)):
-        found: Histogram = made(name, of_times=(bins, bounds))
-        return found
-    axes, several = axes_of(bins, bounds, categories)
-    if several:
-        checks.fail("bins", "those of one column", bins if categories is None else categories)
-    found = made(name, axis=axes[0])
-    return found
 
 
 def _ranked(column: Any, bounds: Any, nan: Any, granularity: Any) -> dict[str, Any]:

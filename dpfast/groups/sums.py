@@ -280,11 +280,8 @@ def _unit(largest: int) -> int:
     return max(0, largest.bit_length() + ROWS - LARGEST)
 
 
-@dataclass(frozen=True)
-class Count(Sums):
-    """Numbers of rows."""
-
-    column: str | None = None
+class Counted(Sums):
+    """Base of numbers of rows."""
 
     nan: ClassVar[str] = "raise"
     width: ClassVar[int] = 1
@@ -323,6 +320,13 @@ class Count(Sums):
         rows = totals.reshape(-1).view(np.int64)
         found: NDArray[np.int64] = ((rows >> noise.shift) + drawn) << noise.shift
         return found, None
+
+
+@dataclass(frozen=True)
+class Count(Counted):
+    """Numbers of rows."""
+
+    column: str | None = None
 
 
 @dataclass(frozen=True)

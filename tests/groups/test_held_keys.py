@@ -47,14 +47,14 @@ def test_keys_that_are_not_shown_decide_no_error(monkeypatch):
 def test_a_limit_of_keys_that_are_held_is_caught(monkeypatch):
     """Planted: the number of cells is looked at where rows are added."""
     monkeypatch.setattr(counts, "MOST", 3 * BINS)
-    right = counts.Histogram.add
+    right = counts.GroupHistogram.add
 
     def add(self, totals, codes, values):
         if (codes.max(initial=-1) + 1) * self.axis.native.bins > counts.MOST:
             raise DataError("there are too many keys for so many bins")
         return right(self, totals, codes, values)
 
-    monkeypatch.setattr(counts.Histogram, "add", add)
+    monkeypatch.setattr(counts.GroupHistogram, "add", add)
     answers_alike(1)
     with pytest.raises(DataError, match="too many keys"):
         answers_alike(300)

@@ -27,13 +27,13 @@ import dpfast as dp
 from dpfast._kernels.sources import Key
 from dpfast.groups import keys as keys_module
 from dpfast.groups import ranks, table
-from dpfast.groups.counts import Histogram
+from dpfast.groups.counts import GroupHistogram
 from dpfast.groups.key_coins import KeyRule
 from dpfast.groups.key_selection import EqualParts
 from dpfast.groups.mechanisms import made
 from dpfast.groups.ranks import Quantiles
 from dpfast.groups.step import Step
-from dpfast.groups.sums import Centered, Count, Sums
+from dpfast.groups.sums import Centered, Counted, Sums
 from dpfast.groups.top import Top
 from dpfast.noise.distributions.base import context
 from dpfast.noise.stairs import Stairs
@@ -95,9 +95,9 @@ def record(monkeypatch):
         if isinstance(self, Centered) and self.joint is not None:
             tape.noise.append((self.joint[0], of_joint(self, rows)))
             return np.zeros(len(totals)), None
-        shift = noise.shift + (0 if isinstance(self, Count) else self.shift)
+        shift = noise.shift + (0 if isinstance(self, Counted) else self.shift)
         groups = len(totals)
-        if isinstance(self, Count):
+        if isinstance(self, Counted):
             vector = rows[:groups].astype(np.int64).ravel() >> shift
         else:
             vector = integers(_Given(self, rows), groups, [], shift)
@@ -140,8 +140,8 @@ def record(monkeypatch):
 
     monkeypatch.setattr(Sums, "finish", finish)
     monkeypatch.setattr(Centered, "finish", finish)
-    monkeypatch.setattr(Count, "finish", finish)
-    monkeypatch.setattr(Histogram, "columns", columns)
+    monkeypatch.setattr(Counted, "finish", finish)
+    monkeypatch.setattr(GroupHistogram, "columns", columns)
     monkeypatch.setattr(Top, "columns", top)
     monkeypatch.setattr(ranks, "draw_quantiles", draw)
     monkeypatch.setattr(KeyRule, "keep", keep)

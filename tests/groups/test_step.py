@@ -18,10 +18,10 @@ import pytest
 
 import dpfast as dp
 from dpfast._kernels import groups as kernel
-from dpfast.groups.counts import Histogram
+from dpfast.groups.counts import GroupHistogram
 from dpfast.groups.mechanisms import PLAIN
 from dpfast.groups.step import Step
-from dpfast.groups.sums import Centered, Count
+from dpfast.groups.sums import Centered, Counted
 from dpfast.noise.calibrated_integer import integer_noise
 from dpfast.noise.sensitivity import Sensitivity
 from dpfast.privacy import ZCDP, Approx, Draws, Pure
@@ -79,7 +79,7 @@ def integers(statistic, groups, rows, shift=0, before=()):
         codes = np.array([group for group, _ in some], np.int32)
         statistic.add(to, codes, np.array([x for _, x in some]))
     statistic.merge(room, more)
-    if isinstance(statistic, Count):
+    if isinstance(statistic, Counted):
         return room[:groups].astype(np.int64).ravel() >> shift
     found = np.empty((len(statistic.forms), groups), np.int64)
     for i, ((a, b, c), form) in enumerate(zip(statistic.forms, found, strict=True)):
@@ -216,7 +216,7 @@ def test_the_noise_covers_integers_in_the_unit_that_they_get_it_in(
     """Whatever stands in the groups before: rounding down may make one unit more of a move."""
     statistic, groups, every = case(name, relation, most, rows, "odd")
     statistic = replace(statistic, loss=loss)
-    noise, shift = statistic.noise, 0 if isinstance(statistic, Count) else statistic.shift
+    noise, shift = statistic.noise, 0 if isinstance(statistic, Counted) else statistic.shift
     said = statistic.sensitivity.coarsened(1 << shift) if shift else statistic.sensitivity
     if noise.shift:
         said = said.coarsened(1 << noise.shift)
@@ -282,7 +282,7 @@ def forgets(field):
 def one_bin_a_person(monkeypatch):
     """A person's rows in one group may be in different bins."""
     own = property(lambda self: self.step.vectors(1, 1))
-    monkeypatch.setattr(Histogram, "sensitivity", own)
+    monkeypatch.setattr(GroupHistogram, "sensitivity", own)
 
 
 def not_rounded(monkeypatch):

@@ -13,6 +13,7 @@ import pytest
 import dpfast as dp
 from dpfast._kernels.groups import combine
 from dpfast.errors import ArgumentError, DataError, SourceError
+from dpfast.groups.counts import WeightedHistogram
 from dpfast.groups.step import Step
 from dpfast.groups.weighted import WeightedMean, clamped
 from dpfast.sources.forms import column_form
@@ -144,7 +145,7 @@ def test_histograms_of_weights_are_those_of_numpy(bins, relation):
 def of_people(rows, relation, groups=1):
     """The statistic, and the sums of cells of every person of so many rows in one group."""
     made = dp.stat.histogram("x", bins=[0, 1, 2, 3], weights="w", weight_bounds=(-1, 2.5))
-    statistic = replace(made, step=Step(relation, groups, rows))
+    statistic = WeightedHistogram(made, step=Step(relation, groups, rows))
     each = list(itertools.product((0.5, 1.5, 2.5, 9.0), (-4.0, -1.0, 0.3, 2.5)))
     found = []
     for own in itertools.combinations_with_replacement(each, rows):
