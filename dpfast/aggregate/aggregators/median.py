@@ -16,7 +16,7 @@ from ...noise.smooth import calibrate_loss
 from ...rng import Generator
 from ...sources import as_source
 from ...statistics.quantiles.exponential import ExponentialQuantile
-from ...statistics.quantiles.smooth import SmoothQuantile, smooth_quantile
+from ...statistics.quantiles.smooth import SmoothQuantile
 from .output_grid import Aggregator, assign, check_blocks, outputs
 
 _HALF = Fraction(1, 2)
@@ -63,7 +63,7 @@ class SmoothMedian(_Median):
         check_blocks(self.blocks, 1)
         calibrated = calibrate_loss(self.noise, self.loss)
         bounds = checks.bounds((self.lo, self.hi))
-        quantile = smooth_quantile(_HALF, bounds, calibrated, "replace", "raise", False)
+        quantile = SmoothQuantile(*bounds, "replace", calibrated, _HALF)
         assign(self, quantile=quantile, loss=calibrated.loss)
 
 

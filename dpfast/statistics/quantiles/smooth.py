@@ -156,15 +156,3 @@ class SmoothRange(Smooth):
     @property
     def limits(self) -> tuple[float, float]:
         return 0.0, self.hi - self.lo
-
-
-def smooth_quantile(
-    q: Fraction,
-    bounds: tuple[float, float],
-    calibration: Calibration,
-    neighbors: str,
-    nan: str | float,
-    assume_sorted: bool,
-) -> SmoothQuantile:
-    """Return the mechanism for checked arguments; its grid depends on public numbers only."""
-    return SmoothQuantile(*bounds, neighbors, calibration, q, nan=nan, assume_sorted=assume_sorted)
