@@ -240,7 +240,7 @@ class IntegerNoise:
         out = np.zeros(size, np.int64)
         if not self.scale or not size:
             return out
-        stairs = self.stairs
+        stairs = self.stairs if self.distribution == "staircase" else None
         if stairs is not None:
             out = stairs.draw(size, generator)
         elif self.distribution in ("laplace", "gaussian"):

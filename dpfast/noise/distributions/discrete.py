@@ -33,11 +33,16 @@ _TRIALS = 1 << 14
 
 
 @lru_cache(maxsize=1024)
-def _shift(scale: Fraction) -> float:
-    """Return s ln(2 / (1 + q)) - 1/2, which lies in [-1/2, 0], to half a unit of rounding."""
-    mp = context(200)
+def _scale_and_shift(numerator: int, denominator: int) -> tuple[float, float]:
+    """Return s, and s ln(2 / (1 + q)) - 1/2, which is in [-1/2, 0], to half a unit of rounding."""
+    scale, mp = Fraction(numerator, denominator), context(200)
     s = ratio(mp, scale)
-    return float(s * mp.log(2 / (1 + mp.exp(-1 / s))) - 0.5)
+    return float(scale), float(s * mp.log(2 / (1 + mp.exp(-1 / s))) - 0.5)
+
+
+@lru_cache(maxsize=1)
+def _laplace_table() -> Prepared:
+    return prepare(Laplace())
 
 
 def _decide_laplace(word: int, scale: Fraction, more: Callable[[], int]) -> int:
@@ -73,8 +78,8 @@ def laplace_integers(
     prepared: Prepared | None = None,
 ) -> None:
     """Fill `out` with discrete Laplace noise of the given scale, at most 2**41."""
-    table = (prepared or prepare(Laplace())).table
-    known = stream, given, table, float(scale), _shift(scale), out
+    table = (prepared or _laplace_table()).table
+    known = stream, given, table, *_scale_and_shift(scale.numerator, scale.denominator), out
     for i, bits in undecided(out.size, lambda *at: integers(*known, *at)):
         out[i] = _decide_laplace(bits, scale, more)
 
@@ -98,7 +103,7 @@ def gaussian_trials(
     prepared: Prepared | None = None,
 ) -> NDArray[np.bool_]:
     """Return which candidates y are kept. They are discrete Laplace of scale floor(sigma) + 1."""
-    table = (prepared or prepare(Laplace())).table
+    table = (prepared or _laplace_table()).table
     center = sigma**2 / (int(sigma) + 1)
     half_precision = 1 / (2 * sigma**2)
     drawn, keep = np.empty(y.size, np.uint64), np.empty(y.size, np.uint8)
