@@ -18,10 +18,12 @@ answer is a function. So each form of a statistic leads to the same answer but f
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property, lru_cache
+from operator import mul
 from typing import NamedTuple
 
 from ..summaries.totals import Totals
@@ -70,11 +72,12 @@ class Feature(NamedTuple):
 
 
 class Moments(NamedTuple):
-    """Numbers of rows, sums of cells and of squared cells, with noise."""
+    """Numbers of rows, sums of cells and of squared cells, with noise, in parts of `whole`."""
 
-    rows: Fraction
-    first: Fraction
-    second: Fraction
+    rows: int
+    first: int
+    second: int
+    whole: int
 
 
 @dataclass(frozen=True)
@@ -108,11 +111,9 @@ class Form:
 
     def moments(self, sums: Sequence[int], rows: int | None) -> Moments:
         """Return the moments that noisy sums stand for, and the `rows` if these are public."""
-        first, noisy_rows, second = (
-            sum((factor * noisy for factor, noisy in zip(row, sums, strict=True)), Fraction(0))
-            for row in self._inverse
-        )
-        return Moments(noisy_rows if rows is None else Fraction(rows), first, second)
+        parts, whole = self._inverse
+        first, noisy_rows, second = [sum(map(mul, row, sums)) for row in parts]
+        return Moments(noisy_rows if rows is None else rows * whole, first, second, whole)
 
     @property
     def factors(self) -> list[Factors]:
@@ -125,8 +126,11 @@ class Form:
         return self.features[0].factors == (0, 1, 0)
 
     @cached_property
-    def _inverse(self) -> list[list[Fraction]]:
-        return inverse(tuple(self.factors))
+    def _inverse(self) -> tuple[list[list[int]], int]:
+        """Factors of the moments, in parts of a whole number."""
+        rows = inverse(tuple(self.factors))
+        whole = math.lcm(*(factor.denominator for row in rows for factor in row))
+        return [[int(factor * whole) for factor in row] for row in rows], whole
 
 
 @lru_cache(maxsize=1024)

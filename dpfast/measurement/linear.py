@@ -17,7 +17,7 @@ from abc import abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import Any, ClassVar, TypeAlias
 
 import numpy as np
@@ -31,7 +31,7 @@ from ..noise.sensitivity import Sensitivity
 from ..privacy import Loss
 from ..rng import Generator
 from ..sources.intake import View, read
-from ..summaries.cells import SQUARES, Cells, cells, nearest
+from ..summaries.cells import SQUARES, Cells, cells, nearest, quotient
 from ..summaries.moments import weighted_moments
 from ..summaries.totals import Totals, column_totals, settled, totals
 from .choice import Moves, choose_noise
@@ -69,10 +69,11 @@ class Column:
         """A cell times a cell of the weights, or a cell alone, in units of the data."""
         return self.unit * (1 if self.weights is None else Fraction(self.weights.grid))
 
-    def at(self, place: Fraction) -> float:
-        """Return the number at a place between the bounds, 0 for the lower and 1 for the upper."""
-        place = min(max(place, Fraction(0)), Fraction(1))
-        value = nearest(self.unit * (self.cells.first + place * self.span))
+    def at(self, part: int, whole: int) -> float:
+        """Return the number that lies between the bounds as `part` lies between 0 and `whole`."""
+        part, cells = min(max(part, 0), whole), self.cells
+        numerator, denominator = cells.grid.as_integer_ratio()
+        value = quotient(numerator * (cells.first * whole + part * cells.span), denominator * whole)
         return min(max(value, self.lo), self.hi)
 
     def width(self, part: Fraction) -> float:
@@ -378,7 +379,7 @@ def weighted(form: Form, column: Column) -> Form:
     return replace(form, features=features, norm=None)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class LinearMeasurement:
     """A linear statistic with its noise, of one column or of each of several.
 
@@ -415,17 +416,25 @@ class LinearMeasurement:
     def neighbors(self) -> str:
         return self.setting.neighbors
 
-    @property
+    @cached_property
     def known(self) -> bool:
         return self.setting.is_public and not self.has_weights
 
-    @property
+    @cached_property
     def has_weights(self) -> bool:
         return self.columns[0].weights is not None
 
     def plan(self, rows: int = 2) -> Plan:
         """Return forms and noise, for a public number of rows if they depend on it."""
         pairs = self.statistic.row_pairs(rows) if self.known else 0
+        return self._plan(pairs) if pairs else self._plan_of_any
+
+    @cached_property
+    def _plan_of_any(self) -> Plan:
+        """The plan for any number of rows."""
+        return self._plan(0)
+
+    def _plan(self, pairs: int) -> Plan:
         return plan(self.statistic, self.columns, self.setting, self.offered_loss, pairs)
 
     @property

@@ -92,7 +92,12 @@ def in_units(cells: NDArray[Any], width: float) -> NDArray[np.float64]:
 
 def nearest(value: Fraction) -> float:
     """Return the float64 nearest to a number; the largest one where it would be infinite."""
+    return quotient(value.numerator, value.denominator)
+
+
+def quotient(numerator: int, denominator: int) -> float:
+    """Return the float64 nearest to a quotient; the largest one where it would be infinite."""
     try:
-        return float(value)
+        return numerator / denominator
     except OverflowError:
-        return math.copysign(np.finfo(np.float64).max, 1 if value > 0 else -1)
+        return math.copysign(np.finfo(np.float64).max, 1 if numerator > 0 else -1)

@@ -11,7 +11,7 @@ import dpfast as dp
 from benchmarks.audited import __main__ as command
 from benchmarks.audited import faults, laws, ways
 from benchmarks.audited.mechanisms import OURS
-from dpfast.measurement import choice, linear
+from dpfast.measurement import choice, linear, statistic
 from dpfast.noise.calibrated_integer import IntegerNoise, integer_noise
 from dpfast.noise.sensitivity import Sensitivity
 from dpfast.online import noisy_comparison
@@ -117,6 +117,7 @@ def test_half_of_the_noise_of_a_release_is_found(monkeypatch, name):
     """Drawn ahead for many answers."""
     assert not command.audited(OURS[name], 20_000)["refuted"]
     monkeypatch.setattr(linear, "plan", linear.plan.__wrapped__)
+    monkeypatch.setattr(statistic, "made", statistic.made.__wrapped__)
     for module in (choice, count):
         halve(monkeypatch, module, "integer_noise")
     found = command.audited(OURS[name], 20_000)

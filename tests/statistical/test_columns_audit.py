@@ -11,7 +11,7 @@ from unittest.mock import patch
 import numpy as np
 import pytest
 
-from dpfast.measurement import linear
+from dpfast.measurement import linear, statistic
 from dpfast.measurement.choice import Candidate, Moves, choose_noise
 from dpfast.rng import InsecureGenerator
 from dpfast.statistics.totals import api, count
@@ -108,6 +108,7 @@ QUICK = ["sum, replace", "mean, add-remove", "count, add-remove"]
 def test_a_sensitivity_that_forgets_the_other_columns_is_caught(name):
     with (
         patch.object(linear, "plan", linear.plan.__wrapped__),
+        patch.object(statistic, "made", statistic.made.__wrapped__),
         patch.object(linear, "choose_noise", alone),
         patch.object(count, "noise_of_counts", count.noise_of_counts.__wrapped__),
         patch.object(count, "choose_noise", alone),

@@ -12,7 +12,7 @@ import pytest
 
 import dpfast as dp
 from dpfast.errors import ArgumentError, ArgumentTypeError, BudgetError, DataError
-from dpfast.measurement import linear
+from dpfast.measurement import linear, statistic
 from dpfast.rng import InsecureGenerator
 from dpfast.sources import Chunk, memory
 from dpfast.statistics.totals import api
@@ -39,6 +39,7 @@ def recorded(name, data, axis=0, **kw):
         kw = {"bounds": BOUNDS[: np.shape(data)[1] if np.ndim(data) == 2 else 3], **kw}
     with (
         patch.object(linear, "plan", linear.plan.__wrapped__),
+        patch.object(statistic, "made", statistic.made.__wrapped__),
         patch.object(linear, "choose_noise", recorder),
         patch.object(of_count, "noise_of_counts", of_count.noise_of_counts.__wrapped__),
         patch.object(of_count, "choose_noise", recorder),
@@ -354,6 +355,7 @@ def test_weights_by_name_or_as_an_array(name, relation, masked, tmp_path, monkey
         recorder = Recorder()
         with (
             patch.object(linear, "plan", linear.plan.__wrapped__),
+            patch.object(statistic, "made", statistic.made.__wrapped__),
             patch.object(linear, "choose_noise", recorder),
         ):
             found = STATISTICS[name](

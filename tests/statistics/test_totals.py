@@ -13,7 +13,7 @@ import pytest
 import dpfast as dp
 from dpfast.budget.budget import quoted
 from dpfast.errors import ArgumentError, BudgetError, DataError
-from dpfast.measurement import choice, linear
+from dpfast.measurement import choice, linear, statistic
 from dpfast.noise.calibrated_integer import integer_noise
 from dpfast.rng import InsecureGenerator
 from dpfast.sources import Chunk, memory
@@ -41,6 +41,7 @@ def recorded(name, data, **kw):
         kw = {"bounds": (-1.0, 2.5), **kw}
     with (
         patch.object(linear, "plan", linear.plan.__wrapped__),
+        patch.object(statistic, "made", statistic.made.__wrapped__),
         patch.object(linear, "choose_noise", recorder),
         patch.object(count, "integer_noise", recorder.of),
     ):
@@ -423,6 +424,7 @@ def test_a_variance_is_charged_what_is_drawn_for_any_number_of_rows(width, monke
     assert most() <= 1
     if width <= 32:  # the planted fault: chosen anew for each number of rows
         monkeypatch.setattr(linear, "plan", linear.plan.__wrapped__)
+        monkeypatch.setattr(statistic, "made", statistic.made.__wrapped__)
         anew = lambda loss, moved, *pinned: integer_noise(loss, moved)  # noqa: E731
         monkeypatch.setattr(choice, "integer_noise", anew)
         assert most() > 1.1

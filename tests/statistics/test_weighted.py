@@ -12,7 +12,7 @@ import pytest
 
 import dpfast as dp
 from dpfast.errors import ArgumentError, DataError
-from dpfast.measurement import linear
+from dpfast.measurement import linear, statistic
 from dpfast.rng import InsecureGenerator
 from dpfast.statistics.totals import api
 
@@ -31,6 +31,7 @@ def recorded(name, data, weights, **kw):
     kw = {"bounds": (-1.0, 2.5), "weight_bounds": LIMITS[name], **kw}
     with (
         patch.object(linear, "plan", linear.plan.__wrapped__),
+        patch.object(statistic, "made", statistic.made.__wrapped__),
         patch.object(linear, "choose_noise", recorder),
     ):
         found = STATISTICS[name](data, weights=weights, epsilon=1, **kw)

@@ -158,8 +158,9 @@ class Mean(Weighted[Answers], Linear):
         if not column.span:
             return column.lo
         moments = form.moments(sums, rows)
-        n = moments.rows
-        return column.at(moments.first / (n * column.span) if n > 0 else HALF)
+        if moments.rows <= 0:
+            return column.at(1, 2)
+        return column.at(moments.first, moments.rows * column.span)
 
     def bar(self, column: Column, noise: Sizes, rows: int, is_public: bool) -> float:
         """Return the error bar: that of the noise where n is public, else a bound.
@@ -257,11 +258,12 @@ class Variance(Linear):
             grown = Fraction(rows, rows - self.ddof)
             return self.within(column, Fraction(sums[0], rows * (rows - self.ddof)), grown)
         moments = form.moments(sums, rows)
-        n = moments.rows
+        n = Fraction(moments.rows, moments.whole)
         if n <= enough:
             return self.within(column, Fraction(s**2, 8), Fraction(1))
         grown = n / (n - self.ddof)
-        variance = (moments.second / n - (moments.first / n) ** 2) * grown
+        mean = Fraction(moments.first, moments.rows)
+        variance = (Fraction(moments.second, moments.rows) - mean**2) * grown
         return self.within(column, variance, grown)
 
     def within(self, column: Column, variance: Fraction, grown: Fraction) -> float:
