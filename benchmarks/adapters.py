@@ -16,7 +16,6 @@ import numpy as np
 
 import dpfast as dp
 import dpfast.adapters.diffprivlib as ours
-from dpfast.budget.budget import quote
 from dpfast.budget.release import release
 
 BOUNDS = {"bounds": (0, 10)}
@@ -59,12 +58,12 @@ def calls():
         lambda: release(3.5, made, budget=None, rng=None),
     )
     choice = ours.mechanisms.Exponential(epsilon=1.0, sensitivity=1.0, utility=SCORES)
-    asked = {"sensitivity": 1.0, "epsilon": 1.0}
-    plan, scores = quote(dp.selection.exponential, "replace", (SCORES,), asked)
+    asked = {"sensitivity": 1.0, "epsilon": 1.0, "neighbors": "replace"}
+    drawn = dp.extend.prepare(dp.selection.exponential, SCORES, **asked)
     yield (
         "diffprivlib, Exponential",
         choice.randomise,
-        lambda: release(scores, plan, budget=None, rng=None),
+        drawn.run,
     )
     import opendp.prelude as theirs
 

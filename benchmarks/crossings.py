@@ -31,7 +31,6 @@ from zlib import crc32
 import numpy as np
 
 import dpfast as dp
-from dpfast.budget.budget import quoted
 from dpfast.rng import InsecureGenerator
 from dpfast.sources import as_source
 from dpfast.sources.intake import read_column
@@ -74,7 +73,8 @@ def columns():
 
 def answers(repeats, function, rows, **arguments):
     """Many answers of one release, whose rows are read once."""
-    mechanism = quoted(function, rows, bounds=BOUNDS, **{"neighbors": "replace"} | arguments)
+    asked = {"bounds": BOUNDS, "neighbors": "replace", **arguments}
+    mechanism = dp.extend.prepare(function, rows, **asked).mechanism
     source = read_column(rows, mechanism.neighbors, arguments.get("where")).kept
     summary = mechanism.reduce(source)
     words = f"{function.__name__} {sorted(map(str, arguments.items()))} {rows[:3]}"
@@ -191,7 +191,7 @@ def trimmed(repeats, quick):
         for neighbors in ("add-remove", "replace"):
             rows = np.linspace(25, 75, n)
             own = {"proportion": 0.1, "epsilon": 1.0, "neighbors": neighbors}
-            mechanism = quoted(dp.trimmed_mean, rows, bounds=BOUNDS, **own)
+            mechanism = dp.extend.prepare(dp.trimmed_mean, rows, bounds=BOUNDS, **own).mechanism
             noise.append(mechanism.reduce(as_source(rows))[1])
         yield {"rows": n, "ratio": short(noise[0] / noise[1])}
 

@@ -13,7 +13,6 @@ The proof is yours: `release` charges the `loss` that a mechanism states, and ca
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from fractions import Fraction
 from typing import Any, TypeVar
 
@@ -22,9 +21,8 @@ from ._core import checks
 from ._core.error_bars import Expected
 from ._core.extras import extra
 from ._core.types import Axis, Neighbors, Number, Numbers
-from .budget.budget import Budget, quote
-from .budget.release import Mechanism, relation_of
-from .budget.release import release as _release
+from .budget.budget import Budget
+from .budget.release import Mechanism, Prepared, prepare, relation_of, releases
 from .budget.watched import watched
 from .groups.key_coins import KeyRule
 from .groups.key_selection import choose_rule
@@ -43,20 +41,23 @@ __all__ = [
     "Neighbors",
     "Number",
     "Numbers",
+    "Prepared",
     "Source",
     "checks",
     "extra",
     "integer_noise",
     "key_rule",
-    "prepared",
+    "prepare",
     "relation_of",
     "release",
+    "releases",
     "watched",
 ]
 
 Value = TypeVar("Value")
 
 
+@releases
 def release(
     data: Any,
     mechanism: Mechanism[Value],
@@ -66,7 +67,7 @@ def release(
     read: bool = True,
     budget: Budget | None = None,
     rng: Generator | None = None,
-) -> Value:
+) -> Prepared[Value]:
     """Spend the loss of a mechanism, then run it on data: `reduce`, and `finish`.
 
     Privacy
@@ -138,7 +139,7 @@ def release(
     relation = _checked(mechanism)
     if checks.flag("read", read):
         data = read_each(data, relation, axis, None, where).kept
-    return _release(data, mechanism, budget=budget, rng=rng)
+    return Prepared(mechanism, data, budget, rng)
 
 
 def _checked(mechanism: Any) -> Neighbors:
@@ -157,42 +158,6 @@ def _checked(mechanism: Any) -> Neighbors:
         if not callable(function):
             checks.fail_type(f"mechanism.{part}", "a function", function)
     return checks.neighbors(relation)
-
-
-def prepared(
-    function: Callable[..., Value], /, *args: Any, **kwargs: Any
-) -> tuple[Mechanism[Value], Any]:
-    """Return the mechanism that a call of a release would run, and what it would be given.
-
-    So what is called often is checked and made once: ``release(source, mechanism, read=False)``
-    runs it, on this source or another one of its kind.
-
-    Parameters
-    ----------
-    function : callable
-        A release, such as ``dp.additive_release``.
-    *args, **kwargs
-        Its arguments, without a budget.
-
-    Returns
-    -------
-    mechanism : Mechanism
-    source : object
-        What its ``reduce`` takes.
-
-    Raises
-    ------
-    ArgumentError, ArgumentTypeError
-        If an argument of the call breaks its rule, or the function is no release.
-
-    Examples
-    --------
-    >>> import dpfast as dp
-    >>> mechanism, _ = dp.extend.prepared(dp.additive_release, 0, sensitivity=1, epsilon=1)
-    >>> mechanism.loss, abs(dp.extend.release(70, mechanism, read=False) - 70) < 50
-    (Draws(epsilon=1, draws=1, cells=1073741824), True)
-    """
-    return quote(function, None, args, kwargs)
 
 
 def integer_noise(

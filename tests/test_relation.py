@@ -23,7 +23,12 @@ RELATIONS = ("add-remove", "replace")
 #: What shows how many rows there are, or is made for that many.
 OWN = {
     *("dp.response.binary", "dp.response.kary", "dp.response.unary", "dp.online.MWEM"),
-    *("dp.extend.release", "dp.online.MedianMechanism", "dp.online.PrivateMultiplicativeWeights"),
+    *(
+        "dp.extend.Prepared",
+        "dp.extend.release",
+        "dp.online.MedianMechanism",
+        "dp.online.PrivateMultiplicativeWeights",
+    ),
 }
 
 

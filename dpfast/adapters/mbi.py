@@ -27,7 +27,16 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 import dpfast as dp
-from dpfast.extend import Expected, IntegerNoise, Neighbors, Number, checks
+from dpfast.extend import (
+    Expected,
+    IntegerNoise,
+    Neighbors,
+    Number,
+    Prepared,
+    checks,
+    prepare,
+    releases,
+)
 from dpfast.privacy import Loss
 from dpfast.rng import Generator
 
@@ -123,18 +132,23 @@ def _noise(loss: Any, neighbors: str, marginals: int) -> IntegerNoise:
     return dp.extend.integer_noise(loss, marginals * (2 if neighbors == "replace" else 1), linf=1)
 
 
-def _released(
+def _prepared(
     given: list[NDArray[Any]], loss: Any, neighbors: Any, budget: Any, rng: Any
-) -> list[NDArray[np.int64]]:
-    """Release the counts of marginals, in their shapes."""
+) -> Prepared[list[NDArray[np.int64]]]:
+    """Prepare the counts of marginals, in their shapes."""
     relation = dp.extend.relation_of(neighbors, budget)
     sizes = tuple(counts.size for counts in given)
     mechanism = Marginals(sizes, relation, _noise(loss, relation, len(sizes)))
-    found = dp.extend.release(given, mechanism, read=False, budget=budget, rng=rng)
-    parts = np.split(found, np.cumsum(sizes)[:-1])
-    return [part.reshape(counts.shape) for part, counts in zip(parts, given, strict=True)]
+
+    def parts(found: NDArray[np.int64]) -> list[NDArray[np.int64]]:
+        parts = np.split(found, np.cumsum(sizes)[:-1])
+        return [part.reshape(counts.shape) for part, counts in zip(parts, given, strict=True)]
+
+    released: Any = {"read": False, "budget": budget, "rng": rng}
+    return prepare(dp.extend.release, given, mechanism, **released).then(parts)
 
 
+@releases
 def measure(
     counts: ArrayLike,
     loss: Loss,
@@ -142,7 +156,7 @@ def measure(
     neighbors: Neighbors | None = None,
     budget: dp.Budget | None = None,
     rng: Generator | None = None,
-) -> NDArray[np.int64]:
+) -> Prepared[NDArray[np.int64]]:
     """Release the counts of one marginal.
 
     Privacy
@@ -184,9 +198,11 @@ def measure(
     >>> measure([[900, 30], [4, 66]], dp.privacy.ZCDP(0.5), budget=budget).shape
     (2, 2)
     """
-    return _released([_counts("counts", counts)], loss, neighbors, budget, rng)[0]
+    given = [_counts("counts", counts)]
+    return _prepared(given, loss, neighbors, budget, rng).then(lambda parts: parts[0])
 
 
+@releases
 def measure_all(
     marginals: Sequence[ArrayLike],
     loss: Loss,
@@ -194,7 +210,7 @@ def measure_all(
     neighbors: Neighbors | None = None,
     budget: dp.Budget | None = None,
     rng: Generator | None = None,
-) -> list[NDArray[np.int64]]:
+) -> Prepared[list[NDArray[np.int64]]]:
     """Release the counts of several marginals of the same rows, for one loss together.
 
     Privacy
@@ -233,7 +249,7 @@ def measure_all(
     if not isinstance(marginals, (list, tuple)) or not marginals:
         checks.fail_kind("marginals", rule, marginals)
     given = [_counts(f"marginals[{i}]", one) for i, one in enumerate(marginals)]
-    return _released(given, loss, neighbors, budget, rng)
+    return _prepared(given, loss, neighbors, budget, rng)
 
 
 def deviation(loss: Loss, *, neighbors: Neighbors = "add-remove", marginals: int = 1) -> float:

@@ -20,7 +20,7 @@ from .._core.progress import check as check_progress
 from .._core.progress import reporter
 from .._core.types import Bounds, BoundsEach, Neighbors, Number
 from ..budget.budget import Budget
-from ..budget.release import relation_of, release
+from ..budget.release import Prepared, relation_of, releases
 from ..noise.additive import amount
 from ..privacy import Loss
 from ..rng import Generator
@@ -154,6 +154,7 @@ def sample_and_aggregate(
     centres: ArrayLike | None = ...,
     **options: Unpack[_Options],
 ) -> NDArray[np.float64]: ...
+@releases
 def sample_and_aggregate(
     data: Any,
     estimator: EstimatorName | Estimator | Callable[[Any], object],
@@ -177,7 +178,7 @@ def sample_and_aggregate(
     progress: Progress = None,
     budget: Budget | None = None,
     rng: Generator | None = None,
-) -> float | NDArray[np.float64]:
+) -> Prepared[float | NDArray[np.float64]]:
     """Release any statistic through its values on blocks of the data.
 
     The rows are split into exactly `blocks` blocks. The `estimator` is computed on each of them,
@@ -388,7 +389,7 @@ def sample_and_aggregate(
         ids=None if ids is None else id_name(ids),
     )
     log.info("%s", name)
-    return release(source, mechanism, budget=budget, rng=rng)
+    return Prepared(mechanism, source, budget, rng)
 
 
 def _refuse_for_engine(kind: str, executor: Any, time_limit: Any, spill: Any) -> None:

@@ -21,6 +21,7 @@ from typing import Any
 import numpy as np
 
 from .._core import checks
+from ..budget.release import Prepared, prepare, releases
 from ..errors import SourceError
 from ..groups.api import GroupBy, group_by
 from ..sources.base import Table
@@ -143,11 +144,12 @@ def _grouped(method: Callable[..., Any]) -> Callable[..., Any]:
     data = groups.pop("data")
     own = list(signature(method).parameters.values())[1:]
 
-    def released(data: Columns, **arguments: Any) -> Any:
+    @releases
+    def released(data: Columns, **arguments: Any) -> Prepared[Any]:
         asked = {name: arguments.pop(name) for name in groups if name in arguments}
         if isinstance(asked.get("keys"), KeyTexts):
             asked["keys"] = asked["keys"].of(data, _names(asked["by"]))
-        return method(group_by(data, **asked), **arguments)
+        return prepare(method, group_by(data, **asked), **arguments)
 
     keywords = [one.replace(kind=Parameter.KEYWORD_ONLY) for one in (*groups.values(), *own)]
     vars(released).update(__signature__=signature(method).replace(parameters=[data, *keywords]))

@@ -1,8 +1,9 @@
 """`mechanism`: a release without its data, as an object.
 
 It is the public name of a function and the public arguments of a call, and nothing else. What it
-costs, and how far its answers are off, is what the call says itself (`budget.quoted`), of data of
-no rows: so there is one road to a loss, and an object cannot promise what the call does not keep.
+costs, and how far its answers are off, is what the call says itself (`budget.release.prepare`), of
+data of no rows: so there is one road to a loss, and an object cannot promise what the call does not
+keep.
 """
 
 from __future__ import annotations
@@ -22,10 +23,11 @@ from .._core import checks
 from .._core.error_bars import Expected, expected
 from .._core.html import facts
 from .._core.types import Neighbors
-from ..budget.budget import Budget, quoted
+from ..budget.budget import Budget
 from ..budget.expected import asked
 from ..budget.ledger.text import exact
 from ..budget.ledger.text import number as ratio
+from ..budget.release import Prepared, Preparing, prepare
 from ..groups.api import select_keys
 from ..measurement.around import innermost
 from ..noise.calibrated_integer import IntegerNoise
@@ -54,7 +56,7 @@ RULE = "a number, a text, True, False, None, or a list of these"
 
 
 @dataclass(frozen=True, slots=True, init=False, repr=False)
-class mechanism:
+class mechanism(Preparing[Any]):
     """A release without its data: what it costs, how far it is off, and a way to run it.
 
     Parameters
@@ -177,10 +179,31 @@ class mechanism:
         -------
         The answer of the function.
         """
+        return self.prepare(data, **rows, budget=budget, rng=rng).run()
+
+    def prepare(self, data: Any, **rows: Any) -> Prepared[Any]:
+        """Check what comes with a call, and return what it would run; see `dpfast.extend.prepare`.
+
+        Parameters
+        ----------
+        data : array_like, table, file or source
+        **rows
+            As of a call.
+
+        Returns
+        -------
+        Prepared
+
+        Examples
+        --------
+        >>> import dpfast as dp
+        >>> dp.mechanism(dp.count, epsilon=1).prepare([1, 2, 3]).mechanism.loss
+        Pure(epsilon=1)
+        """
         own = self.arguments
         for name in own.keys() & rows.keys():
             checks.fail(name, "left out: the mechanism has it", rows[name])
-        return RELEASES[self.name](data, **own, **rows, budget=budget, rng=rng)
+        return prepare(RELEASES[self.name], data, **own, **rows)
 
     @property
     def arguments(self) -> dict[str, Any]:
@@ -299,7 +322,7 @@ class mechanism:
         shape = 0 if self.columns is None else (0, self.columns)
         own = self.arguments
         beside: Any = {there: np.empty(0, int) for name, there in BESIDE.items() if own.get(name)}
-        return quoted(RELEASES[self.name], np.empty(shape, self.dtype), **own, **beside)
+        return prepare(RELEASES[self.name], np.empty(shape, self.dtype), **own, **beside).mechanism
 
 
 def _dtype(value: Any) -> str:

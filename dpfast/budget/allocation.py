@@ -14,8 +14,6 @@ from typing import Any
 from .._core.error_bars import Expected, unknown
 from ..privacy import Loss
 from ..rng import Generator
-from .budget import Budget
-from .release import release
 from .watched import Session
 
 
@@ -37,10 +35,3 @@ class Allocation(Session):
     def error(self, rows: int | None, confidence: float) -> Expected:
         """Return no error bar: there is no answer yet."""
         return unknown(confidence, "its answers come later, from what is made")
-
-
-def paid(
-    allocation: Allocation, source: Any, budget: Budget | None, rng: Generator | None
-) -> tuple[Any, Generator]:
-    """Pay for an allocation. Return what was read of the data, and the generator."""
-    return release(source, allocation, budget=budget, rng=rng)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 import json
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -24,72 +23,12 @@ from .ledger.entries import now, process
 from .ledger.text import exact, plain
 from .page import page
 from .parallel import Block, Part, Parts, Share
+from .release import Mechanism, Payer, prepare
 
 if TYPE_CHECKING:
     from .ledger.chain import Place
     from .ledger.file import File
     from .ledger.streams import Record
-
-
-class _Quote(Exception):
-    """Carries the mechanism, and what it would read, out of `release`; see `quote`."""
-
-    def __init__(self, mechanism: Any, source: Any) -> None:
-        self.told = mechanism, source
-
-
-class _Probe:
-    """Stands in for a budget: `release` shows it the mechanism and goes no further."""
-
-    def __init__(self, neighbors: Neighbors | None = None) -> None:
-        self.neighbors = neighbors
-
-    def quote(self, mechanism: Any, source: Any) -> NoReturn:
-        raise _Quote(mechanism, source)
-
-
-def quoted(
-    function: Callable[..., Any], /, *args: Any, relation: Neighbors | None = None, **kwargs: Any
-) -> Any:
-    """Return the mechanism that a call would run with a budget of a relation, if it has one.
-
-    Arguments are checked, and no data are read. None for a function that does not call `release`.
-    """
-    told = _told(function, args, kwargs, relation)
-    return None if told is None else told[0]
-
-
-def _told(
-    function: Callable[..., Any], args: Any, kwargs: Any, relation: Neighbors | None
-) -> tuple[Any, Any] | None:
-    """Return what a call shows a budget of a relation: its mechanism, and what it would read."""
-    try:
-        function(*args, **kwargs, budget=_Probe(relation))
-    except _Quote as quote:
-        return quote.told
-    return None
-
-
-def quote(
-    function: Callable[..., Any], relation: Neighbors | None, args: Any, kwargs: Any
-) -> tuple[Any, Any]:
-    """Return the mechanism that a call of a release would run, as `quoted`, and what it would read.
-
-    Anything else than a release is refused.
-    """
-    rule = "a release of dpfast, such as dpfast.median"
-    try:
-        takes = "budget" in inspect.signature(function).parameters
-    except Exception:  # whatever an object thinks of being called, or shown
-        takes = False
-    if not takes:
-        checks.fail("function", rule, function)
-    if "budget" in kwargs:
-        checks.fail("budget", "left out: nothing is spent", kwargs["budget"])
-    told = _told(function, args, kwargs, relation)
-    if told is None:
-        checks.fail("function", rule, function)
-    return told
 
 
 def _decimal(amount: Fraction) -> str:
@@ -134,7 +73,7 @@ def existing(path: str | os.PathLike[str], ids: str | None = None) -> Budget | N
         return None
 
 
-class Budget:
+class Budget(Payer):
     """A limit on the total privacy loss of a row, or of a person, of one dataset; spent exactly.
 
     Amounts are fractions: ``0.1`` means one tenth, and ten spends of it out of ``1.0`` leave
@@ -758,7 +697,9 @@ class Budget:
             If the loss has no price in this budget.
         """
         wanted = checks.flag("parts", parts)
-        mechanism, _ = quote(function, self.neighbors, args, kwargs)
+        if "budget" in kwargs:
+            checks.fail("budget", "left out: nothing is spent", kwargs["budget"])
+        mechanism = prepare(function, *args, **kwargs, budget=self).mechanism
         if wanted:
             inner = getattr(mechanism, "inner", mechanism)
             divided: dict[str, Loss] = getattr(inner, "parts", {inner.name: inner.loss})
@@ -769,8 +710,7 @@ class Budget:
         self, share: Share, function: Callable[..., Any], *args: Any, **kwargs: Any
     ) -> dict[str, Fraction]:
         """Return what a release about a part would add to the ledger."""
-        mechanism = quoted(function, *args, relation=self.neighbors, **kwargs)
-        spend = _spend_of(mechanism)
+        spend = _spend_of(prepare(function, *args, **kwargs, budget=self).mechanism)
         return self._named(self._counted(self._storage.state(), spend, share)[1])
 
     def _told(
@@ -915,10 +855,10 @@ class Budget:
         return amounts.named(self._limit)
 
 
-def _spend_of(mechanism: Any) -> Spend:
+def _spend_of(mechanism: Mechanism[Any]) -> Spend:
     """Return what `release` would spend for a mechanism."""
     ids = getattr(mechanism, "ids", None)
-    return Spend(mechanism.loss, mechanism.neighbors, mechanism.name, ids=ids)
+    return Spend(mechanism.loss, checks.neighbors(mechanism.neighbors), mechanism.name, ids=ids)
 
 
 def _parts(amount: Loss, form: Callable[[Fraction], Any]) -> dict[str, Any]:

@@ -7,8 +7,7 @@ from typing import Any
 
 from .._core import checks
 from .._core.error_bars import Expected, expected
-from .budget import quote
-from .release import relation_of
+from .release import prepare
 
 
 def expected_error(
@@ -76,12 +75,11 @@ def expected_error(
     (True, 38)
     """
     given, share = asked(rows, confidence)
-    budget, _ = kwargs.pop("budget", None), kwargs.pop("rng", None)
-    relation = None if budget is None else relation_of(None, budget)
-    mechanism, source = quote(function, relation, args, kwargs)
-    if given is None and getattr(mechanism, "known", False):
-        given = source.length
-    return expected(mechanism, given, share)
+    kwargs.pop("rng", None)
+    prepared = prepare(function, *args, **kwargs)
+    if given is None and getattr(prepared.mechanism, "known", False):
+        given = prepared.source.length
+    return expected(prepared.mechanism, given, share)
 
 
 def asked(rows: Any, confidence: Any) -> tuple[int | None, float]:

@@ -1,13 +1,18 @@
 """`release`: check, spend, reduce, finish. Nothing else spends a budget or draws noise.
 
+A public function that releases is made by `releases` of one that *prepares*: it checks arguments
+and returns a `Prepared`, which has the mechanism, and so the loss and the error bar. To run it is
+the call. To look at it (`prepare`) is the quote, and leaves budget, rows and randomness alone.
+
 A mechanism has a `loss`, its neighboring relation, a name for the ledger, a `reduce(source)` that
 makes a noise-free summary, and a `finish(summary, generator)` that turns the summary into the
 answer. If its loss is of people and not of rows, it also has `ids`: the name of their id, or "" for
 ids without a name. Its constructor has checked every argument, so any error in `reduce` or `finish`
 depends on the data and comes after the spend: what is raised there about an argument becomes a
 `DataError`. Only two kinds come before it: the intake refuses data of a type that cannot be read,
-and a selection refuses scores that are none. `reduce` and `finish` may call functions of the user.
-If such a function forks, the child is refused.
+and a selection, whose scores are arguments, refuses what are none.
+`reduce` and `finish` may call functions of the user. If such a function forks, the child is
+refused.
 """
 
 from __future__ import annotations
@@ -15,9 +20,10 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from contextvars import ContextVar
-from dataclasses import dataclass
-from functools import update_wrapper
-from typing import Any, Generic, ParamSpec, Protocol, TypeVar
+from dataclasses import dataclass, replace
+from functools import partial, update_wrapper
+from types import FunctionType, MethodType
+from typing import Any, Generic, ParamSpec, Protocol, TypeVar, cast, get_args
 
 from .. import rng as _rng
 from .._core import checks
@@ -25,9 +31,9 @@ from .._core.types import Neighbors
 from .._kernels.rng import witnesses
 from ..errors import ArgumentError, ArgumentTypeError, BudgetError, DataError
 from ..privacy import Loss
-from .budget import Budget, _Probe
 
 Value = TypeVar("Value", covariant=True)
+Other = TypeVar("Other")
 Args = ParamSpec("Args")
 
 
@@ -92,77 +98,137 @@ class Tape(Protocol):
 TAPE: ContextVar[Tape | None] = ContextVar("dpfast tape", default=None)
 
 
-def release(
-    data: Any,
-    mechanism: Mechanism[Value],
-    *,
-    budget: Budget | None,
-    rng: _rng.Generator | None,
-    prepare: Callable[[Any], Any] | None = None,
-) -> Value:
-    """Spend the loss of a mechanism, then run it on `data`, as the intake has read them.
+class Payer(ABC):
+    """Base of `Budget`: what a release needs of it."""
 
-    Only a selection has something to `prepare` before the spend: it passes over its scores and
-    refuses what are no scores.
-    """
-    generator = _rng.check(rng)
-    _check(budget)
-    if budget is not None and not generator.private:
-        raise BudgetError(f"a budget pays for private noise only, got rng={generator!r}")
-    source = data if prepare is None else prepare(data)
-    if isinstance(budget, _Probe):
-        budget.quote(mechanism, source)
-    here = witnesses()
-    if budget is not None:
-        stated = checks.neighbors(mechanism.neighbors)
-        ids = getattr(mechanism, "ids", None)
-        budget.spend(mechanism.loss, neighbors=stated, what=mechanism.name, ids=ids)
-    late = ""
-    try:
-        summary = mechanism.reduce(source)
-        _refuse_copies(here, mechanism)
-        answer = mechanism.finish(summary, generator)
-    except (ArgumentError, ArgumentTypeError) as error:
-        late = type(error).__name__  # which promises that nothing was spent, and may quote a row
-    if late:
-        raise DataError(f"{mechanism.name}: a function that was given the rows raised {late}")
-    _refuse_copies(here, mechanism)
-    tape = TAPE.get()
-    if tape is not None:
-        answer = tape.turn(mechanism, data, summary, answer)
-    return answer
+    @property
+    @abstractmethod
+    def neighbors(self) -> Neighbors | None:
+        """The neighboring relation, or None before the first spend."""
+
+    @abstractmethod
+    def spend(
+        self, loss: Loss, *, neighbors: Neighbors, what: str = "", ids: str | None = None
+    ) -> None:
+        """Pay a loss, or refuse."""
 
 
 @dataclass(frozen=True, slots=True)
 class Prepared(Generic[Value]):
     """A release whose arguments are checked, before anything is spent or any row is read.
 
-    Parameters
+    Attributes
     ----------
     mechanism : Mechanism
-    source : Any
-        What the mechanism reads.
+        What is charged and run: its `loss`, and its error bar.
+    source : object
+        What the mechanism reads: data, as the intake has read them.
     budget : Budget, optional
+        Pays when it is run. NOT PRIVATE before that: it holds the data.
     rng : Generator, optional
-    ready : callable, optional
-        As `prepare` of `release`.
     after : callable, optional
         Turns the answer of the mechanism into what the caller gets.
+
+    Examples
+    --------
+    >>> import dpfast as dp
+    >>> prepared = dp.extend.prepare(dp.count, [1, 2, 3], epsilon=1)
+    >>> prepared.mechanism.loss
+    Pure(epsilon=1)
+    >>> abs(prepared.run() - 3) < 40
+    True
     """
 
     mechanism: Mechanism[Any]
     source: Any
-    budget: Budget | None
+    budget: Payer | None
     rng: _rng.Generator | None
-    ready: Callable[[Any], Any] | None = None
     after: Callable[[Any], Value] | None = None
 
+    def __post_init__(self) -> None:
+        generator = _rng.check(self.rng)
+        _check(self.budget)
+        if self.budget is not None and not generator.private:
+            raise BudgetError(f"a budget pays for private noise only, got rng={generator!r}")
+
+    def then(self, after: Callable[[Value], Other]) -> Prepared[Other]:
+        """Return the same release, with one more thing done to what the caller gets.
+
+        Parameters
+        ----------
+        after : callable
+
+        Returns
+        -------
+        Prepared
+
+        Examples
+        --------
+        >>> import dpfast as dp
+        >>> prepared = dp.extend.prepare(dp.count, [1, 2, 3], epsilon=1)
+        >>> isinstance(prepared.then(float).run(), float)
+        True
+        """
+        before = self.after
+
+        def both(answer: Any) -> Other:
+            return after(answer if before is None else before(answer))
+
+        longer: Prepared[Other] = replace(cast(Any, self), after=both)
+        return longer
+
     def run(self) -> Value:
-        """Spend, read, and return the answer."""
-        answer: Any = release(
-            self.source, self.mechanism, budget=self.budget, rng=self.rng, prepare=self.ready
-        )
+        """Spend the loss of the mechanism, then run it.
+
+        Returns
+        -------
+        The answer.
+
+        Raises
+        ------
+        BudgetError
+            When the budget has too little left; nothing has been spent.
+        DataError
+            If a function of the caller's that is given rows raises an error about an argument.
+
+        Examples
+        --------
+        >>> import dpfast as dp
+        >>> abs(dp.extend.prepare(dp.count, [1, 2, 3], epsilon=1).run() - 3) < 40
+        True
+        """
+        mechanism, generator = self.mechanism, _rng.check(self.rng)
+        here = witnesses()
+        if self.budget is not None:
+            stated = checks.neighbors(mechanism.neighbors)
+            ids = getattr(mechanism, "ids", None)
+            self.budget.spend(mechanism.loss, neighbors=stated, what=mechanism.name, ids=ids)
+        late = ""
+        try:
+            summary = mechanism.reduce(self.source)
+            _refuse_copies(here, mechanism)
+            answer = mechanism.finish(summary, generator)
+        except (ArgumentError, ArgumentTypeError) as error:
+            late = type(error).__name__  # it promises that nothing was spent, and may quote a row
+        if late:
+            raise DataError(f"{mechanism.name}: a function that was given the rows raised {late}")
+        _refuse_copies(here, mechanism)
+        tape = TAPE.get()
+        if tape is not None:
+            answer = tape.turn(mechanism, self.source, summary, answer)
         return answer if self.after is None else self.after(answer)
+
+
+def release(
+    data: Any,
+    mechanism: Mechanism[Value],
+    *,
+    budget: Payer | None,
+    rng: _rng.Generator | None,
+) -> Value:
+    """Spend the loss of a mechanism, then run it on `data`, as the intake has read them."""
+    prepared: Prepared[Value] = Prepared(mechanism, data, budget, rng)
+    return prepared.run()
 
 
 class Preparing(ABC, Generic[Value]):
@@ -180,14 +246,100 @@ _PREPARE: dict[Callable[..., Any], Callable[..., Prepared[Any]]] = {}
 
 
 def releases(prepare: Callable[Args, Prepared[Value]]) -> Callable[Args, Value]:
-    """Return the public function that runs what `prepare` has prepared, and can quote it."""
+    """Return the public function that runs what `prepare` has prepared.
+
+    A constructor prepares the release that it needs, and sets attributes in what comes after it.
+
+    Parameters
+    ----------
+    prepare : callable
+        Checks its arguments, among them `budget` and `rng`, and returns a `Prepared`, as
+        `dpfast.extend.prepare` makes it. It spends nothing, reads no rows and draws nothing.
+
+    Returns
+    -------
+    callable
+        With the name, the arguments and the docstring of `prepare`. It returns the answer, and
+        `Budget.cost`, `expected_error` and `prepare` take it.
+
+    Raises
+    ------
+    AttributeError
+        If `prepare` is no function.
+
+    Examples
+    --------
+    >>> import numpy as np, dpfast as dp
+    >>> @dp.extend.releases
+    ... def tall(heights, *, epsilon, budget=None):
+    ...     asked = {"where": heights > 190, "epsilon": epsilon, "budget": budget}
+    ...     return dp.extend.prepare(dp.count, heights, **asked)
+    >>> dp.Budget(epsilon=1).cost(tall, np.array([180, 192]), epsilon=0.5)
+    Pure(epsilon=0.5)
+    """
 
     def call(*args: Args.args, **kwargs: Args.kwargs) -> Value:
         return prepare(*args, **kwargs).run()
 
+    if "return" in prepare.__annotations__:
+        prepare.__annotations__["return"] = _answer(prepare.__annotations__["return"])
     update_wrapper(call, prepare)
     _PREPARE[call] = prepare
     return call
+
+
+def _answer(annotation: Any) -> Any:
+    """Return the type of an answer; what prepares one is annotated as a `Prepared` of it."""
+    if isinstance(annotation, str):
+        return annotation.partition("[")[2].removesuffix("]") or annotation
+    return next(iter(get_args(annotation)), annotation)
+
+
+def prepare(function: Callable[..., Value], /, *args: Any, **kwargs: Any) -> Prepared[Value]:
+    """Check the arguments of a call, and return what it would run.
+
+    Nothing is spent, no rows are read and no noise is drawn; a budget says its relation.
+
+    Parameters
+    ----------
+    function : callable
+        A function or a class that releases, a method that does, a `Measurement` or a
+        `dpfast.mechanism`.
+    *args, **kwargs
+        Its arguments.
+
+    Returns
+    -------
+    Prepared
+        Its ``mechanism`` has the loss and the error bar, and ``run()`` is the call.
+
+    Raises
+    ------
+    ArgumentError, ArgumentTypeError
+        If the function releases nothing, or an argument breaks its rule.
+
+    Examples
+    --------
+    >>> import dpfast as dp
+    >>> prepared = dp.extend.prepare(dp.additive_release, 0, sensitivity=1, epsilon=1)
+    >>> prepared.mechanism.loss, -50 < prepared.run() < 50
+    (Draws(epsilon=1, draws=1, cells=1073741824), True)
+    """
+    if isinstance(function, Preparing):
+        return function.prepare(*args, **kwargs)
+    if isinstance(function, partial):
+        return prepare(function.func, *function.args, *args, **{**function.keywords, **kwargs})
+    called: Any = function
+    if isinstance(function, MethodType):
+        called, args = function.__func__, (function.__self__, *args)
+    elif isinstance(function, type):
+        called = function.__init__  # type: ignore[misc]  # of this very class
+    if not isinstance(called, FunctionType) or called not in _PREPARE:
+        checks.fail("function", "a release of dpfast, such as dpfast.median", function)
+    if not isinstance(function, type):
+        return _PREPARE[called](*args, **kwargs)
+    made: Any = object.__new__(function)
+    return _PREPARE[called](made, *args, **kwargs).then(lambda _: made)
 
 
 def relation_of(neighbors: Any = None, budget: Any = None) -> Neighbors:
@@ -244,7 +396,7 @@ def relation_of_proof(neighbors: Any, budget: Any) -> Neighbors:
 
 
 def _check(budget: Any) -> None:
-    if budget is not None and not isinstance(budget, (Budget, _Probe)):
+    if budget is not None and not isinstance(budget, Payer):
         checks.fail_type("budget", "a dpfast.Budget or None", budget)
 
 

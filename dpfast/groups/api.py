@@ -14,7 +14,7 @@ from .. import privacy
 from .._core import checks
 from .._core.types import Neighbors, Number
 from ..budget.budget import Budget
-from ..budget.release import Prepared, relation_of, releases
+from ..budget.release import Prepared, prepare, relation_of, releases
 from ..measurement.statistic import PLAIN, Bounded, Offer, offer
 from ..measurement.times import in_bins
 from ..noise.additive import amount
@@ -165,6 +165,7 @@ def _limit(name: str, value: Any) -> int | None:
     return None if value is None else int(value)
 
 
+@releases
 def select_keys(
     column: Any,
     *,
@@ -176,7 +177,7 @@ def select_keys(
     where: Any = None,
     budget: Budget | None = None,
     rng: Generator | None = None,
-) -> NDArray[Any]:
+) -> Prepared[NDArray[Any]]:
     """Release the keys of a column that enough people have (partition selection).
 
     Privacy
@@ -230,9 +231,8 @@ def select_keys(
     """
     form, by = one_column(column, "column")
     groups = group_by(form, by, ids=ids, max_groups=max_groups, neighbors=neighbors)
-    answer = groups.keys(epsilon=epsilon, delta=delta, where=where, budget=budget, rng=rng)
-    keys: NDArray[Any] = answer[by]
-    return keys
+    asked: Any = {"epsilon": epsilon, "delta": delta, "where": where, "budget": budget, "rng": rng}
+    return prepare(groups.keys, **asked).then(lambda answer: answer[by])
 
 
 def one_column(column: Any, name: str) -> tuple[Any, str]:

@@ -369,7 +369,7 @@ class Statistic(ABC, Generic[Value]):
         layout = ONE
         if view.each or where is not None or rows is not None:
             layout = Layout(view.width if view.each else None, where is not None, rows)
-        return Prepared(made(statistic, offered, layout), view, budget, rng, None, after)
+        return Prepared(made(statistic, offered, layout), view, budget, rng, after)
 
 
 @lru_cache(maxsize=1024, typed=True)

@@ -13,6 +13,7 @@ import numpy as np
 
 from .._core import checks
 from .._kernels.statistics import MOST_CELLS
+from ..budget.release import Prepared
 from ..sources.times import (
     Binned,
     Clipped,
@@ -23,7 +24,7 @@ from ..sources.times import (
     time_column,
 )
 
-F = TypeVar("F", bound=Callable[..., Any])
+F = TypeVar("F", bound=Callable[..., Prepared[Any]])
 
 #: Units from 0 between which durations count where bounds of theirs are found.
 FAR = 1 << 62
@@ -106,14 +107,14 @@ def refuse_dates(data: Any) -> NoReturn:
     checks.fail_kind("data", "numbers or durations", data, " of dates, whose sum is none")
 
 
-def counts_times(release: F) -> F:
+def counts_times(prepare: F) -> F:
     """Decorate a count, which takes a column of times as it is."""
 
-    @functools.wraps(release)
-    def call(*args: Any, **kwargs: Any) -> Any:
+    @functools.wraps(prepare)
+    def call(*args: Any, **kwargs: Any) -> Prepared[Any]:
         data, column = _first(args, kwargs)
         source = data if column is None else column.read(Clipped(0, 0, 0))
-        return release(source, *args[1:], **kwargs)
+        return prepare(source, *args[1:], **kwargs)
 
     return call  # type: ignore[return-value]
 

@@ -15,6 +15,7 @@ from .._core import checks
 from .._core.types import Number
 from ..budget.allocation import Allocation
 from ..budget.budget import Budget
+from ..budget.release import Prepared
 from ..privacy import Loss
 from ..rng import Generator
 from .plan import Plan
@@ -118,9 +119,9 @@ class Arguments(NamedTuple):
 
 
 class LinearStream(Session[NDArray[np.float64], Answer]):
-    """A stream of linear queries. It is paid for here."""
+    """A stream of linear queries."""
 
-    def __init__(
+    def _stream(
         self,
         title: str,
         asked: Arguments,
@@ -130,7 +131,8 @@ class LinearStream(Session[NDArray[np.float64], Answer]):
         name: str | None,
         threshold: int | None = None,
         **more: Any,
-    ) -> None:
+    ) -> Prepared[None]:
+        """Return what pays for the stream, and holds the counts of its data."""
         self.accuracy, self.left = asked.accuracy, asked.queries
         self.hard = plan.scales.positives
         self._universe, self._rows, self._plan = asked.universe, asked.rows, plan
@@ -138,7 +140,7 @@ class LinearStream(Session[NDArray[np.float64], Answer]):
             plan.threshold(asked.accuracy, asked.rows) if threshold is None else threshold
         )
         entry = f"{title}, {self.left} queries, {self.hard} hard"
-        counts = self._open(
+        opening = self._opening(
             Allocation(entry, plan.spent, "replace", asked.read),
             plan.scales,
             asked.source,
@@ -156,7 +158,11 @@ class LinearStream(Session[NDArray[np.float64], Answer]):
                 **more,
             },
         )
-        self._counts = self._held(counts)
+
+        def opened(counts: NDArray[np.int64]) -> None:
+            self._counts = self._held(counts)
+
+        return opening.then(opened)
 
     def answer(self, query: Query, number: int | None = None) -> Answer:
         """Answer a linear query: return about its mean over all rows.

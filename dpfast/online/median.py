@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from .._core import checks
 from .._core.types import Number
 from ..budget.budget import Budget
+from ..budget.release import Prepared, releases
 from ..errors import ArgumentError
 from ..rng import Generator, InsecureGenerator
 from . import multisets
@@ -146,7 +147,8 @@ class MedianMechanism(LinearStream):
     dpfast.errors.StreamError: the stream has halted: all its queries are answered; ...
     """
 
-    def __init__(
+    @releases
+    def __init__(  # type: ignore[misc]
         self,
         histogram: ArrayLike | None = None,
         *,
@@ -164,7 +166,7 @@ class MedianMechanism(LinearStream):
         name: str | None = None,
         budget: Budget | None = None,
         rng: Generator | None = None,
-    ) -> None:
+    ) -> Prepared[None]:
         loss = (epsilon, delta, rho)
         asked = Arguments.of(loss, queries, accuracy, failure, histogram, data, universe)
         elements = asked.universe.size
@@ -190,7 +192,7 @@ class MedianMechanism(LinearStream):
         else:
             self.lasts = asked.accuracy - 2 * noise.comparison >= max(near, noise.answer)
         self._closeness = multisets.Closeness(self.size, asked.rows, noise.bits, asked.accuracy)
-        super().__init__(
+        stream = self._stream(
             "median mechanism",
             asked,
             noise,
@@ -202,13 +204,17 @@ class MedianMechanism(LinearStream):
             candidates=None if candidates is None else count,
             test=self.test,
         )
-        seed = self._begin(self._generator.stream().word() if columns is None else None)
-        if columns is None:  # the seed is public, as are the candidates
-            columns = multisets.sampled(
-                elements, self.size, count, InsecureGenerator(seed).stream()
-            )
-        self._alive = multisets.Multisets(columns)
-        self._catch_up()
+
+        def opened(_: None) -> None:
+            seed = self._begin(self._generator.stream().word() if columns is None else None)
+            alive = columns
+            if alive is None:  # the seed is public, as are the candidates
+                generator = InsecureGenerator(seed)
+                alive = multisets.sampled(elements, self.size, count, generator.stream())
+            self._alive = multisets.Multisets(alive)
+            self._catch_up()
+
+        return stream.then(opened)
 
     @property
     def alive(self) -> int:

@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from .._core import checks
 from .._core.types import Number
 from ..budget.budget import Budget
+from ..budget.release import Prepared, releases
 from ..rng import Generator
 from .linear_stream import Arguments, LinearStream
 from .plan import Plan, plan
@@ -118,7 +119,8 @@ class PrivateMultiplicativeWeights(HasDistribution, LinearStream):
     True
     """
 
-    def __init__(
+    @releases
+    def __init__(  # type: ignore[misc]
         self,
         histogram: ArrayLike | None = None,
         *,
@@ -133,17 +135,16 @@ class PrivateMultiplicativeWeights(HasDistribution, LinearStream):
         name: str | None = None,
         budget: Budget | None = None,
         rng: Generator | None = None,
-    ) -> None:
+    ) -> Prepared[None]:
         loss = (epsilon, delta, rho)
         asked = Arguments.of(loss, queries, accuracy, failure, histogram, data, universe)
         if asked.accuracy > 1:
             checks.fail("accuracy", "a fraction of the rows, at most 1", accuracy)
         self.gap, noise = _gap(asked)
         title = "private multiplicative weights"
-        super().__init__(title, asked, noise, budget, rng, name, gap=self.gap)
         self._weighted = PublicDistribution(asked.universe.size)
-        self._begin()
-        self._catch_up()
+        stream = self._stream(title, asked, noise, budget, rng, name, gap=self.gap)
+        return stream.then(self._resume)
 
     @property
     def distribution(self) -> NDArray[np.float64]:

@@ -17,7 +17,7 @@ from .._core import checks
 from .._core.types import Number
 from .._kernels.online import weights_products as products
 from ..budget.budget import Budget
-from ..budget.release import release
+from ..budget.release import Prepared, release, releases
 from ..noise.additive import amount
 from ..noise.calibrated_integer import IntegerNoise, integer_noise
 from ..noise.sensitivity import Sensitivity
@@ -28,7 +28,7 @@ from ..selection.scores.stored import Stored
 from .linear_stream import Answer, Arguments
 from .public_distribution import HasDistribution, PublicDistribution
 from .queries import ENOUGH, Counted, Query, spread
-from .session import facts, once, record
+from .session import A, Opening, facts, once, record
 
 #: The most rounds.
 MOST = 1 << 16
@@ -173,6 +173,25 @@ class _Measurements:
         return self.fit
 
 
+@dataclass(frozen=True, slots=True)
+class _Fitting(Opening[A]):
+    """All rounds, or a replay of those that an earlier call, or another process, has recorded."""
+
+    again: Callable[[list[list[int]]], _Fit] | None = None
+
+    def run(self) -> A:
+        assert self.again is not None and self.after is not None
+        past = None if self.kept is None else self.kept.found()
+        if past is not None:
+            return self.after(self.again(past))
+        with once(self.kept, self.budget):
+            fit = release(self.source, self.mechanism, budget=self.budget, rng=self.rng)
+        past = measured = [fit.asked, fit.noisy]
+        if self.kept is not None:
+            past = self.kept.begin(measured, None)
+        return self.after(fit if past == measured else self.again(past))
+
+
 class MWEM(HasDistribution):
     """Answer many linear queries, known beforehand, from a distribution fitted to the data.
 
@@ -260,7 +279,8 @@ class MWEM(HasDistribution):
     True
     """
 
-    def __init__(
+    @releases
+    def __init__(  # type: ignore[misc]
         self,
         histogram: ArrayLike | None = None,
         queries: ArrayLike | None = None,
@@ -276,7 +296,7 @@ class MWEM(HasDistribution):
         name: str | None = None,
         budget: Budget | None = None,
         rng: Generator | None = None,
-    ) -> None:
+    ) -> Prepared[None]:
         asked = Arguments.of((epsilon, delta, rho), 1, 1, 0.5, histogram, data, universe)
         count = None
         if not isinstance(rounds, str):
@@ -301,7 +321,7 @@ class MWEM(HasDistribution):
         self._universe, self._bits, self._rows = asked.universe, bits, asked.rows
         fit = _Fit(held, asked.rows, asked.universe.size, times)
         measurements = _Measurements(title, fit, count, choice, noise, self.spent, asked.read)
-        kept = past = None
+        kept = None
         if name is not None:
             public = facts(
                 what=title,
@@ -314,24 +334,23 @@ class MWEM(HasDistribution):
                 noise=noise,
             )
             kept = record(name, budget, public)
-        if kept is not None:
-            past = kept.found()
-        if past is None:
-            with once(kept, budget):
-                fit = release(asked.source, measurements, budget=budget, rng=rng)
-            past = [fit.asked, fit.noisy]
-            past = past if kept is None else kept.begin(past, None)
-        if past != [fit.asked, fit.noisy]:  # measured by an earlier call, or by another process
+
+        def again(past: list[list[int]]) -> _Fit:
             fit = _Fit(held, asked.rows, asked.universe.size, times)
             if count is None:
                 fit.learn_all(past[1])
             else:
                 for query, noisy in zip(*past, strict=True):
                     fit.learn(query, noisy)
-        self._distribution: NDArray[np.float64] = (
-            fit.mean / (count or 1) if mean else fit.current.distribution
-        )
-        self.measured = tuple(fit.asked)
+            return fit
+
+        def fitted(fit: _Fit) -> None:
+            self._distribution: NDArray[np.float64] = (
+                fit.mean / (count or 1) if mean else fit.current.distribution
+            )
+            self.measured = tuple(fit.asked)
+
+        return _Fitting(measurements, asked.source, budget, rng, fitted, kept, again)
 
     @property
     def distribution(self) -> NDArray[np.float64]:

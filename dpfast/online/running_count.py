@@ -39,7 +39,7 @@ from .._core import checks
 from .._core.types import Neighbors, Number
 from ..budget.allocation import Allocation
 from ..budget.budget import Budget
-from ..budget.release import relation_of
+from ..budget.release import Prepared, relation_of, releases
 from ..noise.additive import amount
 from ..noise.calibrated_integer import IntegerNoise, integer_noise
 from ..noise.sensitivity import Sensitivity
@@ -168,7 +168,8 @@ class RunningCount(Session[int, Total]):
     True
     """
 
-    def __init__(
+    @releases
+    def __init__(  # type: ignore[misc]
         self,
         steps: int,
         *,
@@ -181,7 +182,7 @@ class RunningCount(Session[int, Total]):
         name: str | None = None,
         budget: Budget | None = None,
         rng: Generator | None = None,
-    ) -> None:
+    ) -> Prepared[None]:
         asked = privacy.loss(epsilon, delta, rho)
         amount(asked)
         self._steps = checks.whole("steps", steps, 1)
@@ -209,7 +210,7 @@ class RunningCount(Session[int, Total]):
         levels = _level_count(self._steps, self._b)
         #: How many trees of each level a total is made of, and the sum of their W.
         self._done = [(0, 0)] * levels
-        self._open(
+        opening = self._opening(
             Allocation(f"running count, {self._steps} steps", self._noise.loss, relation),
             _OpenSums(self._steps, levels),
             None,
@@ -225,8 +226,7 @@ class RunningCount(Session[int, Total]):
                 "noise": self._noise,
             },
         )
-        self._begin()
-        self._catch_up()
+        return opening.then(self._resume)
 
     def add(self, value: int, number: int | None = None) -> Total:
         """Take the value of the next step, and tell the total of all steps so far.

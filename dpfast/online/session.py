@@ -13,7 +13,7 @@ import threading
 from abc import abstractmethod
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
-from dataclasses import Field, fields, is_dataclass
+from dataclasses import Field, dataclass, fields, is_dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple, NoReturn, Protocol, TypeVar
 
@@ -21,7 +21,7 @@ from .._core import checks
 from .._kernels.rng import witnesses
 from ..budget.allocation import Allocation
 from ..budget.budget import Budget
-from ..budget.release import release
+from ..budget.release import Payer, Prepared
 from ..errors import StreamError
 from ..privacy import Loss, Pure
 from ..rng import Generator, check
@@ -76,9 +76,22 @@ def record(name: str | None, budget: Budget | None, public: str) -> Record | Non
     return budget._stream(name, public)
 
 
-def once(kept: Record | None, budget: Budget | None) -> AbstractContextManager[None]:
+def once(kept: Record | None, budget: Payer | None) -> AbstractContextManager[None]:
     """Return a block in which a kept stream is paid for only once."""
-    return nullcontext() if kept is None or budget is None else budget._once(kept.key)
+    if kept is None or not isinstance(budget, Budget):
+        return nullcontext()
+    return budget._once(kept.key)
+
+
+@dataclass(frozen=True, slots=True)
+class Opening(Prepared[A]):
+    """What opens a stream: it is paid for once in the life of the ledger that keeps it."""
+
+    kept: Record | None = None
+
+    def run(self) -> A:
+        with once(self.kept, self.budget):
+            return Prepared.run(self)
 
 
 class Secret(Protocol):
@@ -110,7 +123,7 @@ class Session(Generic[Q, A]):
     the comparison.
     """
 
-    def _open(
+    def _opening(
         self,
         allocation: Allocation,
         secret: Scales | Secret,
@@ -119,8 +132,8 @@ class Session(Generic[Q, A]):
         rng: Generator | None,
         name: str | None,
         public: dict[str, Any],
-    ) -> Any:
-        """Pay for the stream, unless it is kept and paid for already. Return what was read.
+    ) -> Opening[Any]:
+        """Return what pays for the stream, unless it is paid for already, and what was read.
 
         `public` is all that its answers depend on, besides the data and randomness. Of `Scales` a
         noisy comparison is made.
@@ -133,12 +146,20 @@ class Session(Generic[Q, A]):
         self._spent = allocation.loss
         check(rng)
         self._record = record(name, budget, facts(what=allocation.name, **public))
-        with once(self._record, budget):
-            read, self._generator = release(source, allocation, budget=budget, rng=rng)
-        self._comparison: Any = secret
-        if isinstance(secret, Scales):
-            self._comparison = NoisyComparison(secret, self._generator)
-        return read
+
+        def opened(paid: tuple[Any, Generator]) -> Any:
+            read, self._generator = paid
+            self._comparison: Any = secret
+            if isinstance(secret, Scales):
+                self._comparison = NoisyComparison(secret, self._generator)
+            return read
+
+        return Opening(allocation, source, budget, rng, opened, self._record)
+
+    def _resume(self, read: None) -> None:
+        """Begin, or go on after the last recorded answer."""
+        self._begin()
+        self._catch_up()
 
     @contextmanager
     def _turn(self) -> Iterator[None]:

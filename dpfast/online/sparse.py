@@ -18,6 +18,7 @@ from .._core import checks
 from .._core.types import Neighbors, Number
 from ..budget.allocation import Allocation
 from ..budget.budget import Budget
+from ..budget.release import Prepared, prepare, releases
 from ..errors import DataError
 from ..noise.calibrated_integer import IntegerNoise, integer_noise
 from ..noise.sensitivity import Sensitivity
@@ -182,7 +183,8 @@ class SparseVector(Session[_Question, Finding | Findings]):
     Fraction(0, 1)
     """
 
-    def __init__(
+    @releases
+    def __init__(  # type: ignore[misc]
         self,
         *,
         positives: int,
@@ -198,7 +200,7 @@ class SparseVector(Session[_Question, Finding | Findings]):
         name: str | None = None,
         budget: Budget | None = None,
         rng: Generator | None = None,
-    ) -> None:
+    ) -> Prepared[None]:
         asked = privacy.loss(epsilon, delta, rho)
         count = checks.whole("positives", positives, 1)
         if count > MOST:
@@ -216,7 +218,7 @@ class SparseVector(Session[_Question, Finding | Findings]):
             laplace = "laplace" if isinstance(each, privacy.Pure) else None
             self._noise = integer_noise(each, Sensitivity.of_one(cells), laplace)
         title = f"sparse vector, {count} positive{'s' * (count > 1)}"
-        self._open(
+        opening = self._opening(
             Allocation(title, spent, relation),
             scales,
             None,
@@ -233,8 +235,7 @@ class SparseVector(Session[_Question, Finding | Findings]):
                 "noise": self._noise,
             },
         )
-        self._begin()
-        self._catch_up()
+        return opening.then(self._resume)
 
     def answer(
         self, value: Number, threshold: Number | None = None, number: int | None = None
@@ -470,7 +471,8 @@ class AboveThreshold(SparseVector):
     4
     """
 
-    def __init__(
+    @releases
+    def __init__(  # type: ignore[misc]
         self,
         *,
         threshold: Number = 0,
@@ -485,8 +487,9 @@ class AboveThreshold(SparseVector):
         name: str | None = None,
         budget: Budget | None = None,
         rng: Generator | None = None,
-    ) -> None:
-        super().__init__(
+    ) -> Prepared[None]:
+        return prepare(
+            super().__init__,
             positives=1,
             threshold=threshold,
             sensitivity=sensitivity,

@@ -14,11 +14,11 @@ from .._core import checks
 from .._core.types import Neighbors, Number, Size
 from .._kernels.rng import BitStream
 from ..budget.budget import Budget
-from ..budget.release import release
+from ..budget.release import Prepared, releases
 from ..rng import Generator
 from .arguments import (
     PERMUTE,
-    Prepared,
+    ReadScores,
     candidates_last,
     log_weights,
     relation_of_scores,
@@ -137,25 +137,20 @@ def _release(
     budget: Budget | None,
     rng: Generator | None,
     base: ArrayLike | None = None,
-) -> int | Indices:
-    """Draw from the mechanism of that name for scores in an array."""
+) -> Prepared[int | Indices]:
+    """Prepare draws from the mechanism of that name for scores in an array."""
     shape = _shape(size)
     draws = math.prod(shape)
     array = candidates_last(scores, axis)
     lead = array.shape[:-1]
     count = array.shape[-1] if base is None else None
     plan = selection(name, *terms, draws * math.prod(lead), 1, count)
-
-    def ready(array: NDArray[Any] | DistributedScores) -> Prepared:
-        table = _table(array)
-        tilts = None if base is None else Table(log_weights(base, array))
-        if name == PERMUTE:
-            drawn = _flips(table, plan.c, draws)
-        else:
-            drawn = _races(table, tilts, plan.c, draws)
-        return lambda stream: _formed(drawn(stream), shape, lead)
-
-    return release(array, plan, budget=budget, rng=rng, prepare=ready)
+    table = _table(array)
+    tilts = None if base is None else Table(log_weights(base, array))
+    draw = _flips(table, plan.c, draws) if name == PERMUTE else _races(table, tilts, plan.c, draws)
+    return Prepared(
+        plan, ReadScores(array, draw), budget, rng, lambda drawn: _formed(drawn, shape, lead)
+    )
 
 
 @overload
@@ -176,6 +171,7 @@ def exponential(
 ) -> int | Indices: ...
 
 
+@releases
 def exponential(
     scores: Function | Scores,
     *,
@@ -191,7 +187,7 @@ def exponential(
     candidates: int | None = None,
     budget: Budget | None = None,
     rng: Generator | None = None,
-) -> int | Indices:
+) -> Prepared[int | Indices]:
     """Draw a candidate from the exponential mechanism.
 
     Candidate j is drawn with probability in proportion to ``exp(c score[j] + base[j])``, where `c`
@@ -302,14 +298,11 @@ def exponential(
         checks.fail("axis", "-1 or 0 where scores is a function", axis)
     draws = math.prod(shape)
     plan = selection("exponential", *terms, draws, 1, candidates)
+    from .scores.computed import Computed  # Numba takes long to load
 
-    def computed(function: Function) -> Prepared:
-        from .scores.computed import Computed  # Numba takes long to load
-
-        race = Race(Computed(function, data, candidates), plan.c, draws)
-        return lambda stream: _formed(race.draw(draws, stream)[None], shape, ())
-
-    return release(scores, plan, budget=budget, rng=rng, prepare=computed)
+    race = Race(Computed(scores, data, candidates), plan.c, draws)
+    read = ReadScores(scores, partial(race.draw, draws))
+    return Prepared(plan, read, budget, rng, lambda drawn: _formed(drawn[None], shape, ()))
 
 
 @overload
@@ -330,6 +323,7 @@ def permute_and_flip(
 ) -> int | Indices: ...
 
 
+@releases
 def permute_and_flip(
     scores: Scores,
     *,
@@ -342,7 +336,7 @@ def permute_and_flip(
     neighbors: Neighbors | None = None,
     budget: Budget | None = None,
     rng: Generator | None = None,
-) -> int | Indices:
+) -> Prepared[int | Indices]:
     """Draw a candidate by permute-and-flip.
 
     Candidates are visited in random order, and each is taken with probability
@@ -394,6 +388,7 @@ def permute_and_flip(
     return _release(PERMUTE, scores, terms, size, axis, budget, rng)
 
 
+@releases
 def top_k(
     scores: Scores,
     k: int,
@@ -406,7 +401,7 @@ def top_k(
     neighbors: Neighbors | None = None,
     budget: Budget | None = None,
     rng: Generator | None = None,
-) -> Indices:
+) -> Prepared[Indices]:
     """Draw `k` different candidates, roughly the best first.
 
     They are distributed like `k` draws from the exponential mechanism, each among the candidates
@@ -468,21 +463,19 @@ def top_k(
     relation = relation_of_scores(neighbors, monotone, budget)
     terms = sensitivity, epsilon, rho, monotone, relation
     plan = selection(f"top-{k}", *terms, math.prod(lead), k, count)
+    table = _table(array)
 
-    def prepare(array: NDArray[Any] | DistributedScores) -> Prepared:
-        table = _table(array)
+    def make(i: int) -> Draws:
+        race = Top(table.stored(i), plan.c, k)
+        left = race.candidates()
+        if left < k:
+            checks.fail("k", f"at most the number of candidates not excluded, {left}", k)
+        return race.first
 
-        def make(i: int) -> Draws:
-            race = Top(table.stored(i), plan.c, k)
-            left = race.candidates()
-            if left < k:
-                checks.fail("k", f"at most the number of candidates not excluded, {left}", k)
-            return race.first
+    def after(drawn: Indices) -> Indices:
+        return np.moveaxis(np.reshape(drawn, (*lead, k)), -1, axis)
 
-        return _each(table.rows, make)
-
-    drawn = release(array, plan, budget=budget, rng=rng, prepare=prepare)
-    return np.moveaxis(np.reshape(drawn, (*lead, k)), -1, axis)
+    return Prepared(plan, ReadScores(array, _each(table.rows, make)), budget, rng, after)
 
 
 @overload
@@ -503,6 +496,7 @@ def noisy_max(
 ) -> int | Indices: ...
 
 
+@releases
 def noisy_max(
     scores: Scores,
     *,
@@ -516,7 +510,7 @@ def noisy_max(
     noise: Literal["auto", "exponential", "gumbel"] = "auto",
     budget: Budget | None = None,
     rng: Generator | None = None,
-) -> int | Indices:
+) -> Prepared[int | Indices]:
     """Report the noisy maximum: the candidate whose score is the largest once noise is added.
 
     Other libraries know these mechanisms by this name. No noise is added here: with exponential

@@ -8,7 +8,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -33,9 +33,13 @@ SCALE = 2.0**960
 #: The mechanism whose draws have no bounded range.
 PERMUTE = "permute-and-flip"
 
-#: Draws, and what makes them from scores that have been read and found valid.
-Drawn: TypeAlias = int | NDArray[np.int64]
-Prepared: TypeAlias = Callable[[BitStream], Drawn]
+
+@dataclass(frozen=True, slots=True)
+class ReadScores:
+    """Scores that were read and are valid, and what draws from them."""
+
+    scores: Any
+    draw: Callable[[BitStream], NDArray[np.int64]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,15 +55,15 @@ class Selection(OfNumbers):
     neighbors: str
     candidates: int | None
 
-    def reduce(self, source: Prepared) -> Prepared:
+    def reduce(self, source: ReadScores) -> ReadScores:
         return source
 
-    def finish(self, summary: Prepared, generator: Generator) -> Drawn:
-        return summary(generator.stream())
+    def finish(self, summary: ReadScores, generator: Generator) -> NDArray[np.int64]:
+        return summary.draw(generator.stream())
 
-    def excess(self, source: Any, other: Any) -> str:
+    def excess(self, source: ReadScores, other: ReadScores) -> str:
         """Return what is wrong with two arrays of scores as those of neighbors."""
-        scores, others = np.asarray(source, np.float64), np.asarray(other, np.float64)
+        scores, others = (np.asarray(one.scores, np.float64) for one in (source, other))
         if scores.shape != others.shape:
             return f"there are {scores.shape} scores on x, and {others.shape} on x2"
         with np.errstate(invalid="ignore"):

@@ -13,7 +13,7 @@ from .._core.error_bars import Expected, unknown
 from .._core.types import Neighbors, Number
 from .._kernels.rng import BitStream
 from ..budget.budget import Budget
-from ..budget.release import relation_of_proof, release
+from ..budget.release import Prepared, relation_of_proof, releases
 from ..errors import DataError
 from ..noise.distributions.base import ratio
 from ..noise.distributions.exact import Tail
@@ -132,6 +132,7 @@ class BestOf:
         return best
 
 
+@releases
 def best_of(
     run: Callable[[], Any],
     *,
@@ -142,7 +143,7 @@ def best_of(
     neighbors: Neighbors | None = None,
     budget: Budget | None = None,
     rng: Generator | None = None,
-) -> Best:
+) -> Prepared[Best]:
     """Release the best of a random number of runs of a private mechanism.
 
     For candidates that cost privacy themselves, like models that are trained privately with
@@ -228,7 +229,7 @@ def best_of(
     loss = repeated_selection(each, gamma=gamma, eta=eta, delta=delta)
     relation = relation_of_proof(neighbors, budget)
     mechanism = BestOf(RunCount(*run_parameters(gamma, eta)), loss, relation)
-    return release(run, mechanism, budget=budget, rng=rng)
+    return Prepared(mechanism, run, budget, rng)
 
 
 def _scored(found: Any) -> Best | None:

@@ -252,13 +252,13 @@ def _names(line: bytes, delimiter: str, path: Path, quotes: bool = True) -> list
     while True:
         name = ""
         if quotes and text.startswith('"', at):
-            quoted = QUOTED.match(text, at)
-            if quoted is None:
+            match = QUOTED.match(text, at)
+            if match is None:
                 raise SourceError(
                     f"the header of {path.name} must be one line, got a quoted name in it "
                     "that does not end there"
                 )
-            name, at = quoted[1].replace('""', '"'), quoted.end()
+            name, at = match[1].replace('""', '"'), match.end()
         stop = text.find(delimiter, at)
         names.append(name + (text[at:] if stop < 0 else text[at:stop]))
         if stop < 0:

@@ -24,7 +24,7 @@ from .._core.error_bars import NOISE, Expected
 from .._core.roots import root_up
 from .._core.types import Neighbors, Number, Numbers
 from ..budget.budget import Budget
-from ..budget.release import relation_of_proof, release
+from ..budget.release import Prepared, relation_of_proof, releases
 from ..budget.watched import OfNumbers
 from ..errors import DataError
 from ..noise.additive import amount
@@ -227,6 +227,7 @@ def additive_release(
     budget: Budget | None = None,
     rng: Generator | None = None,
 ) -> float | NDArray[Any]: ...
+@releases
 def additive_release(
     values: Numbers,
     *,
@@ -240,7 +241,7 @@ def additive_release(
     whole: bool = False,
     budget: Budget | None = None,
     rng: Generator | None = None,
-) -> Any:
+) -> Prepared[Any]:
     """Release numbers of yours with noise for their global sensitivity.
 
     Privacy
@@ -322,4 +323,4 @@ def additive_release(
     grid = 1.0 if exact else width_of_cells(change)
     drawn = integer_noise(loss, in_cells(change, norm, size, grid, exact), kind)
     mechanism = AdditiveRelease(shape, grid, exact, relation, drawn, change, norm)
-    return release(given, mechanism, budget=budget, rng=rng)
+    return Prepared(mechanism, given, budget, rng)

@@ -14,7 +14,7 @@ from .. import privacy
 from .._core import checks
 from .._core.types import Bounds, NanPolicy, Neighbors, NoiseName, Number
 from ..budget.budget import Budget
-from ..budget.release import Mechanism, relation_of, release
+from ..budget.release import Mechanism, Prepared, relation_of
 from ..errors import ArgumentError
 from ..measurement.automatic_bounds import ANY, SHARE, WithBounds, divided
 from ..measurement.outer_bounds import drawn_bounds
@@ -162,12 +162,12 @@ class Arguments:
             checks.fail("granularity", "None or a positive number", self.granularity)
         return lattice(*self.interval, step)
 
-    def release(self, view: View, mechanism: Mechanism[Value]) -> Value:
-        """Release a statistic of the rows of a view; see `release`."""
+    def prepared(self, view: View, mechanism: Mechanism[Value]) -> Prepared[Value]:
+        """Return the release of a statistic of the rows of a view."""
         if self.people is not None:
             steps = self.max_rows // self.rows
             mechanism = OfUnits(mechanism, Unit(self.people, self.id_name, self.max_rows), steps)
-        return release(view, mechanism, budget=self.budget, rng=self.rng)
+        return Prepared(mechanism, view, self.budget, self.rng)
 
     def pairs(self, width: int) -> tuple[Any, ...]:
         """Return the bounds of each of some columns."""

@@ -11,7 +11,7 @@ from .._core import checks
 from .._core.error_bars import BOUND, Expected
 from .._core.types import Bounds, Neighbors, Number
 from ..budget.budget import Budget
-from ..budget.release import relation_of_proof, release
+from ..budget.release import Prepared, relation_of_proof, releases
 from ..budget.watched import OfNumbers
 from ..errors import DataError
 from ..noise.additive import amount
@@ -102,6 +102,7 @@ def pure_part(loss: Loss) -> Fraction:
     return pure_within(loss.rho) if isinstance(loss, ZCDP) else loss.epsilon
 
 
+@releases
 def bounded_release(
     value: Number,
     *,
@@ -114,7 +115,7 @@ def bounded_release(
     method: Literal["domain", "truncated", "folded"] = "domain",
     budget: Budget | None = None,
     rng: Generator | None = None,
-) -> float:
+) -> Prepared[float]:
     """Release a number of yours within public bounds, with noise for its global sensitivity.
 
     Privacy
@@ -193,4 +194,4 @@ def bounded_release(
     grid = cells(lo, hi, FINE)
     moved = min(max(1, math.ceil(change / Fraction(grid.grid))), max(grid.span, 1))
     mechanism = BoundedRelease(lo, hi, relation, loss, grid, moved, kind).charged()
-    return release(value, mechanism, budget=budget, rng=rng)
+    return Prepared(mechanism, value, budget, rng)

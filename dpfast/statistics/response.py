@@ -44,7 +44,7 @@ from .._kernels import statistics as _native
 from .._kernels.noise import Script
 from .._kernels.rng import BitStream
 from ..budget.budget import Budget
-from ..budget.release import release
+from ..budget.release import Prepared, releases
 from ..noise.distributions.exact import Tail
 from ..privacy import Draws, Loss, Pure
 from ..privacy.enclosure import Interval, exp
@@ -175,8 +175,8 @@ def _respond(
     budget: Budget | None,
     rng: Generator | None,
     categories: int = 2,
-) -> NDArray[Any]:
-    """Release the answers; a scalar of NumPy for a scalar.
+) -> Prepared[Any]:
+    """Prepare the answers; a scalar of NumPy for a scalar.
 
     A row is one place along the first axis, and pays for all of its answers.
     """
@@ -187,8 +187,11 @@ def _respond(
     elif each > 1:
         loss = Draws(each * epsilon, each)
     mechanism = Responses(loss, name, answer)
-    answers: NDArray[Any] = release(data, mechanism, budget=budget, rng=rng)
-    return answers[()] if answers.ndim == 0 else answers
+
+    def after(answers: NDArray[Any]) -> Any:
+        return answers[()] if answers.ndim == 0 else answers
+
+    return Prepared(mechanism, data, budget, rng, after)
 
 
 def _unsigned(array: NDArray[Any], kind: np.dtype[Any]) -> NDArray[Any]:
@@ -209,9 +212,10 @@ def _like(out: NDArray[Any], kind: np.dtype[Any], shape: tuple[int, ...]) -> NDA
 def binary(bits: Scalar, *, epsilon: Number, **others: Unpack[_Paid]) -> np.generic: ...
 @overload
 def binary(bits: Any, *, epsilon: Number, **others: Unpack[_Paid]) -> NDArray[Any]: ...
+@releases
 def binary(
     bits: Any, *, epsilon: Number, budget: Budget | None = None, rng: Generator | None = None
-) -> NDArray[Any] | np.generic:
+) -> Prepared[NDArray[Any] | np.generic]:
     """Answer a yes-or-no question for each record: the truth, or now and then its opposite.
 
     The truth is told with probability ``exp(epsilon) / (1 + exp(epsilon))``, exactly, and
@@ -302,6 +306,7 @@ class _KaryKeywords(_Paid, total=False):
 def kary(values: Scalar | str | bytes, **others: Unpack[_KaryKeywords]) -> np.generic: ...
 @overload
 def kary(values: Any, **others: Unpack[_KaryKeywords]) -> NDArray[Any]: ...
+@releases
 def kary(
     values: Any,
     *,
@@ -310,7 +315,7 @@ def kary(
     default: Label | None = None,
     budget: Budget | None = None,
     rng: Generator | None = None,
-) -> NDArray[Any] | np.generic:
+) -> Prepared[NDArray[Any] | np.generic]:
     """Answer with one of k categories for each record: the true one, or a uniform other one.
 
     The truth is told with probability ``exp(epsilon) / (exp(epsilon) + k - 1)``, exactly, and each
@@ -398,6 +403,7 @@ def kary(
     return _respond(rows, amount, name, answer, budget, rng, known.count)
 
 
+@releases
 def unary(
     values: Any,
     *,
@@ -405,7 +411,7 @@ def unary(
     epsilon: Number,
     budget: Budget | None = None,
     rng: Generator | None = None,
-) -> NDArray[np.bool_]:
+) -> Prepared[NDArray[np.bool_]]:
     """Answer with one bit for each of k categories and each record (optimized unary encoding).
 
     The bit of the true category is a fair coin; each other bit is 1 with probability

@@ -10,7 +10,7 @@ from typing import Any, ClassVar, NoReturn
 from .._core import checks
 from .._core.types import Bounds, Neighbors, NoiseName, Number
 from ..budget.budget import Budget
-from ..budget.release import relation_of_proof, release
+from ..budget.release import Prepared, relation_of_proof, releases
 from ..errors import DataError
 from ..noise.smooth import calibrate
 from ..rng import Generator
@@ -80,6 +80,7 @@ def smooth_beta(
     return calibrate(noise, epsilon=epsilon, delta=delta, rho=rho).beta
 
 
+@releases
 def smooth_release(
     value: Number,
     smooth_sensitivity: Number | Callable[[float], Number],
@@ -93,7 +94,7 @@ def smooth_release(
     noise: NoiseName = "auto",
     budget: Budget | None = None,
     rng: Generator | None = None,
-) -> float:
+) -> Prepared[float]:
     """Release a value with noise scaled to a smooth bound on its local sensitivity.
 
     For statistics that have no function of their own here: the value and the bound may come from
@@ -185,4 +186,4 @@ def smooth_release(
             rule = f"at most {calibration.beta!r} for this loss and noise"
             checks.fail("beta", rule, beta)
     mechanism = _SmoothRelease(lo, hi, relation, calibration)
-    return release((value, smooth_sensitivity), mechanism, budget=budget, rng=rng)
+    return Prepared(mechanism, (value, smooth_sensitivity), budget, rng)

@@ -34,9 +34,9 @@ from .._core import checks
 from .._core.extras import extra
 from .._core.html import facts
 from .._core.types import Auto, Bounds, BoundsEach, NanPolicy, Neighbors, Number
-from ..budget.allocation import Allocation, paid
+from ..budget.allocation import Allocation
 from ..budget.budget import Budget
-from ..budget.release import relation_of, release
+from ..budget.release import Prepared, prepare, relation_of, release, releases
 from ..errors import DpfastError
 from ..measurement.automatic_bounds import ANY, divided, with_bounds
 from ..measurement.outer_bounds import drawn_bounds
@@ -212,9 +212,10 @@ class Estimator(ABC):
         state = "fitted" if found else "not fitted"
         return facts(f"{type(self).__name__} ({state})", {**self.get_params(), **found})
 
+    @releases
     def fit(
         self, X: Any, y: Any = None, *, budget: Budget | None = None, rng: Generator | None = None
-    ) -> Self:
+    ) -> Prepared[Self]:
         """Learn from rows.
 
         Parameters
@@ -242,7 +243,7 @@ class Estimator(ABC):
         sample_weight: Any,
         budget: Budget | None,
         rng: Generator | None,
-    ) -> Self:
+    ) -> Prepared[Self]:
         loss = loss_of(self.epsilon, self.delta, self.rho)
         relation = relation_of(self.neighbors, budget)
         vars(self).pop("bounds_", None)
@@ -251,18 +252,13 @@ class Estimator(ABC):
             weights = weights_of(sample_weight, self.weight_bounds, rows.source, relation, self.nan)
             source = aligned(rows.source, labels_of(rows.source, sample_weight))
             rows = replace(rows, source=source, weights=weights)
-        rest = loss
         if checks.is_auto(self.bounds):
-            first, rest = divided(loss)
-            self._prepared(rows, rest, relation, None, rng)  # which refuses what cannot be had
-            each = drawn_bounds(first, rows.width, relation, checks.nan_policy(self.nan, relation))
-            allocation = Allocation(with_bounds(self._name), loss, relation)
-            _, rng = paid(allocation, rows, budget, rng)
-            columns = View(rows.source, True, rows.width, None)
-            self.bounds_ = release(columns, each, budget=None, rng=rng)
-            budget = None
-        training, rounds = self._prepared(rows, rest, relation, budget, rng)
-        training.learn(rounds)
+            learned = self._with_bounds(rows, loss, relation, budget, rng)
+        else:
+            learned = self._learned(rows, loss, relation, budget, rng)
+        return learned.then(functools.partial(self._fitted, rows, loss))
+
+    def _fitted(self, rows: Rows, loss: Loss, learned: None) -> Self:
         self.loss_, self.n_features_in_ = loss, rows.width
         self._fitted_with = self.get_params()
         vars(self).pop("feature_names_in_", None)
@@ -270,19 +266,42 @@ class Estimator(ABC):
             self.feature_names_in_ = np.array(rows.names, object)
         return self
 
-    def _prepared(
+    def _learned(
         self,
         rows: Rows,
         loss: Loss,
         relation: Neighbors,
         budget: Budget | None,
         rng: Generator | None,
-    ) -> tuple[Training, Rounds]:
-        """Check all arguments, and pay for all rounds."""
-        # Rows with weights come and go, as `weights` has it.
+    ) -> Prepared[None]:
+        """Check all arguments; rows with weights come and go, as `weights` has it."""
         training = self._training(rows, loss, "add-remove" if rows.weights else relation)
-        asked = training.rounds, self._name, training.parts
-        return training, Rounds(rows, loss, relation, *asked, rows.weights, budget=budget, rng=rng)
+        asked: Any = {"weights": rows.weights, "budget": budget, "rng": rng}
+        number, parts = training.rounds, training.parts
+        rounds = prepare(Rounds, rows, loss, relation, number, self._name, parts, **asked)
+        return rounds.then(training.learn)
+
+    def _with_bounds(
+        self,
+        rows: Rows,
+        loss: Loss,
+        relation: Neighbors,
+        budget: Budget | None,
+        rng: Generator | None,
+    ) -> Prepared[None]:
+        """Prepare to pay for everything, to keep bounds in `bounds_`, and to learn with these."""
+        first, rest = divided(loss)
+        self._learned(rows, rest, relation, None, rng)  # refuses what cannot be had
+        each = drawn_bounds(first, rows.width, relation, checks.nan_policy(self.nan, relation))
+
+        def learn(paid: tuple[None, Generator]) -> None:
+            _, generator = paid
+            columns = View(rows.source, True, rows.width, None)
+            self.bounds_ = release(columns, each, budget=None, rng=generator)
+            self._learned(rows, rest, relation, None, generator).run()
+
+        allocation = Allocation(with_bounds(self._name), loss, relation)
+        return Prepared(allocation, rows, budget, rng, learn)
 
     @property
     def _bounds(self) -> Any:
@@ -352,6 +371,7 @@ class Weighted(Estimator):
 
     weight_bounds: Bounds | None = None
 
+    @releases
     def fit(
         self,
         X: Any,
@@ -360,7 +380,7 @@ class Weighted(Estimator):
         *,
         budget: Budget | None = None,
         rng: Generator | None = None,
-    ) -> Self:
+    ) -> Prepared[Self]:
         """Learn from rows.
 
         Parameters
@@ -400,9 +420,10 @@ class Transformer(Estimator):
     def transform(self, X: Any) -> Transformed:
         """Return numbers for each row, which are not private."""
 
+    @releases
     def fit_transform(
         self, X: Any, y: Any = None, *, budget: Budget | None = None, rng: Generator | None = None
-    ) -> Transformed:
+    ) -> Prepared[Transformed]:
         """Call `fit`, then `transform`, which is not private.
 
         Parameters
@@ -423,7 +444,8 @@ class Transformer(Estimator):
         (20001, 1)
         """
         self._form()  # refused, if it cannot be had, before anything is spent
-        return self.fit(X, budget=budget, rng=rng).transform(X)
+        fitted = prepare(self.fit, X, budget=budget, rng=rng)
+        return fitted.then(lambda learned: learned.transform(X))
 
     def set_output(self, *, transform: Literal["default", "pandas"] | None = None) -> Self:
         """Choose the form of what `transform` and `fit_transform` return.
@@ -534,6 +556,7 @@ class Transformer(Estimator):
 class WeightedTransformer(Weighted, Transformer):
     """A transformer that learns from rows that may have weights."""
 
+    @releases
     def fit_transform(
         self,
         X: Any,
@@ -542,7 +565,7 @@ class WeightedTransformer(Weighted, Transformer):
         *,
         budget: Budget | None = None,
         rng: Generator | None = None,
-    ) -> Transformed:
+    ) -> Prepared[Transformed]:
         """Call `fit`, then `transform`, which is not private.
 
         Parameters
@@ -564,7 +587,8 @@ class WeightedTransformer(Weighted, Transformer):
         (True, True)
         """
         self._form()  # refused, if it cannot be had, before anything is spent
-        return self.fit(X, None, sample_weight, budget=budget, rng=rng).transform(X)
+        fitted = prepare(self.fit, X, None, sample_weight, budget=budget, rng=rng)
+        return fitted.then(lambda learned: learned.transform(X))
 
 
 class Supervised(Estimator):

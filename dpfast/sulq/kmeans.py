@@ -58,6 +58,7 @@ from numpy.typing import ArrayLike, NDArray
 from .._core import checks
 from .._core.types import Auto, BoundsEach, NanPolicy
 from ..budget.budget import Budget
+from ..budget.release import Prepared, prepare, releases
 from ..errors import DataError
 from ..privacy import Loss, Pure
 from ..rng import Generator
@@ -252,6 +253,7 @@ class KMeans(WeightedTransformer):
         labels[missing] = -1
         return labels
 
+    @releases
     def fit_predict(
         self,
         X: Any,
@@ -260,7 +262,7 @@ class KMeans(WeightedTransformer):
         *,
         budget: Budget | None = None,
         rng: Generator | None = None,
-    ) -> NDArray[np.int64]:
+    ) -> Prepared[NDArray[np.int64]]:
         """Call `fit`, then `predict`, which is not private.
 
         Parameters
@@ -281,7 +283,8 @@ class KMeans(WeightedTransformer):
         >>> bool(labels[0] == labels[4999] != labels[5000] == labels[9999])
         True
         """
-        return self.fit(X, None, sample_weight, budget=budget, rng=rng).predict(X)
+        fitted = prepare(self.fit, X, None, sample_weight, budget=budget, rng=rng)
+        return fitted.then(lambda learned: learned.predict(X))
 
     @as_fitted
     def transform(self, X: Any) -> Transformed:

@@ -20,7 +20,7 @@ from numpy.typing import ArrayLike, NDArray
 from .._core import checks, nan_policy
 from .._core.types import BoundsEach, NanPolicy, Neighbors, Number
 from ..budget.budget import Budget
-from ..budget.release import relation_of
+from ..budget.release import Prepared, prepare, relation_of, releases
 from ..privacy import Loss
 from ..rng import Generator
 from ..sources.base import RowChunk, RowSource
@@ -131,7 +131,8 @@ class NoisySums:
     True
     """
 
-    def __init__(
+    @releases
+    def __init__(  # type: ignore[misc]
         self,
         data: Any,
         *,
@@ -143,15 +144,19 @@ class NoisySums:
         nan: NanPolicy = "raise",
         budget: Budget | None = None,
         rng: Generator | None = None,
-    ) -> None:
+    ) -> Prepared[None]:
         loss = loss_of(epsilon, delta, rho)
         rounds = checks.whole("queries", queries, 1)
         self._neighbors = relation_of(neighbors, budget)
         self._nan = checks.nan_policy(nan, self._neighbors)
         self._source = as_rows(once(data, [queries]))  # in which a set may be a mask
-        self._rounds = Rounds(
-            self._source, loss, self._neighbors, rounds, "noisy sums", budget=budget, rng=rng
-        )
+
+        def after(rounds: Rounds) -> None:
+            self._rounds = rounds
+
+        asked: Any = {"budget": budget, "rng": rng}
+        made = prepare(Rounds, self._source, loss, self._neighbors, rounds, "noisy sums", **asked)
+        return made.then(after)
 
     def __reduce__(self) -> NoReturn:
         raise TypeError("noisy sums can be neither pickled nor copied: both copies could be asked")

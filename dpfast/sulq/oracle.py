@@ -18,7 +18,7 @@ from typing import Any, ClassVar, Literal, NoReturn
 from .._core import checks
 from .._core.types import Bounds, Neighbors, Number
 from ..budget.budget import Budget
-from ..budget.release import relation_of
+from ..budget.release import Prepared, prepare, relation_of, releases
 from ..errors import BudgetError, DataError
 from ..noise.additive import MOST
 from ..privacy import Loss
@@ -319,7 +319,8 @@ class StatisticalQueryOracle(Oracle):
 
     _name = "statistical queries"
 
-    def __init__(
+    @releases
+    def __init__(  # type: ignore[misc]
         self,
         data: Any,
         *,
@@ -337,7 +338,7 @@ class StatisticalQueryOracle(Oracle):
         nan: Literal["raise", "lower", "upper"] | Number = "raise",
         budget: Budget | None = None,
         rng: Generator | None = None,
-    ) -> None:
+    ) -> Prepared[None]:
         offered = loss_of(epsilon, delta, rho)
         neighbors = relation_of(neighbors, budget)
         questions = Questions(tolerance, queries, confidence, bounds, l2, size, neighbors, nan)
@@ -345,10 +346,14 @@ class StatisticalQueryOracle(Oracle):
         known = _known_rows(rows, source.length, neighbors)
         self._plan, self.cost = cost_of(questions, known, offered)
         super().__init__(source, questions)
-        self._rounds = Rounds(
-            source, self.cost, neighbors, self._plan.rounds, self._name, budget=budget, rng=rng
-        )
-        self._rows = self._counted(known) if neighbors == "add-remove" else Fraction(known)
+
+        def after(rounds: Rounds) -> None:
+            self._rounds = rounds
+            self._rows = self._counted(known) if neighbors == "add-remove" else Fraction(known)
+
+        number, asked = self._plan.rounds, {"budget": budget, "rng": rng}
+        made = prepare(Rounds, source, self.cost, neighbors, number, self._name, **asked)
+        return made.then(after)
 
     def __reduce__(self) -> NoReturn:
         raise TypeError("an oracle can be neither pickled nor copied: both copies could be asked")

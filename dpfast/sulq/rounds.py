@@ -67,9 +67,9 @@ from numpy.typing import NDArray
 from .. import privacy
 from .._core import checks
 from .._kernels.rng import witnesses
-from ..budget.allocation import Allocation, paid
+from ..budget.allocation import Allocation
 from ..budget.budget import Budget
-from ..budget.release import release
+from ..budget.release import Prepared, release, releases
 from ..errors import BudgetError
 from ..noise.additive import amount, analytic
 from ..noise.calibrated_integer import IntegerNoise, integer_noise
@@ -231,7 +231,8 @@ class Rounds:
         If the loss is too small for so many rounds; nothing has been spent.
     """
 
-    def __init__(
+    @releases
+    def __init__(  # type: ignore[misc]
         self,
         source: Any,
         loss: Loss,
@@ -243,7 +244,7 @@ class Rounds:
         *,
         budget: Budget | None,
         rng: Generator | None,
-    ) -> None:
+    ) -> Prepared[None]:
         _enough(loss, rounds)
         self.loss, self.neighbors, self.rounds, self.name = loss, neighbors, rounds, name
         self._weights, self._steps = weights, 1
@@ -252,8 +253,12 @@ class Rounds:
         self._source, self._lock, self._used = source, threading.Lock(), 0
         for part in parts:
             self.noise(part)
-        _, self._generator = paid(Allocation(name, loss, neighbors), source, budget, rng)
-        self._process = witnesses()
+
+        def paid(answer: tuple[None, Generator]) -> None:
+            _, self._generator = answer
+            self._process = witnesses()
+
+        return Prepared(Allocation(name, loss, neighbors), source, budget, rng, paid)
 
     def __reduce__(self) -> NoReturn:
         raise TypeError("rounds can be neither pickled nor copied: both copies could be asked")

@@ -9,7 +9,6 @@ import pytest
 
 import dpfast as dp
 from dpfast._core import error_bars
-from dpfast.budget.budget import quoted
 from dpfast.measurement.around import innermost
 from dpfast.noise.calibrated_integer import integer_noise
 from dpfast.noise.sensitivity import Sensitivity
@@ -18,7 +17,7 @@ from dpfast.rng import InsecureGenerator
 
 from ..support.noise import box_noise
 from ..support.pairwise import quick_rows
-from ..support.views import prepared
+from ..support.views import prepared, quoted
 
 SURE = 0.95
 DRAWS = 1000

@@ -252,8 +252,10 @@ CHOICES = {
 @pytest.mark.parametrize("name", CHOICES)
 def test_a_choice_is_prepared_once_and_each_answer_is_a_release(name, monkeypatch):
     spent = []
-    real = dp.extend.release
-    monkeypatch.setattr(dp.extend, "release", lambda *a, **kw: spent.append(a[1]) or real(*a, **kw))
+    real = dp.extend.Prepared.run
+    monkeypatch.setattr(
+        dp.extend.Prepared, "run", lambda one: spent.append(one.mechanism) or real(one)
+    )
     made = getattr(mechanisms, name)(epsilon=1, **CHOICES[name])
     value = "y" if name in ("Binary", "ExponentialCategorical") else None
     found = [made.randomise(value) for _ in range(2000)]

@@ -153,21 +153,20 @@ DENSITIES = {"mean": laplace, "exponential-median": exponential}
 
 def calls(rows, name, partition, relation, **kw):
     """The source and the mechanism that a call comes to."""
-    made = []
     if partition == "key":
         kw["ids"] = np.array([i for i, _ in rows], np.int64)
-    with patch.object(api, "release", lambda *given, **_: made.extend(given)):
-        dp.sample_and_aggregate(
-            np.array([value for _, value in rows], np.float64),
-            blocks=K,
-            bounds=(0, 1),
-            epsilon=1,
-            aggregator=name,
-            partition=partition,
-            neighbors=relation,
-            **kw,
-        )
-    return made
+    made = dp.extend.prepare(
+        dp.sample_and_aggregate,
+        np.array([value for _, value in rows], np.float64),
+        blocks=K,
+        bounds=(0, 1),
+        epsilon=1,
+        aggregator=name,
+        partition=partition,
+        neighbors=relation,
+        **kw,
+    )
+    return made.source, made.mechanism
 
 
 def loss_of(name, partition, relation, compared=None, **kw):

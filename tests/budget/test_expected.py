@@ -9,13 +9,13 @@ import pytest
 import dpfast as dp
 from dpfast._core import error_bars
 from dpfast._core.error_bars import NOISE, ROWS, SECRET, UNKNOWN, Expected
-from dpfast.budget.budget import quoted
 from dpfast.errors import ArgumentError, ArgumentTypeError, BudgetError
 from dpfast.rng import InsecureGenerator
 
 from ..support.battery import CASES
 from ..support.pairwise import quick_rows
 from ..support.surface import broken
+from ..support.views import quoted
 
 X = np.linspace(0, 100, 400)
 BOUNDS = {"bounds": (0, 100)}

@@ -257,12 +257,13 @@ def groups(folder: Path) -> Iterator[tuple[str, Call]]:
             given.pop("where", None)
             people |= {"max_groups": 3, "max_rows": 3} if unit == "people" else {}
 
+        @dp.extend.releases
         def released(
             *, statistic: Any, table: Any, people: Any, budget: Any = None, rng: Any = None,
             **kw: Any,
         ) -> Any:  # fmt: skip
             made = dp.group_by(table(), **people)
-            return made.agg({"a": statistic()}, **kw, budget=budget, rng=rng)
+            return dp.extend.prepare(made.agg, {"a": statistic()}, **kw, budget=budget, rng=rng)
 
         kw = {"statistic": factors[0][name], "table": factors[-1][container], "people": people}
         loss = said({key: size for key, size in given.items() if key != "where"})

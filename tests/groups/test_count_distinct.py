@@ -12,13 +12,14 @@ import pyarrow.parquet as pq
 import pytest
 
 import dpfast as dp
-from dpfast.budget.budget import quoted
 from dpfast.errors import ArgumentError, ArgumentTypeError
 from dpfast.groups import distinct
 from dpfast.noise.calibrated_integer import integer_noise
 from dpfast.noise.sensitivity import Sensitivity
 from dpfast.privacy import Pure
 from dpfast.rng import InsecureGenerator
+
+from ..support.views import quoted
 
 RNG = np.random.default_rng(5)
 NUMBERS = RNG.integers(-40, 40, 3000)

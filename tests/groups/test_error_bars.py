@@ -7,10 +7,10 @@ import pytest
 
 import dpfast as dp
 from dpfast._core.error_bars import COUNTS, KEYS
-from dpfast.budget.budget import quoted
 from dpfast.rng import InsecureGenerator
 
 from ..support.pairwise import quick_rows
+from ..support.views import quoted
 
 GROUPS, RUNS = 400, 5
 #: With 5 standard deviations of what is seen.

@@ -14,7 +14,6 @@ import pytest
 
 import dpfast as dp
 from dpfast._kernels.sources import Key
-from dpfast.budget.budget import quoted
 from dpfast.errors import ArgumentError, ArgumentTypeError, BudgetError, DataError, SourceError
 from dpfast.measurement import statistic, unit
 from dpfast.measurement.around import innermost
@@ -33,6 +32,8 @@ from dpfast.statistics.quantiles.draws import PARTS
 from dpfast.statistics.quantiles.exponential import ExponentialQuantile
 from dpfast.statistics.quantiles.joint import ExponentialRange
 from dpfast.statistics.quantiles.smooth import SmoothQuantile
+
+from ..support.views import quoted
 
 RNG = np.random.default_rng(4)
 N = 300

@@ -14,7 +14,6 @@ import pytest
 from scipy.stats import chisquare
 
 import dpfast as dp
-from dpfast.budget.budget import quoted
 from dpfast.errors import ArgumentError, ArgumentTypeError
 from dpfast.noise import stairs as room
 from dpfast.noise.calibrated_integer import integer_noise
@@ -26,6 +25,7 @@ from dpfast.rng import InsecureGenerator
 from ..reference.noise import stairs as reference
 from ..support.noise import box_noise
 from ..support.pairwise import quick_rows
+from ..support.views import quoted
 
 STAIRS = 4
 SMALL = [(1, 0), (2, 0), (2, 1), (3, 1), (5, 0), (5, 2), (7, 3), (7, 6)]

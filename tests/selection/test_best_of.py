@@ -11,12 +11,13 @@ import pytest
 from scipy import special
 
 import dpfast as dp
-from dpfast.budget.budget import quoted
 from dpfast.errors import ArgumentError, ArgumentTypeError, BudgetError, DataError
 from dpfast.privacy import ZCDP, Approx, Pure
 from dpfast.privacy.repetition import mean_runs, repeated_selection
 from dpfast.rng import InsecureGenerator
 from dpfast.selection.best_of import BestOf, RunCount
+
+from ..support.views import quoted
 
 LAWS = [(0.1, 1), (0.3, 0), (0.25, 0.5), (0.25, -0.5), (0.5, 3)]
 
@@ -194,7 +195,7 @@ def test_scores_that_are_no_numbers_and_the_first_of_equals():
             return 7
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(dp.selection.best_of.__globals__["RunCount"], "draw", Seven.draw)
+        patch.setattr(RunCount, "draw", Seven.draw)
         assert dp.selection.best_of(lambda: next(answers), **given) == (1, "c")
         assert dp.selection.best_of(lambda: (math.nan, "x"), **given).answer == "x"
         for bad in (3, (1, 2, 3), ("x", 1), [1, 2], None):

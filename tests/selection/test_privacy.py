@@ -17,7 +17,6 @@ import pytest
 
 import dpfast as dp
 from dpfast import selection
-from dpfast.selection import api
 
 from ..reference.selection import exponential as twin
 from ..support.pairwise import pairwise, quick_rows
@@ -25,21 +24,9 @@ from ..support.pairwise import pairwise, quick_rows
 EPSILONS = (0.5, 1.0, 3.0, 8.0)
 
 
-class _Recorded(Exception):
-    """Carries the mechanism out of the door."""
-
-
 def plan(function, *args, **options):
     """The mechanism that a call would run, with its factor `c` and its loss."""
-
-    def record(data, mechanism, **rest):
-        raise _Recorded(mechanism)
-
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(api, "release", record)
-        with pytest.raises(_Recorded) as caught:
-            function(*args, **options)
-    return caught.value.args[0]
+    return dp.extend.prepare(function, *args, **options).mechanism
 
 
 def factor(function, *args, **options):

@@ -2,17 +2,10 @@
 
 from __future__ import annotations
 
-import sys
-from contextlib import ExitStack
 from unittest.mock import patch
 
-import dpfast as dp
 from dpfast import rng as generators
-from dpfast.budget.release import release
-
-# A module that is imported when it is first asked for would keep the `release` of that moment.
-for name in dp.__all__:
-    getattr(dp, name)
+from dpfast.budget.release import Prepared
 
 
 def answers(call, size):
@@ -23,16 +16,14 @@ def answers(call, size):
     """
     found = []
 
-    def repeat(data, mechanism, *, budget, rng, prepare=None):
-        generator = generators.check(rng)
-        summary = mechanism.reduce(data if prepare is None else prepare(data))
-        found.extend(mechanism.finish(summary, generator) for _ in range(size))
+    def repeat(prepared):
+        summary, after = prepared.mechanism.reduce(prepared.source), prepared.after
+        for _ in range(size):
+            answer = prepared.mechanism.finish(summary, generators.check(prepared.rng))
+            found.append(answer if after is None else after(answer))
         return found[-1]
 
-    with ExitStack() as stack:
-        for name, module in list(sys.modules.items()):
-            if name.startswith("dpfast.") and vars(module).get("release") is release:
-                stack.enter_context(patch.object(module, "release", repeat))
+    with patch.object(Prepared, "run", repeat):
         call()
     assert len(found) == size
     return found

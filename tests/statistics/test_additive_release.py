@@ -10,11 +10,12 @@ import numpy as np
 import pytest
 
 import dpfast as dp
-from dpfast.budget.budget import quoted
 from dpfast.errors import ArgumentError, ArgumentTypeError, DataError
 from dpfast.privacy import ZCDP, Pure
 from dpfast.statistics import additive_release as module
 from dpfast.statistics.additive_release import in_cells, width_of_cells
+
+from ..support.views import quoted
 
 
 def made(values=0.5, **kw):

@@ -10,13 +10,14 @@ import numpy as np
 import pytest
 
 import dpfast as dp
-from dpfast.budget.budget import quoted
 from dpfast.errors import ArgumentError, DataError
 from dpfast.noise.calibrated_integer import integer_noise
 from dpfast.noise.sensitivity import Sensitivity
 from dpfast.privacy import ZCDP, Pure
 from dpfast.rng import InsecureGenerator
 from dpfast.statistics.bounded_release import METHODS, folded
+
+from ..support.views import quoted
 
 GIVEN = {"bounds": (-1.0, 3.0), "sensitivity": 0.25}
 LOSSES = [{"epsilon": 1.0}, {"rho": 0.3}, {"epsilon": 0.5, "delta": 1e-6}]

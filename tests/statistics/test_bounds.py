@@ -10,13 +10,13 @@ import pytest
 
 import dpfast as dp
 from dpfast._kernels.statistics import MAGNITUDES, magnitudes
-from dpfast.budget.budget import quoted
 from dpfast.measurement import outer_bounds, tails
 from dpfast.measurement.automatic_bounds import SHARE
 from dpfast.rng import InsecureGenerator
 
 from ..reference.statistics import bounds as twin
 from ..support.pairwise import every_value, quick_rows
+from ..support.views import quoted
 
 SPECIAL = [0.0, -0.0, 1.0, -1.0, 5e-324, -5e-324, 2.0**-40, 2.0**380, 1.7e308, -1.7e308]
 WHAT_IS_NO_NUMBER = [np.inf, -np.inf, np.nan]

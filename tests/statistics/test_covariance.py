@@ -10,14 +10,13 @@ import numpy as np
 import pytest
 
 import dpfast as dp
-from dpfast.budget.budget import quoted
 from dpfast.errors import ArgumentError, DataError
 from dpfast.rng import InsecureGenerator
 from dpfast.statistics import covariance as room
 from dpfast.statistics.covariance import covariance
 
 from ..support.pairwise import quick_rows
-from ..support.views import replaced
+from ..support.views import quoted, replaced
 from .test_totals import recorded as of_one_column
 
 BOUNDS = [(-1.0, 2.5), (0.0, 1.0), (-3.0, -1.0)]

@@ -6,9 +6,10 @@ import numpy as np
 import pytest
 
 import dpfast as dp
-from dpfast.budget.budget import quoted
 from dpfast.errors import ArgumentError, ArgumentTypeError
 from dpfast.rng import InsecureGenerator
+
+from ..support.views import quoted
 
 RNG = np.random.default_rng(5)
 X, WEIGHTS = RNG.normal(40, 20, 900), RNG.uniform(0, 2, 900)

@@ -12,12 +12,11 @@ import pytest
 
 import dpfast as dp
 from dpfast._core.error_bars import BOUND
-from dpfast.budget.budget import quoted
 from dpfast.errors import ArgumentError, ArgumentTypeError
 from dpfast.rng import InsecureGenerator
 from dpfast.statistics.totals.count import Count, CountNonzero
 
-from ..support.views import prepared, view
+from ..support.views import prepared, quoted, view
 
 RNG = np.random.default_rng(31)
 X = np.round(RNG.normal(30, 20, 500))

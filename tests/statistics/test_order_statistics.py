@@ -442,10 +442,11 @@ def test_the_method_is_chosen_by_the_loss_alone(name, monkeypatch):
         return
     seen = []
 
-    def keep(data, made, **kw):
+    def keep(prepared):
+        made = prepared.mechanism
         seen.append(type(made.inner if isinstance(made, OfKept) else made))
 
-    monkeypatch.setattr("dpfast.budget.release.release", keep)
+    monkeypatch.setattr(dp.extend.Prepared, "run", keep)
     for some in (None, np.ones(5, bool)):
         for asked in ({"epsilon": 0.1}, {"epsilon": 20}, {"rho": 0.01}, {"rho": 20}):
             asked = {"bounds": (0, 9), "neighbors": "replace", **asked}

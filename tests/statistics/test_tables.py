@@ -9,9 +9,10 @@ import pyarrow.parquet as pq
 import pytest
 
 import dpfast as dp
-from dpfast.budget.budget import quoted
 from dpfast.errors import ArgumentError, ArgumentTypeError, DataError
 from dpfast.rng import InsecureGenerator
+
+from ..support.views import quoted
 
 
 def forms(table, folder):

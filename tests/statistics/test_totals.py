@@ -11,7 +11,6 @@ import numpy as np
 import pytest
 
 import dpfast as dp
-from dpfast.budget.budget import quoted
 from dpfast.errors import ArgumentError, BudgetError, DataError
 from dpfast.measurement import choice, linear, statistic
 from dpfast.noise.calibrated_integer import integer_noise
@@ -22,6 +21,7 @@ from dpfast.statistics.totals import api, count, moments
 from ..reference.summaries import quantise as reference
 from ..support.noise import Recorder
 from ..support.pairwise import every_value, pairwise, quick_rows
+from ..support.views import quoted
 
 pa = pytest.importorskip("pyarrow")
 

@@ -11,7 +11,6 @@ import numpy as np
 import pytest
 
 import dpfast as dp
-from dpfast.budget.budget import quoted
 from dpfast.errors import ArgumentError, ArgumentTypeError
 from dpfast.noise.calibrated_integer import IntegerNoise, integer_noise
 from dpfast.privacy import ZCDP, Approx, Pure
@@ -19,7 +18,7 @@ from dpfast.rng import InsecureGenerator
 from dpfast.statistics.tree import api, consistency
 from dpfast.statistics.tree.counts import TreeCounts
 
-from ..support.views import prepared
+from ..support.views import prepared, quoted
 
 RNG = np.random.default_rng(12)
 X = RNG.integers(0, 100, 4000).astype(float)

@@ -11,13 +11,12 @@ import pyarrow as pa
 import pytest
 
 import dpfast as dp
-from dpfast.budget.budget import quoted
 from dpfast.errors import ArgumentError, ArgumentTypeError
 from dpfast.noise.calibrated_integer import integer_noise
 from dpfast.rng import InsecureGenerator
 from dpfast.statistics.histogram import of_weights
 
-from ..support.views import prepared
+from ..support.views import prepared, quoted
 
 RNG = np.random.default_rng(17)
 X = RNG.normal(40, 20, 3000)

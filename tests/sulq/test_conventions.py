@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from dpfast.budget.allocation import paid
+from dpfast.budget.release import Prepared
 from dpfast.rng import InsecureGenerator
 from dpfast.sulq import (
     PCA,
@@ -34,10 +34,10 @@ def _the_same_noise_every_time(monkeypatch):
     """Some checks ask for a score, which noise may spoil."""
     one = InsecureGenerator(1)
 
-    def seeded(allocation, source, budget, rng):
-        return paid(allocation, source, budget, rng or one)
+    def seeded(allocation, source, budget, rng, after):
+        return Prepared(allocation, source, budget, rng or one, after)
 
-    monkeypatch.setattr(rounds, "paid", seeded)
+    monkeypatch.setattr(rounds, "Prepared", seeded)
 
 
 RANDOM = "the noise is fresh every time"

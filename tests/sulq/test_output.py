@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import dpfast as dp
-from dpfast.budget.allocation import paid
+from dpfast.budget.release import Prepared
 from dpfast.errors import ArgumentError, MissingExtraError
 from dpfast.rng import InsecureGenerator
 from dpfast.sulq import PCA, KMeans, NotFittedError, TruncatedSVD, rounds
@@ -42,8 +42,10 @@ def test_the_checks_that_noise_spoils_pass_with_the_same_noise_for_each_fit(
 ):
     monkeypatch.setattr(
         rounds,
-        "paid",
-        lambda s, source, budget, rng: paid(s, source, budget, InsecureGenerator(1)),
+        "Prepared",
+        lambda s, source, budget, rng, after: Prepared(
+            s, source, budget, InsecureGenerator(1), after
+        ),
     )
     getattr(checks, check)(kind.__name__, made_of(kind))
 

@@ -60,13 +60,13 @@ def test_what_is_left_of_the_loss_is_what_the_rounds_cost(name, monkeypatch):
     from dpfast.sulq import estimator
 
     seen = []
-    rounds = estimator.Rounds
+    prepare = estimator.prepare
 
-    def watched(source, loss, *args, **kw):
+    def watched(rounds, source, loss, *args, **kw):
         seen.append((loss, kw["budget"]))
-        return rounds(source, loss, *args, **kw)
+        return prepare(rounds, source, loss, *args, **kw)
 
-    monkeypatch.setattr(estimator, "Rounds", watched)
+    monkeypatch.setattr(estimator, "prepare", watched)
     LEARNERS[name](bounds="auto", epsilon=4).fit(X, Y, rng=InsecureGenerator(1))
     assert [(loss.epsilon, budget) for loss, budget in seen] == [(Fraction(3), None)] * 2
 

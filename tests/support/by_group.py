@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 import dpfast as dp
+from dpfast.extend import prepare, releases
 
 RNG = np.random.default_rng(21)
 SIZE = 331
@@ -19,33 +20,37 @@ TABLE = {
 KEYS = [3, 0, 9, 1]
 
 
+@releases
 def count(
     data: Any, *, epsilon: Any = None, delta: Any = 0.0, rho: Any = None, neighbors: Any = None,
     where: Any = None, budget: Any = None, rng: Any = None,
 ) -> Any:  # fmt: skip
     groups = dp.group_by(data, "key", keys=KEYS, neighbors=neighbors)
     loss: Any = {"epsilon": epsilon, "delta": delta, "rho": rho}
-    return groups.count(**loss, where=where, budget=budget, rng=rng)
+    return prepare(groups.count, **loss, where=where, budget=budget, rng=rng)
 
 
+@releases
 def mean(
     data: Any, *, bounds: Any, epsilon: Any = None, delta: Any = 0.0, rho: Any = None,
     neighbors: Any = None, nan: Any = "raise", budget: Any = None, rng: Any = None,
 ) -> Any:  # fmt: skip
     groups = dp.group_by(data, "key", keys=KEYS, neighbors=neighbors)
     loss: Any = {"epsilon": epsilon, "delta": delta, "rho": rho}
-    return groups.mean("x", bounds=bounds, nan=nan, **loss, budget=budget, rng=rng)
+    return prepare(groups.mean, "x", bounds=bounds, nan=nan, **loss, budget=budget, rng=rng)
 
 
+@releases
 def quantiles(
     data: Any, *, qs: Any, bounds: Any, epsilon: Any = None, delta: Any = 0.0, rho: Any = None,
     neighbors: Any = None, budget: Any = None, rng: Any = None,
 ) -> Any:  # fmt: skip
     groups = dp.group_by(data, "key", keys=KEYS, neighbors=neighbors)
     loss: Any = {"epsilon": epsilon, "delta": delta, "rho": rho}
-    return groups.quantiles("x", qs, bounds=bounds, **loss, budget=budget, rng=rng)
+    return prepare(groups.quantiles, "x", qs, bounds=bounds, **loss, budget=budget, rng=rng)
 
 
+@releases
 def several_of_people(
     data: Any, *, ids: Any, max_groups: Any, max_rows: Any, weights: Any, epsilon: Any = None,
     delta: Any = 0.0, rho: Any = None, neighbors: Any = None, where: Any = None,
@@ -55,21 +60,23 @@ def several_of_people(
     groups = dp.group_by(data, ["key"], keys=KEYS, neighbors=neighbors, **given)
     loss: Any = {"epsilon": epsilon, "delta": delta, "rho": rho}
     asked = {"people": dp.stat.count_distinct(), "sum": dp.stat.sum("x", bounds=(0, 100))}
-    return groups.agg(asked, **loss, weights=weights, where=where, budget=budget, rng=rng)
+    return prepare(groups.agg, asked, **loss, weights=weights, where=where, budget=budget, rng=rng)
 
 
+@releases
 def top(
     data: Any, *, k: Any, epsilon: Any = None, rho: Any = None, neighbors: Any = None,
     budget: Any = None, rng: Any = None,
 ) -> Any:  # fmt: skip
     groups = dp.group_by(data, "who", keys=range(8), neighbors=neighbors)
-    return groups.top_k(k, epsilon=epsilon, rho=rho, budget=budget, rng=rng)
+    return prepare(groups.top_k, k, epsilon=epsilon, rho=rho, budget=budget, rng=rng)
 
 
+@releases
 def of_private_keys(
     data: Any, *, epsilon: Any, delta: Any, neighbors: Any = None, budget: Any = None,
     rng: Any = None,
 ) -> Any:  # fmt: skip
     groups = dp.group_by(data, ["word", "key"], neighbors=neighbors)
     asked = {"n": dp.stat.count(), "low": dp.stat.quantile("x", 0.1, bounds=(0, 100))}
-    return groups.agg(asked, epsilon=epsilon, delta=delta, budget=budget, rng=rng)
+    return prepare(groups.agg, asked, epsilon=epsilon, delta=delta, budget=budget, rng=rng)

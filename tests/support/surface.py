@@ -502,9 +502,9 @@ add("dp.extend.integer_noise", loss=dp.privacy.Pure(1), l1=5, l2=3, l0=4, linf=3
 add("dp.extend.key_rule", loss=dp.privacy.Approx(1, 1e-3), max_groups=2, neighbors="replace")
 add("dp.extend.relation_of", neighbors=None, budget=None)
 add(
-    "dp.extend.prepared",
-    lambda function: dp.extend.prepared(function, 0, sensitivity=1, epsilon=1),
-    of=dp.extend.prepared,
+    "dp.extend.prepare",
+    lambda function: dp.extend.prepare(function, 0, sensitivity=1, epsilon=1),
+    of=dp.extend.prepare,
     function=dp.additive_release,
 )
 

@@ -7,16 +7,22 @@ from contextlib import contextmanager
 from typing import Any
 from unittest.mock import patch
 
-from dpfast.budget.budget import _told
+import dpfast as dp
 from dpfast.measurement.statistic import made
 from dpfast.sources.intake import View, read_column
 
 
 def prepared(function, /, *args, **kwargs) -> tuple[Any, Any]:
     """Return the mechanism of a call, and what it reads; nothing is spent or read."""
-    told = _told(function, args, kwargs, None)
-    assert told is not None
-    return told
+    release = dp.extend.prepare(function, *args, **kwargs)
+    return release.mechanism, release.source
+
+
+def quoted(function, /, *args, relation=None, **kwargs) -> Any:
+    """Return the mechanism that a call would run with a budget of a relation, if it has one."""
+    if relation is not None:
+        kwargs["budget"] = dp.Budget(epsilon=1, neighbors=relation)
+    return prepared(function, *args, **kwargs)[0]
 
 
 def view(data, where=None) -> View:

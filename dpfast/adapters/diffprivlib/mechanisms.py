@@ -156,7 +156,8 @@ class _Additive(DPMechanism):
 
     def _prepared(self, release: Any, **more: Any) -> Any:
         loss = {"epsilon": self.epsilon, "delta": self.delta, "neighbors": "replace"}
-        return dp.extend.prepared(release, 0, sensitivity=self.sensitivity, **loss, **more)[0]
+        prepared = dp.extend.prepare(release, 0, sensitivity=self.sensitivity, **loss, **more)
+        return prepared.mechanism
 
     def randomise(self, value: Any) -> Any:
         """Return a number with noise."""
@@ -363,13 +364,12 @@ class _Choice(DPMechanism):
     def _ready(self) -> dict[Any, Any]:
         calls = ((value, self._release(value)) for value in self._values())
         return {
-            value: dp.extend.prepared(release, data, epsilon=self.epsilon, **more)
+            value: dp.extend.prepare(release, data, epsilon=self.epsilon, rng=self._rng, **more)
             for value, (release, data, more) in calls
         }
 
     def _drawn(self, value: Any = None) -> int:
-        mechanism, source = self._ready[value]
-        return int(dp.extend.release(source, mechanism, read=False, rng=self._rng))
+        return int(self._ready[value].run())
 
     def __getstate__(self) -> dict[str, Any]:
         """Leave out what is made again."""

@@ -20,8 +20,8 @@ from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeEl
 
 from ..._core import checks
 from ..._core.error_bars import CONFIDENCE, Expected, expected
-from ...budget.budget import Budget, quoted
-from ...budget.release import relation_of
+from ...budget.budget import Budget
+from ...budget.release import prepare, relation_of
 from ...errors import printable
 from ...measurement.around import innermost
 from ...sources.files import Reader
@@ -62,7 +62,7 @@ def answer(
     """Release a statistic of files, and show the answer beside the public parameters.
 
     `usual` has the options as they are if nobody gives them. Whatever is wrong with the call is
-    found by running it as far as its spend, with a budget that only looks.
+    found by preparing it, before a ledger is charged.
     """
     given = {name: value for name, value in options.items() if value not in (None, (), [])}
     as_json, as_csv = given.pop("as_json"), given.pop("as_csv")
@@ -95,7 +95,7 @@ def answer(
     def source(reader: Reader) -> Any:
         return grouped.source_of(reader, first, [column], where)
 
-    made = quoted(function, source(reader), **arguments)
+    made = prepare(function, source(reader), **arguments).mechanism
     what = " where ".join(filter(None, (column or ", ".join(files), " and ".join(wanted))))
     with _watched(reader) as read, nullcontext() if budget is None else budget.noted(what):
         value = function(source(read), **arguments, budget=budget)

@@ -19,9 +19,10 @@ from typing import Any
 
 from ..._core import checks
 from ..._core.error_bars import Expected, expected, unknown
-from ...budget.budget import Budget, existing, quoted
+from ...budget.budget import Budget, existing
 from ...budget.ledger import Amounts, Spend
 from ...budget.ledger.text import loss as loss_text
+from ...budget.release import prepare
 from ...errors import ArgumentError, BudgetError, DpfastError, LedgerError
 from ...groups.sums import OF_EACH
 from ...privacy import ZCDP, Approx, Loss, Pure
@@ -221,7 +222,7 @@ def _release(entry: job_file.Entry, share: Share, job: job_file.Job, reader: Rea
         arguments["neighbors"] = job.neighbors
     release = Release(entry, arguments, share, None, "")
     try:
-        mechanism = quoted(entry.function, release.source(reader), **arguments)
+        mechanism = prepare(entry.function, release.source(reader), **arguments).mechanism
     except LedgerError:
         raise
     except DpfastError as error:

@@ -45,6 +45,7 @@ class VarianceKeywords(NanKeywords, total=False):
 def count(data: Any, *, axis: None = None, **others: Unpack[CountKeywords]) -> int: ...
 @overload
 def count(data: Any, *, axis: Axis, **others: Unpack[CountKeywords]) -> Integers: ...
+@releases
 @counts_times
 def count(
     data: Any,
@@ -60,7 +61,7 @@ def count(
     max_rows: int | None = None,
     budget: Budget | None = None,
     rng: Generator | None = None,
-) -> int | Integers:
+) -> Prepared[int | Integers]:
     """Release the number of rows of a column or a table, or of some of its rows.
 
     With ``axis=0`` it is one number for each column.
@@ -134,6 +135,7 @@ def count(
 def count_nonzero(data: Any, *, axis: None = None, **others: Unpack[CountKeywords]) -> int: ...
 @overload
 def count_nonzero(data: Any, *, axis: Axis, **others: Unpack[CountKeywords]) -> Integers: ...
+@releases
 def count_nonzero(
     data: Any,
     *,
@@ -148,7 +150,7 @@ def count_nonzero(
     max_rows: int | None = None,
     budget: Budget | None = None,
     rng: Generator | None = None,
-) -> int | Integers:
+) -> Prepared[int | Integers]:
     """Release how many rows of a column are not 0, or of each of several.
 
     Privacy
@@ -592,8 +594,8 @@ def std(
 
 def _counted(
     one: type[Count], each: type[EachCount], data: Any, asked: Arguments, nan: Any
-) -> int | Integers:
-    """Check the other arguments of a count, and release it."""
+) -> Prepared[Any]:
+    """Check the other arguments of a count, and prepare it."""
     loss, relation = asked.loss, asked.relation
     present = checks.choice("nan", nan, ("keep", "drop")) == "drop"
     amount(loss)
@@ -604,9 +606,9 @@ def _counted(
     masked = asked.where is not None
     if view.each:
         columns = each(relation, loss, present, masked, view.width, rows=asked.rows).charged()
-        return asked.release(view, columns)
+        return asked.prepared(view, columns)
     alone = one(relation, _spent(loss), present, masked, rows=asked.rows)
-    return asked.release(view, alone)
+    return asked.prepared(view, alone)
 
 
 def _spent(loss: Loss, numbers: int = 1, vectors: int = 1) -> Loss:
