@@ -402,7 +402,7 @@ def test_bad_names(tmp_path):
     ):
         with pytest.raises(kinds, match=rule):
             dp.mean(data, ids=name, max_rows=3, **BOUNDS, epsilon=1)
-    with pytest.raises(ArgumentError, match="proposed must be given with ids"):
+    with pytest.raises(ArgumentError, match="ids left out, without proposed"):
         dp.ptr.iqr(X, ids=IDS, max_rows=3, **BOUNDS, epsilon=1, delta=1e-6)
 
 
