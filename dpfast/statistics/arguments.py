@@ -222,17 +222,3 @@ def settled(
         return make(replace(part, bounds=pairs))
 
     return WithBounds(bounds, of, asked.loss, rest, trial.name)
-
-
-def weight_limits(
-    weights: Any, weight_bounds: Any, is_mean: bool = False
-) -> tuple[float, float] | None:
-    """Return the public limits of the weights; None without weights."""
-    if weights is weight_bounds is None:
-        return None
-    if weights is None or weight_bounds is None:
-        checks.fail("weight_bounds", "given with weights, and only then", weight_bounds)
-    limits = checks.bounds(weight_bounds, "weight_bounds")
-    if is_mean and not 0 <= limits[0] <= limits[1] != 0:
-        checks.fail("weight_bounds", "not negative, and not both 0", weight_bounds)
-    return limits

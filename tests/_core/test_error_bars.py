@@ -32,7 +32,9 @@ def upper(count, draws):
 def misses(mechanism, summary, truth, width, draws=DRAWS):
     """The largest share of answers, of any coordinate, that are farther off than `width`."""
     rng = InsecureGenerator(5)
-    answers = np.array([mechanism.finish(summary, rng) for _ in range(draws)], np.float64)
+    drawn = [mechanism.finish(summary, rng) for _ in range(draws)]
+    drawn = [one[0] if isinstance(one, tuple) else one for one in drawn]  # counts, and edges
+    answers = np.array(drawn, np.float64)
     far = np.abs(answers - truth) > np.broadcast_to(width, np.shape(truth)) * (1 + 1e-9) + 1e-9
     return np.max(np.mean(far, axis=0))
 

@@ -22,8 +22,9 @@ from .kit import lower_bound
 BOUNDS = (0.0, 1.0)
 
 
-def move(counts):
+def move(answer):
     """How much fuller the first of two bins is than the second: both counts that a row moves."""
+    counts, _ = answer
     return float(counts[0] - counts[1])
 
 

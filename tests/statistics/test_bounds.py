@@ -235,7 +235,7 @@ def test_the_loss_is_that_of_one_draw():
         budget.cost(dp.bounds, rows, epsilon=1) == dp.privacy.Draws(1, bounded_range=True).to_zcdp()
     )
     both = quoted(dp.bounds, np.ones((2, 2)), axis=0, epsilon=1, relation="add-remove")
-    assert both.column.rate == 0.5
+    assert both.rate == 0.5
     assert both.loss.epsilon == 1
 
 

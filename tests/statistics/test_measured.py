@@ -40,7 +40,7 @@ CASES = {
     "bounds": (dp.bounds, dp.OuterBounds, {"q": 0.1}, X, {}, PURE),
     "proposed mean": (dp.ptr.mean, dp.ptr.Mean, PTR, X, {}, APPROX),
     "proposed quantile": (dp.ptr.quantile, dp.ptr.Quantile, {**PTR, "q": 0.5}, X, {}, APPROX),
-    "proposed iqr": (dp.ptr.iqr, dp.ptr.IQR, PTR, X, {}, APPROX),
+    "proposed iqr": (dp.ptr.iqr, dp.ptr.Iqr, PTR, X, {}, APPROX),
     "automatic proposed mean": (
         dp.ptr.mean, dp.ptr.Mean, {"bounds": "auto", "proposed": 10}, X, {}, APPROX
     ),
@@ -99,14 +99,21 @@ def test_statistics_are_equal_by_what_they_count():
         (lambda: dp.TreeHistogram(bins=[[0, 1], [0, 1]]), "one column"),
         (lambda: dp.TreeHistogram(bins=EDGES).measure(epsilon=1), "finite numbers"),
         (lambda: dp.OuterBounds(q=0.5), "q must be"),
-        (lambda: dp.ptr.IQR(bounds=(0, 1)).measure(**APPROX), "number of rows"),
+        (lambda: dp.ptr.Iqr(bounds=(0, 1)).measure(**APPROX), "number of rows"),
         (lambda: dp.ptr.Mean(**PTR).measure(epsilon=1), "delta must be"),
-        (
-            lambda: dp.ptr.Mean(**PTR).measure(**APPROX, unit="replace", where=True),
-            "where must be",
-        ),
     ],
 )
 def test_what_is_refused(call, words):
     with pytest.raises((ArgumentError, ArgumentTypeError), match=words):
         call()
+
+
+def test_a_mask_of_replaced_rows_takes_two_steps():
+    mean = dp.ptr.Mean(**PTR)
+    plain = mean.measure(**APPROX, unit="replace")
+    masked = mean.measure(**APPROX, unit="replace", where=True)
+    assert plain.loss == masked.loss or masked.loss.epsilon <= plain.loss.epsilon
+    assert masked.inner.inner.inner.test.epsilon == plain.inner.inner.test.epsilon / 2
+    assert masked.loss.delta <= plain.loss.delta
+    answer = masked(X, where=X > 0, rng=InsecureGenerator(1))
+    assert answer is dp.NO_ANSWER or 0 <= answer <= 100

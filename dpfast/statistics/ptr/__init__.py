@@ -6,11 +6,11 @@ and below a threshold the answer is `dpfast.NO_ANSWER`. `proposal` has the theor
 
 from .answer import NO_ANSWER, NoAnswer
 from .api import iqr, mean, quantile, release
-from .statistics import IQR, Mean, Quantile
+from .statistics import Iqr, Mean, Quantile
 
 __all__ = [
-    "IQR",
     "NO_ANSWER",
+    "Iqr",
     "Mean",
     "NoAnswer",
     "Quantile",

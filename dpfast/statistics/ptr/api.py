@@ -16,7 +16,7 @@ from ...measurement.statistic import Statistic, measures
 from ...rng import Generator
 from .answer import NoAnswer
 from .proposal import Measured, proposal
-from .statistics import IQR, Mean, Quantile
+from .statistics import Iqr, Mean, Quantile
 
 
 @measures
@@ -267,7 +267,7 @@ def iqr(
     >>> 300 < dp.ptr.iqr(x, bounds=(0, 1000), proposed=5, epsilon=1.0, delta=1e-9) < 700
     True
     """
-    return IQR(
+    return Iqr(
         bounds=bounds, nan=nan, proposed=proposed, ratio=ratio, test_share=test_share,
         assume_sorted=assume_sorted,
     )  # fmt: skip

@@ -45,6 +45,11 @@ class Proposing(Bounded[float | NoAnswer]):
         """Whether rows are taken to ascend."""
         return False
 
+    @property
+    def covers_masks(self) -> bool:
+        """Return no: the distance is from data with a neighbor that differs in one step."""
+        return False
+
     @abstractmethod
     def measured(self, column: Column, source: Source, proposed: float, most: int) -> Measured:
         """Return the statistic of some rows, and the distance, which counts up to `most`."""
@@ -59,8 +64,6 @@ class Proposing(Bounded[float | NoAnswer]):
         return read_column(data, relation, where, ids)
 
     def mechanism(self, terms: Terms) -> Mechanism[float | NoAnswer]:
-        if terms.layout.masked and terms.neighbors == "replace":
-            checks.fail_kind("where", "left out with neighbors='replace'", True)
         policy, trusted = checks.nan_policy(self.nan, terms.neighbors), self.assume_sorted
         column = Column(self.qs, *self.pairs(None)[0], terms.neighbors, policy, trusted)
         return OfKept(self.of_column(column, terms))
@@ -195,7 +198,7 @@ class Quantile(OfRanks):
 
 
 @dataclass(frozen=True, kw_only=True)
-class IQR(OfRanks):
+class Iqr(OfRanks):
     """The interquartile range of a column by propose-test-release, as a statistic to measure.
 
     Parameters
@@ -217,7 +220,7 @@ class IQR(OfRanks):
     Examples
     --------
     >>> import dpfast as dp
-    >>> dp.ptr.IQR(bounds=(0, 1), proposed=0.1).measure(epsilon=1, delta=1e-6).name
+    >>> dp.ptr.Iqr(bounds=(0, 1), proposed=0.1).measure(epsilon=1, delta=1e-6).name
     'interquartile range by propose-test-release'
     """
 
