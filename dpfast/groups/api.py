@@ -15,7 +15,7 @@ from .._core import checks
 from .._core.types import Neighbors, Number
 from ..budget.budget import Budget
 from ..budget.release import Prepared, prepare, relation_of, releases
-from ..measurement.statistic import PLAIN, Bounded, Offer, offer
+from ..measurement.statistic import PLAIN, Offer, offer
 from ..measurement.times import in_bins
 from ..noise.additive import amount
 from ..privacy import Approx, Loss
@@ -31,12 +31,13 @@ from ..sources.key_words import RULE as IDS_RULE
 from ..sources.masked import mask
 from ..sources.public_values import expect_matches
 from ..statistics.histogram import Bins, Histogram
+from ..statistics.ranked import OnGrid
 from .answer import Answer
 from .counts import GroupHistogram
 from .key_coins import KeyRule
 from .key_selection import choose_rule
 from .keys import MOST, PrivateKeys, PublicKeys
-from .mechanisms import equal, is_by_group, made, share
+from .mechanisms import drawn, equal, is_by_group, made, share
 from .methods import Methods
 from .of_times import in_units, times_of
 from .step import Step, part
@@ -526,15 +527,13 @@ class GroupBy(Methods):
         if isinstance(statistic, Histogram):
             return self._histogram(statistic, typed, step, offered)
         statistic, units = in_units(statistic, typed)
-        if isinstance(statistic, Bounded):
-            statistic.require_numbers()
-            mechanism: ByGroup = made(statistic, step, offered)
-            return mechanism if units is None else replace(mechanism, units=units)
-        amount(offered.loss)
-        is_whole = units is not None or self._batches.is_whole(statistic.column)
-        own = replace(statistic, units=units, whole=is_whole, step=step, loss=offered.loss)
-        mechanism = own.charged()
-        return mechanism
+        statistic.require_numbers()
+        if isinstance(statistic, OnGrid):
+            is_whole = units is not None or self._batches.is_whole(statistic.column or "")
+            mechanism: ByGroup = drawn(statistic, step, offered, is_whole)
+        else:
+            mechanism = made(statistic, step, offered)
+        return mechanism if units is None else replace(mechanism, units=units)
 
     def _histogram(
         self, statistic: Histogram, typed: Piece, step: Step, offered: Offer

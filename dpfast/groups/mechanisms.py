@@ -9,10 +9,13 @@ from typing import Any, TypeAlias
 from .._core import checks
 from ..measurement.statistic import Offer, Weighted
 from ..noise.additive import amount
+from ..noise.grid import lattice
 from ..statistics.histogram import Histogram
+from ..statistics.quantiles import statistic as ranked
+from ..statistics.ranked import OnGrid
 from ..statistics.totals.moments import Mean, Std, Sum, Variance
 from .counts import GroupHistogram, WeightedHistogram
-from .ranks import Quantiles
+from .ranks import WIDEST, Quantiles
 from .step import Step, part
 from .sums import Count, GroupMean, GroupStd, GroupSum, GroupVariance, OfLinear, refuse_auto
 from .weighted import WeightedMean, WeightedSum
@@ -34,9 +37,16 @@ WEIGHTED: dict[type, type[OfStatistic]] = {
 }
 
 
+#: What is drawn.
+DRAWN = (
+    *(ranked.Quantile, ranked.Percentile, ranked.Median, ranked.Quantiles),
+    *(ranked.Minimum, ranked.Maximum),
+)
+
+
 def is_by_group(statistic: object) -> bool:
     """Tell whether a statistic is one by group."""
-    return type(statistic) in PLAIN or isinstance(statistic, (Count, Quantiles))
+    return type(statistic) in (*PLAIN, *DRAWN) or isinstance(statistic, Count)
 
 
 @lru_cache(maxsize=1024)
@@ -50,6 +60,39 @@ def made(statistic: Any, step: Step, offered: Offer) -> OfStatistic:
         checks.fail("weight_bounds", "given with weights, and only then", limits)
     kinds = PLAIN if limits is None else WEIGHTED
     return kinds[type(statistic)](statistic, step=step, loss=offered.loss).charged()
+
+
+@lru_cache(maxsize=1024)
+def drawn(statistic: OnGrid[Any], step: Step, offered: Offer, is_whole: bool) -> Quantiles:
+    """Return the mechanism of quantiles of numbers; `is_whole` is said of the column."""
+    amount(offered.loss)
+    if statistic.is_auto:
+        refuse_auto(statistic.bounds)
+    if statistic.method not in ("auto", "exponential"):
+        checks.fail("method", "left out by group, where each quantile is drawn", statistic.method)
+    bounds, size, numbers = checks.bounds(statistic.bounds), statistic.granularity, None
+    if size is not None:
+        numbers = lattice(*bounds, checks.fraction("granularity", size))
+        if numbers.last - numbers.first > WIDEST:
+            rule = f"a larger number: at most 2**{WIDEST.bit_length()} multiples between the bounds"
+            checks.fail("granularity", rule, size)
+    given: Any = {"step": step, "loss": offered.loss, "whole": is_whole, "lattice": numbers}
+    is_extreme, nan = isinstance(statistic, ranked.Extreme), statistic.nan
+    column, qs = statistic.column or "", places(statistic)
+    return Quantiles(column, bounds, nan, qs, is_extreme, **given).charged()  # type: ignore[arg-type]
+
+
+def places(statistic: OnGrid[Any]) -> tuple[Fraction, ...]:
+    """Return the quantiles that are drawn; 0 or 1 for an extreme."""
+    if isinstance(statistic, ranked.Quantiles):
+        qs = ranked.several(statistic.qs)
+        if len(set(qs)) < len(qs):
+            checks.fail("qs", "different from one another", statistic.qs)
+        return qs
+    if isinstance(statistic, ranked.Extreme):
+        return (statistic.end,)
+    assert isinstance(statistic, ranked.OneQuantile)
+    return (statistic.place,)
 
 
 @lru_cache(maxsize=1024)

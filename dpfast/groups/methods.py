@@ -54,6 +54,10 @@ METHODS = {
         "``histogram 18`` and the like, by lower edge or category: int64, of weights float64",
     ),
 }
+#: What a statistic is asked of a column, and not of groups, where each quantile is drawn.
+OF_ROWS = ("method", "noise", "assume_sorted")
+#: Which arguments a method has to be given.
+NEEDED = {"column": "str", "q": "Number", "qs": "Sequence[Number]"}
 #: What types of arguments are called where a column is one of a group.
 OF_ONE_COLUMN = {"str | None": "str", "BoundsEach | Auto": "Bounds"}
 
@@ -88,7 +92,8 @@ def method(name: str) -> Callable[..., Answer]:
         return self._one(name, of(*given, **more), (epsilon, delta, rho), where, budget, rng)
 
     first, _, *loss, _ = signature(prepare).parameters.values()
-    own = [_of_one_column(parameter) for parameter in signature(of).parameters.values()]
+    parameters = signature(of).parameters.values()
+    own = [_of_one_column(one) for one in parameters if one.name not in OF_ROWS]
     arguments = [first.replace(annotation=Parameter.empty), *own, *loss]
     released, columns = METHODS[name]
     described = f"{', '.join(one.name for one in own)}\n    As in `dpfast.stat.{name}`."
@@ -120,8 +125,9 @@ DOC = """
 def _of_one_column(parameter: Parameter) -> Parameter:
     """Return an argument of a statistic where it has a column."""
     kind = OF_ONE_COLUMN.get(str(parameter.annotation), parameter.annotation)
-    if parameter.name == "column":
-        return parameter.replace(annotation="str", default=Parameter.empty)
+    if parameter.name in NEEDED:
+        own = NEEDED[parameter.name] if parameter.default is not Parameter.empty else kind
+        return parameter.replace(annotation=own, default=Parameter.empty)
     return parameter if parameter.name == "weights" else parameter.replace(annotation=kind)
 
 

@@ -21,6 +21,7 @@ from ..sources.batches import Piece, numbers
 from ..sources.engine import refuse_type
 from ..sources.forms import Arrow, Values
 from ..sources.times import Times, local_times, numbered
+from ..statistics.ranked import OnGrid
 
 S = TypeVar("S", bound=Bounded[Any])
 
@@ -66,5 +67,7 @@ def in_units(statistic: S, typed: Piece) -> tuple[S, Units | None]:
     if answer == "total" and times.dtype.kind == "M":
         rule = "a column of numbers or durations, for dates have no sum"
         checks.fail("column", rule, statistic.column)
+    if isinstance(statistic, OnGrid) and statistic.granularity is not None:
+        checks.fail("granularity", "left out for times", statistic.granularity)
     bounds, nan, units = clipped(times, answer, statistic.bounds, statistic.nan)
     return replace(statistic, bounds=bounds, nan=nan), units

@@ -26,11 +26,10 @@ from scipy import special
 import dpfast as dp
 from dpfast._kernels.sources import Key
 from dpfast.groups import keys as keys_module
-from dpfast.groups import ranks, table
+from dpfast.groups import mechanisms, ranks, table
 from dpfast.groups.counts import GroupHistogram
 from dpfast.groups.key_coins import KeyRule
 from dpfast.groups.key_selection import EqualParts
-from dpfast.groups.mechanisms import made
 from dpfast.groups.ranks import Quantiles
 from dpfast.groups.step import Step
 from dpfast.groups.sums import Centered, Counted, Sums
@@ -146,7 +145,8 @@ def record(monkeypatch):
     monkeypatch.setattr(ranks, "draw_quantiles", draw)
     monkeypatch.setattr(KeyRule, "keep", keep)
 
-    made.cache_clear()  # what is made with a fault, or without, serves no other test
+    mechanisms.drawn.cache_clear()
+    mechanisms.made.cache_clear()  # what is made with a fault, or without, serves no other test
 
     def run(asked, rows, secret=0, shown=()):
         monkeypatch.setattr(table, "secret", lambda stream: Key(bytes([secret] * 32)))
@@ -159,7 +159,8 @@ def record(monkeypatch):
         return found
 
     yield run
-    made.cache_clear()
+    mechanisms.drawn.cache_clear()
+    mechanisms.made.cache_clear()
 
 
 class _Given:
