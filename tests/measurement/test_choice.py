@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 
 import dpfast as dp
-from dpfast.budget.budget import quoted
 from dpfast.measurement import choice
 from dpfast.measurement.choice import Moves, centered_groups, choose_noise
 from dpfast.noise.calibrated_integer import WORTH, IntegerNoise
@@ -16,6 +15,8 @@ from dpfast.noise.stairs import Stairs
 from dpfast.privacy import ZCDP, Approx, Pure
 from dpfast.rng import InsecureGenerator
 from dpfast.statistics.totals.count import half_of
+
+from ..support.views import quoted
 
 # ---- The loss, by the law of the noisy vector ----
 

@@ -41,7 +41,8 @@ def interfaces() -> Iterator[tuple[str, Callable]]:
     """Every public function, and every class, that spends: itself, or by one of its methods."""
     yield "dp.job.run", dp.job.run  # whose budget is in its file
     for name, found in public():
-        if found is dp.extend.relation_of:  # which reads a budget and spends nothing
+        # One reads a budget and spends nothing; the other is what an attacked function makes.
+        if found in (dp.extend.relation_of, dp.extend.Prepared):
             continue
         calls = [found]
         if inspect.isclass(found):

@@ -738,7 +738,7 @@ TOLD = {
     dp.sulq.RemoteSums, dp.sulq.serve,
     # what is made by dpfast, or by others for it; see `tests/docs/test_extending.py`
     dp.extend.Chunk, dp.extend.Expected, dp.extend.IntegerNoise, dp.extend.Mechanism,
-    dp.extend.Source,
+    dp.extend.Prepared, dp.extend.Source, dp.extend.releases,
     # types of arguments, and what a package of its own asks for a library by
     dp.extend.Neighbors, dp.extend.extra,
     # a context manager; see `tests/audit`
