@@ -267,6 +267,7 @@ NO_ROWS = {
     "dp.audit.neighbors": "the data",
     "dp.expected_error": "a number",
     "dp.mechanism.expected_error": "a number",
+    "dp.mechanism.prepare": "as a call of it",
     "dp.extend.IntegerNoise.weighted_within": "of noise",
     "dp.online.MWEM.synthetic": "a number",
     "dp.online.PrivateMultiplicativeWeights.synthetic": "a number",

@@ -418,6 +418,7 @@ NO_RELEASES = {
     *(f"dp.audit.{name}" for name in ("Audit", "claims", "measure", "measure_answers", "one_run")),
     "dp.audit.support",
     "dp.audit.recovery_bound",
+    "dp.extend.Prepared",  # what others make
     "dp.extend.release",  # of a mechanism of somebody else: see `test_extending`
     "dp.extend.relation_of",
     "dp.noise.gaussian_scale",
