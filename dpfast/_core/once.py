@@ -3,20 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from fractions import Fraction
 from functools import lru_cache, update_wrapper
-from typing import Any, TypeVar
+from typing import ParamSpec, TypeVar
 
+Args = ParamSpec("Args")
 Value = TypeVar("Value")
 
+#: Types whose equal values are the same, and whose hash is Python's own.
+PLAIN = {int, float, str, bool, Fraction, type(None)}
 
-def once(check: Callable[[Any], Value]) -> Callable[[Any], Value]:
-    """Return a check of one value, from a cache by the value and its type."""
+
+def once(check: Callable[Args, Value]) -> Callable[Args, Value]:
+    """Return a check of positional values, from a cache by plain ones and their types."""
     remembered = lru_cache(maxsize=1024, typed=True)(check)
 
-    def call(value: Any) -> Value:
-        try:
-            return remembered(value)
-        except TypeError:  # which says what is wrong, or that the value has no hash
-            return check(value)
+    def call(*values: Args.args, **named: Args.kwargs) -> Value:
+        if not named and {*map(type, values)} <= PLAIN:
+            return remembered(*values)
+        return check(*values, **named)
 
     return update_wrapper(call, check)

@@ -15,7 +15,7 @@ from .._core import checks
 from .._core.types import Neighbors, Number
 from ..budget.budget import Budget
 from ..budget.release import Prepared, prepare, relation_of, releases
-from ..measurement.statistic import PLAIN, Offer, offer
+from ..measurement.statistic import Offer, offer
 from ..measurement.times import in_bins
 from ..noise.additive import amount
 from ..privacy import Approx, Loss
@@ -471,8 +471,7 @@ class GroupBy(Methods):
     ) -> tuple[Table, Batches]:
         """Return the mechanism, and the rows that it reads."""
         relation = relation_of(self._neighbors, budget)
-        is_plain = {*map(type, loss)} <= PLAIN
-        offered = (offer if is_plain else offer.__wrapped__)(*loss, relation, None, None)
+        offered = offer(*loss, relation, None, None)
         if name != KEYS:
             self._check_kinds(statistics)
         shares = self._shares(statistics, weights)

@@ -24,6 +24,7 @@ import numpy as np
 from .. import privacy
 from .._core import checks
 from .._core.error_bars import Expected, expected
+from .._core.once import once
 from .._core.types import Auto, Axis, Bounds, BoundsEach, NanPolicy, Neighbors, Number
 from ..budget.budget import Budget
 from ..budget.release import Mechanism, Prepared, Preparing, relation_of, releases
@@ -67,8 +68,8 @@ class Layout:
     rows: int | None = None
 
 
-#: Types of arguments of which equal ones are the same, and whose hash is Python's own.
-PLAIN = {int, float, str, type(None)}
+#: The most columns that a measurement is made for without data.
+MOST_COLUMNS = 1 << 16
 #: One answer about all rows.
 ONE = Layout()
 
@@ -268,6 +269,8 @@ class Statistic(ABC, Generic[Value]):
         own = unit if isinstance(unit, Unit) else Unit(checks.neighbors(unit))
         offered = offer(epsilon, delta, rho, own.neighbors, own.ids, own.max_rows)
         width = None if columns is None else checks.whole("columns", columns, 1)
+        if width is not None and width > MOST_COLUMNS:
+            checks.fail("columns", f"at most {MOST_COLUMNS}", columns)
         length = None if rows is None else checks.whole("rows", rows)
         layout = Layout(width, checks.flag("where", where), length)
         statistic = self._of_type(dtype)
@@ -278,8 +281,8 @@ class Statistic(ABC, Generic[Value]):
         """Return the statistic of the numbers that a column of a type is read as."""
         try:
             kind = None if dtype is None else np.dtype(dtype)
-        except (TypeError, ValueError):
-            checks.fail("dtype", "a type of NumPy", dtype)
+        except Exception:  # whatever an object thinks of being a type
+            checks.fail_kind("dtype", "a type of NumPy", dtype)
         if kind is None or kind.kind not in "mM":
             return self
         in_units = self.in_units(Times(kind), dtype)
@@ -314,8 +317,7 @@ class Statistic(ABC, Generic[Value]):
         """
         form, name = (None, None) if ids is None else (checked(ids), id_name(ids))
         amounts, relation = (epsilon, delta, rho), relation_of(neighbors, budget)
-        is_plain = {type(each) for each in (*amounts, max_rows)} <= PLAIN
-        offered = (offer if is_plain else offer.__wrapped__)(*amounts, relation, name, max_rows)
+        offered = offer(*amounts, relation, name, max_rows)
         rows = {"where": where, "ids": form, "weights": weights}
         return self.prepared(data, offered, axis, **rows, budget=budget, rng=rng)
 
@@ -372,7 +374,7 @@ class Statistic(ABC, Generic[Value]):
         return Prepared(made(statistic, offered, layout), view, budget, rng, after)
 
 
-@lru_cache(maxsize=1024, typed=True)
+@once
 def of_numbers(lo: Any, hi: Any, nan: Any) -> tuple[tuple[float, float], str | float]:
     """Return bounds and the policy of missing rows, which are checked."""
     return checks.bounds((lo, hi)), checks.nan_policy(nan, "add-remove")
@@ -465,7 +467,7 @@ class Bounded(Automatic[Value]):
             checks.text("column", self.column)
         bounds: Any = self.bounds
         nan: Any = self.nan
-        if type(bounds) is tuple and {*map(type, bounds), type(nan)} <= PLAIN and len(bounds) == 2:
+        if type(bounds) is tuple and len(bounds) == 2 and {*map(type, bounds)} <= {int, float}:
             bounds, nan = of_numbers(*bounds, nan)
         elif are_times(bounds) or are_times([bounds]):
             return  # which a column of times reads
@@ -528,7 +530,7 @@ class Offer:
     unit: Unit
 
 
-@lru_cache(maxsize=1024, typed=True)
+@once
 def offer(
     epsilon: Any, delta: Any, rho: Any, neighbors: Neighbors, ids: str | None, max_rows: Any
 ) -> Offer:

@@ -93,7 +93,7 @@ class Unit:
                 rule = "left out without ids, which say whose rows they are"
                 checks.fail("max_rows", rule, self.max_rows)
             return
-        if self.ids:
+        if type(self.ids) is not str or self.ids:
             checks.text("ids", self.ids)
         if self.max_rows is None:
             rule = "given with ids: how many rows of a person count at most"

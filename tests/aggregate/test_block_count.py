@@ -190,7 +190,7 @@ def test_attention_too(k, beta, monkeypatch):
     span, deviation = 1 << 30, 0.05
     calibration = type("Calibration", (), {"beta": beta, "alpha": 1.0, "distribution": "one"})()
     monkeypatch.setattr(expected_error, "_typical", lambda distribution: 1.0)
-    monkeypatch.setattr(expected_error, "calibration", lambda noise, loss: calibration)
+    monkeypatch.setattr(expected_error, "calibrate_loss", lambda noise, loss: calibration)
     monkeypatch.setattr(expected_error, "_SHORTEST_HALF", 0.0)
     places = [expected_error._place(i, k, deviation, 1.0) for i in range(1, k + 1)]
     x = sorted_with_bounds(np.rint((np.array(places) + 0.5) * span).astype(np.int64), span)

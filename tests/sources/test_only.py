@@ -12,7 +12,7 @@ from dpfast.rng import InsecureGenerator
 from dpfast.sources.data import as_rows
 from dpfast.sources.table import only
 from dpfast.sulq import Attribute, NoisySums, Term
-from dpfast.sulq.row_functions import Piece, shortened, told
+from dpfast.sulq.row_functions import Piece, shortened, with_nan
 from dpfast.sulq.rows import matrices
 
 X = np.random.default_rng(0).uniform(size=(5000, 3))
@@ -100,8 +100,12 @@ def test_records_of_floats_are_a_matrix():
 
 def test_what_holds_is_a_byte_unless_a_number_is_missing():
     x, y = np.array([0.0, np.nan, 2.0]), np.array([1, 1, 1])
-    assert told(y > 0, [y]).dtype == np.uint8 and told(y > 0, [y, x[::2]]).tolist() == [1, 1, 1]
-    np.testing.assert_array_equal(told(x > 0, [x, y]), [0, np.nan, 1])
+    assert with_nan(y > 0, [y]).dtype == np.uint8 and with_nan(y > 0, [y, x[::2]]).tolist() == [
+        1,
+        1,
+        1,
+    ]
+    np.testing.assert_array_equal(with_nan(x > 0, [x, y]), [0, np.nan, 1])
 
 
 @pytest.mark.parametrize("width", [1, 2, 7])

@@ -665,6 +665,15 @@ add(
 )  # fmt: skip
 add("dp.TrimmedMean", bounds=(0, 1), nan="lower", proportion=0.2, noise="cauchy")
 add("dp.WinsorizedMean", bounds=(0, 1), nan="lower", proportion=0.2, noise="cauchy")
+add("dp.Covariance", bounds=[(0, 1), (0, 1)], nan="raise", ddof=1)
+add("dp.OuterBounds", q=0.1, nan="raise")
+add("dp.TreeHistogram", bins=4, bounds=(0, 1), fan_out=2)
+add("dp.ptr.Mean", bounds=(0, 1), nan="raise", proposed=0.1, test_share=0.5)
+add("dp.ptr.Iqr", bounds=(0, 1), nan="raise", proposed=0.1, test_share=0.5, assume_sorted=True)
+add(
+    "dp.ptr.Quantile", q=0.5, bounds=(0, 1), nan="raise", proposed=0.1, test_share=0.5,
+    assume_sorted=True,
+)  # fmt: skip
 add("dp.Unit", neighbors="replace", ids="who", max_rows=3)
 add(
     "dp.Mean.measure", dp.Mean(bounds=(0, 1)).measure, epsilon=1, delta=0.0, unit="replace",
