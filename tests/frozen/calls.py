@@ -47,7 +47,7 @@ from .record import Call
 RENAMED: dict[str, str] = {}
 #: Of the public surface, what shows no number, or what belongs to the machine.
 LEFT_OUT = {
-    "dp.Mean.measure",  # which shows no number
+    "dp.Mean.measure", "dp.TreeHistogram",  # which show no number
     "dp.get_include", "dp.show_config", "dp.rng.InsecureGenerator", "dp.rng.check", "dp.Budget",
     "dp.audit.support", "dp.audit.claims", "dp.audit.neighbors", "dp.mechanism",
     "dp.mechanism.from_dict", "dp.noise.generator", "dp.noise.generator.spawn", "dp.order.Ranks",
