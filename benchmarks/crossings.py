@@ -32,8 +32,6 @@ import numpy as np
 
 import dpfast as dp
 from dpfast.rng import InsecureGenerator
-from dpfast.sources import as_source
-from dpfast.sources.intake import read_column
 from dpfast.statistics.quantiles import exponential
 from dpfast.statistics.quantiles.statistic import RANGE_JOINT
 
@@ -74,9 +72,8 @@ def columns():
 def answers(repeats, function, rows, **arguments):
     """Many answers of one release, whose rows are read once."""
     asked = {"bounds": BOUNDS, "neighbors": "replace", **arguments}
-    mechanism = dp.extend.prepare(function, rows, **asked).mechanism
-    source = read_column(rows, mechanism.neighbors, arguments.get("where")).kept
-    summary = mechanism.reduce(source)
+    prepared = dp.extend.prepare(function, rows, **asked)
+    mechanism, summary = prepared.mechanism, prepared.mechanism.reduce(prepared.source)
     words = f"{function.__name__} {sorted(map(str, arguments.items()))} {rows[:3]}"
     rng = InsecureGenerator(crc32(words.encode()))
     return np.array([mechanism.finish(summary, rng) for _ in range(repeats)])
@@ -191,8 +188,8 @@ def trimmed(repeats, quick):
         for neighbors in ("add-remove", "replace"):
             rows = np.linspace(25, 75, n)
             own = {"proportion": 0.1, "epsilon": 1.0, "neighbors": neighbors}
-            mechanism = dp.extend.prepare(dp.trimmed_mean, rows, bounds=BOUNDS, **own).mechanism
-            noise.append(mechanism.reduce(as_source(rows))[1])
+            prepared = dp.extend.prepare(dp.trimmed_mean, rows, bounds=BOUNDS, **own)
+            noise.append(prepared.mechanism.reduce(prepared.source)[1])
         yield {"rows": n, "ratio": short(noise[0] / noise[1])}
 
 

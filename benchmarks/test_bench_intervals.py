@@ -11,6 +11,7 @@ import pytest
 import dpfast as dp
 from dpfast.budget.release import release
 from dpfast.privacy import Pure
+from dpfast.sources.memory import ArraySource
 from dpfast.statistics.quantiles.exponential import ExponentialQuantile
 from dpfast.statistics.quantiles.recursive import RecursiveQuantiles
 
@@ -30,12 +31,12 @@ def ten_million():
 
 def nine(data, neighbors="replace"):
     mechanism = RecursiveQuantiles(DECILES, LO, HI, neighbors, "raise", Pure(1))
-    return release(data, mechanism, budget=None, rng=None)
+    return release(ArraySource(data), mechanism, budget=None, rng=None)
 
 
 def one(data):
     mechanism = ExponentialQuantile(Fraction(1, 2), LO, HI, "replace", "raise", Pure(1))
-    return release(data, mechanism, budget=None, rng=None)
+    return release(ArraySource(data), mechanism, budget=None, rng=None)
 
 
 def check(found, data):
