@@ -28,7 +28,7 @@ from .._core.error_bars import BOUND, NOISE, ROWS, Expected, unknown
 from ..noise.box import BoxNoise
 from ..noise.calibrated_integer import WORTH, IntegerNoise
 from ..noise.sensitivity import Sensitivity
-from ..privacy import Loss
+from ..privacy import Approx, Loss, Pure
 from ..rng import Generator
 from ..sources.intake import View, read
 from ..summaries.cells import SQUARES, Cells, cells, nearest, quotient
@@ -305,6 +305,10 @@ class Sizes:
         return self.plan.size(self.column, kinds, share * self.failure)
 
 
+#: So many pairs that the grid plays no part.
+FAR = 1 << 30
+
+
 @lru_cache(maxsize=1024)
 def plan(
     statistic: Linear, columns: tuple[Column, ...], setting: Setting, loss: Loss, pairs: int = 0
@@ -404,7 +408,25 @@ class LinearMeasurement:
 
     @property
     def loss(self) -> Loss:
-        return self.plan().noise.loss
+        return self._chosen_for if self._of_pairs else self.plan().noise.loss
+
+    @cached_property
+    def _of_pairs(self) -> bool:
+        """Whether sums of several columns are of pairs of rows, so that sizes depend on rows."""
+        return not self.single and self.known and self.statistic.row_pairs(2) > 0
+
+    @cached_property
+    def _chosen_for(self) -> Loss:
+        """The loss that noise is chosen for, and what sums of pairs are charged.
+
+        It covers the noise for any number of rows, which may be of another distribution than that
+        for two rows: delta is left out where noise for large sums has no use for it.
+        """
+        loss = self.offered_loss
+        if not self._of_pairs or not isinstance(loss, Approx):
+            return loss
+        far = plan(self.statistic, self.columns, self.setting, loss, FAR).noise.loss
+        return loss if isinstance(far, Approx) else Pure(loss.epsilon)
 
     @property
     def name(self) -> str:
@@ -435,7 +457,7 @@ class LinearMeasurement:
         return self._plan(0)
 
     def _plan(self, pairs: int) -> Plan:
-        return plan(self.statistic, self.columns, self.setting, self.offered_loss, pairs)
+        return plan(self.statistic, self.columns, self.setting, self._chosen_for, pairs)
 
     @property
     def noise(self) -> IntegerNoise | BoxNoise | None:

@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 import dpfast as dp
-from dpfast.measurement import choice
+from dpfast.measurement import choice, linear
+from dpfast.measurement.around import innermost
 from dpfast.measurement.choice import Moves, centered_groups, choose_noise
 from dpfast.noise.calibrated_integer import WORTH, IntegerNoise
 from dpfast.noise.stairs import Stairs
@@ -250,3 +251,40 @@ def test_units_in_some_of_100_groups(k, ratio):
         choose_noise(ZCDP(Fraction(1, 2)), centered_groups(100, k, 1, a)).error for a in shifts
     )
     assert least / alone.error == pytest.approx(ratio, abs=0.012)
+
+
+#: Columns of which some have one cell or two, and one that does not move.
+FEW_CELLS = {
+    "one cell": ((1, 1 + 2.0**-50), (0, 0)),
+    "two cells": ((1, 1 + 2 * 2.0**-50), (0, 0)),
+    "one cell and many": ((1, 1 + 2.0**-50), (0, 1)),
+    "two of one cell": ((1, 1 + 2.0**-50), (1, 1 + 2.0**-50), (0, 1)),
+    "many": ((0, 1), (-2, 5)),
+}
+
+
+def uncovered(charged, drawn):
+    """Whether noise costs something that is not charged: delta, or more in rho than draws do."""
+    if isinstance(drawn, dp.privacy.Approx):
+        return charged != drawn
+    return isinstance(charged, dp.privacy.Draws) and charged != drawn
+
+
+@pytest.mark.parametrize("name", FEW_CELLS)
+@pytest.mark.parametrize(
+    "loss",
+    [{"epsilon": e, "delta": d} for e in (0.5, 1.5, 1.6, 2.4, 3, 3.1, 3.7) for d in (0, 0.1, 0.3)],
+    ids=str,
+)
+def test_variances_of_columns_are_charged_what_is_drawn_for_any_number_of_rows(name, loss):
+    statistic = dp.Variance(bounds=FEW_CELLS[name])
+    width = len(FEW_CELLS[name])
+    made = innermost(statistic.measure(**loss, unit="replace", columns=width).inner)
+    drawn = [made.plan(rows).noise.loss for rows in (2, 3, 10, 100, 1000)]
+    assert not any(uncovered(made.loss, each) for each in drawn)
+    if name == "one cell" and loss == {"epsilon": 1.5, "delta": 0.1}:
+        # Planted: charged for two rows, and drawn for what may be another distribution.
+        offered = made.offered_loss
+        drawn = linear.plan(statistic, made.columns, made.setting, offered, 99).noise.loss
+        charged = linear.plan(statistic, made.columns, made.setting, offered, 1).noise.loss
+        assert uncovered(charged, drawn)
