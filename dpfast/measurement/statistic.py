@@ -28,7 +28,7 @@ from .._core.once import once
 from .._core.types import Auto, Axis, Bounds, BoundsEach, NanPolicy, Neighbors, Number
 from ..budget.budget import Budget
 from ..budget.release import Mechanism, Prepared, Preparing, relation_of, releases
-from ..errors import ArgumentError
+from ..errors import ArgumentError, DpfastError
 from ..privacy import Loss
 from ..rng import Generator
 from ..sources.ids import id_name
@@ -261,8 +261,8 @@ class Statistic(ABC, Generic[Value]):
         --------
         >>> import dpfast as dp
         >>> mean = dp.Mean(bounds=(0, 120)).measure(epsilon=1)
-        >>> mean.loss
-        Pure(epsilon=1)
+        >>> mean.loss.epsilon, mean.neighbors
+        (Fraction(1, 1), 'add-remove')
         >>> 30 < mean([23, 35, 41, 58, 62] * 200) < 60
         True
         """
@@ -275,7 +275,7 @@ class Statistic(ABC, Generic[Value]):
         layout = Layout(width, checks.flag("where", where), length)
         statistic = self._of_type(dtype)
         statistic.require_numbers()
-        return Measurement(self, offered, layout, made(statistic, offered, layout))
+        return Measurement(self, offered, layout, mechanism_of(statistic, offered, layout))
 
     def _of_type(self, dtype: Any) -> Statistic[Value]:
         """Return the statistic of the numbers that a column of a type is read as."""
@@ -371,7 +371,7 @@ class Statistic(ABC, Generic[Value]):
         layout = ONE
         if view.each or where is not None or rows is not None:
             layout = Layout(view.width if view.each else None, where is not None, rows)
-        return Prepared(made(statistic, offered, layout), view, budget, rng, after)
+        return Prepared(mechanism_of(statistic, offered, layout), view, budget, rng, after)
 
 
 @once
@@ -536,6 +536,16 @@ def offer(
 ) -> Offer:
     """Return the loss and the unit of arguments, which are checked."""
     return Offer(privacy.loss(epsilon, delta, rho), Unit(neighbors, ids, max_rows))
+
+
+def mechanism_of(statistic: Statistic[Any], offered: Offer, layout: Layout) -> Mechanism[Any]:
+    """Return `made`, anew if a public value of the statistic has no hash."""
+    try:
+        return made(statistic, offered, layout)
+    except DpfastError:
+        raise
+    except Exception:  # whatever an object thinks of being hashed, or compared
+        return made.__wrapped__(statistic, offered, layout)
 
 
 @lru_cache(maxsize=1024)

@@ -78,8 +78,8 @@ class Unit:
     Examples
     --------
     >>> import dpfast as dp
-    >>> dp.Mean(bounds=(0, 120)).measure(epsilon=1, unit=dp.Unit(ids="who", max_rows=3)).loss
-    Pure(epsilon=1)
+    >>> dp.Mean(bounds=(0, 120)).measure(epsilon=1, unit=dp.Unit(ids="who", max_rows=3)).ids
+    'who'
     """
 
     neighbors: Neighbors = "add-remove"

@@ -116,6 +116,8 @@ class Binned(Automatic[Any]):
 
     def __post_init__(self) -> None:
         super().__post_init__()
+        if self.column is not None:
+            checks.text("column", self.column)
         if self.is_auto:
             checks.whole("bins", self.bins, 1)
         if not (are_times(self.bins) or are_times(self.bounds)):

@@ -223,8 +223,11 @@ def test_bounds_of_columns_are_made_of_what_noise_keeps_within(name, neighbors, 
         plan = mechanism.plan(len(data))
         noise, kinds = plan.noise, len(plan.forms[0].features)
         part = (1 - SURE) / kinds
-        sizes = [plan.size(0, 0, part)]
-        sizes += [plan.size(column, kind, part) for kind in range(1, kinds) for column in range(2)]
+        one = Fraction(1)
+        sizes = [plan.size(0, {0: one}, part)]
+        sizes += [
+            plan.size(column, {kind: one}, part) for kind in range(1, kinds) for column in range(2)
+        ]
         # Each of them is rarer than said, and half of it is not.
         rng, zeros, far = InsecureGenerator(3), [0] * len(sizes), np.array(sizes, float)
         drawn = np.abs(np.array([noise.add(zeros, rng) for _ in range(DRAWS // 2)], float))
@@ -366,7 +369,7 @@ def test_ranks_of_many_quantiles():
 def test_ranks_of_joint_quantiles():
     """On rows that are neighbors on the grid: a bound of a quarter would fail nearly always."""
     arguments = {"qs": [0.5], "bounds": (0, 100), "epsilon": 0.5, "method": "joint"}
-    mechanism = quoted(dp.quantiles, [1.0], **arguments)
+    mechanism = innermost(quoted(dp.quantiles, [1.0], **arguments))
     (ranks,) = mechanism.error(None, SURE).ranks
 
     def missed(rows, most):
@@ -385,7 +388,7 @@ def test_ranks_of_joint_quantiles():
 def test_ranks_of_both_ends_of_a_range(method):
     arguments = {"bounds": (0, 100), "epsilon": 0.5, "method": method}
     both = dp.expected_error(dp.iqr, [1.0], confidence=SURE, **arguments)
-    each = quoted(dp.iqr, [1.0], **arguments).quartiles.error(None, (1 + SURE) / 2)
+    each = innermost(quoted(dp.iqr, [1.0], **arguments)).quartiles.error(None, (1 + SURE) / 2)
     assert both.ranks == max(each.ranks) and both.confidence == SURE
     data, rng = np.linspace(0, 100, 10_001), InsecureGenerator(3)
     answers = np.array([dp.iqr(data, rng=rng, **arguments) for _ in range(200)])

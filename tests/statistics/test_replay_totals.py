@@ -261,16 +261,14 @@ def test_neighbors_are_covered_and_noisy_integers_are_all_that_counts(
     name, relation, masked, policy
 ):
     played = Played(name, relation, masked, policy)
-    found, apart, largest = neighboring(played, LOSSES[0])
+    _, apart, largest = neighboring(played, LOSSES[0])
     for loss in LOSSES:
         # The noise of the datasets of a size: the size counts where it is public, else it is one.
         public = {size: played.run(data, loss)[0] for size, data in largest.items()}
         assert relation == REP or len(set(map(tuple, public.values()))) == 1
         moved = apart
-        laws = {law for noise in public.values() for law, _, _ in noise}
-        counts = {size: len(found[data][0]) for size, data in largest.items()}
-        if "stairs" in laws or counts != {size: len(noise) for size, noise in public.items()}:
-            _, moved, _ = neighboring(played, loss)  # other integers for this kind of noise
+        if loss is not LOSSES[0]:
+            _, moved, _ = neighboring(played, loss)  # which may be other integers
         found_apart = {(size, moves(public[size], a, b)) for size, a, b in moved}
         assert max(lost(public[size], far, loss) for size, far in found_apart) <= SLACK, loss
         # The control: less than half of the noise is found out.

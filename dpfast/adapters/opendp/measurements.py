@@ -493,9 +493,11 @@ def make_kmeans(
     asked: dict[str, Any] = {"bounds": bounds, "epsilon": epsilon, "delta": delta, "rho": rho}
     centers = checks.whole("n_clusters", n_clusters, 1)
 
+    @dp.extend.releases
     def fitted(data: Any, budget: Any = None) -> Any:
         learner = dp.sulq.KMeans(centers, neighbors=relation, **asked)
-        return learner.fit(data, budget=budget).cluster_centers_
+        fit = dp.extend.prepare(learner.fit, data, budget=budget)
+        return fit.then(lambda found: found.cluster_centers_)
 
     each = dp.privacy.loss(epsilon, delta, rho)
     # As many rows as clusters, since fewer are refused where their number is public.
