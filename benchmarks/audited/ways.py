@@ -82,16 +82,20 @@ def drawn_ahead(answers):
 
 def again(call, tell=np.asarray):
     """Many answers of a release whose data are read once, each as `tell` shows it."""
-    kept = {}
 
-    def mechanism(data, size):
-        if id(data) not in kept:
-            kept[id(data)] = Recorder().run(lambda: call(data))[-1][:2]
-        release, summary = kept[id(data)]
-        with drawn_ahead(size):
-            return np.array([tell(release.finish(summary, GENERATOR)) for _ in range(size)])
+    def audit(row, samples):
+        kept = {}
 
-    return by_answers(mechanism)
+        def mechanism(data, size):
+            if id(data) not in kept:
+                kept[id(data)] = Recorder().run(lambda: call(data))[-1][:2]
+            release, summary = kept[id(data)]
+            with drawn_ahead(size):
+                return np.array([tell(release.finish(summary, GENERATOR)) for _ in range(size)])
+
+        return by_answers(mechanism)(row, samples)
+
+    return audit
 
 
 def by_answers(mechanism):

@@ -472,6 +472,7 @@ class GroupBy(Methods):
         """Return the mechanism, and the rows that it reads."""
         relation = relation_of(self._neighbors, budget)
         offered = offer(*loss, relation, None, None)
+        amount(offered.loss)
         if name != KEYS:
             self._check_kinds(statistics)
         shares = self._shares(statistics, weights)
