@@ -30,6 +30,7 @@ from ..budget.ledger.text import number as ratio
 from ..budget.release import Prepared, Preparing, prepare
 from ..groups.api import select_keys
 from ..measurement.around import innermost
+from ..measurement.statistic import MOST_COLUMNS
 from ..noise.calibrated_integer import IntegerNoise
 from ..privacy import Loss
 from ..rng import Generator
@@ -48,8 +49,6 @@ VERSION = 1
 OF_CALLS = ("data", "column", "where", "weights", "ids", "budget", "rng")
 #: What needs something beside the rows, and what that is.
 BESIDE = {"max_rows": "ids", "max_groups": "ids", "weight_bounds": "weights"}
-#: The most columns.
-MOST = 1 << 16
 #: How a dict calls a number.
 NUMBER = "number"
 RULE = "a number, a text, True, False, None, or a list of these"
@@ -128,8 +127,8 @@ class mechanism(Preparing[Any]):
                 checks.fail("arguments", f"those of {found[0]}", name)
         items = tuple((name, _kept(name, value)) for name, value in arguments.items())
         width = None if columns is None else checks.whole("columns", columns, 1)
-        if width is not None and width > MOST:
-            checks.fail("columns", f"at most {MOST}", columns)
+        if width is not None and width > MOST_COLUMNS:
+            checks.fail("columns", f"at most {MOST_COLUMNS}", columns)
         for name, value in (
             ("name", found[0]),
             ("columns", width),

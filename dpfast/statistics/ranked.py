@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any, ClassVar, Self, TypeVar
@@ -77,9 +78,9 @@ class OnGrid(Ranked[Value]):
             return statistic
         return replace(statistic, method=self.better(terms))
 
+    @abstractmethod
     def better(self, terms: Terms) -> str:
         """Return the method that is better for a loss, by public numbers alone."""
-        raise NotImplementedError
 
     def in_units(self, times: Times, data: Any) -> InUnits[Self] | None:
         if self.granularity is not None:

@@ -9,10 +9,9 @@ from typing import Any, NoReturn, Protocol, Self, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from .._core import checks
 from ..errors import DataError
 from ..sources import chunk_dtype
-from ..sources.base import RowChunk, RowSource, width_of
+from ..sources.base import RowChunk, RowSource
 from ..sources.masked import picked, refuse_mask
 from ..sources.memory import Column
 
@@ -31,11 +30,6 @@ S = TypeVar("S", bound=Sums)
 BLOCK = 1 << 13
 #: Bytes of a row from which on a mask is applied to rows and not to each column.
 LINE = 64
-
-
-def expect_columns(source: RowSource, count: int, name: str) -> None:
-    """Check that rows are `count` numbers each; `name` is the argument that says so."""
-    checks.columns(name, count, width_of(source))
 
 
 def stretches(

@@ -441,12 +441,12 @@ class Exponential(_Choice):
             checks.fail("measure", "numbers of at least 0, not all 0", self.measure)
 
     def _release(self, value: Any) -> Any:
-        asked = {"sensitivity": self.sensitivity, "monotone": bool(self.monotonic)}
-        asked["neighbors"] = "replace"
+        arguments = {"sensitivity": self.sensitivity, "monotone": bool(self.monotonic)}
+        arguments["neighbors"] = "replace"
         if self.measure is not None:
             with np.errstate(divide="ignore"):
-                asked["base"] = np.log(np.array(self.measure, np.float64))
-        return self._select, np.array(self.utility, np.float64), asked
+                arguments["base"] = np.log(np.array(self.measure, np.float64))
+        return self._select, np.array(self.utility, np.float64), arguments
 
     def randomise(self, value: Any = None) -> Any:
         """Return the index of a candidate, or the candidate."""
@@ -501,8 +501,8 @@ class ExponentialCategorical(_OfLabels):
 
     def _release(self, value: Any) -> Any:
         scores = [-self._distances.get((value, other), 0.0) for other in self._labels]
-        asked = {"sensitivity": max(self._distances.values()), "neighbors": "replace"}
-        return dp.selection.exponential, scores, asked
+        arguments = {"sensitivity": max(self._distances.values()), "neighbors": "replace"}
+        return dp.selection.exponential, scores, arguments
 
 
 class ExponentialHierarchical(ExponentialCategorical):

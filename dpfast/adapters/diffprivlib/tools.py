@@ -121,8 +121,8 @@ def count_nonzero(
     """Release how many entries are not 0 or empty."""
     layout = Layout.of(array, axis, keepdims, words=True)
     _, released = _paying(epsilon, random_state, accountant)
-    found = np.asarray(released(dp.count_nonzero, layout.rows, axis=layout.axis))
-    return layout.answer(np.clip(found, 0, len(layout.rows)), np.dtype(np.intp))
+    counts = np.asarray(released(dp.count_nonzero, layout.rows, axis=layout.axis))
+    return layout.answer(np.clip(counts, 0, len(layout.rows)), np.dtype(np.intp))
 
 
 def quantile(

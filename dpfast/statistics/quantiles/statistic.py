@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
@@ -66,9 +67,9 @@ class OneQuantile(SmoothOrDrawn[float | NDArray[np.float64]]):
             checks.flag("assume_sorted", self.assume_sorted)
 
     @property
+    @abstractmethod
     def place(self) -> Fraction:
         """Return the share of the rows that are below."""
-        raise NotImplementedError
 
     def mechanism(self, terms: Terms) -> Mechanism[float]:
         column = self.column_of(terms) | {"q": self.place, "assume_sorted": self.assume_sorted}
