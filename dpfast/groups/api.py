@@ -408,7 +408,16 @@ class GroupBy(Methods):
         if among is not None and size > among:
             checks.fail("k", f"at most the number of keys, {among}", k)
         own = Top(None, k=size, among=among)
-        return self._one(f"top-{size}", own, (epsilon, delta, rho), where, budget, rng)
+        return self._one(
+            f"top-{size}",
+            own,
+            epsilon=epsilon,
+            delta=delta,
+            rho=rho,
+            where=where,
+            budget=budget,
+            rng=rng,
+        )
 
     @releases
     def keys(
@@ -454,8 +463,18 @@ class GroupBy(Methods):
         return Prepared(*self._table(KEYS, {}, loss, None, where, budget), budget, rng)
 
     def _one(
-        self, name: str, statistic: object, loss: Any, where: Any, budget: Any, rng: Any
+        self,
+        name: str,
+        statistic: object,
+        *,
+        epsilon: Number | None = None,
+        delta: Number = 0.0,
+        rho: Number | None = None,
+        where: Any = None,
+        budget: Budget | None = None,
+        rng: Generator | None = None,
     ) -> Prepared[Answer]:
+        loss = epsilon, delta, rho
         return Prepared(
             *self._table(name, {name: statistic}, loss, None, where, budget), budget, rng
         )

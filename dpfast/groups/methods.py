@@ -69,32 +69,42 @@ class Methods(ABC):
 
     @abstractmethod
     def _one(
-        self, name: str, statistic: object, loss: Any, where: Any, budget: Any, rng: Any
-    ) -> Prepared[Answer]:
-        """Prepare the release of one statistic under a name."""
-
-
-def method(name: str) -> Callable[..., Answer]:
-    """Return the method that releases a statistic, by the name of both."""
-    of: Callable[..., object] = getattr(stat, name)
-
-    def prepare(
-        self: Methods,
-        *given: Any,
+        self,
+        name: str,
+        statistic: object,
+        *,
         epsilon: Number | None = None,
         delta: Number = 0.0,
         rho: Number | None = None,
         where: Any = None,
         budget: Budget | None = None,
         rng: Generator | None = None,
-        **more: Any,
     ) -> Prepared[Answer]:
-        return self._one(name, of(*given, **more), (epsilon, delta, rho), where, budget, rng)
+        """Prepare the release of one statistic under a name."""
 
-    first, _, *loss, _ = signature(prepare).parameters.values()
-    parameters = signature(of).parameters.values()
-    own = [_of_one_column(one) for one in parameters if one.name not in OF_ROWS]
-    arguments = [first.replace(annotation=Parameter.empty), *own, *loss]
+
+#: The arguments of `agg` that each method takes too.
+OF_AGG = {
+    name: each
+    for name, each in signature(Methods._one).parameters.items()
+    if each.kind is Parameter.KEYWORD_ONLY
+}
+
+
+def method(name: str) -> Callable[..., Answer]:
+    """Return the method that releases a statistic, by the name of both."""
+    of: Callable[..., object] = getattr(stat, name)
+
+    def prepare(self: Methods, *given: Any, **named: Any) -> Prepared[Answer]:
+        of_agg = {each: named.pop(each) for each in OF_AGG if each in named}
+        return self._one(name, of(*given, **named), **of_agg)
+
+    own = [
+        _of_one_column(each)
+        for each in signature(of).parameters.values()
+        if each.name not in OF_ROWS
+    ]
+    arguments = [Parameter("self", Parameter.POSITIONAL_OR_KEYWORD), *own, *OF_AGG.values()]
     released, columns = METHODS[name]
     described = f"{', '.join(one.name for one in own)}\n    As in `dpfast.stat.{name}`."
     prepare.__name__, prepare.__qualname__ = name, f"GroupBy.{name}"

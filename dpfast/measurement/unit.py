@@ -102,7 +102,7 @@ class Unit:
 
     @property
     def of_rows(self) -> Neighbors:
-        """The relation of rows: how many a unit has is private under either relation."""
+        """The relation of rows; how many rows a person has is private under both."""
         return self.neighbors if self.ids is None else "add-remove"
 
     def part(self, loss: Loss, at_once: bool) -> tuple[Loss, int]:

@@ -278,8 +278,8 @@ class Variance(Linear):
         g, and m and r the means of u / s and of its square. With d = ((1 - m) e + (1/2 - m) f - m
         g) / R, the error of the mean, that of the variance is ((1 - r) e - r f - r g) / R - 2 m d -
         d^2. Its linear part, over R, has weights whose sizes add up to at most 1 for m^2 <= r <= m
-        (they are linear in r, and at its ends |1 - 2 m| + 2 m (1 - m) and 1 - m + m^2), so it is no
-        larger than e (see `Mean.bar`), and those of d add up to at most 3/2.
+        (they are linear in r, and at its ends abs(1 - 2 m) + 2 m (1 - m) and 1 - m + m^2), so it is
+        no larger than e (see `Mean.bar`), and those of d add up to at most 3/2.
 
         *Centered.* As for a variance in `Covariance.error`, with e, f, g the noises of the number
         of rows, of sum(w) / s and of the sum of squares: 4 / s^2 times the variance is off by a sum
