@@ -21,7 +21,6 @@ from ..._core.types import (
     Number,
 )
 from ...budget.budget import Budget
-from ...budget.release import Prepared, releases
 from ...measurement.statistic import Statistic, measures
 from ...rng import Generator
 from ..arguments import Floats, NoiseKeywords
@@ -65,7 +64,7 @@ def quantile(
     axis: Axis,
     **others: Unpack[QuantileKeywords],
 ) -> Floats: ...
-@releases
+@measures
 def quantile(
     data: Any,
     q: Number,
@@ -86,7 +85,7 @@ def quantile(
     granularity: Number | None = None,
     budget: Budget | None = None,
     rng: Generator | None = None,
-) -> Prepared[float | Floats]:
+) -> Statistic[float | Floats]:
     """Release a quantile of a column, or of each of several.
 
     The statistic is a quantile of the data clipped to `bounds`. What is meant between two rows is
@@ -210,13 +209,9 @@ def quantile(
     >>> 100_000 < top < 120_000
     True
     """
-    statistic = Quantile(
+    return Quantile(
         q=q, bounds=bounds, nan=nan, granularity=granularity, method=method, noise=noise,
         assume_sorted=assume_sorted,
-    )  # fmt: skip
-    return statistic.prepare(
-        data, epsilon=epsilon, delta=delta, rho=rho, neighbors=neighbors, axis=axis, where=where,
-        ids=ids, max_rows=max_rows, budget=budget, rng=rng,
     )  # fmt: skip
 
 
@@ -228,7 +223,7 @@ def median(
 def median(
     data: Any, *, bounds: BoundsEach | Auto, axis: Axis, **others: Unpack[QuantileKeywords]
 ) -> Floats: ...
-@releases
+@measures
 def median(
     data: Any,
     *,
@@ -248,7 +243,7 @@ def median(
     granularity: Number | None = None,
     budget: Budget | None = None,
     rng: Generator | None = None,
-) -> Prepared[float | Floats]:
+) -> Statistic[float | Floats]:
     """Release the lower median of a column, or of each of several: `quantile` at one half.
 
     Privacy
@@ -291,13 +286,9 @@ def median(
     >>> dp.median(table, axis=0, bounds=limits, epsilon=2.0, granularity=10).round(-4).tolist()
     [0.0, 50000.0]
     """
-    statistic = Median(
+    return Median(
         bounds=bounds, nan=nan, granularity=granularity, method=method, noise=noise,
         assume_sorted=assume_sorted,
-    )  # fmt: skip
-    return statistic.prepare(
-        data, epsilon=epsilon, delta=delta, rho=rho, neighbors=neighbors, axis=axis, where=where,
-        ids=ids, max_rows=max_rows, budget=budget, rng=rng,
     )  # fmt: skip
 
 

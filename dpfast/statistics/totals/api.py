@@ -15,6 +15,7 @@ from ..._core import checks
 from ..._core.types import Auto, Axis, Bounds, BoundsEach, NanPolicy, Neighbors, Number
 from ...budget.budget import Budget
 from ...budget.release import Prepared, releases
+from ...measurement.statistic import Statistic, measures
 from ...measurement.times import counts_times
 from ...noise.additive import amount
 from ...noise.calibrated_integer import integer_noise
@@ -204,7 +205,7 @@ def sum(
 def sum(
     data: Any, *, bounds: BoundsEach | Auto, axis: Axis, **others: Unpack[WeightKeywords]
 ) -> Floats: ...
-@releases
+@measures
 def sum(
     data: Any,
     *,
@@ -222,7 +223,7 @@ def sum(
     weight_bounds: Bounds | None = None,
     budget: Budget | None = None,
     rng: Generator | None = None,
-) -> Prepared[float | Floats]:
+) -> Statistic[float | Floats]:
     """Release the sum of a column, or of each of several, each row clamped to public bounds.
 
     Privacy
@@ -337,11 +338,7 @@ def sum(
     >>> 76_000 < found < 84_000
     True
     """
-    statistic = Sum(bounds=bounds, nan=nan, weight_bounds=weight_bounds)
-    return statistic.prepare(
-        data, epsilon=epsilon, delta=delta, rho=rho, neighbors=neighbors, axis=axis,
-        where=where, ids=ids, max_rows=max_rows, weights=weights, budget=budget, rng=rng,
-    )  # fmt: skip
+    return Sum(bounds=bounds, nan=nan, weight_bounds=weight_bounds)
 
 
 @overload
@@ -352,7 +349,7 @@ def mean(
 def mean(
     data: Any, *, bounds: BoundsEach | Auto, axis: Axis, **others: Unpack[WeightKeywords]
 ) -> Floats: ...
-@releases
+@measures
 def mean(
     data: Any,
     *,
@@ -370,7 +367,7 @@ def mean(
     weight_bounds: Bounds | None = None,
     budget: Budget | None = None,
     rng: Generator | None = None,
-) -> Prepared[float | Floats]:
+) -> Statistic[float | Floats]:
     """Release the mean of a column, or of each of several, each row clamped to public bounds.
 
     Privacy
@@ -424,11 +421,7 @@ def mean(
     >>> dp.mean(both, axis=0, bounds=[(0, 120), (0, 240)], epsilon=1.0).round(-1).tolist()
     [50.0, 110.0]
     """
-    statistic = Mean(bounds=bounds, nan=nan, weight_bounds=weight_bounds)
-    return statistic.prepare(
-        data, epsilon=epsilon, delta=delta, rho=rho, neighbors=neighbors, axis=axis,
-        where=where, ids=ids, max_rows=max_rows, weights=weights, budget=budget, rng=rng,
-    )  # fmt: skip
+    return Mean(bounds=bounds, nan=nan, weight_bounds=weight_bounds)
 
 
 @overload
@@ -439,7 +432,7 @@ def variance(
 def variance(
     data: Any, *, bounds: BoundsEach | Auto, axis: Axis, **others: Unpack[VarianceKeywords]
 ) -> Floats: ...
-@releases
+@measures
 def variance(
     data: Any,
     *,
@@ -456,7 +449,7 @@ def variance(
     max_rows: int | None = None,
     budget: Budget | None = None,
     rng: Generator | None = None,
-) -> Prepared[float | Floats]:
+) -> Statistic[float | Floats]:
     """Release the variance of a column, or of each of several, rows clamped to public bounds.
 
     It is that of the rows themselves, the mean squared deviation from their own mean, unless `ddof`
@@ -512,11 +505,7 @@ def variance(
     >>> 435 < dp.variance(ages, bounds=(0, 120), epsilon=1.0) < 455
     True
     """
-    statistic = Variance(bounds=bounds, nan=nan, ddof=ddof)
-    return statistic.prepare(
-        data, epsilon=epsilon, delta=delta, rho=rho, neighbors=neighbors, axis=axis,
-        where=where, ids=ids, max_rows=max_rows, budget=budget, rng=rng,
-    )  # fmt: skip
+    return Variance(bounds=bounds, nan=nan, ddof=ddof)
 
 
 @overload
@@ -527,7 +516,7 @@ def std(
 def std(
     data: Any, *, bounds: BoundsEach, axis: Axis, **others: Unpack[VarianceKeywords]
 ) -> Floats: ...
-@releases
+@measures
 def std(
     data: Any,
     *,
@@ -544,7 +533,7 @@ def std(
     max_rows: int | None = None,
     budget: Budget | None = None,
     rng: Generator | None = None,
-) -> Prepared[float | Floats]:
+) -> Statistic[float | Floats]:
     """Release the standard deviation of a column, or of each of several: the root of `variance`.
 
     Privacy
@@ -585,11 +574,7 @@ def std(
     >>> 20.8 < dp.std(ages, bounds=(0, 120), epsilon=1.0) < 21.4
     True
     """
-    statistic = Std(bounds=bounds, nan=nan, ddof=ddof)
-    return statistic.prepare(
-        data, epsilon=epsilon, delta=delta, rho=rho, neighbors=neighbors, axis=axis,
-        where=where, ids=ids, max_rows=max_rows, budget=budget, rng=rng,
-    )  # fmt: skip
+    return Std(bounds=bounds, nan=nan, ddof=ddof)
 
 
 def _counted(
