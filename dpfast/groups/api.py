@@ -36,7 +36,7 @@ from .answer import Answer
 from .counts import GroupHistogram
 from .key_coins import KeyRule
 from .key_selection import choose_rule
-from .keys import MOST, PrivateKeys, PublicKeys
+from .keys import MOST, PrivateKeys, PublicKeys, public_keys
 from .mechanisms import drawn, equal, is_by_group, made, share
 from .methods import Methods
 from .of_times import in_units, times_of
@@ -150,8 +150,8 @@ def group_by(
             beside[IDS] = column_form(ids, "ids", IDS_RULE)
         person = Persons(ids if isinstance(ids, str) else IDS, most, rows, id_name(ids))
     batches = Batches(data, beside)
-    found = PrivateKeys(names) if keys is None else PublicKeys(names, keys)
-    found.check(batches)
+    found = PrivateKeys(names) if keys is None else public_keys(tuple(names), keys)
+    found = found.checked(batches)
     if person is not None:
         key_kind(batches.typed(person.column, "ids", True), "ids", is_id=True)
         if most is None and isinstance(found, PrivateKeys):
@@ -490,8 +490,7 @@ class GroupBy(Methods):
     ) -> tuple[Table, Batches]:
         """Return the mechanism, and the rows that it reads."""
         relation = relation_of(self._neighbors, budget)
-        offered = offer(*loss, relation, None, None)
-        amount(offered.loss)
+        offered = share(offer(*loss, relation, None, None), Fraction(1))
         if name != KEYS:
             self._check_kinds(statistics)
         shares = self._shares(statistics, weights)

@@ -13,7 +13,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence, Set
-from functools import cached_property
+from copy import copy
+from functools import cached_property, lru_cache
 from threading import Lock
 from typing import Any, TypeAlias
 
@@ -45,6 +46,8 @@ Int32s: TypeAlias = NDArray[np.int32]
 RULE = "a list of public keys; for several columns a table, a list of tuples, or a list of lists"
 #: Most groups: their codes are int32.
 MOST = (1 << 31) - 2
+#: Most keys that are remembered for the next call.
+FEW = 1 << 10
 
 
 class Chain:
@@ -124,24 +127,30 @@ class PublicKeys:
         self.spans: dict[str, str | None] = {}
         self._chains(Key(bytes(32)))  # refuses what is given twice
 
-    def check(self, batches: Batches) -> None:
-        """Refuse columns that could never hold these keys, by their types.
+    def checked(self, batches: Batches) -> PublicKeys:
+        """Return the keys as columns have them; refuse columns that could never hold them.
 
-        The cells of a file of text are text, and integers are looked for as they are written.
+        The cells of a file of text are text, and integers are looked for as they are written. In a
+        column of text bytes are text, too: either may make two keys the same.
         """
+        found, is_new = copy(self), False
+        found.forms, found.text, found.spans = dict(self.forms), set(), {}
         for name in self.by:
             given, typed = self._arrays[name], batches.typed(name, "by", True)
             kind, missing = key_kind(typed, f"column {name!r}"), batches.missing(name)
             values: list[Any] = list(given) if given.dtype.kind == "M" else given.tolist()
             if missing and all(map(checks.is_whole, values)):
-                values = [str(int(key)) for key in values]
-                self.forms[name] = Objects(values)
+                values, is_new = [str(int(key)) for key in values], True
+                found.forms[name] = Objects(values)
             title, zone = f"the column {name!r}", self._kinds[name]
             expect_matches("keys", values, typed, title, missing, is_key=True, kind=zone)
-            self.spans[name] = span_of("keys", given) if kind in (TIMES, "objects") else None
+            found.spans[name] = span_of("keys", given) if kind in (TIMES, "objects") else None
             if kind == "text":
-                self.text.add(name)
-        self._chains(Key(bytes(32)))
+                found.text.add(name)
+                is_new = is_new or given.dtype.kind not in "biuU"
+        if is_new:
+            found._chains(Key(bytes(32)))
+        return found
 
     def columns(self) -> dict[str, NDArray[Any]]:
         """Return the keys of each group, column by column."""
@@ -174,6 +183,18 @@ class PublicKeys:
                 checks.fail("keys", "different from one another", "one more than once")
             chains.append(chain)
         return chains
+
+
+def public_keys(by: tuple[str, ...], keys: Any) -> PublicKeys:
+    """Return public keys; a short list of words or integers is read once."""
+    if type(keys) is list and len(keys) <= FEW and {*map(type, keys)} <= {int, str}:
+        return _remembered(by, tuple(keys))
+    return PublicKeys(by, keys)
+
+
+@lru_cache(maxsize=64)
+def _remembered(by: tuple[str, ...], keys: tuple[int | str, ...]) -> PublicKeys:
+    return PublicKeys(by, list(keys))
 
 
 class PublicCoder:
@@ -230,13 +251,14 @@ class PrivateKeys:
         self.none: dict[str, NDArray[Any]] = {}
         self.text: set[str] = set()
 
-    def check(self, batches: Batches) -> None:
-        """Refuse columns that hold no keys, by their types, which are those of the answer too."""
+    def checked(self, batches: Batches) -> PrivateKeys:
+        """Return the keys with the types of the answer; refuse columns that hold none."""
         for name in self.by:
             typed = batches.typed(name, "by", True)
             if key_kind(typed, f"column {name!r}") == "text":
                 self.text.add(name)
             self.none[name] = _taken(typed, np.empty(0, np.int64))
+        return self
 
     def coder(self, key: Key) -> PrivateCoder:
         """Return what finds and gives codes."""

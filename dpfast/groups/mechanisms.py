@@ -52,7 +52,6 @@ def is_by_group(statistic: object) -> bool:
 @lru_cache(maxsize=1024)
 def made(statistic: Any, step: Step, offered: Offer) -> OfStatistic:
     """Return the mechanism of a statistic of numbers, with the loss that it is charged for."""
-    amount(offered.loss)
     if statistic.is_auto:
         refuse_auto(statistic.bounds)
     limits = statistic.limits
@@ -65,7 +64,6 @@ def made(statistic: Any, step: Step, offered: Offer) -> OfStatistic:
 @lru_cache(maxsize=1024)
 def drawn(statistic: OnGrid[Any], step: Step, offered: Offer, is_whole: bool) -> Quantiles:
     """Return the mechanism of quantiles of numbers; `is_whole` is said of the column."""
-    amount(offered.loss)
     if statistic.is_auto:
         refuse_auto(statistic.bounds)
     if statistic.method not in ("auto", "exponential"):
@@ -97,8 +95,10 @@ def places(statistic: OnGrid[Any]) -> tuple[Fraction, ...]:
 
 @lru_cache(maxsize=1024)
 def share(offered: Offer, size: Fraction) -> Offer:
-    """Return a share of what is offered."""
-    return offered if size == 1 else Offer(part(offered.loss, size), offered.unit)
+    """Return a share of what is offered, which is enough for noise."""
+    own = offered if size == 1 else Offer(part(offered.loss, size), offered.unit)
+    amount(own.loss)
+    return own
 
 
 @lru_cache(maxsize=1024)

@@ -234,13 +234,14 @@ def test_the_type_of_keys_is_that_of_the_column_with_rows_or_without(name, tmp_p
 
 def test_a_type_that_rows_tell_is_found(tmp_path, monkeypatch):
     """Planted: no key, no type."""
-    check = keys_module.PrivateKeys.check
+    checked = keys_module.PrivateKeys.checked
 
     def untyped(self, batches):
-        check(self, batches)
-        self.none = {name: np.empty(0, bool) for name in self.none}
+        found = checked(self, batches)
+        found.none = {name: np.empty(0, bool) for name in found.none}
+        return found
 
-    monkeypatch.setattr(keys_module.PrivateKeys, "check", untyped)
+    monkeypatch.setattr(keys_module.PrivateKeys, "checked", untyped)
     with pytest.raises(AssertionError):
         test_the_type_of_keys_is_that_of_the_column_with_rows_or_without("integers", tmp_path)
 
