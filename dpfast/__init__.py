@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from .statistics.bounds import OuterBounds, bounds
     from .statistics.covariance import Covariance, covariance
     from .statistics.histogram import Histogram, histogram
+    from .statistics.proportion import Proportion
     from .statistics.ptr import NO_ANSWER
     from .statistics.quantiles.api import (
         iqr,
@@ -97,6 +98,7 @@ _HOMES = {
         "statistics.bounded_release": "bounded_release",
         "statistics.bounds": "OuterBounds bounds",
         "statistics.covariance": "Covariance covariance",
+        "statistics.proportion": "Proportion",
         "statistics.histogram": "Histogram histogram",
         "statistics.ptr": "NO_ANSWER ptr",
         "statistics.quantiles.api": "iqr maximum median minimum percentile quantile quantiles",
@@ -128,6 +130,7 @@ __all__ = [
     "Minimum",
     "OuterBounds",
     "Percentile",
+    "Proportion",
     "Quantile",
     "Quantiles",
     "Statistic",

@@ -15,6 +15,7 @@ from .._core import checks
 from .._core.types import Neighbors, Number
 from ..budget.budget import Budget
 from ..budget.release import Prepared, prepare, relation_of, releases
+from ..measurement.linear import Linear
 from ..measurement.statistic import Offer, offer
 from ..measurement.times import in_bins
 from ..noise.additive import amount
@@ -26,11 +27,13 @@ from ..sources.engine import EngineColumns
 from ..sources.files import Columns
 from ..sources.forms import Named, Values, column_form, index_of, is_distributed, is_lazy
 from ..sources.ids import id_name
+from ..sources.intake import Public
 from ..sources.key_words import KEYS_RULE, key_kind
 from ..sources.key_words import RULE as IDS_RULE
 from ..sources.masked import mask
 from ..sources.public_values import expect_matches
-from ..statistics.histogram import Bins, Histogram
+from ..sources.words import Words
+from ..statistics.histogram import Histogram
 from ..statistics.ranked import OnGrid
 from .answer import Answer
 from .counts import GroupHistogram
@@ -544,6 +547,9 @@ class GroupBy(Methods):
         """Return the mechanism of a statistic of a column, which is like an empty one."""
         if isinstance(statistic, Histogram):
             return self._histogram(statistic, typed, step, offered)
+        if isinstance(statistic, Linear) and statistic.matches is not None:
+            matches = statistic.matches
+            self._expect(matches.words, matches.public, statistic.column or "", typed)
         statistic, units = in_units(statistic, typed)
         statistic.require_numbers()
         if isinstance(statistic, OnGrid):
@@ -571,14 +577,15 @@ class GroupBy(Methods):
         if isinstance(keys, PublicKeys) and axis.native.bins > MOST // keys.groups:
             rule = f"at most {MOST // keys.groups} for {keys.groups} groups"
             checks.fail("bins", rule, axis.native.bins)
-        self._expect(axis, statistic.column or "", typed)
+        self._expect(axis.words, axis.numbers, statistic.column or "", typed)
         is_sparse = not isinstance(keys, PublicKeys)
         shown = None if shown is None else np.asarray(shown)
         return replace(mechanism, sparse=is_sparse, units=units, shown=shown)
 
-    def _expect(self, axis: Bins, column: str, typed: Piece) -> None:
-        """Refuse categories that can equal nothing in a column."""
-        words, categories = axis.words, axis.numbers
+    def _expect(
+        self, words: Words | None, categories: Public | None, column: str, typed: Piece
+    ) -> None:
+        """Refuse public values that can equal nothing in a column."""
         if words is not None:
             categories = words.name, list(words.words)
         if categories is not None:
@@ -657,4 +664,6 @@ class GroupBy(Methods):
 
 def _reads_words(statistic: object) -> bool:
     """Tell whether a statistic reads a column as text."""
+    if isinstance(statistic, Linear):
+        return statistic.matches is not None and statistic.matches.words is not None
     return isinstance(statistic, Histogram) and any(axis.words for axis in statistic.axes)

@@ -19,10 +19,10 @@ from numpy.typing import NDArray
 from .._core import checks
 from .._kernels import groups as _native
 from ..errors import DataError
+from ..measurement.matches import numbers_of
 from ..noise.sensitivity import Sensitivity
 from ..rng import Generator
 from ..sources.batches import Piece, numbers
-from ..sources.words import words_column
 from ..statistics.histogram import Bins, Histogram
 from ..summaries.cells import Cells, cells, in_units, nearest
 from .answer import labels
@@ -174,10 +174,7 @@ class GroupHistogram(Counted):
         piece = columns[self.column or ""]
         if self.axis.words is None:
             return read(piece, self.units)
-        column = words_column(piece, self.axis.words, f"column {self.column!r}")
-        out = np.empty(column.length)
-        column.fill(0, column.length, out)
-        return out
+        return numbers_of(piece, self.axis.words, f"column {self.column!r}")
 
     def add(self, totals: Any, codes: NDArray[np.int32], values: Any) -> int:
         bins = self.axis.native.bins

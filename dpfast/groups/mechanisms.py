@@ -11,6 +11,7 @@ from ..measurement.statistic import Offer, Weighted
 from ..noise.additive import amount
 from ..noise.grid import lattice
 from ..statistics.histogram import Histogram
+from ..statistics.proportion import Proportion
 from ..statistics.quantiles import statistic as ranked
 from ..statistics.ranked import OnGrid
 from ..statistics.totals.moments import Mean, Std, Sum, Variance
@@ -26,6 +27,7 @@ OfStatistic: TypeAlias = OfLinear | GroupHistogram
 PLAIN: dict[type, type[OfStatistic]] = {
     Sum: GroupSum,
     Mean: GroupMean,
+    Proportion: GroupMean,
     Variance: GroupVariance,
     Std: GroupStd,
     Histogram: GroupHistogram,
@@ -33,6 +35,7 @@ PLAIN: dict[type, type[OfStatistic]] = {
 WEIGHTED: dict[type, type[OfStatistic]] = {
     Sum: WeightedSum,
     Mean: WeightedMean,
+    Proportion: WeightedMean,
     Histogram: WeightedHistogram,
 }
 

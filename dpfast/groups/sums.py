@@ -384,7 +384,27 @@ class OfLinear(Sums):
     def axis(self) -> Column:
         """The bounds and the cells of the column."""
         lo, hi = checks.bounds(self.statistic.bounds)
-        return Column(lo, hi, cells(lo, hi, SQUARES) if self.statistic.squares else cells(lo, hi))
+        grid = cells(lo, hi, SQUARES) if self.statistic.squares else cells(lo, hi)
+        return Column(lo, hi, self.statistic.matches or grid)
+
+    @property
+    def is_text(self) -> bool:  # type: ignore[override]
+        matches = self.statistic.matches
+        return matches is not None and matches.words is not None
+
+    @property
+    def reading(self) -> tuple[Any, ...]:
+        return (*super().reading, self.statistic.matches)
+
+    def read(self, columns: Mapping[str, Piece]) -> Any:
+        return self.values(columns)
+
+    def values(self, columns: Mapping[str, Piece]) -> NDArray[Any]:
+        """Return the numbers of a piece of the column."""
+        piece, matches = columns[self.column or ""], self.statistic.matches
+        if matches is None:
+            return read(piece, self.units)
+        return matches.of(piece, f"column {self.column!r}")
 
     @property
     def bounds(self) -> tuple[float, float]:
@@ -570,7 +590,8 @@ class GroupMean(Centered):
         lo, hi = self.bounds
         most = hi - lo if answers is None else np.maximum(answers - lo, hi - answers)
         part = np.where(rows > off, off / np.where(rows > off, rows, 1.0), 1.0)
-        wide: Floats = np.minimum(part * (hi - lo) + self.cells.grid, most)
+        rounding = 0.0 if self.statistic.matches is not None else self.cells.grid
+        wide: Floats = np.minimum(part * (hi - lo) + rounding, most)
         return wide
 
 

@@ -27,7 +27,6 @@ from ..measurement.statistic import Weighted
 from ..noise.sensitivity import Sensitivity
 from ..sources.batches import Piece, numbers
 from ..summaries.cells import cells
-from .of_times import read
 from .sums import OF_EACH, GroupMean, GroupSum, OfLinear
 
 
@@ -81,6 +80,7 @@ class OfWeighted(OfLinear):
             self.limits,
             self.nan,
             self.units,
+            self.statistic.matches,
         )
 
     @property
@@ -89,7 +89,7 @@ class OfWeighted(OfLinear):
 
     def factors(self, columns: Mapping[str, Piece]) -> tuple[NDArray[Any], NDArray[Any]]:
         """Return the clamped numbers and weights of pieces of the columns."""
-        x = clamped(read(columns[self.column or ""], self.units), self.bounds, self.nan)
+        x = clamped(self.values(columns), self.bounds, self.nan)
         return x, clamped(numbers(columns[self.weights]), self.limits, self.nan)
 
 

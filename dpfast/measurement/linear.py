@@ -36,6 +36,7 @@ from ..summaries.moments import weighted_moments
 from ..summaries.totals import Totals, column_totals, settled, totals
 from .choice import Moves, choose_noise
 from .features import Form
+from .matches import Matches
 from .statistic import Bounded, Terms
 
 #: One answer, or one for each column.
@@ -129,6 +130,11 @@ class Linear(Bounded[Answers]):
     needs_rows: ClassVar[bool] = True
     #: Whether the answer is linear in its noise where the number of rows is public.
     is_linear: ClassVar[bool] = True
+
+    @property
+    def matches(self) -> Matches | None:
+        """The public values that rows are compared with; None for rows that are numbers."""
+        return None
 
     @abstractmethod
     def forms(self, column: Column, is_public: bool) -> list[Form]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import numbers
 from collections.abc import Callable, Sequence
 from copy import copy
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, TypeAlias, TypeVar
 
 import numpy as np
@@ -298,6 +298,26 @@ def read_column(
         expect_numbers([public], left)
     source = as_source(left)
     return _view(data, source, False, 1, relation, where, None, ids, whose)
+
+
+def read_words(
+    data: Any,
+    words: Words,
+    axis: Any,
+    *,
+    relation: str,
+    where: Any = None,
+    ids: Any = None,
+    weights: Any = None,
+) -> View:
+    """Read one column of text as the numbers of public words, with weights as rows of both."""
+    if axis is not None:
+        checks.fail("axis", f"left out where {words.name} is text: data are one column", axis)
+    view = read_rows(data, words.name, 1, relation, where, [words], ids, weights, True)
+    if weights is not None:
+        return view
+    names = view.source.dtype.names
+    return replace(view, source=_OfRows(view.source, names[0] if names else 0))
 
 
 def read_length(data: Any, relation: str, where: Any = None, ids: Any = None) -> View:

@@ -666,6 +666,7 @@ add(
 add("dp.TrimmedMean", bounds=(0, 1), nan="lower", proportion=0.2, noise="cauchy")
 add("dp.WinsorizedMean", bounds=(0, 1), nan="lower", proportion=0.2, noise="cauchy")
 add("dp.Covariance", bounds=[(0, 1), (0, 1)], nan="raise", ddof=1)
+add("dp.Proportion", equal="tea", weight_bounds=(0, 1))
 add("dp.OuterBounds", q=0.1, nan="raise")
 add("dp.TreeHistogram", bins=4, bounds=(0, 1), fan_out=2)
 add("dp.ptr.Mean", bounds=(0, 1), nan="raise", proposed=0.1, test_share=0.5)

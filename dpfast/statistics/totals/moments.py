@@ -137,7 +137,7 @@ class Mean(Weighted[Answers], Linear):
     """
 
     name: ClassVar[str] = "mean"
-    answer_of_times: ClassVar[Answer] = "point"
+    answer_of_times: ClassVar[Answer | None] = "point"
 
     def __post_init__(self) -> None:
         super().__post_init__()

@@ -1,0 +1,88 @@
+"""Rows as 1 where they equal a public value and as 0 where they do not: two cells of a column.
+
+That is a function of the row alone, in integers, so all that is proved of cells between the bounds
+0 and 1 holds. A missing row equals nothing.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .._kernels.statistics import Axis
+from ..sources.batches import Piece, numbers
+from ..sources.intake import Public
+from ..sources.words import Words, words_column
+from ..summaries.cells import Cells
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Matches(Cells):
+    """The cells 0 and 1 of rows that are compared with public values.
+
+    Parameters
+    ----------
+    axis : Axis
+        A bin for each value.
+    words : Words, optional
+        The values, where they are text.
+    public : (str, sequence), optional
+        Their argument and the values, where they are numbers.
+    """
+
+    grid: float = 1.0
+    first: int = 0
+    span: int = 1
+    axis: Axis | None = None
+    words: Words | None = None
+    public: Public | None = None
+
+    def __post_init__(self) -> None:
+        assert self.axis is not None
+        object.__setattr__(self, "native", Compared(self.axis))
+
+    def cell(self, x: float) -> int:
+        return int(x >= 1)
+
+    def of(self, piece: Piece, name: str) -> NDArray[np.float64]:
+        """Return 1 for each row of a piece of a column that equals a value, and 0 for others."""
+        values = numbers(piece) if self.words is None else numbers_of(piece, self.words, name)
+        assert self.axis is not None
+        return Compared(self.axis).matched(values).astype(np.float64)
+
+
+def numbers_of(piece: Piece, words: Words, name: str) -> NDArray[np.float64]:
+    """Return the numbers of the words of a column, NaN for anything else."""
+    column = words_column(piece, words, name)
+    out = np.empty(column.length)
+    column.fill(0, column.length, out)
+    return out
+
+
+@dataclass(frozen=True, slots=True)
+class Compared:
+    """Counts the rows that equal a value, as `Grid` adds up cells."""
+
+    axis: Axis
+
+    def matched(self, values: NDArray[Any]) -> NDArray[np.bool_]:
+        """Tell of each number whether it is in a bin."""
+        place = np.zeros(len(values), np.uint32)
+        self.axis.place(values, 1, place)
+        return place < self.axis.bins
+
+    def each(
+        self, values: NDArray[Any], place: NDArray[np.uint32], gone: NDArray[np.uint8]
+    ) -> None:
+        """Write the cell of each row, and that none is missing."""
+        place[:], gone[:] = self.matched(values), 0
+
+    def totals(self, values: NDArray[Any], squares: bool) -> tuple[int, int, int]:
+        """Return how many rows are missing, the sum of all cells, and of their squares."""
+        counts = np.zeros(self.axis.bins + 1, np.int64)
+        self.axis.histogram(values, counts)
+        count = int(counts[:-1].sum())
+        return 0, count, count
