@@ -3,9 +3,10 @@
 A *source* is a column that can be passed over as often as asked: any object with what `Source`
 lists is data everywhere an array is. A *mechanism* is what `release` spends for and runs: any
 object with what `Mechanism` lists. `integer_noise` has exact noise for it, and `key_rule` decides
-which private keys it may show. `checks` are those of
-arguments, and `relation_of` says which neighbors a call is for. What is listed here is public, and
-stays as the page on stability says. The page on extending dpfast has whole examples.
+which private keys it may show. `checks` are those of arguments, and `relation_of` says which
+neighbors a call is for. `statistics` is the table of all statistics, by the words of jobs. What is
+listed here is public, and stays as the page on stability says. The page on extending dpfast has
+whole examples.
 
 The proof is yours: `release` charges the `loss` that a mechanism states, and cannot check it.
 """
@@ -32,6 +33,7 @@ from .noise.sensitivity import Sensitivity
 from .rng import Generator
 from .sources import Chunk, Source
 from .sources.intake import read_each
+from .statistics.table import STATISTICS as statistics
 
 __all__ = [
     "Chunk",
@@ -51,6 +53,7 @@ __all__ = [
     "relation_of",
     "release",
     "releases",
+    "statistics",
     "watched",
 ]
 

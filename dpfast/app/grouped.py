@@ -30,6 +30,7 @@ from ..sources.filtered import Condition, filtered, unquoted
 from ..sources.key_words import key_kind, shown_key
 from ..sources.pick import distinct, picker
 from ..sources.scan import columns
+from ..statistics.table import TABLE
 
 #: What messages call keys that texts are made into.
 KINDS = {"integers": "integers", "times": "dates or times"}
@@ -162,13 +163,8 @@ def _names(by: Any) -> list[str]:
 
 #: Whatever is released by group, by its name.
 STATISTICS: dict[str, Callable[..., Any]] = {
-    method.__name__: _grouped(method)
-    for method in (
-        *(GroupBy.agg, GroupBy.count, GroupBy.count_distinct, GroupBy.count_nonzero),
-        *(GroupBy.sum, GroupBy.mean, GroupBy.variance, GroupBy.std, GroupBy.histogram),
-        *(GroupBy.median, GroupBy.quantile, GroupBy.quantiles, GroupBy.percentile),
-        *(GroupBy.minimum, GroupBy.maximum, GroupBy.top_k),
-    )
+    name: _grouped(getattr(GroupBy, name))
+    for name in ("agg", *(entry.name for entry in TABLE if entry.by_group), "top_k")
 }
 
 

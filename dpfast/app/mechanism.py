@@ -34,15 +34,14 @@ from ..measurement.statistic import MOST_COLUMNS
 from ..noise.calibrated_integer import IntegerNoise
 from ..privacy import Loss
 from ..rng import Generator
-from ..statistics.bounds import bounds
-from .job.job_file import STATISTICS
+from ..statistics.table import STATISTICS
 
 #: The releases that data of no rows tell all about, by their public names.
 RELEASES: dict[str, Callable[..., Any]] = {
-    name: function
-    for name, function in STATISTICS.items()
-    if name not in ("ptr.release", "sample_and_aggregate")
-} | {"bounds": bounds, "select_keys": select_keys}
+    word: entry.function
+    for word, entry in STATISTICS.items()
+    if word not in ("ptr.release", "sample_and_aggregate")
+} | {"select_keys": select_keys}
 #: The version of `mechanism.to_dict`.
 VERSION = 1
 #: What belongs to a call, since it comes with the rows.

@@ -41,15 +41,12 @@ WEIGHTED: dict[type, type[OfStatistic]] = {
 
 
 #: What is drawn.
-DRAWN = (
-    *(ranked.Quantile, ranked.Percentile, ranked.Median, ranked.Quantiles),
-    *(ranked.Minimum, ranked.Maximum),
-)
+DRAWN = (*(ranked.OneQuantile, ranked.Quantiles, ranked.Extreme),)
 
 
 def is_by_group(statistic: object) -> bool:
     """Tell whether a statistic is one by group."""
-    return type(statistic) in (*PLAIN, *DRAWN) or isinstance(statistic, Count)
+    return type(statistic) in PLAIN or isinstance(statistic, (*DRAWN, Count))
 
 
 @lru_cache(maxsize=1024)

@@ -1,7 +1,7 @@
-"""The methods of `GroupBy` that release one statistic, made of one table.
+"""The methods of `GroupBy` that release one statistic, made of the table of statistics.
 
 A method takes the arguments of its statistic in `stat`, and those of `GroupBy.agg`, whose answer it
-returns. `methods.pyi` says so to type checkers: `tools/group_methods.py` writes it.
+returns. `methods.pyi` says so to type checkers: `tools/stubs.py` writes it.
 """
 
 from __future__ import annotations
@@ -15,45 +15,10 @@ from .._core.types import Number
 from ..budget.budget import Budget
 from ..budget.release import Prepared, releases
 from ..rng import Generator
+from ..statistics.table import TABLE, Entry
 from . import stat
 from .answer import Answer
 
-WITHIN = "float64, within the bounds, of an empty group anywhere"
-#: What each method releases, and what its columns of the answer are.
-METHODS = {
-    "count": ("the number of rows of each group", "`count`: int64, unbiased, may be negative"),
-    "count_distinct": (
-        "the number of people of each group; with `ids` alone",
-        "`count_distinct`: int64, unbiased, may be negative",
-    ),
-    "count_nonzero": (
-        "the number of rows of each group that are not 0",
-        "`count_nonzero`: int64, unbiased, may be negative",
-    ),
-    "sum": ("the sum of a column in each group", "`sum`: float64, unbiased up to the grid"),
-    "mean": ("the mean of a column in each group", f"`mean`: {WITHIN}"),
-    "variance": ("the variance of a column in each group", "`variance`: float64"),
-    "std": (
-        "the standard deviation of a column in each group",
-        "`std`: float64; of dates and times a duration",
-    ),
-    "median": ("the median of a column in each group", f"`median`: {WITHIN}"),
-    "quantile": ("a quantile of a column in each group", f"`quantile`: {WITHIN}"),
-    "quantiles": (
-        "several quantiles of a column in each group",
-        "``quantiles 0.5`` and the like: float64, which ascend with the quantile",
-    ),
-    "percentile": (
-        "a percentile of a column in each group, or several",
-        "`percentile`, or ``percentile 0.5`` and the like, by quantile: float64",
-    ),
-    "minimum": ("a low value of a column in each group", "`minimum`: float64, within the bounds"),
-    "maximum": ("a high value of a column in each group", "`maximum`: float64, within the bounds"),
-    "histogram": (
-        "how many rows of each group are in each of some public bins, or their weights",
-        "``histogram 18`` and the like, by lower edge or category: int64, of weights float64",
-    ),
-}
 #: What a statistic is asked of a column, and not of groups, where each quantile is drawn.
 OF_ROWS = ("method", "noise", "assume_sorted")
 #: Which arguments a method has to be given.
@@ -91,8 +56,9 @@ OF_AGG = {
 }
 
 
-def method(name: str) -> Callable[..., Answer]:
-    """Return the method that releases a statistic, by the name of both."""
+def method(entry: Entry) -> Callable[..., Answer]:
+    """Return the method that releases a statistic, of its name."""
+    name = entry.name
     of: Callable[..., object] = getattr(stat, name)
 
     def prepare(self: Methods, *given: Any, **named: Any) -> Prepared[Answer]:
@@ -105,20 +71,19 @@ def method(name: str) -> Callable[..., Answer]:
         if each.name not in OF_ROWS
     ]
     arguments = [Parameter("self", Parameter.POSITIONAL_OR_KEYWORD), *own, *OF_AGG.values()]
-    released, columns = METHODS[name]
     described = f"{', '.join(one.name for one in own)}\n    As in `dpfast.stat.{name}`."
     prepare.__name__, prepare.__qualname__ = name, f"GroupBy.{name}"
     vars(prepare)["__signature__"] = Signature(arguments, return_annotation="Answer")
     prepare.__annotations__ = {one.name: one.annotation for one in arguments[1:]}
     prepare.__annotations__["return"] = "Prepared[Answer]"
     prepare.__doc__ = cleandoc(DOC).format(
-        released=released, own=f"{described}\n" if own else "", columns=columns
+        what=entry.what, own=f"{described}\n" if own else "", name=name
     )
     return releases(prepare)
 
 
 DOC = """
-    Release {released}.
+    Release {what}, in each group.
 
     Parameters
     ----------
@@ -128,7 +93,8 @@ DOC = """
     Returns
     -------
     Answer
-        {columns}.
+        The keys, and `{name}` with its error, as `agg` returns them: what `dpfast.{name}` returns,
+        of each group.
     """
 
 
@@ -141,5 +107,6 @@ def _of_one_column(parameter: Parameter) -> Parameter:
     return parameter if parameter.name == "weights" else parameter.replace(annotation=kind)
 
 
-for _name in METHODS:
-    setattr(Methods, _name, method(_name))
+for _entry in TABLE:
+    if _entry.by_group:
+        setattr(Methods, _entry.name, method(_entry))

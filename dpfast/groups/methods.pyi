@@ -1,4 +1,4 @@
-"""Made by tools/group_methods.py."""
+"""Made by tools/stubs.py."""
 
 from collections.abc import Sequence
 from typing import Any, Literal
@@ -19,9 +19,11 @@ class Methods:
         budget: Budget | None = None,
         rng: Generator | None = None,
     ) -> Answer: ...
-    def count_distinct(
+    def count_nonzero(
         self,
+        column: str,
         *,
+        nan: Literal["keep", "drop"] = "keep",
         epsilon: Number | None = None,
         delta: Number = 0.0,
         rho: Number | None = None,
@@ -29,11 +31,9 @@ class Methods:
         budget: Budget | None = None,
         rng: Generator | None = None,
     ) -> Answer: ...
-    def count_nonzero(
+    def count_distinct(
         self,
-        column: str,
         *,
-        nan: Literal["keep", "drop"] = "keep",
         epsilon: Number | None = None,
         delta: Number = 0.0,
         rho: Number | None = None,

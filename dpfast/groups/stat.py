@@ -11,35 +11,12 @@ from typing import Any, Literal
 
 from .._core import checks
 from .._core.types import Bounds, NanPolicy, Number
-from ..statistics.histogram import Histogram as histogram
 from ..statistics.quantiles.api import hundredths
-from ..statistics.quantiles.statistic import Maximum as maximum
-from ..statistics.quantiles.statistic import Median as median
-from ..statistics.quantiles.statistic import Minimum as minimum
-from ..statistics.quantiles.statistic import Quantile as quantile
-from ..statistics.quantiles.statistic import Quantiles as quantiles
-from ..statistics.totals.moments import Mean as mean
-from ..statistics.totals.moments import Std as std
-from ..statistics.totals.moments import Sum as sum
-from ..statistics.totals.moments import Variance as variance
+from ..statistics.quantiles.statistic import Quantile, Quantiles
+from ..statistics.table import TABLE
 from .sums import Count, Nonzero, People
 
-__all__ = [
-    "count",
-    "count_distinct",
-    "count_nonzero",
-    "histogram",
-    "maximum",
-    "mean",
-    "median",
-    "minimum",
-    "percentile",
-    "quantile",
-    "quantiles",
-    "std",
-    "sum",
-    "variance",
-]
+__all__ = sorted(entry.name for entry in TABLE if entry.by_group)
 
 
 def count() -> Count:
@@ -154,5 +131,10 @@ def percentile(
     qs = hundredths(q)
     given: Any = {"bounds": bounds, "nan": nan, "granularity": granularity}
     if isinstance(qs, list):
-        return quantiles(column, qs, **given)
-    return quantile(column, qs, **given)
+        return Quantiles(column, qs, **given)
+    return Quantile(column, qs, **given)
+
+
+for _entry in TABLE:
+    if _entry.by_group:
+        globals().setdefault(_entry.name, _entry.kind)

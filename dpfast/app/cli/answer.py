@@ -28,20 +28,19 @@ from ...sources.files import Reader
 from ...sources.filtered import conditions, items, unquoted, value_of
 from ...sources.pick import picker
 from ...sources.scan import reader as reader_of
-from ...statistics.bounds import bounds as bounds_of
 from ...statistics.quantiles.exponential import ExponentialQuantile
 from ...statistics.quantiles.joint import JointQuantiles
 from ...statistics.quantiles.recursive import RecursiveQuantiles
 from ...statistics.quantiles.smooth import SmoothQuantile
+from ...statistics.table import TABLE
 from .. import grouped
-from ..job import job_file
 from .shared import Terminal, groups_table, print_pairs
 
 T = TypeVar("T")
 S = TypeVar("S")
 
 #: The functions behind the commands: of a column, and of groups of rows.
-OF_COLUMN: dict[str, Callable[..., Any]] = job_file.STATISTICS | {"bounds": bounds_of}
+OF_COLUMN = {entry.word: entry.function for entry in TABLE}
 OF_GROUPS = grouped.STATISTICS
 #: What `--method` calls the mechanisms that have one name.
 METHODS = {

@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from datetime import date, datetime
 from inspect import Parameter, Signature
@@ -22,6 +22,7 @@ from ...errors import (
     SourceError,
     printable,
 )
+from ...statistics.table import TABLE
 from . import job
 from .audit import audit
 from .budget import app as budget
@@ -260,12 +261,14 @@ def _root(
 # --- commands -----------------------------------------------------------------------------------
 
 
-def _command(
-    statistic: str, help: str, example: str, options: str, groups: bool = True, **usual: Any
-) -> None:
+def _command(statistic: str, what: str, options: str, groups: bool = True) -> None:
     """Add the command of a statistic, with its `options` beside the shared ones."""
-    has = {*SHARED, *options.split(), *(GROUPS if groups else ())}
-    usual = {name: (USUAL | usual).get(name) for name in OPTIONS if name in has}
+    own = {
+        name: default or USUAL.get(name)
+        for name, _, default in (one.partition("=") for one in options.split())
+    }
+    has = own | {name: USUAL.get(name) for name in (*SHARED, *(GROUPS if groups else ()))}
+    usual = {name: has[name] for name in OPTIONS if name in has}
 
     def command(files: list[str], **given: Any) -> None:
         from .answer import answer
@@ -278,78 +281,46 @@ def _command(
     ]
     vars(command).update(__signature__=Signature(parameters))
     name = statistic.replace("_", "-")
-    epilog = f"Example: dpfast {name} {example}\n\n{EXITS}"
-    app.command(name, help=f"{help}\n\n{PUBLIC}", epilog=epilog)(command)
+    epilog = f"Example: dpfast {name} {_example(statistic, own)}\n\n{EXITS}"
+    app.command(name, help=f"Release {what}.\n\n{PUBLIC}", epilog=epilog)(command)
+
+
+def _example(statistic: str, options: Iterable[str]) -> str:
+    """Return the arguments of an example."""
+    if statistic in EXAMPLES:
+        return EXAMPLES[statistic]
+    given = [SAMPLES[name] for name in options if name in SAMPLES]
+    return " ".join(["flights.parquet --column arr_delay", *given, "--epsilon 1"])
 
 
 PUBLIC = (
     "What is released satisfies the privacy loss that you ask for and may be published; nothing "
     "else that depends on the rows is printed."
 )
-DELAYS = "--column arr_delay --bounds -60 300 --nan 0"
-_command(
-    "count",
-    "Release the private number of rows.",
-    "flights.parquet --by carrier --keys UA,AA,DL --epsilon 1",
-    "nan",
-    nan="keep",
-)
-_command(
-    "sum",
-    "Release the private sum of a column.",
-    f"flights.parquet {DELAYS} --where 'carrier = UA' --epsilon 1",
-    "bounds nan",
-)
-_command(
-    "mean",
-    "Release the private mean of a column.",
-    f"flights.parquet {DELAYS} --by carrier --keys @carriers.txt --ids tailnum --max-groups 3 "
-    "--max-rows 20 --epsilon 1",
-    "bounds nan",
-)
-_command(
-    "variance",
-    "Release the private variance of a column.",
-    f"flights.parquet {DELAYS} --epsilon 1 --json",
-    "bounds nan",
-)
-_command(
-    "histogram",
-    "Release how many rows are in each of some public bins or categories.",
-    "flights.parquet --column arr_delay --bins 24 --bounds=-60,300 --epsilon 1 --csv",
-    "bins categories bounds",
-)
-_command(
-    "median",
-    "Release the private (lower) median of a column.",
-    f"jan.parquet feb.parquet {DELAYS} --epsilon 1 --ledger study.db",
-    "bounds granularity noise method nan",
-)
-_command(
-    "quantile",
-    "Release a private quantile of a column.",
-    f"flights.csv --q 0.9 {DELAYS} --epsilon 1 --json",
-    "q bounds granularity noise method nan",
-)
-_command(
-    "quantiles",
-    "Release several private quantiles of a column for one privacy loss.",
-    f"flights.csv --q 0.1 --q 0.5 --q 0.9 {DELAYS} --epsilon 1 --csv",
-    "qs bounds granularity method nan",
-)
-_command(
-    "top_k",
-    "Release the most frequent keys, roughly the most frequent first.",
-    "flights.parquet --by dest --k 5 --epsilon 1 --delta 1e-6",
-    "k",
-)
-_command(
-    "bounds",
-    "Release bounds that hold nearly all rows of a column, where no public ones are known.",
-    "flights.parquet --column arr_delay --q 0.01 --epsilon 0.1 --nan drop",
-    "q nan",
-    groups=False,
-)
+#: What examples give.
+SAMPLES = {
+    "q": "--q 0.9",
+    "qs": "--q 0.1 --q 0.5 --q 0.9",
+    "bins": "--bins 24",
+    "bounds": "--bounds -60 300",
+    "nan": "--nan 0",
+}
+#: Examples that show more.
+EXAMPLES = {
+    "count": "flights.parquet --by carrier --keys UA,AA,DL --epsilon 1",
+    "sum": "flights.parquet --column arr_delay --bounds -60 300 --nan 0 --where 'carrier = UA' "
+    "--epsilon 1",
+    "mean": "flights.parquet --column arr_delay --bounds -60 300 --nan 0 --by carrier "
+    "--keys @carriers.txt --ids tailnum --max-groups 3 --max-rows 20 --epsilon 1",
+    "median": "jan.parquet feb.parquet --column arr_delay --bounds -60 300 --nan 0 --epsilon 1 "
+    "--ledger study.db",
+    "top_k": "flights.parquet --by dest --k 5 --epsilon 1 --delta 1e-6",
+    "bounds": "flights.parquet --column arr_delay --q 0.01 --epsilon 0.1 --nan drop",
+}
+for _entry in TABLE:
+    if _entry.options is not None:
+        _command(_entry.name, _entry.what, _entry.options, _entry.by_group)
+_command("top_k", "the most frequent keys, roughly the most frequent first", "k")
 
 
 @app.command()

@@ -33,41 +33,20 @@ from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 from ..._core import checks
 from ..._core.types import Neighbors
 from ...aggregate import estimators
-from ...aggregate.api import sample_and_aggregate
 from ...budget.budget import existing
 from ...budget.release import relation_of
 from ...errors import ArgumentError, DpfastError, SourceError, printable
 from ...groups import stat
-from ...groups.distinct import count_distinct
 from ...privacy import Loss
 from ...privacy import loss as make_loss
 from ...sources.filtered import Condition, conditions
-from ...statistics import ptr
-from ...statistics.covariance import covariance
-from ...statistics.histogram import histogram
-from ...statistics.quantiles.api import (
-    iqr,
-    maximum,
-    median,
-    minimum,
-    percentile,
-    quantile,
-    quantiles,
-)
-from ...statistics.totals.api import count, count_nonzero, mean, std, sum, variance
-from ...statistics.tree.api import tree_histogram
-from ...statistics.trimmed import trimmed_mean, winsorized_mean
+from ...statistics.table import TABLE
 from .. import grouped
 
-#: Whatever takes data and a budget, by its public name.
+#: Whatever takes data and a budget, by the word of jobs.
 STATISTICS: dict[str, Callable[..., Any]] = {
-    function.__name__: function
-    for function in (
-        *(count, count_nonzero, sum, mean, variance, std, covariance, histogram),
-        *(median, quantile, quantiles, percentile, tree_histogram, count_distinct),
-        *(minimum, maximum, iqr, trimmed_mean, winsorized_mean, sample_and_aggregate),
-    )
-} | {f"ptr.{name}": getattr(ptr, name) for name in ("iqr", "mean", "quantile", "release")}
+    entry.word: entry.function for entry in TABLE if entry.in_jobs
+}
 
 SECTIONS = {
     "data": ("path", "quotes", "rows", "version"),

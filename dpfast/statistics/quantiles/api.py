@@ -32,6 +32,7 @@ from .statistic import (
     Median,
     Method,
     Minimum,
+    Percentile,  # noqa: F401  the class of `percentile`, for the table
     Quantile,
     Quantiles,
     percent,

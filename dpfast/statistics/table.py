@@ -1,0 +1,118 @@
+"""The table of statistics: a line for each, from which everything that names statistics is made.
+
+That is what `dpfast` exports of them, the words of jobs, the commands with their options, what
+`dpfast.mechanism` takes, the methods of groups with `dpfast.stat`, the reference, the types of the
+stubs (`tools/stubs.py`), and the battery of tests. A new statistic is a file and a line here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from importlib import import_module
+from typing import Any, Literal
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A line of the table.
+
+    Attributes
+    ----------
+    word : str
+        What jobs call it: its public function, behind the module where it is not in `dpfast`.
+    home : str
+        The module of `dpfast` that has the function and the class.
+    statistic : str or None
+        The class whose objects are the statistic; None if there is none.
+    what : str
+        What it is, after "Release".
+    options : str or None
+        The arguments that its command has options for, with a default that is not the usual one;
+        None if it has no command.
+    data : {"column", "columns", "words"}, default "column"
+        What the data of one answer are.
+    by_group : bool, default True
+        Whether `GroupBy` has a method of its name, and `dpfast.stat` the class.
+    in_jobs : bool, default True
+        Whether jobs have it.
+
+    Examples
+    --------
+    >>> import dpfast as dp
+    >>> dp.extend.statistics["mean"].function is dp.mean
+    True
+    """
+
+    word: str
+    home: str
+    statistic: str | None
+    what: str
+    options: str | None = None
+    data: Literal["column", "columns", "words"] = "column"
+    by_group: bool = True
+    in_jobs: bool = True
+
+    @property
+    def name(self) -> str:
+        """The name of the function."""
+        return self.word.rpartition(".")[2]
+
+    @property
+    def function(self) -> Callable[..., Any]:
+        """The public function."""
+        function: Callable[..., Any] = self._of_home(self.name)
+        return function
+
+    @property
+    def kind(self) -> Any:
+        """The class of the statistic; None if there is none."""
+        return None if self.statistic is None else self._of_home(self.statistic)
+
+    def _of_home(self, name: str) -> Any:
+        return getattr(import_module(f"dpfast.{self.home}"), name)
+
+
+TOTALS, RANKS, TRIMMED = "statistics.totals.api", "statistics.quantiles.api", "statistics.trimmed"
+#: The options of what has noise for a smooth sensitivity, or is drawn.
+RANKED = "bounds granularity noise method nan"
+
+#: Word, home, class, what it is, options; and what is not as usual.
+TABLE = (
+    Entry("count", TOTALS, None, "the number of rows", "nan=keep"),
+    Entry("count_nonzero", TOTALS, None, "the number of rows that are not 0", "nan=keep"),
+    Entry("count_distinct", "groups.distinct", None, "the number of distinct values", data="words"),
+    Entry("sum", TOTALS, "Sum", "the sum of a column", "bounds nan"),
+    Entry("mean", TOTALS, "Mean", "the mean of a column", "bounds nan"),
+    Entry("variance", TOTALS, "Variance", "the variance of a column", "bounds nan"),
+    Entry("std", TOTALS, "Std", "the standard deviation of a column", "bounds nan"),
+    Entry("median", RANKS, "Median", "the (lower) median of a column", RANKED),
+    Entry("quantile", RANKS, "Quantile", "a quantile of a column", f"q {RANKED}"),
+    Entry("quantiles", RANKS, "Quantiles", "several quantiles of a column, for one loss",
+          "qs bounds granularity method nan"),
+    Entry("percentile", RANKS, "Percentile", "a percentile of a column"),
+    Entry("minimum", RANKS, "Minimum", "a low value of a column", RANKED),
+    Entry("maximum", RANKS, "Maximum", "a high value of a column", RANKED),
+    Entry("histogram", "statistics.histogram", "Histogram",
+          "how many rows are in each of some public bins or categories", "bins categories bounds"),
+    Entry("iqr", RANKS, "Iqr", "the interquartile range of a column", RANKED, by_group=False),
+    Entry("trimmed_mean", TRIMMED, "TrimmedMean", "the mean of the middle rows of a column",
+          by_group=False),
+    Entry("winsorized_mean", TRIMMED, "WinsorizedMean", "the winsorized mean of a column",
+          by_group=False),
+    Entry("covariance", "statistics.covariance", "Covariance", "the covariances of columns",
+          data="columns", by_group=False),
+    Entry("tree_histogram", "statistics.tree.api", "TreeHistogram", "a tree of counts of rows",
+          by_group=False),
+    Entry("bounds", "statistics.bounds", "OuterBounds",
+          "bounds that hold nearly all rows of a column, where no public ones are known", "q nan",
+          by_group=False, in_jobs=False),
+    Entry("sample_and_aggregate", "aggregate.api", None, "an estimate of random blocks of rows",
+          by_group=False),
+    Entry("ptr.mean", "statistics.ptr", "Mean", "a mean, or no answer", by_group=False),
+    Entry("ptr.quantile", "statistics.ptr", "Quantile", "a quantile, or no answer", by_group=False),
+    Entry("ptr.iqr", "statistics.ptr", "Iqr", "a range, or no answer", by_group=False),
+    Entry("ptr.release", "statistics.ptr", None, "an answer, or none", by_group=False),
+)  # fmt: skip
+#: The same by word.
+STATISTICS = {entry.word: entry for entry in TABLE}
