@@ -14,16 +14,18 @@ The proof is yours: `release` charges the `loss` that a mechanism states, and ca
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, TypeVar
 
 from . import privacy
 from ._core import checks
-from ._core.error_bars import Expected
+from ._core.error_bars import UNKNOWN, Expected, unknown
 from ._core.extras import extra
 from ._core.types import Axis, Neighbors, Number, Numbers
 from .budget.budget import Budget
-from .budget.release import Mechanism, Prepared, prepare, relation_of, releases
+from .budget.mechanism import Mechanism, MechanismLike
+from .budget.release import Prepared, prepare, relation_of, releases
 from .budget.watched import watched
 from .groups.key_coins import KeyRule
 from .groups.key_selection import choose_rule
@@ -40,6 +42,7 @@ __all__ = [
     "Expected",
     "IntegerNoise",
     "Mechanism",
+    "MechanismLike",
     "Neighbors",
     "Number",
     "Numbers",
@@ -63,7 +66,7 @@ Value = TypeVar("Value")
 @releases
 def release(
     data: Any,
-    mechanism: Mechanism[Value],
+    mechanism: MechanismLike[Value],
     *,
     axis: Axis | None = None,
     where: Any = None,
@@ -85,7 +88,7 @@ def release(
     ----------
     data : array_like, table, file or source
         As in `dpfast.sum`; a table needs an `axis`.
-    mechanism : Mechanism
+    mechanism : Mechanism, or what has as much as `MechanismLike`
         Its ``reduce`` is given one source, or with `axis` a list with one for each column.
     axis : {None, 0, -2}, optional
         0 for columns side by side.
@@ -139,17 +142,44 @@ def release(
     >>> budget.history[0].what
     'count above'
     """
-    relation = _checked(mechanism)
+    whole = adapted(mechanism)
     if checks.flag("read", read):
-        data = read_each(data, relation, axis, None, where).kept
-    return Prepared(mechanism, data, budget, rng)
+        data = read_each(data, whole.neighbors, axis, None, where).kept
+    return Prepared(whole, data, budget, rng)
 
 
-def _checked(mechanism: Any) -> Neighbors:
-    """Return the relation of a mechanism that has all that one needs."""
+@dataclass(frozen=True, slots=True)
+class Adapted(Mechanism[Value]):
+    """A mechanism of which `inner` does the work: any object that has the least of one."""
+
+    inner: MechanismLike[Value]
+    loss: privacy.Loss
+    neighbors: Neighbors
+    name: str
+    ids: str | None
+
+    @property
+    def algorithm(self) -> str:
+        return type(self.inner).__name__
+
+    def reduce(self, source: Any) -> Any:
+        return self.inner.reduce(source)
+
+    def finish(self, summary: Any, generator: Generator) -> Value:
+        return self.inner.finish(summary, generator)
+
+    def error(self, rows: int | None, confidence: float) -> Expected:
+        """Return the error bar of an object that has one."""
+        error = checks.attribute(self.inner, "error")
+        return unknown(confidence, UNKNOWN) if error is None else error(rows, confidence)
+
+
+def adapted(mechanism: MechanismLike[Value]) -> Mechanism[Value]:
+    """Return a mechanism with the whole protocol, of an object that has all that one needs."""
     try:
         loss, relation, name = mechanism.loss, mechanism.neighbors, mechanism.name
         functions = {"reduce": mechanism.reduce, "finish": mechanism.finish}
+        ids = getattr(mechanism, "ids", None)
     except Exception:  # of a property, whose text is none of ours
         rule = "an object with loss, neighbors, name, reduce and finish"
         checks.fail_type("mechanism", rule, mechanism)
@@ -160,7 +190,10 @@ def _checked(mechanism: Any) -> Neighbors:
     for part, function in functions.items():
         if not callable(function):
             checks.fail_type(f"mechanism.{part}", "a function", function)
-    return checks.neighbors(relation)
+    stated = checks.neighbors(relation)
+    if isinstance(mechanism, Mechanism):
+        return mechanism
+    return Adapted(mechanism, loss, stated, name, ids)
 
 
 def integer_noise(

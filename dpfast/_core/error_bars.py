@@ -75,17 +75,6 @@ def unknown(confidence: float, why: str) -> Expected:
     return Expected(confidence, note=why)
 
 
-def expected(mechanism: Any, rows: int | None, confidence: float) -> Expected:
-    """Return the error bar of a mechanism for a number of rows, if it has one.
-
-    Of no rows, no more is said than of one.
-    """
-    error: Callable[[int | None, float], Expected] | None = getattr(mechanism, "error", None)
-    if error is None:
-        return unknown(confidence, UNKNOWN)
-    return error(None if rows is None else max(1, rows), confidence)
-
-
 def shortfall(candidates: int, rate: float, confidence: float, note: str = SCORES) -> Expected:
     """Return how far the score of a draw is below the best one: McSherry and Talwar's bound.
 

@@ -8,7 +8,7 @@ import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any, Literal, TypeAlias, TypedDict, Unpack, get_args, overload
+from typing import Any, ClassVar, Literal, TypeAlias, TypedDict, Unpack, get_args, overload
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -20,6 +20,7 @@ from .._core.progress import check as check_progress
 from .._core.progress import reporter
 from .._core.types import Bounds, BoundsEach, Neighbors, Number
 from ..budget.budget import Budget
+from ..budget.mechanism import Mechanism
 from ..budget.release import Prepared, relation_of, releases
 from ..noise.additive import amount
 from ..privacy import Loss
@@ -49,7 +50,7 @@ log = logging.getLogger("dpfast")
 
 
 @dataclass(frozen=True, slots=True)
-class SampleAndAggregate:
+class SampleAndAggregate(Mechanism[float | NDArray[np.float64]]):
     """The mechanism: it labels rows, computes block outputs, and releases one aggregate."""
 
     bound: Bound
@@ -68,6 +69,8 @@ class SampleAndAggregate:
     progress: Progress = None
     #: The name of the ids, "" for an array; None for a loss of rows.
     ids: str | None = None
+
+    passes: ClassVar[None] = None
 
     def reduce(self, source: RowSource) -> RowSource:
         """Do nothing: the blocks are random, and randomness belongs to `finish`."""

@@ -20,16 +20,16 @@ from typing import Any
 import numpy as np
 
 from .._core import checks
-from .._core.error_bars import Expected, expected
+from .._core.error_bars import Expected
 from .._core.html import facts
 from .._core.types import Neighbors
 from ..budget.budget import Budget
 from ..budget.expected import asked
 from ..budget.ledger.text import exact
 from ..budget.ledger.text import number as ratio
+from ..budget.mechanism import Mechanism, expected
 from ..budget.release import Prepared, Preparing, prepare
 from ..groups.api import select_keys
-from ..measurement.around import innermost
 from ..measurement.statistic import MOST_COLUMNS
 from ..noise.calibrated_integer import IntegerNoise
 from ..privacy import Loss
@@ -211,8 +211,7 @@ class mechanism(Preparing[Any]):
     @property
     def loss(self) -> Loss:
         """What a call costs, under `neighbors`. A budget may count it otherwise: ask its `cost`."""
-        loss: Loss = self._made().loss
-        return loss
+        return self._made().loss
 
     @property
     def neighbors(self) -> Neighbors:
@@ -229,7 +228,7 @@ class mechanism(Preparing[Any]):
     @property
     def noise(self) -> IntegerNoise | None:
         """The noise on integers, if that is drawn; its `loss` may be a part of the whole."""
-        noise = getattr(innermost(self._made()), "noise", None)
+        noise = self._made().integer_noise
         return noise if isinstance(noise, IntegerNoise) else None
 
     @property
@@ -243,17 +242,7 @@ class mechanism(Preparing[Any]):
         Empty where the noise depends on the number of rows, or of columns; `expected_error` tells
         of all.
         """
-        made = self._made()
-        inner = innermost(made)
-        smooth, noise = getattr(inner, "calibration", None), getattr(inner, "noise", None)
-        found = {name: getattr(inner, name) for name in ("rate", "scale") if hasattr(inner, name)}
-        if smooth is not None:
-            found |= {name: getattr(smooth, name) for name in ("noise", "alpha", "beta")}
-        elif noise is not None and hasattr(noise, "deviation"):
-            unit = inner.cells.grid if hasattr(inner, "cells") else 1.0
-            size = inner.deviations if hasattr(inner, "deviations") else unit * noise.deviation
-            found |= {} if size is None else {"noise": noise.distribution, "deviation": size}
-        return found
+        return self._made().noise_parameters
 
     def expected_error(self, *, rows: int | None = None, confidence: float = 0.95) -> Expected:
         """Return the error that a share of all answers does not exceed.
@@ -315,7 +304,7 @@ class mechanism(Preparing[Any]):
         own = {name: written[name] for name in ("columns", "dtype") if name in written}
         return cls(RELEASES[function], **own, **given)
 
-    def _made(self) -> Any:
+    def _made(self) -> Mechanism[Any]:
         """Return what a call with data of no rows would run."""
         shape = 0 if self.columns is None else (0, self.columns)
         own = self.arguments

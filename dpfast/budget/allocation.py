@@ -18,7 +18,7 @@ from .watched import Session
 
 
 @dataclass(frozen=True, slots=True)
-class Allocation(Session):
+class Allocation(Session[tuple[Any, Generator]]):
     """What all answers together cost. `read` reads the data after the spend."""
 
     name: str

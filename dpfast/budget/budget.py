@@ -21,9 +21,10 @@ from ..privacy.losses import shown
 from .ledger import Amounts, Memory, Spend, State, Unit
 from .ledger.entries import now, process
 from .ledger.text import exact, plain
+from .mechanism import Mechanism
 from .page import page
 from .parallel import Block, Part, Parts, Share
-from .release import Mechanism, Payer, prepare
+from .release import Payer, prepare
 
 if TYPE_CHECKING:
     from .ledger.chain import Place
@@ -701,9 +702,7 @@ class Budget(Payer):
             checks.fail("budget", "left out: nothing is spent", kwargs["budget"])
         mechanism = prepare(function, *args, **kwargs, budget=self).mechanism
         if wanted:
-            inner = getattr(mechanism, "inner", mechanism)
-            divided: dict[str, Loss] = getattr(inner, "parts", {inner.name: inner.loss})
-            return divided
+            return mechanism.parts
         return self._price(self._storage.state(), _spend_of(mechanism))[1]
 
     def _quote(
@@ -857,8 +856,8 @@ class Budget(Payer):
 
 def _spend_of(mechanism: Mechanism[Any]) -> Spend:
     """Return what `release` would spend for a mechanism."""
-    ids = getattr(mechanism, "ids", None)
-    return Spend(mechanism.loss, checks.neighbors(mechanism.neighbors), mechanism.name, ids=ids)
+    relation = checks.neighbors(mechanism.neighbors)
+    return Spend(mechanism.loss, relation, mechanism.name, ids=mechanism.ids)
 
 
 def _parts(amount: Loss, form: Callable[[Fraction], Any]) -> dict[str, Any]:

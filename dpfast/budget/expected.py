@@ -6,7 +6,8 @@ from collections.abc import Callable
 from typing import Any
 
 from .._core import checks
-from .._core.error_bars import Expected, expected
+from .._core.error_bars import Expected
+from .mechanism import expected
 from .release import prepare
 
 
@@ -77,7 +78,7 @@ def expected_error(
     given, share = asked(rows, confidence)
     kwargs.pop("rng", None)
     prepared = prepare(function, *args, **kwargs)
-    if given is None and getattr(prepared.mechanism, "known", False):
+    if given is None and prepared.mechanism.has_public_rows:
         given = prepared.source.length
     return expected(prepared.mechanism, given, share)
 

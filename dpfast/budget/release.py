@@ -4,15 +4,13 @@ A public function that releases is made by `releases` of one that *prepares*: it
 and returns a `Prepared`, which has the mechanism, and so the loss and the error bar. To run it is
 the call. To look at it (`prepare`) is the quote, and leaves budget, rows and randomness alone.
 
-A mechanism has a `loss`, its neighboring relation, a name for the ledger, a `reduce(source)` that
+A `Mechanism` has a `loss`, its neighboring relation, a name for the ledger, a `reduce(source)` that
 makes a noise-free summary, and a `finish(summary, generator)` that turns the summary into the
-answer. If its loss is of people and not of rows, it also has `ids`: the name of their id, or "" for
-ids without a name. Its constructor has checked every argument, so any error in `reduce` or `finish`
-depends on the data and comes after the spend: what is raised there about an argument becomes a
-`DataError`. Only two kinds come before it: the intake refuses data of a type that cannot be read,
-and a selection, whose scores are arguments, refuses what are none.
-`reduce` and `finish` may call functions of the user. If such a function forks, the child is
-refused.
+answer. Its constructor has checked every argument, so any error in `reduce` or `finish` depends on
+the data and comes after the spend: what is raised there about an argument becomes a `DataError`.
+Only two kinds come before it: the intake refuses data of a type that cannot be read, and a
+selection, whose scores are arguments, refuses what are none. `reduce` and `finish` may call
+functions of the user. If such a function forks, the child is refused.
 """
 
 from __future__ import annotations
@@ -31,61 +29,11 @@ from .._core.types import Neighbors
 from .._kernels.rng import witnesses
 from ..errors import ArgumentError, ArgumentTypeError, BudgetError, DataError
 from ..privacy import Loss
+from .mechanism import Mechanism
 
 Value = TypeVar("Value", covariant=True)
 Other = TypeVar("Other")
 Args = ParamSpec("Args")
-
-
-class Mechanism(Protocol[Value]):
-    """What `release` needs of a mechanism. It checks its arguments when it is made."""
-
-    @property
-    def loss(self) -> Loss:
-        """What is spent for a call."""
-        ...
-
-    @property
-    def neighbors(self) -> str:
-        """The neighboring relation that the loss is for: "add-remove" or "replace"."""
-        ...
-
-    @property
-    def name(self) -> str:
-        """What the ledger calls it."""
-        ...
-
-    def reduce(self, source: Any) -> Any:
-        """Return a noise-free summary of a `source`. It sees rows and no randomness.
-
-        Parameters
-        ----------
-        source : Source
-            The rows.
-
-        Returns
-        -------
-        Any
-            What `finish` takes. It leaves by no other way.
-        """
-        ...
-
-    def finish(self, summary: Any, generator: _rng.Generator) -> Value:
-        """Turn a `summary` into the answer with the bits of a `generator`. It sees no rows.
-
-        Parameters
-        ----------
-        summary : Any
-            What `reduce` has returned.
-        generator : Generator
-            Where the noise comes from.
-
-        Returns
-        -------
-        Any
-            The answer, which may be published.
-        """
-        ...
 
 
 class Tape(Protocol):
@@ -201,8 +149,8 @@ class Prepared(Generic[Value]):
         here = witnesses()
         if self.budget is not None:
             stated = checks.neighbors(mechanism.neighbors)
-            ids = getattr(mechanism, "ids", None)
-            self.budget.spend(mechanism.loss, neighbors=stated, what=mechanism.name, ids=ids)
+            name, ids = mechanism.name, mechanism.ids
+            self.budget.spend(mechanism.loss, neighbors=stated, what=name, ids=ids)
         late = ""
         try:
             summary = mechanism.reduce(self.source)

@@ -8,14 +8,14 @@ made says itself by how much two of them differ: it is one of `OfNumbers`.
 from __future__ import annotations
 
 import math
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, fields, is_dataclass
 from functools import cached_property, partial
 from types import FunctionType
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeVar
 
 import numpy as np
 
@@ -26,10 +26,13 @@ from ..sources.forms import Arrow, Objects, Values
 from ..sources.intake import Apart, View
 from ..sources.memory import Column
 from ..sources.people import Ids
+from .mechanism import Mechanism
 from .release import TAPE
 
+Value = TypeVar("Value", covariant=True)
 
-class OfNumbers(ABC):
+
+class OfNumbers(Mechanism[Value]):
     """Base of mechanisms of numbers that the caller has made, with a sensitivity that it states."""
 
     __slots__ = ()
@@ -39,7 +42,7 @@ class OfNumbers(ABC):
         """Return in words what is wrong with two sources as neighbors; "" if nothing is."""
 
 
-class Session:
+class Session(Mechanism[Value]):
     """Base of what is paid once, and then gives many answers that no watcher sees."""
 
     __slots__ = ()

@@ -22,6 +22,7 @@ from .._core import checks
 from .._core.error_bars import NOISE, Expected
 from .._core.types import Neighbors, Number
 from ..budget.budget import Budget
+from ..budget.mechanism import Mechanism
 from ..budget.release import Prepared, relation_of, releases
 from ..noise.additive import amount
 from ..noise.calibrated_integer import IntegerNoise, integer_noise
@@ -41,7 +42,7 @@ from .table import Table
 
 
 @dataclass(frozen=True, slots=True)
-class Distinct:
+class Distinct(Mechanism[int]):
     """The number of keys of a table that a row has; see `dpfast.count_distinct`.
 
     Parameters
@@ -73,7 +74,7 @@ class Distinct:
         return self.table.persons
 
     @property
-    def noise(self) -> IntegerNoise:
+    def integer_noise(self) -> IntegerNoise:
         """Return the noise, for as many values as a step may take away or bring."""
         persons = self.table.persons
         most = 1 if persons is None else persons.max_groups
@@ -82,7 +83,7 @@ class Distinct:
 
     def charged(self) -> Distinct:
         """Return the mechanism with the loss of its noise."""
-        return replace(self, loss=self.noise.loss)
+        return replace(self, loss=self.integer_noise.loss)
 
     def reduce(self, source: Batches) -> Batches:
         """Return the rows as they are: which of a person's count is random."""
@@ -91,11 +92,11 @@ class Distinct:
     def finish(self, summary: Batches, generator: Generator) -> int:
         coder, found = self.table.told(summary, generator.stream())
         rows: NDArray[np.uint64] = found.rooms[None][: coder.groups]
-        return self.noise.add([int(np.count_nonzero(rows))], generator)[0]
+        return self.integer_noise.add([int(np.count_nonzero(rows))], generator)[0]
 
     def error(self, rows: int | None, confidence: float) -> Expected:
         """Return the error bar, that of the noise, about the values that count."""
-        return Expected(confidence, float(self.noise.within(1 - confidence)), note=NOISE)
+        return Expected(confidence, float(self.integer_noise.within(1 - confidence)), note=NOISE)
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,6 +24,7 @@ from .._core import nan_policy
 from .._core.error_bars import KEYS, Expected, unknown
 from .._kernels.rng import BitStream
 from .._kernels.sources import Key
+from ..budget.mechanism import Mechanism
 from ..errors import DataError
 from ..privacy import Loss
 from ..rng import Generator
@@ -63,7 +64,7 @@ class Persons:
 
 
 @dataclass(frozen=True, slots=True)
-class Table:
+class Table(Mechanism[Answer]):
     """Statistics by group.
 
     Parameters
@@ -96,6 +97,11 @@ class Table:
         if self.rule is not None:
             losses.append(self.rule.loss)
         return losses[0] if len(losses) == 1 else privacy.compose(*losses)
+
+    @property
+    def passes(self) -> int:
+        """Return 1, and one before that says which rows of people count."""
+        return 1 if self.persons is None else 2
 
     def reduce(self, source: Batches) -> Batches:
         """Return the rows as they are: what is kept of them is random."""

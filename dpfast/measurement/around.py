@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Generic, TypeVar
+from typing import Any, TypeVar
 
-from .._core.error_bars import Expected, expected
-from ..budget.release import Mechanism
+from .._core.error_bars import Expected
+from ..budget.mechanism import Mechanism
 from ..privacy import Loss
 from ..rng import Generator
 from ..sources.intake import View
@@ -15,7 +15,7 @@ Value = TypeVar("Value")
 
 
 @dataclass(frozen=True, slots=True)
-class Around(Generic[Value]):
+class Around(Mechanism[Value]):
     """Base of a mechanism around another one, which it is like but for what it says itself.
 
     Parameters
@@ -37,6 +37,30 @@ class Around(Generic[Value]):
     def name(self) -> str:
         return self.inner.name
 
+    @property
+    def passes(self) -> int | None:
+        return self.inner.passes
+
+    @property
+    def of_ranks(self) -> bool:
+        return self.inner.of_ranks
+
+    @property
+    def algorithm(self) -> str:
+        return self.inner.algorithm
+
+    @property
+    def parts(self) -> dict[str, Loss]:
+        return self.inner.parts
+
+    @property
+    def integer_noise(self) -> Any:
+        return self.inner.integer_noise
+
+    @property
+    def noise_parameters(self) -> dict[str, Any]:
+        return self.inner.noise_parameters
+
     def reduce(self, source: Any) -> Any:
         return self.inner.reduce(source)
 
@@ -44,7 +68,7 @@ class Around(Generic[Value]):
         return self.inner.finish(summary, generator)
 
     def error(self, rows: int | None, confidence: float) -> Expected:
-        return expected(self.inner, rows, confidence)
+        return self.inner.error(rows, confidence)
 
 
 class OfKept(Around[Value]):

@@ -13,10 +13,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, Generic, TypeVar
+from typing import Any, TypeVar
 
 from .._core.error_bars import Expected, unknown
-from ..budget.release import Mechanism
+from ..budget.mechanism import Mechanism
 from ..privacy import ZCDP, Approx, Loss, Pure
 from ..rng import Generator
 from ..sources.intake import View
@@ -48,7 +48,7 @@ def with_bounds(name: str) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class WithBounds(Generic[Value]):
+class WithBounds(Mechanism[Value]):
     """A statistic whose bounds are drawn first, for a part of its loss.
 
     Parameters

@@ -16,8 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .. import privacy
-from .._core.error_bars import Expected, expected
-from ..budget.release import Mechanism
+from .._core.error_bars import Expected
+from ..budget.mechanism import Mechanism
 from ..errors import ArgumentError
 from ..noise.additive import several
 from ..privacy import ZCDP, Approx, Loss, Pure
@@ -26,7 +26,7 @@ from ..sources.intake import View
 
 
 @dataclass(frozen=True, slots=True)
-class EqualParts:
+class EqualParts(Mechanism[NDArray[np.float64]]):
     """One mechanism a column, all of one kind and of the same loss."""
 
     columns: tuple[Mechanism[Any], ...]
@@ -57,7 +57,7 @@ class EqualParts:
 
     def error(self, rows: int | None, confidence: float) -> Expected:
         """Return the error bar of each column, or why the first one without has none."""
-        each = [expected(mechanism, rows, confidence) for mechanism in self.columns]
+        each = [mechanism.error(rows, confidence) for mechanism in self.columns]
         for bar in each:
             if bar.half_width is None and bar.ranks is None:
                 return bar

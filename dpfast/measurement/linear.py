@@ -25,6 +25,7 @@ from numpy.typing import NDArray
 
 from .._core import checks
 from .._core.error_bars import BOUND, NOISE, ROWS, Expected, unknown
+from ..budget.mechanism import Mechanism
 from ..noise.box import BoxNoise
 from ..noise.calibrated_integer import WORTH, IntegerNoise
 from ..noise.sensitivity import Sensitivity
@@ -390,7 +391,7 @@ def weighted(form: Form, column: Column) -> Form:
 
 
 @dataclass(frozen=True)
-class LinearMeasurement:
+class LinearMeasurement(Mechanism[Answers]):
     """A linear statistic with its noise, of one column or of each of several.
 
     Parameters
@@ -419,7 +420,7 @@ class LinearMeasurement:
     @cached_property
     def _of_pairs(self) -> bool:
         """Whether sums of several columns are of pairs of rows, so that sizes depend on rows."""
-        return not self.single and self.known and self.statistic.row_pairs(2) > 0
+        return not self.single and self.has_public_rows and self.statistic.row_pairs(2) > 0
 
     @cached_property
     def _chosen_for(self) -> Loss:
@@ -445,7 +446,7 @@ class LinearMeasurement:
         return self.setting.neighbors
 
     @cached_property
-    def known(self) -> bool:
+    def has_public_rows(self) -> bool:
         return self.setting.is_public and not self.has_weights
 
     @cached_property
@@ -454,7 +455,7 @@ class LinearMeasurement:
 
     def plan(self, rows: int = 2) -> Plan:
         """Return forms and noise, for a public number of rows if they depend on it."""
-        pairs = self.statistic.row_pairs(rows) if self.known else 0
+        pairs = self.statistic.row_pairs(rows) if self.has_public_rows else 0
         return self._plan(pairs) if pairs else self._plan_of_any
 
     @cached_property
@@ -466,14 +467,25 @@ class LinearMeasurement:
         return plan(self.statistic, self.columns, self.setting, self._chosen_for, pairs)
 
     @property
-    def noise(self) -> IntegerNoise | BoxNoise | None:
+    def algorithm(self) -> str:
+        return type(self.statistic).__name__
+
+    @property
+    def integer_noise(self) -> IntegerNoise | BoxNoise | None:
         """The noise, unless it depends on the number of rows."""
-        return None if self.known and self.statistic.row_pairs(2) else self.plan().noise
+        return None if self.has_public_rows and self.statistic.row_pairs(2) else self.plan().noise
+
+    @property
+    def noise_parameters(self) -> dict[str, Any]:
+        noise, deviations = self.integer_noise, self.deviations
+        if noise is None or deviations is None:
+            return {}
+        return {"noise": noise.distribution, "deviation": deviations}
 
     @property
     def deviations(self) -> float | list[float] | None:
         """The standard deviation of the noise of each sum of rows, in units of the data."""
-        noise = self.noise
+        noise = self.integer_noise
         if noise is None or (isinstance(noise, IntegerNoise) and self.statistic.squares):
             return None  # that of a variance is one of sums of squares
         plan = self.plan()
@@ -521,7 +533,7 @@ class LinearMeasurement:
         noisy = plan.noise.add(plan.totals(summary), generator)
         each = zip(self.columns, plan.forms, plan.sums(noisy), summary, strict=True)
         answers = [
-            self.statistic.answer(column, form, sums, totals.rows if self.known else None)
+            self.statistic.answer(column, form, sums, totals.rows if self.has_public_rows else None)
             for column, form, sums, totals in each
         ]
         return answers[0] if self.single else np.array(answers, np.float64)
@@ -536,11 +548,13 @@ class LinearMeasurement:
         plan = self.plan(2 if rows is None else rows)
         bars = {
             column: self.statistic.bar(
-                column, Sizes(plan, i, 1 - confidence), rows or 1, self.known
+                column, Sizes(plan, i, 1 - confidence), rows or 1, self.has_public_rows
             )
             for column, i in {column: i for i, column in enumerate(self.columns)}.items()
         }
         widths = [bars[column] for column in self.columns]
-        is_bound = self.statistic.needs_rows and not (self.known and self.statistic.is_linear)
+        is_bound = self.statistic.needs_rows and not (
+            self.has_public_rows and self.statistic.is_linear
+        )
         note = BOUND if is_bound else NOISE
         return Expected(confidence, widths[0] if self.single else widths, note=note)

@@ -57,6 +57,7 @@ from numpy.typing import NDArray
 
 from .._core import checks, nan_policy
 from .._core.error_bars import PLACES, Expected, unknown
+from ..budget.mechanism import Mechanism
 from ..noise.additive import several
 from ..noise.choice import Stream, Weights, decide
 from ..privacy import ZCDP, Draws, Loss, float_down, range_within
@@ -208,7 +209,7 @@ def widened(lo: float, hi: float) -> tuple[float, float]:
 
 
 @dataclass(frozen=True, slots=True)
-class DrawnBounds:
+class DrawnBounds(Mechanism[Any]):
     """Bounds that hold all but a few rows of a column, or of each of several; see `dpfast.bounds`.
 
     Columns are read at once, and each draw has an equal part of the loss.
@@ -241,6 +242,10 @@ class DrawnBounds:
     @property
     def name(self) -> str:
         return "bounds of each column" if (self.columns or 1) > 1 else "bounds"
+
+    @property
+    def noise_parameters(self) -> dict[str, Any]:
+        return {"rate": self.rate}
 
     @property
     def rate(self) -> float:

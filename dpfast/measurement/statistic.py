@@ -23,11 +23,12 @@ import numpy as np
 
 from .. import privacy
 from .._core import checks
-from .._core.error_bars import Expected, expected
+from .._core.error_bars import Expected
 from .._core.once import once
 from .._core.types import Auto, Axis, Bounds, BoundsEach, NanPolicy, Neighbors, Number
 from ..budget.budget import Budget
-from ..budget.release import Mechanism, Prepared, Preparing, relation_of, releases
+from ..budget.mechanism import Mechanism, expected
+from ..budget.release import Prepared, Preparing, relation_of, releases
 from ..errors import ArgumentError, DpfastError
 from ..privacy import Loss
 from ..rng import Generator

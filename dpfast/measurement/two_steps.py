@@ -14,7 +14,7 @@ from typing import TypeVar
 
 from .. import privacy
 from .._core.error_bars import SECRET, Expected, unknown
-from ..budget.release import Mechanism
+from ..budget.mechanism import Mechanism
 from ..errors import ArgumentError
 from ..privacy import Loss
 from .around import Around

@@ -190,6 +190,12 @@ class OfUnits(Around[Value]):
         assert loss is not None
         return loss
 
+    @property
+    def passes(self) -> int | None:
+        """Return one more, before the others, that says which rows of units count."""
+        passes = self.inner.passes
+        return None if passes is None else passes + 1
+
     def reduce(self, source: View) -> View:
         """Return the rows as they are: what is kept of them is random."""
         return source

@@ -17,6 +17,7 @@ from .._core import checks
 from .._core.types import Number
 from .._kernels.online import weights_products as products
 from ..budget.budget import Budget
+from ..budget.mechanism import Mechanism
 from ..budget.release import Prepared, release, releases
 from ..noise.additive import amount
 from ..noise.calibrated_integer import IntegerNoise, integer_noise
@@ -140,7 +141,7 @@ class _Fit:
 
 
 @dataclass(frozen=True, slots=True)
-class _Measurements:
+class _Measurements(Mechanism[_Fit]):
     """All rounds, or without `rounds` one measurement of each query, as a mechanism for `release`.
 
     A round chooses a query by scores times `choice`.

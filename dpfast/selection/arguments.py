@@ -43,7 +43,7 @@ class ReadScores:
 
 
 @dataclass(frozen=True, slots=True)
-class Selection(OfNumbers):
+class Selection(OfNumbers[Any]):
     """The loss of a selection, and the factor `c` of its weights ``exp(c score)``.
 
     `candidates` is how many there are; None where they have a base.

@@ -13,6 +13,7 @@ from .._core.error_bars import Expected, unknown
 from .._core.types import Neighbors, Number
 from .._kernels.rng import BitStream
 from ..budget.budget import Budget
+from ..budget.mechanism import Mechanism
 from ..budget.release import Prepared, relation_of_proof, releases
 from ..errors import DataError
 from ..noise.distributions.base import ratio
@@ -88,7 +89,7 @@ class _Sums:
 
 
 @dataclass(frozen=True, slots=True)
-class BestOf:
+class BestOf(Mechanism[Any]):
     """The best of a random number of runs; see `dpfast.selection.best_of`."""
 
     runs: RunCount

@@ -44,7 +44,7 @@ _RULE = "values must be finite numbers{}, not NaN; none is shown"
 
 
 @dataclass(frozen=True, slots=True)
-class AdditiveRelease(OfNumbers):
+class AdditiveRelease(OfNumbers[Any]):
     """Numbers as cells of a grid, with noise; see `additive_release`.
 
     Parameters

@@ -14,7 +14,8 @@ from .. import privacy
 from .._core import checks
 from .._core.types import Bounds, NanPolicy, Neighbors, NoiseName, Number
 from ..budget.budget import Budget
-from ..budget.release import Mechanism, Prepared, relation_of
+from ..budget.mechanism import Mechanism
+from ..budget.release import Prepared, relation_of
 from ..errors import ArgumentError
 from ..measurement.automatic_bounds import ANY, SHARE, WithBounds, divided
 from ..measurement.outer_bounds import drawn_bounds

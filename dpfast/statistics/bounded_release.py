@@ -29,7 +29,7 @@ FINE = 30
 
 
 @dataclass(frozen=True, slots=True)
-class BoundedRelease(OfNumbers):
+class BoundedRelease(OfNumbers[float]):
     """A number of 0 .. m cells with noise, of which the answer is one; see `bounded_release`.
 
     `moved` is its sensitivity in cells.

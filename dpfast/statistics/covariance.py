@@ -57,6 +57,7 @@ from .._core.error_bars import (
 from .._core.roots import root_up
 from .._core.types import Auto, Bounds, NanPolicy, Neighbors, Number
 from ..budget.budget import Budget
+from ..budget.mechanism import Mechanism
 from ..measurement.choice import box_noise
 from ..measurement.statistic import Bounded, Statistic, Terms, measures
 from ..noise.box import BoxNoise, ellipsoid_noise
@@ -125,7 +126,7 @@ class Covariance(Bounded[Floats]):
 
 
 @dataclass(frozen=True, slots=True)
-class OfSums:
+class OfSums(Mechanism[NDArray[np.float64]]):
     """A covariance matrix from a noisy number of rows, and noisy sums of w_i and of w_i w_j.
 
     Parameters
@@ -149,7 +150,7 @@ class OfSums:
     rows: int
 
     name: ClassVar[str] = "covariance"
-    known: ClassVar[bool] = False
+    has_public_rows: ClassVar[bool] = False
     note: ClassVar[str] = BOUND
 
     @property
@@ -178,7 +179,7 @@ class OfSums:
 
     def finish(self, summary: Moments, generator: Generator) -> Floats:
         n, enough, places = summary.rows, max(1, self.ddof), self.places
-        if self.known and n <= enough:
+        if self.has_public_rows and n <= enough:
             return self.matrix([Fraction(0)] * len(places))
         n, entries = self.entries(n, self.noise_of(n).add(self.exact(summary), generator))
         grown = Fraction(n, n - self.ddof) if n > enough else Fraction(1)
@@ -240,7 +241,7 @@ class OfSums:
             return unknown(confidence, ROWS)
         places, over = self.places, max(1, rows - self.ddof)
         parts = [Fraction(0)] * len(places)
-        if not self.known or rows > max(1, self.ddof):
+        if not self.has_public_rows or rows > max(1, self.ddof):
             parts = self.off(rows, 1 - confidence)
         each = zip(places, parts, strict=True)
         halves = [
@@ -281,7 +282,7 @@ class OfSums:
 class OfGram(OfSums):
     """The same for a public number of rows: Gaussian noise for the Gram matrix."""
 
-    known: ClassVar[bool] = True
+    has_public_rows: ClassVar[bool] = True
 
     @property
     def moving(self) -> int:
@@ -347,7 +348,7 @@ class OfGram(OfSums):
 class OfEntries(OfSums):
     """The same for a public number of rows: noise for V_ij itself."""
 
-    known: ClassVar[bool] = True
+    has_public_rows: ClassVar[bool] = True
     note: ClassVar[str] = NOISE
 
     def noise_of(self, n: int) -> BoxNoise:

@@ -29,6 +29,7 @@ from .._core.types import Auto, Bounds, BoundsEach, Neighbors, Number
 from .._kernels.groups import add, combine
 from .._kernels.statistics import MOST_CELLS, Axis, tally
 from ..budget.budget import Budget
+from ..budget.mechanism import Mechanism
 from ..measurement.automatic_bounds import ANY
 from ..measurement.statistic import (
     Automatic,
@@ -249,7 +250,7 @@ def of_weights(cells: Cells, neighbors: str) -> Sensitivity:
 
 
 @dataclass(frozen=True, slots=True)
-class BinCounts:
+class BinCounts(Mechanism[Any]):
     """Exact counts of the rows in public bins, and the noise that they get."""
 
     statistic: Binned
@@ -263,6 +264,14 @@ class BinCounts:
     @property
     def name(self) -> str:
         return self.statistic.name
+
+    @property
+    def algorithm(self) -> str:
+        return type(self.statistic).__name__
+
+    @property
+    def integer_noise(self) -> IntegerNoise:
+        return self.noise
 
     def reduce(self, source: View) -> NDArray[np.int64]:
         """Count the rows in each bin."""
@@ -333,6 +342,11 @@ class BinWeights(BinCounts):
     @property
     def name(self) -> str:
         return f"weighted {self.statistic.name}"
+
+    @property
+    def noise_parameters(self) -> dict[str, Any]:
+        deviation = self.noise.deviation * self.cells.grid
+        return {"noise": self.noise.distribution, "deviation": deviation}
 
     def reduce(self, source: View) -> NDArray[np.int64]:
         """Add up the cells of the weights in each bin."""

@@ -9,6 +9,7 @@ from typing import Any, ClassVar, Self, TypeVar
 
 from .._core import checks, nan_policy
 from .._core.types import NoiseName, Number
+from ..budget.mechanism import Mechanism
 from ..measurement.statistic import Bounded, InUnits, Terms
 from ..noise.grid import Base, Lattice, base, ends, lattice, public_grid
 from ..noise.smooth import NOISES
@@ -141,10 +142,11 @@ class SmoothOrDrawn(OnGrid[Value]):
         return "smooth" if is_large else self.drawn
 
 
-class OfRanks:
+class OfRanks(Mechanism[Value]):
     """A column with bounds; a mechanism that inherits this has these fields."""
 
     __slots__ = ()
+    of_ranks: ClassVar[bool] = True
 
     lo: float
     hi: float
@@ -171,7 +173,7 @@ class OfRanks:
         return Given(self.ranks_of(source), self.lo, self.hi, self.neighbors, self.nan)
 
 
-class Drawn(OfRanks):
+class Drawn(OfRanks[Value]):
     """Base of mechanisms that draw cells of the public grid; cell ``o`` is ``o * grid``."""
 
     __slots__ = ()

@@ -44,6 +44,7 @@ from .._kernels import statistics as _native
 from .._kernels.noise import Script
 from .._kernels.rng import BitStream
 from ..budget.budget import Budget
+from ..budget.mechanism import Mechanism
 from ..budget.release import Prepared, releases
 from ..noise.distributions.exact import Tail
 from ..privacy import Draws, Loss, Pure
@@ -148,7 +149,7 @@ def leading_slowly(epsilon: Fraction, others: int) -> int:
 
 
 @dataclass(frozen=True, slots=True)
-class Responses:
+class Responses(Mechanism[Any]):
     """Mechanism of answers for each row, under the replace relation."""
 
     loss: Loss

@@ -25,7 +25,7 @@ from typing import Any, ClassVar, Unpack, overload
 from .._core import checks
 from .._core.types import Axis, Bounds, BoundsEach, NanPolicy, Neighbors, NoiseName, Number
 from ..budget.budget import Budget
-from ..budget.release import Mechanism
+from ..budget.mechanism import Mechanism
 from ..measurement.around import OfKept
 from ..measurement.statistic import Statistic, Terms, measures
 from ..measurement.times import Answer
@@ -49,6 +49,8 @@ class SmoothMean(Smooth):
     proportion: Fraction
     winsorized: bool
     cells: Cells
+
+    passes: ClassVar[int] = 2
 
     @property
     def name(self) -> str:

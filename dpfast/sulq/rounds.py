@@ -69,6 +69,7 @@ from .._core import checks
 from .._kernels.rng import witnesses
 from ..budget.allocation import Allocation
 from ..budget.budget import Budget
+from ..budget.mechanism import Mechanism
 from ..budget.release import Prepared, release, releases
 from ..errors import BudgetError
 from ..noise.additive import amount, analytic
@@ -168,13 +169,16 @@ class Matrix:
 
 
 @dataclass(frozen=True, slots=True)
-class _Round:
+class _Round(Mechanism[Any]):
     """One round, which has been paid for by the allocation that it belongs to."""
 
     loss: Loss
     neighbors: str
     name: str
-    reduce: Callable[[Any], Any]
+    read: Callable[[Any], Any]
+
+    def reduce(self, source: Any) -> Any:
+        return self.read(source)
 
 
 @dataclass(frozen=True, slots=True)

@@ -50,7 +50,7 @@ def propose():
     ))
 
 def reduce():
-    class Own:
+    class Own(dp.extend.Mechanism):
         loss, neighbors, name = dp.privacy.Pure(1), "replace", "own"
         def reduce(self, source):
             return forks(7.0)
@@ -128,7 +128,7 @@ def test_a_planted_door_releases_twice(way):
     assert kind == "released" and one != other
 
 
-class Late:
+class Late(dp.extend.Mechanism):
     """A mechanism whose pass, or what follows it, refuses an argument."""
 
     loss, neighbors, name = dp.privacy.Pure(1), "add-remove", "late"

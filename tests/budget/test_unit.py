@@ -102,7 +102,7 @@ def test_ids_without_a_name_are_those_of_the_budget(make):
 
 
 def test_a_release_says_whose_loss_it_is(make):
-    class Own:
+    class Own(dp.extend.Mechanism):
         loss, neighbors, name = Pure(1), AR, "own"
 
         def reduce(self, source):

@@ -177,13 +177,13 @@ def test_joint_noise_of_today_is_found():
     kw = {"bounds": (0, 1), "neighbors": "add-remove"}
     for call, switch in ((dp.mean, 2.06), (dp.variance, 3.14)):
         for epsilon, kind in ((0.1, None), (switch - 0.1, None), (switch + 0.1, "stairs")):
-            noise = quoted(call, x, epsilon=epsilon, **kw).noise
+            noise = quoted(call, x, epsilon=epsilon, **kw).integer_noise
             assert isinstance(noise, IntegerNoise) == (kind is None)
             assert kind is None or noise.distribution == kind
         for loss in ({"rho": 0.1}, {"rho": 3}, {"epsilon": 0.5, "delta": 1e-6}):
-            assert isinstance(quoted(call, x, **loss, **kw).noise, IntegerNoise)
+            assert isinstance(quoted(call, x, **loss, **kw).integer_noise, IntegerNoise)
         for loss in ({"rho": 0.1}, {"epsilon": 1}, {"epsilon": 9}):
-            noise = quoted(call, np.zeros((9, 2)), axis=0, **loss, **kw).noise
+            noise = quoted(call, np.zeros((9, 2)), axis=0, **loss, **kw).integer_noise
             assert len(noise.sensitivities) == (3 if call is dp.mean else 5)
 
 

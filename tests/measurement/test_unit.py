@@ -94,7 +94,10 @@ def test_noise_is_that_of_a_person_with_k_rows(k):
     for loss in ({"epsilon": 0.7}, {"rho": 0.02}):
         kw, asked = {"ids": IDS, "max_rows": k, **loss}, dp.privacy.loss(**loss)
         direct = integer_noise(asked, Sensitivity.of_one(k))
-        counts = quoted(dp.count, X, **kw).inner.noise, quoted(dp.histogram, X, bins=[0, 9], **kw)
+        counts = (
+            quoted(dp.count, X, **kw).inner.integer_noise,
+            quoted(dp.histogram, X, bins=[0, 9], **kw),
+        )
         for own in (counts[0], counts[1].inner.noise):
             assert (own.distribution, own.scale, own.shift) == (
                 direct.distribution, direct.scale, direct.shift
@@ -104,7 +107,7 @@ def test_noise_is_that_of_a_person_with_k_rows(k):
         total = quoted(dp.sum, X, **BOUNDS, **kw).inner
         (size,) = of_one_row(total)
         found = integer_noise(asked, Sensitivity.of_one(k * size))
-        assert total.noise.deviation == pytest.approx(found.deviation, rel=1e-9)
+        assert total.integer_noise.deviation == pytest.approx(found.deviation, rel=1e-9)
         both, of_rows = np.stack([X, X], axis=1), {"neighbors": "add-remove", **loss}
         table = quoted(dp.sum, both, axis=0, **BOUNDS, **kw)
         row = quoted(dp.sum, both, axis=0, **BOUNDS, **of_rows)

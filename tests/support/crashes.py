@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import dpfast as dp
 from dpfast.budget.ledger.file import File
 from dpfast.privacy import Pure
 
@@ -21,7 +22,7 @@ MEMORY = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None
 
 
 @dataclass(frozen=True)
-class Telling:
+class Telling(dp.extend.Mechanism[None]):
     """A mechanism that releases its own cost, after some words, the moment it is given the data."""
 
     loss: Pure

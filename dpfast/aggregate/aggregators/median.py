@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from ..._core import checks
 from ..._core.types import NoiseName
-from ...budget.release import Mechanism
+from ...budget.mechanism import Mechanism
 from ...noise.additive import amount, without_delta
 from ...noise.smooth import calibrate_loss
 from ...rng import Generator

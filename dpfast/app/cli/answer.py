@@ -9,7 +9,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from copy import copy
-from dataclasses import asdict
+from dataclasses import asdict, fields
 from fractions import Fraction
 from functools import partial
 from inspect import Parameter, signature
@@ -19,19 +19,16 @@ from typing import Any, TypeVar
 from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
 from ..._core import checks
-from ..._core.error_bars import CONFIDENCE, Expected, expected
+from ..._core.error_bars import CONFIDENCE, Expected
 from ...budget.budget import Budget
+from ...budget.mechanism import Mechanism, expected
 from ...budget.release import prepare, relation_of
 from ...errors import printable
-from ...measurement.around import innermost
+from ...privacy import Loss
 from ...sources.files import Reader
 from ...sources.filtered import conditions, items, unquoted, value_of
 from ...sources.pick import picker
 from ...sources.scan import reader as reader_of
-from ...statistics.quantiles.exponential import ExponentialQuantile
-from ...statistics.quantiles.joint import JointQuantiles
-from ...statistics.quantiles.recursive import RecursiveQuantiles
-from ...statistics.quantiles.smooth import SmoothQuantile
 from ...statistics.table import TABLE
 from .. import grouped
 from .shared import Terminal, groups_table, print_pairs
@@ -44,10 +41,10 @@ OF_COLUMN = {entry.word: entry.function for entry in TABLE}
 OF_GROUPS = grouped.STATISTICS
 #: What `--method` calls the mechanisms that have one name.
 METHODS = {
-    SmoothQuantile: "smooth",
-    ExponentialQuantile: "exponential",
-    RecursiveQuantiles: "recursive",
-    JointQuantiles: "joint",
+    "SmoothQuantile": "smooth",
+    "ExponentialQuantile": "exponential",
+    "RecursiveQuantiles": "recursive",
+    "JointQuantiles": "joint",
 }
 #: The columns of error bars.
 BARS = ("half_width", "ranks")
@@ -116,7 +113,7 @@ def answer(
         **{name: given[name] for name in ("by", "keys") if name in given},
         **({"where": wanted} if wanted else {}),
         **_public(arguments),
-        **{name: getattr(made.loss, name) for name in _amounts(made.loss)},
+        **_amounts(made.loss),
         "neighbors": made.neighbors,
         **_mechanism(made),
         **({"rows": rows} if rows is not None else {}),
@@ -250,15 +247,17 @@ def _public(arguments: Mapping[str, Any]) -> dict[str, Any]:
     return {"q" if name == "qs" else name: _plain(one) for name, one in public.items()}
 
 
-def _amounts(loss: Any) -> list[str]:
-    return [name for name in ("epsilon", "delta", "rho") if hasattr(loss, name)]
+def _amounts(loss: Loss) -> dict[str, Fraction]:
+    amounts = {one.name: getattr(loss, one.name) for one in fields(loss)}
+    return {name: amounts[name] for name in ("epsilon", "delta", "rho") if name in amounts}
 
 
-def _mechanism(made: Any) -> dict[str, Any]:
-    inner = innermost(made)
-    method = {"method": METHODS[type(inner)]} if type(inner) in METHODS else {}
-    noise = {"noise": inner.calibration.noise} if isinstance(inner, SmoothQuantile) else {}
-    return {**method, **noise}
+def _mechanism(made: Mechanism[Any]) -> dict[str, Any]:
+    """Return the method of a quantile, and the distribution of its noise if that is added."""
+    if made.algorithm not in METHODS:
+        return {}
+    noise = {name: one for name, one in made.noise_parameters.items() if name == "noise"}
+    return {"method": METHODS[made.algorithm], **noise}
 
 
 def _plain(one: Any) -> Any:

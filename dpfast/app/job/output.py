@@ -26,10 +26,7 @@ from ..._core.html import table
 from ...budget.ledger import Amounts
 from ...errors import BudgetError, SourceError
 from ...groups.sums import OF_EACH
-from ...measurement.around import innermost
-from ...measurement.unit import OfUnits
 from ...privacy import ZCDP, Loss
-from ...statistics.trimmed import SmoothMean
 from ...summaries.order import SMALL
 from .job_file import Job
 from .page import page
@@ -89,13 +86,9 @@ class Results(Mapping[str, Answer]):
             return rows
         drops = release.arguments.get("nan") == "drop"
         for outcome in self.outcomes:
-            entry, mechanism = outcome.release.entry, outcome.release.mechanism
-            is_count = entry.statistic == "count" and not entry.by
-            if (
-                not is_count
-                or entry.where != asked.where
-                or getattr(mechanism, "present", None) != drops
-            ):
+            entry, other = outcome.release.entry, outcome.release.arguments.get("nan")
+            is_count = entry.statistic == "count" and not entry.by and outcome.release.ids is None
+            if not is_count or entry.where != asked.where or (other == "drop") != drops:
                 continue
             count = (outcome.kept or {}).get("value")
             if isinstance(count, list) and not drops:  # one number, repeated
@@ -346,10 +339,9 @@ def explain(plan: Plan) -> Explanation:
 def _explained(plan: Plan, release: Release) -> ReleaseExplanation:
     whole = plan.job.loss
     kind = "rho" if isinstance(whole, ZCDP) else "epsilon"
-    inner = innermost(release.mechanism)
     return {
         **release_facts(release, plan.rows_of(release)),
-        "mechanism": type(getattr(inner, "statistic", inner)).__name__,
+        "mechanism": release.mechanism.algorithm,
         "what": release.mechanism.name,
         "share": str(release.share[kind] / getattr(whole, kind)),  # exactly
         "passes": passes(plan, release),
@@ -364,24 +356,18 @@ def passes(plan: Plan, release: Release) -> int | None:
     A mean of what lies between them is one pass more. Of rows that conditions keep nothing is known
     beforehand. Groups take a pass, and with ids one before, which says whose rows count.
     """
-    mechanism = release.mechanism
-    if release.entry.by:
-        return 1 + (mechanism.persons is not None)
-    of_people = isinstance(mechanism, OfUnits)  # a pass before says whose rows count
-    mechanism = innermost(mechanism)
+    mechanism, entry = release.mechanism, release.entry
+    if entry.by or mechanism.passes is None:
+        return mechanism.passes
     reader, rows = plan.reader, plan.rows_of(release)
-    is_whole = not release.entry.where and not of_people
+    is_whole = not entry.where and mechanism.ids is None
     counted = is_whole and reader.length is not None  # by the format
-    if hasattr(mechanism, "bound"):
-        return None
-    if release.entry.statistic == "count" and counted and not mechanism.present:
+    if entry.statistic == "count" and counted and release.arguments.get("nan") != "drop":
         return 0
     small = counted and rows is not None and rows <= SMALL
-    of_ranks = hasattr(mechanism, "assume_sorted") or getattr(mechanism, "of_ranks", False)
     public = plan.job.neighbors == "replace"
     sampled = small or (is_whole and (reader if public else type(reader)).samples)
-    own = 1 + (of_ranks and not sampled) + isinstance(mechanism, SmoothMean)
-    return own + of_people
+    return mechanism.passes + (mechanism.of_ranks and not sampled)
 
 
 # --- rows ---------------------------------------------------------------------------------------
@@ -426,7 +412,7 @@ def _of_groups(value: dict[str, list[Any]], outcome: Outcome) -> Iterator[dict[s
 
     Error bars are columns of the answer, by the names of the statistics: one for all of its bins.
     """
-    by, names = outcome.release.entry.by, outcome.release.mechanism.statistics
+    by, names = outcome.release.entry.by, outcome.release.mechanism.parameters["statistics"]
     keys = list(zip(*(value[name] for name in by), strict=True))
     bars = {f"{name} {kind}" for name in names for kind in ("error", "ranks")}
     columns = [name for name in value if name not in by and name not in bars]

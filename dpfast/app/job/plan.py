@@ -18,10 +18,11 @@ from pathlib import Path
 from typing import Any
 
 from ..._core import checks
-from ..._core.error_bars import Expected, expected, unknown
+from ..._core.error_bars import Expected, unknown
 from ...budget.budget import Budget, existing
 from ...budget.ledger import Amounts, Spend
 from ...budget.ledger.text import loss as loss_text
+from ...budget.mechanism import Mechanism, expected
 from ...budget.release import prepare
 from ...errors import ArgumentError, BudgetError, DpfastError, LedgerError
 from ...groups.sums import OF_EACH
@@ -48,7 +49,7 @@ class Release:
     entry: job_file.Entry
     arguments: dict[str, Any]
     share: Share
-    mechanism: Any
+    mechanism: Mechanism[Any]
     key: str
 
     def source(self, reader: Reader) -> Columns | FileSource | Table | Text:
@@ -69,19 +70,18 @@ class Release:
     @property
     def loss(self) -> Loss:
         """What its mechanism costs."""
-        loss: Loss = self.mechanism.loss
-        return loss
+        return self.mechanism.loss
 
     @property
     def ids(self) -> str | None:
         """The id whose people its loss is about, or None for rows."""
-        ids: str | None = getattr(self.mechanism, "ids", None)
-        return ids
+        return self.mechanism.ids
 
     @property
     def spend(self) -> Spend:
         """The ledger entry that it will ask for."""
-        return Spend(self.loss, self.mechanism.neighbors, self.mechanism.name, ids=self.ids)
+        relation = checks.neighbors(self.mechanism.neighbors)
+        return Spend(self.loss, relation, self.mechanism.name, ids=self.ids)
 
 
 @dataclass(frozen=True, slots=True)
@@ -220,14 +220,15 @@ def _release(entry: job_file.Entry, share: Share, job: job_file.Job, reader: Rea
     arguments = {**entry.arguments, **share}
     if "neighbors" in entry.takes:
         arguments["neighbors"] = job.neighbors
-    release = Release(entry, arguments, share, None, "")
     try:
-        mechanism = prepare(entry.function, release.source(reader), **arguments).mechanism
+        source = source_of(reader, entry.by, entry.columns, entry.where, entry.is_table)
+        mechanism = prepare(entry.function, source, **arguments).mechanism
     except LedgerError:
         raise
     except DpfastError as error:
         raise type(error)(f"release {entry.name!r}: {error}") from None
-    return replace(release, mechanism=mechanism, key=_key(entry, mechanism, reader, job.version))
+    key = _key(entry, mechanism, reader, job.version)
+    return Release(entry, arguments, share, mechanism, key)
 
 
 def _key(entry: job_file.Entry, mechanism: Any, reader: Reader, version: str) -> str:

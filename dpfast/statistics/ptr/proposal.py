@@ -45,6 +45,7 @@ import numpy as np
 
 from ..._core import checks
 from ..._core.error_bars import Expected
+from ...budget.mechanism import Mechanism
 from ...noise import samplers as _noise
 from ...noise.additive import amount
 from ...noise.distributions import Laplace
@@ -106,7 +107,7 @@ def with_noise(value: float, scale: float, grid: float, generator: Generator) ->
 
 
 @dataclass(frozen=True, slots=True)
-class Proposal:
+class Proposal(Mechanism[float | NoAnswer]):
     """A statistic with Laplace noise of a proposed size, if the data pass the test."""
 
     name: str
@@ -120,6 +121,10 @@ class Proposal:
     proposed: float
     measure: Callable[[Any, float, int], Measured]
     of_ranks: bool = False  # whether it reads order statistics
+
+    @property
+    def noise_parameters(self) -> dict[str, Any]:
+        return {"scale": self.scale}
 
     def reduce(self, source: Any) -> Measured:
         return self.measure(source, self.proposed, self.test.farthest)

@@ -35,6 +35,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..._core.error_bars import Expected, unknown
+from ...budget.mechanism import Mechanism
 from ...privacy import Approx
 from ...rng import Generator
 from ...sensitivity import ranks as order
@@ -126,7 +127,7 @@ def scale_free_distance(lower: ByRank, upper: ByRank, n: int, ratio: Fraction, m
 
 
 @dataclass(frozen=True, slots=True)
-class ScaleFree:
+class ScaleFree(Mechanism[float | NoAnswer]):
     """The interquartile range of a column, with noise that multiplies it."""
 
     name: str

@@ -18,7 +18,7 @@ from typing import Any, ClassVar
 
 from ..._core import checks
 from ..._core.types import Number
-from ...budget.release import Mechanism
+from ...budget.mechanism import Mechanism
 from ...measurement.around import OfKept
 from ...measurement.statistic import Bounded, Terms
 from ...sensitivity.iqr import QUARTILES, iqr_bound

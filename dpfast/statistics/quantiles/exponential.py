@@ -74,6 +74,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, field
 from fractions import Fraction
+from typing import Any
 
 from ..._core import checks
 from ..._core.error_bars import RANKS, Expected
@@ -149,7 +150,7 @@ def aim_at(place: Fraction, rate: float, outer: tuple[bool, bool] = (True, True)
 
 
 @dataclass(frozen=True, slots=True)
-class ExponentialQuantile(Drawn):
+class ExponentialQuantile(Drawn[float]):
     """One quantile: a cell of the grid, more probable the nearer its rank is to that of q."""
 
     q: Fraction
@@ -183,6 +184,10 @@ class ExponentialQuantile(Drawn):
     def rate(self) -> float:
         """Return ``c``."""
         return self.aim.rate
+
+    @property
+    def noise_parameters(self) -> dict[str, Any]:
+        return {"rate": self.rate}
 
     @property
     def name(self) -> str:

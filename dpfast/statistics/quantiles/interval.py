@@ -16,10 +16,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..._core import checks
-from ..._core.error_bars import expected
 from ..._core.types import Bounds, NanPolicy, Neighbors, Number
 from ...budget.budget import Budget
-from ...budget.release import Mechanism, Prepared, relation_of, releases
+from ...budget.mechanism import Mechanism, expected
+from ...budget.release import Prepared, relation_of, releases
 from ...rng import Generator
 from .statistic import Quantiles
 

@@ -23,6 +23,7 @@ from ..._core.error_bars import DIFFERENT, Expected
 from ..._kernels.rng import BitStream
 from ..._kernels.statistics import JOINT_POWERS as POWERS
 from ..._kernels.statistics import JointTable as Table
+from ...budget.mechanism import Mechanism
 from ...errors import DataError
 from ...noise.choice import below
 from ...noise.distributions.base import context
@@ -206,7 +207,7 @@ def draw(summary: Joint, m: int, stream: BitStream) -> list[int]:
 
 
 @dataclass(frozen=True, slots=True)
-class JointQuantiles(Drawn):
+class JointQuantiles(Drawn[NDArray[np.float64]]):
     """Several quantiles by one exponential mechanism; see `dpfast.quantiles`."""
 
     qs: tuple[Fraction, ...]  # in the order in which they were asked for
@@ -285,7 +286,7 @@ class JointQuantiles(Drawn):
 
 
 @dataclass(frozen=True, slots=True)
-class ExponentialRange:
+class ExponentialRange(Mechanism[float]):
     """Distance of two quartiles that exponential mechanisms have drawn."""
 
     quartiles: RecursiveQuantiles | JointQuantiles

@@ -41,7 +41,7 @@ import math
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import lru_cache
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -111,7 +111,7 @@ def draw_all(
 
 
 @dataclass(frozen=True, slots=True)
-class RecursiveQuantiles(Drawn):
+class RecursiveQuantiles(Drawn[NDArray[np.float64]]):
     """Many quantiles: the middle one, then those on either side among the rows on that side."""
 
     qs: tuple[Fraction, ...]
@@ -140,6 +140,10 @@ class RecursiveQuantiles(Drawn):
         reach = width(_slowest(root), self.base.total) + 1 if self.lo < self.hi else 0
         object.__setattr__(self, "reach", reach)
         object.__setattr__(self, "order", tuple(map(different.index, self.qs)))
+
+    @property
+    def noise_parameters(self) -> dict[str, Any]:
+        return {"rate": self.rate}
 
     @property
     def name(self) -> str:

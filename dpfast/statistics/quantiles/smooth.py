@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from ..._core import checks, nan_policy
 from ..._core.error_bars import SECRET, Expected, unknown
@@ -52,7 +52,7 @@ def answer_grid(bounds: tuple[float, float], calibration: Calibration) -> float:
 
 
 @dataclass(frozen=True, slots=True)
-class Smooth(OfRanks):
+class Smooth(OfRanks[float]):
     """Base of mechanisms that add noise scaled to a smooth bound.
 
     Their `reduce` returns the value and the bound.
@@ -73,6 +73,11 @@ class Smooth(OfRanks):
     @property
     def loss(self) -> Loss:
         return self.calibration.loss
+
+    @property
+    def noise_parameters(self) -> dict[str, Any]:
+        chosen = self.calibration
+        return {"noise": chosen.noise, "alpha": chosen.alpha, "beta": chosen.beta}
 
     @property
     def limits(self) -> tuple[float, float]:

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from ..._core import checks
 from ..._core.once import once
 from ..._core.types import Number
-from ...budget.release import Mechanism
+from ...budget.mechanism import Mechanism
 from ...measurement.around import OfKept
 from ...measurement.statistic import Terms
 from ...measurement.times import Answer

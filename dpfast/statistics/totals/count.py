@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..._core.error_bars import NOISE, Expected
+from ...budget.mechanism import Mechanism
 from ...measurement.choice import Moves, choose_noise
 from ...noise.box import BoxNoise
 from ...noise.calibrated_integer import WORTH, IntegerNoise, integer_noise
@@ -28,7 +29,7 @@ ROUNDING = 1 / 8
 
 
 @dataclass(frozen=True, slots=True)
-class Count:
+class Count(Mechanism[int]):
     """Number of rows, or of those that `where` keeps; see `dpfast.count`."""
 
     neighbors: str
@@ -53,6 +54,10 @@ class Count:
                 return int(np.count_nonzero(where))
         summary = totals(source.source, None, where)
         return summary.rows + (0 if self.present else summary.missing)
+
+    @property
+    def integer_noise(self) -> IntegerNoise:
+        return self.noise
 
     @property
     def noise(self) -> IntegerNoise:
@@ -105,7 +110,7 @@ def nonzero(summary: Totals, present: bool) -> int:
 
 
 @dataclass(frozen=True, slots=True)
-class EachCount:
+class EachCount(Mechanism[NDArray[np.int64]]):
     """Number of rows, or of those that have a number, in each column; see `dpfast.count`."""
 
     neighbors: str
@@ -154,6 +159,14 @@ class EachCount:
             return self.joint[0]
         private = int(self.neighbors == "add-remove" or self.masked)
         return integer_noise(self.loss, Sensitivity.of_one(self.rows * private))
+
+    @property
+    def integer_noise(self) -> BoxNoise | IntegerNoise:
+        return self.noise
+
+    @property
+    def noise_parameters(self) -> dict[str, Any]:
+        return {"noise": self.noise.distribution, "deviation": self.deviations}
 
     @property
     def deviations(self) -> float | list[float]:

@@ -1,0 +1,249 @@
+"""`Mechanism`: all that is asked of what `release` spends for and runs."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import fields, is_dataclass
+from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
+
+from .._core.error_bars import UNKNOWN, Expected, unknown
+from ..privacy import Loss
+from ..rng import Generator
+
+Value = TypeVar("Value", covariant=True)
+
+
+class MechanismLike(Protocol[Value]):
+    """The least that `dpfast.extend.release` needs; `Mechanism` has the meaning of each."""
+
+    @property
+    def loss(self) -> Loss:
+        """What is spent for a call."""
+        ...
+
+    @property
+    def neighbors(self) -> str:
+        """The neighboring relation that the loss is for: "add-remove" or "replace"."""
+        ...
+
+    @property
+    def name(self) -> str:
+        """What the ledger calls it."""
+        ...
+
+    def reduce(self, source: Any) -> Any:
+        """Return a noise-free summary of a `source`. It sees rows and no randomness.
+
+        Parameters
+        ----------
+        source : Source
+            The rows.
+
+        Returns
+        -------
+        Any
+            What `finish` takes. It leaves by no other way.
+        """
+        ...
+
+    def finish(self, summary: Any, generator: Generator) -> Value:
+        """Turn a `summary` into the answer with the bits of a `generator`. It sees no rows.
+
+        Parameters
+        ----------
+        summary : Any
+            What `reduce` has returned.
+        generator : Generator
+            Where the noise comes from.
+
+        Returns
+        -------
+        Any
+            The answer, which may be published.
+        """
+        ...
+
+
+class Mechanism(ABC, Generic[Value]):
+    """Base of mechanisms: what is charged, how it runs, and what is public about its answer.
+
+    A mechanism has a `loss`, `neighbors`, a `name`, `reduce` and `finish`. All else has a default.
+    It never changes, and its constructor has checked every argument.
+
+    Attributes
+    ----------
+    loss : Loss
+        What is spent for a call.
+    neighbors : {"add-remove", "replace"}
+        The neighboring relation that the loss is for.
+    name : str
+        What the ledger calls it.
+    ids : str, optional
+        The name of the id whose people the loss is about, "" for ids without a name; None, the
+        default, for rows.
+    has_public_rows : bool
+        Whether it uses all rows of a column, and how many these are is public. False by default.
+    passes : int, optional
+        How many passes over the rows it makes, 1 by default; None if that is not known beforehand.
+    of_ranks : bool
+        Whether it reads order statistics, which need pivots: one more pass, unless a sample has
+        them. False by default.
+
+    Examples
+    --------
+    >>> from dataclasses import dataclass
+    >>> import dpfast as dp
+    >>> @dataclass(frozen=True)
+    ... class Rows(dp.extend.Mechanism[int]):
+    ...     loss: dp.privacy.Loss
+    ...     neighbors: str = "add-remove"
+    ...     name: str = "rows"
+    ...
+    ...     def reduce(self, source):
+    ...         return source.reduce(lambda chunk: len(chunk.values), int.__add__)
+    ...
+    ...     def finish(self, summary, generator):
+    ...         return dp.extend.integer_noise(self.loss).add([summary], generator)[0]
+    >>> rows = Rows(dp.privacy.Pure(1))
+    >>> rows.parts, rows.error(100, 0.95).note
+    ({'rows': Pure(epsilon=1)}, 'no bound of public numbers is known')
+    >>> abs(dp.extend.release([1, 2, 3], rows, budget=dp.Budget(epsilon=1)) - 3) < 40
+    True
+    >>> abs(rows.finish(3, dp.rng.default_generator()) - 3) < 40  # without a budget
+    True
+    """
+
+    __slots__ = ()
+
+    if TYPE_CHECKING:  # properties, which a field, a constant or a property may override
+
+        @property
+        @abstractmethod
+        def loss(self) -> Loss: ...
+        @property
+        @abstractmethod
+        def neighbors(self) -> str: ...
+        @property
+        @abstractmethod
+        def name(self) -> str: ...
+        @property
+        def ids(self) -> str | None: ...
+        @property
+        def has_public_rows(self) -> bool:
+            return False
+
+        @property
+        def passes(self) -> int | None: ...
+        @property
+        def of_ranks(self) -> bool:
+            return False
+
+    else:  # a dataclass takes a constant for the default of its field, as it would a property
+        ids, has_public_rows, passes, of_ranks = None, False, 1, False
+
+    @abstractmethod
+    def reduce(self, source: Any) -> Any:
+        """Return a noise-free summary of a `source`. It sees rows and no randomness.
+
+        Parameters
+        ----------
+        source : Source
+            The rows.
+
+        Returns
+        -------
+        Any
+            What `finish` takes. It leaves by no other way.
+        """
+
+    @abstractmethod
+    def finish(self, summary: Any, generator: Generator) -> Value:
+        """Turn a `summary` into the answer with the bits of a `generator`. It sees no rows.
+
+        Parameters
+        ----------
+        summary : Any
+            What `reduce` has returned.
+        generator : Generator
+            Where the noise comes from.
+
+        Returns
+        -------
+        Any
+            The answer, which may be published.
+        """
+
+    def error(self, rows: int | None, confidence: float) -> Expected:
+        """Return the error bar of the answer, from public numbers alone; by default none is known.
+
+        Parameters
+        ----------
+        rows : int or None
+            For how many rows, 1 at least; None if that is not known.
+        confidence : float
+            The share of all answers that it holds for.
+
+        Returns
+        -------
+        Expected
+        """
+        return unknown(confidence, UNKNOWN)
+
+    @property
+    def algorithm(self) -> str:
+        """What it is called beside others that answer the same: by default the name of its class.
+
+        Returns
+        -------
+        str
+        """
+        return type(self).__name__
+
+    @property
+    def parameters(self) -> dict[str, Any]:
+        """The public parameters by name: by default the fields of its dataclass.
+
+        Returns
+        -------
+        dict
+        """
+        if not is_dataclass(self):
+            return {}
+        return {one.name: getattr(self, one.name) for one in fields(self)}
+
+    @property
+    def parts(self) -> dict[str, Loss]:
+        """What the loss is made of, by name: by default one part.
+
+        Returns
+        -------
+        dict
+        """
+        return {self.name: self.loss}
+
+    @property
+    def integer_noise(self) -> Any:
+        """The noise that is added to integers, an `IntegerNoise` if there is one; else None.
+
+        Returns
+        -------
+        IntegerNoise or None
+        """
+        return None
+
+    @property
+    def noise_parameters(self) -> dict[str, Any]:
+        """The public numbers of the noise, as `dpfast.mechanism.calibration` has them.
+
+        Returns
+        -------
+        dict
+            By default of `integer_noise`. Empty where noise depends on the number of rows.
+        """
+        noise = self.integer_noise
+        return {} if noise is None else {"noise": noise.distribution, "deviation": noise.deviation}
+
+
+def expected(mechanism: Mechanism[Any], rows: int | None, confidence: float) -> Expected:
+    """Return the error bar for a number of rows: of no rows, no more is said than of one."""
+    return mechanism.error(None if rows is None else max(1, rows), confidence)
