@@ -217,6 +217,8 @@ METHODS = {
 }
 KMEANS = (dp.sulq.KMeans, {"n_clusters": 2, "bounds": (0, 1)})
 SCALER = (dp.sulq.StandardScaler, {"bounds": (0, 1)})
+COMPONENTS = (dp.sulq.PCA, {"bounds": (0, 1)})
+VECTORS = (dp.sulq.TruncatedSVD, {"bounds": (0, 1)})
 
 ROUTES = {
     **{f"{name}-{row}": of_case(case, row) for name, case in CASES.items() for row in case.rows},
@@ -233,6 +235,10 @@ ROUTES = {
     "distances": of_unlabeled(*KMEANS, "fit_transform"),
     "scales": of_unlabeled(*SCALER, "fit"),
     "scaled rows": of_unlabeled(*SCALER, "fit_transform"),
+    "components": of_unlabeled(*COMPONENTS, "fit"),
+    "components of rows": of_unlabeled(*COMPONENTS, "fit_transform"),
+    "vectors": of_unlabeled(*VECTORS, "fit"),
+    "vectors of rows": of_unlabeled(*VECTORS, "fit_transform"),
     "rows": of_sums(lambda sums, second: sums.sum("count", rows=second(WHERE))),
     "rows of several": of_sums(lambda sums, second: sums.batch(["count"], rows=second(WHERE))),
     "values": of_sums(lambda sums, second: sums.sum(second(np.ones(N)), bounds=(0, 1))),
@@ -286,7 +292,8 @@ TRIED = {
     "dp.sample_and_aggregate", "dp.extend.release", "dp.sulq.NoisySums.sum",
     "dp.sulq.NoisySums.batch", "dp.sulq.NoisySums.contrasts", "dp.sulq.StatisticalQueryOracle.ask",
     *(f"dp.sulq.KMeans.{name}" for name in ("fit", "fit_predict", "fit_transform")),
-    "dp.sulq.StandardScaler.fit", "dp.sulq.StandardScaler.fit_transform",
+    *(f"dp.sulq.{kind}.{name}" for kind in ("StandardScaler", "PCA", "TruncatedSVD")
+      for name in ("fit", "fit_transform")),
 }  # fmt: skip
 
 

@@ -237,13 +237,9 @@ class Estimator(ABC):
         return self._fit(X, y, None, budget, rng)
 
     def _fit(
-        self,
-        X: Any,
-        y: Any,
-        sample_weight: Any,
-        budget: Budget | None,
-        rng: Generator | None,
+        self, X: Any, y: Any, sample_weight: Any, budget: Budget | None, rng: Generator | None
     ) -> Prepared[Self]:
+        """Check all arguments; rows with weights come and go, as `weights` has it."""
         loss = loss_of(self.epsilon, self.delta, self.rho)
         relation = relation_of(self.neighbors, budget)
         vars(self).pop("bounds_", None)
@@ -252,56 +248,37 @@ class Estimator(ABC):
             weights = weights_of(sample_weight, self.weight_bounds, rows.source, relation, self.nan)
             source = aligned(rows.source, labels_of(rows.source, sample_weight))
             rows = replace(rows, source=source, weights=weights)
-        if checks.is_auto(self.bounds):
-            learned = self._with_bounds(rows, loss, relation, budget, rng)
-        else:
-            learned = self._learned(rows, loss, relation, budget, rng)
-        return learned.then(functools.partial(self._fitted, rows, loss))
 
-    def _fitted(self, rows: Rows, loss: Loss, learned: None) -> Self:
-        self.loss_, self.n_features_in_ = loss, rows.width
-        self._fitted_with = self.get_params()
-        vars(self).pop("feature_names_in_", None)
-        if rows.names is not None:
-            self.feature_names_in_ = np.array(rows.names, object)
-        return self
+        def learned(part: Loss, **payment: Any) -> Prepared[None]:
+            steps = "add-remove" if rows.weights else relation
+            number, parts, learn = self._training(rows, part, steps)
+            known: Any = {"weights": rows.weights, **payment}
+            rounds = prepare(Rounds, rows, part, relation, number, self._name, parts, **known)
+            return rounds.then(learn)
 
-    def _learned(
-        self,
-        rows: Rows,
-        loss: Loss,
-        relation: Neighbors,
-        budget: Budget | None,
-        rng: Generator | None,
-    ) -> Prepared[None]:
-        """Check all arguments; rows with weights come and go, as `weights` has it."""
-        training = self._training(rows, loss, "add-remove" if rows.weights else relation)
-        asked: Any = {"weights": rows.weights, "budget": budget, "rng": rng}
-        number, parts = training.rounds, training.parts
-        rounds = prepare(Rounds, rows, loss, relation, number, self._name, parts, **asked)
-        return rounds.then(training.learn)
+        def keep(_: None) -> None:
+            self.loss_, self.n_features_in_ = loss, rows.width
+            self._fitted_with = self.get_params()
+            vars(self).pop("feature_names_in_", None)
+            if rows.names is not None:
+                self.feature_names_in_ = np.array(rows.names, object)
 
-    def _with_bounds(
-        self,
-        rows: Rows,
-        loss: Loss,
-        relation: Neighbors,
-        budget: Budget | None,
-        rng: Generator | None,
-    ) -> Prepared[None]:
-        """Prepare to pay for everything, to keep bounds in `bounds_`, and to learn with these."""
+        if not checks.is_auto(self.bounds):
+            fitted = learned(loss, budget=budget, rng=rng)
+            return fitted.then(keep).then(lambda _: self)
         first, rest = divided(loss)
-        self._learned(rows, rest, relation, None, rng)  # refuses what cannot be had
+        learned(rest, budget=None, rng=rng)  # refuses what cannot be had
         each = drawn_bounds(first, rows.width, relation, checks.nan_policy(self.nan, relation))
 
         def learn(paid: tuple[None, Generator]) -> None:
             _, generator = paid
             columns = View(rows.source, True, rows.width, None)
             self.bounds_ = release(columns, each, budget=None, rng=generator)
-            self._learned(rows, rest, relation, None, generator).run()
+            learned(rest, budget=None, rng=generator).run()
 
         allocation = Allocation(with_bounds(self._name), loss, relation)
-        return Prepared(allocation, rows, budget, rng, learn)
+        allocated = Prepared[None](allocation, rows, budget, rng, learn)
+        return allocated.then(keep).then(lambda _: self)
 
     @property
     def _bounds(self) -> Any:
@@ -406,7 +383,7 @@ class Weighted(Estimator):
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
-class Transformer(Estimator):
+class Transformer(Weighted):
     """An estimator that computes other numbers from each row."""
 
     #: What was said to `set_output`, where and as scikit-learn copies it to a clone.
@@ -422,13 +399,19 @@ class Transformer(Estimator):
 
     @releases
     def fit_transform(
-        self, X: Any, y: Any = None, *, budget: Budget | None = None, rng: Generator | None = None
+        self,
+        X: Any,
+        y: Any = None,
+        sample_weight: Any = None,
+        *,
+        budget: Budget | None = None,
+        rng: Generator | None = None,
     ) -> Prepared[Transformed]:
         """Call `fit`, then `transform`, which is not private.
 
         Parameters
         ----------
-        X, y, budget, rng
+        X, y, sample_weight, budget, rng
             As for `fit`, which raises what it raises.
 
         Returns
@@ -439,12 +422,13 @@ class Transformer(Estimator):
         Examples
         --------
         >>> import numpy as np, dpfast as dp
-        >>> x = np.outer(np.linspace(-1, 1, 20_001), [3, 4])
-        >>> dp.sulq.PCA(1, bounds=(-4, 4), rho=0.5).fit_transform(x).shape
-        (20001, 1)
+        >>> x = np.linspace(0, 10, 20_001)[:, None]
+        >>> scaled = dp.sulq.StandardScaler(bounds=(0, 10), rho=0.5).fit_transform(x)
+        >>> bool(abs(scaled.mean()) < 0.1), bool(abs(scaled.std() - 1) < 0.1)
+        (True, True)
         """
         self._form()  # refused, if it cannot be had, before anything is spent
-        fitted = prepare(self.fit, X, budget=budget, rng=rng)
+        fitted = prepare(self.fit, X, None, sample_weight, budget=budget, rng=rng)
         return fitted.then(lambda learned: learned.transform(X))
 
     def set_output(self, *, transform: Literal["default", "pandas"] | None = None) -> Self:
@@ -551,44 +535,6 @@ class Transformer(Estimator):
         pandas = extra("pandas", "transform='pandas'")
         index = X.index if isinstance(X, (pandas.DataFrame, pandas.Series)) else None
         return pandas.DataFrame(numbers, index, self.get_feature_names_out())
-
-
-class WeightedTransformer(Weighted, Transformer):
-    """A transformer that learns from rows that may have weights."""
-
-    @releases
-    def fit_transform(
-        self,
-        X: Any,
-        y: Any = None,
-        sample_weight: Any = None,
-        *,
-        budget: Budget | None = None,
-        rng: Generator | None = None,
-    ) -> Prepared[Transformed]:
-        """Call `fit`, then `transform`, which is not private.
-
-        Parameters
-        ----------
-        X, y, sample_weight, budget, rng
-            As for `fit`, which raises what it raises.
-
-        Returns
-        -------
-        array or table
-            NOT PRIVATE, as that of `transform`.
-
-        Examples
-        --------
-        >>> import numpy as np, dpfast as dp
-        >>> x = np.linspace(0, 10, 20_001)[:, None]
-        >>> scaled = dp.sulq.StandardScaler(bounds=(0, 10), rho=0.5).fit_transform(x)
-        >>> bool(abs(scaled.mean()) < 0.1), bool(abs(scaled.std() - 1) < 0.1)
-        (True, True)
-        """
-        self._form()  # refused, if it cannot be had, before anything is spent
-        fitted = prepare(self.fit, X, None, sample_weight, budget=budget, rng=rng)
-        return fitted.then(lambda learned: learned.transform(X))
 
 
 class Supervised(Estimator):

@@ -64,7 +64,7 @@ from ..privacy import Loss, Pure
 from ..rng import Generator
 from .centers import Box, centers_of, evenly, spread, squared_distances
 from .columns import Floats, column_bounds
-from .estimator import Training, Transformed, WeightedTransformer, as_fitted
+from .estimator import Training, Transformed, Transformer, as_fitted
 from .rounds import Part, Rounds
 from .rows import Rows
 
@@ -92,7 +92,7 @@ LITTLE, LITTLE_BESIDE_POOR = 1 / 50, 1 / 10
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
-class KMeans(WeightedTransformer):
+class KMeans(Transformer):
     """Centers of clusters, learned from noisy counts and sums alone.
 
     Privacy

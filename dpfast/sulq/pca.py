@@ -171,7 +171,7 @@ class PCA(_Components):
         Public limits of the values, in the data's units; values outside are clipped. They must not
         come from the data. The noise of a covariance is in proportion to the squared diagonal of
         this box.
-    epsilon, delta, rho, neighbors, nan
+    epsilon, delta, rho, neighbors, nan, weight_bounds
         As in `KMeans`.
 
     Attributes
@@ -238,7 +238,7 @@ class TruncatedSVD(_Components):
     Parameters
     ----------
     n_components : int, optional
-    bounds, epsilon, delta, rho, neighbors, nan
+    bounds, epsilon, delta, rho, neighbors, nan, weight_bounds
         As in `PCA`; noise depends on how far the box reaches from 0.
 
     Attributes

@@ -23,7 +23,7 @@ from .._core.types import Auto, BoundsEach, NanPolicy
 from ..privacy import Loss
 from .columns import Floats, columns_of
 from .design import REACH, ROWS, Design
-from .estimator import Training, Transformed, WeightedTransformer, as_fitted
+from .estimator import Training, Transformed, Transformer, as_fitted
 from .rounds import Part, Rounds
 from .rows import Rows
 
@@ -32,7 +32,7 @@ LEAST = 2.0**-40
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
-class StandardScaler(WeightedTransformer):
+class StandardScaler(Transformer):
     """Columns less their means, over their standard deviations, from one noisy release of both.
 
     Privacy

@@ -14,6 +14,7 @@ from dpfast.errors import ArgumentError, ArgumentTypeError, DataError
 from dpfast.privacy import ZCDP, Approx, Pure
 from dpfast.rng import InsecureGenerator
 from dpfast.sulq import (
+    PCA,
     AdditiveBoostingClassifier,
     AdditiveBoostingRegressor,
     KMeans,
@@ -23,6 +24,7 @@ from dpfast.sulq import (
     Perceptron,
     RandomForestClassifier,
     StandardScaler,
+    TruncatedSVD,
     rounds,
     weights,
 )
@@ -56,6 +58,8 @@ def second(rows):
 ONE_ROUND = {
     "k-means": (KMeans, None, {"bounds": BOUNDS, "n_clusters": 3, "init": START, "max_iter": 1}),
     "scaling": (StandardScaler, None, {"bounds": BOUNDS}),
+    "components": (PCA, None, {"bounds": BOUNDS}),
+    "singular vectors": (TruncatedSVD, None, {"bounds": BOUNDS}),
     "bayes": (NaiveBayes, side, BOTH),
     "regression": (LinearRegression, second, {**LINE, "ridge": 1}),
     "forest": (RandomForestClassifier, side, {**SIDES, "n_estimators": 3}),
