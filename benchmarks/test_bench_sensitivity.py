@@ -86,11 +86,10 @@ def test_ordinary_beta_on_a_hundred_million_rows(benchmark):
     n = rows(100_000_000)
     data = np.arange(n, dtype=np.float64)
     got = benchmark(
-        dp.sensitivity.smooth_median,
+        dp.sensitivity.smooth,
+        dp.Median(bounds=(0, 2 * n), assume_sorted=True),
         data,
         beta=0.1,
-        bounds=(0, 2 * n),
-        assume_sorted=True,
         neighbors="replace",
     )
     assert abs(got - 11 * np.exp(-1)) < 0.1
@@ -107,23 +106,15 @@ def test_floor_max_on_a_hundred_million_rows(benchmark):
 @pytest.mark.benchmark(group="smooth sensitivity, add-remove, sorted")
 def test_add_remove(benchmark, q):
     data = np.arange(rows(1_000_000)) / rows(1_000_000)
-    got = benchmark(
-        dp.sensitivity.smooth_quantile,
-        data,
-        q,
-        beta=0.01,
-        bounds=(0, 1),
-        neighbors="add-remove",
-        assume_sorted=True,
-    )
-    assert got > dp.sensitivity.local_quantile(data, q, bounds=(0, 1), neighbors="add-remove")
+    quantile = dp.Quantile(q=q, bounds=(0, 1), assume_sorted=True)
+    got = benchmark(dp.sensitivity.smooth, quantile, data, beta=0.01)
+    assert got > dp.sensitivity.local(quantile, data)
 
 
 @pytest.mark.parametrize("neighbors", ["replace", "add-remove"])
 @pytest.mark.benchmark(group="smooth sensitivity, 100 rows")
 def test_a_hundred_rows(benchmark, neighbors):
     data = np.random.default_rng(0).random(100)
-    got = benchmark(
-        dp.sensitivity.smooth_median, data, beta=0.5, bounds=(0, 1), neighbors=neighbors
-    )
+    median = dp.Median(bounds=(0, 1))
+    got = benchmark(dp.sensitivity.smooth, median, data, beta=0.5, neighbors=neighbors)
     assert 0 < got < 1

@@ -38,20 +38,21 @@ def test_floor(benchmark, data, name):
 
 
 SMOOTH = {
-    "median": dp.sensitivity.smooth_median,
-    "mean": dp.sensitivity.smooth_mean,
-    "trimmed mean": dp.sensitivity.smooth_trimmed_mean,
-    "winsorized mean": dp.sensitivity.smooth_winsorized_mean,
-    "interquartile range": dp.sensitivity.smooth_iqr,
-    "maximum": dp.sensitivity.smooth_maximum,
-    "variance": dp.sensitivity.smooth_variance,
+    "median": dp.Median,
+    "mean": dp.Mean,
+    "trimmed mean": dp.TrimmedMean,
+    "winsorized mean": dp.WinsorizedMean,
+    "interquartile range": dp.Iqr,
+    "maximum": dp.Maximum,
+    "variance": dp.Variance,
 }
 
 
 @pytest.mark.parametrize("name", SMOOTH)
 @pytest.mark.benchmark(group="statistics, smooth sensitivity")
 def test_smooth(benchmark, data, name):
-    got = timed(benchmark, len(data), SMOOTH[name], data, beta=0.1, bounds=(0, 1), **REPLACE)
+    statistic = SMOOTH[name](bounds=(0, 1))
+    got = timed(benchmark, len(data), dp.sensitivity.smooth, statistic, data, beta=0.1, **REPLACE)
     assert 0 < got <= 1 / len(data) + 0.1
 
 
@@ -77,7 +78,9 @@ def test_triangles(benchmark, nodes):
     n = min(nodes, rows(nodes * nodes) // nodes)
     upper = np.triu(np.random.default_rng(0).random((n, n)) < 0.05, 1)
     graph = upper | upper.T
-    got = timed(benchmark, n * n, dp.sensitivity.smooth_triangles, graph, beta=0.1)
+    got = timed(
+        benchmark, n * n, dp.sensitivity.smooth, dp.sensitivity.Triangles(), graph, beta=0.1
+    )
     assert got > 0
 
 
@@ -86,9 +89,8 @@ def test_triangles(benchmark, nodes):
 def test_trees(benchmark, nodes):
     rng = np.random.default_rng(0)
     edges = [(i, (i + s) % nodes) for i in range(nodes) for s in (1, 2, 7)]
-    weights = rng.random(len(edges))
+    weights, tree = rng.random(len(edges)), dp.sensitivity.TreeCost(edges, bounds=(0, 1))
     got = timed(
-        benchmark, len(edges), dp.sensitivity.smooth_tree_cost, edges, weights, beta=0.1,
-        bounds=(0, 1),
+        benchmark, len(edges), dp.sensitivity.smooth, tree, weights, beta=0.1, **REPLACE,
     )  # fmt: skip
     assert 0 < got <= 1 + 1e-9

@@ -3,10 +3,10 @@
 A *source* is a column that can be passed over as often as asked: any object with what `Source`
 lists is data everywhere an array is. A *mechanism* is what `release` spends for and runs: any
 object with what `Mechanism` lists. `integer_noise` has exact noise for it, and `key_rule` decides
-which private keys it may show. `checks` are those of arguments, and `relation_of` says which
-neighbors a call is for. `statistics` is the table of all statistics, by the words of jobs. What is
-listed here is public, and stays as the page on stability says. The page on extending dpfast has
-whole examples.
+which private keys it may show. A statistic that inherits `KnownSensitivity` has the verbs of
+`dpfast.sensitivity`; `statistics` is the table of all statistics, by the words of jobs. `checks`
+are those of arguments, and `relation_of` says which neighbors a call is for. What is listed here is
+public, and stays as the page on stability says. The page on extending dpfast has whole examples.
 
 The proof is yours: `release` charges the `loss` that a mechanism states, and cannot check it.
 """
@@ -33,6 +33,7 @@ from .noise.calibrated_integer import IntegerNoise
 from .noise.calibrated_integer import integer_noise as _integer_noise
 from .noise.sensitivity import Sensitivity
 from .rng import Generator
+from .sensitivity.known import KnownSensitivity
 from .sources import Chunk, Source
 from .sources.intake import read_each
 from .statistics.table import STATISTICS as statistics
@@ -41,6 +42,7 @@ __all__ = [
     "Chunk",
     "Expected",
     "IntegerNoise",
+    "KnownSensitivity",
     "Mechanism",
     "MechanismLike",
     "Neighbors",

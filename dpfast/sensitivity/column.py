@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from abc import abstractmethod
 from fractions import Fraction
 from typing import Any, NamedTuple
 
@@ -10,17 +11,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._core import checks, nan_policy
+from .._core.types import Neighbors
 from ..errors import ArgumentError
 from ..sources import as_source
 from ..summaries.order import Ranks
+from .known import KnownSensitivity
 from .ranks import FARTHEST
+from .rounding import float_up
 
 #: Bits of a cell: two limbs of 30, so that sums of fewer than 2**33 limbs fit into 64 bits.
 _BITS = 60
 
 
-class Given(NamedTuple):
-    """Checked arguments of a sensitivity of a column."""
+class Clamped(NamedTuple):
+    """A column that is clamped to bounds, with the neighboring relation: checked arguments."""
 
     ranks: Ranks
     lo: float
@@ -39,9 +43,9 @@ class Given(NamedTuple):
         return window.n
 
 
-def given(
+def clamped(
     data: Any, bounds: Any, neighbors: Any, nan: Any = "raise", assume_sorted: Any = False
-) -> Given:
+) -> Clamped:
     """Check the arguments that all statistics of a column share. Nothing is read yet."""
     lo, hi = checks.bounds(bounds)
     relation = checks.neighbors(neighbors)
@@ -49,12 +53,56 @@ def given(
     trusted = checks.flag("assume_sorted", assume_sorted)
     missing = nan_policy.replacement(policy, lo, hi)
     ranks = Ranks(as_source(data), missing=missing, assume_sorted=trusted)
-    return Given(ranks, lo, hi, relation, policy)
+    return Clamped(ranks, lo, hi, relation, policy)
 
 
-def only_replace(statistic: str, neighbors: Any) -> None:
+class ColumnSensitivity(KnownSensitivity):
+    """Base of the sensitivities of a statistic of one clamped column."""
+
+    bounds: Any
+    nan: Any
+    assume_sorted: bool = False
+
+    @property
+    @abstractmethod
+    def limits(self) -> tuple[float, float] | None:
+        """The public limits of the weights; None for rows that all count the same."""
+
+    def largest_change(self, span: Fraction, rows: int | None, neighbors: str) -> Fraction:
+        """Return the global sensitivity for bounds that are `span` apart."""
+        return span
+
+    @abstractmethod
+    def local_of(self, column: Clamped, at_distance: int) -> float:
+        """Return the local sensitivity of a column, the largest within a distance; NOT PRIVATE."""
+
+    @abstractmethod
+    def smooth_of(self, column: Clamped, beta: float) -> float:
+        """Return a smooth bound on the local sensitivity of a column; NOT PRIVATE."""
+
+    def global_sensitivity(self, rows: int | None, neighbors: Neighbors) -> float:
+        lo, hi = self._pair()
+        return float_up(self.largest_change(Fraction(hi) - Fraction(lo), rows, neighbors))
+
+    def local_sensitivity(self, data: Any, at_distance: int, neighbors: Neighbors) -> float:
+        return self.local_of(self._clamped(data, neighbors), min(at_distance, FARTHEST))
+
+    def smooth_sensitivity(self, data: Any, beta: float, neighbors: Neighbors) -> float:
+        return self.smooth_of(self._clamped(data, neighbors), beta)
+
+    def _clamped(self, data: Any, neighbors: str) -> Clamped:
+        return clamped(data, self._pair(), neighbors, self.nan, self.assume_sorted)
+
+    def _pair(self) -> tuple[float, float]:
+        if self.limits is not None:
+            rule = "left out: the sensitivities of weighted rows are not known"
+            checks.fail("weight_bounds", rule, self.limits)
+        return checks.bounds(self.bounds)
+
+
+def only_replace(statistic: str, neighbors: str) -> None:
     """Check the relation of a statistic for which no bound under "add-remove" is known."""
-    if checks.neighbors(neighbors) != "replace":
+    if neighbors != "replace":
         raise ArgumentError(
             f"neighbors must be 'replace' for the {statistic}, got {neighbors!r}: with a private "
             "number of rows no useful bound is known"
@@ -122,7 +170,7 @@ class MirroredCells(Cells):
         return range(first, last + 1)
 
 
-def both_sides(column: Given) -> tuple[Cells, Cells]:
+def both_sides(column: Clamped) -> tuple[Cells, Cells]:
     """Return all of the column as sorted cells, and mirrored. `hi` must be above `lo`."""
     window = column.ranks.window(lambda n: 1, FARTHEST)
     column.refuse(window.nan)

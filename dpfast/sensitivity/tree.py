@@ -23,18 +23,111 @@ A forest is the same, one component at a time.
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass, field
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from .._core import checks
 from .._core.extras import extra
-from .._core.types import Bounds, Number
+from .._core.types import Bounds, Neighbors
 from ..errors import DataError
-from .quantile import global_quantile
+from .known import KnownSensitivity
 from .ranks import effective_floor
-from .rounding import inflated, rounded_up
+from .rounding import float_up, inflated, rounded_up
+
+
+@dataclass(frozen=True, eq=False)
+class TreeCost(KnownSensitivity):
+    """The cost of a minimum spanning tree, for `dpfast.sensitivity`: the data are its weights.
+
+    The edges are public, and neighbors differ in one weight, which is replaced. A graph that is not
+    connected has a spanning forest.
+
+    Parameters
+    ----------
+    edges : array_like of int, shape (m, 2)
+        Pairs of different vertices.
+    bounds : (float, float)
+        Public limits of a weight; weights outside count as the limit.
+
+    Raises
+    ------
+    ArgumentError, ArgumentTypeError
+        For a bad argument.
+
+    Notes
+    -----
+    The data of `dpfast.sensitivity.local` and `smooth` are one number for each edge. *Global*:
+    ``hi - lo``. (As a function of one weight w, the cost is a constant plus the smaller of w and
+    the heaviest weight on the best detour.) *Local*: exact, rounded up by some units at most. Cost:
+    up to ``log2(m)`` maximum flows for each edge of the tree. *Smooth*: exact, 0 without edges or
+    for equal bounds. Cost: for each edge of the tree a maximum flow at some thresholds, by
+    bisection between those where the least cut can still win; at most ``log2(m)`` for each size of
+    a cut. The flows need SciPy.
+
+    References
+    ----------
+    K. Nissim, S. Raskhodnikova, A. Smith, "Smooth sensitivity and sampling in private data
+    analysis", STOC 2007.
+
+    Examples
+    --------
+    >>> import dpfast as dp
+    >>> square = dp.sensitivity.TreeCost([(0, 1), (1, 2), (2, 3), (3, 0)], bounds=(0, 10))
+    >>> weights = [1, 2, 3, 4]
+    >>> round(dp.sensitivity.local(square, weights, neighbors="replace"), 6)
+    3.0
+    >>> round(dp.sensitivity.smooth(square, weights, beta=0.5, neighbors="replace"), 3)
+    5.459
+    """
+
+    edges: ArrayLike
+    bounds: Bounds = field(kw_only=True)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "bounds", checks.bounds(self.bounds))
+        rule = "pairs of different vertices, whole numbers of at least 0"
+        ends = checks.array("edges", self.edges, rule)
+        if ends.size == 0:
+            ends = np.zeros((0, 2), np.int64)
+        if ends.ndim != 2 or ends.shape[1] != 2 or ends.dtype.kind not in "iu":
+            checks.fail_kind("edges", rule, self.edges)
+        if ends.size and (ends.min() < 0 or (ends[:, 0] == ends[:, 1]).any()):
+            checks.fail_kind("edges", rule, self.edges)
+        object.__setattr__(self, "edges", ends)
+
+    def global_sensitivity(self, rows: int | None, neighbors: Neighbors) -> float:
+        _only_weights(neighbors)
+        lo, hi = checks.bounds(self.bounds)
+        return float_up(Fraction(hi) - Fraction(lo))
+
+    def local_sensitivity(self, data: Any, at_distance: int, neighbors: Neighbors) -> float:
+        cuts, best = self._cuts(data, neighbors), 0.0
+        for edge in cuts.tree:
+            # w_(k + 1) of some cut, and w_(k + 2) - w_1 of some cut with this lightest edge.
+            weight = cuts.weight(edge)
+            best = max(best, _highest(cuts, edge, at_distance, best))
+            best = max(best, _highest(cuts, edge, at_distance + 1, best + weight) - weight)
+        return rounded_up(best)
+
+    def smooth_sensitivity(self, data: Any, beta: float, neighbors: Neighbors) -> float:
+        cuts = self._cuts(data, neighbors)
+        best = effective_floor(0.0, 0.0, cuts.reach) if cuts.tree else 0.0
+        for edge in cuts.tree:
+            best = max(best, _best(cuts, edge, beta, best))
+        return inflated(best)
+
+    def _cuts(self, weights: Any, neighbors: str) -> _Cuts:
+        _only_weights(neighbors)
+        return _Cuts(np.asarray(self.edges), weights, checks.bounds(self.bounds))
+
+
+def _only_weights(neighbors: str) -> None:
+    if neighbors != "replace":
+        checks.fail("neighbors", "'replace' for a spanning tree: one weight is replaced", neighbors)
 
 
 class _Cuts:
@@ -43,20 +136,12 @@ class _Cuts:
     NOT PRIVATE. Weights count from the lower bound on.
     """
 
-    def __init__(self, edges: Any, weights: Any, bounds: Any) -> None:
-        lo, hi = checks.bounds(bounds)
-        rule = "pairs of different vertices, whole numbers of at least 0"
-        ends = checks.array("edges", edges, rule)
-        if ends.size == 0:
-            ends = np.zeros((0, 2), np.int64)
-        if ends.ndim != 2 or ends.shape[1] != 2 or ends.dtype.kind not in "iu":
-            checks.fail_kind("edges", rule, edges)
-        if ends.size and (ends.min() < 0 or (ends[:, 0] == ends[:, 1]).any()):
-            checks.fail_kind("edges", rule, edges)
+    def __init__(self, ends: NDArray[Any], weights: Any, bounds: tuple[float, float]) -> None:
+        lo, hi = bounds
         rule = "one real number for each edge"
-        given = checks.array("weights", weights, rule)
+        given = checks.array("data", weights, rule)
         if given.dtype.kind not in "iuf" or given.shape != (len(ends),):
-            checks.fail_kind("weights", rule, weights)
+            checks.fail_kind("data", rule, weights)
         values = given.astype(np.float64)
         if np.isnan(values).any():
             raise DataError("weights must be numbers, got NaN")
@@ -114,91 +199,6 @@ class _Cuts:
         return csr_array((np.ones(2 * count, np.int32), (u, v)), shape=(n, n), dtype=np.int32)
 
 
-def global_tree_cost(*, bounds: Bounds) -> float:
-    """NOT PRIVATE if `bounds` are not public. Return the global sensitivity of a tree's cost.
-
-    Parameters
-    ----------
-    bounds : (float, float)
-        Public limits of a weight; values outside count as the limit.
-
-    Returns
-    -------
-    float
-        ``hi - lo``, rounded up.
-
-    Raises
-    ------
-    ArgumentError, ArgumentTypeError
-        For a bad argument.
-
-    Notes
-    -----
-    As a function of one weight w, the cost is a constant plus the smaller of w and the heaviest
-    weight on the best detour.
-
-    Examples
-    --------
-    >>> import dpfast as dp
-    >>> dp.sensitivity.global_tree_cost(bounds=(0, 3))
-    3.0
-    """
-    return global_quantile(bounds=bounds)
-
-
-def local_tree_cost(
-    edges: ArrayLike, weights: ArrayLike, *, bounds: Bounds, at_distance: int = 0
-) -> float:
-    """NOT PRIVATE. Return the local sensitivity of a spanning tree's cost within a distance.
-
-    The edges are public, their weights private; neighbors differ in one weight.
-
-    Parameters
-    ----------
-    edges : array_like of int, shape (m, 2)
-        Pairs of different vertices. A graph that is not connected has a spanning forest.
-    weights : array_like, shape (m,)
-        One number for each edge, clamped to `bounds`.
-    bounds : (float, float)
-        Public limits of a weight.
-    at_distance : int, default 0
-        The number of weights that may be changed first.
-
-    Returns
-    -------
-    float
-        The exact number, rounded up by some units at most.
-
-    Raises
-    ------
-    ArgumentError, ArgumentTypeError
-        For a bad argument.
-    DataError
-        If a weight is NaN.
-    MissingExtraError
-        If SciPy is not installed.
-
-    Notes
-    -----
-    Cost: up to ``log2(m)`` maximum flows for each edge of the tree.
-
-    Examples
-    --------
-    >>> import dpfast as dp
-    >>> square = [(0, 1), (1, 2), (2, 3), (3, 0)]
-    >>> round(dp.sensitivity.local_tree_cost(square, [1, 2, 3, 4], bounds=(0, 10)), 6)
-    3.0
-    """
-    k = checks.whole("at_distance", at_distance)
-    cuts = _Cuts(edges, weights, bounds)
-    best = 0.0
-    for edge in cuts.tree:
-        # w_(k + 1) of some cut, and w_(k + 2) - w_1 of some cut with this lightest edge.
-        best = max(best, _highest(cuts, edge, k, best))
-        best = max(best, _highest(cuts, edge, k + 1, best + cuts.weight(edge)) - cuts.weight(edge))
-    return rounded_up(best)
-
-
 def _highest(cuts: _Cuts, edge: int, most: int, known: float) -> float:
     """Return the highest threshold with a cut of at most `most` edges, if above `known`."""
     low = cuts.first(edge) - 1  # here the cut is empty
@@ -210,65 +210,6 @@ def _highest(cuts: _Cuts, edge: int, most: int, known: float) -> float:
         else:
             high = middle
     return float(cuts.levels[low])
-
-
-def smooth_tree_cost(
-    edges: ArrayLike, weights: ArrayLike, *, beta: Number, bounds: Bounds
-) -> float:
-    """NOT PRIVATE. Return the smooth sensitivity of the cost of a minimum spanning tree.
-
-    The edges are public, their weights private; neighbors differ in one weight.
-
-    Parameters
-    ----------
-    edges : array_like of int, shape (m, 2)
-        Pairs of different vertices. A graph that is not connected has a spanning forest.
-    weights : array_like, shape (m,)
-        One number for each edge, clamped to `bounds`.
-    beta : float
-        Smoothness, above 0.
-    bounds : (float, float)
-        Public limits of a weight.
-
-    Returns
-    -------
-    float
-        At least the smooth sensitivity and at most ``1 + 2**-41`` times it, and at least
-        ``max(R 2**-1000, 2**-1022)``. Zero without edges or for equal bounds.
-
-    Raises
-    ------
-    ArgumentError, ArgumentTypeError
-        For a bad argument.
-    DataError
-        If a weight is NaN.
-    MissingExtraError
-        If SciPy is not installed.
-
-    Notes
-    -----
-    Exact. Cost: for each edge of the tree a maximum flow at some thresholds, by bisection between
-    those where the least cut can still win; at most ``log2(m)`` for each size of a cut.
-
-    References
-    ----------
-    K. Nissim, S. Raskhodnikova, A. Smith, "Smooth sensitivity and sampling in private data
-    analysis", STOC 2007.
-
-    Examples
-    --------
-    >>> import dpfast as dp
-    >>> square = [(0, 1), (1, 2), (2, 3), (3, 0)]
-    >>> S = dp.sensitivity.smooth_tree_cost(square, [1, 2, 3, 4], beta=0.5, bounds=(0, 10))
-    >>> round(S, 3)
-    5.459
-    """
-    smoothness = checks.positive("beta", beta)
-    cuts = _Cuts(edges, weights, bounds)
-    best = effective_floor(0.0, 0.0, cuts.reach) if cuts.tree else 0.0
-    for edge in cuts.tree:
-        best = max(best, _best(cuts, edge, smoothness, best))
-    return inflated(best)
 
 
 def _best(cuts: _Cuts, edge: int, beta: float, best: float) -> float:

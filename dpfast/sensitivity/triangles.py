@@ -9,13 +9,15 @@ Smith, STOC 2007, section 3.3), and of all pairs with the same a only the larges
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from .._core import checks
-from .._core.types import Number
+from .._core.types import Neighbors
+from .known import KnownSensitivity
 from .rounding import inflated, largest
 
 #: Rows of the matrix multiplied at a time.
@@ -24,19 +26,94 @@ _ROWS = 512
 _MOST = 1 << 24
 
 
+@dataclass(frozen=True)
+class Triangles(KnownSensitivity):
+    """The number of triangles of a graph, for `dpfast.sensitivity`: the data are its edges.
+
+    Neighbors are graphs on the same vertices that differ in one edge, added or removed. (If they
+    differed in one vertex with all its edges, the global sensitivity would be of order N**2.)
+
+    Parameters
+    ----------
+    nodes : int, optional
+        The public number of vertices, N. If it is given, the data are edges as pairs of different
+        vertices 0 .. N - 1 (a pair that comes twice is one edge); else they are a symmetric matrix
+        of 0 and 1 with zeros on its diagonal.
+
+    Raises
+    ------
+    ArgumentError, ArgumentTypeError
+        For a bad argument.
+
+    Notes
+    -----
+    *Global*: ``max(N - 2, 0)``, which needs `nodes`. *Local*: exact, an integer. *Smooth*: exact,
+    zero for fewer than three vertices. Cost: a product of N by N matrices of float32, which must
+    fit into memory, and at most 2 N distances.
+
+    References
+    ----------
+    K. Nissim, S. Raskhodnikova, A. Smith, "Smooth sensitivity and sampling in private data
+    analysis", STOC 2007.
+
+    Examples
+    --------
+    >>> import dpfast as dp
+    >>> path, triangles = [(0, 1), (1, 2), (2, 3)], dp.sensitivity.Triangles(nodes=4)
+    >>> dp.sensitivity.local(triangles, path), dp.sensitivity.local(triangles, path, at_distance=1)
+    (1.0, 2.0)
+    >>> round(dp.sensitivity.smooth(triangles, path, beta=0.1), 3)
+    1.81
+    >>> dp.sensitivity.global_(triangles)
+    2.0
+    """
+
+    nodes: int | None = None
+
+    def __post_init__(self) -> None:
+        if self.nodes is not None and checks.whole("nodes", self.nodes) > 1 << 53:
+            checks.fail("nodes", "at most 2**53", self.nodes)
+
+    def global_sensitivity(self, rows: int | None, neighbors: Neighbors) -> float:
+        _only_edges(neighbors)
+        return float(max(checks.whole("nodes", self.nodes) - 2, 0))
+
+    def local_sensitivity(self, data: Any, at_distance: int, neighbors: Neighbors) -> float:
+        _only_edges(neighbors)
+        matrix = _adjacency(data, self.nodes)
+        n = len(matrix)
+        return float(_at(_fronts(matrix), n, min(at_distance, 2 * n)))
+
+    def smooth_sensitivity(self, data: Any, beta: float, neighbors: Neighbors) -> float:
+        _only_edges(neighbors)
+        matrix = _adjacency(data, self.nodes)
+        n = len(matrix)
+        if n < 3:
+            return 0.0
+        front, least = _fronts(matrix), 2.0**-1022
+        best = largest(lambda k: _at(front, n, k), beta=beta, most=n - 2, stop=2 * n, least=least)
+        return inflated(best)
+
+
+def _only_edges(neighbors: str) -> None:
+    if neighbors != "add-remove":
+        rule = "'add-remove' for triangles: one edge is added or removed"
+        checks.fail("neighbors", rule, neighbors)
+
+
 def _adjacency(graph: Any, nodes: Any) -> NDArray[np.float32]:
     """Return a graph as a symmetric matrix of 0 and 1 with an empty diagonal."""
     rule = "a symmetric matrix of 0 and 1 with zeros on its diagonal, or pairs of nodes"
-    given = checks.array("graph", graph, rule)
+    given = checks.array("data", graph, rule)
     if given.dtype.kind not in "biuf":
-        checks.fail_kind("graph", rule, graph)
+        checks.fail_kind("data", rule, graph)
     if nodes is None:
         if given.ndim != 2 or given.shape[0] != given.shape[1]:
-            checks.fail_kind("graph", rule, graph)
+            checks.fail_kind("data", rule, graph)
         adjacent = given != 0
         sound = not adjacent.diagonal().any() and (adjacent == adjacent.T).all()
         if not sound or not ((given == 0) | (given == 1)).all():
-            checks.fail_kind("graph", rule, graph)
+            checks.fail_kind("data", rule, graph)
         dense: NDArray[np.float32] = adjacent.astype(np.float32)
         return dense
     count = checks.whole("nodes", nodes)
@@ -44,11 +121,11 @@ def _adjacency(graph: Any, nodes: Any) -> NDArray[np.float32]:
         checks.fail("nodes", f"at most {_MOST}", nodes)
     pairs = given.reshape(0, 2).astype(np.int64) if given.size == 0 else given
     if pairs.ndim != 2 or pairs.shape[1] != 2 or pairs.dtype.kind not in "iu":
-        checks.fail_kind("graph", rule, graph)
+        checks.fail_kind("data", rule, graph)
     if pairs.size and (
         pairs.min() < 0 or pairs.max() >= count or (pairs[:, 0] == pairs[:, 1]).any()
     ):
-        checks.fail_kind("graph", rule + ", numbered from 0 and different", graph)
+        checks.fail_kind("data", rule + ", numbered from 0 and different", graph)
     matrix = np.zeros((count, count), np.float32)
     matrix[pairs[:, 0], pairs[:, 1]] = 1
     matrix[pairs[:, 1], pairs[:, 0]] = 1
@@ -77,134 +154,3 @@ def _fronts(matrix: NDArray[np.float32]) -> list[tuple[int, int]]:
 
 def _at(front: list[tuple[int, int]], nodes: int, k: int) -> int:
     return max((min(a + (k + min(k, b)) // 2, nodes - 2) for a, b in front), default=0)
-
-
-def global_triangles(nodes: int) -> float:
-    """NOT PRIVATE if `nodes` is private. Return the most triangles that one edge is part of.
-
-    Parameters
-    ----------
-    nodes : int
-        The public number of vertices, N.
-
-    Returns
-    -------
-    float
-        ``max(N - 2, 0)``.
-
-    Raises
-    ------
-    ArgumentError, ArgumentTypeError
-        For a bad argument.
-
-    Notes
-    -----
-    Neighbors differ in one edge. If they differed in one vertex with all its edges, it would be of
-    order N**2.
-
-    Examples
-    --------
-    >>> import dpfast as dp
-    >>> dp.sensitivity.global_triangles(10)
-    8.0
-    """
-    count = checks.whole("nodes", nodes)
-    if count > 1 << 53:
-        checks.fail("nodes", "at most 2**53", nodes)
-    return float(max(count - 2, 0))
-
-
-def local_triangles(graph: ArrayLike, *, nodes: int | None = None, at_distance: int = 0) -> float:
-    """NOT PRIVATE. Return the local sensitivity of the number of triangles within a distance.
-
-    Neighbors are graphs on the same vertices that differ in one edge, added or removed.
-
-    Parameters
-    ----------
-    graph : array_like, shape (N, N), or of int, shape (edges, 2)
-        A symmetric matrix of 0 and 1 with zeros on its diagonal; or, if `nodes` is given, the edges
-        as pairs of different vertices 0 .. N - 1 (a pair that comes twice is one edge).
-    nodes : int, optional
-        The public number of vertices, N, for a list of edges.
-    at_distance : int, default 0
-        The number of edges that may be changed first.
-
-    Returns
-    -------
-    float
-        The exact number, an integer.
-
-    Raises
-    ------
-    ArgumentError, ArgumentTypeError
-        For a bad argument.
-
-    Notes
-    -----
-    Cost: a product of N by N matrices of float32, which must fit into memory.
-
-    Examples
-    --------
-    >>> import dpfast as dp
-    >>> path = [(0, 1), (1, 2), (2, 3)]
-    >>> dp.sensitivity.local_triangles(path, nodes=4)
-    1.0
-    >>> dp.sensitivity.local_triangles(path, nodes=4, at_distance=1)
-    2.0
-    """
-    k = checks.whole("at_distance", at_distance)
-    matrix = _adjacency(graph, nodes)
-    n = len(matrix)
-    return float(_at(_fronts(matrix), n, min(k, 2 * n)))
-
-
-def smooth_triangles(graph: ArrayLike, *, nodes: int | None = None, beta: Number) -> float:
-    """NOT PRIVATE. Return the smooth sensitivity of the number of triangles of a graph.
-
-    Neighbors are graphs on the same vertices that differ in one edge, added or removed.
-
-    Parameters
-    ----------
-    graph : array_like, shape (N, N), or of int, shape (edges, 2)
-    nodes : int, optional
-        As in `local_triangles`.
-    beta : float
-        Smoothness, above 0.
-
-    Returns
-    -------
-    float
-        At least the smooth sensitivity and at most ``1 + 2**-41`` times it, and never below the
-        public ``2**-1022``; zero for fewer than three vertices.
-
-    Raises
-    ------
-    ArgumentError, ArgumentTypeError
-        For a bad argument.
-
-    Notes
-    -----
-    Exact. Cost: as `local_triangles`, and at most 2 N distances.
-
-    References
-    ----------
-    K. Nissim, S. Raskhodnikova, A. Smith, "Smooth sensitivity and sampling in private data
-    analysis", STOC 2007.
-
-    Examples
-    --------
-    >>> import dpfast as dp
-    >>> path = [(0, 1), (1, 2), (2, 3)]
-    >>> round(dp.sensitivity.smooth_triangles(path, nodes=4, beta=0.1), 3)
-    1.81
-    """
-    smoothness = checks.positive("beta", beta)
-    matrix = _adjacency(graph, nodes)
-    n = len(matrix)
-    if n < 3:
-        return 0.0
-    front = _fronts(matrix)
-    best = largest(
-        lambda k: _at(front, n, k), beta=smoothness, most=n - 2, stop=2 * n, least=2.0**-1022
-    )
-    return inflated(best)

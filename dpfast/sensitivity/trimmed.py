@@ -24,21 +24,19 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from fractions import Fraction
-from typing import Any, Literal, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
 from .._core import checks
-from .._core.types import Bounds, NanPolicy, Neighbors, Number
 from .._kernels.sensitivity import Column
-from .column import Given, given, only_replace, share
+from .column import Clamped, ColumnSensitivity, only_replace, share
 from .quantile import first_width
-from .ranks import FARTHEST, effective_floor, kept_ends, reach
-from .rounding import float_up, rounded_up
+from .ranks import effective_floor, kept_ends, reach
+from .rounding import rounded_up
 from .trimmed_add_remove import Kept, smooth_moving
 
 Sensitivity = Callable[[Column, int], float]
-_NAME = {False: "trimmed mean", True: "winsorized mean"}
 
 
 class Ends(NamedTuple):
@@ -64,7 +62,7 @@ class Ends(NamedTuple):
         return _divided(total, self.n)
 
 
-def _ends(column: Given, proportion: Fraction, width: int) -> Ends | None:
+def _ends(column: Clamped, proportion: Fraction, width: int) -> Ends | None:
     """Find the ranks within `width` of the two ends; None for no rows."""
     first, last = kept_ends(proportion)
     # Nothing is needed beyond what is cut off: extended ranks are the bounds.
@@ -94,7 +92,7 @@ def _ends(column: Given, proportion: Fraction, width: int) -> Ends | None:
     )
 
 
-def from_ranks(column: Given, proportion: Fraction, beta: float, winsorized: bool) -> Kept:
+def from_ranks(column: Clamped, proportion: Fraction, beta: float, winsorized: bool) -> Kept:
     """NOT PRIVATE. Return a smooth bound, and the rows that the statistic is clamped to.
 
     Arguments must be checked.
@@ -127,329 +125,46 @@ def from_ranks(column: Given, proportion: Fraction, beta: float, winsorized: boo
     return Kept(max(bound, 2.0**-1022), ends.n, ends.cut, ends.low, ends.high)
 
 
-def _global(n: Any, proportion: Any, bounds: Any, neighbors: Any, winsorized: bool) -> float:
-    lo, hi = checks.bounds(bounds)
-    only_replace(_NAME[winsorized], neighbors)
-    count, part = checks.whole("n", n), share(proportion)
-    if not count:
-        return 0.0
-    cut = math.floor(part * count)
-    kept = count - 2 * cut
-    weight = Fraction(cut + 1) if winsorized and kept > 1 else Fraction(count, kept)
-    return float_up((Fraction(hi) - Fraction(lo)) * weight / count)
+class TrimmedSensitivity(ColumnSensitivity):
+    """Sensitivities of the trimmed and the winsorized mean; m = floor(proportion n), R = hi - lo.
 
+    *Global*, under "replace" alone, for a public n: ``R / (n - 2 m)``, or winsorized
+    ``(m + 1) R / n``, and R where one row is kept. (One row changes both ends only if it crosses
+    all rows that are kept; all changes add up to at most the range, none with a greater weight.)
+    *Local*, under "replace" alone: exact, rounded up by some units at most. Cost: a pass over
+    unsorted data, then O(k). *Smooth*: exact under "replace", a bound under "add-remove", where the
+    mean of no rows is the middle of the bounds (Bun and Steinke, NeurIPS 2019). Cost: a pass, then
+    O(w), with w about (2 / beta) ln(R / S) ranks. Winsorized, local and smooth ones are bounds, the
+    weighted sum of those of the two ends and of the rows between them: exact where one row is kept,
+    and at most 1.7 times too large in small cases.
+    """
 
-def _local(
-    data: Any,
-    proportion: Any,
-    bounds: Any,
-    distance: Any,
-    neighbors: Any,
-    nan: Any,
-    winsorized: bool,
-) -> float:
-    """Return the local sensitivity, or a bound on it, within a distance."""
-    only_replace(_NAME[winsorized], neighbors)
-    part = share(proportion)
-    column = given(data, bounds, "replace", nan)
-    k = min(checks.whole("at_distance", distance), FARTHEST)
-    ends = _ends(column, part, k + 1)
-    if ends is None:
-        return 0.0
-    most = min(k, ends.n + 1)
-    return ends.bound(lambda rows, m: rounded_up(rows.local_replace(m, most)), winsorized)
+    proportion: Any
+    name: ClassVar[str]
+    winsorized: ClassVar[bool]
+
+    def largest_change(self, span: Fraction, rows: int | None, neighbors: str) -> Fraction:
+        only_replace(self.name, neighbors)
+        count, proportion = checks.whole("rows", rows), share(self.proportion)
+        if not count:
+            return Fraction(0)
+        cut = math.floor(proportion * count)
+        kept = count - 2 * cut
+        weight = Fraction(cut + 1) if self.winsorized and kept > 1 else Fraction(count, kept)
+        return span * weight / count
+
+    def local_of(self, column: Clamped, at_distance: int) -> float:
+        only_replace(self.name, column.neighbors)
+        ends = _ends(column, share(self.proportion), at_distance + 1)
+        if ends is None:
+            return 0.0
+        most = min(at_distance, ends.n + 1)
+        return ends.bound(lambda rows, m: rounded_up(rows.local_replace(m, most)), self.winsorized)
+
+    def smooth_of(self, column: Clamped, beta: float) -> float:
+        return from_ranks(column, share(self.proportion), beta, self.winsorized).sensitivity
 
 
 def _divided(amount: float, by: int) -> float:
     """Return an upper bound of the quotient, at most two units above it."""
     return math.nextafter(amount / by, math.inf) if amount else 0.0
-
-
-def global_trimmed_mean(
-    n: int, *, proportion: Number = 0.1, bounds: Bounds, neighbors: Literal["replace"] = "replace"
-) -> float:
-    """NOT PRIVATE if `n` is private. Return the most that one row can change a trimmed mean.
-
-    Parameters
-    ----------
-    n : int
-        The public number of rows.
-    proportion : number, default 0.1
-        Cut off at each end: at least 0 and less than 0.5, meant as written.
-    bounds : (float, float)
-        Public limits; values outside count as the limit.
-    neighbors : {"replace"}
-        The only relation for which it is known.
-
-    Returns
-    -------
-    float
-        ``(hi - lo) / (n - 2 floor(proportion n))``, rounded up; 0 of no rows.
-
-    Raises
-    ------
-    ArgumentError, ArgumentTypeError
-        For a bad argument.
-
-    Notes
-    -----
-    Cost: negligible.
-
-    Examples
-    --------
-    >>> import dpfast as dp
-    >>> dp.sensitivity.global_trimmed_mean(10, bounds=(0, 10))
-    1.25
-    """
-    return _global(n, proportion, bounds, neighbors, winsorized=False)
-
-
-def global_winsorized_mean(
-    n: int, *, proportion: Number = 0.1, bounds: Bounds, neighbors: Literal["replace"] = "replace"
-) -> float:
-    """NOT PRIVATE if `n` is private. Return the most that one row can change a winsorized mean.
-
-    Parameters
-    ----------
-    n : int
-        The public number of rows.
-    proportion : number, default 0.1
-        Of the rows at each end that count as the nearest row kept: at least 0, less than 0.5.
-    bounds : (float, float)
-        Public limits; values outside count as the limit.
-    neighbors : {"replace"}
-        The only relation for which it is known.
-
-    Returns
-    -------
-    float
-        ``(m + 1) (hi - lo) / n`` with ``m = floor(proportion n)``, rounded up; ``hi - lo`` where
-        one row is kept; 0 of no rows.
-
-    Raises
-    ------
-    ArgumentError, ArgumentTypeError
-        For a bad argument.
-
-    Notes
-    -----
-    One row changes both ends only if it crosses all rows that are kept. All changes add up to at
-    most the range, none with a greater weight than m + 1.
-
-    Examples
-    --------
-    >>> import dpfast as dp
-    >>> dp.sensitivity.global_winsorized_mean(10, bounds=(0, 10))
-    2.0
-    """
-    return _global(n, proportion, bounds, neighbors, winsorized=True)
-
-
-def local_trimmed_mean(
-    data: Any,
-    *,
-    proportion: Number = 0.1,
-    bounds: Bounds,
-    at_distance: int = 0,
-    neighbors: Literal["replace"] = "replace",
-    nan: NanPolicy = "raise",
-) -> float:
-    """NOT PRIVATE. Return the local sensitivity of the trimmed mean within a distance of `data`.
-
-    Parameters
-    ----------
-    data : array_like, shape (n,), or source
-        Any real dtype; values are read as float64 and clamped to `bounds`.
-    proportion : number, default 0.1
-        ``floor(proportion n)`` rows are left out at each end; at least 0 and less than 0.5.
-    bounds : (float, float)
-        Limits, in the data's units.
-    at_distance : int, default 0
-        The number of rows that may be replaced first.
-    neighbors : {"replace"}
-        The only relation for which it is known.
-    nan : {"raise", "lower", "upper"} or float, default "raise"
-        As in `smooth_quantile`.
-
-    Returns
-    -------
-    float
-        The exact number, rounded up by some units at most.
-
-    Raises
-    ------
-    ArgumentError, ArgumentTypeError, DataError
-        As for `smooth_quantile`.
-
-    Notes
-    -----
-    Cost: a pass over unsorted data, then O(k).
-
-    Examples
-    --------
-    >>> import dpfast as dp
-    >>> x = [1, 2, 4, 8, 16]
-    >>> round(dp.sensitivity.local_trimmed_mean(x, proportion=0.2, bounds=(0, 20)), 3)
-    4.667
-    """
-    return _local(data, proportion, bounds, at_distance, neighbors, nan, winsorized=False)
-
-
-def local_winsorized_mean(
-    data: Any,
-    *,
-    proportion: Number = 0.1,
-    bounds: Bounds,
-    at_distance: int = 0,
-    neighbors: Literal["replace"] = "replace",
-    nan: NanPolicy = "raise",
-) -> float:
-    """NOT PRIVATE. Return a bound on the local sensitivity of the winsorized mean at a distance.
-
-    Parameters
-    ----------
-    data : array_like, shape (n,), or source
-        Any real dtype; values are read as float64 and clamped to `bounds`.
-    proportion : number, default 0.1
-        ``floor(proportion n)`` rows at each end count as the nearest row kept.
-    bounds : (float, float)
-        Limits, in the data's units.
-    at_distance : int, default 0
-        The number of rows that may be replaced first.
-    neighbors : {"replace"}
-        The only relation for which it is known.
-    nan : {"raise", "lower", "upper"} or float, default "raise"
-        As in `smooth_quantile`.
-
-    Returns
-    -------
-    float
-        An upper bound: the sum of the sensitivities of the two ends and the rows between them.
-
-    Raises
-    ------
-    ArgumentError, ArgumentTypeError, DataError
-        As for `smooth_quantile`.
-
-    Notes
-    -----
-    Cost: a pass over unsorted data, then O(k).
-
-    Examples
-    --------
-    >>> import dpfast as dp
-    >>> x = [1, 2, 4, 8, 16]
-    >>> round(dp.sensitivity.local_winsorized_mean(x, proportion=0.2, bounds=(0, 20)), 3)
-    4.8
-    """
-    return _local(data, proportion, bounds, at_distance, neighbors, nan, winsorized=True)
-
-
-def smooth_trimmed_mean(
-    data: Any,
-    *,
-    proportion: Number = 0.1,
-    beta: Number,
-    bounds: Bounds,
-    neighbors: Neighbors = "add-remove",
-    nan: NanPolicy = "raise",
-) -> float:
-    """NOT PRIVATE. Return the smooth sensitivity of the trimmed mean.
-
-    Parameters
-    ----------
-    data : array_like, shape (n,), or source
-        Any real dtype.
-    proportion : number, default 0.1
-        ``floor(proportion n)`` rows are left out at each end; at least 0 and less than 0.5.
-    beta : float
-        Smoothness, above 0.
-    bounds : (float, float)
-        Public limits; values outside count as the limit.
-    neighbors : {"add-remove", "replace"}, default "add-remove"
-        Under "add-remove" the mean of no rows is the middle of the bounds.
-    nan : {"raise", "lower", "upper", "drop"} or float, default "raise"
-        As in `smooth_quantile`.
-
-    Returns
-    -------
-    float
-        As `smooth_quantile`, with the public floor divided by the number of rows that are kept.
-
-    Raises
-    ------
-    ArgumentError, ArgumentTypeError, DataError
-        As for `smooth_quantile`.
-
-    Notes
-    -----
-    Exact. Cost: a pass over unsorted data, then O(w), with ``w`` about ``(2 / beta) ln(R / S)``.
-
-    References
-    ----------
-    M. Bun, T. Steinke, "Average-case averages: private algorithms for smooth sensitivity and mean
-    estimation", NeurIPS 2019.
-
-    Examples
-    --------
-    >>> import numpy as np, dpfast as dp
-    >>> x = np.arange(1001.0)
-    >>> round(dp.sensitivity.smooth_trimmed_mean(x, beta=0.5, bounds=(0, 1000)), 2)
-    1.0
-    """
-    smoothness = checks.positive("beta", beta)
-    part = share(proportion)
-    return from_ranks(given(data, bounds, neighbors, nan), part, smoothness, False).sensitivity
-
-
-def smooth_winsorized_mean(
-    data: Any,
-    *,
-    proportion: Number = 0.1,
-    beta: Number,
-    bounds: Bounds,
-    neighbors: Neighbors = "add-remove",
-    nan: NanPolicy = "raise",
-) -> float:
-    """NOT PRIVATE. Return a smooth upper bound on the local sensitivity of the winsorized mean.
-
-    Parameters
-    ----------
-    data : array_like, shape (n,), or source
-        Any real dtype.
-    proportion : number, default 0.1
-        ``floor(proportion n)`` rows at each end count as the nearest row kept.
-    beta : float
-        Smoothness, above 0.
-    bounds : (float, float)
-        Public limits; values outside count as the limit.
-    neighbors : {"add-remove", "replace"}, default "add-remove"
-        Under "add-remove" the mean of no rows is the middle of the bounds.
-    nan : {"raise", "lower", "upper", "drop"} or float, default "raise"
-        As in `smooth_quantile`.
-
-    Returns
-    -------
-    float
-        The weighted sum of the smooth sensitivities of the two ends and of the trimmed sum: a
-        smooth bound, exact where one row is kept and at most 1.7 times too large in small cases.
-
-    Raises
-    ------
-    ArgumentError, ArgumentTypeError, DataError
-        As for `smooth_quantile`.
-
-    Notes
-    -----
-    Cost: a pass over unsorted data, then O(w), with ``w`` about ``(2 / beta) ln(R / S)``.
-
-    Examples
-    --------
-    >>> import numpy as np, dpfast as dp
-    >>> x = np.arange(1001.0)
-    >>> round(dp.sensitivity.smooth_winsorized_mean(x, beta=0.5, bounds=(0, 1000)), 2)
-    0.92
-    """
-    smoothness = checks.positive("beta", beta)
-    part = share(proportion)
-    return from_ranks(given(data, bounds, neighbors, nan), part, smoothness, True).sensitivity

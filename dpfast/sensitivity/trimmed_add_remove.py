@@ -51,7 +51,7 @@ from numpy.typing import NDArray
 
 from .._kernels.sensitivity import Column
 from ..summaries.order import Window
-from .column import Given
+from .column import Clamped
 from .quantile import first_width
 from .ranks import FARTHEST, effective_floor, kept_ends, reach
 from .rounding import inflated, rounded_up
@@ -99,21 +99,21 @@ def largest_pair(
     return best
 
 
-def smooth_moving(given: Given, p: Fraction, beta: float, winsorized: bool) -> Kept:
+def smooth_moving(clamped: Clamped, p: Fraction, beta: float, winsorized: bool) -> Kept:
     """NOT PRIVATE. Return a smooth bound for checked arguments with lo < hi."""
-    lo, hi = given.lo, given.hi
+    lo, hi = clamped.lo, clamped.hi
     least = effective_floor(0.0, lo, hi)
     rate = beta * 0.875 / float(max(2 * p, 1 - p)) * (1 - 2.0**-50)
     decay = min(rate, beta)
     width = first_width(decay, lo, hi, least)
     first, last = kept_ends(p)
-    given.ranks.prefetch([(first, width), (last, width)])
+    clamped.ranks.prefetch([(first, width), (last, width)])
     while True:
-        windows = given.ranks.window(first, width), given.ranks.window(last, width)
-        given.refuse(windows[0].nan)
+        windows = clamped.ranks.window(first, width), clamped.ranks.window(last, width)
+        clamped.refuse(windows[0].nan)
         n = windows[0].n
-        pair = max(_pair(windows, p, rate, given), least)
-        ends = _ends(windows, p, beta, given, least, width) if winsorized and p else 0.0
+        pair = max(_pair(windows, p, rate, clamped), least)
+        ends = _ends(windows, p, beta, clamped, least, width) if winsorized and p else 0.0
         smallest = min(pair, ends) if ends else pair
         # A pair farther out is worth less than (hi - lo) exp(-rate (width - 1)).
         needed = reach(decay, lo, hi, smallest * (1 - 2.0**-40)) + 2
@@ -145,10 +145,10 @@ def _over(divisor: Fraction, slope: Fraction, beta: float) -> float:
     return max(1 / float(divisor), far) * (1 + 2.0**-45)
 
 
-def _pair(windows: tuple[Window, Window], p: Fraction, rate: float, given: Given) -> float:
+def _pair(windows: tuple[Window, Window], p: Fraction, rate: float, clamped: Clamped) -> float:
     """Return the smooth bound of the pair (m, m), inflated."""
     low, high = windows
-    n, lo, hi = low.n, given.lo, given.hi
+    n, lo, hi = low.n, clamped.lo, clamped.hi
     cut = math.floor(p * n)
     lower, upper = np.full(1, lo), np.full(1, hi)
     if cut:
@@ -163,11 +163,16 @@ def _pair(windows: tuple[Window, Window], p: Fraction, rate: float, given: Given
 
 
 def _ends(
-    windows: tuple[Window, Window], p: Fraction, beta: float, given: Given, least: float, width: int
+    windows: tuple[Window, Window],
+    p: Fraction,
+    beta: float,
+    clamped: Clamped,
+    least: float,
+    width: int,
 ) -> float:
     """Return the larger smooth sensitivity of the two outermost rows that are kept."""
     low, high = windows
-    n, lo, hi = low.n, given.lo, given.hi
+    n, lo, hi = low.n, clamped.lo, clamped.hi
     mirrored = -high.values.astype(np.float64)[::-1]
     last = n + 2 - high.first - len(mirrored)  # counted from above
     best = 0.0

@@ -32,12 +32,86 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from fractions import Fraction
-from typing import Any, Literal
 
 from .._core import checks
-from .._core.types import Bounds, NanPolicy, Neighbors, Number
-from .column import Cells, Given, both_sides, given, only_replace
+from .._core.types import Neighbors
+from .column import Cells, Clamped, ColumnSensitivity, both_sides, only_replace
 from .rounding import float_up, inflated, largest, rounded_up
+
+
+class VarianceSensitivity(ColumnSensitivity):
+    """Sensitivities of the variance, which is 0 of fewer than two rows. R = hi - lo.
+
+    `ddof` is 0 for the population's variance, which divides by n, or 1 for the sample's.
+
+    *Global* and *local*, under "replace" alone: ``R**2 (n - 1) / n**2`` or ``R**2 / n`` for a
+    public n; the local one exact within a relative ``2**-44``. Under "add-remove" release noisy
+    moments. *Smooth*: under "replace" exact, and more than an eighth of the global one; under
+    "add-remove" a bound that depends on the number of rows alone, about ``R**2 / n``. Cost: a sort
+    of the column, and for the smooth one up to ``2 / beta`` binary searches.
+    """
+
+    ddof: int
+
+    def largest_change(self, span: Fraction, rows: int | None, neighbors: str) -> Fraction:
+        only_replace("variance", neighbors)
+        count, ddof = checks.whole("rows", rows), self._ddof()
+        return span**2 * _factor(count, ddof) if count > 1 else Fraction(0)
+
+    def local_of(self, column: Clamped, at_distance: int) -> float:
+        only_replace("variance", column.neighbors)
+        ddof = self._ddof()
+        _squarable(column)
+        if column.lo == column.hi:
+            column.rows()
+            return 0.0
+        sides = both_sides(column)
+        if sides[0].n < 2:
+            return 0.0
+        return rounded_up(_at(sides, ddof)(at_distance) * (1.0 + 2.0**-45))
+
+    def smooth_of(self, column: Clamped, beta: float) -> float:
+        ddof = self._ddof()
+        _squarable(column)
+        if column.lo == column.hi or column.neighbors == "add-remove":
+            n = column.rows()
+            return 0.0 if column.lo == column.hi else _of_rows(column, n, ddof, beta)
+        sides = both_sides(column)
+        n = sides[0].n
+        if n < 2:
+            return 0.0
+        most = float_up((Fraction(column.hi) - Fraction(column.lo)) ** 2 * _factor(n, ddof))
+        best = largest(_at(sides, ddof), beta=beta, most=most, stop=n, least=2.0**-1022)
+        return inflated(best * (1.0 + 2.0**-45))
+
+    def _ddof(self) -> int:
+        if self.ddof > 1:
+            rule = "0 (the population's variance) or 1 (the sample's)"
+            checks.fail("ddof", rule, self.ddof)
+        return self.ddof
+
+
+class StdSensitivity(VarianceSensitivity):
+    """Bounds on the sensitivities of the standard deviation, the root of the variance.
+
+    Two roots differ by no more than the root of the difference. So the roots of the sensitivities
+    of the variance are bounds, of which the global one is reached from equal rows; and that of a
+    bound that changes by a factor ``exp(2 beta)`` changes by ``exp(beta)``. Cost: as the variance.
+    """
+
+    def global_sensitivity(self, rows: int | None, neighbors: Neighbors) -> float:
+        return _root_up(super().global_sensitivity(rows, neighbors))
+
+    def local_of(self, column: Clamped, at_distance: int) -> float:
+        return _root_up(super().local_of(column, at_distance))
+
+    def smooth_of(self, column: Clamped, beta: float) -> float:
+        return _root_up(super().smooth_of(column, 2 * beta))
+
+
+def _root_up(amount: float) -> float:
+    """Return an upper bound of the root."""
+    return math.nextafter(math.sqrt(amount), math.inf) if amount else 0.0
 
 
 def _factor(n: int, ddof: int) -> Fraction:
@@ -45,13 +119,7 @@ def _factor(n: int, ddof: int) -> Fraction:
     return Fraction(n - 1, n * n) if ddof == 0 else Fraction(1, n) if n > 1 else Fraction(0)
 
 
-def _ddof(value: Any) -> Literal[0, 1]:
-    if checks.whole("ddof", value) > 1:
-        checks.fail("ddof", "0 (the population's variance) or 1 (the sample's)", value)
-    return 1 if value else 0
-
-
-def _squarable(column: Given) -> None:
+def _squarable(column: Clamped) -> None:
     width = column.hi - column.lo
     if not width * width < math.inf:
         rule = "such that (hi - lo)**2 does not overflow float64"
@@ -82,180 +150,7 @@ def _at(sides: tuple[Cells, Cells], ddof: int) -> Callable[[int], float]:
     return lambda k: float_up(scale * max(_largest_square(side, min(k, n)) for side in sides))
 
 
-def global_variance(
-    n: int, *, ddof: Literal[0, 1] = 0, bounds: Bounds, neighbors: Literal["replace"] = "replace"
-) -> float:
-    """NOT PRIVATE if `n` is private. Return the most that one row can change a variance.
-
-    Parameters
-    ----------
-    n : int
-        The public number of rows.
-    ddof : {0, 1}, default 0
-        0 for the population's variance, which divides by n; 1 for the sample's, by ``n - 1``.
-    bounds : (float, float)
-        Public limits; values outside count as the limit.
-    neighbors : {"replace"}
-        The only relation for which it is known; otherwise release noisy moments.
-
-    Returns
-    -------
-    float
-        ``(hi - lo)**2 (n - 1) / n**2`` or ``(hi - lo)**2 / n``, rounded up; 0 of at most one row.
-
-    Raises
-    ------
-    ArgumentError, ArgumentTypeError
-        For a bad argument.
-
-    Notes
-    -----
-    Cost: negligible.
-
-    Examples
-    --------
-    >>> import dpfast as dp
-    >>> dp.sensitivity.global_variance(4, ddof=1, bounds=(0, 10))
-    25.0
-    """
-    lo, hi = checks.bounds(bounds)
-    only_replace("variance", neighbors)
-    count, kind = checks.whole("n", n), _ddof(ddof)
-    if count < 2:
-        return 0.0
-    return float_up((Fraction(hi) - Fraction(lo)) ** 2 * _factor(count, kind))
-
-
-def local_variance(
-    data: Any,
-    *,
-    ddof: Literal[0, 1] = 0,
-    bounds: Bounds,
-    at_distance: int = 0,
-    neighbors: Literal["replace"] = "replace",
-    nan: NanPolicy = "raise",
-) -> float:
-    """NOT PRIVATE. Return the local sensitivity of the variance within a distance of `data`.
-
-    Parameters
-    ----------
-    data : array_like, shape (n,), or source
-        Any real dtype; values are read as float64 and clamped to `bounds`.
-    ddof : {0, 1}, default 0
-        0 for the population's variance, which divides by n; 1 for the sample's, by ``n - 1``.
-    bounds : (float, float)
-        Limits, in the data's units.
-    at_distance : int, default 0
-        The number of rows that may be replaced first.
-    neighbors : {"replace"}
-        The only relation for which it is known.
-    nan : {"raise", "lower", "upper"} or float, default "raise"
-        As in `smooth_quantile`.
-
-    Returns
-    -------
-    float
-        The exact number, in squared units, within a relative ``2**-44``, and not below it. Zero of
-        at most one row.
-
-    Raises
-    ------
-    ArgumentError, ArgumentTypeError, DataError
-        As for `smooth_quantile`.
-
-    Notes
-    -----
-    Cost: a sort of the column.
-
-    Examples
-    --------
-    >>> import dpfast as dp
-    >>> round(dp.sensitivity.local_variance([2, 5, 6], bounds=(0, 10)), 4)
-    8.0
-    """
-    distance = checks.whole("at_distance", at_distance)
-    kind = _ddof(ddof)
-    only_replace("variance", neighbors)
-    column = given(data, bounds, neighbors, nan)
-    _squarable(column)
-    if column.lo == column.hi:
-        column.rows()
-        return 0.0
-    sides = both_sides(column)
-    if sides[0].n < 2:
-        return 0.0
-    return rounded_up(_at(sides, kind)(distance) * (1.0 + 2.0**-45))
-
-
-def smooth_variance(
-    data: Any,
-    *,
-    ddof: Literal[0, 1] = 0,
-    beta: Number,
-    bounds: Bounds,
-    neighbors: Neighbors = "add-remove",
-    nan: NanPolicy = "raise",
-) -> float:
-    """NOT PRIVATE. Return the smooth sensitivity of the variance.
-
-    Parameters
-    ----------
-    data : array_like, shape (n,), or source
-        Any real dtype.
-    ddof : {0, 1}, default 0
-        0 for the population's variance, which divides by n; 1 for the sample's, by ``n - 1``.
-    beta : float
-        Smoothness, above 0.
-    bounds : (float, float)
-        Public limits; values outside count as the limit.
-    neighbors : {"add-remove", "replace"}, default "add-remove"
-        The neighboring relation. The variance of fewer than two rows is 0.
-    nan : {"raise", "lower", "upper", "drop"} or float, default "raise"
-        As in `smooth_quantile`.
-
-    Returns
-    -------
-    float
-        At least the smooth sensitivity and at most ``1 + 2**-41`` times it, in squared units, and
-        never below the public ``2**-1022``. Zero of at most one row. It is more than an eighth of
-        the global sensitivity. Under "add-remove" a bound that depends on the number of rows alone,
-        about ``(hi - lo)**2 / n``.
-
-    Raises
-    ------
-    ArgumentError, ArgumentTypeError, DataError
-        As for `smooth_quantile`.
-
-    Notes
-    -----
-    Exact under "replace". Cost: a sort of the column, and up to ``2 / beta`` binary searches; for
-    a release under "add-remove", `dpfast.variance` has less noise.
-
-    Examples
-    --------
-    >>> import numpy as np, dpfast as dp
-    >>> x = np.linspace(0, 10, 101)
-    >>> S = dp.sensitivity.smooth_variance(x, beta=0.1, bounds=(0, 10), neighbors="replace")
-    >>> round(S / dp.sensitivity.global_variance(101, bounds=(0, 10)), 2)
-    0.26
-    """
-    smoothness = checks.positive("beta", beta)
-    kind = _ddof(ddof)
-    column = given(data, bounds, neighbors, nan)
-    _squarable(column)
-    if column.lo == column.hi or column.neighbors == "add-remove":
-        n = column.rows()
-        return 0.0 if column.lo == column.hi else _of_rows(column, n, kind, smoothness)
-    sides = both_sides(column)
-    n = sides[0].n
-    if n < 2:
-        return 0.0
-    most = global_variance(n, ddof=kind, bounds=(column.lo, column.hi))
-    best = largest(_at(sides, kind), beta=smoothness, most=most, stop=n, least=2.0**-1022)
-    return inflated(best * (1.0 + 2.0**-45))
-
-
-def _of_rows(column: Given, n: int, ddof: int, beta: float) -> float:
+def _of_rows(column: Clamped, n: int, ddof: int, beta: float) -> float:
     """Return the bound under "add-remove"."""
     least = 2 if ddof else 4
     divisor = max(n if ddof else n + 1, least)

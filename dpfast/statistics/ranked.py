@@ -14,7 +14,7 @@ from ..measurement.statistic import Bounded, InUnits, Terms
 from ..noise.grid import Base, Lattice, base, ends, lattice, public_grid
 from ..noise.smooth import NOISES
 from ..privacy import ZCDP, Draws, Pure
-from ..sensitivity.column import Given
+from ..sensitivity.column import Clamped
 from ..sources import Source
 from ..sources.intake import View, read_each
 from ..sources.times import Times
@@ -168,9 +168,9 @@ class OfRanks(Mechanism[Value]):
             nan_policy.refuse(self.nan, window.nan)
         return window
 
-    def given(self, source: Source) -> Given:
+    def clamped(self, source: Source) -> Clamped:
         """Return the same for a sensitivity."""
-        return Given(self.ranks_of(source), self.lo, self.hi, self.neighbors, self.nan)
+        return Clamped(self.ranks_of(source), self.lo, self.hi, self.neighbors, self.nan)
 
 
 class Drawn(OfRanks[Value]):

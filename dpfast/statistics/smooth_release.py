@@ -168,7 +168,7 @@ def smooth_release(
     >>> triangles = np.trace(np.linalg.matrix_power(graph.astype(float), 3)) / 6
     >>> found = dp.smooth_release(
     ...     triangles,
-    ...     lambda beta: dp.sensitivity.smooth_triangles(graph, beta=beta),
+    ...     lambda beta: dp.sensitivity.smooth(dp.sensitivity.Triangles(), graph, beta=beta),
     ...     bounds=(0, 1_313_400), epsilon=2.0, delta=1e-9, noise="laplace")
     >>> bool(abs(found - triangles) < 5000)
     True

@@ -33,7 +33,7 @@ from ..noise.smooth import NOISES, calibrate_loss
 from ..rng import Generator
 from ..sensitivity.column import share
 from ..sensitivity.rounding import rounded_up
-from ..sensitivity.trimmed import from_ranks
+from ..sensitivity.trimmed import TrimmedSensitivity, from_ranks
 from ..sources import Source
 from ..summaries.cells import Cells, cells, nearest
 from ..summaries.totals import settled, totals
@@ -58,7 +58,7 @@ class SmoothMean(Smooth):
 
     def reduce(self, source: Source) -> tuple[float, float]:
         beta = self.calibration.beta
-        bound = from_ranks(self.given(source), self.proportion, beta, self.winsorized)
+        bound = from_ranks(self.clamped(source), self.proportion, beta, self.winsorized)
         covered = rounded_up(bound.sensitivity + self.cells.grid + self.grid)
         if not self.cells.span:
             return self.lo, covered
@@ -77,7 +77,7 @@ class SmoothMean(Smooth):
 
 
 @dataclass(frozen=True, kw_only=True)
-class MeanOfRanks(Ranked[float | Floats]):
+class MeanOfRanks(Ranked[float | Floats], TrimmedSensitivity):
     """Base of means that leave the lowest and the highest rows out, or pull them in."""
 
     proportion: Number = 0.1

@@ -190,8 +190,11 @@ def lacks(function, *known):
     return found
 
 
+STATISTICS = dp.Statistic, dp.Measurement, dp.extend.KnownSensitivity
+
+
 def is_statistic(thing):
-    return inspect.isclass(thing) and issubclass(thing, (dp.Statistic, dp.Measurement))
+    return inspect.isclass(thing) and issubclass(thing, STATISTICS)
 
 
 METHODS = [

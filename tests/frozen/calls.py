@@ -44,10 +44,15 @@ from .digest import digest
 from .record import Call
 
 #: The frozen name of a call that is called by another name now.
-RENAMED: dict[str, str] = {}
+RENAMED: dict[str, str] = {
+    name: name.replace("_ ", "_").replace(" ", "_")
+    for name in CALLS
+    if name.startswith("dp.sensitivity.")
+}
 #: Of the public surface, what shows no number, or what belongs to the machine.
 LEFT_OUT = {
-    "dp.Mean.measure", "dp.TreeHistogram",  # which show no number
+    "dp.Mean.measure", "dp.TreeHistogram", "dp.sensitivity.TreeCost",  # which show no number
+    "dp.sensitivity.Triangles",
     "dp.get_include", "dp.show_config", "dp.rng.InsecureGenerator", "dp.rng.check", "dp.Budget",
     "dp.audit.support", "dp.audit.claims", "dp.audit.neighbors", "dp.mechanism",
     "dp.mechanism.from_dict", "dp.noise.generator", "dp.noise.generator.spawn", "dp.order.Ranks",

@@ -8,6 +8,7 @@ import pytest
 
 from dpfast import sensitivity
 from dpfast.errors import ArgumentTypeError, DataError, MissingExtraError
+from dpfast.sensitivity import TreeCost, Triangles
 
 from ..reference.sensitivity import graphs as reference
 from ..support.pairwise import quick_rows
@@ -28,11 +29,15 @@ def close(got, want):
 
 
 def tree(edges, weights, top, k):
-    return sensitivity.local_tree_cost(edges, weights, bounds=(0, top), at_distance=k)
+    return sensitivity.local(
+        TreeCost(edges, bounds=(0, top)), weights, at_distance=k, neighbors="replace"
+    )
 
 
 def smooth_tree(edges, weights, top, beta):
-    return sensitivity.smooth_tree_cost(edges, weights, beta=beta, bounds=(0, top))
+    return sensitivity.smooth(
+        TreeCost(edges, bounds=(0, top)), weights, beta=beta, neighbors="replace"
+    )
 
 
 @pytest.mark.full
@@ -51,7 +56,10 @@ def test_trees_equal_the_definition(name):
         want = every.smooth(beta).ravel()
         for i in some:
             assert close(smooth_tree(edges, every.all[i], top, beta), want[i]), every.all[i]
-    assert sensitivity.global_tree_cost(bounds=(0, top)) == every.at_distance[-1].max()
+    assert (
+        sensitivity.global_(TreeCost([], bounds=(0, top)), neighbors="replace")
+        == every.at_distance[-1].max()
+    )
 
 
 def complete_graphs_agree(at):
@@ -90,10 +98,14 @@ def test_larger_trees_equal_all_their_cuts(seed):
         return reference.tree_at_distance(count, edges, inside, hi - lo, k)
 
     for k in (0, 1, 2, 4, 9, 30):
-        got = sensitivity.local_tree_cost(edges, weights, bounds=(lo, hi), at_distance=k)
+        got = sensitivity.local(
+            TreeCost(edges, bounds=(lo, hi)), weights, at_distance=k, neighbors="replace"
+        )
         assert close(got, at(k))
     for beta in BETAS:
-        got = sensitivity.smooth_tree_cost(edges, weights, beta=beta, bounds=(lo, hi))
+        got = sensitivity.smooth(
+            TreeCost(edges, bounds=(lo, hi)), weights, beta=beta, neighbors="replace"
+        )
         assert close(got, reference.smooth(at, beta, 20))
 
 
@@ -141,13 +153,13 @@ def triangles_agree(five, at):
 
 
 def test_triangles_equal_the_definition(five):
-    assert triangles_agree(five, lambda m, k: sensitivity.local_triangles(m, at_distance=k))
+    assert triangles_agree(five, lambda m, k: sensitivity.local(Triangles(), m, at_distance=k))
     matrices, at_distance = five
     for beta in BETAS:
         want = np.max([np.exp(-beta * k) * a for k, a in enumerate(at_distance)], axis=0)
         for i in range(0, len(matrices), 3):
-            assert close(sensitivity.smooth_triangles(matrices[i], beta=beta), want[i])
-    assert sensitivity.global_triangles(5) == at_distance[-1].max()
+            assert close(sensitivity.smooth(Triangles(), matrices[i], beta=beta), want[i])
+    assert sensitivity.global_(Triangles(5)) == at_distance[-1].max()
 
 
 def test_one_common_neighbor_an_edge_fails_the_same_test(five):
@@ -170,10 +182,10 @@ def test_larger_graphs_equal_all_their_pairs():
 
         for k in (0, 1, 5, 10**9):
             want = at(min(k, 2 * n))
-            assert sensitivity.local_triangles(matrix, at_distance=k) == want
-            assert sensitivity.local_triangles(edges, nodes=n, at_distance=k) == want
+            assert sensitivity.local(Triangles(), matrix, at_distance=k) == want
+            assert sensitivity.local(Triangles(n), edges, at_distance=k) == want
         for beta in (0.1, 0.5):
-            got = sensitivity.smooth_triangles(edges, nodes=n, beta=beta)
+            got = sensitivity.smooth(Triangles(n), edges, beta=beta)
             assert close(got, reference.smooth(at, beta, 2 * n))
 
 
@@ -182,17 +194,17 @@ def test_several_stretches_of_rows(monkeypatch):
 
     rng = np.random.default_rng(3)
     upper = np.triu(rng.random((40, 40)) < 0.3, 1)
-    want = [sensitivity.local_triangles(upper | upper.T, at_distance=k) for k in range(9)]
+    want = [sensitivity.local(Triangles(), upper | upper.T, at_distance=k) for k in range(9)]
     monkeypatch.setattr(triangles, "_ROWS", 7)
-    got = [sensitivity.local_triangles(upper | upper.T, at_distance=k) for k in range(9)]
+    got = [sensitivity.local(Triangles(), upper | upper.T, at_distance=k) for k in range(9)]
     assert got == want
 
 
 def test_odd_and_bad_graphs():
-    assert sensitivity.local_triangles(np.zeros((0, 0))) == 0
-    assert sensitivity.smooth_triangles([], nodes=2, beta=1) == 0
-    assert sensitivity.local_triangles([(0, 1), (1, 0), (0, 1)], nodes=3) == 0
+    assert sensitivity.local(Triangles(), np.zeros((0, 0))) == 0
+    assert sensitivity.smooth(Triangles(2), [], beta=1) == 0
+    assert sensitivity.local(Triangles(3), [(0, 1), (1, 0), (0, 1)]) == 0
     lopsided, own = np.array([[0, 1], [0, 0]]), np.eye(2)
     for graph, nodes in [(lopsided, None), (own, None), ([(0, 3)], 3), ([(1, 1)], 3), (2 * own, 3)]:
-        with pytest.raises(ArgumentTypeError, match="graph"):
-            sensitivity.local_triangles(graph, nodes=nodes)
+        with pytest.raises(ArgumentTypeError, match="data"):
+            sensitivity.local(Triangles(nodes), graph)

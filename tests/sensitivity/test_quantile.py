@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dpfast import sensitivity
+import dpfast as dp
 from dpfast._kernels.sensitivity import DIVIDE, FORWARD, MIRRORED, Column
 from dpfast.errors import DataError
 from dpfast.sensitivity.quantile import BETA_SLACK, smooth_from_ranks
@@ -18,6 +18,7 @@ from dpfast.summaries.order import Ranks
 
 from ..reference.sensitivity import quantile as reference
 from ..support.pairwise import pairwise, quick_rows
+from ..support.sensitivities import local_of, smooth_of
 
 EXCESS = 1 + 2.0**-41
 HALF = Fraction(1, 2)
@@ -31,7 +32,7 @@ def close(got, want):
 
 
 def smooth(data, q, beta, lo, hi, neighbors="replace"):
-    return sensitivity.smooth_quantile(data, q, beta=beta, bounds=(lo, hi), neighbors=neighbors)
+    return smooth_of(dp.Quantile, data, q=q, beta=beta, bounds=(lo, hi), neighbors=neighbors)
 
 
 # ---- The definition, on all datasets of a small domain. ----
@@ -51,8 +52,8 @@ def test_replace_equals_its_definition(n):
                 assert close(smooth(data, q, beta, -1, 9), want), (data, q, beta)
         for k in range(n + 2):
             for data, want in zip(universe.datasets, universe.at_distance[k], strict=True):
-                got = sensitivity.local_quantile(
-                    data, q, bounds=(-1, 9), at_distance=k, neighbors="replace"
+                got = local_of(
+                    dp.Quantile, data, q=q, bounds=(-1, 9), at_distance=k, neighbors="replace"
                 )
                 assert got == want, (data, q, k)
 
@@ -125,8 +126,8 @@ def test_add_remove_equals_its_definition(q):
     for k in range(5):
         for data, want in zip(universe.datasets, universe.at_distance[k], strict=True):
             if len(data) + k <= most:
-                got = sensitivity.local_quantile(
-                    data, q, bounds=(0, 7), at_distance=k, neighbors="add-remove"
+                got = local_of(
+                    dp.Quantile, data, q=q, bounds=(0, 7), at_distance=k, neighbors="add-remove"
                 )
                 assert got == want, (data, q, k)
 
@@ -142,8 +143,7 @@ def test_no_rows():
         assert smooth([], q, 0.1, 2, 5) == 0
         assert close(smooth([], q, 0.1, 2, 5, "add-remove"), 3.0)
         assert (
-            sensitivity.local_quantile([], q, bounds=(2, 5), at_distance=3, neighbors="replace")
-            == 0
+            local_of(dp.Quantile, [], q=q, bounds=(2, 5), at_distance=3, neighbors="replace") == 0
         )
         ranks = Ranks(np.array([]))
         for relation in ("replace", "add-remove"):
@@ -157,7 +157,7 @@ def test_no_rows():
 def test_equal_bounds():
     for relation in ("replace", "add-remove"):
         assert smooth([1, 2, 3], 0.3, 0.1, 2, 2, relation) == 0
-        assert sensitivity.local_median([1, 2], bounds=(2, 2), neighbors=relation) == 0
+        assert local_of(dp.Median, [1, 2], bounds=(2, 2), neighbors=relation) == 0
 
 
 # ---- The lecture formula, which is too small. ----
@@ -232,8 +232,8 @@ def test_add_remove_equals_the_twin(q):
             )
             assert close(smooth(data, q, beta, lo, hi, "add-remove"), want)
             for k in (0, 1, 3, n, n + 2, 10**30):
-                got = sensitivity.local_quantile(
-                    data, q, bounds=(lo, hi), at_distance=k, neighbors="add-remove"
+                got = local_of(
+                    dp.Quantile, data, q=q, bounds=(lo, hi), at_distance=k, neighbors="add-remove"
                 )
                 assert got == reference.local_add_remove(data, D, k, lo, hi)
 
@@ -267,8 +267,8 @@ def test_a_denominator_beyond_int64_counts_as_zero(q, size):
     # Below 10^18 rows such a quantile is the minimum; the entry of rank 0 must not overflow.
     data = np.linspace(0.1, 0.9, size)
     kwargs = {"beta": 0.5, "bounds": (0.0, 1.0), "neighbors": "add-remove"}
-    least = sensitivity.smooth_quantile(data, 0, **kwargs)
-    assert sensitivity.smooth_quantile(data, q, **kwargs) == least
+    least = smooth_of(dp.Quantile, data, q=0, **kwargs)
+    assert smooth_of(dp.Quantile, data, q=q, **kwargs) == least
 
 
 # ---- Large data: the shortcuts of the kernel, and windows. ----
@@ -318,8 +318,14 @@ def test_a_window_gives_what_all_the_data_give(q, relation):
             else:
                 want = found.smooth_quantile(*starts(q, everything, n + 2), beta, 2.0**-1000)
             for data, is_sorted in ((shuffled, False), (x, True)):
-                got = sensitivity.smooth_quantile(
-                    data, q, beta=beta, bounds=(0, 1), neighbors=relation, assume_sorted=is_sorted
+                got = smooth_of(
+                    dp.Quantile,
+                    data,
+                    q=q,
+                    beta=beta,
+                    bounds=(0, 1),
+                    neighbors=relation,
+                    assume_sorted=is_sorted,
                 )
                 assert abs(got / want - 1) < 2.0**-40
 
@@ -412,8 +418,8 @@ def test_extreme_numbers(data, beta, relation):
     finite = data[np.isfinite(data)]
     for lo, hi in ((finite.min(), finite.max()), (-8e307, 8e307)):
         got = smooth(data, HALF, beta, lo, hi, relation)
-        assert math.isfinite(got) and got >= sensitivity.local_median(
-            data, bounds=(lo, hi), neighbors=relation
+        assert math.isfinite(got) and got >= local_of(
+            dp.Median, data, bounds=(lo, hi), neighbors=relation
         )
         if relation == "replace":
             want = reference.smooth_replace(data, HALF, beta, lo, hi)
@@ -471,9 +477,14 @@ def test_dtypes(dtype, relation):
     for q in (HALF, Fraction(3, 10)):
         got = smooth(data, q, 0.05, 3, 80, relation)
         assert got == smooth(data.astype(np.float64), q, 0.05, 3, 80, relation)
-        k = sensitivity.local_quantile(data, q, bounds=(3, 80), at_distance=400, neighbors=relation)
-        assert k == sensitivity.local_quantile(
-            data.astype(float), q, bounds=(3, 80), at_distance=400, neighbors=relation
+        k = local_of(dp.Quantile, data, q=q, bounds=(3, 80), at_distance=400, neighbors=relation)
+        assert k == local_of(
+            dp.Quantile,
+            data.astype(float),
+            q=q,
+            bounds=(3, 80),
+            at_distance=400,
+            neighbors=relation,
         )
 
 
@@ -500,16 +511,14 @@ def test_missing_values():
     data = np.array([1.0, 2.0, np.nan, 5.0])
     kw = dict(beta=0.2, bounds=(0, 10))
     with pytest.raises(DataError, match="'lower'"):
-        sensitivity.smooth_median(data, **kw)
+        smooth_of(dp.Median, data, **kw)
     with pytest.raises(DataError):
-        sensitivity.local_median(data, bounds=(0, 10), neighbors="replace")
+        local_of(dp.Median, data, bounds=(0, 10), neighbors="replace")
     for nan, full in (("lower", [0, 1, 2, 5]), ("upper", [1, 2, 5, 10]), (4, [1, 2, 4, 5])):
-        assert sensitivity.smooth_median(data, nan=nan, **kw) == sensitivity.smooth_median(
-            full, **kw
-        )
-    assert sensitivity.smooth_median(
-        data, nan="drop", neighbors="add-remove", **kw
-    ) == sensitivity.smooth_median([1, 2, 5], neighbors="add-remove", **kw)
+        assert smooth_of(dp.Median, data, nan=nan, **kw) == smooth_of(dp.Median, full, **kw)
+    assert smooth_of(dp.Median, data, nan="drop", neighbors="add-remove", **kw) == smooth_of(
+        dp.Median, [1, 2, 5], neighbors="add-remove", **kw
+    )
     found = smooth_from_ranks(Ranks(data), HALF, beta=0.2, lo=0.0, hi=10.0, neighbors="add-remove")
     assert found.missing == 1 and found.n == 3 and found.value == 2
 
@@ -518,8 +527,8 @@ def test_a_lie_about_order_is_found():
     data = np.arange(1000.0)
     data[495:505] = data[495:505][::-1]
     with pytest.raises(DataError, match="sorted"):
-        sensitivity.smooth_median(
-            data, beta=0.1, bounds=(0, 1000), assume_sorted=True, neighbors="replace"
+        smooth_of(
+            dp.Median, data, beta=0.1, bounds=(0, 1000), assume_sorted=True, neighbors="replace"
         )
 
 

@@ -13,11 +13,13 @@ import mpmath
 import numpy as np
 import pytest
 
+import dpfast as dp
 from dpfast import sensitivity
-from dpfast.sensitivity import generic, mean
+from dpfast.sensitivity import TreeCost, generic, mean
 
 from ..reference.sensitivity import graphs
 from ..support.pairwise import quick_rows
+from ..support.sensitivities import global_of, local_of, smooth_of
 
 EXCESS = 1 + mpmath.mpf(2) ** -41
 
@@ -108,14 +110,14 @@ def own(data, beta, bounds):
 MOVING, REPLACED = {"neighbors": "add-remove"}, {"neighbors": "replace"}
 #: The exact bound, the computed one, and the module whose last rounding a test takes away.
 CASES = {
-    "mean": (exact_mean, partial(sensitivity.smooth_mean, **REPLACED), None),
-    "mean, add-remove": (exact_moving_mean, partial(sensitivity.smooth_mean, **MOVING), mean),
+    "mean": (exact_mean, partial(smooth_of, dp.Mean, **REPLACED), None),
+    "mean, add-remove": (exact_moving_mean, partial(smooth_of, dp.Mean, **MOVING), mean),
     "trimmed mean": (
         exact_trimmed,
-        partial(sensitivity.smooth_trimmed_mean, proportion=0.2, **REPLACED),
+        partial(smooth_of, dp.TrimmedMean, proportion=0.2, **REPLACED),
         None,
     ),
-    "variance": (exact_variance, partial(sensitivity.smooth_variance, **REPLACED), None),
+    "variance": (exact_variance, partial(smooth_of, dp.Variance, **REPLACED), None),
     "one's own": (exact_own, own, generic),
 }
 
@@ -140,21 +142,31 @@ def test_a_result_that_is_rounded_to_nearest_fails_the_same_test(name, monkeypat
     assert not always_fits(name)
 
 
-def without_n(name, **given):
-    return lambda n, **kw: getattr(sensitivity, f"global_{name}")(**given, **kw)
+def without_n(kind, **given):
+    return lambda n, **kw: global_of(kind, **given, **kw)
 
 
-FIFTH = {"proportion": 0.2}
-TRIMMED = partial(sensitivity.global_trimmed_mean, **FIFTH)
-WINSORIZED = partial(sensitivity.global_winsorized_mean, **FIFTH)
-OF_BOUNDS = ("quantile", "minimum", "maximum", "iqr", "tree_cost")
+FIFTH = {"proportion": 0.2, **REPLACED}
+TRIMMED = partial(global_of, dp.TrimmedMean, **FIFTH)
+WINSORIZED = partial(global_of, dp.WinsorizedMean, **FIFTH)
+OF_BOUNDS = {
+    "median": without_n(dp.Median),
+    "minimum": without_n(dp.Minimum),
+    "maximum": without_n(dp.Maximum),
+    "iqr": without_n(dp.Iqr),
+    "tree cost": without_n(partial(TreeCost, []), **REPLACED),
+}
 GLOBAL = {
-    "mean": (partial(sensitivity.global_mean, **REPLACED), lambda n, r: r / n),
-    "mean, add-remove": (without_n("mean", **MOVING), lambda n, r: r / 2),
+    "mean": (partial(global_of, dp.Mean, **REPLACED), lambda n, r: r / n),
+    "mean, add-remove": (without_n(dp.Mean, **MOVING), lambda n, r: r / 2),
     "trimmed mean": (TRIMMED, lambda n, r: r / (n - 2 * (n // 5))),
     "winsorized mean": (WINSORIZED, lambda n, r: r * (n // 5 + 1) / n),
-    "variance": (sensitivity.global_variance, lambda n, r: r**2 * Fraction(n - 1, n**2)),
-    **{name: (without_n(name), lambda n, r: r) for name in OF_BOUNDS},
+    "variance": (
+        partial(global_of, dp.Variance, **REPLACED),
+        lambda n, r: r**2 * Fraction(n - 1, n**2),
+    ),
+    **{name: (of_bounds, lambda n, r: r) for name, of_bounds in OF_BOUNDS.items()},
+    "sum": (partial(global_of, dp.Sum, **REPLACED), lambda n, r: r),
 }
 
 
@@ -176,9 +188,9 @@ def test_local_sensitivities_are_rounded_up_too():
     with mpmath.workdps(60):
         for x, lo, hi, _ in instances(100):
             for call, exact in (
-                (partial(sensitivity.local_mean, **REPLACED), exact_mean),
-                (sensitivity.local_variance, exact_variance),
-                (partial(sensitivity.local_trimmed_mean, **FIFTH), exact_trimmed),
+                (partial(local_of, dp.Mean, **REPLACED), exact_mean),
+                (partial(local_of, dp.Variance, **REPLACED), exact_variance),
+                (partial(local_of, dp.TrimmedMean, **FIFTH), exact_trimmed),
             ):
                 assert fits(call(x, bounds=(lo, hi)), exact(x, lo, hi, 1e9))
 
@@ -193,17 +205,22 @@ def test_sums_of_parts():
         quantiles = [Fraction(cut + 1, n), Fraction(n - cut, n)]
         parts = [
             Fraction(
-                sensitivity.smooth_quantile(x, q, beta=beta, bounds=(lo, hi), neighbors="replace")
+                smooth_of(dp.Quantile, x, q=q, beta=beta, bounds=(lo, hi), neighbors="replace")
             )
             for q in quantiles
         ]
-        kept = sensitivity.smooth_trimmed_mean(
-            x, proportion=0.2, beta=beta, bounds=(lo, hi), neighbors="replace"
+        kept = smooth_of(
+            dp.TrimmedMean, x, proportion=0.2, beta=beta, bounds=(lo, hi), neighbors="replace"
         )
         total = (cut * sum(parts) + Fraction(kept) * (n - 2 * cut)) / n
         got = Fraction(
-            sensitivity.smooth_winsorized_mean(
-                x, proportion=0.2, beta=beta, bounds=(lo, hi), neighbors="replace"
+            smooth_of(
+                dp.WinsorizedMean,
+                x,
+                proportion=0.2,
+                beta=beta,
+                bounds=(lo, hi),
+                neighbors="replace",
             )
         )
         assert total * (1 - Fraction(1, 2**50)) <= got <= total * (1 + Fraction(1, 2**46))
@@ -218,8 +235,12 @@ def test_trees_are_rounded_up():
         want = weighed(
             lambda k, e=exact: graphs.tree_at_distance(4, edges, e, Fraction(1), k), beta, 5
         )
-        got = sensitivity.smooth_tree_cost(edges, weights, beta=beta, bounds=(0, 1))
+        got = sensitivity.smooth(
+            TreeCost(edges, bounds=(0, 1)), weights, beta=beta, neighbors="replace"
+        )
         assert fits(got, want)
-        local = sensitivity.local_tree_cost(edges, weights, bounds=(0, 1), at_distance=1)
+        local = sensitivity.local(
+            TreeCost(edges, bounds=(0, 1)), weights, at_distance=1, neighbors="replace"
+        )
         assert fits(local, weighed(lambda k, e=exact: graphs.tree_at_distance(
             4, edges, e, Fraction(1), 1), 1.0, 0))  # fmt: skip

@@ -9,11 +9,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dpfast import sensitivity
+import dpfast as dp
 from dpfast.errors import ArgumentError, ArgumentTypeError, DataError
 
 from ..reference.sensitivity import statistics as reference
 from ..support.pairwise import quick_rows
+from ..support.sensitivities import global_of, local_of, smooth_of
 
 BETAS = (0.05, 0.3, 1.0, 7.0)
 EXCESS = 1 + 2.0**-41
@@ -51,8 +52,8 @@ def about(most):
 @pytest.mark.parametrize("n", [0, 1, 2, 3, 4, 5])
 def test_mean_replace(n):
     every = reference.Every(reference.mean, (-1, 0, 2, 5, 9), [n])
-    assert agrees(every, sensitivity.local_mean, sensitivity.smooth_mean)
-    got = sensitivity.global_mean(n, bounds=(-1, 9), neighbors="replace")
+    assert agrees(every, partial(local_of, dp.Mean), partial(smooth_of, dp.Mean))
+    got = global_of(dp.Mean, n, bounds=(-1, 9), neighbors="replace")
     assert close(got, every.at_distance[-1].max())
 
 
@@ -63,14 +64,16 @@ def test_mean_replace(n):
 def test_trimmed_and_winsorized_means(n, proportion, name):
     domain = (-1, 0, 2, 5, 9) if n < 6 else (0, 1, 5, 9)
     every = reference.Every(getattr(reference, name)(proportion), domain, [n])
+    kind = {"trimmed": dp.TrimmedMean, "winsorized": dp.WinsorizedMean}[name]
     total, local, smooth = (
-        partial(getattr(sensitivity, f"{kind}_{name}_mean"), proportion=proportion)
-        for kind in ("global", "local", "smooth")
+        partial(verb, kind, proportion=proportion) for verb in (global_of, local_of, smooth_of)
     )
     one_kept = n - 2 * math.floor(proportion * n) == 1
     is_exact = name == "trimmed" or one_kept or proportion == 0
     assert agrees(every, local, smooth, close if is_exact else about(3.0))
-    assert close(total(n, bounds=(every.lo, every.hi)), every.at_distance[-1].max())
+    assert close(
+        total(n, bounds=(every.lo, every.hi), neighbors="replace"), every.at_distance[-1].max()
+    )
 
 
 def test_the_smooth_bound_of_the_winsorized_mean_is_seldom_loose():
@@ -80,8 +83,13 @@ def test_the_smooth_bound_of_the_winsorized_mean_is_seldom_loose():
         every = reference.Every(reference.winsorized(share), (0, 1, 2, 5, 9), [n])
         for beta in (0.05, 0.3, 1.0):
             for data, want in zip(every.datasets, every.smooth(beta), strict=True):
-                got = sensitivity.smooth_winsorized_mean(
-                    data, proportion=proportion, beta=beta, bounds=(0, 9), neighbors="replace"
+                got = smooth_of(
+                    dp.WinsorizedMean,
+                    data,
+                    proportion=proportion,
+                    beta=beta,
+                    bounds=(0, 9),
+                    neighbors="replace",
                 )
                 worst = max(worst, got / want)
     assert worst < 1.7
@@ -101,8 +109,10 @@ def test_variance(n, ddof):
     variance = reference.variance(ddof)
     every = reference.Every(variance, domain, [n], finer=centred(lo, hi, n))
     for data, want in zip(every.datasets, every.local, strict=True):
-        assert close(sensitivity.local_variance(data, ddof=ddof, bounds=(lo, hi)), want), data
-    got = sensitivity.global_variance(n, ddof=ddof, bounds=(lo, hi))
+        assert close(
+            local_of(dp.Variance, data, ddof=ddof, bounds=(lo, hi), neighbors="replace"), want
+        ), data
+    got = global_of(dp.Variance, n, ddof=ddof, bounds=(lo, hi), neighbors="replace")
     assert close(got, every.at_distance[-1].max())
 
 
@@ -117,7 +127,7 @@ def test_variance_at_distance(n, ddof):
     keep = [i for i, d in enumerate(full.datasets) if all(x % (n - 1) == 0 for x in d)]
     full.datasets = [full.datasets[i] for i in keep]
     full.at_distance = [a[keep] for a in full.at_distance]
-    local, smooth = sensitivity.local_variance, sensitivity.smooth_variance
+    local, smooth = partial(local_of, dp.Variance), partial(smooth_of, dp.Variance)
     assert agrees(full, partial(local, ddof=ddof), partial(smooth, ddof=ddof))
 
 
@@ -127,14 +137,11 @@ def test_iqr_replace(n):
     every = reference.Every(reference.iqr, domain, [n])
     if n >= 4:
         for data, want in zip(every.datasets, every.local, strict=True):
-            assert (
-                sensitivity.local_iqr(data, bounds=(every.lo, every.hi), neighbors="replace")
-                == want
-            )
+            assert local_of(dp.Iqr, data, bounds=(every.lo, every.hi), neighbors="replace") == want
     assert agrees(
         every,
-        sensitivity.local_iqr,
-        sensitivity.smooth_iqr,
+        partial(local_of, dp.Iqr),
+        partial(smooth_of, dp.Iqr),
         about(2.0) if n > 2 else lambda got, want: got >= want,
     )
 
@@ -144,28 +151,26 @@ def test_iqr_add_remove():
     for k in range(4):
         for data, want in zip(every.datasets, every.at_distance[k], strict=True):
             if len(data) + k <= every.most:
-                got = sensitivity.local_iqr(
-                    data, bounds=(0, 7), at_distance=k, neighbors="add-remove"
-                )
+                got = local_of(dp.Iqr, data, bounds=(0, 7), at_distance=k, neighbors="add-remove")
                 assert want <= got <= 7
     for beta in (0.8, 2.0):
         for data, want in zip(every.datasets, every.smooth(beta), strict=True):
-            got = sensitivity.smooth_iqr(data, beta=beta, bounds=(0, 7), neighbors="add-remove")
+            got = smooth_of(dp.Iqr, data, beta=beta, bounds=(0, 7), neighbors="add-remove")
             assert got >= want * (1 - 1e-13)
-    assert is_smooth(every, 0.5, partial(sensitivity.smooth_iqr, neighbors="add-remove"))
+    assert is_smooth(every, 0.5, partial(smooth_of, dp.Iqr, neighbors="add-remove"))
 
 
 @pytest.mark.parametrize("neighbors", ["replace", "add-remove"])
-@pytest.mark.parametrize("end, q", [("minimum", 0), ("maximum", 1)])
+@pytest.mark.parametrize("end, q", [(dp.Minimum, 0), (dp.Maximum, 1)])
 def test_extremes_are_quantiles(end, q, neighbors):
     kw = {"bounds": (0, 7), "neighbors": neighbors}
-    assert getattr(sensitivity, f"global_{end}")(**kw) == 7
+    assert global_of(end, **kw) == 7
     for data in ([], [3], [0, 1, 1], [1, 3, 7, 7, 2], np.arange(40) % 9):
         for k in range(4):
-            local = getattr(sensitivity, f"local_{end}")(data, at_distance=k, **kw)
-            assert local == sensitivity.local_quantile(data, q, at_distance=k, **kw)
-        smooth = getattr(sensitivity, f"smooth_{end}")(data, beta=0.3, **kw)
-        assert smooth == sensitivity.smooth_quantile(data, q, beta=0.3, **kw)
+            local = local_of(end, data, at_distance=k, **kw)
+            assert local == local_of(dp.Quantile, data, q=q, at_distance=k, **kw)
+        smooth = smooth_of(end, data, beta=0.3, **kw)
+        assert smooth == smooth_of(dp.Quantile, data, q=q, beta=0.3, **kw)
 
 
 # ---- Rows that come and go: the mean. ----
@@ -181,9 +186,7 @@ def test_mean_add_remove(coming_and_going):
     for k in range(6):
         for data, want in zip(every.datasets, every.at_distance[k], strict=True):
             if len(data) + k <= every.most:
-                got = sensitivity.local_mean(
-                    data, bounds=(0, 7), at_distance=k, neighbors="add-remove"
-                )
+                got = local_of(dp.Mean, data, bounds=(0, 7), at_distance=k, neighbors="add-remove")
                 assert close(got, want), (data, k, got, want)
                 assert got <= 7 / max(len(data) - k, 2) * (1 + 1e-12)
 
@@ -230,7 +233,7 @@ def is_smooth(every, beta, smooth):
     )
 
 
-smooth_mean = partial(sensitivity.smooth_mean, neighbors="add-remove")
+smooth_mean = partial(smooth_of, dp.Mean, neighbors="add-remove")
 
 
 def test_the_smooth_mean_is_smooth(coming_and_going):
@@ -256,10 +259,20 @@ def test_the_textbook_smooth_mean_is_not(coming_and_going):
 # ---- Properties. ----
 
 rows = st.lists(st.floats(-3, 12), min_size=1, max_size=25)
-NAMES = ("mean", "trimmed_mean", "winsorized_mean", "variance", "iqr", "minimum", "maximum")
+KINDS = {
+    "sum": dp.Sum,
+    "mean": dp.Mean,
+    "trimmed_mean": dp.TrimmedMean,
+    "winsorized_mean": dp.WinsorizedMean,
+    "variance": dp.Variance,
+    "std": dp.Std,
+    "iqr": dp.Iqr,
+    "minimum": dp.Minimum,
+    "maximum": dp.Maximum,
+}
 SMOOTH, LOCAL = (
-    {name: partial(getattr(sensitivity, f"{kind}_{name}"), neighbors="replace") for name in NAMES}
-    for kind in ("smooth", "local")
+    {name: partial(verb, kind, neighbors="replace") for name, kind in KINDS.items()}
+    for verb in (smooth_of, local_of)
 )
 
 
@@ -313,8 +326,8 @@ def instances():
 
 
 def trimmed(data, proportion, beta, lo, hi):
-    return sensitivity.smooth_trimmed_mean(
-        data, proportion=proportion, beta=beta, bounds=(lo, hi), neighbors="replace"
+    return smooth_of(
+        dp.TrimmedMean, data, proportion=proportion, beta=beta, bounds=(lo, hi), neighbors="replace"
     )
 
 
@@ -344,8 +357,13 @@ def test_windows_are_as_good_as_the_whole_column():
             spare = j - i - (len(x) - 2 * m)
             value = np.where(spare >= 0, (x[j] - x[i]) * np.exp(-beta * spare), 0.0)
             want = value.max() / (len(x) - 2 * m)
-            got = sensitivity.smooth_trimmed_mean(
-                data, proportion=share, beta=beta, bounds=(-50, 50), neighbors="replace"
+            got = smooth_of(
+                dp.TrimmedMean,
+                data,
+                proportion=share,
+                beta=beta,
+                bounds=(-50, 50),
+                neighbors="replace",
             )
             assert close(got, want)
 
@@ -364,7 +382,8 @@ def test_a_second_window_where_the_first_does_not_decide():
     spare = j - i - (n - 2 * cut)
     value = np.where(spare >= 0, (x[j] - x[i]) * np.exp(-beta * spare), 0.0)
     assert value[spare > 41].max() == value.max() > 2 * value[spare <= 41].max()
-    got = sensitivity.smooth_trimmed_mean(
+    got = smooth_of(
+        dp.TrimmedMean,
         np.random.default_rng(0).permutation(data),
         beta=beta,
         bounds=(-1e15, 1e15),
@@ -386,7 +405,7 @@ def test_exact_sums_do_not_lose_small_moves():
         up, down = max(1 - c, c) ** 2, (u - c) ** 2
         best = max(best, up - down, down)
     want = float(best * Fraction(n - 1, n * n))
-    got = sensitivity.local_variance(data, bounds=(0, 1))
+    got = local_of(dp.Variance, data, bounds=(0, 1), neighbors="replace")
     assert want <= got <= want * (1 + 2.0**-43)
 
 
@@ -397,15 +416,15 @@ def test_equal_bounds():
     for name in LOCAL:
         assert LOCAL[name]([1, 2, 3], bounds=(2, 2)) == 0
         assert SMOOTH[name]([1, 2, 3], beta=0.1, bounds=(2, 2)) == 0
-    assert sensitivity.local_mean([1], bounds=(2, 2), neighbors="add-remove") == 0
-    assert sensitivity.smooth_mean([1], beta=1, bounds=(2, 2), neighbors="add-remove") == 0
+    assert local_of(dp.Mean, [1], bounds=(2, 2), neighbors="add-remove") == 0
+    assert smooth_of(dp.Mean, [1], beta=1, bounds=(2, 2), neighbors="add-remove") == 0
 
 
 def test_no_rows():
     for name in LOCAL:
         assert LOCAL[name]([], bounds=(2, 5)) == 0
         assert SMOOTH[name]([], beta=0.1, bounds=(2, 5)) == 0
-    assert close(sensitivity.local_mean([], bounds=(2, 5), neighbors="add-remove"), 1.5)
+    assert close(local_of(dp.Mean, [], bounds=(2, 5), neighbors="add-remove"), 1.5)
 
 
 @pytest.mark.parametrize("name", list(SMOOTH))
@@ -429,13 +448,13 @@ def test_only_replace(name):
 
 def test_bad_arguments():
     with pytest.raises(ArgumentError, match="ddof"):
-        sensitivity.smooth_variance([1], ddof=2, beta=1, bounds=(0, 1), neighbors="replace")
+        smooth_of(dp.Variance, [1], ddof=2, beta=1, bounds=(0, 1), neighbors="replace")
     with pytest.raises(ArgumentError, match="overflow"):
-        sensitivity.smooth_variance([1, 2], beta=1, bounds=(0, 1e200), neighbors="replace")
-    with pytest.raises(ArgumentError, match="n must be"):
-        sensitivity.global_mean(3, bounds=(0, 1), neighbors="add-remove")
-    with pytest.raises(ArgumentTypeError, match="n must be"):
-        sensitivity.global_mean(bounds=(0, 1), neighbors="replace")
+        smooth_of(dp.Variance, [1, 2], beta=1, bounds=(0, 1e200), neighbors="replace")
+    with pytest.raises(ArgumentError, match="rows must be"):
+        global_of(dp.Mean, 3, bounds=(0, 1), neighbors="add-remove")
+    with pytest.raises(ArgumentTypeError, match="rows must be"):
+        global_of(dp.Mean, bounds=(0, 1), neighbors="replace")
 
 
 def test_the_two_ends_of_the_bound_on_the_mean():

@@ -2,6 +2,7 @@
 
 import math
 from fractions import Fraction
+from functools import partial
 
 import numpy as np
 import pytest
@@ -14,8 +15,8 @@ from dpfast.sensitivity.trimmed_add_remove import largest_pair
 
 from ..reference.sensitivity import statistics as reference
 from ..support.pairwise import quick_rows
+from ..support.sensitivities import smooth_of
 
-S = dp.sensitivity
 BETAS = (0.05, 0.3, 1.0, 3.0)
 SHARES = [Fraction(0), *(Fraction(*s) for s in ((1, 10), (1, 5), (1, 3), (2, 5), (49, 100)))]
 DOMAINS = {"many values": ((0, 1, 3, 9), range(7)), "many rows": ((0, 10), range(21))}
@@ -36,8 +37,8 @@ def is_smooth_bound(every, bound, beta):
 
 
 MEANS = {
-    "trimmed": (reference.trimmed, S.smooth_trimmed_mean),
-    "winsorized": (reference.winsorized, S.smooth_winsorized_mean),
+    "trimmed": (reference.trimmed, partial(smooth_of, dp.TrimmedMean)),
+    "winsorized": (reference.winsorized, partial(smooth_of, dp.WinsorizedMean)),
 }
 
 
@@ -64,7 +65,9 @@ def test_variance(size, ddof):
     for beta in BETAS:
 
         def bound(data, bounds, b=beta):
-            return S.smooth_variance(data, ddof=ddof, beta=b, bounds=bounds, neighbors="add-remove")
+            return smooth_of(
+                dp.Variance, data, ddof=ddof, beta=b, bounds=bounds, neighbors="add-remove"
+            )
 
         assert is_smooth_bound(every, bound, beta)
         if beta < 0.1:
@@ -145,7 +148,7 @@ def test_a_window_is_as_good_as_all_rows(name, share, monkeypatch):
 def test_from_some_hundred_over_beta_rows_on_it_costs_nothing_that_rows_come_and_go(beta):
     def ratios(n):
         rows = np.linspace(25, 75, n)
-        for function in dp.sensitivity.smooth_trimmed_mean, dp.sensitivity.smooth_winsorized_mean:
+        for _, function in MEANS.values():
             given = {"proportion": 0.1, "beta": beta, "bounds": (0, 100)}
             replaced = function(rows, neighbors="replace", **given)
             yield function(rows, neighbors="add-remove", **given) / replaced

@@ -11,6 +11,7 @@ from dpfast.audit.binomial import at_least
 from dpfast.statistics.ptr.proposal import DistanceTest
 
 from ..support.pairwise import quick_rows
+from ..support.sensitivities import smooth_of
 from . import repeated
 from .kit import lower_bound
 
@@ -112,8 +113,8 @@ def smooth(data, size, S=1.0):
     value = np.sort(data)[1:4].mean()
 
     def bound(beta):
-        return S * dp.sensitivity.smooth_trimmed_mean(
-            data, proportion=0.2, beta=beta, bounds=(0, 1), neighbors="replace"
+        return S * smooth_of(
+            dp.TrimmedMean, data, proportion=0.2, beta=beta, bounds=(0, 1), neighbors="replace"
         )
 
     kw = dict(bounds=(0, 1), epsilon=1.0, neighbors="replace")

@@ -15,6 +15,7 @@ from dpfast.statistics.quantiles.smooth import spacing
 
 from ..support.pairwise import pairwise
 from ..support.paths import on_every_path
+from ..support.sensitivities import smooth_of
 
 GRID_OF_UNIT = 2.0**-40
 
@@ -190,7 +191,7 @@ def test_release_is_the_ideal_mechanism_rounded():
     mechanism = mechanism_of(bounds, 2, noise="cauchy")
     c = mechanism.calibration
     asked = {"bounds": bounds, "neighbors": "replace"}
-    S = dp.sensitivity.smooth_median(data, beta=c.beta, **asked)
+    S = smooth_of(dp.Median, data, beta=c.beta, **asked)
     z = dp.noise.cauchy(S / c.alpha, size=100_000, granularity=mechanism.grid, rng=rng(4))
     one = rng(5)
     out = [dp.median(data, epsilon=2, noise="cauchy", rng=one, **asked) for _ in range(20_000)]

@@ -5,6 +5,7 @@ value, its smooth bound and the calibration are checked together against epsilon
 """
 
 import math
+from functools import partial
 
 import numpy as np
 import pytest
@@ -15,6 +16,7 @@ from dpfast.statistics.smooth_release import _SmoothRelease
 
 from ..reference.sensitivity import graphs, statistics
 from ..support.pairwise import quick_rows
+from ..support.sensitivities import smooth_of
 from .test_replay_smooth import loss
 
 EPSILON = 0.7
@@ -24,26 +26,26 @@ S = dp.sensitivity
 
 # Name: the statistic, its bound, the relation, sizes, and a factor of the noise that is too little.
 CASES = {
-    "mean": (statistics.mean, S.smooth_mean, "replace", [4], 0.9),
-    "mean, add-remove": (statistics.mean, S.smooth_mean, "add-remove", range(8), 0.6),
+    "mean": (statistics.mean, partial(smooth_of, dp.Mean), "replace", [4], 0.9),
+    "mean, add-remove": (statistics.mean, partial(smooth_of, dp.Mean), "add-remove", range(8), 0.6),
     "trimmed mean": (
         statistics.trimmed(0.25),
-        lambda x, **kw: S.smooth_trimmed_mean(x, proportion=SHARE, **kw),
+        partial(smooth_of, dp.TrimmedMean, proportion=SHARE),
         "replace",
         [5],
         0.9,
     ),
     "winsorized mean": (
         statistics.winsorized(0.25),
-        lambda x, **kw: S.smooth_winsorized_mean(x, proportion=SHARE, **kw),
+        partial(smooth_of, dp.WinsorizedMean, proportion=SHARE),
         "replace",
         [5],
         0.6,
     ),
-    "variance": (statistics.variance(0), S.smooth_variance, "replace", [4], 0.7),
-    "iqr": (statistics.iqr, S.smooth_iqr, "replace", [5], 0.9),
-    "iqr, add-remove": (statistics.iqr, S.smooth_iqr, "add-remove", range(7), 0.6),
-    "minimum": (lambda d, lo, hi: d[0], S.smooth_minimum, "replace", [4], 0.9),
+    "variance": (statistics.variance(0), partial(smooth_of, dp.Variance), "replace", [4], 0.7),
+    "iqr": (statistics.iqr, partial(smooth_of, dp.Iqr), "replace", [5], 0.9),
+    "iqr, add-remove": (statistics.iqr, partial(smooth_of, dp.Iqr), "add-remove", range(7), 0.6),
+    "minimum": (lambda d, lo, hi: d[0], partial(smooth_of, dp.Minimum), "replace", [4], 0.9),
 }
 
 
@@ -136,7 +138,7 @@ def test_triangles_of_every_graph():
     for matrix in matrices:
         count = np.trace(np.linalg.matrix_power(matrix, 3)) / 6
         value, smooth = made.reduce(
-            (count, lambda beta, m=matrix: S.smooth_triangles(m, beta=beta))
+            (count, lambda beta, m=matrix: S.smooth(S.Triangles(), m, beta=beta))
         )
         outcomes.append((value, smooth / made.calibration.alpha))
     links = [[i ^ (1 << e) for e in range(10)] for i in range(len(matrices))]
@@ -147,16 +149,13 @@ def test_triangles_of_every_graph():
 @pytest.mark.full
 def test_trees_of_every_weighting():
     count, edges, top = 4, [(0, 1), (1, 2), (2, 3), (3, 0), (0, 2)], 2
-    every = graphs.Weightings(count, edges, top, 0)
+    tree, every = S.TreeCost(edges, bounds=(0, top)), graphs.Weightings(count, edges, top, 0)
     made = mechanism(0, 100, "replace")
     outcomes = []
     for weights in every.all:
         cost = graphs.tree_cost(count, edges, weights)
         value, smooth = made.reduce(
-            (
-                cost,
-                lambda beta, w=weights: S.smooth_tree_cost(edges, w, beta=beta, bounds=(0, top)),
-            )
+            (cost, lambda beta, w=weights: S.smooth(tree, w, beta=beta, neighbors="replace"))
         )
         outcomes.append((value, smooth / made.calibration.alpha))
     place = {w: i for i, w in enumerate(every.all)}

@@ -17,6 +17,7 @@ import dpfast as dp
 from dpfast.noise import samplers
 
 from ..support.pairwise import quick_rows
+from ..support.sensitivities import local_of
 
 EPSILON = 0.7
 DOMAIN = (0.0, 1.0, 3.0, 10.0, math.nan)
@@ -115,7 +116,7 @@ def test_the_scale_of_the_local_sensitivity_is_caught():
     found = {}
     for n in (1, 2, 3):
         for rows in itertools.combinations_with_replacement(DOMAIN[:-1], n):
-            local = dp.sensitivity.local_median(np.array(rows), bounds=(0, 10), neighbors="replace")
+            local = local_of(dp.Median, np.array(rows), bounds=(0, 10), neighbors="replace")
             found[rows] = rows[(n - 1) // 2], local + 1e-9
     seen = [
         loss(found[rows], found[tuple(sorted((*rows[:i], v, *rows[i + 1 :])))])

@@ -12,13 +12,14 @@ from dpfast.errors import ArgumentError, ArgumentTypeError, BudgetError, DataErr
 from dpfast.rng import InsecureGenerator
 
 from ..support.names import shown
+from ..support.sensitivities import smooth_of
 
 DATA = np.random.default_rng(0).random(999)
 MEDIAN = float(np.sort(DATA)[499])
 
 
 def bound(beta):
-    return dp.sensitivity.smooth_median(DATA, beta=beta, bounds=(0, 1))
+    return smooth_of(dp.Median, DATA, beta=beta, bounds=(0, 1))
 
 
 @pytest.mark.parametrize(

@@ -578,8 +578,7 @@ add("dp.mechanism.expected_error", _MEAN.expected_error, rows=9, confidence=0.9)
 add("dp.mechanism.__call__", lambda **kw: _MEAN(**kw), of=_MEAN, data=X, rng=RNG)
 add("dp.Budget", epsilon=1.0)
 _KNOWN: dict[str, Any] = {
-    "data": X, "bounds": (0, 100), "n": 9, "q": 0.5, "beta": 0.5, "edges": EDGES,
-    "weights": LENGTHS, "graph": GRAPH, "sigma": 1.0, "gamma": 4, "shape": 3.0, "df": 3.0,
+    "data": X, "bounds": (0, 100), "sigma": 1.0, "gamma": 4, "shape": 3.0, "df": 3.0,
     "rng": RNG, "neighbors": "replace", "epsilon": 1.0,
 }  # fmt: skip
 
@@ -591,17 +590,46 @@ def known(module: Any, name: str, **kw: Any) -> None:
     add(f"dp.{module.__name__.removeprefix('dpfast.')}.{name}", **some, **kw)
 
 
-for _name in dp.sensitivity.__all__:
-    if _name != "smooth":
-        known(dp.sensitivity, _name, **({"nodes": 4} if _name == "global_triangles" else {}))
+def _smooth(statistic: Any, data: Any = X, **kw: Any) -> Any:
+    return dp.sensitivity.smooth(statistic, data, **kw)
 
 
-def _smooth(local_at_distance: Any, **kw: Any) -> Any:
-    return dp.sensitivity.smooth(local_at_distance, X, **kw)
-
-
-_DISTANCES = {"local_at_distance": lambda k, data: 1.0, "beta": 0.5, "stop": 3, "most": 2.0}
+_DISTANCES = {"statistic": lambda k, data: 1.0, "beta": 0.5, "stop": 3, "most": 2.0}
 add("dp.sensitivity.smooth", _smooth, of=dp.sensitivity.smooth, **_DISTANCES)
+add("dp.sensitivity.TreeCost", edges=EDGES, bounds=(0, 100))
+add("dp.sensitivity.Triangles", nodes=4)
+#: Statistics of known sensitivity, with their data and their number of rows.
+_KINDS: dict[str, tuple[dp.extend.KnownSensitivity, Any, int | None]] = {
+    "sum": (dp.Sum(bounds=(0, 100)), X, 9),
+    "mean": (dp.Mean(bounds=(0, 100)), X, 9),
+    "variance": (dp.Variance(bounds=(0, 100)), X, 9),
+    "std": (dp.Std(bounds=(0, 100)), X, 9),
+    "quantile": (dp.Quantile(q=0.5, bounds=(0, 100)), X, None),
+    "median": (dp.Median(bounds=(0, 100)), X, None),
+    "minimum": (dp.Minimum(bounds=(0, 100)), X, None),
+    "maximum": (dp.Maximum(bounds=(0, 100)), X, None),
+    "iqr": (dp.Iqr(bounds=(0, 100)), X, None),
+    "trimmed_mean": (dp.TrimmedMean(bounds=(0, 100)), X, 9),
+    "winsorized_mean": (dp.WinsorizedMean(bounds=(0, 100)), X, 9),
+    "tree_cost": (dp.sensitivity.TreeCost(EDGES, bounds=(0, 100)), LENGTHS, None),
+    "triangles": (dp.sensitivity.Triangles(), GRAPH, None),
+}
+for _name, (_kind, _rows, _count) in _KINDS.items():
+    _given = {"statistic": _kind, "neighbors": "replace"}
+    if _name == "triangles":
+        _given["neighbors"] = "add-remove"
+    add(f"dp.sensitivity.local {_name}", **_given, data=_rows)
+    add(
+        f"dp.sensitivity.smooth {_name}",
+        _smooth,
+        of=dp.sensitivity.smooth,
+        **_given,
+        data=_rows,
+        beta=0.5,
+    )
+    if _name == "triangles":
+        _given["statistic"] = dp.sensitivity.Triangles(4)
+    add(f"dp.sensitivity.global_ {_name}", **_given, rows=_count)
 for _name in dp.noise.__all__:
     if _name != "generator" and not _name.startswith("draw"):
         known(dp.noise, _name, **({"delta": 1e-6} if _name == "gaussian_scale" else {}))
@@ -737,7 +765,7 @@ for _name, (_function, _given) in LOSSES.items():
 
 #: What is no function of a caller's: what is answered with, and what is only to be subclassed.
 TOLD = {
-    dp.Measurement, dp.Statistic,
+    dp.Measurement, dp.Statistic, dp.extend.KnownSensitivity,
     dp.sulq.Condition, dp.sulq.Conjunction, dp.sulq.Halfspace, dp.sulq.Implication,
     dp.sulq.ImplicationTest, dp.sulq.NotFittedError, dp.online.Answer, dp.online.Finding,
     dp.online.Findings, dp.online.Total, dp.order.Window, dp.response.Estimate, dp.rng.Generator,

@@ -70,7 +70,7 @@ class DistanceLoop:
         self._args = args
         self._fill, one = _distance_loops(function)
         _expect_real(
-            "local_at_distance",
+            "statistic",
             _DISTANCES,
             function,
             one,

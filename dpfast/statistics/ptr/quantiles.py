@@ -39,7 +39,7 @@ from ...budget.mechanism import Mechanism
 from ...privacy import Approx
 from ...rng import Generator
 from ...sensitivity import ranks as order
-from ...sensitivity.column import given
+from ...sensitivity.column import clamped
 from ...sensitivity.iqr import QUARTILES
 from ...sensitivity.quantile import local_in_window
 from ...sensitivity.rounding import float_up
@@ -68,7 +68,7 @@ class Column:
     def windows(self, source: Source, width: int) -> list[Window]:
         """Return the order statistics about each quantile, in one pass."""
         bounds = self.lo, self.hi
-        column = given(source, bounds, self.neighbors, self.nan, self.assume_sorted)
+        column = clamped(source, bounds, self.neighbors, self.nan, self.assume_sorted)
         rules = list(map(order.rank_rule, self.qs))
         column.ranks.prefetch([(rule, width) for rule in rules])
         windows = [column.ranks.window(rule, width) for rule in rules]

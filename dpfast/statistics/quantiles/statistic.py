@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
@@ -23,7 +22,8 @@ from ...noise.additive import without_delta
 from ...noise.grid import Lattice
 from ...noise.smooth import calibrate_loss
 from ...privacy import ZCDP, range_within
-from ...sensitivity.iqr import QUARTILES
+from ...sensitivity.iqr import QUARTILES, IqrSensitivity
+from ...sensitivity.quantile import QuantileSensitivity
 from ..ranked import Crossings, OnGrid, SmoothOrDrawn
 from .exponential import ExponentialExtreme, ExponentialQuantile
 from .joint import ExponentialRange, JointQuantiles
@@ -47,7 +47,7 @@ LEAST_JOINT = Fraction(1, 1 << 30)
 
 
 @dataclass(frozen=True, kw_only=True)
-class OneQuantile(SmoothOrDrawn[float | NDArray[np.float64]]):
+class OneQuantile(SmoothOrDrawn[float | NDArray[np.float64]], QuantileSensitivity):
     """Base of the quantile at one place."""
 
     assume_sorted: bool = False
@@ -65,11 +65,6 @@ class OneQuantile(SmoothOrDrawn[float | NDArray[np.float64]]):
         super().__post_init__()
         if self.assume_sorted is not False:
             checks.flag("assume_sorted", self.assume_sorted)
-
-    @property
-    @abstractmethod
-    def place(self) -> Fraction:
-        """Return the share of the rows that are below."""
 
     def mechanism(self, terms: Terms) -> Mechanism[float]:
         column = self.column_of(terms) | {"q": self.place, "assume_sorted": self.assume_sorted}
@@ -288,13 +283,17 @@ def several(qs: Any) -> tuple[Fraction, ...]:
 
 
 @dataclass(frozen=True)
-class Extreme(SmoothOrDrawn[float | NDArray[np.float64]]):
+class Extreme(SmoothOrDrawn[float | NDArray[np.float64]], QuantileSensitivity):
     """Base of the least and the largest row."""
 
     answer_of_times: ClassVar[Answer] = "point"
     methods: ClassVar[tuple[str, ...]] = get_args(Method)
     #: 0 for the least row, and 1 for the largest.
     end: ClassVar[Fraction]
+
+    @property
+    def place(self) -> Fraction:
+        return self.end
 
     def mechanism(self, terms: Terms) -> Mechanism[float]:
         column = self.column_of(terms) | {"q": self.end}
@@ -367,7 +366,7 @@ class Maximum(Extreme):
 
 
 @dataclass(frozen=True)
-class Iqr(SmoothOrDrawn[float | NDArray[np.float64]]):
+class Iqr(SmoothOrDrawn[float | NDArray[np.float64]], IqrSensitivity):
     """The distance of the quartiles of the clamped rows, as a statistic to measure.
 
     Parameters

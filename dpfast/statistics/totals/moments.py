@@ -37,6 +37,8 @@ from ...measurement.features import Feature, Form
 from ...measurement.linear import Answers, Column, Linear, Sizes
 from ...measurement.statistic import Weighted
 from ...measurement.times import Answer
+from ...sensitivity.mean import MeanSensitivity, SumSensitivity
+from ...sensitivity.variance import StdSensitivity, VarianceSensitivity
 from ...summaries.cells import Cells, cells, nearest
 from ...summaries.totals import Totals
 
@@ -54,7 +56,7 @@ def centered(span: int) -> Feature:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Sum(Weighted[Answers], Linear):
+class Sum(Weighted[Answers], Linear, SumSensitivity):
     """The sum of the clamped rows, as a statistic to measure.
 
     Parameters
@@ -110,7 +112,7 @@ class Sum(Weighted[Answers], Linear):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Mean(Weighted[Answers], Linear):
+class Mean(Weighted[Answers], Linear, MeanSensitivity):
     """The mean of the clamped rows, as a statistic to measure.
 
     Parameters
@@ -199,7 +201,7 @@ class Pairs(Form):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Variance(Linear):
+class Variance(Linear, VarianceSensitivity):
     """The variance of the clamped rows, as a statistic to measure.
 
     Parameters
@@ -312,7 +314,7 @@ class Variance(Linear):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Std(Variance):
+class Std(Variance, StdSensitivity):
     """The standard deviation of the clamped rows, as a statistic to measure.
 
     Parameters
