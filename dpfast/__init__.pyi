@@ -65,6 +65,8 @@ from .statistics.totals.api import mean as mean
 from .statistics.totals.api import std as std
 from .statistics.totals.api import sum as sum
 from .statistics.totals.api import variance as variance
+from .statistics.totals.count import Count as Count
+from .statistics.totals.count import CountNonzero as CountNonzero
 from .statistics.totals.moments import Mean as Mean
 from .statistics.totals.moments import Std as Std
 from .statistics.totals.moments import Sum as Sum
@@ -81,6 +83,8 @@ __version__: str
 __all__ = [
     "NO_ANSWER",
     "Budget",
+    "Count",
+    "CountNonzero",
     "Covariance",
     "Histogram",
     "Iqr",

@@ -18,7 +18,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property, lru_cache
-from typing import Any, ClassVar, TypeAlias
+from typing import Any, ClassVar, TypeAlias, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -38,8 +38,9 @@ from ..summaries.totals import Totals, column_totals, settled, totals
 from .choice import Moves, choose_noise
 from .features import Form
 from .matches import Matches
-from .statistic import Bounded, Terms
+from .statistic import Bounded, Statistic, Terms
 
+Value = TypeVar("Value", covariant=True)
 #: One answer, or one for each column.
 Answers: TypeAlias = float | NDArray[np.float64]
 
@@ -120,22 +121,11 @@ class Setting:
         return Sensitivity(len(form.features), vectors * size, vectors * size**2, size)
 
 
-@dataclass(frozen=True, kw_only=True)
-class Linear(Bounded[Answers]):
-    """Base of statistics of clamped rows that are functions of noisy moments of their cells."""
+@dataclass(frozen=True)
+class OfFeatures(Statistic[Value]):
+    """Base of statistics that are functions of noisy sums of features of rows."""
 
     at_once: ClassVar[bool] = True
-    #: Whether sums of squares are read.
-    squares: ClassVar[bool] = False
-    #: Whether the error bar depends on the number of rows.
-    needs_rows: ClassVar[bool] = True
-    #: Whether the answer is linear in its noise where the number of rows is public.
-    is_linear: ClassVar[bool] = True
-
-    @property
-    def matches(self) -> Matches | None:
-        """The public values that rows are compared with; None for rows that are numbers."""
-        return None
 
     @abstractmethod
     def forms(self, column: Column, is_public: bool) -> list[Form]:
@@ -153,6 +143,23 @@ class Linear(Bounded[Answers]):
         -------
         list of Form
         """
+
+
+@dataclass(frozen=True, kw_only=True)
+class Linear(Bounded[Answers], OfFeatures[Answers]):
+    """Base of statistics of clamped rows that are functions of noisy moments of their cells."""
+
+    #: Whether sums of squares are read.
+    squares: ClassVar[bool] = False
+    #: Whether the error bar depends on the number of rows.
+    needs_rows: ClassVar[bool] = True
+    #: Whether the answer is linear in its noise where the number of rows is public.
+    is_linear: ClassVar[bool] = True
+
+    @property
+    def matches(self) -> Matches | None:
+        """The public values that rows are compared with; None for rows that are numbers."""
+        return None
 
     @abstractmethod
     def answer(self, column: Column, form: Form, sums: Sequence[int], rows: int | None) -> float:
@@ -318,7 +325,11 @@ FAR = 1 << 30
 
 @lru_cache(maxsize=1024)
 def plan(
-    statistic: Linear, columns: tuple[Column, ...], setting: Setting, loss: Loss, pairs: int = 0
+    statistic: OfFeatures[Any],
+    columns: tuple[Column, ...],
+    setting: Setting,
+    loss: Loss,
+    pairs: int = 0,
 ) -> Plan:
     """Choose the form of each column and the noise, from public numbers alone.
 

@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import datetime as dt
-import functools
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any, Literal, NoReturn, TypeVar
+from typing import Any, Literal, NoReturn
 
 import numpy as np
 
 from .._core import checks
 from .._kernels.statistics import MOST_CELLS
-from ..budget.release import Prepared
 from ..sources.times import (
     Binned,
     Clipped,
@@ -23,8 +21,6 @@ from ..sources.times import (
     as_numpy,
     time_column,
 )
-
-F = TypeVar("F", bound=Callable[..., Prepared[Any]])
 
 #: Units from 0 between which durations count where bounds of theirs are found.
 FAR = 1 << 62
@@ -107,18 +103,6 @@ def refuse_dates(data: Any) -> NoReturn:
     checks.fail_kind("data", "numbers or durations", data, " of dates, whose sum is none")
 
 
-def counts_times(prepare: F) -> F:
-    """Decorate a count, which takes a column of times as it is."""
-
-    @functools.wraps(prepare)
-    def call(*args: Any, **kwargs: Any) -> Prepared[Any]:
-        data, column = _first(args, kwargs)
-        source = data if column is None else column.read(Clipped(0, 0, 0))
-        return prepare(source, *args[1:], **kwargs)
-
-    return call  # type: ignore[return-value]
-
-
 def edges_of(times: Times, bins: Any, bounds: Any) -> tuple[list[int], dt.tzinfo | None]:
     """Return the edges of bins as whole numbers of units, and their zone."""
     rule = f"at least 2 {times.several} in ascending order"
@@ -151,15 +135,6 @@ def time_column_of(data: Any, axis: Any, ids: Any, weights: Any) -> tuple[TimeCo
     named = [name for name in (ids, weights) if isinstance(name, str)]
     given, column = time_column(data, named if axis is None else [])
     return column, given
-
-
-def _first(args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, TimeColumn | None]:
-    """Return the data of a call, which are taken from its keywords, as a column of times, too."""
-    if not args and "data" not in kwargs:
-        raise TypeError("a release needs data, as its first argument")
-    named = [kwargs.get(name) for name in ("ids", "weights")]
-    beside = [one for one in named if isinstance(one, str)] if kwargs.get("axis") is None else []
-    return time_column(args[0] if args else kwargs.pop("data"), beside)
 
 
 def limits(times: Times, bounds: Any) -> tuple[int, int, dt.tzinfo | None]:

@@ -14,7 +14,7 @@ from ..measurement.times import clipped
 from ..rng import Generator
 from ..sources.intake import View, read
 from ..sources.times import Times
-from .arguments import Floats, NanKeywords
+from .keywords import Floats, NanKeywords
 
 
 @dataclass(frozen=True, kw_only=True)

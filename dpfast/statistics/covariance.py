@@ -66,7 +66,7 @@ from ..rng import Generator
 from ..sources.intake import View, read_rows
 from ..summaries.cells import SQUARES, Cells, cells, nearest
 from ..summaries.moments import Moments, moments, two_of
-from .arguments import Floats
+from .keywords import Floats
 
 ROOT_2 = root_up(Fraction(2))
 

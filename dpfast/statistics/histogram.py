@@ -53,7 +53,7 @@ from ..sources.times import Times
 from ..sources.words import Words
 from ..summaries.cells import SQUARES, Cells, cells, in_units, nearest
 from ..summaries.side_by_side import flat, refuse_length, stretches
-from .arguments import Keywords
+from .keywords import Keywords
 
 #: Which rows count, where only some do.
 Mask: TypeAlias = NDArray[np.bool_] | None

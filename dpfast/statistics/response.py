@@ -51,8 +51,8 @@ from ..privacy import Draws, Loss, Pure
 from ..privacy.enclosure import Interval, exp
 from ..rng import Generator
 from ..sources.untyped import truths
-from .arguments import Floats
 from .categories import Categories, Label, Labels, as_array, each_row, rows_of
+from .keywords import Floats
 
 __all__ = [
     "Estimate",

@@ -79,8 +79,9 @@ RANKED = "bounds granularity noise method nan"
 
 #: Word, home, class, what it is, options; and what is not as usual.
 TABLE = (
-    Entry("count", TOTALS, None, "the number of rows", "nan=keep"),
-    Entry("count_nonzero", TOTALS, None, "the number of rows that are not 0", "nan=keep"),
+    Entry("count", TOTALS, "Count", "the number of rows", "nan=keep"),
+    Entry("count_nonzero", TOTALS, "CountNonzero", "the number of rows that are not 0",
+          "nan=keep"),
     Entry("count_distinct", "groups.distinct", None, "the number of distinct values", data="words"),
     Entry("sum", TOTALS, "Sum", "the sum of a column", "bounds nan"),
     Entry("mean", TOTALS, "Mean", "the mean of a column", "bounds nan"),

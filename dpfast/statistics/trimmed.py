@@ -37,7 +37,7 @@ from ..sensitivity.trimmed import TrimmedSensitivity, from_ranks
 from ..sources import Source
 from ..summaries.cells import Cells, cells, nearest
 from ..summaries.totals import settled, totals
-from .arguments import Floats, NoiseKeywords
+from .keywords import Floats, NoiseKeywords
 from .quantiles.smooth import Smooth
 from .ranked import Ranked
 

@@ -484,7 +484,7 @@ def test_ids_that_say_another_name_are_refused(call, kind):
 
 def test_names_of_columns_that_are_forgotten_are_caught(monkeypatch):
     pandas = pytest.importorskip("pandas")
-    monkeypatch.setattr("dpfast.statistics.arguments.id_name", lambda ids: "")
+    monkeypatch.setattr("dpfast.measurement.statistic.id_name", lambda ids: "")
     budget = dp.Budget(epsilon=1, ids="id")
     BY_PEOPLE["count"](pandas.Series([1, 2, 3, 3], name="house"), epsilon=0.5, budget=budget)
     assert budget.ids == "id"  # which the test above would catch

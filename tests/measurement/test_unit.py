@@ -26,8 +26,6 @@ from dpfast.privacy import ZCDP, Approx, float_down, group_within
 from dpfast.rng import InsecureGenerator
 from dpfast.sources import people as ids_of_rows
 from dpfast.sources.people import apart, checked
-from dpfast.statistics import arguments
-from dpfast.statistics.arguments import Arguments
 from dpfast.statistics.quantiles.draws import PARTS
 from dpfast.statistics.quantiles.exponential import ExponentialQuantile
 from dpfast.statistics.quantiles.joint import ExponentialRange
@@ -160,13 +158,12 @@ def test_a_person_costs_what_was_asked(relation):
 )
 def test_a_loss_that_forgets_rows_is_caught(relation, fault, monkeypatch):
     """Planted: k forgotten; a factor of 2 forgotten where a person is replaced."""
-    right = arguments.one_row
+    right = unit.one_row
 
     def wrong(loss, people, k):
         return right(loss, people, 1) if fault == "k" else right(loss, "add-remove", k)
 
-    for room in (arguments, unit):
-        monkeypatch.setattr(room, "one_row", wrong)
+    monkeypatch.setattr(unit, "one_row", wrong)
     monkeypatch.setattr(statistic, "made", statistic.made.__wrapped__)
     assert cost(relation, 4) > 1
     assert of_a_draw(relation, 4) > 1
@@ -499,13 +496,7 @@ def test_a_person_moves_integers_by_no_more_than_their_noise_is_for(name, monkey
 @pytest.mark.parametrize("name", ["count", "mean"])
 def test_noise_for_fewer_rows_is_caught(name, monkeypatch):
     """Planted: noise is for one row, at the loss of a person."""
-    init, part = Arguments.__post_init__, Unit.part
-
-    def forgets(self):
-        init(self)
-        object.__setattr__(self, "rows", 1)
-
-    monkeypatch.setattr(Arguments, "__post_init__", forgets)
+    part = Unit.part
     monkeypatch.setattr(Unit, "part", lambda self, *loss: (part(self, *loss)[0], 1))
     monkeypatch.setattr(statistic, "made", statistic.made.__wrapped__)
     monkeypatch.setattr(OfUnits, "loss", property(lambda self: self.inner.loss))

@@ -14,7 +14,7 @@ import pytest
 from dpfast.measurement import linear, statistic
 from dpfast.measurement.choice import Candidate, Moves, choose_noise
 from dpfast.rng import InsecureGenerator
-from dpfast.statistics.totals import api, count
+from dpfast.statistics.totals import api
 
 from ..support.pairwise import quick_rows
 from .kit import lower_bound
@@ -110,8 +110,6 @@ def test_a_sensitivity_that_forgets_the_other_columns_is_caught(name):
         patch.object(linear, "plan", linear.plan.__wrapped__),
         patch.object(statistic, "made", statistic.made.__wrapped__),
         patch.object(linear, "choose_noise", alone),
-        patch.object(count, "noise_of_counts", count.noise_of_counts.__wrapped__),
-        patch.object(count, "choose_noise", alone),
     ):
         assert audit(name, 2_500, norm="laplace", epsilon=1.0) > 1.0
 

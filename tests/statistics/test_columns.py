@@ -16,7 +16,6 @@ from dpfast.measurement import linear, statistic
 from dpfast.rng import InsecureGenerator
 from dpfast.sources import Chunk, memory
 from dpfast.statistics.totals import api
-from dpfast.statistics.totals import count as of_count
 from dpfast.summaries import side_by_side
 
 from ..support.noise import Recorder, box_noise, shares
@@ -42,8 +41,6 @@ def recorded(name, data, axis=0, **kw):
         patch.object(linear, "plan", linear.plan.__wrapped__),
         patch.object(statistic, "made", statistic.made.__wrapped__),
         patch.object(linear, "choose_noise", recorder),
-        patch.object(of_count, "noise_of_counts", of_count.noise_of_counts.__wrapped__),
-        patch.object(of_count, "choose_noise", recorder),
     ):
         found = STATISTICS[name](data, epsilon=1, axis=axis, **kw)
     return recorder.asked, recorder.values, found

@@ -13,8 +13,9 @@ import pytest
 import dpfast as dp
 from dpfast._core.error_bars import BOUND
 from dpfast.errors import ArgumentError, ArgumentTypeError
+from dpfast.measurement.statistic import Layout, Terms
 from dpfast.rng import InsecureGenerator
-from dpfast.statistics.totals.count import Count, CountNonzero
+from dpfast.statistics.totals.count import NONZERO, CountNonzero
 
 from ..support.views import prepared, quoted, view
 
@@ -27,7 +28,12 @@ BOUNDS = {"bounds": (0, 100)}
 def counted(data, **kw):
     """What noise is added to."""
     mechanism, rows = prepared(dp.count_nonzero, data, epsilon=1, **kw)
-    return mechanism.reduce(rows)
+    return exact(mechanism, rows)
+
+
+def exact(mechanism, rows):
+    (count,) = mechanism.plan.totals(mechanism.reduce(rows))
+    return count
 
 
 # ---- count_nonzero ----
@@ -72,15 +78,17 @@ def moves(kind, relation, present, masked):
         for rows in [rest, *[(one, *rest) for one in each]]:
             values = np.array([row for row, _ in rows])
             where = np.array([keep for _, keep in rows], bool) if masked else None
-            mechanism = kind(relation, dp.privacy.Pure(1), present, masked)
-            found[rows] = mechanism.reduce(view(values, where))
+            terms = Terms(dp.privacy.Pure(1), relation, Layout(masked=masked))
+            mechanism = kind(nan="drop" if present else "keep").mechanism(terms)
+            found[rows] = exact(mechanism, view(values, where))
         less = found.pop(rest)
         if relation == "replace":
             pairs = itertools.combinations(found.values(), 2)
         else:
             pairs = ((one, less) for one in found.values())
         worst = max(worst, *(abs(a - b) for a, b in pairs))
-    return worst, mechanism.sensitivity
+    (size,) = mechanism.plan.sizes
+    return worst, size
 
 
 @pytest.mark.parametrize("relation", ["replace", "add-remove"])
@@ -94,7 +102,7 @@ def test_the_sensitivity_of_a_count_would_be_caught():
     """Planted: a count of rows has none where one is replaced."""
 
     class Wrong(CountNonzero):
-        sensitivity = Count.sensitivity
+        feature = NONZERO._replace(lo=1, missing=1)
 
     moved, said = moves(Wrong, "replace", False, False)
     assert moved == 1 > said == 0

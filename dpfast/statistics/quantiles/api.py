@@ -23,7 +23,7 @@ from ..._core.types import (
 from ...budget.budget import Budget
 from ...measurement.statistic import Statistic, measures
 from ...rng import Generator
-from ..arguments import Floats, NoiseKeywords
+from ..keywords import Floats, NoiseKeywords
 from .statistic import (
     Iqr,
     IqrMethod,

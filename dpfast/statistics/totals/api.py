@@ -6,28 +6,15 @@ the public functions, which check the arguments.
 
 from __future__ import annotations
 
-from typing import Any, Literal, TypeAlias, Unpack, overload
+from typing import Any, Literal, Unpack, overload
 
-import numpy as np
-from numpy.typing import NDArray
-
-from ..._core import checks
 from ..._core.types import Auto, Axis, Bounds, BoundsEach, NanPolicy, Neighbors, Number
 from ...budget.budget import Budget
-from ...budget.release import Prepared, releases
 from ...measurement.statistic import Statistic, measures
-from ...measurement.times import counts_times
-from ...noise.additive import amount
-from ...noise.calibrated_integer import integer_noise
-from ...noise.sensitivity import Sensitivity
-from ...privacy import Loss, Pure
 from ...rng import Generator
-from ...sources.intake import read, read_length
-from ..arguments import Arguments, Floats, Keywords, NanKeywords, WeightKeywords
-from .count import Count, CountNonzero, EachCount, EachCountNonzero
+from ..keywords import Floats, Keywords, NanKeywords, WeightKeywords
+from .count import Count, CountNonzero, Counts, Integers
 from .moments import Mean, Std, Sum, Variance
-
-Integers: TypeAlias = NDArray[np.int64]
 
 
 class CountKeywords(Keywords, total=False):
@@ -46,8 +33,7 @@ class VarianceKeywords(NanKeywords, total=False):
 def count(data: Any, *, axis: None = None, **others: Unpack[CountKeywords]) -> int: ...
 @overload
 def count(data: Any, *, axis: Axis, **others: Unpack[CountKeywords]) -> Integers: ...
-@releases
-@counts_times
+@measures
 def count(
     data: Any,
     *,
@@ -62,7 +48,7 @@ def count(
     max_rows: int | None = None,
     budget: Budget | None = None,
     rng: Generator | None = None,
-) -> Prepared[int | Integers]:
+) -> Statistic[Counts]:
     """Release the number of rows of a column or a table, or of some of its rows.
 
     With ``axis=0`` it is one number for each column.
@@ -127,16 +113,14 @@ def count(
     >>> 29_100 < dp.count(table, epsilon=1.0) < 29_300
     True
     """
-    beside = {"where": where, "ids": ids, "max_rows": max_rows, "budget": budget, "rng": rng}
-    asked = Arguments(None, epsilon, delta, rho, neighbors, axis, at_once=True, **beside)
-    return _counted(Count, EachCount, data, asked, nan)
+    return Count(nan=nan)
 
 
 @overload
 def count_nonzero(data: Any, *, axis: None = None, **others: Unpack[CountKeywords]) -> int: ...
 @overload
 def count_nonzero(data: Any, *, axis: Axis, **others: Unpack[CountKeywords]) -> Integers: ...
-@releases
+@measures
 def count_nonzero(
     data: Any,
     *,
@@ -151,7 +135,7 @@ def count_nonzero(
     max_rows: int | None = None,
     budget: Budget | None = None,
     rng: Generator | None = None,
-) -> Prepared[int | Integers]:
+) -> Statistic[Counts]:
     """Release how many rows of a column are not 0, or of each of several.
 
     Privacy
@@ -192,9 +176,7 @@ def count_nonzero(
     >>> 7_400 < dp.count_nonzero(children, epsilon=1.0) < 7_600
     True
     """
-    beside = {"where": where, "ids": ids, "max_rows": max_rows, "budget": budget, "rng": rng}
-    asked = Arguments(None, epsilon, delta, rho, neighbors, axis, at_once=True, **beside)
-    return _counted(CountNonzero, EachCountNonzero, data, asked, nan)
+    return CountNonzero(nan=nan)
 
 
 @overload
@@ -575,33 +557,3 @@ def std(
     True
     """
     return Std(bounds=bounds, nan=nan, ddof=ddof)
-
-
-def _counted(
-    one: type[Count], each: type[EachCount], data: Any, asked: Arguments, nan: Any
-) -> Prepared[Any]:
-    """Check the other arguments of a count, and prepare it."""
-    loss, relation = asked.loss, asked.relation
-    present = checks.choice("nan", nan, ("keep", "drop")) == "drop"
-    amount(loss)
-    if asked.axis is None and not present and one is Count:  # no more is looked at
-        view = read_length(data, relation, asked.where, asked.ids)
-    else:
-        view = read(data, relation=relation, axis=asked.axis, where=asked.where, ids=asked.ids)
-    masked = asked.where is not None
-    if view.each:
-        columns = each(relation, loss, present, masked, view.width, rows=asked.rows).charged()
-        return asked.prepared(view, columns)
-    alone = one(relation, _spent(loss), present, masked, rows=asked.rows)
-    return asked.prepared(view, alone)
-
-
-def _spent(loss: Loss, numbers: int = 1, vectors: int = 1) -> Loss:
-    """Return what is spent of a loss: no delta where noise without it is smaller.
-
-    That is decided by the loss alone, for a sensitivity so large that the grid plays no part. What
-    its noise costs in rho is another matter, and said of the noise itself.
-    """
-    large = 1 << 32
-    found = integer_noise(loss, Sensitivity(numbers, vectors * large, vectors * large**2)).loss
-    return Pure(found.epsilon) if isinstance(found, Pure) else found

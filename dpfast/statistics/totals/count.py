@@ -1,74 +1,49 @@
-"""Numbers of rows, of one column or of each of several."""
+"""Numbers of rows, of one column or of each of several.
+
+A row adds 0 or 1 to each count. Either the counts get noise; or, where a row comes or goes, the
+number of all rows n and 2 q - n of each count q, which differ by 1 too: a count is half of their
+sum, and a half is rounded up or down alike. The number of all rows does not change where one is
+replaced, and is public then; columns that nobody looks at have one count.
+"""
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass
 from fractions import Fraction
-from functools import lru_cache
-from typing import Any, ClassVar, Self
+from functools import cached_property
+from typing import Any, ClassVar, Literal, Self, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ..._core import checks
 from ..._core.error_bars import NOISE, Expected
 from ...budget.mechanism import Mechanism
-from ...measurement.choice import Moves, choose_noise
+from ...measurement import linear
+from ...measurement.features import Feature, Form
+from ...measurement.linear import Column, OfFeatures, Plan, Setting, Sizes
+from ...measurement.statistic import InUnits, Terms
 from ...noise.box import BoxNoise
-from ...noise.calibrated_integer import WORTH, IntegerNoise, integer_noise
+from ...noise.calibrated_integer import IntegerNoise
 from ...noise.choice import below
-from ...noise.sensitivity import Sensitivity
-from ...privacy import Loss
+from ...privacy import Loss, Pure
 from ...rng import Generator
-from ...sources.intake import View
-from ...summaries.totals import Totals, column_totals, totals
+from ...sources.intake import View, read, read_length
+from ...sources.times import Times
+from ...summaries.cells import Cells
+from ...summaries.totals import Celled, Totals, column_totals, totals
+
+Integers: TypeAlias = NDArray[np.int64]
+Counts: TypeAlias = int | Integers
 
 HALF = Fraction(1, 2)
 #: The variance of what rounding of a half adds, where every other number is one.
-ROUNDING = 1 / 8
-
-
-@dataclass(frozen=True, slots=True)
-class Count(Mechanism[int]):
-    """Number of rows, or of those that `where` keeps; see `dpfast.count`."""
-
-    neighbors: str
-    loss: Loss
-    present: bool
-    masked: bool
-    rows: int = field(default=1, kw_only=True)
-
-    name: ClassVar[str] = "count"
-
-    @property
-    def sensitivity(self) -> int:
-        """Return that of a row: 0 where a row is replaced and nothing of it is looked at."""
-        return int(self.neighbors == "add-remove" or self.masked or self.present)
-
-    def reduce(self, source: View) -> int:
-        where = source.where
-        if not self.present and source.length is not None:
-            if where is None:
-                return source.length
-            if len(where) == source.length:
-                return int(np.count_nonzero(where))
-        summary = totals(source.source, None, where)
-        return summary.rows + (0 if self.present else summary.missing)
-
-    @property
-    def integer_noise(self) -> IntegerNoise:
-        return self.noise
-
-    @property
-    def noise(self) -> IntegerNoise:
-        return integer_noise(self.loss, Sensitivity.of_one(self.rows * self.sensitivity))
-
-    def finish(self, summary: int, generator: Generator) -> int:
-        return self.noise.add([summary], generator)[0]
-
-    def error(self, rows: int | None, confidence: float) -> Expected:
-        """Return the error bar, that of the noise."""
-        return Expected(confidence, float(self.noise.within(1 - confidence)), note=NOISE)
+ROUNDING = Fraction(1, 8)
+#: Every row, those that have a number, and those that are not 0.
+EVERY = Feature((0, 1, 0), 1, 1, missing=1)
+PRESENT = Feature((0, 1, 0), 0, 1)
+NONZERO = Feature((1, 0, 0), 0, 1)
 
 
 class _Nonzero:
@@ -87,153 +62,181 @@ class Nonzero:
     native = _Nonzero
 
 
-@dataclass(frozen=True, slots=True)
-class CountNonzero(Count):
-    """Number of rows that are not 0; see `dpfast.count_nonzero`.
+@dataclass(frozen=True)
+class Count(OfFeatures[Counts]):
+    """The number of rows, or of those that have a number, as a statistic to measure.
 
-    A row that comes or goes, or is replaced by one of another kind, changes it by 1.
+    Parameters
+    ----------
+    column : str, optional
+        The column of a table, for `GroupBy.agg`.
+    nan : {"keep", "drop"}, default "keep"
+        As in `dpfast.count`, which has the theorem and the errors.
+
+    Raises
+    ------
+    ArgumentError, ArgumentTypeError
+        If an argument breaks a rule of `dpfast.count`.
+
+    Examples
+    --------
+    >>> import dpfast as dp
+    >>> dp.Count().measure(epsilon=1).error(1000, 0.95).half_width
+    3.0
+    """
+
+    nan: Literal["keep", "drop"] = "keep"
+
+    name: ClassVar[str] = "count"
+    name_of_each: ClassVar[str] = "count of each column"
+    #: What tells numbers that count from others; None where all do.
+    cells: ClassVar[Celled | None] = None
+
+    def __post_init__(self) -> None:
+        if self.column is not None:
+            checks.text("column", self.column)
+        checks.choice("nan", self.nan, ("keep", "drop"))
+
+    @property
+    def feature(self) -> Feature:
+        """What a row adds."""
+        return EVERY if self.nan == "keep" else PRESENT
+
+    def forms(self, column: Column, is_public: bool) -> list[Form]:
+        feature = self.feature
+        alone = Form((feature,), (Fraction(1),), (Fraction(1),))
+        if is_public or feature == EVERY:
+            return [alone]
+        halves = (HALF, HALF)
+        centered = (EVERY, feature.centered())
+        return [alone, Form(centered, (HALF**2, HALF**2), halves, rounding=ROUNDING)]
+
+    def read(
+        self, data: Any, *, relation: str, axis: Any, where: Any, ids: Any, weights: Any
+    ) -> View:
+        if axis is None and self.feature == EVERY:  # no more is looked at
+            return read_length(data, relation, where, ids)
+        return read(data, relation=relation, axis=axis, where=where, ids=ids)
+
+    def mechanism(self, terms: Terms) -> CountMeasurement:
+        setting = Setting(terms.neighbors, terms.layout.masked, terms.rows)
+        measurement = CountMeasurement(self, terms.layout.columns, setting, terms.loss)
+        _ = measurement.plan  # a loss that is too small is refused before the spend
+        return measurement
+
+    def known(self, source: View) -> int | None:
+        """Return the count where rows need not be read for it."""
+        where, length = source.where, source.length
+        if self.feature != EVERY or length is None or where is None:
+            return length if self.feature == EVERY else None
+        return int(np.count_nonzero(where)) if len(where) == length else None
+
+
+@dataclass(frozen=True)
+class CountNonzero(Count):
+    """The number of rows that are not 0, as a statistic to measure.
+
+    Parameters
+    ----------
+    column : str, optional
+        The column of a table, for `GroupBy.agg`.
+    nan : {"keep", "drop"}, default "keep"
+        As in `dpfast.count_nonzero`, which has the theorem and the errors.
+
+    Raises
+    ------
+    ArgumentError, ArgumentTypeError
+        If an argument breaks a rule of `dpfast.count_nonzero`.
+
+    Examples
+    --------
+    >>> import dpfast as dp
+    >>> dp.CountNonzero().measure(epsilon=1)([0, 1, 2] * 1000) > 1_900
+    True
     """
 
     name: ClassVar[str] = "count of what is not 0"
+    name_of_each: ClassVar[str] = "count of what is not 0 in each column"
+    cells: ClassVar[Celled | None] = Nonzero
 
     @property
-    def sensitivity(self) -> int:
-        return 1
+    def feature(self) -> Feature:
+        return NONZERO._replace(missing=int(self.nan == "keep"))
 
-    def reduce(self, source: View) -> int:
-        return nonzero(totals(source.source, Nonzero, source.where), self.present)
-
-
-def nonzero(summary: Totals, present: bool) -> int:
-    """Return how many rows are not 0; a missing one is not, unless only those `present` count."""
-    return summary.sum + (0 if present else summary.missing)
+    def in_units(self, times: Times, data: Any) -> InUnits[Self] | None:
+        return None  # times are no numbers, and refused as such
 
 
-@dataclass(frozen=True, slots=True)
-class EachCount(Mechanism[NDArray[np.int64]]):
-    """Number of rows, or of those that have a number, in each column; see `dpfast.count`."""
+@dataclass(frozen=True)
+class CountMeasurement(Mechanism[Counts]):
+    """A count with its noise, or the counts of several columns."""
 
-    neighbors: str
-    loss: Loss
-    present: bool
-    masked: bool
-    width: int
-    rows: int = field(default=1, kw_only=True)
+    statistic: Count
+    columns: int | None
+    setting: Setting
+    offered_loss: Loss
 
-    name: ClassVar[str] = "count of each column"
+    @cached_property
+    def plan(self) -> Plan:
+        """What gets noise, and which."""
+        column = Column(0.0, 1.0, Cells(1.0, 0, 1), misses=self.statistic.nan == "drop")
+        columns = (column,) * (self.columns or 1)
+        return linear.plan(self.statistic, columns, self.setting, self.offered_loss)
 
     @property
-    def apart(self) -> bool:
-        """Tell whether columns have counts of their own: without a look at numbers they do not."""
-        return self.present
-
-    def reduce(self, source: View) -> list[int]:
-        if not self.present and source.where is None and source.length is not None:
-            return [source.length]
-        summaries = column_totals(source.source, [None] * self.width, source.where)
-        if self.present:
-            return self.released(summaries, [summary.rows for summary in summaries])
-        return [summaries[0].rows + summaries[0].missing]
-
-    def released(self, summaries: list[Totals], counts: list[int]) -> list[int]:
-        """Return the integers that get noise: counts, or the number of rows and 2 q - n of each."""
-        if not self.is_centered:
-            return counts
-        n = summaries[0].rows + summaries[0].missing
-        return [n, *(2 * count - n for count in counts)]
+    def loss(self) -> Loss:
+        loss = self.plan.noise.loss
+        return Pure(loss.epsilon) if self.columns is None and isinstance(loss, Pure) else loss
 
     @property
-    def joint(self) -> tuple[BoxNoise, bool]:
-        """The noise of counts that each column has for itself, and whether they are centered."""
-        return noise_of_counts(self.loss, self.width, self.rows, self.neighbors == "add-remove")
+    def neighbors(self) -> str:
+        return self.setting.neighbors
 
     @property
-    def is_centered(self) -> bool:
-        """Tell whether the number of rows gets noise, and what counts are away from half of it."""
-        return self.apart and self.joint[1]
+    def name(self) -> str:
+        return self.statistic.name if self.columns is None else self.statistic.name_of_each
 
     @property
-    def noise(self) -> BoxNoise | IntegerNoise:
-        """Return the noise of all counts, or of the one that there is."""
-        if self.apart:
-            return self.joint[0]
-        private = int(self.neighbors == "add-remove" or self.masked)
-        return integer_noise(self.loss, Sensitivity.of_one(self.rows * private))
+    def algorithm(self) -> str:
+        return type(self.statistic).__name__
 
     @property
-    def integer_noise(self) -> BoxNoise | IntegerNoise:
-        return self.noise
+    def integer_noise(self) -> IntegerNoise | BoxNoise:
+        return self.plan.noise
 
     @property
     def noise_parameters(self) -> dict[str, Any]:
-        return {"noise": self.noise.distribution, "deviation": self.deviations}
+        return {"noise": self.plan.noise.distribution, "deviation": self.deviations}
 
     @property
     def deviations(self) -> float | list[float]:
-        """Return the standard deviation of the noise of each count."""
-        noise = self.noise
-        if isinstance(noise, IntegerNoise):
-            return noise.deviation
-        first, *others = noise.deviations
-        if not self.is_centered:
-            return [first, *others]
-        return [math.sqrt((first**2 + other**2) / 4 + ROUNDING) for other in others]
+        """The standard deviation of the noise of each count."""
+        if self.columns is None:
+            return self.plan.deviation(0)
+        return [self.plan.deviation(i) for i in range(self.columns)]
 
-    def charged(self) -> Self:
-        """Return the mechanism with the loss that it is charged for."""
-        noise = self.joint[0] if self.apart else noise_of_counts(self.loss, 1, self.rows, False)[0]
-        return replace(self, loss=noise.loss)
+    def reduce(self, source: View) -> list[Totals]:
+        known, cells = self.statistic.known(source), self.statistic.cells
+        if known is not None:
+            return [Totals(known)] * (self.columns or 1)
+        if self.columns is None:
+            return [totals(source.source, cells, source.where)]
+        return column_totals(source.source, [cells] * self.columns, source.where)
 
-    def finish(self, summary: list[int], generator: Generator) -> NDArray[np.int64]:
-        noisy = self.noise.add(summary, generator)
-        if self.is_centered:
-            rows, *away = noisy
-            noisy = [half_of(rows + noise, generator) for noise in away]
-        return np.array(noisy if self.apart else noisy * self.width, np.int64)
+    def finish(self, summary: list[Totals], generator: Generator) -> Counts:
+        plan = self.plan
+        noisy = plan.sums(plan.noise.add(plan.totals(summary), generator))
+        counts = [half_of(sum(sums), generator) if len(sums) > 1 else sums[0] for sums in noisy]
+        return counts[0] if self.columns is None else np.array(counts, np.int64)
 
     def error(self, rows: int | None, confidence: float) -> Expected:
-        """Return the error bar of each, that of the noise."""
-        noise, failure = self.noise, 1 - confidence
-        if isinstance(noise, BoxNoise) and self.is_centered:
-            size = noise.sum_within(failure, {0: HALF, 1: HALF})
-            return Expected(confidence, float(math.floor(size + HALF)), note=NOISE)
-        size = noise.within(failure) * Fraction(self.rows if isinstance(noise, BoxNoise) else 1)
-        return Expected(confidence, float(math.ceil(size)), note=NOISE)
-
-
-@lru_cache(maxsize=256)
-def noise_of_counts(loss: Loss, width: int, rows: int, comes: bool) -> tuple[BoxNoise, bool]:
-    """Return the noise of counts of columns, and whether they are centered by the number of rows.
-
-    A row adds 0 or 1 to each, so where it `comes` or goes, 2 q_i - n and n differ by 1. A count is
-    half of their sum, and a half is rounded up or down alike.
-    """
-    error, make = choose_noise(loss, Moves((rows,) * width))
-    if comes and width > 1:
-        weights = (width / 4,) + (1 / 4,) * width
-        centered = choose_noise(loss, Moves((rows,) * (width + 1), weights, 1))
-        rounding = math.sqrt(width * ROUNDING) / rows
-        if math.hypot(centered.error, rounding) < WORTH * error:
-            return centered.noise(), True
-    return make(), False
+        """Return the error bar of each count, that of the noise."""
+        form = self.plan.forms[0]
+        size = Sizes(self.plan, 0, 1 - confidence).total(form.estimate)
+        whole = math.floor(size + HALF) if form.rounding else math.ceil(size)
+        return Expected(confidence, float(whole), note=NOISE)
 
 
 def half_of(number: int, generator: Generator) -> int:
     """Return half of a whole number, rounded up or down alike."""
     return number // 2 + (below(2, generator.stream()) if number % 2 else 0)
-
-
-@dataclass(frozen=True, slots=True)
-class EachCountNonzero(EachCount):
-    """Number of rows that are not 0 in each column; see `dpfast.count_nonzero`."""
-
-    name: ClassVar[str] = "count of what is not 0 in each column"
-
-    @property
-    def apart(self) -> bool:
-        return True
-
-    def reduce(self, source: View) -> list[int]:
-        summaries = column_totals(source.source, [Nonzero] * self.width, source.where)
-        counts = [nonzero(summary, self.present) for summary in summaries]
-        return self.released(summaries, counts)
