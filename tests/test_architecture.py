@@ -1,5 +1,6 @@
 """The rules of the house, as tests: imports point down, randomness has one home."""
 
+import ast
 import importlib.util
 import re
 import subprocess
@@ -181,6 +182,64 @@ def test_no_flag_that_breaks_exactness():
 def test_native_modules_have_stubs():
     for pyx in PACKAGE.rglob("*.pyx"):
         assert pyx.with_suffix(".pyi").exists(), pyx.name
+
+
+#: Where it is asked what an object is: whose objects these are, by the beginning of a file's name.
+FOREIGN = {
+    "_core/checks.py": "the door through which a user's object is asked",
+    "_core/threads.py": "local variables of a thread; the main module",
+    "adapters/": "objects of other tools",
+    "aggregate/block_count.py": "arrays",
+    "aggregate/estimators/": "estimators and functions of users",
+    "app/cli/audit.py": "a function of the user, or a test that `claims` has made of one",
+    "budget/ledger/file.py": "errors of SQLite",
+    "budget/parallel.py": "functions of users",
+    "budget/watched.py": "watchers of users, and what mechanisms hold beside the rows",
+    "extend.py": "the door where a mechanism comes in that need not be a `Mechanism`",
+    "groups/answer.py": "NumPy scalars",
+    "noise/distributions/base.py": "local variables of a thread",
+    "selection/arguments.py": "arrays of scores",
+    "sources/": "containers and columns of other libraries, and sources of users",
+    "statistics/categories.py": "arrays and containers of words",
+    "sulq/": "arrays, parties and oracles of users",
+}
+#: What stood in the place of the protocol before.
+GONE = re.compile(r"\b(_Probe|_Quote|quoted\(|Asked\b)|partial\(_make\)|\*rest\b")
+
+
+def asked(text):
+    """The lines that ask an object for what it may not have; a module may be asked."""
+    tree = ast.parse(text)
+    imports = (node for node in ast.walk(tree) if isinstance(node, ast.Import))
+    modules = {one.asname or one.name.partition(".")[0] for node in imports for one in node.names}
+    for node in ast.walk(tree):
+        if not isinstance(node, ast.Call):
+            continue
+        name = ast.unparse(node.func)
+        asks = name in ("hasattr", "checks.has", "checks.attribute", "attribute")
+        asks |= name == "getattr" and len(node.args) != 2
+        if asks and ast.unparse(node.args[0]).partition(".")[0] not in modules:
+            yield node.lineno
+
+
+def test_no_mechanism_is_asked_what_it_is():
+    left = set(FOREIGN)
+    for path in SOURCES:
+        name, text = path.relative_to(PACKAGE).as_posix(), path.read_text(encoding="utf-8")
+        home = [place for place in FOREIGN if name.startswith(place)]
+        lines = [] if home else list(asked(text))
+        assert not lines, (name, lines)
+        left -= set(home) if list(asked(text)) else set()
+        code = re.sub(r"#.*|\"\"\"(?s:.*?)\"\"\"", "", text)
+        assert not GONE.search(code), (name, GONE.search(code))
+    assert not left
+
+
+@pytest.mark.parametrize("line", ["hasattr(x, 'ids')", "getattr(x, 'ids', None)"])
+def test_a_question_is_caught(line):
+    assert list(asked(f"def f(x):\n    return {line}")) == [2]
+    assert not list(asked("import os\nhasattr(os, 'fork'), getattr(os, name)"))
+    assert GONE.search("f(*rest)") and GONE.search("def quoted():")
 
 
 def test_import_is_light():

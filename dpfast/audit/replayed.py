@@ -168,7 +168,8 @@ class Tape:
             self.leaks.append(f"{name} is on x2 only")
             return release.answer
         before = self.turns[self.at - 1]
-        if type(before.mechanism) is not type(release.mechanism) or before.name != release.name:
+        kinds = [(type(one.mechanism), one.mechanism.algorithm) for one in (before, release)]
+        if kinds[0] != kinds[1] or before.name != release.name:
             self.leaks.append(f"{name} is of {before.name} on x")
             return release.answer
         for part in _moved(before.mechanism, release.mechanism, before.beside(release)):
@@ -182,11 +183,16 @@ class Tape:
 
 
 def _moved(a: Any, b: Any, beside: set[int]) -> list[str]:
-    """Return the names of the public fields in which two mechanisms differ."""
-    names = [one.name for one in fields(a)] if is_dataclass(a) else []
-    return [
-        one for one in names if not _alike(getattr(a, one, None), getattr(b, one, None), beside)
-    ]
+    """Return the names of the public parameters in which two mechanisms differ."""
+    first, second = _parameters(a), _parameters(b)
+    return [name for name in first if not _alike(first[name], second.get(name), beside)]
+
+
+def _parameters(value: Any) -> dict[str, Any]:
+    """Return the public parameters of a mechanism, or the fields of what it is made of."""
+    if isinstance(value, dp.extend.Mechanism):
+        return value.parameters
+    return {one.name: getattr(value, one.name) for one in fields(value)}
 
 
 def _alike(a: Any, b: Any, beside: set[int]) -> bool:
@@ -196,8 +202,6 @@ def _alike(a: Any, b: Any, beside: set[int]) -> bool:
     """
     if id(a) in beside:
         return True
-    if all(hasattr(keys, "is_product") for keys in (a, b)):  # public keys
-        return same(a.columns(), b.columns())
     if isinstance(a, dict) and isinstance(b, dict):
         return list(a) == list(b) and all(_alike(a[key], b[key], beside) for key in a)
     if is_dataclass(a) and type(a) is type(b) and not isinstance(a, Loss):

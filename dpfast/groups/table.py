@@ -91,6 +91,12 @@ class Table(Mechanism[Answer]):
         return None if self.persons is None else self.persons.name
 
     @property
+    def parameters(self) -> dict[str, Any]:
+        """Return the public parameters; of public keys, their columns."""
+        fields = super(Table, self).parameters
+        return fields | ({"keys": self.keys.columns()} if isinstance(self.keys, PublicKeys) else {})
+
+    @property
     def loss(self) -> Loss:
         """Return what all of it costs."""
         losses = [statistic.loss for statistic in self.statistics.values()]

@@ -7,7 +7,7 @@ import sys
 from dataclasses import dataclass, fields
 from decimal import MAX_EMAX, MIN_EMIN, Context, Decimal
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from .._core import checks
 from .._core.types import Number
@@ -55,12 +55,14 @@ def _show(amount: Fraction) -> str:
 class _Amounts:
     """Exact amounts, shown as decimals."""
 
+    #: The names of the amounts.
+    amounts: ClassVar[tuple[str, ...]]
+
     def __post_init__(self) -> None:
-        for name in ("epsilon", "delta", "rho"):
-            if hasattr(self, name):
-                value = getattr(self, name)
-                exact = _delta(value) if name == "delta" else _positive(name, value)
-                object.__setattr__(self, name, exact)
+        for name in self.amounts:
+            value = getattr(self, name)
+            exact = _delta(value) if name == "delta" else _positive(name, value)
+            object.__setattr__(self, name, exact)
 
     def __repr__(self) -> str:
         values = {each.name: getattr(self, each.name) for each in fields(self)}
@@ -102,6 +104,8 @@ class Pure(_Amounts):
     """
 
     epsilon: Fraction
+
+    amounts: ClassVar[tuple[str, ...]] = ("epsilon",)
 
     if TYPE_CHECKING:  # a type checker sees what may be given, not what is kept
 
@@ -257,6 +261,8 @@ class Approx(_Amounts):
     epsilon: Fraction
     delta: Fraction
 
+    amounts: ClassVar[tuple[str, ...]] = "epsilon", "delta"
+
     if TYPE_CHECKING:
 
         def __init__(self, epsilon: Number, delta: Number) -> None: ...
@@ -288,6 +294,8 @@ class ZCDP(_Amounts):
     """
 
     rho: Fraction
+
+    amounts: ClassVar[tuple[str, ...]] = ("rho",)
 
     if TYPE_CHECKING:
 

@@ -116,10 +116,11 @@ class Covariance(Bounded[Floats]):
         pairs = self.pairs(terms.layout.columns or self.width)
         grids = tuple(cells(lo, hi, SQUARES) for lo, hi in pairs)
         policy = checks.nan_policy(self.nan, terms.neighbors)
-        rest = self.ddof, pairs, grids, policy, terms.neighbors, terms.loss, terms.rows
-        made = OfSums(*rest)
+        of_rows = {"neighbors": terms.neighbors, "loss": terms.loss, "rows": terms.rows}
+        shared: Any = {"bounds": pairs, "cells": grids, "nan": policy, **of_rows}
+        made = OfSums(self.ddof, **shared)
         if terms.neighbors == "replace" and not terms.layout.masked:
-            made, gram = OfEntries(*rest), OfGram(*rest)
+            made, gram = OfEntries(self.ddof, **shared), OfGram(self.ddof, **shared)
             if gram.is_less_than(made.noise_of(2)):
                 made = gram
         return replace(made, loss=made.noise_of(2).loss)

@@ -170,8 +170,8 @@ class Binned(Automatic[Any]):
             return read_column(data, relation, where, ids, axes[0].numbers)
         argument = "categories" if self.bins is None else "bins"
         words, numbers = [axis.words for axis in axes], [axis.numbers for axis in axes]
-        rest = where, words, ids, weights, self.single, numbers
-        return read_rows(data, argument, len(axes), relation, *rest)
+        beside = where, words, ids, weights, self.single, numbers
+        return read_rows(data, argument, len(axes), relation, *beside)
 
     def mechanism(self, terms: Terms) -> BinCounts:
         noise = integer_noise(terms.loss, self.sensitivity(terms.neighbors))

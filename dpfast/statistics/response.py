@@ -713,11 +713,11 @@ def estimate_kary(
         checks.fail("responses", "all among the categories", wrong)
     line = _axes(axis, codes.ndim)
     lines = codes.reshape(1, -1) if line is None else np.moveaxis(codes, line, -1)
-    rest = () if line is None else lines.shape[:-1]
+    others = () if line is None else lines.shape[:-1]
     n, k = lines.shape[-1], known.count
-    lines = lines.reshape(math.prod(rest), n)
+    lines = lines.reshape(math.prod(others), n)
     places = lines + k * np.arange(len(lines), dtype=np.int64)[:, None]
-    count = np.bincount(places.ravel(), minlength=k * len(lines)).reshape(*rest, k)
+    count = np.bincount(places.ravel(), minlength=k * len(lines)).reshape(*others, k)
     return _estimate(count, n, *_probabilities(epsilon, k - 1), of, confidence)
 
 

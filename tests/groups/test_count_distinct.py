@@ -126,7 +126,7 @@ def worst(relation):
 
 @pytest.mark.parametrize("relation", ["replace", "add-remove"])
 def test_a_row_moves_it_by_one(relation):
-    noise = quoted(dp.count_distinct, [1], epsilon=1, neighbors=relation).noise
+    noise = quoted(dp.count_distinct, [1], epsilon=1, neighbors=relation).integer_noise
     assert noise == integer_noise(Pure(1), Sensitivity.of_one(worst(relation)))
 
 
@@ -145,7 +145,7 @@ def test_a_person_moves_it_by_what_may_count(relation, limit):
     assert counts[0] == 2 and counts[1] == 2 + min(limit, 4)
     moves = {abs(a - b) for a, b in itertools.combinations(counts, 2)}
     asked = {"ids": [1, 2], "max_groups": limit, "epsilon": 1, "neighbors": relation}
-    noise = quoted(dp.count_distinct, ["a", "b"], **asked).noise
+    noise = quoted(dp.count_distinct, ["a", "b"], **asked).integer_noise
     assert max(moves) <= limit and (limit > 4 or max(moves) == limit)
     assert noise == integer_noise(Pure(1), Sensitivity.of_one(limit))
     # Planted: the noise of a row is too little for a person of two values.

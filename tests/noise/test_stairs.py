@@ -484,7 +484,7 @@ def test_a_mean_and_a_variance_with_a_private_n():
     for call, truth, epsilon in ((dp.mean, x.mean(), 5), (dp.variance, x.var(), 7)):
         joint = quoted(call, x, epsilon=epsilon, **kw)
         apart = quoted(call, x, epsilon=1, **kw)
-        assert [one.noise.distribution for one in (joint, apart)] == ["stairs", "laplace"]
+        assert [one.integer_noise.distribution for one in (joint, apart)] == ["stairs", "laplace"]
         assert joint.loss == Pure(epsilon) and joint.name == apart.name
         draws = np.array(
             [call(x, epsilon=epsilon, rng=InsecureGenerator(i), **kw) for i in range(400)]
@@ -499,10 +499,10 @@ def test_a_mean_and_a_variance_with_a_private_n():
             beside = ((1 - m) * laplace[0] - m * laplace[1]) / len(x)
             assert np.mean(abs(draws - truth)) < 0.8 * np.mean(abs(beside))
         masked = quoted(call, x, epsilon=epsilon, bounds=(0, 1), where=x > 0.2, neighbors="replace")
-        assert masked.noise.distribution == "stairs"
+        assert masked.integer_noise.distribution == "stairs"
         known = quoted(call, x, epsilon=epsilon, bounds=(0, 1), neighbors="replace")
         assert known.plan().noise.distribution != "stairs"
-        assert quoted(call, x, rho=9, **kw).noise.distribution != "stairs"
+        assert quoted(call, x, rho=9, **kw).integer_noise.distribution != "stairs"
         same = call(x, epsilon=epsilon, bounds=(0.5, 0.5), neighbors="add-remove")
         assert same == (0.5 if call is dp.mean else 0)
 

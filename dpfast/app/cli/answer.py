@@ -9,7 +9,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from copy import copy
-from dataclasses import asdict, fields
+from dataclasses import asdict
 from fractions import Fraction
 from functools import partial
 from inspect import Parameter, signature
@@ -24,7 +24,6 @@ from ...budget.budget import Budget
 from ...budget.mechanism import Mechanism, expected
 from ...budget.release import prepare, relation_of
 from ...errors import printable
-from ...privacy import Loss
 from ...sources.files import Reader
 from ...sources.filtered import conditions, items, unquoted, value_of
 from ...sources.pick import picker
@@ -113,7 +112,7 @@ def answer(
         **{name: given[name] for name in ("by", "keys") if name in given},
         **({"where": wanted} if wanted else {}),
         **_public(arguments),
-        **_amounts(made.loss),
+        **{name: getattr(made.loss, name) for name in made.loss.amounts},
         "neighbors": made.neighbors,
         **_mechanism(made),
         **({"rows": rows} if rows is not None else {}),
@@ -131,12 +130,12 @@ def answer(
     if several:
         Terminal().print(groups_table(columns))
     answers = [] if several else [(k, one) for k, (one,) in columns.items() if k not in BARS]
-    rest = [
+    public = [
         (name, _words(one))
         for name, one in shown.items()
         if one is not None and name not in columns
     ]
-    print_pairs([*answers, *rest], bold=len(answers))
+    print_pairs([*answers, *public], bold=len(answers))
 
 
 def _arguments(
@@ -245,11 +244,6 @@ def _public(arguments: Mapping[str, Any]) -> dict[str, Any]:
     elsewhere = {"by", "keys", "column", "epsilon", "delta", "rho", "neighbors", "noise", "method"}
     public = {name: one for name, one in arguments.items() if name not in elsewhere}
     return {"q" if name == "qs" else name: _plain(one) for name, one in public.items()}
-
-
-def _amounts(loss: Loss) -> dict[str, Fraction]:
-    amounts = {one.name: getattr(loss, one.name) for one in fields(loss)}
-    return {name: amounts[name] for name in ("epsilon", "delta", "rho") if name in amounts}
 
 
 def _mechanism(made: Mechanism[Any]) -> dict[str, Any]:

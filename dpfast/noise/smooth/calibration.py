@@ -72,8 +72,7 @@ class Calibration:
 def floats(loss: privacy.Loss) -> dict[str, float]:
     """Return the amounts of a loss as floats, rounded down. Check their range."""
     amount(loss)  # below it the allowance for rounding S would no longer be small
-    names = ("epsilon", "delta", "rho")
-    return {x: privacy.float_down(getattr(loss, x)) for x in names if hasattr(loss, x)}
+    return {name: privacy.float_down(getattr(loss, name)) for name in loss.amounts}
 
 
 def pure_epsilon(rho: float) -> float:

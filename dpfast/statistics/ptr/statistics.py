@@ -71,8 +71,16 @@ class Proposing(Bounded[float | NoAnswer]):
     def of_column(self, column: Column, terms: Terms) -> Mechanism[float | NoAnswer]:
         """Return the mechanism of the rows that count."""
         measure, limits = partial(self.measured, column), self.limits_of(column)
-        rest = terms.loss, terms.neighbors, self.proposed, self.test_share, bool(column.qs)
-        return proposal(self.name, measure, limits, *rest)
+        return proposal(
+            self.name,
+            measure,
+            limits,
+            terms.loss,
+            terms.neighbors,
+            proposed=self.proposed,
+            test_share=self.test_share,
+            of_ranks=bool(column.qs),
+        )
 
 
 @dataclass(frozen=True, kw_only=True)

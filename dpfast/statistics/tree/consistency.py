@@ -102,10 +102,10 @@ def spread_of_prefixes(bins: int, fan_out: int) -> float:
     and at the top, whose sum is not known, w' + U (j + a'^2). Here are means over all j, which are
     independent at different levels.
     """
-    top, *rest = level_sizes(bins, fan_out)
+    top, *lower = level_sizes(bins, fan_out)
     b, variance = fan_out, 1.0
     a = square = spread = 0.0
-    for _ in rest:
+    for _ in lower:
         j, jj = (b - 1) / 2, (b - 1) * (2 * b - 1) / 6
         both = jj + 2 * j * a + square
         spread += variance * (j + square - both / b)
