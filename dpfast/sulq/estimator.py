@@ -277,7 +277,7 @@ class Estimator(ABC):
             learned(rest, budget=None, rng=generator).run()
 
         allocation = Allocation(with_bounds(self._name), loss, relation)
-        allocated = Prepared[None](allocation, rows, budget, rng, learn)
+        allocated: Prepared[None] = Prepared(allocation, rows, budget, rng, learn)
         return allocated.then(keep).then(lambda _: self)
 
     @property
