@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -24,7 +23,7 @@ from ..noise.sensitivity import Sensitivity
 from ..rng import Generator
 from ..sources.batches import Piece, numbers
 from ..statistics.histogram import Bins, Histogram
-from ..summaries.cells import Cells, cells, in_units, nearest
+from ..summaries.cells import Cells, cells, in_units
 from .answer import labels
 from .keys import MOST
 from .of_times import read
@@ -275,9 +274,6 @@ class WeightedHistogram(GroupHistogram):
     @property
     def reads(self) -> tuple[str, ...]:
         return (self.column or "", self.weights)
-
-    def error(self, failure: float) -> float | None:
-        return nearest(Fraction(self.within(failure)) * Fraction(self.cells.grid))
 
     def dense_room(self, cells: int) -> NDArray[np.uint64]:
         return np.zeros((cells + 1, 2), np.uint64)

@@ -7,35 +7,26 @@ from functools import lru_cache
 from typing import Any, TypeAlias
 
 from .._core import checks
+from ..measurement.linear import Linear
 from ..measurement.statistic import Offer, Weighted
 from ..noise.additive import amount
 from ..noise.grid import lattice
 from ..statistics.histogram import Histogram
-from ..statistics.proportion import Proportion
 from ..statistics.quantiles import statistic as ranked
 from ..statistics.ranked import OnGrid
-from ..statistics.totals.moments import Mean, Std, Sum, Variance
+from ..statistics.totals.moments import Mean, Sum
 from .counts import GroupHistogram, WeightedHistogram
 from .ranks import WIDEST, Quantiles
 from .step import Step, part
-from .sums import Count, GroupMean, GroupStd, GroupSum, GroupVariance, OfLinear, refuse_auto
+from .sums import Count, OfLinear, refuse_auto
 from .weighted import WeightedMean, WeightedSum
 
 OfStatistic: TypeAlias = OfLinear | GroupHistogram
 
-#: What releases a statistic of rows that all count the same, and of rows with weights.
-PLAIN: dict[type, type[OfStatistic]] = {
-    Sum: GroupSum,
-    Mean: GroupMean,
-    Proportion: GroupMean,
-    Variance: GroupVariance,
-    Std: GroupStd,
-    Histogram: GroupHistogram,
-}
+#: What releases a statistic of rows with weights.
 WEIGHTED: dict[type, type[OfStatistic]] = {
     Sum: WeightedSum,
     Mean: WeightedMean,
-    Proportion: WeightedMean,
     Histogram: WeightedHistogram,
 }
 
@@ -46,7 +37,7 @@ DRAWN = (*(ranked.OneQuantile, ranked.Quantiles, ranked.Extreme),)
 
 def is_by_group(statistic: object) -> bool:
     """Tell whether a statistic is one by group."""
-    return type(statistic) in PLAIN or isinstance(statistic, (*DRAWN, Count))
+    return isinstance(statistic, (Linear, Histogram, Count, *DRAWN))
 
 
 @lru_cache(maxsize=1024)
@@ -57,8 +48,10 @@ def made(statistic: Any, step: Step, offered: Offer) -> OfStatistic:
     limits = statistic.limits
     if limits is not None and isinstance(statistic, Weighted) and statistic.weights is None:
         checks.fail("weight_bounds", "given with weights, and only then", limits)
-    kinds = PLAIN if limits is None else WEIGHTED
-    return kinds[type(statistic)](statistic, step=step, loss=offered.loss).charged()
+    kind = GroupHistogram if isinstance(statistic, Histogram) else OfLinear
+    if limits is not None:
+        kind = next(own for of, own in WEIGHTED.items() if isinstance(statistic, of))
+    return kind(statistic, step=step, loss=offered.loss).charged()
 
 
 @lru_cache(maxsize=1024)

@@ -36,6 +36,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 
+from ..measurement.features import Form
 from ..noise.sensitivity import Sensitivity
 from ..privacy import ZCDP, Approx, Loss, Pure
 
@@ -85,6 +86,13 @@ class Step:
         many = touched * coordinates
         moved = many, largest
         return Sensitivity(many, touched * largest, touched * largest**2, largest, moved)
+
+    def sensitivity(self, form: Form) -> Sensitivity | None:
+        """Return that of the sums by group of the features of a form, if it is one of numbers."""
+        if form.norm is not None:
+            return self.vectors(form.norm, len(form.features))
+        first, *more = form.features
+        return None if more else self.numbers(first.lo, first.hi)
 
     def each(self, loss: Pure | ZCDP) -> Pure | ZCDP:
         """Return what a group's draw may cost for one row that comes or goes, k rows apart."""

@@ -23,28 +23,17 @@ at most; with k noises each exceeds h with a k-th of the failure probability.
 
 Rounding to cells is in no more than one cell of these. The mean of no rows is no number.
 
-*Joint noise.* For a large epsilon staircase noise for the number of rows and for centered sums
-together is less than that for these forms (`noise.stairs`): with w = 2 u - s, a row adds 1, w of
--s .. s, and 2 w^2 - s^2 of -s^2 .. s^2, so k rows of a person move the vector of a group within the
-box of k times (1, s, s^2). Each move of `step` costs epsilon / n. Laplace noise for k + 1 forms has
-the deviation d of each, in units of what a row adds, and so has the mean at the bounds, times n;
-joint noise with the root mean square e of its deviations has the mean e / sqrt(2). Its price in rho
-is that of `Step.groups` draws of any pure loss, for either side of a group is one move of two.
-
-A form of many rows may be beyond 64 bits. So it is divided by a public power of two first, and
-rounded down, which `Sensitivity.coarsened` covers. What follows the noise is float64 arithmetic on
-the noisy integers alone.
+What follows the noise is float64 arithmetic on the noisy integers alone.
 """
 
 from __future__ import annotations
 
-import math
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
-from typing import Any, ClassVar, NoReturn, Self, TypeAlias
+from typing import Any, ClassVar, NoReturn, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -52,28 +41,22 @@ from numpy.typing import NDArray
 from .._core import checks, nan_policy
 from .._core.error_bars import BOUND, CONFIDENCE, NOISE, Expected, unknown
 from .._kernels import groups as _native
-from ..measurement.features import Factors, Form
+from ..measurement.features import Factors
 from ..measurement.linear import Column, Linear
 from ..measurement.times import Units
-from ..noise.calibrated_integer import WORTH, IntegerNoise, integer_noise
+from ..noise.calibrated_integer import IntegerNoise, integer_noise
 from ..noise.sensitivity import Sensitivity
-from ..noise.stairs import Stairs, best_cores
-from ..privacy import ZCDP, Draws, Loss, Pure, float_down
+from ..privacy import Loss
 from ..rng import Generator
 from ..sources.batches import Piece
-from ..statistics.totals.moments import Variance
-from ..summaries.cells import Cells, cells, in_units, nearest
+from ..summaries.cells import Cells, cells, nearest
+from .arrays import Arrays, EachWithin, Floats
 from .of_times import read
+from .plan import Plan, plan, unit_of
 from .step import ROW, Step
-
-Floats: TypeAlias = NDArray[np.float64]
 
 #: About the log2 of the number of cells whose squares are added up.
 SQUARES = 24
-#: The log2 of the rows that a group can have, and of the largest integer that gets noise.
-ROWS, LARGEST = 32, 61
-#: The largest size of a joint move, in units.
-FAR = 1 << 40
 #: The place of the carries in a number of rows.
 CARRY = 40
 #: Why the error bar of a group may be unknown before there is an answer.
@@ -111,46 +94,9 @@ class Sums(ABC):
     def nan(self) -> str | float:
         """What becomes of missing numbers."""
 
-    @property
     @abstractmethod
-    def cells(self) -> Cells:
-        """The cells of what is added up."""
-
-    @property
-    @abstractmethod
-    def forms(self) -> list[Factors]:
-        """The factors of each sum that gets noise."""
-
-    @property
-    @abstractmethod
-    def sensitivity(self) -> Sensitivity:
-        """The sensitivity of all sums of all groups."""
-
-    @property
-    @abstractmethod
-    def largest(self) -> int:
-        """The most that a sum grows by with a row."""
-
-    def of_noisy(self, noisy: list[NDArray[Any]]) -> NDArray[Any]:
-        """Return the answers from noisy sums: by default the only one, in the data's units."""
-        return in_units(noisy[0], self.cells.grid)
-
-    @cached_property
-    def shift(self) -> int:
-        """The log2 of the unit in which sums get noise."""
-        return _unit(self.largest)
-
-    @cached_property
-    def noise(self) -> IntegerNoise:
-        """The noise, in that unit."""
-        sensitivity = self.sensitivity
-        if self.shift:
-            sensitivity = sensitivity.coarsened(1 << self.shift)
-        return integer_noise(self.loss, sensitivity)
-
     def charged(self) -> Self:
         """Return the same with the loss of its noise."""
-        return replace(self, loss=self.noise.loss)
 
     def names(self, name: str) -> list[str]:
         """Return what the columns of the answer may be called."""
@@ -169,11 +115,6 @@ class Sums(ABC):
         if size is None:
             return unknown(confidence, OF_EACH)
         return Expected(confidence, size, note=NOISE)
-
-    def within(self, failure: float) -> float:
-        """Return what the noise of a form exceeds with a failure probability."""
-        size = self.noise.within(failure) << self.shift
-        return float(size + ((1 << self.shift) if self.shift else 0))
 
     @property
     def reading(self) -> tuple[Any, ...]:
@@ -196,10 +137,6 @@ class Sums(ABC):
     @abstractmethod
     def add(self, totals: NDArray[np.uint64], codes: NDArray[np.int32], values: Any) -> int:
         """Add rows to the sums; return how many of them are NaN."""
-
-    def of_group(self, totals: NDArray[np.uint64], form: int) -> NDArray[np.uint64]:
-        """Return the sums that a form, by its number, is made of."""
-        return totals
 
     def merge(self, room: NDArray[np.uint64], more: NDArray[np.uint64]) -> None:
         """Add other sums."""
@@ -237,36 +174,11 @@ class Sums(ABC):
             width = np.full(groups, error)
         return {f"{name} error": width}
 
+    @abstractmethod
     def finish(
         self, totals: NDArray[np.uint64], generator: Generator
     ) -> tuple[NDArray[Any], Floats | None]:
         """Return the answers of groups whose sums are given, and their own error bars."""
-        forms, noise = self.forms, self.noise
-        drawn = noise.draw(len(totals) * len(forms), generator).reshape(len(forms), len(totals))
-        noisy = self.noisy(totals, forms, drawn, [self.shift + noise.shift] * len(forms))
-        answers = self.of_noisy(noisy)
-        return answers, self.bars(answers, noisy)
-
-    def bars(self, answers: NDArray[Any], noisy: list[NDArray[Any]]) -> Floats | None:
-        """Return the error bars of answers that depend on their groups, from noisy sums."""
-        return None
-
-    def noisy(
-        self,
-        totals: NDArray[np.uint64],
-        forms: list[Factors],
-        noise: NDArray[np.int64],
-        shifts: list[int],
-    ) -> list[NDArray[Any]]:
-        """Return forms with noise, which is drawn in units of two to these shifts."""
-        found: list[NDArray[Any]] = []
-        for i, ((a, b, c), own, shift) in enumerate(zip(forms, noise, shifts, strict=True)):
-            form = np.empty(len(totals), np.int64)
-            _native.combine(self.of_group(totals, i), a, b, c, shift, form)
-            form += own
-            # Rounding down took half a unit away on average.
-            found.append(np.ldexp(form + 0.5, shift) if shift else form)
-        return found
 
 
 def refuse_auto(bounds: Any) -> NoReturn:
@@ -275,35 +187,46 @@ def refuse_auto(bounds: Any) -> NoReturn:
     checks.fail("bounds", rule, bounds)
 
 
-def _unit(largest: int) -> int:
-    """Return the log2 of the unit in which what grows by so much with a row gets noise."""
-    return max(0, largest.bit_length() + ROWS - LARGEST)
-
-
 class Counted(Sums):
-    """Base of numbers of rows."""
+    """Base of numbers of rows, or of their weights: one sum, with independent noise."""
 
     nan: ClassVar[str] = "raise"
     width: ClassVar[int] = 1
 
     @property
     def cells(self) -> Cells:
+        """The cells of what is added up."""
         return Cells(1.0, 1, 0)
 
     @property
-    def forms(self) -> list[Factors]:
-        return [(0, 1, 0)]
-
-    @property
     def largest(self) -> int:
+        """The most that a sum grows by with a row."""
         return 1
 
     @property
     def sensitivity(self) -> Sensitivity:
+        """The sensitivity of all sums of all groups."""
         return self.step.vectors(1, 1)
 
+    @cached_property
+    def shift(self) -> int:
+        """The log2 of the unit in which sums get noise."""
+        return unit_of(self.largest)
+
+    @cached_property
+    def noise(self) -> IntegerNoise:
+        """The noise, in that unit."""
+        sensitivity = self.sensitivity
+        if self.shift:
+            sensitivity = sensitivity.coarsened(1 << self.shift)
+        return integer_noise(self.loss, sensitivity)
+
+    def charged(self) -> Self:
+        return replace(self, loss=self.noise.loss)
+
     def error(self, failure: float) -> float | None:
-        return self.within(failure)
+        size = (self.noise.within(failure) + bool(self.shift)) << self.shift
+        return nearest(Fraction(size) * Fraction(self.cells.grid))
 
     def add(self, totals: NDArray[np.uint64], codes: NDArray[np.int32], values: Any) -> int:
         _native.count(codes, totals.reshape(-1))
@@ -352,10 +275,10 @@ class People(Count):
 
 @dataclass(frozen=True)
 class OfLinear(Sums):
-    """A linear statistic of each group: its first form has independent noise.
+    """A linear statistic of each group.
 
-    What a row adds, and by how much, is that of the statistic where the number of rows is private.
-    Its answers are in exact fractions; here they are arrays of float64, of all groups at once.
+    What a row adds, by how much, the answer and its error bar are those of the statistic where the
+    number of rows is private: here for arrays, of all groups at once.
 
     Parameters
     ----------
@@ -372,7 +295,7 @@ class OfLinear(Sums):
     def column(self) -> str | None:
         return self.statistic.column
 
-    @property
+    @cached_property
     def nan(self) -> str | float:
         return checks.nan_policy(self.statistic.nan, "add-remove")
 
@@ -406,37 +329,28 @@ class OfLinear(Sums):
             return read(piece, self.units)
         return matches.of(piece, f"column {self.column!r}")
 
+    @cached_property
+    def arrays(self) -> Arrays:
+        """The column in the arithmetic of all groups at once."""
+        is_rounded = self.statistic.matches is None
+        return Arrays(self.axis.lo, self.axis.hi, self.axis.cells, is_rounded=is_rounded)
+
     @property
-    def bounds(self) -> tuple[float, float]:
-        return self.axis.lo, self.axis.hi
+    def sums(self) -> Column:
+        """The column of what is added up."""
+        return self.axis
 
     @property
     def cells(self) -> Cells:
-        return self.axis.cells
+        return self.sums.cells
 
     @cached_property
-    def independent(self) -> Form:
-        """The features that get independent noise."""
-        return self.statistic.forms(self.axis, False)[0]
+    def plan(self) -> Plan:
+        """The form and the noise."""
+        return plan(self.statistic, self.sums, self.step, self.loss)
 
-    @property
-    def forms(self) -> list[Factors]:
-        return self.independent.factors
-
-    @cached_property
-    def largest(self) -> int:
-        norm = self.independent.norm
-        return (
-            self.independent.features[0].sensitivity("add-remove", False) if norm is None else norm
-        )
-
-    @property
-    def sensitivity(self) -> Sensitivity:
-        form = self.independent
-        if form.norm is not None:
-            return self.step.vectors(form.norm, len(form.features))
-        (feature,) = form.features
-        return self.step.numbers(feature.lo, feature.hi)
+    def charged(self) -> Self:
+        return replace(self, loss=self.plan.noise.loss)
 
     def add(self, totals: NDArray[np.uint64], codes: NDArray[np.int32], values: Any) -> int:
         grid = self.cells
@@ -446,8 +360,62 @@ class OfLinear(Sums):
     @cached_property
     def filler(self) -> int:
         """The cell of missing numbers; -1 where they are no rows."""
-        value = nan_policy.replacement(self.nan, *self.bounds)
+        value = nan_policy.replacement(self.nan, self.axis.lo, self.axis.hi)
         return -1 if isinstance(value, str) else self.cells.cell(value)
+
+    @property
+    def factors(self) -> list[Factors]:
+        """The factors of each sum that gets noise."""
+        return self.plan.form.factors
+
+    def exact(self, totals: NDArray[np.uint64]) -> NDArray[np.int64]:
+        """Return the sums that get noise, in their units."""
+        found = np.empty((len(self.plan.shifts), len(totals)), np.int64)
+        each = zip(self.factors, self.plan.shifts, found, strict=True)
+        for kind, ((a, b, c), shift, out) in enumerate(each):
+            _native.combine(self.of_kind(totals, kind), a, b, c, shift, out)
+        return found
+
+    def of_kind(self, totals: NDArray[np.uint64], kind: int) -> NDArray[np.uint64]:
+        """Return the sums that one with noise is made of."""
+        return totals
+
+    def finish(
+        self, totals: NDArray[np.uint64], generator: Generator
+    ) -> tuple[NDArray[Any], Floats | None]:
+        plan, groups = self.plan, len(totals)
+        noisy = self.exact(totals) + plan.draw(groups, generator)
+        # Rounding down took half a unit away on average.
+        sums = [
+            np.ldexp(row + 0.5, shift) if shift else row.astype(float)
+            for row, shift in zip(noisy, plan.shifts, strict=True)
+        ]
+        answers = np.zeros(groups) + self.statistic.answer(self.arrays, plan.form, sums, None)
+        return answers, self.bars(answers, sums)
+
+    def bars(self, answers: Floats, sums: list[Floats]) -> Floats | None:
+        """Return the error bars of answers, from noisy sums."""
+        if not self.axis.span or not self.statistic.needs_rows:
+            return np.full(len(answers), self.bar(0, 1 - CONFIDENCE))
+        noise = EachWithin(self.plan, 1 - CONFIDENCE, answers)
+        moments = self.plan.form.moments(sums, None)
+        bars: Floats = self.statistic.bar(self.arrays, noise, moments.rows / moments.whole, False)
+        return bars
+
+    def bar(self, rows: int, failure: float) -> float:
+        """Return the error bar of a group of so many rows, before there is an answer."""
+        noise = EachWithin(self.plan, failure)
+        return float(self.statistic.bar(self.arrays, noise, float(rows), False))
+
+    def error(self, failure: float) -> float | None:
+        return None if self.statistic.needs_rows else self.bar(0, failure)
+
+    def expected(self, rows: int | None, confidence: float) -> Expected:
+        if not self.statistic.needs_rows:
+            return super().expected(rows, confidence)
+        if rows is None:
+            return unknown(confidence, OF_EACH)
+        return Expected(confidence, self.bar(rows, 1 - confidence), note=BOUND)
 
     def answers(
         self, name: str, totals: NDArray[np.uint64], generator: Generator
@@ -461,201 +429,3 @@ class OfLinear(Sums):
         return {name: answers} | {
             key: times.span(np.ceil(bars + half)) for key, bars in columns.items()
         }
-
-
-class GroupSum(OfLinear):
-    """Sums of clamped numbers."""
-
-    def error(self, failure: float) -> float | None:
-        return nearest(Fraction(self.within(failure)) * Fraction(self.cells.grid))
-
-
-class Centered(OfLinear):
-    """Base of what may be released by centered sums, with noise for all together: the last form."""
-
-    @cached_property
-    def joined(self) -> Form:
-        """The number of rows and centered sums."""
-        return self.statistic.forms(self.axis, False)[-1]
-
-    @property
-    def sizes(self) -> list[int]:
-        """What a row adds to each of these in size."""
-        return [feature.hi for feature in self.joined.features]
-
-    @abstractmethod
-    def of_centered(self, noisy: list[NDArray[Any]]) -> NDArray[Any]:
-        """Return the answers from the noisy number of rows and centered sums."""
-
-    @cached_property
-    def joint(self) -> tuple[Stairs, list[int]] | None:
-        """Joint noise for these, and the log2 of their units; None where it is not less."""
-        sizes, loss = self.sizes, self.loss
-        if isinstance(loss, ZCDP) or not all(sizes):
-            return None
-        each, k, rows = loss.epsilon / self.step.moves, len(sizes), self.step.rows
-        if not 1 < k <= 2 * each or rows * max(sizes) >> _unit(max(sizes)) > FAR:
-            return None
-        counts = int(rows == 1)
-        plain = math.ldexp(self.noise.deviation, self.shift) / (rows * self.largest)
-        least = best_cores(float_down(each), counts, k - counts)[1]
-        if least >= WORTH * plain * math.sqrt((k + 1) * (k + 2) / 6):
-            return None
-        shifts = [_unit(size) for size in sizes]
-        box = [-(-rows * size >> shift) for size, shift in zip(sizes, shifts, strict=True)]
-        return Stairs.of(each, box), shifts
-
-    @cached_property
-    def usual_size(self) -> float:
-        """What no noise exceeds, but with the failure probability of error bars, in rows."""
-        return self.size(1 - CONFIDENCE)
-
-    def size(self, failure: float) -> float:
-        """Return what none of the noises exceeds, but with a failure probability, in rows."""
-        if not self.cells.span:
-            return 0.0
-        if self.joint is None:
-            return self.within(failure / len(self.forms)) / self.largest
-        (stairs, shifts), sizes = self.joint, self.sizes
-        every = enumerate(zip(stairs.steps, shifts, sizes, strict=True))
-        return max(
-            math.ldexp(float(stairs.within(failure / len(sizes), [i]) * step + bool(shift)), shift)
-            / size
-            for i, (step, shift, size) in every
-        )
-
-    @abstractmethod
-    def half_widths(self, answers: Floats | None, off: Any, rows: Any) -> Floats:
-        """Return error bars, of answers if these are there, for noisy numbers of rows.
-
-        The noises are at most `off`, in rows.
-        """
-
-    def bars(self, answers: NDArray[Any], noisy: list[NDArray[Any]]) -> Floats | None:
-        rows = sum(form.astype(float) for form in noisy) / max(self.largest, 1)
-        return self.half_widths(answers, self.usual_size, rows)
-
-    def expected(self, rows: int | None, confidence: float) -> Expected:
-        """Return the error bar of a group of so many rows: a bound, if noise is within its size.
-
-        The noisy number of rows is then as small as it can be.
-        """
-        if rows is None:
-            return unknown(confidence, OF_EACH)
-        off = self.size(1 - confidence)
-        least = np.array([rows - len(self.forms) * off])
-        return Expected(confidence, float(self.half_widths(None, off, least)[0]), note=BOUND)
-
-    def charged(self) -> Self:
-        if self.joint is None:
-            return super().charged()
-        assert not isinstance(self.loss, ZCDP)
-        epsilon, draws = self.loss.epsilon, self.step.groups
-        return replace(self, loss=Pure(epsilon) if draws == 1 else Draws(epsilon, draws=draws))
-
-    def finish(
-        self, totals: NDArray[np.uint64], generator: Generator
-    ) -> tuple[NDArray[Any], Floats | None]:
-        if self.joint is None:
-            return super().finish(totals, generator)
-        stairs, shifts = self.joint
-        drawn = stairs.draws(len(totals), generator)
-        noisy = self.noisy(totals, self.joined.factors, drawn, shifts)
-        answers, rows = self.of_centered(noisy), noisy[0].astype(float)
-        return answers, self.half_widths(answers, self.usual_size, rows)
-
-
-class GroupMean(Centered):
-    """Means of clamped numbers; the middle of the bounds where the noisy number of rows is none."""
-
-    def of_centered(self, noisy: list[NDArray[Any]]) -> NDArray[Any]:
-        rows, middle = (form.astype(float) for form in noisy)
-        place = np.full(len(rows), 0.5)
-        np.divide(middle, 2.0 * self.cells.span * rows, out=place, where=rows > 0)
-        return self.placed(np.where(rows > 0, place + 0.5, 0.5))
-
-    def of_noisy(self, noisy: list[NDArray[Any]]) -> NDArray[Any]:
-        upper, both = noisy[0].astype(float), noisy[0].astype(float) + noisy[1]
-        place = np.full(len(both), 0.5)
-        np.divide(upper, both, out=place, where=both > 0)
-        return self.placed(place)
-
-    def placed(self, place: Floats) -> Floats:
-        """Return the numbers at places between the bounds, 0 for the lower and 1 for the upper."""
-        grid, (lo, hi) = self.cells, self.bounds
-        value = grid.grid * (grid.first + np.clip(place, 0.0, 1.0) * grid.span)
-        return np.clip(value, lo, hi)
-
-    def half_widths(self, answers: Floats | None, off: Any, rows: Any) -> Floats:
-        lo, hi = self.bounds
-        most = hi - lo if answers is None else np.maximum(answers - lo, hi - answers)
-        part = np.where(rows > off, off / np.where(rows > off, rows, 1.0), 1.0)
-        rounding = 0.0 if self.statistic.matches is not None else self.cells.grid
-        wide: Floats = np.minimum(part * (hi - lo) + rounding, most)
-        return wide
-
-
-class GroupVariance(Centered):
-    """Variances of clamped numbers, of the rows themselves or with `ddof` less of them."""
-
-    @property
-    def ddof(self) -> int:
-        """By how much the number of rows is less, at most that of all rows that there can be."""
-        assert isinstance(self.statistic, Variance)
-        return min(self.statistic.ddof, 1 << ROWS)
-
-    def of_centered(self, noisy: list[NDArray[Any]]) -> NDArray[Any]:
-        rows, middle, squares = (form.astype(float) for form in noisy)
-        span = float(self.cells.span)
-        first = (rows * span + middle) / 2
-        return self.of_moments(rows, first, (first * span - rows * span**2 / 8) + squares / 8)
-
-    def of_noisy(self, noisy: list[NDArray[Any]]) -> NDArray[Any]:
-        if not self.cells.span:
-            return np.zeros(len(noisy[0]))
-        high, middle, low = (form.astype(float) for form in noisy)
-        span = float(self.cells.span)
-        rows = (high + middle + low) / span**2
-        return self.of_moments(rows, (high + middle / 2) / span, high)
-
-    def of_moments(self, rows: Floats, first: Floats, second: Floats) -> Floats:
-        """Return variances from numbers of rows, and sums of cells and of their squares."""
-        span, ddof = float(self.cells.span), self.ddof
-        enough = rows > max(1, ddof)
-        rows = np.where(enough, rows, 2.0)
-        grown = rows / np.where(enough, rows - ddof, 1.0)
-        variance = (second / rows - (first / rows) ** 2) * grown
-        variance = np.where(enough, variance, span**2 / 8)
-        variance = np.clip(variance, 0.0, span**2 / 4 * np.where(enough, grown, 1.0))
-        return self.squared(variance)
-
-    def half_widths(self, answers: Floats | None, off: Any, rows: Any) -> Floats:
-        ddof, span = self.ddof, float(self.cells.span)
-        moved = len(self.forms) * off if ddof else 0.0
-        least = rows - moved - ddof
-        enough = (least > 0) & (rows > max(1, ddof))
-        least, many = np.where(enough, least, 1.0), np.where(enough, rows, 1.0 + ddof)
-        part = off / many
-        wide = ((part + 2.25 * part**2) * many + ddof / 4 * moved / least) / (many - ddof)
-        wide = np.where(enough, wide, np.inf)
-        # A variance is at most a quarter of span^2, times n / (n - ddof) for n > ddof.
-        return self.squared(np.minimum(wide * span**2 + 2 * span, span**2 * (ddof + 1) / 4))
-
-    def squared(self, cells: Floats) -> Floats:
-        """Return squares of numbers of cells in units of the answer."""
-        return in_units(in_units(cells, self.cells.grid), self.cells.grid)
-
-
-class GroupStd(GroupVariance):
-    """Standard deviations: the roots of variances, which is post-processing."""
-
-    def half_widths(self, answers: Floats | None, off: Any, rows: Any) -> Floats:
-        wide = super().half_widths(None, off, rows)
-        if answers is None:  # two roots differ by no more than the root of the difference
-            return np.sqrt(wide)
-        high = np.hypot(answers, np.sqrt(wide))  # the sum of squares may be beyond float64
-        low = np.sqrt(np.maximum(answers**2 - wide, 0.0))
-        return np.maximum(high - answers, answers - low)
-
-    def of_moments(self, rows: Floats, first: Floats, second: Floats) -> Floats:
-        return np.sqrt(super().of_moments(rows, first, second))

@@ -24,10 +24,13 @@ from .._kernels import groups as _native
 from ..measurement.features import Factors
 from ..measurement.linear import Column
 from ..measurement.statistic import Weighted
+from ..noise.calibrated_integer import integer_noise
 from ..noise.sensitivity import Sensitivity
 from ..sources.batches import Piece, numbers
 from ..summaries.cells import cells
-from .sums import OF_EACH, GroupMean, GroupSum, OfLinear
+from .arrays import Floats
+from .plan import Plan, unit_of
+from .sums import OF_EACH, OfLinear
 
 
 def clamped(
@@ -76,7 +79,7 @@ class OfWeighted(OfLinear):
             type(self),
             self.column,
             self.weights,
-            self.bounds,
+            (self.axis.lo, self.axis.hi),
             self.limits,
             self.nan,
             self.units,
@@ -87,13 +90,13 @@ class OfWeighted(OfLinear):
     def reads(self) -> tuple[str, ...]:
         return (self.column or "", self.weights)
 
-    def factors(self, columns: Mapping[str, Piece]) -> tuple[NDArray[Any], NDArray[Any]]:
+    def factors_of(self, columns: Mapping[str, Piece]) -> tuple[NDArray[Any], NDArray[Any]]:
         """Return the clamped numbers and weights of pieces of the columns."""
-        x = clamped(self.values(columns), self.bounds, self.nan)
+        x = clamped(self.values(columns), (self.axis.lo, self.axis.hi), self.nan)
         return x, clamped(numbers(columns[self.weights]), self.limits, self.nan)
 
 
-class WeightedSum(OfWeighted, GroupSum):
+class WeightedSum(OfWeighted):
     """Sums of products of clamped numbers and weights."""
 
     @cached_property
@@ -104,60 +107,60 @@ class WeightedSum(OfWeighted, GroupSum):
         return Column(lo, hi, cells(min(every), max(every)))
 
     def read(self, columns: Mapping[str, Piece]) -> NDArray[Any]:
-        x, w = self.factors(columns)
+        x, w = self.factors_of(columns)
         products: NDArray[Any] = x * w
         return products
 
 
-class WeightedMean(OfWeighted, GroupMean):
+class WeightedMean(OfWeighted):
     """Means of clamped numbers with weights that are not negative.
 
-    The two sums of a group stand side by side, as those of two groups.
+    The two sums of a group stand side by side, as those of two groups. The mean is a function of
+    their ratio, so they are those of a mean whose rows all count the same, in other units.
     """
 
     @cached_property
-    def products(self) -> Column:
+    def sums(self) -> Column:
         """The bounds and the cells of both sums."""
-        lo, hi = self.bounds
-        most = (hi - lo) * self.limits[1]
+        most = (self.axis.hi - self.axis.lo) * self.limits[1]
         return Column(0.0, most, cells(0.0, most))
 
     @property
-    def forms(self) -> list[Factors]:
-        return [(1, 0, 0), (1, 0, 0)]
-
-    @property
-    def joint(self) -> None:
-        """No joint noise: a weight is no number of rows."""
-
-    @property
-    def largest(self) -> int:
-        return self.products.span
-
-    @property
     def sensitivity(self) -> Sensitivity:
-        span = self.products.span
-        return self.step.vectors(span + 2 if span else 0, 2)
+        """The sensitivity of both sums of all groups."""
+        return self.step.vectors(self.sums.span + 2 if self.sums.span else 0, 2)
+
+    @cached_property
+    def plan(self) -> Plan:
+        shift, sensitivity = unit_of(self.sums.span), self.sensitivity
+        noise = integer_noise(
+            self.loss, sensitivity.coarsened(1 << shift) if shift else sensitivity
+        )
+        return Plan(self.statistic.forms(self.axis, False)[0], (shift + noise.shift,) * 2, noise)
+
+    @property
+    def factors(self) -> list[Factors]:
+        return [(1, 0, 0)] * 2
 
     def read(self, columns: Mapping[str, Piece]) -> tuple[NDArray[Any], NDArray[Any]]:
-        (lo, hi), (x, w) = self.bounds, self.factors(columns)
-        return w * (x - lo), w * (hi - x)
+        x, w = self.factors_of(columns)
+        return w * (x - self.axis.lo), w * (self.axis.hi - x)
 
     def room(self, groups: int) -> NDArray[np.uint64]:
         return np.zeros((groups + 1, 2, 2), np.uint64)
 
     def add(self, totals: NDArray[np.uint64], codes: NDArray[np.int32], values: Any) -> int:
-        grid, missing, both = self.products.cells, 0, totals.reshape(-1, 2)
+        grid, missing, both = self.cells, 0, totals.reshape(-1, 2)
         for side, products in enumerate(values):
             own = np.where(codes < 0, np.int32(-1), 2 * codes + np.int32(side))
             scale, ends = 1.0 / grid.grid, (grid.first, grid.span)
             missing = _native.add(products, own, scale, *ends, -1, both)
         return missing
 
-    def of_group(self, totals: NDArray[np.uint64], form: int) -> NDArray[np.uint64]:
-        return np.ascontiguousarray(totals[:, form])
+    def of_kind(self, totals: NDArray[np.uint64], kind: int) -> NDArray[np.uint64]:
+        return np.ascontiguousarray(totals[:, kind])
 
-    def bars(self, answers: NDArray[Any], noisy: list[NDArray[Any]]) -> None:
+    def bars(self, answers: Floats, sums: list[Floats]) -> None:
         """Return no error bars: the noise is in proportion to a sum of weights, not of rows."""
 
     def expected(self, rows: int | None, confidence: float) -> Expected:

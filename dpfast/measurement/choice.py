@@ -25,6 +25,11 @@ independent noise is d / (2 rho): a standard deviation of .61 of that for 20 cou
 100 (Lebeda, arXiv 2408.06853, has the same constant). Noise on A_i is over all integers: A_i = 2
 q_i - n has the parity of n, which noise over even integers would show for sure.
 
+*Groups.* Each of many groups has such sums. What a step moves is made of n moves, each of the sums
+of one group (`groups.step`). A staircase for the box of one move costs epsilon / n for each of
+them, wherever they go, and in rho no more than so many draws of any pure loss as groups are moved.
+Independent noise is for the norm of all groups together.
+
 *Units that come in few of many groups.* A unit has up to r rows in each of at most k of d groups,
 and counts once in the number n of units. With A_i = q_i - a r n, a vector v of 0 .. r with at most
 k entries becomes v - a r. Its squared length is convex in v, so it is largest at a corner, with j
@@ -45,7 +50,7 @@ from ..noise.box import BoxNoise
 from ..noise.calibrated_integer import WORTH, IntegerNoise, integer_noise
 from ..noise.sensitivity import Sensitivity
 from ..noise.stairs import Stairs, best_cores
-from ..privacy import ZCDP, Loss, Pure, float_down, pure_within
+from ..privacy import ZCDP, Draws, Loss, Pure, float_down, pure_within
 
 #: So large a sensitivity that the grid plays no part, and the largest ratio of parts of a loss.
 _LARGE, _FAR, _MOST = 1 << 32, 1 << 30, 1 << 20
@@ -67,6 +72,9 @@ class Moves:
         That of the others together. By default they fill the box of their sizes.
     for_all_sizes : bool, default False
         Whether the distribution is to be one for all sizes, of one sum.
+    groups : (int, int), optional
+        Where each of many groups has such sums: how many of these differ by that at once, and of
+        how many draws the price in rho is no less. `norm` is that of all groups together.
     """
 
     sizes: tuple[int, ...]
@@ -74,6 +82,7 @@ class Moves:
     counts: int = 0
     norm: Sensitivity | None = None
     for_all_sizes: bool = False
+    groups: tuple[int, int] | None = None
 
     @property
     def moving(self) -> list[int]:
@@ -139,13 +148,19 @@ def choose_noise(loss: Loss, moves: Moves) -> Candidate:
         Of all of them together. That of the noise may be less.
     moves : Moves
     """
+    least = least_noise(loss, moves)
+    assert least is not None, "each loss has noise for sums of one row"
+    return least
+
+
+def least_noise(loss: Loss, moves: Moves) -> Candidate | None:
+    """Return the noise of the least error; None if no family serves, as may be by group."""
     size = amount(loss)
     least: Candidate | None = None
-    for family, margin in FAMILIES:
-        for candidate in family(loss, size, moves):
+    for family, margin, is_by_group in FAMILIES:
+        for candidate in family(loss, size, moves) if is_by_group or not moves.groups else ():
             if least is None or candidate.error < margin * least.error:
                 least = candidate
-    assert least is not None
     return least
 
 
@@ -161,7 +176,7 @@ def _alike(loss: Loss, _: Fraction, moves: Moves) -> Iterator[Candidate]:
         noise = integer_noise(loss, moves.norm, far and far.distribution)
         parts = [moves.weight(i) / moves.sizes[i] ** 2 for i in moves.moving]
         yield Candidate(noise.deviation * math.sqrt(math.fsum(parts)), lambda: noise)
-    elif len(moves.moving) < 2:
+    elif len(moves.moving) < 2 and not moves.groups:
         most = max(moves.sizes, default=0)
         one = integer_noise(loss, Sensitivity.of_one(most))
         each = tuple(one if size else None for size in moves.sizes)
@@ -267,18 +282,19 @@ def _ratio(a: float, b: float) -> tuple[int, int]:
 def _stairs(loss: Loss, size: Fraction, moves: Moves) -> Iterator[Candidate]:
     sizes = [moves.sizes[i] for i in moves.moving]
     others = sum(1 for most in sizes if most > 1)
-    k, total = len(sizes), moves.total
-    if moves.norm is not None or isinstance(loss, ZCDP) or not (1 < k <= 2 * size and others):
+    k, total, (many, draws) = len(sizes), moves.total, moves.groups or (1, 1)
+    each, spent = size / many, Pure(size) if draws == 1 else Draws(size, draws=draws)
+    if moves.norm is not None or isinstance(loss, ZCDP) or not (1 < k <= 2 * each and others):
         return
     share = None
     if len({moves.weight(i) for i in moves.moving}) > 1:
         of_counts = math.fsum(moves.weight(i) for i in moves.moving if moves.sizes[i] == 1)
         share = round(of_counts / total, 6)
-    part, deviation = best_cores(float_down(size), k - others, others, share)
+    part, deviation = best_cores(float_down(each), k - others, others, share)
 
     def noise() -> BoxNoise:
-        stairs = Stairs.of(size, sizes, part)
-        return BoxNoise("stairs", moves.sizes, Pure(size), deviation, (), size, stairs)
+        stairs = Stairs.of(each, sizes, part)
+        return BoxNoise("stairs", moves.sizes, spent, deviation, (), each, stairs)
 
     yield Candidate(deviation * math.sqrt(total), noise)
 
@@ -307,11 +323,12 @@ def _apart(loss: Loss, size: Fraction, moves: Moves) -> Iterator[Candidate]:
     yield Candidate(math.hypot(math.sqrt(c) * head.deviation / moves.sizes[0], rest.error), noise)
 
 
-#: Each family, and what part of the least error before it must have at most.
-FAMILIES: tuple[tuple[Callable[[Loss, Fraction, Moves], Iterator[Candidate]], float], ...] = (
-    (_alike, 1.0),
-    (_box, 1.0),
-    (_divided, 1.0),
-    (_stairs, WORTH),
-    (_apart, WORTH),
+#: Each family, what part of the least error before it must have at most, and whether its noise is
+#: drawn for many groups at once.
+FAMILIES: tuple[tuple[Callable[[Loss, Fraction, Moves], Iterator[Candidate]], float, bool], ...] = (
+    (_alike, 1.0, True),
+    (_box, 1.0, False),
+    (_divided, 1.0, False),
+    (_stairs, WORTH, True),
+    (_apart, WORTH, False),
 )

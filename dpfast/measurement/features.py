@@ -24,7 +24,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property, lru_cache
 from operator import mul
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from ..summaries.totals import Totals
 
@@ -72,11 +72,14 @@ class Feature(NamedTuple):
 
 
 class Moments(NamedTuple):
-    """Numbers of rows, sums of cells and of squared cells, with noise, in parts of `whole`."""
+    """Numbers of rows, sums of cells and of squared cells, with noise, in parts of `whole`.
 
-    rows: int
-    first: int
-    second: int
+    They are integers, or arrays of a number for each group.
+    """
+
+    rows: Any
+    first: Any
+    second: Any
     whole: int
 
 
@@ -109,7 +112,7 @@ class Form:
         """Return the exact sum of each feature."""
         return [feature.total(totals) for feature in self.features]
 
-    def moments(self, sums: Sequence[int], rows: int | None) -> Moments:
+    def moments(self, sums: Sequence[Any], rows: int | None) -> Moments:
         """Return the moments that noisy sums stand for, and the `rows` if these are public."""
         parts, whole = self._inverse
         first, noisy_rows, second = [sum(map(mul, row, sums)) for row in parts]

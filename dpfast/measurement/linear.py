@@ -13,7 +13,7 @@ and which noise, is decided by the error of the answer alone (`choice`).
 from __future__ import annotations
 
 import math
-from abc import abstractmethod
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -72,16 +72,59 @@ class Column:
         """A cell times a cell of the weights, or a cell alone, in units of the data."""
         return self.unit * (1 if self.weights is None else Fraction(self.weights.grid))
 
-    def at(self, part: int, whole: int) -> float:
-        """Return the number that lies between the bounds as `part` lies between 0 and `whole`."""
+    # What answers and error bars are made with. Here a number is a fraction, and rounded once.
+
+    @staticmethod
+    def where(test: Any, a: Any, b: Any) -> Any:
+        """Return one of two numbers."""
+        return a if test else b
+
+    @staticmethod
+    def clip(value: Any, low: Any, high: Any) -> Any:
+        """Return a number between two others."""
+        return min(max(value, low), high)
+
+    @staticmethod
+    def root(value: Any) -> Any:
+        """Return a root, rounded."""
+        return math.sqrt(value)
+
+    @staticmethod
+    def ratio(part: Any, whole: Any) -> Any:
+        """Return a quotient, which a `whole` that is not above 0 has none of: then it is 1."""
+        return Fraction(part) / Fraction(whole) if whole > 0 else Fraction(1)
+
+    def total(self, estimate: Sequence[Fraction], sums: Sequence[Any]) -> Any:
+        """Return a weighted sum, in units of the data."""
+        each = zip(estimate, sums, strict=True)
+        return self.scaled(sum((w * noisy for w, noisy in each), Fraction(0)))
+
+    def scaled(self, cells: Any) -> Any:
+        """Return a number of cells, or of cells times weights, in units of the data."""
+        return nearest(self.product * cells)
+
+    def square(self, cells: Any) -> Any:
+        """Return a number of squared cells, in units of the data."""
+        return nearest(cells * self.unit**2)
+
+    def at(self, part: Any, whole: Any) -> Any:
+        """Return the number that lies between the bounds as `part` lies between 0 and `whole`.
+
+        It is the middle if `whole` is not above 0.
+        """
+        if whole <= 0:
+            part, whole = 1, 2
         part, cells = min(max(part, 0), whole), self.cells
         numerator, denominator = cells.grid.as_integer_ratio()
         value = quotient(numerator * (cells.first * whole + part * cells.span), denominator * whole)
         return min(max(value, self.lo), self.hi)
 
-    def width(self, part: Fraction) -> float:
-        """Return a part of the distance of the bounds, at most all of it."""
-        return nearest(self.unit * self.span * min(part, Fraction(1)))
+    def width(self, part: Any, most: Any = 1, power: int = 1) -> Any:
+        """Return a part of the distance of the bounds, or of its square, but no more than `most`.
+
+        That is the width of an error bar.
+        """
+        return nearest((self.unit * self.span) ** power * min(part, most))
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,8 +205,10 @@ class Linear(Bounded[Answers], OfFeatures[Answers]):
         return None
 
     @abstractmethod
-    def answer(self, column: Column, form: Form, sums: Sequence[int], rows: int | None) -> float:
-        """Return the answer from noisy sums.
+    def answer(self, column: Column, form: Form, sums: Sequence[Any], rows: int | None) -> Any:
+        """Return the answer from noisy sums, in the arithmetic of the column.
+
+        It is one answer, or an array of those of all groups; see `groups.arrays`.
 
         Parameters
         ----------
@@ -180,8 +225,10 @@ class Linear(Bounded[Answers], OfFeatures[Answers]):
         """
 
     @abstractmethod
-    def bar(self, column: Column, noise: Sizes, rows: int, is_public: bool) -> float:
+    def bar(self, column: Column, noise: Sizes, rows: Any, is_public: bool) -> Any:
         """Return how far the answer of some rows is off, but with a failure probability.
+
+        As `answer`, it is written in the arithmetic of the column.
 
         Parameters
         ----------
@@ -297,9 +344,43 @@ class Plan:
         return math.hypot(*parts, math.sqrt(form.rounding))
 
 
+class Sizes(ABC):
+    """What the noise of the sums of one answer exceeds but with a failure probability."""
+
+    __slots__ = ()
+
+    @property
+    @abstractmethod
+    def form(self) -> Form:
+        """What the sums are of."""
+
+    @abstractmethod
+    def of(self, kind: int, share: float = 1.0) -> Any:
+        """Return the size of the noise of a sum, for a share of the failure probability."""
+
+    @abstractmethod
+    def total(self, factors: Sequence[Fraction], share: float = 1.0) -> Any:
+        """Return the size of a sum of the noise of each sum, times factors."""
+
+    def least(self, rows: Any, off: Any) -> Any:
+        """Return the least noisy number of rows, which is off by at most so much."""
+        return rows - off
+
+    def farthest(self, column: Column) -> Any:
+        """Return how far an answer may be from a bound, as a part of the distance of the two."""
+        return 1
+
+    def of_root(self, wide: Any, column: Column) -> Any:
+        """Return how far a root is off where its square is off by at most `wide`.
+
+        Two roots differ by no more than the root of the difference, and by that much if one is 0.
+        """
+        return column.root(wide)
+
+
 @dataclass(frozen=True, slots=True)
-class Sizes:
-    """What noise of one column exceeds but with a failure probability, for its error bar."""
+class SizesOf(Sizes):
+    """What noise of one column exceeds, by the plan of all."""
 
     plan: Plan
     column: int
@@ -310,11 +391,9 @@ class Sizes:
         return self.plan.forms[self.column]
 
     def of(self, kind: int, share: float = 1.0) -> Fraction:
-        """Return the size of the noise of a sum, for a share of the failure probability."""
         return self.plan.size(self.column, {kind: Fraction(1)}, share * self.failure)
 
     def total(self, factors: Sequence[Fraction], share: float = 1.0) -> Fraction:
-        """Return the size of a sum of the noise of each sum, times factors."""
         kinds = {kind: factor for kind, factor in enumerate(factors) if factor}
         return self.plan.size(self.column, kinds, share * self.failure)
 
@@ -559,7 +638,7 @@ class LinearMeasurement(Mechanism[Answers]):
         plan = self.plan(2 if rows is None else rows)
         bars = {
             column: self.statistic.bar(
-                column, Sizes(plan, i, 1 - confidence), rows or 1, self.has_public_rows
+                column, SizesOf(plan, i, 1 - confidence), rows or 1, self.has_public_rows
             )
             for column, i in {column: i for i, column in enumerate(self.columns)}.items()
         }

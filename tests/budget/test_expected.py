@@ -242,3 +242,18 @@ def test_a_budget_that_is_too_small_is_not_asked():
         dp.ptr.mean, X, **BOUNDS, proposed=1.0, epsilon=1, delta=1e-6, budget=budget
     )
     assert "if there is an answer" in found.note
+
+
+TRUE = {dp.variance: np.var, dp.std: np.std}
+
+
+@pytest.mark.parametrize("loss", [{"epsilon": 0.1}, {"epsilon": 1}, {"rho": 0.1}], ids=str)
+@pytest.mark.parametrize("call", [dp.variance, dp.std])
+def test_a_sample_variance_of_hardly_any_rows_may_be_twice_as_large(call, loss):
+    """That of two rows is up to half of the squared distance of the bounds, and not a quarter."""
+    rows, rng = np.array([0.0, 100.0]), InsecureGenerator(4)
+    given = {**BOUNDS, "ddof": 1, **loss}
+    bar = dp.expected_error(call, rows, **given, rows=2).half_width
+    off = [abs(call(rows, **given, rng=rng) - TRUE[call](rows, ddof=1)) for _ in range(200)]
+    assert np.mean(np.array(off) > bar) <= 0.05 + 5.5 * math.sqrt(0.05 * 0.95 / 200)
+    assert np.mean(np.array(off) > bar / 2) > 0.2  # half the bar is found to be too short

@@ -15,7 +15,7 @@ import pytest
 
 import dpfast as dp
 from dpfast.errors import ArgumentError, ArgumentTypeError, BudgetError, DataError, DpfastError
-from dpfast.groups import sums
+from dpfast.groups import arrays
 from dpfast.groups.answer import Answer
 from dpfast.rng import InsecureGenerator
 from dpfast.sources import batches
@@ -199,7 +199,7 @@ def test_answers_and_bars_beyond_float64_are_the_largest_number(name, loss):
 
 
 def test_a_product_that_overflows_is_found(monkeypatch):
-    for module in (sums, histogram):
+    for module in (arrays, histogram):
         monkeypatch.setattr(module, "in_units", lambda cells, width: cells * width)
     for name in ("sum", "variance", "weighted bins of all"):
         with pytest.raises((RuntimeWarning, AssertionError)):

@@ -32,8 +32,9 @@ from dpfast.groups.key_coins import KeyRule
 from dpfast.groups.key_selection import EqualParts
 from dpfast.groups.ranks import Quantiles
 from dpfast.groups.step import Step
-from dpfast.groups.sums import Centered, Counted, Sums
+from dpfast.groups.sums import Counted, OfLinear
 from dpfast.groups.top import Top
+from dpfast.noise.box import BoxNoise
 from dpfast.noise.distributions.base import context
 from dpfast.noise.stairs import Stairs
 from dpfast.rng import InsecureGenerator
@@ -44,7 +45,6 @@ from dpfast.statistics.quantiles.draws import PARTS
 
 from ..reference.groups.quantile import log_probabilities
 from ..support.pairwise import quick_rows
-from .test_step import integers
 
 AR, REP = "add-remove", "replace"
 SLACK = 1e-9
@@ -89,28 +89,16 @@ def record(monkeypatch):
     tape, forced = Tape(), []
 
     def finish(self, totals, generator):
-        rows = np.concatenate([totals, totals[:1] * 0])
-        noise = self.noise
-        if isinstance(self, Centered) and self.joint is not None:
-            tape.noise.append((self.joint[0], of_joint(self, rows)))
-            return np.zeros(len(totals)), None
-        shift = noise.shift + (0 if isinstance(self, Counted) else self.shift)
-        groups = len(totals)
         if isinstance(self, Counted):
-            vector = rows[:groups].astype(np.int64).ravel() >> shift
+            vector = totals.astype(np.int64).ravel() >> self.noise.shift + self.shift
+            tape.noise.append((self.noise, vector.tolist()))
+            return np.zeros(len(totals)), None
+        noise, exact = self.plan.noise, self.exact(totals)
+        if isinstance(noise, BoxNoise):  # the integers of each group get noise together
+            tape.noise.append((noise.stairs, exact.T.tolist()))
         else:
-            vector = integers(_Given(self, rows), groups, [], shift)
-        tape.noise.append((noise, vector.tolist()))
-        return np.zeros(groups), None
-
-    def of_joint(self, rows):
-        """The integers of each group that get noise together."""
-        (_, shifts), groups = self.joint, len(rows) - 1
-        each = [
-            integers(_Given(self, rows, [form]), groups, [], shift)
-            for form, shift in zip(self.joined.factors, shifts, strict=True)
-        ]
-        return np.array(each).T.tolist()
+            tape.noise.append((noise, exact.ravel().tolist()))
+        return np.zeros(len(totals)), None
 
     def columns(self, name, room, groups, kept, generator):
         counts = room[:groups] if kept is None else room[kept]
@@ -137,8 +125,7 @@ def record(monkeypatch):
         mask = np.array([bit in forced[0] for bit in range(len(people))], bool)
         return mask
 
-    monkeypatch.setattr(Sums, "finish", finish)
-    monkeypatch.setattr(Centered, "finish", finish)
+    monkeypatch.setattr(OfLinear, "finish", finish)
     monkeypatch.setattr(Counted, "finish", finish)
     monkeypatch.setattr(GroupHistogram, "columns", columns)
     monkeypatch.setattr(Top, "columns", top)
@@ -161,22 +148,6 @@ def record(monkeypatch):
     yield run
     mechanisms.drawn.cache_clear()
     mechanisms.made.cache_clear()
-
-
-class _Given:
-    """Sums that are there already, with the forms of a statistic."""
-
-    def __init__(self, statistic, totals, forms=None):
-        self.forms, self._totals = statistic.forms if forms is None else forms, totals
-        self.of_group = statistic.of_group
-
-    def room(self, groups):
-        return self._totals
-
-    def add(self, *_):
-        return 0
-
-    merge = add
 
 
 @dataclass(frozen=True)

@@ -18,10 +18,13 @@ import pytest
 
 import dpfast as dp
 from dpfast._kernels import groups as kernel
+from dpfast.groups import plan as plan_module
 from dpfast.groups.counts import GroupHistogram
-from dpfast.groups.mechanisms import PLAIN
+from dpfast.groups.plan import moves_of
 from dpfast.groups.step import Step
-from dpfast.groups.sums import Centered, Counted
+from dpfast.groups.sums import Counted, OfLinear
+from dpfast.measurement.choice import choose_noise
+from dpfast.measurement.linear import Linear
 from dpfast.noise.calibrated_integer import integer_noise
 from dpfast.noise.sensitivity import Sensitivity
 from dpfast.privacy import ZCDP, Approx, Draws, Pure
@@ -51,8 +54,30 @@ NAN = float("nan")
 
 def by_group(statistic, **given):
     """What releases a statistic by group."""
-    kind = PLAIN.get(type(statistic))
-    return replace(statistic, **given) if kind is None else kind(statistic, **given)
+    if isinstance(statistic, Counted):
+        return replace(statistic, **given)
+    return (OfLinear if isinstance(statistic, Linear) else GroupHistogram)(statistic, **given)
+
+
+def first_form(statistic):
+    """The form that gets independent noise; None of counts."""
+    if isinstance(statistic, Counted):
+        return None
+    return statistic.statistic.forms(statistic.axis, False)[0]
+
+
+def first_plan(statistic):
+    """That form with its noise, and the log2 of its unit before the noise."""
+    form = first_form(statistic)
+    if form is None:
+        return statistic.noise, statistic.shift
+    moves, shifts = moves_of(form, statistic.step)
+    return choose_noise(statistic.loss, moves).noise(), shifts[0]
+
+
+def sensitivity_of(statistic):
+    form = first_form(statistic)
+    return statistic.sensitivity if form is None else statistic.step.sensitivity(form)
 
 
 @cache
@@ -71,7 +96,7 @@ def sides(groups: int, most: int, rows: int, values: tuple[float, ...]):
     ]
 
 
-def integers(statistic, groups, rows, shift=0, before=()):
+def integers(statistic, groups, rows, shift=0, before=(), factors=None):
     """The integers that get noise, of rows that are added to what is there in two parts."""
     room, more = statistic.room(groups), statistic.room(groups)
     half = len(rows) // 2
@@ -81,9 +106,10 @@ def integers(statistic, groups, rows, shift=0, before=()):
     statistic.merge(room, more)
     if isinstance(statistic, Counted):
         return room[:groups].astype(np.int64).ravel() >> shift
-    found = np.empty((len(statistic.forms), groups), np.int64)
-    for i, ((a, b, c), form) in enumerate(zip(statistic.forms, found, strict=True)):
-        kernel.combine(statistic.of_group(room[:groups].copy(), i), a, b, c, shift, form)
+    factors = first_form(statistic).factors if factors is None else factors
+    found = np.empty((len(factors), groups), np.int64)
+    for i, ((a, b, c), form) in enumerate(zip(factors, found, strict=True)):
+        kernel.combine(statistic.of_kind(room[:groups].copy(), i), a, b, c, shift, form)
     return found.ravel()
 
 
@@ -130,7 +156,7 @@ def case(name, relation, most, rows, bounds):
 def test_the_sensitivity_is_what_neighbors_differ_by(name, relation, most, rows, bounds):
     statistic, groups, every = case(name, relation, most, rows, bounds)
     found = largest(differences([integers(statistic, groups, own) for own in every], relation))
-    said = statistic.sensitivity
+    said = sensitivity_of(statistic)
     assert (found.l0, found.l1, found.l2_squared) <= (said.l0, said.l1, said.l2_squared)
     assert found.l1 <= said.l1 and found.l2_squared <= said.l2_squared
     assert found.linf <= said.largest
@@ -147,7 +173,8 @@ def test_the_sensitivity_is_what_neighbors_differ_by(name, relation, most, rows,
 def test_differences_are_made_of_so_many_moves(name, relation, most, rows, bounds, shift):
     """Of one number by at most so much, for staircase noise; in units of the noise, too."""
     statistic, groups, every = case(name, relation, most, rows, bounds)
-    said = statistic.sensitivity.coarsened(1 << shift) if shift else statistic.sensitivity
+    said = sensitivity_of(statistic)
+    said = said.coarsened(1 << shift) if shift else said
     moves, far = said.moves
     apart = differences([integers(statistic, groups, own, shift) for own in every], relation)
     found = int((-(-np.abs(apart) // max(1, far))).sum(axis=1).max())
@@ -169,12 +196,12 @@ JOINT = ("mean", "variance", "sample variance")
 def test_joint_noise_covers_every_move(name, relation, most, rows, bounds, loss):
     """In each group by so many stairs, that of the coordinate with the most; whatever was there."""
     statistic, groups, every = case(name, relation, most, rows, bounds)
-    statistic = replace(statistic, loss=loss)
-    noise, shifts = statistic.joint
+    plan = replace(statistic, loss=loss).plan
+    noise, shifts = plan.noise.stairs, plan.shifts
     for before in ((), [(0, 1.3), (0, -0.4), (groups - 1, 0.7)]):
         forms = [
-            np.array([integers(_Of(statistic, form), groups, own, shift, before) for own in every])
-            for form, shift in zip(statistic.joined.factors, shifts, strict=True)
+            np.array([integers(statistic, groups, own, shift, before, [form]) for own in every])
+            for form, shift in zip(plan.form.factors, shifts, strict=True)
         ]
         stairs = np.max(
             [
@@ -190,15 +217,8 @@ def test_joint_noise_covers_every_move(name, relation, most, rows, bounds, loss)
         worst = int(stairs.sum(axis=-1).max())
         assert worst * noise.epsilon <= loss.epsilon
         assert worst == most * (1 + (relation == REP))  # attained
-    assert statistic.charged().loss == Draws(40, draws=most) or most == 1
-
-
-class _Of:
-    """A statistic with one form."""
-
-    def __init__(self, statistic, form):
-        self.room, self.add, self.merge = statistic.room, statistic.add, statistic.merge
-        self.of_group, self.forms = statistic.of_group, [form]
+    charged = replace(statistic, loss=loss).charged().loss
+    assert charged == plan.noise.loss == (Draws(40, draws=most) if most > 1 else Pure(40))
 
 
 @pairwise
@@ -216,8 +236,8 @@ def test_the_noise_covers_integers_in_the_unit_that_they_get_it_in(
     """Whatever stands in the groups before: rounding down may make one unit more of a move."""
     statistic, groups, every = case(name, relation, most, rows, "odd")
     statistic = replace(statistic, loss=loss)
-    noise, shift = statistic.noise, 0 if isinstance(statistic, Counted) else statistic.shift
-    said = statistic.sensitivity.coarsened(1 << shift) if shift else statistic.sensitivity
+    (noise, shift), said = first_plan(statistic), sensitivity_of(statistic)
+    said = said.coarsened(1 << shift) if shift else said
     if noise.shift:
         said = said.coarsened(1 << noise.shift)
     rng = np.random.default_rng(most + 7 * rows)
@@ -323,9 +343,9 @@ def fewer_moves(monkeypatch):
 
 def one_row_a_person(monkeypatch):
     """What one row moves is thought of, and not how many a person has."""
-    joint = Centered.joint.func
-    own = property(lambda self: joint(replace(self, step=replace(self.step, rows=1))))
-    monkeypatch.setattr(Centered, "joint", own)
+    own = plan_module.moves_of
+    one = lambda form, step: own(form, replace(step, rows=1))  # noqa: E731
+    monkeypatch.setattr(plan_module, "moves_of", one)
 
 
 @pytest.mark.parametrize(
@@ -339,8 +359,10 @@ def one_row_a_person(monkeypatch):
 @pytest.mark.parametrize("name", ["mean", "variance"])
 def test_a_move_that_is_not_covered_is_found(fault, name, given, monkeypatch):
     fault(monkeypatch)
+    plan_module.plan.cache_clear()
     with pytest.raises(AssertionError):
         test_joint_noise_covers_every_move(name, *given)
+    plan_module.plan.cache_clear()
 
 
 @pytest.mark.parametrize("fault", [of_one_side, not_rounded])
@@ -362,7 +384,7 @@ def test_error_bars_are_those_of_staircases(name, relation, most, rows):
     statistic = by_group(STATISTICS[name]((-1.0, 2.0)), **given)
     if name == "count" and rows == 1:
         return  # whose staircase is discrete Laplace noise
-    assert statistic.noise.distribution == "staircase"
+    assert first_plan(statistic)[0].distribution == "staircase"
     found, _ = statistic.finish(statistic.room(20_000)[:-1], InsecureGenerator(8))
     assert np.mean(np.abs(found) > statistic.error(0.05)) <= 0.05 + 0.008
     assert np.mean(np.abs(found) >= statistic.error(0.05) / 2) > 0.05

@@ -95,8 +95,8 @@ def test_a_row_adds_no_more_than_the_sensitivity_says(bounds):
     assert twice.sensitivity.l1 == 2 * most
     # The control: a sensitivity of half the bounds of the weights would be caught.
     half = weighted_mean(bounds, 1.85)
-    assert rows_of(statistic, x, w).sum(axis=1).max() * statistic.products.cells.grid > (
-        half.sensitivity.largest * half.products.cells.grid
+    assert rows_of(statistic, x, w).sum(axis=1).max() * statistic.cells.grid > (
+        half.sensitivity.largest * half.cells.grid
     )
 
 

@@ -199,7 +199,7 @@ def test_the_least_error_is_taken_and_is_that_of_the_noise(loss, sizes):
     noise = make()
     each = [
         candidate
-        for family, _ in choice.FAMILIES
+        for family, *_ in choice.FAMILIES
         for candidate in family(loss, choice.amount(loss), moves)
     ]
     assert min(one.error for one in each) >= WORTH * error

@@ -22,7 +22,7 @@ from ..._core.error_bars import NOISE, Expected
 from ...budget.mechanism import Mechanism
 from ...measurement import linear
 from ...measurement.features import Feature, Form
-from ...measurement.linear import Column, OfFeatures, Plan, Setting, Sizes
+from ...measurement.linear import Column, OfFeatures, Plan, Setting, SizesOf
 from ...measurement.statistic import InUnits, Terms
 from ...noise.box import BoxNoise
 from ...noise.calibrated_integer import IntegerNoise
@@ -232,7 +232,7 @@ class CountMeasurement(Mechanism[Counts]):
     def error(self, rows: int | None, confidence: float) -> Expected:
         """Return the error bar of each count, that of the noise."""
         form = self.plan.forms[0]
-        size = Sizes(self.plan, 0, 1 - confidence).total(form.estimate)
+        size = SizesOf(self.plan, 0, 1 - confidence).total(form.estimate)
         whole = math.floor(size + HALF) if form.rounding else math.ceil(size)
         return Expected(confidence, float(whole), note=NOISE)
 

@@ -25,24 +25,25 @@ change with a row, each between 0 and s^2.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from ..._core import checks
-from ..._core.error_bars import ALL, RARE, grown_error
+from ..._core.error_bars import RARE, grown_error
 from ...measurement.features import Feature, Form
 from ...measurement.linear import Answers, Column, Linear, Sizes
 from ...measurement.statistic import Weighted
 from ...measurement.times import Answer
 from ...sensitivity.mean import MeanSensitivity, SumSensitivity
 from ...sensitivity.variance import StdSensitivity, VarianceSensitivity
-from ...summaries.cells import Cells, cells, nearest
+from ...summaries.cells import Cells, cells
 from ...summaries.totals import Totals
 
 HALF = Fraction(1, 2)
+#: More rows than there can be.
+MOST = 1 << 62
 #: How much of the variance of noise in a centered sum is in a variance; see above.
 TENTH = Fraction(101, 1000)
 #: The number of rows that have a number, and that of all.
@@ -103,12 +104,11 @@ class Sum(Weighted[Answers], Linear, SumSensitivity):
         squares = middle**2, HALF**2
         return [alone, Form((EVERY, added.centered()), squares, (middle, HALF))]
 
-    def answer(self, column: Column, form: Form, sums: Sequence[int], rows: int | None) -> float:
-        total = sum((w * noisy for w, noisy in zip(form.estimate, sums, strict=True)), Fraction(0))
-        return nearest(column.product * total)
+    def answer(self, column: Column, form: Form, sums: Sequence[Any], rows: int | None) -> Any:
+        return column.total(form.estimate, sums)
 
-    def bar(self, column: Column, noise: Sizes, rows: int, is_public: bool) -> float:
-        return nearest(column.product * noise.total(noise.form.estimate))
+    def bar(self, column: Column, noise: Sizes, rows: Any, is_public: bool) -> Any:
+        return column.scaled(noise.total(noise.form.estimate))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -156,15 +156,13 @@ class Mean(Weighted[Answers], Linear, MeanSensitivity):
         pair = Form((upper, Feature((-1, s, 0), 0, s)), (part**2 / 2,) * 2, norm=s)
         return [pair, Form((ROWS, centered(s)), (HALF**2 * (s > 0), (HALF * part) ** 2))]
 
-    def answer(self, column: Column, form: Form, sums: Sequence[int], rows: int | None) -> float:
+    def answer(self, column: Column, form: Form, sums: Sequence[Any], rows: int | None) -> Any:
         if not column.span:
             return column.lo
         moments = form.moments(sums, rows)
-        if moments.rows <= 0:
-            return column.at(1, 2)
         return column.at(moments.first, moments.rows * column.span)
 
-    def bar(self, column: Column, noise: Sizes, rows: int, is_public: bool) -> float:
+    def bar(self, column: Column, noise: Sizes, rows: Any, is_public: bool) -> Any:
         """Return the error bar: that of the noise where n is public, else a bound.
 
         *The pair.* With e, f the noises in rows, the error of m is ((1 - m) e - m f) / (n + e + f).
@@ -182,15 +180,14 @@ class Mean(Weighted[Answers], Linear, MeanSensitivity):
         if not s:
             return 0.0
         if is_public:
-            part = noise.of(0) / (rows * s)
+            size, least = noise.of(0) / s, rows
         elif noise.form.has_rows:
-            least = rows - noise.of(0, RARE)
+            least = noise.least(rows, noise.of(0, RARE))
             size = noise.total((HALF, HALF / s), 1 - RARE)
-            part = size / least if least > 0 else ALL
         else:
-            least = rows - 2 * noise.of(0, RARE / 2) / s
-            part = noise.of(0, 1 - RARE) / s / least if least > 0 else ALL
-        return column.width(part)
+            least = noise.least(rows, 2 * noise.of(0, RARE / 2) / s)
+            size = noise.of(0, 1 - RARE) / s
+        return column.width(column.ratio(size, least), noise.farthest(column))
 
 
 class Pairs(Form):
@@ -250,30 +247,31 @@ class Variance(Linear, VarianceSensitivity):
     def row_pairs(self, rows: int) -> int:
         return max(0, rows - 1)
 
-    def answer(self, column: Column, form: Form, sums: Sequence[int], rows: int | None) -> float:
-        s, enough = column.span, max(1, self.ddof)
+    @property
+    def less(self) -> int:
+        """By how much the number of rows is less, at most that of all rows that there can be."""
+        return min(self.ddof, MOST)
+
+    def answer(self, column: Column, form: Form, sums: Sequence[Any], rows: int | None) -> Any:
+        s, enough, ddof = column.span, max(1, self.less), self.less
         if not s:
             return 0.0
         if isinstance(form, Pairs):
             if rows is None or rows <= enough:
                 return 0.0
-            grown = Fraction(rows, rows - self.ddof)
-            return self.within(column, Fraction(sums[0], rows * (rows - self.ddof)), grown)
-        moments = form.moments(sums, rows)
-        n = Fraction(moments.rows, moments.whole)
-        if n <= enough:
-            return self.within(column, Fraction(s**2, 8), Fraction(1))
-        grown = n / (n - self.ddof)
-        mean = Fraction(moments.first, moments.rows)
-        variance = (Fraction(moments.second, moments.rows) - mean**2) * grown
-        return self.within(column, variance, grown)
+            grown = Fraction(rows, rows - ddof)
+            variance = Fraction(sums[0], rows * (rows - ddof))
+        else:
+            *moments, whole = form.moments(sums, rows)
+            n, first, second = (column.ratio(moment, whole) for moment in moments)
+            is_enough = n > enough
+            n = column.where(is_enough, n, enough + 1)
+            grown = column.ratio(n, n - ddof)
+            variance = (second / n - (first / n) ** 2) * grown
+            variance = column.where(is_enough, variance, column.ratio(s**2, 8))
+        return column.square(column.clip(variance, 0, grown * s**2 / 4))
 
-    def within(self, column: Column, variance: Fraction, grown: Fraction) -> float:
-        """Clamp to what a variance can be, and return it in the data's units."""
-        variance = min(max(variance, Fraction(0)), Fraction(column.span**2, 4) * grown)
-        return nearest(variance * column.unit**2)
-
-    def bar(self, column: Column, noise: Sizes, rows: int, is_public: bool) -> float:
+    def bar(self, column: Column, noise: Sizes, rows: Any, is_public: bool) -> Any:
         """Return the error bar: that of the noise where n is public, else a bound.
 
         *Three features that are not negative.* Let e, f, g be their noises in rows, R = n + e + f +
@@ -287,30 +285,26 @@ class Variance(Linear, VarianceSensitivity):
         of rows, of sum(w) / s and of the sum of squares: 4 / s^2 times the variance is off by a sum
         of them, with weights of at most 1/2, 2 and 3/2, over R, and ((f - a e) / R)^2.
         """
-        s, least, part = column.span, Fraction(rows), ALL
-        if not s or (is_public and rows <= max(1, self.ddof)):
+        s, enough, ddof = column.span, max(1, self.less), self.less
+        if not s or (is_public and rows <= enough):
             return 0.0
         if is_public:
-            most = Fraction(s**2, 4) * Fraction(rows, rows - self.ddof)
-            return nearest(min(noise.of(0) / (rows * (rows - self.ddof)), most) * column.unit**2)
+            size = noise.of(0) / (rows * (rows - ddof) * s**2)
+            return column.width(size, Fraction(rows, 4 * (rows - ddof)), 2)
         if noise.form.has_rows:
-            off, rare = noise.of(0, RARE / 2), noise.total((Fraction(1), Fraction(1, s)), RARE / 2)
-            size = noise.total((3 * HALF, Fraction(2, s), HALF / s**2), 1 - RARE)
-            least = rows - off
-            if least > 0:
-                part = (size / least + (rare / least) ** 2) / 4
+            off, rare = noise.of(0, RARE / 2), noise.total((HALF, HALF / s), RARE / 2)
+            size = noise.total((3 * HALF / 4, HALF / s, HALF / (4 * s**2)), 1 - RARE)
         else:
-            rare, size = noise.of(0, RARE / 3) / s**2, noise.of(0, 1 - RARE) / s**2
-            off, least = 3 * rare, rows - 3 * rare
-            if least > 0:
-                part = size / least + (Fraction(3, 2) * rare / least) ** 2
-        grown = Fraction(1)
-        if least > max(1, self.ddof):
-            part = grown_error(part, off, rows, least, self.ddof)
-            grown = least / (least - self.ddof)
-        else:
-            part = ALL
-        return nearest(s**2 * grown * min(part, Fraction(1, 4)) * column.unit**2)
+            off, size = 3 * noise.of(0, RARE / 3) / s**2, noise.of(0, 1 - RARE) / s**2
+            rare = off / 2
+        least, fewest = noise.least(rows, off), rows - off
+        is_enough = (least > enough) & (fewest > ddof)
+        least, fewest = (column.where(is_enough, n, enough + 1) for n in (least, fewest))
+        part = size / least + (rare / least) ** 2
+        part = grown_error(part, off, column.where(is_enough, rows, 1), fewest, ddof)
+        most = column.ratio(fewest, fewest - ddof) / 4
+        part = column.where(is_enough, part * column.ratio(least, least - ddof), most)
+        return column.width(part, most, 2)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -342,12 +336,8 @@ class Std(Variance, StdSensitivity):
     answer_of_times: ClassVar[Answer | None] = "span"
     is_linear: ClassVar[bool] = False
 
-    def answer(self, column: Column, form: Form, sums: Sequence[int], rows: int | None) -> float:
-        return math.sqrt(Variance.answer(self, column, form, sums, rows))
+    def answer(self, column: Column, form: Form, sums: Sequence[Any], rows: int | None) -> Any:
+        return column.root(super().answer(column, form, sums, rows))
 
-    def bar(self, column: Column, noise: Sizes, rows: int, is_public: bool) -> float:
-        """Return the root of the bar of the variance.
-
-        Two roots differ by no more than the root of the difference, and by that much if one is 0.
-        """
-        return math.sqrt(Variance.bar(self, column, noise, rows, is_public))
+    def bar(self, column: Column, noise: Sizes, rows: Any, is_public: bool) -> Any:
+        return noise.of_root(super().bar(column, noise, rows, is_public), column)

@@ -1,0 +1,113 @@
+"""Answers and error bars of all groups at once: the arithmetic of a column over float64 arrays.
+
+A linear statistic says its answer and its error bar once, in the arithmetic of a column
+(`measurement.linear.Column`). There a number is one fraction; here it is an array of float64, a
+number for each group. What the arrays hold has noise already, so all of it is post-processing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..measurement.features import Form
+from ..measurement.linear import Column, Sizes
+from ..summaries.cells import in_units
+from .plan import Plan
+
+Floats: TypeAlias = NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True)
+class Arrays(Column):
+    """A column whose numbers are arrays, of a number for each group.
+
+    Error bars have a cell more where rows are rounded to cells.
+    """
+
+    is_rounded: bool = True
+
+    @staticmethod
+    def where(test: Any, a: Any, b: Any) -> Any:
+        return np.where(test, a, b)
+
+    @staticmethod
+    def clip(value: Any, low: Any, high: Any) -> Any:
+        return np.clip(value, low, high)
+
+    @staticmethod
+    def root(value: Any) -> Any:
+        return np.sqrt(value)
+
+    @staticmethod
+    def ratio(part: Any, whole: Any) -> Any:
+        out = np.ones(np.broadcast(part, whole).shape)
+        return np.divide(part, whole, out=out, where=np.asarray(whole) > 0)
+
+    def total(self, estimate: Sequence[Fraction], sums: Sequence[Any]) -> Floats:
+        each = zip(estimate, sums, strict=True)
+        return self.scaled(sum(float(w) * noisy for w, noisy in each))
+
+    def scaled(self, cells: Any) -> Floats:
+        return in_units(cells, self.cells.grid)
+
+    def square(self, cells: Any) -> Floats:
+        return in_units(in_units(cells, self.cells.grid), self.cells.grid)
+
+    def at(self, part: Any, whole: Any) -> Any:
+        place = np.full(len(whole), 0.5)
+        np.divide(part, whole, out=place, where=whole > 0)
+        value = self.cells.grid * (self.cells.first + np.clip(place, 0.0, 1.0) * self.span)
+        return np.clip(value, self.lo, self.hi)
+
+    def width(self, part: Any, most: Any = 1, power: int = 1) -> Any:
+        span = float(self.span)
+        rounding = power * span ** (power - 1) if self.is_rounded else 0.0
+        wide = np.minimum(part * span**power + rounding, most * span**power)
+        return self.scaled(wide) if power == 1 else self.square(wide)
+
+
+@dataclass(frozen=True, slots=True)
+class EachWithin(Sizes):
+    """What noise by group exceeds but with a failure probability: none of its kinds does.
+
+    Each of k kinds of noise exceeds its size with a k-th of the failure probability, so shares of
+    that are not looked at. It holds whatever the distributions are. Where there are `answers`, the
+    error bars are theirs, by the noisy numbers of rows.
+    """
+
+    plan: Plan
+    failure: float
+    answers: Floats | None = None
+
+    @property
+    def form(self) -> Form:
+        return self.plan.form
+
+    def of(self, kind: int, share: float = 1.0) -> float:
+        return self.plan.within(kind, self.failure / len(self.form.features))
+
+    def total(self, factors: Sequence[Fraction], share: float = 1.0) -> float:
+        return sum(abs(float(factor)) * self.of(kind) for kind, factor in enumerate(factors))
+
+    def least(self, rows: Any, off: Any) -> Any:
+        return rows - off if self.answers is None else rows
+
+    def farthest(self, column: Column) -> Any:
+        if self.answers is None:
+            return 1.0
+        away = np.maximum(self.answers - column.lo, column.hi - self.answers)
+        return away / float(column.unit * column.span)
+
+    def of_root(self, wide: Any, column: Column) -> Any:
+        """Return how far roots are from the ends of intervals around their squares."""
+        if self.answers is None:
+            return column.root(wide)
+        high = np.hypot(self.answers, np.sqrt(wide))  # the sum of squares may be beyond float64
+        low = np.sqrt(np.maximum(self.answers**2 - wide, 0.0))
+        return np.maximum(high - self.answers, self.answers - low)

@@ -1,0 +1,104 @@
+"""The sums of a linear statistic that are released by group, and their noise.
+
+*Joint noise.* For a large epsilon staircase noise for the number of rows and for centered sums
+together is less than that for these forms (`noise.stairs`): with w = 2 u - s, a row adds 1, w of
+-s .. s, and 2 w^2 - s^2 of -s^2 .. s^2, so k rows of a person move the vector of a group within the
+box of k times (1, s, s^2). Each move of `step` costs epsilon / n. Laplace noise for k + 1 forms has
+the deviation d of each, in units of what a row adds, and so has the mean at the bounds, times n;
+joint noise with the root mean square e of its deviations has the mean e / sqrt(2). Its price in rho
+is that of `Step.groups` draws of any pure loss, for either side of a group is one move of two.
+
+A form of many rows may be beyond 64 bits. So it is divided by a public power of two first, and
+rounded down, which `Sensitivity.coarsened` covers.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import lru_cache
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..measurement.choice import Moves, least_noise
+from ..measurement.features import Form
+from ..measurement.linear import Column, Linear
+from ..noise.box import BoxNoise
+from ..noise.calibrated_integer import WORTH, IntegerNoise
+from ..privacy import Loss
+from ..rng import Generator
+from .step import Step
+
+#: The log2 of the rows that a group can have, and of the largest integer that gets noise.
+ROWS, LARGEST = 32, 61
+#: The largest size of a joint move, in units.
+FAR = 1 << 40
+
+
+def unit_of(largest: int) -> int:
+    """Return the log2 of the unit in which what grows by so much with a row gets noise."""
+    return max(0, largest.bit_length() + ROWS - LARGEST)
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What is released of each group: the sums of a form, in units of powers of two, with noise."""
+
+    form: Form
+    shifts: tuple[int, ...]
+    noise: IntegerNoise | BoxNoise
+
+    def draw(self, groups: int, generator: Generator) -> NDArray[np.int64]:
+        """Return the noise of each sum of many groups, in its unit."""
+        noise, kinds = self.noise, len(self.shifts)
+        if isinstance(noise, IntegerNoise):
+            return noise.draw(groups * kinds, generator).reshape(kinds, groups)
+        assert noise.stairs is not None
+        return noise.stairs.draws(groups, generator)
+
+    def within(self, kind: int, failure: float) -> float:
+        """Return what noise of a kind exceeds with a failure probability, and its unit."""
+        noise, shift = self.noise, self.shifts[kind]
+        if isinstance(noise, IntegerNoise):
+            shift -= noise.shift
+            return float((noise.within(failure) + bool(shift)) << shift)
+        size = noise.within(failure, 1, kind) * noise.sensitivities[kind]
+        return math.ldexp(float(size + bool(shift)), shift)
+
+
+def moves_of(form: Form, step: Step) -> tuple[Moves, tuple[int, ...]]:
+    """Return by what sums by group differ, in their units, and the log2 of these."""
+    each = [max(abs(feature.lo), abs(feature.hi)) for feature in form.features]
+    shifts = tuple(unit_of(size) for size in each)
+    norm = step.sensitivity(form)
+    if norm is not None and shifts[0]:
+        norm = norm.coarsened(1 << shifts[0])
+    sizes = tuple(-(-step.rows * size >> shift) for size, shift in zip(each, shifts, strict=True))
+    weights = tuple(
+        float(square * (step.rows * size) ** 2)
+        for square, size in zip(form.squares, each, strict=True)
+    )
+    return Moves(sizes, weights, 0, norm, groups=(step.moves, step.groups)), shifts
+
+
+@lru_cache(maxsize=1024)
+def plan(statistic: Linear, column: Column, step: Step, loss: Loss) -> Plan:
+    """Choose the form and the noise of a statistic by group, from public numbers alone.
+
+    As `measurement.linear.plan` does, it takes another form than the first one only if its answers
+    have less error by a twentieth.
+    """
+    least: tuple[float, Plan] | None = None
+    for form in statistic.forms(column, False):
+        moves, shifts = moves_of(form, step)
+        if moves.norm is None and max(moves.sizes) > FAR:
+            continue
+        noise = least_noise(loss, moves)
+        if noise is not None and (least is None or noise.error < WORTH * least[0]):
+            made = noise.noise()
+            if isinstance(made, IntegerNoise):
+                shifts = tuple(shift + made.shift for shift in shifts)
+            least = noise.error, Plan(form, shifts, made)
+    assert least is not None, "the first form has noise for any loss"
+    return least[1]
