@@ -1,83 +1,85 @@
 """Made by tools/stubs.py."""
 
-from . import audit as audit
-from . import errors as errors
-from . import extend as extend
-from . import noise as noise
-from . import online as online
-from . import privacy as privacy
-from . import rng as rng
-from . import selection as selection
-from . import sensitivity as sensitivity
-from . import sulq as sulq
-from ._core.include import get_include as get_include
-from ._core.threads import threads as threads
-from .aggregate import estimators as estimators
-from .aggregate.api import sample_and_aggregate as sample_and_aggregate
-from .aggregate.block_count import suggest_blocks as suggest_blocks
-from .app import job as job
-from .app.mechanism import mechanism as mechanism
-from .app.show_config import show_config as show_config
-from .budget.budget import Budget as Budget
-from .budget.expected import expected_error as expected_error
-from .groups import stat as stat
-from .groups.api import group_by as group_by
-from .groups.api import select_keys as select_keys
-from .groups.distinct import count_distinct as count_distinct
-from .measurement.statistic import Measurement as Measurement
-from .measurement.statistic import Statistic as Statistic
-from .measurement.unit import Unit as Unit
-from .sources.scan import scan as scan
-from .sources.spark import spark as spark
-from .sources.stream import stream as stream
-from .statistics import ptr as ptr
-from .statistics import response as response
-from .statistics.additive_release import additive_release as additive_release
-from .statistics.bounded_release import bounded_release as bounded_release
-from .statistics.bounds import OuterBounds as OuterBounds
-from .statistics.bounds import bounds as bounds
-from .statistics.covariance import Covariance as Covariance
-from .statistics.covariance import covariance as covariance
-from .statistics.histogram import Histogram as Histogram
-from .statistics.histogram import histogram as histogram
-from .statistics.proportion import Proportion as Proportion
-from .statistics.ptr import NO_ANSWER as NO_ANSWER
-from .statistics.quantiles.api import iqr as iqr
-from .statistics.quantiles.api import maximum as maximum
-from .statistics.quantiles.api import median as median
-from .statistics.quantiles.api import minimum as minimum
-from .statistics.quantiles.api import percentile as percentile
-from .statistics.quantiles.api import quantile as quantile
-from .statistics.quantiles.api import quantiles as quantiles
-from .statistics.quantiles.interval import quantile_interval as quantile_interval
-from .statistics.quantiles.statistic import Iqr as Iqr
-from .statistics.quantiles.statistic import Maximum as Maximum
-from .statistics.quantiles.statistic import Median as Median
-from .statistics.quantiles.statistic import Minimum as Minimum
-from .statistics.quantiles.statistic import Percentile as Percentile
-from .statistics.quantiles.statistic import Quantile as Quantile
-from .statistics.quantiles.statistic import Quantiles as Quantiles
-from .statistics.smooth_release import smooth_beta as smooth_beta
-from .statistics.smooth_release import smooth_release as smooth_release
-from .statistics.totals.api import count as count
-from .statistics.totals.api import count_nonzero as count_nonzero
-from .statistics.totals.api import mean as mean
-from .statistics.totals.api import std as std
-from .statistics.totals.api import sum as sum
-from .statistics.totals.api import variance as variance
-from .statistics.totals.count import Count as Count
-from .statistics.totals.count import CountNonzero as CountNonzero
-from .statistics.totals.moments import Mean as Mean
-from .statistics.totals.moments import Std as Std
-from .statistics.totals.moments import Sum as Sum
-from .statistics.totals.moments import Variance as Variance
-from .statistics.tree.api import TreeHistogram as TreeHistogram
-from .statistics.tree.api import tree_histogram as tree_histogram
-from .statistics.trimmed import TrimmedMean as TrimmedMean
-from .statistics.trimmed import WinsorizedMean as WinsorizedMean
-from .statistics.trimmed import trimmed_mean as trimmed_mean
-from .statistics.trimmed import winsorized_mean as winsorized_mean
-from .summaries import order as order
+from collections.abc import Sequence
+from typing import Any, Literal, overload
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpfast import audit as audit
+from dpfast import errors as errors
+from dpfast import extend as extend
+from dpfast import noise as noise
+from dpfast import online as online
+from dpfast import privacy as privacy
+from dpfast import rng as rng
+from dpfast import selection as selection
+from dpfast import sensitivity as sensitivity
+from dpfast import sulq as sulq
+from dpfast._core.include import get_include as get_include
+from dpfast._core.threads import threads as threads
+from dpfast._core.types import (
+    Auto,
+    Axis,
+    Bounds,
+    BoundsEach,
+    NanPolicy,
+    Neighbors,
+    NoiseName,
+    Number,
+)
+from dpfast.aggregate import estimators as estimators
+from dpfast.aggregate.api import sample_and_aggregate as sample_and_aggregate
+from dpfast.aggregate.block_count import suggest_blocks as suggest_blocks
+from dpfast.app import job as job
+from dpfast.app.mechanism import mechanism as mechanism
+from dpfast.app.show_config import show_config as show_config
+from dpfast.budget.budget import Budget as Budget
+from dpfast.budget.expected import expected_error as expected_error
+from dpfast.groups import stat as stat
+from dpfast.groups.api import group_by as group_by
+from dpfast.groups.api import select_keys as select_keys
+from dpfast.groups.distinct import count_distinct as count_distinct
+from dpfast.measurement.statistic import Measurement as Measurement
+from dpfast.measurement.statistic import Statistic as Statistic
+from dpfast.measurement.unit import Unit as Unit
+from dpfast.rng import Generator
+from dpfast.sources.scan import scan as scan
+from dpfast.sources.spark import spark as spark
+from dpfast.sources.stream import stream as stream
+from dpfast.statistics import ptr as ptr
+from dpfast.statistics import response as response
+from dpfast.statistics.additive_release import additive_release as additive_release
+from dpfast.statistics.bounded_release import bounded_release as bounded_release
+from dpfast.statistics.bounds import OuterBounds as OuterBounds
+from dpfast.statistics.covariance import Covariance as Covariance
+from dpfast.statistics.histogram import Categories
+from dpfast.statistics.histogram import Histogram as Histogram
+from dpfast.statistics.proportion import Proportion as Proportion
+from dpfast.statistics.ptr import NO_ANSWER as NO_ANSWER
+from dpfast.statistics.quantiles.api import percentile as percentile
+from dpfast.statistics.quantiles.interval import quantile_interval as quantile_interval
+from dpfast.statistics.quantiles.statistic import Iqr as Iqr
+from dpfast.statistics.quantiles.statistic import IqrMethod, ManyMethod, Method
+from dpfast.statistics.quantiles.statistic import Maximum as Maximum
+from dpfast.statistics.quantiles.statistic import Median as Median
+from dpfast.statistics.quantiles.statistic import Minimum as Minimum
+from dpfast.statistics.quantiles.statistic import Percentile as Percentile
+from dpfast.statistics.quantiles.statistic import Quantile as Quantile
+from dpfast.statistics.quantiles.statistic import Quantiles as Quantiles
+from dpfast.statistics.smooth_release import smooth_beta as smooth_beta
+from dpfast.statistics.smooth_release import smooth_release as smooth_release
+from dpfast.statistics.totals.count import Count as Count
+from dpfast.statistics.totals.count import CountNonzero as CountNonzero
+from dpfast.statistics.totals.moments import Mean as Mean
+from dpfast.statistics.totals.moments import Std as Std
+from dpfast.statistics.totals.moments import Sum as Sum
+from dpfast.statistics.totals.moments import Variance as Variance
+from dpfast.statistics.tree.api import TreeHistogram as TreeHistogram
+from dpfast.statistics.tree.counts import TreeCounts
+from dpfast.statistics.trimmed import TrimmedMean as TrimmedMean
+from dpfast.statistics.trimmed import WinsorizedMean as WinsorizedMean
+from dpfast.summaries import order as order
 
 __version__: str
 __all__ = [
@@ -160,3 +162,637 @@ __all__ = [
     "variance",
     "winsorized_mean",
 ]
+
+@overload
+def count(
+    data: Any,
+    *,
+    nan: Literal["keep", "drop"] = "keep",
+    epsilon: Number | None = None,
+    delta: Number = 0.0,
+    rho: Number | None = None,
+    neighbors: Neighbors | None = None,
+    axis: None = None,
+    where: Any = None,
+    ids: Any = None,
+    max_rows: int | None = None,
+    budget: Budget | None = None,
+    rng: Generator | None = None,
+) -> int: ...
+@overload
+def count(
+    data: Any,
+    *,
+    nan: Literal["keep", "drop"] = "keep",
+    epsilon: Number | None = None,
+    delta: Number = 0.0,
+    rho: Number | None = None,
+    neighbors: Neighbors | None = None,
+    axis: Axis,
+    where: Any = None,
+    ids: Any = None,
+    max_rows: int | None = None,
+    budget: Budget | None = None,
+    rng: Generator | None = None,
+) -> NDArray[np.int64]: ...
+@overload
+def count_nonzero(
+    data: Any,
+    *,
+    nan: Literal["keep", "drop"] = "keep",
+    epsilon: Number | None = None,
+    delta: Number = 0.0,
+    rho: Number | None = None,
+    neighbors: Neighbors | None = None,
+    axis: None = None,
+    where: Any = None,
+    ids: Any = None,
+    max_rows: int | None = None,
+    budget: Budget | None = None,
+    rng: Generator | None = None,
+) -> int: ...
+@overload
+def count_nonzero(
+    data: Any,
+    *,
+    nan: Literal["keep", "drop"] = "keep",
+    epsilon: Number | None = None,
+    delta: Number = 0.0,
+    rho: Number | None = None,
+    neighbors: Neighbors | None = None,
+    axis: Axis,
+    where: Any = None,
+    ids: Any = None,
+    max_rows: int | None = None,
+    budget: Budget | None = None,
+    rng: Generator | None = None,
+) -> NDArray[np.int64]: ...
+@overload
+def sum(
+    data: Any,
+    *,
+    bounds: Bounds | Auto,
+    nan: NanPolicy = "raise",
+    weight_bounds: Bounds | None = None,
+    epsilon: Number | None = None,
+    delta: Number = 0.0,
+    rho: Number | None = None,
+    neighbors: Neighbors | None = None,
+    axis: None = None,
+    where: Any = None,
+    ids: Any = None,
+    max_rows: int | None = None,
+    weights: Any = None,
+    budget: Budget | None = None,
+    rng: Generator | None = None,
+) -> float: ...
+@overload
+def sum(
+    data: Any,
+    *,
+    bounds: BoundsEach | Auto,
+    nan: NanPolicy = "raise",
+    weight_bounds: Bounds | None = None,
+    epsilon: Number | None = None,
+    delta: Number = 0.0,
+    rho: Number | None = None,
+    neighbors: Neighbors | None = None,
+    axis: Axis,
+    where: Any = None,
+    ids: Any = None,
+    max_rows: int | None = None,
+    weights: Any = None,
+    budget: Budget | None = None,
+    rng: Generator | None = None,
+) -> NDArray[np.float64]: ...
+@overload
+def mean(
+    data: Any,
+    *,
+    bounds: Bounds | Auto,
+    nan: NanPolicy = "raise",
+    weight_bounds: Bounds | None = None,
+    epsilon: Number | None = None,
+    delta: Number = 0.0,
+    rho: Number | None = None,
+    neighbors: Neighbors | None = None,
+    axis: None = None,
+    where: Any = None,
+    ids: Any = None,
+    max_rows: int | None = None,
+    weights: Any = None,
+    budget: Budget | None = None,
+    rng: Generator | None = None,
+) -> float: ...
+@overload
+def mean(
+    data: Any,
+    *,
+    bounds: BoundsEach | Auto,
+    nan: NanPolicy = "raise",
+    weight_bounds: Bounds | None = None,
+    epsilon: Number | None = None,
+    delta: Number = 0.0,
+    rho: Number | None = None,
+    neighbors: Neighbors | None = None,
+    axis: Axis,
+    where: Any = None,
+    ids: Any = None,
+    max_rows: int | None = None,
+    weights: Any = None,
+    budget: Budget | None = None,
+    rng: Generator | None = None,
+) -> NDArray[np.float64]: ...
+@overload
+def variance(
+    data: Any,
+    *,
+    bounds: Bounds | Auto,
+    nan: NanPolicy = "raise",
+    ddof: int = 0,
+    epsilon: Number | None = None,
+    delta: Number = 0.0,
+    rho: Number | None = None,
+    neighbors: Neighbors | None = None,
+    axis: None = None,
+    where: Any = None,
+    ids: Any = None,
+    max_rows: int | None = None,
+    budget: Budget | None = None,
+    rng: Generator | None = None,
+) -> float: ...
+@overload
+def variance(
+    data: Any,
+    *,
+    bounds: BoundsEach | Auto,
+    nan: NanPolicy = "raise",
+    ddof: int = 0,
+    epsilon: Number | None = None,
+    delta: Number = 0.0,
+    rho: Number | None = None,
+    neighbors: Neighbors | None = None,
+    axis: Axis,
+    where: Any = None,
+    ids: Any = None,
+    max_rows: int | None = None,
+    budget: Budget | None = None,
+    rng: Generator | None = None,
+) -> NDArray[np.float64]: ...
+@overload
+def std(
+    data: Any,
+    *,
+    bounds: Bounds | Auto,
+    nan: NanPolicy = "raise",
+    ddof: int = 0,
+    epsilon: Number | None = None,
+    delta: Number = 0.0,
+    rho: Number | None = None,
+    neighbors: Neighbors | None = None,
+    axis: None = None,
+    where: Any = None,
+    ids: Any = None,
+    max_rows: int | None = None,
+    budget: Budget | None = None,
+    rng: Generator | None = None,
+) -> float: ...
+@overload
+def std(
+    data: Any,
+    *,
+    bounds: BoundsEach | Auto,
+    nan: NanPolicy = "raise",
+    ddof: int = 0,
+    epsilon: Number | None = None,
+    delta: Number = 0.0,
+    rho: Number | None = None,
+    neighbors: Neighbors | None = None,
+    axis: Axis,
+    where: Any = None,
+    ids: Any = None,
+    max_rows: int | None = None,
+    budget: Budget | None = None,
+    rng: Generator | None = None,
+) -> NDArray[np.float64]: ...
+@overload
+def median(
+    data: Any,
+    *,
+    bounds: Bounds | Auto,
+    nan: NanPolicy = "raise",
+    granularity: Number | None = None,
+    method: Method = "auto",
+    noise: NoiseName = "auto",
+    assume_sorted: bool = False,
+    epsilon: Number | None = None,
+    delta: Number = 0.0,
+    rho: Number | None = None,
+    neighbors: Neighbors | None = None,
+    axis: None = None,
+    where: Any = None,
+    ids: Any = None,
+    max_rows: int | None = None,
+    budget: Budget | None = None,
+    rng: Generator | None = None,
+) -> float: ...
+@overload
+def median(
+    data: Any,
+    *,
+    bounds: BoundsEach | Auto,
+    nan: NanPolicy = "raise",
+    granularity: Number | None = None,
+    method: Method = "auto",
+    noise: NoiseName = "auto",
+    assume_sorted: bool = False,
+    epsilon: Number | None = None,
+    delta: Number = 0.0,
+    rho: Number | None = None,
+    neighbors: Neighbors | None = None,
+    axis: Axis,
+    where: Any = None,
+    ids: Any = None,
+    max_rows: int | None = None,
+    budget: Budget | None = None,
+    rng: Generator | None = None,
+) -> NDArray[np.float64]: ...
+@overload
+def quantile(
+    data: Any,
+    q: Number,
+    *,
+    bounds: Bounds | Auto,
+    nan: NanPolicy = "raise",
+    granularity: Number | None = None,
+    method: Method = "auto",
+    noise: NoiseName = "auto",
+    assume_sorted: bool = False,
+    epsilon: Number | None = None,
+    delta: Number = 0.0,
+    rho: Number | None = None,
+    neighbors: Neighbors | None = None,
+    axis: None = None,
+    where: Any = None,
+    ids: Any = None,
+    max_rows: int | None = None,
+    budget: Budget | None = None,
+    rng: Generator | None = None,
+) -> float: ...
+@overload
+def quantile(
+    data: Any,
+    q: Number,
+    *,
+    bounds: BoundsEach | Auto,
+    nan: NanPolicy = "raise",
+    granularity: Number | None = None,
+    method: Method = "auto",
+    noise: NoiseName = "auto",
+    assume_sorted: bool = False,
+    epsilon: Number | None = None,
+    delta: Number = 0.0,
+    rho: Number | None = None,
+    neighbors: Neighbors | None = None,
+    axis: Axis,
+    where: Any = None,
+    ids: Any = None,
+    max_rows: int | None = None,
+    budget: Budget | None = None,
+    rng: Generator | None = None,
+) -> NDArray[np.float64]: ...
+def quantiles(
+    data: Any,
+    qs: Sequence[Number] | NDArray[Any],
+    *,
+    bounds: BoundsEach | Auto,
+    nan: NanPolicy = "raise",
+    granularity: Number | None = None,
+    method: ManyMethod = "auto",
+    assume_sorted: bool = False,
+    epsilon: Number | None = None,
+    rho: Number | None = None,
+    neighbors: Neighbors | None = None,
+    axis: Axis | None = None,
+    where: Any = None,
+    ids: Any = None,
+    max_rows: int | None = None,
+    budget: Budget | None = None,
+    rng: Generator | None = None,
+) -> NDArray[np.float64]: ...
+@overload
+def minimum(
+    data: Any,
+    *,
+    bounds: Bounds | Auto,
+    nan: NanPolicy = "raise",
+    granularity: Number | None = None,
+    method: Method = "auto",
+    noise: NoiseName = "auto",
+    epsilon: Number | None = None,
+    delta: Number = 0.0,
+    rho: Number | None = None,
+    neighbors: Neighbors | None = None,
+    axis: None = None,
+    where: Any = None,
+    ids: Any = None,
+    max_rows: int | None = None,
+    budget: Budget | None = None,
+    rng: Generator | None = None,
+) -> float: ...
+@overload
+def minimum(
+    data: Any,
+    *,
+    bounds: BoundsEach | Auto,
+    nan: NanPolicy = "raise",
+    granularity: Number | None = None,
+    method: Method = "auto",
+    noise: NoiseName = "auto",
+    epsilon: Number | None = None,
+    delta: Number = 0.0,
+    rho: Number | None = None,
+    neighbors: Neighbors | None = None,
+    axis: Axis,
+    where: Any = None,
+    ids: Any = None,
+    max_rows: int | None = None,
+    budget: Budget | None = None,
+    rng: Generator | None = None,
+) -> NDArray[np.float64]: ...
+@overload
+def maximum(
+    data: Any,
+    *,
+    bounds: Bounds | Auto,
+    nan: NanPolicy = "raise",
+    granularity: Number | None = None,
+    method: Method = "auto",
+    noise: NoiseName = "auto",
+    epsilon: Number | None = None,
+    delta: Number = 0.0,
+    rho: Number | None = None,
+    neighbors: Neighbors | None = None,
+    axis: None = None,
+    where: Any = None,
+    ids: Any = None,
+    max_rows: int | None = None,
+    budget: Budget | None = None,
+    rng: Generator | None = None,
+) -> float: ...
+@overload
+def maximum(
+    data: Any,
+    *,
+    bounds: BoundsEach | Auto,
+    nan: NanPolicy = "raise",
+    granularity: Number | None = None,
+    method: Method = "auto",
+    noise: NoiseName = "auto",
+    epsilon: Number | None = None,
+    delta: Number = 0.0,
+    rho: Number | None = None,
+    neighbors: Neighbors | None = None,
+    axis: Axis,
+    where: Any = None,
+    ids: Any = None,
+    max_rows: int | None = None,
+    budget: Budget | None = None,
+    rng: Generator | None = None,
+) -> NDArray[np.float64]: ...
+@overload
+def histogram(
+    data: Any,
+    *,
+    bins: int | Sequence[Number] | None = None,
+    bounds: Bounds | Auto | None = None,
+    categories: Categories | None = None,
+    epsilon: Number | None = None,
+    delta: Number = 0.0,
+    rho: Number | None = None,
+    neighbors: Neighbors | None = None,
+    where: Any = None,
+    ids: Any = None,
+    max_rows: int | None = None,
+    budget: Budget | None = None,
+    rng: Generator | None = None,
+) -> tuple[NDArray[np.int64], NDArray[Any]]: ...
+@overload
+def histogram(
+    data: Any,
+    *,
+    bins: Sequence[int | Sequence[Number] | NDArray[Any] | None] | NDArray[Any] | None = None,
+    bounds: BoundsEach | Sequence[Bounds | None] | None = None,
+    categories: Sequence[Categories | NDArray[Any] | None] | NDArray[Any] | None = None,
+    epsilon: Number | None = None,
+    delta: Number = 0.0,
+    rho: Number | None = None,
+    neighbors: Neighbors | None = None,
+    where: Any = None,
+    ids: Any = None,
+    max_rows: int | None = None,
+    budget: Budget | None = None,
+    rng: Generator | None = None,
+) -> tuple[NDArray[np.int64], NDArray[Any] | list[NDArray[Any]]]: ...
+@overload
+def histogram(
+    data: Any,
+    *,
+    weights: Any,
+    weight_bounds: Bounds,
+    bins: Any = None,
+    bounds: Any = None,
+    categories: Any = None,
+    epsilon: Number | None = None,
+    delta: Number = 0.0,
+    rho: Number | None = None,
+    neighbors: Neighbors | None = None,
+    where: Any = None,
+    ids: Any = None,
+    max_rows: int | None = None,
+    budget: Budget | None = None,
+    rng: Generator | None = None,
+) -> tuple[NDArray[np.float64], NDArray[Any] | list[NDArray[Any]]]: ...
+@overload
+def iqr(
+    data: Any,
+    *,
+    bounds: Bounds | Auto,
+    nan: NanPolicy = "raise",
+    granularity: Number | None = None,
+    method: IqrMethod = "auto",
+    noise: NoiseName = "auto",
+    epsilon: Number | None = None,
+    delta: Number = 0.0,
+    rho: Number | None = None,
+    neighbors: Neighbors | None = None,
+    axis: None = None,
+    where: Any = None,
+    ids: Any = None,
+    max_rows: int | None = None,
+    budget: Budget | None = None,
+    rng: Generator | None = None,
+) -> float: ...
+@overload
+def iqr(
+    data: Any,
+    *,
+    bounds: BoundsEach | Auto,
+    nan: NanPolicy = "raise",
+    granularity: Number | None = None,
+    method: IqrMethod = "auto",
+    noise: NoiseName = "auto",
+    epsilon: Number | None = None,
+    delta: Number = 0.0,
+    rho: Number | None = None,
+    neighbors: Neighbors | None = None,
+    axis: Axis,
+    where: Any = None,
+    ids: Any = None,
+    max_rows: int | None = None,
+    budget: Budget | None = None,
+    rng: Generator | None = None,
+) -> NDArray[np.float64]: ...
+@overload
+def trimmed_mean(
+    data: Any,
+    *,
+    bounds: Bounds | Auto,
+    nan: NanPolicy = "raise",
+    proportion: Number = 0.1,
+    noise: NoiseName = "auto",
+    epsilon: Number | None = None,
+    delta: Number = 0.0,
+    rho: Number | None = None,
+    neighbors: Neighbors | None = None,
+    axis: None = None,
+    where: Any = None,
+    ids: Any = None,
+    max_rows: int | None = None,
+    budget: Budget | None = None,
+    rng: Generator | None = None,
+) -> float: ...
+@overload
+def trimmed_mean(
+    data: Any,
+    *,
+    bounds: BoundsEach | Auto,
+    nan: NanPolicy = "raise",
+    proportion: Number = 0.1,
+    noise: NoiseName = "auto",
+    epsilon: Number | None = None,
+    delta: Number = 0.0,
+    rho: Number | None = None,
+    neighbors: Neighbors | None = None,
+    axis: Axis,
+    where: Any = None,
+    ids: Any = None,
+    max_rows: int | None = None,
+    budget: Budget | None = None,
+    rng: Generator | None = None,
+) -> NDArray[np.float64]: ...
+@overload
+def winsorized_mean(
+    data: Any,
+    *,
+    bounds: Bounds | Auto,
+    nan: NanPolicy = "raise",
+    proportion: Number = 0.1,
+    noise: NoiseName = "auto",
+    epsilon: Number | None = None,
+    delta: Number = 0.0,
+    rho: Number | None = None,
+    neighbors: Neighbors | None = None,
+    axis: None = None,
+    where: Any = None,
+    ids: Any = None,
+    max_rows: int | None = None,
+    budget: Budget | None = None,
+    rng: Generator | None = None,
+) -> float: ...
+@overload
+def winsorized_mean(
+    data: Any,
+    *,
+    bounds: BoundsEach | Auto,
+    nan: NanPolicy = "raise",
+    proportion: Number = 0.1,
+    noise: NoiseName = "auto",
+    epsilon: Number | None = None,
+    delta: Number = 0.0,
+    rho: Number | None = None,
+    neighbors: Neighbors | None = None,
+    axis: Axis,
+    where: Any = None,
+    ids: Any = None,
+    max_rows: int | None = None,
+    budget: Budget | None = None,
+    rng: Generator | None = None,
+) -> NDArray[np.float64]: ...
+def covariance(
+    data: Any,
+    *,
+    bounds: BoundsEach | Auto,
+    nan: NanPolicy = "raise",
+    ddof: int = 0,
+    epsilon: Number | None = None,
+    delta: Number = 0.0,
+    rho: Number | None = None,
+    neighbors: Neighbors | None = None,
+    where: Any = None,
+    ids: Any = None,
+    max_rows: int | None = None,
+    budget: Budget | None = None,
+    rng: Generator | None = None,
+) -> NDArray[np.float64]: ...
+def tree_histogram(
+    data: Any,
+    *,
+    bounds: Any = None,
+    bins: Any = None,
+    categories: Any = None,
+    fan_out: int | None = None,
+    epsilon: Number | None = None,
+    delta: Number = 0.0,
+    rho: Number | None = None,
+    neighbors: Neighbors | None = None,
+    where: Any = None,
+    ids: Any = None,
+    max_rows: int | None = None,
+    budget: Budget | None = None,
+    rng: Generator | None = None,
+) -> TreeCounts: ...
+@overload
+def bounds(
+    data: Any,
+    *,
+    q: Number = 0,
+    nan: NanPolicy = "raise",
+    epsilon: Number | None = None,
+    delta: Number = 0.0,
+    rho: Number | None = None,
+    neighbors: Neighbors | None = None,
+    axis: None = None,
+    where: Any = None,
+    ids: Any = None,
+    max_rows: int | None = None,
+    budget: Budget | None = None,
+    rng: Generator | None = None,
+) -> tuple[float, float]: ...
+@overload
+def bounds(
+    data: Any,
+    *,
+    q: Number = 0,
+    nan: NanPolicy = "raise",
+    epsilon: Number | None = None,
+    delta: Number = 0.0,
+    rho: Number | None = None,
+    neighbors: Neighbors | None = None,
+    axis: Axis,
+    where: Any = None,
+    ids: Any = None,
+    max_rows: int | None = None,
+    budget: Budget | None = None,
+    rng: Generator | None = None,
+) -> NDArray[np.float64]: ...

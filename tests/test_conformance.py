@@ -74,10 +74,7 @@ def test_every_release_is_in_the_battery():
 
 
 #: In this order, in every release that takes them, and by name only.
-COMMON = (
-    *("bounds", "epsilon", "delta", "rho", "neighbors", "noise", "method"),
-    *("nan", "where", "max_rows", "assume_sorted", "budget", "rng"),
-)
+COMMON = (*("epsilon", "delta", "rho", "neighbors", "where", "max_rows", "budget", "rng"),)
 
 
 def test_common_arguments_come_in_one_order():

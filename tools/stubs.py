@@ -2,14 +2,19 @@
 
     python tools/stubs.py
 
-With --check nothing is written, and it fails if something else would be. They are
-`dpfast/__init__.pyi`, of what is loaded when it is first asked for, and `stat.pyi` and
-`methods.pyi` of `dpfast/groups`, of the table of statistics.
+With --check nothing is written, and it fails if something else would be. They are of `dpfast` and
+`dpfast.ptr`, whose functions of statistics have the arguments of their classes, and of `stat` and
+`methods` in `dpfast/groups`, which are made of the table of statistics.
 """
 
 import inspect
+import re
+import subprocess
 import sys
+import typing
 from pathlib import Path
+
+import numpy
 
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
@@ -18,33 +23,147 @@ import dpfast  # noqa: E402
 from dpfast.groups.methods import Methods  # noqa: E402
 from dpfast.statistics.table import TABLE  # noqa: E402
 
-HEAD = '"""Made by tools/stubs.py."""\n\n'
-#: What the types of arguments by group are made of.
-TYPES = """\
-from collections.abc import Sequence
-from typing import Any, Literal
+HEAD = '"""Made by tools/stubs.py."""\n'
+#: What types of arguments and answers are made of.
+HOMES = {
+    "collections.abc": "Sequence",
+    "dpfast._core.types": "Auto Axis Bounds BoundsEach NanPolicy Neighbors NoiseName Number",
+    "dpfast.budget.budget": "Budget",
+    "dpfast.groups.answer": "Answer",
+    "dpfast.groups.sums": "Count Nonzero People",
+    "dpfast.rng": "Generator",
+    "dpfast.statistics.histogram": "Categories",
+    "dpfast.statistics.quantiles.statistic": "IqrMethod ManyMethod Method",
+    "dpfast.statistics.tree.counts": "TreeCounts",
+    "numpy.typing": "NDArray",
+    "typing": "Any Literal overload",
+}
 
-from .._core.types import Bounds, NanPolicy, Number
-"""
+
+def package(of=dpfast, prefix=""):
+    """The stub of a package: what it exports, and its functions that are made of classes."""
+    words = {prefix + name: name for name in of.__all__}
+    made = {words[one.word]: one for one in TABLE if one.word in words and is_made(one.function)}
+    imports = [
+        f"from {home} import {name} as {name}" for name, home in exported(of) if name not in made
+    ]
+    version = ["__version__: str"] if of is dpfast else []
+    declared = [line for entry in made.values() for line in overloads(entry)]
+    return stub(imports, [*version, *listed(of.__all__), *declared], {*of.__all__} - {*made})
 
 
-def exported():
-    """What `dpfast` has, by the module that it comes from."""
-    for name in dpfast.__all__:
-        home = dpfast._HOMES.get(name, name)
-        found = getattr(dpfast, name)
+def exported(package):
+    """The names that a package exports, and the modules that they come from."""
+    for name in package.__all__:
+        found = getattr(package, name)
         if inspect.ismodule(found):
-            yield home.rpartition(".")[0], name
-        elif inspect.isclass(found):
-            yield found.__module__.removeprefix("dpfast."), name
+            yield name, found.__name__.rpartition(".")[0]
+        elif package is dpfast and not inspect.isclass(found):
+            yield name, f"dpfast.{dpfast._HOMES[name]}"
         else:
-            yield home, name
+            yield name, found.__module__
 
 
-def package():
-    """The stub of `dpfast`."""
-    lines = [f"from .{home} import {name} as {name}" for home, name in sorted(exported())]
-    return HEAD + "\n".join([*lines, "", "__version__: str", *listed(dpfast.__all__)])
+def is_made(function):
+    """Whether a function has the arguments of a class, and only its docstring is written."""
+    declared = inspect.unwrap(function)
+    return declared is not function and declared.__code__.co_varnames == ("data", "arguments")
+
+
+def overloads(entry):
+    """The lines that declare the function of a statistic: of one column, and of each of several."""
+    taken, answers = inspect.signature(entry.function).parameters, answers_of(entry.kind)
+    written = typing.get_overloads(inspect.unwrap(entry.function))
+    for each in written:
+        yield from ("@overload", *completed(entry.name, inspect.signature(each), taken))
+    if written:
+        return
+    if "axis" not in taken or len(answers) == 1:
+        yield from function(entry.name, taken.values(), " | ".join(answers))
+        return
+    one, several = answers
+    alone = {name: typed(each, "BoundsEach", "Bounds") for name, each in taken.items()}
+    alone["axis"] = typed(taken["axis"], "Axis | None", "None")
+    axis = typed(taken["axis"], "Axis | None", "Axis").replace(default=inspect.Parameter.empty)
+    yield from ("@overload", *function(entry.name, alone.values(), one))
+    yield from ("@overload", *function(entry.name, {**taken, "axis": axis}.values(), several))
+
+
+def typed(parameter, old, new):
+    """A parameter with another type in the place of one."""
+    return parameter.replace(annotation=parameter.annotation.replace(old, new))
+
+
+def completed(name, written, taken):
+    """The lines of an overload that is written, with the arguments that it leaves to `others`."""
+    own = {
+        each.name: each for each in written.parameters.values() if each.kind is not each.VAR_KEYWORD
+    }
+    weighted = "weights" in own
+    rest = [one for one in taken.values() if one.name not in own]
+    rest = [one for one in rest if weighted or not one.name.startswith("weight")]
+    return function(name, [*own.values(), *rest], written.return_annotation)
+
+
+def answers_of(kind):
+    """The types of an answer of a class: of one column, and of several where that is another."""
+    for base in kind.__mro__:
+        for of in vars(base).get("__orig_bases__", ()):
+            for found in typing.get_args(of):
+                if not isinstance(found, typing.TypeVar):
+                    return [shown(one) for one in members(found)]
+    return ["Any"]
+
+
+def members(kind):
+    """The members of a union, or the type alone."""
+    is_union = typing.get_origin(kind) in (typing.Union, type(int | str))
+    return typing.get_args(kind) if is_union else (kind,)
+
+
+def shown(kind):
+    """A type as it is written."""
+    if typing.get_origin(kind) is numpy.ndarray:
+        return f"NDArray[np.{typing.get_args(typing.get_args(kind)[1])[0].__name__}]"
+    return str(kind) if typing.get_args(kind) else kind.__name__
+
+
+def of_groups():
+    """The stub of `dpfast.stat`."""
+    found = {name: getattr(dpfast.stat, name) for name in dpfast.stat.__all__}
+    classes = {name: one for name, one in found.items() if inspect.isclass(one)}
+    imports = [
+        f"from {one.__module__} import {one.__name__} as {name}" for name, one in classes.items()
+    ]
+    lines = listed(found)
+    for name, one in found.items():
+        if name not in classes:
+            signature = inspect.signature(one)
+            lines += function(name, signature.parameters.values(), signature.return_annotation)
+    return stub(imports, lines)
+
+
+def methods():
+    """The stub of `dpfast/groups/methods.py`."""
+    lines = ["class Methods:"]
+    for entry in TABLE:
+        if entry.by_group:
+            taken = inspect.signature(getattr(Methods, entry.name)).parameters.values()
+            lines += [f"    {line}" for line in function(entry.name, taken, "Answer")]
+    return stub([], lines)
+
+
+def function(name, parameters, answer):
+    """The lines that declare a function."""
+    lines, is_named = [f"def {name}("], False
+    for one in sorted(parameters, key=lambda one: one.kind):
+        if one.kind is one.KEYWORD_ONLY and not is_named:
+            is_named = True
+            lines.append("    *,")
+        kind = "" if one.annotation is one.empty else f": {one.annotation}"
+        default = "" if one.default is one.empty else f" = {one.default!r}"
+        lines.append(f"    {one.name}{kind}{default},")
+    return [*lines, f") -> {answer}: ..."]
 
 
 def listed(names):
@@ -53,53 +172,25 @@ def listed(names):
     return ["__all__ = [", *(f'    "{name}",' for name in ordered), "]", ""]
 
 
-def of_groups():
-    """The stub of `dpfast.stat`."""
-    found = {name: getattr(dpfast.stat, name) for name in dpfast.stat.__all__}
-    homes = {one: one.__module__.removeprefix("dpfast.") for one in found.values()}
-    classes = [
-        f"from ..{homes[one]} import {one.__name__} as {name}"
-        for name, one in found.items()
-        if inspect.isclass(one)
-    ]
-    classes.append("from .sums import Count, Nonzero, People")
-    lines = [f"{HEAD}{TYPES}" + "\n".join(sorted(classes)), "", *listed(found)]
-    for name, one in found.items():
-        if not inspect.isclass(one):
-            lines += function(name, inspect.signature(one))
-    return "\n".join(lines) + "\n"
-
-
-def methods():
-    """The stub of `dpfast/groups/methods.py`."""
-    lines = [f"{HEAD}{TYPES}from ..budget.budget import Budget", "from ..rng import Generator"]
-    lines += ["from .answer import Answer", "", "class Methods:"]
-    for entry in TABLE:
-        if entry.by_group:
-            made = function(entry.name, inspect.signature(getattr(Methods, entry.name)))
-            lines += [f"    {line}" for line in made]
-    return "\n".join(lines) + "\n"
-
-
-def function(name, signature):
-    """The lines that declare a function."""
-    lines, is_named = [f"def {name}("], False
-    for one in signature.parameters.values():
-        if one.kind is one.KEYWORD_ONLY and not is_named:
-            is_named = True
-            lines.append("    *,")
-        typed = one.name if one.annotation is one.empty else f"{one.name}: {one.annotation}"
-        default = "" if one.default is one.empty else f" = {one.default!r}"
-        lines.append(f"    {typed}{default},".replace("'", '"'))
-    ending = f") -> {signature.return_annotation}: ..."
-    if len(lines) == 1:
-        return [f"def {name}({ending}"]
-    return [*lines, ending]
+def stub(imports, lines, known=()):
+    """The text of a stub, with the imports of the types in it that are not `known`."""
+    used = set(re.findall(r"\w+", "\n".join(lines))) - set(known)
+    for home, names in HOMES.items():
+        imports += [f"from {home} import {name}" for name in names.split() if name in used]
+    imports += ["import numpy as np"] if "np" in used else []
+    text = "\n".join([HEAD, *imports, "", *lines, ""])
+    for command in (("check", "--select", "I", "--fix"), ("format",)):
+        given = ["ruff", *command, "--quiet", "--stdin-filename", "stub.pyi", "-"]
+        text = subprocess.run(
+            given, input=text, capture_output=True, text=True, check=True, cwd=ROOT
+        ).stdout
+    return text
 
 
 #: What makes each stub.
 STUBS = {
     ROOT / "dpfast" / "__init__.pyi": package,
+    ROOT / "dpfast" / "statistics" / "ptr" / "__init__.pyi": lambda: package(dpfast.ptr, "ptr."),
     ROOT / "dpfast" / "groups" / "stat.pyi": of_groups,
     ROOT / "dpfast" / "groups" / "methods.pyi": methods,
 }

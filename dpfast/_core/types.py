@@ -21,6 +21,8 @@ class HasArray(Protocol):
 Number: TypeAlias = int | float | Fraction | Decimal | np.integer | np.floating
 #: One number, or an array of them.
 Numbers: TypeAlias = Number | Sequence[Number] | Sequence[Sequence[Number]] | HasArray
+#: Numbers of several columns.
+Floats: TypeAlias = NDArray[np.float64]
 #: Neighboring relations: one row is replaced, or added or removed.
 Neighbors: TypeAlias = Literal["replace", "add-remove"]
 #: Public limits of one column.

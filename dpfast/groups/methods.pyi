@@ -3,10 +3,10 @@
 from collections.abc import Sequence
 from typing import Any, Literal
 
-from .._core.types import Bounds, NanPolicy, Number
-from ..budget.budget import Budget
-from ..rng import Generator
-from .answer import Answer
+from dpfast._core.types import Bounds, NanPolicy, Number
+from dpfast.budget.budget import Budget
+from dpfast.groups.answer import Answer
+from dpfast.rng import Generator
 
 class Methods:
     def count(

@@ -3,18 +3,18 @@
 from collections.abc import Sequence
 from typing import Any, Literal
 
-from .._core.types import Bounds, NanPolicy, Number
-from ..statistics.histogram import Histogram as histogram
-from ..statistics.quantiles.statistic import Maximum as maximum
-from ..statistics.quantiles.statistic import Median as median
-from ..statistics.quantiles.statistic import Minimum as minimum
-from ..statistics.quantiles.statistic import Quantile as quantile
-from ..statistics.quantiles.statistic import Quantiles as quantiles
-from ..statistics.totals.moments import Mean as mean
-from ..statistics.totals.moments import Std as std
-from ..statistics.totals.moments import Sum as sum
-from ..statistics.totals.moments import Variance as variance
-from .sums import Count, Nonzero, People
+from dpfast._core.types import Bounds, NanPolicy, Number
+from dpfast.groups.sums import Count, Nonzero, People
+from dpfast.statistics.histogram import Histogram as histogram
+from dpfast.statistics.quantiles.statistic import Maximum as maximum
+from dpfast.statistics.quantiles.statistic import Median as median
+from dpfast.statistics.quantiles.statistic import Minimum as minimum
+from dpfast.statistics.quantiles.statistic import Quantile as quantile
+from dpfast.statistics.quantiles.statistic import Quantiles as quantiles
+from dpfast.statistics.totals.moments import Mean as mean
+from dpfast.statistics.totals.moments import Std as std
+from dpfast.statistics.totals.moments import Sum as sum
+from dpfast.statistics.totals.moments import Variance as variance
 
 __all__ = [
     "count",

@@ -132,6 +132,8 @@ class Statistic(ABC, Generic[Value]):
     at_once: ClassVar[bool] = False
     #: Whether one mechanism answers for several columns; else each has an equal part of the loss.
     joins_columns: ClassVar[bool] = True
+    #: Arguments of `prepare` that mean nothing here, so that the public function has them not.
+    leaves_out: ClassVar[tuple[str, ...]] = ()
 
     @property
     def covers_masks(self) -> bool:

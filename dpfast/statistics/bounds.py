@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar, Unpack, overload
+from typing import Any, ClassVar
 
 from .._core import checks
-from .._core.types import Axis, NanPolicy, Neighbors, Number
-from ..budget.budget import Budget
+from .._core.types import Floats, NanPolicy, Number
+from ..measurement.functions import function_of
 from ..measurement.outer_bounds import MOST_SHARE, DrawnBounds, drawn_bounds
-from ..measurement.statistic import InUnits, Statistic, Terms, measures
+from ..measurement.statistic import InUnits, Statistic, Terms
 from ..measurement.times import clipped
-from ..rng import Generator
 from ..sources.intake import View, read
 from ..sources.times import Times
-from .keywords import Floats, NanKeywords
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -67,35 +65,8 @@ class OuterBounds(Statistic[tuple[float, float] | Floats]):
         return drawn_bounds(terms.loss, terms.layout.columns, terms.neighbors, policy, share)
 
 
-class BoundsKeywords(NanKeywords, total=False):
-    """Keyword arguments of `bounds`."""
-
-    q: Number
-
-
-@overload
-def bounds(
-    data: Any, *, axis: None = None, **others: Unpack[BoundsKeywords]
-) -> tuple[float, float]: ...
-@overload
-def bounds(data: Any, *, axis: Axis, **others: Unpack[BoundsKeywords]) -> Floats: ...
-@measures
-def bounds(
-    data: Any,
-    *,
-    q: Number = 0,
-    epsilon: Number | None = None,
-    delta: Number = 0.0,
-    rho: Number | None = None,
-    neighbors: Neighbors | None = None,
-    axis: Axis | None = None,
-    nan: NanPolicy = "raise",
-    where: Any = None,
-    ids: Any = None,
-    max_rows: int | None = None,
-    budget: Budget | None = None,
-    rng: Generator | None = None,
-) -> Statistic[tuple[float, float] | Floats]:
+@function_of(OuterBounds)
+def bounds(data: Any, **arguments: Any) -> Any:
     """Release bounds that hold nearly all rows of a column, where no public ones are known.
 
     They serve as `bounds` of what comes next. ``bounds="auto"`` of the other functions does both in
@@ -167,4 +138,3 @@ def bounds(
     >>> 8 < lo < 18 and 90 < hi < 110
     True
     """
-    return OuterBounds(q=q, nan=nan)

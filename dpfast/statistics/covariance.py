@@ -40,7 +40,6 @@ from fractions import Fraction
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from .._core import checks
 from .._core.error_bars import (
@@ -55,18 +54,17 @@ from .._core.error_bars import (
     unknown,
 )
 from .._core.roots import root_up
-from .._core.types import Auto, Bounds, NanPolicy, Neighbors, Number
-from ..budget.budget import Budget
+from .._core.types import Floats
 from ..budget.mechanism import Mechanism
 from ..measurement.choice import box_noise
-from ..measurement.statistic import Bounded, Statistic, Terms, measures
+from ..measurement.functions import function_of
+from ..measurement.statistic import Bounded, Terms
 from ..noise.box import BoxNoise, ellipsoid_noise
 from ..privacy import Loss, Pure
 from ..rng import Generator
 from ..sources.intake import View, read_rows
 from ..summaries.cells import SQUARES, Cells, cells, nearest
 from ..summaries.moments import Moments, moments, two_of
-from .keywords import Floats
 
 ROOT_2 = root_up(Fraction(2))
 
@@ -99,6 +97,7 @@ class Covariance(Bounded[Floats]):
 
     name: ClassVar[str] = "covariance"
     at_once: ClassVar[bool] = True
+    leaves_out: ClassVar[tuple[str, ...]] = ("axis",)
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -127,7 +126,7 @@ class Covariance(Bounded[Floats]):
 
 
 @dataclass(frozen=True, slots=True)
-class OfSums(Mechanism[NDArray[np.float64]]):
+class OfSums(Mechanism[Floats]):
     """A covariance matrix from a noisy number of rows, and noisy sums of w_i and of w_i w_j.
 
     Parameters
@@ -368,23 +367,8 @@ class OfEntries(OfSums):
         return [part] * len(self.places)
 
 
-@measures
-def covariance(
-    data: Any,
-    *,
-    bounds: Sequence[Bounds] | NDArray[Any] | Auto,
-    epsilon: Number | None = None,
-    delta: Number = 0.0,
-    rho: Number | None = None,
-    neighbors: Neighbors | None = None,
-    ddof: int = 0,
-    nan: NanPolicy = "raise",
-    where: Any = None,
-    ids: Any = None,
-    max_rows: int | None = None,
-    budget: Budget | None = None,
-    rng: Generator | None = None,
-) -> Statistic[Floats]:
+@function_of(Covariance)
+def covariance(data: Any, **arguments: Any) -> Any:
     """Release the covariance matrix of some columns, each clamped to its public bounds.
 
     Columns are the variables and rows the observations, as with ``numpy.cov(data, rowvar=False,
@@ -445,4 +429,3 @@ def covariance(
     >>> bool(abs(found - [[1 / 12, -1 / 12], [-1 / 12, 1 / 12]]).max() < 0.02)
     True
     """
-    return Covariance(bounds=bounds, nan=nan, ddof=ddof)

@@ -18,26 +18,25 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import partial
-from typing import Any, ClassVar, NamedTuple, Self, TypeAlias, Unpack, overload
+from typing import Any, ClassVar, NamedTuple, Self, TypeAlias, overload
 
 import numpy as np
 from numpy.typing import NDArray
 
 from .._core import checks
 from .._core.error_bars import NOISE, Expected
-from .._core.types import Auto, Bounds, BoundsEach, Neighbors, Number
+from .._core.types import Auto, Bounds, BoundsEach, Number
 from .._kernels.groups import add, combine
 from .._kernels.statistics import MOST_CELLS, Axis, tally
-from ..budget.budget import Budget
 from ..budget.mechanism import Mechanism
 from ..measurement.automatic_bounds import ANY
+from ..measurement.functions import function_of
 from ..measurement.statistic import (
     Automatic,
     InUnits,
-    Statistic,
     Terms,
+    Value,
     Weighted,
-    measures,
 )
 from ..measurement.times import are_times, in_bins
 from ..noise.calibrated_integer import IntegerNoise, integer_noise
@@ -53,7 +52,6 @@ from ..sources.times import Times
 from ..sources.words import Words
 from ..summaries.cells import SQUARES, Cells, cells, in_units, nearest
 from ..summaries.side_by_side import flat, refuse_length, stretches
-from .keywords import Keywords
 
 #: Which rows count, where only some do.
 Mask: TypeAlias = NDArray[np.bool_] | None
@@ -94,7 +92,7 @@ class Bins:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Binned(Automatic[Any]):
+class Binned(Automatic[Value]):
     """Counts of rows in public bins: a histogram without weights, and the base of others.
 
     Parameters
@@ -108,6 +106,7 @@ class Binned(Automatic[Any]):
     bounds: Any = None
     categories: Any = None
 
+    leaves_out: ClassVar[tuple[str, ...]] = ("axis",)
     #: What the error bar of a count is.
     note: ClassVar[str] = NOISE
     #: The bins of each axis; none where they are for a column of times.
@@ -198,7 +197,7 @@ class Binned(Automatic[Any]):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Histogram(Weighted[Any], Binned):
+class Histogram(Weighted[Any], Binned[Any]):
     """Counts of rows in public bins, or sums of their weights, as a statistic to measure.
 
     Parameters
@@ -253,7 +252,7 @@ def of_weights(cells: Cells, neighbors: str) -> Sensitivity:
 class BinCounts(Mechanism[Any]):
     """Exact counts of the rows in public bins, and the noise that they get."""
 
-    statistic: Binned
+    statistic: Binned[Any]
     neighbors: str
     noise: IntegerNoise
 
@@ -391,7 +390,7 @@ def histogram(
     bins: int | Sequence[Number] | None = None,
     bounds: Bounds | Auto | None = None,
     categories: Categories | None = None,
-    **others: Unpack[Keywords],
+    **others: Any,
 ) -> tuple[NDArray[np.int64], NDArray[Any]]: ...
 @overload
 def histogram(
@@ -400,7 +399,7 @@ def histogram(
     bins: Sequence[int | Sequence[Number] | NDArray[Any] | None] | NDArray[Any] | None = None,
     bounds: BoundsEach | Sequence[Bounds | None] | None = None,
     categories: Sequence[Categories | NDArray[Any] | None] | NDArray[Any] | None = None,
-    **others: Unpack[Keywords],
+    **others: Any,
 ) -> tuple[NDArray[np.int64], NDArray[Any] | list[NDArray[Any]]]: ...
 @overload
 def histogram(
@@ -411,27 +410,10 @@ def histogram(
     bins: Any = None,
     bounds: Any = None,
     categories: Any = None,
-    **others: Unpack[Keywords],
+    **others: Any,
 ) -> tuple[NDArray[np.float64], NDArray[Any] | list[NDArray[Any]]]: ...
-@measures
-def histogram(
-    data: Any,
-    *,
-    bins: Any = None,
-    bounds: Any = None,
-    categories: Any = None,
-    epsilon: Number | None = None,
-    delta: Number = 0.0,
-    rho: Number | None = None,
-    neighbors: Neighbors | None = None,
-    where: Any = None,
-    ids: Any = None,
-    max_rows: int | None = None,
-    weights: Any = None,
-    weight_bounds: Bounds | None = None,
-    budget: Budget | None = None,
-    rng: Generator | None = None,
-) -> Statistic[Any]:
+@function_of(Histogram)
+def histogram(data: Any, **arguments: Any) -> Any:
     """Release how many rows are in each of some public bins, or the sum of their weights.
 
     Privacy
@@ -515,7 +497,6 @@ def histogram(
     >>> bool(abs(counts - [[9400, 5200]]).max() < 100)
     True
     """
-    return Histogram(bins=bins, bounds=bounds, categories=categories, weight_bounds=weight_bounds)
 
 
 def axes_of(bins: Any, bounds: Any, categories: Any) -> tuple[tuple[Bins, ...], bool]:

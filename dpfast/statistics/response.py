@@ -39,7 +39,7 @@ from numpy.typing import NDArray
 
 from .._core import checks
 from .._core.error_bars import Expected, unknown
-from .._core.types import Number
+from .._core.types import Floats, Number
 from .._kernels import statistics as _native
 from .._kernels.noise import Script
 from .._kernels.rng import BitStream
@@ -52,7 +52,6 @@ from ..privacy.enclosure import Interval, exp
 from ..rng import Generator
 from ..sources.untyped import truths
 from .categories import Categories, Label, Labels, as_array, each_row, rows_of
-from .keywords import Floats
 
 __all__ = [
     "Estimate",

@@ -73,6 +73,13 @@ class Entry:
         return getattr(import_module(f"dpfast.{self.home}"), name)
 
 
+class Table(dict[str, Entry]):
+    """All statistics by the words of jobs: each has a `function`, and most a class, `kind`."""
+
+    def __repr__(self) -> str:
+        return f"Table({', '.join(self)})"
+
+
 TOTALS, RANKS, TRIMMED = "statistics.totals.api", "statistics.quantiles.api", "statistics.trimmed"
 #: The options of what has noise for a smooth sensitivity, or is drawn.
 RANKED = "bounds granularity noise method nan"
@@ -116,4 +123,4 @@ TABLE = (
     Entry("ptr.release", "statistics.ptr", None, "an answer, or none", by_group=False),
 )  # fmt: skip
 #: The same by word.
-STATISTICS = {entry.word: entry for entry in TABLE}
+STATISTICS = Table({entry.word: entry for entry in TABLE})

@@ -20,24 +20,22 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, ClassVar, Unpack, overload
+from typing import Any, ClassVar
 
 from .._core import checks
-from .._core.types import Axis, Bounds, BoundsEach, NanPolicy, Neighbors, NoiseName, Number
-from ..budget.budget import Budget
+from .._core.types import Floats, NoiseName, Number
 from ..budget.mechanism import Mechanism
 from ..measurement.around import OfKept
-from ..measurement.statistic import Statistic, Terms, measures
+from ..measurement.functions import function_of
+from ..measurement.statistic import Terms
 from ..measurement.times import Answer
 from ..noise.smooth import NOISES, calibrate_loss
-from ..rng import Generator
 from ..sensitivity.column import share
 from ..sensitivity.rounding import rounded_up
 from ..sensitivity.trimmed import TrimmedSensitivity, from_ranks
 from ..sources import Source
 from ..summaries.cells import Cells, cells, nearest
 from ..summaries.totals import settled, totals
-from .keywords import Floats, NoiseKeywords
 from .quantiles.smooth import Smooth
 from .ranked import Ranked
 
@@ -168,39 +166,8 @@ class WinsorizedMean(MeanOfRanks):
     winsorized: ClassVar[bool] = True
 
 
-class MeanKeywords(NoiseKeywords, total=False):
-    """Keyword arguments of both means."""
-
-    proportion: Number
-
-
-@overload
-def trimmed_mean(
-    data: Any, *, bounds: Bounds, axis: None = None, **others: Unpack[MeanKeywords]
-) -> float: ...
-@overload
-def trimmed_mean(
-    data: Any, *, bounds: BoundsEach, axis: Axis, **others: Unpack[MeanKeywords]
-) -> Floats: ...
-@measures
-def trimmed_mean(
-    data: Any,
-    *,
-    proportion: Number = 0.1,
-    bounds: BoundsEach,
-    epsilon: Number | None = None,
-    delta: Number = 0.0,
-    rho: Number | None = None,
-    neighbors: Neighbors | None = None,
-    axis: Axis | None = None,
-    noise: NoiseName = "auto",
-    nan: NanPolicy = "raise",
-    where: Any = None,
-    ids: Any = None,
-    max_rows: int | None = None,
-    budget: Budget | None = None,
-    rng: Generator | None = None,
-) -> Statistic[float | Floats]:
+@function_of(TrimmedMean)
+def trimmed_mean(data: Any, **arguments: Any) -> Any:
     """Release the mean of a column without its lowest and its highest rows.
 
     ``floor(proportion n)`` rows are left out at each end. The noise is then scaled to how far the
@@ -276,36 +243,10 @@ def trimmed_mean(
     >>> 53 < dp.trimmed_mean(ages, proportion=0.2, bounds=(0, 1e6), **loss) < 55
     True
     """
-    return TrimmedMean(proportion=proportion, bounds=bounds, nan=nan, noise=noise)
 
 
-@overload
-def winsorized_mean(
-    data: Any, *, bounds: Bounds, axis: None = None, **others: Unpack[MeanKeywords]
-) -> float: ...
-@overload
-def winsorized_mean(
-    data: Any, *, bounds: BoundsEach, axis: Axis, **others: Unpack[MeanKeywords]
-) -> Floats: ...
-@measures
-def winsorized_mean(
-    data: Any,
-    *,
-    proportion: Number = 0.1,
-    bounds: BoundsEach,
-    epsilon: Number | None = None,
-    delta: Number = 0.0,
-    rho: Number | None = None,
-    neighbors: Neighbors | None = None,
-    axis: Axis | None = None,
-    noise: NoiseName = "auto",
-    nan: NanPolicy = "raise",
-    where: Any = None,
-    ids: Any = None,
-    max_rows: int | None = None,
-    budget: Budget | None = None,
-    rng: Generator | None = None,
-) -> Statistic[float | Floats]:
+@function_of(WinsorizedMean)
+def winsorized_mean(data: Any, **arguments: Any) -> Any:
     """Release the mean of a column whose lowest and highest rows are pulled in.
 
     ``floor(proportion n)`` rows at each end count as the nearest row that is kept.
@@ -347,4 +288,3 @@ def winsorized_mean(
     >>> 53 < dp.winsorized_mean(ages, proportion=0.2, bounds=(0, 1e6), **loss) < 55
     True
     """
-    return WinsorizedMean(proportion=proportion, bounds=bounds, nan=nan, noise=noise)

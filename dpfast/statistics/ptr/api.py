@@ -8,33 +8,19 @@ from typing import Any, NoReturn
 
 from ... import privacy
 from ..._core import checks
-from ..._core.types import Bounds, NanPolicy, Neighbors, Number
+from ..._core.types import Bounds, Neighbors, Number
 from ...budget.budget import Budget
 from ...budget.release import Prepared, relation_of_proof, releases
 from ...errors import DataError
-from ...measurement.statistic import Statistic, measures
+from ...measurement.functions import function_of
 from ...rng import Generator
 from .answer import NoAnswer
 from .proposal import Measured, proposal
 from .statistics import Iqr, Mean, Quantile
 
 
-@measures
-def mean(
-    data: Any,
-    *,
-    bounds: Bounds,
-    proposed: Number,
-    epsilon: Number | None = None,
-    delta: Number = 0.0,
-    test_share: Number = 0.5,
-    neighbors: Neighbors | None = None,
-    nan: NanPolicy = "raise",
-    ids: Any = None,
-    max_rows: int | None = None,
-    budget: Budget | None = None,
-    rng: Generator | None = None,
-) -> Statistic[float | NoAnswer]:
+@function_of(Mean)
+def mean(data: Any, **arguments: Any) -> Any:
     """Release a mean with noise of a proposed size, or nothing.
 
     For a mean the test asks no more than whether there are clearly more than ``(hi - lo) /
@@ -89,27 +75,10 @@ def mean(
     >>> dp.ptr.mean(ages[:99], bounds=(0, 100), proposed=0.005, epsilon=1.0, delta=1e-9)
     dpfast.NO_ANSWER
     """
-    return Mean(bounds=bounds, nan=nan, proposed=proposed, test_share=test_share)
 
 
-@measures
-def quantile(
-    data: Any,
-    q: Number,
-    *,
-    bounds: Bounds,
-    proposed: Number,
-    epsilon: Number | None = None,
-    delta: Number = 0.0,
-    test_share: Number = 0.5,
-    neighbors: Neighbors | None = None,
-    nan: NanPolicy = "raise",
-    ids: Any = None,
-    max_rows: int | None = None,
-    assume_sorted: bool = False,
-    budget: Budget | None = None,
-    rng: Generator | None = None,
-) -> Statistic[float | NoAnswer]:
+@function_of(Quantile)
+def quantile(data: Any, **arguments: Any) -> Any:
     """Release a quantile with noise of a proposed size, or nothing.
 
     The statistic is that of `dpfast.quantile`. The test looks for the fewest rows that have to be
@@ -182,30 +151,10 @@ def quantile(
     >>> dp.ptr.quantile([1, 2, 3], 0.5, bounds=(0, 120), proposed=1, epsilon=1.0, delta=1e-9)
     dpfast.NO_ANSWER
     """
-    return Quantile(
-        q=q, bounds=bounds, nan=nan, proposed=proposed, test_share=test_share,
-        assume_sorted=assume_sorted,
-    )  # fmt: skip
 
 
-@measures
-def iqr(
-    data: Any,
-    *,
-    bounds: Bounds,
-    proposed: Number | None = None,
-    ratio: Number | None = None,
-    epsilon: Number | None = None,
-    delta: Number = 0.0,
-    test_share: Number = 0.5,
-    neighbors: Neighbors | None = None,
-    nan: NanPolicy = "raise",
-    ids: Any = None,
-    max_rows: int | None = None,
-    assume_sorted: bool = False,
-    budget: Budget | None = None,
-    rng: Generator | None = None,
-) -> Statistic[float | NoAnswer]:
+@function_of(Iqr)
+def iqr(data: Any, **arguments: Any) -> Any:
     """Release the interquartile range, with noise of a proposed size or of its own, or nothing.
 
     The statistic is the distance of the values of ranks ``ceil(n / 4)`` and ``ceil(3 n / 4)``.
@@ -267,10 +216,6 @@ def iqr(
     >>> 300 < dp.ptr.iqr(x, bounds=(0, 1000), proposed=5, epsilon=1.0, delta=1e-9) < 700
     True
     """
-    return Iqr(
-        bounds=bounds, nan=nan, proposed=proposed, ratio=ratio, test_share=test_share,
-        assume_sorted=assume_sorted,
-    )  # fmt: skip
 
 
 @releases

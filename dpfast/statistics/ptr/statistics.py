@@ -17,7 +17,7 @@ from functools import partial
 from typing import Any, ClassVar
 
 from ..._core import checks
-from ..._core.types import Number
+from ..._core.types import Auto, Bounds, Number
 from ...budget.mechanism import Mechanism
 from ...measurement.around import OfKept
 from ...measurement.statistic import Bounded, Terms
@@ -35,10 +35,12 @@ from .quantiles import Column, ScaleFree
 class Proposing(Bounded[float | NoAnswer]):
     """Base of statistics of a column that are released by propose-test-release."""
 
+    bounds: Bounds | Auto
     proposed: Number | None
     test_share: Number = 0.5
 
     qs: ClassVar[tuple[Fraction, ...]] = ()
+    leaves_out: ClassVar[tuple[str, ...]] = ("rho", "axis", "where")
 
     @property
     def assume_sorted(self) -> bool:
@@ -162,7 +164,7 @@ class OfRanks(Proposing):
         return Measured(self.of_quantiles(column.values(windows)), distance)
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class Quantile(OfRanks):
     """A quantile of a column by propose-test-release, as a statistic to measure.
 
@@ -190,7 +192,7 @@ class Quantile(OfRanks):
     'quantile 1/2 by propose-test-release'
     """
 
-    q: Number
+    q: Number | None = None
 
     def __post_init__(self) -> None:
         super().__post_init__()

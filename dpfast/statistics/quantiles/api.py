@@ -4,16 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from fractions import Fraction
-from typing import Any, Literal, Unpack, overload
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..._core import checks
 from ..._core.types import (
-    Auto,
     Axis,
-    Bounds,
     BoundsEach,
     NanPolicy,
     Neighbors,
@@ -21,13 +19,11 @@ from ..._core.types import (
     Number,
 )
 from ...budget.budget import Budget
+from ...measurement.functions import function_of
 from ...measurement.statistic import Statistic, measures
 from ...rng import Generator
-from ..keywords import Floats, NoiseKeywords
 from .statistic import (
     Iqr,
-    IqrMethod,
-    ManyMethod,
     Maximum,
     Median,
     Method,
@@ -39,54 +35,8 @@ from .statistic import (
 )
 
 
-class QuantileKeywords(NoiseKeywords, total=False):
-    """Keyword arguments of `quantile` and `median`."""
-
-    method: Method
-    assume_sorted: bool
-    granularity: Number | None
-
-
-@overload
-def quantile(
-    data: Any,
-    q: Number,
-    *,
-    bounds: Bounds | Auto,
-    axis: None = None,
-    **others: Unpack[QuantileKeywords],
-) -> float: ...
-@overload
-def quantile(
-    data: Any,
-    q: Number,
-    *,
-    bounds: BoundsEach | Auto,
-    axis: Axis,
-    **others: Unpack[QuantileKeywords],
-) -> Floats: ...
-@measures
-def quantile(
-    data: Any,
-    q: Number,
-    *,
-    bounds: BoundsEach | Auto,
-    epsilon: Number | None = None,
-    delta: Number = 0.0,
-    rho: Number | None = None,
-    neighbors: Neighbors | None = None,
-    axis: Axis | None = None,
-    noise: NoiseName = "auto",
-    method: Method = "auto",
-    nan: NanPolicy = "raise",
-    where: Any = None,
-    ids: Any = None,
-    max_rows: int | None = None,
-    assume_sorted: bool = False,
-    granularity: Number | None = None,
-    budget: Budget | None = None,
-    rng: Generator | None = None,
-) -> Statistic[float | Floats]:
+@function_of(Quantile)
+def quantile(data: Any, **arguments: Any) -> Any:
     """Release a quantile of a column, or of each of several.
 
     The statistic is a quantile of the data clipped to `bounds`. What is meant between two rows is
@@ -210,41 +160,10 @@ def quantile(
     >>> 100_000 < top < 120_000
     True
     """
-    return Quantile(
-        q=q, bounds=bounds, nan=nan, granularity=granularity, method=method, noise=noise,
-        assume_sorted=assume_sorted,
-    )  # fmt: skip
 
 
-@overload
-def median(
-    data: Any, *, bounds: Bounds | Auto, axis: None = None, **others: Unpack[QuantileKeywords]
-) -> float: ...
-@overload
-def median(
-    data: Any, *, bounds: BoundsEach | Auto, axis: Axis, **others: Unpack[QuantileKeywords]
-) -> Floats: ...
-@measures
-def median(
-    data: Any,
-    *,
-    bounds: BoundsEach | Auto,
-    epsilon: Number | None = None,
-    delta: Number = 0.0,
-    rho: Number | None = None,
-    neighbors: Neighbors | None = None,
-    axis: Axis | None = None,
-    noise: NoiseName = "auto",
-    method: Method = "auto",
-    nan: NanPolicy = "raise",
-    where: Any = None,
-    ids: Any = None,
-    max_rows: int | None = None,
-    assume_sorted: bool = False,
-    granularity: Number | None = None,
-    budget: Budget | None = None,
-    rng: Generator | None = None,
-) -> Statistic[float | Floats]:
+@function_of(Median)
+def median(data: Any, **arguments: Any) -> Any:
     """Release the lower median of a column, or of each of several: `quantile` at one half.
 
     Privacy
@@ -287,32 +206,10 @@ def median(
     >>> dp.median(table, axis=0, bounds=limits, epsilon=2.0, granularity=10).round(-4).tolist()
     [0.0, 50000.0]
     """
-    return Median(
-        bounds=bounds, nan=nan, granularity=granularity, method=method, noise=noise,
-        assume_sorted=assume_sorted,
-    )  # fmt: skip
 
 
-@measures
-def quantiles(
-    data: Any,
-    qs: Sequence[Number] | NDArray[Any],
-    *,
-    bounds: BoundsEach | Auto,
-    epsilon: Number | None = None,
-    rho: Number | None = None,
-    neighbors: Neighbors | None = None,
-    axis: Axis | None = None,
-    method: ManyMethod = "auto",
-    nan: NanPolicy = "raise",
-    where: Any = None,
-    ids: Any = None,
-    max_rows: int | None = None,
-    assume_sorted: bool = False,
-    granularity: Number | None = None,
-    budget: Budget | None = None,
-    rng: Generator | None = None,
-) -> Statistic[NDArray[np.float64]]:
+@function_of(Quantiles)
+def quantiles(data: Any, **arguments: Any) -> Any:
     """Release many quantiles of a column, or of each of several, for one loss.
 
     The answers lie within `bounds`, on a public grid of about ``2**-40`` of their distance, and
@@ -406,10 +303,6 @@ def quantiles(
     >>> dp.quantiles(table, [0.5, 0.9], bounds=[(0, 120), (0, 2e5)], epsilon=2, axis=0).shape
     (2, 2)
     """
-    return Quantiles(
-        qs=qs, bounds=bounds, nan=nan, granularity=granularity, method=method,
-        assume_sorted=assume_sorted,
-    )  # fmt: skip
 
 
 @measures
@@ -506,41 +399,8 @@ def hundredths(q: Any) -> Fraction | list[Fraction]:
     return [percent(each, f"q[{i}]") / 100 for i, each in enumerate(q)]
 
 
-class ExtremeKeywords(NoiseKeywords, total=False):
-    """Keyword arguments of `minimum` and `maximum`."""
-
-    method: Method
-    granularity: Number | None
-
-
-@overload
-def minimum(
-    data: Any, *, bounds: Bounds | Auto, axis: None = None, **others: Unpack[ExtremeKeywords]
-) -> float: ...
-@overload
-def minimum(
-    data: Any, *, bounds: BoundsEach | Auto, axis: Axis, **others: Unpack[ExtremeKeywords]
-) -> Floats: ...
-@measures
-def minimum(
-    data: Any,
-    *,
-    bounds: BoundsEach | Auto,
-    epsilon: Number | None = None,
-    delta: Number = 0.0,
-    rho: Number | None = None,
-    neighbors: Neighbors | None = None,
-    axis: Axis | None = None,
-    noise: NoiseName = "auto",
-    method: Method = "auto",
-    nan: NanPolicy = "raise",
-    where: Any = None,
-    ids: Any = None,
-    max_rows: int | None = None,
-    granularity: Number | None = None,
-    budget: Budget | None = None,
-    rng: Generator | None = None,
-) -> Statistic[float | Floats]:
+@function_of(Minimum)
+def minimum(data: Any, **arguments: Any) -> Any:
     """Release a low value of a column, in the place of its minimum.
 
     No private answer can follow one row. By default this is the value some ranks inside, about
@@ -605,37 +465,10 @@ def minimum(
     >>> 0 <= dp.minimum(ages, bounds=(0, 120), epsilon=1.0) < 19
     True
     """
-    return Minimum(bounds=bounds, nan=nan, granularity=granularity, method=method, noise=noise)
 
 
-@overload
-def maximum(
-    data: Any, *, bounds: Bounds | Auto, axis: None = None, **others: Unpack[ExtremeKeywords]
-) -> float: ...
-@overload
-def maximum(
-    data: Any, *, bounds: BoundsEach | Auto, axis: Axis, **others: Unpack[ExtremeKeywords]
-) -> Floats: ...
-@measures
-def maximum(
-    data: Any,
-    *,
-    bounds: BoundsEach | Auto,
-    epsilon: Number | None = None,
-    delta: Number = 0.0,
-    rho: Number | None = None,
-    neighbors: Neighbors | None = None,
-    axis: Axis | None = None,
-    noise: NoiseName = "auto",
-    method: Method = "auto",
-    nan: NanPolicy = "raise",
-    where: Any = None,
-    ids: Any = None,
-    max_rows: int | None = None,
-    granularity: Number | None = None,
-    budget: Budget | None = None,
-    rng: Generator | None = None,
-) -> Statistic[float | Floats]:
+@function_of(Maximum)
+def maximum(data: Any, **arguments: Any) -> Any:
     """Release a high value of a column, in the place of its maximum.
 
     The mirror image of `minimum`: by default the value about ``28 / epsilon`` ranks below the
@@ -676,44 +509,10 @@ def maximum(
     >>> 90 <= dp.maximum(ages, bounds=(0, 120), epsilon=1.0) <= 120
     True
     """
-    return Maximum(bounds=bounds, nan=nan, granularity=granularity, method=method, noise=noise)
 
 
-class IqrKeywords(NoiseKeywords, total=False):
-    """Keyword arguments of `iqr`."""
-
-    method: IqrMethod
-    granularity: Number | None
-
-
-@overload
-def iqr(
-    data: Any, *, bounds: Bounds | Auto, axis: None = None, **others: Unpack[IqrKeywords]
-) -> float: ...
-@overload
-def iqr(
-    data: Any, *, bounds: BoundsEach | Auto, axis: Axis, **others: Unpack[IqrKeywords]
-) -> Floats: ...
-@measures
-def iqr(
-    data: Any,
-    *,
-    bounds: BoundsEach | Auto,
-    epsilon: Number | None = None,
-    delta: Number = 0.0,
-    rho: Number | None = None,
-    neighbors: Neighbors | None = None,
-    axis: Axis | None = None,
-    noise: NoiseName = "auto",
-    method: IqrMethod = "auto",
-    nan: NanPolicy = "raise",
-    where: Any = None,
-    ids: Any = None,
-    max_rows: int | None = None,
-    granularity: Number | None = None,
-    budget: Budget | None = None,
-    rng: Generator | None = None,
-) -> Statistic[float | Floats]:
+@function_of(Iqr)
+def iqr(data: Any, **arguments: Any) -> Any:
     """Release the interquartile range of a column.
 
     The statistic is the distance of the lower quartiles, of ranks ``ceil(n / 4)`` and
@@ -765,4 +564,3 @@ def iqr(
     >>> 33 < dp.iqr(ages, bounds=(0, 120), epsilon=1.0) < 40
     True
     """
-    return Iqr(bounds=bounds, nan=nan, granularity=granularity, method=method, noise=noise)

@@ -51,6 +51,7 @@ class OneQuantile(SmoothOrDrawn[float | NDArray[np.float64]], QuantileSensitivit
     """Base of the quantile at one place."""
 
     assume_sorted: bool = False
+    method: Method = "auto"
 
     answer_of_times: ClassVar[Answer] = "point"
     methods: ClassVar[tuple[str, ...]] = get_args(Method)
@@ -240,10 +241,12 @@ class Quantiles(OnGrid[NDArray[np.float64]]):
 
     qs: Sequence[Number] | NDArray[Any] = ()
     assume_sorted: bool = field(default=False, kw_only=True)
+    method: ManyMethod = field(default="auto", kw_only=True)
 
     name: ClassVar[str] = "quantiles"
     answer_of_times: ClassVar[Answer] = "point"
     methods: ClassVar[tuple[str, ...]] = get_args(ManyMethod)
+    leaves_out: ClassVar[tuple[str, ...]] = ("delta",)
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -285,6 +288,8 @@ def several(qs: Any) -> tuple[Fraction, ...]:
 @dataclass(frozen=True)
 class Extreme(SmoothOrDrawn[float | NDArray[np.float64]], QuantileSensitivity):
     """Base of the least and the largest row."""
+
+    method: Method = field(default="auto", kw_only=True)
 
     answer_of_times: ClassVar[Answer] = "point"
     methods: ClassVar[tuple[str, ...]] = get_args(Method)
@@ -391,6 +396,8 @@ class Iqr(SmoothOrDrawn[float | NDArray[np.float64]], IqrSensitivity):
     >>> dp.Iqr(bounds=(0, 120)).measure(epsilon=1).name
     'interquartile range'
     """
+
+    method: IqrMethod = field(default="auto", kw_only=True)
 
     name: ClassVar[str] = "interquartile range"
     answer_of_times: ClassVar[Answer] = "span"

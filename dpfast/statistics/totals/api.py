@@ -6,49 +6,15 @@ the public functions, which check the arguments.
 
 from __future__ import annotations
 
-from typing import Any, Literal, Unpack, overload
+from typing import Any
 
-from ..._core.types import Auto, Axis, Bounds, BoundsEach, NanPolicy, Neighbors, Number
-from ...budget.budget import Budget
-from ...measurement.statistic import Statistic, measures
-from ...rng import Generator
-from ..keywords import Floats, Keywords, NanKeywords, WeightKeywords
-from .count import Count, CountNonzero, Counts, Integers
+from ...measurement.functions import function_of
+from .count import Count, CountNonzero
 from .moments import Mean, Std, Sum, Variance
 
 
-class CountKeywords(Keywords, total=False):
-    """Keyword arguments of `count`."""
-
-    nan: Literal["keep", "drop"]
-
-
-class VarianceKeywords(NanKeywords, total=False):
-    """Keyword arguments of `variance`."""
-
-    ddof: int
-
-
-@overload
-def count(data: Any, *, axis: None = None, **others: Unpack[CountKeywords]) -> int: ...
-@overload
-def count(data: Any, *, axis: Axis, **others: Unpack[CountKeywords]) -> Integers: ...
-@measures
-def count(
-    data: Any,
-    *,
-    epsilon: Number | None = None,
-    delta: Number = 0.0,
-    rho: Number | None = None,
-    neighbors: Neighbors | None = None,
-    axis: Axis | None = None,
-    nan: Literal["keep", "drop"] = "keep",
-    where: Any = None,
-    ids: Any = None,
-    max_rows: int | None = None,
-    budget: Budget | None = None,
-    rng: Generator | None = None,
-) -> Statistic[Counts]:
+@function_of(Count)
+def count(data: Any, **arguments: Any) -> Any:
     """Release the number of rows of a column or a table, or of some of its rows.
 
     With ``axis=0`` it is one number for each column.
@@ -113,29 +79,10 @@ def count(
     >>> 29_100 < dp.count(table, epsilon=1.0) < 29_300
     True
     """
-    return Count(nan=nan)
 
 
-@overload
-def count_nonzero(data: Any, *, axis: None = None, **others: Unpack[CountKeywords]) -> int: ...
-@overload
-def count_nonzero(data: Any, *, axis: Axis, **others: Unpack[CountKeywords]) -> Integers: ...
-@measures
-def count_nonzero(
-    data: Any,
-    *,
-    epsilon: Number | None = None,
-    delta: Number = 0.0,
-    rho: Number | None = None,
-    neighbors: Neighbors | None = None,
-    axis: Axis | None = None,
-    nan: Literal["keep", "drop"] = "keep",
-    where: Any = None,
-    ids: Any = None,
-    max_rows: int | None = None,
-    budget: Budget | None = None,
-    rng: Generator | None = None,
-) -> Statistic[Counts]:
+@function_of(CountNonzero)
+def count_nonzero(data: Any, **arguments: Any) -> Any:
     """Release how many rows of a column are not 0, or of each of several.
 
     Privacy
@@ -176,36 +123,10 @@ def count_nonzero(
     >>> 7_400 < dp.count_nonzero(children, epsilon=1.0) < 7_600
     True
     """
-    return CountNonzero(nan=nan)
 
 
-@overload
-def sum(
-    data: Any, *, bounds: Bounds | Auto, axis: None = None, **others: Unpack[WeightKeywords]
-) -> float: ...
-@overload
-def sum(
-    data: Any, *, bounds: BoundsEach | Auto, axis: Axis, **others: Unpack[WeightKeywords]
-) -> Floats: ...
-@measures
-def sum(
-    data: Any,
-    *,
-    bounds: BoundsEach | Auto,
-    epsilon: Number | None = None,
-    delta: Number = 0.0,
-    rho: Number | None = None,
-    neighbors: Neighbors | None = None,
-    axis: Axis | None = None,
-    nan: NanPolicy = "raise",
-    where: Any = None,
-    ids: Any = None,
-    max_rows: int | None = None,
-    weights: Any = None,
-    weight_bounds: Bounds | None = None,
-    budget: Budget | None = None,
-    rng: Generator | None = None,
-) -> Statistic[float | Floats]:
+@function_of(Sum)
+def sum(data: Any, **arguments: Any) -> Any:
     """Release the sum of a column, or of each of several, each row clamped to public bounds.
 
     Privacy
@@ -320,36 +241,10 @@ def sum(
     >>> 76_000 < found < 84_000
     True
     """
-    return Sum(bounds=bounds, nan=nan, weight_bounds=weight_bounds)
 
 
-@overload
-def mean(
-    data: Any, *, bounds: Bounds | Auto, axis: None = None, **others: Unpack[WeightKeywords]
-) -> float: ...
-@overload
-def mean(
-    data: Any, *, bounds: BoundsEach | Auto, axis: Axis, **others: Unpack[WeightKeywords]
-) -> Floats: ...
-@measures
-def mean(
-    data: Any,
-    *,
-    bounds: BoundsEach | Auto,
-    epsilon: Number | None = None,
-    delta: Number = 0.0,
-    rho: Number | None = None,
-    neighbors: Neighbors | None = None,
-    axis: Axis | None = None,
-    nan: NanPolicy = "raise",
-    where: Any = None,
-    ids: Any = None,
-    max_rows: int | None = None,
-    weights: Any = None,
-    weight_bounds: Bounds | None = None,
-    budget: Budget | None = None,
-    rng: Generator | None = None,
-) -> Statistic[float | Floats]:
+@function_of(Mean)
+def mean(data: Any, **arguments: Any) -> Any:
     """Release the mean of a column, or of each of several, each row clamped to public bounds.
 
     Privacy
@@ -403,35 +298,10 @@ def mean(
     >>> dp.mean(both, axis=0, bounds=[(0, 120), (0, 240)], epsilon=1.0).round(-1).tolist()
     [50.0, 110.0]
     """
-    return Mean(bounds=bounds, nan=nan, weight_bounds=weight_bounds)
 
 
-@overload
-def variance(
-    data: Any, *, bounds: Bounds | Auto, axis: None = None, **others: Unpack[VarianceKeywords]
-) -> float: ...
-@overload
-def variance(
-    data: Any, *, bounds: BoundsEach | Auto, axis: Axis, **others: Unpack[VarianceKeywords]
-) -> Floats: ...
-@measures
-def variance(
-    data: Any,
-    *,
-    bounds: BoundsEach | Auto,
-    epsilon: Number | None = None,
-    delta: Number = 0.0,
-    rho: Number | None = None,
-    neighbors: Neighbors | None = None,
-    axis: Axis | None = None,
-    ddof: int = 0,
-    nan: NanPolicy = "raise",
-    where: Any = None,
-    ids: Any = None,
-    max_rows: int | None = None,
-    budget: Budget | None = None,
-    rng: Generator | None = None,
-) -> Statistic[float | Floats]:
+@function_of(Variance)
+def variance(data: Any, **arguments: Any) -> Any:
     """Release the variance of a column, or of each of several, rows clamped to public bounds.
 
     It is that of the rows themselves, the mean squared deviation from their own mean, unless `ddof`
@@ -487,35 +357,10 @@ def variance(
     >>> 435 < dp.variance(ages, bounds=(0, 120), epsilon=1.0) < 455
     True
     """
-    return Variance(bounds=bounds, nan=nan, ddof=ddof)
 
 
-@overload
-def std(
-    data: Any, *, bounds: Bounds, axis: None = None, **others: Unpack[VarianceKeywords]
-) -> float: ...
-@overload
-def std(
-    data: Any, *, bounds: BoundsEach, axis: Axis, **others: Unpack[VarianceKeywords]
-) -> Floats: ...
-@measures
-def std(
-    data: Any,
-    *,
-    bounds: BoundsEach,
-    epsilon: Number | None = None,
-    delta: Number = 0.0,
-    rho: Number | None = None,
-    neighbors: Neighbors | None = None,
-    axis: Axis | None = None,
-    ddof: int = 0,
-    nan: NanPolicy = "raise",
-    where: Any = None,
-    ids: Any = None,
-    max_rows: int | None = None,
-    budget: Budget | None = None,
-    rng: Generator | None = None,
-) -> Statistic[float | Floats]:
+@function_of(Std)
+def std(data: Any, **arguments: Any) -> Any:
     """Release the standard deviation of a column, or of each of several: the root of `variance`.
 
     Privacy
@@ -556,4 +401,3 @@ def std(
     >>> 20.8 < dp.std(ages, bounds=(0, 120), epsilon=1.0) < 21.4
     True
     """
-    return Std(bounds=bounds, nan=nan, ddof=ddof)

@@ -62,7 +62,7 @@ class Nonzero:
     native = _Nonzero
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Count(OfFeatures[Counts]):
     """The number of rows, or of those that have a number, as a statistic to measure.
 

@@ -15,14 +15,13 @@ from numpy.typing import NDArray
 
 from ..._core import checks
 from ..._core.error_bars import SUMS
-from ..._core.types import Auto, Bounds, Neighbors, Number
-from ...budget.budget import Budget
-from ...measurement.statistic import Statistic, Terms, measures
+from ...measurement.functions import function_of
+from ...measurement.statistic import Terms
 from ...noise.calibrated_integer import IntegerNoise, integer_noise
 from ...noise.sensitivity import Sensitivity
 from ...privacy import Loss
 from ...rng import Generator
-from ..histogram import BinCounts, Binned, Categories
+from ..histogram import BinCounts, Binned
 from .consistency import (
     consistent,
     fan_outs,
@@ -36,7 +35,7 @@ from .counts import TreeCounts
 
 
 @dataclass(frozen=True, kw_only=True)
-class TreeHistogram(Binned):
+class TreeHistogram(Binned[TreeCounts]):
     """Counts of public bins and of parts of neighboring ones, as a statistic to measure.
 
     Parameters
@@ -129,24 +128,8 @@ def best_fan_out(bins: int, loss: Loss, neighbors: str) -> int:
     return min(fan_outs(bins), key=cost)
 
 
-@measures
-def tree_histogram(
-    data: Any,
-    *,
-    bins: Any = None,
-    bounds: Bounds | Auto | None = None,
-    categories: Categories | None = None,
-    fan_out: int | None = None,
-    epsilon: Number | None = None,
-    delta: Number = 0.0,
-    rho: Number | None = None,
-    neighbors: Neighbors | None = None,
-    where: Any = None,
-    ids: Any = None,
-    max_rows: int | None = None,
-    budget: Budget | None = None,
-    rng: Generator | None = None,
-) -> Statistic[TreeCounts]:
+@function_of(TreeHistogram)
+def tree_histogram(data: Any, **arguments: Any) -> Any:
     """Release counts of public bins in order, for ranges, a cumulative distribution and quantiles.
 
     Of a `histogram` the error of a range of k bins grows like the root of k. Here neighboring bins
@@ -216,4 +199,3 @@ def tree_histogram(
     >>> abs(tree.quantile(0.5) - 54.5) < 2
     True
     """
-    return TreeHistogram(bins=bins, bounds=bounds, categories=categories, fan_out=fan_out)

@@ -1,0 +1,78 @@
+"""Public functions of statistics: `dpfast.mean` of `dpfast.Mean`, and so on.
+
+A function takes data, what its class takes, and what `Statistic.prepare` takes of a call. So only
+its docstring is written.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import fields
+from inspect import Parameter, Signature, signature
+from typing import Any, get_type_hints
+
+from .statistic import OF_CALLS, Statistic, Weighted, measures
+
+#: Fields of a statistic that are the names of columns, where it is one of several by group.
+OF_TABLES = ("column", "weights")
+#: What every call takes.
+CALL = [one for one in signature(Statistic.prepare).parameters.values() if one.name in OF_CALLS]
+
+
+def signature_of(kind: type[Statistic[Any]]) -> Signature:
+    """Return the arguments of the public function of a class."""
+    own = [one for one in fields(kind) if one.init and one.name not in OF_TABLES]
+    placed = [one.name for one in own if not one.kw_only]
+    required = signature(kind).parameters
+    asked = [
+        Parameter(
+            one.name,
+            Parameter.KEYWORD_ONLY if one.kw_only else Parameter.POSITIONAL_OR_KEYWORD,
+            default=required[one.name].default if one.kw_only else Parameter.empty,
+            annotation=str(one.type).removesuffix(" | None") if one.name in placed else one.type,
+        )
+        for one in sorted(own, key=lambda one: bool(one.kw_only))
+    ]
+    left_out = {*kind.leaves_out, *(() if issubclass(kind, Weighted) else ("weights",))}
+    call = [one for one in CALL if one.name not in left_out]
+    data = Parameter("data", Parameter.POSITIONAL_OR_KEYWORD, annotation="Any")
+    return Signature([data, *asked, *call])
+
+
+def function_of(
+    kind: type[Statistic[Any]], make: Callable[..., Statistic[Any]] | None = None
+) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Return what makes a declaration, with its docstring, the public function of a class.
+
+    Parameters
+    ----------
+    kind : type
+        The class, which has the arguments.
+    make : callable, optional
+        What makes the statistic of the arguments; by default the class.
+    """
+    taken = signature_of(kind)
+    made = kind if make is None else make
+    by_name = {name: one for name, one in taken.parameters.items() if one.kind is one.KEYWORD_ONLY}
+    placed = [name for name in taken.parameters if name not in by_name]
+    needed = {name for name, one in by_name.items() if one.default is one.empty}
+
+    def of(declared: Callable[..., Any]) -> Callable[..., Any]:
+        def ask(*args: Any, **kwargs: Any) -> Statistic[Any]:
+            given = dict(zip(placed, args, strict=False)) | kwargs
+            if len(args) != len(placed) or not needed <= kwargs.keys() <= by_name.keys():
+                try:
+                    given = taken.bind(*args, **kwargs).arguments
+                except TypeError as error:
+                    raise TypeError(f"{declared.__name__}() {error}") from None
+            del given["data"]
+            return made(**{name: given[name] for name in given.keys() - OF_CALLS})
+
+        for name in ("__module__", "__name__", "__qualname__", "__doc__"):
+            setattr(ask, name, getattr(declared, name))
+        hints = get_type_hints(kind) | get_type_hints(Statistic.prepare)
+        ask.__annotations__ = {name: hints.get(name, Any) for name in taken.parameters}
+        vars(ask).update(__signature__=taken, __wrapped__=declared)
+        return measures(ask)
+
+    return of
