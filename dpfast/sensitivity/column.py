@@ -12,13 +12,14 @@ from numpy.typing import NDArray
 
 from .._core import checks, nan_policy
 from .._core.types import Neighbors
-from ..errors import ArgumentError
 from ..sources import as_source
 from ..summaries.order import Ranks
 from .known import KnownSensitivity
 from .ranks import FARTHEST
 from .rounding import float_up
 
+#: Why some statistics refuse "add-remove".
+PRIVATE_ROWS = "(with a private number of rows no useful bound is known)"
 #: Bits of a cell: two limbs of 30, so that sums of fewer than 2**33 limbs fit into 64 bits.
 _BITS = 60
 
@@ -41,19 +42,6 @@ class Clamped(NamedTuple):
         window = self.ranks.window(lambda n: 1, 0)
         self.refuse(window.nan)
         return window.n
-
-
-def clamped(
-    data: Any, bounds: Any, neighbors: Any, nan: Any = "raise", assume_sorted: Any = False
-) -> Clamped:
-    """Check the arguments that all statistics of a column share. Nothing is read yet."""
-    lo, hi = checks.bounds(bounds)
-    relation = checks.neighbors(neighbors)
-    policy = checks.nan_policy(nan, relation)
-    trusted = checks.flag("assume_sorted", assume_sorted)
-    missing = nan_policy.replacement(policy, lo, hi)
-    ranks = Ranks(as_source(data), missing=missing, assume_sorted=trusted)
-    return Clamped(ranks, lo, hi, relation, policy)
 
 
 class ColumnSensitivity(KnownSensitivity):
@@ -91,22 +79,17 @@ class ColumnSensitivity(KnownSensitivity):
         return self.smooth_of(self._clamped(data, neighbors), beta)
 
     def _clamped(self, data: Any, neighbors: str) -> Clamped:
-        return clamped(data, self._pair(), neighbors, self.nan, self.assume_sorted)
+        lo, hi = self._pair()
+        policy = checks.nan_policy(self.nan, neighbors)
+        missing = nan_policy.replacement(policy, lo, hi)
+        ranks = Ranks(as_source(data), missing=missing, assume_sorted=self.assume_sorted)
+        return Clamped(ranks, lo, hi, neighbors, policy)
 
     def _pair(self) -> tuple[float, float]:
         if self.limits is not None:
             rule = "left out: the sensitivities of weighted rows are not known"
             checks.fail("weight_bounds", rule, self.limits)
         return checks.bounds(self.bounds)
-
-
-def only_replace(statistic: str, neighbors: str) -> None:
-    """Check the relation of a statistic for which no bound under "add-remove" is known."""
-    if neighbors != "replace":
-        raise ArgumentError(
-            f"neighbors must be 'replace' for the {statistic}, got {neighbors!r}: with a private "
-            "number of rows no useful bound is known"
-        )
 
 
 def share(value: Any) -> Fraction:

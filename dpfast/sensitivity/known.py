@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from typing import Any
 
+from .._core import checks
 from .._core.types import Neighbors
 
 
@@ -88,3 +89,9 @@ class KnownSensitivity(ABC):
         -------
         float
         """
+
+
+def only(relation: Neighbors, statistic: str, neighbors: str) -> None:
+    """Refuse the other relation for a statistic."""
+    if neighbors != relation:
+        checks.fail("neighbors", f"{relation!r} for {statistic}", neighbors)

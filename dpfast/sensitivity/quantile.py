@@ -21,7 +21,7 @@ _HALF = Fraction(1, 2)
 _FIRST_REACH = 20.0
 
 
-class Found(NamedTuple):
+class QuantileBound(NamedTuple):
     """A quantile with its sensitivity and the rows behind it; NOT PRIVATE."""
 
     value: float
@@ -57,16 +57,18 @@ class SmoothBound:
             self.least = effective_floor(floor, lo, hi)
             self.width = first_width(beta, lo, hi, self.least)
 
-    def of(self, ranks: Ranks) -> Found:
+    def of(self, ranks: Ranks) -> QuantileBound:
         """NOT PRIVATE. Return the quantile of a column and its bound."""
         lo, hi, rule = self.lo, self.hi, self.rule
         if not hi > lo:
             window = ranks.window(rule, 0)
-            return Found(lo, 0.0, window.n, window.nan)
+            return QuantileBound(lo, 0.0, window.n, window.nan)
         window = ranks.window(rule, self.width)
         n = window.n
         if n == 0 and self.replaced:
-            return Found(of_nothing(self.q, lo, hi), self.floor, 0, window.nan)  # no neighbors
+            return QuantileBound(
+                of_nothing(self.q, lo, hi), self.floor, 0, window.nan
+            )  # no neighbors
         rows = column(window, lo, hi)
         smooth = self._smooth(window, rows, self.width)
         if len(window.values) < n:
@@ -76,7 +78,7 @@ class SmoothBound:
                 rows = column(window, lo, hi)
                 smooth = self._smooth(window, rows, needed)
         value = rows.value(rule(n)) if n else of_nothing(self.q, lo, hi)
-        return Found(value, smooth, n, window.nan)
+        return QuantileBound(value, smooth, n, window.nan)
 
     def _smooth(self, window: Window, rows: Column, width: int) -> float:
         n = window.n
@@ -88,7 +90,7 @@ class SmoothBound:
         return rows.smooth_quantile(*starts(self.q, window, margin), self.beta, self.least)
 
 
-def smooth_from_ranks(ranks: Ranks, q: Fraction, **public: Any) -> Found:
+def smooth_from_ranks(ranks: Ranks, q: Fraction, **public: Any) -> QuantileBound:
     """NOT PRIVATE. Return the q-quantile of a column and its `SmoothBound`."""
     return SmoothBound(q, **public).of(ranks)
 

@@ -34,9 +34,12 @@ from .._core import checks
 from .._core.extras import extra
 from .._core.types import Bounds, Neighbors
 from ..errors import DataError
-from .known import KnownSensitivity
+from .known import KnownSensitivity, only
 from .ranks import effective_floor
 from .rounding import float_up, inflated, rounded_up
+
+#: What a message calls it.
+_ONE = "a spanning tree, of which one weight is replaced"
 
 
 @dataclass(frozen=True, eq=False)
@@ -100,7 +103,7 @@ class TreeCost(KnownSensitivity):
         object.__setattr__(self, "edges", ends)
 
     def global_sensitivity(self, rows: int | None, neighbors: Neighbors) -> float:
-        _only_weights(neighbors)
+        only("replace", _ONE, neighbors)
         lo, hi = checks.bounds(self.bounds)
         return float_up(Fraction(hi) - Fraction(lo))
 
@@ -121,13 +124,8 @@ class TreeCost(KnownSensitivity):
         return inflated(best)
 
     def _cuts(self, weights: Any, neighbors: str) -> _Cuts:
-        _only_weights(neighbors)
+        only("replace", _ONE, neighbors)
         return _Cuts(np.asarray(self.edges), weights, checks.bounds(self.bounds))
-
-
-def _only_weights(neighbors: str) -> None:
-    if neighbors != "replace":
-        checks.fail("neighbors", "'replace' for a spanning tree: one weight is replaced", neighbors)
 
 
 class _Cuts:
@@ -144,7 +142,7 @@ class _Cuts:
             checks.fail_kind("data", rule, weights)
         values = given.astype(np.float64)
         if np.isnan(values).any():
-            raise DataError("weights must be numbers, got NaN")
+            raise DataError("data must be numbers, got NaN")
         self.reach = hi - lo
         values = np.clip(values, lo, hi) - lo
         order = np.argsort(values, kind="stable")

@@ -17,13 +17,15 @@ from numpy.typing import NDArray
 
 from .._core import checks
 from .._core.types import Neighbors
-from .known import KnownSensitivity
+from .known import KnownSensitivity, only
 from .rounding import inflated, largest
 
 #: Rows of the matrix multiplied at a time.
 _ROWS = 512
 #: Sums of up to this many ones are exact in float32.
 _MOST = 1 << 24
+#: What a message calls it.
+_ONE = "triangles, of which one edge comes or goes"
 
 
 @dataclass(frozen=True)
@@ -75,17 +77,19 @@ class Triangles(KnownSensitivity):
             checks.fail("nodes", "at most 2**53", self.nodes)
 
     def global_sensitivity(self, rows: int | None, neighbors: Neighbors) -> float:
-        _only_edges(neighbors)
-        return float(max(checks.whole("nodes", self.nodes) - 2, 0))
+        only("add-remove", _ONE, neighbors)
+        if self.nodes is None:
+            checks.fail("nodes", "given for the global sensitivity", None)
+        return float(max(self.nodes - 2, 0))
 
     def local_sensitivity(self, data: Any, at_distance: int, neighbors: Neighbors) -> float:
-        _only_edges(neighbors)
+        only("add-remove", _ONE, neighbors)
         matrix = _adjacency(data, self.nodes)
         n = len(matrix)
         return float(_at(_fronts(matrix), n, min(at_distance, 2 * n)))
 
     def smooth_sensitivity(self, data: Any, beta: float, neighbors: Neighbors) -> float:
-        _only_edges(neighbors)
+        only("add-remove", _ONE, neighbors)
         matrix = _adjacency(data, self.nodes)
         n = len(matrix)
         if n < 3:
@@ -93,12 +97,6 @@ class Triangles(KnownSensitivity):
         front, least = _fronts(matrix), 2.0**-1022
         best = largest(lambda k: _at(front, n, k), beta=beta, most=n - 2, stop=2 * n, least=least)
         return inflated(best)
-
-
-def _only_edges(neighbors: str) -> None:
-    if neighbors != "add-remove":
-        rule = "'add-remove' for triangles: one edge is added or removed"
-        checks.fail("neighbors", rule, neighbors)
 
 
 def _adjacency(graph: Any, nodes: Any) -> NDArray[np.float32]:

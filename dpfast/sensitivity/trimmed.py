@@ -30,7 +30,8 @@ import numpy as np
 
 from .._core import checks
 from .._kernels.sensitivity import Column
-from .column import Clamped, ColumnSensitivity, only_replace, share
+from .column import PRIVATE_ROWS, Clamped, ColumnSensitivity, share
+from .known import only
 from .quantile import first_width
 from .ranks import effective_floor, kept_ends, reach
 from .rounding import rounded_up
@@ -144,7 +145,7 @@ class TrimmedSensitivity(ColumnSensitivity):
     winsorized: ClassVar[bool]
 
     def largest_change(self, span: Fraction, rows: int | None, neighbors: str) -> Fraction:
-        only_replace(self.name, neighbors)
+        only("replace", f"the {self.name} {PRIVATE_ROWS}", neighbors)
         count, proportion = checks.whole("rows", rows), share(self.proportion)
         if not count:
             return Fraction(0)
@@ -154,7 +155,7 @@ class TrimmedSensitivity(ColumnSensitivity):
         return span * weight / count
 
     def local_of(self, column: Clamped, at_distance: int) -> float:
-        only_replace(self.name, column.neighbors)
+        only("replace", f"the {self.name} {PRIVATE_ROWS}", column.neighbors)
         ends = _ends(column, share(self.proportion), at_distance + 1)
         if ends is None:
             return 0.0

@@ -32,10 +32,12 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from fractions import Fraction
+from typing import ClassVar
 
 from .._core import checks
 from .._core.types import Neighbors
-from .column import Cells, Clamped, ColumnSensitivity, both_sides, only_replace
+from .column import PRIVATE_ROWS, Cells, Clamped, ColumnSensitivity, both_sides
+from .known import only
 from .rounding import float_up, inflated, largest, rounded_up
 
 
@@ -52,14 +54,15 @@ class VarianceSensitivity(ColumnSensitivity):
     """
 
     ddof: int
+    name: ClassVar[str]
 
     def largest_change(self, span: Fraction, rows: int | None, neighbors: str) -> Fraction:
-        only_replace("variance", neighbors)
+        only("replace", f"the {self.name} {PRIVATE_ROWS}", neighbors)
         count, ddof = checks.whole("rows", rows), self._ddof()
         return span**2 * _factor(count, ddof) if count > 1 else Fraction(0)
 
     def local_of(self, column: Clamped, at_distance: int) -> float:
-        only_replace("variance", column.neighbors)
+        only("replace", f"the {self.name} {PRIVATE_ROWS}", column.neighbors)
         ddof = self._ddof()
         _squarable(column)
         if column.lo == column.hi:

@@ -238,6 +238,6 @@ def smooth(
 def _known(statistic: Any) -> KnownSensitivity:
     """Check that a statistic has sensitivities."""
     if not isinstance(statistic, KnownSensitivity):
-        rule = "a statistic of known sensitivity, as dpfast.Median(bounds=(0, 9))"
-        checks.fail_type("statistic", rule, statistic)
+        rule = "one of known sensitivity, as dpfast.Median(bounds=(0, 9))"
+        checks.fail_kind("statistic", rule, statistic)
     return statistic

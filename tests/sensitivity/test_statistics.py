@@ -57,6 +57,30 @@ def test_mean_replace(n):
     assert close(got, every.at_distance[-1].max())
 
 
+def total(data, lo, hi):
+    return sum(map(Fraction, data))
+
+
+@pytest.mark.parametrize("n", [0, 1, 2, 3, 4])
+def test_sum_replace(n):
+    every = reference.Every(total, (-1, 0, 2, 5, 9), [n])
+    assert agrees(every, partial(local_of, dp.Sum), partial(smooth_of, dp.Sum))
+    got = global_of(dp.Sum, n, bounds=(-1, 9), neighbors="replace")
+    assert close(got, every.at_distance[-1].max())
+
+
+@pytest.mark.parametrize("lo", [-9, -3, 0, 1])
+def test_sum_add_remove(lo):
+    every, kw = reference.Every(total, (lo, 2, 5), range(6), "add-remove"), {"bounds": (lo, 5)}
+    want = global_of(dp.Sum, **kw)
+    assert want == max(abs(lo), 5)
+    for k in range(3):
+        for data, largest in zip(every.datasets, every.at_distance[k], strict=True):
+            if len(data) + k < every.most:
+                assert largest == want == local_of(dp.Sum, data, at_distance=k, **kw)
+                assert smooth_of(dp.Sum, data, beta=0.3, **kw) == want
+
+
 @quick_rows(4)
 @pytest.mark.parametrize("name", ["trimmed", "winsorized"])
 @pytest.mark.parametrize("proportion", [0, TENTH, FIFTH, FOUR, HALF])
@@ -129,6 +153,38 @@ def test_variance_at_distance(n, ddof):
     full.at_distance = [a[keep] for a in full.at_distance]
     local, smooth = partial(local_of, dp.Variance), partial(smooth_of, dp.Variance)
     assert agrees(full, partial(local, ddof=ddof), partial(smooth, ddof=ddof))
+
+
+@quick_rows(2)
+@pytest.mark.parametrize("ddof", [0, 1])
+@pytest.mark.parametrize("n", [2, 3, 4])
+def test_std(n, ddof):
+    """Upper bounds, which are smooth; the global one is exact."""
+
+    def std(data, lo, hi):
+        return math.sqrt(reference.variance(ddof)(data, lo, hi))
+
+    def smooth(data, *, beta, bounds, times=1):
+        kw = {"ddof": ddof, "bounds": bounds, "neighbors": "replace"}
+        return smooth_of(dp.Std, data, beta=times * beta, **kw)
+
+    every = reference.Every(std, (-1, 0, 2, 5, 9), [n])
+    local = partial(local_of, dp.Std, ddof=ddof)
+    assert agrees(every, local, partial(smooth_of, dp.Std, ddof=ddof), about(math.inf))
+    got = global_of(dp.Std, n, ddof=ddof, bounds=(-1, 9), neighbors="replace")
+    assert close(got, every.at_distance[-1].max())
+    assert is_smooth(every, 0.4, smooth)
+    # Twice the beta, and the root grows too fast.
+    assert n < 3 or not is_smooth(every, 0.2, partial(smooth, times=3))
+
+
+@pytest.mark.parametrize("ddof", [0, 1])
+def test_std_add_remove(ddof):
+    smooth = partial(smooth_of, dp.Std, ddof=ddof)
+    every = reference.Every(
+        lambda *a: math.sqrt(reference.variance(ddof)(*a)), (0, 1, 3, 7), range(7), "add-remove"
+    )
+    assert all(is_smooth(every, beta, smooth) for beta in (0.05, 0.5, 2.0))
 
 
 @pytest.mark.parametrize("n", [1, 2, 3, 4, 5, 6])
@@ -455,6 +511,36 @@ def test_bad_arguments():
         global_of(dp.Mean, 3, bounds=(0, 1), neighbors="add-remove")
     with pytest.raises(ArgumentTypeError, match="rows must be"):
         global_of(dp.Mean, bounds=(0, 1), neighbors="replace")
+
+
+@pytest.mark.parametrize(
+    "statistic, words",
+    [
+        (dp.Median, "statistic must be one of known sensitivity"),
+        (dp.Quantiles(qs=[0.5], bounds=(0, 1)), "statistic must be one of known sensitivity"),
+        (dp.Median(bounds="auto"), "bounds must be a pair"),
+        (dp.Median(bounds=[(0, 1), (0, 2)]), r"bounds\[0\] must be a finite real number"),
+        (dp.Mean(bounds=(0, 1), weight_bounds=(0, 2)), "weight_bounds must be left out"),
+    ],
+)
+def test_what_has_no_known_sensitivity(statistic, words):
+    for verb in (
+        dp.sensitivity.global_,
+        lambda one: dp.sensitivity.local(one, [0, 1]),
+        lambda one: dp.sensitivity.smooth(one, [0, 1], beta=1),
+    ):
+        with pytest.raises((ArgumentError, ArgumentTypeError), match=words):
+            verb(statistic)
+
+
+def test_arguments_of_functions_alone():
+    for kw in ({"stop": 3}, {"most": 2}):
+        with pytest.raises(ArgumentError, match="left out for a statistic"):
+            smooth = dp.sensitivity.smooth
+            smooth(dp.Median(bounds=(0, 1)), [1], beta=1, **kw)
+    for data in ((), ([1], [2])):
+        with pytest.raises(ArgumentError, match="data must be one argument"):
+            dp.sensitivity.smooth(dp.Median(bounds=(0, 1)), *data, beta=1)
 
 
 def test_the_two_ends_of_the_bound_on_the_mean():

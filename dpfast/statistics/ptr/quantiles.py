@@ -34,17 +34,17 @@ from typing import ClassVar, NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from ..._core import nan_policy
 from ..._core.error_bars import Expected, unknown
 from ...budget.mechanism import Mechanism
 from ...privacy import Approx
 from ...rng import Generator
 from ...sensitivity import ranks as order
-from ...sensitivity.column import clamped
 from ...sensitivity.iqr import QUARTILES
 from ...sensitivity.quantile import local_in_window
 from ...sensitivity.rounding import float_up
 from ...sources import Source
-from ...summaries.order import Window
+from ...summaries.order import Ranks, Window
 from .answer import NO_ANSWER, NoAnswer
 from .proposal import DistanceTest, first_above, laplace_scale, with_noise
 
@@ -67,12 +67,12 @@ class Column:
 
     def windows(self, source: Source, width: int) -> list[Window]:
         """Return the order statistics about each quantile, in one pass."""
-        bounds = self.lo, self.hi
-        column = clamped(source, bounds, self.neighbors, self.nan, self.assume_sorted)
+        missing = nan_policy.replacement(self.nan, self.lo, self.hi)
+        ranks = Ranks(source, missing=missing, assume_sorted=self.assume_sorted)
         rules = list(map(order.rank_rule, self.qs))
-        column.ranks.prefetch([(rule, width) for rule in rules])
-        windows = [column.ranks.window(rule, width) for rule in rules]
-        column.refuse(windows[0].nan)
+        ranks.prefetch([(rule, width) for rule in rules])
+        windows = [ranks.window(rule, width) for rule in rules]
+        nan_policy.refuse(self.nan, windows[0].nan)
         return windows
 
     def values(self, windows: list[Window]) -> list[float]:
