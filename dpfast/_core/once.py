@@ -11,7 +11,7 @@ Args = ParamSpec("Args")
 Value = TypeVar("Value")
 
 #: Types whose equal values are the same, and whose hash is Python's own.
-PLAIN = {int, float, str, bool, Fraction, type(None)}
+PLAIN: frozenset[type] = frozenset((int, float, str, bool, Fraction, type(None)))
 
 
 def once(check: Callable[Args, Value]) -> Callable[Args, Value]:

@@ -39,6 +39,9 @@ def integers(
     lane: NDArray[np.int64],
     word: NDArray[np.uint64],
 ) -> tuple[int, int]: ...
+def few_integers(
+    stream: BitStream, table: Table, ratio: float, frac: float, n: int
+) -> tuple[NDArray[np.int64], list[tuple[int, int]]]: ...
 def accept(
     stream: BitStream | None,
     given: NDArray[np.uint64] | None,

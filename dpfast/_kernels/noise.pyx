@@ -7,8 +7,11 @@ from libc.stdint cimport int64_t, uint8_t, uint64_t, uintptr_t
 from libc.stdlib cimport free, malloc
 from libc.string cimport memcpy
 
+cimport numpy as cnp
+
 from .rng cimport BitStream, dpf_rng
 
+cnp.import_array()
 
 # --- noise ----------------------------------------------------------------------------------------
 
@@ -140,6 +143,22 @@ def integers(BitStream stream, const uint64_t[::1] given, Table table not None, 
         done = dpf_grid_integers(rng, words, &table.c, ratio, frac, &out[0], done, n, &lane[0], &word[0],
                                  room, &found)
     return done, found
+
+
+def few_integers(BitStream stream not None, Table table not None, double ratio, double frac,
+                 Py_ssize_t n):
+    """At most `BLOCK` integers of `integers`, and the places and words of undecided ones."""
+    cdef int64_t lane[DPF_GRID_BLOCK]
+    cdef uint64_t word[DPF_GRID_BLOCK]
+    cdef size_t found = 0, i
+    if not 0 <= n <= DPF_GRID_BLOCK:
+        raise ValueError(f"n must lie between 0 and {DPF_GRID_BLOCK}")
+    cdef cnp.npy_intp size = n
+    cdef cnp.ndarray out = cnp.PyArray_EMPTY(1, &size, cnp.NPY_INT64, 0)
+    if n:
+        dpf_grid_integers(stream.state, NULL, &table.c, ratio, frac, <int64_t *>cnp.PyArray_DATA(out),
+                          0, n, lane, word, DPF_GRID_BLOCK, &found)
+    return out, [(lane[i], word[i]) for i in range(found)]
 
 
 def accept(BitStream stream, const uint64_t[::1] given, Table table not None,

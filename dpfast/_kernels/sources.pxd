@@ -1,6 +1,10 @@
 from libc.stddef cimport size_t
 from libc.stdint cimport int64_t, uint8_t, uint32_t, uint64_t
 
+cimport numpy as cnp
+
+from .core cimport dtype_of
+
 cdef extern from "sources/keys.h" nogil:
     enum:
         DPF_KEY_TEXT, DPF_KEY_BYTES
@@ -24,3 +28,11 @@ cdef class Key:
     """32 secret bytes. Overwritten when the object goes."""
     cdef uint32_t words[8]
     cdef dpf_keys_key sip
+
+
+cdef inline int kind_in_place(cnp.ndarray values) noexcept:
+    """Return the dtype of a column of numbers that kernels can read where it lies; else -1."""
+    if (cnp.PyArray_NDIM(values) != 1 or not cnp.PyArray_IS_C_CONTIGUOUS(values)
+            or not cnp.PyArray_ISALIGNED(values) or not cnp.PyArray_ISNOTSWAPPED(values)):
+        return -1
+    return dtype_of(values.descr.kind, values.itemsize)

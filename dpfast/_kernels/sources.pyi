@@ -4,6 +4,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+def lies_in_place(values: NDArray[Any]) -> bool: ...
 def pick(values: NDArray[Any], keep: NDArray[np.uint8], out: NDArray[Any]) -> int: ...
 def both(
     words: NDArray[np.uint64],

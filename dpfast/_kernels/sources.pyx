@@ -24,6 +24,11 @@ cdef extern from "core/both.h" nogil:
                  int64_t *counts)
 
 
+def lies_in_place(cnp.ndarray values not None):
+    """Whether kernels can read an array where it lies, as a column of numbers."""
+    return kind_in_place(values) >= 0
+
+
 def pick(cnp.ndarray values not None, const uint8_t[::1] keep not None,
          cnp.ndarray out not None):
     """Write the values whose `keep` is not 0 to the beginning of `out` and return how many.

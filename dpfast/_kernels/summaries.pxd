@@ -2,13 +2,12 @@
 
 cimport numpy as cnp
 
-from .core cimport dtype_of
+from .sources cimport kind_in_place
 
 
 cdef inline int kind_of(cnp.ndarray values) except -1:
     """Return the dtype of some rows, if a kernel can read them."""
-    cdef int dtype = dtype_of(values.descr.kind, values.itemsize)
-    if (dtype < 0 or values.ndim != 1 or not values.flags.c_contiguous
-            or not values.flags.aligned or not values.dtype.isnative):
+    cdef int dtype = kind_in_place(values)
+    if dtype < 0:
         raise ValueError("rows must be a contiguous native array of integers or floats")
     return dtype

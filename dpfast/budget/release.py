@@ -21,7 +21,7 @@ from contextvars import ContextVar
 from dataclasses import dataclass, replace
 from functools import partial, update_wrapper
 from types import FunctionType, MethodType
-from typing import Any, Generic, ParamSpec, Protocol, TypeVar, cast, get_args
+from typing import Any, Generic, NoReturn, ParamSpec, Protocol, TypeVar, cast, get_args
 
 from .. import rng as _rng
 from .._core import checks
@@ -94,9 +94,13 @@ class Prepared(Generic[Value]):
     after: Callable[[Any], Value] | None = None
 
     def __post_init__(self) -> None:
-        generator = _rng.check(self.rng)
+        generator = self.rng
+        if generator is not None:
+            _rng.check(generator)
+        if self.budget is None:
+            return
         _check(self.budget)
-        if self.budget is not None and not generator.private:
+        if generator is not None and not generator.private:
             raise BudgetError(f"a budget pays for private noise only, got rng={generator!r}")
 
     def then(self, after: Callable[[Value], Other]) -> Prepared[Other]:
@@ -145,7 +149,9 @@ class Prepared(Generic[Value]):
         >>> abs(dp.extend.prepare(dp.count, [1, 2, 3], epsilon=1).run() - 3) < 40
         True
         """
-        mechanism, generator = self.mechanism, _rng.check(self.rng)
+        mechanism, generator = self.mechanism, self.rng
+        if generator is None:
+            generator = _rng.default_generator()
         here = witnesses()
         if self.budget is not None:
             stated = checks.neighbors(mechanism.neighbors)
@@ -154,13 +160,15 @@ class Prepared(Generic[Value]):
         late = ""
         try:
             summary = mechanism.reduce(self.source)
-            _refuse_copies(here, mechanism)
+            if witnesses() != here:
+                _refuse_copy(mechanism)
             answer = mechanism.finish(summary, generator)
         except (ArgumentError, ArgumentTypeError) as error:
             late = type(error).__name__  # it promises that nothing was spent, and may quote a row
         if late:
             raise DataError(f"{mechanism.name}: a function that was given the rows raised {late}")
-        _refuse_copies(here, mechanism)
+        if witnesses() != here:
+            _refuse_copy(mechanism)
         tape = TAPE.get()
         if tape is not None:
             answer = tape.turn(mechanism, self.source, summary, answer)
@@ -322,8 +330,10 @@ def relation_of(neighbors: Any = None, budget: Any = None) -> Neighbors:
     """
     if neighbors is not None:
         return checks.neighbors(neighbors)
+    if budget is None:
+        return "add-remove"
     _check(budget)
-    return (None if budget is None else budget.neighbors) or "add-remove"
+    return budget.neighbors or "add-remove"
 
 
 def relation_of_proof(neighbors: Any, budget: Any) -> Neighbors:
@@ -348,10 +358,9 @@ def _check(budget: Any) -> None:
         checks.fail_type("budget", "a dpfast.Budget or None", budget)
 
 
-def _refuse_copies(here: tuple[int, int], mechanism: Mechanism[Any]) -> None:
+def _refuse_copy(mechanism: Mechanism[Any]) -> NoReturn:
     """Refuse a fork in a function of the user: it would release twice for one spend."""
-    if witnesses() != here:
-        raise BudgetError(
-            f"{mechanism.name}: this process is a fork, and its parent has paid for the release "
-            "and has the answer"
-        )
+    raise BudgetError(
+        f"{mechanism.name}: this process is a fork, and its parent has paid for the release "
+        "and has the answer"
+    )

@@ -23,7 +23,7 @@ from .plan import Plan
 Floats: TypeAlias = NDArray[np.float64]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Arrays(Column):
     """A column whose numbers are arrays, of a number for each group.
 
@@ -49,8 +49,8 @@ class Arrays(Column):
         out = np.ones(np.broadcast(part, whole).shape)
         return np.divide(part, whole, out=out, where=np.asarray(whole) > 0)
 
-    def total(self, estimate: Sequence[Fraction], sums: Sequence[Any]) -> Floats:
-        each = zip(estimate, sums, strict=True)
+    def total(self, form: Form, sums: Sequence[Any]) -> Floats:
+        each = zip(form.estimate, sums, strict=True)
         return self.scaled(sum(float(w) * noisy for w, noisy in each))
 
     def scaled(self, cells: Any) -> Floats:

@@ -43,12 +43,6 @@ class Feature(NamedTuple):
     hi: int
     missing: int = 0
 
-    def total(self, totals: Totals) -> int:
-        """Return the sum of the feature over some rows."""
-        first, rows, second = self.factors
-        of_numbers = first * totals.sum + rows * totals.rows + second * totals.squares
-        return of_numbers + self.missing * totals.missing
-
     def centered(self) -> Feature:
         """Return twice the feature, less the middle of its range."""
         (first, rows, second), both = self.factors, self.lo + self.hi
@@ -110,13 +104,23 @@ class Form:
 
     def totals(self, totals: Totals) -> list[int]:
         """Return the exact sum of each feature."""
-        return [feature.total(totals) for feature in self.features]
+        rows, missing, cells, squares, _ = totals
+        return [
+            first * cells + own * rows + second * squares + absent * missing
+            for (first, own, second), _, _, absent in self.features
+        ]
 
     def moments(self, sums: Sequence[Any], rows: int | None) -> Moments:
         """Return the moments that noisy sums stand for, and the `rows` if these are public."""
         parts, whole = self._inverse
         first, noisy_rows, second = [sum(map(mul, row, sums)) for row in parts]
         return Moments(noisy_rows if rows is None else rows * whole, first, second, whole)
+
+    @cached_property
+    def whole_estimate(self) -> tuple[list[int], int]:
+        """The factors of `estimate`, in parts of a whole number."""
+        whole = math.lcm(*(factor.denominator for factor in self.estimate))
+        return [int(factor * whole) for factor in self.estimate], whole
 
     @property
     def factors(self) -> list[Factors]:

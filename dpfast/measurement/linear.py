@@ -18,6 +18,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property, lru_cache
+from operator import mul
 from typing import Any, ClassVar, TypeAlias, TypeVar
 
 import numpy as np
@@ -45,7 +46,7 @@ Value = TypeVar("Value", covariant=True)
 Answers: TypeAlias = float | NDArray[np.float64]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Column:
     """Bounds and cells of a column, and the cells of its weights, if it has some.
 
@@ -72,6 +73,10 @@ class Column:
         """A cell times a cell of the weights, or a cell alone, in units of the data."""
         return self.unit * (1 if self.weights is None else Fraction(self.weights.grid))
 
+    @cached_property
+    def _product(self) -> tuple[int, int]:
+        return self.product.as_integer_ratio()
+
     # What answers and error bars are made with. Here a number is a fraction, and rounded once.
 
     @staticmethod
@@ -94,10 +99,11 @@ class Column:
         """Return a quotient, which a `whole` that is not above 0 has none of: then it is 1."""
         return Fraction(part) / Fraction(whole) if whole > 0 else Fraction(1)
 
-    def total(self, estimate: Sequence[Fraction], sums: Sequence[Any]) -> Any:
-        """Return a weighted sum, in units of the data."""
-        each = zip(estimate, sums, strict=True)
-        return self.scaled(sum((w * noisy for w, noisy in each), Fraction(0)))
+    def total(self, form: Form, sums: Sequence[Any]) -> Any:
+        """Return the estimate of a form, in units of the data."""
+        factors, whole = form.whole_estimate
+        numerator, denominator = self._product
+        return quotient(numerator * sum(map(mul, factors, sums)), denominator * whole)
 
     def scaled(self, cells: Any) -> Any:
         """Return a number of cells, or of cells times weights, in units of the data."""
@@ -192,6 +198,7 @@ class OfFeatures(Statistic[Value]):
 class Linear(Bounded[Answers], OfFeatures[Answers]):
     """Base of statistics of clamped rows that are functions of noisy moments of their cells."""
 
+    reads_numbers: ClassVar[bool] = True
     #: Whether sums of squares are read.
     squares: ClassVar[bool] = False
     #: Whether the error bar depends on the number of rows.
@@ -309,6 +316,8 @@ class Plan:
     def totals(self, summary: Sequence[Totals]) -> list[int]:
         """Return the exact sums that get noise: numbers of rows, and then kind by kind."""
         each = [form.totals(totals) for form, totals in zip(self.forms, summary, strict=True)]
+        if len(each) == 1:
+            return each[0]
         kinds = [list(kind) for kind in zip(*each, strict=True)]
         if self.counts:
             kinds[0] = kinds[0][: self.counts]
@@ -316,6 +325,8 @@ class Plan:
 
     def sums(self, noisy: Sequence[int]) -> list[tuple[int, ...]]:
         """Return the sums of each column's form."""
+        if len(self.forms) == 1:
+            return [tuple(noisy)]
         width, rows = len(self.forms), list(noisy[: self.counts])
         kinds = [rows * (width // self.counts)] if self.counts else []
         kinds += [list(noisy[i : i + width]) for i in range(self.counts, len(noisy), width)]
@@ -591,15 +602,17 @@ class LinearMeasurement(Mechanism[Answers]):
         return found[0] if self.single else found
 
     def reduce(self, source: View) -> list[Totals]:
-        grids, squares = [column.cells for column in self.columns], self.statistic.squares
         if self.has_weights:
             return self._weighted(source)
+        rows, where, squares = source.source, source.where, self.statistic.squares
         if self.single:
-            found = [totals(source.source, grids[0], source.where, squares)]
+            found = [totals(rows, self.columns[0].cells, where, squares)]
         else:
-            found = column_totals(source.source, grids, source.where, squares)
+            found = column_totals(rows, [one.cells for one in self.columns], where, squares)
         return [
             settled(totals, self.nan, column.lo, column.hi, column.cells)
+            if totals.missing
+            else totals
             for totals, column in zip(found, self.columns, strict=True)
         ]
 

@@ -24,8 +24,9 @@ import numpy as np
 from .. import privacy
 from .._core import checks
 from .._core.error_bars import Expected
-from .._core.once import once
+from .._core.once import PLAIN, once
 from .._core.types import Auto, Axis, Bounds, BoundsEach, NanPolicy, Neighbors, Number
+from .._kernels.calls import public_part
 from ..budget.budget import Budget
 from ..budget.mechanism import Mechanism, expected
 from ..budget.release import Prepared, Preparing, relation_of, releases
@@ -33,7 +34,7 @@ from ..errors import ArgumentError, DpfastError
 from ..privacy import Loss
 from ..rng import Generator
 from ..sources.ids import id_name
-from ..sources.intake import View
+from ..sources.intake import View, plain
 from ..sources.people import checked
 from ..sources.times import Clipped, Numbering, Times
 from .automatic_bounds import ANY, WithBounds, divided
@@ -134,6 +135,13 @@ class Statistic(ABC, Generic[Value]):
     joins_columns: ClassVar[bool] = True
     #: Arguments of `prepare` that mean nothing here, so that the public function has them not.
     leaves_out: ClassVar[tuple[str, ...]] = ()
+    #: The public limits of the weights; None for rows that all count the same.
+    limits: ClassVar[tuple[float, float] | None] = None
+
+    @property
+    def reads_numbers(self) -> bool:
+        """Tell whether one column of numbers is read as `sources.intake.plain` reads it."""
+        return False
 
     @property
     def covers_masks(self) -> bool:
@@ -161,11 +169,6 @@ class Statistic(ABC, Generic[Value]):
 
     def __post_init__(self) -> None:
         """Check the parameters."""
-
-    @property
-    def limits(self) -> tuple[float, float] | None:
-        """The public limits of the weights; None for rows that all count the same."""
-        return None
 
     @abstractmethod
     def mechanism(self, terms: Terms) -> Mechanism[Value]:
@@ -276,8 +279,8 @@ class Statistic(ABC, Generic[Value]):
             checks.fail("columns", f"at most {MOST_COLUMNS}", columns)
         length = None if rows is None else checks.whole("rows", rows)
         layout = Layout(width, checks.flag("where", where), length)
+        layout = ONE if layout == ONE else layout
         statistic = self._of_type(dtype)
-        statistic.require_numbers()
         return Measurement(self, offered, layout, mechanism_of(statistic, offered, layout))
 
     def _of_type(self, dtype: Any) -> Statistic[Value]:
@@ -357,23 +360,25 @@ class Statistic(ABC, Generic[Value]):
         """
         if (weights is None) != (self.limits is None):
             checks.fail("weight_bounds", "given with weights, and only then", self.limits)
-        column, data = time_column_of(data, axis, ids, weights)
         statistic, after = self, None
-        in_units = None if column is None else self.in_units(column.times, data)
-        if column is not None and in_units is not None:
-            statistic, numbers, after = in_units
-            data = column.read(numbers)
-        statistic.require_numbers()
-        relation = offered.unit.of_rows
-        view = statistic.read(
-            data, relation=relation, axis=axis, where=where, ids=ids, weights=weights
-        )
-        rows = None if measured is None else measured.rows
-        if measured is None and relation == "replace" and self.chooses_by_rows:
-            rows = view.length
+        view = None
+        if self.reads_numbers and axis is where is ids is weights is None:
+            view = plain(data)
+        if view is None:
+            column, data = time_column_of(data, axis, ids, weights)
+            in_units = None if column is None else self.in_units(column.times, data)
+            if column is not None and in_units is not None:
+                statistic, numbers, after = in_units
+                data = column.read(numbers)
+            statistic.require_numbers()
+            rows = {"where": where, "ids": ids, "weights": weights}
+            view = statistic.read(data, relation=offered.unit.of_rows, axis=axis, **rows)
+        length = None if measured is None else measured.rows
+        if measured is None and offered.unit.of_rows == "replace" and self.chooses_by_rows:
+            length = view.length
         layout = ONE
-        if view.each or where is not None or rows is not None:
-            layout = Layout(view.width if view.each else None, where is not None, rows)
+        if view.each or where is not None or length is not None:
+            layout = Layout(view.width if view.each else None, where is not None, length)
         return Prepared(mechanism_of(statistic, offered, layout), view, budget, rng, after)
 
 
@@ -385,12 +390,50 @@ def of_numbers(lo: Any, hi: Any, nan: Any) -> tuple[tuple[float, float], str | f
 
 #: The arguments of a call that say what its rows, its loss and its unit are.
 OF_CALLS = frozenset(Statistic.prepare.__kwdefaults__ or ())
+#: The public part of a call: arguments by place, names, values by name, and the types of all.
+Public: TypeAlias = tuple[tuple[Any, ...], tuple[str, ...], tuple[Any, ...], tuple[type, ...]]
+#: Arguments that are no public numbers, and those that stand beside the rows.
+PAID, BESIDE = frozenset(("budget", "rng")), ("axis", "where", "ids", "weights")
+
+
+@lru_cache(maxsize=1024)
+def asked(
+    ask: Callable[..., Statistic[Any]], public: Public, relation: Neighbors
+) -> tuple[Statistic[Any], Offer] | None:
+    """Return what a call asks for, and what it may spend, by its public arguments alone.
+
+    None where there is something beside the rows.
+    """
+    placed, names, values, _ = public
+    named = dict(zip(names, values, strict=True))
+    if any(named.get(name) is not None for name in BESIDE):
+        return None
+    statistic = ask(None, *placed, **named)
+    loss = named.get("epsilon"), named.get("delta", 0.0), named.get("rho")
+    return statistic, offer(*loss, relation, None, named.get("max_rows"))
 
 
 def measures(ask: Callable[Args, Statistic[Value]]) -> Callable[Args, Value]:
-    """Return the public function that measures the statistic which `ask` makes of its arguments."""
+    """Return the public function that measures the statistic which `ask` makes of its arguments.
+
+    Parameters
+    ----------
+    ask : callable
+        It takes data as its first argument, and does not look at them.
+
+    Returns
+    -------
+    callable
+        As `releases` returns it.
+    """
 
     def prepare(*args: Any, **kwargs: Any) -> Prepared[Value]:
+        public = public_part(args, kwargs, PAID, PLAIN) if args else None
+        if public is not None:
+            budget, rng = kwargs.get("budget"), kwargs.get("rng")
+            known = asked(ask, public, relation_of(kwargs.get("neighbors"), budget))
+            if known is not None:
+                return known[0].prepared(args[0], known[1], None, budget=budget, rng=rng)
         statistic = ask(*args, **kwargs)
         call = {name: kwargs[name] for name in OF_CALLS & kwargs.keys()}
         return statistic.prepare(args[0] if args else kwargs["data"], **call)
@@ -421,10 +464,7 @@ class Weighted(Statistic[Value]):
         if self.weight_bounds is not None:
             limits = checks.bounds(self.weight_bounds, "weight_bounds")
             object.__setattr__(self, "weight_bounds", limits)
-
-    @property
-    def limits(self) -> tuple[float, float] | None:
-        return None if self.weight_bounds is None else checks.bounds(self.weight_bounds)
+            object.__setattr__(self, "limits", limits)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -554,6 +594,7 @@ def mechanism_of(statistic: Statistic[Any], offered: Offer, layout: Layout) -> M
 @lru_cache(maxsize=1024)
 def made(statistic: Statistic[Any], offered: Offer, layout: Layout) -> Mechanism[Any]:
     """Return the mechanism of a statistic for a loss of a unit."""
+    statistic.require_numbers()
     loss, unit = offered.loss, offered.unit
     if unit.ids is None:
         return _of_columns(statistic, Terms(loss, unit.neighbors, layout))

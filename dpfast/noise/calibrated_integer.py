@@ -36,7 +36,7 @@ import operator
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import Any
 
 import numpy as np
@@ -50,7 +50,7 @@ from ..rng import Generator
 from . import samplers
 from .additive import amount, analytic, without_delta
 from .distributions import Gaussian
-from .distributions.discrete import gaussian_integers, laplace_noise
+from .distributions.discrete import FewLaplace, gaussian_integers, laplace_noise
 from .sensitivity import Sensitivity
 from .stairs import Staircase
 
@@ -59,7 +59,7 @@ _FAR = 1 << 40  # the largest scale that the samplers take
 WORTH = 0.95
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class IntegerNoise:
     """Independent integer noise for each coordinate of a vector of integers.
 
@@ -96,6 +96,11 @@ class IntegerNoise:
     shift: int
     loss: Loss
     moves: int = field(default=1, metadata={"later": True})
+
+    @cached_property
+    def _few(self) -> FewLaplace | None:
+        """What draws a few numbers, for discrete Laplace noise; the same bits as `draw`."""
+        return FewLaplace(self.scale) if self.distribution == "laplace" and self.scale else None
 
     @property
     def stairs(self) -> Staircase | None:
@@ -237,6 +242,9 @@ class IntegerNoise:
         -------
         int64 array of shape (size,)
         """
+        few = self._few
+        if few is not None and size <= few.MOST:
+            return few.draw(size, generator.stream())
         out = np.zeros(size, np.int64)
         if not self.scale or not size:
             return out

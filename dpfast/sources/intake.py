@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._core import checks
+from .._kernels.sources import lies_in_place
 from .base import (
     Chunk,
     RandomWords,
@@ -165,8 +166,6 @@ def read(
     ArgumentTypeError, ArgumentError, SourceError
         For what cannot be read. Nothing depends on what the rows hold.
     """
-    if axis is where is weights is ids is None and is_plain(data):
-        return View(ArraySource(data, None, name), False, 1, None)
     left, whose = apart(data, ids, axis, name, (where, weights))
     form = form_of(left, name, RULE)
     by_name = isinstance(weights, str)
@@ -188,9 +187,14 @@ def read(
     return _view(data, source, each, width, relation, where, weights, ids, whose)
 
 
-def is_plain(data: Any) -> bool:
-    """Tell whether data are an array of numbers, of one column, and no more than that."""
-    return type(data) is np.ndarray and data.ndim == 1 and data.dtype.kind in "fiub"
+def plain(data: Any) -> View | None:
+    """Return the view of a column of numbers that kernels read where it lies; None for other data.
+
+    It is what `read`, `read_each` and `read_column` return, where nothing stands beside the rows.
+    """
+    if type(data) is np.ndarray and lies_in_place(data):
+        return View(ArraySource(data), False, 1, None)
+    return None
 
 
 def _view(
@@ -380,8 +384,6 @@ def read_each(
     data: Any, relation: str, axis: Any, columns: int | None, where: Any = None, ids: Any = None
 ) -> View:
     """Read one column, or with an `axis` the columns of the data one by one."""
-    if axis is where is ids is None and is_plain(data):
-        return View(ArraySource(data), False, 1, None)
     left, whose = apart(data, ids, axis, positional=(where,))
     form = form_of(left, "data", RULE)
     each = axis_of(axis, form)

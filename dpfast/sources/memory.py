@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from .._core import checks
 from .._core.threads import threads
+from .._kernels.sources import lies_in_place
 from ..errors import ArgumentError, ArgumentTypeError
 from .arrow import Numbers, arrow_cast, arrow_chunk, arrow_numbers, write_arrow
 from .base import (
@@ -105,25 +106,20 @@ class ArraySource(MemorySource):
             raise ArgumentError(
                 f"{name} must be one-dimensional, got an array of {array.ndim} dimensions"
             )
-        self.dtype = chunk_dtype(array.dtype, name)
-        self.array = array.view(np.uint8) if array.dtype.kind == "b" else array
-        self.mask = mask
-        self.length = len(array)
-        self.workers = split(self.length)
+        if array.dtype.kind == "b":
+            array = array.view(np.uint8)
+        in_place = lies_in_place(array)
+        self.dtype = array.dtype if in_place else chunk_dtype(array.dtype, name)
+        self.array, self.mask, self.length = array, mask, array.size
+        self.workers = 1 if self.length < 2 * SLICE else split(self.length)
+        #: Whether the kernels can read the array where it is.
+        self.direct = in_place and mask is None
+        #: Whether one thread reads all rows as one chunk, where they are.
+        self.at_once = self.direct and self.workers == 1
 
     @property
     def nulls(self) -> int:  # type: ignore[override]
         return 0 if self.mask is None else int(np.count_nonzero(self.mask))
-
-    @property
-    def direct(self) -> bool:
-        """Whether the kernels can read the array where it is."""
-        return self.mask is None and in_place(self.array, self.dtype) is not None
-
-    @property
-    def at_once(self) -> bool:
-        """Whether one thread reads all rows as one chunk, where they are."""
-        return self.workers == 1 and self.direct
 
     def column(self, name: str, rule: str, width: int | None = None) -> Column:
         return array_column(self.array, self.mask)

@@ -28,6 +28,7 @@ class Ranked(Bounded[Value]):
     """Base of statistics that read ranks of a column, each of several for a part of the loss."""
 
     joins_columns: ClassVar[bool] = False
+    reads_numbers: ClassVar[bool] = True
 
     def read(
         self, data: Any, *, relation: str, axis: Any, where: Any, ids: Any, weights: Any

@@ -26,7 +26,7 @@ way, fault, path = sys.argv[1:]
 warnings.simplefilter("ignore")  # of threads that fork
 budget = dp.Budget(epsilon=1, delta=1e-5, path=path or None)
 if fault == "old":  # planted: the door as it was
-    door._refuse_copies = lambda here, name: None
+    door._refuse_copy = lambda mechanism: None
 rows, child = np.arange(60.0), None
 reader, writer = os.pipe()
 fork = ctypes.PyDLL(None).fork if way == "past-python" else os.fork

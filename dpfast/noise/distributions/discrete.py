@@ -22,7 +22,7 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from ..._kernels.noise import accept, integers
+from ..._kernels.noise import BLOCK, accept, few_integers, integers
 from ..._kernels.rng import BitStream
 from .base import context, ratio
 from .exact import Tail, undecided
@@ -82,6 +82,26 @@ def laplace_integers(
     known = stream, given, table, *_scale_and_shift(scale.numerator, scale.denominator), out
     for i, bits in undecided(out.size, lambda *at: integers(*known, *at)):
         out[i] = _decide_laplace(bits, scale, more)
+
+
+class FewLaplace:
+    """Discrete Laplace noise of one scale, a few numbers at a time, as `laplace_noise` has it."""
+
+    MOST = BLOCK
+
+    def __init__(self, scale: Fraction) -> None:
+        self._scale = scale
+        self._known = _laplace_table().table, *_scale_and_shift(scale.numerator, scale.denominator)
+
+    def __reduce__(self) -> tuple[type[FewLaplace], tuple[Fraction]]:
+        return FewLaplace, (self._scale,)
+
+    def draw(self, size: int, stream: BitStream) -> NDArray[np.int64]:
+        """Return at most `MOST` integers."""
+        drawn, undecided = few_integers(stream, *self._known, size)
+        for i, bits in undecided:
+            drawn[i] = _decide_laplace(bits, self._scale, stream.word)
+        return drawn
 
 
 def laplace_noise(out: NDArray[np.int64], scale: Fraction, stream: BitStream) -> None:

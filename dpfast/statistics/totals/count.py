@@ -88,6 +88,7 @@ class Count(OfFeatures[Counts]):
     nan: Literal["keep", "drop"] = "keep"
 
     name: ClassVar[str] = "count"
+    reads_numbers: ClassVar[bool] = True
     name_of_each: ClassVar[str] = "count of each column"
     #: What tells numbers that count from others; None where all do.
     cells: ClassVar[Celled | None] = None

@@ -105,7 +105,7 @@ class Sum(Weighted[Answers], Linear, SumSensitivity):
         return [alone, Form((EVERY, added.centered()), squares, (middle, HALF))]
 
     def answer(self, column: Column, form: Form, sums: Sequence[Any], rows: int | None) -> Any:
-        return column.total(form.estimate, sums)
+        return column.total(form, sums)
 
     def bar(self, column: Column, noise: Sizes, rows: Any, is_public: bool) -> Any:
         return column.scaled(noise.total(noise.form.estimate))
