@@ -48,7 +48,7 @@ from ..sources.intake import View
 from ..sources.labels import aligned, labels_of
 from ..statistics.histogram import Bins, Categories
 from .columns import Classes, Columns, Floats, NumberColumn, attributes, columns_of
-from .rounds import Matrix, Part, Rounds, loss_of
+from .rounds import Rounds, Some, loss_of
 from .rows import Piece, Rows, each_row, expect_same, labeled_rows, unlabeled_rows
 from .weights import weights_of
 
@@ -86,14 +86,14 @@ class Training(NamedTuple):
     Parameters
     ----------
     rounds : int
-    parts : sequence of Part
+    parts : sequence of Part, Matrix or Boxes
         What will be asked for, as far as it is known. See `Rounds`.
     learn : callable
         Asks the rounds, and keeps what is computed from the answers.
     """
 
     rounds: int
-    parts: Sequence[Part | Matrix]
+    parts: Sequence[Some]
     learn: Callable[[Rounds], None]
 
 

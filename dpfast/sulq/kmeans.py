@@ -19,6 +19,10 @@ q^2 / a, over n^2 2 rho: least for a : 1 - a = 2 q : W, and with q half of the b
 for a box of equal sides, that is 1 : 2 sqrt(d). A column much narrower than the others counts as
 `NARROW` of W wide: less of a share would hardly help them.
 
+For an epsilon alone a center is a vector of its count and its sums, of which a row moves one,
+within the box of 1 and all s_j; one that is replaced goes two such steps. Its joint noise is chosen
+by the error of a center as above (`rounds`): (w_j / 2)^2 for each sum, q^2 for the count.
+
 Where rows are replaced and noise is Gaussian, counts come for nothing. If sums have all of the
 round for 2 s_j, a row that stays with its center uses it up; one that does not uses half of it for
 its sums, and the other half is there for noise in counts that change by sqrt(2).
@@ -60,12 +64,13 @@ from .._core.types import Auto, BoundsEach, NanPolicy
 from ..budget.budget import Budget
 from ..budget.release import Prepared, prepare, releases
 from ..errors import DataError
+from ..measurement.choice import Moves
 from ..privacy import Loss, Pure
 from ..rng import Generator
 from .centers import Box, centers_of, evenly, spread, squared_distances
 from .columns import Floats, column_bounds
 from .estimator import Training, Transformed, Transformer, as_fitted
-from .rounds import Part, Rounds
+from .rounds import Boxes, Part, Rounds
 from .rows import Rows
 
 #: Rows of a cell that is counted alone, in deviations of noise, on average and at least; and how
@@ -339,29 +344,29 @@ class KMeans(Transformer):
         return np.clip(centers, box.lo, box.hi), None
 
 
-def _parts(box: Box, k: int, relation: str, loss: Loss) -> list[Part]:
+def _parts(box: Box, k: int, relation: str, loss: Loss) -> list[Part] | list[Boxes]:
     """Return the counts, then the sums of each column; see above.
 
     Columns in a row that are alike are one part. It has the joint sensitivity of them and the
     shares of all of them, so its noise is what each would have.
     """
+    # Where rows are replaced a sum of each of two centers changes by s, or one by 2 s. Rounding
+    # down, where integers are too large for the samplers, adds sqrt(2) to the one or 1 to the
+    # other, so 2 covers both.
+    f = 2 if relation == "replace" else 1
+    if isinstance(loss, Pure):
+        widths = (box.hi - box.lo) * box.unit / 2
+        weights = (float((widths**2).sum() / 4), *(widths**2).tolist())
+        return [Boxes(Moves((1, *box.span), weights, 1), k, f)]
     columns = groupby(zip(box.span, box.grid.tolist(), strict=True))
     alike = [(len(list(same)), s, s * Fraction(g)) for (s, g), same in columns]
     least = sum(m * w for m, _, w in alike) * NARROW
     alike = [(m, s, max(w, least) if w else w) for m, s, w in alike]
     whole = sum(m * w for m, _, w in alike)
-    gaussian = relation == "replace" and not isinstance(loss, Pure)
+    counts = Fraction(1, 1 + math.isqrt(4 * box.width)) if f == 1 else Fraction(1, 2)
     if not whole:
         counts = Fraction(1)
-    elif gaussian:
-        counts = Fraction(1, 2)
-    else:
-        counts = Fraction(1, 1 + math.isqrt(4 * box.width))
-    rest = Fraction(1) if gaussian else 1 - counts
-    # Where rows are replaced a sum of each of two centers changes by s, or one by 2 s. Rounding
-    # down, where integers are too large for the samplers, adds sqrt(2) to the one or 1 to the
-    # other, so 2 covers both.
-    f = 2 if relation == "replace" else 1
+    rest = 1 - counts if f == 1 else Fraction(1)
     parts = [Part(k, f, f, f, counts)]
     for m, s, w in alike:
         share = rest * w / whole if w else Fraction(1)
@@ -369,14 +374,10 @@ def _parts(box: Box, k: int, relation: str, loss: Loss) -> list[Part]:
     return parts
 
 
-def _noise(rounds: Rounds, box: Box, parts: Sequence[Part]) -> float:
+def _noise(rounds: Rounds, box: Box, parts: Sequence[Part | Boxes]) -> float:
     """Return the variance of noise in the sums of a center, of all columns, in coordinates."""
-    variance, j = 0.0, 0
-    for part in parts[1:]:
-        unit = float(box.grid[j]) / 2 * box.unit
-        variance += part.size * (rounds.deviation(part) * unit) ** 2
-        j += part.size
-    return variance
+    _, *sums = (deviation for part in parts for deviation in rounds.deviations(part))
+    return float(((np.array(sums) * box.grid / 2 * box.unit) ** 2).sum())
 
 
 class _Walk:
@@ -389,7 +390,7 @@ class _Walk:
     uses : int
         How many rounds the next question uses at once. With `chosen`, what the first one tells
         decides on that.
-    parts : list of Part
+    parts : list of Part or Boxes
         The parts of a question, for one center.
     noise : float
         The variance in the sums of a center, of all columns together, in coordinates.
@@ -431,7 +432,7 @@ class _Walk:
                 integers += [2 * u - span * n for u, n in zip(column, counts, strict=True)]
             return integers
 
-        parts = [replace(part, size=k * part.size) for part in self.parts]
+        parts = [part.of_vectors(k) for part in self.parts]
         noisy = np.array(self.rounds.ask(total, parts, self.uses), np.float64)
         sums = noisy[k:].reshape(box.width, k).T
         answer = _Answer(box, noisy[:k], sums, self.noise, self.enough)
@@ -480,7 +481,8 @@ class _Walk:
 
     def _counts(self, uses: int, size: int) -> Part:
         """Return the part of so many counts that are all that is asked for."""
-        return replace(self.parts[0], size=size, share=Fraction(uses))
+        part = Part.of_counts(size, 1, self.rounds.neighbors)
+        return replace(part, share=Fraction(uses))
 
     def count_cells(self, centers: Floats) -> tuple[Floats, Floats]:
         """Return centers for the noisy counts of cells alone, and the counts of these."""

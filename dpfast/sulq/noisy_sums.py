@@ -60,7 +60,9 @@ class NoisySums:
     known sensitivity: for values of [a, b], ``max(|a|, |b|)`` when a row comes or goes and
     ``b - a`` when it is replaced; for vectors no longer than r, r and 2 r. Noise is discrete
     Gaussian for `rho`, a rounded Gaussian for `epsilon` and `delta` (composed exactly: Dong, Roth
-    and Su, JRSS B 2022), discrete Laplace for `epsilon` alone.
+    and Su, JRSS B 2022). For `epsilon` alone it is discrete Laplace for vectors, and for numbers
+    whatever has the least error: that, a staircase, or joint noise of a batch (Hardt and Talwar,
+    STOC 2010).
 
     Parameters
     ----------
@@ -188,7 +190,8 @@ class NoisySums:
     def deviation(self) -> float:
         """The standard deviation of the noise of a sum of values of [0, 1]."""
         span = cells(0.0, 1.0).span
-        return self._rounds.noise(Part(1, span, span**2, 1)).deviation / span
+        (part,) = shared([Part(1, span, span**2, 1)], self.loss)
+        return self._rounds.deviation(part) / span
 
     def sum(
         self,
@@ -251,7 +254,8 @@ class NoisySums:
         """Ask several sums as one question, with noise for their joint sensitivity.
 
         m sums, each with noise in proportion to its own sensitivity, get sqrt(m) times the noise of
-        one (m times with `epsilon` alone). If a row's values together are known to make a vector no
+        one; with `epsilon` alone numbers get sqrt((m + 1) (m + 2) / 6) times that at most, and
+        vectors among them m times. If a row's values together are known to make a vector no
         longer than `l2`, as those of disjoint predicates do (1), that alone counts.
 
         Parameters
@@ -374,7 +378,7 @@ class NoisySums:
         else:
             together = joint(terms, source, relation)
             functions = [vector(side_by_side(together), l2, nan)]
-        parts = shared([function.sensitivity(relation) for function in functions])
+        parts = shared([function.sensitivity(relation) for function in functions], self.loss)
         sums = self._rounds.ask(totals(functions, nan, where, labels=labels), parts)
         answers = [function.answer(integers) for function, integers in split(sums, functions)]
         if l2 is None:

@@ -15,6 +15,12 @@ of deviation sqrt(T) D_t / s or more:
 The matrix of the products of some columns may have noise for its nuclear norm instead, T / epsilon
 times that (`noise.wishart`); then epsilon / T is what it costs.
 
+Vectors of integers each of which a row may move at once, by its size at most, have joint noise of
+`measurement.choice` for epsilon / T: about sqrt(d^2 / 3) for d of them, where Laplace noise on each
+is sqrt(2) d. Of many vectors a row moves a few: where it is in all by so many `steps`, each of them
+a vector within the box of all sizes, noise of its own on each vector for epsilon / (T steps) is
+enough, since one step costs that at most, and a vector that no step moves costs nothing.
+
 In all three a round is noise for one joint release of a vector of L2 sensitivity sqrt(T) D_t (L1
 sensitivity T D_t), which is what `noise.calibrated_integer` is asked for. A round may consist of
 parts with noise of different scales; part p takes the share a_p of the round, noise for D_p /
@@ -58,8 +64,9 @@ import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import lru_cache
 from itertools import groupby
-from typing import Any, NoReturn
+from typing import Any, NoReturn, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -72,7 +79,9 @@ from ..budget.budget import Budget
 from ..budget.mechanism import Mechanism
 from ..budget.release import Prepared, release, releases
 from ..errors import BudgetError
+from ..measurement.choice import Moves, choose_noise
 from ..noise.additive import amount, analytic
+from ..noise.box import BoxNoise
 from ..noise.calibrated_integer import IntegerNoise, integer_noise
 from ..noise.sensitivity import Sensitivity
 from ..noise.wishart import MatrixNoise, matrix_noise
@@ -80,6 +89,11 @@ from ..privacy import ZCDP, Approx, Loss, Pure, float_down, range_within
 from ..rng import Generator
 from ..selection.table import Rows, Table
 from .weights import Weights
+
+#: What some integers of a round get.
+Noise: TypeAlias = "IntegerNoise | MatrixNoise | BoxesNoise"
+#: Some integers of a round, and by how much they change.
+Some: TypeAlias = "Part | Matrix | Boxes"
 
 #: One noise distribution for all rounds: losses of several distributions have no exact sum.
 _DISTRIBUTIONS: dict[type[Any], str] = {
@@ -115,6 +129,10 @@ class Part:
         most = times * rows
         l1, l2_squared, l0 = most * self.l1, most**2 * self.l2_squared, rows * self.l0
         return replace(self, l1=l1, l2_squared=l2_squared, l0=l0)
+
+    def of_vectors(self, many: int) -> Part:
+        """Return the part for so many vectors, of which a row moves no more than of one."""
+        return replace(self, size=many * self.size)
 
     @classmethod
     def of_counts(cls, size: int, tables: int, neighbors: str) -> Part:
@@ -169,6 +187,73 @@ class Matrix:
 
 
 @dataclass(frozen=True, slots=True)
+class BoxesNoise:
+    """Noise of several vectors, each of its own; number i of the j-th is at i times `many` + j."""
+
+    noise: BoxNoise
+    many: int
+
+    @property
+    def deviation(self) -> float:
+        """That of the first number of a vector."""
+        return self.noise.deviations[0]
+
+    def add(self, values: Sequence[int], generator: Generator) -> list[int]:
+        """Return the values with noise."""
+        each = [self.noise.add(values[j :: self.many], generator) for j in range(self.many)]
+        return [value for alike in zip(*each, strict=True) for value in alike]
+
+
+@dataclass(frozen=True, slots=True)
+class Boxes:
+    """Vectors of integers, of which a row moves a few, for an epsilon alone.
+
+    Parameters
+    ----------
+    moves : Moves
+        Those of a vector in one step.
+    many : int
+        How many vectors there are. First come the first numbers of all of them.
+    steps : int
+        How many steps lead from neighbor to neighbor, each in one vector.
+    share : Fraction
+        As in `Part`.
+    """
+
+    moves: Moves
+    many: int = 1
+    steps: int = 1
+    share: Fraction = Fraction(1)
+
+    @property
+    def size(self) -> int:
+        """Number of integers."""
+        return self.many * len(self.moves.sizes)
+
+    def of_vectors(self, many: int) -> Boxes:
+        """Return so many of them."""
+        return replace(self, many=many)
+
+    def of_rows(self, times: int, rows: int) -> Boxes:
+        """Return the same for so many rows that change at once, each counted so many times."""
+        sizes = tuple(times * size for size in self.moves.sizes)
+        return replace(self, moves=replace(self.moves, sizes=sizes), steps=rows * self.steps)
+
+    def noise(self, loss: Loss, rounds: int) -> BoxesNoise:
+        """Return its noise, as `Part.noise` does."""
+        assert isinstance(loss, Pure)
+        each = Pure(loss.epsilon * self.share / (rounds * self.steps))
+        return BoxesNoise(_chosen(each, self.moves), self.many)
+
+
+@lru_cache(maxsize=256)
+def _chosen(loss: Loss, moves: Moves) -> BoxNoise:
+    """Return the noise of the least error."""
+    noise: BoxNoise = choose_noise(loss, moves).noise()
+    return noise
+
+
+@dataclass(frozen=True, slots=True)
 class _Round(Mechanism[Any]):
     """One round, which has been paid for by the allocation that it belongs to."""
 
@@ -185,7 +270,7 @@ class _Round(Mechanism[Any]):
 class _Sums(_Round):
     """Noisy integers: each noise, and how many of them have it."""
 
-    noises: tuple[tuple[IntegerNoise | MatrixNoise, int], ...]
+    noises: tuple[tuple[Noise, int], ...]
 
     def finish(self, summary: list[int], generator: Generator) -> list[int]:
         noisy: list[int] = []
@@ -243,7 +328,7 @@ class Rounds:
         neighbors: str,
         rounds: int,
         name: str,
-        parts: Sequence[Part | Matrix] = (),
+        parts: Sequence[Some] = (),
         weights: Weights | None = None,
         *,
         budget: Budget | None,
@@ -272,19 +357,26 @@ class Rounds:
         """Number of rounds that are left."""
         return self.rounds - self._used
 
-    def noise(self, part: Part | Matrix) -> IntegerNoise | MatrixNoise:
+    def noise(self, part: Some) -> Noise:
         """Return the noise of a part of a round, for rows as often as they count at most."""
         if self._weights is not None:
             part = part.of_rows(self._weights.most, self._steps)
         return part.noise(self.loss, self.rounds)
 
-    def deviation(self, part: Part | Matrix) -> float:
+    def deviation(self, part: Some) -> float:
         """Return the standard deviation of a part of an answer."""
         deviation = self.noise(part).deviation
         return deviation if self._weights is None else deviation * self._weights.unit
 
+    def deviations(self, part: Some) -> list[float]:
+        """Return those of the numbers of a part, which may be of one vector."""
+        noise, unit = self.noise(part), 1.0 if self._weights is None else self._weights.unit
+        if isinstance(noise, BoxesNoise):
+            return [deviation * unit for deviation in noise.noise.deviations]
+        return [self.deviation(part)] * part.size
+
     def ask(
-        self, total: Callable[[Any], list[int]], parts: Sequence[Part | Matrix], uses: int = 1
+        self, total: Callable[[Any], list[int]], parts: Sequence[Some], uses: int = 1
     ) -> list[Any]:
         """Return the integers that `total` computes from the source, part by part, with noise.
 

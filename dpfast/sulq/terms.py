@@ -21,11 +21,13 @@ from .._core import checks, nan_policy
 from .._core.types import BoundsEach
 from .._core.types import Number as RealNumber
 from .._kernels.summaries import products
+from ..measurement.choice import Moves
+from ..privacy import Loss, Pure
 from ..sources.base import RowSource
 from ..summaries.cells import FINE, SQUARES, Cells, cells, nearest
 from . import row_functions
 from .columns import expect_scale
-from .rounds import Part
+from .rounds import Boxes, Part
 from .row_functions import Columns, Function, Piece
 
 #: A float, or a float64 array of what has several numbers: the arguments say which.
@@ -206,8 +208,13 @@ def in_cells(values: NDArray[Any], radius: float, grid: float) -> tuple[NDArray[
     return np.rint(x, out=x).astype(np.int64), int(np.count_nonzero(absent))
 
 
-def shared(parts: Sequence[Part]) -> list[Part]:
-    """Give equal shares to the parts that change, so noise is in proportion to the sensitivity."""
+def shared(parts: Sequence[Part], loss: Loss) -> list[Part] | list[Boxes]:
+    """Give equal shares to the parts that change, so noise is in proportion to the sensitivity.
+
+    For an epsilon alone, numbers have joint noise, which is chosen by their sensitivities.
+    """
+    if isinstance(loss, Pure) and all(part.size == 1 for part in parts):
+        return [Boxes(Moves(tuple(part.l1 for part in parts)))]
     changing = sum(1 for part in parts if part.l1)
     return [replace(part, share=Fraction(1, max(1, changing))) for part in parts]
 

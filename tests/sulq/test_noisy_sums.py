@@ -24,7 +24,9 @@ from scipy.stats import norm
 import dpfast as dp
 from dpfast._kernels.jit import RowLoop
 from dpfast.errors import ArgumentError, ArgumentTypeError, BudgetError, DataError
+from dpfast.noise.box import BoxNoise
 from dpfast.noise.calibrated_integer import IntegerNoise
+from dpfast.noise.sensitivity import Sensitivity
 from dpfast.privacy import ZCDP, Approx, Pure
 from dpfast.rng import InsecureGenerator
 from dpfast.sources import memory
@@ -98,11 +100,24 @@ class Recorder:
 
         return Silent("laplace", Fraction(1), 0, loss)
 
+    def of_moves(self, loss, moves):
+        """Joint noise, of which each number has what Laplace noise for all would be for."""
+        many = len(moves.moving)
+        each = [Sensitivity(max(1, many), many * m, many * m * m) for m in moves.sizes]
+        silent = [self(loss, one) for one in each]
+
+        class Silent(BoxNoise):
+            def add(self, values, generator):
+                return [noise.add([x], None)[0] for noise, x in zip(silent, values, strict=True)]
+
+        return Silent("box", moves.sizes, loss, 1.0)
+
 
 def recorded(data, ask, queries=1, **kw):
     """What one question is calibrated to, part by part, the integers, and the answer."""
     recorder = Recorder()
-    with patch.object(_rounds, "integer_noise", recorder):
+    joint = patch.object(_rounds, "_chosen", recorder.of_moves)
+    with patch.object(_rounds, "integer_noise", recorder), joint:
         found = ask(NoisySums(data, epsilon=1, queries=queries, **kw))
     return recorder.asked, recorder.values, found
 

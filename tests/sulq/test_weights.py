@@ -28,7 +28,7 @@ from dpfast.sulq import (
     rounds,
     weights,
 )
-from dpfast.sulq.rounds import Matrix, Part
+from dpfast.sulq.rounds import Boxes, Matrix, Part
 
 from ..reference.sulq import noisy_sums
 from ..reference.sulq import weights as reference
@@ -293,15 +293,18 @@ def test_weights_that_are_not_clipped_are_caught(name, loss, monkeypatch):
 @quick_rows(4)
 @pytest.mark.parametrize("name", [name for name in LEARNERS if name != "perceptron"])
 def test_noise_for_rows_that_count_once_is_caught(name, monkeypatch):
-    monkeypatch.setattr(Part, "of_rows", lambda self, times, rows: self)
-    monkeypatch.setattr(Matrix, "of_rows", lambda self, times, rows: self)
+    for kind in (Part, Matrix, Boxes):
+        monkeypatch.setattr(kind, "of_rows", lambda self, times, rows: self)
     assert worst(name, "add-remove", LOSSES["epsilon"]) > 100
 
 
 @pytest.mark.parametrize("name", ["k-means", "scaling", "forest", "bayes"])
 def test_noise_for_one_row_is_caught_where_one_goes_and_one_comes(name, monkeypatch):
-    right = Part.of_rows
-    monkeypatch.setattr(Part, "of_rows", lambda self, times, rows: right(self, times, 1))
+    def of_one(right):
+        return lambda self, times, rows: right(self, times, 1)
+
+    for kind in (Part, Boxes):
+        monkeypatch.setattr(kind, "of_rows", of_one(kind.of_rows))
     assert worst(name, "replace", LOSSES["epsilon"]) > 1
 
 

@@ -16,7 +16,8 @@ def recorded(kind: Any, X: Any, y: Any = None, recorder: Any = None, **kw: Any) 
     """Return each part's calibration, its integers, and the fitted object, without noise."""
     recorder = recorder or Recorder()
     silent = patch.object(kmeans, "_noise", lambda *_: 0.0)  # which asks of what noise will be
-    with patch.object(rounds, "integer_noise", recorder), silent:
+    joint = patch.object(rounds, "_chosen", recorder.of_moves)
+    with patch.object(rounds, "integer_noise", recorder), joint, silent:
         made = kind(**{"rho": 1, **kw}).fit(X, y)
     return recorder.used, recorder.values, made
 

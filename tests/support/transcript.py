@@ -19,6 +19,7 @@ from scipy.special import expit
 from scipy.stats import norm
 
 from dpfast.noise.additive import analytic
+from dpfast.noise.box import BoxNoise
 from dpfast.noise.calibrated_integer import IntegerNoise
 from dpfast.noise.wishart import MatrixNoise
 from dpfast.privacy import ZCDP, Draws, Pure
@@ -30,11 +31,10 @@ __all__ = ["recorded", "used"]
 @contextmanager
 def releases(add, choose):
     """All ways in which anything is published, replaced by others."""
-    integers, matrices = (
-        patch.object(IntegerNoise, "add", add),
-        patch.object(MatrixNoise, "add", add),
+    integers, matrices, boxes = (
+        patch.object(kind, "add", add) for kind in (IntegerNoise, MatrixNoise, BoxNoise)
     )
-    with integers, matrices, patch.object(_Choices, "finish", choose):
+    with integers, matrices, boxes, patch.object(_Choices, "finish", choose):
         yield
 
 
@@ -49,14 +49,31 @@ def nuclear(noise, moves):
     return float(np.abs(np.linalg.eigvalsh(matrix)).sum())
 
 
+def boxed(noise, moves):
+    """What a vector of moves costs by joint noise, and by noise of their own of the first ones."""
+    sizes, left = noise.sensitivities, 0
+    assert not any(move for move, size in zip(moves, sizes, strict=True) if not size)
+    for own, move in zip(noise.each, moves, strict=False):
+        if move:
+            assert own.distribution == "laplace"
+            left += Fraction(abs(move) >> own.shift) / own.scale
+    parts = [Fraction(abs(moves[i]), sizes[i]) for i in noise._joint]
+    norm = max(parts, default=Fraction(0))
+    return left + noise.epsilon * (norm if noise.stairs is None else math.ceil(norm))
+
+
 def recorded(run):
     """(noise or sharpness, integers, published) of each release of a run."""
     lines = []
-    right = {kind: kind.add for kind in (IntegerNoise, MatrixNoise)}
-    chosen = _Choices.finish
+    right = {kind: kind.add for kind in (IntegerNoise, MatrixNoise, BoxNoise)}
+    chosen, inside = _Choices.finish, []
 
     def add(self, values, generator):
+        if inside:  # what joint noise draws
+            return right[type(self)](self, values, generator)
+        inside.append(self)
         out = right[type(self)](self, values, generator)
+        inside.pop()
         lines.append((self, list(values), out))
         return out
 
@@ -79,6 +96,10 @@ def used(lines, run, loss):
         nonlocal found
         noise, before, out = left.pop(0)
         assert self == noise and len(values) == len(before), "another path was taken"
+        if isinstance(noise, BoxNoise):
+            assert isinstance(loss, Pure)
+            found += boxed(noise, [a - b for a, b in zip(values, before, strict=True)])
+            return out
         pairs = zip(values, before, strict=True)
         moves = [(a >> noise.shift) - (b >> noise.shift) for a, b in pairs]
         if isinstance(noise, MatrixNoise):
