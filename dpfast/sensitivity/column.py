@@ -73,12 +73,13 @@ class ColumnSensitivity(KnownSensitivity):
         return float_up(self.largest_change(Fraction(hi) - Fraction(lo), rows, neighbors))
 
     def local_sensitivity(self, data: Any, at_distance: int, neighbors: Neighbors) -> float:
-        return self.local_of(self._clamped(data, neighbors), min(at_distance, FARTHEST))
+        return self.local_of(self.clamped(data, neighbors), min(at_distance, FARTHEST))
 
     def smooth_sensitivity(self, data: Any, beta: float, neighbors: Neighbors) -> float:
-        return self.smooth_of(self._clamped(data, neighbors), beta)
+        return self.smooth_of(self.clamped(data, neighbors), beta)
 
-    def _clamped(self, data: Any, neighbors: str) -> Clamped:
+    def clamped(self, data: Any, neighbors: Neighbors) -> Clamped:
+        """Return the column of data, of which nothing has been read."""
         lo, hi = self._pair()
         policy = checks.nan_policy(self.nan, neighbors)
         missing = nan_policy.replacement(policy, lo, hi)

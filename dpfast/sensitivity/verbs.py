@@ -140,11 +140,11 @@ def smooth(
     Parameters
     ----------
     statistic : KnownSensitivity or callable
-        Of one column: `dpfast.Sum`, `Mean`, `Variance`, `Std`, `Quantile`, `Percentile`, `Median`,
-        `Minimum`, `Maximum`, `Iqr`, `TrimmedMean`, `WinsorizedMean`. Of a graph: `TreeCost` and
-        `Triangles` of `dpfast.sensitivity`. Of your own: `dpfast.extend.KnownSensitivity`. Or a
-        function ``A(k, *data)`` that returns a number of at least 0, plain or compiled by Numba;
-        the loop is then compiled too.
+        Of one column: `dpfast.Sum`, `Mean`, `Proportion`, `Variance`, `Std`, `Quantile`,
+        `Percentile`, `Median`, `Minimum`, `Maximum`, `Iqr`, `TrimmedMean`, `WinsorizedMean`. Of a
+        graph: `TreeCost` and `Triangles` of `dpfast.sensitivity`. Of your own:
+        `dpfast.extend.KnownSensitivity`. Or a function ``A(k, *data)`` that returns a number of at
+        least 0, plain or compiled by Numba; the loop is then compiled too.
     *data : array_like, shape (n,), or source
         As in `local`; what a function is called with.
     beta : float

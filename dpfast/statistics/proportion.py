@@ -9,10 +9,13 @@ from typing import Any, ClassVar
 import numpy as np
 
 from .._core import checks
+from .._core.types import Neighbors
 from ..measurement.matches import Matches
 from ..measurement.times import Answer
+from ..sensitivity.column import Clamped
 from ..sources.intake import View, read_words
 from ..summaries.cells import Cells
+from ..summaries.totals import totals
 from .histogram import categories_of
 from .totals.moments import Mean
 
@@ -86,3 +89,10 @@ class Proportion(Mean):
         if self.matches.words is None:
             return super().read(data, axis=axis, **rows)
         return read_words(data, self.matches.words, axis, **rows)
+
+    def clamped(self, data: Any, neighbors: Neighbors) -> Clamped:
+        """Return a column of as many rows of 0 and of 1, for a sensitivity."""
+        rows = {"relation": neighbors, "axis": None, "where": None, "ids": None, "weights": None}
+        counts = totals(self.read(data, **rows).kept, self.matches, None)
+        zeros = counts.rows + counts.missing - counts.sum
+        return super().clamped(np.repeat([0.0, 1.0], [zeros, counts.sum]), neighbors)

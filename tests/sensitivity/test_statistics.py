@@ -221,6 +221,8 @@ def test_iqr_add_remove():
 def test_extremes_are_quantiles(end, q, neighbors):
     kw = {"bounds": (0, 7), "neighbors": neighbors}
     assert global_of(end, **kw) == 7
+    percentile = partial(dp.Percentile, q=100 * q)
+    assert local_of(percentile, [1, 3, 5], **kw) == local_of(end, [1, 3, 5], **kw)
     for data in ([], [3], [0, 1, 1], [1, 3, 7, 7, 2], np.arange(40) % 9):
         for k in range(4):
             local = local_of(end, data, at_distance=k, **kw)
@@ -547,3 +549,36 @@ def test_the_two_ends_of_the_bound_on_the_mean():
     """At n = 5 they cross at beta = ln(5/2) / 3."""
     for beta, want in ((0.5, 1.4), (0.1, 3.5 * math.exp(-0.3))):
         assert close(smooth_mean(np.zeros(5), beta=beta, bounds=(0, 7)), want)
+
+
+@pytest.mark.parametrize(
+    "equal, rows",
+    [
+        (True, [True, False, True, True, False]),
+        (3, [3.0, math.nan, 1.0, 3.0, 7.0]),
+        ("tea", ["tea", None, "ale", "tea", "tea"]),
+    ],
+)
+@pytest.mark.parametrize("neighbors", ["replace", "add-remove"])
+def test_a_proportion_is_the_mean_of_what_matches(equal, rows, neighbors):
+    kw: dict = {"neighbors": neighbors}
+    share, ones = dp.Proportion(equal=equal), [float(row == equal) for row in rows]
+    mean = dp.Mean(bounds=(0, 1))
+    for k in (0, 2):
+        want = dp.sensitivity.local(mean, ones, at_distance=k, **kw)
+        assert dp.sensitivity.local(share, rows, at_distance=k, **kw) == want
+    want = dp.sensitivity.smooth(mean, ones, beta=0.3, **kw)
+    assert dp.sensitivity.smooth(share, rows, beta=0.3, **kw) == want
+    kw["rows"] = 5 if neighbors == "replace" else None
+    assert dp.sensitivity.global_(share, **kw) == dp.sensitivity.global_(mean, **kw)
+
+
+def test_no_statistic_inherits_the_numbers_of_another_untested():
+    """A new kind of a statistic has other answers; here it is listed once it has its own test."""
+    public = [getattr(dp, name) for name in dp.__all__]
+    known = {
+        kind
+        for kind in public
+        if isinstance(kind, type) and issubclass(kind, dp.extend.KnownSensitivity)
+    }
+    assert known == {*KINDS.values(), dp.Median, dp.Quantile, dp.Percentile, dp.Proportion}
