@@ -26,6 +26,7 @@ from dpfast.rng import InsecureGenerator
 from dpfast.sources import as_source, memory
 from dpfast.sources.data import as_rows
 from dpfast.sources.forms import is_distributed
+from dpfast.statistics.table import STATISTICS
 
 from .support import by_group
 from .support.battery import (
@@ -33,6 +34,7 @@ from .support.battery import (
     BAD_DATA,
     CASES,
     FREE,
+    MADE,
     NO_RELEASES,
     PAIRED,
     SECRET,
@@ -43,10 +45,16 @@ from .support.battery import (
 )
 from .support.pairwise import every_value
 
-EVERY = pytest.mark.parametrize("name", list(CASES))
-FED = pytest.mark.parametrize(
-    "name", [name for name, case in CASES.items() if case.form in ("column", "table")]
-)
+
+def each(names):
+    """Some cases as parameters: those that are made with anything beside the rows are for later."""
+    later = {name for name in MADE if name not in STATISTICS}
+    marks = {name: pytest.mark.full if name in later else () for name in names}
+    return pytest.mark.parametrize("name", [pytest.param(n, marks=m) for n, m in marks.items()])
+
+
+EVERY = each(CASES)
+FED = each(name for name, case in CASES.items() if case.form in ("column", "table"))
 
 
 def limit(**kw):
@@ -367,8 +375,7 @@ def test_the_bits_are_all_that_decides(name):
     assert [found[s] for s in range(4)] == answers[:4]
 
 
-@pytest.mark.parametrize("name", [name for name, case in CASES.items() if case.unordered and
-                                  case.form in ("column", "table")])  # fmt: skip
+@each(n for n, c in CASES.items() if c.unordered and c.form in ("column", "table"))
 def test_the_order_of_rows_does_not_matter(name):
     case = CASES[name]
     order = np.random.default_rng(1).permutation(len(case.data))

@@ -33,6 +33,7 @@ from ..support.battery import (
     RHO,
     WEIGHTED,
     WHERE,
+    WRITTEN,
     Case,
     X,
     forms,
@@ -94,7 +95,7 @@ def of_case(case: Case, loss: dict[str, Any], relation: str, data: Any = None, *
 
 def battery(folder: Path) -> Iterator[tuple[str, Call]]:
     """Every release with every loss and relation."""
-    for name, case in CASES.items():
+    for name, case in WRITTEN.items():
         for loss, relation in itertools.product(case.losses, case.relations):
             yield f"{name}, {said(loss)}, {relation}", of_case(case, loss, relation)
 
@@ -128,7 +129,7 @@ def variants(folder: Path) -> Iterator[tuple[str, Call]]:
         "people of Dask": (of_dask([frame[:99], frame[99:]]), {"ids": "who", "max_rows": 3}),
         "weights of a file": (dp.scan(path, ["x", "w"]), {**WEIGHTED, "weights": "w"}),
     }
-    for name, case in CASES.items():
+    for name, case in WRITTEN.items():
         if case.form != "column" or case.rows or case.kw.get("bounds") == "auto":
             continue
         for place, (kind, (data, kw)) in enumerate(kinds.items()):
@@ -150,7 +151,7 @@ def in_forms(folder: Path) -> Iterator[tuple[str, Call]]:
         return sorted({digest(call.function(data, **call.kw, rng=rng(5))) for _, data in
                        some(case, folder)})  # fmt: skip
 
-    for name, case in CASES.items():
+    for name, case in WRITTEN.items():
         if case.form != "object":
             yield f"{name}: in forms", Call(answers, (case, forms), of=list)
         if case.form == "column" and not case.rows and "nan" in case.parameters:

@@ -5,13 +5,14 @@ import inspect
 import json
 import subprocess
 import sys
+from unittest.mock import ANY
 
 import pytest
 
 import dpfast as dp
 from dpfast.statistics.table import STATISTICS, TABLE
 
-from ..support import planted
+from ..support import battery, planted
 
 
 def test_a_line_is_a_public_function_and_a_public_class():
@@ -39,6 +40,15 @@ def test_what_statistics_are_of_is_loaded_when_it_is_asked_for():
     code = "import sys, dpfast; print([m for m in sys.modules if m.startswith('dpfast.stat')])"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "['dpfast.statistics', 'dpfast.statistics.table']"
+
+
+def test_a_line_has_cases_in_the_battery():
+    line = STATISTICS["median"]
+    cases = dict(battery.made([line], []))
+    more = ("", *battery.BESIDE.keys() - {" of weighted rows"}, " of each group")
+    assert set(cases) == {f"median{words}" for words in more}
+    assert all(case.call is dp.median for name, case in cases.items() if "group" not in name)
+    assert list(battery.made([line], cases.values())) == [("median of each group", ANY)]
 
 
 @pytest.mark.full

@@ -1,14 +1,16 @@
 """Every public release with typical arguments, and the same data in all their forms.
 
-A new release takes one entry in `CASES` (`test_conformance.py` fails without it), and a new
-argument one in `BAD`, or in `FREE` if nothing can be wrong with it.
+A statistic of the table has its cases made for it: plain, and with each thing that its function
+takes (`made`). Any other release takes one entry in `WRITTEN` (`test_conformance.py` fails without
+it), and a new argument one in `BAD`, or in `FREE` if nothing can be wrong with it; where a
+statistic cannot do without it, also one in `TYPICAL`.
 """
 
 from __future__ import annotations
 
 import inspect
 import types
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, is_dataclass
 from decimal import Decimal
 from fractions import Fraction
@@ -23,6 +25,9 @@ import pyarrow.parquet as pq
 import pytest
 
 import dpfast as dp
+from dpfast.groups.api import GroupBy
+from dpfast.measurement.statistic import Automatic
+from dpfast.statistics.table import TABLE, Entry
 
 from . import by_group
 
@@ -108,7 +113,8 @@ AXIS = {"axis": 0}
 WORDS_OF_ROWS = np.array(["tea", "ale", "rye"])[RNG.integers(0, 3, len(X))]
 RARE_WORDS = np.array([f"w{i}" for i in np.sort(np.abs(X).astype(int) % 60)])
 
-CASES = {
+#: Cases that show more than one that is made.
+WRITTEN = {
     "count": Case(dp.count, X),
     "count of some": Case(dp.count, X, {**MASKED, "nan": "drop"}, ("where",)),
     "count of nonzero": Case(dp.count_nonzero, X),
@@ -407,6 +413,65 @@ CASES = {
     "k-ary": Case(dp.response.kary, WHOLE, {"categories": 5}, **LOCAL),
     "unary": Case(dp.response.unary, WHOLE, {"categories": [4, 0, 2]}, **LOCAL),
 }
+
+#: What a statistic is given that cannot do without it.
+TYPICAL: dict[str, Any] = {**BOUNDS, "q": 0.3, "qs": [0.2, 0.7], "bins": 7, "column": "x"}
+#: What is beside the rows, or instead of them.
+BESIDE: dict[str, tuple[dict[str, Any], tuple[str, ...]]] = {
+    "": ({}, ()),
+    " of some rows": (MASKED, ("where",)),
+    " of people": (PEOPLE, ("ids",)),
+    " of columns": (AXIS, ()),
+    " of weighted rows": (WEIGHTED, ("weights",)),
+    " within found bounds": (AUTO, ()),
+}
+DATA = {"column": (X, "column"), "columns": (XY, "table"), "words": (WORDS_OF_ROWS, "words")}
+
+
+def made(table: Iterable[Entry], written: Iterable[Case]) -> Iterator[tuple[str, Case]]:
+    """Cases of statistics: with each thing beside the rows of which none is written, by group."""
+    tried = [(case.call, case.kw) for case in written]
+    for entry in table:
+        if entry.kind is None or entry.word.startswith("ptr."):
+            continue  # which have cases of their own
+        takes, known = inspect.signature(entry.function).parameters, entry.function
+        is_auto = inspect.isclass(entry.kind) and issubclass(entry.kind, Automatic)
+        for words, (kw, rows) in BESIDE.items():
+            shown = any(call is known and has(given, kw) for call, given in tried)
+            if shown or not takes.keys() >= kw.keys() or (kw is AUTO and not is_auto):
+                continue
+            data, form = DATA["columns" if kw is AXIS else entry.data]
+            losses = [one for one in (EPSILON, DELTA, RHO) if one.keys() <= takes.keys()]
+            own = typical(takes)
+            if entry.data == "columns" and "bounds" in own:
+                own["bounds"] = [own["bounds"]] * 2
+            given = {"rows": rows, "losses": tuple(losses), "form": form}
+            yield entry.word + words, Case(entry.function, data, own | kw, **given)
+        if entry.by_group:
+            yield f"{entry.word} of each group", of_groups(entry)
+
+
+def typical(takes: Mapping[str, inspect.Parameter]) -> dict[str, Any]:
+    """What a function is given that cannot do without it; of bins it says which."""
+    needed = {one.name for one in takes.values() if one.default is one.empty}
+    needed |= {"bins", "bounds"} if "bins" in takes else set()
+    return {name: TYPICAL[name] for name in takes if name in needed - {"self", "data"}}
+
+
+def of_groups(entry: Entry) -> Case:
+    """A case of the method of `GroupBy`."""
+    own = typical(inspect.signature(getattr(GroupBy, entry.name)).parameters)
+    people = {"ids": "who", "max_groups": 2} if entry.data == "words" else {}
+    return Case(by_group.of(entry.name, own, **people), by_group.TABLE, **GROUPED)
+
+
+def has(given: dict[str, Any], kw: dict[str, Any]) -> bool:
+    """Whether arguments have all that others have; of bounds the word counts."""
+    return given.keys() >= kw.keys() and (kw is not AUTO or given["bounds"] == "auto")
+
+
+MADE = dict(made(TABLE, WRITTEN.values()))
+CASES = WRITTEN | MADE
 
 #: What has an epsilon and is no release: limits, losses, and what is computed from public numbers
 #: or from private answers. What is made of noisy sums are objects that are asked or fitted later,

@@ -20,6 +20,23 @@ TABLE = {
 KEYS = [3, 0, 9, 1]
 
 
+def of(name: str, own: dict[str, Any], **people: Any) -> Any:
+    """The method of a name, with some arguments, as a function of the table."""
+
+    @releases
+    def released(
+        data: Any, *, epsilon: Any = None, delta: Any = 0.0, rho: Any = None, neighbors: Any = None,
+        where: Any = None, budget: Any = None, rng: Any = None,
+    ) -> Any:  # fmt: skip
+        groups = dp.group_by(data, "key", keys=KEYS, neighbors=neighbors, **people)
+        loss: Any = {"epsilon": epsilon, "delta": delta, "rho": rho}
+        given = own | {"where": where, "budget": budget, "rng": rng}
+        return prepare(getattr(groups, name), **given, **loss)
+
+    released.__name__ = f"{name}_of_each_group"
+    return released
+
+
 @releases
 def count(
     data: Any, *, epsilon: Any = None, delta: Any = 0.0, rho: Any = None, neighbors: Any = None,

@@ -31,7 +31,7 @@ def define(home):
     from typing import Any
 
     import dpfast as dp
-    from dpfast.measurement.statistic import measures
+    from dpfast.measurement.functions import function_of
 
     @dataclass(frozen=True, kw_only=True)
     class UpperDecile(dp.Median):
@@ -39,14 +39,9 @@ def define(home):
         def place(self) -> Fraction:
             return Fraction(9, 10)
 
-    @measures
-    def upper_decile(
-        data: Any, *, bounds: Any, epsilon: Any = None, delta: Any = 0.0, rho: Any = None,
-        neighbors: Any = None, axis: Any = None, nan: Any = "raise", where: Any = None,
-        ids: Any = None, max_rows: Any = None, budget: Any = None, rng: Any = None,
-    ) -> Any:  # fmt: skip
+    @function_of(UpperDecile)
+    def upper_decile(data: Any, **arguments: Any) -> Any:
         """Release the upper decile."""
-        return UpperDecile(bounds=bounds, nan=nan)
 
     vars(home).update(UpperDecile=UpperDecile, upper_decile=upper_decile)
 
