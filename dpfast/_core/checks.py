@@ -15,7 +15,7 @@ from contextlib import suppress
 from decimal import Decimal
 from fractions import Fraction
 from itertools import islice
-from typing import Any, cast, get_args
+from typing import Any, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -459,7 +459,10 @@ def neighbors(value: Any) -> Neighbors:
     >>> checks.neighbors("replace")
     'replace'
     """
-    return cast(Neighbors, choice("neighbors", value, NEIGHBORS))
+    if type(value) is not str or value not in NEIGHBORS:
+        choice("neighbors", value, NEIGHBORS)
+    relation: Neighbors = value
+    return relation
 
 
 def bounds(value: Any, name: str = "bounds") -> tuple[float, float]:

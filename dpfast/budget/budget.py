@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, fields, replace
 from fractions import Fraction
+from functools import cached_property
 from html import escape
 from typing import TYPE_CHECKING, Any, Literal, NoReturn, Self, overload
 from weakref import ref
@@ -357,26 +358,31 @@ class Budget(Payer):
         if not isinstance(amount, (Pure, Approx, ZCDP)):
             checks.fail_type("amount", "a Pure, Approx or ZCDP loss", amount)
         checks.neighbors(neighbors)
-        notes = self._here.notes
-        note = checks.text("note", note) or (notes[-1] if notes else "")
+        here = self._here
+        note = checks.text("note", note) or (here.notes[-1] if here.notes else "")
         whose = None if ids is None else checks.text("ids", ids)
         words = checks.text("what", what)
         spend = Spend(amount, neighbors, words, note, now(), process(), ids=whose)
-        keys, part = self._here.keys, self._part
-        self._set(entry=None)
+        entry = None
+        try:
+            entry = self._entered(spend, here.keys)
+        finally:
+            self._put(_Here(here.notes, here.keys, entry))
+
+    def _entered(self, spend: Spend, keys: list[str] | None) -> int:
+        """Return the number of the entry of a spend, or refuse it."""
+        part = self._part
         if keys == []:
             raise BudgetError("budget refused the spend: a key pays for one spend, and was used")
         if part is None:
             key = keys.pop() if keys else None
-            self._set(entry=self._storage.append(lambda state: self._decide(state, spend), key))
-            return
+            return self._storage.append(lambda state: self._decide(state, spend), key)
         if keys:
             raise BudgetError("budget refused the spend: a key pays for no part of the rows")
-        spend = replace(spend, what=f"{words} where {part.label}".lstrip())
-        entry = part.pay(
-            lambda share: self._storage.append(lambda state: self._decide(state, spend, share))
+        named = replace(spend, what=f"{spend.what} where {part.label}".lstrip())
+        return part.pay(
+            lambda share: self._storage.append(lambda state: self._decide(state, named, share))
         )
-        self._set(entry=entry)
 
     @contextmanager
     def noted(self, note: str) -> Iterator[None]:
@@ -486,8 +492,11 @@ class Budget(Payer):
         return _HERE.get({}).get(self._ref, _Here())
 
     def _set(self, **changes: Any) -> None:
+        self._put(replace(self._here, **changes))
+
+    def _put(self, own: _Here) -> None:
         others = {budget: here for budget, here in _HERE.get({}).items() if budget() is not None}
-        _HERE.set({**others, self._ref: replace(self._here, **changes)})
+        _HERE.set({**others, self._ref: own})
 
     @contextmanager
     def _once(self, key: str) -> Iterator[None]:
@@ -703,14 +712,16 @@ class Budget(Payer):
         mechanism = prepare(function, *args, **kwargs, budget=self).mechanism
         if wanted:
             return mechanism.parts
-        return self._price(self._storage.state(), _spend_of(mechanism))[1]
+        state, spend = self._storage.state(), _spend_of(mechanism)
+        return self._price(state, spend, self._units(state, spend))[1]
 
     def _quote(
         self, share: Share, function: Callable[..., Any], *args: Any, **kwargs: Any
     ) -> dict[str, Fraction]:
         """Return what a release about a part would add to the ledger."""
         spend = _spend_of(prepare(function, *args, **kwargs, budget=self).mechanism)
-        return self._named(self._counted(self._storage.state(), spend, share)[1])
+        state = self._storage.state()
+        return self._named(self._counted(state, spend, share, self._units(state, spend))[1])
 
     def _told(
         self, entries: tuple[Spend, ...], form: Callable[[Fraction], Any]
@@ -736,36 +747,40 @@ class Budget(Payer):
         self, state: State, spend: Spend, share: Share | None = None
     ) -> tuple[Spend, State]:
         """Return the entry of a spend and the state after it, or refuse the spend."""
-        unit, own = self._units(state, spend)
+        unit, own = units = self._units(state, spend)
         if self._ids not in (None, unit.ids):
             self._refuse_late(state, spend, f"ids={self._ids!r}", str(unit))
-        relation, counted = self._counted(state, spend, share)
+        relation, counted = self._counted(state, spend, share, units)
         total = state.spent + counted
         if not total.within(self._ceiling):
             self._refuse(state, spend, "counted as " + self._words(counted))
-        entry = replace(spend, counted=counted, ids=own.ids)
-        return entry, State(total, relation, state.entries + 1, unit.ids)
+        after = State(total, relation, state.entries + 1, unit.ids)
+        return spend.charged(counted, own.ids), after
 
     def _counted(
-        self, state: State, spend: Spend, share: Share | None
+        self, state: State, spend: Spend, share: Share | None, units: tuple[Unit, Unit]
     ) -> tuple[Neighbors, Amounts]:
         """Return the relation of the ledger and what a spend adds to it, or refuse."""
         if share is not None:
-            self._refuse_parts(self._units(state, spend)[0])
-        relation, loss = self._price(state, spend)
+            self._refuse_parts(units[0])
+        relation, loss = self._price(state, spend, units)
         full = Amounts.of(loss)
         return relation, full if share is None else share.increase(full, relation)
 
-    def _price(self, state: State, spend: Spend) -> tuple[Neighbors, Loss]:
+    def _price(
+        self, state: State, spend: Spend, units: tuple[Unit, Unit]
+    ) -> tuple[Neighbors, Loss]:
         """Return the relation of the ledger and the loss as it counts there, or refuse."""
         wanted = state.neighbors or self._wanted or spend.neighbors
         if self._wanted not in (None, wanted):
             self._refuse_late(state, spend, f"neighbors={self._wanted!r}", repr(wanted))
-        unit, own = self._units(state, spend)
-        rows = None if unit == own else self._max_rows
-        if unit != own and (rows is None or own != Unit()):
+        unit, own = units
+        rows = None if unit.ids == own.ids else self._max_rows
+        if unit.ids != own.ids and (rows is None or own.ids is not None):
             self._refuse_unit(unit, own)
-        loss = convert(spend.loss, spend.neighbors, wanted, max_rows=rows)
+        loss: Loss | None = spend.loss
+        if rows is not None or spend.neighbors != wanted:
+            loss = convert(spend.loss, spend.neighbors, wanted, max_rows=rows)
         if loss is None:
             people = "" if rows is None else f" for {unit}, with up to {rows} rows each"
             self._refuse(
@@ -840,7 +855,7 @@ class Budget(Payer):
 
     # --- amounts --------------------------------------------------------------------------------
 
-    @property
+    @cached_property
     def _ceiling(self) -> Amounts:
         return Amounts.of(self._limit)
 

@@ -428,14 +428,14 @@ def measures(ask: Callable[Args, Statistic[Value]]) -> Callable[Args, Value]:
     """
 
     def prepare(*args: Any, **kwargs: Any) -> Prepared[Value]:
+        budget, rng = kwargs.get("budget"), kwargs.get("rng")
+        relation = relation_of(kwargs.get("neighbors"), budget)
         public = public_part(args, kwargs, PAID, PLAIN) if args else None
-        if public is not None:
-            budget, rng = kwargs.get("budget"), kwargs.get("rng")
-            known = asked(ask, public, relation_of(kwargs.get("neighbors"), budget))
-            if known is not None:
-                return known[0].prepared(args[0], known[1], None, budget=budget, rng=rng)
+        known = None if public is None else asked(ask, public, relation)
+        if known is not None:
+            return known[0].prepared(args[0], known[1], None, budget=budget, rng=rng)
         statistic = ask(*args, **kwargs)
-        call = {name: kwargs[name] for name in OF_CALLS & kwargs.keys()}
+        call = {name: kwargs[name] for name in OF_CALLS & kwargs.keys()} | {"neighbors": relation}
         return statistic.prepare(args[0] if args else kwargs["data"], **call)
 
     return releases(update_wrapper(prepare, ask))

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from fractions import Fraction
+from functools import lru_cache
 from typing import Any
 
 from ..._core.types import Neighbors
@@ -15,31 +16,43 @@ from ..._kernels.rng import witnesses
 from ...errors import BudgetError
 from ...privacy import ZCDP, Approx, Loss
 
+#: The one zero of amounts that a ledger does not use, with which no new fraction is made.
+ZERO = Fraction(0)
+
+
+def plus(a: Fraction, b: Fraction) -> Fraction:
+    """Return a sum; none is made where one of both is `ZERO`."""
+    return a if b is ZERO else b if a is ZERO else a + b
+
 
 @dataclass(frozen=True, slots=True)
 class Amounts:
     """Exact sums. A ledger uses epsilon and delta, or rho."""
 
-    epsilon: Fraction = Fraction(0)
-    delta: Fraction = Fraction(0)
-    rho: Fraction = Fraction(0)
+    epsilon: Fraction = ZERO
+    delta: Fraction = ZERO
+    rho: Fraction = ZERO
 
     @staticmethod
     def of(loss: Loss) -> Amounts:
         """Return what a loss counts in a ledger of its kind."""
         if isinstance(loss, ZCDP):
             return Amounts(rho=loss.rho)
-        return Amounts(loss.epsilon, loss.delta if isinstance(loss, Approx) else Fraction(0))
+        return Amounts(loss.epsilon, loss.delta if isinstance(loss, Approx) else ZERO)
 
     def __add__(self, other: Amounts) -> Amounts:
-        return Amounts(self.epsilon + other.epsilon, self.delta + other.delta, self.rho + other.rho)
+        return Amounts(
+            plus(self.epsilon, other.epsilon),
+            plus(self.delta, other.delta),
+            plus(self.rho, other.rho),
+        )
 
     def __sub__(self, other: Amounts) -> Amounts:
         return Amounts(self.epsilon - other.epsilon, self.delta - other.delta, self.rho - other.rho)
 
     def within(self, limit: Amounts) -> bool:
-        left = limit - self
-        return min(left.epsilon, left.delta, left.rho) >= 0
+        pairs = (self.epsilon, limit.epsilon), (self.delta, limit.delta), (self.rho, limit.rho)
+        return not [own for own, most in pairs if own is not ZERO and own > most]
 
     def named(self, limit: Loss) -> dict[str, Fraction]:
         """Return the amounts that a ledger with this limit uses, by name."""
@@ -95,6 +108,13 @@ class Spend:
     answer: Any = field(default=None, compare=False)
     ids: str | None = None
 
+    def charged(self, counted: Amounts, ids: str | None) -> Spend:
+        """Return the entry of what it takes from a ledger, for the people of an id, or rows."""
+        return Spend(
+            loss=self.loss, neighbors=self.neighbors, what=self.what, note=self.note,
+            time=self.time, process=self.process, counted=counted, ids=ids,
+        )  # fmt: skip
+
 
 @dataclass(frozen=True, slots=True)
 class State:
@@ -122,7 +142,12 @@ def now() -> str:
 
 def process() -> str:
     """Return the process of an entry."""
-    return f"{os.getpid()}@{platform.node()}"
+    return f"{os.getpid()}@{machine()}"
+
+
+@lru_cache(maxsize=1)
+def machine() -> str:
+    return platform.node()
 
 
 @dataclass(frozen=True, slots=True)
