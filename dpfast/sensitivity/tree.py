@@ -63,13 +63,13 @@ class TreeCost(KnownSensitivity):
 
     Notes
     -----
-    The data of `dpfast.sensitivity.local` and `smooth` are one number for each edge. *Global*:
-    ``hi - lo``. (As a function of one weight w, the cost is a constant plus the smaller of w and
-    the heaviest weight on the best detour.) *Local*: exact, rounded up by some units at most. Cost:
-    up to ``log2(m)`` maximum flows for each edge of the tree. *Smooth*: exact, 0 without edges or
-    for equal bounds. Cost: for each edge of the tree a maximum flow at some thresholds, by
-    bisection between those where the least cut can still win; at most ``log2(m)`` for each size of
-    a cut. The flows need SciPy.
+    NOT PRIVATE, unless global. The data of `dpfast.sensitivity.local` and `smooth` are one number
+    for each edge. *Global*: ``hi - lo``. (As a function of one weight w, the cost is a constant
+    plus the smaller of w and the heaviest weight on the best detour.) *Local*: exact, rounded up by
+    some units at most. Cost: up to ``log2(m)`` maximum flows for each edge of the tree. *Smooth*:
+    exact, 0 without edges or for equal bounds. Cost: for each edge of the tree a maximum flow at
+    some thresholds, by bisection between those where the least cut can still win; at most
+    ``log2(m)`` for each size of a cut. The flows need SciPy.
 
     References
     ----------
@@ -137,10 +137,10 @@ class _Cuts:
     def __init__(self, ends: NDArray[Any], weights: Any, bounds: tuple[float, float]) -> None:
         lo, hi = bounds
         rule = "one real number for each edge"
-        given = checks.array("data", weights, rule)
-        if given.dtype.kind not in "iuf" or given.shape != (len(ends),):
+        array = checks.array("data", weights, rule)
+        if array.dtype.kind not in "iuf" or array.shape != (len(ends),):
             checks.fail_kind("data", rule, weights)
-        values = given.astype(np.float64)
+        values = array.astype(np.float64)
         if np.isnan(values).any():
             raise DataError("data must be numbers, got NaN")
         self.reach = hi - lo

@@ -49,9 +49,9 @@ class Triangles(KnownSensitivity):
 
     Notes
     -----
-    *Global*: ``max(N - 2, 0)``, which needs `nodes`. *Local*: exact, an integer. *Smooth*: exact,
-    zero for fewer than three vertices. Cost: a product of N by N matrices of float32, which must
-    fit into memory, and at most 2 N distances.
+    NOT PRIVATE, unless global. *Global*: ``max(N - 2, 0)``, which needs `nodes`. *Local*: exact, an
+    integer. *Smooth*: exact, zero for fewer than three vertices. Cost: a product of N by N matrices
+    of float32, which must fit into memory, and at most 2 N distances.
 
     References
     ----------
@@ -102,22 +102,22 @@ class Triangles(KnownSensitivity):
 def _adjacency(graph: Any, nodes: Any) -> NDArray[np.float32]:
     """Return a graph as a symmetric matrix of 0 and 1 with an empty diagonal."""
     rule = "a symmetric matrix of 0 and 1 with zeros on its diagonal, or pairs of nodes"
-    given = checks.array("data", graph, rule)
-    if given.dtype.kind not in "biuf":
+    array = checks.array("data", graph, rule)
+    if array.dtype.kind not in "biuf":
         checks.fail_kind("data", rule, graph)
     if nodes is None:
-        if given.ndim != 2 or given.shape[0] != given.shape[1]:
+        if array.ndim != 2 or array.shape[0] != array.shape[1]:
             checks.fail_kind("data", rule, graph)
-        adjacent = given != 0
+        adjacent = array != 0
         sound = not adjacent.diagonal().any() and (adjacent == adjacent.T).all()
-        if not sound or not ((given == 0) | (given == 1)).all():
+        if not sound or not ((array == 0) | (array == 1)).all():
             checks.fail_kind("data", rule, graph)
         dense: NDArray[np.float32] = adjacent.astype(np.float32)
         return dense
     count = checks.whole("nodes", nodes)
     if count > _MOST:
         checks.fail("nodes", f"at most {_MOST}", nodes)
-    pairs = given.reshape(0, 2).astype(np.int64) if given.size == 0 else given
+    pairs = array.reshape(0, 2).astype(np.int64) if array.size == 0 else array
     if pairs.ndim != 2 or pairs.shape[1] != 2 or pairs.dtype.kind not in "iu":
         checks.fail_kind("data", rule, graph)
     if pairs.size and (
