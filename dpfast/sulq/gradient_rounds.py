@@ -22,6 +22,8 @@ classes r_1 .. r_K, the probabilities less 1 for the class that it has. Probabil
 down to integers that add up to 1 at most, so |r_1| + .. + |r_K| <= 2, and the squares add up to 2
 at most. The gradient, the sum of r z, so changes by m in size and m in square for one multiple, by
 2 m and 2 m for K of them, and where rows are replaced by twice that in size, four times in square.
+No number of it changes by more than 1, or 2, so with an epsilon alone noise is for the box of all
+of them where that is less: where columns are of numbers.
 It is the gradient of the logarithm of the likelihood; for targets, r is limited to half of the
 width of their bounds, which makes it that of Huber's loss. With K classes that costs the square
 root of 2 of what two cost; K separate classifiers would cost the square root of K.
@@ -200,16 +202,14 @@ def _parts(design: Design, answers: Answers, relation: str) -> list[Part]:
     sums, gradient = answers.parts * size + p, answers.outputs * size
     wrong = m if answers.outputs == 1 else 2 * m
     l1 = m * UNIT + p * UNIT // 4
+    steps = 2 if relation == "replace" else 1
+    l2_squared = m * UNIT**2
     if relation == "replace":
         l2_squared = 4 * p * (UNIT + SCALE) ** 2 + 2 * (m - p) * UNIT**2
-        return [
-            Part(sums, 2 * l1, l2_squared, sums),
-            Part(gradient, 2 * wrong * UNIT, 4 * wrong * UNIT**2, gradient),
-        ]
-    return [
-        Part(sums, l1, m * UNIT**2, sums),
-        Part(gradient, wrong * UNIT, wrong * UNIT**2, gradient),
-    ]
+    most, few = steps * UNIT, gradient <= 3 * wrong  # joint noise of more is not less
+    sizes = (most,) * gradient if few else ()
+    each = Part(gradient, wrong * most, wrong * most**2, gradient, sizes=sizes)
+    return [Part(sums, steps * l1, l2_squared, sums), each]
 
 
 class Gradients:

@@ -116,6 +116,8 @@ class Part:
         norm, and how many of them may change at once.
     share : Fraction
         The share of the round, where parts have different ones.
+    sizes : tuple of int, optional
+        How far each integer changes, where noise for the box of all of them may be less for each.
     """
 
     size: int
@@ -123,12 +125,14 @@ class Part:
     l2_squared: int
     l0: int
     share: Fraction = Fraction(1)
+    sizes: tuple[int, ...] = ()
 
     def of_rows(self, times: int, rows: int) -> Part:
         """Return the part for so many rows that change at once, each counted so many times."""
         most = times * rows
         l1, l2_squared, l0 = most * self.l1, most**2 * self.l2_squared, rows * self.l0
-        return replace(self, l1=l1, l2_squared=l2_squared, l0=l0)
+        sizes = tuple(most * size for size in self.sizes)
+        return replace(self, l1=l1, l2_squared=l2_squared, l0=l0, sizes=sizes)
 
     def of_vectors(self, many: int) -> Part:
         """Return the part for so many vectors, of which a row moves no more than of one."""
@@ -361,7 +365,12 @@ class Rounds:
         """Return the noise of a part of a round, for rows as often as they count at most."""
         if self._weights is not None:
             part = part.of_rows(self._weights.most, self._steps)
-        return part.noise(self.loss, self.rounds)
+        noise = part.noise(self.loss, self.rounds)
+        if isinstance(part, Part) and part.sizes and isinstance(self.loss, Pure):
+            box = Boxes(Moves(part.sizes), share=part.share).noise(self.loss, self.rounds)
+            if max(box.noise.deviations) < noise.deviation:
+                return box
+        return noise
 
     def deviation(self, part: Some) -> float:
         """Return the standard deviation of a part of an answer."""

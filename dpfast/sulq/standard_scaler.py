@@ -4,8 +4,9 @@
 .. 1. Released are the number of rows, and for each column the sums of t and of 1 - t^2, with noise
 of one scale. A row changes the count by 1, and a column by t^2 + (1 - t^2)^2 <= 1 in square and t +
 1 - t^2 <= 5 / 4 in size: all d columns by d and 5 d / 4. One that is replaced changes no count, and
-a column by (t - t')^2 (1 + (t + t')^2) <= 4 in square, and twice 5 / 4 in size (`class_sums`). Here
-1 is the integer `REACH`. 1 - t^2 is rounded down, so a difference of two of them is larger by less
+a column by (t - t')^2 (1 + (t + t')^2) <= 4 in square, and twice 5 / 4 in size (`class_sums`). A
+change of t is at most 1, or 2 if the row is replaced, and that of t^2 at most 1. Here 1 is the
+integer `REACH`. 1 - t^2 is rounded down, so a difference of two of them is larger by less
 than 1, and 4 becomes 4 times the square of one more.
 """
 
@@ -110,7 +111,7 @@ class StandardScaler(Transformer):
         parts = _parts(rows.width, relation)
 
         def learn(rounds: Rounds) -> None:
-            deviation = rounds.deviation(parts[1]) / REACH
+            deviation = rounds.deviations(parts[-1])[-1] / REACH
             noisy = rounds.ask(lambda rows: _totals(rows, design, policy), parts)
             self._learn(np.array(noisy, np.float64) / REACH, design, deviation)
 
@@ -224,9 +225,10 @@ def _parts(width: int, relation: str) -> list[Part]:
     size = 2 * width
     if relation == "replace":
         l1, l2_squared = 5 * width * REACH // 2, 4 * width * (REACH + 1) ** 2
-        return [Part(1, 0, 0, 1), Part(size, l1, l2_squared, size)]
+        sizes = (2 * REACH,) * width + (REACH,) * width
+        return [Part(1, 0, 0, 1), Part(size, l1, l2_squared, size, sizes=sizes)]
     l1, l2_squared = REACH + 5 * width * REACH // 4, (1 + width) * REACH**2
-    return [Part(n, l1, l2_squared, 1 + size) for n in (1, size)]
+    return [Part(1 + size, l1, l2_squared, 1 + size, sizes=(REACH,) * (1 + size))]
 
 
 def _totals(rows: Rows, design: Design, policy: str | float) -> list[int]:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import itertools
 import math
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
 import pytest
 
 from dpfast.errors import DataError
-from dpfast.privacy import ZCDP
+from dpfast.privacy import ZCDP, Pure
 from dpfast.sulq import gradient_rounds
 from dpfast.sulq.columns import Classes, attributes, columns_of
 from dpfast.sulq.design import FINE, LARGEST, REACH, ROWS, SCALE, Design, whole
@@ -104,8 +105,20 @@ def test_a_row_changes_sums_by_no_more_than_is_said(kind, relation):
                 sizes = [abs(int(x)) for x in move]
                 largest = [max(largest[0], sum(sizes)), max(largest[1], sum(x * x for x in sizes))]
                 assert np.count_nonzero(move) <= part.l0
+                assert max(sizes) <= min(part.sizes, default=math.inf)
         assert largest[0] <= part.l1 and largest[1] <= part.l2_squared
         assert largest[1] > 0.6 * part.l2_squared  # less than half of it would be caught
+
+
+@pytest.mark.parametrize("relation", ["replace", "add-remove"])
+def test_gradients_of_numbers_have_joint_noise(relation):
+    """With `epsilon` alone, where that is less; by one for many bins of a column it is not."""
+    for columns, ratio in ((columns_of((-1, 1), None), 0.55), (attributes(9, (-1, 1), None), 1.0)):
+        design = Design(columns.each(5), "raise")
+        asked = Gradients(design, TargetAnswers((-1.0, 1.0), "raise"), "raise", relation)
+        part, made = asked.parts[1], rounds_of(Pure(1), relation, 3)
+        alone = made.deviation(replace(part, sizes=()))
+        assert 0.9 * ratio * alone < made.deviation(part) <= ratio * alone
 
 
 def _differences(added):

@@ -36,7 +36,7 @@ from dpfast.sulq import rounds as _rounds
 from dpfast.sulq.gram_matrix import GramMatrix
 from dpfast.sulq.naive_bayes import ClassSums
 from dpfast.sulq.normal_equations import Moments
-from dpfast.sulq.rounds import Part
+from dpfast.sulq.rounds import Boxes, Part
 
 from ..reference.sulq import noisy_sums as reference
 from ..support.pairwise import quick_rows
@@ -357,6 +357,18 @@ def test_noise_for_rows_that_come_and_go_is_caught_where_rows_are_replaced(name,
     monkeypatch.setattr(standard_scaler, "_parts", lambda d, _: scaling(d, less))
     monkeypatch.setattr(gradient_rounds, "_parts", lambda d, a, _: gradients(d, a, less))
     assert worst(name, "replace", LOSSES["rho"]) > 1
+
+
+@pytest.mark.parametrize("name", ["k-means", "k-means from cells", "scaling", "logistic"])
+def test_boxes_half_as_wide_are_caught(name, monkeypatch):
+    right = Boxes.noise
+
+    def half(self, *arguments):
+        sizes = tuple(size - size // 2 for size in self.moves.sizes)
+        return right(replace(self, moves=replace(self.moves, sizes=sizes)), *arguments)
+
+    monkeypatch.setattr(Boxes, "noise", half)
+    assert worst(name, "add-remove", LOSSES["epsilon"]) > 1
 
 
 @pytest.mark.parametrize("name", ["pca", "svd", "regression of all products"])

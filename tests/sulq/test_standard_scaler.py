@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pytest
 
+from dpfast.privacy import ZCDP, Pure
 from dpfast.rng import InsecureGenerator
 from dpfast.sulq import StandardScaler, standard_scaler
 from dpfast.sulq.design import REACH
 
-from ..support.learners import recorded
+from ..support.learners import recorded, rounds_of
 
 G = np.random.default_rng(0)
 ROWS = np.column_stack([G.uniform(1, 5, 4000), G.normal(-2, 0.3, 4000), np.full(4000, 7.0)])
@@ -72,13 +75,28 @@ def test_a_row_changes_sums_by_no_more_than_is_said(relation):
         _, values, _ = recorded(StandardScaler, np.array([row]), **kw)
         return np.array([int(x) for part in values for x in part], object)
 
-    count, part = standard_scaler._parts(2, relation)
+    *count, part = standard_scaler._parts(2, relation)
     added = [sums(row) for row in rows]
     moves = added
     if relation == "replace":
-        assert count.l1 == 0
+        assert count[0].l1 == 0
         moves = [a - b for a in added for b in added]
         assert not any(move[0] for move in moves)
     squares = max(sum(x * x for x in move) for move in moves)
     assert 0.99 * part.l2_squared < squares <= part.l2_squared
     assert max(sum(abs(x) for x in move) for move in moves) <= part.l1
+    each = np.max(np.abs([move[-part.size :] for move in moves]), axis=0)
+    assert (each <= part.sizes).all() and (each > 0.9 * np.array(part.sizes)).all()
+
+
+@pytest.mark.parametrize("relation", ["replace", "add-remove"])
+@pytest.mark.parametrize("d", [2, 10])
+def test_joint_noise_of_all_sums_is_less(d, relation):
+    """With `epsilon` alone, than Laplace noise by the L1 norm; no other loss has it."""
+    *_, part = standard_scaler._parts(d, relation)
+    found, alone = (
+        rounds_of(Pure(1), relation, 1).deviations(one) for one in (part, replace(part, sizes=()))
+    )
+    assert max(found) < (0.9 if d == 2 else 0.75) * min(alone)
+    gaussian = rounds_of(ZCDP(1), relation, 1)
+    assert gaussian.noise(part) == gaussian.noise(replace(part, sizes=()))
