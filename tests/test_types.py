@@ -43,6 +43,29 @@ assert_type(dp.noise.discrete_laplace(Fraction(7, 3)), int)
 assert_type(dp.noise.discrete_laplace(2, 3), Integers)
 assert_type(dp.noise.discrete_gaussian(np.array([1.0, 2.0])), Integers)
 
+x = np.arange(9.0)
+assert_type(dp.mean(x, bounds=(0, 9), epsilon=1), float)
+assert_type(dp.sum(x, bounds=[(0, 9)] * 2, axis=0, epsilon=1), Floats)
+assert_type(dp.std(x, bounds="auto", rho=1), float)
+assert_type(dp.count(x, epsilon=1), int)
+assert_type(dp.count_nonzero(x, epsilon=1, axis=0), Integers)
+assert_type(dp.median(x, bounds=(0, 9), epsilon=1, method="smooth", noise="cauchy"), float)
+assert_type(dp.quantile(x, 0.9, bounds=(0, 9), epsilon=1, axis=0), Floats)
+assert_type(dp.quantiles(x, [0.1, 0.9], bounds=(0, 9), epsilon=1), Floats)
+assert_type(dp.iqr(x, bounds=(0, 9), epsilon=1), float)
+assert_type(dp.trimmed_mean(x, bounds=(0, 9), epsilon=1, axis=0), Floats)
+assert_type(dp.covariance(x, bounds=[(0, 9)] * 2, epsilon=1), Floats)
+assert_type(dp.bounds(x, epsilon=1), tuple[float, float])
+assert_type(dp.histogram(x, bins=3, bounds=(0, 9), epsilon=1)[0], Integers)
+assert_type(
+    dp.histogram(x, bins=3, bounds=(0, 9), weights=x, weight_bounds=(0, 9), epsilon=1)[0], Floats
+)
+assert_type(
+    dp.ptr.mean(x, bounds=(0, 9), proposed=1, epsilon=1, delta=1e-6), float | dp.ptr.NoAnswer
+)
+assert_type(dp.selection.exponential([1, 2], sensitivity=1, epsilon=1), int)
+assert_type(dp.selection.permute_and_flip(x, sensitivity=1, epsilon=1, size=3), Integers)
+
 assert_type(default_generator().random_raw(), int)
 assert_type(rng.random_raw(3), NDArray[np.uint64])
 assert_type(rng.bytes(3), bytes)
@@ -112,6 +135,15 @@ WRONG = [
     "dp.noise.laplace(1.0, size=2.5)",
     'dp.noise.discrete_gaussian("x")',
     'dp.rng.InsecureGenerator("x")',
+    "dp.mean([1], epsilon=1)",
+    "dp.mean([1], bounds=(0, 1), epsilon=1, ddof=1)",
+    'dp.mean([1], bounds=(0, 1), epsilon="x")',
+    "dp.sum([1], bounds=[(0, 1), (0, 1)], epsilon=1)",
+    'dp.median([1], bounds=(0, 1), epsilon=1, method="smoth")',
+    'dp.variance([1], bounds=(0, 1), epsilon=1, nan="skip")',
+    "dp.quantile([1], bounds=(0, 1), epsilon=1)",
+    "dp.histogram([1], bins=3, bounds=(0, 1), epsilon=1, axis=0)",
+    "dp.ptr.mean([1], bounds=(0, 1), proposed=1, rho=1)",
     "dp.rng.SecureGenerator(7)",
 ]
 

@@ -27,15 +27,19 @@ HEAD = '"""Made by tools/stubs.py."""\n'
 #: What types of arguments and answers are made of.
 HOMES = {
     "collections.abc": "Sequence",
-    "dpfast._core.types": "Auto Axis Bounds BoundsEach NanPolicy Neighbors NoiseName Number",
+    "dpfast._core.types": (
+        "Auto Axis Bounds BoundsEach Floats Integers NanPolicy Neighbors NoiseName Number Numbers "
+        "Size"
+    ),
     "dpfast.budget.budget": "Budget",
     "dpfast.groups.answer": "Answer",
     "dpfast.groups.sums": "Count Nonzero People",
     "dpfast.rng": "Generator",
+    "dpfast.selection.api": "Function Indices Scores",
     "dpfast.statistics.histogram": "Categories",
     "dpfast.statistics.quantiles.statistic": "IqrMethod ManyMethod Method",
     "dpfast.statistics.tree.counts": "TreeCounts",
-    "numpy.typing": "NDArray",
+    "numpy.typing": "ArrayLike NDArray",
     "typing": "Any Literal overload",
 }
 
@@ -43,12 +47,20 @@ HOMES = {
 def package(of=dpfast, prefix=""):
     """The stub of a package: what it exports, and its functions that are made of classes."""
     words = {prefix + name: name for name in of.__all__}
-    made = {words[one.word]: one for one in TABLE if one.word in words and is_made(one.function)}
+    made = {
+        words[one.word]: of_columns(one)
+        for one in TABLE
+        if one.word in words and is_made(one.function)
+    }
+    for name in of.__all__:
+        found = getattr(of, name)
+        if inspect.isfunction(found) and "size" in inspect.signature(found).parameters:
+            made[name] = of_draws(name, inspect.signature(found))
     imports = [
         f"from {home} import {name} as {name}" for name, home in exported(of) if name not in made
     ]
     version = ["__version__: str"] if of is dpfast else []
-    declared = [line for entry in made.values() for line in overloads(entry)]
+    declared = [line for lines in made.values() for line in lines]
     return stub(imports, [*version, *listed(of.__all__), *declared], {*of.__all__} - {*made})
 
 
@@ -70,7 +82,23 @@ def is_made(function):
     return declared is not function and declared.__code__.co_varnames == ("data", "arguments")
 
 
-def overloads(entry):
+def of_draws(name, signature):
+    """The lines that declare a function that draws one number, or an array of them, by `size`."""
+    taken = signature.parameters
+    one, several = signature.return_annotation.split(" | ")
+    alone = [typed(each, "Numbers", "Number") for each in taken.values()]
+    alone = [typed(each, "Scores", "Sequence[Number]") for each in alone]
+    alone = [typed(each, "Size", "None") for each in alone]
+    yield from ("@overload", *function(name, alone, one))
+    if "scores" in taken:  # arrays of numbers of dimensions that no type says
+        size = typed(taken["size"], "Size", "int | tuple[int, ...]")
+        sized = {**taken, "size": size.replace(default=inspect.Parameter.empty)}
+        yield from ("@overload", *function(name, sized.values(), several))
+        several = f"{one} | {several}"
+    yield from ("@overload", *function(name, taken.values(), several))
+
+
+def of_columns(entry):
     """The lines that declare the function of a statistic: of one column, and of each of several."""
     taken, answers = inspect.signature(entry.function).parameters, answers_of(entry.kind)
     written = typing.get_overloads(inspect.unwrap(entry.function))
@@ -190,6 +218,8 @@ def stub(imports, lines, known=()):
 #: What makes each stub.
 STUBS = {
     ROOT / "dpfast" / "__init__.pyi": package,
+    ROOT / "dpfast" / "noise" / "__init__.pyi": lambda: package(dpfast.noise, "noise."),
+    ROOT / "dpfast" / "selection" / "__init__.pyi": lambda: package(dpfast.selection, "selection."),
     ROOT / "dpfast" / "statistics" / "ptr" / "__init__.pyi": lambda: package(dpfast.ptr, "ptr."),
     ROOT / "dpfast" / "groups" / "stat.pyi": of_groups,
     ROOT / "dpfast" / "groups" / "methods.pyi": methods,

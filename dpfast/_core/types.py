@@ -21,8 +21,9 @@ class HasArray(Protocol):
 Number: TypeAlias = int | float | Fraction | Decimal | np.integer | np.floating
 #: One number, or an array of them.
 Numbers: TypeAlias = Number | Sequence[Number] | Sequence[Sequence[Number]] | HasArray
-#: Numbers of several columns.
+#: Numbers of several columns, or of several draws.
 Floats: TypeAlias = NDArray[np.float64]
+Integers: TypeAlias = NDArray[np.int64]
 #: Neighboring relations: one row is replaced, or added or removed.
 Neighbors: TypeAlias = Literal["replace", "add-remove"]
 #: Public limits of one column.

@@ -6,13 +6,13 @@ import numbers
 from collections.abc import Callable
 from decimal import Decimal
 from fractions import Fraction
-from typing import Any, TypedDict, Unpack, overload
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from .._core import checks
-from .._core.types import Number, Numbers, Size
+from .._core.types import Floats, Integers, Number, Numbers, Size
 from .._kernels.rng import BitStream
 from ..rng import Generator, check
 from .distributions import (
@@ -31,21 +31,6 @@ from .stairs import Staircase
 
 _FINEST = 30  # bits of the default grid below the scale
 _ZERO = np.zeros(1)
-
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
-
-
-class _Of(TypedDict, total=False):
-    rng: Generator | None
-
-
-class _OfOne(_Of, total=False):
-    granularity: Number | None
-
-
-class _OfMany(_Of, total=False):
-    granularity: Numbers | None
 
 
 def _scales(name: str, value: Numbers) -> NDArray[np.float64]:
@@ -109,10 +94,6 @@ def _sample(
     )
 
 
-@overload
-def laplace(scale: Number = ..., size: None = None, **grid: Unpack[_OfOne]) -> float: ...
-@overload
-def laplace(scale: Numbers = ..., size: Size = None, **grid: Unpack[_OfMany]) -> Floats: ...
 def laplace(
     scale: Numbers = 1.0,
     size: Size = None,
@@ -165,10 +146,6 @@ def laplace(
     return _sample(Laplace(), scale, size, granularity, rng)
 
 
-@overload
-def gaussian(scale: Number = ..., size: None = None, **grid: Unpack[_OfOne]) -> float: ...
-@overload
-def gaussian(scale: Numbers = ..., size: Size = None, **grid: Unpack[_OfMany]) -> Floats: ...
 def gaussian(
     scale: Numbers = 1.0,
     size: Size = None,
@@ -216,10 +193,6 @@ def gaussian(
     return _sample(Gaussian(), scale, size, granularity, rng)
 
 
-@overload
-def cauchy(scale: Number = ..., size: None = None, **grid: Unpack[_OfOne]) -> float: ...
-@overload
-def cauchy(scale: Numbers = ..., size: Size = None, **grid: Unpack[_OfMany]) -> Floats: ...
 def cauchy(
     scale: Numbers = 1.0,
     size: Size = None,
@@ -267,14 +240,6 @@ def cauchy(
     return _sample(Cauchy(), scale, size, granularity, rng)
 
 
-@overload
-def student_t(
-    df: float, scale: Number = ..., size: None = None, **grid: Unpack[_OfOne]
-) -> float: ...
-@overload
-def student_t(
-    df: float, scale: Numbers = ..., size: Size = None, **grid: Unpack[_OfMany]
-) -> Floats: ...
 def student_t(
     df: float,
     scale: Numbers = 1.0,
@@ -326,14 +291,6 @@ def student_t(
     return _sample(StudentT(df), scale, size, granularity, rng)
 
 
-@overload
-def generalized_cauchy(
-    gamma: int, scale: Number = ..., size: None = None, **grid: Unpack[_OfOne]
-) -> float: ...
-@overload
-def generalized_cauchy(
-    gamma: int, scale: Numbers = ..., size: Size = None, **grid: Unpack[_OfMany]
-) -> Floats: ...
 def generalized_cauchy(
     gamma: int,
     scale: Numbers = 1.0,
@@ -383,14 +340,6 @@ def generalized_cauchy(
     return _sample(GeneralizedCauchy(gamma), scale, size, granularity, rng)
 
 
-@overload
-def polyplace(
-    shape: float, scale: Number = ..., size: None = None, **grid: Unpack[_OfOne]
-) -> float: ...
-@overload
-def polyplace(
-    shape: float, scale: Numbers = ..., size: Size = None, **grid: Unpack[_OfMany]
-) -> Floats: ...
 def polyplace(
     shape: float,
     scale: Numbers = 1.0,
@@ -444,14 +393,6 @@ def polyplace(
     return _sample(PolyPlace(shape), scale, size, granularity, rng)
 
 
-@overload
-def arsinh_normal(
-    sigma: float, scale: Number = ..., size: None = None, **grid: Unpack[_OfOne]
-) -> float: ...
-@overload
-def arsinh_normal(
-    sigma: float, scale: Numbers = ..., size: Size = None, **grid: Unpack[_OfMany]
-) -> Floats: ...
 def arsinh_normal(
     sigma: float,
     scale: Numbers = 1.0,
@@ -503,14 +444,6 @@ def arsinh_normal(
     return _sample(ArsinhNormal(sigma), scale, size, granularity, rng)
 
 
-@overload
-def staircase(
-    epsilon: Number, sensitivity: Number = ..., size: None = None, **grid: Unpack[_OfOne]
-) -> float: ...
-@overload
-def staircase(
-    epsilon: Number, sensitivity: Numbers = ..., size: Size = None, **grid: Unpack[_OfMany]
-) -> Floats: ...
 def staircase(
     epsilon: Number,
     sensitivity: Numbers = 1.0,
@@ -632,10 +565,6 @@ def _groups(values: NDArray[np.float64]) -> list[tuple[float, NDArray[np.intp]]]
     return list(zip(distinct.tolist(), places, strict=False))
 
 
-@overload
-def discrete_laplace(scale: Number = ..., size: None = None, **grid: Unpack[_Of]) -> int: ...
-@overload
-def discrete_laplace(scale: Numbers = ..., size: Size = None, **grid: Unpack[_Of]) -> Integers: ...
 def discrete_laplace(
     scale: Numbers = 1.0, size: Size = None, *, rng: Generator | None = None
 ) -> int | Integers:
@@ -677,10 +606,6 @@ def discrete_laplace(
     return _integers("scale", scale, size, rng, laplace_noise)
 
 
-@overload
-def discrete_gaussian(sigma: Number = ..., size: None = None, **grid: Unpack[_Of]) -> int: ...
-@overload
-def discrete_gaussian(sigma: Numbers = ..., size: Size = None, **grid: Unpack[_Of]) -> Integers: ...
 def discrete_gaussian(
     sigma: Numbers = 1.0, size: Size = None, *, rng: Generator | None = None
 ) -> int | Integers:

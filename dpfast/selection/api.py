@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import Any, Literal, Required, TypeAlias, TypedDict, Unpack, overload
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -40,33 +40,6 @@ Scores: TypeAlias = ArrayLike | Sequence[Number] | Sequence[Sequence[Number]]
 Indices: TypeAlias = NDArray[np.int64]
 #: What draws from each row of a table.
 Draws: TypeAlias = Callable[[BitStream], Indices]
-
-
-class Options(TypedDict, total=False):
-    """The arguments that the mechanisms share, for overloads."""
-
-    sensitivity: Required[Number]
-    epsilon: Number | None
-    rho: Number | None
-    monotone: bool
-    axis: int
-    neighbors: Neighbors | None
-    budget: Budget | None
-    rng: Generator | None
-
-
-class ExponentialOptions(Options, total=False):
-    """Those that `exponential` alone has."""
-
-    base: ArrayLike | None
-    data: Any
-    candidates: int | None
-
-
-class NoisyMaxOptions(Options, total=False):
-    """The one that `noisy_max` alone has."""
-
-    noise: Literal["auto", "exponential", "gumbel"]
 
 
 def _shape(size: Size) -> tuple[int, ...]:
@@ -151,24 +124,6 @@ def _release(
     return Prepared(
         plan, ReadScores(array, draw), budget, rng, lambda drawn: _formed(drawn, shape, lead)
     )
-
-
-@overload
-def exponential(
-    scores: Function | Sequence[Number], *, size: None = None, **options: Unpack[ExponentialOptions]
-) -> int: ...
-
-
-@overload
-def exponential(
-    scores: Function | Scores, *, size: int | tuple[int, ...], **options: Unpack[ExponentialOptions]
-) -> Indices: ...
-
-
-@overload
-def exponential(
-    scores: Scores, *, size: Size = None, **options: Unpack[ExponentialOptions]
-) -> int | Indices: ...
 
 
 @releases
@@ -303,24 +258,6 @@ def exponential(
     race = Race(Computed(scores, data, candidates), plan.c, draws)
     read = ReadScores(scores, partial(race.draw, draws))
     return Prepared(plan, read, budget, rng, lambda drawn: _formed(drawn[None], shape, ()))
-
-
-@overload
-def permute_and_flip(
-    scores: Sequence[Number], *, size: None = None, **options: Unpack[Options]
-) -> int: ...
-
-
-@overload
-def permute_and_flip(
-    scores: Scores, *, size: int | tuple[int, ...], **options: Unpack[Options]
-) -> Indices: ...
-
-
-@overload
-def permute_and_flip(
-    scores: Scores, *, size: Size = None, **options: Unpack[Options]
-) -> int | Indices: ...
 
 
 @releases
@@ -476,24 +413,6 @@ def top_k(
         return np.moveaxis(np.reshape(drawn, (*lead, k)), -1, axis)
 
     return Prepared(plan, ReadScores(array, _each(table.rows, make)), budget, rng, after)
-
-
-@overload
-def noisy_max(
-    scores: Sequence[Number], *, size: None = None, **options: Unpack[NoisyMaxOptions]
-) -> int: ...
-
-
-@overload
-def noisy_max(
-    scores: Scores, *, size: int | tuple[int, ...], **options: Unpack[NoisyMaxOptions]
-) -> Indices: ...
-
-
-@overload
-def noisy_max(
-    scores: Scores, *, size: Size = None, **options: Unpack[NoisyMaxOptions]
-) -> int | Indices: ...
 
 
 @releases

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 
 from ..._core import checks
 from ..._core.error_bars import NOISE, Expected
+from ..._core.types import Integers
 from ...budget.mechanism import Mechanism
 from ...measurement import linear
 from ...measurement.features import Feature, Form
@@ -34,7 +35,6 @@ from ...sources.times import Times
 from ...summaries.cells import Cells
 from ...summaries.totals import Celled, Totals, column_totals, totals
 
-Integers: TypeAlias = NDArray[np.int64]
 Counts: TypeAlias = int | Integers
 
 HALF = Fraction(1, 2)
