@@ -29,6 +29,11 @@ from .budget.release import Prepared, prepare, relation_of, releases
 from .budget.watched import watched
 from .groups.key_coins import KeyRule
 from .groups.key_selection import choose_rule
+from .measurement.choice import Moves, NoiseCandidate, SumNoise
+from .measurement.features import Feature, Form
+from .measurement.linear import Linear
+from .measurement.noise_families import add_noise_family
+from .measurement.statistic import measures
 from .noise.calibrated_integer import IntegerNoise
 from .noise.calibrated_integer import integer_noise as _integer_noise
 from .noise.sensitivity import Sensitivity
@@ -41,19 +46,27 @@ from .statistics.table import STATISTICS as statistics
 __all__ = [
     "Chunk",
     "Expected",
+    "Feature",
+    "Form",
     "IntegerNoise",
     "KnownSensitivity",
+    "Linear",
     "Mechanism",
     "MechanismLike",
+    "Moves",
     "Neighbors",
+    "NoiseCandidate",
     "Number",
     "Numbers",
     "Prepared",
     "Source",
+    "SumNoise",
+    "add_noise_family",
     "checks",
     "extra",
     "integer_noise",
     "key_rule",
+    "measures",
     "prepare",
     "relation_of",
     "release",

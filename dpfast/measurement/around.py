@@ -11,7 +11,7 @@ from ..privacy import Loss
 from ..rng import Generator
 from ..sources.intake import View
 
-Value = TypeVar("Value")
+Value = TypeVar("Value", covariant=True)
 
 
 @dataclass(frozen=True, slots=True)

@@ -40,10 +40,10 @@ most. `centered_groups` has these moves.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol, TypeAlias
 
 from ..noise.additive import LEAST, amount
 from ..noise.box import BoxNoise
@@ -51,6 +51,7 @@ from ..noise.calibrated_integer import WORTH, IntegerNoise, integer_noise
 from ..noise.sensitivity import Sensitivity
 from ..noise.stairs import Stairs, best_cores
 from ..privacy import ZCDP, Draws, Loss, Pure, float_down, pure_within
+from ..rng import Generator
 
 #: So large a sensitivity that the grid plays no part, and the largest ratio of parts of a loss.
 _LARGE, _FAR, _MOST = 1 << 32, 1 << 30, 1 << 20
@@ -60,7 +61,7 @@ _LARGE, _FAR, _MOST = 1 << 32, 1 << 30, 1 << 20
 class Moves:
     """By what sums of neighbors differ, and how much the noise of each counts in the estimate.
 
-    Parameters
+    Attributes
     ----------
     sizes : tuple of int
         By how much each differs, at most.
@@ -75,6 +76,13 @@ class Moves:
     groups : (int, int), optional
         Where each of many groups has such sums: how many of these differ by that at once, and of
         how many draws the price in rho is no less. `norm` is that of all groups together.
+
+    Examples
+    --------
+    >>> import dpfast as dp
+    >>> moves = dp.extend.Moves((1, 0, 100), (0.5, 0.0, 0.5))
+    >>> moves.moving, moves.weight(2), moves.total
+    ([0, 2], 0.5, 1.0)
     """
 
     sizes: tuple[int, ...]
@@ -90,6 +98,17 @@ class Moves:
         return [i for i, size in enumerate(self.sizes) if size]
 
     def weight(self, i: int) -> float:
+        """Return the weight of a sum.
+
+        Parameters
+        ----------
+        i : int
+            Its place.
+
+        Returns
+        -------
+        float
+        """
         return self.weights[i] if self.weights else 1.0
 
     @property
@@ -132,14 +151,87 @@ def centered_groups(groups: int, most: int, rows: int, shift: Fraction) -> Moves
     return Moves((1,) * counts + (rows * largest,) * groups, weights, counts, norm)
 
 
-class Candidate(NamedTuple):
-    """The error of a noise, by which it is chosen, and what makes it."""
+class SumNoise(Protocol):
+    """Noise for integers that are released together."""
+
+    @property
+    def distribution(self) -> str:
+        """The name of the distribution."""
+        ...
+
+    @property
+    def loss(self) -> Loss:
+        """What the release of all of them costs."""
+        ...
+
+    @property
+    def deviations(self) -> list[float]:
+        """The standard deviation of the noise of each integer."""
+        ...
+
+    def add(self, values: Sequence[int], generator: Generator) -> list[int]:
+        """Return the values with noise.
+
+        Parameters
+        ----------
+        values : sequence of int
+        generator : Generator
+            Where the noise comes from.
+
+        Returns
+        -------
+        list of int
+        """
+        ...
+
+    def sum_within(self, failure: float, factors: Mapping[int, Fraction]) -> Fraction:
+        """Return what a weighted sum of the noise exceeds in size with a failure probability.
+
+        Parameters
+        ----------
+        failure : float
+        factors : mapping of int to Fraction
+            The factors of some of the integers, by their places.
+
+        Returns
+        -------
+        Fraction
+            An upper bound.
+        """
+        ...
+
+
+class NoiseCandidate(NamedTuple):
+    """The error of a noise, by which it is chosen, and what makes it.
+
+    Attributes
+    ----------
+    error : float
+        The root of the sum, over all sums that move, of the squares of the deviation in units of
+        the size, each times its weight.
+    noise : callable
+        Without arguments; returns an `IntegerNoise` or a `SumNoise`.
+
+    Examples
+    --------
+    >>> import dpfast as dp
+    >>> noise = dp.extend.integer_noise(dp.privacy.Pure(1), 100, l0=1)
+    >>> round(dp.extend.NoiseCandidate(noise.deviation / 100, lambda: noise).error, 3)
+    1.414
+    """
 
     error: float
     noise: Callable[[], Any]
 
 
-def choose_noise(loss: Loss, moves: Moves) -> Candidate:
+#: A family of noise: of a loss, its epsilon or rho, and moves it yields what can serve them.
+NoiseFamily: TypeAlias = Callable[[Loss, Fraction, Moves], Iterable[NoiseCandidate]]
+#: What part of the least error before it a family must have at most, and whether its noise is drawn
+#: for many groups at once.
+Listed: TypeAlias = tuple[NoiseFamily, float, bool]
+
+
+def choose_noise(loss: Loss, moves: Moves) -> NoiseCandidate:
     """Return the noise of the least error for the release of all sums.
 
     Parameters
@@ -148,16 +240,21 @@ def choose_noise(loss: Loss, moves: Moves) -> Candidate:
         Of all of them together. That of the noise may be less.
     moves : Moves
     """
-    least = least_noise(loss, moves)
+    least = least_noise(loss, moves, (*FAMILIES, *OF_USERS))
     assert least is not None, "each loss has noise for sums of one row"
     return least
 
 
-def least_noise(loss: Loss, moves: Moves) -> Candidate | None:
-    """Return the noise of the least error; None if no family serves, as may be by group."""
+def least_noise(
+    loss: Loss, moves: Moves, families: Iterable[Listed] | None = None
+) -> NoiseCandidate | None:
+    """Return the noise of the least error; None if no family serves, as may be by group.
+
+    The families are those of dpfast alone, unless others are given.
+    """
     size = amount(loss)
-    least: Candidate | None = None
-    for family, margin, is_by_group in FAMILIES:
+    least: NoiseCandidate | None = None
+    for family, margin, is_by_group in FAMILIES if families is None else families:
         for candidate in family(loss, size, moves) if is_by_group or not moves.groups else ():
             if least is None or candidate.error < margin * least.error:
                 least = candidate
@@ -166,26 +263,28 @@ def least_noise(loss: Loss, moves: Moves) -> Candidate | None:
 
 def box_noise(loss: Loss, sizes: Sequence[int]) -> BoxNoise:
     """Return the noise of the least error for sums that count alike, and may all differ at once."""
-    noise: BoxNoise = choose_noise(loss, Moves(tuple(sizes))).noise()
+    least = least_noise(loss, Moves(tuple(sizes)))
+    assert least is not None, "each loss has noise for sums that fill a box"
+    noise: BoxNoise = least.noise()
     return noise
 
 
-def _alike(loss: Loss, _: Fraction, moves: Moves) -> Iterator[Candidate]:
+def _alike(loss: Loss, _: Fraction, moves: Moves) -> Iterator[NoiseCandidate]:
     if moves.norm is not None and not moves.counts:
         far = integer_noise(loss, Sensitivity.of_one(_FAR)) if moves.for_all_sizes else None
         noise = integer_noise(loss, moves.norm, far and far.distribution)
         parts = [moves.weight(i) / moves.sizes[i] ** 2 for i in moves.moving]
-        yield Candidate(noise.deviation * math.sqrt(math.fsum(parts)), lambda: noise)
+        yield NoiseCandidate(noise.deviation * math.sqrt(math.fsum(parts)), lambda: noise)
     elif len(moves.moving) < 2 and not moves.groups:
         most = max(moves.sizes, default=0)
         one = integer_noise(loss, Sensitivity.of_one(most))
         each = tuple(one if size else None for size in moves.sizes)
         deviation = one.deviation / max(1, most)
         joint = BoxNoise(one.distribution, moves.sizes, one.loss, deviation, each)
-        yield Candidate(deviation * math.sqrt(moves.total), lambda: joint)
+        yield NoiseCandidate(deviation * math.sqrt(moves.total), lambda: joint)
 
 
-def _box(loss: Loss, size: Fraction, moves: Moves) -> Iterator[Candidate]:
+def _box(loss: Loss, size: Fraction, moves: Moves) -> Iterator[NoiseCandidate]:
     k = len(moves.moving)
     if moves.norm is not None or k < 2:
         return
@@ -196,10 +295,10 @@ def _box(loss: Loss, size: Fraction, moves: Moves) -> Iterator[Candidate]:
     def noise() -> BoxNoise:
         return BoxNoise("box", moves.sizes, spent, deviation, epsilon=epsilon)
 
-    yield Candidate(deviation * math.sqrt(moves.total), noise)
+    yield NoiseCandidate(deviation * math.sqrt(moves.total), noise)
 
 
-def _divided(loss: Loss, size: Fraction, moves: Moves) -> Iterator[Candidate]:
+def _divided(loss: Loss, size: Fraction, moves: Moves) -> Iterator[NoiseCandidate]:
     if len(moves.moving) < 2 or (moves.norm is not None and not moves.counts):
         return
     yield _of_parts(loss, size, moves, "laplace")
@@ -208,7 +307,7 @@ def _divided(loss: Loss, size: Fraction, moves: Moves) -> Iterator[Candidate]:
         yield _of_parts(loss, size, moves, gaussian)
 
 
-def _of_parts(loss: Loss, size: Fraction, moves: Moves, distribution: str) -> Candidate:
+def _of_parts(loss: Loss, size: Fraction, moves: Moves, distribution: str) -> NoiseCandidate:
     """Return independent noise, each for its part of the loss."""
     is_laplace = distribution == "laplace"
     parts = _parts(moves, is_laplace)
@@ -236,7 +335,7 @@ def _of_parts(loss: Loss, size: Fraction, moves: Moves, distribution: str) -> Ca
         return BoxNoise(distribution, moves.sizes, spent, math.sqrt(mean), each)
 
     error = math.sqrt(math.fsum(moves.weight(i) * square for i, square in squares.items()))
-    return Candidate(error, noise)
+    return NoiseCandidate(error, noise)
 
 
 def _parts(moves: Moves, is_laplace: bool) -> dict[int, Fraction]:
@@ -279,7 +378,7 @@ def _ratio(a: float, b: float) -> tuple[int, int]:
     return max(1, min(_MOST, round(a / b))) if b else _MOST, 1
 
 
-def _stairs(loss: Loss, size: Fraction, moves: Moves) -> Iterator[Candidate]:
+def _stairs(loss: Loss, size: Fraction, moves: Moves) -> Iterator[NoiseCandidate]:
     sizes = [moves.sizes[i] for i in moves.moving]
     others = sum(1 for most in sizes if most > 1)
     k, total, (many, draws) = len(sizes), moves.total, moves.groups or (1, 1)
@@ -296,10 +395,10 @@ def _stairs(loss: Loss, size: Fraction, moves: Moves) -> Iterator[Candidate]:
         stairs = Stairs.of(each, sizes, part)
         return BoxNoise("stairs", moves.sizes, spent, deviation, (), each, stairs)
 
-    yield Candidate(deviation * math.sqrt(total), noise)
+    yield NoiseCandidate(deviation * math.sqrt(total), noise)
 
 
-def _apart(loss: Loss, size: Fraction, moves: Moves) -> Iterator[Candidate]:
+def _apart(loss: Loss, size: Fraction, moves: Moves) -> Iterator[NoiseCandidate]:
     others, c = moves.others, moves.weights[0] if moves.weights else 1.0
     m = len(others.moving)
     if isinstance(loss, ZCDP) or moves.norm is not None or moves.counts != 1 or m < 2:
@@ -313,22 +412,26 @@ def _apart(loss: Loss, size: Fraction, moves: Moves) -> Iterator[Candidate]:
     if min(first, left) < LEAST["epsilon"]:
         return
     head = integer_noise(Pure(first), Sensitivity.of_one(moves.sizes[0]))
-    rest = choose_noise(Pure(left), others)
+    rest = least_noise(Pure(left), others)
+    assert rest is not None, "each loss has noise for sums of one row"
 
     def noise() -> BoxNoise:
         joint: BoxNoise = rest.noise()
         own = joint.distribution, moves.sizes, Pure(size), joint.deviation
         return BoxNoise(*own, (head,), joint.epsilon, joint.stairs)
 
-    yield Candidate(math.hypot(math.sqrt(c) * head.deviation / moves.sizes[0], rest.error), noise)
+    yield NoiseCandidate(
+        math.hypot(math.sqrt(c) * head.deviation / moves.sizes[0], rest.error), noise
+    )
 
 
-#: Each family, what part of the least error before it must have at most, and whether its noise is
-#: drawn for many groups at once.
-FAMILIES: tuple[tuple[Callable[[Loss, Fraction, Moves], Iterator[Candidate]], float, bool], ...] = (
+#: Each family.
+FAMILIES: tuple[Listed, ...] = (
     (_alike, 1.0, True),
     (_box, 1.0, False),
     (_divided, 1.0, False),
     (_stairs, WORTH, True),
     (_apart, WORTH, False),
 )
+#: Those that other packages have added (`noise_families`).
+OF_USERS: list[Listed] = []

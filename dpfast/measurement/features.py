@@ -35,7 +35,23 @@ Factors = tuple[int, int, int]
 class Feature(NamedTuple):
     """An integer that a row adds: its factors, and the range that it is in.
 
-    `missing` is what a row without a number adds, which is in the range, too.
+    Attributes
+    ----------
+    factors : (int, int, int)
+        Those of the sum of cells, of the number of rows, and of the sum of squared cells.
+    lo, hi : int
+        The least and the largest that a row adds.
+    missing : int, default 0
+        What a row without a number adds, which is in the range, too.
+
+    Examples
+    --------
+    >>> import dpfast as dp
+    >>> from_top = dp.extend.Feature((-1, 10, 0), 0, 10)  # the distance to the last of 11 cells
+    >>> from_top.centered()
+    Feature(factors=(-2, 10, 0), lo=-10, hi=10, missing=-10)
+    >>> from_top.weighted(0, 3).hi, from_top.sensitivity("replace", False)
+    (30, 10)
     """
 
     factors: Factors
@@ -44,7 +60,12 @@ class Feature(NamedTuple):
     missing: int = 0
 
     def centered(self) -> Feature:
-        """Return twice the feature, less the middle of its range."""
+        """Return twice the feature, less the middle of its range.
+
+        Returns
+        -------
+        Feature
+        """
         (first, rows, second), both = self.factors, self.lo + self.hi
         width = self.hi - self.lo
         return Feature(
@@ -52,12 +73,32 @@ class Feature(NamedTuple):
         )
 
     def weighted(self, least: int, most: int) -> Feature:
-        """Return the same, times a weight between two cells."""
+        """Return the same, times a weight between two cells.
+
+        Parameters
+        ----------
+        least, most : int
+
+        Returns
+        -------
+        Feature
+        """
         ends = [end * weight for end in (self.lo, self.hi) for weight in (least, most)]
         return self._replace(lo=min(ends), hi=max(ends))
 
     def sensitivity(self, neighbors: str, is_public: bool) -> int:
-        """Return by how much sums of neighbors differ; `is_public` is said of the rows' number."""
+        """Return by how much sums of neighbors differ.
+
+        Parameters
+        ----------
+        neighbors : {"add-remove", "replace"}
+        is_public : bool
+            Whether the number of rows is public.
+
+        Returns
+        -------
+        int
+        """
         if neighbors == "add-remove":
             return max(abs(self.lo), abs(self.hi))
         if is_public:
@@ -81,7 +122,7 @@ class Moments(NamedTuple):
 class Form:
     """Features that are released together.
 
-    Parameters
+    Attributes
     ----------
     features : tuple of Feature
         The number of rows first, if that is one of them.
@@ -94,6 +135,15 @@ class Form:
         The L1 norm of the features of a row, if none is negative.
     rounding : Fraction, default 0
         The variance of what rounding adds to an answer.
+
+    Examples
+    --------
+    >>> from fractions import Fraction
+    >>> import dpfast as dp
+    >>> rows, cells = dp.extend.Feature((0, 1, 0), 0, 1), dp.extend.Feature((1, 0, 0), 0, 10)
+    >>> form = dp.extend.Form((rows, cells), (Fraction(1, 4), Fraction(1, 100)))
+    >>> form.moments([4, 30], None)
+    Moments(rows=4, first=30, second=0, whole=1)
     """
 
     features: tuple[Feature, ...]
@@ -103,7 +153,22 @@ class Form:
     rounding: Fraction = Fraction(0)
 
     def totals(self, totals: Totals) -> list[int]:
-        """Return the exact sum of each feature."""
+        """Return the exact sum of each feature.
+
+        Parameters
+        ----------
+        totals : Totals
+
+        Returns
+        -------
+        list of int
+
+        Examples
+        --------
+        >>> from dpfast.summaries.totals import Totals
+        >>> Form((Feature((0, 1, 0), 0, 1),), (Fraction(1),)).totals(Totals(rows=2, sum=14))
+        [2]
+        """
         rows, missing, cells, squares, _ = totals
         return [
             first * cells + own * rows + second * squares + absent * missing
@@ -111,7 +176,20 @@ class Form:
         ]
 
     def moments(self, sums: Sequence[Any], rows: int | None) -> Moments:
-        """Return the moments that noisy sums stand for, and the `rows` if these are public."""
+        """Return the moments that noisy sums stand for.
+
+        Parameters
+        ----------
+        sums : sequence of int
+            A noisy sum for each feature.
+        rows : int or None
+            How many rows there are, where that is public.
+
+        Returns
+        -------
+        Moments
+            The number of rows, the sums of cells and of squared cells, in parts of a `whole`.
+        """
         parts, whole = self._inverse
         first, noisy_rows, second = [sum(map(mul, row, sums)) for row in parts]
         return Moments(noisy_rows if rows is None else rows * whole, first, second, whole)

@@ -27,7 +27,6 @@ from numpy.typing import NDArray
 from .._core import checks
 from .._core.error_bars import BOUND, NOISE, ROWS, Expected, unknown
 from ..budget.mechanism import Mechanism
-from ..noise.box import BoxNoise
 from ..noise.calibrated_integer import WORTH, IntegerNoise
 from ..noise.sensitivity import Sensitivity
 from ..privacy import Approx, Loss, Pure
@@ -36,7 +35,7 @@ from ..sources.intake import View, read
 from ..summaries.cells import SQUARES, Cells, cells, nearest, quotient
 from ..summaries.moments import weighted_moments
 from ..summaries.totals import Totals, column_totals, settled, totals
-from .choice import Moves, choose_noise
+from .choice import Moves, SumNoise, choose_noise
 from .features import Form
 from .matches import Matches
 from .statistic import Bounded, Statistic, Terms
@@ -196,7 +195,29 @@ class OfFeatures(Statistic[Value]):
 
 @dataclass(frozen=True, kw_only=True)
 class Linear(Bounded[Answers], OfFeatures[Answers]):
-    """Base of statistics of clamped rows that are functions of noisy moments of their cells."""
+    """Base of statistics of clamped rows that are functions of noisy moments of their cells.
+
+    A statistic has `forms` to be released by, its `answer`, and its error `bar`. All else follows:
+    what neighbors differ by, the noise, columns, masks, people, groups, times and the price.
+
+    Parameters
+    ----------
+    column : str, optional
+        The column of a table, for `GroupBy.agg`.
+    bounds : (float, float), sequence of d such pairs, or "auto"
+    nan : {"raise", "lower", "upper", "drop"} or float, default "raise"
+
+    Raises
+    ------
+    ArgumentError, ArgumentTypeError
+        If an argument breaks its rule.
+
+    Examples
+    --------
+    >>> import dpfast as dp
+    >>> isinstance(dp.Mean(bounds=(0, 120)), dp.extend.Linear)
+    True
+    """
 
     reads_numbers: ClassVar[bool] = True
     #: Whether sums of squares are read.
@@ -310,7 +331,7 @@ class Plan:
 
     forms: tuple[Form, ...]
     sizes: tuple[int, ...]
-    noise: IntegerNoise | BoxNoise
+    noise: IntegerNoise | SumNoise
     counts: int = 0
 
     def totals(self, summary: Sequence[Totals]) -> list[int]:
@@ -572,7 +593,7 @@ class LinearMeasurement(Mechanism[Answers]):
         return type(self.statistic).__name__
 
     @property
-    def integer_noise(self) -> IntegerNoise | BoxNoise | None:
+    def integer_noise(self) -> IntegerNoise | SumNoise | None:
         """The noise, unless it depends on the number of rows."""
         return None if self.has_public_rows and self.statistic.row_pairs(2) else self.plan().noise
 

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from dpfast.measurement import linear, statistic
-from dpfast.measurement.choice import Candidate, Moves, choose_noise
+from dpfast.measurement.choice import Moves, NoiseCandidate, choose_noise
 from dpfast.rng import InsecureGenerator
 from dpfast.statistics.totals import api
 
@@ -54,7 +54,7 @@ def alone(loss, moves):
 
     found = Each()
     found.loss = make().loss
-    return Candidate(error, lambda: found)
+    return NoiseCandidate(error, lambda: found)
 
 
 def answers(name, size, generator, **loss):

@@ -2,7 +2,7 @@
 
 from fractions import Fraction
 
-from dpfast.measurement.choice import Candidate, Moves, choose_noise
+from dpfast.measurement.choice import Moves, NoiseCandidate, choose_noise
 
 
 def box_noise(loss, sizes, weights=(), counts=0):
@@ -24,7 +24,7 @@ class Recorder:
             self.loss = self.noise.loss
             return self
 
-        return Candidate(error, silent)
+        return NoiseCandidate(error, silent)
 
     def of(self, loss, sensitivity):
         """Stand in for `integer_noise`, too."""

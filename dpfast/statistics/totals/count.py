@@ -22,10 +22,10 @@ from ..._core.error_bars import NOISE, Expected
 from ..._core.types import Integers
 from ...budget.mechanism import Mechanism
 from ...measurement import linear
+from ...measurement.choice import SumNoise
 from ...measurement.features import Feature, Form
 from ...measurement.linear import Column, OfFeatures, Plan, Setting, SizesOf
 from ...measurement.statistic import InUnits, Terms
-from ...noise.box import BoxNoise
 from ...noise.calibrated_integer import IntegerNoise
 from ...noise.choice import below
 from ...privacy import Loss, Pure
@@ -202,7 +202,7 @@ class CountMeasurement(Mechanism[Counts]):
         return type(self.statistic).__name__
 
     @property
-    def integer_noise(self) -> IntegerNoise | BoxNoise:
+    def integer_noise(self) -> IntegerNoise | SumNoise:
         return self.plan.noise
 
     @property

@@ -1,0 +1,53 @@
+"""`add_noise_family`: noise of other packages in the one choice of noise."""
+
+from __future__ import annotations
+
+from .._core import checks
+from .choice import OF_USERS, NoiseFamily
+from .linear import plan
+from .statistic import made
+
+
+def add_noise_family(family: NoiseFamily, *, margin: float = 1.0) -> None:
+    """Try a family of noise of yours wherever noise for sums is chosen, from now on.
+
+    That is in counts, sums, means, variances and what is made like them, of one answer or of each
+    column. It is not tried for groups, covariances and learners.
+
+    Parameters
+    ----------
+    family : callable
+        ``family(loss, size, moves)`` yields a `NoiseCandidate` for each noise that serves `Moves`,
+        or nothing; `size` is the epsilon or the rho of the loss. It is a function of these alone.
+    margin : float, default 1.0
+        It is taken where its error is below this part of the least error of all others.
+
+    Returns
+    -------
+    None
+
+    Raises
+    ------
+    ArgumentError, ArgumentTypeError
+        If `family` is no function, or `margin` not above 0 and at most 1.
+
+    Notes
+    -----
+    The proof is yours: noise has to satisfy the `loss` that it states, which is charged, for sums
+    that differ by the moves. What has been measured already keeps its noise.
+
+    Examples
+    --------
+    >>> import dpfast as dp
+    >>> def nothing(loss, size, moves):
+    ...     return []
+    >>> dp.extend.add_noise_family(nothing)
+    """
+    if not callable(family):
+        checks.fail_type("family", "a function of a loss, its size and moves", family)
+    part = checks.number("margin", margin)
+    if not 0 < part <= 1:
+        checks.fail("margin", "above 0 and at most 1", margin)
+    OF_USERS.append((family, part, False))
+    made.cache_clear()
+    plan.cache_clear()
