@@ -96,7 +96,7 @@ class Column:
     @staticmethod
     def ratio(part: Any, whole: Any) -> Any:
         """Return a quotient, which a `whole` that is not above 0 has none of: then it is 1."""
-        return Fraction(part) / Fraction(whole) if whole > 0 else Fraction(1)
+        return Fraction(part, whole) if whole > 0 else Fraction(1)
 
     def total(self, form: Form, sums: Sequence[Any]) -> Any:
         """Return the estimate of a form, in units of the data."""
@@ -110,7 +110,8 @@ class Column:
 
     def square(self, cells: Any) -> Any:
         """Return a number of squared cells, in units of the data."""
-        return nearest(cells * self.unit**2)
+        numerator, denominator = self.cells.grid.as_integer_ratio()
+        return quotient(cells.numerator * numerator**2, cells.denominator * denominator**2)
 
     def at(self, part: Any, whole: Any) -> Any:
         """Return the number that lies between the bounds as `part` lies between 0 and `whole`.

@@ -124,6 +124,12 @@ class ArraySource(MemorySource):
     def column(self, name: str, rule: str, width: int | None = None) -> Column:
         return array_column(self.array, self.mask)
 
+    def reduce(self, summarise: Callable[[Chunk], S], merge: Callable[[S, S], S]) -> S:
+        if self.at_once:
+            with np.errstate(all="ignore"):
+                return summarise(Chunk(self.array, 0))
+        return super().reduce(summarise, merge)
+
     def chunks(self, start: int, stop: int) -> Iterator[Chunk]:
         if self.direct:
             yield Chunk(self.array[start:stop], start)

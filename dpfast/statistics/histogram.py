@@ -17,8 +17,9 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from functools import partial
+from functools import cached_property, partial
 from typing import Any, ClassVar, NamedTuple, Self, TypeAlias, overload
+from zlib import crc32
 
 import numpy as np
 from numpy.typing import NDArray
@@ -75,6 +76,10 @@ class Bins:
     native: Axis
     words: Words | None = None
     name: str = ""
+    hashed: int = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "hashed", crc32(self.edges.tobytes()))  # in every process
 
     @property
     def numbers(self) -> tuple[str, list[Any]] | None:
@@ -88,7 +93,7 @@ class Bins:
         return isinstance(other, Bins) and self._key() == other._key()
 
     def __hash__(self) -> int:
-        return hash(self._key())
+        return self.hashed
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -132,7 +137,11 @@ class Binned(Automatic[Value]):
         for name in ("bins", "bounds", "categories"):
             object.__setattr__(self, name, _tuples(getattr(self, name)))
 
-    @property
+    @cached_property
+    def reads_numbers(self) -> bool:
+        return bool(self.axes) and not self.by_rows and self.axes[0].numbers is None
+
+    @cached_property
     def shape(self) -> tuple[int, ...]:
         """How many bins each axis has."""
         return tuple(axis.native.bins for axis in self.numeric)
@@ -148,7 +157,7 @@ class Binned(Automatic[Value]):
         each = [axis.edges.copy() for axis in self.axes]
         return each[0] if self.single else each
 
-    @property
+    @cached_property
     def by_rows(self) -> bool:
         """Tell whether rows are read whole, and not as one column of numbers."""
         is_plain = self.single and self.limits is None
