@@ -6,9 +6,11 @@ its docstring is written.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from dataclasses import fields
-from inspect import Parameter, Signature, signature
+from functools import cache
+from inspect import Parameter, Signature, get_annotations, signature
 from typing import Any, get_type_hints
 
 from .statistic import OF_CALLS, Statistic, Weighted, measures
@@ -17,6 +19,15 @@ from .statistic import OF_CALLS, Statistic, Weighted, measures
 OF_TABLES = ("column", "weights")
 #: What every call takes.
 CALL = [one for one in signature(Statistic.prepare).parameters.values() if one.name in OF_CALLS]
+
+CALL_HINTS = get_type_hints(Statistic.prepare)
+
+
+@cache
+def _type_of(module: str, annotation: Any) -> Any:
+    """Return the type that an annotation of a module says: most are those of a few bases."""
+    is_text = isinstance(annotation, str)
+    return eval(annotation, vars(sys.modules[module])) if is_text else annotation
 
 
 def signature_of(kind: type[Statistic[Any]]) -> Signature:
@@ -55,6 +66,10 @@ def function_of(
     made = kind if make is None else make
     by_name = {name: one for name, one in taken.parameters.items() if one.kind is one.KEYWORD_ONLY}
     placed = [name for name in taken.parameters if name not in by_name]
+    hints = {**CALL_HINTS}
+    for base in reversed(kind.__mro__):
+        own = {name: one for name, one in get_annotations(base).items() if name in taken.parameters}
+        hints |= {name: _type_of(base.__module__, one) for name, one in own.items()}
     needed = {name for name, one in by_name.items() if one.default is one.empty}
 
     def of(declared: Callable[..., Any]) -> Callable[..., Any]:
@@ -70,7 +85,6 @@ def function_of(
 
         for name in ("__module__", "__name__", "__qualname__", "__doc__"):
             setattr(ask, name, getattr(declared, name))
-        hints = get_type_hints(kind) | get_type_hints(Statistic.prepare)
         ask.__annotations__ = {name: hints.get(name, Any) for name in taken.parameters}
         vars(ask).update(__signature__=taken, __wrapped__=declared)
         return measures(ask)
