@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from abc import abstractmethod
+from collections.abc import Callable, Sequence
 from fractions import Fraction
 from typing import Any, NamedTuple
 
@@ -13,7 +14,7 @@ from numpy.typing import NDArray
 from .._core import checks, nan_policy
 from .._core.types import Neighbors
 from ..sources import as_source
-from ..summaries.order import Ranks
+from ..summaries.order import Ranks, Window
 from .known import KnownSensitivity
 from .ranks import FARTHEST
 from .rounding import float_up
@@ -33,15 +34,16 @@ class Clamped(NamedTuple):
     neighbors: str
     nan: str | float
 
-    def refuse(self, missing: int) -> None:
-        """Raise an error if rows are missing under ``nan="raise"``."""
-        nan_policy.refuse(self.nan, missing)
+    def windows(self, rules: Sequence[Callable[[int], int]], width: int) -> list[Window]:
+        """Return the rows around some ranks, in one pass, unless missing rows are an error."""
+        self.ranks.prefetch([(rule, width) for rule in rules])
+        windows = [self.ranks.window(rule, width) for rule in rules]
+        nan_policy.refuse(self.nan, windows[0].nan)
+        return windows
 
     def rows(self) -> int:
         """Return the number of rows that count; it takes a pass."""
-        window = self.ranks.window(lambda n: 1, 0)
-        self.refuse(window.nan)
-        return window.n
+        return self.windows([lambda n: 1], 0)[0].n
 
 
 class ColumnSensitivity(KnownSensitivity):
@@ -156,7 +158,6 @@ class MirroredCells(Cells):
 
 def both_sides(column: Clamped) -> tuple[Cells, Cells]:
     """Return all of the column as sorted cells, and mirrored. `hi` must be above `lo`."""
-    window = column.ranks.window(lambda n: 1, FARTHEST)
-    column.refuse(window.nan)
+    (window,) = column.windows([lambda n: 1], FARTHEST)
     cells = Cells(window.values, column.lo, column.hi)
     return cells, MirroredCells(cells)

@@ -17,13 +17,14 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import NamedTuple
 
-from ..summaries.order import Ranks
+from .._core import nan_policy
 from .column import Clamped, ColumnSensitivity
 from .quantile import first_width, local_in_window, smooth_from_ranks
 from .ranks import effective_floor, rank_rule
 from .rounding import rounded_up
 
 QUARTILES = Fraction(1, 4), Fraction(3, 4)
+RULES = [rank_rule(q) for q in QUARTILES]
 
 
 def iqr_bound(lower: float, upper: float, neighbors: str, most: float) -> float:
@@ -34,28 +35,26 @@ def iqr_bound(lower: float, upper: float, neighbors: str, most: float) -> float:
     return max(lower, upper) if neighbors == "replace" else min(rounded_up(lower + upper), most)
 
 
-def _prefetch(ranks: Ranks, width: int) -> None:
-    ranks.prefetch([(rank_rule(q), width) for q in QUARTILES])
-
-
 class Quartiles(NamedTuple):
     """The two quartiles and a smooth bound for their distance; NOT PRIVATE."""
 
     lower: float
     upper: float
     sensitivity: float
-    missing: int
 
 
-def iqr_from_ranks(ranks: Ranks, beta: float, lo: float, hi: float, neighbors: str) -> Quartiles:
+def smooth_quartiles(column: Clamped, beta: float) -> Quartiles:
     """NOT PRIVATE. Return the quartiles of a column and a smooth bound, for checked arguments."""
+    ranks, lo, hi, neighbors, _ = column
     if lo < hi:
-        _prefetch(ranks, first_width(beta, lo, hi, effective_floor(0.0, lo, hi)))
+        width = first_width(beta, lo, hi, effective_floor(0.0, lo, hi))
+        ranks.prefetch([(rule, width) for rule in RULES])
     lower, upper = (
         smooth_from_ranks(ranks, q, beta=beta, lo=lo, hi=hi, neighbors=neighbors) for q in QUARTILES
     )
+    nan_policy.refuse(column.nan, lower.missing)
     bound = iqr_bound(lower.sensitivity, upper.sensitivity, neighbors, rounded_up(hi - lo))
-    return Quartiles(lower.value, upper.value, bound, lower.missing)
+    return Quartiles(lower.value, upper.value, bound)
 
 
 class IqrSensitivity(ColumnSensitivity):
@@ -70,18 +69,13 @@ class IqrSensitivity(ColumnSensitivity):
     """
 
     def local_of(self, column: Clamped, at_distance: int) -> float:
-        ranks, lo, hi, relation, _ = column
-        _prefetch(ranks, at_distance + 1)
-
-        def local(q: Fraction) -> float:
-            window = ranks.window(rank_rule(q), at_distance + 1)
-            column.refuse(window.nan)
-            return local_in_window(window, q, lo, hi, at_distance, relation)
-
-        return iqr_bound(local(QUARTILES[0]), local(QUARTILES[1]), relation, hi - lo)
+        _, lo, hi, neighbors, _ = column
+        windows = column.windows(RULES, at_distance + 1)
+        lower, upper = (
+            local_in_window(window, q, lo, hi, at_distance, neighbors)
+            for window, q in zip(windows, QUARTILES, strict=True)
+        )
+        return iqr_bound(lower, upper, neighbors, hi - lo)
 
     def smooth_of(self, column: Clamped, beta: float) -> float:
-        ranks, lo, hi, neighbors, _ = column
-        quartiles = iqr_from_ranks(ranks, beta, lo, hi, neighbors)
-        column.refuse(quartiles.missing)
-        return quartiles.sensitivity
+        return smooth_quartiles(column, beta).sensitivity

@@ -118,9 +118,7 @@ def _largest(side: Cells, count: int, v: int, k: int) -> Fraction:
 def _reach(column: Clamped, at_distance: int) -> tuple[int, Fraction]:
     """Return the number of rows, and how far one of them can move if it is replaced."""
     lo, hi = column.lo, column.hi
-    column.ranks.prefetch([(lambda n: 1, 0), (lambda n: n, 0)])
-    first, last = (column.ranks.window(rule, 0) for rule in (lambda n: 1, lambda n: n))
-    column.refuse(first.nan)
+    first, last = column.windows([lambda n: 1, lambda n: n], 0)
     if not first.n or lo == hi:
         return first.n, Fraction(0)
     if at_distance:

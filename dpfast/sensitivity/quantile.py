@@ -7,6 +7,7 @@ from abc import abstractmethod
 from fractions import Fraction
 from typing import Any, NamedTuple
 
+from .._core import nan_policy
 from .._kernels.sensitivity import Column
 from ..summaries.order import Ranks, Window
 from .column import Clamped, ColumnSensitivity
@@ -136,13 +137,12 @@ class QuantileSensitivity(ColumnSensitivity):
         """Return the share of the rows that are below."""
 
     def local_of(self, column: Clamped, at_distance: int) -> float:
-        window = column.ranks.window(rank_rule(self.place), at_distance + 1)
-        column.refuse(window.nan)
-        limits = column.lo, column.hi
-        return local_in_window(window, self.place, *limits, at_distance, column.neighbors)
+        _, lo, hi, neighbors, _ = column
+        (window,) = column.windows([rank_rule(self.place)], at_distance + 1)
+        return local_in_window(window, self.place, lo, hi, at_distance, neighbors)
 
     def smooth_of(self, column: Clamped, beta: float) -> float:
         ranks, lo, hi, neighbors, _ = column
         bound = smooth_from_ranks(ranks, self.place, beta=beta, lo=lo, hi=hi, neighbors=neighbors)
-        column.refuse(bound.missing)
+        nan_policy.refuse(column.nan, bound.missing)
         return bound.sensitivity

@@ -65,11 +65,8 @@ class Ends(NamedTuple):
 
 def _ends(column: Clamped, proportion: Fraction, width: int) -> Ends | None:
     """Find the ranks within `width` of the two ends; None for no rows."""
-    first, last = kept_ends(proportion)
     # Nothing is needed beyond what is cut off: extended ranks are the bounds.
-    column.ranks.prefetch([(first, width), (last, width)])
-    low, high = column.ranks.window(first, width), column.ranks.window(last, width)
-    column.refuse(low.nan)
+    low, high = column.windows(kept_ends(proportion), width)
     n = low.n
     if n == 0:
         return None

@@ -106,11 +106,8 @@ def smooth_moving(clamped: Clamped, p: Fraction, beta: float, winsorized: bool) 
     rate = beta * 0.875 / float(max(2 * p, 1 - p)) * (1 - 2.0**-50)
     decay = min(rate, beta)
     width = first_width(decay, lo, hi, least)
-    first, last = kept_ends(p)
-    clamped.ranks.prefetch([(first, width), (last, width)])
     while True:
-        windows = clamped.ranks.window(first, width), clamped.ranks.window(last, width)
-        clamped.refuse(windows[0].nan)
+        windows = clamped.windows(kept_ends(p), width)
         n = windows[0].n
         pair = max(_pair(windows, p, rate, clamped), least)
         ends = _ends(windows, p, beta, clamped, least, width) if winsorized and p else 0.0
@@ -145,7 +142,7 @@ def _over(divisor: Fraction, slope: Fraction, beta: float) -> float:
     return max(1 / float(divisor), far) * (1 + 2.0**-45)
 
 
-def _pair(windows: tuple[Window, Window], p: Fraction, rate: float, clamped: Clamped) -> float:
+def _pair(windows: list[Window], p: Fraction, rate: float, clamped: Clamped) -> float:
     """Return the smooth bound of the pair (m, m), inflated."""
     low, high = windows
     n, lo, hi = low.n, clamped.lo, clamped.hi
@@ -163,7 +160,7 @@ def _pair(windows: tuple[Window, Window], p: Fraction, rate: float, clamped: Cla
 
 
 def _ends(
-    windows: tuple[Window, Window],
+    windows: list[Window],
     p: Fraction,
     beta: float,
     clamped: Clamped,

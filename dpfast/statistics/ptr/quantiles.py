@@ -40,6 +40,7 @@ from ...budget.mechanism import Mechanism
 from ...privacy import Approx
 from ...rng import Generator
 from ...sensitivity import ranks as order
+from ...sensitivity.column import Clamped
 from ...sensitivity.iqr import QUARTILES
 from ...sensitivity.quantile import local_in_window
 from ...sensitivity.rounding import float_up
@@ -69,11 +70,8 @@ class Column:
         """Return the order statistics about each quantile, in one pass."""
         missing = nan_policy.replacement(self.nan, self.lo, self.hi)
         ranks = Ranks(source, missing=missing, assume_sorted=self.assume_sorted)
-        rules = list(map(order.rank_rule, self.qs))
-        ranks.prefetch([(rule, width) for rule in rules])
-        windows = [ranks.window(rule, width) for rule in rules]
-        nan_policy.refuse(self.nan, windows[0].nan)
-        return windows
+        column = Clamped(ranks, self.lo, self.hi, self.neighbors, self.nan)
+        return column.windows([order.rank_rule(q) for q in self.qs], width)
 
     def values(self, windows: list[Window]) -> list[float]:
         """Return the quantiles; of no rows, what stands for them."""

@@ -15,7 +15,7 @@ from ...noise.grid import Lattice, ends, public_grid
 from ...noise.smooth import Calibration
 from ...privacy import Loss
 from ...rng import Generator
-from ...sensitivity.iqr import iqr_from_ranks
+from ...sensitivity.iqr import smooth_quartiles
 from ...sensitivity.quantile import SmoothBound
 from ...sensitivity.rounding import rounded_up
 from ...sources import Source
@@ -152,11 +152,9 @@ class SmoothRange(Smooth):
     name: ClassVar[str] = "interquartile range"
 
     def reduce(self, source: Source) -> tuple[float, float]:
-        ranks, beta = self.ranks_of(source), self.calibration.beta
-        bound = iqr_from_ranks(ranks, beta, self.lo, self.hi, self.neighbors)
-        nan_policy.refuse(self.nan, bound.missing)
-        value = nearest(Fraction(bound.upper) - Fraction(bound.lower))
-        return value, rounded_up(bound.sensitivity + self.grid)
+        quartiles = smooth_quartiles(self.clamped(source), self.calibration.beta)
+        value = nearest(Fraction(quartiles.upper) - Fraction(quartiles.lower))
+        return value, rounded_up(quartiles.sensitivity + self.grid)
 
     @property
     def limits(self) -> tuple[float, float]:
