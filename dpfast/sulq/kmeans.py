@@ -414,11 +414,14 @@ class _Walk:
 
     def use(self, uses: int) -> None:
         """Use so many rounds at once from now on."""
-        rounds, box = self.rounds, self.box
-        single = _parts(box, 1, rounds.neighbors, rounds.loss)
-        self.uses, self.parts = uses, [replace(part, share=uses * part.share) for part in single]
-        self.noise = _noise(rounds, box, self.parts)
-        self.enough = 3.0 * rounds.deviation(self.parts[0])
+        self.uses, self.parts = uses, self.parts_of(1, uses)
+        self.noise = _noise(self.rounds, self.box, self.parts)
+        self.enough = 3.0 * self.rounds.deviation(self.parts[0])
+
+    def parts_of(self, k: int, uses: int) -> list[Part | Boxes]:
+        """Return the parts of a question about k centers, with so many rounds."""
+        parts = _parts(self.box, k, self.rounds.neighbors, self.rounds.loss)
+        return [replace(part, share=uses * part.share) for part in parts]
 
     def ask(self, centers: Floats) -> _Answer:
         """Ask a round: noisy counts, and sums of shape (k, d)."""
@@ -432,7 +435,7 @@ class _Walk:
                 integers += [2 * u - span * n for u, n in zip(column, counts, strict=True)]
             return integers
 
-        parts = [part.of_vectors(k) for part in self.parts]
+        parts = self.parts_of(k, self.uses)
         noisy = np.array(self.rounds.ask(total, parts, self.uses), np.float64)
         sums = noisy[k:].reshape(box.width, k).T
         answer = _Answer(box, noisy[:k], sums, self.noise, self.enough)

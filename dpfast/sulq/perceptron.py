@@ -9,6 +9,9 @@ being that of rho and a the part for the count, is off by |v|^2 / a + d r^2 / (1
 n^2 2 rho. With r^2 = d, as in a cube, and v half as long, that is least for
 a : 1 - a = 1 : 2 sqrt(d).
 
+With an epsilon alone, and bounds, the count and the sum are a vector within the box of 1 and H, and
+joint noise for it is chosen by the same error (`rounds`).
+
 A row that is replaced changes the sum by 2 r and no count, if both are wrong; or the count by 1 and
 the sum by r. If sums have all of a round for 2 r, the second uses a quarter of it for its sum
 (half of it, of a sum of losses), and the rest is there for the count.
@@ -37,10 +40,11 @@ from .._core import checks
 from .._core.types import Auto, BoundsEach, NanPolicy, Number
 from .._kernels.sulq import MARGIN_REACH as REACH
 from .._kernels.sulq import margin_wrong as add_wrong
+from ..measurement.choice import Moves
 from ..privacy import Loss, Pure
 from .columns import Floats, column_bounds, expect_scale, limits
 from .estimator import Classifier, Training, Weighted, as_fitted
-from .rounds import Part, Rounds
+from .rounds import Boxes, Part, Rounds, Some
 from .rows import Rows, refuse_nan
 
 #: The number of wrong rows, with all of a round.
@@ -156,7 +160,9 @@ class Perceptron(Weighted, Classifier):
         parts = _parts(place, centered, relation, loss)
         return Training(times, parts, lambda rounds: self._learn(rounds, place, centered, parts))
 
-    def _learn(self, rounds: Rounds, place: Coordinates, centered: bool, parts: list[Part]) -> None:
+    def _learn(
+        self, rounds: Rounds, place: Coordinates, centered: bool, parts: Sequence[Some]
+    ) -> None:
         """Move a vector, of which the constant is the last entry, by released numbers alone."""
 
         def total(w: Floats, last: bool, rows: Rows) -> list[int]:
@@ -264,6 +270,8 @@ class Coordinates:
         As in `Limits`.
     l1, l2_squared : int
         Upper bounds of the L1 norm of a row, and of its squared L2 norm.
+    sizes : list of int or None
+        How large each coordinate is at most, where rows fill the box of them.
     """
 
     def __init__(
@@ -278,6 +286,7 @@ class Coordinates:
         self.middle, self.scale = self._limits.middle, self._limits.scale
         self._length = 0.0 if radius is None else float(REACH)
         count = int(np.count_nonzero(self.scale))
+        self.sizes = None if radius is not None else [REACH * (s > 0) for s in self.scale.tolist()]
         self.l1, self.l2_squared = count * REACH, count * REACH**2
         if radius is not None:
             most = REACH + math.isqrt(self.width) // 2 + 2
@@ -304,9 +313,14 @@ class Coordinates:
         return rows.sums(2 + self.width, add, self._nan)
 
 
-def _parts(place: Coordinates, centered: bool, relation: str, loss: Loss) -> list[Part]:
+def _parts(
+    place: Coordinates, centered: bool, relation: str, loss: Loss
+) -> list[Part] | list[Boxes]:
     """Return the count, then the sums, of which that of a constant is the last; see above."""
     size = place.width + centered
+    if isinstance(loss, Pure) and relation != "replace" and place.sizes is not None:
+        sizes = (1, *place.sizes, *[REACH] * centered)
+        return [Boxes(Moves(sizes, (size / 4, *[1.0] * size), 1))]
     l1, l2_squared = place.l1 + centered * REACH, place.l2_squared + centered * REACH**2
     if relation == "replace":
         # Integers that are rounded down change by 1 more each. The first case is given twice as

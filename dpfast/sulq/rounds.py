@@ -134,10 +134,6 @@ class Part:
         sizes = tuple(most * size for size in self.sizes)
         return replace(self, l1=l1, l2_squared=l2_squared, l0=l0, sizes=sizes)
 
-    def of_vectors(self, many: int) -> Part:
-        """Return the part for so many vectors, of which a row moves no more than of one."""
-        return replace(self, size=many * self.size)
-
     @classmethod
     def of_counts(cls, size: int, tables: int, neighbors: str) -> Part:
         """Return the part of `size` cells of tables, in each of which a row is in one cell."""
@@ -233,10 +229,6 @@ class Boxes:
     def size(self) -> int:
         """Number of integers."""
         return self.many * len(self.moves.sizes)
-
-    def of_vectors(self, many: int) -> Boxes:
-        """Return so many of them."""
-        return replace(self, many=many)
 
     def of_rows(self, times: int, rows: int) -> Boxes:
         """Return the same for so many rows that change at once, each counted so many times."""
