@@ -39,7 +39,7 @@ from .ranks import effective_floor
 from .rounding import float_up, inflated, rounded_up
 
 #: What a message calls it.
-_ONE = "a spanning tree, of which one weight is replaced"
+_TREE = "a spanning tree, of which one weight is replaced"
 
 
 @dataclass(frozen=True, eq=False)
@@ -103,7 +103,7 @@ class TreeCost(KnownSensitivity):
         object.__setattr__(self, "edges", ends)
 
     def global_sensitivity(self, rows: int | None, neighbors: Neighbors) -> float:
-        only("replace", _ONE, neighbors)
+        only("replace", _TREE, neighbors)
         lo, hi = checks.bounds(self.bounds)
         return float_up(Fraction(hi) - Fraction(lo))
 
@@ -124,7 +124,7 @@ class TreeCost(KnownSensitivity):
         return inflated(best)
 
     def _cuts(self, weights: Any, neighbors: str) -> _Cuts:
-        only("replace", _ONE, neighbors)
+        only("replace", _TREE, neighbors)
         return _Cuts(np.asarray(self.edges), weights, checks.bounds(self.bounds))
 
 

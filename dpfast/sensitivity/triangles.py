@@ -25,7 +25,7 @@ _ROWS = 512
 #: Sums of up to this many ones are exact in float32.
 _MOST = 1 << 24
 #: What a message calls it.
-_ONE = "triangles, of which one edge comes or goes"
+_TRIANGLES = "triangles, of which one edge comes or goes"
 
 
 @dataclass(frozen=True)
@@ -77,19 +77,19 @@ class Triangles(KnownSensitivity):
             checks.fail("nodes", "at most 2**53", self.nodes)
 
     def global_sensitivity(self, rows: int | None, neighbors: Neighbors) -> float:
-        only("add-remove", _ONE, neighbors)
+        only("add-remove", _TRIANGLES, neighbors)
         if self.nodes is None:
             checks.fail("nodes", "given for the global sensitivity", None)
         return float(max(self.nodes - 2, 0))
 
     def local_sensitivity(self, data: Any, at_distance: int, neighbors: Neighbors) -> float:
-        only("add-remove", _ONE, neighbors)
+        only("add-remove", _TRIANGLES, neighbors)
         matrix = _adjacency(data, self.nodes)
         n = len(matrix)
         return float(_at(_fronts(matrix), n, min(at_distance, 2 * n)))
 
     def smooth_sensitivity(self, data: Any, beta: float, neighbors: Neighbors) -> float:
-        only("add-remove", _ONE, neighbors)
+        only("add-remove", _TRIANGLES, neighbors)
         matrix = _adjacency(data, self.nodes)
         n = len(matrix)
         if n < 3:

@@ -85,9 +85,9 @@ def local(
     Returns
     -------
     float
-        The exact number, rounded up by a relative ``2**-44`` at most, in the units of the
-        statistic. For an interquartile range, a winsorized mean and a standard deviation an upper
-        bound.
+        The exact number, rounded up by a relative ``2**-44`` at most (for quantiles and extremes to
+        the nearest float64), in the units of the statistic. For an interquartile range, a
+        winsorized mean and a standard deviation an upper bound.
 
     Raises
     ------
