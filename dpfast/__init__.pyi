@@ -52,6 +52,7 @@ from dpfast.statistics import response as response
 from dpfast.statistics.additive_release import additive_release as additive_release
 from dpfast.statistics.bounded_release import bounded_release as bounded_release
 from dpfast.statistics.bounds import OuterBounds as OuterBounds
+from dpfast.statistics.correlation import Correlation as Correlation
 from dpfast.statistics.covariance import Covariance as Covariance
 from dpfast.statistics.histogram import Categories
 from dpfast.statistics.histogram import Histogram as Histogram
@@ -67,6 +68,7 @@ from dpfast.statistics.quantiles.statistic import Minimum as Minimum
 from dpfast.statistics.quantiles.statistic import Percentile as Percentile
 from dpfast.statistics.quantiles.statistic import Quantile as Quantile
 from dpfast.statistics.quantiles.statistic import Quantiles as Quantiles
+from dpfast.statistics.ratio import Ratio as Ratio
 from dpfast.statistics.smooth_release import smooth_beta as smooth_beta
 from dpfast.statistics.smooth_release import smooth_release as smooth_release
 from dpfast.statistics.totals.count import Count as Count
@@ -85,6 +87,7 @@ __version__: str
 __all__ = [
     "NO_ANSWER",
     "Budget",
+    "Correlation",
     "Count",
     "CountNonzero",
     "Covariance",
@@ -100,6 +103,7 @@ __all__ = [
     "Proportion",
     "Quantile",
     "Quantiles",
+    "Ratio",
     "Statistic",
     "Std",
     "Sum",
@@ -112,6 +116,7 @@ __all__ = [
     "audit",
     "bounded_release",
     "bounds",
+    "correlation",
     "count",
     "count_distinct",
     "count_nonzero",
@@ -135,10 +140,12 @@ __all__ = [
     "order",
     "percentile",
     "privacy",
+    "proportion",
     "ptr",
     "quantile",
     "quantile_interval",
     "quantiles",
+    "ratio",
     "response",
     "rng",
     "sample_and_aggregate",
@@ -375,6 +382,72 @@ def std(
     budget: Budget | None = None,
     rng: Generator | None = None,
 ) -> NDArray[np.float64]: ...
+@overload
+def proportion(
+    data: Any,
+    *,
+    weight_bounds: Bounds | None = None,
+    equal: Any = True,
+    epsilon: Number | None = None,
+    delta: Number = 0.0,
+    rho: Number | None = None,
+    neighbors: Neighbors | None = None,
+    axis: None = None,
+    where: Any = None,
+    ids: Any = None,
+    max_rows: int | None = None,
+    weights: Any = None,
+    budget: Budget | None = None,
+    rng: Generator | None = None,
+) -> float: ...
+@overload
+def proportion(
+    data: Any,
+    *,
+    weight_bounds: Bounds | None = None,
+    equal: Any = True,
+    epsilon: Number | None = None,
+    delta: Number = 0.0,
+    rho: Number | None = None,
+    neighbors: Neighbors | None = None,
+    axis: Axis,
+    where: Any = None,
+    ids: Any = None,
+    max_rows: int | None = None,
+    weights: Any = None,
+    budget: Budget | None = None,
+    rng: Generator | None = None,
+) -> NDArray[np.float64]: ...
+def ratio(
+    data: Any,
+    *,
+    bounds: Sequence[Bounds] | Auto,
+    nan: NanPolicy = "raise",
+    epsilon: Number | None = None,
+    delta: Number = 0.0,
+    rho: Number | None = None,
+    neighbors: Neighbors | None = None,
+    where: Any = None,
+    ids: Any = None,
+    max_rows: int | None = None,
+    budget: Budget | None = None,
+    rng: Generator | None = None,
+) -> Any: ...
+def correlation(
+    data: Any,
+    *,
+    bounds: Sequence[Bounds] | Auto,
+    nan: NanPolicy = "raise",
+    epsilon: Number | None = None,
+    delta: Number = 0.0,
+    rho: Number | None = None,
+    neighbors: Neighbors | None = None,
+    where: Any = None,
+    ids: Any = None,
+    max_rows: int | None = None,
+    budget: Budget | None = None,
+    rng: Generator | None = None,
+) -> Any: ...
 @overload
 def median(
     data: Any,

@@ -204,12 +204,16 @@ def of_method(name, kw):
 
 
 B = {"column": "x", "bounds": (0, 100)}
+PAIR = {"column": "x", "other": "who", "bounds": [(0, 100), (0, 200)]}
 METHODS = {
     "agg": {"statistics": {"n": dp.stat.count()}},
     "count": {},
     "count_nonzero": {"column": "x"},
     "histogram": {**B, "bins": 3},
     "percentile": {**B, "q": 40},
+    "correlation": PAIR,
+    "proportion": {"column": "x", "equal": 40},
+    "ratio": PAIR,
     "quantile": {**B, "q": 0.4},
     "quantiles": {**B, "qs": [0.2, 0.7]},
     "top_k": {"k": 2},
@@ -282,6 +286,7 @@ NO_ROWS = {
     "dp.sensitivity.global_": "a number",
     "dp.extend.KnownSensitivity.global_sensitivity": "a number",
     "dp.stat.histogram": "a name",
+    "dp.stat.proportion": "a name",
     "dp.sulq.Halfspace": "of a condition",
     "dp.sulq.ExactOracle.ask": "not private",
     "dp.sulq.RemoteSums.sum": "as NoisySums",

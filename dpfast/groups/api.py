@@ -292,6 +292,10 @@ class GroupBy(Methods):
     >>> bins = groups.histogram("delay", bins=4, bounds=(-20, 40), epsilon=1.0)
     >>> bins["histogram -20"].round(-2).tolist()
     [2500, 2500, 2500]
+    >>> early = groups.proportion("delay", equal=-20, epsilon=1.0)["proportion"]
+    >>> pair = {"other": "plane", "bounds": [(-60, 300), (0, 900)], "epsilon": 1.0}
+    >>> list(groups.ratio("delay", **pair)), list(groups.correlation("delay", **pair))[1]
+    (['carrier', 'ratio', 'ratio error'], 'correlation')
     >>> list(groups.top_k(2, epsilon=1.0))
     ['carrier']
 

@@ -11,17 +11,20 @@ from ..measurement.linear import Linear
 from ..measurement.statistic import Offer, Weighted
 from ..noise.additive import amount
 from ..noise.grid import lattice
+from ..statistics.correlation import Correlation
 from ..statistics.histogram import Histogram
 from ..statistics.quantiles import statistic as ranked
 from ..statistics.ranked import OnGrid
+from ..statistics.ratio import Ratio
 from ..statistics.totals.moments import Mean, Sum
 from .counts import GroupHistogram, WeightedHistogram
+from .pairs import GroupCorrelation, GroupQuotient, GroupRatio
 from .ranks import WIDEST, Quantiles
 from .step import Step, part
 from .sums import Count, OfLinear, refuse_auto
 from .weighted import WeightedMean, WeightedSum
 
-OfStatistic: TypeAlias = OfLinear | GroupHistogram
+OfStatistic: TypeAlias = OfLinear | GroupHistogram | GroupQuotient
 
 #: What releases a statistic of rows with weights.
 WEIGHTED: dict[type, type[OfStatistic]] = {
@@ -29,7 +32,8 @@ WEIGHTED: dict[type, type[OfStatistic]] = {
     Mean: WeightedMean,
     Histogram: WeightedHistogram,
 }
-
+#: What releases a statistic of two columns.
+PAIRS: dict[type, type[OfStatistic]] = {Ratio: GroupRatio, Correlation: GroupCorrelation}
 
 #: What is drawn.
 DRAWN = (*(ranked.OneQuantile, ranked.Quantiles, ranked.Extreme),)
@@ -37,7 +41,7 @@ DRAWN = (*(ranked.OneQuantile, ranked.Quantiles, ranked.Extreme),)
 
 def is_by_group(statistic: object) -> bool:
     """Tell whether a statistic is one by group."""
-    return isinstance(statistic, (Linear, Histogram, Count, *DRAWN))
+    return isinstance(statistic, (Linear, Histogram, Count, *PAIRS, *DRAWN))
 
 
 @lru_cache(maxsize=1024)
@@ -48,7 +52,8 @@ def made(statistic: Any, step: Step, offered: Offer) -> OfStatistic:
     limits = statistic.limits
     if limits is not None and isinstance(statistic, Weighted) and statistic.weights is None:
         checks.fail("weight_bounds", "given with weights, and only then", limits)
-    kind = GroupHistogram if isinstance(statistic, Histogram) else OfLinear
+    usual = GroupHistogram if isinstance(statistic, Histogram) else OfLinear
+    kind = PAIRS.get(type(statistic), usual)
     if limits is not None:
         kind = next(own for of, own in WEIGHTED.items() if isinstance(statistic, of))
     return kind(statistic, step=step, loss=offered.loss).charged()

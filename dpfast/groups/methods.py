@@ -22,9 +22,10 @@ from .answer import Answer
 #: What a statistic is asked of a column, and not of groups, where each quantile is drawn.
 OF_ROWS = ("method", "noise", "assume_sorted")
 #: Which arguments a method has to be given.
-NEEDED = {"column": "str", "q": "Number", "qs": "Sequence[Number]"}
+NEEDED = {"column": "str", "other": "str", "q": "Number", "qs": "Sequence[Number]"}
 #: What types of arguments are called where a column is one of a group.
-OF_ONE_COLUMN = {"str | None": "str", "BoundsEach | Auto": "Bounds"}
+OF_PAIRS = {"Sequence[Bounds] | Auto": "Sequence[Bounds]"}
+OF_ONE_COLUMN = {"str | None": "str", "BoundsEach | Auto": "Bounds", **OF_PAIRS}
 
 
 class Methods(ABC):

@@ -99,6 +99,48 @@ class Methods:
         budget: Budget | None = None,
         rng: Generator | None = None,
     ) -> Answer: ...
+    def proportion(
+        self,
+        column: str,
+        *,
+        weights: str | None = None,
+        weight_bounds: Bounds | None = None,
+        equal: Any = True,
+        epsilon: Number | None = None,
+        delta: Number = 0.0,
+        rho: Number | None = None,
+        where: Any = None,
+        budget: Budget | None = None,
+        rng: Generator | None = None,
+    ) -> Answer: ...
+    def ratio(
+        self,
+        column: str,
+        *,
+        bounds: Sequence[Bounds],
+        nan: NanPolicy = "raise",
+        other: str,
+        epsilon: Number | None = None,
+        delta: Number = 0.0,
+        rho: Number | None = None,
+        where: Any = None,
+        budget: Budget | None = None,
+        rng: Generator | None = None,
+    ) -> Answer: ...
+    def correlation(
+        self,
+        column: str,
+        *,
+        bounds: Sequence[Bounds],
+        nan: NanPolicy = "raise",
+        other: str,
+        epsilon: Number | None = None,
+        delta: Number = 0.0,
+        rho: Number | None = None,
+        where: Any = None,
+        budget: Budget | None = None,
+        rng: Generator | None = None,
+    ) -> Answer: ...
     def median(
         self,
         column: str,

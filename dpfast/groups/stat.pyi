@@ -5,18 +5,22 @@ from typing import Any, Literal
 
 from dpfast._core.types import Bounds, NanPolicy, Number
 from dpfast.groups.sums import Count, Nonzero, People
+from dpfast.statistics.correlation import Correlation as correlation
 from dpfast.statistics.histogram import Histogram as histogram
+from dpfast.statistics.proportion import Proportion as proportion
 from dpfast.statistics.quantiles.statistic import Maximum as maximum
 from dpfast.statistics.quantiles.statistic import Median as median
 from dpfast.statistics.quantiles.statistic import Minimum as minimum
 from dpfast.statistics.quantiles.statistic import Quantile as quantile
 from dpfast.statistics.quantiles.statistic import Quantiles as quantiles
+from dpfast.statistics.ratio import Ratio as ratio
 from dpfast.statistics.totals.moments import Mean as mean
 from dpfast.statistics.totals.moments import Std as std
 from dpfast.statistics.totals.moments import Sum as sum
 from dpfast.statistics.totals.moments import Variance as variance
 
 __all__ = [
+    "correlation",
     "count",
     "count_distinct",
     "count_nonzero",
@@ -26,8 +30,10 @@ __all__ = [
     "median",
     "minimum",
     "percentile",
+    "proportion",
     "quantile",
     "quantiles",
+    "ratio",
     "std",
     "sum",
     "variance",

@@ -1,22 +1,23 @@
 """Public functions of statistics: `dpfast.mean` of `dpfast.Mean`, and so on.
 
 A function takes data, what its class takes, and what `Statistic.prepare` takes of a call. So only
-its docstring is written.
+its docstring is written; or that of the class alone, of which `public` makes the function's.
 """
 
 from __future__ import annotations
 
+import re
 import sys
 from collections.abc import Callable
 from dataclasses import fields
 from functools import cache
-from inspect import Parameter, Signature, get_annotations, signature
+from inspect import Parameter, Signature, cleandoc, get_annotations, signature
 from typing import Any, get_type_hints
 
 from .statistic import OF_CALLS, Statistic, Weighted, measures
 
 #: Fields of a statistic that are the names of columns, where it is one of several by group.
-OF_TABLES = ("column", "weights")
+OF_TABLES = ("column", "other", "weights")
 #: What every call takes.
 CALL = [one for one in signature(Statistic.prepare).parameters.values() if one.name in OF_CALLS]
 
@@ -90,3 +91,59 @@ def function_of(
         return measures(ask)
 
     return of
+
+
+#: What a function says that its class does not.
+DOC = """\
+Release {what}
+
+{details}
+
+Parameters
+----------
+data : array_like, table, file or source
+{own}
+{call}
+    As in `dpfast.mean`.
+
+Returns
+-------
+float or ndarray
+    The answer, about the clamped rows.
+
+Raises
+------
+ArgumentError, ArgumentTypeError, BudgetError, DataError
+    As `dpfast.mean`.
+
+Notes
+-----
+Cost: one read of the data, or two with `ids`.
+
+Examples
+--------
+{examples}
+"""
+
+
+def public(kind: type[Statistic[Any]]) -> Callable[..., Any]:
+    """Return the public function of a class, with the docstring of both."""
+    head, _, doc = cleandoc(kind.__doc__ or "").partition("\n\n")
+    details, _, doc = doc.partition("\n\nParameters\n----------\n")
+    entries, *_ = doc.partition("\n\n")
+    own = {entry.partition(" :")[0]: entry for entry in re.split(r"\n(?=\w)", entries)}
+    what, taken = head.replace(", as a statistic to measure", ""), signature_of(kind).parameters
+
+    def declared(data: Any, **arguments: Any) -> Any:
+        """Replace this docstring."""
+
+    declared.__name__ = declared.__qualname__ = kind.__name__.lower()
+    declared.__module__ = kind.__module__
+    declared.__doc__ = DOC.format(
+        what=what[0].lower() + what[1:],
+        details=details,
+        own="\n".join(entry for name, entry in own.items() if name in taken),
+        call=", ".join(name for name in taken if name in OF_CALLS),
+        examples=doc.partition("\n\nExamples\n--------\n")[2],
+    )
+    return function_of(kind)(declared)

@@ -14,9 +14,10 @@ from numpy.typing import NDArray
 
 from .._kernels.statistics import Axis
 from ..sources.batches import Piece, numbers
-from ..sources.intake import Public
+from ..sources.intake import Public, View
 from ..sources.words import Words, words_column
 from ..summaries.cells import Cells
+from ..summaries.totals import totals
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -52,6 +53,12 @@ class Matches(Cells):
         values = numbers(piece) if self.words is None else numbers_of(piece, self.words, name)
         assert self.axis is not None
         return Compared(self.axis).matched(values).astype(np.float64)
+
+    def rows(self, view: View) -> NDArray[np.float64]:
+        """Return a 0 or a 1 for each row of a view, in another order."""
+        counts = totals(view.kept, self, None)
+        zeros = counts.rows + counts.missing - counts.sum
+        return np.repeat([0.0, 1.0], [zeros, counts.sum])
 
 
 def numbers_of(piece: Piece, words: Words, name: str) -> NDArray[np.float64]:

@@ -602,6 +602,13 @@ def categories_of(value: Any, name: str) -> Bins:
     return Bins(numbers.astype(np.bool_) if truths else numbers, _axis(numbers), name=name)
 
 
+def one_category(value: Any, name: str) -> Bins:
+    """Return the bin of one public value: a truth value, a number or a text."""
+    if not isinstance(value, (bool, np.bool_, str)):
+        checks.number(name, value, "a truth value, a finite number or a text")
+    return categories_of([value], name)
+
+
 def _axis(edges: NDArray[np.float64], last: float | None = None, fine: int = FINE) -> Axis:
     """Return bins that begin at `edges` and end at `last`; without it, of one number each."""
     table = min(fine * len(edges), MOST_FINE)

@@ -6,17 +6,14 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, ClassVar
 
-import numpy as np
-
-from .._core import checks
 from .._core.types import Neighbors
+from ..measurement.functions import public
 from ..measurement.matches import Matches
 from ..measurement.times import Answer
 from ..sensitivity.column import Clamped
 from ..sources.intake import View, read_words
 from ..summaries.cells import Cells
-from ..summaries.totals import totals
-from .histogram import categories_of
+from .histogram import one_category
 from .totals.moments import Mean
 
 
@@ -25,28 +22,25 @@ class Proportion(Mean):
     """The proportion of rows that are true, or equal a public value, as a statistic to measure.
 
     The answer is a share within [0, 1], and so is the half-width of its error bar: 0.03 is three
-    percentage points. A missing row equals nothing; it counts among all rows, unless a mask leaves
-    it out. A noisy number of rows that is not positive has the answer 1/2.
+    percentage points. A missing row equals nothing, and counts among all rows. If the noisy number
+    of rows is not positive, the answer is 1/2.
 
     Privacy
     -------
-    It is the mean of rows of 0 and 1 (`dpfast.mean`). A row that comes or goes changes the number
-    of rows that match or of those that do not, by 1; one that is replaced, where the number of rows
-    is public, changes the number of those that match by at most 1. Integer noise for that satisfies
-    the loss: discrete Laplace noise for `epsilon` (Ghosh, Roughgarden and Sundararajan, STOC 2009),
-    discrete Gaussian noise for `rho` (Canonne, Kamath and Steinke, NeurIPS 2020), a staircase where
-    it is less. `measurement.choice` chooses. The share is post-processing.
+    A row that comes or goes changes the number of rows that match or of those that do not by 1; one
+    that is replaced, with a public number of rows, changes the former by at most 1. So integer
+    noise as that of `dpfast.mean` of 0 and 1, whose neighbors and error bar these are, satisfies
+    the loss (Ghosh, Roughgarden and Sundararajan, STOC 2009; Canonne, Kamath and Steinke, NeurIPS
+    2020). The share is post-processing.
 
     Parameters
     ----------
-    column : str, optional
-        The column of a table, for `GroupBy.agg`.
+    column, weights : str, optional
+        Columns of a table, for `GroupBy.agg`.
     equal : bool, float or str, default True
-        What a row has to equal. It must not come from the data.
-    weights : str, optional
-        The column of their weights, for `GroupBy.agg`.
+        What a row has to equal: a public value.
     weight_bounds : (float, float), optional
-        As in `dpfast.mean`, which has the proof of the error bar.
+        As in `dpfast.mean`.
 
     Raises
     ------
@@ -56,11 +50,8 @@ class Proportion(Mean):
     Examples
     --------
     >>> import dpfast as dp
-    >>> tea = dp.Proportion(equal="tea").measure(epsilon=1)
-    >>> 0.7 < tea(["tea", "ale", "tea", "tea"] * 500) < 0.8
+    >>> 0.7 < dp.proportion(["tea", "ale", "tea", "tea"] * 500, equal="tea", epsilon=1) < 0.8
     True
-    >>> round(tea.error(2000, 0.95).half_width, 4)
-    0.0015
     """
 
     equal: Any = True
@@ -77,9 +68,7 @@ class Proportion(Mean):
 
     @cached_property
     def matches(self) -> Matches:
-        if not isinstance(self.equal, (bool, np.bool_, str)):
-            checks.number("equal", self.equal, "a truth value, a finite number or a text")
-        bins = categories_of([self.equal], "equal")
+        bins = one_category(self.equal, "equal")
         return Matches(axis=bins.native, words=bins.words, public=bins.numbers)
 
     def grid(self, lo: float, hi: float, is_public: bool) -> Cells:
@@ -91,8 +80,9 @@ class Proportion(Mean):
         return read_words(data, self.matches.words, axis, **rows)
 
     def clamped(self, data: Any, neighbors: Neighbors) -> Clamped:
-        """Return a column of as many rows of 0 and of 1, for a sensitivity."""
-        rows = {"relation": neighbors, "axis": None, "where": None, "ids": None, "weights": None}
-        counts = totals(self.read(data, **rows).kept, self.matches, None)
-        zeros = counts.rows + counts.missing - counts.sum
-        return super().clamped(np.repeat([0.0, 1.0], [zeros, counts.sum]), neighbors)
+        rows: Any = dict.fromkeys(("axis", "where", "ids", "weights"))
+        view = self.read(data, relation=neighbors, **rows)
+        return super().clamped(self.matches.rows(view), neighbors)
+
+
+proportion = public(Proportion)

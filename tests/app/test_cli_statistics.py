@@ -76,7 +76,7 @@ def test_a_command_has_the_options_of_its_functions():
         if statistic == "top_k":  # of the rows of all groups, and so of no column of their own
             takes |= {"ids", "max_rows"}
         assert set(options) - own == takes - NOT_HERE - {"column"}, name
-    assert len(commands()) == 15
+    assert len(commands()) == 18
 
 
 def test_defaults_are_those_of_the_functions():

@@ -109,11 +109,13 @@ def test_the_theorem_is_that_of_the_function(name):
         "quantile": {"q": 0.5}, "quantiles": {"qs": [0.5]}, "percentile": {"q": 50},
         "histogram": {"bins": 3}, "tree_histogram": {"bins": 3}, "ptr.quantile": {"q": 0.5},
         "select_keys": {"delta": 1e-6, "dtype": "str"}, "count_distinct": {"dtype": "str"},
-        "covariance": {"columns": 2, "bounds": [(0, 1)] * 2},
     }.get(name, {})  # fmt: skip
+    if name in ("covariance", "correlation", "ratio"):
+        more = {"columns": 2, "bounds": [(0, 1)] * 2}
     if name.startswith("ptr."):
         more |= {"proposed": 1, "delta": 1e-6}
-    if name not in ("count", "count_nonzero", "count_distinct", "select_keys", "bounds"):
+    counts = "count", "count_nonzero", "count_distinct", "proportion"
+    if name not in (*counts, "select_keys", "bounds"):
         more = {"bounds": (0, 1)} | more
     made = dp.mechanism(function, epsilon=1, **more)
     assert made.name == name and made.theorem in function.__doc__.replace("\n    ", "\n")

@@ -8,6 +8,7 @@ bound on the same neighbors must catch it.
 import numpy as np
 import pytest
 
+import dpfast as dp
 from dpfast.groups.distinct import count_distinct
 from dpfast.rng import InsecureGenerator
 from dpfast.statistics.covariance import covariance
@@ -43,6 +44,8 @@ def least(tree):
 
 WEIGHTS = {"bounds": BOUNDS, "weights": [2.0, 1.0, 1.0], "weight_bounds": (0, 2)}
 SQUARE = {"bounds": [BOUNDS, BOUNDS]}
+RATIO = {"bounds": [BOUNDS, (1, 1)]}
+FLAT = [[0, 0], [1, 1]]
 
 #: name, relation: the statistic, two neighbors, and how they are masked.
 PAIRS = {
@@ -75,6 +78,12 @@ PAIRS = {
     "weighted mean, replace": (api.mean, [0.0, 0, 1], [1.0, 0, 1], WEIGHTS),
     "covariance, replace": (covariance, [[0, 0], [1, 1]], [[1, 1], [1, 1]], SQUARE),
     "covariance, add-remove": (covariance, [[0, 0], [0, 0], [1, 1]], [[0, 0], [0, 0]], SQUARE),
+    "proportion, replace": (dp.proportion, [False] * 3, [True, False, False], {}),
+    "proportion, add-remove": (dp.proportion, [True, False, False], [False, False], {}),
+    "ratio, replace": (dp.ratio, [[0, 1], [0, 1]], [[1, 1], [0, 1]], RATIO),
+    "ratio, add-remove": (dp.ratio, [[0, 1], [0, 1], [1, 1]], [[0, 1], [0, 1]], RATIO),
+    "correlation, replace": (dp.correlation, [*FLAT, [0, 1]], [*FLAT, [1, 1]], SQUARE),
+    "correlation, add-remove": (dp.correlation, [*FLAT, [0, 1]], FLAT, SQUARE),
     "variance, replace": (api.variance, [0.0] * 4, [1.0, 0, 0, 0], {"bounds": BOUNDS}),
     "variance, add-remove": (api.variance, [0.0, 0, 1], [0.0, 0], {"bounds": BOUNDS}),
 }

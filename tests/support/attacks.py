@@ -199,6 +199,19 @@ def means_of_columns(bits, sets, loss, pay):
     return dp.mean((sets & bits).T * 1.0, axis=0, **UNIT, **loss, **pay) * len(bits)
 
 
+@attack(dp.proportion, EPSILON, RHO)
+@each
+def proportions(bits, one, kw):
+    return dp.proportion(bits, where=one, **REPLACE, **kw) * one.sum()
+
+
+@attack(dp.ratio, EPSILON, RHO)
+@each
+def ratios(bits, one, kw):
+    rows = np.stack([bits, bits | True], axis=1) * 1.0
+    return dp.ratio(rows, bounds=[(0, 1), (1, 1)], where=one, **REPLACE, **kw) * one.sum()
+
+
 @attack(dp.variance, EPSILON)
 @each
 def variances(bits, one, kw):
@@ -238,6 +251,15 @@ def covariances(bits, one, kw):
     rows = np.stack([np.append(bits, 0 * bits), np.append(one, ~one)], axis=1)
     found = dp.covariance(rows * 1.0, bounds=[(0, 1)] * 2, **REPLACE, **kw)
     return 4 * len(bits) * found[0, 1]
+
+
+@attack(dp.correlation, RHO, signs=True)
+@each
+def correlations(bits, one, kw):
+    # As covariances, over the spread of rows of which a quarter are 1, and half are of the set.
+    rows = np.stack([np.append(bits, 0 * bits), np.append(one, ~one)], axis=1)
+    found = dp.correlation(rows * 1.0, bounds=[(0, 1)] * 2, **REPLACE, **kw)
+    return 4 * len(bits) * found * math.sqrt(3 / 16 / 4)
 
 
 @attack(dp.histogram, EPSILON, RHO)

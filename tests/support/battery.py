@@ -164,6 +164,9 @@ WRITTEN = {
     "covariance of some": Case(
         dp.covariance, XY, {"bounds": [(0, 100)] * 2, **MASKED}, ("where",), form="table"
     ),
+    "proportion of some words": Case(
+        dp.proportion, WORDS_OF_ROWS, {"equal": "tea", **MASKED}, ("where",), form="words"
+    ),
     "histogram": Case(dp.histogram, X, {**BOUNDS, "bins": 7}),
     "histogram of some": Case(dp.histogram, X, {"bins": [0, 9.5, 50], **MASKED}, ("where",)),
     "categories": Case(dp.histogram, WHOLE, {"categories": [0, 1, 4]}),
@@ -415,7 +418,10 @@ WRITTEN = {
 }
 
 #: What a statistic is given that cannot do without it.
-TYPICAL: dict[str, Any] = {**BOUNDS, "q": 0.3, "qs": [0.2, 0.7], "bins": 7, "column": "x"}
+TYPICAL: dict[str, Any] = {
+    **{**BOUNDS, "q": 0.3, "qs": [0.2, 0.7], "bins": 7},
+    **{"column": "x", "other": "who"},
+}
 #: What is beside the rows, or instead of them.
 BESIDE: dict[str, tuple[dict[str, Any], tuple[str, ...]]] = {
     "": ({}, ()),
@@ -442,25 +448,26 @@ def made(table: Iterable[Entry], written: Iterable[Case]) -> Iterator[tuple[str,
                 continue
             data, form = DATA["columns" if kw is AXIS else entry.data]
             losses = [one for one in (EPSILON, DELTA, RHO) if one.keys() <= takes.keys()]
-            own = typical(takes)
-            if entry.data == "columns" and "bounds" in own:
-                own["bounds"] = [own["bounds"]] * 2
+            own = typical(takes, entry.data)
             given = {"rows": rows, "losses": tuple(losses), "form": form}
             yield entry.word + words, Case(entry.function, data, own | kw, **given)
         if entry.by_group:
             yield f"{entry.word} of each group", of_groups(entry)
 
 
-def typical(takes: Mapping[str, inspect.Parameter]) -> dict[str, Any]:
+def typical(takes: Mapping[str, inspect.Parameter], data: str) -> dict[str, Any]:
     """What a function is given that cannot do without it; of bins it says which."""
     needed = {one.name for one in takes.values() if one.default is one.empty}
     needed |= {"bins", "bounds"} if "bins" in takes else set()
-    return {name: TYPICAL[name] for name in takes if name in needed - {"self", "data"}}
+    own = {name: TYPICAL[name] for name in takes if name in needed - {"self", "data"}}
+    if data == "columns" and "bounds" in own:
+        own["bounds"] = [own["bounds"]] * 2
+    return own
 
 
 def of_groups(entry: Entry) -> Case:
     """A case of the method of `GroupBy`."""
-    own = typical(inspect.signature(getattr(GroupBy, entry.name)).parameters)
+    own = typical(inspect.signature(getattr(GroupBy, entry.name)).parameters, entry.data)
     people = {"ids": "who", "max_groups": 2} if entry.data == "words" else {}
     return Case(by_group.of(entry.name, own, **people), by_group.TABLE, **GROUPED)
 
@@ -552,6 +559,7 @@ BAD: dict[str, list[Any]] = {
     "proportion": [0.5, -0.1, 1, NAN, "x", None],
     "ddof": [-1, 0.5, "x", None, True],
     "bins": [0, -1, 2.5, "x", [1], [2, 1], [0, NAN], [0, 0], WORD],
+    "equal": [None, NAN, [1], 1j, b"x"],
     "fan_out": [0, 1, -2, 2.5, "x", True],
     "categories": [WORD, "x", [[1], [2, 3]], [NAN], []],
     "q": [-0.1, 100.1, NAN, "x", None],

@@ -473,6 +473,10 @@ for _name in ("sum", "mean", "variance", "std", "median", "minimum", "maximum"):
     stat(_name, column="x", bounds=(0, 100))
 for _name in ("sum", "mean"):
     stat(f"{_name} of weighted", column="x", bounds=(0, 100), **_WEIGHED)
+stat("proportion", column="word", equal="w0")
+stat("proportion of weighted", column="x", equal=4, **_WEIGHED)
+for _name in ("ratio", "correlation"):
+    stat(_name, column="x", other="who", bounds=[(0, 100)] * 2, nan="raise")
 stat("quantile", column="x", bounds=(0, 100), q=0.5)
 stat("quantiles", column="x", bounds=(0, 100), qs=[0.5, 0.9])
 stat("percentile", column="x", bounds=(0, 100), q=50)
@@ -697,6 +701,8 @@ add("dp.TrimmedMean", bounds=(0, 1), nan="lower", proportion=0.2, noise="cauchy"
 add("dp.WinsorizedMean", bounds=(0, 1), nan="lower", proportion=0.2, noise="cauchy")
 add("dp.Covariance", bounds=[(0, 1), (0, 1)], nan="raise", ddof=1)
 add("dp.Proportion", equal="tea", weight_bounds=(0, 1))
+add("dp.Ratio", bounds=[(0, 1), (1, 2)], nan="raise")
+add("dp.Correlation", bounds=[(0, 1), (1, 2)], nan="raise")
 add("dp.OuterBounds", q=0.1, nan="raise")
 add("dp.TreeHistogram", bins=4, bounds=(0, 1), fan_out=2)
 add("dp.ptr.Mean", bounds=(0, 1), nan="raise", proposed=0.1, test_share=0.5)

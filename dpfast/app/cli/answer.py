@@ -65,6 +65,9 @@ def answer(
         checks.fail("csv", "left out with json", True)
     quotes = not given.pop("no_quotes")
     ledger, column = given.pop("ledger", None), given.pop("column", None)
+    if "other" in options and "other" not in given:
+        checks.fail("other", f"given, for {statistic} is of two columns", None)
+    names = [column, given["other"]] if "other" in given else [column]
     guess = given.pop("rows", None)
     rows = None if guess is None else checks.whole("rows", guess, 1)
     wanted, by = given.pop("where", ()), given.get("by", ())
@@ -88,7 +91,7 @@ def answer(
     first = [reader.find(partial(_first, given.get("ids")))] if whole and not by else by
 
     def source(reader: Reader) -> Any:
-        return grouped.source_of(reader, first, [column], where)
+        return grouped.source_of(reader, first, names, where, len(names) > 1)
 
     made = prepare(function, source(reader), **arguments).mechanism
     what = " where ".join(filter(None, (column or ", ".join(files), " and ".join(wanted))))
@@ -109,7 +112,7 @@ def answer(
         "statistic": statistic,
         "file": files[0] if len(files) == 1 else list(files),
         "column": column,
-        **{name: given[name] for name in ("by", "keys") if name in given},
+        **{name: given[name] for name in ("other", "by", "keys") if name in given},
         **({"where": wanted} if wanted else {}),
         **_public(arguments),
         **{name: getattr(made.loss, name) for name in made.loss.amounts},
@@ -123,7 +126,8 @@ def answer(
         print(json.dumps(_named(value, columns, by) | shown, allow_nan=False, default=_plain))
         return
     if isinstance(limits := shown.get("bounds"), list):
-        shown["bounds"] = " to ".join(map(_words, limits))
+        pairs = limits if isinstance(limits[0], list) else [limits]
+        shown["bounds"] = ", ".join(" to ".join(map(_words, pair)) for pair in pairs)
     if (error := shown.pop("expected_error", None)) is not None:
         shown[f"error ({CONFIDENCE:.0%})"] = _error(bar) if error else None
     several = by or len(next(iter(columns.values()))) > 1
@@ -150,7 +154,7 @@ def _arguments(
     if by:
         given = {**given, "by": list(by)}
     elif "column" in given:
-        given = {name: value for name, value in given.items() if name != "column"}
+        given = {name: one for name, one in given.items() if name not in ("column", "other")}
     for name, value in given.items():
         if name not in takes and value is not None and value != usual.get(name):
             checks.fail(name, f"left out {'with' if by else 'without'} by", value)
@@ -241,7 +245,8 @@ def _named(value: Any, columns: dict[str, list[Any]], by: Sequence[str]) -> dict
 
 def _public(arguments: Mapping[str, Any]) -> dict[str, Any]:
     """Return the arguments that no other part of an answer shows."""
-    elsewhere = {"by", "keys", "column", "epsilon", "delta", "rho", "neighbors", "noise", "method"}
+    elsewhere = {"by", "keys", "column", "other", "epsilon", "delta", "rho", "neighbors", "noise"}
+    elsewhere.add("method")
     public = {name: one for name, one in arguments.items() if name not in elsewhere}
     return {"q" if name == "qs" else name: _plain(one) for name, one in public.items()}
 

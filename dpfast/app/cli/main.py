@@ -74,14 +74,22 @@ def _edge(text: str) -> Any:
 
 
 def _bounds(text: str) -> Any:
-    """Return a pair of numbers or times, or the word for bounds that are found in the data."""
+    """Return a pair of numbers or times, or several, or the word for bounds of the data's own."""
     if text == AUTO:
         return AUTO
     try:
-        lo, hi = map(_edge, text.split(","))
+        first, last, *more = map(_edge, text.split(","))
+        pairs = list(zip(more[::2], more[1::2], strict=True))
     except ValueError:
         raise typer.BadParameter(f"'--bounds' must be two numbers, got {text!r}") from None
-    return lo, hi
+    return [(first, last), *pairs] if pairs else (first, last)
+
+
+def _value(text: str) -> Any:
+    """Return a truth value, a number, or else the text; what is in quotes is text."""
+    from ...sources.filtered import value_of
+
+    return {"true": True, "false": False}.get(text, value_of(text))
 
 
 def _bins(text: str) -> Any:
@@ -145,10 +153,14 @@ OPTIONS: dict[str, Any] = {
     "bounds": _option(
         Any,
         "LO HI",
-        "Public limits of the values, known without looking at the data, also as LO,HI; or auto, "
-        "for a quarter of the loss.",
+        "Public limits of the values, known without looking at the data, also as LO,HI, or "
+        "LO,HI,LO,HI of two columns; or auto, for a quarter of the loss.",
         parser=_bounds,
     ),
+    "equal": _option(
+        Any, "VALUE", "What a row has to equal: true, a number or a word.", parser=_value
+    ),
+    "other": _option(str, None, "The second column."),
     "column": _option(str | None, None, "The column; not needed when there is only one."),
     "where": _option(
         list[str],
@@ -303,6 +315,7 @@ SAMPLES = {
     "qs": "--q 0.1 --q 0.5 --q 0.9",
     "bins": "--bins 24",
     "bounds": "--bounds -60 300",
+    "equal": "--equal UA",
     "nan": "--nan 0",
 }
 #: Examples that show more.
@@ -314,6 +327,11 @@ EXAMPLES = {
     "--keys @carriers.txt --ids tailnum --max-groups 3 --max-rows 20 --epsilon 1",
     "median": "jan.parquet feb.parquet --column arr_delay --bounds -60 300 --nan 0 --epsilon 1 "
     "--ledger study.db",
+    "proportion": "flights.parquet --column carrier --equal UA --epsilon 1",
+    "ratio": "flights.parquet --column arr_delay --other distance --bounds=-60,300,0,5000 "
+    "--nan 0 --epsilon 1",
+    "correlation": "flights.parquet --column arr_delay --other distance "
+    "--bounds=-60,300,0,5000 --nan 0 --epsilon 1",
     "top_k": "flights.parquet --by dest --k 5 --epsilon 1 --delta 1e-6",
     "bounds": "flights.parquet --column arr_delay --q 0.01 --epsilon 0.1 --nan drop",
 }

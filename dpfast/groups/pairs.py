@@ -1,0 +1,203 @@
+"""Quotients by group, of sums of two columns: features of a row in [0, 1], or in [-1, 1].
+
+Features are functions of a clamped row alone, in float64, and then cells. All sums of a group get
+the same noise, for the sensitivity of the vector of them.
+
+*Ratios.* x and y, each in parts of the largest size by its bounds: two sums of numbers between -1
+and 1, whose L1 norms, and squared L2 norms, add up.
+
+*Covariances.* With x and y in [0, 1] the features are x y, x (1 - y), (1 - x) y, (1 - x) (1 - y),
+which add up to 1, and x (1 - x) and y (1 - y), of at most a quarter each. None is negative, and
+together they are at most 3/2; rounding to cells adds half a cell to each. Let P be their means and
+n that of the first four's sums. Then
+
+    cov(x, y) = P0 P3 - P1 P2,  var(x) = m (1 - m) - P4 with m = P0 + P1,  var(y) alike.
+
+*Error bars of these.* Let no noise e exceed h in rows, R be the noisy number of rows, E = e0 + e1 +
+e2 + e3, and d_i = (e_i - P_i E) / R the error of P_i. That of the covariance C is P0 d3 + P3 d0 -
+P1 d2 - P2 d1 + d0 d3 - d1 d2. In its linear part e_i is times P3 - 2 C, -P2 - 2 C, -P1 - 2 C and
+P0 - 2 C: while no P exceeds 1/2 the sizes of these add up to 1, and else to at most 1 +
+2 (1 - p) (2 p - 1) <= 5/4. The rest is at most (6 + 16 (P0 P3 + P1 P2)) h^2 / R^2, and P0 P3 +
+P1 P2 <= 1/4. So C is off by at most 5/4 t + 10 t^2 for t = h / R. In the linear part of a
+variance's error e0 and e1 are times (1 - 2 m) (1 - m) + P4, e2 and e3 times P4 - (1 - 2 m) m, and
+e4 times -1; with 0 <= P4 <= m (1 - m) the sizes add up to at most 3, and m is off by at most 2 t:
+3 t + 4 t^2.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .._core import checks
+from .._core.error_bars import CONFIDENCE, Expected, unknown
+from .._kernels import groups as _native
+from ..measurement.quotient import Quotient
+from ..noise.sensitivity import Sensitivity
+from ..rng import Generator
+from ..sources.batches import Piece, numbers
+from ..summaries.cells import Cells
+from .arrays import Floats
+from .sums import OF_EACH, Counted, Sums, refuse_auto
+from .weighted import clamped
+
+#: The cells of a feature of 1.
+ONE = 1 << 28
+
+
+@dataclass(frozen=True)
+class GroupQuotient(Counted):
+    """Quotients of sums of features of two columns.
+
+    Parameters
+    ----------
+    statistic : Quotient
+    """
+
+    statistic: Quotient
+
+    #: How many features a row has, and the least cell of one.
+    width: ClassVar[int] = 2
+    features: ClassVar[int]
+    least: ClassVar[int] = 0
+
+    def __post_init__(self) -> None:
+        if self.statistic.is_auto:
+            refuse_auto(self.statistic.bounds)
+        if self.statistic.width != 2:
+            checks.fail("bounds", "a pair for each of two columns", self.statistic.bounds)
+        checks.text("other", self.statistic.other)
+
+    @property
+    def column(self) -> str | None:
+        return self.statistic.column
+
+    @property
+    def nan(self) -> str | float:  # type: ignore[override]
+        return checks.nan_policy(self.statistic.nan, "add-remove")
+
+    @property
+    def cells(self) -> Cells:
+        return Cells(1 / ONE, self.least, ONE - self.least)
+
+    @property
+    def reading(self) -> tuple[Any, ...]:
+        return (type(self), *self.reads, self.statistic.bounds, self.nan)
+
+    @property
+    def reads(self) -> tuple[str, ...]:
+        return self.column or "", self.statistic.other or ""
+
+    def read(self, columns: Mapping[str, Piece]) -> list[NDArray[Any]]:
+        each = zip(self.reads, self.statistic.pairs(2), strict=True)
+        x, y = (clamped(numbers(columns[name]), pair, self.nan) for name, pair in each)
+        return self.of_rows(x, y)
+
+    @abstractmethod
+    def of_rows(self, x: Floats, y: Floats) -> list[Floats]:
+        """Return the features of rows, of which the clamped numbers are given."""
+
+    @abstractmethod
+    def inner(self, sums: list[Floats], size: float) -> tuple[Floats, Floats]:
+        """Return inner answers, and what no error of theirs exceeds if no noise exceeds `size`."""
+
+    def room(self, groups: int) -> NDArray[np.uint64]:
+        return np.zeros((groups + 1, self.features, 2), np.uint64)
+
+    def add(self, totals: NDArray[np.uint64], codes: NDArray[np.int32], values: Any) -> int:
+        grid, missing, every = self.cells, 0, totals.reshape(-1, 2)
+        for i, feature in enumerate(values):
+            own = np.where(codes < 0, np.int32(-1), self.features * codes + np.int32(i))
+            ends = grid.first, grid.span
+            missing = max(missing, _native.add(feature, own, float(ONE), *ends, -1, every))
+        return missing
+
+    def merge(self, room: NDArray[np.uint64], more: NDArray[np.uint64]) -> None:
+        Sums.merge(self, room, more)
+
+    def finish(
+        self, totals: NDArray[np.uint64], generator: Generator
+    ) -> tuple[NDArray[Any], Floats | None]:
+        noise, kinds = self.noise, (self.features, len(totals))
+        sums = np.empty(kinds, np.int64)
+        for i, out in enumerate(sums):
+            own = np.ascontiguousarray(totals[:, i])
+            _native.combine(own, 1, self.least, 0, noise.shift, out)
+        sums += noise.draw(sums.size, generator).reshape(kinds)
+        # Rounding down took half a unit away on average.
+        noisy = np.ldexp(sums + bool(noise.shift) / 2, noise.shift) / ONE
+        size = noise.within((1 - CONFIDENCE) / self.features) / ONE
+        answer, widths = self.inner(list(noisy), size)
+        return self.statistic.value(answer, widths), self.statistic.half_widths(answer, widths)
+
+    def expected(self, rows: int | None, confidence: float) -> Expected:
+        return unknown(confidence, OF_EACH)
+
+
+class GroupRatio(GroupQuotient):
+    """Ratios of sums."""
+
+    features: ClassVar[int] = 2
+    least: ClassVar[int] = -ONE
+
+    @property
+    def largest(self) -> int:
+        return ONE
+
+    @property
+    def sensitivity(self) -> Sensitivity:
+        alone, moved = self.step.numbers(-ONE, ONE), (2 * self.step.moves, self.step.rows * ONE)
+        return Sensitivity(2 * alone.l0, 2 * alone.l1, 2 * alone.l2_squared, alone.linf, moved)
+
+    @property
+    def sizes(self) -> list[float]:
+        """The largest number of each column."""
+        return [max(abs(lo), abs(hi)) for lo, hi in self.statistic.pairs(2)]
+
+    def of_rows(self, x: Floats, y: Floats) -> list[Floats]:
+        return [z / (size or 1.0) for z, size in zip((x, y), self.sizes, strict=True)]
+
+    def inner(self, sums: list[Floats], size: float) -> tuple[Floats, Floats]:
+        sizes = np.array(self.sizes)
+        return np.stack(sums, axis=-1) * sizes, size * sizes
+
+
+class GroupCorrelation(GroupQuotient):
+    """Correlations, from sums that no row adds more to than one and a half."""
+
+    features: ClassVar[int] = 6
+
+    @property
+    def largest(self) -> int:
+        return 3 * ONE // 2 + self.features
+
+    @property
+    def sensitivity(self) -> Sensitivity:
+        return self.step.vectors(self.largest, self.features)
+
+    def of_rows(self, x: Floats, y: Floats) -> list[Floats]:
+        for z, (lo, hi) in zip((x, y), self.statistic.pairs(2), strict=True):
+            z -= lo
+            z /= hi - lo or 1.0
+        x[np.isnan(y)] = y[np.isnan(x)] = np.nan
+        return [x * y, x * (1 - y), (1 - x) * y, (1 - x) * (1 - y), x * (1 - x), y * (1 - y)]
+
+    def inner(self, sums: list[Floats], size: float) -> tuple[Floats, Floats]:
+        rows = sum(sums[:4])
+        is_there = rows > 0
+        whole = np.where(is_there, rows, 1.0)
+        both, first, second, neither, *squares = (one / whole for one in sums)
+        part = size / whole
+        means = both + first, both + second
+        variances = [m * (1 - m) - q for m, q in zip(means, squares, strict=True)]
+        covariance = both * neither - first * second
+        answer = np.array([[variances[0], covariance], [covariance, variances[1]]])
+        off, square = np.array([[3, 5 / 4], [5 / 4, 3]]), np.array([[4, 10], [10, 4]])
+        widths = np.multiply.outer(off, part) + np.multiply.outer(square, part**2)
+        answer[:, :, ~is_there] = 0.0
+        return np.moveaxis(answer, -1, 0), np.moveaxis(widths, -1, 0)

@@ -1,0 +1,183 @@
+"""Answers that are quotients of numbers of a noisy answer about columns side by side.
+
+What does not look at the rows again costs nothing (Dwork and Roth, 2014, proposition 2.1). So such
+a statistic has the loss and the noise of its `inner` one, under the same neighbors.
+
+*Error bars.* Let no number of the inner answer be off by more than its width, but with the failure
+probability: each with its share of that. Then with a numerator n, of width w, and a denominator
+between low and high around d > 0, a quotient is off by at most
+
+    (abs(n) + w) / low - abs(n) / d.
+
+That is clear of quotients that are too large in size. Those that are too small, by at most
+abs(n) / d - (abs(n) - w) / high, or where w > abs(n) by abs(n) / d + (w - abs(n)) / low, are not
+off by more: 2 / d <= 1 / low + 1 / high, for low high <= d^2. The same holds of a true quotient in
+the place of a noisy one.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from typing import Any, ClassVar, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .._core import checks
+from .._core.error_bars import CONFIDENCE, ROWS, Expected, unknown
+from .._core.types import Auto, Bounds
+from ..rng import Generator
+from ..sources.intake import View, read_rows
+from .around import Around
+from .statistic import Bounded, Statistic, Terms
+
+Floats: TypeAlias = NDArray[np.float64]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Quotient(Bounded[Any]):
+    """Base of statistics that are quotients of numbers of a noisy answer.
+
+    Parameters
+    ----------
+    bounds : sequence of (float, float), or "auto"
+    other : str, optional
+        The second column of a table, where the statistic is one of several by group.
+    """
+
+    bounds: Sequence[Bounds] | Auto
+    other: str | None = None
+
+    at_once: ClassVar[bool] = True
+    leaves_out: ClassVar[tuple[str, ...]] = ("axis",)
+    #: How many numbers of the inner answer are in one quotient.
+    terms: ClassVar[int]
+    #: What a quotient is between.
+    ends: ClassVar[tuple[float, float]] = (-np.inf, np.inf)
+    #: How many widths of a denominator are as good as 0; then the answer is 0.
+    near: ClassVar[float] = 0.0
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.other is not None:
+            checks.text("other", self.other)
+        if not self.is_auto and (self.width or 0) < 2:
+            checks.fail("bounds", "a pair for each of two columns", self.bounds)
+
+    @property
+    @abstractmethod
+    def inner(self) -> Statistic[Any]:
+        """The statistic whose answer gets noise."""
+
+    @abstractmethod
+    def parts(self, answer: Floats, off: Floats) -> tuple[Floats, Floats]:
+        """Return numerators, and denominators, not negative, that are off by so much.
+
+        Parameters
+        ----------
+        answer, off : ndarray
+            Inner answers: those of groups in the first axis, or one.
+
+        Returns
+        -------
+        ndarray, ndarray
+        """
+
+    @abstractmethod
+    def worst(self, rows: int, columns: int) -> tuple[Floats, str]:
+        """Return the inner answer about so many rows with the largest error, and among which.
+
+        Parameters
+        ----------
+        rows, columns : int
+
+        Returns
+        -------
+        ndarray, str
+        """
+
+    def value(self, answer: Floats, widths: Floats) -> Floats:
+        """Return the quotients of inner answers.
+
+        Parameters
+        ----------
+        answer, widths : ndarray
+            Inner answers, and half the widths of their error bars.
+
+        Returns
+        -------
+        ndarray
+        """
+        n, d = self.parts(answer, 0 * answer)
+        is_there = self.parts(answer, -self.near * widths)[1] > 0
+        with np.errstate(over="ignore"):
+            quotient = np.clip(n / np.where(is_there, d, 1.0), *self.ends)
+        return np.where(is_there, quotient, 0.0)
+
+    def half_widths(self, answer: Floats, widths: Floats) -> Floats:
+        """Return how far quotients are off.
+
+        Parameters
+        ----------
+        answer, widths : ndarray
+            Inner answers, and what no errors of theirs exceed.
+
+        Returns
+        -------
+        ndarray
+        """
+        (n, d), low = self.parts(answer, 0 * answer), self.parts(answer, -widths)[1]
+        n, w, is_there = np.abs(n), np.abs(self.parts(widths, 0 * widths)[0]), low > 0
+        with np.errstate(over="ignore", invalid="ignore"):
+            off = (n + w) / np.where(is_there, low, 1.0) - n / np.where(is_there, d, 1.0)
+        return np.minimum(np.where(is_there, off, np.inf), self.ends[1] - self.ends[0])
+
+    def read(
+        self, data: Any, *, relation: str, axis: Any, where: Any, ids: Any, weights: Any
+    ) -> View:
+        view = read_rows(data, "bounds", self.width, relation, where, ids=ids)
+        return replace(view, each=True)  # each column has bounds
+
+    def mechanism(self, terms: Terms) -> OfQuotient:
+        columns = terms.layout.columns or self.width or 0
+        layout = replace(terms.layout, columns=columns)
+        return OfQuotient(self.inner.mechanism(replace(terms, layout=layout)), self, columns)
+
+
+@lru_cache(maxsize=256)
+def usual_widths(inner: Any) -> Floats:
+    """Return the error bar of an inner answer whose noise does not depend on the number of rows."""
+    return np.array(inner.error(None, CONFIDENCE).half_width)
+
+
+@dataclass(frozen=True, slots=True)
+class OfQuotient(Around[Any]):
+    """The mechanism of the inner statistic, with the quotient as its answer."""
+
+    statistic: Quotient
+    columns: int
+
+    @property
+    def name(self) -> str:
+        return self.statistic.name
+
+    def finish(self, summary: Any, generator: Generator) -> float | Floats:
+        answer = self.inner.finish(summary, generator)
+        near = self.statistic.near > 0
+        value = self.statistic.value(answer, usual_widths(self.inner) if near else 0 * answer)
+        return value if value.ndim else float(value)
+
+    def error(self, rows: int | None, confidence: float) -> Expected:
+        statistic = self.statistic
+        share = 1 - (1 - confidence) / statistic.terms
+        bar = self.inner.error(rows, share)
+        if rows is None or bar.half_width is None:
+            return unknown(confidence, ROWS if rows is None else bar.note)
+        worst, note = statistic.worst(rows, self.columns)
+        halves = statistic.half_widths(worst, np.array(bar.half_width))
+        if not np.isfinite(halves).all():
+            return unknown(confidence, "the denominator may be 0")
+        return Expected(confidence, halves.tolist(), note=note)

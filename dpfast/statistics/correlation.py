@@ -1,0 +1,74 @@
+"""The correlation of two columns."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from .._core import checks
+from ..measurement.functions import public
+from ..measurement.quotient import Floats, Quotient
+from ..measurement.statistic import Statistic
+from .covariance import Covariance
+
+
+@dataclass(frozen=True, kw_only=True)
+class Correlation(Quotient):
+    """Pearson's correlation of two columns of clamped rows, as a statistic to measure.
+
+    It is within [-1, 1], and 0 where a noisy variance is not positive.
+
+    Privacy
+    -------
+    Neighbors differ in a row of both columns that comes or goes, or is replaced. The covariance
+    matrix is one release, that of `dpfast.covariance`: exact integers with integer noise for what a
+    row changes in all of them (Hardt and Talwar, STOC 2010; Canonne, Kamath and Steinke, NeurIPS
+    2020). The correlation is post-processing.
+
+    Parameters
+    ----------
+    column, other : str, optional
+        The two columns of a table, for `GroupBy.agg`.
+    bounds : sequence of two (float, float), or "auto"
+        Public limits of each column, to which its numbers are clamped.
+    nan : {"raise", "lower", "upper", "drop"} or float, default "raise"
+        As in `dpfast.covariance`; "drop" leaves out the whole row.
+
+    Raises
+    ------
+    ArgumentError, ArgumentTypeError
+        If an argument breaks its rule.
+
+    Examples
+    --------
+    >>> import numpy as np, dpfast as dp
+    >>> x = np.linspace(0, 1, 10_001)
+    >>> dp.correlation(np.stack([x, 1 - x], axis=1), bounds=[(0, 1), (0, 1)], epsilon=1) < -0.9
+    True
+    """
+
+    name: ClassVar[str] = "correlation"
+    terms: ClassVar[int] = 3
+    ends: ClassVar[tuple[float, float]] = (-1.0, 1.0)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if not self.is_auto and self.width != 2:
+            checks.fail("bounds", "a pair for each of two columns", self.bounds)
+
+    @property
+    def inner(self) -> Statistic[Any]:
+        return Covariance(bounds=self.bounds, nan=self.nan)
+
+    def parts(self, answer: Floats, off: Floats) -> tuple[Floats, Floats]:
+        first, second = (np.maximum((answer + off)[..., i, i], 0.0) for i in (0, 1))
+        return answer[..., 0, 1], np.sqrt(first) * np.sqrt(second)
+
+    def worst(self, rows: int, columns: int) -> tuple[Floats, str]:
+        spread = [(hi - lo) / 12**0.5 for lo, hi in self.pairs(columns)]
+        return np.outer(spread, spread), "a bound, for columns that vary as if spread evenly"
+
+
+correlation = public(Correlation)
