@@ -5,6 +5,7 @@ import inspect
 import io
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -21,7 +22,9 @@ pq = pytest.importorskip("pyarrow.parquet")
 
 import dpfast as dp  # noqa: E402
 from dpfast.app.cli import answer, main  # noqa: E402
+from dpfast.statistics.table import STATISTICS  # noqa: E402
 
+from ..support.pages import GUIDE  # noqa: E402
 from ..support.pairwise import quick_rows  # noqa: E402
 
 ROWS = 3000
@@ -76,7 +79,14 @@ def test_a_command_has_the_options_of_its_functions():
         if statistic == "top_k":  # of the rows of all groups, and so of no column of their own
             takes |= {"ids", "max_rows"}
         assert set(options) - own == takes - NOT_HERE - {"column"}, name
-    assert len(commands()) == 18
+    words = {entry.word for entry in STATISTICS.values() if entry.options is not None}
+    assert set(commands()) == {*(word.replace("_", "-") for word in words), "top-k"}
+
+
+def test_the_page_names_every_command():
+    text = (GUIDE / "command-line.md").read_text(encoding="utf-8")
+    (listed,) = re.findall(r"^The commands are (.*?): functions", text, re.M | re.S)
+    assert set(re.findall(r"`([\w-]+)`", listed)) == set(commands())
 
 
 def test_defaults_are_those_of_the_functions():
