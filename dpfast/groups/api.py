@@ -654,16 +654,16 @@ class GroupBy(Methods):
     def _step(self, relation: Neighbors, statistic: Any) -> Step:
         """Return what a step touches."""
         persons, per_person = self._persons, isinstance(statistic, People)
+        every = self._keys.groups if isinstance(self._keys, PublicKeys) else None
         if persons is None:
             if per_person:
                 checks.fail("ids", "given, for people are counted by them", None)
-            return Step(relation)
-        every = self._keys.groups if isinstance(self._keys, PublicKeys) else MOST
-        groups = min(persons.max_groups or every, every)
+            return Step(relation, every=every)
+        groups = min(persons.max_groups or MOST, every or MOST)
         rows = 1 if per_person else persons.max_rows
         if rows is None:
             checks.fail("max_rows", "given, for more than people is counted", None)
-        return Step(relation, groups, rows)
+        return Step(relation, groups, rows, every)
 
 
 def _reads_words(statistic: object) -> bool:

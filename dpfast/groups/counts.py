@@ -263,7 +263,8 @@ class WeightedHistogram(GroupHistogram):
     @property
     def sensitivity(self) -> Sensitivity:
         step, bins = self.step, self.axis.native.bins
-        of_one = step.numbers(self.cells.first, self.cells.last)
+        # Both sides of a replacement may be in the same group and in different bins.
+        of_one = replace(step, every=None).numbers(self.cells.first, self.cells.last)
         moved = step.moves * step.rows, self.largest
         return replace(of_one, l0=of_one.l0 * min(step.rows, bins), moved=moved)
 

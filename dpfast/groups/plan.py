@@ -16,16 +16,18 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from fractions import Fraction
 from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..measurement.choice import Moves, least_noise
-from ..measurement.features import Form
+from ..measurement.choice import Moves, choose_noise, least_noise
+from ..measurement.features import Feature, Form
 from ..measurement.linear import Column, Linear
 from ..noise.box import BoxNoise
 from ..noise.calibrated_integer import WORTH, IntegerNoise
+from ..noise.shared import SharedNoise
 from ..privacy import Loss
 from ..rng import Generator
 from .step import Step
@@ -47,12 +49,12 @@ class Plan:
 
     form: Form
     shifts: tuple[int, ...]
-    noise: IntegerNoise | BoxNoise
+    noise: IntegerNoise | SharedNoise | BoxNoise
 
     def draw(self, groups: int, generator: Generator) -> NDArray[np.int64]:
         """Return the noise of each sum of many groups, in its unit."""
         noise, kinds = self.noise, len(self.shifts)
-        if isinstance(noise, IntegerNoise):
+        if not isinstance(noise, BoxNoise):
             return noise.draw(groups * kinds, generator).reshape(kinds, groups)
         assert noise.stairs is not None
         return noise.stairs.draws(groups, generator)
@@ -60,7 +62,7 @@ class Plan:
     def within(self, kind: int, failure: float) -> float:
         """Return what noise of a kind exceeds with a failure probability, and its unit."""
         noise, shift = self.noise, self.shifts[kind]
-        if isinstance(noise, IntegerNoise):
+        if not isinstance(noise, BoxNoise):
             shift -= noise.shift
             return float((noise.within(failure) + bool(shift)) << shift)
         size = noise.within(failure, 1, kind) * noise.sensitivities[kind]
@@ -79,7 +81,17 @@ def moves_of(form: Form, step: Step) -> tuple[Moves, tuple[int, ...]]:
         float(square * (step.rows * size) ** 2)
         for square, size in zip(form.squares, each, strict=True)
     )
-    return Moves(sizes, weights, 0, norm, groups=(step.moves, step.groups)), shifts
+    return Moves(sizes, weights, 0, norm, groups=step.groups_of(form)), shifts
+
+
+#: The number of rows of each group, or of people.
+NUMBER = Form((Feature((0, 1, 0), 1, 1),), (Fraction(1),), (Fraction(1),))
+
+
+def noise_of_numbers(step: Step, loss: Loss) -> IntegerNoise | SharedNoise:
+    """Return the noise of numbers of rows by group."""
+    noise: IntegerNoise | SharedNoise = choose_noise(loss, moves_of(NUMBER, step)[0]).noise()
+    return noise
 
 
 @lru_cache(maxsize=1024)
@@ -97,7 +109,7 @@ def plan(statistic: Linear, column: Column, step: Step, loss: Loss) -> Plan:
         noise = least_noise(loss, moves)
         if noise is not None and (least is None or noise.error < WORTH * least[0]):
             made = noise.noise()
-            if isinstance(made, IntegerNoise):
+            if not isinstance(made, BoxNoise):
                 shifts = tuple(shift + made.shift for shift in shifts)
             least = noise.error, Plan(form, shifts, made)
     assert least is not None, "the first form has noise for any loss"

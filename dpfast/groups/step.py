@@ -16,6 +16,11 @@ composition (McSherry, SIGMOD 2009, for groups that are a partition).
 * Numbers between lo and hi, m = max(|lo|, |hi|): in a group of one side the sum moves by at most
   k m; in one of both, by the width w of what 1 to k rows sum up to. Such a group uses up one of L0
   places on either side, so L2^2 is at most L0 max(w^2, 2 (k m)^2); L1 is 2 L0 k m, as w <= 2 k m.
+* Where there are d groups in all and 2 L0 > d, both sides share at least 2 L0 - d of them. Let b
+  groups be of both sides, and o of one. Then o + b <= d and o + 2 b <= 2 L0, L1 is at most
+  o k m + b w, and L2^2 at most o (k m)^2 + b w^2. Both are linear in b and o, so they are largest
+  at a corner: b = 0 with o = min(d, 2 L0), b = 2 L0 - d with o = d - b, or b = L0 alone. Counts
+  have w = k m, and so an L1 of d k and an L2 of sqrt(d) k for L0 = d.
 * Independent draws: a group of both sides moves by two steps of add-remove, and there are at most
   L0 of them; or 2 L0 groups move by one. So a step in a group may cost epsilon / (2 L0), and in
   zCDP, where two steps cost four times as much, rho / (4 L0).
@@ -36,6 +41,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 
+from ..measurement.choice import Groups
 from ..measurement.features import Form
 from ..noise.sensitivity import Sensitivity
 from ..privacy import ZCDP, Approx, Loss, Pure
@@ -52,11 +58,14 @@ class Step:
         L0: 1 for rows, with ids the most groups of a person.
     rows : int
         k, L-infinity: 1 for rows, with ids the most rows of a person in a group.
+    every : int, optional
+        d, how many groups there are, where that is public.
     """
 
     neighbors: str
     groups: int = 1
     rows: int = 1
+    every: int | None = None
 
     @property
     def sides(self) -> int:
@@ -69,16 +78,20 @@ class Step:
         return self.groups * self.sides
 
     def numbers(self, first: int, last: int) -> Sensitivity:
-        """Return the sensitivity of sums by group of integers from `first` to `last`."""
+        """Return the sensitivity of sums by group of integers from `first` to `last`, one each."""
         k, largest = self.rows, self.rows * max(abs(first), abs(last))
-        touched = self.moves
-        moved = touched, largest
+        moves = self.moves
         if self.sides == 1:
-            return Sensitivity(touched, touched * largest, touched * largest**2, largest, moved)
+            return Sensitivity(
+                moves, moves * largest, moves * largest**2, largest, (moves, largest)
+            )
         width = max(last, k * last) - min(first, k * first)
-        most = max(width, largest)
-        square = self.groups * max(width**2, 2 * largest**2)
-        return Sensitivity(touched, touched * largest, square, most, moved)
+        alone = moves if self.every is None else min(moves, self.every)
+        corners = [(alone, 0), (2 * alone - moves, moves - alone), (0, self.groups)]
+        l1 = max(one * largest + both * width for one, both in corners)
+        square = max(one * largest**2 + both * width**2 for one, both in corners)
+        moved = moves if width > largest else alone, largest
+        return Sensitivity(alone, l1, square, max(width, largest), moved)
 
     def vectors(self, size: int, coordinates: int) -> Sensitivity:
         """Return that of sums by group of vectors that are not negative, of L1 norm `size`."""
@@ -93,6 +106,12 @@ class Step:
             return self.vectors(form.norm, len(form.features))
         first, *more = form.features
         return None if more else self.numbers(first.lo, first.hi)
+
+    def groups_of(self, form: Form) -> Groups:
+        """Return in how many groups the sums of a form differ."""
+        (first, *more), every = form.features, self.every or 0
+        is_one_way = self.sides == 1 and not more and not first.lo < 0 < first.hi
+        return Groups(self.moves, self.groups, every if is_one_way else 0)
 
     def each(self, loss: Pure | ZCDP) -> Pure | ZCDP:
         """Return what a group's draw may cost for one row that comes or goes, k rows apart."""

@@ -46,13 +46,14 @@ from ..measurement.linear import Column, Linear
 from ..measurement.times import Units
 from ..noise.calibrated_integer import IntegerNoise, integer_noise
 from ..noise.sensitivity import Sensitivity
+from ..noise.shared import SharedNoise
 from ..privacy import Loss
 from ..rng import Generator
 from ..sources.batches import Piece
 from ..summaries.cells import Cells, cells, nearest
 from .arrays import Arrays, EachWithin, Floats
 from .of_times import read
-from .plan import Plan, plan, unit_of
+from .plan import Plan, noise_of_numbers, plan, unit_of
 from .step import ROW, Step
 
 #: About the log2 of the number of cells whose squares are added up.
@@ -206,7 +207,7 @@ class Counted(Sums):
     @property
     def sensitivity(self) -> Sensitivity:
         """The sensitivity of all sums of all groups."""
-        return self.step.vectors(1, 1)
+        return self.step.numbers(0, 1)
 
     @cached_property
     def shift(self) -> int:
@@ -214,7 +215,7 @@ class Counted(Sums):
         return unit_of(self.largest)
 
     @cached_property
-    def noise(self) -> IntegerNoise:
+    def noise(self) -> IntegerNoise | SharedNoise:
         """The noise, in that unit."""
         sensitivity = self.sensitivity
         if self.shift:
@@ -250,6 +251,10 @@ class Count(Counted):
     """Numbers of rows."""
 
     column: str | None = None
+
+    @cached_property
+    def noise(self) -> IntegerNoise | SharedNoise:
+        return noise_of_numbers(self.step, self.loss)
 
 
 @dataclass(frozen=True)

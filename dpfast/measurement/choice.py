@@ -49,12 +49,33 @@ from ..noise.additive import LEAST, amount
 from ..noise.box import BoxNoise
 from ..noise.calibrated_integer import WORTH, IntegerNoise, integer_noise
 from ..noise.sensitivity import Sensitivity
+from ..noise.shared import SharedNoise
 from ..noise.stairs import Stairs, best_cores
 from ..privacy import ZCDP, Draws, Loss, Pure, float_down, pure_within
 from ..rng import Generator
 
 #: So large a sensitivity that the grid plays no part, and the largest ratio of parts of a loss.
 _LARGE, _FAR, _MOST = 1 << 32, 1 << 30, 1 << 20
+#: The largest deviation of noise that groups share: with its tails it is an int64.
+_WIDE = 1 << 50
+
+
+class Groups(NamedTuple):
+    """In how many groups sums differ at once.
+
+    Parameters
+    ----------
+    moves : int
+        How many moves of the sums of one group make up a difference.
+    draws : int
+        Of how many draws the price in rho is no less.
+    every : int, default 0
+        How many groups there are; 0 if that is private, or sums may differ in both directions.
+    """
+
+    moves: int
+    draws: int
+    every: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,9 +94,8 @@ class Moves:
         That of the others together. By default they fill the box of their sizes.
     for_all_sizes : bool, default False
         Whether the distribution is to be one for all sizes, of one sum.
-    groups : (int, int), optional
-        Where each of many groups has such sums: how many of these differ by that at once, and of
-        how many draws the price in rho is no less. `norm` is that of all groups together.
+    groups : Groups, optional
+        Where each of many groups has such sums. `norm` is that of all groups together.
 
     Examples
     --------
@@ -90,7 +110,7 @@ class Moves:
     counts: int = 0
     norm: Sensitivity | None = None
     for_all_sizes: bool = False
-    groups: tuple[int, int] | None = None
+    groups: Groups | None = None
 
     @property
     def moving(self) -> list[int]:
@@ -134,7 +154,7 @@ def centered_groups(groups: int, most: int, rows: int, shift: Fraction) -> Moves
     shift : Fraction
         The part a of the rows of each unit that is taken off every count, at most 1/2. If it is not
         0, the number of units comes first. A count is A_i + a r n, all of them in units of a's
-        denominator.
+        denominator. One count stands for all, which are alike.
     """
     unit, off = shift.denominator, shift.numerator
     largest, rest = unit - off, groups - most
@@ -145,10 +165,8 @@ def centered_groups(groups: int, most: int, rows: int, shift: Fraction) -> Moves
         rows * largest,
     )
     counts = 1 if shift else 0
-    weights = (groups * float(shift * rows) ** 2,) * counts + (
-        (rows * largest / unit) ** 2,
-    ) * groups
-    return Moves((1,) * counts + (rows * largest,) * groups, weights, counts, norm)
+    weights = (float(shift * rows) ** 2,) * counts + ((rows * largest / unit) ** 2,)
+    return Moves((1,) * counts + (rows * largest,), weights, counts, norm)
 
 
 class SumNoise(Protocol):
@@ -381,8 +399,9 @@ def _ratio(a: float, b: float) -> tuple[int, int]:
 def _stairs(loss: Loss, size: Fraction, moves: Moves) -> Iterator[NoiseCandidate]:
     sizes = [moves.sizes[i] for i in moves.moving]
     others = sum(1 for most in sizes if most > 1)
-    k, total, (many, draws) = len(sizes), moves.total, moves.groups or (1, 1)
-    each, spent = size / many, Pure(size) if draws == 1 else Draws(size, draws=draws)
+    k, total, groups = len(sizes), moves.total, moves.groups or Groups(1, 1)
+    each, draws = size / groups.moves, groups.draws
+    spent = Pure(size) if draws == 1 else Draws(size, draws=draws)
     if moves.norm is not None or isinstance(loss, ZCDP) or not (1 < k <= 2 * each and others):
         return
     share = None
@@ -396,6 +415,20 @@ def _stairs(loss: Loss, size: Fraction, moves: Moves) -> Iterator[NoiseCandidate
         return BoxNoise("stairs", moves.sizes, spent, deviation, (), each, stairs)
 
     yield NoiseCandidate(deviation * math.sqrt(total), noise)
+
+
+def _shared(loss: Loss, size: Fraction, moves: Moves) -> Iterator[NoiseCandidate]:
+    groups = moves.groups
+    if groups is None or groups.every < 2 or groups.moves < 2 or not 0 < moves.sizes[0] <= _WIDE:
+        return
+    most = moves.sizes[0]
+    for shift in (Fraction(1, 2), Fraction(1, 4)):
+        of_units = centered_groups(groups.every, groups.moves, most, shift)
+        parts = min(_divided(loss, size, of_units), key=lambda candidate: candidate.error)
+        noise = SharedNoise(parts.noise(), shift.numerator * most, shift.denominator)
+        if noise.deviation < _WIDE and not any(one.shift for one in noise.parts.each if one):
+            error = noise.deviation * math.sqrt(moves.total) / most
+            yield NoiseCandidate(error, lambda noise=noise: noise)  # type: ignore[misc]
 
 
 def _apart(loss: Loss, size: Fraction, moves: Moves) -> Iterator[NoiseCandidate]:
@@ -432,6 +465,7 @@ FAMILIES: tuple[Listed, ...] = (
     (_divided, 1.0, False),
     (_stairs, WORTH, True),
     (_apart, WORTH, False),
+    (_shared, WORTH, True),
 )
 #: Those that other packages have added (`noise_families`).
 OF_USERS: list[Listed] = []

@@ -59,6 +59,7 @@ from .._core.error_bars import (
     box_sum,
     gamma_weights,
     laplace_and_uniform,
+    laplace_sum,
     normal,
     solve,
     sum_of_uniforms,
@@ -151,6 +152,10 @@ class BoxNoise:
         *Joint.* A mixture of uniform numbers; of the coarsest grid, rounding is one more. A count
         on a stair is one of a few whole numbers, each of which is looked at.
 
+        *Two of their own.* A discrete Laplace number differs by less than 1 from a Laplace number
+        of its scale. The sum of two of the scales a > b is beyond t with the probability
+        (a^2 e^(-t / a) - b^2 e^(-t / b)) / (a^2 - b^2).
+
         *Apart.* A discrete Laplace number of a rate e and a uniform one of -1/2 .. 1/2 add up to no
         more than a Laplace number of rate 2 tanh(e / 2). Of e > 1 each number is looked at.
         """
@@ -169,6 +174,11 @@ class BoxNoise:
             ("laplace", 0)
         ]:
             return self._of_joint(joint, failure, float(noises[0][0].scale), float(noises[0][1]))
+        kinds = [(noise.distribution, noise.shift) for noise, _ in noises]
+        if not joint and kinds == [("laplace", 0)] * 2:
+            return _of_two_laplace([float(f * noise.scale) for noise, f in noises], failure) + sum(
+                f for _, f in noises
+            )
         parts = len(noises) + bool(joint)
         rest = self.sum_within(failure / parts, joint) if joint else Fraction(0)
         return rest + sum(f * noise.within(failure / parts) for noise, f in noises)
@@ -255,6 +265,19 @@ class BoxNoise:
         half = 1 << shift >> 1
         points = box_points([r * most // steps for most in box], stream)
         return [value + ((z + half) >> shift) for value, z in zip(values, points, strict=True)]
+
+
+def _of_two_laplace(scales: Sequence[float], failure: float) -> Fraction:
+    """Return what the sum of two Laplace numbers is within; see `BoxNoise.sum_within`."""
+    b, a = sorted(scales)
+    ratio = b / a
+    if ratio > 1 - 2.0**-20:
+        return Fraction(a * laplace_sum(failure, 2))
+
+    def tail(t: float) -> float:
+        return (math.exp(-t) - ratio**2 * math.exp(-t / ratio)) / (1 - ratio**2)
+
+    return Fraction(a * solve(tail, failure))
 
 
 def _of_gaussians(noises: Sequence[tuple[IntegerNoise, Fraction]], failure: float) -> Fraction:

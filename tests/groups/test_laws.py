@@ -36,6 +36,7 @@ from dpfast.groups.sums import Counted, OfLinear
 from dpfast.groups.top import Top
 from dpfast.noise.box import BoxNoise
 from dpfast.noise.distributions.base import context
+from dpfast.noise.shared import SharedNoise
 from dpfast.noise.stairs import Stairs
 from dpfast.rng import InsecureGenerator
 from dpfast.sources.batches import Batch
@@ -181,12 +182,28 @@ def stairs_of(noise, x, y):
     return max(-(-abs(p - q) // step) for p, q, step in zip(x, y, noise.steps, strict=True))
 
 
+def shared(noise, x, y):
+    """What two vectors with noise that groups share are apart in all of its parts.
+
+    The noise is that of a number n, too, which may be said to change by anything.
+    """
+    head, each = noise.parts.each
+    for n in (-1, 0, 1):
+        rest = [abs(noise.unit * (p - q) - noise.times * n) for p, q in zip(x, y, strict=True)]
+        yield [(head, abs(n)), *((each, moved) for moved in rest)]
+
+
 def pure(a, b):
     """The largest log-ratio of any answer, whose noise is Laplace's or a staircase."""
     total = 0.0
     for (noise, x), (_, y) in zip(a.noise, b.noise, strict=True):
         if isinstance(noise, Stairs):  # of each group, by so many stairs
             total += noise.epsilon * sum(map(partial(stairs_of, noise), x, y))
+            continue
+        if isinstance(noise, SharedNoise):
+            assert noise.distribution == "laplace"
+            ways = shared(noise, x, y)
+            total += min(sum(float(moved / own.scale) for own, moved in way) for way in ways)
             continue
         if noise.distribution == "staircase":
             moved = [-(-abs(p - q) // noise.stairs.step) for p, q in zip(x, y, strict=True)]
@@ -204,6 +221,15 @@ def renyi(a, b, order):
     """The Renyi divergence, or that of a Gaussian variable or one of Laplace that costs as much."""
     total = 0.0
     for (noise, x), (_, y) in zip(a.noise, b.noise, strict=True):
+        if isinstance(noise, SharedNoise):
+            assert noise.distribution == "gaussian"
+            ways = shared(noise, x, y)
+            total += (
+                order
+                / 2
+                * min(sum(float(moved / own.scale) ** 2 for own, moved in way) for way in ways)
+            )
+            continue
         moved = [abs(p - q) for p, q in zip(x, y, strict=True) if p != q]
         if noise.distribution == "gaussian":
             total += order * float(sum(m * m for m in moved) / noise.scale**2 / 2) if moved else 0.0

@@ -134,17 +134,17 @@ def largest(apart):
     )
 
 
-def case(name, relation, most, rows, bounds):
+def case(name, relation, most, rows, bounds, every=None):
     """A statistic, how many groups there are, and what a step brings."""
     lo, hi = {**BOUNDS, **ODD}[bounds]
     if name == "people":
         rows = 1
-    statistic = by_group(STATISTICS[name]((lo, hi)), step=Step(relation, most, rows))
+    statistic = by_group(STATISTICS[name]((lo, hi)), step=Step(relation, most, rows, every))
     middle = (lo + hi) / 2
     if name == "histogram":
         lo, middle, hi = -2.0, 1.0, 2.0
     values = (lo - 9, middle, hi, NAN) if rows * most < 4 else (lo, middle, hi)
-    groups = most * (1 + (relation == REP))
+    groups = every or most * (1 + (relation == REP))
     return statistic, groups, sides(groups, most, rows, values)
 
 
@@ -162,6 +162,24 @@ def test_the_sensitivity_is_what_neighbors_differ_by(name, relation, most, rows,
     assert found.linf <= said.largest
     # Where bounds are equal a mean and a variance have nothing to hide.
     assert found == replace(said, moved=None) or not said.l1
+
+
+@pytest.mark.parametrize("name", ["count", "people", "sum", "mean", "histogram"])
+@pytest.mark.parametrize(
+    ("most", "rows", "every"), [(1, 1, 1), (1, 2, 1), (2, 1, 2), (2, 2, 2), (2, 1, 3), (3, 1, 4)]
+)
+@pytest.mark.parametrize("bounds", BOUNDS)
+def test_two_sides_share_some_of_few_groups(name, most, rows, every, bounds):
+    """A replaced person in 2 of 3 groups is in one of them before and after."""
+    statistic, _, brought = case(name, REP, most, rows, bounds, every)
+    apart = differences([integers(statistic, every, own) for own in brought], REP)
+    found, said = largest(apart), sensitivity_of(statistic)
+    if name in ("mean", "histogram"):  # a vector may turn
+        assert found.l1 <= said.l1 and found.l2_squared <= said.l2_squared
+    else:
+        assert found == replace(said, moved=None)  # attained
+    moves, far = said.moves
+    assert int((-(-np.abs(apart) // max(1, far))).sum(axis=1).max()) <= moves
 
 
 @pairwise
@@ -317,6 +335,26 @@ def not_rounded(monkeypatch):
 
 
 SIZES = ("count", "people", "count nonzero", "sum", "mean", "variance", "histogram")
+
+
+def shares_one_more(monkeypatch):
+    """Both sides are said to share a group more than they have to."""
+    true = Step.numbers
+
+    def numbers(self, first, last):
+        fewer = self if self.every is None else replace(self, every=self.every - 1)
+        return true(fewer, first, last)
+
+    monkeypatch.setattr(Step, "numbers", numbers)
+
+
+@pytest.mark.parametrize("name", ["count", "people", "sum"])
+def test_a_group_that_is_not_shared_is_found(name, monkeypatch):
+    shares_one_more(monkeypatch)
+    with pytest.raises(AssertionError):
+        test_two_sides_share_some_of_few_groups(name, 2, 1, 3, "above")
+
+
 FAULTS = [
     *((of_one_side, name, (REP, 1, 1, "across")) for name in SIZES),
     (without_the_swing, "sum", (REP, 1, 1, "across")),

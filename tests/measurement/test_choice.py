@@ -237,7 +237,7 @@ def test_moves_of_groups_by_enumeration(d, k, r, shift):
             largest = max(largest, *map(abs, vector))
     norm = moves.norm
     assert (norm.l1, norm.l2_squared, norm.linf) == (away, squares, largest)
-    assert moves.sizes == (1,) * (shift > 0) + (largest,) * d
+    assert moves.sizes == (1,) * (shift > 0) + (largest,)
     if k < d and shift < 1 / 2:  # the control: as if a unit came in all groups but one
         assert centered_groups(d, k - 1, r, shift).norm.l2_squared < squares or k == 1
 

@@ -1,0 +1,130 @@
+"""Noise that groups share: exact laws of two groups, its deviation and its tails by draws."""
+
+import math
+from dataclasses import replace
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from dpfast.measurement.choice import Groups, Moves, centered_groups, choose_noise
+from dpfast.noise.sensitivity import Sensitivity
+from dpfast.noise.shared import SharedNoise
+from dpfast.privacy import ZCDP, Approx, Pure
+from dpfast.rng import InsecureGenerator
+
+FAR = 300
+
+
+def shared(loss, shift, groups=2, most=2, size=1):
+    parts = choose_noise(loss, centered_groups(groups, most, size, shift)).noise()
+    return SharedNoise(parts, shift.numerator * size, shift.denominator)
+
+
+def law(noise, far=FAR):
+    """The probabilities of the integers from -far to far."""
+    z, scale = np.arange(-far, far + 1), float(noise.scale)
+    gaussian = noise.distribution == "gaussian"
+    p = np.exp(-(z**2) / (2 * scale**2) if gaussian else -np.abs(z) / scale)
+    return p / p.sum()
+
+
+def law_of_two(noise, step=1):
+    """That of two groups without rows; `step` as if noise were on multiples of it alone."""
+    head, each = noise.parts.each
+    z, places = np.arange(-FAR, FAR + 1), np.arange(-40, 41)
+    joint = np.zeros((len(places), len(places)))
+    of_each, of_head = law(each), law(head)
+    if step > 1:
+        of_each = np.where(z % step, 0.0, of_each)
+        of_each /= of_each.sum()
+    for n in range(-100, 101):
+        off = z + noise.times * n
+        one = np.zeros(len(places))
+        for u in range(noise.unit):
+            y = (off + u) // noise.unit + 40
+            inside = (y >= 0) & (y < len(places))
+            np.add.at(one, y[inside], of_each[inside] / noise.unit)
+        joint += of_head[n + FAR] * np.outer(one, one)
+    return joint
+
+
+def worst(joint, loss):
+    """The largest part of a loss that a unit in one group, or in both, uses up."""
+    used = []
+    for v in ((1, 0), (0, 1), (1, 1)):
+        a = joint[20:-20, 20:-20]
+        b = joint[20 - v[0] : -20 - v[0], 20 - v[1] : -20 - v[1]]
+        if isinstance(loss, Pure):
+            both = (a > 0) & (b > 0)
+            used.append(np.abs(np.log(a[both] / b[both])).max() / float(loss.epsilon))
+            continue
+        for order in (1.5, 2.0, 5.0, 20.0):
+            with np.errstate(divide="ignore"):
+                total = np.exp(order * np.log(a) + (1 - order) * np.log(b)).sum()
+            used.append(math.log(total) / (order - 1) / order / float(loss.rho))
+    return max(used)
+
+
+LOSSES = [Pure(Fraction(1, 2)), Pure(2), ZCDP(Fraction(1, 20)), ZCDP(Fraction(1, 2))]
+
+
+@pytest.mark.parametrize("loss", LOSSES, ids=str)
+@pytest.mark.parametrize("shift", [Fraction(1, 2), Fraction(1, 4)])
+def test_two_groups_cost_no_more_than_the_loss(loss, shift):
+    noise = shared(loss, shift)
+    assert noise.loss == loss
+    used = worst(law_of_two(noise), loss)
+    assert 0.3 < used <= 1 + 1e-6
+
+
+@pytest.mark.parametrize("loss", LOSSES, ids=str)
+def test_too_little_noise_for_the_number_is_found(loss):
+    """Planted: the number of units has noise for a tenth of what a unit changes it by."""
+    noise = shared(loss, Fraction(1, 2))
+    head, each = noise.parts.each
+    less = replace(
+        noise, parts=replace(noise.parts, each=(replace(head, scale=head.scale / 10), each))
+    )
+    assert worst(law_of_two(less), loss) > 1.05
+
+
+def test_noise_over_even_integers_alone_is_found():
+    """Planted: without the random rounding all answers would have one parity, that of n."""
+    noise = shared(ZCDP(Fraction(1, 2)), Fraction(1, 2))
+    head, each = noise.parts.each
+    joint = np.zeros((2, 2))
+    of_head, of_each, z = law(head), law(each), np.arange(-FAR, FAR + 1)
+    even = np.where(z % 2, 0.0, of_each)
+    for n, p in zip(z, of_head, strict=True):
+        parity = [even[(z + n) % 2 == side].sum() for side in (0, 1)]
+        joint += p * np.outer(parity, parity) / even.sum() ** 2
+    assert joint[0, 1] < 1e-12 < joint[0, 0]  # of two groups: never one of either
+
+
+@pytest.mark.parametrize("loss", [Pure(1), ZCDP(Fraction(1, 2)), Approx(1, 1e-6)], ids=str)
+@pytest.mark.parametrize(("groups", "size"), [(20, 1), (100, 1), (100, 3)])
+def test_deviations_and_tails_are_those_of_draws(loss, groups, size):
+    norm = Sensitivity(groups, groups * size, groups * size**2, size, (groups, size))
+    moves = Moves((size,), norm=norm, groups=Groups(groups, groups, groups))
+    least = choose_noise(loss, moves)
+    noise = least.noise()
+    assert isinstance(noise, SharedNoise)
+    assert least.error == pytest.approx(noise.deviation / size)
+    alone = choose_noise(loss, replace(moves, groups=None))
+    assert 0.5 < least.error / alone.error < 0.63
+    rng = InsecureGenerator(5)
+    drawn = np.array([noise.draw(groups, rng) for _ in range(2000)])
+    mean_square = (drawn.astype(float) ** 2).mean(axis=1)
+    error = 5.5 * mean_square.std() / math.sqrt(len(drawn))
+    assert abs(mean_square.mean() - noise.deviation**2) < error
+    beyond = (np.abs(drawn) > noise.within(0.05)).mean(axis=1)
+    assert beyond.mean() < 0.05 + 5.5 * beyond.std() / math.sqrt(len(drawn))
+    assert (np.abs(drawn) > noise.within(0.05) // 2).mean() > 0.1
+
+
+def test_groups_that_are_not_all_moved_in_one_direction_share_nothing():
+    norm = Sensitivity(100, 100, 100, 1, (100, 1))
+    for groups in (Groups(100, 100), Groups(1, 1, 100)):
+        noise = choose_noise(ZCDP(1), Moves((1,), norm=norm, groups=groups)).noise()
+        assert not isinstance(noise, SharedNoise)
