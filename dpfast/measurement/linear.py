@@ -337,9 +337,9 @@ class Plan:
 
     def totals(self, summary: Sequence[Totals]) -> list[int]:
         """Return the exact sums that get noise: numbers of rows, and then kind by kind."""
+        if len(self.forms) == 1:
+            return self.forms[0].totals(summary[0])
         each = [form.totals(totals) for form, totals in zip(self.forms, summary, strict=True)]
-        if len(each) == 1:
-            return each[0]
         kinds = [list(kind) for kind in zip(*each, strict=True)]
         if self.counts:
             kinds[0] = kinds[0][: self.counts]

@@ -751,31 +751,32 @@ class Measurement(Around[Value], Preparing[Value]):
         """
         return expected(self.inner, rows, confidence)
 
-    def prepare(self, data: Any, **rows: Any) -> Prepared[Value]:
+    def prepare(
+        self, data: Any, *, where: Any = None, ids: Any = None, weights: Any = None, **paid: Any
+    ) -> Prepared[Value]:
         """Check what comes with the rows.
 
         Parameters
         ----------
-        data, **rows
+        data, where, ids, weights, **paid
             As a call takes them.
 
         Returns
         -------
         Prepared
         """
-        unit, layout = self.unit, self.layout
-        if rows.get("ids") is None and unit.ids is not None:
-            rows["ids"] = unit.ids
-        if rows.get("ids") is not None and unit.ids is None:
+        unit, layout = self.offered.unit, self.layout
+        if ids is None:
+            ids = unit.ids
+        elif unit.ids is None:
             rule = "left out: measure(unit=Unit(ids=...)) makes a measurement of people"
-            checks.fail_kind("ids", rule, rows["ids"])
-        if rows.get("where") is not None and unit.of_rows == "replace" and not layout.masked:
+            checks.fail_kind("ids", rule, ids)
+        if where is not None and unit.of_rows == "replace" and not layout.masked:
             rule = "left out: measure(where=True) makes a measurement with a mask"
-            checks.fail_kind("where", rule, rows["where"])
-        axis = None if layout.columns is None else 0
-        if rows.get("ids") is not None:
-            rows["ids"] = checked(rows["ids"])
-        return self.statistic.prepared(data, self.offered, axis, **rows, measured=layout)
+            checks.fail_kind("where", rule, where)
+        axis, form = None if layout.columns is None else 0, None if ids is None else checked(ids)
+        rows = {"where": where, "ids": form, "weights": weights}
+        return self.statistic.prepared(data, self.offered, axis, **rows, **paid, measured=layout)
 
     def __call__(
         self,

@@ -219,7 +219,7 @@ class IntegerNoise:
         -------
         list of int
         """
-        if not self.scale:
+        if self._few is None and not self.scale:
             return list(values)
         noise = self.draw(len(values), generator).tolist()
         if not self.shift:

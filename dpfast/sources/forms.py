@@ -174,6 +174,8 @@ def local_form(data: Any, name: str, rule: str) -> Form:
     """
     if type(data) is np.ndarray and data.dtype.kind not in "OV":
         return Values(data, data)
+    if type(data) in (list, tuple):
+        return column_form(data, name, rule)
     if is_form(data):
         return data
     columns: dict[str, Any] | None

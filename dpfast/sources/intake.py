@@ -34,7 +34,7 @@ from .files import Columns, FileTable
 from .forms import COLUMN, Arrow, Form, Named, Objects, Values, as_column, source_of
 from .labels import Aligned, Labels, aligned, labels_of
 from .masked import MaskedSource, mask
-from .memory import ArraySource, Column
+from .memory import ArraySource, Column, MemorySource
 from .people import Ids, apart
 from .public_values import expect_matches, numbers_of
 from .table import RULE, refuse_columns, rows_of
@@ -417,6 +417,8 @@ def has_columns(form: Form) -> bool:
         return isinstance(form, Table)
     if isinstance(form, Values):
         return form.array.ndim == 2
+    if isinstance(form, MemorySource):  # a protocol is slow to tell
+        return False
     if isinstance(form, RowSource) and not isinstance(form, Source):
         return form.dtype.names is not None or (form.width or 1) > 1
     return isinstance(form, Named)

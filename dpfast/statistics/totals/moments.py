@@ -157,10 +157,11 @@ class Mean(Weighted[Answers], Linear, MeanSensitivity):
         return [pair, Form((ROWS, centered(s)), (HALF**2 * (s > 0), (HALF * part) ** 2))]
 
     def answer(self, column: Column, form: Form, sums: Sequence[Any], rows: int | None) -> Any:
-        if not column.span:
+        s = column.span
+        if not s:
             return column.lo
         moments = form.moments(sums, rows)
-        return column.at(moments.first, moments.rows * column.span)
+        return column.at(moments.first, moments.rows * s)
 
     def bar(self, column: Column, noise: Sizes, rows: Any, is_public: bool) -> Any:
         """Return the error bar: that of the noise where n is public, else a bound.
