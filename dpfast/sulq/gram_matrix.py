@@ -35,7 +35,7 @@ from .._kernels import sulq as kernels
 from .._kernels.rng import isa
 from ..privacy import Approx, Loss, Pure
 from .columns import Floats, nan_fills
-from .rounds import Matrix, Part, Rounds
+from .rounds import Matrix, Part, Rounds, Some
 from .rows import Rows
 
 #: Bits of the number of cells of the widest column; rows that are multiplied at a time by the
@@ -111,7 +111,7 @@ class GramMatrix:
 
     def parts_within(
         self, loss: Loss, neighbors: str, uses: int = 1, *, alone: bool = False
-    ) -> list[Part | Matrix]:
+    ) -> list[Some]:
         """Return the parts of so many rounds that are used at once, of a loss.
 
         Where nothing else is asked, with a delta too the noise is that which is less.
@@ -131,9 +131,7 @@ class GramMatrix:
         known = int(replaced and self.constant > 0)  # the number of rows
         return Matrix(self.size, (2 if replaced else 1) * self.most, known, Fraction(uses))
 
-    def deviations(
-        self, rounds: Rounds, parts: Sequence[Part | Matrix]
-    ) -> tuple[float, float, float]:
+    def deviations(self, rounds: Rounds, parts: Sequence[Some]) -> tuple[float, float, float]:
         """Return those of noise in the number of rows times c^2, in squares, and in products."""
         first = parts[0]
         if isinstance(first, Matrix):

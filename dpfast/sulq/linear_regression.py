@@ -41,7 +41,7 @@ from ..privacy import Loss, Pure
 from .columns import Floats, column_bounds, expect_size
 from .estimator import Regressor, Training, Weighted
 from .normal_equations import PLACE, REACH, Moments, Normal, Products
-from .rounds import Matrix, Part, Rounds
+from .rounds import Rounds, Some
 from .rows import Rows, refuse_nan
 
 Sums = TypeVar("Sums", Moments, Normal)
@@ -188,7 +188,7 @@ class _Question(Generic[Sums]):
     """Sums over the rows that are asked for with so many rounds at once."""
 
     sums: Sums
-    parts: Sequence[Part | Matrix]
+    parts: Sequence[Some]
     uses: int = 1
 
     def deviations(self, rounds: Rounds) -> Sequence[float]:
@@ -228,8 +228,8 @@ class _Walk:
         self.centered, place, rest = centered, (-1.0, 1.0), ROUNDS - 1
         self.moments = moments = Moments(bounds, nan, centered)
         self.fixed_ridge = normal(bounds, 1, line=False)
-        self.first = _Question(moments, moments.parts(relation))
-        self.again = _Question(moments, moments.parts(relation, rest - 1), rest - 1)
+        first, again = (moments.parts_within(loss, relation, u, ROUNDS) for u in (1, rest - 1))
+        self.first, self.again = _Question(moments, first), _Question(moments, again, rest - 1)
         self.mean = _Question(moments, moments.parts(relation, rest, targets=True), rest)
         self.all = normal(bounds, rest, line=False)
         #: With the place along a line as one more column, and with that alone.
@@ -242,7 +242,7 @@ class _Walk:
             rule = "at most 2**800 times as wide as those of a feature"
             checks.fail("y_bounds", rule, bounds[-1])
 
-    def parts(self) -> list[Part | Matrix]:
+    def parts(self) -> list[Some]:
         """Return all that may be asked for."""
         moments = (self.first, self.again, self.mean)
         normals = (self.with_line, self.all, self.line)

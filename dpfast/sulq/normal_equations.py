@@ -15,6 +15,10 @@ there, so a row moves by 1 at most. In squared L2 norm let them be 14.5, 14.5, 5
 (1 - z^2)^2 is at most 1, that is 1 again. A row that is replaced moves by no more than one that
 goes and one that comes, and leaves the number of rows as it is: by 2, and by 4 in square.
 
+With an epsilon alone the sums of features may have joint noise for the box of all of them, with
+15 / 17 of the loss: z and z t go as far as 1, and 2 where rows are replaced, and 1 - z^2 as far as
+1. That is less from three features on.
+
 The number of rows and the sum of targets alone, each with noise for 2: a row moves by 1 again, in
 L1 norm, and by 1 for 2 each in squared L2 norm. So does one that is replaced, by 2 and 4.
 
@@ -44,9 +48,11 @@ from numpy.typing import NDArray
 
 from .._kernels.sulq import PAIRS_MOST_ROWS as MOST_PAIRS
 from .._kernels.sulq import pairs_add as pairs
+from ..measurement.choice import Moves
+from ..privacy import Loss, Pure
 from .columns import Floats, Limits, limits
 from .gram_matrix import GramMatrix
-from .rounds import Matrix, Part, Rounds
+from .rounds import Boxes, Part, Rounds, Some
 from .rows import Rows
 
 #: Of the reach of a coordinate in moments; of the weights of a line; of the place along one.
@@ -225,9 +231,23 @@ class Moments:
             parts[0] = Part(1, 0, 0, 1, Fraction(uses))
         return parts
 
-    def deviations(self, rounds: Rounds, parts: Sequence[Part | Matrix]) -> list[float]:
-        """Return those of the noise of each part."""
-        return [rounds.deviation(part) for part in parts]
+    def parts_within(self, loss: Loss, relation: str, uses: int, rounds: int) -> list[Some]:
+        """Return the parts of so many of all `rounds`, with joint noise where each has less so."""
+        parts = self.parts(relation, uses)
+        d, one, times = len(self.live), int(REACH), 2 if relation == "replace" else 1
+        if not d or not isinstance(loss, Pure):
+            return [*parts]
+        sizes = [times * one] * d + [one**2] * d + [times * one**2] * d
+        box = Boxes(Moves(tuple(sizes)), share=Fraction(15 * uses, 17))
+        each = box.noise(loss, rounds).noise.deviations[::d]
+        apart = [part.noise(loss, rounds).deviation for part in parts[2:]]
+        less = all(a < b for a, b in zip(each, apart, strict=True))
+        return [*parts[:2], box] if less else [*parts]
+
+    def deviations(self, rounds: Rounds, parts: Sequence[Some]) -> list[float]:
+        """Return those of the noise of each kind of sums."""
+        d = max(1, len(self.live))
+        return [x for part in parts for x in rounds.deviations(part)[::d]]
 
     def total(self, rows: Rows, *, targets: bool = False) -> list[int]:
         """Return the integers in the order of the parts."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
+from dataclasses import replace
 from fractions import Fraction
 from functools import partial
 
@@ -11,16 +12,19 @@ import numpy as np
 import pytest
 
 from dpfast.errors import DataError
+from dpfast.privacy import Pure
 from dpfast.rng import InsecureGenerator
 from dpfast.sources import memory
 from dpfast.sulq import LinearRegression, linear_regression, rounds
 from dpfast.sulq.gram_matrix import GramMatrix
 from dpfast.sulq.normal_equations import PLACE, REACH, WEIGHT, Line, Moments, Normal, Products
+from dpfast.sulq.rounds import Boxes
 from dpfast.sulq.rows import labeled_rows
 
 from ..reference.sulq import margin as plain
 from ..reference.sulq import noisy_sums as reference
-from ..support import learners
+from ..support import learners, transcript
+from ..support.learners import rounds_of
 
 RELATIONS = ["replace", "add-remove"]
 recorded = partial(learners.recorded, LinearRegression, bounds=(0, 1), y_bounds=(-1, 2), ridge=0)
@@ -173,6 +177,41 @@ def test_no_row_changes_the_first_sums_by_more_than_is_said(relation):
         return parts
 
     assert min(most(relation, less)) > 1
+
+
+@pytest.mark.parametrize("relation", RELATIONS)
+def test_first_sums_of_three_features_have_joint_noise(relation, monkeypatch):
+    """With an epsilon alone: each has less, and over all rounds no row costs more than is paid."""
+    moments, made = Moments([(-1.0, 1.0)] * 4, "raise", True), rounds_of(Pure(1), relation, 4)
+    joint = moments.deviations(made, moments.parts_within(Pure(1), relation, 1, 4))
+    apart = moments.deviations(made, moments.parts(relation))
+    assert joint[:2] == apart[:2]
+    assert all(a < 0.97 * b for a, b in zip(joint[2:], apart[2:], strict=True))
+    corners = [*itertools.product((-1.0, 1.0), repeat=4), (0.3, 0.0, -0.5, 0.7)]
+    others = [(0.5, -0.5, 1.0, 1.0), (-1.0, 0.0, 0.2, -1.0)] * 20
+
+    def fit(row):
+        table = np.array([row, *others] if row else others)
+        kw = {"bounds": (-1, 1), "y_bounds": (-1, 1), "epsilon": 1, "neighbors": relation}
+        LinearRegression(**kw).fit(table[:, :3], table[:, 3], rng=InsecureGenerator(1))
+
+    def worst():
+        found = []
+        for row in corners[::5] if relation == "replace" else [None]:
+            lines = transcript.recorded(lambda row=row: fit(row))
+            again = [lambda other=other: fit(other) for other in corners]
+            found += [transcript.used(lines, run, Pure(1)) for run in again]
+        return float(max(found))
+
+    assert 0.3 < worst() <= 1
+    right = Boxes.noise
+
+    def narrow(self, *arguments):  # the planted fault
+        sizes = tuple(size // 8 for size in self.moves.sizes)
+        return right(replace(self, moves=replace(self.moves, sizes=sizes)), *arguments)
+
+    monkeypatch.setattr(Boxes, "noise", narrow)
+    assert worst() > 1
 
 
 def test_first_sums_are_those_of_the_definition():
