@@ -35,6 +35,27 @@ def printable(text: str, most: int = MOST) -> str:
     """Return a text as a terminal can show it, whatever somebody has called a column or a key.
 
     What is not printable is escaped, as ``\\x1b``; what is long is cut in its middle.
+
+    Parameters
+    ----------
+    text : str
+    most : int, optional
+        The most characters, 4 at least.
+
+    Returns
+    -------
+    str
+
+    Raises
+    ------
+    TypeError
+        If it is no text.
+
+    Examples
+    --------
+    >>> import dpfast as dp
+    >>> dp.extend.printable("a" + chr(27) + "b")
+    'a\\\\x1bb'
     """
     if len(text) > most:
         text = f"{text[: most * 3 // 4]}...{text[-(most // 4 - 3) :]}"

@@ -25,8 +25,9 @@ from ._core.extras import extra
 from ._core.types import Axis, Neighbors, Number, Numbers
 from .budget.budget import Budget
 from .budget.mechanism import Mechanism, MechanismLike
-from .budget.release import Prepared, prepare, relation_of, releases
+from .budget.release import Prepared, Preparing, prepare, relation_of, releases
 from .budget.watched import watched
+from .errors import printable
 from .groups.key_coins import KeyRule
 from .groups.key_selection import choose_rule
 from .measurement.choice import Moves, NoiseCandidate, SumNoise
@@ -59,6 +60,7 @@ __all__ = [
     "Number",
     "Numbers",
     "Prepared",
+    "Preparing",
     "Source",
     "SumNoise",
     "add_noise_family",
@@ -68,6 +70,7 @@ __all__ = [
     "key_rule",
     "measures",
     "prepare",
+    "printable",
     "relation_of",
     "release",
     "releases",

@@ -20,17 +20,16 @@ from typing import Any
 
 import numpy as np
 
-from .._core import checks
-from ..budget.release import Prepared, prepare, releases
+from .. import group_by
 from ..errors import SourceError
-from ..groups.api import GroupBy, group_by
+from ..extend import Prepared, checks, prepare, releases, statistics
+from ..groups.api import GroupBy
 from ..sources.base import Table
 from ..sources.files import Columns, FileSource, Reader, Text
 from ..sources.filtered import Condition, filtered, unquoted
 from ..sources.key_words import key_kind, shown_key
 from ..sources.pick import distinct, picker
 from ..sources.scan import columns
-from ..statistics.table import TABLE
 
 #: What messages call keys that texts are made into.
 KINDS = {"integers": "integers", "times": "dates or times"}
@@ -164,7 +163,7 @@ def _names(by: Any) -> list[str]:
 #: Whatever is released by group, by its name.
 STATISTICS: dict[str, Callable[..., Any]] = {
     name: _grouped(getattr(GroupBy, name))
-    for name in ("agg", *(entry.name for entry in TABLE if entry.by_group), "top_k")
+    for name in ("agg", *(entry.name for entry in statistics.values() if entry.by_group), "top_k")
 }
 
 

@@ -19,27 +19,29 @@ from typing import Any
 
 import numpy as np
 
-from .._core import checks
-from .._core.error_bars import Expected
+from .. import Budget, select_keys
 from .._core.html import facts
-from .._core.types import Neighbors
-from ..budget.budget import Budget
-from ..budget.expected import asked
 from ..budget.ledger.text import exact
 from ..budget.ledger.text import number as ratio
-from ..budget.mechanism import Mechanism, expected
-from ..budget.release import Prepared, Preparing, prepare
-from ..groups.api import select_keys
+from ..extend import (
+    Expected,
+    IntegerNoise,
+    Mechanism,
+    Neighbors,
+    Prepared,
+    Preparing,
+    checks,
+    prepare,
+    statistics,
+)
 from ..measurement.statistic import MOST_COLUMNS
-from ..noise.calibrated_integer import IntegerNoise
 from ..privacy import Loss
 from ..rng import Generator
-from ..statistics.table import STATISTICS
 
 #: The releases that data of no rows tell all about, by their public names.
 RELEASES: dict[str, Callable[..., Any]] = {
     word: entry.function
-    for word, entry in STATISTICS.items()
+    for word, entry in statistics.items()
     if word not in ("ptr.release", "sample_and_aggregate")
 } | {"select_keys": select_keys}
 #: The version of `mechanism.to_dict`.
@@ -258,7 +260,9 @@ class mechanism(Preparing[Any]):
         Expected
             As `dpfast.expected_error`.
         """
-        return expected(self._made(), *asked(rows, confidence))
+        share = checks.share("confidence", confidence)
+        many = None if rows is None else max(1, checks.whole("rows", rows))
+        return self._made().error(many, share)
 
     def to_dict(self) -> dict[str, Any]:
         """Return it as a dict of the types of JSON, with a version, and with exact numbers as text.

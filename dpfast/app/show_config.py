@@ -9,9 +9,9 @@ from typing import Any, Literal, overload
 
 import numpy as np
 
-from .._core import checks
-from .._core.threads import threads
+from .. import threads
 from .._kernels.rng import isa, isa_paths
+from ..extend import checks
 
 #: Libraries that only some calls need, by the extra that brings them.
 OPTIONAL = {

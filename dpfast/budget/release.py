@@ -188,13 +188,37 @@ def release(
 
 
 class Preparing(ABC, Generic[Value]):
-    """Base of objects that are called on data, and can say before what that costs."""
+    """Base of objects that are called on data, and can say before what that costs.
+
+    `dpfast.extend.prepare`, `Budget.cost` and `expected_error` take them in place of functions.
+
+    Examples
+    --------
+    >>> import dpfast as dp
+    >>> class Twice(dp.extend.Preparing):
+    ...     def prepare(self, data, **call):
+    ...         return dp.extend.prepare(dp.count, data, **call).then(lambda count: 2 * count)
+    >>> dp.extend.prepare(Twice(), [1, 2], epsilon=1).mechanism.loss
+    Pure(epsilon=1)
+    >>> Twice().prepare([1, 2], epsilon=1).run() % 2
+    0
+    """
 
     __slots__ = ()
 
     @abstractmethod
     def prepare(self, *args: Any, **kwargs: Any) -> Prepared[Value]:
-        """Check the arguments of a call, and return what it would run."""
+        """Check the arguments of a call, and return what it would run.
+
+        Parameters
+        ----------
+        *args, **kwargs
+            Those of the call.
+
+        Returns
+        -------
+        Prepared
+        """
 
 
 #: How each public function that releases prepares its release.

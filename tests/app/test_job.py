@@ -22,7 +22,7 @@ feather = pytest.importorskip("pyarrow.feather")
 import dpfast as dp  # noqa: E402
 from dpfast import job  # noqa: E402
 from dpfast.app.cli.main import run as main  # noqa: E402
-from dpfast.app.job import job_file, output, runner, shared_pass  # noqa: E402
+from dpfast.app.job import job_file, output, runner  # noqa: E402
 from dpfast.app.job.plan import divided, plan, settled  # noqa: E402
 from dpfast.errors import (  # noqa: E402
     ArgumentError,
@@ -35,6 +35,7 @@ from dpfast.errors import (  # noqa: E402
 )
 from dpfast.privacy import ZCDP, Approx, Pure  # noqa: E402
 from dpfast.rng import InsecureGenerator  # noqa: E402
+from dpfast.sources import shared_pass  # noqa: E402
 from dpfast.sources.files import Reader  # noqa: E402
 from dpfast.sources.scan import columns as of  # noqa: E402
 from dpfast.sources.scan import reader  # noqa: E402
@@ -276,7 +277,7 @@ def test_many_releases_in_a_limited_address_space(table, team):
         from pathlib import Path
         import pyarrow.parquet
         from dpfast import job
-        from dpfast.app.job import shared_pass
+        from dpfast.sources import shared_pass
         folder, team = Path(sys.argv[1]), int(sys.argv[2])
         text = '[data]\npath = "t.parquet"\n[budget]\nepsilon = 4\nneighbors = "replace"\n'
         text += '[defaults]\nbounds = [0, 100]\n'

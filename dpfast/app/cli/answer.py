@@ -18,17 +18,14 @@ from typing import Any, TypeVar
 
 from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
-from ..._core import checks
-from ..._core.error_bars import CONFIDENCE, Expected
-from ...budget.budget import Budget
-from ...budget.mechanism import Mechanism, expected
-from ...budget.release import prepare, relation_of
-from ...errors import printable
+from ... import Budget
+from ..._core.error_bars import CONFIDENCE
+from ...budget.mechanism import expected
+from ...extend import Expected, Mechanism, checks, prepare, printable, relation_of, statistics
 from ...sources.files import Reader
 from ...sources.filtered import conditions, items, unquoted, value_of
 from ...sources.pick import picker
 from ...sources.scan import reader as reader_of
-from ...statistics.table import TABLE
 from .. import grouped
 from .shared import Terminal, groups_table, print_pairs
 
@@ -36,7 +33,7 @@ T = TypeVar("T")
 S = TypeVar("S")
 
 #: The functions behind the commands: of a column, and of groups of rows.
-OF_COLUMN = {entry.word: entry.function for entry in TABLE}
+OF_COLUMN = {word: entry.function for word, entry in statistics.items()}
 OF_GROUPS = grouped.STATISTICS
 #: What `--method` calls the mechanisms that have one name.
 METHODS = {

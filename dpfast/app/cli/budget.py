@@ -10,11 +10,12 @@ from rich import box
 from rich.table import Table
 from rich.text import Text
 
-from ...errors import LedgerError, printable
+from ...errors import LedgerError
+from ...extend import printable
 from .shared import Delta, Epsilon, Json, Rho, Terminal, groups_of, print_pairs
 
 if TYPE_CHECKING:
-    from ...budget.budget import Budget
+    from ... import Budget
 
 app = typer.Typer(
     help="A ledger in a file: what may be spent on a dataset, and what was spent.",
@@ -72,8 +73,9 @@ def create(
     as_json: Json = False,
 ) -> None:
     """Make a ledger. Its limit cannot be changed later."""
-    from ..._core import checks
-    from ...budget.budget import Budget, existing
+    from ... import Budget
+    from ...budget.budget import existing
+    from ...extend import checks
     from ...privacy import loss
 
     amounts = {"epsilon": epsilon, "delta": delta, "rho": rho}
@@ -93,7 +95,7 @@ def move(file: File, as_json: Json = False) -> None:
     is in this one (with its -wal, if there is one). No program can check that: copies that are both
     spent from together spend twice.
     """
-    from ...budget.budget import Budget
+    from ... import Budget
     from ...budget.ledger.file import move
 
     move(file)
@@ -136,12 +138,12 @@ def history(file: File, as_json: Json = False, plot: Plot = None) -> None:
 
 def _opened(file: str, plot: str | None) -> Budget:
     """Return the budget of a file, of which a plot is drawn if a file for it is named."""
-    from ...budget.budget import Budget
+    from ... import Budget
 
     budget = Budget(path=file)
     if plot is not None:
-        from ..._core import checks
         from ...budget.plot import draw
+        from ...extend import checks
 
         checks.other_file("plot", plot, [(file, "the ledger")])
         draw(budget, plot)

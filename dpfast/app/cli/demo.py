@@ -10,9 +10,7 @@ from pathlib import Path
 import numpy as np
 from rich.table import Table
 
-from ...budget.budget import Budget
-from ...sources.scan import scan
-from ...statistics.quantiles.api import median
+from ... import Budget, median, scan
 from .shared import Terminal
 
 ATTRIBUTION = (

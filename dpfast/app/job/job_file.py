@@ -30,22 +30,18 @@ from pathlib import Path
 from types import UnionType
 from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
-from ..._core import checks
-from ..._core.types import Neighbors
-from ...aggregate import estimators
+from ... import estimators, stat
 from ...budget.budget import existing
-from ...budget.release import relation_of
-from ...errors import ArgumentError, DpfastError, SourceError, printable
-from ...groups import stat
+from ...errors import ArgumentError, DpfastError, SourceError
+from ...extend import Neighbors, checks, printable, relation_of, statistics
 from ...privacy import Loss
 from ...privacy import loss as make_loss
 from ...sources.filtered import Condition, conditions
-from ...statistics.table import TABLE
 from .. import grouped
 
 #: Whatever takes data and a budget, by the word of jobs.
 STATISTICS: dict[str, Callable[..., Any]] = {
-    entry.word: entry.function for entry in TABLE if entry.in_jobs
+    word: entry.function for word, entry in statistics.items() if entry.in_jobs
 }
 
 SECTIONS = {

@@ -21,18 +21,18 @@ from typing import Any, NotRequired, TypedDict, cast
 import numpy as np
 
 from ..._core.error_bars import NOISE, RANKS
-from ..._core.extras import extra
 from ..._core.html import table
 from ...budget.ledger import Amounts
 from ...errors import BudgetError, SourceError
+from ...extend import extra
 from ...groups.sums import OF_EACH
 from ...privacy import ZCDP, Loss
+from ...sources.shared_pass import together
 from ...summaries.order import SMALL
 from .job_file import Job
 from .page import page
 from .plan import Plan, Release
 from .runner import Answer, Outcome
-from .shared_pass import together
 
 FIELDS = (
     "name", "statistic", "column", "index", "at", "value", "time", "half_width", "ranks",

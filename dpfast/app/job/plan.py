@@ -17,14 +17,14 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-from ..._core import checks
-from ..._core.error_bars import Expected, unknown
-from ...budget.budget import Budget, existing
+from ... import Budget
+from ..._core.error_bars import unknown
+from ...budget.budget import existing
 from ...budget.ledger import Amounts, Spend
 from ...budget.ledger.text import loss as loss_text
-from ...budget.mechanism import Mechanism, expected
-from ...budget.release import prepare
+from ...budget.mechanism import expected
 from ...errors import ArgumentError, BudgetError, DpfastError, LedgerError
+from ...extend import Expected, Mechanism, checks, prepare
 from ...groups.sums import OF_EACH
 from ...privacy import ZCDP, Approx, Loss, Pure
 from ...sources.base import Table

@@ -24,12 +24,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
-from ...budget.budget import Budget
+from ... import Budget, ptr
 from ...errors import BudgetError, DataError, DpfastError
-from ...statistics.ptr import NoAnswer
+from ...sources.shared_pass import SharedPasses
 from ..grouped import listed
 from .plan import Plan, Release
-from .shared_pass import SharedPasses
 
 #: One number, or a vector or matrix of them; columns, of groups; None for no answer.
 Answer: TypeAlias = float | list[float] | list[list[float]] | dict[str, list[Any]] | None
@@ -107,7 +106,7 @@ def _one(release: Release, source: Any, budget: Budget, note: str) -> Any:
 
 def encoded(answer: Any) -> dict[str, Any]:
     """Return an answer as the ledger keeps it."""
-    if isinstance(answer, NoAnswer):
+    if isinstance(answer, ptr.NoAnswer):
         return {"no_answer": True}
     if isinstance(answer, dict):
         return {"value": listed(answer)}

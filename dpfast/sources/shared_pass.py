@@ -23,11 +23,11 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, NamedTuple, TypeVar
 
-from ..._core.progress import reporter
-from ..._core.threads import alone, threads
-from ...sources.arrow import BATCH
-from ...sources.files import Convert, Reader, Want
-from ...sources.text import TextReader
+from .._core.progress import reporter
+from .._core.threads import alone, threads
+from .arrow import BATCH
+from .files import Convert, Reader, Want
+from .text import TextReader
 
 T = TypeVar("T")
 
