@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, fields, replace
 from fractions import Fraction
-from functools import cached_property
+from functools import cached_property, lru_cache
 from html import escape
 from typing import TYPE_CHECKING, Any, Literal, NoReturn, Self, overload
 from weakref import ref
@@ -791,7 +791,7 @@ class Budget(Payer):
         if isinstance(self._limit, ZCDP):
             if isinstance(loss, Approx):
                 self._refuse(state, spend, "and delta > 0 has no price in a rho budget")
-            return wanted, loss if isinstance(loss, ZCDP) else ZCDP.of_pure(loss)
+            return wanted, loss if isinstance(loss, ZCDP) else in_rho(loss)
         if isinstance(loss, ZCDP):
             self._refuse(
                 state, spend, "and rho has no price in an epsilon budget: use Budget(rho=...)"
@@ -867,6 +867,12 @@ class Budget(Payer):
 
     def _named(self, amounts: Amounts) -> dict[str, Fraction]:
         return amounts.named(self._limit)
+
+
+@lru_cache(maxsize=1024)
+def in_rho(loss: Pure) -> ZCDP:
+    """Return the price of a pure loss in a rho budget."""
+    return ZCDP.of_pure(loss)
 
 
 def _spend_of(mechanism: Mechanism[Any]) -> Spend:

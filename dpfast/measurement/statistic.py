@@ -141,8 +141,16 @@ class Statistic(ABC, Generic[Value]):
 
     @property
     def reads_numbers(self) -> bool:
-        """Tell whether one column of numbers is read as `sources.intake.plain` reads it."""
+        """Tell whether one column of numbers is read as `sources.intake.plain` reads it.
+
+        A class that has a `read` of its own says so itself.
+        """
         return False
+
+    def __init_subclass__(cls, **given: Any) -> None:
+        super().__init_subclass__(**given)
+        if "read" in vars(cls) and "reads_numbers" not in vars(cls):
+            type.__setattr__(cls, "reads_numbers", False)
 
     @property
     def covers_masks(self) -> bool:

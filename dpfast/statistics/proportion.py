@@ -59,7 +59,6 @@ class Proportion(Mean):
     nan: Any = field(init=False, default="lower")
 
     name: ClassVar[str] = "proportion"
-    reads_numbers: ClassVar[bool] = False
     answer_of_times: ClassVar[Answer | None] = None
 
     def __post_init__(self) -> None:

@@ -92,6 +92,15 @@ def test_a_column_where_it_lies_takes_the_short_road(monkeypatch):
         dp.mean(KINDS["a stride"], **BOUNDS, epsilon=1)
 
 
+def test_a_class_with_a_way_to_read_of_its_own_is_asked_to_read():
+    class Half(dp.Mean):
+        def read(self, data, **rows):
+            return super().read(data[: len(data) // 2], **rows)
+
+    measured = Half(bounds=(0, 50), nan="raise").measure(epsilon=400)
+    assert measured(np.repeat([10.0, 40.0], 1000)) == pytest.approx(10, abs=1)
+
+
 @pytest.mark.parametrize(
     "change",
     [

@@ -114,6 +114,13 @@ def _decide_keep(word: int, gamma: Fraction, more: Callable[[], int]) -> bool:
     return gamma == 0 or Tail(word >> 1, more).below(lambda mp: mp.exp(-ratio(mp, gamma)) / 2)
 
 
+@lru_cache(maxsize=1024)
+def _of_gaussian(numerator: int, denominator: int) -> tuple[Fraction, Fraction]:
+    """Return sigma^2 / t and 1 / (2 sigma^2)."""
+    sigma = Fraction(numerator, denominator)
+    return sigma**2 / (int(sigma) + 1), 1 / (2 * sigma**2)
+
+
 def gaussian_trials(
     y: NDArray[np.int64],
     sigma: Fraction,
@@ -124,8 +131,7 @@ def gaussian_trials(
 ) -> NDArray[np.bool_]:
     """Return which candidates y are kept. They are discrete Laplace of scale floor(sigma) + 1."""
     table = (prepared or _laplace_table()).table
-    center = sigma**2 / (int(sigma) + 1)
-    half_precision = 1 / (2 * sigma**2)
+    center, half_precision = _of_gaussian(*sigma.as_integer_ratio())
     drawn, keep = np.empty(y.size, np.uint64), np.empty(y.size, np.uint8)
     if accept(stream, given, table, y, float(center), float(half_precision), drawn, keep):
         for i in np.flatnonzero(keep == 2).tolist():
