@@ -244,11 +244,22 @@ def statistics() -> dict[str, Any]:
     return found
 
 
+#: Statistics that came later: paired among themselves, so that the pairs of others stay.
+LATER = ("stat.correlation", "stat.difference", "stat.proportion", "stat.ratio")
+
+
 def groups(folder: Path) -> Iterator[tuple[str, Call]]:
     """Statistics by group: every two of statistic, keys, unit, relation, loss, mask, container."""
+    later = {name: one for name, one in statistics().items() if name.split()[0] in LATER}
+    yield from pairs({name: one for name, one in statistics().items() if name not in later}, folder)
+    yield from pairs(later, folder)
+
+
+def pairs(some: dict[str, Any], folder: Path) -> Iterator[tuple[str, Call]]:
+    """Some statistics by group."""
     masks = {"all": {}, "where": {"where": WHERE}}
     losses = {"pure": EPSILON, "approximate": DELTA, "rho": RHO}
-    factors: list[dict[str, Any]] = [statistics(), LAYOUTS, UNITS, dict.fromkeys(RELATIONS), losses,
+    factors: list[dict[str, Any]] = [some, LAYOUTS, UNITS, dict.fromkeys(RELATIONS), losses,
                                      masks, tables(folder)]  # fmt: skip
 
     for places in all_pairs([len(factor) for factor in factors]):
