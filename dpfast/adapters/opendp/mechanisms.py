@@ -15,7 +15,7 @@ from .spaces import RELATIONS, kind_of, loss_of_distance, mod
 
 
 @dataclass(frozen=True, slots=True)
-class Measured:
+class Measured(dp.extend.Mechanism[Any], dp.extend.Preparing[Any]):
     """A measurement of OpenDP with the loss that its map promises; see `from_opendp`.
 
     Attributes
@@ -55,7 +55,21 @@ class Measured:
         object
             What the measurement answers with.
         """
-        return dp.extend.release(data, self, read=False, budget=budget)
+        return self.prepare(data, budget=budget).run()
+
+    def prepare(self, data: Any, *, budget: dp.Budget | None = None) -> dp.extend.Prepared[Any]:
+        """Check the arguments of a call, for `Budget.cost`.
+
+        Parameters
+        ----------
+        data, budget
+            Those of a call.
+
+        Returns
+        -------
+        Prepared
+        """
+        return dp.extend.prepare(dp.extend.release, data, self, read=False, budget=budget)
 
     def reduce(self, source: Any) -> Any:
         """Return the data as they are: OpenDP reads them and draws at once."""
@@ -111,6 +125,8 @@ def from_opendp(measurement: Any, *, d_in: Any = 1, neighbors: Neighbors | None 
     >>> budget = dp.Budget(epsilon=1)
     >>> isinstance(count([1, 2, 3], budget=budget), int), budget.spent["epsilon"]
     (True, Fraction(1, 4))
+    >>> budget.cost(count, [1, 2, 3])
+    Pure(epsilon=0.25)
     """
     if not isinstance(measurement, mod.Measurement):
         checks.fail_kind("measurement", "a Measurement of OpenDP", measurement)
