@@ -39,6 +39,7 @@ from dpfast.budget.expected import expected_error as expected_error
 from dpfast.groups import stat as stat
 from dpfast.groups.api import group_by as group_by
 from dpfast.groups.api import select_keys as select_keys
+from dpfast.groups.distinct import CountDistinct as CountDistinct
 from dpfast.groups.distinct import count_distinct as count_distinct
 from dpfast.measurement.statistic import Measurement as Measurement
 from dpfast.measurement.statistic import Statistic as Statistic
@@ -89,6 +90,7 @@ __all__ = [
     "Budget",
     "Correlation",
     "Count",
+    "CountDistinct",
     "CountNonzero",
     "Covariance",
     "Histogram",

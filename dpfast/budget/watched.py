@@ -100,7 +100,7 @@ class WatchedRelease:
         source = self.source
         data, ids = (source.source, source.ids) if isinstance(source, View) else (source, None)
         if isinstance(data, Batches):
-            rows, people = _of_table(self.mechanism, data)
+            rows, people = _of_table(self.mechanism, data, data is not source)
         else:
             rows, people = _rows(data)
         if ids is not None:
@@ -256,8 +256,14 @@ def _parts(value: Any) -> dict[Any, Any]:
     return dict(enumerate(value)) if isinstance(value, (tuple, list)) else {}
 
 
-def _of_table(mechanism: Any, batches: Batches) -> tuple[Any, Any]:
-    """Return the columns that a release by group reads, row by row, and whose rows they are."""
+def _of_table(mechanism: Any, batches: Batches, is_whole: bool) -> tuple[Any, Any]:
+    """Return the columns that a release by group reads, row by row, and whose rows they are.
+
+    Of a table as a view all columns are read, and it says itself whose rows they are.
+    """
+    if is_whole:
+        names = [*batches.names, *([WHERE] if batches.has(WHERE) else [])]
+        return None if batches.of_engine is not None else _read(batches, names), None
     persons = mechanism.persons
     names = [*mechanism.columns, *([persons.column] if persons else [])]
     names += [WHERE] if batches.has(WHERE) else []

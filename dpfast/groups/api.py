@@ -18,38 +18,31 @@ from ..budget.release import Prepared, prepare, relation_of, releases
 from ..measurement.linear import Linear
 from ..measurement.statistic import Offer, offer
 from ..measurement.times import in_bins
-from ..noise.additive import amount
 from ..privacy import Approx, Loss
 from ..rng import Generator
-from ..sources.batches import IDS, WHERE, Batches, Piece
-from ..sources.data import form_of
-from ..sources.engine import EngineColumns
-from ..sources.files import Columns
-from ..sources.forms import Named, Values, column_form, index_of, is_distributed, is_lazy
+from ..sources.batches import IDS, Batches, Piece
+from ..sources.forms import column_form
 from ..sources.ids import id_name
 from ..sources.intake import Public
-from ..sources.key_words import KEYS_RULE, key_kind
 from ..sources.key_words import RULE as IDS_RULE
-from ..sources.masked import mask
+from ..sources.key_words import key_kind
 from ..sources.public_values import expect_matches
 from ..sources.words import Words
 from ..statistics.histogram import Histogram
 from ..statistics.ranked import OnGrid
+from ..statistics.totals.count import Count
 from .answer import Answer
 from .counts import GroupHistogram
+from .distinct import CountDistinct
 from .key_coins import KeyRule
 from .key_selection import choose_rule
-from .keys import MOST, PrivateKeys, PublicKeys, public_keys
+from .keys import KEYS, MOST, PrivateKeys, PublicKeys, one_column, public_keys
 from .mechanisms import drawn, equal, is_by_group, made, share
 from .methods import Methods
 from .of_times import in_units, times_of
 from .step import Step, part
-from .sums import Count, People
-from .table import ByGroup, Persons, Table
+from .table import ByGroup, Persons, Table, used
 from .top import Top
-
-#: The name under which the rule of private keys has a weight.
-KEYS = "keys"
 
 
 def group_by(
@@ -239,20 +232,6 @@ def select_keys(
     return prepare(groups.keys, **asked).then(lambda answer: answer[by])
 
 
-def one_column(column: Any, name: str) -> tuple[Any, str]:
-    """Return a column of keys as a table, and its name there."""
-    form = column
-    if is_distributed(column) or is_lazy(column):
-        form = form_of(column, name, KEYS_RULE)
-        if not isinstance(form, (Columns, EngineColumns)) or len(form.names) != 1:
-            checks.fail_kind(name, "one column of a table", column)
-    if isinstance(form, (Columns, EngineColumns)) and len(form.names) == 1:
-        return form, form.names[0]
-    own = column_form(column, name, KEYS_RULE)
-    key_kind(own, name)
-    return Named({KEYS: own}, column), KEYS
-
-
 @dataclass(frozen=True, slots=True)
 class GroupBy(Methods):
     """Groups of the rows of a table; `group_by` makes it.
@@ -414,7 +393,7 @@ class GroupBy(Methods):
         among = self._keys.groups if isinstance(self._keys, PublicKeys) else None
         if among is not None and size > among:
             checks.fail("k", f"at most the number of keys, {among}", k)
-        own = Top(None, k=size, among=among)
+        own = Top(k=size, among=among)
         return self._one(
             f"top-{size}",
             own,
@@ -524,23 +503,18 @@ class GroupBy(Methods):
 
     def _masked(self, where: Any, relation: Neighbors) -> Batches:
         """Return the rows with the mask of those that are used."""
-        if where is None:
-            return self._batches.once()
         # The number of all rows is private where people have different numbers of them.
-        relation = relation if self._persons is None else "add-remove"
-        own = mask(where, self._batches.length, relation)
-        assert own is not None
-        own_rows = Values(own, own, row_index=index_of(where))
-        return self._batches.with_beside(WHERE, own_rows).once()
+        return used(self._batches, where, relation if self._persons is None else "add-remove")
 
     def _mechanism(self, statistic: Any, offered: Offer, relation: Neighbors) -> ByGroup:
         """Return what releases a statistic of all groups, for a loss."""
         step = self._step(relation, statistic)
-        if isinstance(statistic, Count):
-            amount(offered.loss)
+        if isinstance(statistic, Top):
             mechanism: ByGroup = replace(statistic, step=step, loss=offered.loss).charged()
         elif statistic.column is None:
-            checks.fail("column", "given, for a statistic by group", None)
+            if statistic.needs_column:
+                checks.fail("column", "given, for a statistic by group", None)
+            mechanism = made(statistic, step, offered)
         else:
             typed = self._batches.typed(statistic.column, "column", _reads_words(statistic))
             mechanism = self._of_column(statistic, typed, step, offered)
@@ -551,6 +525,8 @@ class GroupBy(Methods):
         """Return the mechanism of a statistic of a column, which is like an empty one."""
         if isinstance(statistic, Histogram):
             return self._histogram(statistic, typed, step, offered)
+        if isinstance(statistic, Count):
+            return made(statistic, step, offered)
         if isinstance(statistic, Linear) and statistic.matches is not None:
             matches = statistic.matches
             self._expect(matches.words, matches.public, statistic.column or "", typed)
@@ -653,7 +629,7 @@ class GroupBy(Methods):
 
     def _step(self, relation: Neighbors, statistic: Any) -> Step:
         """Return what a step touches."""
-        persons, per_person = self._persons, isinstance(statistic, People)
+        persons, per_person = self._persons, isinstance(statistic, CountDistinct)
         every = self._keys.groups if isinstance(self._keys, PublicKeys) else None
         if persons is None:
             if per_person:

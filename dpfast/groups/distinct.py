@@ -11,92 +11,35 @@ in (`sources.bounding`), so there is a coupling in which all others keep what th
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from typing import Any, ClassVar
+from dataclasses import dataclass
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from .. import privacy
 from .._core import checks
 from .._core.error_bars import NOISE, Expected
 from .._core.types import Neighbors, Number
 from ..budget.budget import Budget
 from ..budget.mechanism import Mechanism
-from ..budget.release import Prepared, relation_of, releases
-from ..noise.additive import amount
+from ..budget.release import Prepared, releases
+from ..measurement.statistic import InUnits, Statistic, Terms
 from ..noise.calibrated_integer import IntegerNoise, integer_noise
 from ..noise.sensitivity import Sensitivity
 from ..privacy import Loss
 from ..rng import Generator
-from ..sources.batches import Batches
+from ..sources.batches import IDS, Batches
 from ..sources.data import form_of
 from ..sources.engine import EngineColumns
 from ..sources.files import Columns
-from ..sources.forms import columns_of_table, is_distributed, is_lazy
-from ..sources.key_words import KEYS_RULE
-from .api import group_by, one_column
-from .keys import PrivateKeys
-from .sums import Count
-from .table import Table
-
-
-@dataclass(frozen=True, slots=True)
-class Distinct(Mechanism[int]):
-    """The number of keys of a table that a row has; see `dpfast.count_distinct`.
-
-    Parameters
-    ----------
-    table : Table
-        Of private keys, without statistics. It reads, and bounds the keys of a person.
-    loss : Loss
-    """
-
-    table: Table
-    loss: Loss
-
-    name: ClassVar[str] = "count of distinct values"
-
-    @property
-    def neighbors(self) -> str:
-        return self.table.neighbors
-
-    @property
-    def ids(self) -> str | None:
-        return self.table.ids
-
-    @property
-    def columns(self) -> Any:
-        return self.table.columns
-
-    @property
-    def persons(self) -> Any:
-        return self.table.persons
-
-    @property
-    def integer_noise(self) -> IntegerNoise:
-        """Return the noise, for as many values as a step may take away or bring."""
-        persons = self.table.persons
-        most = 1 if persons is None else persons.max_groups
-        assert most is not None
-        return integer_noise(self.loss, Sensitivity.of_one(most))
-
-    def charged(self) -> Distinct:
-        """Return the mechanism with the loss of its noise."""
-        return replace(self, loss=self.integer_noise.loss)
-
-    def reduce(self, source: Batches) -> Batches:
-        """Return the rows as they are: which of a person's count is random."""
-        return source
-
-    def finish(self, summary: Batches, generator: Generator) -> int:
-        coder, found = self.table.told(summary, generator.stream())
-        rows: NDArray[np.uint64] = found.rooms[None][: coder.groups]
-        return self.integer_noise.add([int(np.count_nonzero(rows))], generator)[0]
-
-    def error(self, rows: int | None, confidence: float) -> Expected:
-        """Return the error bar, that of the noise, about the values that count."""
-        return Expected(confidence, float(self.integer_noise.within(1 - confidence)), note=NOISE)
+from ..sources.forms import Named, columns_of_table, is_distributed, is_lazy
+from ..sources.intake import View
+from ..sources.key_words import KEYS_RULE, key_kind
+from ..sources.people import Ids
+from ..sources.times import Times
+from .keys import PrivateKeys, one_column
+from .sums import Counted
+from .table import Persons, Table, used
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,7 +48,110 @@ class Values(Table):
 
     @property
     def counted(self) -> dict[str | None, Any]:
-        return {None: Count(None)}
+        return {None: Counted()}
+
+
+@dataclass(frozen=True)
+class CountDistinct(Statistic[int]):
+    """The number of distinct values, as a statistic to measure; by group, the number of people.
+
+    Of a unit with ids so many distinct values count as its `max_rows` says: equal ones are one.
+
+    Parameters
+    ----------
+    column : None
+        The data are columns of values; see `dpfast.count_distinct`, which has the theorem.
+
+    Raises
+    ------
+    ArgumentError, ArgumentTypeError
+        If a column is given.
+
+    Examples
+    --------
+    >>> import dpfast as dp
+    >>> distinct = dp.CountDistinct().measure(epsilon=1)
+    >>> abs(distinct(["tea", "ale", "rye"] * 40) - 3) < 20
+    True
+    """
+
+    name: ClassVar[str] = "count of distinct values"
+    needs_column: ClassVar[bool] = False
+    keeps_units: ClassVar[bool] = True
+
+    def __post_init__(self) -> None:
+        if self.column is not None:
+            rule = "left out: values are those of all columns, and by group people are counted"
+            checks.fail("column", rule, self.column)
+
+    def mechanism(self, terms: Terms) -> Distinct:
+        noise = integer_noise(terms.loss, Sensitivity.of_one(terms.rows))
+        return Distinct(noise, terms.neighbors, terms.ids, terms.rows)
+
+    def in_units(self, times: Times, data: Any) -> InUnits[Self] | None:
+        return None  # their words are compared
+
+    def read(
+        self, data: Any, *, relation: str, axis: Any, where: Any, ids: Any, weights: Any
+    ) -> View:
+        if ids is None or isinstance(ids, str):
+            rows, column = Batches(_table(data, ids)), ids
+        else:
+            rows, column = Batches(_table(data, None), {IDS: ids}), IDS
+        _keys(rows, column)
+        if column is not None:
+            key_kind(rows.typed(column, "ids", True), "ids", is_id=True)
+        rows = used(rows, where, relation)
+        return View(rows, False, 1, None, ids=None if column is None else Ids(rows, column))
+
+
+@dataclass(frozen=True, slots=True)
+class Distinct(Mechanism[int]):
+    """The number of distinct values with its noise.
+
+    Parameters
+    ----------
+    noise : IntegerNoise
+        For as many values as a step may take away or bring.
+    neighbors : {"add-remove", "replace"}
+    ids : str or None
+        Whose loss it is; None for rows.
+    most : int
+        How many values of a person count.
+    """
+
+    noise: IntegerNoise
+    neighbors: str
+    ids: str | None = None
+    most: int = 1
+
+    name: ClassVar[str] = CountDistinct.name
+
+    @property
+    def loss(self) -> Loss:
+        return self.noise.loss
+
+    @property
+    def integer_noise(self) -> IntegerNoise:
+        return self.noise
+
+    def reduce(self, source: View) -> View:
+        """Return the rows as they are: which of a person's count is random."""
+        return source
+
+    def finish(self, summary: View, generator: Generator) -> int:
+        rows, persons, column = summary.source, None, None
+        if summary.ids is not None:
+            column = summary.ids.column
+            persons = Persons(column, self.most, None, self.ids or "")
+        table = Values(self.name, _keys(rows, column), {}, self.neighbors, persons)
+        coder, found = table.told(rows, generator.stream())
+        counts: NDArray[np.uint64] = found.rooms[None][: coder.groups]
+        return self.noise.add([int(np.count_nonzero(counts))], generator)[0]
+
+    def error(self, rows: int | None, confidence: float) -> Expected:
+        """Return the error bar, that of the noise, about the values that count."""
+        return Expected(confidence, float(self.noise.within(1 - confidence)), note=NOISE)
 
 
 @releases
@@ -190,28 +236,32 @@ def count_distinct(
     >>> abs(dp.count_distinct(words, epsilon=1.0) - 3) < 20
     True
     """
-    loss = privacy.loss(epsilon, delta, rho)
-    amount(loss)
-    form, by = _columns(data, ids)
-    groups = group_by(form, by, ids=ids, max_groups=max_groups, neighbors=neighbors)
-    relation = relation_of(neighbors, budget)
-    keys = PrivateKeys(by, named=groups._batches.of_engine is not None).checked(groups._batches)
-    table = Values(Distinct.name, keys, {}, relation, groups._persons)
-    mechanism = Distinct(table, loss).charged()
-    return Prepared(mechanism, groups._masked(where, relation), budget, rng)
+    if (ids is None) != (max_groups is None):
+        rule = "given with ids, and only then: how many values of a person count at most"
+        checks.fail("max_groups", rule, max_groups)
+    most = None if max_groups is None else checks.whole("max_groups", max_groups, 1)
+    return CountDistinct().prepare(
+        data, epsilon=epsilon, delta=delta, rho=rho, neighbors=neighbors, where=where, ids=ids,
+        max_rows=most, budget=budget, rng=rng,
+    )  # fmt: skip
 
 
-def _columns(data: Any, ids: Any) -> tuple[Any, list[str]]:
-    """Return data as a table, and the columns whose values are counted."""
+def _table(data: Any, ids: str | None) -> Any:
+    """Return data as a table with a column of values."""
     form = form_of(data, "data", KEYS_RULE) if is_distributed(data) or is_lazy(data) else data
-    if isinstance(form, (Columns, EngineColumns)):
-        names = list(form.names)
+    if isinstance(form, (Columns, EngineColumns, Named)):
+        names = list(form.columns if isinstance(form, Named) else form.names)
     elif (table := columns_of_table(form, "data")) is not None:
         names = list(table)
     else:
         form, name = one_column(data, "data")
         names = [name]
-    counted = [name for name in names if not (isinstance(ids, str) and name == ids)]
-    if not counted:
+    if names == [ids]:
         checks.fail("ids", "a column beside those of the data", ids)
-    return form, counted
+    return form
+
+
+def _keys(rows: Batches, ids: str | None) -> PrivateKeys:
+    """Return the keys of all columns but that of ids."""
+    by = [name for name in rows.names if name != ids]
+    return PrivateKeys(by, named=rows.of_engine is not None).checked(rows)

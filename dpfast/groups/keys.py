@@ -26,8 +26,21 @@ from .._kernels.groups import Codes, dense, pair
 from .._kernels.sources import Key
 from ..sources.arrow import looked_up
 from ..sources.batches import Batch, Batches, Piece
-from ..sources.forms import Arrow, Objects, Values, column_form, columns_of_table
+from ..sources.data import form_of
+from ..sources.engine import EngineColumns
+from ..sources.files import Columns
+from ..sources.forms import (
+    Arrow,
+    Named,
+    Objects,
+    Values,
+    column_form,
+    columns_of_table,
+    is_distributed,
+    is_lazy,
+)
 from ..sources.key_words import (
+    KEYS_RULE,
     TIME,
     TIMES,
     KeyWords,
@@ -46,6 +59,8 @@ Int32s: TypeAlias = NDArray[np.int32]
 RULE = "a list of public keys; for several columns a table, a list of tuples, or a list of lists"
 #: Most groups: their codes are int32.
 MOST = (1 << 31) - 2
+#: The name of the only column of keys, and under which the rule of private keys has a weight.
+KEYS = "keys"
 #: Most keys that are remembered for the next call.
 FEW = 1 << 10
 
@@ -531,3 +546,17 @@ def _dense(piece: Piece, first: int, count: int) -> Int32s | None:
     out = np.empty(len(values), np.int32)
     dense(values, first, count, out)
     return out
+
+
+def one_column(column: Any, name: str) -> tuple[Any, str]:
+    """Return a column of keys as a table, and its name there."""
+    form = column
+    if is_distributed(column) or is_lazy(column):
+        form = form_of(column, name, KEYS_RULE)
+        if not isinstance(form, (Columns, EngineColumns)) or len(form.names) != 1:
+            checks.fail_kind(name, "one column of a table", column)
+    if isinstance(form, (Columns, EngineColumns)) and len(form.names) == 1:
+        return form, form.names[0]
+    own = column_form(column, name, KEYS_RULE)
+    key_kind(own, name)
+    return Named({KEYS: own}, column), KEYS

@@ -8,7 +8,7 @@ from typing import Any, TypeAlias
 
 from .._core import checks
 from ..measurement.linear import Linear
-from ..measurement.statistic import Offer, Weighted
+from ..measurement.statistic import Automatic, Offer, Weighted
 from ..noise.additive import amount
 from ..noise.grid import lattice
 from ..statistics.correlation import Correlation
@@ -16,24 +16,33 @@ from ..statistics.histogram import Histogram
 from ..statistics.quantiles import statistic as ranked
 from ..statistics.ranked import OnGrid
 from ..statistics.ratio import Ratio
+from ..statistics.totals.count import Count
 from ..statistics.totals.moments import Mean, Sum
 from .counts import GroupHistogram, WeightedHistogram
+from .distinct import CountDistinct
 from .pairs import GroupCorrelation, GroupQuotient, GroupRatio
 from .ranks import WIDEST, Quantiles
 from .step import Step, part
-from .sums import Count, OfLinear, refuse_auto
+from .sums import Counted, OfCount, OfLinear, OfPeople, refuse_auto
+from .top import Top
 from .weighted import WeightedMean, WeightedSum
 
-OfStatistic: TypeAlias = OfLinear | GroupHistogram | GroupQuotient
+OfStatistic: TypeAlias = OfLinear | Counted | GroupQuotient
 
+#: What releases counts, and statistics of two columns; all others but what is drawn are linear.
+PLAIN: dict[type, type[OfStatistic]] = {
+    Histogram: GroupHistogram,
+    Count: OfCount,
+    CountDistinct: OfPeople,
+    Ratio: GroupRatio,
+    Correlation: GroupCorrelation,
+}
 #: What releases a statistic of rows with weights.
 WEIGHTED: dict[type, type[OfStatistic]] = {
     Sum: WeightedSum,
     Mean: WeightedMean,
     Histogram: WeightedHistogram,
 }
-#: What releases a statistic of two columns.
-PAIRS: dict[type, type[OfStatistic]] = {Ratio: GroupRatio, Correlation: GroupCorrelation}
 
 #: What is drawn.
 DRAWN = (*(ranked.OneQuantile, ranked.Quantiles, ranked.Extreme),)
@@ -41,21 +50,19 @@ DRAWN = (*(ranked.OneQuantile, ranked.Quantiles, ranked.Extreme),)
 
 def is_by_group(statistic: object) -> bool:
     """Tell whether a statistic is one by group."""
-    return isinstance(statistic, (Linear, Histogram, Count, *PAIRS, *DRAWN))
+    return isinstance(statistic, (Linear, Top, *PLAIN, *DRAWN))
 
 
 @lru_cache(maxsize=1024)
 def made(statistic: Any, step: Step, offered: Offer) -> OfStatistic:
     """Return the mechanism of a statistic of numbers, with the loss that it is charged for."""
-    if statistic.is_auto:
+    if isinstance(statistic, Automatic) and statistic.is_auto:
         refuse_auto(statistic.bounds)
     limits = statistic.limits
     if limits is not None and isinstance(statistic, Weighted) and statistic.weights is None:
         checks.fail("weight_bounds", "given with weights, and only then", limits)
-    usual = GroupHistogram if isinstance(statistic, Histogram) else OfLinear
-    kind = PAIRS.get(type(statistic), usual)
-    if limits is not None:
-        kind = next(own for of, own in WEIGHTED.items() if isinstance(statistic, of))
+    kinds: dict[type, type[Any]] = PLAIN if limits is None else WEIGHTED
+    kind = next((own for of, own in kinds.items() if isinstance(statistic, of)), OfLinear)
     return kind(statistic, step=step, loss=offered.loss).charged()
 
 

@@ -66,11 +66,8 @@ def method(entry: Entry) -> Callable[..., Answer]:
         of_agg = {each: named.pop(each) for each in OF_AGG if each in named}
         return self._one(name, of(*given, **named), **of_agg)
 
-    own = [
-        _of_one_column(each)
-        for each in signature(of).parameters.values()
-        if each.name not in OF_ROWS
-    ]
+    taken = signature(of).parameters.values() if entry.kind.needs_column else ()
+    own = [_of_one_column(each) for each in taken if each.name not in OF_ROWS]
     arguments = [Parameter("self", Parameter.POSITIONAL_OR_KEYWORD), *own, *OF_AGG.values()]
     described = f"{', '.join(one.name for one in own)}\n    As in `dpfast.stat.{name}`."
     prepare.__name__, prepare.__qualname__ = name, f"GroupBy.{name}"

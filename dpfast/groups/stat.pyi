@@ -1,10 +1,10 @@
 """Made by tools/stubs.py."""
 
 from collections.abc import Sequence
-from typing import Any, Literal
+from typing import Any
 
 from dpfast._core.types import Bounds, NanPolicy, Number
-from dpfast.groups.sums import Count, Nonzero, People
+from dpfast.groups.distinct import CountDistinct as count_distinct
 from dpfast.statistics.correlation import Correlation as correlation
 from dpfast.statistics.histogram import Histogram as histogram
 from dpfast.statistics.proportion import Proportion as proportion
@@ -14,6 +14,8 @@ from dpfast.statistics.quantiles.statistic import Minimum as minimum
 from dpfast.statistics.quantiles.statistic import Quantile as quantile
 from dpfast.statistics.quantiles.statistic import Quantiles as quantiles
 from dpfast.statistics.ratio import Ratio as ratio
+from dpfast.statistics.totals.count import Count as count
+from dpfast.statistics.totals.count import CountNonzero as count_nonzero
 from dpfast.statistics.totals.moments import Mean as mean
 from dpfast.statistics.totals.moments import Std as std
 from dpfast.statistics.totals.moments import Sum as sum
@@ -39,13 +41,6 @@ __all__ = [
     "variance",
 ]
 
-def count() -> Count: ...
-def count_distinct() -> People: ...
-def count_nonzero(
-    column: str,
-    *,
-    nan: Literal["keep", "drop"] = "keep",
-) -> Nonzero: ...
 def percentile(
     column: str,
     q: Number | Sequence[Number],

@@ -43,6 +43,7 @@ from .._core.error_bars import BOUND, CONFIDENCE, NOISE, Expected, unknown
 from .._kernels import groups as _native
 from ..measurement.features import Factors
 from ..measurement.linear import Column, Linear
+from ..measurement.statistic import Statistic
 from ..measurement.times import Units
 from ..noise.calibrated_integer import IntegerNoise, integer_noise
 from ..noise.sensitivity import Sensitivity
@@ -50,6 +51,7 @@ from ..noise.shared import SharedNoise
 from ..privacy import Loss
 from ..rng import Generator
 from ..sources.batches import Piece
+from ..statistics.totals.count import Count, CountNonzero
 from ..summaries.cells import Cells, cells, nearest
 from .arrays import Arrays, EachWithin, Floats
 from .of_times import read
@@ -189,10 +191,14 @@ def refuse_auto(bounds: Any) -> NoReturn:
 
 
 class Counted(Sums):
-    """Base of numbers of rows, or of their weights: one sum, with independent noise."""
+    """Numbers of rows, and base of others and of their weights: one sum, with independent noise."""
 
     nan: ClassVar[str] = "raise"
     width: ClassVar[int] = 1
+
+    @property
+    def column(self) -> str | None:
+        return None
 
     @property
     def cells(self) -> Cells:
@@ -246,11 +252,8 @@ class Counted(Sums):
         return found, None
 
 
-@dataclass(frozen=True)
-class Count(Counted):
-    """Numbers of rows."""
-
-    column: str | None = None
+class Numbers(Counted):
+    """Base of numbers of rows and of people."""
 
     @cached_property
     def noise(self) -> IntegerNoise | SharedNoise:
@@ -258,22 +261,35 @@ class Count(Counted):
 
 
 @dataclass(frozen=True)
-class Nonzero(Count):
-    """Numbers of rows that are not 0; of those that are `present` alone, or NaN and null too."""
+class OfCount(Numbers):
+    """Numbers of rows, or of those that are not 0, or not missing."""
 
-    present: bool = False
+    statistic: Count
+
+    def __post_init__(self) -> None:
+        if self.statistic.looks and self.column is None:
+            checks.fail("column", "given, for a statistic by group", None)
+
+    @property
+    def column(self) -> str | None:
+        return self.statistic.column if self.statistic.looks else None
 
     def add(self, totals: NDArray[np.uint64], codes: NDArray[np.int32], values: Any) -> int:
-        counted = values != 0  # NaN is not 0
-        if self.present:
-            counted &= values == values
-        _native.count(np.where(counted, codes, np.int32(-1)), totals.reshape(-1))
-        return 0
+        if values is not None:
+            counted = np.ones(len(values), np.bool_)
+            if isinstance(self.statistic, CountNonzero):
+                counted = values != 0  # NaN is not 0
+            if self.statistic.nan == "drop":
+                counted &= values == values
+            codes = np.where(counted, codes, np.int32(-1))
+        return super().add(totals, codes, values)
 
 
 @dataclass(frozen=True)
-class People(Count):
+class OfPeople(Numbers):
     """Numbers of people: of each, one row counts in a group."""
+
+    statistic: Statistic[int]
 
     per_person: ClassVar[bool] = True
 

@@ -30,13 +30,15 @@ from ..privacy import Loss
 from ..rng import Generator
 from ..sources.batches import WHERE, Batch, Batches
 from ..sources.bounding import FIRST, KEPT, Bounding, marks_of
+from ..sources.forms import Values, index_of
 from ..sources.key_words import secret
+from ..sources.masked import mask
 from .answer import Answer
 from .key_coins import KeyRule
 from .keys import Coder, PrivateCoder, PrivateKeys, PublicKeys, ascending
 from .partial import Partial, gathered
 from .ranks import Quantiles
-from .sums import Count, Sums
+from .sums import Counted, Sums
 from .top import Top
 
 ByGroup: TypeAlias = Sums | Quantiles
@@ -147,7 +149,7 @@ class Table(Mechanism[Answer]):
     def counted(self) -> dict[str | None, ByGroup]:
         """Return the statistics, and the number of people of each key where a rule asks for it."""
         own: dict[str | None, ByGroup] = dict(self.statistics.items())
-        return own if self.rule is None else {**own, None: Count(None)}
+        return own if self.rule is None else {**own, None: Counted()}
 
     @property
     def columns(self) -> list[str]:
@@ -279,6 +281,15 @@ def _zeros(shape: tuple[int, ...], dtype: np.dtype[Any]) -> NDArray[Any]:
     except MemoryError:
         pass  # its message quotes the shape
     raise DataError("there are too many keys for the memory of this machine")
+
+
+def used(batches: Batches, where: Any, relation: str) -> Batches:
+    """Return the rows with the mask of those that are used, for one release."""
+    if where is None:
+        return batches.once()
+    own = mask(where, batches.length, relation)
+    assert own is not None
+    return batches.with_beside(WHERE, Values(own, own, row_index=index_of(where))).once()
 
 
 def _grouped(coder: Coder, batch: Batch) -> NDArray[np.int32]:

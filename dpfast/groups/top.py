@@ -14,11 +14,11 @@ from ..privacy import ZCDP, Draws, Loss, float_down, range_within
 from ..rng import Generator
 from ..selection.exponential_race import Top as Race
 from ..selection.scores.stored import Stored
-from .sums import Count
+from .sums import Counted
 
 
 @dataclass(frozen=True)
-class Top(Count):
+class Top(Counted):
     """The `k` keys with the most rows.
 
     Privacy: the count of every key moves by as many rows as a step has in one group, and under

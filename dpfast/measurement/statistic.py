@@ -90,15 +90,19 @@ class Terms:
     layout : Layout
     rows : int, default 1
         How many rows come or go at once: those of a unit, where noise can be made for all of them.
-    has_ids : bool, default False
-        Whether the loss is the part of a row, or of some, of a unit with ids.
+    ids : str, optional
+        The name of the ids, where the loss is of a unit with ids, or the part of rows of one.
     """
 
     loss: Loss
     neighbors: str
     layout: Layout
     rows: int = 1
-    has_ids: bool = False
+    ids: str | None = None
+
+    @property
+    def has_ids(self) -> bool:
+        return self.ids is not None
 
     @property
     def may_enter(self) -> bool:
@@ -132,6 +136,10 @@ class Statistic(ABC, Generic[Value]):
     name: ClassVar[str]
     #: Whether noise can be made for all rows of a unit at once.
     at_once: ClassVar[bool] = False
+    #: Whether it has to be of a column, where it is a statistic by group.
+    needs_column: ClassVar[bool] = True
+    #: Whether what counts of a unit is for the mechanism to say, which has its loss then.
+    keeps_units: ClassVar[bool] = False
     #: Whether one mechanism answers for several columns; else each has an equal part of the loss.
     joins_columns: ClassVar[bool] = True
     #: Arguments of `prepare` that mean nothing here, so that the public function has them not.
@@ -623,10 +631,13 @@ def made(statistic: Statistic[Any], offered: Offer, layout: Layout) -> Mechanism
     loss, unit = offered.loss, offered.unit
     if unit.ids is None:
         return _of_columns(statistic, Terms(loss, unit.neighbors, layout))
+    assert unit.max_rows is not None
+    if statistic.keeps_units:
+        terms = Terms(loss, unit.neighbors, layout, unit.max_rows, unit.ids)
+        return _of_columns(statistic, terms)
     is_auto = isinstance(statistic, Automatic) and statistic.is_auto
     part, rows = unit.part(loss, statistic.at_once and not is_auto)
-    inner = _of_columns(statistic, Terms(part, unit.of_rows, layout, rows, has_ids=True))
-    assert unit.max_rows is not None
+    inner = _of_columns(statistic, Terms(part, unit.of_rows, layout, rows, unit.ids))
     return OfUnits(inner, unit, unit.max_rows // rows)
 
 

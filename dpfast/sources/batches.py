@@ -108,6 +108,12 @@ class Batches:
         """The columns, if an engine holds them: passes are then made in its partitions."""
         return self._form if isinstance(self._form, EngineColumns) else None
 
+    @property
+    def names(self) -> list[str]:
+        """The columns of the table."""
+        form = self._form
+        return list(form.columns if isinstance(form, Named) else form.names)
+
     def has(self, name: str) -> bool:
         """Tell whether there is a column of that name beside the table."""
         return name in self._beside

@@ -19,7 +19,7 @@ from dpfast.noise.sensitivity import Sensitivity
 from dpfast.privacy import Pure
 from dpfast.rng import InsecureGenerator
 
-from ..support.views import quoted
+from ..support.views import quoted, replaced
 
 RNG = np.random.default_rng(5)
 NUMBERS = RNG.integers(-40, 40, 3000)
@@ -36,8 +36,7 @@ def exact(data, **kw):
         def add(self, values, generator):
             return list(values)
 
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(distinct, "integer_noise", lambda loss, sensitivity: Silent())
+    with replaced(distinct, "integer_noise", lambda loss, sensitivity: Silent()):
         return dp.count_distinct(data, epsilon=1, **kw)
 
 

@@ -281,8 +281,8 @@ def statistics(name, **kw):
         "maximum": lambda: {"m": dp.stat.maximum("x", **own)},
         "two": lambda: {"m": dp.stat.quantiles("x", [0.25, 1], **own)},
         "three": lambda: {"m": dp.stat.quantiles("x", [0.25, 0.5, 1], **own)},
-        "top": lambda: {"top": Top(None, k=1)},
-        "most": lambda: {"top": Top(None, k=2)},
+        "top": lambda: {"top": Top(k=1)},
+        "most": lambda: {"top": Top(k=2)},
         "all": lambda: {
             "n": dp.stat.count(),
             "sum": dp.stat.sum("x", **own),
@@ -382,7 +382,7 @@ def test_a_loss_that_is_too_large_is_found(fault, name, relation, loss, record, 
 def test_the_draws_of_keys_have_their_law():
     """Ordered draws without replacement, which `log_orders` enumerates."""
     counts, k, draws = np.array([3, 1, 0, 2], np.uint64), 2, 6000
-    top = replace(Top(None, k=k), step=Step(AR), loss=dp.privacy.Pure(2)).charged()
+    top = replace(Top(k=k), step=Step(AR), loss=dp.privacy.Pure(2)).charged()
     generator = InsecureGenerator(5)
     orders = list(itertools.permutations(range(4), k))
     seen = Counter(
@@ -415,7 +415,7 @@ OF_PEOPLE = {
     "lowest": {"m": dp.stat.quantile("x", 0, **BOUNDS, nan="drop")},
     "median": {"m": dp.stat.median("x", **BOUNDS, nan="upper")},
     "maximum": {"m": dp.stat.maximum("x", **BOUNDS, nan="drop")},
-    "top": {"top": Top(None, k=1)},
+    "top": {"top": Top(k=1)},
     "two": {"q": dp.stat.quantiles("x", [0, 0.75], **BOUNDS, nan="drop"), "n": dp.stat.count()},
 }
 WHO = "somebody"

@@ -15,6 +15,8 @@ LOSS = ["epsilon", "delta", "rho", "where", "budget", "rng"]
 def test_a_method_says_what_it_takes(name):
     method, of = getattr(GroupBy, name), getattr(dp.stat, name)
     own = [one for one in inspect.signature(of).parameters if one not in OF_ROWS]
+    if name in ("count", "count_distinct"):  # of all rows, and of no column
+        own = []
     names = ["self", *own, *LOSS]
     parameters = inspect.signature(method).parameters
     assert list(parameters) == names

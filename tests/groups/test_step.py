@@ -20,11 +20,11 @@ import dpfast as dp
 from dpfast._kernels import groups as kernel
 from dpfast.groups import plan as plan_module
 from dpfast.groups.counts import GroupHistogram
+from dpfast.groups.mechanisms import PLAIN
 from dpfast.groups.plan import moves_of
 from dpfast.groups.step import Step
 from dpfast.groups.sums import Counted, OfLinear
 from dpfast.measurement.choice import choose_noise
-from dpfast.measurement.linear import Linear
 from dpfast.noise.calibrated_integer import integer_noise
 from dpfast.noise.sensitivity import Sensitivity
 from dpfast.privacy import ZCDP, Approx, Draws, Pure
@@ -54,9 +54,10 @@ NAN = float("nan")
 
 def by_group(statistic, **given):
     """What releases a statistic by group."""
-    if isinstance(statistic, Counted):
-        return replace(statistic, **given)
-    return (OfLinear if isinstance(statistic, Linear) else GroupHistogram)(statistic, **given)
+    for kind, own in PLAIN.items():
+        if isinstance(statistic, kind):
+            return own(statistic, **given)
+    return OfLinear(statistic, **given)
 
 
 def first_form(statistic):

@@ -679,6 +679,7 @@ add("dp.response.estimate_unary", responses=ROWS > 2, epsilon=1)
 
 add("dp.Count", nan="drop")
 add("dp.CountNonzero", nan="drop")
+add("dp.CountDistinct")
 add("dp.Sum", bounds=(0, 1), nan="raise", weight_bounds=(0, 1))
 add("dp.Mean", bounds=(0, 1), nan="raise", weight_bounds=(0, 1))
 add("dp.Variance", bounds=(0, 1), nan="raise", ddof=1)

@@ -90,6 +90,7 @@ class Count(OfFeatures[Counts]):
     name: ClassVar[str] = "count"
     reads_numbers: ClassVar[bool] = True
     name_of_each: ClassVar[str] = "count of each column"
+    needs_column: ClassVar[bool] = False
     #: What tells numbers that count from others; None where all do.
     cells: ClassVar[Celled | None] = None
 
@@ -103,10 +104,15 @@ class Count(OfFeatures[Counts]):
         """What a row adds."""
         return EVERY if self.nan == "keep" else PRESENT
 
+    @property
+    def looks(self) -> bool:
+        """Tell whether what a row holds decides whether it counts."""
+        return self.feature != EVERY
+
     def forms(self, column: Column, is_public: bool) -> list[Form]:
         feature = self.feature
         alone = Form((feature,), (Fraction(1),), (Fraction(1),))
-        if is_public or feature == EVERY:
+        if is_public or not self.looks:
             return [alone]
         halves = (HALF, HALF)
         centered = (EVERY, feature.centered())
@@ -115,7 +121,7 @@ class Count(OfFeatures[Counts]):
     def read(
         self, data: Any, *, relation: str, axis: Any, where: Any, ids: Any, weights: Any
     ) -> View:
-        if axis is None and self.feature == EVERY:  # no more is looked at
+        if axis is None and not self.looks:  # no more is looked at
             return read_length(data, relation, where, ids)
         return read(data, relation=relation, axis=axis, where=where, ids=ids)
 
@@ -128,12 +134,12 @@ class Count(OfFeatures[Counts]):
     def known(self, source: View) -> int | None:
         """Return the count where rows need not be read for it."""
         where, length = source.where, source.length
-        if self.feature != EVERY or length is None or where is None:
-            return length if self.feature == EVERY else None
+        if self.looks or length is None or where is None:
+            return None if self.looks else length
         return int(np.count_nonzero(where)) if len(where) == length else None
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class CountNonzero(Count):
     """The number of rows that are not 0, as a statistic to measure.
 
@@ -158,6 +164,7 @@ class CountNonzero(Count):
 
     name: ClassVar[str] = "count of what is not 0"
     name_of_each: ClassVar[str] = "count of what is not 0 in each column"
+    needs_column: ClassVar[bool] = True
     cells: ClassVar[Celled | None] = Nonzero
 
     @property
