@@ -83,10 +83,3 @@ class OfKept(Around[Value]):
 
     def reduce(self, source: View) -> Any:
         return self.inner.reduce(source.kept)
-
-
-def innermost(mechanism: Any) -> Any:
-    """Return the mechanism that others are around."""
-    while isinstance(mechanism, Around):
-        mechanism = mechanism.inner
-    return mechanism

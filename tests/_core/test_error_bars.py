@@ -9,7 +9,6 @@ import pytest
 
 import dpfast as dp
 from dpfast._core import error_bars
-from dpfast.measurement.around import innermost
 from dpfast.noise.calibrated_integer import integer_noise
 from dpfast.noise.sensitivity import Sensitivity
 from dpfast.privacy import ZCDP, Pure
@@ -17,7 +16,7 @@ from dpfast.rng import InsecureGenerator
 
 from ..support.noise import box_noise
 from ..support.pairwise import quick_rows
-from ..support.views import prepared, quoted
+from ..support.views import innermost, prepared, quoted
 
 SURE = 0.95
 DRAWS = 1000

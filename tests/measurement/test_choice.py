@@ -9,7 +9,6 @@ import pytest
 
 import dpfast as dp
 from dpfast.measurement import choice, linear
-from dpfast.measurement.around import innermost
 from dpfast.measurement.choice import Moves, centered_groups, choose_noise
 from dpfast.noise.calibrated_integer import WORTH, IntegerNoise
 from dpfast.noise.stairs import Stairs
@@ -17,7 +16,7 @@ from dpfast.privacy import ZCDP, Approx, Pure
 from dpfast.rng import InsecureGenerator
 from dpfast.statistics.totals.count import half_of
 
-from ..support.views import quoted
+from ..support.views import innermost, quoted
 
 # ---- The loss, by the law of the noisy vector ----
 

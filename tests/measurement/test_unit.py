@@ -16,7 +16,6 @@ import dpfast as dp
 from dpfast._kernels.sources import Key
 from dpfast.errors import ArgumentError, ArgumentTypeError, BudgetError, DataError, SourceError
 from dpfast.measurement import statistic, unit
-from dpfast.measurement.around import innermost
 from dpfast.measurement.linear import Setting
 from dpfast.measurement.unit import OfUnits, Unit
 from dpfast.noise.box import BoxNoise
@@ -31,7 +30,7 @@ from dpfast.statistics.quantiles.exponential import ExponentialQuantile
 from dpfast.statistics.quantiles.joint import ExponentialRange
 from dpfast.statistics.quantiles.smooth import SmoothQuantile
 
-from ..support.views import quoted
+from ..support.views import innermost, quoted
 
 RNG = np.random.default_rng(4)
 N = 300

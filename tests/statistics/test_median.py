@@ -10,12 +10,12 @@ from hypothesis import strategies as st
 
 import dpfast as dp
 from dpfast.errors import ArgumentError, DataError
-from dpfast.measurement.around import innermost
 from dpfast.statistics.quantiles.smooth import spacing
 
 from ..support.pairwise import pairwise
 from ..support.paths import on_every_path
 from ..support.sensitivities import smooth_of
+from ..support.views import innermost
 
 GRID_OF_UNIT = 2.0**-40
 

@@ -11,7 +11,7 @@ import pytest
 
 import dpfast as dp
 from dpfast.errors import ArgumentError, ArgumentTypeError, DataError
-from dpfast.measurement.around import OfKept, innermost
+from dpfast.measurement.around import OfKept
 from dpfast.noise.grid import Base
 from dpfast.privacy import Approx, Pure
 from dpfast.rng import InsecureGenerator
@@ -29,6 +29,7 @@ from ..reference.statistics import joint_quantiles as joint
 from ..reference.statistics import recursive_quantiles as recursive
 from ..reference.summaries import quantise
 from ..support.pairwise import every_value, pairwise, quick_rows
+from ..support.views import innermost
 from .test_exponential_quantiles import LEVEL, p_value
 from .test_replay_smooth import loss
 from .test_totals import Stream

@@ -10,10 +10,9 @@ import pytest
 
 import dpfast as dp
 from dpfast.errors import ArgumentError, ArgumentTypeError
-from dpfast.measurement.around import innermost
 from dpfast.rng import InsecureGenerator
 
-from ..support.views import quoted
+from ..support.views import innermost, quoted
 
 X = np.random.default_rng(1).normal(50, 10, 4000)
 ASKED = {"bounds": (0, 100), "least_rows": 4000, "epsilon": 1}

@@ -11,7 +11,6 @@ import pytest
 
 import dpfast as dp
 from dpfast.errors import ArgumentError, ArgumentTypeError
-from dpfast.measurement.around import innermost
 from dpfast.noise.grid import Base, public_grid
 from dpfast.statistics.quantiles.draws import PARTS, Aim, Column, draw
 from dpfast.statistics.quantiles.exponential import ExponentialQuantile
@@ -23,6 +22,7 @@ from dpfast.summaries.order import Ranks
 from ..reference.noise import base as twin
 from ..reference.statistics import exponential_quantiles as reference
 from ..support.pairwise import quick_rows
+from ..support.views import innermost
 from .test_exponential_quantiles import LEVEL, p_value
 
 

@@ -8,6 +8,7 @@ from typing import Any
 from unittest.mock import patch
 
 import dpfast as dp
+from dpfast.measurement.around import Around
 from dpfast.measurement.statistic import made
 from dpfast.sources.intake import View, read_column
 
@@ -23,6 +24,13 @@ def quoted(function, /, *args, relation=None, **kwargs) -> Any:
     if relation is not None:
         kwargs["budget"] = dp.Budget(epsilon=1, neighbors=relation)
     return prepared(function, *args, **kwargs)[0]
+
+
+def innermost(mechanism: Any) -> Any:
+    """Return the mechanism that others are around."""
+    while isinstance(mechanism, Around):
+        mechanism = mechanism.inner
+    return mechanism
 
 
 def view(data, where=None) -> View:
