@@ -146,19 +146,7 @@ class Ranks:
             checks.fail_type("rank_rule", "a function of the number of values", rank_rule)
         if convert is not None and not callable(convert):
             checks.fail_type("convert", "a function of arrays", convert)
-        width = checks.whole("width", width)
-        selected = self._selected(rank_rule, width, convert)
-        if selected is not None:
-            return selected
-        target = Target(rank_rule, width, self._missing)
-        for known in self._known:
-            if known.covers(*target.ends(known.n)):
-                break
-        else:
-            known = self._cheap(target) or find(self._source, target)
-            self._keep([known])
-        first, last = target.ends(known.n)
-        return Window(known.ranks(first, last, convert), first, known.n, known.nan)
+        return window_of(self, rank_rule, checks.whole("width", width), convert)
 
     def prefetch(
         self,
@@ -237,7 +225,7 @@ class Ranks:
             return None
         rank = int(rank_rule(n))
         first, last = max(1, rank - width), min(n, rank + width)
-        values = sorted_part(source.array, min(first - 1, n), last)
+        values = sorted_part(source.array, first - 1 if first <= n else n, last)
         if values is None:
             return None
         if values.dtype.kind == "f":
@@ -252,6 +240,27 @@ class Ranks:
         if source.length is not None and source.length <= SMALL:
             return collect(source, target)
         return None
+
+
+def window_of(
+    ranks: Ranks,
+    rank_rule: Callable[[int], int],
+    width: int,
+    convert: Callable[[NDArray[Any]], NDArray[Any]] | None,
+) -> Window:
+    """Return what `Ranks.window` does, for arguments that are checked."""
+    selected = ranks._selected(rank_rule, width, convert)
+    if selected is not None:
+        return selected
+    target = Target(rank_rule, width, ranks._missing)
+    for known in ranks._known:
+        if known.covers(*target.ends(known.n)):
+            break
+    else:
+        known = ranks._cheap(target) or find(ranks._source, target)
+        ranks._keep([known])
+    first, last = target.ends(known.n)
+    return Window(known.ranks(first, last, convert), first, known.n, known.nan)
 
 
 def ranks_of(source: Source, missing: float | None, is_sorted: bool) -> Ranks:

@@ -30,7 +30,7 @@ from ..._kernels.statistics import draw_node
 from ...noise import grid as _grid
 from ...noise.choice import Stream, below, decide
 from ...noise.grid import Base, Lattice
-from ...summaries.order import Ranks, Window
+from ...summaries.order import Ranks, Window, window_of
 from ...summaries.order_statistics import least_from
 
 #: What lies outside the window weighs at most exp(-CUT).
@@ -153,7 +153,7 @@ class Column:
             ends = max(1, first), min(n, last) + 1
             if last_reach == reach and ends == (window.first, window.first + count):
                 return window
-        window = self.ranks.window(rule, reach, self.cells)
+        window = window_of(self.ranks, rule, reach, self.cells)
         self._seen = reach, window
         return window
 
