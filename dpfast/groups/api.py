@@ -18,6 +18,7 @@ from ..budget.release import Prepared, prepare, relation_of, releases
 from ..measurement.linear import Linear
 from ..measurement.statistic import Offer, offer
 from ..measurement.times import in_bins
+from ..noise.additive import amount
 from ..privacy import Approx, Loss
 from ..rng import Generator
 from ..sources.batches import IDS, Batches, Piece
@@ -476,7 +477,7 @@ class GroupBy(Methods):
     ) -> tuple[Table, Batches]:
         """Return the mechanism, and the rows that it reads."""
         relation = relation_of(self._neighbors, budget)
-        offered = share(offer(*loss, relation, None, None), Fraction(1))
+        offered = offer(*loss, relation, None, None)
         if name != KEYS:
             self._check_kinds(statistics)
         shares = self._shares(statistics, weights)
@@ -619,6 +620,7 @@ class GroupBy(Methods):
 
     def _rule(self, loss: Loss, share: Fraction, relation: Neighbors) -> KeyRule:
         """Return the rule of private keys."""
+        amount(loss)
         if not isinstance(loss, Approx):
             rule = "greater than 0 where keys are private, with epsilon (or give public keys)"
             checks.fail("delta", rule, 0 if isinstance(loss, privacy.Pure) else "rho")

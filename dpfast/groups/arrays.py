@@ -82,18 +82,25 @@ class EachWithin(Sizes):
     """
 
     plan: Plan
-    failure: float
+    sizes: tuple[float, ...]
     answers: Floats | None = None
+
+    @classmethod
+    def of_plan(cls, plan: Plan, failure: float) -> EachWithin:
+        """Return what the noise of a plan exceeds with a failure probability."""
+        kinds = range(len(plan.shifts))
+        return cls(plan, tuple(plan.within(kind, failure / len(kinds)) for kind in kinds))
 
     @property
     def form(self) -> Form:
         return self.plan.form
 
     def of(self, kind: int, share: float = 1.0) -> float:
-        return self.plan.within(kind, self.failure / len(self.form.features))
+        return self.sizes[kind]
 
     def total(self, factors: Sequence[Fraction], share: float = 1.0) -> float:
-        return sum(abs(float(factor)) * self.of(kind) for kind, factor in enumerate(factors))
+        each = zip(factors, self.sizes, strict=False)  # later kinds may have no factor
+        return sum(abs(float(factor)) * size for factor, size in each)
 
     def least(self, rows: Any, off: Any) -> Any:
         return rows - off if self.answers is None else rows
@@ -102,7 +109,7 @@ class EachWithin(Sizes):
         if self.answers is None:
             return 1.0
         away = np.maximum(self.answers - column.lo, column.hi - self.answers)
-        return away / float(column.unit * column.span)
+        return away / (column.cells.grid * column.span)
 
     def of_root(self, wide: Any, column: Column) -> Any:
         """Return how far roots are from the ends of intervals around their squares."""

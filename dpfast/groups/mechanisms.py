@@ -101,6 +101,7 @@ def places(statistic: OnGrid[Any]) -> tuple[Fraction, ...]:
 @lru_cache(maxsize=1024)
 def share(offered: Offer, size: Fraction) -> Offer:
     """Return a share of what is offered, which is enough for noise."""
+    amount(offered.loss)
     own = offered if size == 1 else Offer(part(offered.loss, size), offered.unit)
     amount(own.loss)
     return own

@@ -418,14 +418,19 @@ class OfLinear(Sums):
         """Return the error bars of answers, from noisy sums."""
         if not self.axis.span or not self.statistic.needs_rows:
             return np.full(len(answers), self.bar(0, 1 - CONFIDENCE))
-        noise = EachWithin(self.plan, 1 - CONFIDENCE, answers)
+        noise = EachWithin(self.plan, self.usual_sizes, answers)
         moments = self.plan.form.moments(sums, None)
         bars: Floats = self.statistic.bar(self.arrays, noise, moments.rows / moments.whole, False)
         return bars
 
+    @cached_property
+    def usual_sizes(self) -> tuple[float, ...]:
+        """What no noise exceeds, but with the failure probability of error bars."""
+        return EachWithin.of_plan(self.plan, 1 - CONFIDENCE).sizes
+
     def bar(self, rows: int, failure: float) -> float:
         """Return the error bar of a group of so many rows, before there is an answer."""
-        noise = EachWithin(self.plan, failure)
+        noise = EachWithin.of_plan(self.plan, failure)
         return float(self.statistic.bar(self.arrays, noise, float(rows), False))
 
     def error(self, failure: float) -> float | None:
