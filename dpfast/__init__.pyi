@@ -55,6 +55,7 @@ from dpfast.statistics.bounded_release import bounded_release as bounded_release
 from dpfast.statistics.bounds import OuterBounds as OuterBounds
 from dpfast.statistics.correlation import Correlation as Correlation
 from dpfast.statistics.covariance import Covariance as Covariance
+from dpfast.statistics.difference import Difference as Difference
 from dpfast.statistics.histogram import Categories
 from dpfast.statistics.histogram import Histogram as Histogram
 from dpfast.statistics.proportion import Proportion as Proportion
@@ -93,6 +94,7 @@ __all__ = [
     "CountDistinct",
     "CountNonzero",
     "Covariance",
+    "Difference",
     "Histogram",
     "Iqr",
     "Maximum",
@@ -123,6 +125,7 @@ __all__ = [
     "count_distinct",
     "count_nonzero",
     "covariance",
+    "difference",
     "errors",
     "estimators",
     "expected_error",
@@ -440,6 +443,21 @@ def correlation(
     *,
     bounds: Sequence[Bounds] | Auto,
     nan: NanPolicy = "raise",
+    epsilon: Number | None = None,
+    delta: Number = 0.0,
+    rho: Number | None = None,
+    neighbors: Neighbors | None = None,
+    where: Any = None,
+    ids: Any = None,
+    max_rows: int | None = None,
+    budget: Budget | None = None,
+    rng: Generator | None = None,
+) -> Any: ...
+def difference(
+    data: Any,
+    *,
+    of: Any,
+    keys: Any = (True, False),
     epsilon: Number | None = None,
     delta: Number = 0.0,
     rho: Number | None = None,

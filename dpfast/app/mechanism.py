@@ -42,7 +42,7 @@ from ..rng import Generator
 RELEASES: dict[str, Callable[..., Any]] = {
     word: entry.function
     for word, entry in statistics.items()
-    if word not in ("ptr.release", "sample_and_aggregate")
+    if word not in ("ptr.release", "sample_and_aggregate", "difference")
 } | {"select_keys": select_keys}
 #: The version of `mechanism.to_dict`.
 VERSION = 1

@@ -320,8 +320,13 @@ def read_words(
     view = read_rows(data, words.name, 1, relation, where, [words], ids, weights, True)
     if weights is not None:
         return view
-    names = view.source.dtype.names
-    return replace(view, source=_OfRows(view.source, names[0] if names else 0))
+    return replace(view, source=only_column(view.source))
+
+
+def only_column(rows: Any) -> Source:
+    """Return the only column of some rows."""
+    names = rows.dtype.names
+    return _OfRows(rows, names[0] if names else 0)
 
 
 def read_length(data: Any, relation: str, where: Any = None, ids: Any = None) -> View:

@@ -609,6 +609,20 @@ def one_category(value: Any, name: str) -> Bins:
     return categories_of([value], name)
 
 
+def two_categories(value: Any, name: str) -> tuple[Any, Any]:
+    """Return two public values that differ: truth values and numbers as numbers, or texts."""
+    rule = "two different truth values, finite numbers or texts"
+    if not _listed(value) or len(value) != 2 or _nested(value):
+        checks.fail_kind(name, rule, value)
+    first, second = value
+    if not (isinstance(first, str) and isinstance(second, str)):
+        plain = [float(one) if isinstance(one, (bool, np.bool_)) else one for one in value]
+        first, second = (checks.number(name, one, rule) for one in plain)
+    if first == second:
+        checks.fail(name, rule, value)
+    return first, second
+
+
 def _axis(edges: NDArray[np.float64], last: float | None = None, fine: int = FINE) -> Axis:
     """Return bins that begin at `edges` and end at `last`; without it, of one number each."""
     table = min(fine * len(edges), MOST_FINE)

@@ -7,10 +7,12 @@ stubs (`tools/stubs.py`), and the battery of tests. A new statistic is a file an
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from importlib import import_module
 from typing import Any, Literal
+
+from .._core import checks
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,6 +103,8 @@ TABLE = (
           "other bounds nan", data="columns"),
     Entry("correlation", "statistics.correlation", "Correlation",
           "the correlation of two columns", "other bounds nan", data="columns"),
+    Entry("difference", "statistics.difference", "Difference",
+          "the difference of a statistic between two groups", data="columns", by_group=False),
     Entry("median", RANKS, "Median", "the (lower) median of a column", RANKED),
     Entry("quantile", RANKS, "Quantile", "a quantile of a column", f"q {RANKED}"),
     Entry("quantiles", RANKS, "Quantiles", "several quantiles of a column, for one loss",
@@ -129,5 +133,21 @@ TABLE = (
     Entry("ptr.iqr", "statistics.ptr", "Iqr", "a range, or no answer", by_group=False),
     Entry("ptr.release", "statistics.ptr", None, "an answer, or none", by_group=False),
 )  # fmt: skip
+
+
+def statistic_of(name: str, value: Any) -> Any:
+    """Return a statistic, which may be a mapping with its word and its arguments, as in jobs."""
+    from ..measurement.statistic import Statistic
+
+    if isinstance(value, Mapping):
+        given = dict(value)
+        words = {entry.word: entry for entry in TABLE if entry.kind is not None}
+        word = checks.choice(f"{name}.statistic", given.pop("statistic", None), words)
+        return words[word].kind(**given)
+    if not isinstance(value, Statistic):
+        checks.fail_kind(name, "a statistic, as dpfast.Mean(bounds=(0, 9))", value)
+    return value
+
+
 #: The same by word.
 STATISTICS = Table({entry.word: entry for entry in TABLE})

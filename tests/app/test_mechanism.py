@@ -56,6 +56,7 @@ def test_all_but_a_few_releases_can_be_mechanisms():
     )
     words += (
         "sample_and_aggregate",
+        "difference",
         "ptr.api.release",
         "aggregate",
         "audit",

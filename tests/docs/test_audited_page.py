@@ -41,7 +41,7 @@ NO_ROWS = {
     "noise.gaussian_scale",
     "online.published",
     *(f"privacy.{name}" for name in ("Approx", "Draws", "Pure", "loss", "optimal_composition")),
-    *("correlation", "proportion", "ratio"),  # `covariance`, `mean`, `sum`
+    *("correlation", "difference", "proportion", "ratio"),  # what these are made of
     "quantile_interval",  # `quantiles`
     *(f"response.estimate_{name}" for name in ("binary", "kary", "unary")),
     *(f"selection.{name}" for name in ("expected_error", "probabilities", "utility_bound")),

@@ -27,11 +27,17 @@ def names():
 
 
 def test_the_statistic(names):
-    budget = dp.Budget(epsilon=2)
-    found = names["count_above"](np.arange(1000), 299, epsilon=2, budget=budget)
-    assert abs(found - 700) < 20 and budget.remaining["epsilon"] == 0
-    with pytest.raises(dp.errors.ArgumentTypeError, match="threshold must"):
-        names["count_above"](np.arange(1000), "many", epsilon=1)
+    rows, budget = np.stack([np.arange(1000), np.full(1000, 500)], axis=1), dp.Budget(epsilon=2)
+    given = {"bounds": [(0, 1000), (1, 900)], "epsilon": 2}
+    found = names["ratio"](rows, **given, budget=budget)
+    assert abs(found - 0.999) < 0.05 and budget.remaining["epsilon"] == 0
+    mine, theirs = (f(rows, **given, rng=InsecureGenerator(1)) for f in (names["ratio"], dp.ratio))
+    assert mine == theirs
+    assert (
+        names["Ratio"](bounds=given["bounds"]).measure(epsilon=2).error(1000, 0.95).half_width < 1
+    )
+    with pytest.raises(dp.errors.ArgumentError, match="bounds must"):
+        names["ratio"](rows, bounds=(0, 1), epsilon=1)
 
 
 def test_the_source(names, tmp_path):

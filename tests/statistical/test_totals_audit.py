@@ -45,6 +45,7 @@ def least(tree):
 WEIGHTS = {"bounds": BOUNDS, "weights": [2.0, 1.0, 1.0], "weight_bounds": (0, 2)}
 SQUARE = {"bounds": [BOUNDS, BOUNDS]}
 RATIO = {"bounds": [BOUNDS, (1, 1)]}
+GROUPS = {"of": dp.Sum(bounds=BOUNDS)}
 FLAT = [[0, 0], [1, 1]]
 
 #: name, relation: the statistic, two neighbors, and how they are masked.
@@ -84,6 +85,8 @@ PAIRS = {
     "ratio, add-remove": (dp.ratio, [[0, 1], [0, 1], [1, 1]], [[0, 1], [0, 1]], RATIO),
     "correlation, replace": (dp.correlation, [*FLAT, [0, 1]], [*FLAT, [1, 1]], SQUARE),
     "correlation, add-remove": (dp.correlation, [*FLAT, [0, 1]], FLAT, SQUARE),
+    "difference, replace": (dp.difference, [[1, 1], [0, 0]], [[1, 0], [0, 0]], GROUPS),
+    "difference, add-remove": (dp.difference, [[1, 1], [1, 0]], [[1, 0]], GROUPS),
     "variance, replace": (api.variance, [0.0] * 4, [1.0, 0, 0, 0], {"bounds": BOUNDS}),
     "variance, add-remove": (api.variance, [0.0, 0, 1], [0.0, 0], {"bounds": BOUNDS}),
 }

@@ -253,6 +253,14 @@ def covariances(bits, one, kw):
     return 4 * len(bits) * found[0, 1]
 
 
+@attack(dp.difference, EPSILON)
+@each
+def differences(bits, one, kw):
+    # Rows of no group stand for bits of the other set.
+    rows = np.stack([bits * 1.0, np.where(one, 1, 3)], axis=1)
+    return dp.difference(rows, of=dp.Sum(bounds=(0, 1)), **REPLACE, **kw)
+
+
 @attack(dp.correlation, RHO, signs=True)
 @each
 def correlations(bits, one, kw):

@@ -420,7 +420,7 @@ WRITTEN = {
 #: What a statistic is given that cannot do without it.
 TYPICAL: dict[str, Any] = {
     **{**BOUNDS, "q": 0.3, "qs": [0.2, 0.7], "bins": 7},
-    **{"column": "x", "other": "who"},
+    **{"column": "x", "other": "who", "of": dp.Mean(bounds=(0, 100))},
 }
 #: What is beside the rows, or instead of them.
 BESIDE: dict[str, tuple[dict[str, Any], tuple[str, ...]]] = {
@@ -560,6 +560,8 @@ BAD: dict[str, list[Any]] = {
     "ddof": [-1, 0.5, "x", None, True],
     "bins": [0, -1, 2.5, "x", [1], [2, 1], [0, NAN], [0, 0], WORD],
     "equal": [None, NAN, [1], 1j, b"x"],
+    "of": [None, 3, dp.Mean(bounds="auto"), {"statistic": "x"}, dp.Mean],
+    "keys": [None, 3, (1,), (1, 1), ("a", 1), (NAN, 1), "ab"],
     "fan_out": [0, 1, -2, 2.5, "x", True],
     "categories": [WORD, "x", [[1], [2, 3]], [NAN], []],
     "q": [-0.1, 100.1, NAN, "x", None],

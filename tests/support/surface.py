@@ -323,7 +323,7 @@ def method(name: str, make: Callable[[], Any], **kw: Any) -> None:
 
 for _name, _case in CASES.items():
     _first = {_case.parameters[0]: _case.data}
-    add(_name, _case.call, **_first, **_case.kw, **_case.losses[0])
+    add(_name, _case.call, partial(dict, {**_first, **_case.kw, **_case.losses[0]}))
 
 # --- what is learned from sums ---
 
@@ -702,6 +702,7 @@ add("dp.TrimmedMean", bounds=(0, 1), nan="lower", proportion=0.2, noise="cauchy"
 add("dp.WinsorizedMean", bounds=(0, 1), nan="lower", proportion=0.2, noise="cauchy")
 add("dp.Covariance", bounds=[(0, 1), (0, 1)], nan="raise", ddof=1)
 add("dp.Proportion", equal="tea", weight_bounds=(0, 1))
+add("dp.Difference", None, lambda: {"of": dp.Mean(bounds=(0, 1)), "keys": ("a", "b")})
 add("dp.Ratio", bounds=[(0, 1), (1, 2)], nan="raise")
 add("dp.Correlation", bounds=[(0, 1), (1, 2)], nan="raise")
 add("dp.OuterBounds", q=0.1, nan="raise")

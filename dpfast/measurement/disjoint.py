@@ -1,0 +1,102 @@
+"""One mechanism on the rows of each of two groups: parallel composition.
+
+A row is in at most one group, which is told by the row alone. Under "add-remove" neighbors have the
+same rows in one of the groups, and in the other one row more or less, so both answers together cost
+what one costs (McSherry, SIGMOD 2009). A row that is replaced may leave one group and enter the
+other: that is two steps (`two_steps`). Rows of a person are steps, one after the other (`unit`).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from .._core.error_bars import BOUND, Expected
+from ..budget.mechanism import Mechanism
+from ..rng import Generator
+from ..sources.intake import View
+from ..sources.keyed import keyed
+from ..sources.words import Words
+from .around import Around
+from .statistic import Layout, Statistic, Terms
+from .two_steps import in_two_steps
+
+
+@dataclass(frozen=True, slots=True)
+class Groups:
+    """Two groups of rows, by the number in their last column, and a statistic of each."""
+
+    statistic: Statistic[Any]
+    codes: tuple[float, float]
+
+    @staticmethod
+    def words(keys: tuple[Any, Any]) -> Words | None:
+        """Return the words that the last column is read by, if it is text."""
+        return Words(keys, "keys") if isinstance(keys[0], str) else None
+
+    def views(self, view: View) -> list[View]:
+        """Return the views of the rows of each group."""
+        plain: Any = {
+            **dict.fromkeys(("axis", "where", "ids", "weights")),
+            "relation": "add-remove",
+        }
+        each = (keyed(view.source, code, view.where) for code in self.codes)
+        return [self.statistic.read(rows, **plain) for rows in each]
+
+
+@dataclass(frozen=True, slots=True)
+class Disjoint(Around[Any]):
+    """The answer about the first group less that about the second.
+
+    Parameters
+    ----------
+    inner : Mechanism
+        Of the rows of one group, which are private in number.
+    groups : Groups
+    title : str
+    alone : Mechanism
+        The same without a second step, which has the error bar.
+    """
+
+    groups: Groups
+    title: str
+    alone: Mechanism[Any]
+
+    @property
+    def name(self) -> str:
+        return f"{self.title} of {self.inner.name}"
+
+    def reduce(self, source: View) -> list[Any]:
+        return [self.inner.reduce(view) for view in self.groups.views(source)]
+
+    def finish(self, summary: list[Any], generator: Generator) -> Any:
+        first, second = (np.asarray(self.inner.finish(one, generator)) for one in summary)
+        answer = first - second
+        return answer if answer.ndim else answer.item()
+
+    def error(self, rows: int | None, confidence: float) -> Expected:
+        """Return twice the error bar of a group of so many rows, for half the failure probability.
+
+        Either answer is off by more with at most that half.
+        """
+        bar = self.alone.error(rows, 1 - (1 - confidence) / 2)
+        if bar.half_width is None:
+            return replace(bar, confidence=confidence, ranks=None)
+        return Expected(confidence, (2 * np.array(bar.half_width)).tolist(), note=BOUND)
+
+
+def of_groups(groups: Groups, terms: Terms, title: str) -> Disjoint:
+    """Return the mechanism of the difference between two groups."""
+    own = replace(terms, neighbors="add-remove", layout=Layout(masked=True))
+
+    def make(loss: Any) -> Mechanism[Any]:
+        alone = replace(own, loss=loss)
+        return groups.statistic.chosen(alone).mechanism(alone)
+
+    if terms.neighbors == "replace":
+        both = in_two_steps(terms.loss, make)
+        return Disjoint(both, groups, title, both.inner)
+    alone = make(terms.loss)
+    return Disjoint(alone, groups, title, alone)
