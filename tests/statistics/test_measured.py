@@ -22,6 +22,10 @@ PTR = {"bounds": (0, 100), "proposed": 10}
 
 #: The function, the statistic, the arguments of both, the data, what comes with the rows, the loss.
 CASES = {
+    "count": (dp.count, dp.Count, {}, X, {}, PURE),
+    "count of numbers": (dp.count, dp.Count, {"nan": "drop"}, X, {}, APPROX),
+    "count of days": (dp.count, dp.Count, {"nan": "drop"}, DAYS, {}, PURE),
+    "count nonzero": (dp.count_nonzero, dp.CountNonzero, {}, X, {}, PURE),
     "histogram": (dp.histogram, dp.Histogram, BINS, X, {}, PURE),
     "edges": (dp.histogram, dp.Histogram, {"bins": [0, 20, 90]}, X, {}, PURE),
     "automatic": (dp.histogram, dp.Histogram, {"bins": 4, "bounds": "auto"}, X, {}, PURE),
@@ -67,6 +71,18 @@ def test_a_measurement_is_the_function_of_its_name(name, ids):
     due = function(data, **kw, **rows, **more, **limit, **loss, rng=InsecureGenerator(1))
     assert flat(found) == flat(due)
     assert measurement.loss == quoted(function, data, **kw, **rows, **more, **limit, **loss).loss
+
+
+def test_distinct_values_are_measured_for_units():
+    """So many values of each count as rows of others do."""
+    table = {"word": (X // 10).astype(int), "who": np.arange(900) // 3}
+    distinct = dp.CountDistinct()
+    for unit, more in (({}, {}), ({"ids": "who", "max_rows": 2}, {"ids": "who", "max_groups": 2})):
+        measurement = distinct.measure(**PURE, unit=dp.Unit(**unit))
+        call = {**PURE, **more, "rng": InsecureGenerator(1)}
+        assert measurement(table, rng=InsecureGenerator(1)) == dp.count_distinct(table, **call)
+        assert measurement.loss == quoted(dp.count_distinct, table, **PURE, **more).loss
+    assert measurement.ids == "who" and measurement.integer_noise.scale == 1
 
 
 def test_edges_of_an_answer_are_those_of_whoever_asked():

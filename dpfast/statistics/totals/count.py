@@ -107,7 +107,7 @@ class Count(OfFeatures[Counts]):
     @property
     def looks(self) -> bool:
         """Tell whether what a row holds decides whether it counts."""
-        return self.feature != EVERY
+        return self.nan == "drop"
 
     def forms(self, column: Column, is_public: bool) -> list[Form]:
         feature = self.feature
@@ -166,6 +166,10 @@ class CountNonzero(Count):
     name_of_each: ClassVar[str] = "count of what is not 0 in each column"
     needs_column: ClassVar[bool] = True
     cells: ClassVar[Celled | None] = Nonzero
+
+    @property
+    def looks(self) -> bool:
+        return True
 
     @property
     def feature(self) -> Feature:
@@ -233,6 +237,8 @@ class CountMeasurement(Mechanism[Counts]):
 
     def finish(self, summary: list[Totals], generator: Generator) -> Counts:
         plan = self.plan
+        if self.columns is None and len(plan.sizes) == 1:
+            return plan.noise.add(plan.forms[0].totals(summary[0]), generator)[0]
         noisy = plan.sums(plan.noise.add(plan.totals(summary), generator))
         counts = [half_of(sum(sums), generator) if len(sums) > 1 else sums[0] for sums in noisy]
         return counts[0] if self.columns is None else np.array(counts, np.int64)
