@@ -31,7 +31,7 @@ from ..noise.calibrated_integer import WORTH, IntegerNoise
 from ..noise.sensitivity import Sensitivity
 from ..privacy import Approx, Loss, Pure
 from ..rng import Generator
-from ..sources.intake import View, read
+from ..sources.intake import View, read, read_words
 from ..summaries.cells import SQUARES, Cells, cells, nearest, quotient
 from ..summaries.moments import weighted_moments
 from ..summaries.totals import Totals, column_totals, settled, totals
@@ -300,13 +300,16 @@ class Linear(Bounded[Answers], OfFeatures[Answers]):
         Cells
         """
         is_fine = self.squares or self.limits is not None
-        return cells(lo, hi, SQUARES) if is_fine else cells(lo, hi)
+        return self.matches or (cells(lo, hi, SQUARES) if is_fine else cells(lo, hi))
 
     def read(
         self, data: Any, *, relation: str, axis: Any, where: Any, ids: Any, weights: Any
     ) -> View:
-        rows = {"where": where, "ids": ids, "weights": weights}
-        return read(data, relation=relation, axis=axis, columns=self.width, **rows)
+        rows: Any = {"relation": relation, "where": where, "ids": ids, "weights": weights}
+        words = None if self.matches is None else self.matches.words
+        if words is not None:
+            return read_words(data, words, axis, **rows)
+        return read(data, axis=axis, columns=self.width, **rows)
 
     def mechanism(self, terms: Terms) -> LinearMeasurement:
         neighbors, layout, limits = terms.neighbors, terms.layout, self.limits

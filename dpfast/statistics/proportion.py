@@ -11,8 +11,6 @@ from ..measurement.functions import public
 from ..measurement.matches import Matches
 from ..measurement.times import Answer
 from ..sensitivity.column import Clamped
-from ..sources.intake import View, read_words
-from ..summaries.cells import Cells
 from .histogram import one_category
 from .totals.moments import Mean
 
@@ -59,6 +57,7 @@ class Proportion(Mean):
     nan: Any = field(init=False, default="lower")
 
     name: ClassVar[str] = "proportion"
+    reads_numbers: ClassVar[bool] = False
     answer_of_times: ClassVar[Answer | None] = None
 
     def __post_init__(self) -> None:
@@ -69,14 +68,6 @@ class Proportion(Mean):
     def matches(self) -> Matches:
         bins = one_category(self.equal, "equal")
         return Matches(axis=bins.native, words=bins.words, public=bins.numbers)
-
-    def grid(self, lo: float, hi: float, is_public: bool) -> Cells:
-        return self.matches
-
-    def read(self, data: Any, *, axis: Any, **rows: Any) -> View:
-        if self.matches.words is None:
-            return super().read(data, axis=axis, **rows)
-        return read_words(data, self.matches.words, axis, **rows)
 
     def clamped(self, data: Any, neighbors: Neighbors) -> Clamped:
         rows: Any = dict.fromkeys(("axis", "where", "ids", "weights"))
