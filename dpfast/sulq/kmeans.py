@@ -75,9 +75,9 @@ from .rows import Rows
 
 #: Rows of a cell that is counted alone, in deviations of noise, on average and at least; and how
 #: little noise in sums has to be, beside the variance within cells, for a last round of them.
-FULL, ALIVE, COARSE = 1.0, 2.5, 0.1
+FULL, ALIVE, COARSE = 1.0, 2.5, 0.03
 #: How little noise in a round has to be, beside B, for rounds of sums from the start.
-LITTLE_BESIDE_CELLS = 1 / 200
+LITTLE_BESIDE_CELLS = 1 / 600
 
 #: The least width of a column, as a fraction of the sum of all, when the round is shared.
 NARROW = Fraction(1, 1 << 10)

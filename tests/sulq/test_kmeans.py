@@ -267,13 +267,13 @@ def test_few_rows_are_counted_in_cells(monkeypatch):
         ]
         return np.mean([inertia(data, made.cluster_centers_) / best for made in fits]), fits
 
-    counted = {epsilon: ratio(epsilon) for epsilon in (1, 5)}
+    counted = {epsilon: ratio(epsilon) for epsilon in (1, 6)}
     assert {made.n_iter_ for made in counted[1][1]} == {1}
-    assert {made.n_iter_ for made in counted[5][1]} == {2}
+    assert {made.n_iter_ for made in counted[6][1]} == {2}
     rows = counted[1][1][0].cluster_counts_
     assert rows.shape == (6,) and rows.sum() == pytest.approx(600, abs=200)
     monkeypatch.setattr(kmeans, "LITTLE_BESIDE_CELLS", math.inf)
-    assert counted[1][0] < 0.95 * ratio(1)[0] and counted[5][0] < ratio(5)[0]
+    assert counted[1][0] < 0.95 * ratio(1)[0] and counted[6][0] < ratio(6)[0]
 
 
 @pytest.mark.parametrize("n", [0, 3])
