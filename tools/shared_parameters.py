@@ -11,7 +11,7 @@ import re
 import sys
 import textwrap
 import tomllib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
@@ -128,8 +128,8 @@ def fault(entry: Entry) -> str | None:
     return f"{said} are no shared entry" if NAMES & set(entry.names) and said not in known else None
 
 
-def public() -> set[tuple[str, str]]:
-    """Return the modules and qualified names of all public functions, classes and methods."""
+def releases() -> set[tuple[str, str]]:
+    """Return the modules and qualified names of all that is public and takes a budget."""
     modules, places = [dpfast], set()
     while modules:
         module = modules.pop()
@@ -137,11 +137,20 @@ def public() -> set[tuple[str, str]]:
             each = getattr(module, name)
             if isinstance(each, ModuleType):
                 modules.append(each)
-            elif callable(each) and inspect.unwrap(each).__module__.startswith("dpfast"):
+            elif callable(each):
                 members = vars(each).values() if isinstance(each, type) else ()
                 for one in (each, *filter(inspect.isfunction, members)):
-                    places.add((one.__module__, one.__qualname__))
+                    if takes_budget(one):
+                        places.add((one.__module__, one.__qualname__))
     return places
+
+
+def takes_budget(function: Callable[..., object]) -> bool:
+    """Tell whether a function or class takes a budget and a generator."""
+    try:
+        return {"budget", "rng"} <= inspect.signature(function).parameters.keys()
+    except ValueError:  # a built-in one
+        return False
 
 
 def functions(tree: ast.Module) -> Iterator[tuple[str, ast.FunctionDef | ast.ClassDef]]:
@@ -159,7 +168,7 @@ def mended(text: str, names: set[str]) -> tuple[str, list[str]]:
     """Return a module with shared texts in the docstrings of some names, and the faults left."""
     lines, faults, changes = text.split("\n"), [], []
     for name, node in functions(ast.parse(text)):
-        if name not in names or not releases(node) or ast.get_docstring(node) is None:
+        if name not in names or ast.get_docstring(node) is None:
             continue
         place = node.body[0]
         assert isinstance(place, ast.Expr) and place.end_lineno is not None
@@ -178,23 +187,9 @@ def mended(text: str, names: set[str]) -> tuple[str, list[str]]:
     return "\n".join(lines), faults
 
 
-def releases(node: ast.FunctionDef | ast.ClassDef) -> bool:
-    """Tell whether a call of a function or class takes a budget."""
-    if isinstance(node, ast.ClassDef):
-        made = [each for each in node.body if isinstance(each, ast.FunctionDef)]
-        return any(each.name == "__init__" and takes_budget(each) for each in made)
-    return takes_budget(node)
-
-
-def takes_budget(node: ast.FunctionDef) -> bool:
-    """Tell whether a function takes a budget and a generator."""
-    names = {each.arg for each in (*node.args.args, *node.args.kwonlyargs)}
-    return {"budget", "rng"} <= names
-
-
 def main(check: bool) -> int:
     """Write the texts, or tell what would be written; return how many faults there are."""
-    faults, places = 0, public()
+    faults, places = 0, releases()
     for path in sorted((ROOT / "dpfast").rglob("*.py")):
         text = path.read_text(encoding="utf-8")
         module = ".".join(path.relative_to(ROOT).with_suffix("").parts)
