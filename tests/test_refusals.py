@@ -28,7 +28,7 @@ WRONG = {
     "n": COUNT,
     "at_distance": COUNT,
     "nodes": COUNT,
-    "data": [np.zeros((2, 2)), np.array([1j])],
+    "data": [np.ones((2, 2)), np.array([1j])],
     "edges": [[(0, 0)], [(0, -1)], [0, 1]],
     "weights": [[1, 2], [[1.0, 2.0, 3.0]], ["x"] * 3],
     "local_at_distance": [3.0, None],

@@ -787,6 +787,12 @@ TOLD = {
     # what is made by dpfast, or by others for it; see `tests/docs/test_extending.py`
     dp.extend.Chunk, dp.extend.Expected, dp.extend.IntegerNoise, dp.extend.Mechanism,
     dp.extend.Prepared, dp.extend.Source, dp.extend.releases,
+    # what a package of its own makes statistics and noise of; see `tests/usage`
+    dp.extend.Feature, dp.extend.Form, dp.extend.Linear, dp.extend.MechanismLike, dp.extend.Moves,
+    dp.extend.NoiseCandidate, dp.extend.Preparing, dp.extend.SumNoise, dp.extend.add_noise_family,
+    dp.extend.measures,
+    # texts alone; see `tests/app/test_terminal.py`
+    dp.extend.printable,
     # types of arguments, and what a package of its own asks for a library by
     dp.extend.Neighbors, dp.extend.extra,
     # a context manager; see `tests/audit`
