@@ -21,6 +21,7 @@ sys.path.insert(0, str(ROOT))
 
 import dpfast  # noqa: E402
 from dpfast.groups.methods import Methods  # noqa: E402
+from dpfast.measurement.functions import answer_of  # noqa: E402
 from dpfast.statistics.table import TABLE  # noqa: E402
 
 HEAD = '"""Made by tools/stubs.py."""\n'
@@ -135,12 +136,7 @@ def completed(name, written, taken):
 
 def answers_of(kind):
     """The types of an answer of a class: of one column, and of several where that is another."""
-    for base in kind.__mro__:
-        for of in vars(base).get("__orig_bases__", ()):
-            for found in typing.get_args(of):
-                if not isinstance(found, typing.TypeVar):
-                    return [shown(one) for one in members(found)]
-    return ["Any"]
+    return [shown(each) for each in members(answer_of(kind))]
 
 
 def members(kind):

@@ -11,8 +11,8 @@ import sys
 from collections.abc import Callable
 from dataclasses import fields
 from functools import cache
-from inspect import Parameter, Signature, cleandoc, get_annotations, signature
-from typing import Any, get_type_hints
+from inspect import Parameter, Signature, cleandoc, formatannotation, get_annotations, signature
+from typing import Any, TypeVar, get_args, get_type_hints
 
 from .statistic import OF_CALLS, Statistic, Weighted, measures
 
@@ -48,7 +48,18 @@ def signature_of(kind: type[Statistic[Any]]) -> Signature:
     left_out = {*kind.leaves_out, *(() if issubclass(kind, Weighted) else ("weights",))}
     call = [one for one in CALL if one.name not in left_out]
     data = Parameter("data", Parameter.POSITIONAL_OR_KEYWORD, annotation="Any")
-    return Signature([data, *asked, *call])
+    answer = formatannotation(answer_of(kind)).replace("numpy.", "np.")
+    return Signature([data, *asked, *call], return_annotation=answer)
+
+
+def answer_of(kind: type[Statistic[Any]]) -> Any:
+    """Return the type of the answers of a class: of one column, or of each of several."""
+    for base in kind.__mro__:
+        for of in vars(base).get("__orig_bases__", ()):
+            for argument in get_args(of):
+                if not isinstance(argument, TypeVar):
+                    return argument
+    return Any
 
 
 def function_of(
