@@ -109,16 +109,17 @@ def release(
     mechanism : Mechanism, or what has as much as `MechanismLike`
         Its ``reduce`` is given one source, or with `axis` a list with one for each column.
     axis : {None, 0, -2}, optional
-        0 for columns side by side.
+        0 for an answer of each column; a row is one record.
     where : array_like of bool, shape (n,), optional
-        The rows that the sources have. How many they are is private, and a row that is replaced
-        may also leave or enter: the loss has to cover that.
+        The rows to use, each a function of that row alone. How many they are is private. A row that
+        is replaced may also leave or enter: the loss has to cover that.
     read : bool, default True
         Whether data are rows to be read. If not, ``reduce`` is given them as they are: numbers of
         the caller's, or what another library reads.
     budget : Budget, optional
+        Pays for the call before data or randomness are touched.
     rng : Generator, optional
-        By default the secure one.
+        By default the secure one. `InsecureGenerator` is for tests; a budget refuses it.
 
     Returns
     -------

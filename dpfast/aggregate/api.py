@@ -248,10 +248,10 @@ def sample_and_aggregate(
         others release each coordinate with an equal share: ``1 / d`` of `epsilon` and `delta`, or
         of `rho`; with `delta`, also of the zCDP loss that implies them, where that is the larger.
     neighbors : {"add-remove", "replace"}, optional
-        As in `sum`. For ids, "add-remove" means that one person is added, removed, or
-        replaced by one with a new id (whose label has the same distribution). "replace" means that
-        the rows of one id become any rows of one id, which others may have, too; its loss has to
-        cover two blocks.
+        The neighboring relation: by default that of the budget, else "add-remove". For ids,
+        "add-remove" means that one person is added, removed, or replaced by one with a new id
+        (whose label has the same distribution). "replace" means that the rows of one id become any
+        rows of one id, which others may have, too; its loss has to cover two blocks.
     aggregator : str, default "mean"
         One of the table, or "auto": "trimmed-mean" where both `blocks` and ``blocks * epsilon`` are
         at least 16 (with ``sqrt(2 rho)`` for epsilon), "mean" below.
@@ -262,9 +262,8 @@ def sample_and_aggregate(
         "random"; its choice is in the ledger entry and in a log message (`logging`, "dpfast",
         level INFO).
     ids : array_like of shape (n,), or str, optional
-        The person of each row (integers, text or bytes), or the name of a column of the table,
-        which the estimator then does not see. The loss is then one of people, not of rows, and so
-        is the budget that pays for it.
+        Whose row each row is, or the name of the column that says so, which is then no part of the
+        data. The loss is one of people then. The estimator does not see that column.
     nan : {"keep", "drop"}, default "keep"
         Whether rows that hold a NaN stay in their block, whose answer is then mostly the default,
         or are left out of it. No other row moves.

@@ -171,7 +171,7 @@ class mechanism(Preparing[Any]):
         budget : Budget, optional
             Pays for the call before data or randomness are touched.
         rng : Generator, optional
-            By default the secure one.
+            By default the secure one. `InsecureGenerator` is for tests; a budget refuses it.
         **rows
             What comes with the rows: `where`, `weights`, `ids`.
 

@@ -190,20 +190,21 @@ def select_keys(
     ----------
     column : array_like
         The key of each row: integers, text, bytes, booleans, categories, dates or times.
-    ids : array_like, optional
-        Whose row it is. Without it each row is of another person.
+    ids : array_like of shape (n,), or str, optional
+        Whose row each row is, or the name of the column that says so, which is then no part of the
+        data. The loss is one of people then. Without it each row is of another person.
     max_groups : int, optional
         With `ids`, how many keys of a person count at most. Which of more is random.
     epsilon, delta : float, Fraction or Decimal
-        The loss.
+        The loss: both together.
     neighbors : {"add-remove", "replace"}, optional
-        By default that of the budget, and "add-remove" without one.
-    where : array_like of bool, optional
-        The rows to use, each a function of that row alone.
+        The neighboring relation: by default that of the budget, else "add-remove".
+    where : array_like of bool, shape (n,), optional
+        The rows to use, each a function of that row alone. How many they are is private.
     budget : Budget, optional
         Pays for the call before data or randomness are touched.
     rng : Generator, optional
-        By default the secure one.
+        By default the secure one. `InsecureGenerator` is for tests; a budget refuses it.
 
     Returns
     -------

@@ -185,18 +185,18 @@ def count_distinct(
         Integers, text, bytes, booleans, categories, dates or times, as `dpfast.select_keys` reads
         them: floating-point numbers have no equality to rely on. What is null is no value. Of a
         table the values of all columns together are one, unless one of them is null.
-    ids : array_like or str, optional
-        Whose row it is: one id for each row, or the name of the column of a table, or of a scanned
-        file, that holds them and is no part of the values. Rows without an id count nowhere.
+    ids : array_like of shape (n,), or str, optional
+        Whose row each row is, or the name of the column that says so, which is then no part of the
+        data. The loss is one of people then. Rows without an id count nowhere.
     max_groups : int, optional
         With `ids`, and only then: how many distinct values of a person count at most. Which of more
         is random, so that values that few have may be lost; no error bar knows of that.
     epsilon, delta, rho : float, Fraction or Decimal, optional
         The loss: `epsilon` alone, `epsilon` with `delta`, or `rho` alone.
     neighbors : {"add-remove", "replace"}, optional
-        By default that of the budget, and "add-remove" without one.
-    where : array_like of bool, optional
-        The rows to use, each a function of that row alone.
+        The neighboring relation: by default that of the budget, else "add-remove".
+    where : array_like of bool, shape (n,), optional
+        The rows to use, each a function of that row alone. How many they are is private.
     budget : Budget, optional
         Pays for the call before data or randomness are touched.
     rng : Generator, optional

@@ -331,8 +331,28 @@ class Statistic(ABC, Generic[Value]):
 
         Parameters
         ----------
-        data, epsilon, delta, rho, neighbors, axis, where, ids, max_rows, weights, budget, rng
+        data
             As in `dpfast.mean`.
+        epsilon, delta, rho : float, Fraction or Decimal, optional
+            The loss: `epsilon` alone, `epsilon` with `delta`, or `rho` alone.
+        neighbors : {"add-remove", "replace"}, optional
+            The neighboring relation: by default that of the budget, else "add-remove".
+        axis : {None, 0, -2}, optional
+            0 for an answer of each column; a row is one record.
+        where : array_like of bool, shape (n,), optional
+            The rows to use, each a function of that row alone. How many they are is private.
+        ids : array_like of shape (n,), or str, optional
+            Whose row each row is, or the name of the column that says so, which is then no part of
+            the data. The loss is one of people then.
+        max_rows : int, optional
+            With `ids`, and only then: how many rows of a person count at most.
+        weights : array_like of shape (n,), or str, optional
+            A factor for each row, a function of that row alone, or the name of the column that
+            holds it, which is then no part of the data.
+        budget : Budget, optional
+            Pays for the call before data or randomness are touched.
+        rng : Generator, optional
+            By default the secure one. `InsecureGenerator` is for tests; a budget refuses it.
 
         Returns
         -------
@@ -364,8 +384,17 @@ class Statistic(ABC, Generic[Value]):
         data : Any
         offered : Offer
             The loss and the unit.
-        axis, where, weights, budget, rng
-            As in `prepare`.
+        axis : {None, 0, -2}, optional
+            0 for an answer of each column; a row is one record.
+        where : array_like of bool, shape (n,), optional
+            The rows to use, each a function of that row alone. How many they are is private.
+        weights : array_like of shape (n,), or str, optional
+            A factor for each row, a function of that row alone, or the name of the column that
+            holds it, which is then no part of the data.
+        budget : Budget, optional
+            Pays for the call before data or randomness are touched.
+        rng : Generator, optional
+            By default the secure one. `InsecureGenerator` is for tests; a budget refuses it.
         ids : str or form, optional
             As `checked` returns them.
         measured : Layout, optional
@@ -813,14 +842,18 @@ class Measurement(Around[Value], Preparing[Value]):
         ----------
         data : array_like, table, file or source
         where : array_like of bool, shape (n,), optional
-            The rows to use, each a function of that row alone.
+            The rows to use, each a function of that row alone. How many they are is private.
         ids : array_like of shape (n,), or str, optional
-            Whose row each row is, for a unit with ids; by default the column of their name.
+            Whose row each row is, or the name of the column that says so, which is then no part of
+            the data. The loss is one of people then. By default it is the column that the unit
+            names.
         weights : array_like of shape (n,), or str, optional
+            A factor for each row, a function of that row alone, or the name of the column that
+            holds it, which is then no part of the data.
         budget : Budget, optional
             Pays for the call before data or randomness are touched.
         rng : Generator, optional
-            By default the secure one.
+            By default the secure one. `InsecureGenerator` is for tests; a budget refuses it.
 
         Returns
         -------

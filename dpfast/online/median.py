@@ -81,9 +81,9 @@ class MedianMechanism(LinearStream):
         file then holds digests of the queries, the hard queries, all answers, and, until the stream
         is over, a secret: protect it as you protect the data (see ``docs/guide/streams.md``).
     budget : Budget, optional
-        Pays for the stream once, before data are read or randomness is used.
+        Pays for all answers, before data or randomness are touched.
     rng : Generator, optional
-        The secure one by default. `InsecureGenerator` is for tests; a budget refuses it.
+        By default the secure one. `InsecureGenerator` is for tests; a budget refuses it.
 
     Attributes
     ----------

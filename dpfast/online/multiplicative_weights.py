@@ -64,9 +64,9 @@ class PrivateMultiplicativeWeights(HasDistribution, LinearStream):
     name : str, optional
         As for `MedianMechanism`: keep the stream in the file of the budget.
     budget : Budget, optional
-        Pays for the stream once, before data are read or randomness is used.
+        Pays for all answers, before data or randomness are touched.
     rng : Generator, optional
-        The secure one by default. `InsecureGenerator` is for tests; a budget refuses it.
+        By default the secure one. `InsecureGenerator` is for tests; a budget refuses it.
 
     Attributes
     ----------

@@ -238,9 +238,9 @@ class MWEM(HasDistribution):
         Keep the measurements in the file of the budget under this name. Called again with the same
         arguments, by any process, the result is the same and is not paid for again.
     budget : Budget, optional
-        Pays for the call before data are read or randomness is used.
+        Pays for the call before data or randomness are touched.
     rng : Generator, optional
-        The secure one by default. `InsecureGenerator` is for tests; a budget refuses it.
+        By default the secure one. `InsecureGenerator` is for tests; a budget refuses it.
 
     Attributes
     ----------

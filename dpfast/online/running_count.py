@@ -121,18 +121,18 @@ class RunningCount(Session[int, Total]):
         How many nodes have a parent. By default what makes the mean variance of all totals least,
         by the number of steps and the loss alone.
     epsilon, delta, rho : float, Fraction or Decimal, optional
-        The loss of all totals: `epsilon` alone, `epsilon` with `delta`, or `rho` alone.
+        The loss of all answers: `epsilon` alone, `epsilon` with `delta`, or `rho` alone.
     neighbors : {"add-remove", "replace"}, optional
-        By default that of the budget, else "add-remove".
+        The neighboring relation: by default that of the budget, else "add-remove".
     name : str, optional
         Keep the stream in the file of the budget under this name. Opened again with the same
         arguments, by any process, it goes on after its last step and is not paid for again. The
         file then holds all totals and, until the last step, the exact sums that are still open:
         protect it as you protect the data (see ``docs/guide/streams.md``).
     budget : Budget, optional
-        Pays for the stream once, before any randomness is used.
+        Pays for all answers, before data or randomness are touched.
     rng : Generator, optional
-        The secure one by default. `InsecureGenerator` is for tests; a budget refuses it.
+        By default the secure one. `InsecureGenerator` is for tests; a budget refuses it.
 
     Raises
     ------

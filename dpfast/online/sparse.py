@@ -133,17 +133,17 @@ class SparseVector(Session[_Question, Finding | Findings]):
         For values that are not integers: a public power of two, to whose multiples they are rounded
         down. About 1e-4 of the sensitivity works well.
     neighbors : {"add-remove", "replace"}, optional
-        The neighboring relation for which `sensitivity` and `monotone` hold. By default that of the
-        budget, else "add-remove"; for monotone values it must be given in a budget for "replace".
+        The neighboring relation: by default that of the budget, else "add-remove". `sensitivity`
+        and `monotone` hold for it; for monotone values it must be given in a budget for "replace".
     name : str, optional
         Keep the stream in the file of the budget under this name. Opened again with the same
         arguments, by any process, it goes on after its last answer and is not paid for again. The
         file then holds all answers and, until the stream is over, its secret threshold noise:
         protect it as you protect the data (see ``docs/guide/streams.md``).
     budget : Budget, optional
-        Pays for the stream once, before any randomness is used.
+        Pays for all answers, before data or randomness are touched.
     rng : Generator, optional
-        The secure one by default. `InsecureGenerator` is for tests; a budget refuses it.
+        By default the secure one. `InsecureGenerator` is for tests; a budget refuses it.
 
     Raises
     ------
@@ -446,10 +446,18 @@ class AboveThreshold(SparseVector):
 
     Parameters
     ----------
-    threshold, sensitivity, epsilon, delta, rho, monotone, answers, granularity
+    threshold, sensitivity, monotone, answers, granularity
         As for `SparseVector`.
-    neighbors, name, budget, rng
+    epsilon, delta, rho : float, Fraction or Decimal, optional
+        The loss: `epsilon` alone, `epsilon` with `delta`, or `rho` alone.
+    name
         As for `SparseVector`.
+    neighbors : {"add-remove", "replace"}, optional
+        The neighboring relation: by default that of the budget, else "add-remove".
+    budget : Budget, optional
+        Pays for the call before data or randomness are touched.
+    rng : Generator, optional
+        By default the secure one. `InsecureGenerator` is for tests; a budget refuses it.
 
     Raises
     ------

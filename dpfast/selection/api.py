@@ -173,7 +173,7 @@ def exponential(
     sensitivity : float, Fraction or Decimal
         The most that one score can change between neighbors; greater than 0.
     epsilon, rho : float, Fraction or Decimal, optional
-        The loss of one draw: give one of the two.
+        The loss: one of the two. It is that of one draw.
     monotone : bool, default False
         Whether all scores change in the same direction between any two neighbors, as counts do when
         one row is added or removed. The draw is then twice as sharp for the same loss.
@@ -185,17 +185,17 @@ def exponential(
     axis : int, default -1
         The axis of the candidates. There is one draw for each place along the other axes.
     neighbors : {"add-remove", "replace"}, optional
-        The neighboring relation for which `sensitivity` and `monotone` hold. By default that of the
-        budget, else "add-remove". For monotone scores it must be given in a budget for "replace":
+        The neighboring relation: by default that of the budget, else "add-remove". `sensitivity`
+        and `monotone` hold for it. For monotone scores it must be given in a budget for "replace":
         counts are monotone only under "add-remove".
     data : object, optional
         First argument of a score function.
     candidates : int, optional
         Number of candidates of a score function.
     budget : Budget, optional
-        Pays for the call before any randomness is used.
+        Pays for the call before data or randomness are touched.
     rng : Generator, optional
-        The secure one by default. `InsecureGenerator` is for tests; a budget refuses it.
+        By default the secure one. `InsecureGenerator` is for tests; a budget refuses it.
 
     Returns
     -------
@@ -292,8 +292,18 @@ def permute_and_flip(
     ----------
     scores : array_like of real numbers
         As for `exponential`.
-    sensitivity, epsilon, rho, monotone, size, axis, neighbors, budget, rng
+    sensitivity, monotone, size
         As for `exponential`.
+    epsilon, rho : float, Fraction or Decimal, optional
+        The loss: one of the two.
+    neighbors : {"add-remove", "replace"}, optional
+        The neighboring relation: by default that of the budget, else "add-remove".
+    axis : int, default -1
+        As for `exponential`.
+    budget : Budget, optional
+        Pays for the call before data or randomness are touched.
+    rng : Generator, optional
+        By default the secure one. `InsecureGenerator` is for tests; a budget refuses it.
 
     Returns
     -------
@@ -358,10 +368,18 @@ def top_k(
         As for `exponential`.
     k : int
         From 1 to the number of candidates that are not excluded.
-    sensitivity, monotone, axis, neighbors, budget, rng
+    sensitivity, monotone
         As for `exponential`.
+    neighbors : {"add-remove", "replace"}, optional
+        The neighboring relation: by default that of the budget, else "add-remove".
+    axis : int, default -1
+        As for `exponential`.
+    budget : Budget, optional
+        Pays for the call before data or randomness are touched.
+    rng : Generator, optional
+        By default the secure one. `InsecureGenerator` is for tests; a budget refuses it.
     epsilon, rho : float, Fraction or Decimal, optional
-        The loss of all `k` draws together: give one of the two.
+        The loss of all answers: one of the two.
 
     Returns
     -------
@@ -445,8 +463,18 @@ def noisy_max(
     ----------
     scores : array_like of real numbers
         As for `exponential`.
-    sensitivity, epsilon, rho, monotone, size, axis, neighbors, budget, rng
+    sensitivity, monotone, size
         As for `exponential`.
+    epsilon, rho : float, Fraction or Decimal, optional
+        The loss: one of the two.
+    neighbors : {"add-remove", "replace"}, optional
+        The neighboring relation: by default that of the budget, else "add-remove".
+    axis : int, default -1
+        As for `exponential`.
+    budget : Budget, optional
+        Pays for the call before data or randomness are touched.
+    rng : Generator, optional
+        By default the secure one. `InsecureGenerator` is for tests; a budget refuses it.
     noise : {"auto", "exponential", "gumbel"}, default "auto"
         "auto" is exponential noise for a loss in epsilon and Gumbel noise for one in rho.
 

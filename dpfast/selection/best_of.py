@@ -181,13 +181,15 @@ def best_of(
         Greater than -1. 1 is a geometric number of runs, of ``1 / gamma`` on average; 0 a
         logarithmic one, of ``(1 / gamma - 1) / ln(1 / gamma)``, at two thirds of the price.
     delta : float, Fraction or Decimal, optional
-        For a loss of (epsilon, delta), which `each` in rho takes.
+        The delta of a loss of epsilon and delta. It is for an `each` in rho.
     neighbors : {"add-remove", "replace"}, optional
-        The relation for which `each` holds; in a budget for "replace" it must be given.
+        The relation for which the loss is proved: by default "add-remove"; in a budget for
+        "replace" it must be given. `each` holds for it.
     budget : Budget, optional
-        Pays for the call before the first run.
+        Pays for the call before data or randomness are touched.
     rng : Generator, optional
-        For the number of runs; by default the secure one.
+        By default the secure one. `InsecureGenerator` is for tests; a budget refuses it. It draws
+        the number of runs.
 
     Returns
     -------

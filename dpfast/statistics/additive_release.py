@@ -265,16 +265,16 @@ def additive_release(
     epsilon, delta, rho : float, Fraction or Decimal, optional
         The loss: `epsilon` alone, `epsilon` with `delta`, or `rho` alone.
     neighbors : {"add-remove", "replace"}, optional
-        The relation for which `sensitivity` holds; by default "add-remove", as in
-        `dpfast.sensitivity`. In a budget for "replace" it must be given.
+        The relation for which the loss is proved: by default "add-remove"; in a budget for
+        "replace" it must be given. `sensitivity` is that of this relation.
     noise : {"auto", "laplace", "gaussian", "staircase"}, default "auto"
         The distribution: by default the one with the least standard deviation.
     whole : bool, default False
         Whether the numbers are integers, and the answers shall be.
     budget : Budget, optional
-        Pays for the call.
+        Pays for the call before data or randomness are touched.
     rng : Generator, optional
-        By default the secure one.
+        By default the secure one. `InsecureGenerator` is for tests; a budget refuses it.
 
     Returns
     -------

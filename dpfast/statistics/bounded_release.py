@@ -145,17 +145,17 @@ def bounded_release(
     epsilon, delta, rho : float, Fraction or Decimal, optional
         The loss: `epsilon` alone, `epsilon` with `delta`, or `rho` alone.
     neighbors : {"add-remove", "replace"}, optional
-        The relation for which `sensitivity` holds; by default "add-remove", as in
-        `dpfast.sensitivity`. In a budget for "replace" it must be given.
+        The relation for which the loss is proved: by default "add-remove"; in a budget for
+        "replace" it must be given. `sensitivity` is that of this relation.
     method : {"domain", "truncated", "folded"}, default "domain"
         "truncated" answers with the nearest bound where noise leaves the bounds, and so often with
         a bound itself: the least error where the value is near one. "folded" reflects at the bounds
         and "domain" draws again: their answers have a density, and a bound is no likelier than
         other points.
     budget : Budget, optional
-        Pays for the call.
+        Pays for the call before data or randomness are touched.
     rng : Generator, optional
-        By default the secure one.
+        By default the secure one. `InsecureGenerator` is for tests; a budget refuses it.
 
     Returns
     -------

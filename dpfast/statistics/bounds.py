@@ -93,15 +93,27 @@ def bounds(data: Any, **arguments: Any) -> Any:
         The share of the rows, at most 1/4, that may lie beyond either bound. By default they are
         about ``4 / c`` rows, however many there are: fewer cannot be told from none.
     epsilon, delta, rho : float, Fraction or Decimal, optional
-        The loss. The draw is pure: it leaves `delta` unspent, and the budget is not charged for it.
+        The loss: `epsilon` alone, `epsilon` with `delta`, or `rho` alone. The draw is pure: it
+        leaves `delta` unspent, and the budget is not charged for it.
     neighbors : {"add-remove", "replace"}, optional
-        As in `sum`.
+        The neighboring relation: by default that of the budget, else "add-remove".
     axis : {None, 0, -2}, optional
-        As in `sum`; each column gets an equal part of the loss.
+        0 for an answer of each column; a row is one record. Each column gets an equal part of the
+        loss.
     nan : {"raise", "lower", "upper", "drop"} or float, default "raise"
-        What becomes of NaN and null. "lower", "upper" and "drop" leave them out of the counts.
-    where, ids, max_rows, budget, rng
-        As in `sum`.
+        What becomes of NaN and null: an error after the spend, the lower or upper bound, no row at
+        all, or a public number. "lower", "upper" and "drop" leave them out of the counts.
+    where : array_like of bool, shape (n,), optional
+        The rows to use, each a function of that row alone. How many they are is private.
+    ids : array_like of shape (n,), or str, optional
+        Whose row each row is, or the name of the column that says so, which is then no part of the
+        data. The loss is one of people then.
+    max_rows : int, optional
+        With `ids`, and only then: how many rows of a person count at most.
+    budget : Budget, optional
+        Pays for the call before data or randomness are touched.
+    rng : Generator, optional
+        By default the secure one. `InsecureGenerator` is for tests; a budget refuses it.
 
     Returns
     -------

@@ -398,9 +398,23 @@ def covariance(data: Any, **arguments: Any) -> Any:
     ddof : int, default 0
         Sums of products of deviations are divided by ``n - ddof``.
     nan : {"raise", "lower", "upper", "drop"} or float, default "raise"
-        What becomes of NaN, as in `quantile`; "drop" leaves out the whole row.
-    epsilon, delta, rho, neighbors, where, ids, max_rows, budget, rng
-        As in `sum`; the loss is that of the whole matrix.
+        What becomes of NaN and null: an error after the spend, the lower or upper bound, no row at
+        all, or a public number. "drop" leaves out the whole row.
+    epsilon, delta, rho : float, Fraction or Decimal, optional
+        The loss: `epsilon` alone, `epsilon` with `delta`, or `rho` alone.
+    neighbors : {"add-remove", "replace"}, optional
+        The neighboring relation: by default that of the budget, else "add-remove".
+    where : array_like of bool, shape (n,), optional
+        The rows to use, each a function of that row alone. How many they are is private.
+    ids : array_like of shape (n,), or str, optional
+        Whose row each row is, or the name of the column that says so, which is then no part of the
+        data. The loss is one of people then.
+    max_rows : int, optional
+        With `ids`, and only then: how many rows of a person count at most.
+    budget : Budget, optional
+        Pays for the call before data or randomness are touched.
+    rng : Generator, optional
+        By default the secure one. `InsecureGenerator` is for tests; a budget refuses it.
 
     Returns
     -------

@@ -454,13 +454,26 @@ def histogram(data: Any, **arguments: Any) -> Any:
         One that the column's type cannot hold is refused; a list or objects have no type.
         With both `bins` and `categories`, each is a sequence of d, and for each axis one of the two
         is None; so are its `bounds` where an axis needs none.
-    epsilon, delta, rho, neighbors, where, ids, max_rows, budget, rng
-        As in `sum`.
-    weights : array_like of shape (n,) or str, optional
-        A weight for each row, or the name of the column of a table that holds them and is no part
-        of the data, as in `sum`. A row whose weight is NaN or null is in no bin.
+    epsilon, delta, rho : float, Fraction or Decimal, optional
+        The loss: `epsilon` alone, `epsilon` with `delta`, or `rho` alone.
+    neighbors : {"add-remove", "replace"}, optional
+        The neighboring relation: by default that of the budget, else "add-remove".
+    where : array_like of bool, shape (n,), optional
+        The rows to use, each a function of that row alone. How many they are is private.
+    ids : array_like of shape (n,), or str, optional
+        Whose row each row is, or the name of the column that says so, which is then no part of the
+        data. The loss is one of people then.
+    max_rows : int, optional
+        With `ids`, and only then: how many rows of a person count at most.
+    budget : Budget, optional
+        Pays for the call before data or randomness are touched.
+    rng : Generator, optional
+        By default the secure one. `InsecureGenerator` is for tests; a budget refuses it.
+    weights : array_like of shape (n,), or str, optional
+        A factor for each row, a function of that row alone, or the name of the column that holds
+        it, which is then no part of the data. A row whose weight is NaN or null is in no bin.
     weight_bounds : (float, float), optional
-        Public limits of the weights, which are clipped to them; with `weights`, and only then.
+        Public limits of the weights, with `weights`; others are clipped.
 
     Returns
     -------

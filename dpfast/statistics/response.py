@@ -236,12 +236,12 @@ def binary(
         list, has one axis, and each entry is one row: a number other than 0 is yes, and everything
         else is no, a list in a list too, as a null is. No value is an error.
     epsilon : float, Fraction or Decimal
-        The loss of one answer; greater than 0.
+        The loss of one answer. It is above 0.
     budget : Budget, optional
         A ledger about these rows, if there is one: it is charged the loss of a row. By default none
         is kept, since in the local model each person would keep their own.
     rng : Generator, optional
-        The source of random bits; secure by default.
+        By default the secure one. `InsecureGenerator` is for tests; a budget refuses it.
 
     Returns
     -------
@@ -339,14 +339,14 @@ def kary(
     categories : int or array_like
         How many there are, or their labels (integers or text), which are public.
     epsilon : float, Fraction or Decimal
-        The loss of one answer; greater than 0.
+        The loss of one answer. It is above 0.
     default : int or label, optional
         The category of values that are none; by default the first.
     budget : Budget, optional
         A ledger about these rows, if there is one: it is charged the loss of a row. By default none
         is kept, since in the local model each person would keep their own.
     rng : Generator, optional
-        The source of random bits; secure by default.
+        By default the secure one. `InsecureGenerator` is for tests; a budget refuses it.
 
     Returns
     -------
@@ -431,8 +431,12 @@ def unary(
         As in `kary`. Any value that is no category has no bit of its own, and no value is an error.
     categories : int or array_like
         How many there are, or their labels (integers or text), which are public.
-    epsilon, budget, rng
-        As in `binary`; `epsilon` is the loss of the bits of one value.
+    epsilon : float, Fraction or Decimal
+        The loss of one answer.
+    budget : Budget, optional
+        A ledger about these rows, if there is one: it is charged the loss of a row.
+    rng : Generator, optional
+        By default the secure one. `InsecureGenerator` is for tests; a budget refuses it.
 
     Returns
     -------

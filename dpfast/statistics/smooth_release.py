@@ -130,15 +130,15 @@ def smooth_release(
     epsilon, delta, rho : float, Fraction or Decimal, optional
         The loss: `epsilon` alone, `epsilon` with `delta`, or `rho` alone.
     neighbors : {"add-remove", "replace"}, optional
-        The relation that the bound was computed for; the ledger keeps it. For edges of a graph that
-        come and go it is "add-remove", for weights that change "replace". By default "add-remove",
-        as in `dpfast.sensitivity`; in a budget for "replace" it must be given.
+        The relation for which the loss is proved: by default "add-remove"; in a budget for
+        "replace" it must be given. The bound has to hold for it. For edges of a graph that come and
+        go it is "add-remove", for weights that change "replace".
     noise : str, default "auto"
         As in `dpfast.quantile`.
     budget : Budget, optional
-        Pays for the call.
+        Pays for the call before data or randomness are touched.
     rng : Generator, optional
-        By default the secure one.
+        By default the secure one. `InsecureGenerator` is for tests; a budget refuses it.
 
     Returns
     -------

@@ -196,18 +196,21 @@ def trimmed_mean(data: Any, **arguments: Any) -> Any:
     neighbors : {"add-remove", "replace"}, optional
         The neighboring relation: by default that of the budget, else "add-remove".
     axis : {None, 0, -2}, optional
-        0 for an answer of each column of a matrix or a table, each for an equal part of the loss;
-        a row is one record. `bounds` is then one pair, or one for each column.
+        0 for an answer of each column; a row is one record. Each column has an equal part of the
+        loss; `bounds` is then one pair, or one for each column.
     noise : str, default "auto"
         The noise distribution, as in `quantile`.
     nan : {"raise", "lower", "upper", "drop"} or float, default "raise"
-        What becomes of NaN and null, as in `quantile`.
+        What becomes of NaN and null: an error after the spend, the lower or upper bound, no row at
+        all, or a public number.
     where : array_like of bool, shape (n,), optional
-        The rows to use, each a function of that row alone. How many they are is private, and under
+        The rows to use, each a function of that row alone. How many they are is private. Under
         "replace" noise gets half of epsilon, or a quarter of rho, for either of two steps.
     ids : array_like of shape (n,), or str, optional
+        Whose row each row is, or the name of the column that says so, which is then no part of the
+        data. The loss is one of people then.
     max_rows : int, optional
-        For a loss of people, as in `dpfast.sum`.
+        With `ids`, and only then: how many rows of a person count at most.
     budget : Budget, optional
         Pays for the call before data or randomness are touched.
     rng : Generator, optional
@@ -263,8 +266,28 @@ def winsorized_mean(data: Any, **arguments: Any) -> Any:
     proportion : number, default 0.1
         Of the rows at each end that count as the nearest that is kept: at least 0, less than 0.5.
     bounds : (float, float)
-    epsilon, delta, rho, neighbors, axis, noise, nan, where, ids, max_rows, budget, rng
+    noise
         As in `trimmed_mean`.
+    epsilon, delta, rho : float, Fraction or Decimal, optional
+        The loss: `epsilon` alone, `epsilon` with `delta`, or `rho` alone.
+    neighbors : {"add-remove", "replace"}, optional
+        The neighboring relation: by default that of the budget, else "add-remove".
+    axis : {None, 0, -2}, optional
+        0 for an answer of each column; a row is one record.
+    nan : {"raise", "lower", "upper", "drop"} or float, default "raise"
+        What becomes of NaN and null: an error after the spend, the lower or upper bound, no row at
+        all, or a public number.
+    where : array_like of bool, shape (n,), optional
+        The rows to use, each a function of that row alone. How many they are is private.
+    ids : array_like of shape (n,), or str, optional
+        Whose row each row is, or the name of the column that says so, which is then no part of the
+        data. The loss is one of people then.
+    max_rows : int, optional
+        With `ids`, and only then: how many rows of a person count at most.
+    budget : Budget, optional
+        Pays for the call before data or randomness are touched.
+    rng : Generator, optional
+        By default the secure one. `InsecureGenerator` is for tests; a budget refuses it.
 
     Returns
     -------

@@ -412,7 +412,7 @@ class Transformer(Weighted):
         Parameters
         ----------
         X, y, sample_weight, budget, rng
-            As for `fit`, which raises what it raises.
+            As for `fit`.
 
         Returns
         -------

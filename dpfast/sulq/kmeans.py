@@ -272,8 +272,12 @@ class KMeans(Transformer):
 
         Parameters
         ----------
-        X, y, sample_weight, budget, rng
-            As for `fit`, which raises what it raises.
+        X, y, sample_weight
+            As for `fit`.
+        budget : Budget, optional
+            Pays for the call before data or randomness are touched.
+        rng : Generator, optional
+            By default the secure one. `InsecureGenerator` is for tests; a budget refuses it.
 
         Returns
         -------

@@ -76,12 +76,13 @@ class NoisySums:
     neighbors : {"add-remove", "replace"}, optional
         The neighboring relation: by default that of the budget, else "add-remove".
     nan : {"raise", "lower", "upper", "drop"} or float, default "raise"
-        What a value of a function counts as that is NaN or missing: "drop" is 0 (with "add-remove"
-        only). A vector with one is 0, unless it is refused.
+        What becomes of NaN and null: an error after the spend, the lower or upper bound, no row at
+        all, or a public number. It is said of the values of functions: "drop" is 0 (with
+        "add-remove" only). A vector with one is 0, unless it is refused.
     budget : Budget, optional
-        Pays for all questions now, before data or randomness are touched.
+        Pays for all answers, before data or randomness are touched.
     rng : Generator, optional
-        The secure one by default. `InsecureGenerator` is for tests; a budget refuses it.
+        By default the secure one. `InsecureGenerator` is for tests; a budget refuses it.
 
     Attributes
     ----------

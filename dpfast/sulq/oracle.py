@@ -247,9 +247,9 @@ class StatisticalQueryOracle(Oracle):
     nan : {"raise", "lower", "upper"} or float, default "raise"
         What a value of a function counts as that is NaN, as in `NoisySums`.
     budget : Budget, optional
-        Pays `cost` now, before data or randomness are touched.
+        Pays for all answers, before data or randomness are touched. What it pays is `cost`.
     rng : Generator, optional
-        The secure one by default. `InsecureGenerator` is for tests; a budget refuses it.
+        By default the secure one. `InsecureGenerator` is for tests; a budget refuses it.
 
     Attributes
     ----------

@@ -43,12 +43,26 @@ def mean(data: Any, **arguments: Any) -> Any:
     proposed : float
         The sensitivity that the noise is for, above 0, in the data's units; chosen without the
         data. An answer has noise of scale ``proposed / ((1 - test_share) epsilon)``.
-    epsilon, delta, test_share, nan, ids, max_rows, budget, rng
+    test_share
         As in `dpfast.ptr.quantile`.
+    epsilon, delta : float, Fraction or Decimal
+        The loss: both together.
+    nan : {"raise", "lower", "upper", "drop"} or float, default "raise"
+        What becomes of NaN and null: an error after the spend, the lower or upper bound, no row at
+        all, or a public number.
+    ids : array_like of shape (n,), or str, optional
+        Whose row each row is, or the name of the column that says so, which is then no part of the
+        data. The loss is one of people then.
+    max_rows : int, optional
+        With `ids`, and only then: how many rows of a person count at most.
+    budget : Budget, optional
+        Pays for the call before data or randomness are touched.
+    rng : Generator, optional
+        By default the secure one. `InsecureGenerator` is for tests; a budget refuses it.
     neighbors : {"add-remove", "replace"}, optional
-        As in `dpfast.ptr.quantile`. Where `n` is public, no test is needed: under "replace" the
-        answer depends on ``(hi - lo) / n <= proposed`` but for the test's noise, and a plain noisy
-        mean serves better.
+        The neighboring relation: by default that of the budget, else "add-remove". Where `n` is
+        public, no test is needed: under "replace" the answer depends on ``(hi - lo) / n <=
+        proposed`` but for the test's noise, and a plain noisy mean serves better.
 
     Returns
     -------
@@ -104,22 +118,26 @@ def quantile(data: Any, **arguments: Any) -> Any:
         The sensitivity that the noise is for, above 0, in the data's units; chosen without the
         data. An answer has noise of scale ``proposed / ((1 - test_share) epsilon)``.
     epsilon, delta : float, Fraction or Decimal
-        The loss; `delta` above 0.
+        The loss: both together. `delta` is above 0.
     test_share : float or Fraction, default 0.5
         The test's share of epsilon, between 0 and 1.
     neighbors : {"add-remove", "replace"}, optional
         The neighboring relation: by default that of the budget, else "add-remove".
     nan : {"raise", "lower", "upper", "drop"} or float, default "raise"
-        As in `dpfast.quantile`.
+        What becomes of NaN and null: an error after the spend, the lower or upper bound, no row at
+        all, or a public number.
     ids : array_like of shape (n,), or str, optional
+        Whose row each row is, or the name of the column that says so, which is then no part of the
+        data. The loss is one of people then.
     max_rows : int, optional
-        For a loss of people, as in `dpfast.sum`.
+        With `ids`, and only then: how many rows of a person count at most.
     assume_sorted : bool, default False
         Take ascending data at its word and read only what is needed.
     budget : Budget, optional
-        Pays for the call before data or randomness are touched, answer or not.
+        Pays for the call before data or randomness are touched. It pays whether there is an answer
+        or not.
     rng : Generator, optional
-        By default the secure one.
+        By default the secure one. `InsecureGenerator` is for tests; a budget refuses it.
 
     Returns
     -------
@@ -183,11 +201,25 @@ def iqr(data: Any, **arguments: Any) -> Any:
         Without `proposed`: a public factor above 1, by default ``1 + 1 / ln n``. An answer is off
         by ``ratio**Z`` with ``Z`` of scale ``1 / ((1 - test_share) epsilon)``; the larger it is,
         the fewer data are refused.
-    epsilon, delta, test_share, nan, ids, max_rows, assume_sorted, budget, rng
+    test_share, assume_sorted
         As in `dpfast.ptr.quantile`.
+    epsilon, delta : float, Fraction or Decimal
+        The loss: both together.
+    nan : {"raise", "lower", "upper", "drop"} or float, default "raise"
+        What becomes of NaN and null: an error after the spend, the lower or upper bound, no row at
+        all, or a public number.
+    ids : array_like of shape (n,), or str, optional
+        Whose row each row is, or the name of the column that says so, which is then no part of the
+        data. The loss is one of people then.
+    max_rows : int, optional
+        With `ids`, and only then: how many rows of a person count at most.
+    budget : Budget, optional
+        Pays for the call before data or randomness are touched.
+    rng : Generator, optional
+        By default the secure one. `InsecureGenerator` is for tests; a budget refuses it.
     neighbors : {"add-remove", "replace"}, optional
-        As in `dpfast.ptr.quantile`. Without `proposed` it must be "replace", and there can be no
-        `ids`.
+        The neighboring relation: by default that of the budget, else "add-remove". Without
+        `proposed` it must be "replace", and there can be no `ids`.
 
     Returns
     -------
@@ -263,15 +295,18 @@ def release(
     proposed : float
         The sensitivity that the noise is for, above 0, chosen without the data. An answer has noise
         of scale ``proposed / ((1 - test_share) epsilon)``.
-    epsilon, delta, test_share
+    test_share
         As in `dpfast.ptr.quantile`.
+    epsilon, delta : float, Fraction or Decimal
+        The loss: both together.
     neighbors : {"add-remove", "replace"}, optional
-        The relation that the distance was proved for; the ledger keeps it. By default
-        "add-remove"; in a budget for "replace" it must be given.
+        The relation for which the loss is proved: by default "add-remove"; in a budget for
+        "replace" it must be given. The distance has to hold for it.
     budget : Budget, optional
-        Pays for the call before either function is called, answer or not.
+        Pays for the call before data or randomness are touched. It pays whether there is an answer
+        or not.
     rng : Generator, optional
-        By default the secure one.
+        By default the secure one. `InsecureGenerator` is for tests; a budget refuses it.
 
     Returns
     -------

@@ -88,8 +88,8 @@ def quantile(data: Any, **arguments: Any) -> Any:
     neighbors : {"add-remove", "replace"}, optional
         The neighboring relation: by default that of the budget, else "add-remove".
     axis : {None, 0, -2}, optional
-        0 for an answer of each column of a matrix or a table, each for an equal part of the loss;
-        a row is one record. `bounds` is then one pair, or one for each column.
+        0 for an answer of each column; a row is one record. Each column has an equal part of the
+        loss; `bounds` is then one pair, or one for each column.
     noise : str, default "auto"
         The noise distribution of ``method="smooth"``. Pure ones serve every kind of loss:
         "polyplace", "polyplace-finite-variance", "cauchy", "student-t", "generalized-cauchy". For
@@ -109,16 +109,18 @@ def quantile(data: Any, **arguments: Any) -> Any:
         far larger for a small one. The exponential mechanism is pure: it leaves `delta` unspent,
         and the budget is not charged for it.
     nan : {"raise", "lower", "upper", "drop"} or float, default "raise"
-        What becomes of NaN and null, found in the same pass: an error, the lower or upper bound, no
-        row at all (add-remove only), or a public replacement number. The error of "raise" depends
-        on the data; it comes after the spend, which is not refunded.
+        What becomes of NaN and null: an error after the spend, the lower or upper bound, no row at
+        all, or a public number. The error of "raise" depends on the data; the spend is not
+        refunded. "drop" is for "add-remove" only.
     where : array_like of bool, shape (n,), optional
         The rows to use, each a function of that row alone. How many they are is private. Under
         "replace" a row may then leave or enter, which the exponential mechanism covers as it is;
         noise gets half of epsilon, or a quarter of rho, for either of two steps.
     ids : array_like of shape (n,), or str, optional
+        Whose row each row is, or the name of the column that says so, which is then no part of the
+        data. The loss is one of people then.
     max_rows : int, optional
-        For a loss of people, as in `dpfast.sum`.
+        With `ids`, and only then: how many rows of a person count at most.
     assume_sorted : bool, default False
         Take ascending data at its word and read only what is needed.
     granularity : float, Fraction or Decimal, optional
@@ -176,7 +178,27 @@ def median(data: Any, **arguments: Any) -> Any:
     ----------
     data : array_like, shape (n,) or, with `axis`, (n, d), table, or source
     bounds : (float, float), or "auto"
-    epsilon, delta, rho, neighbors, axis, noise, method, nan, where, ids, max_rows, budget, rng
+    noise, method
+    epsilon, delta, rho : float, Fraction or Decimal, optional
+        The loss: `epsilon` alone, `epsilon` with `delta`, or `rho` alone.
+    neighbors : {"add-remove", "replace"}, optional
+        The neighboring relation: by default that of the budget, else "add-remove".
+    axis : {None, 0, -2}, optional
+        0 for an answer of each column; a row is one record.
+    nan : {"raise", "lower", "upper", "drop"} or float, default "raise"
+        What becomes of NaN and null: an error after the spend, the lower or upper bound, no row at
+        all, or a public number.
+    where : array_like of bool, shape (n,), optional
+        The rows to use, each a function of that row alone. How many they are is private.
+    ids : array_like of shape (n,), or str, optional
+        Whose row each row is, or the name of the column that says so, which is then no part of the
+        data. The loss is one of people then.
+    max_rows : int, optional
+        With `ids`, and only then: how many rows of a person count at most.
+    budget : Budget, optional
+        Pays for the call before data or randomness are touched.
+    rng : Generator, optional
+        By default the secure one. `InsecureGenerator` is for tests; a budget refuses it.
     assume_sorted : bool, default False
     granularity : float, Fraction or Decimal, optional
         As in `quantile`.
@@ -248,12 +270,13 @@ def quantiles(data: Any, **arguments: Any) -> Any:
     bounds : (float, float), or "auto"
         As in `quantile`.
     epsilon, rho : float, Fraction or Decimal, optional
-        The loss of all answers together: one of the two.
+        The loss of all answers: one of the two.
     neighbors : {"add-remove", "replace"}, optional
-        As in `quantile`. Under "add-remove" the answers are about twice as accurate with
-        the recursive method, since a replaced row can be on both sides of a split.
+        The neighboring relation: by default that of the budget, else "add-remove". Under
+        "add-remove" the answers are about twice as accurate with the recursive method, since a
+        replaced row can be on both sides of a split.
     axis : {None, 0, -2}, optional
-        As in `quantile`: 0 for the quantiles of each column, each column for an equal part of the
+        0 for an answer of each column; a row is one record. Each column has an equal part of the
         loss.
     method : {"auto", "recursive", "joint"}, default "auto"
         "auto" is "joint" for 2 to 9 quantiles of few rows under "replace", where n epsilon / m is
@@ -262,13 +285,23 @@ def quantiles(data: Any, **arguments: Any) -> Any:
         "recursive" reads the data about once, and finds values that many rows share. "joint" sorts
         all of them, and is mostly more accurate where values are spread out, above all under
         "replace" (``benchmarks/crossings.py`` says by how much).
-    nan, assume_sorted, granularity, budget, rng
+    assume_sorted, granularity
         As in `quantile`.
+    nan : {"raise", "lower", "upper", "drop"} or float, default "raise"
+        What becomes of NaN and null: an error after the spend, the lower or upper bound, no row at
+        all, or a public number.
+    budget : Budget, optional
+        Pays for the call before data or randomness are touched.
+    rng : Generator, optional
+        By default the secure one. `InsecureGenerator` is for tests; a budget refuses it.
     where : array_like of bool, shape (n,), optional
-        As in `quantile`; it costs nothing here.
+        The rows to use, each a function of that row alone. How many they are is private. It costs
+        nothing here.
     ids : array_like of shape (n,), or str, optional
+        Whose row each row is, or the name of the column that says so, which is then no part of the
+        data. The loss is one of people then.
     max_rows : int, optional
-        For a loss of people, as in `dpfast.sum`.
+        With `ids`, and only then: how many rows of a person count at most.
 
     Returns
     -------
@@ -348,8 +381,26 @@ def percentile(
         Of one number a method of `quantile`. Of several "auto", "recursive" or "joint", as in
         `quantiles`.
     axis : {None, 0, -2}, optional
-        As in `quantile`.
-    epsilon, delta, rho, neighbors, noise, nan, where, ids, max_rows, assume_sorted, budget, rng
+        0 for an answer of each column; a row is one record.
+    noise, assume_sorted
+    epsilon, delta, rho : float, Fraction or Decimal, optional
+        The loss: `epsilon` alone, `epsilon` with `delta`, or `rho` alone.
+    neighbors : {"add-remove", "replace"}, optional
+        The neighboring relation: by default that of the budget, else "add-remove".
+    nan : {"raise", "lower", "upper", "drop"} or float, default "raise"
+        What becomes of NaN and null: an error after the spend, the lower or upper bound, no row at
+        all, or a public number.
+    where : array_like of bool, shape (n,), optional
+        The rows to use, each a function of that row alone. How many they are is private.
+    ids : array_like of shape (n,), or str, optional
+        Whose row each row is, or the name of the column that says so, which is then no part of the
+        data. The loss is one of people then.
+    max_rows : int, optional
+        With `ids`, and only then: how many rows of a person count at most.
+    budget : Budget, optional
+        Pays for the call before data or randomness are touched.
+    rng : Generator, optional
+        By default the secure one. `InsecureGenerator` is for tests; a budget refuses it.
     granularity : float, Fraction or Decimal, optional
         As in `quantile`. Several percentiles are drawn and not noised, which leaves `delta`
         unspent.
@@ -427,7 +478,27 @@ def minimum(data: Any, **arguments: Any) -> Any:
     ----------
     data : array_like, shape (n,) or, with `axis`, (n, d), table, or source
         As in `quantile`.
-    bounds, epsilon, delta, rho, neighbors, axis, noise, nan, where, ids, max_rows, budget, rng
+    bounds, noise
+    epsilon, delta, rho : float, Fraction or Decimal, optional
+        The loss: `epsilon` alone, `epsilon` with `delta`, or `rho` alone.
+    neighbors : {"add-remove", "replace"}, optional
+        The neighboring relation: by default that of the budget, else "add-remove".
+    axis : {None, 0, -2}, optional
+        0 for an answer of each column; a row is one record.
+    nan : {"raise", "lower", "upper", "drop"} or float, default "raise"
+        What becomes of NaN and null: an error after the spend, the lower or upper bound, no row at
+        all, or a public number.
+    where : array_like of bool, shape (n,), optional
+        The rows to use, each a function of that row alone. How many they are is private.
+    ids : array_like of shape (n,), or str, optional
+        Whose row each row is, or the name of the column that says so, which is then no part of the
+        data. The loss is one of people then.
+    max_rows : int, optional
+        With `ids`, and only then: how many rows of a person count at most.
+    budget : Budget, optional
+        Pays for the call before data or randomness are touched.
+    rng : Generator, optional
+        By default the secure one. `InsecureGenerator` is for tests; a budget refuses it.
     granularity : float, Fraction or Decimal, optional
         As in `trimmed_mean`; `noise` is for ``method="smooth"``.
     method : {"auto", "smooth", "exponential"}, default "auto"
@@ -484,7 +555,27 @@ def maximum(data: Any, **arguments: Any) -> Any:
     ----------
     data : array_like, shape (n,) or, with `axis`, (n, d), table, or source
     bounds : (float, float), or "auto"
-    epsilon, delta, rho, neighbors, axis, noise, method, nan, where, ids, max_rows, budget, rng
+    noise, method
+    epsilon, delta, rho : float, Fraction or Decimal, optional
+        The loss: `epsilon` alone, `epsilon` with `delta`, or `rho` alone.
+    neighbors : {"add-remove", "replace"}, optional
+        The neighboring relation: by default that of the budget, else "add-remove".
+    axis : {None, 0, -2}, optional
+        0 for an answer of each column; a row is one record.
+    nan : {"raise", "lower", "upper", "drop"} or float, default "raise"
+        What becomes of NaN and null: an error after the spend, the lower or upper bound, no row at
+        all, or a public number.
+    where : array_like of bool, shape (n,), optional
+        The rows to use, each a function of that row alone. How many they are is private.
+    ids : array_like of shape (n,), or str, optional
+        Whose row each row is, or the name of the column that says so, which is then no part of the
+        data. The loss is one of people then.
+    max_rows : int, optional
+        With `ids`, and only then: how many rows of a person count at most.
+    budget : Budget, optional
+        Pays for the call before data or randomness are touched.
+    rng : Generator, optional
+        By default the secure one. `InsecureGenerator` is for tests; a budget refuses it.
     granularity : float, Fraction or Decimal, optional
         As in `minimum`.
 
@@ -533,7 +624,27 @@ def iqr(data: Any, **arguments: Any) -> Any:
     ----------
     data : array_like, shape (n,) or, with `axis`, (n, d), table, or source
         As in `quantile`.
-    bounds, epsilon, delta, rho, neighbors, axis, noise, nan, where, ids, max_rows, budget, rng
+    bounds, noise
+    epsilon, delta, rho : float, Fraction or Decimal, optional
+        The loss: `epsilon` alone, `epsilon` with `delta`, or `rho` alone.
+    neighbors : {"add-remove", "replace"}, optional
+        The neighboring relation: by default that of the budget, else "add-remove".
+    axis : {None, 0, -2}, optional
+        0 for an answer of each column; a row is one record.
+    nan : {"raise", "lower", "upper", "drop"} or float, default "raise"
+        What becomes of NaN and null: an error after the spend, the lower or upper bound, no row at
+        all, or a public number.
+    where : array_like of bool, shape (n,), optional
+        The rows to use, each a function of that row alone. How many they are is private.
+    ids : array_like of shape (n,), or str, optional
+        Whose row each row is, or the name of the column that says so, which is then no part of the
+        data. The loss is one of people then.
+    max_rows : int, optional
+        With `ids`, and only then: how many rows of a person count at most.
+    budget : Budget, optional
+        Pays for the call before data or randomness are touched.
+    rng : Generator, optional
+        By default the secure one. `InsecureGenerator` is for tests; a budget refuses it.
     granularity : float, Fraction or Decimal, optional
         As in `trimmed_mean`; `noise` is for ``method="smooth"``.
     method : {"auto", "smooth", "recursive", "joint"}, default "auto"

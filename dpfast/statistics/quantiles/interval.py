@@ -72,15 +72,27 @@ def quantile_interval(
         are kept of a person. It is public, or comes from a private count. With fewer rows than it
         says, the interval is wrong more often, and just as private.
     epsilon, rho : float, Fraction or Decimal, optional
-        The loss of all three together: give one of the two.
+        The loss of all answers: one of the two.
     coverage : float, default 0.95
         How often the interval holds the quantile, at least: greater than 0 and less than 1.
-    neighbors, nan, granularity, budget, rng
+    granularity
         As in `dpfast.quantile`.
+    neighbors : {"add-remove", "replace"}, optional
+        The neighboring relation: by default that of the budget, else "add-remove".
+    nan : {"raise", "lower", "upper", "drop"} or float, default "raise"
+        What becomes of NaN and null: an error after the spend, the lower or upper bound, no row at
+        all, or a public number.
+    budget : Budget, optional
+        Pays for the call before data or randomness are touched.
+    rng : Generator, optional
+        By default the secure one. `InsecureGenerator` is for tests; a budget refuses it.
     where : array_like of bool, shape (n,), optional
+        The rows to use, each a function of that row alone. How many they are is private.
     ids : array_like of shape (n,), or str, optional
+        Whose row each row is, or the name of the column that says so, which is then no part of the
+        data. The loss is one of people then.
     max_rows : int, optional
-        As in `dpfast.quantile`.
+        With `ids`, and only then: how many rows of a person count at most.
 
     Returns
     -------

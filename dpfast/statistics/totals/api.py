@@ -38,16 +38,19 @@ def count(data: Any, **arguments: Any) -> Any:
     epsilon, delta, rho : float, Fraction or Decimal, optional
         The loss: `epsilon` alone, `epsilon` with `delta`, or `rho` alone.
     neighbors : {"add-remove", "replace"}, optional
-        As in `sum`.
+        The neighboring relation: by default that of the budget, else "add-remove".
     axis : {None, 0, -2}, optional
-        As in `sum`.
+        0 for an answer of each column; a row is one record.
     nan : {"keep", "drop"}, default "keep"
         Whether rows that are NaN or null are counted.
     where : array_like of bool, shape (n,), optional
-        The rows to count, each a function of that row alone.
+        The rows to use, each a function of that row alone. How many they are is private.
     ids : array_like of shape (n,), or str, optional
+        Whose row each row is, or the name of the column that says so, which is then no part of the
+        data. The loss is one of people then.
     max_rows : int, optional
-        For a loss of people, as in `sum`; it is the rows that count, not the people.
+        With `ids`, and only then: how many rows of a person count at most. It is the rows that
+        count, not the people.
     budget : Budget, optional
         Pays for the call before data or randomness are touched.
     rng : Generator, optional
@@ -99,8 +102,23 @@ def count_nonzero(data: Any, **arguments: Any) -> Any:
         Numbers or truth values, as in `sum`.
     nan : {"keep", "drop"}, default "keep"
         Whether a row that is NaN or null counts. NaN is not 0, as `numpy.count_nonzero` has it.
-    epsilon, delta, rho, neighbors, axis, where, ids, max_rows, budget, rng
-        As in `count`.
+    epsilon, delta, rho : float, Fraction or Decimal, optional
+        The loss: `epsilon` alone, `epsilon` with `delta`, or `rho` alone.
+    neighbors : {"add-remove", "replace"}, optional
+        The neighboring relation: by default that of the budget, else "add-remove".
+    axis : {None, 0, -2}, optional
+        0 for an answer of each column; a row is one record.
+    where : array_like of bool, shape (n,), optional
+        The rows to use, each a function of that row alone. How many they are is private.
+    ids : array_like of shape (n,), or str, optional
+        Whose row each row is, or the name of the column that says so, which is then no part of the
+        data. The loss is one of people then.
+    max_rows : int, optional
+        With `ids`, and only then: how many rows of a person count at most.
+    budget : Budget, optional
+        Pays for the call before data or randomness are touched.
+    rng : Generator, optional
+        By default the secure one. `InsecureGenerator` is for tests; a budget refuses it.
 
     Returns
     -------
@@ -174,28 +192,28 @@ def sum(data: Any, **arguments: Any) -> Any:
     epsilon, delta, rho : float, Fraction or Decimal, optional
         The loss: `epsilon` alone, `epsilon` with `delta`, or `rho` alone.
     neighbors : {"add-remove", "replace"}, optional
-        The neighboring relation: by default that of the budget, and "add-remove" where it has none
-        or there is no budget. The latter also holds for "replace", at twice the epsilon.
+        The neighboring relation: by default that of the budget, else "add-remove". The latter also
+        holds for "replace", at twice the epsilon.
     axis : {None, 0, -2}, optional
-        0 (or -2) for data of several columns: one answer a column. A row is a record, whose numbers
-        belong together, so there is no other axis.
+        0 for an answer of each column; a row is one record. Its numbers belong together, so there
+        is no other axis.
     nan : {"raise", "lower", "upper", "drop"} or float, default "raise"
-        What becomes of NaN and null, as in `quantile`; each column drops its own.
+        What becomes of NaN and null: an error after the spend, the lower or upper bound, no row at
+        all, or a public number. Each column drops its own.
     where : array_like of bool, shape (n,), optional
         The rows to use, each a function of that row alone. How many they are is private.
     ids : array_like of shape (n,), or str, optional
-        Whose row each row is: an id a row (integers, text or bytes), or the name of the column that
-        holds it: of a table, then no part of the data, or of the file of what is scanned. The loss
-        is then one of people, and so is the budget that pays for it. Rows without an id, and those
-        that `where` leaves out, count nowhere.
+        Whose row each row is, or the name of the column that says so, which is then no part of the
+        data. The loss is one of people then. An id is an integer, text or bytes. Rows without an
+        id, and those that `where` leaves out, count nowhere.
     max_rows : int, optional
         With `ids`, and only then: how many rows of a person count at most. Which of more is random.
         What is left out is in no error bar, and `nan` speaks of the rows that count.
     weights : array_like of shape (n,), or str, optional
         A factor for each row, a function of that row alone, or the name of the column that holds
-        it: of a table, then no part of the data, or of the file of what is scanned.
+        it, which is then no part of the data.
     weight_bounds : (float, float), optional
-        Public limits of the weights, with `weights`; others are clipped, and a NaN among them is
+        Public limits of the weights, with `weights`; others are clipped. A NaN among them is
         treated as one among the data. The sensitivity is that of the products.
     budget : Budget, optional
         Pays for the call before data or randomness are touched.
@@ -264,10 +282,31 @@ def mean(data: Any, **arguments: Any) -> Any:
     ----------
     data : array_like, shape (n,) or, with `axis`, (n, d), table, or source
     bounds : (float, float), sequence of d such pairs, or "auto"
-    epsilon, delta, rho, neighbors, axis, where, ids, max_rows, weights, nan, budget, rng
-        As in `sum`.
+    epsilon, delta, rho : float, Fraction or Decimal, optional
+        The loss: `epsilon` alone, `epsilon` with `delta`, or `rho` alone.
+    neighbors : {"add-remove", "replace"}, optional
+        The neighboring relation: by default that of the budget, else "add-remove".
+    axis : {None, 0, -2}, optional
+        0 for an answer of each column; a row is one record.
+    nan : {"raise", "lower", "upper", "drop"} or float, default "raise"
+        What becomes of NaN and null: an error after the spend, the lower or upper bound, no row at
+        all, or a public number.
+    where : array_like of bool, shape (n,), optional
+        The rows to use, each a function of that row alone. How many they are is private.
+    ids : array_like of shape (n,), or str, optional
+        Whose row each row is, or the name of the column that says so, which is then no part of the
+        data. The loss is one of people then.
+    max_rows : int, optional
+        With `ids`, and only then: how many rows of a person count at most.
+    weights : array_like of shape (n,), or str, optional
+        A factor for each row, a function of that row alone, or the name of the column that holds
+        it, which is then no part of the data.
+    budget : Budget, optional
+        Pays for the call before data or randomness are touched.
+    rng : Generator, optional
+        By default the secure one. `InsecureGenerator` is for tests; a budget refuses it.
     weight_bounds : (float, float), optional
-        Public limits of the weights, not negative.
+        Public limits of the weights, with `weights`; others are clipped. They are not negative.
 
     Returns
     -------
@@ -322,8 +361,26 @@ def variance(data: Any, **arguments: Any) -> Any:
     ----------
     data : array_like, shape (n,) or, with `axis`, (n, d), table, or source
     bounds : (float, float), sequence of d such pairs, or "auto"
-    epsilon, delta, rho, neighbors, axis, where, ids, max_rows, nan, budget, rng
-        As in `sum`.
+    epsilon, delta, rho : float, Fraction or Decimal, optional
+        The loss: `epsilon` alone, `epsilon` with `delta`, or `rho` alone.
+    neighbors : {"add-remove", "replace"}, optional
+        The neighboring relation: by default that of the budget, else "add-remove".
+    axis : {None, 0, -2}, optional
+        0 for an answer of each column; a row is one record.
+    nan : {"raise", "lower", "upper", "drop"} or float, default "raise"
+        What becomes of NaN and null: an error after the spend, the lower or upper bound, no row at
+        all, or a public number.
+    where : array_like of bool, shape (n,), optional
+        The rows to use, each a function of that row alone. How many they are is private.
+    ids : array_like of shape (n,), or str, optional
+        Whose row each row is, or the name of the column that says so, which is then no part of the
+        data. The loss is one of people then.
+    max_rows : int, optional
+        With `ids`, and only then: how many rows of a person count at most.
+    budget : Budget, optional
+        Pays for the call before data or randomness are touched.
+    rng : Generator, optional
+        By default the secure one. `InsecureGenerator` is for tests; a budget refuses it.
     ddof : int, default 0
         The sum of squared deviations is divided by ``n - ddof``, as in `numpy.var`: 1 makes it an
         unbiased estimate for what the rows are a sample of (before noise and clamping).
@@ -373,8 +430,28 @@ def std(data: Any, **arguments: Any) -> Any:
     ----------
     data : array_like, shape (n,) or, with `axis`, (n, d), table, or source
     bounds : (float, float), or sequence of d such pairs
-    epsilon, delta, rho, neighbors, axis, ddof, nan, where, ids, max_rows, budget, rng
+    ddof
         As in `variance`.
+    epsilon, delta, rho : float, Fraction or Decimal, optional
+        The loss: `epsilon` alone, `epsilon` with `delta`, or `rho` alone.
+    neighbors : {"add-remove", "replace"}, optional
+        The neighboring relation: by default that of the budget, else "add-remove".
+    axis : {None, 0, -2}, optional
+        0 for an answer of each column; a row is one record.
+    nan : {"raise", "lower", "upper", "drop"} or float, default "raise"
+        What becomes of NaN and null: an error after the spend, the lower or upper bound, no row at
+        all, or a public number.
+    where : array_like of bool, shape (n,), optional
+        The rows to use, each a function of that row alone. How many they are is private.
+    ids : array_like of shape (n,), or str, optional
+        Whose row each row is, or the name of the column that says so, which is then no part of the
+        data. The loss is one of people then.
+    max_rows : int, optional
+        With `ids`, and only then: how many rows of a person count at most.
+    budget : Budget, optional
+        Pays for the call before data or randomness are touched.
+    rng : Generator, optional
+        By default the secure one. `InsecureGenerator` is for tests; a budget refuses it.
 
     Returns
     -------
