@@ -396,16 +396,7 @@ class GroupBy(Methods):
         if among is not None and size > among:
             checks.fail("k", f"at most the number of keys, {among}", k)
         own = Top(k=size, among=among)
-        return self._one(
-            f"top-{size}",
-            own,
-            epsilon=epsilon,
-            delta=delta,
-            rho=rho,
-            where=where,
-            budget=budget,
-            rng=rng,
-        )
+        return self._one(f"top-{size}", own, (epsilon, delta, rho), where, budget, rng)
 
     @releases
     def keys(
@@ -451,21 +442,10 @@ class GroupBy(Methods):
         return Prepared(*self._table(KEYS, {}, loss, None, where, budget), budget, rng)
 
     def _one(
-        self,
-        name: str,
-        statistic: object,
-        *,
-        epsilon: Number | None = None,
-        delta: Number = 0.0,
-        rho: Number | None = None,
-        where: Any = None,
-        budget: Budget | None = None,
-        rng: Generator | None = None,
+        self, name: str, statistic: object, loss: Any, where: Any, budget: Any, rng: Any
     ) -> Prepared[Answer]:
-        loss = epsilon, delta, rho
-        return Prepared(
-            *self._table(name, {name: statistic}, loss, None, where, budget), budget, rng
-        )
+        table = self._table(name, {name: statistic}, loss, None, where, budget)
+        return Prepared(*table, budget, rng)
 
     def _table(
         self,

@@ -35,26 +35,25 @@ class Methods(ABC):
 
     @abstractmethod
     def _one(
-        self,
-        name: str,
-        statistic: object,
-        *,
-        epsilon: Number | None = None,
-        delta: Number = 0.0,
-        rho: Number | None = None,
-        where: Any = None,
-        budget: Budget | None = None,
-        rng: Generator | None = None,
+        self, name: str, statistic: object, loss: Any, where: Any, budget: Any, rng: Any
     ) -> Prepared[Answer]:
         """Prepare the release of one statistic under a name."""
 
 
-#: The arguments of `agg` that each method takes too.
-OF_AGG = {
-    name: each
-    for name, each in signature(Methods._one).parameters.items()
-    if each.kind is Parameter.KEYWORD_ONLY
-}
+def of_agg(
+    *,
+    epsilon: Number | None = None,
+    delta: Number = 0.0,
+    rho: Number | None = None,
+    where: Any = None,
+    budget: Budget | None = None,
+    rng: Generator | None = None,
+) -> tuple[Any, Any, Any, Any]:
+    """Return the loss, and the others of what each method takes as `agg` does."""
+    return (epsilon, delta, rho), where, budget, rng
+
+
+OF_AGG = signature(of_agg).parameters
 
 
 def method(entry: Entry) -> Callable[..., Answer]:
@@ -63,8 +62,8 @@ def method(entry: Entry) -> Callable[..., Answer]:
     of: Callable[..., object] = getattr(stat, name)
 
     def prepare(self: Methods, *given: Any, **named: Any) -> Prepared[Answer]:
-        of_agg = {each: named.pop(each) for each in OF_AGG if each in named}
-        return self._one(name, of(*given, **named), **of_agg)
+        call = {each: named.pop(each) for each in OF_AGG if each in named}
+        return self._one(name, of(*given, **named), *of_agg(**call))
 
     taken = signature(of).parameters.values() if entry.kind.needs_column else ()
     own = [_of_one_column(each) for each in taken if each.name not in OF_ROWS]
