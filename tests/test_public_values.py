@@ -85,6 +85,13 @@ def parts(data, column, values, budget):
     budget.parallel(one(data, column), values).__enter__()
 
 
+def differing(data, column, values, budget):
+    file = file_of(data)
+    pair = ["y", column]
+    rows = data.select(pair) if file is None else dp.scan(file, pair)
+    dp.difference(rows, of=dp.Sum(bounds=(0, 1)), keys=values, **LOSS, budget=budget)
+
+
 def learned(name):
     """Return the calls of a learner by the argument that lists values."""
     kind = getattr(dp.sulq, name)
@@ -140,6 +147,7 @@ def routes():
         ("tree_histogram", "categories"): lambda data, column, values, budget: dp.tree_histogram(
             one(data, column), categories=values, **LOSS, budget=budget
         ),
+        ("difference", "keys"): differing,
     }
     for test in ("in", "not_in", "equal"):
         found["a job", f"where {test}"] = job(test)
@@ -163,7 +171,7 @@ def takes(function):
 #: What lists values and looks for none in a column: randomized response answers with any of them,
 #: and `dp.stat` is asked by `agg`.
 OTHERS = {"response.kary", "response.unary", "response.estimate_kary"}
-OTHERS |= {"Histogram", "TreeHistogram"}  # which the functions of their names measure
+OTHERS |= {"Difference", "Histogram", "TreeHistogram"}  # which the functions of their names measure
 ROUTES = routes()
 
 

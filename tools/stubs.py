@@ -204,7 +204,7 @@ def stub(imports, lines, known=()):
     imports += ["import numpy as np"] if "np" in used else []
     text = "\n".join([HEAD, *imports, "", *lines, ""])
     for command in (("check", "--select", "I", "--fix"), ("format",)):
-        given = ["ruff", *command, "--quiet", "--stdin-filename", "stub.pyi", "-"]
+        given = [sys.executable, "-m", "ruff", *command, "-q", "--stdin-filename", "stub.pyi", "-"]
         text = subprocess.run(
             given, input=text, capture_output=True, text=True, check=True, cwd=ROOT
         ).stdout

@@ -35,7 +35,7 @@ from ..sources.files import Columns
 from ..sources.forms import Named, columns_of_table, is_distributed, is_lazy
 from ..sources.intake import View
 from ..sources.key_words import KEYS_RULE, key_kind
-from ..sources.people import Ids
+from ..sources.people import Ids, checked
 from ..sources.times import Times
 from .keys import PrivateKeys, one_column
 from .sums import Counted
@@ -237,6 +237,8 @@ def count_distinct(
     True
     """
     if (ids is None) != (max_groups is None):
+        if ids is not None:
+            checked(ids)
         rule = "given with ids, and only then: how many values of a person count at most"
         checks.fail("max_groups", rule, max_groups)
     most = None if max_groups is None else checks.whole("max_groups", max_groups, 1)

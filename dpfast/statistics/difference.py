@@ -18,14 +18,13 @@ from .table import statistic_of
 class Difference(Statistic[Any]):
     """The difference of a statistic between two groups of rows, as a statistic to measure.
 
-    The last column of the data is the group of each row, a mask or a key; those before it are what
-    the statistic is about. An error bar is for so many rows in each group.
+    The last column of the data, a mask or a key, is the group of a row. A bar is for rows of each.
 
     Privacy
     -------
     Neighbors differ in a row that comes or goes, or is replaced. A row is in at most one group, so
-    both answers cost what one costs (McSherry, SIGMOD 2009; its own function has the theorem). A
-    replaced row costs two steps (Dwork, McSherry, Nissim and Smith, TCC 2006).
+    both answers cost what one costs (McSherry, SIGMOD 2009). A replaced row costs two steps (Dwork,
+    McSherry, Nissim and Smith, TCC 2006).
 
     Parameters
     ----------
@@ -66,9 +65,10 @@ class Difference(Statistic[Any]):
         return Groups(self.of, (0.0, 1.0) if isinstance(self.keys[0], str) else self.keys)
 
     def read(self, data: Any, *, relation: str, where: Any, ids: Any, **others: Any) -> View:
-        own = self.of.width if isinstance(self.of, Bounded) else None
-        words = [*[None] * (own or 1), self.groups.words(self.keys)]
-        view = read_rows(data, "keys", len(words), relation, where, words, ids)
+        before: list[Any] = [None] * ((isinstance(self.of, Bounded) and self.of.width) or 1)
+        words = [*before, self.groups.words(self.keys)]
+        public = [*before, None if words[-1] else ("keys", self.keys)]
+        view = read_rows(data, "keys", len(words), relation, where, words, ids, public=public)
         self.groups.views(view)  # of a type that the statistic reads
         return view
 

@@ -628,7 +628,9 @@ def two_categories(value: Any, name: str) -> tuple[Any, Any]:
     if not _listed(value) or len(value) != 2 or _nested(value):
         checks.fail_kind(name, rule, value)
     first, second = value
-    if not (isinstance(first, str) and isinstance(second, str)):
+    if isinstance(first, str) and isinstance(second, str):
+        first, second = (checks.text(f"{name}[{i}]", one) for i, one in enumerate(value))
+    else:
         plain = [float(one) if isinstance(one, (bool, np.bool_)) else one for one in value]
         first, second = (checks.number(name, one, rule) for one in plain)
     if first == second:

@@ -17,7 +17,7 @@ from dpfast.noise.calibrated_integer import IntegerNoise, integer_noise
 from dpfast.noise.sensitivity import Sensitivity
 from dpfast.privacy import ZCDP, Draws, Pure, convert, group
 from dpfast.privacy.prices import rho_of_laplace, rho_of_range, rho_of_response
-from dpfast.statistics.totals import api
+from dpfast.statistics.totals.count import CountMeasurement
 
 from ..reference.privacy import losses as plain
 from ..support.noise import box_noise
@@ -473,7 +473,8 @@ def test_noise_costs_no_more_than_is_charged(name, monkeypatch):
 
 def test_a_charge_for_other_cells_is_caught(monkeypatch):
     """The planted fault: the loss by which the distribution is chosen, for cells without number."""
-    monkeypatch.setattr(api, "_spent", lambda loss, vectors=1: Draws(1, cells=2**32))
+    of_cells = property(lambda measurement: Draws(1, cells=2**32))
+    monkeypatch.setattr(CountMeasurement, "loss", of_cells)
     (cost,), charged = drawn("count", monkeypatch)
     assert cost > charged
 
