@@ -14,7 +14,7 @@ from functools import cache
 from inspect import Parameter, Signature, cleandoc, formatannotation, get_annotations, signature
 from typing import Any, TypeVar, get_args, get_type_hints
 
-from .statistic import OF_CALLS, Statistic, Weighted, measures
+from .statistic import OF_CALLS, Statistic, Weighted, measures_once
 
 #: Fields of a statistic that are the names of columns, where it is one of several by group.
 OF_TABLES = ("column", "other", "weights")
@@ -99,7 +99,7 @@ def function_of(
             setattr(ask, name, getattr(declared, name))
         ask.__annotations__ = {name: hints.get(name, Any) for name in taken.parameters}
         vars(ask).update(__signature__=taken, __wrapped__=declared)
-        return measures(ask)
+        return measures_once(ask)
 
     return of
 

@@ -17,6 +17,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, fields, replace
 from functools import lru_cache, update_wrapper
+from inspect import signature
 from typing import Any, ClassVar, Generic, ParamSpec, Self, TypeAlias, TypeVar
 
 import numpy as np
@@ -422,6 +423,8 @@ class Statistic(ABC, Generic[Value]):
         length = None if measured is None else measured.rows
         if measured is None and offered.unit.of_rows == "replace" and self.chooses_by_rows:
             length = view.length
+        if measured is not None and view.each and view.width != measured.columns:
+            checks.fail("data", f"of {measured.columns} columns, as measure() was told", view.width)
         layout = ONE
         if view.each or where is not None or length is not None:
             layout = Layout(view.width if view.each else None, where is not None, length)
@@ -487,6 +490,31 @@ def measures(ask: Callable[Args, Statistic[Value]]) -> Callable[Args, Value]:
     ...     return dp.Mean(bounds=(0, 120))
     >>> 30 < age([23, 35, 41, 58, 62] * 200, epsilon=1) < 60
     True
+    """
+
+    taken = signature(ask)
+    first, *_ = taken.parameters
+
+    def prepare(*args: Any, **kwargs: Any) -> Prepared[Value]:
+        bound = taken.bind(*args, **kwargs)
+        bound.apply_defaults()
+        call = {name: bound.arguments[name] for name in OF_CALLS & bound.arguments.keys()}
+        return ask(*args, **kwargs).prepare(bound.arguments[first], **call)
+
+    return releases(update_wrapper(prepare, ask))
+
+
+def measures_once(ask: Callable[..., Statistic[Value]]) -> Callable[..., Value]:
+    """Return what `measures` does, of a function that makes equal statistics of equal arguments.
+
+    Parameters
+    ----------
+    ask : callable
+        It is not asked twice.
+
+    Returns
+    -------
+    callable
     """
 
     def prepare(*args: Any, **kwargs: Any) -> Prepared[Value]:
@@ -819,12 +847,20 @@ class Measurement(Around[Value], Preparing[Value]):
         elif unit.ids is None:
             rule = "left out: measure(unit=Unit(ids=...)) makes a measurement of people"
             checks.fail_kind("ids", rule, ids)
+        elif (name := id_name(ids)) and name != unit.ids:
+            checks.fail("ids", f"those of the unit, {unit.ids!r}, or without a name", name)
         if where is not None and unit.of_rows == "replace" and not layout.masked:
             rule = "left out: measure(where=True) makes a measurement with a mask"
             checks.fail_kind("where", rule, where)
         axis, form = None if layout.columns is None else 0, None if ids is None else checked(ids)
         rows = {"where": where, "ids": form, "weights": weights}
-        return self.statistic.prepared(data, self.offered, axis, **rows, **paid, measured=layout)
+        prepared = self.statistic.prepared(
+            data, self.offered, axis, **rows, **paid, measured=layout
+        )
+        if prepared.mechanism is not self.inner and prepared.mechanism.loss != self.inner.loss:
+            rule = "as measure() was told by columns, where and dtype: else the loss is another"
+            checks.fail_kind("data", rule, data)
+        return prepared
 
     def __call__(
         self,

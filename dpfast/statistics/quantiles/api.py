@@ -20,7 +20,7 @@ from ..._core.types import (
 )
 from ...budget.budget import Budget
 from ...measurement.functions import function_of
-from ...measurement.statistic import Statistic, measures
+from ...measurement.statistic import Statistic, measures_once
 from ...rng import Generator
 from .statistic import (
     Iqr,
@@ -338,7 +338,7 @@ def quantiles(data: Any, **arguments: Any) -> Any:
     """
 
 
-@measures
+@measures_once
 def percentile(
     data: Any,
     q: Number | Sequence[Number] | NDArray[Any],
