@@ -83,6 +83,9 @@ class Mechanism(ABC, Generic[Value]):
         default, for rows.
     has_public_rows : bool
         Whether it uses all rows of a column, and how many these are is public. False by default.
+    of_parts : bool
+        Whether its error bar is for rows of each of several parts of the data, which are private in
+        number. False by default.
     passes : int, optional
         How many passes over the rows it makes, 1 by default; None if that is not known beforehand.
     of_ranks : bool
@@ -133,13 +136,17 @@ class Mechanism(ABC, Generic[Value]):
             return False
 
         @property
+        def of_parts(self) -> bool:
+            return False
+
+        @property
         def passes(self) -> int | None: ...
         @property
         def of_ranks(self) -> bool:
             return False
 
     else:  # a dataclass takes a constant for the default of its field, as it would a property
-        ids, has_public_rows, passes, of_ranks = None, False, 1, False
+        ids, has_public_rows, of_parts, passes, of_ranks = None, False, False, 1, False
 
     @abstractmethod
     def reduce(self, source: Any) -> Any:

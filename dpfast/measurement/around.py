@@ -38,6 +38,10 @@ class Around(Mechanism[Value]):
         return self.inner.name
 
     @property
+    def of_parts(self) -> bool:
+        return self.inner.of_parts
+
+    @property
     def passes(self) -> int | None:
         return self.inner.passes
 

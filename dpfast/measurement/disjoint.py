@@ -13,28 +13,31 @@ from typing import Any
 
 import numpy as np
 
+from .._core import checks
 from .._core.error_bars import BOUND, Expected
 from ..budget.mechanism import Mechanism
 from ..rng import Generator
-from ..sources.intake import View
+from ..sources.intake import Public, View
 from ..sources.keyed import keyed
 from ..sources.words import Words
 from .around import Around
-from .statistic import Layout, Statistic, Terms
+from .statistic import Bounded, Layout, Statistic, Terms
 from .two_steps import in_two_steps
 
 
 @dataclass(frozen=True, slots=True)
 class Groups:
-    """Two groups of rows, by the number in their last column, and a statistic of each."""
+    """Two groups of rows, by the key in their last column, and a statistic of each."""
 
     statistic: Statistic[Any]
-    codes: tuple[float, float]
+    keys: tuple[Any, Any]
 
-    @staticmethod
-    def words(keys: tuple[Any, Any]) -> Words | None:
-        """Return the words that the last column is read by, if it is text."""
-        return Words(keys, "keys") if isinstance(keys[0], str) else None
+    def columns(self) -> tuple[list[Words | None], list[Public | None]]:
+        """Return the words by which each column is read, and the numbers that are sought in it."""
+        of, keys, is_text = self.statistic, self.keys, isinstance(self.keys[0], str)
+        others = [None] * (((isinstance(of, Bounded) and of.width) or 1) - 1)
+        words = [None, *others, Words(keys, "keys") if is_text else None]
+        return words, [of.sought, *others, None if is_text else ("keys", keys)]
 
     def views(self, view: View) -> list[View]:
         """Return the views of the rows of each group."""
@@ -42,7 +45,8 @@ class Groups:
             **dict.fromkeys(("axis", "where", "ids", "weights")),
             "relation": "add-remove",
         }
-        each = (keyed(view.source, code, view.where) for code in self.codes)
+        codes = (0.0, 1.0) if isinstance(self.keys[0], str) else self.keys
+        each = (keyed(view.source, code, view.where) for code in codes)
         return [self.statistic.read(rows, **plain) for rows in each]
 
 
@@ -63,6 +67,10 @@ class Disjoint(Around[Any]):
     groups: Groups
     title: str
     alone: Mechanism[Any]
+
+    @property
+    def of_parts(self) -> bool:
+        return True
 
     @property
     def name(self) -> str:
@@ -89,6 +97,9 @@ class Disjoint(Around[Any]):
 
 def of_groups(groups: Groups, terms: Terms, title: str) -> Disjoint:
     """Return the mechanism of the difference between two groups."""
+    columns = terms.layout.columns
+    if columns is not None:
+        checks.fail("columns", "left out, for there is one difference", columns)
     own = replace(terms, neighbors="add-remove", layout=Layout(masked=True))
 
     def make(loss: Any) -> Mechanism[Any]:

@@ -31,7 +31,7 @@ from ..noise.calibrated_integer import WORTH, IntegerNoise
 from ..noise.sensitivity import Sensitivity
 from ..privacy import Approx, Loss, Pure
 from ..rng import Generator
-from ..sources.intake import View, read, read_words
+from ..sources.intake import Public, View, read, read_words
 from ..summaries.cells import SQUARES, Cells, cells, nearest, quotient
 from ..summaries.moments import weighted_moments
 from ..summaries.totals import Totals, column_totals, settled, totals
@@ -232,6 +232,10 @@ class Linear(Bounded[Answers], OfFeatures[Answers]):
     def matches(self) -> Matches | None:
         """The public values that rows are compared with; None for rows that are numbers."""
         return None
+
+    @property
+    def sought(self) -> Public | None:
+        return None if self.matches is None else self.matches.public
 
     @abstractmethod
     def answer(self, column: Column, form: Form, sums: Sequence[Any], rows: int | None) -> Any:

@@ -35,6 +35,7 @@ from ..errors import ArgumentError, DpfastError
 from ..privacy import Loss
 from ..rng import Generator
 from ..sources.ids import id_name
+from ..sources.intake import Public as Sought
 from ..sources.intake import View, plain
 from ..sources.people import checked
 from ..sources.times import Clipped, Numbering, Times
@@ -145,6 +146,8 @@ class Statistic(ABC, Generic[Value]):
     joins_columns: ClassVar[bool] = True
     #: Arguments of `prepare` that mean nothing here, so that the public function has them not.
     leaves_out: ClassVar[tuple[str, ...]] = ()
+    #: Whether an answer is numbers of which those about other rows can be subtracted.
+    subtracts: ClassVar[bool] = True
     #: The public limits of the weights; None for rows that all count the same.
     limits: ClassVar[tuple[float, float] | None] = None
 
@@ -160,6 +163,14 @@ class Statistic(ABC, Generic[Value]):
         super().__init_subclass__(**given)
         if "read" in vars(cls) and "reads_numbers" not in vars(cls):
             type.__setattr__(cls, "reads_numbers", False)
+
+    @property
+    def sought(self) -> Sought | None:
+        """The public numbers that rows are compared with, which its column has to be able to hold.
+
+        They come after the name of their argument.
+        """
+        return None
 
     @property
     def covers_masks(self) -> bool:
@@ -360,6 +371,8 @@ class Statistic(ABC, Generic[Value]):
         Prepared
         """
         form, name = (None, None) if ids is None else (checked(ids), id_name(ids))
+        if axis is not None and "axis" in self.leaves_out:
+            checks.fail("axis", f"left out, for {self.name} has one answer about all columns", axis)
         amounts, relation = (epsilon, delta, rho), relation_of(neighbors, budget)
         offered = offer(*amounts, relation, name, max_rows)
         rows = {"where": where, "ids": form, "weights": weights}

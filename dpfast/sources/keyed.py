@@ -33,7 +33,7 @@ class Keyed:
     def reduce(self, summarise: Callable[[RowChunk], S], merge: Callable[[S, S], S]) -> S:
         key, where, names = self._key, self._where, self._rows.dtype.names
 
-        def part(chunk: RowChunk) -> S:
+        def part(chunk: RowChunk) -> tuple[S, int]:
             rows: NDArray[Any] = chunk.rows
             keep = (rows[:, -1] if names is None else rows[names[-1]]) == key
             if where is not None:
@@ -43,9 +43,15 @@ class Keyed:
                 keep &= own
             kept = rows[keep]
             rest = kept[:, :-1] if names is None else kept[list(names[:-1])]
-            return summarise(RowChunk(rest, chunk.start))
+            return summarise(RowChunk(rest, chunk.start)), len(rows)
 
-        return self._rows.reduce(part, merge)
+        def both(a: tuple[S, int], b: tuple[S, int]) -> tuple[S, int]:
+            return merge(a[0], b[0]), a[1] + b[1]
+
+        summary, read = self._rows.reduce(part, both)
+        if where is not None and read != len(where):
+            refuse_mask()
+        return summary
 
 
 def keyed(rows: RowSource, key: float, where: NDArray[np.bool_] | None) -> Source | RowSource:

@@ -150,5 +150,6 @@ def _objects(rows: Any, mask: NDArray[np.bool_] | None, words: Words) -> Column:
 
 def matched(names: Sequence[str], words: Sequence[Words | None]) -> dict[str, Words]:
     """Return the words of the columns of text; `words` are in the order of all columns."""
-    checks.columns("categories", len(words), len(names))
+    argument = next((own.name for own in words if own is not None), "categories")
+    checks.columns(argument, len(words), len(names))
     return {name: own for name, own in zip(names, words, strict=True) if own is not None}

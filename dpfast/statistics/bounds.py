@@ -43,6 +43,7 @@ class OuterBounds(Statistic[tuple[float, float] | Floats]):
     nan: NanPolicy = "raise"
 
     name: ClassVar[str] = "bounds"
+    subtracts: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
         share = checks.fraction("q", self.q)

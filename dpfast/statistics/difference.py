@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 from .._core import checks
 from ..measurement.disjoint import Disjoint, Groups, of_groups
 from ..measurement.functions import public
-from ..measurement.statistic import Automatic, Bounded, Statistic, Terms
+from ..measurement.statistic import Automatic, Statistic, Terms
 from ..sources.intake import View, read_rows
 from .histogram import two_categories
 from .table import statistic_of
@@ -30,7 +30,7 @@ class Difference(Statistic[Any]):
     ----------
     of : Statistic, or mapping
         As ``dp.Mean(bounds=(0, 9))``; in jobs ``{statistic = "mean", bounds = [0, 9]}``.
-    keys : pair of bool, of numbers or of str, default (True, False)
+    keys : pair of bool, of numbers as float64 or of str, default (True, False)
         The group of which the answer is taken, and the one whose answer is subtracted.
 
     Raises
@@ -51,24 +51,24 @@ class Difference(Statistic[Any]):
     keys: Any = (True, False)
 
     name: ClassVar[str] = "difference"
+    subtracts: ClassVar[bool] = False
     leaves_out: ClassVar[tuple[str, ...]] = ("axis",)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "of", statistic_of("of", self.of))
-        if (isinstance(self.of, Automatic) and self.of.is_auto) or self.of.limits is not None:
-            checks.fail_kind("of", "a statistic with public bounds, and without weights", self.of)
+        of = statistic_of("of", self.of)
+        if not of.subtracts or (isinstance(of, Automatic) and of.is_auto) or of.limits is not None:
+            checks.fail_kind("of", "a statistic of numbers, with public bounds, unweighted", of)
+        object.__setattr__(self, "of", of)
         object.__setattr__(self, "keys", two_categories(self.keys, "keys"))
 
     @property
     def groups(self) -> Groups:
-        """The two groups, by the numbers of their rows."""
-        return Groups(self.of, (0.0, 1.0) if isinstance(self.keys[0], str) else self.keys)
+        """The two groups, by the keys of their rows."""
+        return Groups(self.of, self.keys)
 
     def read(self, data: Any, *, relation: str, where: Any, ids: Any, **others: Any) -> View:
-        before: list[Any] = [None] * ((isinstance(self.of, Bounded) and self.of.width) or 1)
-        words = [*before, self.groups.words(self.keys)]
-        public = [*before, None if words[-1] else ("keys", self.keys)]
-        view = read_rows(data, "keys", len(words), relation, where, words, ids, public=public)
+        words, public = self.groups.columns()
+        view = read_rows(data, "of, keys", len(words), relation, where, words, ids, public=public)
         self.groups.views(view)  # of a type that the statistic reads
         return view
 

@@ -112,6 +112,7 @@ class Binned(Automatic[Value]):
     categories: Any = None
 
     leaves_out: ClassVar[tuple[str, ...]] = ("axis",)
+    subtracts: ClassVar[bool] = False
     #: What the error bar of a count is.
     note: ClassVar[str] = NOISE
     #: The bins of each axis; none where they are for a column of times.

@@ -10,9 +10,11 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from importlib import import_module
+from inspect import signature
 from typing import Any, Literal
 
 from .._core import checks
+from ..errors import ArgumentTypeError
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,7 +145,12 @@ def statistic_of(name: str, value: Any) -> Any:
         given = dict(value)
         words = {entry.word: entry for entry in TABLE if entry.kind is not None}
         word = checks.choice(f"{name}.statistic", given.pop("statistic", None), words)
-        return words[word].kind(**given)
+        kind = words[word].kind
+        try:
+            signature(kind).bind(**given)
+        except TypeError as error:
+            raise ArgumentTypeError(f"{name}: {word}: {error}") from None
+        return kind(**given)
     if not isinstance(value, Statistic):
         checks.fail_kind(name, "a statistic, as dpfast.Mean(bounds=(0, 9))", value)
     return value

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 import pickle
 
 import numpy as np
@@ -10,7 +11,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import dpfast as dp
-from dpfast.errors import ArgumentError, ArgumentTypeError
+from dpfast.errors import ArgumentError, ArgumentTypeError, DataError
 from dpfast.rng import InsecureGenerator
 
 RNG = np.random.default_rng(12)
@@ -104,3 +105,102 @@ def test_error_bars_hold_and_a_part_of_them_does_not(unit):
 def test_what_is_refused(call):
     with pytest.raises((ArgumentError, ArgumentTypeError)):
         call()
+
+
+def test_a_job_has_no_bar_for_rows_that_are_not_those_of_a_group(tmp_path):
+    pq.write_table(pa.table({"x": X, "late": np.arange(SIZE) < 100}), tmp_path / "t.parquet")
+    job = """
+        [data]
+        path = "t.parquet"
+        ROWS
+        [budget]
+        epsilon = 1
+        neighbors = "RELATION"
+        [[release]]
+        name = "r"
+        statistic = "difference"
+        columns = ["x", "late"]
+        of = {statistic = "mean", bounds = [0, 1]OTHER}
+    """
+    path = tmp_path / "j.toml"
+    for relation, rows in (("replace", ""), ("add-remove", f"rows = {SIZE}")):
+        path.write_text(
+            job.replace("RELATION", relation).replace("ROWS", rows).replace("OTHER", "")
+        )
+        assert dp.job.explain(path)["releases"][0]["expected_error"]["half_width"] is None
+    path.write_text(
+        job.replace("RELATION", "replace").replace("ROWS", "").replace("OTHER", ", x=1")
+    )
+    with pytest.raises(ArgumentTypeError, match=r"release 'r': of: mean: .*unexpected.* 'x'"):
+        dp.job.explain(path)
+    said = dp.expected_error(
+        dp.difference, {"x": X, "g": GROUP}, of=MEAN, epsilon=1, neighbors="replace", rows=SIZE
+    )
+    assert said.half_width > 0
+
+
+@pytest.mark.parametrize("length", [0, SIZE - 1, SIZE + 1, 2 * SIZE])
+def test_a_mask_has_an_entry_for_each_row(tmp_path, length):
+    table = pa.table({"x": X, "g": GROUP})
+    pq.write_table(table, tmp_path / "t.parquet")
+    stream = dp.stream(lambda: table.to_reader(max_chunksize=1000), ["x", "g"])
+    datas = {"x": X, "g": GROUP}, dp.scan(tmp_path / "t.parquet", ["x", "g"]), stream
+    for data in datas:
+        for of in (dp.Count(), MEAN, dp.Median(bounds=(0, 1))):
+            with pytest.raises(DataError, match="one entry for each row"):
+                dp.difference(data, of=of, where=np.ones(length, bool), **LOUD)
+
+
+NUMBERS = {"x": GROUP, "g": GROUP}
+DAYS = (datetime.date(2020, 1, 1), datetime.date(2030, 1, 1))
+
+
+@pytest.mark.parametrize(
+    ("call", "words"),
+    [
+        (lambda b: dp.Difference(of=dp.Histogram(bins=3, bounds=(0, 1))), "of numbers"),
+        (lambda b: dp.Difference(of=dp.TreeHistogram(bins=8, bounds=(0, 1))), "of numbers"),
+        (lambda b: dp.Difference(of=dp.OuterBounds()), "of numbers"),
+        (lambda b: dp.Difference(of=dp.ptr.Mean(bounds=(0, 1), proposed=0.1)), "of numbers"),
+        (lambda b: dp.Difference(of=dp.Difference(of=MEAN)), "of numbers"),
+        (lambda b: dp.Difference(of={"statistic": "mean"}), "of: mean: missing .*'bounds'"),
+        (lambda b: dp.Difference(of={"statistic": "count", 3: 1}), "of: count: keywords"),
+        (lambda b: dp.Difference(of=MEAN).measure(epsilon=1, columns=3), "columns must be left"),
+        (
+            lambda b: dp.Difference(of=MEAN).prepare(NUMBERS, axis=0, epsilon=1, budget=b).run(),
+            "axis must be left out",
+        ),
+        (
+            lambda b: dp.Ratio(bounds=[(0, 1)] * 2).prepare(NUMBERS, axis="a", epsilon=1),
+            "axis must be left out",
+        ),
+        (
+            lambda b: dp.difference(NUMBERS, of=dp.Proportion(equal=300), budget=b, epsilon=1),
+            "equal must be booleans",
+        ),
+        (
+            lambda b: dp.difference(
+                {"x": X, "y": GROUP}, of=dp.Mean(bounds=DAYS), budget=b, epsilon=1
+            ),
+            "bounds",
+        ),
+        (
+            lambda b: dp.difference(
+                {"x": np.full(SIZE, np.datetime64("2021-01-01")), "g": GROUP},
+                of=dp.Mean(bounds=DAYS),
+                budget=b,
+                epsilon=1,
+            ),
+            "column 'x' of data must be numbers",
+        ),
+        (
+            lambda b: dp.difference(WORDS, of=dp.Count(), keys=("AA", "UA"), budget=b, epsilon=1),
+            "^keys must be",
+        ),
+    ],
+)
+def test_what_is_refused_before_the_spend(call, words):
+    budget = dp.Budget(epsilon=5)
+    with pytest.raises((ArgumentError, ArgumentTypeError), match=words):
+        call(budget)
+    assert budget.spent["epsilon"] == 0

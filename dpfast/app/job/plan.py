@@ -104,8 +104,8 @@ class Plan:
         return self.job.rows if known is None else known
 
     def rows_of(self, release: Release) -> int | None:
-        """The number of rows of one release: nobody knows how many its conditions keep."""
-        return None if release.entry.where else self.rows
+        """The number of rows of one release: nobody knows how many its conditions or parts keep."""
+        return None if release.entry.where or release.mechanism.of_parts else self.rows
 
     def budget(self, *, make: bool) -> Budget | None:
         """Return the budget that pays; None if its ledger is not there and is not to be made.

@@ -41,6 +41,7 @@ class Proposing(Bounded[float | NoAnswer]):
 
     qs: ClassVar[tuple[Fraction, ...]] = ()
     leaves_out: ClassVar[tuple[str, ...]] = ("rho", "axis", "where")
+    subtracts: ClassVar[bool] = False
 
     @property
     def assume_sorted(self) -> bool:
