@@ -451,7 +451,7 @@ def _apart(loss: Loss, size: Fraction, moves: Moves) -> Iterator[NoiseCandidate]
     def noise() -> BoxNoise:
         joint: BoxNoise = rest.noise()
         own = joint.distribution, moves.sizes, Pure(size), joint.deviation
-        return BoxNoise(*own, (head,), joint.epsilon, joint.stairs)
+        return BoxNoise(*own, (head, *joint.each), joint.epsilon, joint.stairs)
 
     yield NoiseCandidate(
         math.hypot(math.sqrt(c) * head.deviation / moves.sizes[0], rest.error), noise

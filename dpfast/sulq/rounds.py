@@ -79,7 +79,7 @@ from ..budget.budget import Budget
 from ..budget.mechanism import Mechanism
 from ..budget.release import Prepared, release, releases
 from ..errors import BudgetError
-from ..measurement.choice import Moves, choose_noise
+from ..measurement.choice import Moves, least_noise
 from ..noise.additive import amount, analytic
 from ..noise.box import BoxNoise
 from ..noise.calibrated_integer import IntegerNoise, integer_noise
@@ -244,8 +244,11 @@ class Boxes:
 
 @lru_cache(maxsize=256)
 def _chosen(loss: Loss, moves: Moves) -> BoxNoise:
-    """Return the noise of the least error."""
-    noise: BoxNoise = choose_noise(loss, moves).noise()
+    """Return the noise of the least error: of dpfast's own, for others may state another loss."""
+    least = least_noise(loss, moves)
+    assert least is not None, "each loss has noise for sums of one row"
+    noise: BoxNoise = least.noise()
+    assert isinstance(noise.loss, Pure) and noise.loss.epsilon <= amount(loss)
     return noise
 
 

@@ -2,6 +2,7 @@
 
 import itertools
 import math
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
@@ -15,6 +16,7 @@ from dpfast.noise.stairs import Stairs
 from dpfast.privacy import ZCDP, Approx, Pure
 from dpfast.rng import InsecureGenerator
 from dpfast.statistics.totals.count import half_of
+from dpfast.sulq import rounds
 
 from ..support.views import innermost, quoted
 
@@ -287,3 +289,58 @@ def test_variances_of_columns_are_charged_what_is_drawn_for_any_number_of_rows(n
         drawn = linear.plan(statistic, made.columns, made.setting, offered, 99).noise.loss
         charged = linear.plan(statistic, made.columns, made.setting, offered, 1).noise.loss
         assert uncovered(charged, drawn)
+
+
+# ---- Noise of its own for each, beside that of the number of rows ----
+
+WIDTHS = [0.001, 0.1, 100, 0.01, 0.01, 10]
+
+
+def test_noise_apart_from_others_with_noise_of_their_own_can_be_drawn():
+    """Weights so unequal that the others divide their part of the loss."""
+    squares = [width**2 for width in WIDTHS]
+    moves = Moves((1,) + (2048,) * 6, (sum(squares) / 4, *squares), 1)
+    noise = choose_noise(Pure(10), moves).noise()
+    assert len(noise.each) == 7  # else this is another case
+    assert sum(s / one.scale for s, one in zip(moves.sizes, noise.each, strict=True)) <= 10
+    drawn = np.array([noise.add([0] * 7, InsecureGenerator(i)) for i in range(400)], float)
+    assert np.allclose(drawn.std(axis=0), noise.deviations, rtol=0.25)  # with this seed
+
+
+def test_whatever_is_chosen_can_be_drawn():
+    random = np.random.default_rng(7)
+    for _ in range(200):
+        m = int(random.integers(2, 7))
+        sizes = (1, *(int(size) for size in 2 ** random.integers(0, 12, m)))
+        weights = tuple((10 ** random.uniform(-6, 3, m + 1)).tolist())
+        loss = Pure(Fraction(int(random.integers(1, 80)), 4))
+        noise = choose_noise(loss, Moves(sizes, weights, 1)).noise()
+        assert len(noise.add([0] * (m + 1), InsecureGenerator(1))) == m + 1
+
+
+def test_sums_and_clusters_of_unequal_columns_are_answered():
+    bounds = [(1000, 1100), (10, 20), (10, 10.01), (1000, 1000.01), (0, 0.1)]
+    assert len(dp.sum(np.zeros((3, 5)), bounds=bounds, epsilon=5, axis=0)) == 5
+    bounds = [(0, width) for width in WIDTHS]
+    model = dp.sulq.KMeans(3, bounds=bounds, max_iter=1, epsilon=10).fit(np.zeros((200, 6)))
+    assert model.cluster_centers_.shape == (3, 6)
+
+
+def test_noise_of_others_is_not_tried_in_learners(monkeypatch):
+    """Its loss may be another than was asked for, and learners charge what was asked for."""
+
+    def family(loss, size, moves):
+        if isinstance(loss, Pure) and moves.norm is None and len(moves.moving) > 1:
+            claimed = Approx(loss.epsilon, Fraction(1, 1000))
+            yield choice.NoiseCandidate(0.0, lambda: replace(own.noise(), loss=claimed))
+
+    moves = Moves((1, 4, 4))
+    own = choose_noise(Pure(1), moves)
+    monkeypatch.setattr(choice, "OF_USERS", [(family, 1.0, False)])
+    rounds._chosen.cache_clear()
+    assert choose_noise(Pure(1), moves).noise().loss == Approx(1, Fraction(1, 1000))  # the control
+    assert rounds._chosen(Pure(1), moves).loss == Pure(1)
+    budget = dp.Budget(epsilon=10, delta=0.1)
+    X = np.zeros((50, 3))
+    dp.sulq.KMeans(2, bounds=[(-1, 1)] * 3, epsilon=1, max_iter=1).fit(X, budget=budget)
+    assert budget.spent["delta"] == 0
