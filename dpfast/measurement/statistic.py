@@ -436,8 +436,9 @@ class Statistic(ABC, Generic[Value]):
         length = None if measured is None else measured.rows
         if measured is None and offered.unit.of_rows == "replace" and self.chooses_by_rows:
             length = view.length
-        if measured is not None and view.each and view.width != measured.columns:
-            checks.fail("data", f"of {measured.columns} columns, as measure() was told", view.width)
+        columns = None if measured is None else measured.columns
+        if view.each and columns not in (None, view.width):  # bounds may say how many, too
+            checks.fail("data", f"of {columns} columns, as measure() was told", view.width)
         layout = ONE
         if view.each or where is not None or length is not None:
             layout = Layout(view.width if view.each else None, where is not None, length)
