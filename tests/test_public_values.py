@@ -1,17 +1,19 @@
 """Public values that nothing can equal: every route refuses them, and is not paid.
 
-Routes are found by their signatures: whatever takes `categories`, `classes`, `keys` or `groups`, or
-conditions. Each of them is given every kind of value that its column cannot hold, by the declared
-type or by the format of its file.
+Routes are found by their signatures: whatever takes `categories`, `classes`, `keys`, `groups` or
+`equal`, or conditions. Each of them is given every kind of value that its column cannot hold, by
+the declared type or by the format of its file.
 """
 
 import inspect
 import json
 import sys
 
+import numpy as np
 import pytest
 
 import dpfast as dp
+from dpfast.app.cli.main import run as cli
 from dpfast.errors import ArgumentError, ArgumentTypeError
 from dpfast.groups import stat
 
@@ -126,6 +128,28 @@ def job(test):
     return run
 
 
+def job_of_proportion(data, column, values, budget):
+    file = file_of(data)
+    path = file.with_name("job.toml")
+    path.write_text(
+        f'[data]\npath = "{file.name}"\n[budget]\nepsilon = 9\n[[release]]\n'
+        f'statistic = "proportion"\ncolumn = "{column}"\nequal = {json.dumps(values[1])}\n'
+    )
+    dp.job.run(path)
+
+
+def proportions(data, column, values, budget):
+    keys = ["0", "1"] if column == "c" else [0, 1]
+    groups = dp.group_by(data, "y", keys=keys)
+    groups.proportion(column, equal=values[1], **LOSS, budget=budget)
+
+
+def of_agg_proportion(data, column, values, budget):
+    keys = ["0", "1"] if column == "c" else [0, 1]
+    own = {"share": dp.stat.proportion(column, equal=values[1])}
+    dp.group_by(data, "y", keys=keys).agg(own, **LOSS, budget=budget)
+
+
 def file_of(data):
     """Return the file of a table that is scanned, or None."""
     return None if isinstance(data, pa.Table) else data.reader.paths[0]
@@ -148,6 +172,15 @@ def routes():
             one(data, column), categories=values, **LOSS, budget=budget
         ),
         ("difference", "keys"): differing,
+        ("proportion", "equal"): lambda data, column, values, budget: dp.proportion(
+            one(data, column), equal=values[1], **LOSS, budget=budget
+        ),
+        ("proportion", "equal of a measurement"): lambda data, column, values, budget: (
+            dp.Proportion(equal=values[1]).measure(**LOSS)(one(data, column), budget=budget)
+        ),
+        ("GroupBy.proportion", "equal"): proportions,
+        ("stat.proportion", "equal"): of_agg_proportion,
+        ("a job", "equal"): job_of_proportion,
     }
     for test in ("in", "not_in", "equal"):
         found["a job", f"where {test}"] = job(test)
@@ -171,12 +204,13 @@ def takes(function):
 #: What lists values and looks for none in a column: randomized response answers with any of them,
 #: and `dp.stat` is asked by `agg`.
 OTHERS = {"response.kary", "response.unary", "response.estimate_kary"}
-OTHERS |= {"Difference", "Histogram", "TreeHistogram"}  # which the functions of their names measure
+# What the functions of their names measure.
+OTHERS |= {"Difference", "Histogram", "Proportion", "TreeHistogram"}
 ROUTES = routes()
 
 
 def test_every_route_is_known():
-    listed = {"categories", "classes", "keys", "groups"}
+    listed = {"categories", "classes", "keys", "groups", "equal"}
     owners = {"": dp, "stat.": stat, "sulq.": dp.sulq, "response.": dp.response}
     owners |= {"GroupBy.": type(dp.group_by({"k": [1]}, "k", keys=[1])), "Budget.": dp.Budget}
     for prefix, owner in owners.items():
@@ -201,7 +235,7 @@ def tries(tables, route):
             if argument == "classes" and column == "c":
                 continue  # of numbers in one pass with features
             for value in wrong:
-                if argument.startswith("where") and value == "\ud800":
+                if route[0] == "a job" and value == "\ud800":
                     continue  # no TOML
                 values = [there, value]
                 is_number = not isinstance(value, str) and argument in ("categories", "classes")
@@ -257,3 +291,41 @@ def test_a_value_that_is_there_is_found(tables, column):
 def test_a_column_without_a_type_can_hold_anything():
     for values in (["NA"], [1.5], [300]):
         assert dp.histogram([1, 2], categories=values, **LOSS)[0].tolist() == [0]
+
+
+@pytest.mark.parametrize(
+    ("dtype", "equal"),
+    [("i4", 2**70), ("i4", 2**40), ("i4", 0.5), ("?", 300), ("?", 0.5), ("u1", -1), ("f4", 0.1)],
+)
+def test_plain_arrays_are_asked_as_all_others(dtype, equal):
+    rows, budget, loss = np.zeros(6, dtype), dp.Budget(epsilon=10), {"epsilon": 1}
+    ask = {"equal": equal, **loss, "budget": budget}
+    pair, weights = np.zeros((3, 2), dtype), {"weights": np.ones(6), "weight_bounds": (0, 1)}
+    for call in (
+        lambda: dp.proportion(rows, **ask),
+        lambda: dp.proportion(np.ma.array(rows), **ask),
+        lambda: dp.proportion(pa.array(rows), **ask),
+        lambda: dp.proportion({"x": rows}, axis=0, **ask),
+        lambda: dp.proportion(pair, axis=0, **ask),
+        lambda: dp.proportion(np.asfortranarray(pair), axis=0, **ask),
+        lambda: dp.proportion(rows, **weights, **ask),
+        lambda: dp.proportion(rows, where=np.ones(6, bool), ids=np.arange(6), max_rows=1, **ask),
+        lambda: dp.Proportion(equal=equal).measure(**loss)(rows, budget=budget),
+        lambda: dp.mechanism(dp.proportion, dtype=np.dtype(dtype).name, equal=equal, **loss),
+    ):
+        with pytest.raises(ArgumentError, match=r"^equal must be .* as the column is, got "):
+            call()
+    assert not budget.history
+
+
+def test_weights_of_a_table_need_not_hold_the_value():
+    table = {"x": np.array([300, 5]), "w": np.array([True, False])}
+    own = {"weights": "w", "weight_bounds": (0, 1), "equal": 300, **LOSS}
+    assert dp.proportion(table, **own) == 1.0
+
+
+def test_the_command_line_refuses_it(tables, capsys):
+    path = str(tables[0] / "t.parquet")
+    ask = ["proportion", path, "--column", "bool", "--equal", "300", "--epsilon", "1"]
+    assert cli(ask) != 0
+    assert "equal must be booleans, or 0 and 1" in "".join(capsys.readouterr())

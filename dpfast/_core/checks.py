@@ -387,9 +387,10 @@ def choice(name: str, value: Any, options: Collection[str]) -> str:
     >>> checks.choice("method", "fast", ("fast", "exact"))
     'fast'
     """
-    if not isinstance(value, str) or value not in options:
+    word = str.__str__(value) if isinstance(value, str) else None
+    if word is None or word not in options:
         fail(name, "one of " + ", ".join(repr(o) for o in options), value)
-    return value
+    return word
 
 
 def flag(name: str, value: Any) -> bool:
@@ -551,15 +552,16 @@ def nan_policy(value: Any, relation: str) -> str | float:
     words = ("raise", "lower", "upper", "drop")
     rule = "'raise', 'lower', 'upper', 'drop' or a public replacement number"
     if isinstance(value, str):
-        if value not in words:
+        word = str.__str__(value)
+        if word not in words:
             fail("nan", rule, value)
-        if value == "drop" and relation != "add-remove":
+        if word == "drop" and relation != "add-remove":
             fail(
                 "nan",
                 rule + " ('drop' only with neighbors='add-remove', since it changes n)",
                 value,
             )
-        return value
+        return word
     return number("nan", value, rule)
 
 

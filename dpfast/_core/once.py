@@ -5,7 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from fractions import Fraction
 from functools import lru_cache, update_wrapper
-from typing import ParamSpec, TypeVar
+from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
+
+from ..errors import DpfastError
+
+if TYPE_CHECKING:
+    from functools import _lru_cache_wrapper
 
 Args = ParamSpec("Args")
 Value = TypeVar("Value")
@@ -24,3 +29,13 @@ def once(check: Callable[Args, Value]) -> Callable[Args, Value]:
         return check(*values, **named)
 
     return update_wrapper(call, check)
+
+
+def known_or_made(cached: _lru_cache_wrapper[Value], *values: Any) -> Value:
+    """Return what a function with a cache does, made anew if a public value has no hash."""
+    try:
+        return cached(*values)
+    except DpfastError:
+        raise
+    except Exception:  # whatever an object thinks of being hashed, or compared
+        return cached.__wrapped__(*values)

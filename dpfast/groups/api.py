@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from .. import privacy
 from .._core import checks
+from .._core.once import known_or_made
 from .._core.types import Neighbors, Number
 from ..budget.budget import Budget
 from ..budget.release import Prepared, prepare, relation_of, releases
@@ -496,7 +497,7 @@ class GroupBy(Methods):
         elif statistic.column is None:
             if statistic.needs_column:
                 checks.fail("column", "given, for a statistic by group", None)
-            mechanism = made(statistic, step, offered)
+            mechanism = known_or_made(made, statistic, step, offered)
         else:
             typed = self._batches.typed(statistic.column, "column", _reads_words(statistic))
             mechanism = self._of_column(statistic, typed, step, offered)
@@ -508,7 +509,7 @@ class GroupBy(Methods):
         if isinstance(statistic, Histogram):
             return self._histogram(statistic, typed, step, offered)
         if isinstance(statistic, Count):
-            return made(statistic, step, offered)
+            return known_or_made(made, statistic, step, offered)
         if isinstance(statistic, Linear) and statistic.matches is not None:
             matches = statistic.matches
             self._expect(matches.words, matches.public, statistic.column or "", typed)
@@ -516,9 +517,9 @@ class GroupBy(Methods):
         statistic.require_numbers()
         if isinstance(statistic, OnGrid):
             is_whole = units is not None or self._batches.is_whole(statistic.column or "")
-            mechanism: ByGroup = drawn(statistic, step, offered, is_whole)
+            mechanism: ByGroup = known_or_made(drawn, statistic, step, offered, is_whole)
         else:
-            mechanism = made(statistic, step, offered)
+            mechanism = known_or_made(made, statistic, step, offered)
         return mechanism if units is None else replace(mechanism, units=units)
 
     def _histogram(
@@ -533,7 +534,7 @@ class GroupBy(Methods):
                 checks.fail_type(name, "numbers, as the column holds no times", given)
             units, shown = in_bins(times, statistic.bins, statistic.bounds)
             statistic = replace(statistic, bins=range(len(shown)), bounds=None)
-        mechanism, keys = made(statistic, step, offered), self._keys
+        mechanism, keys = known_or_made(made, statistic, step, offered), self._keys
         assert isinstance(mechanism, GroupHistogram)
         axis = mechanism.axis
         if isinstance(keys, PublicKeys) and axis.native.bins > MOST // keys.groups:

@@ -40,6 +40,7 @@ from numpy.typing import NDArray
 
 from .._core import checks, nan_policy
 from .._core.error_bars import BOUND, CONFIDENCE, NOISE, Expected, unknown
+from .._core.once import known_or_made
 from .._kernels import groups as _native
 from ..measurement.features import Factors
 from ..measurement.linear import Column, Linear
@@ -368,7 +369,7 @@ class OfLinear(Sums):
     @cached_property
     def plan(self) -> Plan:
         """The form and the noise."""
-        return plan(self.statistic, self.sums, self.step, self.loss)
+        return known_or_made(plan, self.statistic, self.sums, self.step, self.loss)
 
     def charged(self) -> Self:
         return replace(self, loss=self.plan.noise.loss)

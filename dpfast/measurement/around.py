@@ -42,6 +42,10 @@ class Around(Mechanism[Value]):
         return self.inner.of_parts
 
     @property
+    def has_public_rows(self) -> bool:
+        return self.inner.has_public_rows
+
+    @property
     def passes(self) -> int | None:
         return self.inner.passes
 
@@ -84,6 +88,10 @@ class OfKept(Around[Value]):
     """
 
     __slots__ = ()
+
+    @property
+    def has_public_rows(self) -> bool:
+        return False
 
     def reduce(self, source: View) -> Any:
         return self.inner.reduce(source.kept)

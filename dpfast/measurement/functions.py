@@ -98,6 +98,7 @@ def function_of(
         for name in ("__module__", "__name__", "__qualname__", "__doc__"):
             setattr(ask, name, getattr(declared, name))
         ask.__annotations__ = {name: hints.get(name, Any) for name in taken.parameters}
+        ask.__annotations__["return"] = Statistic[answer_of(kind)]  # type: ignore[misc]
         vars(ask).update(__signature__=taken, __wrapped__=declared)
         return measures_once(ask)
 

@@ -26,6 +26,7 @@ from numpy.typing import NDArray
 
 from .._core import checks
 from .._core.error_bars import BOUND, NOISE, ROWS, Expected, unknown
+from .._core.once import known_or_made
 from ..budget.mechanism import Mechanism
 from ..noise.calibrated_integer import WORTH, IntegerNoise
 from ..noise.sensitivity import Sensitivity
@@ -313,7 +314,7 @@ class Linear(Bounded[Answers], OfFeatures[Answers]):
         words = None if self.matches is None else self.matches.words
         if words is not None:
             return read_words(data, words, axis, **rows)
-        return read(data, axis=axis, columns=self.width, **rows)
+        return read(data, axis=axis, columns=self.width, public=self.sought, **rows)
 
     def mechanism(self, terms: Terms) -> LinearMeasurement:
         neighbors, layout, limits = terms.neighbors, terms.layout, self.limits
@@ -562,7 +563,7 @@ class LinearMeasurement(Mechanism[Answers]):
         loss = self.offered_loss
         if not self._of_pairs or not isinstance(loss, Approx):
             return loss
-        far = plan(self.statistic, self.columns, self.setting, loss, FAR).noise.loss
+        far = self._plan(FAR, loss).noise.loss
         return loss if isinstance(far, Approx) else Pure(loss.epsilon)
 
     @property
@@ -593,8 +594,9 @@ class LinearMeasurement(Mechanism[Answers]):
         """The plan for any number of rows."""
         return self._plan(0)
 
-    def _plan(self, pairs: int) -> Plan:
-        return plan(self.statistic, self.columns, self.setting, self._chosen_for, pairs)
+    def _plan(self, pairs: int, loss: Loss | None = None) -> Plan:
+        loss = self._chosen_for if loss is None else loss
+        return known_or_made(plan, self.statistic, self.columns, self.setting, loss, pairs)
 
     @property
     def algorithm(self) -> str:

@@ -6,6 +6,7 @@ That is a function of the row alone, in integers, so all that is proved of cells
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -44,6 +45,13 @@ class Matches(Cells):
     def __post_init__(self) -> None:
         assert self.axis is not None
         object.__setattr__(self, "native", Compared(self.axis))
+
+    @property
+    def values(self) -> Sequence[Any]:
+        """The values, of plain types."""
+        if self.words is not None:
+            return self.words.words
+        return () if self.public is None else self.public[1]
 
     def cell(self, x: float) -> int:
         return int(x >= 1)

@@ -20,7 +20,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache
+from functools import cached_property
 from typing import Any, ClassVar, TypeAlias
 
 import numpy as np
@@ -147,13 +147,7 @@ class Quotient(Bounded[Any]):
         return OfQuotient(self.inner.mechanism(replace(terms, layout=layout)), self, columns)
 
 
-@lru_cache(maxsize=256)
-def usual_widths(inner: Any) -> Floats:
-    """Return the error bar of an inner answer whose noise does not depend on the number of rows."""
-    return np.array(inner.error(None, CONFIDENCE).half_width)
-
-
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class OfQuotient(Around[Any]):
     """The mechanism of the inner statistic, with the quotient as its answer."""
 
@@ -164,10 +158,17 @@ class OfQuotient(Around[Any]):
     def name(self) -> str:
         return self.statistic.name
 
+    @cached_property
+    def usual_widths(self) -> Floats:
+        """The error bar of an inner answer whose noise does not depend on the number of rows."""
+        widths = np.array(self.inner.error(None, CONFIDENCE).half_width)
+        widths.flags.writeable = False
+        return widths
+
     def finish(self, summary: Any, generator: Generator) -> float | Floats:
         answer = self.inner.finish(summary, generator)
         near = self.statistic.near > 0
-        value = self.statistic.value(answer, usual_widths(self.inner) if near else 0 * answer)
+        value = self.statistic.value(answer, self.usual_widths if near else 0 * answer)
         return value if value.ndim else float(value)
 
     def error(self, rows: int | None, confidence: float) -> Expected:

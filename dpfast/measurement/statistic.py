@@ -25,13 +25,13 @@ import numpy as np
 from .. import privacy
 from .._core import checks
 from .._core.error_bars import Expected
-from .._core.once import PLAIN, once
+from .._core.once import PLAIN, known_or_made, once
 from .._core.types import Auto, Axis, Bounds, BoundsEach, NanPolicy, Neighbors, Number
 from .._kernels.calls import public_part
 from ..budget.budget import Budget
 from ..budget.mechanism import Mechanism, expected
 from ..budget.release import Prepared, Preparing, relation_of, releases
-from ..errors import ArgumentError, DpfastError
+from ..errors import ArgumentError
 from ..privacy import Loss
 from ..rng import Generator
 from ..sources.ids import id_name
@@ -310,7 +310,7 @@ class Statistic(ABC, Generic[Value]):
         layout = Layout(width, checks.flag("where", where), length)
         layout = ONE if layout == ONE else layout
         statistic = self._of_type(dtype)
-        return Measurement(mechanism_of(statistic, offered, layout), self, offered, layout)
+        return Measurement(known_or_made(made, statistic, offered, layout), self, offered, layout)
 
     def _of_type(self, dtype: Any) -> Statistic[Value]:
         """Return the statistic of the numbers that a column of a type is read as."""
@@ -442,7 +442,8 @@ class Statistic(ABC, Generic[Value]):
         layout = ONE
         if view.each or where is not None or length is not None:
             layout = Layout(view.width if view.each else None, where is not None, length)
-        return Prepared(mechanism_of(statistic, offered, layout), view, budget, rng, after)
+        mechanism = known_or_made(made, statistic, offered, layout)
+        return Prepared(mechanism, view, budget, rng, after)
 
 
 @once
@@ -683,16 +684,6 @@ def offer(
 ) -> Offer:
     """Return the loss and the unit of arguments, which are checked."""
     return Offer(privacy.loss(epsilon, delta, rho), Unit(neighbors, ids, max_rows))
-
-
-def mechanism_of(statistic: Statistic[Any], offered: Offer, layout: Layout) -> Mechanism[Any]:
-    """Return `made`, anew if a public value of the statistic has no hash."""
-    try:
-        return made(statistic, offered, layout)
-    except DpfastError:
-        raise
-    except Exception:  # whatever an object thinks of being hashed, or compared
-        return made.__wrapped__(statistic, offered, layout)
 
 
 @lru_cache(maxsize=1024)

@@ -7,9 +7,10 @@ it is given.
 from __future__ import annotations
 
 import numbers
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from copy import copy
 from dataclasses import dataclass, replace
+from itertools import repeat
 from typing import Any, TypeAlias, TypeVar
 
 import numpy as np
@@ -141,6 +142,7 @@ def read(
     weights: Any = None,
     ids: Any = None,
     name: str = "data",
+    public: Public | None = None,
 ) -> View:
     """Read what data are, and what stands beside them, by their types alone.
 
@@ -160,6 +162,8 @@ def read(
         As `people.checked` returns them.
     name : str
         What messages call the data.
+    public : (str, sequence), optional
+        The argument and the numbers that can be found in each column.
 
     Raises
     ------
@@ -184,6 +188,8 @@ def read(
         checks.fail("weights", "a column beside those of the data", weights)
     if by_name and axis is None and width > 1:
         checks.fail("axis", RECORDS, axis)
+    if public is not None:
+        expect_numbers(repeat(public), form, weights if by_name else None)
     return _view(data, source, each, width, relation, where, weights, ids, whose)
 
 
@@ -267,7 +273,7 @@ def read_rows(
     return _view(data, source, False, found, relation, where, weights, ids, whose)
 
 
-def expect_numbers(public: Sequence[Public | None], form: Form, without: str | None = None) -> None:
+def expect_numbers(public: Iterable[Public | None], form: Form, without: str | None = None) -> None:
     """Refuse public numbers that can equal nothing in their columns, by the types of these."""
     columns = [typed for name, typed in declared(form) if name is None or name != without]
     for one, typed in zip(public, columns, strict=False):

@@ -80,6 +80,7 @@ class Bins:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "hashed", crc32(self.edges.tobytes()))  # in every process
+        self.edges.flags.writeable = False
 
     @property
     def numbers(self) -> tuple[str, list[Any]] | None:
@@ -87,7 +88,8 @@ class Bins:
         return (self.name, self.edges.tolist()) if self.name else None
 
     def _key(self) -> tuple[Any, ...]:
-        return self.edges.dtype.str, self.edges.tobytes(), self.words is None, self.name
+        words = None if self.words is None else self.words.words
+        return self.edges.dtype.str, self.edges.tobytes(), words, self.name
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Bins) and self._key() == other._key()

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, ClassVar
 
+from .._core.once import PLAIN
 from .._core.types import Neighbors
 from ..measurement.functions import public
 from ..measurement.matches import Matches
@@ -36,7 +37,8 @@ class Proportion(Mean):
     column, weights : str, optional
         Columns of a table, for `GroupBy.agg`.
     equal : bool, float or str, default True
-        What a row has to equal: a public value.
+        What a row has to equal: a public value, one that the column's type can hold. An integer
+        beyond 2**53 counts as the float64 nearest to it.
     weight_bounds : (float, float), optional
         As in `dpfast.mean`.
 
@@ -62,7 +64,9 @@ class Proportion(Mean):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        _ = self.matches
+        plain = self.matches.values
+        if type(self.equal) not in PLAIN:  # and so may call anything equal
+            object.__setattr__(self, "equal", plain[0])
 
     @cached_property
     def matches(self) -> Matches:

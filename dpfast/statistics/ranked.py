@@ -63,7 +63,8 @@ class OnGrid(Ranked[Value]):
     def __post_init__(self) -> None:
         super().__post_init__()
         if type(self.method) is not str or self.method not in self.methods:
-            checks.choice("method", self.method, self.methods)
+            word = checks.choice("method", self.method, self.methods)
+            object.__setattr__(self, "method", word)
         if self.granularity is None:
             return
         if self.is_auto:

@@ -1,21 +1,28 @@
 """A plain column takes a short road, with the same bits, errors and prices as the long one."""
 
 import threading
+from dataclasses import dataclass
 from fractions import Fraction
+from typing import Any, get_type_hints
+from unittest.mock import patch
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 import dpfast as dp
-from dpfast._core.once import PLAIN
+from dpfast import privacy
+from dpfast._core.once import PLAIN, known_or_made
 from dpfast._kernels.calls import public_part
 from dpfast._kernels.noise import BLOCK
-from dpfast.measurement import statistic
+from dpfast.measurement import linear, statistic
+from dpfast.measurement.choice import choose_noise
 from dpfast.noise.distributions.discrete import FewLaplace, laplace_noise
 from dpfast.rng import InsecureGenerator
 
 ROWS = np.arange(1, 41)
 BOUNDS = {"bounds": (0, 50)}
+LOSS = statistic.offer(1, 0.0, None, "add-remove", None, None)
 
 
 def measured(kind):
@@ -162,3 +169,91 @@ def test_a_few_numbers_are_those_of_many(size, scale):
         laplace_noise(out, scale, b)
         assert few.draw(size, a).tolist() == out.tolist()
     assert a.word() == b.word()
+
+
+def same(word):
+    """Return a text or a number that calls all others equal."""
+    bases = (type(word),)
+    lies = {"__eq__": lambda *_: True, "__ne__": lambda *_: False, "__hash__": lambda _: 1}
+    return type("Same", bases, lies)(word)
+
+
+@pytest.mark.parametrize(
+    ("make", "values"),
+    [
+        (lambda value: dp.Proportion(equal=value), [0.0, 1.0, 2.0]),
+        (lambda value: dp.Proportion(equal=value), [0, 1, 2]),
+        (lambda value: dp.Proportion(equal=value), ["a", "b", "c"]),
+        (lambda value: dp.Histogram(categories=[value]), ["a", "b", "c"]),
+        (lambda value: dp.Mean(bounds=(0, 1), nan=value), ["lower", "upper", "drop"]),
+        (lambda value: dp.Mean(bounds=(0, 1), nan=value), [0.25, 0.5]),
+        (lambda value: dp.Count(nan=value), ["keep", "drop"]),
+        (lambda value: dp.Median(bounds=(0, 1), method=value), ["exponential", "smooth"]),
+    ],
+)
+def test_public_values_that_call_all_others_equal_are_told_apart(make, values):
+    statistics = [make(same(value)) for value in values]
+    assert statistics == [make(value) for value in values]
+    made = [known_or_made(statistic.made, one, LOSS, statistic.ONE) for one in statistics]
+    assert len({*map(id, made)}) == len(values)
+
+
+class NoHash:
+    """A public value that has no hash, or none that can be compared."""
+
+    def __init__(self, error):
+        self.error = error
+
+    def __eq__(self, other):
+        raise self.error
+
+    def __hash__(self):
+        raise self.error
+
+
+@dataclass(frozen=True, kw_only=True)
+class OfValue(dp.Mean):
+    value: Any = None
+
+
+@pytest.mark.parametrize("value", [[1], np.ones(2), NoHash(ValueError()), NoHash(TypeError())])
+def test_a_value_without_a_hash_is_planned_anew(value):
+    mine = OfValue(**BOUNDS, value=value).measure(epsilon=400)
+    assert mine(ROWS) == pytest.approx(ROWS.mean(), abs=1e-6)
+    assert mine.error(40, 0.95) == dp.Mean(**BOUNDS).measure(epsilon=400).error(40, 0.95)
+    table = {"key": ROWS % 2, "x": ROWS}
+    groups = dp.group_by(table, "key", keys=[0, 1])
+    means = groups.agg({"m": OfValue("x", bounds=(0, 50), value=value)}, epsilon=400)["m"]
+    assert means.tolist() == pytest.approx([ROWS[1::2].mean(), ROWS[::2].mean()], abs=0.1)
+
+
+def test_nobody_writes_into_what_is_remembered():
+    for ask in ({"bins": 5, **BOUNDS}, {"categories": (1.0, 2.0)}, {"categories": ("a", "b")}):
+        for bins in dp.Histogram(**ask).measure(epsilon=1).inner.statistic.axes:
+            with pytest.raises(ValueError, match="read-only"):
+                bins.edges[:] = bins.edges[0]
+    ratio = dp.Ratio(bounds=[(0, 1)] * 2).measure(epsilon=1).inner
+    with pytest.raises(ValueError, match="read-only"):
+        ratio.usual_widths[:] = 1e9
+
+
+def half_the_loss(loss, moves):
+    return choose_noise(privacy.Pure(loss.epsilon / 2), moves)
+
+
+def test_bars_of_quotients_are_of_their_own_noise():
+    """The fault: they were remembered by equality, which says nothing of how noise was chosen."""
+    own = {"bounds": [(0, 1)] * 2}
+    before = dp.Ratio(**own).measure(epsilon=1)
+    _ = before.inner.usual_widths
+    statistic.made.cache_clear(), linear.plan.cache_clear()
+    with patch.object(linear, "choose_noise", half_the_loss):
+        after = dp.Ratio(**own).measure(epsilon=1)
+        assert (after.inner.usual_widths > 1.5 * before.inner.usual_widths).all()
+    statistic.made.cache_clear(), linear.plan.cache_clear()
+
+
+def test_public_functions_tell_the_type_of_their_answer():
+    assert get_type_hints(dp.mean)["return"] == float | NDArray[np.float64]
+    assert get_type_hints(dp.count_distinct)["return"] is int
+    assert get_type_hints(dp.ratio)["return"] is Any

@@ -123,6 +123,18 @@ def test_error_bars_by_group_hold_and_a_part_of_them_does_not(kind, by_definitio
     assert np.count_nonzero(errors > 1) <= 39 < np.count_nonzero(errors > 1 / 40)
 
 
+@BOTH
+def test_a_public_number_of_rows_is_known(kind, by_definition):
+    function = getattr(dp, kind.__name__.lower())
+    for loss in ({"epsilon": 1}, {"rho": 0.5}):
+        ask = {"bounds": BOUNDS, **loss, "neighbors": "replace"}
+        due = kind(bounds=BOUNDS).measure(**loss, unit="replace").error(SIZE, 0.95)
+        assert dp.expected_error(function, XY, **ask) == due
+        for private in ({"where": KEYS > 0}, {"ids": TABLE["who"], "max_rows": 2}):
+            assert dp.expected_error(function, XY, **ask, **private).half_width is None
+    assert dp.expected_error(function, XY, bounds=BOUNDS, epsilon=1).half_width is None
+
+
 def test_no_row_adds_more_to_the_sums_of_a_group_than_their_noise_is_for():
     statistic = dp.Correlation("x", other="y", bounds=[(-3, 7), (0.1, 0.7)])
     made = GroupCorrelation(statistic, step=Step("add-remove"), loss=dp.privacy.Pure(1))

@@ -97,7 +97,7 @@ class Count(OfFeatures[Counts]):
     def __post_init__(self) -> None:
         if self.column is not None:
             checks.text("column", self.column)
-        checks.choice("nan", self.nan, ("keep", "drop"))
+        object.__setattr__(self, "nan", checks.choice("nan", self.nan, ("keep", "drop")))
 
     @property
     def feature(self) -> Feature:
