@@ -329,3 +329,16 @@ def test_the_command_line_refuses_it(tables, capsys):
     ask = ["proportion", path, "--column", "bool", "--equal", "300", "--epsilon", "1"]
     assert cli(ask) != 0
     assert "equal must be booleans, or 0 and 1" in "".join(capsys.readouterr())
+
+
+def test_text_that_an_array_cuts_is_refused():
+    rows, word = ["a", "a\0", "b"], "a\0"
+    for call in (
+        lambda: dp.histogram(rows, categories=["a", word], **LOSS),
+        lambda: dp.proportion(rows, equal=word, **LOSS),
+        lambda: dp.difference(
+            {"x": [1, 2, 3], "k": rows}, of=dp.Sum(bounds=(0, 1)), keys=("a", word), **LOSS
+        ),
+    ):
+        with pytest.raises(ArgumentError, match="without a null character at its end"):
+            call()

@@ -427,10 +427,10 @@ def text(name: str, value: Any) -> str:
     if not isinstance(value, str):
         fail_type(name, rule, value)
     try:
-        value.encode()
+        str.encode(value)
     except UnicodeEncodeError:
         fail(name, "text that UTF-8 can write", value)
-    return str(value)
+    return str.__str__(value)
 
 
 def columns(name: str, given: int, width: int) -> None:

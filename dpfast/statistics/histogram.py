@@ -607,7 +607,7 @@ def _numbers(value: Any, name: str, least: int) -> NDArray[np.float64]:
 def categories_of(value: Any, name: str) -> Bins:
     listed = checks.items(value) if _listed(value) else []
     if listed and all(isinstance(category, str) for category in listed):
-        texts = [checks.text(f"{name}[{i}]", category) for i, category in enumerate(listed)]
+        texts = [_text(f"{name}[{i}]", category) for i, category in enumerate(listed)]
         if len(set(texts)) < len(texts):
             checks.fail(name, "a list of different texts", value)
         if len(texts) > MOST_CELLS:
@@ -618,9 +618,19 @@ def categories_of(value: Any, name: str) -> Bins:
     return Bins(numbers.astype(np.bool_) if truths else numbers, _axis(numbers), name=name)
 
 
+def _text(name: str, value: Any) -> str:
+    """Return a text of which an array, as that of the answer, keeps all."""
+    text = checks.text(name, value)
+    if text.endswith("\0"):
+        checks.fail(name, "text without a null character at its end, which NumPy drops", value)
+    return text
+
+
 def one_category(value: Any, name: str) -> Bins:
     """Return the bin of one public value: a truth value, a number or a text."""
-    if not isinstance(value, (bool, np.bool_, str)):
+    if isinstance(value, str):
+        _text(name, value)
+    elif not isinstance(value, (bool, np.bool_)):
         checks.number(name, value, "a truth value, a finite number or a text")
     return categories_of([value], name)
 
@@ -632,7 +642,7 @@ def two_categories(value: Any, name: str) -> tuple[Any, Any]:
         checks.fail_kind(name, rule, value)
     first, second = value
     if isinstance(first, str) and isinstance(second, str):
-        first, second = (checks.text(f"{name}[{i}]", one) for i, one in enumerate(value))
+        first, second = (_text(f"{name}[{i}]", one) for i, one in enumerate(value))
     else:
         plain = [float(one) if isinstance(one, (bool, np.bool_)) else one for one in value]
         first, second = (checks.number(name, one, rule) for one in plain)

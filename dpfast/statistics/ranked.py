@@ -124,6 +124,7 @@ class SmoothOrDrawn(OnGrid[Value]):
         super().__post_init__()
         if not isinstance(self.noise, str):
             checks.choice("noise", self.noise, NOISES)
+        object.__setattr__(self, "noise", str.__str__(self.noise))
         if self.noise == "auto":
             return
         if self.method not in ("auto", "smooth"):

@@ -89,6 +89,7 @@ class MeanOfRanks(Ranked[float | Floats], TrimmedSensitivity):
         object.__setattr__(self, "proportion", share(self.proportion))
         if not isinstance(self.noise, str):
             checks.choice("noise", self.noise, NOISES)
+        object.__setattr__(self, "noise", str.__str__(self.noise))
 
     @property
     def covers_masks(self) -> bool:

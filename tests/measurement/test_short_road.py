@@ -189,6 +189,8 @@ def same(word):
         (lambda value: dp.Mean(bounds=(0, 1), nan=value), [0.25, 0.5]),
         (lambda value: dp.Count(nan=value), ["keep", "drop"]),
         (lambda value: dp.Median(bounds=(0, 1), method=value), ["exponential", "smooth"]),
+        (lambda value: dp.TrimmedMean(bounds=(0, 1), noise=value), ["auto", "cauchy"]),
+        (lambda value: dp.Median(bounds=(0, 1), method="smooth", noise=value), ["auto", "cauchy"]),
     ],
 )
 def test_public_values_that_call_all_others_equal_are_told_apart(make, values):
