@@ -516,3 +516,12 @@ def test_numbers_that_are_not_0_and_missing_ones():
             dp.stat.percentile("x", wrong, bounds=(0, 1))
     with pytest.raises(ArgumentError, match="nan must be one of"):
         dp.stat.count_nonzero("x", nan="raise")
+
+
+@pytest.mark.parametrize("ddof", [1, 2**31, 2**62, 10**400])
+def test_more_than_all_rows_may_be_left_out_of_the_number(ddof):
+    """Numbers of rows that float64 cannot tell from one more than they are."""
+    rows = {"k": np.array(["a", "b"] * 50), "x": np.arange(100.0)}
+    groups = dp.group_by(rows, "k", keys=["a", "b", "c"])
+    answer = groups.variance("x", bounds=(0, 100), ddof=ddof, epsilon=1)
+    assert np.isfinite(answer["variance"]).all() and np.isfinite(answer["variance error"]).all()

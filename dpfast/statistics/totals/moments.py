@@ -42,8 +42,8 @@ from ...summaries.cells import Cells, cells
 from ...summaries.totals import Totals
 
 HALF = Fraction(1, 2)
-#: More rows than there can be.
-MOST = 1 << 62
+#: No data have so many rows, and float64 can tell it from one more.
+MOST = 1 << 52
 #: How much of the variance of noise in a centered sum is in a variance; see above.
 TENTH = Fraction(101, 1000)
 #: The number of rows that have a number, and that of all.
