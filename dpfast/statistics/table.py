@@ -3,18 +3,15 @@
 That is what `dpfast` exports of them, the words of jobs, the commands with their options, what
 `dpfast.mechanism` takes, the methods of groups with `dpfast.stat`, the reference, the types of the
 stubs (`tools/stubs.py`), and the battery of tests. A new statistic is a file and a line here.
+`dpfast` reads it first of all, so it imports nothing of it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 from importlib import import_module
-from inspect import signature
 from typing import Any, Literal
-
-from .._core import checks
-from ..errors import ArgumentTypeError
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,26 +132,6 @@ TABLE = (
     Entry("ptr.iqr", "statistics.ptr", "Iqr", "a range, or no answer", by_group=False),
     Entry("ptr.release", "statistics.ptr", None, "an answer, or none", by_group=False),
 )  # fmt: skip
-
-
-def statistic_of(name: str, value: Any) -> Any:
-    """Return a statistic, which may be a mapping with its word and its arguments, as in jobs."""
-    from ..measurement.statistic import Statistic
-
-    if isinstance(value, Mapping):
-        given = dict(value)
-        words = {entry.word: entry for entry in TABLE if entry.kind is not None}
-        word = checks.choice(f"{name}.statistic", given.pop("statistic", None), words)
-        kind = words[word].kind
-        try:
-            signature(kind).bind(**given)
-        except TypeError as error:
-            raise ArgumentTypeError(f"{name}: {word}: {error}") from None
-        return kind(**given)
-    if not isinstance(value, Statistic):
-        checks.fail_kind(name, "a statistic, as dpfast.Mean(bounds=(0, 9))", value)
-    return value
-
 
 #: The same by word.
 STATISTICS = Table({entry.word: entry for entry in TABLE})
