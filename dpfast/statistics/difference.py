@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field
-from inspect import signature
 from typing import Any, ClassVar
 
 from .._core import checks
-from ..errors import ArgumentTypeError
 from ..measurement.disjoint import Disjoint, Groups, of_groups
 from ..measurement.functions import public
 from ..measurement.statistic import Automatic, Statistic, Terms
 from ..sources.intake import View, read_rows
 from .histogram import two_categories
-from .table import TABLE
+from .words import statistic_of
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -77,23 +74,6 @@ class Difference(Statistic[Any]):
 
     def mechanism(self, terms: Terms) -> Disjoint:
         return of_groups(self.groups, terms, self.name)
-
-
-def statistic_of(name: str, value: Any) -> Any:
-    """Return a statistic, which may be a mapping with its word and its arguments, as in jobs."""
-    if isinstance(value, Mapping):
-        given = dict(value)
-        words = {entry.word: entry for entry in TABLE if entry.kind is not None}
-        word = checks.choice(f"{name}.statistic", given.pop("statistic", None), words)
-        kind = words[word].kind
-        try:
-            signature(kind).bind(**given)
-        except TypeError as error:
-            raise ArgumentTypeError(f"{name}: {word}: {error}") from None
-        return kind(**given)
-    if not isinstance(value, Statistic):
-        checks.fail_kind(name, "a statistic, as dpfast.Mean(bounds=(0, 9))", value)
-    return value
 
 
 difference = public(Difference)

@@ -20,25 +20,22 @@ from .totals.moments import Mean
 class Proportion(Mean):
     """The proportion of rows that are true, or equal a public value, as a statistic to measure.
 
-    The answer is a share within [0, 1], and so is the half-width of its error bar: 0.03 is three
-    percentage points. A missing row equals nothing, and counts among all rows. If the noisy number
-    of rows is not positive, the answer is 1/2.
+    The answer is a share within [0, 1], as is the half-width of its error bar: 0.03 is three
+    percentage points. A missing row equals nothing, and counts. Of hardly any rows it is 1/2.
 
     Privacy
     -------
     A row that comes or goes changes the number of rows that match or of those that do not by 1; one
-    that is replaced, with a public number of rows, changes the former by at most 1. So integer
-    noise as that of `dpfast.mean` of 0 and 1, whose neighbors and error bar these are, satisfies
-    the loss (Ghosh, Roughgarden and Sundararajan, STOC 2009; Canonne, Kamath and Steinke, NeurIPS
-    2020). The share is post-processing.
+    that is replaced, with a public number of rows, the former by at most 1. So the integer noise of
+    `dpfast.mean` of 0 and 1, whose neighbors and error bar these are, satisfies the loss (Ghosh,
+    Roughgarden and Sundararajan, STOC 2009; Canonne, Kamath and Steinke, NeurIPS 2020).
 
     Parameters
     ----------
     column, weights : str, optional
         Columns of a table, for `GroupBy.agg`.
     equal : bool, float or str, default True
-        What a row has to equal: a public value, one that the column's type can hold. An integer
-        beyond 2**53 counts as the float64 nearest to it.
+        A public value that the column's type can hold. Integers count as the nearest float64.
     weight_bounds : (float, float), optional
         As in `dpfast.mean`.
 
@@ -64,9 +61,9 @@ class Proportion(Mean):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        plain = self.matches.values
+        (plain,) = self.matches.values
         if type(self.equal) not in PLAIN:  # and so may call anything equal
-            object.__setattr__(self, "equal", plain[0])
+            object.__setattr__(self, "equal", plain)
 
     @cached_property
     def matches(self) -> Matches:

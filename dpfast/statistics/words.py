@@ -1,0 +1,29 @@
+"""A statistic in words, as a job writes it: its word in the table, and its arguments."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from inspect import signature
+from typing import Any
+
+from .._core import checks
+from ..errors import ArgumentTypeError
+from ..measurement.statistic import Statistic
+from .table import TABLE
+
+
+def statistic_of(name: str, value: Any) -> Any:
+    """Return a statistic, which may be a mapping with its word and its arguments, as in jobs."""
+    if isinstance(value, Mapping):
+        given = dict(value)
+        words = {entry.word: entry for entry in TABLE if entry.kind is not None}
+        word = checks.choice(f"{name}.statistic", given.pop("statistic", None), words)
+        kind = words[word].kind
+        try:
+            signature(kind).bind(**given)
+        except TypeError as error:
+            raise ArgumentTypeError(f"{name}: {word}: {error}") from None
+        return kind(**given)
+    if not isinstance(value, Statistic):
+        checks.fail_kind(name, "a statistic, as dpfast.Mean(bounds=(0, 9))", value)
+    return value
