@@ -27,6 +27,7 @@ import dpfast as dp
 from dpfast._kernels.sources import Key
 from dpfast.groups import keys as keys_module
 from dpfast.groups import mechanisms, ranks, table
+from dpfast.groups import plan as plan_module
 from dpfast.groups.counts import GroupHistogram
 from dpfast.groups.key_coins import KeyRule
 from dpfast.groups.key_selection import EqualParts
@@ -84,6 +85,12 @@ def log_orders(counts, k, rate):
     return np.array(found)
 
 
+def forget():
+    """What is made with a fault, or without, serves no other test."""
+    for cached in (mechanisms.drawn, mechanisms.made, plan_module.plan):
+        cached.cache_clear()
+
+
 @pytest.fixture
 def record(monkeypatch):
     """A function that records a release, with a secret key and perhaps the keys that are shown."""
@@ -133,8 +140,7 @@ def record(monkeypatch):
     monkeypatch.setattr(ranks, "draw_quantiles", draw)
     monkeypatch.setattr(KeyRule, "keep", keep)
 
-    mechanisms.drawn.cache_clear()
-    mechanisms.made.cache_clear()  # what is made with a fault, or without, serves no other test
+    forget()
 
     def run(asked, rows, secret=0, shown=()):
         monkeypatch.setattr(table, "secret", lambda stream: Key(bytes([secret] * 32)))
@@ -147,8 +153,7 @@ def record(monkeypatch):
         return found
 
     yield run
-    mechanisms.drawn.cache_clear()
-    mechanisms.made.cache_clear()
+    forget()
 
 
 @dataclass(frozen=True)

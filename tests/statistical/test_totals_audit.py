@@ -92,7 +92,7 @@ PAIRS = {
 }
 
 #: How many times the claim is spent by the fault, where few of the shares are seen in the answer.
-FAULT = {"covariance, add-remove": 40}
+FAULT = {"covariance, add-remove": 40, "correlation, add-remove": 8}
 
 
 def samples(name, epsilon, size):

@@ -103,8 +103,7 @@ WEIGHTS = KNOWN | WEIGHED
 REPLACED: dict[str, Any] = {"rho": 500, "neighbors": "replace", **WEIGHED}
 #: What is told of the rows and labels of those checks, and how many pass at least.
 CHECKED = [
-    *((kind(1, bounds=(-10, 10), rho=50), 33) for kind in (PCA, TruncatedSVD)),
-    (KMeans(1, bounds=(-10, 10), rho=50, **WEIGHED), 36),
+    *((kind(1, bounds=(-10, 10), rho=50, **WEIGHED), 36) for kind in (PCA, TruncatedSVD, KMeans)),
     (StandardScaler(bounds=(-10, 10), rho=500, **WEIGHED), 36),
     (LinearRegression(bounds=(-4, 4), y_bounds=(-3, 3), **REPLACED), 38),
     (AdditiveBoostingRegressor(bins=8, bounds=(-4, 4), y_bounds=(-3, 3), **REPLACED), 38),

@@ -126,7 +126,9 @@ def test_noise_that_cannot_be_had_is_refused_before_it_is_paid_for():
     """So little loss that already a move by 1 needs more noise than there is."""
     budget, unspent = untouched({"epsilon": 1e-4})
     with pytest.raises(ArgumentError, match="epsilon must be larger"):
-        KMeans(2, bounds=[(0, 1), (0, 2000)], epsilon=1e-4, max_iter=10**5).fit(ROWS, budget=budget)
+        KMeans(2, bounds=[(0, 1), (0, 2000)] * 25, epsilon=1e-4, max_iter=10**5).fit(
+            np.zeros((3, 50)), budget=budget
+        )
     assert unspent()
     sums = NoisySums(ROWS, epsilon=2.0**-29, queries=1)
     with pytest.raises(ArgumentError, match="epsilon must be larger"):
