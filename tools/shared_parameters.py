@@ -116,6 +116,8 @@ def split(entry: Entry) -> Iterator[Entry]:
 def fault(entry: Entry) -> str | None:
     """Return what is wrong with an entry of shared parameters."""
     said = ", ".join(entry.names)
+    if not entry.type and not entry.text and len(entry.names) > 1:
+        return f"{said} say nothing"
     for shared in SHARED:
         if shared.names != entry.names or entry.type in shared.others:
             continue

@@ -148,13 +148,13 @@ def group_by(
             beside[IDS] = column_form(ids, "ids", IDS_RULE)
         person = Persons(ids if isinstance(ids, str) else IDS, most, rows, id_name(ids))
     batches = Batches(data, beside)
-    found = PrivateKeys(names) if keys is None else public_keys(tuple(names), keys)
-    found = found.checked(batches)
+    written = PrivateKeys(names) if keys is None else public_keys(tuple(names), keys)
+    shown = written.checked(batches)
     if person is not None:
         key_kind(batches.typed(person.column, "ids", True), "ids", is_id=True)
-        if most is None and isinstance(found, PrivateKeys):
+        if most is None and isinstance(shown, PrivateKeys):
             checks.fail("max_groups", "given with ids, where keys are private", max_groups)
-    return GroupBy(batches, found, person, relation)
+    return GroupBy(batches, shown, person, relation)
 
 
 def _limit(name: str, value: Any) -> int | None:

@@ -148,24 +148,24 @@ class PublicKeys:
         The cells of a file of text are text, and integers are looked for as they are written. In a
         column of text bytes are text, too: either may make two keys the same.
         """
-        found, is_new = copy(self), False
-        found.forms, found.text, found.spans = dict(self.forms), set(), {}
+        checked, is_new = copy(self), False
+        checked.forms, checked.text, checked.spans = dict(self.forms), set(), {}
         for name in self.by:
             given, typed = self._arrays[name], batches.typed(name, "by", True)
             kind, missing = key_kind(typed, f"column {name!r}"), batches.missing(name)
             values: list[Any] = list(given) if given.dtype.kind == "M" else given.tolist()
             if missing and all(map(checks.is_whole, values)):
                 values, is_new = [str(int(key)) for key in values], True
-                found.forms[name] = Objects(values)
+                checked.forms[name] = Objects(values)
             title, zone = f"the column {name!r}", self._kinds[name]
             expect_matches("keys", values, typed, title, missing, is_key=True, kind=zone)
-            found.spans[name] = span_of("keys", given) if kind in (TIMES, "objects") else None
+            checked.spans[name] = span_of("keys", given) if kind in (TIMES, "objects") else None
             if kind == "text":
-                found.text.add(name)
+                checked.text.add(name)
                 is_new = is_new or given.dtype.kind not in "biuU"
         if is_new:
-            found._chains(Key(bytes(32)))
-        return found
+            checked._chains(Key(bytes(32)))
+        return checked
 
     def columns(self) -> dict[str, NDArray[Any]]:
         """Return the keys of each group, column by column."""

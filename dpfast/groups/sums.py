@@ -249,8 +249,8 @@ class Counted(Sums):
         noise = self.noise
         drawn = noise.draw(len(totals), generator)
         rows = totals.reshape(-1).view(np.int64)
-        found: NDArray[np.int64] = ((rows >> noise.shift) + drawn) << noise.shift
-        return found, None
+        counts: NDArray[np.int64] = ((rows >> noise.shift) + drawn) << noise.shift
+        return counts, None
 
 
 class Numbers(Counted):
@@ -392,11 +392,11 @@ class OfLinear(Sums):
 
     def exact(self, totals: NDArray[np.uint64]) -> NDArray[np.int64]:
         """Return the sums that get noise, in their units."""
-        found = np.empty((len(self.plan.shifts), len(totals)), np.int64)
-        each = zip(self.factors, self.plan.shifts, found, strict=True)
+        exact = np.empty((len(self.plan.shifts), len(totals)), np.int64)
+        each = zip(self.factors, self.plan.shifts, exact, strict=True)
         for kind, ((a, b, c), shift, out) in enumerate(each):
             _native.combine(self.of_kind(totals, kind), a, b, c, shift, out)
-        return found
+        return exact
 
     def of_kind(self, totals: NDArray[np.uint64], kind: int) -> NDArray[np.uint64]:
         """Return the sums that one with noise is made of."""

@@ -629,22 +629,22 @@ class LinearMeasurement(Mechanism[Answers]):
             units = [unit / (2 if plan.counts else 1) for unit in units]
         else:
             each = [plan.deviation(i) for i in range(len(units))]
-        found = [width * unit for width, unit in zip(each, units, strict=False)]
-        return found[0] if self.single else found
+        deviations = [width * unit for width, unit in zip(each, units, strict=False)]
+        return deviations[0] if self.single else deviations
 
     def reduce(self, source: View) -> list[Totals]:
         if self.has_weights:
             return self._weighted(source)
         rows, where, squares = source.source, source.where, self.statistic.squares
         if self.single:
-            found = [totals(rows, self.columns[0].cells, where, squares)]
+            summaries = [totals(rows, self.columns[0].cells, where, squares)]
         else:
-            found = column_totals(rows, [one.cells for one in self.columns], where, squares)
+            summaries = column_totals(rows, [one.cells for one in self.columns], where, squares)
         return [
             settled(totals, self.nan, column.lo, column.hi, column.cells)
             if totals.missing
             else totals
-            for totals, column in zip(found, self.columns, strict=True)
+            for totals, column in zip(summaries, self.columns, strict=True)
         ]
 
     def _weighted(self, source: View) -> list[Totals]:

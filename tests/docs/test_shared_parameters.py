@@ -35,3 +35,10 @@ def test_what_points_elsewhere_is_written_out():
     new, faults = tool["mended"](short, {"mean"})
     assert faults == [] and new != short
     assert "    ddof\n        As in `sum`.\n    epsilon, delta, rho : float, Fraction" in new
+
+
+def test_an_entry_that_says_nothing_is_a_fault():
+    text = TOTALS.read_text(encoding="utf-8")
+    start = text.index("    budget : Budget, optional", text.index("def mean"))
+    _, faults = tool["mended"](f"{text[:start]}    some, more\n{text[start:]}", {"mean"})
+    assert len(faults) == 1 and "some, more say nothing" in faults[0]

@@ -497,7 +497,7 @@ def make_kmeans(
     def fitted(data: Any, budget: Any = None) -> Any:
         learner = dp.sulq.KMeans(centers, neighbors=relation, **asked)
         fit = dp.extend.prepare(learner.fit, data, budget=budget)
-        return fit.then(lambda found: found.cluster_centers_)
+        return fit.then(lambda model: model.cluster_centers_)
 
     each = dp.privacy.loss(epsilon, delta, rho)
     # As many rows as clusters, since fewer are refused where their number is public.

@@ -179,6 +179,7 @@ def median(data: Any, **arguments: Any) -> Any:
     data : array_like, shape (n,) or, with `axis`, (n, d), table, or source
     bounds : (float, float), or "auto"
     noise, method
+        As in `quantile`.
     epsilon, delta, rho : float, Fraction or Decimal, optional
         The loss: `epsilon` alone, `epsilon` with `delta`, or `rho` alone.
     neighbors : {"add-remove", "replace"}, optional
@@ -383,6 +384,7 @@ def percentile(
     axis : {None, 0, -2}, optional
         0 for an answer of each column; a row is one record.
     noise, assume_sorted
+        As in `quantile`.
     epsilon, delta, rho : float, Fraction or Decimal, optional
         The loss: `epsilon` alone, `epsilon` with `delta`, or `rho` alone.
     neighbors : {"add-remove", "replace"}, optional
@@ -479,6 +481,7 @@ def minimum(data: Any, **arguments: Any) -> Any:
     data : array_like, shape (n,) or, with `axis`, (n, d), table, or source
         As in `quantile`.
     bounds, noise
+        As in `quantile`.
     epsilon, delta, rho : float, Fraction or Decimal, optional
         The loss: `epsilon` alone, `epsilon` with `delta`, or `rho` alone.
     neighbors : {"add-remove", "replace"}, optional
@@ -556,6 +559,7 @@ def maximum(data: Any, **arguments: Any) -> Any:
     data : array_like, shape (n,) or, with `axis`, (n, d), table, or source
     bounds : (float, float), or "auto"
     noise, method
+        As in `quantile`.
     epsilon, delta, rho : float, Fraction or Decimal, optional
         The loss: `epsilon` alone, `epsilon` with `delta`, or `rho` alone.
     neighbors : {"add-remove", "replace"}, optional
@@ -625,6 +629,7 @@ def iqr(data: Any, **arguments: Any) -> Any:
     data : array_like, shape (n,) or, with `axis`, (n, d), table, or source
         As in `quantile`.
     bounds, noise
+        As in `quantile`.
     epsilon, delta, rho : float, Fraction or Decimal, optional
         The loss: `epsilon` alone, `epsilon` with `delta`, or `rho` alone.
     neighbors : {"add-remove", "replace"}, optional
