@@ -46,19 +46,19 @@ class Tape(Protocol):
 TAPE: ContextVar[Tape | None] = ContextVar("dpfast tape", default=None)
 
 
-class Payer:
+class Payer(ABC):
     """Base of `Budget`: what a release needs of it."""
 
     @property
+    @abstractmethod
     def neighbors(self) -> Neighbors | None:
         """The neighboring relation, or None before the first spend."""
-        raise NotImplementedError
 
+    @abstractmethod
     def spend(
         self, loss: Loss, *, neighbors: Neighbors, what: str = "", ids: str | None = None
     ) -> None:
         """Pay a loss, or refuse."""
-        raise NotImplementedError
 
 
 @dataclass(frozen=True, slots=True)
