@@ -513,8 +513,9 @@ def measures(ask: Callable[Args, Statistic[Value]]) -> Callable[Args, Value]:
     def prepare(*args: Any, **kwargs: Any) -> Prepared[Value]:
         bound = taken.bind(*args, **kwargs)
         bound.apply_defaults()
-        call = {name: bound.arguments[name] for name in OF_CALLS & bound.arguments.keys()}
-        return ask(*args, **kwargs).prepare(bound.arguments[first], **call)
+        given = {**bound.arguments, **bound.kwargs}
+        call = {name: given[name] for name in OF_CALLS & given.keys()}
+        return ask(*args, **kwargs).prepare(given[first], **call)
 
     return releases(update_wrapper(prepare, ask))
 

@@ -94,3 +94,13 @@ def test_what_a_function_has_by_default_is_asked_for():
     budget = dp.Budget(epsilon=500, ids="who")
     assert of_people(some("x", "who"), epsilon=400, budget=budget) == pytest.approx(2, abs=0.5)
     assert budget.history[0].ids == "who"
+
+
+def test_a_function_may_pass_on_what_a_call_takes():
+    @dp.extend.measures
+    def age(data, **call):
+        return dp.Mean(bounds=(0, 100))
+
+    budget = dp.Budget(epsilon=500)
+    assert age([50.0] * 50, epsilon=400, budget=budget) == pytest.approx(50, abs=5)
+    assert budget.spent["epsilon"] == 400
