@@ -8,12 +8,15 @@ of its column, as in `forms`.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import lru_cache
+from itertools import chain
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from .._core import checks
+from .._core.once import known_or_made
 from .._kernels.sources import Key
 from ..errors import DataError
 from .arrow import family
@@ -24,7 +27,7 @@ from .files import Columns as FileColumns
 from .files import Want
 from .forms import Arrow, Form, Named, Objects, Values
 from .ids import no_column
-from .labels import compare, labels_of
+from .labels import compare, different
 from .memory import F8, in_place, split
 from .pick import picker
 from .table import refuse_columns
@@ -73,21 +76,37 @@ class Batches:
         if not isinstance(form, (Named, FileColumns, EngineColumns)):
             checks.fail_kind("data", RULE, data)
         self._form = form
-        self._beside = dict(beside or {})
-        self._labels = labels_of(form, self._beside)
+        self._beside = {} if beside is None else dict(beside)
         for name, column in self._beside.items():
             if isinstance(form, EngineColumns):
                 refuse_array(name.strip("\0"), column)
-            _check_shape(column, name.strip("\0"))
-        if isinstance(form, (FileColumns, EngineColumns)):
+            _length(column, name.strip("\0"))
+        columns = form.columns if isinstance(form, Named) else {}
+        self._labels = different(
+            one.row_index
+            for one in chain(columns.values(), self._beside.values())
+            if one.row_index is not None
+        )
+        if not isinstance(form, Named):
             self.length = form.length
             return
-        for name, column in form.columns.items():
-            _check_shape(column, f"column {name!r} of data")
-        lengths = {_length(column) for column in form.columns.values()}
+        lengths = {_length(one, f"column {name!r} of data") for name, one in columns.items()}
         if not lengths:
             checks.fail_kind("data", "a table with a column", data)
         self.length = lengths.pop() if len(lengths) == 1 else None
+
+    @property
+    def like(self) -> Batches | None:
+        """Columns of the same names and types without rows: one object for all that are equal.
+
+        None for columns that are not in memory.
+        """
+        form = self._form
+        if not isinstance(form, Named):
+            return None
+        types = [(name, _type_of(column)) for name, column in form.columns.items()]
+        beside = [(name, _type_of(column)) for name, column in self._beside.items()]
+        return known_or_made(_of_types, tuple(types), tuple(beside))
 
     def with_beside(self, name: str, column: Piece) -> Batches:
         """Return the same rows with one more column beside them."""
@@ -191,20 +210,21 @@ class Batches:
         own = [name for name in dict.fromkeys(names) if name not in beside]
         if isinstance(form, FileColumns):
             return self._of_files(form, own, frozenset(text), beside, summarise, merge)
-        columns = {name: form.columns[name] for name in own} | beside
-        lengths = {_length(column) for column in form.columns.values()}
-        if len(lengths) > 1:
+        columns, rows = {name: form.columns[name] for name in own} | beside, self.length
+        if rows is None:
             refuse_columns()
-        if any(_length(column) not in lengths for column in beside.values()):
-            refuse_beside()
+        for column in beside.values():
+            if _length(column) != rows:
+                refuse_beside()
 
         def chunks(start: int, stop: int) -> Iterator[Batch]:
             for at in range(start, max(stop, start + 1), ROWS):
                 end = min(at + ROWS, stop)
-                pieces = {name: _cut(column, at, end) for name, column in columns.items()}
+                pieces = columns
+                if end - at < rows:
+                    pieces = {name: _cut(column, at, end) for name, column in columns.items()}
                 yield Batch(at, end - at, pieces)
 
-        (rows,) = lengths
         return in_parts(rows, split(rows), chunks, summarise, merge)
 
     def _of_files(
@@ -278,15 +298,42 @@ def numbers(piece: Piece) -> NDArray[Any]:
     return out
 
 
-def _check_shape(column: Piece, name: str) -> None:
-    if isinstance(column, Values) and column.array.ndim != 1:
-        checks.fail_kind(name, "one-dimensional, with one entry for each row", column.given)
+def _length(piece: Piece, name: str = "data") -> int:
+    """Return how many rows a column has; refuse an array of several dimensions."""
+    if not isinstance(piece, Values):
+        return piece.length if isinstance(piece, Objects) else len(piece.chunked)
+    if piece.array.ndim != 1:
+        checks.fail_kind(name, "one-dimensional, with one entry for each row", piece.given)
+    return piece.array.size
 
 
-def _length(piece: Piece) -> int:
-    if isinstance(piece, Values):
-        return len(piece.array)
-    return piece.length if isinstance(piece, Objects) else len(piece.chunked)
+def _type_of(piece: Piece) -> Any:
+    """Return what all of a column tells but its rows."""
+    if not isinstance(piece, Values):
+        return piece.chunked.type if isinstance(piece, Arrow) else None
+    is_masked = piece.mask is not None or isinstance(piece.given, np.ma.MaskedArray)
+    return piece.array.dtype, is_masked, piece.aware
+
+
+def _of_type(kind: Any) -> Piece:
+    """Return a column of a type without rows."""
+    if kind is None:
+        return Objects([])
+    if not isinstance(kind, tuple):
+        import pyarrow as pa
+
+        return Arrow(pa.chunked_array([], kind))
+    dtype, is_masked, is_aware = kind
+    array = np.empty(0, dtype)
+    if is_masked:
+        return Values(array, np.ma.MaskedArray(array), np.zeros(0, np.bool_), is_aware)
+    return Values(array, array, None, is_aware)
+
+
+@lru_cache(maxsize=256)
+def _of_types(types: tuple[tuple[str, Any], ...], beside: tuple[tuple[str, Any], ...]) -> Batches:
+    columns = {name: _of_type(kind) for name, kind in types}
+    return Batches(Named(columns, columns), {name: _of_type(kind) for name, kind in beside})
 
 
 def _cut(piece: Piece, start: int, stop: int) -> Piece:

@@ -172,9 +172,7 @@ def local_form(data: Any, name: str, rule: str) -> Form:
     ArgumentTypeError
         For what can be read as nothing.
     """
-    if type(data) is np.ndarray and data.dtype.kind not in "OV":
-        return Values(data, data)
-    if type(data) in (list, tuple):
+    if type(data) in (list, tuple) or (type(data) is np.ndarray and data.dtype.kind != "V"):
         return column_form(data, name, rule)
     if is_form(data):
         return data
@@ -188,8 +186,11 @@ def local_form(data: Any, name: str, rule: str) -> Form:
         columns = columns_of_table(data, name)
     if columns is None:
         return column_form(data, name, rule)
-    titles = {key: f"column {key!r} of {name}" for key in columns}
-    return Named({key: column_form(columns[key], titles[key], COLUMN) for key in columns}, data)
+    forms = {
+        key: column_form(column, f"column {key!r} of {name}", COLUMN)
+        for key, column in columns.items()
+    }
+    return Named(forms, data)
 
 
 def is_form(data: Any) -> TypeGuard[Form]:
@@ -204,7 +205,9 @@ def is_form(data: Any) -> TypeGuard[Form]:
 
 def column_form(data: Any, name: str, rule: str) -> Objects | Values | Arrow:
     """Tell what `data` are that must not be a table: rows without names."""
-    if isinstance(data, (Objects, Values, Arrow)):
+    if type(data) is np.ndarray and data.dtype.kind != "O":  # what most calls have
+        return Values(data, data)
+    if isinstance(data, (Values, Arrow, Objects)):
         return data
     if is_distributed(data):
         checks.fail_kind(name, rule, data, ", which an engine holds: compute it first")
@@ -372,7 +375,7 @@ def columns_of_table(data: Any, name: str) -> dict[str, Any] | None:
     """Return the columns of a table by name; None if `data` are no table."""
     if isinstance(data, np.ndarray):
         return {key: data[key] for key in data.dtype.names} if data.dtype.names else None
-    if isinstance(data, Mapping):
+    if isinstance(data, (dict, Mapping)):
         found = list(data.items())
     elif has(data, "iloc") and has(data, "columns"):  # pandas, whose columns are NumPy's
         found = [(key, data.iloc[:, i]) for i, key in enumerate(data.columns)]

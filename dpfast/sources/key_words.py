@@ -72,6 +72,11 @@ class Words(NamedTuple):
         """Return which rows have a key, all or not."""
         return np.ones(len(self.low), np.bool_) if self.present is None else self.present
 
+    def only(self, rows: NDArray[np.bool_]) -> Words:
+        """Return the same words, of which only some rows have a key."""
+        present = rows if self.present is None else self.present & rows
+        return Words(self.low, self.high, present)
+
 
 def secret(stream: BitStream) -> _native.Key:
     """Return a fresh key of labels, words and hashes."""
@@ -98,20 +103,19 @@ def key_kind(form: Objects | Values | Arrow, name: str, is_id: bool = False) -> 
     ArgumentTypeError
         If they are of a kind that has no equality to rely on, like floats: 0.1 + 0.2 is not 0.3.
     """
-    rule = RULE if is_id else KEYS_RULE
-    if isinstance(form, Objects):
-        return "objects"
-    if isinstance(form, Arrow):
-        found, given = arrow_kind(form.chunked.type), form.chunked
-        wrong = f" of Arrow type {given.type}"
-    else:
-        array, given = form.array, form.given
-        found = array_kind(array.dtype) if array.ndim == 1 else None
+    if isinstance(form, Values):
+        found = array_kind(form.array.dtype) if form.array.ndim == 1 else None
         found = ZONED if found == TIMES and form.aware else found
-        wrong = f" of {array.ndim} dimensions and {array.dtype}"
-    if found is None or (is_id and found in (TIMES, ZONED)):
-        checks.fail_kind(name, rule, given, wrong)
-    return found
+    else:
+        found = arrow_kind(form.chunked.type) if isinstance(form, Arrow) else "objects"
+    if found is not None and not (is_id and found in (TIMES, ZONED)):
+        return found
+    rule = RULE if is_id else KEYS_RULE
+    if isinstance(form, Values):
+        wrong = f" of {form.array.ndim} dimensions and {form.array.dtype}"
+        checks.fail_kind(name, rule, form.given, wrong)
+    assert isinstance(form, Arrow)
+    checks.fail_kind(name, rule, form.chunked, f" of Arrow type {form.chunked.type}")
 
 
 def zone_kind(form: Objects | Values | Arrow, name: str) -> str | None:
@@ -223,14 +227,12 @@ class KeyWords:
         """
         form = column_form(piece, self.name, RULE if self.is_id else KEYS_RULE)
         key_kind(form, self.name, self.is_id)
-        if isinstance(form, Objects):
-            return self._objects(form.rows)
+        if isinstance(form, Values):
+            words = self._array(form.array)
+            return words if form.mask is None else words.only(~form.mask)
         if isinstance(form, Arrow):
             return together([self._arrow(one) for one in form.chunked.chunks])
-        low, high, present = self._array(form.array)
-        if form.mask is not None:
-            present = ~form.mask if present is None else present & ~form.mask
-        return Words(low, high, present)
+        return self._objects(form.rows)
 
     def _array(self, array: NDArray[Any]) -> Words:
         kind = array.dtype.kind
@@ -378,11 +380,9 @@ class KeyWords:
             places = np.where(present, places, 0)
         if not len(entries):
             return Words(np.zeros(len(array), np.uint64), None, present)
-        if known.present is not None:
-            own = known.present[places]
-            present = own if present is None else present & own
         high = None if known.high is None else known.high[places]
-        return Words(known.low[places], high, present)
+        words = Words(known.low[places], high, present)
+        return words if known.present is None else words.only(known.present[places])
 
 
 def together(parts: Sequence[Words]) -> Words:

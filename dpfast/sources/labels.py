@@ -7,7 +7,7 @@ a sort keeps it where the rows were sorted, and `dropna` where nothing was missi
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any, TypeVar
 
 import numpy as np
@@ -25,8 +25,13 @@ Labels = Sequence[Any]
 
 def labels_of(*data: Any) -> Labels:
     """Return the indexes of columns, of tables and of what was made of either."""
+    return different(_indexes(data))
+
+
+def different(indexes: Iterable[Any]) -> Labels:
+    """Return the first of some indexes, and those that are no views of it."""
     labels: list[Any] = []
-    for index in _indexes(data):
+    for index in indexes:
         if not (labels and _is_view(labels[0], index)):
             labels.append(index)
     return labels
