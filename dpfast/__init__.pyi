@@ -1,10 +1,11 @@
 """Made by tools/stubs.py."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from os import PathLike
 from typing import Any, Literal, overload
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from dpfast import audit as audit
 from dpfast import errors as errors
@@ -29,8 +30,12 @@ from dpfast._core.types import (
     Number,
 )
 from dpfast.aggregate import estimators as estimators
-from dpfast.aggregate.api import sample_and_aggregate as sample_and_aggregate
+from dpfast.aggregate.aggregators import AggregatorName
+from dpfast.aggregate.api import PartitionName, Progress
 from dpfast.aggregate.block_count import suggest_blocks as suggest_blocks
+from dpfast.aggregate.estimators import EstimatorName
+from dpfast.aggregate.estimators.base import Estimator
+from dpfast.aggregate.estimators.functions import Executor
 from dpfast.app import job as job
 from dpfast.app.mechanism import mechanism as mechanism
 from dpfast.app.show_config import show_config as show_config
@@ -886,6 +891,56 @@ def bounds(
     where: Any = None,
     ids: Any = None,
     max_rows: int | None = None,
+    budget: Budget | None = None,
+    rng: Generator | None = None,
+) -> NDArray[np.float64]: ...
+@overload
+def sample_and_aggregate(
+    data: Any,
+    estimator: EstimatorName | Estimator | Callable[[Any], object],
+    *,
+    blocks: int,
+    bounds: Bounds,
+    epsilon: Number | None = None,
+    delta: Number = 0.0,
+    rho: Number | None = None,
+    neighbors: Neighbors | None = None,
+    aggregator: AggregatorName = "mean",
+    partition: PartitionName = "auto",
+    ids: ArrayLike | str | None = None,
+    nan: Literal["keep", "drop"] = "keep",
+    default: Number | Sequence[Number] | NDArray[Any] | None = None,
+    centres: ArrayLike | None = None,
+    workers: int | None = None,
+    executor: Executor = "auto",
+    time_limit: Number | None = None,
+    spill: str | PathLike[str] | None = None,
+    progress: Progress = None,
+    budget: Budget | None = None,
+    rng: Generator | None = None,
+) -> float: ...
+@overload
+def sample_and_aggregate(
+    data: Any,
+    estimator: EstimatorName | Estimator | Callable[[Any], object],
+    *,
+    blocks: int,
+    bounds: Sequence[Bounds],
+    epsilon: Number | None = None,
+    delta: Number = 0.0,
+    rho: Number | None = None,
+    neighbors: Neighbors | None = None,
+    aggregator: AggregatorName = "mean",
+    partition: PartitionName = "auto",
+    ids: ArrayLike | str | None = None,
+    nan: Literal["keep", "drop"] = "keep",
+    default: Number | Sequence[Number] | NDArray[Any] | None = None,
+    centres: ArrayLike | None = None,
+    workers: int | None = None,
+    executor: Executor = "auto",
+    time_limit: Number | None = None,
+    spill: str | PathLike[str] | None = None,
+    progress: Progress = None,
     budget: Budget | None = None,
     rng: Generator | None = None,
 ) -> NDArray[np.float64]: ...

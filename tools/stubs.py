@@ -27,16 +27,23 @@ from dpfast.statistics.table import TABLE  # noqa: E402
 HEAD = '"""Made by tools/stubs.py."""\n'
 #: What types of arguments and answers are made of.
 HOMES = {
-    "collections.abc": "Sequence",
+    "os": "PathLike",
+    "collections.abc": "Callable Sequence",
     "dpfast._core.types": (
         "Auto Axis Bounds BoundsEach Floats Integers NanPolicy Neighbors NoiseName Number Numbers "
         "Size"
     ),
+    "dpfast.aggregate.aggregators": "AggregatorName",
+    "dpfast.aggregate.api": "PartitionName Progress",
+    "dpfast.aggregate.estimators": "EstimatorName",
+    "dpfast.aggregate.estimators.base": "Estimator",
+    "dpfast.aggregate.estimators.functions": "Executor",
     "dpfast.budget.budget": "Budget",
     "dpfast.groups.answer": "Answer",
     "dpfast.groups.sums": "Count Nonzero People",
     "dpfast.rng": "Generator",
     "dpfast.selection.api": "Function Indices Scores",
+    "dpfast.selection.utility": "Mechanism",
     "dpfast.statistics.histogram": "Categories",
     "dpfast.statistics.quantiles.statistic": "IqrMethod ManyMethod Method",
     "dpfast.statistics.tree.counts": "TreeCounts",
@@ -55,8 +62,8 @@ def package(of=dpfast, prefix=""):
     }
     for name in of.__all__:
         found = getattr(of, name)
-        if inspect.isfunction(found) and "size" in inspect.signature(found).parameters:
-            made[name] = of_draws(name, inspect.signature(found))
+        if inspect.isfunction(found) and name not in made:
+            made |= of_shapes(name, inspect.signature(found))
     imports = [
         f"from {home} import {name} as {name}" for name, home in exported(of) if name not in made
     ]
@@ -83,19 +90,35 @@ def is_made(function):
     return declared is not function and declared.__code__.co_varnames == ("data", "arguments")
 
 
-def of_draws(name, signature):
-    """The lines that declare a function that draws one number, or an array of them, by `size`."""
-    taken = signature.parameters
-    one, several = signature.return_annotation.split(" | ")
+def of_shapes(name, signature):
+    """The lines that declare a function whose answer is a number or an array by its arguments."""
+    taken, answer = signature.parameters, str(signature.return_annotation)
+    of_pairs = "bounds" in taken and taken["bounds"].annotation == "BoundsEach"
+    if answer.count(" | ") != 1 or not (of_pairs or {"size", "scores"} & {*taken}):
+        return {}
+    return {name: list(of_draws(name, taken, *answer.split(" | ")))}
+
+
+def of_draws(name, taken, one, several):
+    """The overloads of a function that gives one number, or an array of them."""
+    if "bounds" in taken:  # a pair for each number
+        for kind, answer in (("Bounds", one), ("Sequence[Bounds]", several)):
+            of_kind = [typed(each, "BoundsEach", kind) for each in taken.values()]
+            yield from ("@overload", *function(name, of_kind, answer))
+        return
     alone = [typed(each, "Numbers", "Number") for each in taken.values()]
     alone = [typed(each, "Scores", "Sequence[Number]") for each in alone]
     alone = [typed(each, "Size", "None") for each in alone]
     yield from ("@overload", *function(name, alone, one))
     if "scores" in taken:  # arrays of numbers of dimensions that no type says
+        union = f"{one} | {several}"
+        if "size" not in taken:
+            yield from ("@overload", *function(name, taken.values(), union))
+            return
         size = typed(taken["size"], "Size", "int | tuple[int, ...]")
         sized = {**taken, "size": size.replace(default=inspect.Parameter.empty)}
         yield from ("@overload", *function(name, sized.values(), several))
-        several = f"{one} | {several}"
+        several = union
     yield from ("@overload", *function(name, taken.values(), several))
 
 

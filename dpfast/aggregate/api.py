@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import logging
 import operator
-import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any, ClassVar, Literal, TypeAlias, TypedDict, Unpack, get_args, overload
+from os import PathLike
+from typing import Any, ClassVar, Literal, TypeAlias, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -18,7 +18,7 @@ from .._core import checks
 from .._core.error_bars import Expected, unknown
 from .._core.progress import check as check_progress
 from .._core.progress import reporter
-from .._core.types import Bounds, BoundsEach, Neighbors, Number
+from .._core.types import BoundsEach, Neighbors, Number
 from ..budget.budget import Budget
 from ..budget.mechanism import Mechanism
 from ..budget.release import Prepared, relation_of, releases
@@ -118,45 +118,6 @@ class SampleAndAggregate(Mechanism[float | NDArray[np.float64]]):
         return Partition(labels(self.blocks, secret(generator.stream())), self.drop)
 
 
-class _Options(TypedDict, total=False):
-    epsilon: Number | None
-    delta: Number
-    rho: Number | None
-    neighbors: Neighbors | None
-    aggregator: AggregatorName
-    partition: PartitionName
-    ids: ArrayLike | str | None
-    nan: Literal["keep", "drop"]
-    workers: int | None
-    executor: Executor
-    time_limit: Number | None
-    spill: str | os.PathLike[str] | None
-    progress: Progress
-    budget: Budget | None
-    rng: Generator | None
-
-
-@overload
-def sample_and_aggregate(
-    data: Any,
-    estimator: EstimatorName | Estimator | Callable[[Any], object],
-    *,
-    blocks: int,
-    bounds: Bounds,
-    default: Number | None = ...,
-    **options: Unpack[_Options],
-) -> float: ...
-@overload
-def sample_and_aggregate(
-    data: Any,
-    estimator: EstimatorName | Estimator | Callable[[Any], object],
-    *,
-    blocks: int,
-    bounds: Sequence[Bounds],
-    default: Number | Sequence[Number] | NDArray[Any] | None = ...,
-    centres: ArrayLike | None = ...,
-    **options: Unpack[_Options],
-) -> NDArray[np.float64]: ...
 @releases
 def sample_and_aggregate(
     data: Any,
@@ -177,7 +138,7 @@ def sample_and_aggregate(
     workers: int | None = None,
     executor: Executor = "auto",
     time_limit: Number | None = None,
-    spill: str | os.PathLike[str] | None = None,
+    spill: str | PathLike[str] | None = None,
     progress: Progress = None,
     budget: Budget | None = None,
     rng: Generator | None = None,

@@ -5,13 +5,13 @@ from typing import Any, Literal, overload
 
 from numpy.typing import ArrayLike
 
-from dpfast._core.types import Neighbors, Number, Size
+from dpfast._core.types import Floats, Neighbors, Number, Size
 from dpfast.budget.budget import Budget
 from dpfast.rng import Generator
 from dpfast.selection.api import Function, Indices, Scores
 from dpfast.selection.api import top_k as top_k
 from dpfast.selection.best_of import best_of as best_of
-from dpfast.selection.utility import expected_error as expected_error
+from dpfast.selection.utility import Mechanism
 from dpfast.selection.utility import probabilities as probabilities
 from dpfast.selection.utility import utility_bound as utility_bound
 
@@ -26,6 +26,30 @@ __all__ = [
     "utility_bound",
 ]
 
+@overload
+def expected_error(
+    scores: Sequence[Number],
+    *,
+    sensitivity: Number,
+    epsilon: Number | None = None,
+    rho: Number | None = None,
+    monotone: bool = False,
+    base: ArrayLike | None = None,
+    axis: int = -1,
+    mechanism: Mechanism = "exponential",
+) -> float: ...
+@overload
+def expected_error(
+    scores: Scores,
+    *,
+    sensitivity: Number,
+    epsilon: Number | None = None,
+    rho: Number | None = None,
+    monotone: bool = False,
+    base: ArrayLike | None = None,
+    axis: int = -1,
+    mechanism: Mechanism = "exponential",
+) -> float | Floats: ...
 @overload
 def exponential(
     scores: Function | Sequence[Number],

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from fractions import Fraction
-from typing import Any, Literal, Required, TypeAlias, TypedDict, Unpack, get_args, overload
+from typing import Any, Literal, TypeAlias, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -24,18 +23,6 @@ EXACT = 1000
 
 Mechanism: TypeAlias = Literal["exponential", "permute-and-flip"]
 Floats: TypeAlias = NDArray[np.float64]
-
-
-class Options(TypedDict, total=False):
-    """The arguments of `expected_error`, for overloads."""
-
-    sensitivity: Required[Number]
-    epsilon: Number | None
-    rho: Number | None
-    monotone: bool
-    base: ArrayLike | None
-    axis: int
-    mechanism: Mechanism
 
 
 def probabilities(
@@ -86,14 +73,6 @@ def probabilities(
     """
     terms = sensitivity, epsilon, rho, monotone
     return np.moveaxis(_probabilities(scores, terms, base, axis, mechanism)[0], -1, axis)
-
-
-@overload
-def expected_error(scores: Sequence[Number], **options: Unpack[Options]) -> float: ...
-
-
-@overload
-def expected_error(scores: Scores, **options: Unpack[Options]) -> float | Floats: ...
 
 
 def expected_error(
