@@ -58,6 +58,7 @@ class _Request:
     empty: Any
     summarise: Callable[[Any], Any]
     merge: Callable[[Any, Any], Any]
+    workers: int | None = None
     parts: int = 0
     result: Any = None
     error: BaseException | None = None
@@ -147,19 +148,20 @@ class SharedPasses:
         """Return the reader of release `number`, whose `reduce` waits for a shared pass."""
 
         def makers(
-            want: Want, rows: int, convert: Convert[T], *more: Any
-        ) -> list[tuple[Want, Convert[T]]]:
-            return [(want, convert)]
+            want: Want, rows: int, convert: Convert[T], workers: int | None = None
+        ) -> list[tuple[Want, Convert[T], int | None]]:
+            return [(want, convert, workers)]
 
         def reduce(
-            made: list[tuple[Want, Convert[T]]],
+            made: list[tuple[Want, Convert[T], int | None]],
             rows_of: Callable[[T], int],
             empty: T,
             length: int | None,
             summarise: Callable[[T], Any],
             merge: Callable[[Any, Any], Any],
         ) -> Any:
-            return self._ask(number, _Request(*made[0], empty, summarise, merge))
+            want, convert, workers = made[0]
+            return self._ask(number, _Request(want, convert, empty, summarise, merge, workers))
 
         shared = copy(self._reader)
         vars(shared).update(
@@ -250,6 +252,8 @@ class SharedPasses:
         want = Want(numbers, ids, frozenset().union(*(r.want.text for r in requests)))
         place = {name: i for i, name in enumerate(want.names)}
         columns = [[place[name] for name in r.want.names] for r in requests]
+        # One that numbers its rows as they come has them in their order, in one thread.
+        workers = min((r.workers for r in requests if r.workers is not None), default=None)
 
         def convert(start: int, arrays: Sequence[Any]) -> Iterator[_Piece]:
             yield _Piece(
@@ -272,7 +276,7 @@ class SharedPasses:
                         tick(piece.rows)
 
                 self._reader.reduce(
-                    self._reader.makers(want, self._rows, convert),
+                    self._reader.makers(want, self._rows, convert, workers),
                     lambda piece: piece.rows,
                     _Piece(0, [[] for _ in requests]),
                     total,

@@ -2,6 +2,7 @@
 
 import math
 from copy import copy
+from threading import Event
 
 import numpy as np
 import pytest
@@ -13,10 +14,13 @@ feather = pytest.importorskip("pyarrow.feather")
 import dpfast as dp  # noqa: E402
 from dpfast.errors import ArgumentError, ArgumentTypeError, DataError, SourceError  # noqa: E402
 from dpfast.sources import filtered as module  # noqa: E402
+from dpfast.sources import parquet  # noqa: E402
 from dpfast.sources.arrow import BATCH  # noqa: E402
+from dpfast.sources.batches import Batches, numbers  # noqa: E402
 from dpfast.sources.files import Columns, Reader, Want  # noqa: E402
 from dpfast.sources.filtered import conditions, filtered  # noqa: E402
 from dpfast.sources.scan import columns, reader  # noqa: E402
+from dpfast.sources.shared_pass import SharedPasses  # noqa: E402
 
 from ..reference.sources.conditions import kept  # noqa: E402
 from ..support.pairwise import every_value  # noqa: E402
@@ -180,6 +184,30 @@ def test_numbers_by_where_a_piece_starts_are_caught(folder):
         want, rows, lambda start, arrays: convert(start - start % rows, arrays)
     )
     assert misnumbered(faulty)
+
+
+def test_releases_that_share_a_pass_number_rows_in_their_order(folder, monkeypatch):
+    """Which rows of a person count is told by their numbers, which are those of every pass."""
+    whole, ahead, batches = reader(folder / "t.parquet"), Event(), parquet._batches
+    whole._team = 2
+
+    def late(opened, group, *more):
+        """The first row group comes after the second, if there is a thread to read that."""
+        ahead.wait(0.1) if group == 0 else ahead.set()
+        return batches(opened, group, *more)
+
+    monkeypatch.setattr(parquet, "_batches", late)
+    shared = SharedPasses(whole, 2)
+
+    def rows():
+        some = Batches(Columns(filtered(shared.reader(0), conditions("i > 0")), ["row"]))
+        found = some.reduce(["row"], [], lambda batch: [batch], lambda a, b: a + b)
+        return [
+            (b.start + i, row) for b in found for i, row in enumerate(numbers(b.columns["row"]))
+        ]
+
+    (found,) = shared.run([rows])
+    assert found == list(enumerate(numbers_of(filtered(whole, conditions("i > 0")))))
 
 
 def test_a_row_that_is_dropped_decides_nothing(tmp_path):
