@@ -8,7 +8,7 @@ import numpy as np
 from scipy import special
 
 import dpfast as dp
-from dpfast.aggregate.aggregators.smooth_sensitivity import sorted_cells
+from dpfast.aggregate.aggregators.output_grid import sorted_cells
 from dpfast.noise.distributions import Laplace
 from dpfast.noise.distributions.base import context
 from dpfast.sources import as_source

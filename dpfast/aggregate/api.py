@@ -31,10 +31,9 @@ from ..sources.engine import EngineRows
 from ..sources.ids import id_name
 from ..sources.key_words import secret
 from ..sources.row_files import directory
-from . import aggregators
-from .aggregators import AGGREGATORS, AggregatorName, make
+from .aggregators import AggregatorName, choose, make
 from .aggregators.output_grid import Aggregator
-from .aggregators.vector import VectorAggregator, choose, make_vector
+from .aggregators.vector import VectorAggregator, make_vector, share
 from .blocks.distributed import Cut, outputs
 from .blocks.ids import KeyedLabels
 from .blocks.partition import ContiguousLabels, Partition, RandomLabels
@@ -412,12 +411,10 @@ def _aggregator(
     centres: Any,
 ) -> tuple[str, Aggregator | VectorAggregator]:
     """Return the name of the aggregator, which is never "auto", and the aggregator."""
-    checks.choice("aggregator", name, AGGREGATORS)
     if is_vector:
-        name = choose(name, blocks, pairs, loss)
+        name = choose(name, blocks, share(name, pairs, loss))
         return name, make_vector(name, blocks, pairs, loss, centres)
     if centres is not None:
         checks.fail("centres", "left out where the answer is one number", centres)
-    if name == "auto":
-        name = aggregators.default(blocks, loss)
+    name = choose(name, blocks, loss)
     return name, make(name, blocks, *pairs[0], loss)

@@ -15,7 +15,7 @@ from dpfast.aggregate import aggregators
 from dpfast.aggregate.aggregators import attention, mean
 from dpfast.aggregate.aggregators.mean import VectorMean
 from dpfast.aggregate.aggregators.output_grid import MOST_COORDINATES
-from dpfast.aggregate.aggregators.vector import Coordinates, choose, make_vector, share
+from dpfast.aggregate.aggregators.vector import Coordinates, make_vector, share
 from dpfast.errors import ArgumentError, ArgumentTypeError
 from dpfast.noise.additive import additive
 from dpfast.noise.distributions import Gaussian, Laplace
@@ -255,12 +255,12 @@ def test_a_small_loss_has_shares_that_do(name, d):
 
 def test_auto_looks_at_the_share():
     bounds = ((0.0, 1.0),) * 4
-    assert choose("auto", 40, bounds[:1], Pure(1)) == "trimmed-mean"
-    assert choose("auto", 40, bounds, Pure(1)) == "mean"
-    assert choose("auto", 64, bounds, Pure(1)) == "trimmed-mean"
+    assert aggregators.choose("auto", 40, share("auto", bounds[:1], Pure(1))) == "trimmed-mean"
+    assert aggregators.choose("auto", 40, share("auto", bounds, Pure(1))) == "mean"
+    assert aggregators.choose("auto", 64, share("auto", bounds, Pure(1))) == "trimmed-mean"
     assert isinstance(make_vector("auto", 40, bounds, Pure(1)), VectorMean)
     assert isinstance(make_vector("auto", 64, bounds, Pure(1)), Coordinates)
-    assert choose("attention", 1, bounds, Pure(1)) == "attention"
+    assert aggregators.choose("attention", 1, share("attention", bounds, Pure(1))) == "attention"
 
 
 CENTRES = np.array([[0.5, 0.0, 1.0], [0.25, 100.0, 1.0005]])

@@ -69,7 +69,12 @@ def default(blocks: int, loss: Loss) -> str:
     return "trimmed-mean" if enough else "mean"
 
 
+def choose(name: str, blocks: int, loss: Loss) -> str:
+    """Return the checked name of an aggregator: what "auto" means, for the loss of a coordinate."""
+    checks.choice("aggregator", name, AGGREGATORS)
+    return default(blocks, loss) if name == "auto" else name
+
+
 def make(name: str, blocks: int, lo: float, hi: float, loss: Loss) -> Aggregator:
     """Return the aggregator of a name for checked public numbers."""
-    checks.choice("aggregator", name, AGGREGATORS)
-    return _MAKERS[default(blocks, loss) if name == "auto" else name](blocks, lo, hi, loss)
+    return _MAKERS[choose(name, blocks, loss)](blocks, lo, hi, loss)

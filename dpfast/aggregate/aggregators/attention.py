@@ -43,8 +43,15 @@ from ...noise.distributions import Cauchy
 from ...noise.smooth.calibration import MARGIN, SLACK
 from ...privacy import ZCDP, Loss, float_down, pure_within
 from ...rng import Generator
-from .output_grid import OutputGrid, assign, check_blocks, check_coordinates, noisy, outputs
-from .smooth_sensitivity import SmoothAggregator, smooth_span
+from .output_grid import (
+    OutputGrid,
+    SmoothAggregator,
+    assign,
+    check_blocks,
+    noisy,
+    outputs,
+    smooth_span,
+)
 
 #: Distances that are held at a time, so that they stay in a cache.
 _AT_ONCE = 1 << 16
@@ -154,8 +161,8 @@ class VectorAttention:
     beta: float = field(init=False)
 
     def __post_init__(self) -> None:
-        blocks = check_blocks(self.blocks, 1)
-        d = check_coordinates(len(self.bounds))
+        blocks = check_blocks(self.blocks)
+        d = len(self.bounds)
         size = amount(self.loss)
         loss = without_delta(self.loss)
         epsilon = float_down(pure_within(size) if isinstance(loss, ZCDP) else size)

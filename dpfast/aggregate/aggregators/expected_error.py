@@ -28,7 +28,7 @@ from ...privacy import Loss
 from .attention import majority
 from .mean import deviation_of
 from .median import ExponentialMedian
-from .winsorized import WidenedWinsorizedMean
+from .winsorized import WIDENING, WidenedWinsorizedMean
 
 _NORMAL = NormalDist()
 #: The median absolute value of a standard normal variable.
@@ -88,7 +88,7 @@ def _winsorized(k: int, width: float, loss: Loss, deviation: float) -> float:
     aggregator = WidenedWinsorizedMean(k, 0.0, 1.0, loss)
     _, off = _exponential_error(0.25, aggregator.quartiles[0].rate, k, deviation, width)
     apart = math.hypot(2.0 * _PROBABLE * deviation, math.sqrt(2.0) * off)
-    window = min(width, 2.0 * aggregator.widening * apart)
+    window = min(width, 2.0 * WIDENING * apart)
     return math.hypot(deviation / math.sqrt(k), aggregator.noise.deviation * window / k)
 
 

@@ -12,8 +12,15 @@ from ...noise.calibrated_integer import IntegerNoise, integer_noise
 from ...noise.sensitivity import Sensitivity
 from ...privacy import Loss
 from ...rng import Generator
-from . import output_grid
-from .output_grid import Aggregator, OutputGrid, assign, noisy, noisy_vector, outputs
+from .output_grid import (
+    OnGrid,
+    OutputGrid,
+    assign,
+    check_blocks,
+    noisy,
+    noisy_vector,
+    outputs,
+)
 
 #: A sensitivity of so many cells that the grid plays no part.
 _FINE = 1 << 32
@@ -32,7 +39,7 @@ def _has_stairs(loss: Loss) -> bool:
 
 
 @dataclass(frozen=True, slots=True)
-class Mean(Aggregator):
+class Mean(OnGrid):
     """The average of the clipped outputs.
 
     Privacy: neighbors differ in one of the `blocks` outputs, replaced. The sum of their cells
@@ -52,29 +59,22 @@ class Mean(Aggregator):
         has no use for it is smaller than Gaussian noise.
     """
 
-    grid: OutputGrid = field(init=False)
     noise: Additive = field(init=False)
     stairs: IntegerNoise | None = field(init=False)
 
-    def __post_init__(self) -> None:
-        blocks, noise = output_grid.check_blocks(self.blocks, 1), additive(self.loss)
-        grid, stairs = OutputGrid(self.lo, self.hi, blocks), None
+    def calibrated(self, grid: OutputGrid) -> dict[str, object]:
+        noise, stairs = additive(self.loss), None
         if _has_stairs(self.loss) and grid.span > 1:
             stairs = integer_noise(self.loss, Sensitivity.of_one(grid.span), "staircase")
-        loss = noise.loss if stairs is None else stairs.loss
-        assign(self, grid=grid, noise=noise, stairs=stairs, loss=loss)
+        return {"noise": noise, "stairs": stairs, "loss": (stairs or noise).loss}
 
-    def release(self, z: NDArray[np.float64], generator: Generator) -> float:
-        """Return the noisy average of `z`, within the bounds; O(blocks)."""
-        total = self.grid.total(outputs(z, self.blocks))
-        if self.grid.span == 0:
-            return self.grid.lo
+    def noisy_place(self, z: NDArray[np.float64], generator: Generator) -> float:
+        """O(blocks)."""
+        total = self.grid.total(z)
         if self.stairs is not None:
-            (found,) = self.stairs.add([total], generator)
-            return self.grid.number(found / self.blocks)
+            return self.stairs.add([total], generator)[0] / self.blocks
         scale = self.noise.scale(self.grid.span)
-        noisy_total = noisy(self.noise.distribution, total, scale, scale, generator)
-        return self.grid.number(noisy_total / self.blocks)
+        return noisy(self.noise.distribution, total, scale, scale, generator) / self.blocks
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,8 +109,7 @@ class VectorMean:
     noise: Additive = field(init=False)
 
     def __post_init__(self) -> None:
-        blocks = output_grid.check_blocks(self.blocks, 1)
-        output_grid.check_coordinates(len(self.bounds))
+        blocks = check_blocks(self.blocks)
         grids = tuple(OutputGrid(lo, hi, blocks) for lo, hi in self.bounds)
         noise = additive(self.loss, max(1, sum(grid.span > 0 for grid in grids)))
         assign(self, grids=grids, noise=noise, loss=noise.loss)

@@ -9,7 +9,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..._core import checks
-from ..._core.types import NoiseName
 from ...budget.mechanism import Mechanism
 from ...noise.additive import amount, without_delta
 from ...noise.smooth import calibrate_loss
@@ -52,16 +51,13 @@ class SmoothMedian(_Median):
         Public bounds.
     loss : Pure, Approx or ZCDP
         What the release may cost; afterwards what it does cost, without a delta left unspent.
-    noise : str
-        A name that `noise.smooth.calibrate` knows.
     """
 
-    noise: NoiseName = "auto"
     quantile: SmoothQuantile = field(init=False)
 
     def __post_init__(self) -> None:
-        check_blocks(self.blocks, 1)
-        calibrated = calibrate_loss(self.noise, self.loss)
+        check_blocks(self.blocks)
+        calibrated = calibrate_loss("auto", self.loss)
         bounds = checks.bounds((self.lo, self.hi))
         quantile = SmoothQuantile(*bounds, "replace", calibrated, _HALF)
         assign(self, quantile=quantile, loss=calibrated.loss)
@@ -90,7 +86,7 @@ class ExponentialMedian(_Median):
     quantile: ExponentialQuantile = field(init=False)
 
     def __post_init__(self) -> None:
-        check_blocks(self.blocks, 1)
+        check_blocks(self.blocks)
         amount(self.loss)
         loss, (lo, hi) = without_delta(self.loss), checks.bounds((self.lo, self.hi))
         quantile = ExponentialQuantile(_HALF, lo, hi, "replace", "raise", loss)

@@ -12,7 +12,9 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from dataclasses import dataclass, field
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,6 +23,7 @@ from ..._core import checks
 from ...noise import samplers
 from ...noise.distributions import Distribution
 from ...noise.grid import ends, public_grid
+from ...noise.smooth import Calibration, calibrate_loss
 from ...privacy import Loss
 from ...rng import Generator
 
@@ -29,12 +32,14 @@ MOST_BLOCKS = 1 << 24
 MOST_COORDINATES = 1 << 12
 #: Numbers that are worked on at a time, so that intermediate arrays stay in a cache.
 _AT_ONCE = 1 << 13
+#: Covers the rounding of exp, of its argument (at most 64 here) and of the product: 2**-45 or less.
+INFLATION = 1.0 + 2.0**-42
 _PUBLIC_BITS = 41  # cells of `public_grid` between two bounds: at most 2**41
 
 
-def check_blocks(blocks: object, least: int) -> int:
+def check_blocks(blocks: object) -> int:
     """Return the number of blocks, which is public."""
-    count = checks.whole("blocks", blocks, least)
+    count = checks.whole("blocks", blocks, 1)
     if count > MOST_BLOCKS:
         checks.fail("blocks", f"at most {MOST_BLOCKS}", blocks)
     return count
@@ -148,6 +153,29 @@ class Aggregator(ABC):
         """Return a private number for the outputs `z`, shape (blocks,), within the bounds."""
 
 
+@dataclass(frozen=True, slots=True)
+class OnGrid(Aggregator):
+    """An aggregator that adds noise to a statistic in cells."""
+
+    grid: OutputGrid = field(init=False)
+
+    def __post_init__(self) -> None:
+        grid = OutputGrid(self.lo, self.hi, check_blocks(self.blocks))
+        assign(self, grid=grid, **self.calibrated(grid))
+
+    @abstractmethod
+    def calibrated(self, grid: OutputGrid) -> dict[str, object]:
+        """Return the fields of the noise, and the `loss` that it costs."""
+
+    @abstractmethod
+    def noisy_place(self, z: NDArray[np.float64], generator: Generator) -> float:
+        """Return the statistic of the outputs plus noise, in cells of a grid of at least one."""
+
+    def release(self, z: NDArray[np.float64], generator: Generator) -> float:
+        outputs(z, self.blocks)
+        return self.grid.number(self.noisy_place(z, generator)) if self.grid.span else self.grid.lo
+
+
 def _whole_units(widest: float) -> float:
     return math.ldexp(1.0, max(0, math.frexp(widest)[1] - 49))
 
@@ -177,3 +205,76 @@ def noisy_vector(
         shape=(len(values),),
         generator=generator,
     )
+
+
+def sorted_cells(grid: OutputGrid, z: NDArray[np.float64]) -> NDArray[np.int64]:
+    """Return ascending cells x_1 .. x_k at places 1 .. k, between x_0 = 0 and x_(k+1) = span."""
+    x = np.empty(len(z) + 2, np.int64)
+    x[0], x[-1] = 0, grid.span
+    inside = x[1:-1]
+    grid.cells(z, out=inside)
+    inside.sort()
+    return x
+
+
+def smooth_span(at: Callable[[int], int], steps: int, most: int, beta: float) -> float:
+    """Return the largest of 1 and ``at(t) e^(-beta t)``, t = 0 .. steps - 1, rounded up.
+
+    Every ``at(t)`` is an integer of at most `most`. The result is at least the exact number and
+    exceeds it by a factor below 1 + 2**-41, as `noise.smooth` asks. The floor of 1 unit is public,
+    so it keeps smoothness. `at` is not called for steps that cannot win.
+    """
+    best = 1.0
+    for t in range(steps):
+        weight = math.exp(-beta * t)
+        if most * weight <= best:
+            break
+        best = max(best, at(t) * weight)
+    return math.nextafter(best * INFLATION, math.inf)
+
+
+@dataclass(frozen=True, slots=True)
+class SmoothAggregator(OnGrid):
+    """A statistic of the sorted block outputs plus noise scaled to its smooth sensitivity.
+
+    Privacy: neighbors differ in one of the `blocks` outputs, replaced. `sensitivity` is a smooth
+    upper bound, proved in the module of each subclass; the noise is that of
+    `noise.smooth.calibrate` for it.
+
+    Parameters
+    ----------
+    blocks : int
+        Number of block outputs, public, at least 1.
+    lo, hi : float
+        Public bounds, in the units of the outputs.
+    loss : Pure, Approx or ZCDP
+        What the release may cost; afterwards what it does cost, without a delta left unspent.
+    """
+
+    calibration: Calibration = field(init=False)
+    #: The sensitivity is at most this many spans of the grid.
+    spans: ClassVar[int] = 1
+
+    def calibrated(self, grid: OutputGrid) -> dict[str, object]:
+        calibration = calibrate_loss("auto", self.loss)
+        return {"calibration": calibration, "loss": calibration.loss}
+
+    @abstractmethod
+    def statistic(self, x: NDArray[np.int64]) -> tuple[int, int]:
+        """NOT PRIVATE. Return an integer and its public divisor: their ratio is the statistic.
+
+        `x` is what `sorted_cells` returns.
+        """
+
+    @abstractmethod
+    def sensitivity(self, x: NDArray[np.int64]) -> float:
+        """NOT PRIVATE. Return the smooth sensitivity of the integer, at least 1, in cells."""
+
+    def noisy_place(self, z: NDArray[np.float64], generator: Generator) -> float:
+        """One sort, and O(blocks) for each of about ``ln(span) / beta`` distances."""
+        x = sorted_cells(self.grid, z)
+        value, divisor = self.statistic(x)
+        distribution, alpha = self.calibration.distribution, self.calibration.alpha
+        widest = 2.0 * self.spans * self.grid.span / alpha
+        scale = self.sensitivity(x) / alpha
+        return noisy(distribution, value, scale, widest, generator) / divisor

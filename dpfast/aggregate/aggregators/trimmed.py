@@ -33,14 +33,12 @@ sum by y_(k-m+1) - y_(m+1) = x_j - x_i. For i < 1 or j > k the same holds with l
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..._core import checks
-from .output_grid import assign
-from .smooth_sensitivity import SmoothAggregator, smooth_span
+from .output_grid import SmoothAggregator, smooth_span
 
 
 def trimmed_span(x: NDArray[np.int64], trim: int, beta: float) -> float:
@@ -66,23 +64,13 @@ class TrimmedMean(SmoothAggregator):
     """The mean of the middle outputs plus noise scaled to its smooth sensitivity.
 
     Privacy: `SmoothAggregator`, with the exact smooth sensitivity of the theorem above.
-
-    Parameters
-    ----------
-    trim : int, optional
-        Outputs left out at either end, public, less than half of the blocks. By default a quarter
-        of the blocks.
+    A quarter of the outputs are left out at either end.
     """
 
-    trim: int | None = None
-    cut: int = field(init=False)
-
-    def __post_init__(self) -> None:
-        SmoothAggregator.__post_init__(self)
-        cut = self.blocks // 4 if self.trim is None else checks.whole("trim", self.trim)
-        if 2 * cut >= self.blocks:
-            checks.fail("trim", f"less than half of the {self.blocks} blocks", self.trim)
-        assign(self, cut=cut)
+    @property
+    def cut(self) -> int:
+        """The outputs that are left out at either end, public."""
+        return self.blocks // 4
 
     def statistic(self, x: NDArray[np.int64]) -> tuple[int, int]:
         kept = x[self.cut + 1 : self.blocks - self.cut + 1]

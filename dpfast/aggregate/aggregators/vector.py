@@ -15,7 +15,7 @@ from ..._core import checks
 from ...noise.additive import amount, several
 from ...privacy import ZCDP, Approx, Loss, Pure, float_down
 from ...rng import Generator
-from . import AGGREGATORS, default, make
+from . import choose, make
 from .attention import VectorAttention
 from .mean import VectorMean
 from .output_grid import Aggregator, assign, check_coordinates, outputs
@@ -52,8 +52,6 @@ class Coordinates:
     parts: tuple[Aggregator, ...] = field(init=False)
 
     def __post_init__(self) -> None:
-        check_coordinates(len(self.bounds))
-        amount(self.loss, _varying(self.bounds))
         each = share(self.name, self.bounds, self.loss)
         parts = tuple(make(self.name, self.blocks, lo, hi, each) for lo, hi in self.bounds)
         part, loss = parts[0].loss, self.loss
@@ -110,12 +108,6 @@ def _rho_within(loss: Approx) -> Fraction:
 VectorAggregator: TypeAlias = VectorMean | VectorAttention | Coordinates
 
 
-def choose(name: str, blocks: int, bounds: Sequence[tuple[float, float]], loss: Loss) -> str:
-    """Return the name of the aggregator: "auto" by the public rule for a coordinate's share."""
-    checks.choice("aggregator", name, AGGREGATORS)
-    return default(blocks, share(name, bounds, loss)) if name == "auto" else name
-
-
 def make_vector(
     name: str,
     blocks: int,
@@ -131,7 +123,7 @@ def make_vector(
     pairs = tuple(bounds)
     check_coordinates(len(pairs))
     amount(loss, _varying(pairs))
-    name = choose(name, blocks, pairs, loss)
+    name = choose(name, blocks, share(name, pairs, loss))
     if centres is not None and name != "attention":
         checks.fail("centres", "left out for every aggregator but 'attention'", centres)
     if name == "mean":
