@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
-import numpy as np
 from numpy.typing import NDArray
 
 from .. import privacy
@@ -18,7 +17,7 @@ from ..budget.budget import Budget
 from ..budget.release import Prepared, prepare, relation_of, releases
 from ..measurement.linear import Linear
 from ..measurement.statistic import Offer, offer
-from ..measurement.times import in_bins
+from ..measurement.times import times_of
 from ..noise.additive import amount
 from ..privacy import Approx, Loss
 from ..rng import Generator
@@ -32,7 +31,6 @@ from ..sources.public_values import expect_matches
 from ..sources.words import Words
 from ..statistics.histogram import Histogram
 from ..statistics.ranked import OnGrid
-from ..statistics.totals.count import Count
 from .answer import Answer
 from .counts import GroupHistogram
 from .distinct import CountDistinct
@@ -41,7 +39,6 @@ from .key_selection import choose_rule
 from .keys import KEYS, MOST, PrivateKeys, PublicKeys, one_column, public_keys
 from .mechanisms import drawn, equal, is_by_group, made, share
 from .methods import Methods
-from .of_times import in_units, times_of
 from .step import Step, part
 from .table import ByGroup, Persons, Table, used
 from .top import Top
@@ -506,44 +503,34 @@ class GroupBy(Methods):
 
     def _of_column(self, statistic: Any, typed: Piece, step: Step, offered: Offer) -> ByGroup:
         """Return the mechanism of a statistic of a column, which is like an empty one."""
-        if isinstance(statistic, Histogram):
-            return self._histogram(statistic, typed, step, offered)
-        if isinstance(statistic, Count):
-            return known_or_made(made, statistic, step, offered)
-        if isinstance(statistic, Linear) and statistic.matches is not None:
-            matches = statistic.matches
-            self._expect(matches.words, matches.public, statistic.column or "", typed)
-        statistic, units = in_units(statistic, typed)
+        times, units, column = times_of(typed), None, statistic.column or ""
+        in_units = None if times is None else statistic.in_units(times, column)
+        if in_units is not None:
+            statistic, units = in_units
         statistic.require_numbers()
         if isinstance(statistic, OnGrid):
-            is_whole = units is not None or self._batches.is_whole(statistic.column or "")
+            is_whole = units is not None or self._batches.is_whole(column)
             mechanism: ByGroup = known_or_made(drawn, statistic, step, offered, is_whole)
         else:
             mechanism = known_or_made(made, statistic, step, offered)
+        if isinstance(mechanism, GroupHistogram):
+            axis = mechanism.axis
+            self._expect(axis.words, axis.numbers, column, typed)
+            mechanism = self._in_bins(mechanism)
+        elif isinstance(statistic, Linear) and statistic.matches is not None:
+            matches = statistic.matches
+            self._expect(matches.words, matches.public, column, typed)
         return mechanism if units is None else replace(mechanism, units=units)
 
-    def _histogram(
-        self, statistic: Histogram, typed: Piece, step: Step, offered: Offer
-    ) -> GroupHistogram:
-        """Return the mechanism of a histogram; bins of times are told by the column."""
-        times, units, shown = times_of(typed), None, None
-        if not statistic.axes:
-            if times is None:
-                bins, bounds = statistic.bins, statistic.bounds
-                name, given = ("bins", bins) if bounds is None else ("bounds", bounds)
-                checks.fail_type(name, "numbers, as the column holds no times", given)
-            units, shown = in_bins(times, statistic.bins, statistic.bounds)
-            statistic = replace(statistic, bins=range(len(shown)), bounds=None)
-        mechanism, keys = known_or_made(made, statistic, step, offered), self._keys
-        assert isinstance(mechanism, GroupHistogram)
-        axis = mechanism.axis
-        if isinstance(keys, PublicKeys) and axis.native.bins > MOST // keys.groups:
+    def _in_bins(self, mechanism: GroupHistogram) -> GroupHistogram:
+        """Return the mechanism of a histogram for these keys."""
+        keys, bins = self._keys, mechanism.axis.native.bins
+        if not isinstance(keys, PublicKeys):
+            return replace(mechanism, sparse=True)
+        if bins > MOST // keys.groups:
             rule = f"at most {MOST // keys.groups} for {keys.groups} groups"
-            checks.fail("bins", rule, axis.native.bins)
-        self._expect(axis.words, axis.numbers, statistic.column or "", typed)
-        is_sparse = not isinstance(keys, PublicKeys)
-        shown = None if shown is None else np.asarray(shown)
-        return replace(mechanism, sparse=is_sparse, units=units, shown=shown)
+            checks.fail("bins", rule, bins)
+        return mechanism
 
     def _expect(
         self, words: Words | None, categories: Public | None, column: str, typed: Piece

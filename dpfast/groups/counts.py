@@ -19,6 +19,7 @@ from .._core import checks
 from .._kernels import groups as _native
 from ..errors import DataError
 from ..measurement.matches import numbers_of
+from ..measurement.times import read
 from ..noise.sensitivity import Sensitivity
 from ..rng import Generator
 from ..sources.batches import Piece, numbers
@@ -26,7 +27,6 @@ from ..statistics.histogram import Bins, Histogram
 from ..summaries.cells import Cells, cells, in_units
 from .answer import labels
 from .keys import MOST
-from .of_times import read
 from .sums import Counted, Sums, refuse_auto
 from .weighted import clamped
 
@@ -111,13 +111,10 @@ class GroupHistogram(Counted):
         Of numbers, in one column.
     sparse : bool, default False
         Whether keys are private.
-    shown : ndarray, optional
-        The edges of bins of times.
     """
 
     statistic: Histogram
     sparse: bool = False
-    shown: Any = None
 
     def __post_init__(self) -> None:
         if self.statistic.is_auto:
@@ -139,7 +136,7 @@ class GroupHistogram(Counted):
     @property
     def labels(self) -> list[str]:
         """Return what the bins are called: their categories, or their lower edges."""
-        edges = self.axis.edges if self.shown is None else self.shown
+        edges = self.axis.edges if self.units is None else np.asarray(self.units.edges)
         listed = edges.tolist() if len(edges) == self.axis.native.bins else edges[:-1].tolist()
         return labels(listed) if edges.dtype.kind == "f" else list(map(str, listed))
 

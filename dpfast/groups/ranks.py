@@ -22,7 +22,7 @@ from .._core import checks, nan_policy
 from .._core.error_bars import CONFIDENCE, RANKS, Expected
 from .._core.threads import each, threads
 from .._kernels import groups as _native
-from ..measurement.times import Answer, Units
+from ..measurement.times import Units, read
 from ..noise.grid import Base, Lattice, base
 from ..privacy import ZCDP, Approx, Loss, Pure
 from ..privacy.conversions import rho_within
@@ -32,7 +32,6 @@ from ..statistics.quantiles.draws import PARTS, Aim, width
 from ..statistics.quantiles.exponential import INSIDE, LEAST_RATE, aim_at, rate_of
 from ..summaries.cells import Cells, cells
 from .answer import labels
-from .of_times import read
 from .quantile import draw_quantiles
 from .rows import NONE, Rows
 from .step import ROW, Step
@@ -82,7 +81,6 @@ class Quantiles:
     units: Units | None = None
     lattice: Lattice | None = None
 
-    answer_of_times: ClassVar[Answer] = "point"
     per_person: ClassVar[bool] = False
     is_text: ClassVar[bool] = False
 

@@ -45,7 +45,7 @@ from .._kernels import groups as _native
 from ..measurement.features import Factors
 from ..measurement.linear import Column, Linear
 from ..measurement.statistic import Statistic
-from ..measurement.times import Units
+from ..measurement.times import Units, read
 from ..noise.calibrated_integer import IntegerNoise, integer_noise
 from ..noise.sensitivity import Sensitivity
 from ..noise.shared import SharedNoise
@@ -55,7 +55,6 @@ from ..sources.batches import Piece
 from ..statistics.totals.count import Count, CountNonzero
 from ..summaries.cells import Cells, cells, nearest
 from .arrays import Arrays, EachWithin, Floats
-from .of_times import read
 from .plan import Plan, noise_of_numbers, plan, unit_of
 from .step import ROW, Step
 

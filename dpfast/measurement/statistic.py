@@ -38,20 +38,20 @@ from ..sources.ids import id_name
 from ..sources.intake import Public as Sought
 from ..sources.intake import View, plain
 from ..sources.people import checked
-from ..sources.times import Clipped, Numbering, Times
+from ..sources.times import Clipped, Times
 from .around import Around
 from .automatic_bounds import ANY, WithBounds, divided
 from .equal_parts import equal_parts
 from .outer_bounds import drawn_bounds
-from .times import Answer, are_times, clipped, refuse_dates, time_column_of
+from .times import Answer, Units, are_times, clipped, refuse_dates, time_column_of
 from .two_steps import in_two_steps
 from .unit import OfUnits, Unit
 
 Value = TypeVar("Value", covariant=True)
 S = TypeVar("S")
 Args = ParamSpec("Args")
-#: A statistic of numbers, how times are read as these, and what turns an answer into times.
-InUnits: TypeAlias = tuple[S, Numbering, Callable[[Any], Any] | None]
+#: A statistic of numbers, and how times are read as these and answers turned back.
+InUnits: TypeAlias = tuple[S, Units]
 
 
 @dataclass(frozen=True, slots=True)
@@ -246,10 +246,24 @@ class Statistic(ABC, Generic[Value]):
 
         Returns
         -------
-        Statistic, callable, callable or None
-            The statistic; how times are read as numbers; what turns its answer into times.
+        Statistic and Units, or None
+            The statistic of these numbers, and the units; None if times are no data of it.
         """
-        return self, Clipped(0, 0, 0), None
+        return self, Units(times, Clipped(0, 0, 0), answer="number")
+
+    def in_times(self, answer: Any, units: Units) -> Any:
+        """Return an answer about numbers of units as one about times.
+
+        Parameters
+        ----------
+        answer : Any
+        units : Units
+
+        Returns
+        -------
+        Any
+        """
+        return units.back(answer)
 
     def require_numbers(self) -> None:
         """Refuse public values that are times, for a column that holds none."""
@@ -428,8 +442,8 @@ class Statistic(ABC, Generic[Value]):
             column, data = time_column_of(data, axis, ids, weights)
             in_units = None if column is None else self.in_units(column.times, data)
             if column is not None and in_units is not None:
-                statistic, numbers, after = in_units
-                data = column.read(numbers)
+                statistic, units = in_units
+                data, after = column.read(units.number), _in_times(statistic, units)
             statistic.require_numbers()
             rows = {"where": where, "ids": ids, "weights": weights}
             view = statistic.read(data, relation=offered.unit.of_rows, axis=axis, **rows)
@@ -444,6 +458,11 @@ class Statistic(ABC, Generic[Value]):
             layout = Layout(view.width if view.each else None, where is not None, length)
         mechanism = known_or_made(made, statistic, offered, layout)
         return Prepared(mechanism, view, budget, rng, after)
+
+
+def _in_times(statistic: Statistic[Any], units: Units) -> Callable[[Any], Any] | None:
+    """Return what turns answers into times; None if they are numbers."""
+    return None if units.answer == "number" else lambda answer: statistic.in_times(answer, units)
 
 
 @once
@@ -666,9 +685,9 @@ class Bounded(Automatic[Value]):
         if answer is None:
             return None
         if answer == "total" and times.dtype.kind == "M":
-            refuse_dates(data)
+            refuse_dates(self.column, data)
         bounds, nan, units = clipped(times, answer, self.bounds, self.nan)
-        return replace(self, bounds=bounds, nan=nan), units.number, units.back
+        return replace(self, bounds=bounds, nan=nan), units
 
 
 @dataclass(frozen=True, eq=False, slots=True)

@@ -1,4 +1,11 @@
-"""Dates, times and durations in functions of numbers, with bounds of their own kind."""
+"""Dates, times and durations in functions of numbers, with bounds of their own kind.
+
+What such bounds are in units of a column is told by the declared type of the column. A row is read
+as the whole number of units that it lies above the lower bound (of a sum: above 0), clipped to the
+bounds first, and as missing where it has no time. That is a function of the row alone, which never
+falls: so all that is proved of numbers between bounds holds, also by group. Answers are turned
+back, which is post-processing.
+"""
 
 from __future__ import annotations
 
@@ -9,9 +16,13 @@ from itertools import pairwise
 from typing import Any, Literal, NoReturn
 
 import numpy as np
+from numpy.typing import NDArray
 
 from .._core import checks
 from .._kernels.statistics import MOST_CELLS
+from ..sources.batches import Piece, numbers
+from ..sources.engine import refuse_type
+from ..sources.forms import Arrow, Values
 from ..sources.times import (
     Binned,
     Clipped,
@@ -19,14 +30,16 @@ from ..sources.times import (
     TimeColumn,
     Times,
     as_numpy,
+    local_times,
+    numbered,
     time_column,
 )
 
 #: Units from 0 between which durations count where bounds of theirs are found.
 FAR = 1 << 62
 
-#: What an answer about times is: a time, the time between two, or a sum of durations.
-Answer = Literal["point", "span", "total"]
+#: What an answer about times is: a time, the time between two, a sum of durations, or a number.
+Answer = Literal["point", "span", "total", "number"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +53,7 @@ class Units:
     number : callable
         Makes numbers of counts of the unit.
     zone : tzinfo, optional
-    answer : {"point", "span", "total"}
+    answer : {"point", "span", "total", "number"}
     lower : int
         The count that points are numbers above.
     """
@@ -53,9 +66,46 @@ class Units:
 
     def back(self, answer: Any) -> Any:
         """Return an answer as a time, or those of an array."""
+        if self.answer == "number":
+            return answer
         if self.answer == "point":
             return self.times.point(answer, self.lower, self.zone)
         return self.times.span(answer)
+
+    @property
+    def edges(self) -> Any:
+        """The edges of bins, as times."""
+        assert isinstance(self.number, Binned)
+        return self.back(np.array(self.number.edges, object) - self.lower)
+
+    def of(self, piece: Piece) -> NDArray[np.float64]:
+        """Return the numbers of rows of a table, NaN where one has no time.
+
+        Raises
+        ------
+        DataError
+            If the piece is not of the declared type, as a partition of an engine may be.
+        """
+        column = local_times(piece) if isinstance(piece, (Arrow, Values)) else None
+        if column is None or column.times != self.times:
+            refuse_type()
+        assert isinstance(piece, (Arrow, Values))
+        counts = numbered(piece, column.how, self.number)
+        assert counts.mask is not None
+        values = counts.array.astype(np.float64)
+        values[counts.mask] = np.nan
+        return values
+
+
+def read(piece: Piece, units: Units | None) -> NDArray[Any]:
+    """Return the numbers of rows of a table, which may be those of times."""
+    return numbers(piece) if units is None else units.of(piece)
+
+
+def times_of(typed: Piece) -> Times | None:
+    """Return the type of a column of times; None of any other."""
+    column = local_times(typed) if isinstance(typed, (Arrow, Values)) else None
+    return None if column is None else column.times
 
 
 def clipped(times: Times, answer: Answer, bounds: Any, nan: Any) -> tuple[Any, Any, Units]:
@@ -78,8 +128,8 @@ def clipped(times: Times, answer: Answer, bounds: Any, nan: Any) -> tuple[Any, A
     return bounds, nan, units
 
 
-def in_bins(times: Times, bins: Any, bounds: Any) -> tuple[Units, Any]:
-    """Return how times are read as numbers of bins, and the edges of these, as times.
+def in_bins(times: Times, bins: Any, bounds: Any) -> Units:
+    """Return how times are read as numbers of bins.
 
     Raises
     ------
@@ -87,8 +137,7 @@ def in_bins(times: Times, bins: Any, bounds: Any) -> tuple[Units, Any]:
         If bins or bounds are not of the kind of the column.
     """
     edges, zone = edges_of(times, bins, bounds)
-    units = Units(times, Binned(tuple(edges)), zone, "point", edges[0])
-    return units, units.back(np.array(edges, object) - edges[0])
+    return Units(times, Binned(tuple(edges)), zone, "point", edges[0])
 
 
 def refuse_origin(times: Times, bounds: Any) -> None:
@@ -98,8 +147,10 @@ def refuse_origin(times: Times, bounds: Any) -> None:
         checks.fail("bounds", rule, bounds)
 
 
-def refuse_dates(data: Any) -> NoReturn:
+def refuse_dates(column: str | None, data: Any) -> NoReturn:
     """Refuse to add up dates."""
+    if column is not None:
+        checks.fail("column", "one of numbers or durations, for dates have no sum", column)
     checks.fail_kind("data", "numbers or durations", data, " of dates, whose sum is none")
 
 

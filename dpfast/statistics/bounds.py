@@ -10,7 +10,7 @@ from .._core.types import Floats, NanPolicy, Number
 from ..measurement.functions import function_of
 from ..measurement.outer_bounds import MOST_SHARE, DrawnBounds, drawn_bounds
 from ..measurement.statistic import InUnits, Statistic, Terms
-from ..measurement.times import clipped
+from ..measurement.times import Units, clipped
 from ..sources.intake import View, read
 from ..sources.times import Times
 
@@ -59,7 +59,10 @@ class OuterBounds(Statistic[tuple[float, float] | Floats]):
 
     def in_units(self, times: Times, data: Any) -> InUnits[OuterBounds] | None:
         _, _, units = clipped(times, "span", "auto", "raise")
-        return self, units.number, lambda pair: tuple(map(units.back, pair))
+        return self, units
+
+    def in_times(self, answer: Any, units: Units) -> Any:
+        return tuple(map(units.back, answer))
 
     def mechanism(self, terms: Terms) -> DrawnBounds:
         policy, share = checks.nan_policy(self.nan, terms.neighbors), checks.fraction("q", self.q)

@@ -39,7 +39,7 @@ from ..measurement.statistic import (
     Value,
     Weighted,
 )
-from ..measurement.times import are_times, in_bins
+from ..measurement.times import Units, are_times, in_bins
 from ..noise.calibrated_integer import IntegerNoise, integer_noise
 from ..noise.sensitivity import Sensitivity
 from ..privacy import Loss
@@ -147,12 +147,7 @@ class Binned(Automatic[Value]):
     @cached_property
     def shape(self) -> tuple[int, ...]:
         """How many bins each axis has."""
-        return tuple(axis.native.bins for axis in self.numeric)
-
-    @property
-    def numeric(self) -> tuple[Bins, ...]:
-        """The bins of each axis. Those that are times are refused."""
-        return self.axes or axes_of(self.bins, self.bounds, self.categories)[0]
+        return tuple(axis.native.bins for axis in self.axes)
 
     @property
     def edges(self) -> Any:
@@ -169,14 +164,21 @@ class Binned(Automatic[Value]):
     def in_units(self, times: Times, data: Any) -> InUnits[Self] | None:
         if self.bins is None:
             return None
-        units, edges = in_bins(times, self.bins, self.bounds)
-        numbers = replace(self, bins=range(len(edges)), bounds=None)
-        return numbers, units.number, lambda answer: self.with_edges(answer, edges)
+        units = in_bins(times, self.bins, self.bounds)
+        return replace(self, bins=range(len(units.edges)), bounds=None), units
+
+    def in_times(self, answer: Any, units: Units) -> Any:
+        return answer[0], units.edges
+
+    def require_numbers(self) -> None:
+        if not self.axes:
+            name, given = ("bins", self.bins) if self.bounds is None else ("bounds", self.bounds)
+            checks.fail_type(name, "numbers, as the data hold no times", given)
 
     def read(
         self, data: Any, *, relation: str, axis: Any, where: Any, ids: Any, weights: Any
     ) -> View:
-        axes = self.numeric
+        axes = self.axes
         if not self.by_rows:
             return read_column(data, relation, where, ids, axes[0].numbers)
         argument = "categories" if self.bins is None else "bins"
@@ -202,10 +204,6 @@ class Binned(Automatic[Value]):
     def bar(self, noise: IntegerNoise, failure: float) -> float:
         """Return how far the count of a bin is off, but with a failure probability."""
         return float(noise.within(failure))
-
-    def with_edges(self, answer: Any, edges: Any) -> Any:
-        """Return an answer about bins of other edges."""
-        return answer[0], edges
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -12,7 +12,7 @@ import pytest
 
 import dpfast as dp
 from dpfast.errors import ArgumentError, ArgumentTypeError, DataError
-from dpfast.groups import of_times
+from dpfast.measurement import times
 from dpfast.measurement.times import Units
 from dpfast.rng import InsecureGenerator
 from dpfast.sources.forms import Values
@@ -79,6 +79,14 @@ def test_sums_and_deviations_are_durations():
     due = released(dp.stat.std("day", bounds=(0, WIDE)), COUNTS)
     found = released(dp.stat.std("day", bounds=(LO, HI)))
     np.testing.assert_array_equal(found["x"], np.rint(due["x"]).astype("m8[D]"))
+
+
+def test_rows_without_a_time_are_no_part_of_a_count():
+    days = DAYS.copy()
+    days[::3] = np.datetime64("NaT")
+    found = released(dp.stat.count("day", nan="drop"), {**TABLE, "day": days}, epsilon=400)["x"]
+    due = np.bincount(TABLE["key"], ~np.isnat(days), minlength=3)
+    np.testing.assert_array_equal(found, [*due, 0])
 
 
 def test_bins_have_edges_that_are_times():
@@ -154,7 +162,7 @@ def test_time_zones_and_rows_without_a_time():
         (lambda: dp.stat.variance("day", bounds=(0, 1)), ArgumentTypeError, "must be numbers"),
         (lambda: dp.stat.mean("day", bounds=(LO, HI), nan=3), ArgumentTypeError, "nan must be"),
         (lambda: dp.stat.mean("w", bounds=(0, 1), nan=LO), ArgumentTypeError, "nan"),
-        (lambda: dp.stat.histogram("w", bins=[LO, HI]), ArgumentTypeError, "holds no times"),
+        (lambda: dp.stat.histogram("w", bins=[LO, HI]), ArgumentTypeError, "hold no times"),
         (lambda: dp.stat.histogram("day", bins=[HI, LO]), ArgumentError, "in ascending order"),
     ],
 )
@@ -175,8 +183,8 @@ def test_a_partition_of_another_unit_is_refused():
 
 def dtype_of(rows):
     """How rows are read that are days, of which some may be missing."""
-    times = of_times.times_of(Values(rows[:0], rows[:0]))
-    return of_times.read(Values(rows, rows), Units(times, Clipped(0, 10, 0))).dtype
+    kind = times.times_of(Values(rows[:0], rows[:0]))
+    return times.read(Values(rows, rows), Units(kind, Clipped(0, 10, 0))).dtype
 
 
 def test_no_row_decides_how_others_are_read():
@@ -186,11 +194,11 @@ def test_no_row_decides_how_others_are_read():
 
 
 def test_a_reading_that_a_row_decides_is_caught(monkeypatch):
-    def read(piece, units):
-        counts = of_times.numbered(piece, None, units.number)
+    def of(units, piece):
+        counts = times.numbered(piece, None, units.number)
         return counts.array.astype(float) if counts.mask.any() else counts.array
 
-    monkeypatch.setattr(of_times, "read", read)
+    monkeypatch.setattr(Units, "of", of)
     with pytest.raises(AssertionError):
         test_no_row_decides_how_others_are_read()
 

@@ -17,6 +17,7 @@ from ..._core import checks
 from ..._core.error_bars import SUMS
 from ...measurement.functions import function_of
 from ...measurement.statistic import Terms
+from ...measurement.times import Units
 from ...noise.calibrated_integer import IntegerNoise, integer_noise
 from ...noise.sensitivity import Sensitivity
 from ...privacy import Loss
@@ -101,8 +102,8 @@ class TreeHistogram(Binned[TreeCounts]):
         own = [weights(bins, self.width, i, i + 1) for i in kinds_of_bins(bins, self.width)]
         return max(noise.weighted_within(one, failure) for one in own)
 
-    def with_edges(self, answer: TreeCounts, edges: Any) -> TreeCounts:
-        return answer._replace(edges=edges)
+    def in_times(self, answer: TreeCounts, units: Units) -> TreeCounts:
+        return answer._replace(edges=units.edges)
 
     @property
     def width(self) -> int:
