@@ -144,6 +144,10 @@ class GroupHistogram(Counted):
         return [*(f"{name} {label}" for label in self.labels), f"{name} error"]
 
     @property
+    def growing(self) -> int:
+        return self.axis.native.bins
+
+    @property
     def sensitivity(self) -> Sensitivity:
         return self.step.vectors(1, min(self.step.rows, self.axis.native.bins))
 
@@ -256,6 +260,10 @@ class WeightedHistogram(GroupHistogram):
     @property
     def largest(self) -> int:
         return max(abs(self.cells.first), abs(self.cells.last))
+
+    @property
+    def growing(self) -> int:
+        return super().growing if self.cells.first >= 0 else 0
 
     @property
     def sensitivity(self) -> Sensitivity:

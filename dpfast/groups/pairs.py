@@ -86,6 +86,10 @@ class GroupQuotient(Counted):
         return Cells(1 / ONE, self.least, ONE - self.least)
 
     @property
+    def growing(self) -> int:
+        return 0 if self.least else self.features
+
+    @property
     def reading(self) -> tuple[Any, ...]:
         return (type(self), *self.reads, self.statistic.bounds, self.nan)
 

@@ -16,17 +16,17 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from fractions import Fraction
 from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..measurement.choice import Moves, choose_noise, least_noise
-from ..measurement.features import Feature, Form
+from ..measurement.choice import Moves, least_noise
+from ..measurement.features import Form
 from ..measurement.linear import Column, Linear
 from ..noise.box import BoxNoise
 from ..noise.calibrated_integer import WORTH, IntegerNoise
+from ..noise.sensitivity import Sensitivity
 from ..noise.shared import SharedNoise
 from ..privacy import Loss
 from ..rng import Generator
@@ -69,29 +69,44 @@ class Plan:
         return math.ldexp(float(size + bool(shift)), shift)
 
 
+def moves_alike(
+    step: Step, norm: Sensitivity, largest: int, growing: int = 1, weight: float = 1.0
+) -> tuple[Moves, int]:
+    """Return by what sums by group differ that all get the same noise, and the log2 of their unit.
+
+    Parameters
+    ----------
+    step : Step
+    norm : Sensitivity
+        Of all sums of all groups.
+    largest : int
+        The most that a row adds to the sums of a group, all together.
+    growing : int, default 1
+        How many sums a group has; 0 if a row may take something away from one. Each that is rounded
+        down may grow by nearly 1 more.
+    weight : float, default 1
+        That of the sums of a group in the answer.
+    """
+    shift = unit_of(largest)
+    size = -(-step.rows * largest >> shift)
+    if shift:
+        norm, size = norm.coarsened(1 << shift), size + max(0, growing - 1)
+    return Moves((size,), (weight,), norm=norm, groups=step.groups_moved(growing)), shift
+
+
 def moves_of(form: Form, step: Step) -> tuple[Moves, tuple[int, ...]]:
     """Return by what sums by group differ, in their units, and the log2 of these."""
     each = [max(abs(feature.lo), abs(feature.hi)) for feature in form.features]
+    parts = zip(form.squares, each, strict=True)
+    weights = [float(square * (step.rows * size) ** 2) for square, size in parts]
+    norm, (first, *more) = step.sensitivity(form), form.features
+    if norm is not None:
+        growing = 0 if not more and first.lo < 0 < first.hi else len(each)
+        moves, shift = moves_alike(step, norm, each[0], growing, sum(weights))
+        return moves, (shift,) * len(each)
     shifts = tuple(unit_of(size) for size in each)
-    norm = step.sensitivity(form)
-    if norm is not None and shifts[0]:
-        norm = norm.coarsened(1 << shifts[0])
     sizes = tuple(-(-step.rows * size >> shift) for size, shift in zip(each, shifts, strict=True))
-    weights = tuple(
-        float(square * (step.rows * size) ** 2)
-        for square, size in zip(form.squares, each, strict=True)
-    )
-    return Moves(sizes, weights, 0, norm, groups=step.groups_of(form)), shifts
-
-
-#: The number of rows of each group, or of people.
-NUMBER = Form((Feature((0, 1, 0), 1, 1),), (Fraction(1),), (Fraction(1),))
-
-
-def noise_of_numbers(step: Step, loss: Loss) -> IntegerNoise | SharedNoise:
-    """Return the noise of numbers of rows by group."""
-    noise: IntegerNoise | SharedNoise = choose_noise(loss, moves_of(NUMBER, step)[0]).noise()
-    return noise
+    return Moves(sizes, tuple(weights), groups=step.groups_moved()), shifts
 
 
 @lru_cache(maxsize=1024)

@@ -107,11 +107,10 @@ class Step:
         first, *more = form.features
         return None if more else self.numbers(first.lo, first.hi)
 
-    def groups_of(self, form: Form) -> Groups:
-        """Return in how many groups the sums of a form differ."""
-        (first, *more), every = form.features, self.every or 0
-        is_one_way = self.sides == 1 and not more and not first.lo < 0 < first.hi
-        return Groups(self.moves, self.groups, every if is_one_way else 0)
+    def groups_moved(self, growing: int = 0) -> Groups:
+        """Return in how many groups sums differ, of which each has some that rows only add to."""
+        every = growing * (self.every or 0) if self.sides == 1 else 0
+        return Groups(self.moves, self.groups, every)
 
     def each(self, loss: Pure | ZCDP) -> Pure | ZCDP:
         """Return what a group's draw may cost for one row that comes or goes, k rows apart."""

@@ -42,11 +42,12 @@ from .._core import checks, nan_policy
 from .._core.error_bars import BOUND, CONFIDENCE, NOISE, Expected, unknown
 from .._core.once import known_or_made
 from .._kernels import groups as _native
+from ..measurement.choice import choose_noise
 from ..measurement.features import Factors
 from ..measurement.linear import Column, Linear
 from ..measurement.statistic import Statistic
 from ..measurement.times import Units, read
-from ..noise.calibrated_integer import IntegerNoise, integer_noise
+from ..noise.calibrated_integer import IntegerNoise
 from ..noise.sensitivity import Sensitivity
 from ..noise.shared import SharedNoise
 from ..privacy import Loss
@@ -55,7 +56,7 @@ from ..sources.batches import Piece
 from ..statistics.totals.count import Count, CountNonzero
 from ..summaries.cells import Cells, cells, nearest
 from .arrays import Arrays, EachWithin, Floats
-from .plan import Plan, noise_of_numbers, plan, unit_of
+from .plan import Plan, moves_alike, plan
 from .step import ROW, Step
 
 #: About the log2 of the number of cells whose squares are added up.
@@ -191,7 +192,7 @@ def refuse_auto(bounds: Any) -> NoReturn:
 
 
 class Counted(Sums):
-    """Numbers of rows, and base of others and of their weights: one sum, with independent noise."""
+    """Numbers of rows, and base of others and of weights: sums that all get the same noise."""
 
     nan: ClassVar[str] = "raise"
     width: ClassVar[int] = 1
@@ -215,18 +216,25 @@ class Counted(Sums):
         """The sensitivity of all sums of all groups."""
         return self.step.numbers(0, 1)
 
-    @cached_property
-    def shift(self) -> int:
-        """The log2 of the unit in which sums get noise."""
-        return unit_of(self.largest)
+    @property
+    def growing(self) -> int:
+        """How many sums a group has; 0 if a row may take something away from one."""
+        return 1
 
     @cached_property
+    def _noise(self) -> tuple[int, IntegerNoise | SharedNoise]:
+        moves, shift = moves_alike(self.step, self.sensitivity, self.largest, self.growing)
+        return shift, choose_noise(self.loss, moves).noise()
+
+    @property
+    def shift(self) -> int:
+        """The log2 of the unit in which sums get noise."""
+        return self._noise[0]
+
+    @property
     def noise(self) -> IntegerNoise | SharedNoise:
         """The noise, in that unit."""
-        sensitivity = self.sensitivity
-        if self.shift:
-            sensitivity = sensitivity.coarsened(1 << self.shift)
-        return integer_noise(self.loss, sensitivity)
+        return self._noise[1]
 
     def charged(self) -> Self:
         return replace(self, loss=self.noise.loss)
@@ -252,16 +260,8 @@ class Counted(Sums):
         return counts, None
 
 
-class Numbers(Counted):
-    """Base of numbers of rows and of people."""
-
-    @cached_property
-    def noise(self) -> IntegerNoise | SharedNoise:
-        return noise_of_numbers(self.step, self.loss)
-
-
 @dataclass(frozen=True)
-class OfCount(Numbers):
+class OfCount(Counted):
     """Numbers of rows, or of those that are not 0, or not missing."""
 
     statistic: Count
@@ -286,7 +286,7 @@ class OfCount(Numbers):
 
 
 @dataclass(frozen=True)
-class OfPeople(Numbers):
+class OfPeople(Counted):
     """Numbers of people: of each, one row counts in a group."""
 
     statistic: Statistic[int]

@@ -21,15 +21,15 @@ from numpy.typing import NDArray
 from .._core import checks, nan_policy
 from .._core.error_bars import Expected, unknown
 from .._kernels import groups as _native
+from ..measurement.choice import choose_noise
 from ..measurement.features import Factors
 from ..measurement.linear import Column
 from ..measurement.statistic import Weighted
-from ..noise.calibrated_integer import integer_noise
 from ..noise.sensitivity import Sensitivity
 from ..sources.batches import Piece, numbers
 from ..summaries.cells import cells
 from .arrays import Floats
-from .plan import Plan, unit_of
+from .plan import Plan, moves_alike
 from .sums import OF_EACH, OfLinear
 
 
@@ -126,16 +126,19 @@ class WeightedMean(OfWeighted):
         return Column(0.0, most, cells(0.0, most))
 
     @property
+    def largest(self) -> int:
+        """The most that a row adds to both sums."""
+        return self.sums.span + 2 if self.sums.span else 0
+
+    @property
     def sensitivity(self) -> Sensitivity:
         """The sensitivity of both sums of all groups."""
-        return self.step.vectors(self.sums.span + 2 if self.sums.span else 0, 2)
+        return self.step.vectors(self.largest, 2)
 
     @cached_property
     def plan(self) -> Plan:
-        shift, sensitivity = unit_of(self.sums.span), self.sensitivity
-        noise = integer_noise(
-            self.loss, sensitivity.coarsened(1 << shift) if shift else sensitivity
-        )
+        moves, shift = moves_alike(self.step, self.sensitivity, self.largest, 2)
+        noise = choose_noise(self.loss, moves).noise()
         return Plan(self.statistic.forms(self.axis, False)[0], (shift + noise.shift,) * 2, noise)
 
     @property

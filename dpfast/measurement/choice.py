@@ -35,6 +35,10 @@ and counts once in the number n of units. With A_i = q_i - a r n, a vector v of 
 k entries becomes v - a r. Its squared length is convex in v, so it is largest at a corner, with j
 entries r: r^2 (j (1 - 2 a) + d a^2), for j = k where a <= 1/2. By L1 it is r (j (1 - 2 a) + d a) at
 most. `centered_groups` has these moves.
+
+Where a group has m sums that only grow, by no more than r in all, as the two of a mean, v has m d
+entries. The corners have r in one sum of each of j groups, so the same holds with m d for d. Of the
+deviation of Gaussian noise .71 is left for two sums in each of many groups, and .82 for three.
 """
 
 from __future__ import annotations
@@ -70,7 +74,8 @@ class Groups(NamedTuple):
     draws : int
         Of how many draws the price in rho is no less.
     every : int, default 0
-        How many groups there are; 0 if that is private, or sums may differ in both directions.
+        How many sums all groups have, which only grow with a unit, those of a group by no more than
+        the size of `Moves` together; 0 if that is private, or sums may differ in both directions.
     """
 
     moves: int
@@ -142,24 +147,24 @@ class Moves:
         return Moves(self.sizes[self.counts :], self.weights[self.counts :], norm=self.norm)
 
 
-def centered_groups(groups: int, most: int, rows: int, shift: Fraction) -> Moves:
-    """Return the moves of counts of groups, of units in at most so many of them.
+def centered_groups(sums: int, most: int, rows: int, shift: Fraction) -> Moves:
+    """Return the moves of counts of groups, or other sums, of units in at most so many of them.
 
     Parameters
     ----------
-    groups, most : int
-        How many groups there are, and in how many of them a unit is.
+    sums, most : int
+        How many sums all groups have, and in how many groups a unit is.
     rows : int
-        How many rows of a unit are in a group.
+        By how much a unit lets the sums of a group grow, all together: its rows there, of counts.
     shift : Fraction
-        The part a of the rows of each unit that is taken off every count, at most 1/2. If it is not
-        0, the number of units comes first. A count is A_i + a r n, all of them in units of a's
-        denominator. One count stands for all, which are alike.
+        The part a of that which is taken off every sum for each unit, at most 1/2. If it is not 0,
+        the number of units comes first. A sum is A_i + a r n, all of them in units of a's
+        denominator. One sum stands for all, which are alike.
     """
     unit, off = shift.denominator, shift.numerator
-    largest, rest = unit - off, groups - most
+    largest, rest = unit - off, sums - most
     norm = Sensitivity(
-        groups if shift else most,
+        sums if shift else most,
         rows * (most * largest + rest * off),
         rows**2 * (most * largest**2 + rest * off**2),
         rows * largest,

@@ -1,4 +1,4 @@
-"""Noise on one integer of each of many groups, of which a part is the same in all of them.
+"""Noise on integers of each of many groups, of which a part is the same in all of them.
 
 A step changes the integers q of d groups by a vector v of 0 .. L with at most k entries that are
 not 0, all in one direction. Let n be a number that such a step changes by 1, and A_i = q_i - a L n.

@@ -253,6 +253,20 @@ def groups(folder: Path) -> Iterator[tuple[str, Call]]:
     later = {name: one for name, one in statistics().items() if name.split()[0] in LATER}
     yield from pairs({name: one for name, one in statistics().items() if name not in later}, folder)
     yield from pairs(later, folder)
+    people = {"ids": "who", "max_groups": 4, "max_rows": 4, "neighbors": "add-remove"}
+    for name, statistic in statistics().items():  # of people who may be in all groups
+        if name.split()[0] not in ("stat.median", "stat.quantile", "stat.quantiles"):
+            kw = {"statistic": statistic, "table": TABLE, "people": {**people, **LAYOUTS["keys"]}}
+            yield f"{name} of people in all groups, rho", Call(released, (), {**kw, **RHO})
+
+
+@dp.extend.releases
+def released(
+    *, statistic: Any, table: Any, people: Any, budget: Any = None, rng: Any = None,
+    **kw: Any,
+) -> Any:  # fmt: skip
+    made = dp.group_by(table, **people)
+    return dp.extend.prepare(made.agg, {"a": statistic()}, **kw, budget=budget, rng=rng)
 
 
 def pairs(some: dict[str, Any], folder: Path) -> Iterator[tuple[str, Call]]:
@@ -274,15 +288,7 @@ def pairs(some: dict[str, Any], folder: Path) -> Iterator[tuple[str, Call]]:
             given.pop("where", None)
             people |= {"max_groups": 3, "max_rows": 3} if unit == "people" else {}
 
-        @dp.extend.releases
-        def released(
-            *, statistic: Any, table: Any, people: Any, budget: Any = None, rng: Any = None,
-            **kw: Any,
-        ) -> Any:  # fmt: skip
-            made = dp.group_by(table(), **people)
-            return dp.extend.prepare(made.agg, {"a": statistic()}, **kw, budget=budget, rng=rng)
-
-        kw = {"statistic": factors[0][name], "table": factors[-1][container], "people": people}
+        kw = {"statistic": factors[0][name], "table": factors[-1][container](), "people": people}
         loss = said({key: size for key, size in given.items() if key != "where"})
         called = f"{name} by {layout} of {unit}, {mask}, {container}, {loss}, {relation}"
         yield called, Call(released, (), {**kw, **given})

@@ -1,5 +1,6 @@
 """Noise that groups share: exact laws of two groups, its deviation and its tails by draws."""
 
+import itertools
 import math
 from dataclasses import replace
 from fractions import Fraction
@@ -29,32 +30,32 @@ def law(noise, far=FAR):
     return p / p.sum()
 
 
-def law_of_two(noise, step=1):
-    """That of two groups without rows; `step` as if noise were on multiples of it alone."""
+def by_number(noise, most):
+    """The law of noise of the number of units, and with each that of a sum, from -most to most."""
     head, each = noise.parts.each
-    z, places = np.arange(-FAR, FAR + 1), np.arange(-40, 41)
-    joint = np.zeros((len(places), len(places)))
-    of_each, of_head = law(each), law(head)
-    if step > 1:
-        of_each = np.where(z % step, 0.0, of_each)
-        of_each /= of_each.sum()
-    for n in range(-100, 101):
+    z, numbers, places = np.arange(-FAR, FAR + 1), np.arange(-100, 101), np.arange(-most, most + 1)
+    of_each, of_sum = law(each), np.zeros((len(numbers), len(places)))
+    for one, n in zip(of_sum, numbers, strict=True):
         off = z + noise.times * n
-        one = np.zeros(len(places))
         for u in range(noise.unit):
-            y = (off + u) // noise.unit + 40
+            y = (off + u) // noise.unit + most
             inside = (y >= 0) & (y < len(places))
             np.add.at(one, y[inside], of_each[inside] / noise.unit)
-        joint += of_head[n + FAR] * np.outer(one, one)
-    return joint
+    return law(head)[numbers + FAR], of_sum
 
 
-def worst(joint, loss):
-    """The largest part of a loss that a unit in one group, or in both, uses up."""
-    used = []
-    for v in ((1, 0), (0, 1), (1, 1)):
-        a = joint[20:-20, 20:-20]
-        b = joint[20 - v[0] : -20 - v[0], 20 - v[1] : -20 - v[1]]
+def law_of_two(noise):
+    """That of one sum in each of two groups without rows."""
+    of_head, of_sum = by_number(noise, 40)
+    return np.einsum("n,na,nb->ab", of_head, of_sum, of_sum)
+
+
+def worst(joint, loss, units=((1, 0), (0, 1), (1, 1)), edge=20):
+    """The largest part of a loss that a unit uses up, by what it may add to the sums."""
+    used, size = [], joint.shape[0]
+    a = joint[(slice(edge, size - edge),) * joint.ndim]
+    for v in units:
+        b = joint[tuple(slice(edge - x, size - edge - x) for x in v)]
         if isinstance(loss, Pure):
             both = (a > 0) & (b > 0)
             used.append(np.abs(np.log(a[both] / b[both])).max() / float(loss.epsilon))
@@ -87,6 +88,31 @@ def test_too_little_noise_for_the_number_is_found(loss):
         noise, parts=replace(noise.parts, each=(replace(head, scale=head.scale / 10), each))
     )
     assert worst(law_of_two(less), loss) > 1.05
+
+
+#: What a unit adds to two sums of each of two groups: 1 to one of them, or nothing.
+IN_TWO = [a + b for a, b in itertools.product(((0, 0), (1, 0), (0, 1)), repeat=2) if any(a + b)]
+
+
+def law_of_four(noise):
+    """That of two sums in each of two groups."""
+    of_head, of_sum = by_number(noise, 10)
+    pairs = np.einsum("na,nb->nab", of_sum, of_sum).reshape(len(of_head), -1)
+    return ((pairs.T * of_head) @ pairs).reshape((of_sum.shape[1],) * 4)
+
+
+@pytest.mark.parametrize("loss", [Pure(3), ZCDP(Fraction(1, 2)), ZCDP(1)], ids=str)
+@pytest.mark.parametrize("shift", [Fraction(1, 2), Fraction(1, 4)])
+def test_two_sums_in_each_of_two_groups_cost_no_more_than_the_loss(loss, shift):
+    used = worst(law_of_four(shared(loss, shift, 4)), loss, IN_TWO, 1)
+    assert 0.6 < used <= 1 + 1e-6
+
+
+@pytest.mark.parametrize("loss", [ZCDP(Fraction(1, 2)), ZCDP(1)], ids=str)
+def test_the_noise_of_one_sum_a_group_is_too_little_for_two(loss):
+    """Planted: as if the two sums of a group were one."""
+    noise = shared(loss, Fraction(1, 2), 2)
+    assert worst(law_of_four(noise), loss, IN_TWO, 1) > 1.05
 
 
 def test_noise_over_even_integers_alone_is_found():
