@@ -1,41 +1,128 @@
-"""Checks that are made once for equal values."""
+"""What is made once for equal public values: checks, plans and mechanisms.
+
+Nothing that is kept here may hold rows or secrets: a function is given public values alone. All of
+its values together are bounded by the bytes that they take.
+"""
 
 from __future__ import annotations
 
+import gc
+import sys
 from collections.abc import Callable
+from contextlib import suppress
 from fractions import Fraction
-from functools import lru_cache, update_wrapper
-from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
-
-from ..errors import DpfastError
-
-if TYPE_CHECKING:
-    from functools import _lru_cache_wrapper
+from functools import update_wrapper
+from threading import Lock
+from types import FunctionType, ModuleType
+from typing import Any, ParamSpec, Protocol, TypeVar, cast
 
 Args = ParamSpec("Args")
 Value = TypeVar("Value")
 
 #: Types whose equal values are the same, and whose hash is Python's own.
 PLAIN: frozenset[type] = frozenset((int, float, str, bool, Fraction, type(None)))
+#: The most entries of one function, and about the most bytes of the entries of all.
+MOST, MOST_BYTES = 1024, 1 << 26
+#: What is there once, whoever refers to it.
+_SHARED = (type, ModuleType, FunctionType)
 
 
-def once(check: Callable[Args, Value]) -> Callable[Args, Value]:
-    """Return a check of positional values, from a cache by plain ones and their types."""
-    remembered = lru_cache(maxsize=1024, typed=True)(check)
+class _Kept:
+    """The entries of all functions, and about how many bytes they take."""
 
-    def call(*values: Args.args, **named: Args.kwargs) -> Value:
-        if not named and {*map(type, values)} <= PLAIN:
-            return remembered(*values)
-        return check(*values, **named)
+    def __init__(self) -> None:
+        self.entries: list[dict[Any, Any]] = []
+        self.bytes, self.lock = 0, Lock()
 
-    return update_wrapper(call, check)
+    def add(self, own: dict[Any, Any], key: Any, value: Any) -> None:
+        """Keep the value of a function, and forget those of all where there is no room."""
+        size = bytes_of((key, value), MOST_BYTES)
+        if size >= MOST_BYTES:
+            return
+        with self.lock:
+            if len(own) >= MOST or self.bytes + size > MOST_BYTES:
+                self.clear()
+            own[key] = value
+            self.bytes += size
+
+    def clear(self) -> None:
+        """Forget all values."""
+        for own in self.entries:
+            own.clear()
+        self.bytes = 0
 
 
-def known_or_made(cached: _lru_cache_wrapper[Value], *values: Any) -> Value:
-    """Return what a function with a cache does, made anew if a public value has no hash."""
-    try:
-        return cached(*values)
-    except DpfastError:
-        raise
-    except Exception:  # whatever an object thinks of being hashed, or compared
-        return cached.__wrapped__(*values)
+_kept = _Kept()
+#: Forgets all that functions remember.
+forget = _kept.clear
+
+
+class Remembered(Protocol[Args, Value]):
+    """A function that remembers its values."""
+
+    __wrapped__: Callable[Args, Value]
+    cache_clear: Callable[[], None]
+
+    def __call__(self, *values: Args.args, **named: Args.kwargs) -> Value: ...
+
+
+def remembered(make: Callable[Args, Value], *, plain: bool = False) -> Remembered[Args, Value]:
+    """Return a function with a cache, by values that have a hash.
+
+    Parameters
+    ----------
+    make : callable
+        A function of public values, which holds on to no others. It is asked again where a value
+        has no hash, or its result takes too many bytes.
+    plain : bool, default False
+        Whether only plain values are remembered, by their types as well: 1 is not True.
+
+    Returns
+    -------
+    callable
+    """
+    own: dict[Any, Any] = {}
+    _kept.entries.append(own)
+
+    def call(*values: Any, **named: Any) -> Any:
+        key: tuple[Any, ...] = values
+        if plain:
+            types = (*map(type, values),)
+            if named or not {*types} <= PLAIN:
+                return cast(Any, make)(*values, **named)
+            key = *values, types
+        try:
+            return own[key]
+        except Exception:  # not made yet, or whatever an object thinks of being hashed
+            pass
+        value = cast(Any, make)(*values)
+        with suppress(Exception):  # it has no hash
+            _kept.add(own, key, value)
+        return value
+
+    update_wrapper(call, make)
+    vars(call)["cache_clear"] = own.clear
+    return cast("Remembered[Args, Value]", call)
+
+
+def once(check: Callable[Args, Value]) -> Remembered[Args, Value]:
+    """Return a check of positional values, which is made once for equal plain ones."""
+    return remembered(check, plain=True)
+
+
+def bytes_of(value: Any, most: int = sys.maxsize) -> int:
+    """Return about how many bytes an object takes with all that it holds; at least `most` if more.
+
+    Functions, types and modules are not counted.
+    """
+    total, seen, left = 0, set(), [value]
+    while left and total < most:
+        some = left.pop()
+        total += sys.getsizeof(some)
+        for one in gc.get_referents(some):
+            if type(one) in PLAIN:
+                total += sys.getsizeof(one)
+            elif id(one) not in seen and not isinstance(one, _SHARED):
+                seen.add(id(one))
+                left.append(one)
+    return total

@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 
 from .. import privacy
 from .._core import checks
-from .._core.once import known_or_made
 from .._core.types import Neighbors, Number
 from ..budget.budget import Budget
 from ..budget.release import Prepared, prepare, relation_of, releases
@@ -494,7 +493,7 @@ class GroupBy(Methods):
         elif statistic.column is None:
             if statistic.needs_column:
                 checks.fail("column", "given, for a statistic by group", None)
-            mechanism = known_or_made(made, statistic, step, offered)
+            mechanism = made(statistic, step, offered)
         else:
             typed = self._batches.typed(statistic.column, "column", _reads_words(statistic))
             mechanism = self._of_column(statistic, typed, step, offered)
@@ -510,9 +509,9 @@ class GroupBy(Methods):
         statistic.require_numbers()
         if isinstance(statistic, OnGrid):
             is_whole = units is not None or self._batches.is_whole(column)
-            mechanism: ByGroup = known_or_made(drawn, statistic, step, offered, is_whole)
+            mechanism: ByGroup = drawn(statistic, step, offered, is_whole)
         else:
-            mechanism = known_or_made(made, statistic, step, offered)
+            mechanism = made(statistic, step, offered)
         if isinstance(mechanism, GroupHistogram):
             axis = mechanism.axis
             self._expect(axis.words, axis.numbers, column, typed)

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from functools import lru_cache
 from typing import Any, TypeAlias
 
 from .._core import checks
+from .._core.once import remembered
 from ..measurement.linear import Linear
 from ..measurement.statistic import Automatic, Offer, Weighted
 from ..noise.additive import amount
@@ -53,7 +53,7 @@ def is_by_group(statistic: object) -> bool:
     return isinstance(statistic, (Linear, Top, *PLAIN, *DRAWN))
 
 
-@lru_cache(maxsize=1024)
+@remembered
 def made(statistic: Any, step: Step, offered: Offer) -> OfStatistic:
     """Return the mechanism of a statistic of numbers, with the loss that it is charged for."""
     if isinstance(statistic, Automatic) and statistic.is_auto:
@@ -66,7 +66,7 @@ def made(statistic: Any, step: Step, offered: Offer) -> OfStatistic:
     return kind(statistic, step=step, loss=offered.loss).charged()
 
 
-@lru_cache(maxsize=1024)
+@remembered
 def drawn(statistic: OnGrid[Any], step: Step, offered: Offer, is_whole: bool) -> Quantiles:
     """Return the mechanism of quantiles of numbers; `is_whole` is said of the column."""
     if statistic.is_auto:
@@ -98,7 +98,7 @@ def places(statistic: OnGrid[Any]) -> tuple[Fraction, ...]:
     return (statistic.place,)
 
 
-@lru_cache(maxsize=1024)
+@remembered
 def share(offered: Offer, size: Fraction) -> Offer:
     """Return a share of what is offered, which is enough for noise."""
     amount(offered.loss)
@@ -107,7 +107,7 @@ def share(offered: Offer, size: Fraction) -> Offer:
     return own
 
 
-@lru_cache(maxsize=1024)
+@remembered
 def equal(parts: int) -> Fraction:
     """Return the share of each of so many."""
     return Fraction(1, parts)

@@ -16,11 +16,11 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
 
+from .._core.once import remembered
 from ..measurement.choice import Moves, least_noise
 from ..measurement.features import Form
 from ..measurement.linear import Column, Linear
@@ -109,7 +109,7 @@ def moves_of(form: Form, step: Step) -> tuple[Moves, tuple[int, ...]]:
     return Moves(sizes, tuple(weights), groups=step.groups_moved()), shifts
 
 
-@lru_cache(maxsize=1024)
+@remembered
 def plan(statistic: Linear, column: Column, step: Step, loss: Loss) -> Plan:
     """Choose the form and the noise of a statistic by group, from public numbers alone.
 

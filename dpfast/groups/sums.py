@@ -40,7 +40,6 @@ from numpy.typing import NDArray
 
 from .._core import checks, nan_policy
 from .._core.error_bars import BOUND, CONFIDENCE, NOISE, Expected, unknown
-from .._core.once import known_or_made
 from .._kernels import groups as _native
 from ..measurement.choice import choose_noise
 from ..measurement.features import Factors
@@ -368,7 +367,7 @@ class OfLinear(Sums):
     @cached_property
     def plan(self) -> Plan:
         """The form and the noise."""
-        return known_or_made(plan, self.statistic, self.sums, self.step, self.loss)
+        return plan(self.statistic, self.sums, self.step, self.loss)
 
     def charged(self) -> Self:
         return replace(self, loss=self.plan.noise.loss)

@@ -22,7 +22,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property, lru_cache
+from functools import cached_property
 from operator import mul
 from typing import Any, NamedTuple
 
@@ -218,7 +218,6 @@ class Form:
         return [[int(factor * whole) for factor in row] for row in rows], whole
 
 
-@lru_cache(maxsize=1024)
 def inverse(factors: tuple[Factors, ...]) -> list[list[Fraction]]:
     """Return what leads back from sums of features to the moments that they are made of.
 

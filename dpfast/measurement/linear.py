@@ -17,7 +17,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from functools import cached_property, lru_cache
+from functools import cached_property
 from operator import mul
 from typing import Any, ClassVar, TypeAlias, TypeVar
 
@@ -26,7 +26,7 @@ from numpy.typing import NDArray
 
 from .._core import checks
 from .._core.error_bars import BOUND, NOISE, ROWS, Expected, unknown
-from .._core.once import known_or_made
+from .._core.once import remembered
 from ..budget.mechanism import Mechanism
 from ..noise.calibrated_integer import WORTH, IntegerNoise
 from ..noise.sensitivity import Sensitivity
@@ -443,7 +443,7 @@ class SizesOf(Sizes):
 FAR = 1 << 30
 
 
-@lru_cache(maxsize=1024)
+@remembered
 def plan(
     statistic: OfFeatures[Any],
     columns: tuple[Column, ...],
@@ -596,7 +596,7 @@ class LinearMeasurement(Mechanism[Answers]):
 
     def _plan(self, pairs: int, loss: Loss | None = None) -> Plan:
         loss = self._chosen_for if loss is None else loss
-        return known_or_made(plan, self.statistic, self.columns, self.setting, loss, pairs)
+        return plan(self.statistic, self.columns, self.setting, loss, pairs)
 
     @property
     def algorithm(self) -> str:

@@ -16,7 +16,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, fields, replace
-from functools import lru_cache, update_wrapper
+from functools import update_wrapper
 from inspect import signature
 from typing import Any, ClassVar, Generic, ParamSpec, Self, TypeAlias, TypeVar
 
@@ -25,7 +25,7 @@ import numpy as np
 from .. import privacy
 from .._core import checks
 from .._core.error_bars import Expected
-from .._core.once import PLAIN, known_or_made, once
+from .._core.once import PLAIN, once, remembered
 from .._core.types import Auto, Axis, Bounds, BoundsEach, NanPolicy, Neighbors, Number
 from .._kernels.calls import public_part
 from ..budget.budget import Budget
@@ -324,7 +324,7 @@ class Statistic(ABC, Generic[Value]):
         layout = Layout(width, checks.flag("where", where), length)
         layout = ONE if layout == ONE else layout
         statistic = self._of_type(dtype)
-        return Measurement(known_or_made(made, statistic, offered, layout), self, offered, layout)
+        return Measurement(made(statistic, offered, layout), self, offered, layout)
 
     def _of_type(self, dtype: Any) -> Statistic[Value]:
         """Return the statistic of the numbers that a column of a type is read as."""
@@ -456,7 +456,7 @@ class Statistic(ABC, Generic[Value]):
         layout = ONE
         if view.each or where is not None or length is not None:
             layout = Layout(view.width if view.each else None, where is not None, length)
-        mechanism = known_or_made(made, statistic, offered, layout)
+        mechanism = made(statistic, offered, layout)
         return Prepared(mechanism, view, budget, rng, after)
 
 
@@ -479,7 +479,7 @@ Public: TypeAlias = tuple[tuple[Any, ...], tuple[str, ...], tuple[Any, ...], tup
 PAID, BESIDE = frozenset(("budget", "rng")), ("axis", "where", "ids", "weights")
 
 
-@lru_cache(maxsize=1024)
+@remembered
 def asked(
     ask: Callable[..., Statistic[Any]], public: Public, relation: Neighbors
 ) -> tuple[Statistic[Any], Offer] | None:
@@ -706,7 +706,7 @@ def offer(
     return Offer(privacy.loss(epsilon, delta, rho), Unit(neighbors, ids, max_rows))
 
 
-@lru_cache(maxsize=1024)
+@remembered
 def made(statistic: Statistic[Any], offered: Offer, layout: Layout) -> Mechanism[Any]:
     """Return the mechanism of a statistic for a loss of a unit."""
     statistic.require_numbers()

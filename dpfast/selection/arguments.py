@@ -7,7 +7,6 @@ from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -15,6 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from .._core import checks
 from .._core.error_bars import BASE, Expected, shortfall, unknown
+from .._core.once import once
 from .._core.types import Neighbors, Number
 from .._kernels.rng import BitStream
 from ..budget.release import relation_of, relation_of_proof
@@ -92,7 +92,7 @@ class Selection(OfNumbers[Any]):
         return shortfall(self.candidates, self.c, confidence)
 
 
-def _make(
+def _selection(
     name: str,
     sensitivity: Number,
     epsilon: Number | None,
@@ -103,7 +103,10 @@ def _make(
     picks: int = 1,
     candidates: int | None = None,
 ) -> Selection:
-    """Check every public argument. `calls` repeat the loss asked for, which `picks` draws share."""
+    """Return the mechanism for public arguments, which are checked.
+
+    `calls` repeat the loss asked for, which `picks` draws share.
+    """
     asked = loss(epsilon, 0, rho)
     ranged = name != PERMUTE
     stored = Fraction(checks.positive("sensitivity", sensitivity))
@@ -124,6 +127,9 @@ def _make(
     return Selection(name, float_down(ratio), total, neighbors, candidates)
 
 
+selection: Callable[..., Selection] = once(_selection)
+
+
 def relation_of_scores(neighbors: Any, monotone: Any, budget: Any) -> Neighbors:
     """Return the relation for which the sensitivity of scores holds, and that they are monotone.
 
@@ -131,16 +137,6 @@ def relation_of_scores(neighbors: Any, monotone: Any, budget: Any) -> Neighbors:
     """
     find = relation_of_proof if checks.flag("monotone", monotone) else relation_of
     return find(neighbors, budget)
-
-
-_remembered = lru_cache(maxsize=1024, typed=True)(_make)
-
-
-def selection(*arguments: Any) -> Selection:
-    """Return the mechanism for the public arguments of `_make`: made once, then remembered."""
-    with suppress(Exception):  # unhashable, or wrong: raised below, without this as its context
-        return _remembered(*arguments)
-    return _make(*arguments)
 
 
 def array_of(scores: object, name: str = "scores") -> NDArray[Any]:

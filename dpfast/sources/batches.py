@@ -8,7 +8,6 @@ of its column, as in `forms`.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from functools import lru_cache
 from itertools import chain
 from typing import Any, NamedTuple, TypeVar
 
@@ -16,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._core import checks
-from .._core.once import known_or_made
+from .._core.once import remembered
 from .._kernels.sources import Key
 from ..errors import DataError
 from .arrow import family
@@ -106,7 +105,7 @@ class Batches:
             return None
         types = [(name, _type_of(column)) for name, column in form.columns.items()]
         beside = [(name, _type_of(column)) for name, column in self._beside.items()]
-        return known_or_made(_of_types, tuple(types), tuple(beside))
+        return _of_types(tuple(types), tuple(beside))
 
     def with_beside(self, name: str, column: Piece) -> Batches:
         """Return the same rows with one more column beside them."""
@@ -330,7 +329,7 @@ def _of_type(kind: Any) -> Piece:
     return Values(array, array, None, is_aware)
 
 
-@lru_cache(maxsize=256)
+@remembered
 def _of_types(types: tuple[tuple[str, Any], ...], beside: tuple[tuple[str, Any], ...]) -> Batches:
     columns = {name: _of_type(kind) for name, kind in types}
     return Batches(Named(columns, columns), {name: _of_type(kind) for name, kind in beside})

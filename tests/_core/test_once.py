@@ -1,0 +1,117 @@
+"""What is remembered: equal public values alone, and no more bytes than are allowed."""
+
+import gc
+import sys
+
+import numpy as np
+import pytest
+
+import dpfast as dp
+from dpfast._core import once
+from dpfast._core.once import bytes_of, remembered
+
+EDGES = 3_000
+
+
+@pytest.fixture(autouse=True)
+def forgotten():
+    once.forget()
+    yield
+    once.forget()
+
+
+def kept():
+    """Return the bytes of all that is remembered, counted anew."""
+    return bytes_of(once._kept.entries)
+
+
+def many_edges(monkeypatch, most):
+    """Return the bytes that are kept of calls that each have edges of their own."""
+    monkeypatch.setattr(once, "MOST_BYTES", most)
+    for i in range(4):
+        edges = [i + j / EDGES for j in range(EDGES)]
+        dp.histogram([1.0, 2.0], bins=edges, epsilon=1)
+    return kept()
+
+
+def test_what_is_remembered_is_bounded_by_bytes(monkeypatch):
+    most = 1 << 19
+    assert many_edges(monkeypatch, most) < 1.1 * most
+    assert many_edges(monkeypatch, sys.maxsize) > 1.5 * most  # the planted fault: no bound
+
+
+def test_what_is_too_large_is_made_again(monkeypatch):
+    calls = []
+    double = remembered(lambda value: calls.append(value) or 2 * value)
+    monkeypatch.setattr(once, "MOST_BYTES", 1 << 12)
+    assert [double("a"), double("a"), len(calls)] == ["aa", "aa", 1]
+    long = "a" * (1 << 12)
+    assert len({double(long), double(long)}) == 1 and len(calls) == 3
+
+
+def test_no_more_entries_than_are_allowed(monkeypatch):
+    monkeypatch.setattr(once, "MOST", 3)
+    square = remembered(lambda value: value**2)
+    own = once._kept.entries[-1]
+    for value in range(10):
+        assert square(value) == value**2
+        assert len(own) <= 3
+
+
+def test_plain_values_are_told_apart_by_their_types():
+    typed = once.once(lambda value: type(value))
+    assert [typed(value) for value in (1, True, 1.0, np.float64(1))] == [
+        int, bool, float, np.float64
+    ]  # fmt: skip
+
+
+def test_an_error_is_not_remembered():
+    calls = []
+
+    def fails(value):
+        calls.append(value)
+        raise KeyError(value)
+
+    failing = remembered(fails)
+    for _ in range(2):
+        with pytest.raises(KeyError) as error:
+            failing(1)
+        assert error.value.__context__ is None
+    assert calls == [1, 1]
+
+
+def test_bytes_are_those_of_all_that_an_object_holds():
+    array = np.zeros(1000)
+    assert bytes_of([array, array]) < 1.2 * array.nbytes
+    assert bytes_of({"a": [array, np.zeros(1000)]}) > 2 * array.nbytes
+    assert bytes_of(dp.Mean(bounds=(0, 1))) > sys.getsizeof((0.0, 1.0))
+    assert bytes_of([array] * 3, 100) >= 100
+    assert bytes_of([pytest, dp.mean]) < 1000
+
+
+def rows_kept(array):
+    """Tell whether anything that is remembered holds some rows."""
+    seen, left = set(), list(once._kept.entries)
+    while left:
+        some = left.pop()
+        if some is array or getattr(some, "base", None) is array:
+            return True
+        for one in gc.get_referents(some):
+            if id(one) not in seen and not isinstance(one, once._SHARED):
+                seen.add(id(one))
+                left.append(one)
+    return False
+
+
+def test_no_rows_are_remembered():
+    rows, words = np.arange(50.0), np.array(["a", "b"] * 25)
+    table = {"x": rows, "k": words}
+    dp.mean(rows, bounds=(0, 50), epsilon=1)
+    dp.median(rows, bounds=(0, 50), epsilon=1)
+    groups = dp.group_by(table, "k", keys=["a", "b"], ids=np.arange(50), max_rows=1)
+    groups.mean("x", bounds=(0, 50), epsilon=1)
+    dp.group_by(table, "k").count(epsilon=1, delta=1e-6)
+    assert not rows_kept(rows) and not rows_kept(words)
+    hold = remembered(lambda value: rows)  # the planted fault
+    hold(1)
+    assert rows_kept(rows)
