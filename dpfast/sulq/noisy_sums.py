@@ -12,7 +12,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from fractions import Fraction
-from typing import Any, NoReturn, Protocol
+from typing import Any, NoReturn
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -31,20 +31,14 @@ from ..sources.masked import refuse_mask
 from ..sources.table import only
 from ..summaries.cells import cells
 from .rounds import Part, Rounds, loss_of
-from .row_functions import Columns, Function, Piece, bits, side_by_side, split, union
+from .row_functions import Function, Piece, bits, side_by_side, split, union
 from .row_sets import RowSets
 from .terms import Answer, Exact, Term, exact, joint, listed, shared, vector
 
 #: Integers, rows without a value, and rows read.
 Sums = tuple[list[int], int, int]
-
-
-class Counted(Protocol):
-    """Integers of a row that are added up, as `Exact` has them."""
-
-    @property
-    def columns(self) -> Columns: ...
-    def tally(self, piece: Piece) -> tuple[list[int], int]: ...
+#: A pass over a source that returns integers.
+Total = Callable[[RowSource], list[int]]
 
 
 class NoisySums:
@@ -410,12 +404,12 @@ def contrasts_of(function: Function, sets: RowSets, fill: str | float) -> Exact:
 
 
 def totals(
-    functions: Sequence[Counted],
+    functions: Sequence[Exact],
     nan: str | float,
     where: NDArray[np.bool_] | None = None,
     length: int | None = None,
     labels: Labels = (),
-) -> Callable[[RowSource], list[int]]:
+) -> Total:
     """Return a pass over a source: the integers of all functions, one after the other.
 
     Rows are as many as `where` has entries, or as `length` says, if one of these is given.

@@ -1,4 +1,4 @@
-"""Statistical queries: means of functions of a row, each within a tolerance that is stated before.
+"""Statistical queries: MMM of functions of a row, each within a tolerance that is stated before.
 
 An oracle is asked for means, and answers with exact sums (`ExactOracle`) or noisy ones
 (`StatisticalQueryOracle`). Both count their questions. What an answer costs is in `oracle_plan`.
@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import threading
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from fractions import Fraction
 from typing import Any, ClassVar, Literal, NoReturn
 
@@ -25,11 +25,11 @@ from ..privacy import Loss
 from ..rng import Generator
 from ..sources.base import RowSource
 from ..sources.data import as_rows
-from .noisy_sums import totals
-from .oracle_plan import COUNTING, Mean, Questions, cost_of
+from .noisy_sums import Total, totals
+from .oracle_plan import COUNTING, Questions, cost_of
 from .rounds import Rounds, loss_of
 from .row_functions import split
-from .terms import COUNT, Answer, Term, listed
+from .terms import COUNT, Answer, Exact, Term, listed
 
 
 def oracle_cost(
@@ -180,30 +180,29 @@ class Oracle(ABC):
         >>> oracle.batch([np.arange(10) < 3, np.arange(10) < 5]), oracle.remaining
         ([0.3, 0.5], 1)
         """
-        means = self._questions.means(listed(terms), self._source)
+        functions = self._questions.functions(listed(terms), self._source)
         with self._lock:
             first = self._used
-            if self.remaining < len(means):
+            if self.remaining < len(functions):
                 raise BudgetError(
                     f"{self._name}: {self.remaining} of {self.queries} questions are left, not "
-                    f"{len(means)}"
+                    f"{len(functions)}"
                 )
-            self._check(means, first)
-            self._used += len(means)
-        sums, rows = self._sums(means, first)
-        return [mean.mean(integers, rows) for mean, integers in split(sums, means)]
+            self._check(functions, first)
+            self._used += len(functions)
+        total = totals([COUNT, *functions], self._questions.nan)
+        sums, rows = self._sums(total, functions, first)
+        return [function.answer(integers, rows) for function, integers in split(sums, functions)]
 
-    def _check(self, means: Sequence[Mean], first: int) -> None:
+    def _check(self, functions: Sequence[Exact], first: int) -> None:
         """Refuse what the tolerances do not hold for; `first` is the number of the first one."""
         return None
 
     @abstractmethod
-    def _sums(self, means: Sequence[Mean], first: int) -> tuple[list[int], Fraction]:
-        """Return the integers of all functions, and the number of rows."""
-
-    def _count_and_sums(self, means: Sequence[Mean]) -> Callable[[RowSource], list[int]]:
-        """Return a pass: the number of rows, then the integers of all functions."""
-        return totals([COUNT, *means], self._questions.nan)
+    def _sums(
+        self, total: Total, functions: Sequence[Exact], first: int
+    ) -> tuple[list[int], int | Fraction]:
+        """Return the integers of all functions, and the number of rows, by a pass for both."""
 
 
 class StatisticalQueryOracle(Oracle):
@@ -372,23 +371,26 @@ class StatisticalQueryOracle(Oracle):
             )
         return count
 
-    def _check(self, means: Sequence[Mean], first: int) -> None:
-        for i, mean in enumerate(means):
-            if not self._plan.holds(self.cost, mean, first + i):
-                asked = self._questions
-                kind = f"bounds={asked.bounds!r}"
-                if asked.l2 is not None:
-                    kind = f"l2={asked.l2!r}, size={asked.reference.size}"
+    def _check(self, functions: Sequence[Exact], first: int) -> None:
+        for question, function in enumerate(functions, first):
+            if not self._plan.holds(self.cost, function, question):
+                paid = self._questions
+                kind = f"bounds={paid.bounds!r}"
+                if paid.l2 is not None:
+                    kind = f"l2={paid.l2!r}, size={paid.reference.size}"
                 checks.fail(
                     "f",
                     f"no larger than what the oracle was made for ({kind}), as its answer might "
                     "be off by more than the tolerance",
-                    f"a function of {mean.size} numbers" if mean.size > 1 else "wider bounds",
+                    f"a function of {function.size} numbers"
+                    if function.size > 1
+                    else "wider bounds",
                 )
 
-    def _sums(self, means: Sequence[Mean], first: int) -> tuple[list[int], Fraction]:
-        parts = [self._plan.asking(mean, first + i) for i, mean in enumerate(means)]
-        total = self._count_and_sums(means)
+    def _sums(
+        self, total: Total, functions: Sequence[Exact], first: int
+    ) -> tuple[list[int], int | Fraction]:
+        parts = [self._plan.asking(function, i) for i, function in enumerate(functions, first)]
 
         def checked(source: RowSource) -> list[int]:
             rows, *sums = total(source)
@@ -396,7 +398,7 @@ class StatisticalQueryOracle(Oracle):
                 raise DataError(f"the number of rows is not rows={self._rows}")
             return sums
 
-        return self._rounds.ask(checked, parts, len(means)), self._rows
+        return self._rounds.ask(checked, parts, len(parts)), self._rows
 
 
 class ExactOracle(Oracle):
@@ -460,11 +462,13 @@ class ExactOracle(Oracle):
     def __repr__(self) -> str:
         return f"ExactOracle(not private, {self.remaining} of {self.queries} left)"
 
-    def _sums(self, means: Sequence[Mean], first: int) -> tuple[list[int], Fraction]:
-        rows, *sums = self._count_and_sums(means)(self._source)
+    def _sums(
+        self, total: Total, functions: Sequence[Exact], first: int
+    ) -> tuple[list[int], int | Fraction]:
+        rows, *sums = total(self._source)
         if not rows:
             raise DataError("data without rows have no mean")
-        return sums, Fraction(rows)
+        return sums, rows
 
 
 def _known_rows(rows: Any, length: int | None, neighbors: str) -> int:

@@ -26,7 +26,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import lru_cache
 from typing import Any, NoReturn
@@ -39,10 +39,9 @@ from ..noise.additive import LEAST, amount
 from ..privacy import ZCDP, Approx, Loss, Pure, float_down
 from ..sources.base import RowSource
 from ..sources.data import as_rows
-from ..summaries.cells import nearest
 from .rounds import Part
-from .row_functions import Columns, Function, Piece
-from .terms import COUNT, Answer, Exact, Term, exact
+from .row_functions import NONE, Function, Piece
+from .terms import Exact, Term, exact
 
 #: Questions of an oracle, each of which has a share of its own, and numbers of an answer, at most.
 MOST_QUESTIONS = MOST_NUMBERS = 1 << 20
@@ -52,54 +51,10 @@ _LEAST = Fraction(1, 1 << 13)
 _MOST = 1e100
 
 
-@dataclass(frozen=True, slots=True)
-class Mean:
-    """A function whose mean is asked for. Summed is `times` its integer less `shift`.
-
-    Two means are equal if they differ by a row, and are rounded, in the same way.
-    """
-
-    function: Exact = field(compare=False)
-    unit: Fraction
-    part: Part
-    times: int = 1
-    shift: int = 0
-
-    @classmethod
-    def of(cls, function: Exact, neighbors: str) -> Mean:
-        """Return a function, centered where rows come and go."""
-        if neighbors == "replace" or function.limits is None:
-            return cls(function, function.unit, function.sensitivity(neighbors))
-        least, most = function.limits
-        span = most - least
-        return cls(function, function.unit / 2, Part(1, span, span**2, 1), 2, least + most)
-
-    @property
-    def size(self) -> int:
-        return self.function.size
-
-    @property
-    def columns(self) -> Columns:
-        return self.function.columns
-
-    @property
-    def half(self) -> Fraction:
-        """h, where rows come and go: the most that a row adds to a number."""
-        return self.unit * math.isqrt(self.part.l2_squared)
-
-    def tally(self, piece: Piece) -> tuple[list[int], int]:
-        sums, missing = self.function.tally(piece)
-        rows = self.shift * piece.count
-        return [self.times * x - rows for x in sums], missing
-
-    def mean(self, sums: Sequence[int], rows: Fraction) -> Answer:
-        """Return the answer, rounded to the nearest float64."""
-        each = [nearest(self.unit * (x / rows + self.shift)) for x in sums]
-        return each[0] if self.function.limits is not None else np.array(each)
-
-
 #: The count of all rows, in units so small that the scale of noise is hardly rounded.
-COUNTING = Mean(COUNT, Fraction(1, 1 << 20), Part(1, 1 << 20, 1 << 40, 1), times=1 << 20)
+COUNTING = Exact(
+    1, NONE, Fraction(1, 1 << 20), lambda piece: ([piece.count << 20], 0), (1 << 20, 1 << 20)
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,14 +70,16 @@ class Plan:
         together.
     failure : float
         The probability that an answer is off by more.
+    neighbors : str
     count : Fraction, optional
-        The share of the count of all rows.
+        The share of the count of all rows, where these come and go.
     """
 
     rows: int
     tolerances: tuple[Fraction, ...]
     shares: tuple[Fraction, ...]
     failure: float
+    neighbors: str
     count: Fraction | None
 
     @property
@@ -133,11 +90,11 @@ class Plan:
     def counting(self) -> Part:
         """Return the count of all rows as a part of a round."""
         assert self.count is not None
-        return replace(COUNTING.part, share=self.count)
+        return replace(COUNTING.sensitivity(self.neighbors), share=self.count)
 
-    def asking(self, mean: Mean, question: int) -> Part:
-        """Return a question as a part of a round."""
-        return replace(mean.part, share=self.shares[question])
+    def asking(self, function: Exact, question: int) -> Part:
+        """Return a question about the mean of a function as a part of a round."""
+        return replace(function.sensitivity(self.neighbors), share=self.shares[question])
 
     def off(self, loss: Loss) -> Fraction:
         """Return B, how far the count of all rows may be off."""
@@ -146,14 +103,16 @@ class Plan:
         noise = self.counting.noise(loss, self.rounds)
         return COUNTING.unit * noise.within(self.failure)
 
-    def holds(self, loss: Loss, mean: Mean, question: int) -> bool:
+    def holds(self, loss: Loss, function: Exact, question: int) -> bool:
         """Return whether the answer will be within its tolerance."""
+        part = self.asking(function, question)
         try:
-            noise, off = self.asking(mean, question).noise(loss, self.rounds), self.off(loss)
+            noise, off = part.noise(loss, self.rounds), self.off(loss)
         except ArgumentError:  # noise that nobody can draw
             return False
-        size, tolerance = noise.within(self.failure / mean.size), self.tolerances[question]
-        return mean.unit * size + (mean.half + tolerance) * off <= tolerance * self.rows
+        size, tolerance = noise.within(self.failure / part.size), self.tolerances[question]
+        half = function.unit * math.isqrt(part.l2_squared)
+        return function.unit * size + (half + tolerance) * off <= tolerance * self.rows
 
     def distinct(self) -> list[int]:
         """Return a question of each tolerance, from the narrowest to the widest.
@@ -163,29 +122,24 @@ class Plan:
         each = {t: i for i, t in enumerate(self.tolerances)}
         return [each[t] for t in sorted(each)]
 
-    def hold(self, loss: Loss, mean: Mean, questions: Sequence[int]) -> bool:
+    def hold(self, loss: Loss, function: Exact, questions: Sequence[int]) -> bool:
         """Return whether all these answers will be within their tolerances."""
-        return all(self.holds(loss, mean, question) for question in questions)
+        return all(self.holds(loss, function, question) for question in questions)
 
 
-def planned(
-    rows: int,
-    tolerances: tuple[Fraction, ...],
-    mean: Mean,
-    failure: float,
-    neighbors: str,
-    pure: bool,
-) -> Plan:
-    """Return the plan of least loss for questions about means like this one."""
+def planned(questions: Questions, rows: int, pure: bool) -> Plan:
+    """Return the plan of least loss for questions about means like the reference."""
     power = 1 if pure else 2
-    part, unit = mean.part, float(mean.unit)
-    sensitivity = unit * (part.l1 if pure else math.sqrt(part.l2_squared))
+    tolerances, neighbors = questions.tolerances, questions.neighbors
+    part, unit = questions.reference.sensitivity(neighbors), questions.reference.unit
+    size = part.l1 if pure else math.sqrt(part.l2_squared)
+    sensitivity = float(unit) * size
     counted = neighbors == "add-remove"
-    failure = failure / (len(tolerances) + counted)
+    failure = questions.failure / (len(tolerances) + counted)
     times: Counter[Fraction | None] = Counter(tolerances)
     each = {t: float(t) for t in dict.fromkeys(tolerances)}
     if counted:
-        half = float(mean.half)
+        half = float(unit * math.isqrt(part.l2_squared))
         off = _off(each.values(), [times[t] for t in each], sensitivity, half, power)
         each = {t: size * (1.0 - off) - half * off for t, size in each.items()}
     least = min(each.values())  # all sizes as parts of `rows`
@@ -194,8 +148,9 @@ def planned(
     }
     if counted:
         times[None], weights[None] = 1, (Fraction(least) / Fraction(off * sensitivity)) ** power
-    shares = _shares(weights, times)
-    return Plan(rows, tolerances, tuple(shares[t] for t in tolerances), failure, shares.get(None))
+    of = _shares(weights, times)
+    shares = tuple(of[t] for t in tolerances)
+    return Plan(rows, tolerances, shares, failure, neighbors, of.get(None))
 
 
 def _off(
@@ -232,7 +187,7 @@ def _shares(
 
 
 @lru_cache(maxsize=256)
-def least_loss(plan: Plan, mean: Mean, offered: Loss) -> Loss | None:
+def least_loss(plan: Plan, function: Exact, offered: Loss) -> Loss | None:
     """Return the least loss up to `offered` that the plan holds with, rounded up to four digits."""
     most, every = amount(offered), plan.distinct()
     each = LEAST["rho" if isinstance(offered, ZCDP) else "epsilon"]
@@ -240,7 +195,7 @@ def least_loss(plan: Plan, mean: Mean, offered: Loss) -> Loss | None:
     least = min(each * times, most)
 
     def enough(size: Fraction, questions: Sequence[int]) -> bool:
-        return plan.hold(_sized(offered, size), mean, questions)
+        return plan.hold(_sized(offered, size), function, questions)
 
     if not enough(most, every):
         return None
@@ -270,13 +225,13 @@ def _within(value: float, least: Fraction, most: Fraction) -> Fraction:
     return min(max(Fraction(math.ceil(Fraction(value) * power)) / power, least), most)
 
 
-def least_rows(plan: Plan, mean: Mean, loss: Loss) -> int | None:
+def least_rows(plan: Plan, function: Exact, loss: Loss) -> int | None:
     """Return how many rows are enough, if those of the plan are not. Shares do not depend on it."""
     every, enough = plan.distinct(), plan.rows + 1
     for questions in ([every[0], every[-1]], every):  # the first are soon tried, and close
 
         def holds(rows: int, questions: Sequence[int] = questions) -> bool:
-            return replace(plan, rows=rows).hold(loss, mean, questions)
+            return replace(plan, rows=rows).hold(loss, function, questions)
 
         found = _first(holds, enough)
         if found is None:
@@ -339,22 +294,26 @@ class Questions:
         if width > MOST_NUMBERS:
             checks.fail("size", f"at most {MOST_NUMBERS}", size)
         term = Term(Function(_anything, width), bounds, l2)
-        self.reference = Mean.of(exact(term, as_rows([]), self.nan, neighbors), neighbors)
-        if not self.reference.part.l1:
+        function = exact(term, as_rows([]), self.nan, neighbors)
+        self.reference = self._summed(function)
+        if not self.reference.sensitivity(neighbors).l1:
             checks.fail("bounds", "a pair (lo, hi) with lo < hi", bounds)
-        least = 1024 * self.reference.times * self.reference.unit  # of a cell, which is rounded to
+        least = 1024 * function.unit  # of a cell, which is rounded to
         if min(self.tolerances) < least:
             checks.fail("tolerance", f"at least {float(least):.3g} for such functions", tolerance)
 
-    def means(self, terms: Sequence[Term], source: RowSource) -> list[Mean]:
+    def _summed(self, function: Exact) -> Exact:
+        """Return what is summed of a function: it is centered where rows come and go."""
+        return function if self.neighbors == "replace" else function.centered()
+
+    def functions(self, terms: Sequence[Term], source: RowSource) -> list[Exact]:
         """Return what is asked, once everything about it has been checked."""
-        means = []
+        functions = []
         for term in terms:
             if term.bounds is None and term.l2 is None and not isinstance(term.f, str):
                 term = replace(term, bounds=self.bounds, l2=self.l2)
-            function = exact(term, source, self.nan, self.neighbors)
-            means.append(Mean.of(function, self.neighbors))
-        return means
+            functions.append(self._summed(exact(term, source, self.nan, self.neighbors)))
+        return functions
 
 
 def _tolerances(tolerance: Any, queries: Any) -> tuple[Fraction, ...]:
@@ -380,12 +339,10 @@ def _positive(tolerance: Any) -> Fraction:
 
 def cost_of(questions: Questions, rows: int, offered: Loss) -> tuple[Plan, Loss]:
     """Return the plan and the least loss that keeps the promise, or raise one error."""
-    mean, tolerances = questions.reference, questions.tolerances
-    pure = isinstance(offered, Pure)
-    plan = planned(rows, tolerances, mean, questions.failure, questions.neighbors, pure)
-    loss = least_loss(plan, mean, offered) if rows else None
+    plan = planned(questions, rows, isinstance(offered, Pure))
+    loss = least_loss(plan, questions.reference, offered) if rows else None
     if loss is None:
-        enough = least_rows(plan, mean, offered)
+        enough = least_rows(plan, questions.reference, offered)
         rule = f"at least {enough}" if enough else "more than any data have"
         checks.fail("rows", f"{rule} for these tolerances to cost no more than {offered!r}", rows)
     return plan, loss

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Any, TypeAlias
 
@@ -86,14 +86,33 @@ class Exact:
         The least and the largest integer of a row; None for a vector.
     length : int
         The largest length of a vector.
+    shift : int
+        What has been subtracted from the integer of each row.
+
+    Two are equal if noise for them and the values of their integers are.
     """
 
     size: int
-    columns: Columns
+    columns: Columns = field(compare=False)
     unit: Fraction
-    tally: Callable[[Piece], tuple[list[int], int]]
+    tally: Callable[[Piece], tuple[list[int], int]] = field(compare=False)
     limits: tuple[int, int] | None = None
     length: int = 0
+    shift: int = 0
+
+    def centered(self) -> Exact:
+        """Return a number in half cells from the middle of its limits; a vector as it is."""
+        if self.limits is None:
+            return self
+        least, most = self.limits
+        shift, span = least + most, most - least
+
+        def tally(piece: Piece) -> tuple[list[int], int]:
+            (total,), missing = self.tally(piece)
+            return [2 * total - shift * piece.count], missing
+
+        unit, limits = self.unit / 2, (-span, span)
+        return replace(self, unit=unit, tally=tally, limits=limits, shift=shift)
 
     def sensitivity(self, neighbors: str) -> Part:
         """Return how far the sums may be from those of a neighbor."""
@@ -104,9 +123,10 @@ class Exact:
         most = largest - least if neighbors == "replace" else max(abs(least), abs(largest))
         return Part(1, most, most**2, 1)
 
-    def answer(self, sums: Sequence[int]) -> Answer:
-        """Return the value of the integers."""
-        values = [nearest(self.unit * x) for x in sums]
+    def answer(self, sums: Sequence[int], rows: int | Fraction = 1) -> Answer:
+        """Return the value of the integers, or its mean over so many rows, as a float64."""
+        unit, shift = self.unit / rows, self.unit * self.shift
+        values = [nearest(unit * x + shift) for x in sums]
         return np.array(values) if self.limits is None else values[0]
 
 

@@ -172,7 +172,7 @@ def test_the_count_of_all_rows_may_be_off_too():
 def test_all_questions_and_the_count_cost_what_is_said(relation, kw, tolerance):
     oracle = made(np.zeros(2000), relation, tolerance=tolerance, queries=None, **kw)
     mean = oracle._questions.reference
-    plan, part = oracle._plan, mean.part
+    plan, part = oracle._plan, mean.sensitivity(relation)
     noises = [
         (part, plan.asking(mean, i).noise(oracle.cost, plan.rounds)) for i in range(len(tolerance))
     ]
@@ -194,9 +194,9 @@ def test_all_questions_and_the_count_cost_what_is_said(relation, kw, tolerance):
 @pytest.mark.parametrize("wide", [1.0, 1e5, 1e7, 1e13, 1e300])
 def test_no_more_is_shared_out_than_there_is(wide, pure, relation):
     """However little is left for questions that hardly matter."""
-    mean = made(np.zeros(2000), relation)._questions.reference
-    tolerances = (Fraction(1, 1000), *[Fraction(wide)] * 1000)
-    plan = oracle_plan.planned(10**6, tolerances, mean, 0.05, relation, pure)
+    questions = made(np.zeros(2000), relation)._questions
+    questions.tolerances = (Fraction(1, 1000), *[Fraction(wide)] * 1000)
+    plan = oracle_plan.planned(questions, 10**6, pure)
     shares = [*plan.shares, plan.count or 0]
     assert min(plan.shares) > 0
     assert plan.rounds * (1 - 1e-9) < sum(shares) <= plan.rounds
@@ -408,13 +408,18 @@ def test_no_neighbor_moves_a_question_by_more_than_is_claimed(name, relation):
 
 
 def test_a_function_that_is_centered_wrongly_is_caught():
-    real = oracle_plan.Mean.of
+    real = terms.Exact.centered
 
-    def wrong(own, neighbors):
-        found = real(own, neighbors)
-        return dataclasses.replace(found, shift=found.shift + 2**38)
+    def wrong(function):
+        right = real(function)
 
-    with patch.object(oracle_plan.Mean, "of", wrong):
+        def tally(piece):
+            (total,), missing = right.tally(piece)
+            return [total - 2**38 * piece.count], missing
+
+        return dataclasses.replace(right, tally=tally)
+
+    with patch.object(terms.Exact, "centered", wrong):
         parts, worst = moves_of(MOVING["value"], "add-remove", tolerance=0.9)
     assert worst[0][0] > parts[0].l1
 
