@@ -15,10 +15,9 @@ from numpy.typing import NDArray
 
 from .._kernels.sulq import NEAREST_MOST_ROWS as MOST_ROWS
 from .._kernels.sulq import NearestColumns as Columns
-from ..sources.base import RowSource
 from ..summaries.cells import SQUARES, cells
 from .columns import Floats, nan_fills
-from .rows import Rows, each_row
+from .rows import Rows
 
 #: Points of the sequence to choose from, for each that is wanted; and comparisons of two, at most.
 CHOICE, MOST = 64, 1 << 26
@@ -83,16 +82,16 @@ class Box:
         totals = rows.sums((1 + d) * k, add, self.nan, MOST_ROWS)  # each below 2**62
         return [totals[i : i + k] for i in range(0, len(totals), k)]
 
-    def labels(self, source: RowSource, centers: Floats) -> NDArray[np.int64]:
+    def labels(self, rows: Rows, centers: Floats) -> NDArray[np.int64]:
         """Return the number of each row's center; that of centers, where it has none."""
         at, half = self._place(centers)
 
-        def nearest(rows: Floats) -> Floats:
-            labels = np.empty(len(rows), np.int64)
-            self._columns.labels(rows, at, half, labels)
+        def nearest(x: Floats) -> Floats:
+            labels = np.empty(len(x), np.int64)
+            self._columns.labels(x, at, half, labels)
             return labels[:, None].astype(np.float64)  # of fewer centers than 2**53
 
-        return each_row(source, self.width, 1, nearest)[:, 0].astype(np.int64)
+        return rows.each(1, nearest)[:, 0].astype(np.int64)
 
     def _place(self, centers: Floats) -> tuple[Floats, Floats]:
         """Return coordinates of centers inside the box, and half of their squared lengths."""

@@ -42,14 +42,13 @@ from ..measurement.automatic_bounds import ANY, divided, with_bounds
 from ..measurement.outer_bounds import drawn_bounds
 from ..privacy import Loss
 from ..rng import Generator
-from ..sources.base import RowSource
 from ..sources.data import once
 from ..sources.intake import View
 from ..sources.labels import aligned, labels_of
 from ..statistics.histogram import Bins, Categories
 from .columns import Classes, Columns, Floats, NumberColumn, attributes, columns_of
 from .rounds import Rounds, Some, loss_of
-from .rows import Piece, Rows, each_row, expect_same, labeled_rows, unlabeled_rows
+from .rows import Piece, Rows, expect_same, labeled_rows, unlabeled_rows
 from .weights import weights_of
 
 if TYPE_CHECKING:
@@ -308,11 +307,11 @@ class Estimator(ABC):
             kind = type("NotFittedError", (NotFittedError, Theirs), {})
         raise kind(f"this {type(self).__name__} is not fitted yet: call fit first")
 
-    def _rows(self, X: Any) -> RowSource:
+    def _rows(self, X: Any) -> Rows:
         """Return rows of the columns that were learned from."""
         rows = unlabeled_rows(X, self._columns(), self.n_features_in_)
         self._expect(rows.width, rows.names)
-        return rows.source
+        return rows
 
     def _expect(self, width: int, names: Sequence[str] | None, argument: str = "X") -> None:
         """Refuse columns that are not those that were learned from."""
@@ -321,7 +320,7 @@ class Estimator(ABC):
 
     def _apply(self, X: Any, size: int, function: Callable[[Floats], Floats]) -> Floats:
         """Return `size` numbers for each row. This is not private."""
-        return each_row(self._rows(X), self.n_features_in_, size, function)
+        return self._rows(X).each(size, function)
 
     def __sklearn_tags__(self) -> object:
         from sklearn import utils
@@ -504,7 +503,7 @@ class Transformer(Weighted):
         rows = unlabeled_rows(X, width=width)
         if rows.width != width:
             checks.fail("X", f"of {width} columns, {why}", f"{rows.width} of them")
-        return each_row(rows.source, width, size, function)
+        return rows.each(size, function)
 
     def _form(self) -> str:
         """Return the form that is asked for: the object's own, or else that of scikit-learn.

@@ -250,8 +250,7 @@ class KMeans(Transformer):
         DataError
             For NaN under ``nan="raise"``.
         """
-        source = self._rows(X)
-        labels = self._box(self.n_features_in_).labels(source, self.cluster_centers_)
+        labels = self._box(self.n_features_in_).labels(self._rows(X), self.cluster_centers_)
         missing = labels == len(self.cluster_centers_)
         if self.nan == "raise" and missing.any():
             raise DataError("X holds NaN, which nan='raise' does not allow")

@@ -21,7 +21,7 @@ from .._core import checks
 from .._core.types import Bounds, Number
 from .columns import Floats, expect_scale
 from .row_functions import Function, Piece, shortened, with_nan
-from .rows import each_row, expect_same, unlabeled_rows
+from .rows import expect_same, unlabeled_rows
 from .terms import Term
 
 #: The name or the number of a column.
@@ -101,7 +101,7 @@ class _Hypothesis(ABC):
             holds[np.isnan(rows).any(axis=1)] = np.nan
             return holds[:, None]
 
-        return each_row(rows.source, width, 1, inside)[:, 0] > 0
+        return rows.each(1, inside)[:, 0] > 0
 
 
 @dataclass(frozen=True, slots=True)

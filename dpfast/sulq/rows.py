@@ -89,10 +89,10 @@ class Rows:
         DataError
             If there are more or fewer labels than rows, where their number was not known before.
         """
-        labels, last, width, weights = self.labels, self.last_is_label, self.width, self.weights
+        weights = self.weights
 
         def some(chunk: RowChunk, places: Places | None = None) -> S:
-            return summarize(_pieces(chunk, labels, last, width, most, places))
+            return summarize(self._pieces(chunk, most, places))
 
         def each(chunk: RowChunk) -> tuple[S, int, int]:
             if weights is None:
@@ -106,7 +106,7 @@ class Rows:
         summary, read, missing = self.source.reduce(each, both)
         if weights is not None:
             weights.check(read, missing)
-        if labels is not None and read != labels.length:
+        if self.labels is not None and read != self.labels.length:
             refuse_length("y")
         return summary
 
@@ -156,37 +156,39 @@ class Rows:
         nan_policy.refuse(nan, missing)
         return integers
 
+    def each(self, size: int, function: Callable[[Floats], Floats]) -> Floats:
+        """Return `size` numbers for each row, none of which may be NaN. This is not private."""
 
-def _pieces(
-    chunk: RowChunk,
-    separate: Column | None,
-    last: bool,
-    width: int,
-    most: int,
-    places: Places | None = None,
-) -> Iterator[Piece]:
-    """Yield the features and the labels of a chunk, or of some rows of it, `most` at a time."""
-    rows, labels, start = chunk.rows, NO_LABELS, chunk.start
-    if last:
-        *names, label = rows.dtype.names or ()
-        rows, labels = rows[names], rows[label]
-    if places is not None:
-        if separate is not None:
-            labels, separate = beside_of(separate, start, start + len(rows), "y"), None
-        rows, labels = rows.take(places, 0), labels.take(places) if len(labels) else labels
-    at = 0
-    for features in matrices(chunk._replace(rows=rows), width, most):
-        stop = at + len(features)
-        y = labels[at:stop]
-        if separate is not None:
-            y = beside_of(separate, start + at, start + stop, "y")
-        yield features, flat(y)
-        at = stop
+        def summarize(chunk: RowChunk) -> list[tuple[int, list[Floats]]]:
+            with np.errstate(invalid="ignore"):  # of infinite numbers
+                blocks = [function(rows) for rows in matrices(chunk.rows, self.width, BLOCK)]
+            return [(chunk.start, blocks)]
+
+        chunks = self.source.reduce(summarize, lambda a, b: a + b)
+        blocks = [block for _, some in sorted(chunks, key=lambda chunk: chunk[0]) for block in some]
+        numbers = np.concatenate([np.empty((0, size)), *blocks])
+        refuse_nan(numbers)
+        return numbers
+
+    def _pieces(self, chunk: RowChunk, most: int, places: Places | None = None) -> Iterator[Piece]:
+        """Yield features and labels of a chunk, or of some rows of it, `most` at a time."""
+        rows, labels = chunk.rows, NO_LABELS
+        if self.last_is_label:
+            *names, label = rows.dtype.names or ()
+            rows, labels = rows[names], rows[label]
+        elif self.labels is not None:
+            labels = beside_of(self.labels, chunk.start, chunk.start + len(rows), "y")
+        if places is not None:
+            rows, labels = rows.take(places, 0), labels.take(places) if len(labels) else labels
+        at = 0
+        for features in matrices(rows, self.width, most):
+            yield features, flat(labels[at : at + len(features)])
+            at += len(features)
 
 
-def matrices(chunk: RowChunk, width: int, most: int) -> Iterator[Floats]:
+def matrices(rows: NDArray[Any], width: int, most: int) -> Iterator[Floats]:
     """Yield the rows as matrices of at most `most` rows, each valid until the next is asked for."""
-    rows = _plain(chunk.rows)
+    rows = _plain(rows)
     names = rows.dtype.names
     if names is None and rows.dtype == F8 and rows.flags.c_contiguous:
         matrix = rows.reshape(len(rows), width)
@@ -216,22 +218,6 @@ def _plain(rows: NDArray[Any]) -> NDArray[Any]:
         return rows
     matrix = rows.view(F8).reshape(len(rows), size)[:, : len(kind.names)]
     return matrix if matrix.flags.aligned else rows
-
-
-def each_row(
-    source: RowSource, width: int, size: int, function: Callable[[Floats], Floats]
-) -> Floats:
-    """Return `size` numbers for each row, none of which may be NaN. This is not private."""
-
-    def summarize(chunk: RowChunk) -> list[tuple[int, list[Floats]]]:
-        with np.errstate(invalid="ignore"):  # of infinite numbers
-            return [(chunk.start, [function(rows) for rows in matrices(chunk, width, BLOCK)])]
-
-    chunks = source.reduce(summarize, lambda a, b: a + b)
-    blocks = [block for _, some in sorted(chunks, key=lambda chunk: chunk[0]) for block in some]
-    numbers = np.concatenate([np.empty((0, size)), *blocks])
-    refuse_nan(numbers)
-    return numbers
 
 
 def refuse_nan(answers: Floats) -> None:

@@ -94,7 +94,7 @@ def test_a_piece_is_the_rows_that_are_summed():
 
 def test_records_of_floats_are_a_matrix():
     (chunk,) = chunks(as_rows(TABLE))
-    (matrix,) = matrices(chunk, 3, 1 << 20)
+    (matrix,) = matrices(chunk.rows, 3, 1 << 20)
     assert np.shares_memory(matrix, chunk.rows) and (matrix == X).all()
 
 

@@ -14,7 +14,6 @@ import pytest
 from dpfast.errors import DataError
 from dpfast.privacy import ZCDP, Approx, Pure
 from dpfast.rng import InsecureGenerator
-from dpfast.sources.base import RowChunk
 from dpfast.sulq import KMeans, kmeans
 from dpfast.sulq import rounds as _rounds
 from dpfast.sulq.centers import Box, centers_of, spread
@@ -71,7 +70,7 @@ def test_records_of_float64_are_a_matrix_where_they_lie(shift):
     kind = np.dtype([("a", "f8"), ("b", "f8")])
     rows = np.zeros(16 * 50 + 8, np.uint8)[shift : shift + 16 * 50].view(kind)
     rows["a"], rows["b"] = np.arange(50), np.arange(50) + 0.5
-    (result,) = matrices(RowChunk(rows, 0), 2, 100)
+    (result,) = matrices(rows, 2, 100)
     assert result.tolist() == [[i, i + 0.5] for i in range(50)]
     assert np.shares_memory(result, rows) == (not shift)  # a kernel reads whole numbers
 
