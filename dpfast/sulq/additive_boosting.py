@@ -64,7 +64,8 @@ class _Additive(Weighted, Binned):
     def _scores(self) -> Callable[[Floats], Floats]:
         """Return the function that adds up the terms of some rows."""
         design = self._design(self.n_features_in_)
-        weights = np.vstack([self.intercept_, *self.term_scores_])
+        shapes = np.concatenate([[self.intercept_], *self.term_scores_])
+        weights = shapes.reshape(len(shapes), -1)
         return lambda rows: design.scores(design.vectors(rows), weights) / REACH
 
 
@@ -152,7 +153,7 @@ class AdditiveBoostingClassifier(_Additive, ProbabilisticClassifier):
 
         return Training(times, gradients.parts, learn)
 
-    def _likelihood(self) -> Callable[[Floats], Floats]:
+    def _numbers(self) -> Callable[[Floats], Floats]:
         scores = self._scores()
         return lambda rows: likely(scores(rows))
 
@@ -233,8 +234,6 @@ class AdditiveBoostingRegressor(_Additive, Regressor):
 
         return Training(times, gradients.parts, learn)
 
-    def _predicted(self, rows: Floats) -> Floats:
-        design = self._design(self.n_features_in_)
-        weights = np.concatenate([[self.intercept_], *self.term_scores_])[:, None]
-        scores = design.scores(design.vectors(rows), weights) / REACH
-        return np.clip(scores[:, 0], *self.y_bounds)
+    def _numbers(self) -> Callable[[Floats], Floats]:
+        scores = self._scores()
+        return lambda rows: np.clip(scores(rows), *self.y_bounds)

@@ -48,7 +48,7 @@ from ..sources.labels import aligned, labels_of
 from ..statistics.histogram import Bins, Categories
 from .columns import Classes, Columns, Floats, NumberColumn, attributes, columns_of
 from .rounds import Rounds, Some, loss_of
-from .rows import Piece, Rows, expect_same, labeled_rows, unlabeled_rows
+from .rows import Piece, Rows, answers, expect_same, labeled_rows, unlabeled_rows
 from .weights import weights_of
 
 if TYPE_CHECKING:
@@ -542,7 +542,11 @@ class Supervised(Estimator):
     _supervised = True
 
     @abstractmethod
-    def _predicted(self, rows: Floats) -> NDArray[Any]:
+    def _numbers(self) -> Callable[[Floats], Floats]:
+        """Return the function that computes what is predicted by: some numbers for each row."""
+
+    @abstractmethod
+    def _predicted(self, numbers: Floats) -> NDArray[Any]:
         """Return the prediction for some rows, to be compared with labels as they are read."""
 
     def _labels(self) -> Bins | None:
@@ -561,10 +565,11 @@ class Supervised(Estimator):
         """Return what `compare` makes of predictions and labels, piece by piece."""
         rows = self._read(X, y, "replace", self.n_features_in_)
         self._expect(rows.width, rows.names)
+        numbers = self._numbers()
 
         def summarize(pieces: Iterator[Piece]) -> list[Compared]:
             with np.errstate(invalid="ignore"):  # of infinite numbers
-                return [compare(self._predicted(features), labels) for features, labels in pieces]
+                return [compare(self._predicted(answers(numbers(x))), y) for x, y in pieces]
 
         return rows.reduce(summarize, lambda a, b: a + b)
 
@@ -575,6 +580,43 @@ class Classifier(Supervised):
 
     _estimator_type = "classifier"
     classes_: NDArray[np.generic] = field(init=False)
+
+    def _places(self, numbers: Floats) -> NDArray[Any]:
+        """Return the place of the class of each row among `classes_`."""
+        places: NDArray[np.intp] = numbers.argmax(axis=1)
+        return places
+
+    def _predicted(self, numbers: Floats) -> NDArray[Any]:
+        return np.asarray(self.classes_[self._places(numbers)])
+
+    @as_fitted
+    def predict(self, X: Any) -> NDArray[np.generic]:
+        """Return the class of each row: the likeliest one, and the first of several.
+
+        NOT PRIVATE: an answer is a function of its row. Do not publish those of secret rows.
+
+        Parameters
+        ----------
+        X : array_like of shape (n, d), structured array, table, or source
+            As in `fit`, without labels.
+
+        Returns
+        -------
+        array of shape (n,)
+            Of the type of `classes_`.
+
+        Raises
+        ------
+        NotFittedError
+            Before `fit`.
+        ArgumentError
+            For rows of another number of columns.
+        DataError
+            For NaN that leads to no answer.
+        """
+        numbers = self._numbers()
+        places = self._apply(X, 1, lambda rows: self._places(answers(numbers(rows)))[:, None] + 0.0)
+        return self.classes_[places[:, 0].astype(np.intp)]
 
     @as_fitted
     def score(self, X: Any, y: Any) -> float:
@@ -651,7 +693,10 @@ class Regressor(Supervised):
         >>> model.fit(x, 2 * x[:, 0]).predict([[5.0]]).round()
         array([10.])
         """
-        return self._apply(X, 1, lambda rows: self._predicted(rows)[:, None]).reshape(-1)
+        return self._apply(X, 1, self._numbers()).reshape(-1)
+
+    def _predicted(self, numbers: Floats) -> Floats:
+        return numbers.reshape(-1)
 
     @as_fitted
     def score(self, X: Any, y: Any) -> float:
@@ -690,7 +735,7 @@ class Regressor(Supervised):
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class ProbabilisticClassifier(Classifier):
-    """A classifier of public classes that learns how likely each class is for a row."""
+    """A classifier of public classes, by numbers that say how likely each is for a row."""
 
     classes: ArrayLike = field(init=False)
 
@@ -700,10 +745,6 @@ class ProbabilisticClassifier(Classifier):
 
     def _labels(self) -> Bins:
         return Classes(self.classes).axis
-
-    @abstractmethod
-    def _likelihood(self) -> Callable[[Floats], Floats]:
-        """Return the function that says of some rows how likely each class is for each."""
 
     @as_fitted
     def predict_proba(self, X: Any) -> Floats:
@@ -738,31 +779,10 @@ class ProbabilisticClassifier(Classifier):
         >>> model.predict_proba([[1.0], [9.0]]).argmax(axis=1)
         array([0, 1])
         """
-        return self._apply(X, len(self.classes_), self._likelihood())
+        return self._apply(X, len(self.classes_), self._numbers())
 
-    @as_fitted
-    def predict(self, X: Any) -> NDArray[np.generic]:
-        """Return the likeliest class of each row, the first one of several.
-
-        NOT PRIVATE, with errors as in `predict_proba`.
-
-        Parameters
-        ----------
-        X : as for `fit`
-
-        Returns
-        -------
-        array of shape (n,)
-            Of the type of `classes_`.
-        """
-        likelihood = self._likelihood()
-        place = self._apply(X, 1, lambda rows: likelihood(rows).argmax(axis=1)[:, None] + 0.0)
-        return self.classes_[place[:, 0].astype(np.intp)]
-
-    def _predicted(self, rows: Floats) -> NDArray[np.generic]:
-        classes = Classes(self.classes)
-        place: NDArray[np.generic] = self._likelihood()(rows).argmax(axis=1)
-        return place if classes.axis.words is not None else classes.labels[place]
+    def _predicted(self, numbers: Floats) -> NDArray[Any]:
+        return self._places(numbers) if self._labels().words else super()._predicted(numbers)
 
 
 @dataclass(eq=False, repr=False, kw_only=True)

@@ -6,16 +6,46 @@ value, class) of each of u tables. So one that comes or goes changes u counts by
 and sqrt(u) in the L2 norm; one that is replaced changes twice as many. The last round counts the
 classes at the leaves, where a row changes one count.
 
-A choice instead of counts releases an attribute, and nothing else (`split_criteria`, `rounds`): one
+A choice instead of counts releases an attribute, and nothing else (`score`, `rounds`): one
 round for each level again, for any number of attributes. It does not tell how large a node is.
+
+How well an attribute splits rows: what it leaves unknown of the class of a row.
+N[v, c] rows have the value v and the class c, N[v] the value v. The score of an attribute is minus
+
+* entropy: the sum of N[v, c] log2(N[v] / N[v, c]), the length of a code of the classes;
+* gini: the sum over v of N[v] - sum of N[v, c]^2 / N[v], the rows that are expected to be guessed
+  wrong by a guess that follows the classes of the same value;
+* max: the rows that are not of the commonest class of their value. (It is counted from the other
+  side, the rows that are.)
+
+*Sensitivity.* A row that comes adds to one N[v, c]. None of the three falls then, for each is
+concave in N[v, .], grows in proportion to it, and is 0 for one class alone, so it is at least as
+large for two sets of rows together as for both. And it grows by no more than
+
+* entropy: (m + 1) log2(m + 1) - m log2 m < log2(m + 1) + 1 / ln 2 for the m other rows, most where
+  they are all of one other class (Friedman and Schuster, KDD 2010);
+* gini: 1 - ((S + 2 k + 1) / (N + 1) - S / N), S the sum of the N[v, c]^2 and k rows of the class,
+  most for k = 0 and S = N^2: 2 N / (N + 1), less than 2;
+* max: 1.
+
+So all scores change in one direction, by numbers of an interval of that length.
+
+Here they are integers, in units of 2^-20 for the first two. For gini each v is rounded down by
+itself, and the numbers on either side of a change by less than 2 units of 2^20 differ by no more
+than 2^21. For entropy four rounded numbers n log2 n change, by 1 / 2 each and by less than another
+1 / 2 all together where the logarithms are not exact: by 3 more at most, in either direction.
+
+A decision tree: which attribute divides a node, and how many rows of each class it has.
 """
 
 from __future__ import annotations
 
+import math
 import operator
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
+from functools import lru_cache
 from typing import Literal
 
 import numpy as np
@@ -25,13 +55,246 @@ from .._core import checks
 from .._kernels import sulq as cross
 from .._kernels.statistics import tally
 from ..errors import DataError
+from ..noise.distributions.base import context
 from ..privacy import Loss
 from .columns import BLOCK, Classes, Coder, Floats
-from .decision_tree import Nodes, Tree, pruned
 from .estimator import Binned, ProbabilisticClassifier, Training
 from .rounds import Part, Rounds
 from .rows import Piece, Rows
-from .split_criteria import CRITERIA, noisy_score, score, spread
+
+CRITERIA = ("entropy", "gini", "max")
+_UNIT = 20
+_BITS = 120
+
+
+@lru_cache(maxsize=1 << 16)
+def _information(n: int) -> int:
+    """Return n log2 n in units, rounded."""
+    if n < 2:
+        return 0
+    mp = context(_BITS)
+    return int(mp.nint(mp.ldexp(n * mp.log(n, 2), _UNIT)))
+
+
+def _each(counts: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return the same for many numbers, each looked up once."""
+    distinct, place = np.unique(counts, return_inverse=True)
+    values = np.array([_information(n) for n in distinct.tolist()], np.int64)
+    return values[place].reshape(counts.shape)
+
+
+def spread(criterion: str, rows: int) -> int:
+    """Return the length of the interval of changes by a row, among at most `rows` rows."""
+    if criterion == "max":
+        return 1
+    if criterion == "gini":
+        return 2 << _UNIT
+    mp = context(_BITS)
+    return int(mp.ceil(mp.ldexp(mp.log(rows, 2) + 1 / mp.log(2), _UNIT))) + 6
+
+
+def score(criterion: str, counts: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return the exact score of an attribute in each set.
+
+    Counts have the shape (values, sets, classes).
+    """
+    if criterion == "max":
+        right: NDArray[np.int64] = counts.max(axis=2).sum(axis=0)
+        return right
+    total = counts.sum(axis=2)
+    if criterion == "gini":
+        # In int64 as long as squares fit; N itself is far below 2**31 elsewhere.
+        exact = counts if total.max(initial=0) < 1 << 31 else counts.astype(object)
+        n = exact.sum(axis=2)
+        safe = np.maximum(n, 1)
+        wrong = n * n - (exact * exact).sum(axis=2)
+        whole, rest = wrong // safe, wrong % safe
+        units = whole * (1 << _UNIT) + rest * (1 << _UNIT) // safe
+        rows: NDArray[np.int64] = -units.sum(axis=0).astype(np.int64)
+        return rows
+    bits: NDArray[np.int64] = _each(counts).sum(axis=(0, 2)) - _each(total).sum(axis=0)
+    return bits
+
+
+def noisy_score(criterion: str, counts: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the score from noisy counts, those below 0 being 0; in rows or in bits."""
+    n = np.maximum(counts, 0.0)
+    total = n.sum(axis=2)
+    if criterion == "max":
+        wrong: NDArray[np.float64] = n.max(axis=2).sum(axis=0) - total.sum(axis=0)
+        return wrong
+    if criterion == "gini":
+        right = (n * n).sum(axis=2) / np.where(total > 0, total, 1.0)
+        rows: NDArray[np.float64] = (right - total).sum(axis=0)
+        return rows
+    bits: NDArray[np.float64] = _plogp(n).sum(axis=(0, 2)) - _plogp(total).sum(axis=0)
+    return bits
+
+
+def _plogp(n: NDArray[np.float64]) -> NDArray[np.float64]:
+    return n * np.log2(np.where(n > 0, n, 1.0))
+
+
+#: The least noise that counts, of integers that are all exact below it.
+LEAST = 2.0**-40
+
+
+class _Shape:
+    """Nodes by the number of each, of which 0 is the root; those of a `Tree`."""
+
+    __slots__ = ()
+
+    feature: list[int] | NDArray[np.int64]
+    children: list[int] | NDArray[np.int64]
+    values: list[int] | NDArray[np.int64]
+
+    def below(self, node: int) -> slice:
+        """Return the children of a node that is divided."""
+        first = int(self.children[node])
+        return slice(first, first + int(self.values[node]) + 1)
+
+    def native(self, width: int) -> cross.Tree:
+        """Return the same for the kernels, where a leaf is its own child."""
+        feature, nodes = np.asarray(self.feature), np.arange(len(self.feature))
+        leaf = feature < 0
+        columns = np.where(leaf, 0, feature), np.where(leaf, nodes, self.children), self.values
+        split, child, last = (np.asarray(x, np.uint32) for x in columns)
+        return cross.Tree(split, child, last, width)
+
+
+@dataclass(slots=True)
+class Nodes(_Shape):
+    """A tree that grows; the attributes `used` are those on the way to each node."""
+
+    feature: list[int] = field(default_factory=lambda: [-1])
+    children: list[int] = field(default_factory=lambda: [-1])
+    values: list[int] = field(default_factory=lambda: [0])
+    used: list[frozenset[int]] = field(default_factory=lambda: [frozenset()])
+
+    def __len__(self) -> int:
+        return len(self.feature)
+
+    def divide(self, node: int, attribute: int, values: int) -> range:
+        """Give a leaf a child for each value, which are returned, and one for rows of no value."""
+        first, ways = len(self), values + 1
+        self.feature[node], self.children[node], self.values[node] = attribute, first, values
+        self.feature += [-1] * ways
+        self.children += [-1] * ways
+        self.values += [0] * ways
+        self.used += [self.used[node] | {attribute}] * ways
+        return range(first, first + values)
+
+    def leaves(self) -> list[int]:
+        """Return the nodes that are not divided."""
+        return [i for i, attribute in enumerate(self.feature) if attribute < 0]
+
+
+@dataclass(frozen=True)
+class Tree(_Shape):
+    """A decision tree that was learned; all of it is private.
+
+    Attributes
+    ----------
+    feature : int64 array of shape (nodes,)
+        The column by which a node divides its rows; -1 for a leaf. Node 0 is the root.
+    children : int64 array of shape (nodes,)
+        The first of its children. They follow one another in the order of the column's values, and
+        the last of them is for rows of none of these values. -1 for a leaf.
+    values : int64 array of shape (nodes,)
+        Number of values of the column; 0 for a leaf.
+    counts : float64 array of shape (nodes, classes)
+        Number of rows of each class at each node, with noise.
+    deviation : float64 array of shape (nodes,)
+        The standard deviation of the noise in each count of a node.
+    """
+
+    feature: NDArray[np.int64]
+    children: NDArray[np.int64]
+    values: NDArray[np.int64]
+    counts: NDArray[np.float64]
+    deviation: NDArray[np.float64]
+
+    @property
+    def depth(self) -> int:
+        """Depth of the deepest leaf; 0 for a tree of nothing but its root."""
+        depth = np.zeros(len(self.feature), np.int64)
+        for i in np.flatnonzero(self.feature >= 0).tolist():  # a child comes after its parent
+            depth[self.below(i)] = depth[i] + 1
+        return int(depth.max())
+
+    @property
+    def leaves(self) -> int:
+        """Number of nodes that are not divided."""
+        return int(np.count_nonzero(self.feature < 0))
+
+    def chances(self) -> NDArray[np.float64]:
+        """Return the probability of each class at each node.
+
+        Counts below 0 are 0. How the children of a node differ from its probabilities is kept as
+        far as noise does not explain it, and a child without rows has the probabilities of the
+        node.
+        """
+        chances = np.empty_like(self.counts)
+        chances[0] = _shares(self.counts[:1], np.full(self.counts.shape[1], 1.0))[0]
+        for i in np.flatnonzero(self.feature >= 0).tolist():  # a child comes after its parent
+            below = self.below(i)
+            counts = self.counts[below]
+            like = np.maximum(counts.sum(axis=1, keepdims=True), 0.0) * chances[i]
+            kept = _kept(counts, self.deviation[below])
+            chances[below] = _shares(like + kept * (counts - like), chances[i])
+        return chances
+
+
+def _shares(counts: NDArray[np.float64], default: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the fraction of each class, from noisy counts; the default, if there are none."""
+    rows = np.maximum(counts, 0.0)
+    rows = np.where(rows.any(axis=1, keepdims=True), rows, default)
+    shares: NDArray[np.float64] = rows / rows.sum(axis=1, keepdims=True)
+    return shares
+
+
+def _kept(counts: NDArray[np.float64], deviation: NDArray[np.float64]) -> float:
+    """Return the fraction of the differences between children that noise does not explain.
+
+    That is 1 - E / S, or 0 (after James and Stein). S is the sum of the squared differences of
+    their counts from their number of rows in the shares p of all together, in deviations, and E its
+    mean for noise alone. Of K counts with noise of variance 1 the squares of those
+    less p_k times their sum have the mean K - 2 + K (p_1^2 + .. + p_K^2).
+    """
+    children, many = counts.shape
+    p = _shares(counts.sum(axis=0, keepdims=True), np.full(many, 1.0))[0]
+    apart = counts - counts.sum(axis=1, keepdims=True) * p
+    squares = float(((apart / np.maximum(deviation, LEAST)[:, None]) ** 2).sum())
+    noise = children * (many - 2 + many * float((p**2).sum()))
+    return max(0.0, 1.0 - noise / squares) if squares > 0 else 0.0
+
+
+def pruned(nodes: Nodes, leaves: NDArray[np.float64], deviation: float) -> Tree:
+    """Return the tree without divisions that noise explains, from noisy counts of its leaves.
+
+    A division stays where something is kept of what its children differ by, or below it.
+    """
+    counts = np.zeros((len(nodes), leaves.shape[1]))
+    counts[nodes.leaves()] = leaves
+    spread, divided = np.full(len(nodes), deviation), np.zeros(len(nodes), np.bool_)
+    for i in range(len(nodes) - 1, -1, -1):
+        if nodes.feature[i] < 0:
+            continue
+        below = nodes.below(i)
+        counts[i] = counts[below].sum(axis=0)
+        spread[i] = math.hypot(*spread[below])
+        divided[i] = divided[below].any() or _kept(counts[below], spread[below]) > 0
+    reached, children = [0], []
+    for i in reached:  # which grows
+        children.append(len(reached) if divided[i] else -1)
+        if divided[i]:
+            reached += range(len(nodes))[nodes.below(i)]
+    at = np.array(reached)
+    split = divided[at]
+    feature = np.where(split, np.array(nodes.feature)[at], -1)
+    values = np.where(split, np.array(nodes.values)[at], 0)
+    return Tree(feature, np.array(children, np.int64), values, counts[at], spread[at])
+
 
 #: Counts of a level, at most: 256 MB. Nodes that find no room are leaves.
 MOST_CELLS = 1 << 25
@@ -165,7 +428,7 @@ class ID3Classifier(Binned, ProbabilisticClassifier):
 
         return Training(1 + SHARES if chosen else depth + 1, parts, learn)
 
-    def _likelihood(self) -> Callable[[Floats], Floats]:
+    def _numbers(self) -> Callable[[Floats], Floats]:
         coder, tree = Coder(self._columns().each(self.n_features_in_)), self.tree_
         native, steps, chances = tree.native(coder.width), tree.depth, tree.chances()
 

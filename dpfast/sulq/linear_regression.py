@@ -42,7 +42,7 @@ from .columns import Floats, column_bounds, expect_size
 from .estimator import Regressor, Training, Weighted
 from .normal_equations import PLACE, REACH, Moments, Normal, Products
 from .rounds import Rounds, Some
-from .rows import Rows, refuse_nan
+from .rows import Rows
 
 Sums = TypeVar("Sums", Moments, Normal)
 
@@ -158,10 +158,8 @@ class LinearRegression(Weighted, Regressor):
             return Training(1, walk.fixed_ridge.parts, learn)
         return Training(ROUNDS, walk.parts(), learn)
 
-    def _predicted(self, rows: Floats) -> Floats:
-        numbers: Floats = rows @ self.coef_ + self.intercept_
-        refuse_nan(numbers)
-        return numbers
+    def _numbers(self) -> Callable[[Floats], Floats]:
+        return lambda rows: (rows @ self.coef_ + self.intercept_)[:, None]
 
     def _ridge(self) -> float | None:
         """Return the ridge, or None for what the noise asks for."""

@@ -154,13 +154,9 @@ class LogisticRegression(MixedClassifier):
 
         return scores
 
-    def _likelihood(self) -> Callable[[Floats], Floats]:
+    def _numbers(self) -> Callable[[Floats], Floats]:
         scores = self._scores()
-
-        def likelihood(rows: Floats) -> Floats:
-            return likely(scores(rows))
-
-        return likelihood
+        return lambda rows: likely(scores(rows))
 
 
 def likely(scores: Floats) -> Floats:

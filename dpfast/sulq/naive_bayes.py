@@ -161,7 +161,7 @@ class NaiveBayes(MixedClassifier):
             self.theta_[:, j] = np.clip(column.middle * column.grid + mean * half, *column.bounds)
             self.var_[:, j] = np.maximum(np.minimum(spread, 1.0) * half**2, TINY)
 
-    def _likelihood(self) -> Callable[[Floats], Floats]:
+    def _numbers(self) -> Callable[[Floats], Floats]:
         layout = Layout(self._columns().each(self.n_features_in_), "drop")
         with np.errstate(divide="ignore"):
             prior = np.log(self.class_prior_)

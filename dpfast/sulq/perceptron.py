@@ -27,7 +27,7 @@ integers then adds sqrt(d) / 2 to a length of H at most (and the arithmetic, les
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import partial
@@ -45,7 +45,7 @@ from ..privacy import Loss, Pure
 from .columns import Floats, column_bounds, expect_scale, limits
 from .estimator import Classifier, Training, Weighted, as_fitted
 from .rounds import Boxes, Part, Rounds, Some
-from .rows import Rows, refuse_nan
+from .rows import Rows
 
 #: The number of wrong rows, with all of a round.
 COUNT = Part(1, 1, 1, 1)
@@ -214,31 +214,13 @@ class Perceptron(Weighted, Classifier):
         DataError
             For NaN.
         """
-        return self._apply(X, 1, self._sides).reshape(-1)
+        return self._apply(X, 1, self._numbers()).reshape(-1)
 
-    @as_fitted
-    def predict(self, X: Any) -> NDArray[np.int64]:
-        """Return the class of each row.
+    def _numbers(self) -> Callable[[Floats], Floats]:
+        return lambda rows: rows @ self.coef_.T + self.intercept_
 
-        NOT PRIVATE, with errors as in `decision_function`.
-
-        Parameters
-        ----------
-        X : as for `fit`
-
-        Returns
-        -------
-        int64 array of shape (n,)
-        """
-        return np.where(self.decision_function(X) > 0, 1, -1)
-
-    def _sides(self, rows: Floats) -> Floats:
-        sides: Floats = rows @ self.coef_.T + self.intercept_
-        refuse_nan(sides)
-        return sides
-
-    def _predicted(self, rows: Floats) -> NDArray[np.int64]:
-        return np.where(self._sides(rows)[:, 0] > 0, 1, -1)
+    def _places(self, numbers: Floats) -> NDArray[Any]:
+        return (numbers[:, 0] > 0).astype(np.intp)
 
     def _coordinates(self, width: int, relation: str, centered: bool) -> Coordinates:
         policy = checks.nan_policy(self.nan, relation)

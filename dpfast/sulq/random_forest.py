@@ -31,8 +31,8 @@ from ..privacy import Loss, Pure
 from ..rng import InsecureGenerator
 from ..statistics.histogram import Bins
 from .columns import Classes, Floats, Layout, NumberColumn
-from .decision_tree import LEAST
 from .estimator import MixedClassifier, Training
+from .id3 import LEAST
 from .rounds import Part, Rounds
 from .rows import Rows
 
@@ -152,7 +152,7 @@ class RandomForestClassifier(MixedClassifier):
         seed = checks.whole("random_state", self.random_state, 0)
         return RandomSplits(self._columns().each(width), trees, depth, seed, policy)
 
-    def _likelihood(self) -> Callable[[Floats], Floats]:
+    def _numbers(self) -> Callable[[Floats], Floats]:
         trees, leaves, many = self.leaf_proba_.shape
         policy = checks.nan_policy(self.nan, "add-remove")
         splits = self._splits(self.n_features_in_, trees, leaves.bit_length() - 1, policy)

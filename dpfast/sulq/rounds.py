@@ -335,9 +335,10 @@ class Rounds:
     ) -> Prepared[None]:
         _enough(loss, rounds)
         self.loss, self.neighbors, self.rounds, self.name = loss, neighbors, rounds, name
-        self._weights, self._steps = weights, 1
-        if weights is not None:
-            self.neighbors, self._steps = "add-remove", 2 if neighbors == "replace" else 1
+        self._weighted, self._steps = weights is not None, 2 if neighbors == "replace" else 1
+        self._most, self._unit = (1, 1.0) if weights is None else (weights.most, weights.unit)
+        if self._weighted:
+            self.neighbors = "add-remove"
         self._source, self._lock, self._used = source, threading.Lock(), 0
         for part in parts:
             self.noise(part)
@@ -358,8 +359,8 @@ class Rounds:
 
     def noise(self, part: Some) -> Noise:
         """Return the noise of a part of a round, for rows as often as they count at most."""
-        if self._weights is not None:
-            part = part.of_rows(self._weights.most, self._steps)
+        if self._weighted:
+            part = part.of_rows(self._most, self._steps)
         noise = part.noise(self.loss, self.rounds)
         if isinstance(part, Part) and part.sizes and isinstance(self.loss, Pure):
             box = Boxes(Moves(part.sizes), share=part.share).noise(self.loss, self.rounds)
@@ -369,14 +370,13 @@ class Rounds:
 
     def deviation(self, part: Some) -> float:
         """Return the standard deviation of a part of an answer."""
-        deviation = self.noise(part).deviation
-        return deviation if self._weights is None else deviation * self._weights.unit
+        return self.noise(part).deviation * self._unit
 
     def deviations(self, part: Some) -> list[float]:
         """Return those of the numbers of a part, which may be of one vector."""
-        noise, unit = self.noise(part), 1.0 if self._weights is None else self._weights.unit
+        noise = self.noise(part)
         if isinstance(noise, BoxesNoise):
-            return [deviation * unit for deviation in noise.noise.deviations]
+            return [deviation * self._unit for deviation in noise.noise.deviations]
         return [self.deviation(part)] * part.size
 
     def ask(
@@ -399,14 +399,11 @@ class Rounds:
         self._use(uses)
         mechanism = _Sums(self.loss, self.neighbors, self.name, total, noises)
         noisy = release(self._source, mechanism, budget=None, rng=self._generator)
-        return noisy if self._weights is None else [x * self._weights.unit for x in noisy]
+        return [x * self._unit for x in noisy] if self._weighted else noisy
 
     def sharpness(self, spread: int, uses: int = 1) -> float:
         """Return c for choices among scores that a row changes by an interval of that length."""
-        steps = 2 if self.neighbors == "replace" else 1
-        if self._weights is not None:
-            steps = self._weights.most * self._steps
-        return float_down(self._range(uses) / (spread * steps))
+        return float_down(self._range(uses) / (spread * self._most * self._steps))
 
     def choose(
         self, scores: Callable[[Any], NDArray[np.int64]], spread: int, uses: int = 1

@@ -167,8 +167,7 @@ class Rows:
         chunks = self.source.reduce(summarize, lambda a, b: a + b)
         blocks = [block for _, some in sorted(chunks, key=lambda chunk: chunk[0]) for block in some]
         numbers = np.concatenate([np.empty((0, size)), *blocks])
-        refuse_nan(numbers)
-        return numbers
+        return answers(numbers)
 
     def _pieces(self, chunk: RowChunk, most: int, places: Places | None = None) -> Iterator[Piece]:
         """Yield features and labels of a chunk, or of some rows of it, `most` at a time."""
@@ -220,10 +219,11 @@ def _plain(rows: NDArray[Any]) -> NDArray[Any]:
     return matrix if matrix.flags.aligned else rows
 
 
-def refuse_nan(answers: Floats) -> None:
-    """Raise the error of rows that lead to no answer."""
-    if np.isnan(answers).any():
+def answers(numbers: Floats) -> Floats:
+    """Return what is computed of rows, or raise the error of those that lead to no answer."""
+    if np.isnan(numbers).any():
         raise DataError("X holds NaN or infinite numbers, for which there is no answer")
+    return numbers
 
 
 # Sums of 64-bit integers that may need more bits. Each is two halves: an array of halves has one

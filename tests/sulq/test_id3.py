@@ -19,8 +19,7 @@ from dpfast.privacy import ZCDP, Approx, Draws, Pure
 from dpfast.rng import InsecureGenerator
 from dpfast.sulq import ID3Classifier, id3
 from dpfast.sulq import rounds as _rounds
-from dpfast.sulq import split_criteria as criteria
-from dpfast.sulq.decision_tree import Nodes, Tree, pruned
+from dpfast.sulq.id3 import Nodes, Tree, pruned
 
 from ..reference.sulq import decision_tree as reference
 from ..reference.sulq import noisy_sums as neighborly
@@ -106,7 +105,7 @@ def compared(tree, i, expected):
 
 @pytest.mark.full
 @pytest.mark.parametrize("splits", ["exponential", "counts"])
-@pytest.mark.parametrize("criterion", criteria.CRITERIA)
+@pytest.mark.parametrize("criterion", id3.CRITERIA)
 def test_without_noise_it_is_id3(splits, criterion):
     X, y = planted()
     odd = X.astype(float)
@@ -119,15 +118,15 @@ def test_without_noise_it_is_id3(splits, criterion):
     assert made.score(X, y) > 0.93
 
 
-@pytest.mark.parametrize("criterion", criteria.CRITERIA)
+@pytest.mark.parametrize("criterion", id3.CRITERIA)
 def test_the_worth_of_an_attribute_is_that_of_its_definition(criterion):
     g = np.random.default_rng(0)
     counts = g.integers(0, 40, (4, 5, 3)) * g.integers(0, 2, (4, 5, 3))
     counts[:, 2] = 0
     counts[0, 3] = 2**33  # too large for squares in 64 bits
-    result = criteria.score(criterion, counts)
+    result = id3.score(criterion, counts)
     unit = 1 if criterion == "max" else 2**20
-    rough = criteria.noisy_score(criterion, counts.astype(float))
+    rough = id3.noisy_score(criterion, counts.astype(float))
     for s in range(5):
         own = counts[:, s].tolist()
         expected = reference.gains(criterion, own)
@@ -226,16 +225,16 @@ def test_no_row_uses_more_than_the_loss_of_a_round_of_counts(relation, loss, mon
 @quick_rows(1)
 @pytest.mark.parametrize("relation", RELATIONS)
 @pytest.mark.parametrize("loss", ["rho", "epsilon"])
-@pytest.mark.parametrize("criterion", criteria.CRITERIA)
+@pytest.mark.parametrize("criterion", id3.CRITERIA)
 def test_no_row_uses_more_than_the_loss_of_a_choice(relation, loss, criterion, monkeypatch):
     most = used(relation, LOSSES[loss], "exponential", criterion)
     assert most <= 1 + 1e-9
-    right = criteria.spread
+    right = id3.spread
     monkeypatch.setattr(id3, "spread", lambda *arguments: Fraction(right(*arguments), 9))
     assert used(relation, LOSSES[loss], "exponential", criterion) > 1
 
 
-@pytest.mark.parametrize("criterion", criteria.CRITERIA)
+@pytest.mark.parametrize("criterion", id3.CRITERIA)
 def test_scores_move_in_one_direction_by_no_more_than_is_said(criterion):
     """Over all counts of few rows: what one row more does to the worth of an attribute."""
     most, reached = 6, 0
@@ -246,23 +245,21 @@ def test_scores_move_in_one_direction_by_no_more_than_is_said(criterion):
             more = np.array(counts)
             more[c] += 1
             before, after = (
-                int(criteria.score(criterion, np.array(x)[None, None])[0]) for x in (counts, more)
+                int(id3.score(criterion, np.array(x)[None, None])[0]) for x in (counts, more)
             )
             step = after - before if criterion == "max" else before - after
-            assert -3 <= step <= criteria.spread(criterion, most)
+            assert -3 <= step <= id3.spread(criterion, most)
             if criterion != "entropy":
                 assert step >= 0
             reached = max(reached, step)
-    assert reached > 0.7 * criteria.spread(criterion, most)
+    assert reached > 0.7 * id3.spread(criterion, most)
 
 
 @pytest.mark.parametrize("others", [1 << 20, 1 << 24])
 def test_entropy_moves_most_by_a_row_among_many_of_another_class(others):
     """By all that is said, but for what rounding may add."""
-    before, after = (
-        int(criteria.score("entropy", np.array([[[others, own]]]))[0]) for own in (0, 1)
-    )
-    said = criteria.spread("entropy", others + 1)
+    before, after = (int(id3.score("entropy", np.array([[[others, own]]]))[0]) for own in (0, 1))
+    said = id3.spread("entropy", others + 1)
     assert said - 12 < before - after <= said
 
 

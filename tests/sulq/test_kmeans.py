@@ -16,7 +16,7 @@ from dpfast.privacy import ZCDP, Approx, Pure
 from dpfast.rng import InsecureGenerator
 from dpfast.sulq import KMeans, kmeans
 from dpfast.sulq import rounds as _rounds
-from dpfast.sulq.centers import Box, centers_of, spread
+from dpfast.sulq.kmeans import Box, centers_of, spread
 from dpfast.sulq.rows import matrices, unlabeled_rows
 
 from ..reference.sulq import nearest as plain
@@ -53,7 +53,7 @@ def test_sums_of_more_rows_than_a_kernel_takes(monkeypatch):
     data, centers = mixture(20_000)
     box, source = Box([(0.0, 1.0)] * 3, "drop"), unlabeled_rows(np.asfortranarray(data))
     whole = box.totals(source, centers)
-    monkeypatch.setattr("dpfast.sulq.centers.MOST_ROWS", 1000)
+    monkeypatch.setattr("dpfast.sulq.kmeans.MOST_ROWS", 1000)
     assert box.totals(source, centers) == whole
     most = (1 << 61) - 1
 

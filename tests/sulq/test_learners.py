@@ -644,3 +644,13 @@ def test_no_more_than_chunks_are_in_memory(kind, tmp_path, monkeypatch):
         assert peak(lambda: made.score(file, y))[0] < 3 * 2**20
     whole = peak(lambda: np.asarray(rows, np.float64))[0]
     assert whole > 5 * 2**20  # what it would be otherwise
+
+
+@pytest.mark.parametrize("learner", [LogisticRegression, RandomForestClassifier])
+def test_a_row_without_probabilities_has_no_class_either(learner):
+    rows = np.random.default_rng(0).uniform(-3, 3, (100, 2))
+    made = learner(bounds=(-3, 3), classes=[0, 1], rho=1).fit(rows, rows[:, 0] > 0)
+    rows[7, 1] = math.nan
+    for answer in (made.predict_proba, made.predict, lambda X: made.score(X, np.zeros(100))):
+        with pytest.raises(DataError, match="no answer"):
+            answer(rows)

@@ -24,10 +24,10 @@ from dpfast.sulq import (
     StatisticalQueryOracle,
     Term,
     oracle_cost,
-    oracle_plan,
     rounds,
     terms,
 )
+from dpfast.sulq import oracle as oracle_room
 from dpfast.sulq.row_functions import split
 
 from ..support.names import shown
@@ -196,7 +196,7 @@ def test_no_more_is_shared_out_than_there_is(wide, pure, relation):
     """However little is left for questions that hardly matter."""
     questions = made(np.zeros(2000), relation)._questions
     questions.tolerances = (Fraction(1, 1000), *[Fraction(wide)] * 1000)
-    plan = oracle_plan.planned(questions, 10**6, pure)
+    plan = oracle_room.planned(questions, 10**6, pure)
     shares = [*plan.shares, plan.count or 0]
     assert min(plan.shares) > 0
     assert plan.rounds * (1 - 1e-9) < sum(shares) <= plan.rounds
@@ -305,7 +305,7 @@ def test_answers_are_within_the_tolerance_with_the_worst_noise(relation, kw, nam
     kw = {"bounds": (LO, HI), "neighbors": relation, **kw, **more}
     worst = {1.0: 0.0, 1.25: 0.0}
     cost = cost_of(1003 if relation == "replace" else 1000, kw)
-    monkeypatch.setattr(oracle_plan, "least_loss", lambda *args: cost)
+    monkeypatch.setattr(oracle_room, "least_loss", lambda *args: cost)
     for data in (np.full(1003, -9.0), np.full(1003, 9.0), np.linspace(-3, 3, 1003)):
         kw["rows"] = 1003 if relation == "replace" else 1000
         exact = EXACT[name](data).mean(axis=-1)
@@ -325,7 +325,7 @@ def broken_promises(runs, **kw):
     data = np.arange(400) % 2
     bad, kw = 0, {"tolerance": 0.1, "queries": 20, "confidence": 0.8, **kw}
     found = cost_of(400, kw)
-    with patch.object(oracle_plan, "least_loss", lambda *args: found):
+    with patch.object(oracle_room, "least_loss", lambda *args: found):
         for run in range(runs):
             try:
                 answers = made(data, rows=400, rng=InsecureGenerator(run), **kw).batch([data] * 20)
@@ -370,7 +370,7 @@ def integers(data, ask, relation, **kw):
     with (
         patch.object(rounds.Rounds, "ask", record),
         patch.object(StatisticalQueryOracle, "_counted", lambda self, least: Fraction(1000)),
-        patch.object(oracle_plan, "least_loss", lambda plan, mean, offered: offered),
+        patch.object(oracle_room, "least_loss", lambda plan, mean, offered: offered),
     ):
         ask(made(np.array(data, np.float64), relation, **{"bounds": (LO, HI), **kw}))
     return seen
