@@ -12,6 +12,7 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
+from functools import reduce
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -20,15 +21,16 @@ from numpy.typing import NDArray
 from .._core import checks, nan_policy
 from .._core.types import BoundsEach
 from .._core.types import Number as RealNumber
-from .._kernels.summaries import products
 from ..measurement.choice import Moves
 from ..privacy import Loss, Pure
 from ..sources.base import RowSource
 from ..summaries.cells import FINE, SQUARES, Cells, cells, nearest
+from ..summaries.moments import Moments, moments_of
+from ..summaries.totals import totals_of
 from . import row_functions
 from .columns import expect_scale
 from .rounds import Boxes, Part
-from .row_functions import Columns, Function, Piece
+from .row_functions import Columns, Function, Piece, one_column
 
 #: A float, or a float64 array of what has several numbers: the arguments say which.
 Answer: TypeAlias = Any
@@ -134,71 +136,6 @@ class Exact:
 COUNT = Exact(1, row_functions.NONE, Fraction(1), lambda piece: ([piece.count], 0), (1, 1))
 
 
-@dataclass(frozen=True, slots=True)
-class Number:
-    """A number of each row, clipped to public bounds.
-
-    `fill` is what a missing number counts as; rows without a number are left out if it is a word.
-    """
-
-    function: Function
-    cells: Cells
-    fill: str | float
-
-    def exact(self, power: int = 1) -> Exact:
-        """Return the number, or its square."""
-        first, last = self.cells.first, self.cells.last
-        ends = first**power, last**power
-        least = 0 if power == 2 and first <= 0 <= last else min(ends)
-
-        def tally(piece: Piece) -> tuple[list[int], int]:
-            values = self.function.values(piece)
-            missing, total, squares = self.cells.native.totals(values, power == 2)
-            count = len(values) - missing
-            sums = count * first + total
-            if power == 2:
-                sums = count * first**2 + 2 * first * total + squares
-            if isinstance(self.fill, str):  # left out, which is 0: only where rows come and go
-                return [sums], missing
-            return [sums + missing * (first + self.cells.cell(self.fill)) ** power], 0
-
-        unit = Fraction(self.cells.grid) ** power
-        return Exact(1, self.function.columns, unit, tally, (least, max(ends)))
-
-    def times(self, other: Number) -> Exact:
-        """Return the product of two numbers."""
-        a, b = self.cells, other.cells
-        corners = [x * y for x in (a.first, a.last) for y in (b.first, b.last)]
-
-        def tally(piece: Piece) -> tuple[list[int], int]:
-            total, missing = 0, 0
-            for block in piece.blocks():
-                (u, none_u), (v, none_v) = self._places(block), other._places(block)
-                out = none_u | none_v
-                lost = int(np.count_nonzero(out))
-                if lost:
-                    u, v = u[~out], v[~out]
-                u_sum, v_sum = int(u.sum(dtype=np.uint64)), int(v.sum(dtype=np.uint64))
-                total += len(u) * a.first * b.first + a.first * v_sum + b.first * u_sum
-                total += products(u, v)
-                missing += lost
-            return [total], missing
-
-        columns = row_functions.union([self.function.columns, other.function.columns])
-        unit = Fraction(a.grid) * Fraction(b.grid)
-        return Exact(1, columns, unit, tally, (min(corners), max(corners)))
-
-    def _places(self, piece: Piece) -> tuple[NDArray[np.uint32], NDArray[np.bool_]]:
-        """Return the cell of each row, from the first one, and which rows are left out."""
-        values = self.function.values(piece)
-        places, missing = np.empty(len(values), np.uint32), np.zeros(len(values), np.bool_)
-        self.cells.native.each(values, places, missing.view(np.uint8))
-        if not isinstance(self.fill, str):
-            places[missing] = self.cells.cell(self.fill)
-            missing[:] = False
-        return places, missing
-
-
 def vector(function: Function, l2: Any, nan: str | float) -> Exact:
     """Return the vector that a function computes, cut to a ball around 0.
 
@@ -275,7 +212,7 @@ def joint(terms: Sequence[Term], source: RowSource, neighbors: str) -> list[Func
         if not isinstance(term.f, str):
             functions.append(row_functions.function_of(term.f, term.size, source, neighbors))
         elif checks.choice("f", term.f, ("count", "value", "row")) == "value":
-            functions.append(row_functions.one_column(term.column, source))
+            functions.append(one_column(term.column, source))
         elif term.f == "count":
             functions.append(row_functions.ONES)
         else:
@@ -300,27 +237,61 @@ def _named(term: Term, source: RowSource, nan: str | float, neighbors: str) -> E
     if term.bounds is None:
         checks.fail("bounds", f"given for {name!r}, known without looking at the data", None)
     if name == "value":
-        return _number(row_functions.one_column(term.column, source), term.bounds, nan, neighbors)
+        return _number(one_column(term.column, source), term.bounds, nan, neighbors)
     if name == "square":
-        column = row_functions.one_column(term.column, source)
-        return _factor(column, checks.bounds(term.bounds), nan).exact(power=2)
+        column, pair = one_column(term.column, source), checks.bounds(term.bounds)
+        return _power(column, pair, nan, cells(*pair, SQUARES), 2)
     if not isinstance(term.column, (tuple, list)) or len(term.column) != 2:
         checks.fail("column", "two columns for 'product'", term.column)
     limits, is_vector = checks.pairs(term.bounds)
     if is_vector and len(limits) != 2:
         checks.fail("bounds", "one pair, or one for each of the two columns", term.bounds)
-    a, b = (
-        _factor(row_functions.one_column(column, source), pair, nan)
-        for column, pair in zip(term.column, limits if is_vector else limits * 2, strict=True)
-    )
-    return a.times(b)
+    pairs = limits if is_vector else limits * 2
+    return _product([one_column(column, source) for column in term.column], pairs, nan)
 
 
 def _number(function: Function, bounds: Any, nan: str | float, neighbors: str) -> Exact:
+    """Return a number of each row, clipped to public bounds."""
     lo, hi = checks.bounds(bounds)
     width = max(hi - lo, abs(lo), abs(hi)) if neighbors == "add-remove" else None
-    return Number(function, cells(lo, hi, FINE, width), nan_policy.replacement(nan, lo, hi)).exact()
+    return _power(function, (lo, hi), nan, cells(lo, hi, FINE, width))
 
 
-def _factor(function: Function, pair: tuple[float, float], nan: str | float) -> Number:
-    return Number(function, cells(*pair, SQUARES), nan_policy.replacement(nan, *pair))
+def _power(
+    function: Function, pair: tuple[float, float], nan: str | float, grid: Cells, power: int = 1
+) -> Exact:
+    """Return a clipped number of each row, or its square."""
+    first, last = grid.first, grid.last
+    ends, fill = (first**power, last**power), nan_policy.replacement(nan, *pair)
+    least = 0 if power == 2 and first <= 0 <= last else min(ends)
+
+    def tally(piece: Piece) -> tuple[list[int], int]:
+        found = totals_of(function.values(piece), 0, 0, grid, power == 2)
+        sums = found.rows * first + found.sum
+        if power == 2:
+            sums = found.rows * first**2 + 2 * first * found.sum + found.squares
+        if isinstance(fill, str):  # left out, which is 0: only where rows come and go
+            return [sums], found.missing
+        return [sums + found.missing * (first + grid.cell(fill)) ** power], 0
+
+    return Exact(1, function.columns, Fraction(grid.grid) ** power, tally, (least, max(ends)))
+
+
+def _product(
+    functions: Sequence[Function], pairs: Sequence[tuple[float, float]], nan: str | float
+) -> Exact:
+    """Return the product of two clipped numbers of each row."""
+    grids = [cells(*pair, SQUARES) for pair in pairs]
+    (a, b), (unit, other) = (g.first for g in grids), (Fraction(g.grid) for g in grids)
+    corners = [x * y for x in (a, grids[0].last) for y in (b, grids[1].last)]
+
+    def of(block: Piece) -> Moments:
+        return moments_of([f.values(block) for f in functions], 0, pairs, grids, nan, [(0, 1)])
+
+    def tally(piece: Piece) -> tuple[list[int], int]:
+        found = reduce(Moments.merge, map(of, piece.blocks()))
+        (u, v), (product,) = found.sums, found.products
+        return [found.rows * a * b + a * v + b * u + product], found.missing
+
+    columns = row_functions.union(function.columns for function in functions)
+    return Exact(1, columns, unit * other, tally, (min(corners), max(corners)))

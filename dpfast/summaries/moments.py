@@ -63,7 +63,7 @@ def moments(
     pairs = two_of(len(cells))
 
     def part(columns: list[NDArray[Any]], read: int) -> list[Moments]:
-        return [_stretch(columns, read, bounds, cells, nan, pairs)]
+        return [moments_of(columns, read, bounds, cells, nan, pairs)]
 
     (found,) = summed(source, where, part)
     nan_policy.refuse(nan, found.missing)
@@ -89,7 +89,9 @@ def weighted_moments(
         weights = flat(last)
         each = zip(columns, bounds[:-1], cells[:-1], strict=True)
         return [
-            _stretch([column, weights], read, [pair, bounds[-1]], [grid, cells[-1]], nan, [(0, 1)])
+            moments_of(
+                [column, weights], read, [pair, bounds[-1]], [grid, cells[-1]], nan, [(0, 1)]
+            )
             for column, pair, grid in each
         ]
 
@@ -101,7 +103,7 @@ def weighted_moments(
     return found
 
 
-def _stretch(
+def moments_of(
     columns: list[NDArray[Any]],
     read: int,
     bounds: Pairs,
@@ -109,6 +111,7 @@ def _stretch(
     nan: str | float,
     pairs: Sequence[tuple[int, int]],
 ) -> Moments:
+    """Return the moments of some columns, whose missing numbers `moments` treats."""
     rows = len(columns[0])
     places = np.empty((len(columns), rows), np.uint32)
     absent = np.empty((len(columns), rows), np.uint8)
