@@ -7,7 +7,7 @@ import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property, lru_cache
 from html import escape
@@ -21,7 +21,7 @@ from ..privacy import ZCDP, Approx, Loss, Pure, convert, loss
 from ..privacy.losses import shown
 from .ledger import Amounts, Memory, Spend, State, Unit
 from .ledger.entries import now, process
-from .ledger.text import exact, plain
+from .ledger.text import exact, parts_of, plain
 from .mechanism import Mechanism
 from .page import page
 from .parallel import Block, Part, Parts, Share
@@ -219,26 +219,22 @@ class Budget(Payer):
         self._open(checks.path("path", path), given)
 
     def _open(self, path: str, given: Loss | None) -> None:
-        from .ledger.file import File  # with sqlite3, which most budgets do not need
+        from .ledger.file import File, Header  # with sqlite3, which most budgets do not need
 
-        self._file = self._storage = file = File(
-            path, given, self._wanted, self._name, self._timeout, self._ids, self._max_rows
-        )
-        head = file.header
-        if given is not None and given != head.limit:
-            checks.fail("limit", f"that of {file.path}, {head.limit}, or left out", given)
-        state = file.state()
-        settled = state.neighbors
-        if self._wanted is not None and settled not in (None, self._wanted):
-            checks.fail("neighbors", f"that of {file.path}, {settled!r}, or left out", self._wanted)
-        if self._ids is not None and state.unit not in (None, Unit(self._ids)):
-            said = f"that of {file.path}, which is about {state.unit}, or left out"
-            checks.fail("ids", said, self._ids)
-        if self._max_rows not in (None, head.max_rows):
-            said = f"that of {file.path}, {head.max_rows}, or left out"
-            checks.fail("max_rows", said, self._max_rows)
-        if self._name and self._name != head.name:
-            checks.fail("name", f"that of {file.path}, {head.name!r}, or left out", self._name)
+        facts = self._wanted, self._name, self._ids, self._max_rows
+        header = None if given is None else Header(given, *facts)
+        self._file = self._storage = file = File(path, header, self._timeout)
+        head, state = file.header, file.state()
+        unit = None if state.unit is None else f"which is about {state.unit}"
+        for name, value, known, words in (
+            ("limit", given, head.limit, str(head.limit)),
+            ("neighbors", self._wanted, state.neighbors or self._wanted, repr(state.neighbors)),
+            ("ids", self._ids, state.ids if unit else self._ids, unit),
+            ("max_rows", self._max_rows, head.max_rows, str(head.max_rows)),
+            ("name", self._name or None, head.name, repr(head.name)),
+        ):
+            if value not in (None, known):
+                checks.fail(name, f"that of {file.path}, {words}, or left out", value)
         self._limit, self._name, self._created = head.limit, head.name, head.created
         self._max_rows = head.max_rows
 
@@ -380,8 +376,9 @@ class Budget(Payer):
         if keys:
             raise BudgetError("budget refused the spend: a key pays for no part of the rows")
         named = replace(spend, what=f"{spend.what} where {part.label}".lstrip())
-        return part.pay(
-            lambda share: self._storage.append(lambda state: self._decide(state, named, share))
+        return part._block.pay(
+            part._number,
+            lambda share: self._storage.append(lambda state: self._decide(state, named, share)),
         )
 
     @contextmanager
@@ -594,7 +591,7 @@ class Budget(Payer):
         >>> json.loads(dp.Budget(epsilon=0.1).export())["limit"]["epsilon"]
         {'value': 0.1, 'exact': '1/10'}
         """
-        return json.dumps(self._whole(_both), indent=2)
+        return json.dumps(self._listed(_both), indent=2)
 
     def to_dict(self) -> dict[str, Any]:
         """Return what `export` does, as a dict whose amounts are exact strings.
@@ -612,7 +609,7 @@ class Budget(Payer):
         >>> dp.Budget(epsilon=0.1).to_dict()["limit"]
         {'epsilon': '1/10', 'delta': '0/1'}
         """
-        return self._whole(exact)
+        return self._listed(exact)
 
     def _repr_html_(self) -> str:
         """Return what a notebook shows: limit, spent, left and the releases without answers."""
@@ -640,9 +637,24 @@ class Budget(Payer):
         spent = sum((entry.counted for entry in entries), Amounts())
         return replace(self._storage.state(), spent=spent, entries=len(entries)), entries
 
-    def _whole(self, amount: Callable[[Fraction], Any]) -> dict[str, Any]:
+    def _listed(self, form: Callable[[Fraction], Any]) -> dict[str, Any]:
+        """Return the whole ledger, with amounts in a form."""
         state, entries = self._after_all()
-        return {**self._facts(state, amount), "lines": self._told(entries, amount)}
+        lines = [
+            {
+                "time": entry.time,
+                "what": entry.what,
+                "note": entry.note,
+                "loss": parts_of(entry.loss, form),
+                "neighbors": entry.neighbors,
+                **({} if entry.ids is None else {"ids": entry.ids}),
+                "counted": self._formed(entry.counted, form),
+                "process": entry.process,
+                **({} if entry.answer is None else {"answer": entry.answer}),
+            }
+            for entry in entries
+        ]
+        return {**self._facts(state, form), "lines": lines}
 
     def _facts(self, state: State, form: Callable[[Fraction], Any] = _both) -> dict[str, Any]:
         return {
@@ -651,16 +663,14 @@ class Budget(Payer):
             "created": self._created,
             "neighbors": state.neighbors or self._wanted,
             **self._people(state),
-            **{
-                word: {name: form(one) for name, one in self._named(amounts).items()}
-                for word, amounts in (
-                    ("limit", self._ceiling),
-                    ("spent", state.spent),
-                    ("remaining", self._left(state)),
-                )
-            },
+            "limit": self._formed(self._ceiling, form),
+            "spent": self._formed(state.spent, form),
+            "remaining": self._formed(self._left(state), form),
             "spends": state.entries,
         }
+
+    def _formed(self, amounts: Amounts, form: Callable[[Fraction], Any]) -> dict[str, Any]:
+        return {name: form(amount) for name, amount in self._named(amounts).items()}
 
     @overload
     def cost(
@@ -722,24 +732,6 @@ class Budget(Payer):
         spend = _spend_of(prepare(function, *args, **kwargs, budget=self).mechanism)
         state = self._storage.state()
         return self._named(self._counted(state, spend, share, self._units(state, spend))[1])
-
-    def _told(
-        self, entries: tuple[Spend, ...], form: Callable[[Fraction], Any]
-    ) -> list[dict[str, Any]]:
-        return [
-            {
-                "time": entry.time,
-                "what": entry.what,
-                "note": entry.note,
-                "loss": {"kind": type(entry.loss).__name__, **_parts(entry.loss, form)},
-                "neighbors": entry.neighbors,
-                **({} if entry.ids is None else {"ids": entry.ids}),
-                "counted": {n: form(amount) for n, amount in self._named(entry.counted).items()},
-                "process": entry.process,
-                **({} if entry.answer is None else {"answer": entry.answer}),
-            }
-            for entry in entries
-        ]
 
     # --- the decision ---------------------------------------------------------------------------
 
@@ -879,11 +871,6 @@ def _spend_of(mechanism: Mechanism[Any]) -> Spend:
     """Return what `release` would spend for a mechanism."""
     relation = checks.neighbors(mechanism.neighbors)
     return Spend(mechanism.loss, relation, mechanism.name, ids=mechanism.ids)
-
-
-def _parts(amount: Loss, form: Callable[[Fraction], Any]) -> dict[str, Any]:
-    named = {each.name: getattr(amount, each.name) for each in fields(amount)}
-    return {n: form(v) if isinstance(v, Fraction) else v for n, v in named.items()}
 
 
 def _rows_each(max_rows: Any, ids: str | None) -> int:

@@ -150,18 +150,12 @@ class Part:
     """
 
     def __init__(self, block: Block, number: int) -> None:
-        self._block = block
-        self._number = number
+        self._block, self._number = block, number
+        #: The public value of the rows.
+        self.group = block.groups[number]
 
     def __repr__(self) -> str:
-        budget = self._block.budget
-        paid = self._block.sums.get(self._number, Amounts())
-        return f"Part({self.label}; spent: {budget._words(paid)})"
-
-    @property
-    def group(self) -> Any:
-        """The public value of the rows."""
-        return self._block.groups[self._number]
+        return f"Part({self.label}; spent: {self._block.budget._words(self._paid)})"
 
     @property
     def label(self) -> str:
@@ -169,9 +163,13 @@ class Part:
         return f"{self._block.title} = {self.group!r}"
 
     @property
+    def _paid(self) -> Amounts:
+        return self._block.sums.get(self._number, Amounts())
+
+    @property
     def spent(self) -> dict[str, Fraction]:
         """The sum of what the releases about this part count, as exact fractions by name."""
-        return self._block.budget._named(self._block.sums.get(self._number, Amounts()))
+        return self._block.budget._named(self._paid)
 
     def __call__(self, function: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Any:
         """Run a release about the rows of this part.
@@ -216,15 +214,8 @@ class Part:
             Exact fractions by name: what the block counts more with this release than without it.
         """
         given = self._given(function, kwargs)
-        return self._block.budget._quote(self.share(), function, *args, **given)
-
-    def share(self) -> Share:
-        """Return the share of a spend that is not made."""
-        return Share(self._block.sums, self._number)
-
-    def pay(self, append: Callable[[Share], int]) -> int:
-        """Add an entry of this part to the ledger; see `Block.pay`."""
-        return self._block.pay(self._number, append)
+        share = Share(self._block.sums, self._number)
+        return self._block.budget._quote(share, function, *args, **given)
 
     @property
     def _where(self) -> Values:

@@ -21,7 +21,7 @@ from contextvars import ContextVar
 from dataclasses import dataclass, replace
 from functools import partial, update_wrapper
 from types import FunctionType, MethodType
-from typing import Any, Generic, NoReturn, ParamSpec, Protocol, TypeVar, cast, get_args
+from typing import Any, Generic, NoReturn, ParamSpec, TypeVar, cast, get_args
 
 from .. import rng as _rng
 from .._core import checks
@@ -36,14 +36,9 @@ Other = TypeVar("Other")
 Args = ParamSpec("Args")
 
 
-class Tape(Protocol):
-    """What `dpfast.audit.replay` shows the releases of a program, and their answers."""
-
-    def turn(self, mechanism: Any, data: Any, summary: Any, answer: Any) -> Any: ...
-
-
-#: Set by `dpfast.audit.replay` alone. A release is paid for and run before it is asked.
-TAPE: ContextVar[Tape | None] = ContextVar("dpfast tape", default=None)
+#: What is shown mechanism, data and answer of each release, and returns the answer that the program
+#: gets. Set by `watched` alone. A release is paid for and run before it is shown.
+WATCHER: ContextVar[Callable[[Any, Any, Any], Any] | None] = ContextVar("watcher", default=None)
 
 
 class Payer(ABC):
@@ -169,9 +164,9 @@ class Prepared(Generic[Value]):
             raise DataError(f"{mechanism.name}: a function that was given the rows raised {late}")
         if witnesses() != here:
             _refuse_copy(mechanism)
-        tape = TAPE.get()
-        if tape is not None:
-            answer = tape.turn(mechanism, self.source, summary, answer)
+        show = WATCHER.get()
+        if show is not None:
+            answer = show(mechanism, self.source, answer)
         return answer if self.after is None else self.after(answer)
 
 

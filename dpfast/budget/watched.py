@@ -27,7 +27,7 @@ from ..sources.intake import Apart, View
 from ..sources.memory import Column
 from ..sources.people import Ids
 from .mechanism import Mechanism
-from .release import TAPE
+from .release import WATCHER
 
 Value = TypeVar("Value", covariant=True)
 
@@ -69,8 +69,7 @@ class WatchedRelease:
 
     @property
     def name(self) -> str:
-        name: str = self.mechanism.name
-        return name
+        return str(self.mechanism.name)
 
     @property
     def is_session(self) -> bool:
@@ -129,16 +128,6 @@ class Watcher(Protocol):
         ...
 
 
-@dataclass(frozen=True)
-class _Tape:
-    """What `release` shows its releases to."""
-
-    watcher: Watcher
-
-    def turn(self, mechanism: Any, data: Any, summary: Any, answer: Any) -> Any:
-        return self.watcher.turn(WatchedRelease(mechanism, data, answer))
-
-
 @contextmanager
 def watched(watcher: Watcher) -> Iterator[None]:
     """Show each release of a block to a watcher, who says what its answer is.
@@ -175,11 +164,11 @@ def watched(watcher: Watcher) -> Iterator[None]:
     """
     if not callable(checks.attribute(watcher, "turn")):
         checks.fail_type("watcher", "an object with a method turn(release)", watcher)
-    token = TAPE.set(_Tape(watcher))
+    token = WATCHER.set(lambda *release: watcher.turn(WatchedRelease(*release)))
     try:
         yield
     finally:
-        TAPE.reset(token)
+        WATCHER.reset(token)
 
 
 @dataclass(frozen=True)

@@ -401,7 +401,7 @@ def test_a_start_that_was_changed_is_noticed(kind, path):
     getattr(dp.online, kind)(HISTOGRAM, **given)
     statement = "UPDATE streams SET start = replace(start, '1', '2') || ' '"
     change(path, "DROP TRIGGER no_UPDATE_streams", statement)
-    with pytest.raises(LedgerError, match="a stream is not what was written"):
+    with pytest.raises(LedgerError, match="of streams is not what was written"):
         getattr(dp.online, kind)(HISTOGRAM, **given)
 
 

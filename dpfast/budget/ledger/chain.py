@@ -35,14 +35,21 @@ CREATE TABLE places (
     seal TEXT NOT NULL
 );
 """
-#: The tables that only grow, and the name of a row in each.
+#: The tables that only grow, and the columns that name a row in each.
 NAMES = {
-    "lines": "line",
-    "keys": "key",
-    "answers": "line",
-    "streams": "name",
-    "turns": "line || ' ' || turn",
-    "places": "place",
+    "lines": ("line",),
+    "keys": ("key",),
+    "answers": ("line",),
+    "streams": ("name",),
+    "turns": ("line", "turn"),
+    "places": ("place",),
+}
+#: Tables of rows that belong to an entry: what their seal begins with after the seal of the entry,
+#: and the columns that it has then.
+OF_ENTRIES: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
+    "keys": ((), ("key",)),
+    "answers": (("answer",), ("time", "answer")),
+    "streams": ((), ("name", "facts", "start")),
 }
 #: The columns of the unit, which stand last, by their tables.
 UNITS = (
@@ -113,13 +120,11 @@ def unit(db: sqlite3.Connection, *columns: str) -> str:
     return ", ".join(columns if form(db) > 2 else ["NULL"] * len(columns))
 
 
-def grow(
-    db: sqlite3.Connection, table: str, name: str, row: tuple[object, ...], *unit: str | None
-) -> None:
-    """Add a row, whose last field is its seal, with the columns of its unit; and its step."""
-    values = (*row, *unit)
-    db.execute(f"INSERT INTO {table} VALUES ({', '.join('?' * len(values))})", values)
-    _step(db, f"{table} {name}", str(row[-1]))
+def grow(db: sqlite3.Connection, table: str, **row: object) -> None:
+    """Add a row, which has its seal, and its step."""
+    places = ", ".join("?" * len(row))
+    db.execute(f"INSERT INTO {table} ({', '.join(row)}) VALUES ({places})", (*row.values(),))
+    _step(db, " ".join([table, *(str(row[column]) for column in NAMES[table])]), str(row["seal"]))
 
 
 def _step(db: sqlite3.Connection, what: str, seal: str) -> None:
@@ -186,7 +191,8 @@ def _rows(db: sqlite3.Connection) -> Iterator[tuple[str, str]]:
     """Yield names and seals of all rows of the tables that only grow."""
     for table, name in NAMES.items():
         if has(db, table):
-            for row, seal in db.execute(f"SELECT {name}, seal FROM {table}").fetchall():
+            columns = " || ' ' || ".join(name)
+            for row, seal in db.execute(f"SELECT {columns}, seal FROM {table}").fetchall():
                 yield f"{table} {row}", seal
 
 
@@ -244,15 +250,45 @@ def put(db: sqlite3.Connection, first: str, when: str, by: str, identity: str) -
     """Write where the ledger is from now on."""
     number = len(places(db, first)) + 1
     seal = text.seal(first, "place", str(number), when, by, identity)
-    grow(db, "places", str(number), (number, when, by, identity, seal))
+    grow(db, "places", place=number, time=when, process=by, identity=identity, seal=seal)
 
 
-# --- answers, secrets ---------------------------------------------------------------------------
+# --- rows of entries, secrets -------------------------------------------------------------------
 
 
-def answered(paid: str, time: str, answer: str) -> str:
-    """Return the seal of an answer, from that of its entry."""
-    return text.seal(paid, "answer", time, answer)
+def rows_of(
+    db: sqlite3.Connection, table: str, where: str = "", *values: object
+) -> list[tuple[int, str | None, tuple[str, ...]]]:
+    """Return the entry, the seal, which is checked, and the columns of rows of a table."""
+    if not has(db, table):
+        return []
+    begin, columns = OF_ENTRIES[table]
+    named = ", ".join(f"{table}.{column}" for column in columns)
+    sealed = "NULL" if table == "answers" and form(db) == 1 else f"{table}.seal"
+    every = f"SELECT line, lines.seal, {sealed}, {named} FROM {table} LEFT JOIN lines USING (line) "
+    rows = db.execute(every + where, values).fetchall()
+    for _, paid, seal, *parts in rows:
+        if paid is None or seal not in (None, text.seal(paid, *begin, *parts)):
+            raise Damaged(f"what it holds of {table} is not what was written")
+    return [(line, seal, tuple(parts)) for line, _, seal, *parts in rows]
+
+
+def row_of(
+    db: sqlite3.Connection, table: str, name: str | int
+) -> tuple[int, str | None, tuple[str, ...]] | None:
+    """Return the row of a name, as `rows_of` does, or None; its step is checked."""
+    rows = rows_of(db, table, f"WHERE {table}.{NAMES[table][0]} = ?", name)
+    check(db, table, str(name), rows[0][1] if rows else None)
+    return rows[0] if rows else None
+
+
+def add(db: sqlite3.Connection, table: str, line: int, *parts: str) -> str:
+    """Add a row of an entry. Return its seal."""
+    begin, columns = OF_ENTRIES[table]
+    (paid,) = db.execute("SELECT seal FROM lines WHERE line = ?", (line,)).fetchone()
+    seal = text.seal(paid, *begin, *parts)
+    grow(db, table, line=line, **dict(zip(columns, parts, strict=True)), seal=seal)
+    return seal
 
 
 def hidden(db: sqlite3.Connection, line: int, state: str) -> str:
@@ -284,7 +320,7 @@ def _seal_all(db: sqlite3.Connection, first: str) -> None:
     both = "SELECT answers.line, answers.time, answer, lines.seal FROM answers "
     both += "LEFT JOIN lines ON lines.line = answers.line"
     for number, *parts, paid in db.execute(both).fetchall():
-        row = (answered(paid, *parts), number)
+        row = (text.seal(paid, "answer", *parts), number)
         db.execute("UPDATE answers SET seal = ? WHERE line = ?", row)
     define(db, guards("answers"))
     if has(db, "secrets"):

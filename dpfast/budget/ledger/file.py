@@ -122,15 +122,15 @@ if hasattr(os, "register_at_fork"):
 
 @dataclass(frozen=True, slots=True)
 class Header:
-    """The header of a ledger: its limit, and the seal that identifies it."""
+    """The header of a ledger: its limit, when it was made, and the seal that identifies it."""
 
     limit: Loss
     neighbors: Neighbors | None
     name: str
-    created: str
-    seal: str
     ids: str | None
     max_rows: int | None
+    created: str = ""
+    seal: str = ""
 
 
 #: Errors of Python about rows or a schema of the wrong kind.
@@ -173,25 +173,15 @@ class _Write:
 
 
 class File:
-    """Entries in a file. If `limit` is None the ledger must exist."""
+    """Entries in a file, which is made with the header if it does not exist."""
 
-    def __init__(
-        self,
-        path: str,
-        limit: Loss | None,
-        neighbors: Neighbors | None,
-        name: str,
-        timeout: float,
-        ids: str | None = None,
-        max_rows: int | None = None,
-        way: Way = "read",
-    ) -> None:
+    def __init__(self, path: str, header: Header | None, timeout: float, way: Way = "read") -> None:
         self.path = os.path.realpath(path)  # as SQLite names the log
         self._timeout = timeout
         self._known: str | None = None
         self._waiting: deque[_Write] = deque()
-        if limit is not None:
-            self._run(lambda db: self._make(db, limit, neighbors, name, ids, max_rows), "make")
+        if header is not None:
+            self._run(lambda db: self._make(db, header), "make")
         self.header = self._run(self._head if way == "read" else self._move, way)
         self._known = self.header.seal
         self._run(self._checked, "check")
@@ -205,21 +195,21 @@ class File:
         def add(db: sqlite3.Connection) -> int:
             if key is not None:
                 define(db, KEYS + guards("keys"))
-                number = self._keyed(db, key)
-                if number is not None:
-                    return number
+                known = chain.row_of(db, "keys", key)
+                if known is not None:
+                    return known[0]
             spend, after = decide(self._state(db))
-            seal = self._write(db, spend, after)
+            self._write(db, spend, after)
             if key is not None:
-                chain.grow(db, "keys", key, (key, after.entries, text.seal(seal, key)))
+                chain.add(db, "keys", after.entries, key)
             return after.entries
 
         return self._written(add)
 
     def found(self, key: str) -> tuple[int, Any] | None:
         def look(db: sqlite3.Connection) -> tuple[int, Any] | None:
-            number = self._keyed(db, key)
-            return None if number is None else (number, _answer(db, number))
+            known = chain.row_of(db, "keys", key)
+            return None if known is None else (known[0], _answer(db, known[0]))
 
         return self._run(look)
 
@@ -233,10 +223,7 @@ class File:
             before = _answer(db, number)
             if before is not None:
                 return False, before
-            (paid,) = db.execute("SELECT seal FROM lines WHERE line = ?", (number,)).fetchone()
-            when = now()
-            row = (number, when, plain, chain.answered(paid, when, plain))
-            chain.grow(db, "answers", str(number), row)
+            chain.add(db, "answers", number, now(), plain)
             return True, _answer(db, number)
 
         return self._written(add)
@@ -531,25 +518,17 @@ class File:
         (tables,) = db.execute("SELECT count(*) FROM sqlite_master").fetchone()
         return (pragma(db, "application_id"), chain.form(db), tables) == (0, 0, 0)
 
-    def _make(
-        self,
-        db: sqlite3.Connection,
-        limit: Loss,
-        neighbors: Neighbors | None,
-        name: str,
-        ids: str | None,
-        max_rows: int | None,
-    ) -> None:
+    def _make(self, db: sqlite3.Connection, new: Header) -> None:
         if not self._blank(db):
             return
         db.execute(f"PRAGMA application_id = {APPLICATION}")
         db.execute(f"PRAGMA user_version = {VERSION}")
         define(db, TABLES + chain.PLACES + guards("ledger", "lines", "answers", "places"))
-        parts = (now(), process(), name, text.loss(limit), neighbors)
-        first = text.seal("", *parts, *text.of_people(ids, max_rows))
-        header = (*parts, first, ids, max_rows)
+        parts = (now(), process(), new.name, text.loss(new.limit), new.neighbors)
+        first = text.seal("", *parts, *text.of_people(new.ids, new.max_rows))
+        header = (*parts, first, new.ids, new.max_rows)
         db.execute("INSERT INTO ledger VALUES (1, ?, ?, ?, ?, ?, ?, ?, ?)", header)
-        sums = (*_exact(Amounts()), neighbors, first, ids)
+        sums = (*_exact(Amounts()), new.neighbors, first, new.ids)
         db.execute("INSERT INTO state VALUES (1, 0, ?, ?, ?, ?, ?, ?)", sums)
         chain.begin(db, first)
         chain.put(db, first, *parts[:2], self.identity)
@@ -573,7 +552,7 @@ class File:
         if version < 1 or text.seal("", *parts, *text.of_people(ids, max_rows)) != seal:
             raise Damaged("its header is not what was written")
         created, _, name, limit, neighbors = parts
-        return Header(text.unpack(limit), neighbors, name, created, seal, ids, max_rows)
+        return Header(text.unpack(limit), neighbors, name, ids, max_rows, created, seal)
 
     def _state(self, db: sqlite3.Connection) -> State:
         unit = chain.unit(db, "ids")
@@ -581,25 +560,8 @@ class File:
         ((lines, *amounts, neighbors, ids),) = db.execute(every).fetchall()
         return State(Amounts(*map(text.number, amounts)), neighbors, lines, ids)
 
-    def _keyed(self, db: sqlite3.Connection, key: str) -> int | None:
-        """Return the number of the entry with a key, or None."""
-        number, seal = next(iter(self._keys(db, "WHERE key = ?", key)), (None, None))
-        chain.check(db, "keys", key, seal)
-        return number
-
-    def _keys(self, db: sqlite3.Connection, which: str = "", *values: str) -> list[tuple[int, str]]:
-        """Return numbers of the entries of some keys, and their seals, which are checked."""
-        if not chain.has(db, "keys"):
-            return []
-        both = "SELECT key, line, keys.seal, lines.seal FROM keys LEFT JOIN lines USING (line) "
-        rows = db.execute(both + which, values).fetchall()
-        for key, _, seal, paid in rows:
-            if paid is None or text.seal(paid, key) != seal:
-                raise Damaged("a key is not that of its entry")
-        return [(number, seal) for _, number, seal, _ in rows]
-
-    def _write(self, db: sqlite3.Connection, spend: Spend, after: State) -> str:
-        """Write the entry and the sums. Return the seal of the entry."""
+    def _write(self, db: sqlite3.Connection, spend: Spend, after: State) -> None:
+        """Write the entry and the sums."""
         parts = (
             spend.time, spend.process, spend.what, spend.note, text.loss(spend.loss),
             spend.neighbors, *_exact(spend.counted), after.neighbors,
@@ -609,19 +571,19 @@ class File:
             query = "SELECT seal FROM lines WHERE line = ?"
             (before,) = db.execute(query, (number - 1,)).fetchone()
         seal = text.seal(before, str(number), *parts, *text.of_people(spend.ids))
-        chain.grow(db, "lines", str(number), (number, *parts, seal), spend.ids)
+        entry = dict(zip(LINE.split(", "), (number, *parts), strict=True))
+        chain.grow(db, "lines", **entry, seal=seal, ids=spend.ids)
         db.execute(
             "UPDATE state SET lines = ?, epsilon = ?, delta = ?, rho = ?, neighbors = ?, ids = ?",
             (number, *_exact(after.spent), after.neighbors, after.ids),
         )
-        return seal
 
     def _checked(self, db: sqlite3.Connection) -> tuple[Spend, ...]:
         """Return all entries. Check their seals, their sums and the limit."""
         state, head = self._state(db), self._head(db)
         before, total, relation = head.seal, Amounts(), head.neighbors
         spends: list[Spend] = []
-        answers = _answers(db)
+        answers = {line: json.loads(plain) for line, _, (_, plain) in chain.rows_of(db, "answers")}
         every = f"SELECT {LINE}, {chain.unit(db, 'ids')}, seal FROM lines ORDER BY line"
         for number, *parts, ids, seal in db.execute(every).fetchall():
             before = text.seal(before, str(number), *parts, *text.of_people(ids))
@@ -630,9 +592,9 @@ class File:
             when, by, what, note, loss, neighbors, *amounts, relation = parts
             cost, counted = text.unpack(loss), Amounts(*map(text.number, amounts))
             total += counted
-            answer, _ = answers.get(number, (None, None))
+            answer = answers.get(number)
             spends.append(Spend(cost, neighbors, what, note, when, by, counted, answer, ids))
-        self._keys(db)
+        chain.rows_of(db, "keys")
         chain.whole(db, head.seal)
         ids = head.ids or (spends[0].ids if spends else None)
         if (total, relation, ids) != (state.spent, state.neighbors, state.ids):
@@ -666,7 +628,7 @@ class File:
 
 def move(path: str) -> None:
     """Make a ledger the one at this place, whose owner says that no other copy is spent from."""
-    File(path, None, None, "", 30.0, way="move")
+    File(path, None, 30.0, way="move")
 
 
 def _mount(name: str) -> str:
@@ -686,26 +648,10 @@ def _exact(amounts: Amounts) -> list[str]:
     return [text.exact(amount) for amount in (amounts.epsilon, amounts.delta, amounts.rho)]
 
 
-def _answers(
-    db: sqlite3.Connection, which: str = "", *values: int
-) -> dict[int, tuple[Any, str | None]]:
-    """Return recorded answers and their seals, which are checked, by the numbers of entries."""
-    sealed = "answers.seal" if chain.form(db) > 1 else "NULL"
-    both = f"SELECT line, answers.time, answer, {sealed}, lines.seal FROM answers "
-    rows = db.execute(both + "LEFT JOIN lines USING (line) " + which, values).fetchall()
-    answers = {}
-    for number, when, answer, seal, paid in rows:
-        if paid is None or seal not in (None, chain.answered(paid, when, answer)):
-            raise Damaged("an answer is not what was written")
-        answers[number] = json.loads(answer), seal
-    return answers
-
-
 def _answer(db: sqlite3.Connection, number: int) -> Any:
     """Return the recorded answer of an entry, or None."""
-    answer, seal = _answers(db, "WHERE line = ?", number).get(number, (None, None))
-    chain.check(db, "answers", str(number), seal)
-    return answer
+    row = chain.row_of(db, "answers", number)
+    return None if row is None else json.loads(row[2][1])
 
 
 def _code(error: sqlite3.Error) -> int:

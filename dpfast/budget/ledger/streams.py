@@ -79,20 +79,13 @@ class Record:
 
     def _same(self, db: sqlite3.Connection) -> tuple[str, str] | None:
         """Return start and seal of this stream, or None. Refuse the name of another one."""
-        row = None
-        if chain.has(db, "streams"):
-            both = "SELECT facts, start, streams.seal, lines.seal FROM streams "
-            both += "LEFT JOIN lines USING (line) WHERE streams.name = ?"
-            row = db.execute(both, (self.name,)).fetchone()
-        chain.check(db, "streams", self.name, None if row is None else row[2])
+        row = chain.row_of(db, "streams", self.name)
         if row is None:
             return None
-        facts, start, seal, paid = row
-        if paid is None or text.seal(paid, self.name, facts, start) != seal:
-            raise Damaged("a stream is not what was written")
+        _, seal, (_, facts, start) = row
         if facts != self.facts:
             checks.fail("name", "new, or that of a stream with the same arguments", self.name)
-        return str(start), str(seal)
+        return start, str(seal)
 
     def found(self) -> Any:
         """Return what the stream started from, or None for a new one."""
@@ -111,15 +104,14 @@ class Record:
         """
 
         def first(db: sqlite3.Connection) -> Any:
-            line = self._file._keyed(db, self.key)
-            assert line is not None
+            entry = chain.row_of(db, "keys", self.key)
+            assert entry is not None
+            line = entry[0]
             define(db, TABLES + guards("streams", "turns"))
             known = self._same(db)
             if known is None:
-                (paid,) = db.execute("SELECT seal FROM lines WHERE line = ?", (line,)).fetchone()
                 plain = json.dumps(start)
-                known = plain, text.seal(paid, self.name, self.facts, plain)
-                chain.grow(db, "streams", self.name, (line, self.name, self.facts, *known))
+                known = plain, chain.add(db, "streams", line, self.name, self.facts, plain)
                 if secret is not None:
                     state = json.dumps(secret)
                     row = (line, state, chain.hidden(db, line, state))
@@ -169,10 +161,10 @@ class Record:
             number = self._seen + 1
             if self._last(db) > self._seen:
                 return None
-            parts = (now(), turn.question, json.dumps(turn.answer), turn.body)
-            seal = _sealed(self._seal, number, *parts)
-            row = (self._line, number, *parts, seal)
-            chain.grow(db, "turns", f"{self._line} {number}", row)
+            when, answer = now(), json.dumps(turn.answer)
+            seal = _sealed(self._seal, number, when, turn.question, answer, turn.body)
+            written = {"question": turn.question, "answer": answer, "body": turn.body, "seal": seal}
+            chain.grow(db, "turns", line=self._line, turn=number, time=when, **written)
             if secret is None:
                 db.execute("DELETE FROM secrets WHERE line = ?", (self._line,))
             else:

@@ -6,6 +6,7 @@ import datetime as dt
 import hashlib
 import json
 import math
+from collections.abc import Callable
 from dataclasses import fields
 from fractions import Fraction
 from functools import lru_cache
@@ -37,12 +38,15 @@ def number(text: str) -> Fraction:
 
 
 def loss(amount: Loss) -> str:
-    """Return a loss as JSON: the name of its kind, and its parameters."""
-    parts: dict[str, Any] = {"kind": type(amount).__name__}
-    for each in fields(amount):
-        value = getattr(amount, each.name)
-        parts[each.name] = exact(value) if isinstance(value, Fraction) else value
-    return json.dumps(parts)
+    """Return a loss as JSON."""
+    return json.dumps(parts_of(amount, exact))
+
+
+def parts_of(amount: Loss, form: Callable[[Fraction], Any]) -> dict[str, Any]:
+    """Return the name of the kind of a loss, and its parameters, with amounts in a form."""
+    named = {each.name: getattr(amount, each.name) for each in fields(amount)}
+    formed = {n: form(v) if isinstance(v, Fraction) else v for n, v in named.items()}
+    return {"kind": type(amount).__name__, **formed}
 
 
 @lru_cache(256)
