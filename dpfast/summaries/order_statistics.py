@@ -41,10 +41,6 @@ class Piece(ABC):
         """Return the ranks ``a .. b - 1`` of the piece, sorted."""
 
     @abstractmethod
-    def split(self, value: float) -> list[Piece]:
-        """Return the part below `value` and the rest. A part may be empty, or the piece itself."""
-
-    @abstractmethod
     def less(self, value: float) -> int | None:
         """Count the values below `value`; None if that is not known."""
 
@@ -64,12 +60,24 @@ class Run(Piece):
     def take(self, a: int, b: int) -> NDArray[Any]:
         return np.full(b - a, self.value)
 
-    def split(self, value: float) -> list[Piece]:
-        below = self.value.item() < value
-        return [self, Run(self.value, 0)] if below else [Run(self.value, 0), self]
+    def less(self, value: float) -> int:
+        return self.count if self.value.item() < value else 0
+
+
+@dataclass(eq=False)
+class Stretch(Piece):
+    """`count` ranks of a whole piece, from rank `start` on."""
+
+    piece: Piece
+    start: int
+    count: int
+
+    def take(self, a: int, b: int) -> NDArray[Any]:
+        return self.piece.take(self.start + a, self.start + b)
 
     def less(self, value: float) -> int | None:
-        return self.count if self.value.item() < value else 0
+        less = self.piece.less(value)
+        return None if less is None else min(max(less - self.start, 0), self.count)
 
 
 def sorted_part(values: NDArray[Any], start: int, stop: int) -> NDArray[Any] | None:
@@ -103,15 +111,6 @@ class Block(Piece):
         found = self.values[a:b].copy() if self.ordered else sorted_part(self.values, a, b)
         assert found is not None, "no value of a block is NaN"
         return found
-
-    def split(self, value: float) -> list[Piece]:
-        if not self.whole:
-            return [Block(self.values[:0]), self]  # values are missing: the split is unknown
-        edge = least_from(self.values.dtype, value)
-        if edge is None:
-            return [self, Block(self.values[:0])]
-        below = self.values < edge
-        return [Block(self.values[one], ordered=self.ordered) for one in (below, ~below)]
 
     def less(self, value: float) -> int | None:
         if not self.whole:
@@ -151,13 +150,6 @@ class SortedRows(Piece):
         end = self.start + self.count
         return bisect_left(self.array, value, self.start, end, key=np.generic.item) - self.start
 
-    def split(self, value: float) -> list[Piece]:
-        less = self.less(value)
-        return [
-            SortedRows(self.array, self.dtype, self.start, less),
-            SortedRows(self.array, self.dtype, self.start + less, self.count - less),
-        ]
-
 
 def _probes(start: int, stop: int) -> NDArray[np.int64]:
     """Return the two ends of range(start, stop), and random places in it."""
@@ -193,16 +185,22 @@ def insert(
     run = Run(edge if edge is not None and edge.item() == value else np.float64(value), count)
     result: list[Piece] = []
     for i, piece in enumerate(pieces):
-        low, high = piece.split(value)
+        less, after = piece.less(value), pieces[i + 1 :]
+        if less is None:  # values are missing between the pivots on either side
+            assert isinstance(piece, Block)
+            if not after[0].less(value):
+                return [*result, Block(piece.values, piece.count + count), *after], below
+            less = piece.count
         same = piece.value.item() if isinstance(piece, Run) else None
-        if high.count == 0 and (same is None or same < value):
+        if less == piece.count and (same is None or same < value):
             result.append(piece)
-        elif isinstance(piece, Block) and not piece.whole:
-            return [*result, Block(piece.values, piece.count + count), *pieces[i + 1 :]], below
-        elif low.count == 0 and i == 0 and below and same != value:
+        elif less == 0 and i == 0 and below and same != value:
             return pieces, below + count
+        elif less == 0:
+            return [*result, run, piece, *after], below
         else:
-            return [*result, low, run, high, *pieces[i + 1 :]], below
+            ends = Stretch(piece, 0, less), Stretch(piece, less, piece.count - less)
+            return [*result, ends[0], run, ends[1], *after], below
     return (pieces if above else [*pieces, run]), below
 
 

@@ -317,6 +317,17 @@ def test_integers_beyond_float_precision_stay_exact():
     ]
 
 
+def test_a_replacement_above_both_pivots_is_above_values_that_found_no_room():
+    """Ranks of the upper pivot are those behind the values between them, and no others."""
+    data = np.repeat([0.5, 1.0, 2.0, np.nan], 1000)
+    bracket = floyd_rivest.Bracket(0.0, 1.0, 10)
+    (known,) = floyd_rivest.tally(Pieces([data]), [bracket], 3.0)
+    assert not known.covers(500, 500) and not known.covers(2500, 2500)
+    assert known.covers(1001, 2000) and set(known.ranks(1001, 2000)) == {1.0}
+    (known,) = floyd_rivest.tally(Pieces([data]), [bracket], 0.75)
+    assert not known.covers(1500, 1500) and set(known.ranks(2001, 3000)) == {1.0}
+
+
 @pytest.mark.usefixtures("same_pivots")
 def test_memory_is_bounded():
     """The median of a column given in chunks: far less than the column, ties or not."""
