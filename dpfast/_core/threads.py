@@ -10,8 +10,9 @@ import os
 import sys
 import threading
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
-from typing import Any, NoReturn, Self, TypeVar, overload
+from contextlib import AbstractContextManager, ExitStack, contextmanager
+from pathlib import Path
+from typing import Any, TypeVar, overload
 
 from . import checks
 
@@ -23,35 +24,18 @@ MOST = 1024
 #: What says how much of a core a container has: version 2, then quota and period of version 1.
 QUOTAS = (
     ("/sys/fs/cgroup/cpu.max",),
-    (
-        "/sys/fs/cgroup/cpu/cpu.cfs_quota_us",
-        "/sys/fs/cgroup/cpu/cpu.cfs_period_us",
-    ),
+    ("/sys/fs/cgroup/cpu/cpu.cfs_quota_us", "/sys/fs/cgroup/cpu/cpu.cfs_period_us"),
 )
 
 _asked: int | None = None
 _here = threading.local()
 
 
-class Restored:
-    """Puts the number of threads back at the end of a ``with`` block."""
-
-    def __init__(self, before: int | None) -> None:
-        self._before = before
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: Any) -> None:
-        global _asked
-        _asked = self._before
-
-
 @overload
 def threads() -> int: ...
 @overload
-def threads(n: int | None) -> Restored: ...
-def threads(n: Any = ...) -> int | Restored:
+def threads(n: int | None) -> AbstractContextManager[Any]: ...
+def threads(n: Any = ...) -> int | AbstractContextManager[Any]:
     """Return or set how many threads a call may use in this process.
 
     Parameters
@@ -86,14 +70,19 @@ def threads(n: Any = ...) -> int | Restored:
     ...     dp.threads()
     2
     """
-    global _asked
     if n is ...:
         return _number()
-    before = _asked
     if n is not None and checks.whole("n", n, 1) > MOST:
         checks.fail("n", f"an integer from 1 to {MOST}", n)
-    _asked = None if n is None else int(n)
-    return Restored(before)
+    at_the_end = ExitStack()
+    at_the_end.callback(_ask, _asked)
+    _ask(None if n is None else int(n))
+    return at_the_end
+
+
+def _ask(n: int | None) -> None:
+    global _asked
+    _asked = n
 
 
 @contextmanager
@@ -121,12 +110,8 @@ def _number() -> int:
     if not text:
         return 1 if _is_worker() else cores()
     if not (text.isascii() and text.isdigit() and 1 <= int(text) <= MOST):
-        _refuse(text)
+        checks.fail(VARIABLE, f"an integer from 1 to {MOST}", text)
     return int(text)
-
-
-def _refuse(text: str) -> NoReturn:
-    checks.fail(VARIABLE, f"an integer from 1 to {MOST}", text)
 
 
 def _is_worker() -> bool:
@@ -151,18 +136,13 @@ def _quota() -> int | None:
     """Return how many cores the container may keep busy, rounded up; None if there is no limit."""
     for names in QUOTAS:
         try:
-            words = " ".join(_text(name) for name in names).split()
+            words = " ".join(Path(name).read_text("ascii") for name in names).split()
             quota, period = int(words[0]), int(words[1])
         except (OSError, ValueError, IndexError):  # "max", or no such file
             continue
         if quota > 0 and period > 0:
             return math.ceil(quota / period)
     return None
-
-
-def _text(name: str) -> str:
-    with open(name, encoding="ascii") as file:
-        return file.read()
 
 
 def each(work: Callable[[S], T], items: Sequence[S], workers: int) -> list[T]:

@@ -16,7 +16,7 @@ from .._core.extras import extra
 from .._core.types import Number
 from .conversions import LEAST_DELTA, LEAST_EPSILON
 from .enclosure import up
-from .losses import Approx, Pure, _delta, _positive
+from .losses import Approx, Pure, _delta, _float_up, _positive
 
 # dp-accounting rounds its distributions towards more loss when it puts them on a grid, but
 # convolves them in float64. What that may lose is far below these margins.
@@ -308,8 +308,3 @@ def _exponent(epsilon: Fraction) -> float:
     if epsilon > 700:
         checks.fail("epsilon", "at most 700, for float64", float(epsilon))
     return _float_up(epsilon)
-
-
-def _float_up(amount: Fraction) -> float:
-    result = float(amount)
-    return math.nextafter(result, math.inf) if Fraction(result) < amount else result

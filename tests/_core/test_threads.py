@@ -50,13 +50,13 @@ def test_the_default_is_what_the_process_was_given(monkeypatch):
 def test_the_quota_of_a_container(monkeypatch, texts, quota):
     names = [name for names in module.QUOTAS for name in names]
 
-    def text(name):
-        found = dict(zip(names, texts, strict=False)).get(name)
+    def text(path, encoding):
+        found = dict(zip(names, texts, strict=False)).get(str(path))
         if found is None:
             raise FileNotFoundError
         return found
 
-    monkeypatch.setattr(module, "_text", text)
+    monkeypatch.setattr(module.Path, "read_text", text)
     assert module._quota() == quota
 
 
