@@ -207,7 +207,7 @@ def is_whole(value: Any) -> bool:
     return isinstance(value, numbers.Integral) and real(value) is not None
 
 
-def whole(name: str, value: Any, least: int = 0) -> int:
+def whole(name: str, value: Any, least: int = 0, most: int | None = None) -> int:
     """Return an integer of at least `least`.
 
     Parameters
@@ -216,6 +216,8 @@ def whole(name: str, value: Any, least: int = 0) -> int:
         Of the argument.
     value : object
     least : int, default 0
+    most : int, optional
+        The largest that is allowed.
 
     Returns
     -------
@@ -231,13 +233,16 @@ def whole(name: str, value: Any, least: int = 0) -> int:
     >>> checks.whole("rows", 3, 1)
     3
     """
-    if type(value) is int and value >= least:
+    if type(value) is int and value >= least and (most is None or value <= most):
         return value
     rule = f"an integer of at least {least}"
     if not is_whole(value):
         fail_type(name, rule, value)
     if int(value) < least:
         fail(name, rule, value)
+    if most is not None and int(value) > most:
+        power = most.bit_length() - 1
+        fail(name, f"at most {f'2**{power}' if most == 1 << power > 1 << 20 else most}", value)
     return int(value)
 
 
@@ -565,7 +570,7 @@ def nan_policy(value: Any, relation: str) -> str | float:
     return number("nan", value, rule)
 
 
-def array(name: str, value: Any, rule: str) -> NDArray[Any]:
+def array(name: str, value: Any, rule: str, kinds: str = "") -> NDArray[Any]:
     """Return a value as an array. Masked entries are refused.
 
     Parameters
@@ -575,6 +580,8 @@ def array(name: str, value: Any, rule: str) -> NDArray[Any]:
     value : object
     rule : str
         What a bad value must be.
+    kinds : str, optional
+        The kinds of dtypes that are allowed, such as ``"biuf"`` for real numbers.
 
     Returns
     -------
@@ -594,7 +601,7 @@ def array(name: str, value: Any, rule: str) -> NDArray[Any]:
         values = np.asarray(value)
     except Exception:  # whatever an object thinks of being made an array
         fail_kind(name, rule, value)
-    if np.ma.is_masked(value):
+    if np.ma.is_masked(value) or (kinds and values.dtype.kind not in kinds):
         fail_kind(name, rule, value)
     return values
 

@@ -279,9 +279,7 @@ def deviation(loss: Loss, *, neighbors: Neighbors = "add-remove", marginals: int
     >>> round(deviation(dp.privacy.ZCDP(0.005)), 6)
     10.004166
     """
-    number = checks.whole("marginals", marginals, 1)
-    if number > _MANY:
-        checks.fail("marginals", f"at most {_MANY}", marginals)
+    number = checks.whole("marginals", marginals, 1, _MANY)
     noise = _noise(loss, checks.neighbors(neighbors), number)
     return math.hypot(noise.deviation, _is_rounded(noise) * math.sqrt(1 / 12))
 

@@ -135,9 +135,7 @@ def expected_recovery(n: int, *, queries: int, deviation: Number) -> float:
     0.89
     """
     bits = checks.whole("n", n, 1)
-    asked = checks.whole("queries", queries, bits + 1)
-    if asked > 1 << 62:
-        checks.fail("queries", "at most 2**62", queries)
+    asked = checks.whole("queries", queries, bits + 1, 1 << 62)
     sigma = checks.number("deviation", deviation)
     if sigma < 0:
         checks.fail("deviation", "a finite number of at least 0", deviation)

@@ -126,10 +126,7 @@ def _laws(p: Any, q: Any, least: float = 0.0) -> tuple[Floats, Floats]:
 def _law(name: str, law: Any, least: float) -> Floats:
     """Return probabilities as floats."""
     rule = "probabilities, which add up to " + ("1" if least else "more than 0, and to 1 at most")
-    array = checks.array(name, law, rule)
-    if array.dtype.kind not in "biuf":
-        checks.fail_kind(name, rule, law)
-    values = array.astype(np.float64)
+    values = checks.array(name, law, rule, "biuf").astype(np.float64)
     total = float(values.sum()) if (values >= 0).all() else math.nan
     if not least < total <= 1 + _ROUNDING:
         checks.fail(name, rule, f"a sum of {total:.9g}")

@@ -336,9 +336,7 @@ def setting_of(
     answers = Answers(mechanism, threads)
     number = MANY if answers.many else ONE_BY_ONE
     if samples is not None:
-        number = checks.whole("samples", samples, 1024)
-        if number > 1 << 40:
-            checks.fail("samples", "at most 2**40", samples)
+        number = checks.whole("samples", samples, 1024, 1 << 40)
     return Setting(answers, number, sure, support)
 
 

@@ -77,9 +77,7 @@ def one_run(
     True
     """
     loss = privacy.loss(epsilon, delta, None)
-    m = checks.whole("canaries", canaries, 1)
-    if m > 1 << 24:
-        checks.fail("canaries", "at most 2**24", canaries)
+    m = checks.whole("canaries", canaries, 1, 1 << 24)
     r = m if guesses is None else checks.whole("guesses", guesses, 1)
     if r > m:
         checks.fail("guesses", f"at most the number of canaries, {m}", guesses)

@@ -82,9 +82,7 @@ def neighbors(
     """
     relation = checks.neighbors(neighbors)
     missing = checks.flag("nan", nan)
-    n = checks.whole("rows", rows, 1)
-    if n > 1 << 24:
-        checks.fail("rows", "at most 2**24", rows)
+    n = checks.whole("rows", rows, 1, 1 << 24)
     if not isinstance(schema, Mapping):
         every = [*_of_column(schema, n, relation, missing), _alone(schema, relation)]
         return [Pair(*one) for one in every]

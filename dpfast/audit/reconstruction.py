@@ -121,9 +121,7 @@ def _queries(queries: Any, n: int, generator: _rng.Generator | None) -> NDArray[
 def _answers(answer: Any, matrix: NDArray[Any]) -> NDArray[np.float64]:
     rule = f"a function of a query, or {len(matrix)} numbers, one for each"
     given = [answer(query) for query in matrix] if callable(answer) else answer
-    array = checks.array("answer", given, rule)
-    if array.dtype.kind not in "biuf":
-        checks.fail_kind("answer", rule, given)
+    array = checks.array("answer", given, rule, "biuf")
     if array.shape != (len(matrix),) or (np.abs(array.astype(np.float64)) > 2.0**60).any():
         checks.fail("answer", rule + ", NaN or of at most 2**60 in size", array)
     return array.astype(np.float64)
