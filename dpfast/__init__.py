@@ -41,6 +41,7 @@ _HOMES = {
         "statistics.quantiles.interval": "quantile_interval",
         "statistics.response": "response",
         "statistics.smooth_release": "smooth_beta smooth_release",
+        "statistics.table": "STATISTICS",
         "summaries.order": "order",
     }.items()
     for name in names.split()

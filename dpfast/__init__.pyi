@@ -78,6 +78,7 @@ from dpfast.statistics.quantiles.statistic import Quantiles as Quantiles
 from dpfast.statistics.ratio import Ratio as Ratio
 from dpfast.statistics.smooth_release import smooth_beta as smooth_beta
 from dpfast.statistics.smooth_release import smooth_release as smooth_release
+from dpfast.statistics.table import STATISTICS as STATISTICS
 from dpfast.statistics.totals.count import Count as Count
 from dpfast.statistics.totals.count import CountNonzero as CountNonzero
 from dpfast.statistics.totals.moments import Mean as Mean
@@ -93,6 +94,7 @@ from dpfast.summaries import order as order
 __version__: str
 __all__ = [
     "NO_ANSWER",
+    "STATISTICS",
     "Budget",
     "Correlation",
     "Count",

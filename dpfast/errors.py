@@ -24,6 +24,7 @@ __all__ = [
     "SourceError",
     "StreamError",
     "WorkerError",
+    "printable",
 ]
 
 
@@ -54,7 +55,7 @@ def printable(text: str, most: int = MOST) -> str:
     Examples
     --------
     >>> import dpfast as dp
-    >>> dp.extend.printable("a" + chr(27) + "b")
+    >>> dp.errors.printable("a" + chr(27) + "b")
     'a\\\\x1bb'
     """
     if len(text) > most:

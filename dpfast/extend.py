@@ -4,9 +4,9 @@ A *source* is a column that can be passed over as often as asked: any object wit
 lists is data everywhere an array is. A *mechanism* is what `release` spends for and runs: any
 object with what `Mechanism` lists. `integer_noise` has exact noise for it, and `key_rule` decides
 which private keys it may show. A statistic that inherits `KnownSensitivity` has the verbs of
-`dpfast.sensitivity`; `statistics` is the table of all statistics, by the words of jobs. `checks`
-are those of arguments, and `relation_of` says which neighbors a call is for. What is listed here is
-public, and stays as the page on stability says. The page on extending dpfast has whole examples.
+`dpfast.sensitivity`. `checks` are those of arguments, and `relation_of` says which neighbors a call
+is for. `Files` are opened once, and many releases read them in `SharedPasses`. What is listed here
+is public, and stays as the page on stability says. The page on extending dpfast has whole examples.
 
 The proof is yours: `release` charges the `loss` that a mechanism states, and cannot check it.
 """
@@ -19,15 +19,16 @@ from fractions import Fraction
 from typing import Any, TypeVar
 
 from . import privacy
-from ._core import checks
+from ._core import checks, html
 from ._core.error_bars import UNKNOWN, Expected, unknown
 from ._core.extras import extra
 from ._core.types import Axis, Neighbors, Number, Numbers
+from ._kernels.rng import isa, isa_paths
 from .budget.budget import Budget
+from .budget.ledger.text import exact
 from .budget.mechanism import Mechanism, MechanismLike
 from .budget.release import Prepared, Preparing, prepare, relation_of, releases
 from .budget.watched import watched
-from .errors import printable
 from .groups.key_coins import KeyRule
 from .groups.key_selection import choose_rule
 from .measurement.choice import Moves, NoiseCandidate, SumNoise
@@ -41,13 +42,16 @@ from .noise.sensitivity import Sensitivity
 from .rng import Generator
 from .sensitivity.known import KnownSensitivity
 from .sources import Chunk, Source
+from .sources.filtered import conditions
 from .sources.intake import read_each
-from .statistics.table import STATISTICS as statistics
+from .sources.opened import Files
+from .sources.shared_pass import SharedPasses
 
 __all__ = [
     "Chunk",
     "Expected",
     "Feature",
+    "Files",
     "Form",
     "IntegerNoise",
     "KnownSensitivity",
@@ -61,20 +65,23 @@ __all__ = [
     "Numbers",
     "Prepared",
     "Preparing",
+    "SharedPasses",
     "Source",
     "SumNoise",
     "add_noise_family",
     "checks",
+    "conditions",
+    "exact",
     "extra",
+    "html",
+    "instruction_sets",
     "integer_noise",
     "key_rule",
     "measures",
     "prepare",
-    "printable",
     "relation_of",
     "release",
     "releases",
-    "statistics",
     "watched",
 ]
 
@@ -213,6 +220,24 @@ def adapted(mechanism: MechanismLike[Value]) -> Mechanism[Value]:
     if isinstance(mechanism, Mechanism):
         return mechanism
     return Adapted(mechanism, loss, stated, name, ids)
+
+
+def instruction_sets() -> dict[str, Any]:
+    """Return which instruction set kernels use, and which ones they are built for.
+
+    Returns
+    -------
+    dict
+        The name that is ``used``, and the list of all that are ``built``.
+
+    Examples
+    --------
+    >>> import dpfast as dp
+    >>> sets = dp.extend.instruction_sets()
+    >>> sets["used"] in sets["built"]
+    True
+    """
+    return {"used": isa(), "built": isa_paths()}
 
 
 def integer_noise(

@@ -30,8 +30,7 @@ FLOORS = (
     ("app", "adapters"),
 )
 DOORS = ("__init__", "__main__", "extend")
-#: Rooms that use public names, as another package would (`tests/test_public_names.py`, which lists
-#: what `app` still reads of the inside).
+#: Rooms that use public names, as another package would (`tests/test_public_names.py`).
 GUESTS = ("adapters", "audit", "app")
 
 

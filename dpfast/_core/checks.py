@@ -11,7 +11,6 @@ import math
 import numbers
 import os
 from collections.abc import Collection, Iterable
-from contextlib import suppress
 from decimal import Decimal
 from fractions import Fraction
 from itertools import islice
@@ -36,10 +35,13 @@ __all__ = [
     "fraction",
     "neighbors",
     "number",
+    "path",
     "positive",
     "ratio",
     "real",
+    "rows_each",
     "share",
+    "text",
     "whole",
 ]
 
@@ -277,7 +279,29 @@ def shape(name: str, value: Any, rule: str, common: tuple[int, ...] = ()) -> tup
 
 
 def path(name: str, value: Any) -> str:
-    """Return the path of a file as text."""
+    """Return the path of a file as text.
+
+    Parameters
+    ----------
+    name : str
+        What messages call the argument.
+    value : str or path-like
+
+    Returns
+    -------
+    str
+
+    Raises
+    ------
+    ArgumentTypeError, ArgumentError
+        If it is none, or the name of a database in memory.
+
+    Examples
+    --------
+    >>> import dpfast as dp
+    >>> dp.extend.checks.path("path", "study.db")
+    'study.db'
+    """
     rule = "the path of a file on a disk"
     try:
         text = os.fsdecode(value)
@@ -289,18 +313,30 @@ def path(name: str, value: Any) -> str:
     return text
 
 
-def other_file(name: str, file: str | os.PathLike[str], others: Iterable[tuple[Any, str]]) -> None:
-    """Refuse to write to a file that is another one by any name: `others` are paths with words."""
-    for other, what in others:
-        same = os.path.realpath(file) == os.path.realpath(other)
-        with suppress(OSError, ValueError):
-            same = same or os.path.samefile(file, other)
-        if same:
-            fail(name, f"another file than {what}", str(file))
-
-
 def rows_each(value: Any, name: str = "max_rows") -> int:
-    """Return how many rows of a person count at most: no more than a file can hold."""
+    """Return how many rows of a person count at most: no more than a file can hold.
+
+    Parameters
+    ----------
+    value : int
+    name : str, default "max_rows"
+        What messages call the argument.
+
+    Returns
+    -------
+    int
+
+    Raises
+    ------
+    ArgumentError, ArgumentTypeError
+        If it is none.
+
+    Examples
+    --------
+    >>> import dpfast as dp
+    >>> dp.extend.checks.rows_each(20)
+    20
+    """
     number = whole(name, value, 1)
     if number >= 1 << 63:
         fail(name, "less than 2**63", value)
@@ -427,7 +463,29 @@ def flag(name: str, value: Any) -> bool:
 
 
 def text(name: str, value: Any) -> str:
-    """Return text that can be written to any file."""
+    """Return text that can be written to any file.
+
+    Parameters
+    ----------
+    name : str
+        What messages call the argument.
+    value : str
+
+    Returns
+    -------
+    str
+
+    Raises
+    ------
+    ArgumentTypeError, ArgumentError
+        If it is none, or no UTF-8 can say it.
+
+    Examples
+    --------
+    >>> import dpfast as dp
+    >>> dp.extend.checks.text("name", "ages")
+    'ages'
+    """
     rule = "text"
     if not isinstance(value, str):
         fail_type(name, rule, value)

@@ -19,10 +19,7 @@ from typing import Any
 
 import numpy as np
 
-from .. import Budget, select_keys
-from .._core.html import facts
-from ..budget.ledger.text import exact
-from ..budget.ledger.text import number as ratio
+from .. import STATISTICS, Budget, Statistic, select_keys
 from ..extend import (
     Expected,
     IntegerNoise,
@@ -31,17 +28,17 @@ from ..extend import (
     Prepared,
     Preparing,
     checks,
+    exact,
+    html,
     prepare,
-    statistics,
 )
-from ..measurement.statistic import MOST_COLUMNS
 from ..privacy import Loss
 from ..rng import Generator
 
 #: The releases that data of no rows tell all about, by their public names.
 RELEASES: dict[str, Callable[..., Any]] = {
     word: entry.function
-    for word, entry in statistics.items()
+    for word, entry in STATISTICS.items()
     if word not in ("ptr.release", "sample_and_aggregate", "difference")
 } | {"select_keys": select_keys}
 #: The version of `mechanism.to_dict`.
@@ -128,8 +125,8 @@ class mechanism(Preparing[Any]):
                 checks.fail("arguments", f"those of {found[0]}", name)
         items = tuple((name, _kept(name, value)) for name, value in arguments.items())
         width = None if columns is None else checks.whole("columns", columns, 1)
-        if width is not None and width > MOST_COLUMNS:
-            checks.fail("columns", f"at most {MOST_COLUMNS}", columns)
+        if width is not None and width > Statistic.most_columns:
+            checks.fail("columns", f"at most {Statistic.most_columns}", columns)
         for name, value in (
             ("name", found[0]),
             ("columns", width),
@@ -153,7 +150,7 @@ class mechanism(Preparing[Any]):
         about = {"loss": self.loss, "neighbors": self.neighbors, **self.calibration}
         about |= {f"error ({bar.confidence:.0%})": told or bar.note}
         why = f"<details><summary>theorem</summary><pre>{escape(self.theorem)}</pre></details>"
-        return facts(repr(self), about, why)
+        return html.facts(repr(self), about, why)
 
     def __call__(
         self,
@@ -361,7 +358,7 @@ def _read(name: str, value: Any) -> Any:
     if value is None or isinstance(value, (bool, str)):
         return value
     if isinstance(value, Mapping) and isinstance(text := value.get(NUMBER), str) and len(value) < 2:
-        for kind in (ratio, float) if "/" in text else (_whole, float):
+        for kind in (_ratio, float) if "/" in text else (_whole, float):
             try:
                 return kind(text)
             except (ValueError, ZeroDivisionError):
@@ -371,3 +368,7 @@ def _read(name: str, value: Any) -> Any:
 
 def _whole(text: str) -> int:
     return int(text, 0)
+
+
+def _ratio(text: str) -> Fraction:
+    return Fraction(*map(_whole, text.split("/")))

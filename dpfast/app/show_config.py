@@ -10,8 +10,7 @@ from typing import Any, Literal, overload
 import numpy as np
 
 from .. import threads
-from .._kernels.rng import isa, isa_paths
-from ..extend import checks
+from ..extend import checks, instruction_sets
 
 #: Libraries that only some calls need, by the extra that brings them.
 OPTIONAL = {
@@ -67,7 +66,7 @@ def show_config(mode: Literal["stdout", "dicts"] = "stdout") -> dict[str, Any] |
             "implementation": sys.implementation.name,
             "platform": platform.platform(),
         },
-        "instruction set": {"used": isa(), "built": isa_paths()},
+        "instruction set": instruction_sets(),
         "threads": threads(),
         "randomness": "ChaCha20 with fast key erasure, keyed by the operating system",
         "optional": {

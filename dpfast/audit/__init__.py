@@ -12,7 +12,7 @@ fault. If it does not, nothing is proved, for there may be a better attack.
 """
 
 from .bounds import expected_recovery, recovery_bound
-from .claimed import claims
+from .claimed import claims, measure_pairs
 from .laws import exact_epsilon, exact_rho
 from .measured import Audit, measure, measure_answers
 from .once import one_run
@@ -32,6 +32,7 @@ __all__ = [
     "expected_recovery",
     "measure",
     "measure_answers",
+    "measure_pairs",
     "neighbors",
     "one_run",
     "reconstruct",

@@ -93,13 +93,13 @@ def claims(
 
         def test() -> None:
             shared = 1 - (1 - sure) / len(tried)
-            given = {**amounts, "samples": asked, "confidence": shared}
-            reports = over(mechanism, tried, **given)
+            given: Any = {**amounts, "samples": asked, "confidence": shared}
+            reports = measure_pairs(mechanism, tried, **given)
             vars(test).update(smallest=_worst(reports))
             broken = [f"{name}: {found!r}" for name, found in reports if found.refuted]
             assert not broken, "\n".join(broken)
             assert reports, "the mechanism fails on all pairs"
-            control = over(planted(mechanism, tried, claim), tried[:1], **given)
+            control = measure_pairs(planted(mechanism, tried, claim), tried[:1], **given)
             blind = f"{asked} answers are too few to find a loss of twice the claim"
             assert any(found.refuted for _, found in control), blind
 
@@ -121,8 +121,11 @@ def _worst(reports: list[tuple[str, Audit]]) -> float | None:
 
 def _pairs(pairs: Any, schema: Any, neighbors: Any, nan: Any, rows: Any) -> list[Pair]:
     made = pairs_of(schema, neighbors=neighbors, nan=nan, rows=rows)
-    if pairs is None:
-        return made
+    return made if pairs is None else _listed(pairs)
+
+
+def _listed(pairs: Any) -> list[Pair]:
+    """Return pairs that somebody else has made."""
     rule = "tuples (name, x, x2), one at least"
     try:
         found = [Pair(str(name), x, x2) for name, x, x2 in pairs]
@@ -133,10 +136,57 @@ def _pairs(pairs: Any, schema: Any, neighbors: Any, nan: Any, rows: Any) -> list
     return found
 
 
-def over(mechanism: Mechanism, pairs: Iterable[Pair], **given: Any) -> list[tuple[str, Audit]]:
-    """Return an audit of each pair, but for those on which the mechanism does nothing but fail."""
+def measure_pairs(
+    mechanism: Mechanism,
+    pairs: Iterable[Pair],
+    *,
+    epsilon: Number | None = None,
+    delta: Number = 0.0,
+    rho: Number | None = None,
+    samples: int = 20_000,
+    confidence: float = 1 - 1e-6,
+) -> list[tuple[str, Audit]]:
+    """Measure a mechanism on each of several pairs, but for those on which it always fails.
+
+    NOT PRIVATE: it is for data that are made up for the test.
+
+    Parameters
+    ----------
+    mechanism : callable
+        A function of the data, as `measure` takes it.
+    pairs : iterable of Pair
+        As `neighbors` returns them.
+    epsilon, delta, rho, samples, confidence : optional
+        As in `measure`.
+
+    Returns
+    -------
+    list of (str, Audit)
+        The name of each pair, and what `measure` returns of it.
+
+    Raises
+    ------
+    ArgumentError, ArgumentTypeError
+        As of `measure`.
+
+    Notes
+    -----
+    Cost: that of `measure` for each pair.
+
+    Examples
+    --------
+    >>> import dpfast as dp
+    >>> pairs = dp.audit.neighbors((0, 9))[:2]
+    >>> def total(data, size):
+    ...     return sum(data) + dp.noise.laplace(9, size)
+    >>> found = dp.audit.measure_pairs(total, pairs, epsilon=1, samples=2_000, confidence=1 - 1e-9)
+    >>> len(found), any(one.refuted for _, one in found)
+    (2, False)
+    """
+    given: Any = {"epsilon": epsilon, "delta": delta, "rho": rho}
+    given |= {"samples": samples, "confidence": confidence}
     found = []
-    for name, x, x2 in pairs:
+    for name, x, x2 in _listed(pairs):
         try:
             found.append((name, measure(mechanism, x, x2, **given)))
         except ArgumentError as error:

@@ -16,7 +16,7 @@ from weakref import ref
 
 from .._core import checks
 from .._core.types import Neighbors, Number
-from ..errors import BudgetError, LedgerError, LedgerMissingError
+from ..errors import BudgetError, LedgerError
 from ..privacy import ZCDP, Approx, Loss, Pure, convert, loss
 from ..privacy.losses import shown
 from .ledger import Amounts, Memory, Spend, State, Unit
@@ -65,14 +65,6 @@ class _Here:
 
 #: By budget. A variable for each budget would outlive it, in every context that has spent from it.
 _HERE: ContextVar[Mapping[ref[Budget], _Here]] = ContextVar("dpfast budgets")
-
-
-def existing(path: str | os.PathLike[str], ids: str | None = None) -> Budget | None:
-    """Return the budget of a ledger, or None if there is none, or a blank one, at this path."""
-    try:
-        return Budget(path=path, ids=ids)
-    except LedgerMissingError:
-        return None
 
 
 class Budget(Payer):
@@ -532,12 +524,48 @@ class Budget(Payer):
         assert self._file is not None
         return Record(self._file, name, facts)
 
-    def _afford(self, spends: Iterable[Spend]) -> Amounts:
-        """Return what several spends would leave. Refuse the first that is too much."""
+    def _afford(self, mechanisms: Iterable[Mechanism[Any]]) -> dict[str, Fraction]:
+        """Return what releases of several mechanisms would leave. Refuse the first too much."""
         state = self._storage.state()
-        for spend in spends:
-            _, state = self._decide(state, spend)
-        return self._left(state)
+        for mechanism in mechanisms:
+            _, state = self._decide(state, _spend_of(mechanism))
+        return self._named(self._left(state))
+
+    @classmethod
+    def move(cls, path: str | os.PathLike[str]) -> Self:
+        """Say that a ledger is at this place from now on: it was moved, or is a restored backup.
+
+        You state that nobody spends from a copy of it, here or elsewhere, and that all that was
+        spent is in this one. No program can check that.
+
+        Parameters
+        ----------
+        path : str or path-like
+            The file, of which nothing but its place is other than before.
+
+        Returns
+        -------
+        Budget
+
+        Raises
+        ------
+        LedgerError
+            If it is no ledger, or is damaged.
+
+        Examples
+        --------
+        >>> import os, tempfile, dpfast as dp
+        >>> folder = tempfile.TemporaryDirectory()
+        >>> study = os.path.join(folder.name, "study.db")
+        >>> made = dp.Budget(epsilon=1, path=study)
+        >>> dp.Budget.move(study).remaining["epsilon"]
+        Fraction(1, 1)
+        >>> folder.cleanup()
+        """
+        from .ledger.file import move
+
+        move(checks.path("path", path))
+        return cls(path=path)
 
     def record(self, answer: object) -> None:
         """Record a released answer with the last entry of this thread, or of this asyncio task.

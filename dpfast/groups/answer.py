@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from typing import Any
+
+import numpy as np
 
 from .._core.html import table
 from ..sources.key_words import shown_key
@@ -33,6 +36,22 @@ class Answer(dict[str, Any]):
     def groups(self) -> int:
         """How many groups there are."""
         return len(next(iter(self.values()), ()))
+
+    def to_dict(self) -> dict[str, list[Any]]:
+        """Return the columns as lists of what JSON has: times and bytes as text, no infinity.
+
+        Returns
+        -------
+        dict
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from dpfast.groups.answer import Answer
+        >>> Answer(carrier=np.array([b"AA"]), count=np.array([32])).to_dict()
+        {'carrier': ['AA'], 'count': [32]}
+        """
+        return {name: [_plain(value) for value in column] for name, column in self.items()}
 
     def _rows(self) -> Iterator[list[str] | None]:
         """Yield the rows to be shown as text; None for those that are left out."""
@@ -67,6 +86,17 @@ def labels(numbers: Sequence[float]) -> list[str]:
     """Return numbers as text, short if that tells them apart."""
     short = [f"{number:g}" for number in numbers]
     return short if len(set(short)) == len(short) else list(map(repr, numbers))
+
+
+def _plain(value: Any) -> Any:
+    """Return a key or a number in the types of JSON."""
+    if isinstance(value, np.generic) and value.dtype.kind not in "Mm":
+        value = value.item()
+    if isinstance(value, (str, bytes)):
+        return shown_key(value)
+    if isinstance(value, float) and not math.isfinite(value):
+        return None
+    return value if isinstance(value, (int, float)) else str(value)
 
 
 def _shown(value: Any) -> str:

@@ -73,8 +73,6 @@ class Layout:
     rows: int | None = None
 
 
-#: The most columns that a measurement is made for without data.
-MOST_COLUMNS = 1 << 16
 #: One answer about all rows.
 ONE = Layout()
 
@@ -136,6 +134,8 @@ class Statistic(ABC, Generic[Value]):
     column: str | None = None
 
     name: ClassVar[str]
+    #: The most columns that a measurement is made for without data.
+    most_columns: ClassVar[int] = 1 << 16
     #: Whether noise can be made for all rows of a unit at once.
     at_once: ClassVar[bool] = False
     #: Whether it has to be of a column, where it is a statistic by group.
@@ -318,8 +318,8 @@ class Statistic(ABC, Generic[Value]):
         own = unit if isinstance(unit, Unit) else Unit(checks.neighbors(unit))
         offered = offer(epsilon, delta, rho, own.neighbors, own.ids, own.max_rows)
         width = None if columns is None else checks.whole("columns", columns, 1)
-        if width is not None and width > MOST_COLUMNS:
-            checks.fail("columns", f"at most {MOST_COLUMNS}", columns)
+        if width is not None and width > self.most_columns:
+            checks.fail("columns", f"at most {self.most_columns}", columns)
         length = None if rows is None else checks.whole("rows", rows)
         layout = Layout(width, checks.flag("where", where), length)
         layout = ONE if layout == ONE else layout

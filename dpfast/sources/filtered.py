@@ -4,7 +4,7 @@ A condition looks at one row alone. So of two files that differ in a row that ca
 kept differs in that row, or not at all. A row that is *replaced* may enter what is kept, or leave
 it: the number of rows that are kept is private under either relation, and is never said.
 
-A condition is a table, ``{column = "delay", above = 0}``, or the same as a text, ``"delay > 0"``.
+A condition is a table, ``{column = "delay", above = 0}``.
 
 How a column is read is told by the condition and by the declared type, never by a row. Nothing is
 read before a pass asks for rows.
@@ -14,7 +14,6 @@ from __future__ import annotations
 
 import math
 import operator
-import re
 from collections.abc import Iterator, Sequence
 from copy import copy
 from dataclasses import dataclass
@@ -46,23 +45,7 @@ COMPARISONS: dict[str, tuple[Any, Any]] = {
 LISTS = ("in", "not_in", "equal")
 TESTS = (*COMPARISONS, *LISTS)
 
-RULE = (
-    'a table such as {column = "delay", above = 0}, a text such as "delay > 0", or a list of these'
-)
-#: What a text calls the tests.
-SIGNS = {
-    **{"=": "equal", "==": "equal", "!=": "not_in", "in": "in", "not in": "not_in"},
-    **{">": "above", ">=": "at_least", "<": "below", "<=": "at_most"},
-}
-#: What stands in quotes is a column or a text as it is; what looks like a number is one.
-_QUOTED = r"""(?:"[^"]*"|'[^']*')"""
-_COLUMN = rf"""\s*({_QUOTED}|[^"'<>=!]+?)\s*"""
-_WRITTEN = (
-    re.compile(rf"{_COLUMN}([<>!=]=|[<>=])\s*(\S|\S.*\S)\s*", re.DOTALL),
-    re.compile(rf"{_COLUMN}\b(in|not\s+in)\b\s*(\S|\S.*\S)\s*", re.DOTALL),
-)
-_NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d{1,3})?", re.ASCII)
-_ITEM = re.compile(rf"""\s*({_QUOTED}|[^\s,"'][^,]*?)\s*(?:,|$)""")
+RULE = 'a table such as {column = "delay", above = 0}, or a list of these'
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,18 +112,35 @@ class Condition:
 
 
 def conditions(where: Any, name: str = "where") -> tuple[Condition, ...]:
-    """Return the conditions of a table or a text, or of a list of these, of which a row passes all.
+    """Return the conditions of a table, or of a list of tables, of which a row passes all.
+
+    Parameters
+    ----------
+    where : dict, or list of dict
+        A ``column``, and tests of it: numbers as ``above``, ``at_least``, ``below``, ``at_most``;
+        a number or a text as ``equal``; lists of these as ``in``, ``not_in``.
+    name : str, default "where"
+        What messages call the argument.
+
+    Returns
+    -------
+    tuple of Condition
+        For `Files.data`; each has the ``column``, the ``test`` and the ``values`` of one test.
 
     Raises
     ------
     ArgumentError, ArgumentTypeError
-        If they are none. `name` is the argument.
+        If they are none.
+
+    Examples
+    --------
+    >>> import dpfast as dp
+    >>> [test] = dp.extend.conditions({"column": "delay", "above": 0})
+    >>> test.column, test.test, test.values
+    ('delay', 'above', (0,))
     """
-    tables = where if isinstance(where, (list, tuple)) else [where]
     found = []
-    for table in tables:
-        if isinstance(table, str):
-            table = _read(table, name)
+    for table in where if isinstance(where, (list, tuple)) else [where]:
         if not isinstance(table, dict):
             checks.fail_type(name, RULE, where)
         tests = {key: value for key, value in table.items() if key != "column"}
@@ -152,43 +152,6 @@ def conditions(where: Any, name: str = "where") -> tuple[Condition, ...]:
                 checks.fail(f"{name}.{test}", f"one of {', '.join(TESTS)}", test)
             found.append(Condition(column, test, _values(f"{name}.{test}", test, value)))
     return tuple(found)
-
-
-def _read(text: str, name: str) -> dict[str, Any]:
-    """Return the table of a condition that is written as a text, such as "carrier in UA, AA"."""
-    match = next(filter(None, (form.fullmatch(text) for form in _WRITTEN)), None)
-    if match is None:
-        rule = f"a column, one of {', '.join(SIGNS)}, and a value"
-        checks.fail(name, f'{rule}, such as "carrier = UA"', text)
-    column, sign, rest = match.groups()
-    test, words = SIGNS[" ".join(sign.split())], [rest]
-    if sign[-1] == "n":  # in, not in
-        words = items(rest, name)
-    values = [value_of(word) for word in words]
-    return {"column": str(unquoted(column)), test: values if test in LISTS[:2] else values[0]}
-
-
-def items(text: str, name: str) -> list[str]:
-    """Return the items of a list such as "UA, 'A, B'", with their quotes.
-
-    Commas stand between items, and blanks around them do not count. What is in quotes is as it is.
-    """
-    found = list(_ITEM.finditer(text))
-    if "".join(item.group() for item in found) != text or not text or text[-1] == ",":
-        checks.fail(name, """a list such as UA, 'A, B'""", text)
-    return [item[1] for item in found]
-
-
-def value_of(item: str) -> Any:
-    """Return the number that an item is, or else its text; what is in quotes is text."""
-    if not _NUMBER.fullmatch(item):
-        return unquoted(item)
-    return int(item) if item.lstrip("+-").isdecimal() and len(item) < 400 else float(item)
-
-
-def unquoted(item: str) -> str:
-    """Return the text of an item."""
-    return item[1:-1] if re.fullmatch(_QUOTED, item) else item
 
 
 def _values(name: str, test: str, value: Any) -> tuple[Any, ...]:

@@ -23,10 +23,11 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, NamedTuple, TypeVar
 
-from .._core.progress import reporter
+from .._core.progress import check, reporter
 from .._core.threads import alone, threads
 from .arrow import BATCH
 from .files import Convert, Reader, Want
+from .opened import Files
 from .text import TextReader
 
 T = TypeVar("T")
@@ -113,25 +114,46 @@ def _agree(first: Want, second: Want, is_text: bool) -> bool:
     return True
 
 
-def together(passes: Sequence[int]) -> int:
-    """Return how many passes releases share that make so many each."""
-    return max(*passes, -(-sum(passes) // TEAM))
-
-
 class SharedPasses:
-    """Runs releases over one file, in as few passes as the most demanding release needs.
+    """Run releases over the same files, in as few passes as the most demanding of them needs.
 
     Parameters
     ----------
-    reader : Reader
-    columns : int
+    files : Files
+    columns : int, default 1
         How many columns they want in all.
-    progress : None, bool or callable
-        As in `_core.progress.reporter`, about the rows of each pass.
+    progress : bool or callable, optional
+        True for a bar on the standard error stream (needs Rich), or ``progress(done, total)`` about
+        the rows of each pass.
+
+    Attributes
+    ----------
+    passes : int
+        NOT PRIVATE. How many passes were made, which may depend on the rows.
+
+    Raises
+    ------
+    ArgumentTypeError, MissingExtraError
+        If `progress` is none.
+
+    Examples
+    --------
+    >>> import os, tempfile
+    >>> import numpy as np, dpfast as dp
+    >>> path = os.path.join(tempfile.mkdtemp(), "ages.npy")
+    >>> np.save(path, np.repeat(np.arange(18, 91), 400))
+    >>> shared = dp.extend.SharedPasses(dp.extend.Files(path))
+    >>> ask = {"bounds": (0, 120), "epsilon": 1}
+    >>> works = [lambda files, f=f: f(files.data(["0"]), **ask) for f in (dp.mean, dp.sum)]
+    >>> mean, total = shared.run(works)
+    >>> 53 < mean < 55, shared.passes, shared.together([1, 3])
+    (True, 1, 3)
     """
 
-    def __init__(self, reader: Reader, columns: int, progress: Any = None) -> None:
-        self._reader = reader
+    def __init__(self, files: Files, columns: int = 1, progress: Any = None) -> None:
+        check(progress)
+        self._files = files
+        self._reader = files._reader
         # The same for every pass: a release may rely on meeting the same chunks again.
         self._rows = max(BATCH * NARROW // max(NARROW, columns), min(LEAST, BATCH))
         self._progress = progress
@@ -141,10 +163,23 @@ class SharedPasses:
         self._alone: set[int] = set()
         self._stopped = False
         self._spread: Callable[[], AbstractContextManager[None]] = nullcontext
-        #: NOT PRIVATE. The number of passes, which may depend on the rows.
         self.passes = 0
 
-    def reader(self, number: int) -> Reader:
+    @staticmethod
+    def together(passes: Sequence[int]) -> int:
+        """Return how many passes releases share that make so many each.
+
+        Parameters
+        ----------
+        passes : sequence of int
+
+        Returns
+        -------
+        int
+        """
+        return max(*passes, -(-sum(passes) // TEAM))
+
+    def _shared(self, number: int) -> Reader:
         """Return the reader of release `number`, whose `reduce` waits for a shared pass."""
 
         def makers(
@@ -173,8 +208,19 @@ class SharedPasses:
         )
         return shared
 
-    def run(self, works: Sequence[Callable[[], T]]) -> list[T | Exception]:
-        """Return what each function returns or raises; function i reads through ``reader(i)``."""
+    def run(self, works: Sequence[Callable[[Files], T]]) -> list[T | Exception]:
+        """Run functions of the files, each in a thread of its own.
+
+        Parameters
+        ----------
+        works : sequence of callable
+            Each takes `Files`, through which it reads.
+
+        Returns
+        -------
+        list
+            What each function returned, or the exception that it raised.
+        """
         self._running = set(range(len(works)))
         requests: list[_Request] = []
         self._spread = alone if len(works) >= threads() else nullcontext
@@ -193,15 +239,16 @@ class SharedPasses:
                     request.over.set()
         return [result.result() for result in results]
 
-    def _work(self, number: int, work: Callable[[], T]) -> T | Exception:
+    def _work(self, number: int, work: Callable[[Files], T]) -> T | Exception:
         try:
             if self._stopped:  # while it was started
                 raise _Stopped
+            files = self._files._read_by(self._shared(number))
             with self._spread():
                 try:
-                    return work()
+                    return work(files)
                 except _Again:
-                    return work()
+                    return work(files)
         except Exception as error:
             return error
         finally:

@@ -41,7 +41,7 @@ class Entry:
     Examples
     --------
     >>> import dpfast as dp
-    >>> dp.extend.statistics["mean"].function is dp.mean
+    >>> dp.STATISTICS["mean"].function is dp.mean
     True
     """
 

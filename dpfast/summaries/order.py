@@ -20,7 +20,7 @@ from ..sources import ArraySource, Source, as_source
 from .floyd_rivest import Target, collect, count, find, find_all, known_ranks
 from .order_statistics import KnownRanks, SortedRows, least_from, sorted_part
 
-__all__ = ["Ranks", "Window", "window"]
+__all__ = ["SMALL", "Ranks", "Window", "window"]
 
 #: Up to this many values, sorting a copy costs less than looking for pivots.
 SMALL = 1 << 14

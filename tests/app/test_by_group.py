@@ -11,7 +11,7 @@ pq = pytest.importorskip("pyarrow.parquet")
 
 import dpfast as dp  # noqa: E402
 from dpfast import job  # noqa: E402
-from dpfast.app import grouped  # noqa: E402
+from dpfast.app.functions import BY_GROUP  # noqa: E402
 from dpfast.app.job.plan import plan  # noqa: E402
 from dpfast.errors import (  # noqa: E402
     ArgumentError,
@@ -376,7 +376,7 @@ def test_what_the_data_do_not_allow_is_an_answer(write):
 
 def test_every_method_of_groups_is_a_statistic():
     methods = {name for name in dir(GroupBy) if callable(getattr(GroupBy, name)) and name[0] != "_"}
-    assert methods == {*grouped.STATISTICS, "keys"}  # which a job has for each release
+    assert methods == {*BY_GROUP, "keys"}  # which a job has for each release
 
 
 # --- the command line ---------------------------------------------------------------------------

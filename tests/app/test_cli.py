@@ -263,7 +263,7 @@ def test_what_a_release_may_raise(shell, table, monkeypatch, error, code):
     def refuse(*_, **__):
         raise error
 
-    monkeypatch.setattr(answer.grouped, "source_of", refuse)
+    monkeypatch.setattr(answer.Files, "data", refuse)
     got, out, err = shell("median", table, *AGE, *SURE)
     assert (got, out) == (code, "")
     assert err == f"dpfast: error: {str(error) or 'interrupted'}\n"
@@ -273,7 +273,7 @@ def test_a_mistake_of_ours_is_not_hidden(table, monkeypatch):
     def broken(*_, **__):
         raise RuntimeError("a bug")
 
-    monkeypatch.setattr(answer.grouped, "source_of", broken)
+    monkeypatch.setattr(answer.Files, "data", broken)
     with pytest.raises(RuntimeError, match="a bug"):
         main.run(list(map(str, ["median", table, *AGE, *SURE])))
 

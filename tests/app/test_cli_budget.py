@@ -8,7 +8,7 @@ from fractions import Fraction
 import pytest
 
 import dpfast as dp
-from dpfast.budget import plot
+from dpfast.app.cli import plot
 from dpfast.privacy import Approx, Pure
 
 from ..support.pairwise import quick_rows

@@ -74,7 +74,7 @@ def test_a_command_has_the_options_of_its_functions():
     own = {"files", "ledger", "as_json", "as_csv", "column", "rows", "no_quotes"}
     for name, options in commands().items():
         statistic = name.replace("-", "_")
-        functions = [f[statistic] for f in (answer.OF_COLUMN, answer.OF_GROUPS) if statistic in f]
+        functions = [f[statistic] for f in (answer.OF_ROWS, answer.BY_GROUP) if statistic in f]
         takes = set().union(*(inspect.signature(f).parameters for f in functions))
         if statistic == "top_k":  # of the rows of all groups, and so of no column of their own
             takes |= {"ids", "max_rows"}
@@ -91,8 +91,8 @@ def test_the_page_names_every_command():
 
 def test_defaults_are_those_of_the_functions():
     for name, options in commands().items():
-        function = (answer.OF_COLUMN | answer.OF_GROUPS)[name.replace("-", "_")]
-        of_column = answer.OF_COLUMN.get(name, function)
+        function = (answer.OF_ROWS | answer.BY_GROUP)[name.replace("-", "_")]
+        of_column = answer.OF_ROWS.get(name, function)
         for option in ("nan", "noise", "method"):
             if option in options:
                 default = inspect.signature(of_column).parameters[option].default

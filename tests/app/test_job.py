@@ -33,12 +33,11 @@ from dpfast.errors import (  # noqa: E402
     LedgerError,
     SourceError,
 )
+from dpfast.extend import Files, SharedPasses  # noqa: E402
 from dpfast.privacy import ZCDP, Approx, Pure  # noqa: E402
 from dpfast.rng import InsecureGenerator  # noqa: E402
 from dpfast.sources import shared_pass  # noqa: E402
 from dpfast.sources.files import Reader  # noqa: E402
-from dpfast.sources.scan import columns as of  # noqa: E402
-from dpfast.sources.scan import reader  # noqa: E402
 
 from ..support.pairwise import quick_rows  # noqa: E402
 from ..support.paths import program  # noqa: E402
@@ -213,20 +212,21 @@ def test_the_same_answers_as_alone_in_as_many_passes_as_the_longest(table, endin
     monkeypatch.setattr(shared_pass, "BATCH", 1 << 12)
     seen = counted(monkeypatch)
 
-    def call(number, read):
+    def call(number, files):
         function, columns, arguments = CALLS[number]
-        rng = InsecureGenerator(number)
-        return function(of(read, columns), epsilon=1.0, rng=rng, **arguments)
+        rng, is_table = InsecureGenerator(number), isinstance(columns, list)
+        data = files.data(columns if is_table else [columns], table=is_table)
+        return function(data, epsilon=1.0, rng=rng, **arguments)
 
     alone, each = [], []
     for number in range(len(CALLS)):
-        alone.append(call(number, reader(path)))
-        single = shared_pass.SharedPasses(reader(path), 4)
-        single.run([lambda i=number, single=single: call(i, single.reader(0))])
+        alone.append(call(number, Files(path)))
+        single = SharedPasses(Files(path), 4)
+        single.run([lambda files, i=number: call(i, files)])
         each.append(single.passes)
     before = len(seen)
-    together = shared_pass.SharedPasses(reader(path), 4)
-    found = together.run([lambda i=i: call(i, together.reader(i)) for i in range(len(CALLS))])
+    together = SharedPasses(Files(path), 4)
+    found = together.run([lambda files, i=i: call(i, files) for i in range(len(CALLS))])
     for one, other in zip(alone, found, strict=True):
         np.testing.assert_equal(other, one)
     assert together.passes == len(seen) - before
@@ -299,7 +299,7 @@ def test_many_releases_in_a_limited_address_space(table, team):
 
 
 def test_an_error_in_one_does_not_touch_the_others(table):
-    together = shared_pass.SharedPasses(reader(table), 3)
+    together = SharedPasses(Files(table), 3)
 
     def fails(chunk):
         raise DataError("mine")
@@ -307,17 +307,17 @@ def test_an_error_in_one_does_not_touch_the_others(table):
     def merge_fails(a, b):
         raise ValueError("mine too")
 
-    def total(number, column):
-        source = of(together.reader(number), column)
+    def total(files, column):
+        source = files.data([column])
         first = source.reduce(lambda chunk: len(chunk.values), lambda a, b: a + b)
         return first + source.reduce(lambda chunk: len(chunk.values), lambda a, b: a + b)
 
     works = [
-        lambda: total(0, "a"),
-        lambda: of(together.reader(1), "a").reduce(fails, max),
-        lambda: of(together.reader(2), "b").reduce(lambda chunk: 1, merge_fails),
-        lambda: 1 / 0,
-        lambda: 7,
+        lambda files: total(files, "a"),
+        lambda files: files.data(["a"]).reduce(fails, max),
+        lambda files: files.data(["b"]).reduce(lambda chunk: 1, merge_fails),
+        lambda files: 1 / 0,
+        lambda files: 7,
     ]
     found = together.run(works)
     assert found[0] == 2 * ROWS and found[4] == 7 and together.passes == 2

@@ -2,6 +2,7 @@
 
 import json
 import os
+import sys
 
 import pytest
 
@@ -12,7 +13,6 @@ pq = pytest.importorskip("pyarrow.parquet")
 
 import dpfast as dp  # noqa: E402
 from dpfast import errors  # noqa: E402
-from dpfast._core import checks  # noqa: E402
 from dpfast.app.cli import shared  # noqa: E402
 
 #: A title of a terminal, a bell, C1, a bidirectional override, a line, markup and an emoji's code.
@@ -163,7 +163,7 @@ def test_a_comparison_of_names_alone_is_noticed(job, monkeypatch):
         if any(str(file) == str(other) for other, _ in others):
             raise errors.ArgumentError(name)
 
-    monkeypatch.setattr(checks, "other_file", by_name)
+    monkeypatch.setattr(sys.modules["dpfast.app.job.plan"], "other_file", by_name)
     with pytest.raises(pytest.fail.Exception, match="DID NOT RAISE"):
         test_an_output_does_not_take_the_place_of_keys(job, "hard.csv")
 

@@ -3,11 +3,11 @@
 import sqlite3
 import threading
 from concurrent.futures import ThreadPoolExecutor
+from types import SimpleNamespace
 
 import pytest
 
 import dpfast as dp
-from dpfast.budget.ledger import Spend
 from dpfast.errors import BudgetError, LedgerError
 from dpfast.privacy import Pure
 
@@ -63,8 +63,8 @@ def test_a_refused_spend_leaves_no_key(budget):
 
 def test_what_several_spends_would_leave(budget):
     spend(budget, "k")
-    lines = [Spend(Pure(0.25), "replace", "x")] * 3
-    assert budget._afford(lines).epsilon == 0 and len(budget.history) == 1
+    lines = [SimpleNamespace(loss=Pure(0.25), neighbors="replace", name="x", ids=None)] * 3
+    assert budget._afford(lines)["epsilon"] == 0 and len(budget.history) == 1
     with pytest.raises(BudgetError, match=r"spent epsilon=1, delta=0; asked epsilon=0\.25"):
         budget._afford(lines * 2)
     with pytest.raises(BudgetError, match="add-remove"):

@@ -8,12 +8,13 @@ import os
 import pickle
 import random
 from fractions import Fraction
+from types import SimpleNamespace
 
 import pytest
 
 import dpfast as dp
 from dpfast.budget.budget import Budget
-from dpfast.budget.ledger import Spend, Unit
+from dpfast.budget.ledger import Unit
 from dpfast.budget.release import release
 from dpfast.errors import ArgumentError, ArgumentTypeError, BudgetError, LedgerError
 from dpfast.privacy import ZCDP, Approx, Draws, Pure, convert
@@ -438,10 +439,11 @@ def test_a_budget_that_does_not_ask_for_the_unit_is_found(monkeypatch):
 
 def test_what_several_spends_would_leave_knows_the_unit():
     budget = dp.Budget(epsilon=1)
-    people = Spend(Pure(0.25), AR, "x", ids="")
-    assert budget._afford([people] * 2).epsilon == Fraction(1, 2) and budget.unit is None
+    rows = SimpleNamespace(loss=Pure(0.25), neighbors=AR, name="x", ids=None)
+    people = SimpleNamespace(**{**vars(rows), "ids": ""})
+    assert budget._afford([people] * 2)["epsilon"] == Fraction(1, 2) and budget.unit is None
     with pytest.raises(BudgetError, match="people of 'ids' refused a loss of rows"):
-        budget._afford([people, Spend(Pure(0.25), AR, "x")])
+        budget._afford([people, rows])
 
 
 # --- columns that have a name -------------------------------------------------------------------

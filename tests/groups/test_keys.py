@@ -15,9 +15,8 @@ import pyarrow.parquet as pq
 import pytest
 
 import dpfast as dp
-from dpfast.app import grouped
-from dpfast.app.grouped import listed
 from dpfast.errors import ArgumentError, ArgumentTypeError, DataError, SourceError
+from dpfast.groups import answer
 from dpfast.groups import keys as keys_module
 from dpfast.rng import InsecureGenerator
 from dpfast.sources.engine import EngineTable
@@ -127,7 +126,7 @@ def test_keys_that_are_no_utf8_stay_apart_and_can_be_asked_for_again(name):
     if name != "bytes":
         assert all(isinstance(key, str) for key in found["k"] if key in ("tea", "\ufffd"))
     rows = [line.rsplit(None, 2)[0] for line in repr(found).splitlines()[1:-1]]
-    assert len(set(rows)) == len(set(listed(found)["k"])) == len(RAW)
+    assert len(set(rows)) == len(set(found.to_dict()["k"])) == len(RAW)
 
 
 @pytest.mark.parametrize("in_groups", [False, True])
@@ -152,7 +151,7 @@ def test_keys_that_become_one_are_found(monkeypatch):
     with pytest.raises(DataError, match="two groups of a partition must have two keys"):
         test_engines_have_the_same_keys_of_bytes_that_are_no_text(False)
     monkeypatch.undo()
-    monkeypatch.setattr(grouped, "shown_key", lambda one: one.decode(errors="backslashreplace"))
+    monkeypatch.setattr(answer, "shown_key", lambda one: one.decode(errors="backslashreplace"))
     with pytest.raises(AssertionError):
         test_keys_that_are_no_utf8_stay_apart_and_can_be_asked_for_again("bytes")
 

@@ -12,13 +12,14 @@ pq = pytest.importorskip("pyarrow.parquet")
 feather = pytest.importorskip("pyarrow.feather")
 
 import dpfast as dp  # noqa: E402
+from dpfast.app.words import where_of as conditions  # noqa: E402
 from dpfast.errors import ArgumentError, ArgumentTypeError, DataError, SourceError  # noqa: E402
 from dpfast.sources import filtered as module  # noqa: E402
 from dpfast.sources import parquet  # noqa: E402
 from dpfast.sources.arrow import BATCH  # noqa: E402
 from dpfast.sources.batches import Batches, numbers  # noqa: E402
 from dpfast.sources.files import Columns, Reader, Want  # noqa: E402
-from dpfast.sources.filtered import conditions, filtered  # noqa: E402
+from dpfast.sources.filtered import filtered  # noqa: E402
 from dpfast.sources.scan import columns, reader  # noqa: E402
 from dpfast.sources.shared_pass import SharedPasses  # noqa: E402
 

@@ -30,8 +30,9 @@ import pandas  # noqa: F401 (once, and not in every child, for pyarrow imports i
 import pyarrow.parquet  # noqa: F401
 
 from dpfast import job
+from dpfast.app.files import existing
 from dpfast.app.job import job_file, plan
-from dpfast.budget.budget import Budget, existing
+from dpfast.budget.budget import Budget
 from dpfast.budget.ledger.file import File
 
 from .crashes import appended, ended, light, main, start

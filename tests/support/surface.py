@@ -520,6 +520,12 @@ add("dp.show_config", mode="dicts")
 _PAIR = {"mechanism": lambda data: 0.5, "x": [1.0, 2.0], "x2": [1.0, 3.0], "samples": 1024}
 add("dp.audit.measure", **_PAIR, epsilon=1.0)
 add("dp.audit.measure_answers", answers=[0, 1] * 200, answers2=[1, 0] * 200, epsilon=1.0)
+add(
+    "dp.audit.measure_pairs",
+    mechanism=_PAIR["mechanism"],
+    pairs=[("one", [1.0], [2.0])],
+    epsilon=1.0,
+)
 add("dp.audit.support", **_PAIR)
 add("dp.audit.claims", epsilon=1.0, pairs=[("one", [1.0], [2.0])])
 add("dp.audit.neighbors", schema=(0.0, 1.0), rows=2)
@@ -792,7 +798,9 @@ TOLD = {
     dp.extend.NoiseCandidate, dp.extend.Preparing, dp.extend.SumNoise, dp.extend.add_noise_family,
     dp.extend.measures,
     # texts alone; see `tests/app/test_terminal.py`
-    dp.extend.printable,
+    dp.errors.printable, dp.extend.exact, dp.extend.html.facts, dp.extend.html.table,
+    # files and what is read of them; see `tests/app` and `tests/sources`
+    dp.extend.Files, dp.extend.SharedPasses, dp.extend.conditions, dp.extend.instruction_sets,
     # types of arguments, and what a package of its own asks for a library by
     dp.extend.Neighbors, dp.extend.extra,
     # a context manager; see `tests/audit`

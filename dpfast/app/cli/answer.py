@@ -6,35 +6,24 @@ import csv
 import json
 import sys
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, nullcontext
-from copy import copy
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import asdict
 from fractions import Fraction
-from functools import partial
 from inspect import Parameter, signature
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
 from ... import Budget
-from ..._core.error_bars import CONFIDENCE
-from ...budget.mechanism import expected
-from ...extend import Expected, Mechanism, checks, prepare, printable, relation_of, statistics
-from ...sources.files import Reader
-from ...sources.filtered import conditions, items, unquoted, value_of
-from ...sources.pick import picker
-from ...sources.scan import reader as reader_of
-from .. import grouped
+from ...errors import printable
+from ...extend import Expected, Files, Mechanism, SharedPasses, checks, prepare, relation_of
+from ..files import KeyTexts, combined, read_keys
+from ..functions import BY_GROUP, CONFIDENCE, OF_ROWS, check_where, error_of
+from ..words import items, plain, unquoted, value_of, where_of
 from .shared import Terminal, groups_table, print_pairs
 
-T = TypeVar("T")
-S = TypeVar("S")
-
-#: The functions behind the commands: of a column, and of groups of rows.
-OF_COLUMN = {word: entry.function for word, entry in statistics.items()}
-OF_GROUPS = grouped.STATISTICS
 #: What `--method` calls the mechanisms that have one name.
 METHODS = {
     "SmoothQuantile": "smooth",
@@ -70,33 +59,38 @@ def answer(
     wanted, by = given.pop("where", ()), given.get("by", ())
     budget = None if ledger is None else Budget(path=ledger)
     relation = relation_of(given.get("neighbors"), budget)
-    grouped.check_where("where", wanted, by, relation)
-    where = conditions(wanted)
-    functions = OF_GROUPS if by else OF_COLUMN
+    check_where("where", wanted, by, relation)
+    where = where_of(wanted)
+    functions = BY_GROUP if by else OF_ROWS
     if statistic not in functions:
         checks.fail("by", f"given, for {statistic} is of groups", None)
     function = functions[statistic]
     asked = given | {"column": column, "neighbors": relation}
     arguments = _arguments(statistic, function, asked, usual, by)
-    reader = reader_of(files[0] if len(files) == 1 else list(files), quotes)
+    opened = Files(files[0] if len(files) == 1 else list(files), quotes)
     if by:
-        arguments["keys"] = _keys(arguments.get("keys", ()), by)
+        keys = _keys(arguments.get("keys", ()), by)
+        arguments["keys"] = None if keys is None else keys.of(opened, by)
     if "categories" in arguments:
-        arguments["categories"] = _categories(arguments["categories"], column, reader)
+        arguments["categories"] = _categories(arguments["categories"], column, opened)
     # The number of rows is that of any column, unless missing numbers do not count.
     whole = statistic == "count" and column is None and arguments.get("nan") != "drop"
-    first = [reader.find(partial(_first, given.get("ids")))] if whole and not by else by
+    first = [opened.first(given.get("ids"))] if whole and not by else by
 
-    def source(reader: Reader) -> Any:
-        return grouped.source_of(reader, first, names, where, len(names) > 1)
+    def data(files: Files) -> Any:
+        return files.data(names, by=first, where=where, table=len(names) > 1)
 
-    made = prepare(function, source(reader), **arguments).mechanism
+    made = prepare(function, data(opened), **arguments).mechanism
     what = " where ".join(filter(None, (column or ", ".join(files), " and ".join(wanted))))
-    with _watched(reader) as read, nullcontext() if budget is None else budget.noted(what):
-        value = function(source(read), **arguments, budget=budget)
+
+    def release(files: Files) -> Any:
+        with nullcontext() if budget is None else budget.noted(what):
+            return function(data(files), **arguments, budget=budget)
+
+    value = _watched(opened, release)
     columns = _columns(value, statistic, arguments)
     known = relation == "replace" and not where and "ids" not in given
-    bar = expected(made, reader.length if rows is None and known else rows, CONFIDENCE)
+    bar = error_of(made, opened.length if rows is None and known else rows)
     if not by:
         columns |= _bars(bar, len(next(iter(columns.values()))))
     if as_csv:
@@ -120,7 +114,7 @@ def answer(
         **({} if budget is None else {"ledger": budget.path, "remaining": budget.remaining}),
     }
     if as_json:
-        print(json.dumps(_named(value, columns, by) | shown, allow_nan=False, default=_plain))
+        print(json.dumps(_named(value, columns, by) | shown, allow_nan=False, default=plain))
         return
     if isinstance(limits := shown.get("bounds"), list):
         pairs = limits if isinstance(limits[0], list) else [limits]
@@ -162,28 +156,23 @@ def _arguments(
     return {name: one for name, one in given.items() if name in takes and one is not None}
 
 
-def _first(ids: str | None, names: Sequence[str], path: Path) -> str:
-    """Return the first column of a file beside that of ids."""
-    return next((name for name in names if name != ids), None) or picker(None)(names, path)
-
-
-def _keys(texts: Sequence[str], by: Sequence[str]) -> grouped.KeyTexts | None:
+def _keys(texts: Sequence[str], by: Sequence[str]) -> KeyTexts | None:
     """Return the public keys that are said, or those of the file that is named."""
     if not texts:
         return None
     if len(texts) == 1 and texts[0].startswith("@"):
-        return grouped.read_keys(Path(texts[0][1:]), by)
+        return read_keys(Path(texts[0][1:]), by)
     if len(texts) != len(by):
         checks.fail("keys", f"given once for each of {len(by)} columns (by), or @FILE", texts)
-    return grouped.combined([[unquoted(one) for one in items(text, "keys")] for text in texts])
+    return combined([[unquoted(one) for one in items(text, "keys")] for text in texts])
 
 
-def _categories(text: str, column: str | None, reader: Reader) -> list[Any]:
+def _categories(text: str, column: str | None, files: Files) -> list[Any]:
     """Return categories as numbers if all of them are, unless the column is declared as text."""
     listed = items(text, "categories")
     values = [value_of(one) for one in listed]
     is_text = any(isinstance(one, str) for one in values)
-    if is_text or reader.holds_text(reader.find(picker(column))):
+    if is_text or files.holds_text(column):
         return [unquoted(one) for one in listed]
     return [float(one) for one in values]
 
@@ -194,17 +183,17 @@ def _categories(text: str, column: str | None, reader: Reader) -> list[Any]:
 def _columns(value: Any, statistic: str, arguments: Mapping[str, Any]) -> dict[str, list[Any]]:
     """Return an answer as the columns of a table."""
     if isinstance(value, dict):
-        return grouped.listed(value)
+        return value
     if statistic == "bounds":
-        return {name: [_plain(one)] for name, one in zip(("lo", "hi"), value, strict=True)}
+        return {name: [plain(one)] for name, one in zip(("lo", "hi"), value, strict=True)}
     if statistic == "histogram":
-        counts, edges = ([_plain(one) for one in part] for part in value)
+        counts, edges = ([plain(one) for one in part] for part in value)
         if "categories" in arguments:
             return {"category": edges, "count": counts}
         return {"lo": edges[:-1], "hi": edges[1:], "count": counts}
     if statistic == "quantiles":
-        return {"q": _plain(arguments["qs"]), "value": [_plain(one) for one in value]}
-    return {"value": [_plain(value)]}
+        return {"q": plain(arguments["qs"]), "value": [plain(one) for one in value]}
+    return {"value": [plain(value)]}
 
 
 def _bars(bar: Expected, answers: int) -> dict[str, list[Any]]:
@@ -212,7 +201,7 @@ def _bars(bar: Expected, answers: int) -> dict[str, list[Any]]:
     for name in BARS:
         size = getattr(bar, name)
         if size is not None:
-            return {name: _plain(size) if isinstance(size, list) else [_plain(size)] * answers}
+            return {name: plain(size) if isinstance(size, list) else [plain(size)] * answers}
     return {}
 
 
@@ -237,7 +226,7 @@ def _named(value: Any, columns: dict[str, list[Any]], by: Sequence[str]) -> dict
         return {"counts": columns["count"], "edges": [*columns["lo"], *columns["hi"][-1:]]}
     if "q" in columns:
         return {"values": columns["value"]}
-    return {"value": _plain(value)}
+    return {"value": plain(value)}
 
 
 def _public(arguments: Mapping[str, Any]) -> dict[str, Any]:
@@ -245,7 +234,7 @@ def _public(arguments: Mapping[str, Any]) -> dict[str, Any]:
     elsewhere = {"by", "keys", "column", "other", "epsilon", "delta", "rho", "neighbors", "noise"}
     elsewhere.add("method")
     public = {name: one for name, one in arguments.items() if name not in elsewhere}
-    return {"q" if name == "qs" else name: _plain(one) for name, one in public.items()}
+    return {"q" if name == "qs" else name: plain(one) for name, one in public.items()}
 
 
 def _mechanism(made: Mechanism[Any]) -> dict[str, Any]:
@@ -254,15 +243,6 @@ def _mechanism(made: Mechanism[Any]) -> dict[str, Any]:
         return {}
     noise = {name: one for name, one in made.noise_parameters.items() if name == "noise"}
     return {"method": METHODS[made.algorithm], **noise}
-
-
-def _plain(one: Any) -> Any:
-    """Return a value in the types of JSON: fractions as floats, times as text."""
-    if isinstance(one, (list, tuple)):
-        return [_plain(each) for each in one]
-    if isinstance(one, dict):
-        return {name: _plain(each) for name, each in one.items()}
-    return float(one) if isinstance(one, Fraction) else grouped.plain(one)
 
 
 def _words(one: Any) -> str:
@@ -274,48 +254,27 @@ def _words(one: Any) -> str:
     return f"{float(one):g}" if isinstance(one, (float, Fraction)) else str(one)
 
 
-@contextmanager
-def _watched(reader: Reader) -> Iterator[Reader]:
-    """Yield the reader, with a bar on standard error if that is a terminal and it takes long.
+def _watched(files: Files, release: Callable[[Files], Any]) -> Any:
+    """Return a release of files, with a bar on standard error if that is a terminal and takes long.
 
     The bar is for the one who holds the data. It is not part of the answer.
     """
     if sys.stderr is None or not sys.stderr.isatty():
-        yield reader
-        return
-    bar = Progress(
-        SpinnerColumn(),
-        TextColumn("reading"),
-        *([] if reader.length is None else [BarColumn()]),
-        TimeElapsedColumn(),
-        console=Terminal(stderr=True),
-        transient=True,
-    )
-    task = bar.add_task("reading", total=reader.length)
+        return release(files)
+    columns = SpinnerColumn(), TextColumn("reading"), BarColumn(), TimeElapsedColumn()
+    bar = Progress(*columns, console=Terminal(stderr=True), transient=True)
+    task = bar.add_task("reading", total=files.length)
     began = time.monotonic()
 
-    def reduce(
-        makers: Any,
-        rows_of: Callable[[T], int],
-        empty: T,
-        length: int | None,
-        summarise: Callable[[T], S],
-        merge: Callable[[S, S], S],
-    ) -> S:
-        bar.update(task, completed=0)
+    def show(done: int, total: int | None) -> None:
+        if not bar.live.is_started and time.monotonic() - began > PATIENCE:
+            bar.start()
+        bar.update(task, completed=done, total=total)
 
-        def counted(item: T) -> S:
-            rows, summary = rows_of(item), summarise(item)
-            if not bar.live.is_started and time.monotonic() - began > PATIENCE:
-                bar.start()
-            bar.advance(task, rows)
-            return summary
-
-        return reader.reduce(makers, rows_of, empty, length, counted, merge)
-
-    watched = copy(reader)
-    vars(watched).update(reduce=reduce)
     try:
-        yield watched
+        [answer] = SharedPasses(files, progress=show).run([release])
     finally:
         bar.stop()
+    if isinstance(answer, Exception):
+        raise answer
+    return answer

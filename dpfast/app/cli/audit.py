@@ -65,14 +65,14 @@ def audit(
     A claim that is refuted is wrong, but for one case in a million. A claim that is not refuted may
     be wrong all the same.
     """
+    from ...audit import measure_pairs
     from ...audit import neighbors as pairs_of
-    from ...audit.claimed import over
 
     function = _function(target)
     pairs = pairs_of(bounds, neighbors=neighbors, nan=nan)  # type: ignore[arg-type]
     amounts = {"epsilon": epsilon, "delta": delta, "rho": rho}
     sure = 1 - 1e-6 / len(pairs)
-    found = over(function, pairs, **amounts, samples=samples, confidence=sure)
+    found = measure_pairs(function, pairs, **amounts, samples=samples, confidence=sure)
     if not found:
         raise ArgumentError(f"{target} fails on all data")
     refuted = any(report.refuted for _, report in found)

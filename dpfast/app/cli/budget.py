@@ -10,9 +10,8 @@ from rich import box
 from rich.table import Table
 from rich.text import Text
 
-from ...errors import LedgerError
-from ...extend import printable
-from .shared import Delta, Epsilon, Json, Rho, Terminal, groups_of, print_pairs
+from ...errors import LedgerError, printable
+from .shared import Delta, Epsilon, Json, Rho, Terminal, groups_of, loss_text, print_pairs
 
 if TYPE_CHECKING:
     from ... import Budget
@@ -74,9 +73,9 @@ def create(
 ) -> None:
     """Make a ledger. Its limit cannot be changed later."""
     from ... import Budget
-    from ...budget.budget import existing
     from ...extend import checks
     from ...privacy import loss
+    from ..files import existing
 
     amounts = {"epsilon": epsilon, "delta": delta, "rho": rho}
     loss(**amounts)
@@ -96,10 +95,8 @@ def move(file: File, as_json: Json = False) -> None:
     spent from together spend twice.
     """
     from ... import Budget
-    from ...budget.ledger.file import move
 
-    move(file)
-    _show(Budget(path=file), as_json)
+    _show(Budget.move(file), as_json)
 
 
 @app.command(epilog="Example: dpfast budget show study.db")
@@ -111,8 +108,6 @@ def show(file: File, as_json: Json = False, plot: Plot = None) -> None:
 @app.command(epilog="Example: dpfast budget history study.db --plot spent.png")
 def history(file: File, as_json: Json = False, plot: Plot = None) -> None:
     """Show every entry in the order of the spends: what was asked, and recorded answers."""
-    from ...budget.budget import _text
-
     budget = _opened(file, plot)
     if as_json:
         print(json.dumps(json.loads(budget.export())))
@@ -127,7 +122,8 @@ def history(file: File, as_json: Json = False, plot: Plot = None) -> None:
     table.add_column("what, note, answer", overflow="fold", min_width=23)
     for number, entry in enumerate(entries, 1):
         other = ["rows"] * (entry.ids != people) + [entry.neighbors] * (entry.neighbors != relation)
-        cost = _text(entry.loss).removesuffix(", delta=0")
+        loss = {name: float(getattr(entry.loss, name)) for name in entry.loss.amounts}
+        cost = loss_text(loss)
         cost += f" ({', '.join(other)})" if other else ""
         what = "\n".join(
             map(printable, filter(None, (entry.what, entry.note, _told(entry.answer))))
@@ -142,10 +138,10 @@ def _opened(file: str, plot: str | None) -> Budget:
 
     budget = Budget(path=file)
     if plot is not None:
-        from ...budget.plot import draw
-        from ...extend import checks
+        from ..files import other_file
+        from .plot import draw
 
-        checks.other_file("plot", plot, [(file, "the ledger")])
+        other_file("plot", plot, [(file, "the ledger")])
         draw(budget, plot)
     return budget
 

@@ -9,7 +9,7 @@ from typing import Annotated, Any
 
 import typer
 
-from .shared import SHOWN, Json, Terminal, groups_of, groups_table, print_pairs, table_of
+from .shared import SHOWN, Json, Terminal, groups_of, groups_table, loss_text, print_pairs, table_of
 
 File = Annotated[
     str, typer.Argument(metavar="JOB", show_default=False, help="The job, a file of TOML.")
@@ -66,14 +66,14 @@ def explain(file: File, as_json: Json = False) -> None:
         "rows": "private" if explained["rows"] is None else f"{explained['rows']:,}",
         "neighbors": explained["neighbors"],
         **{name: explained[name] for name in ("ids", "max_rows") if name in explained},
-        "total": _loss(explained["loss"]),
+        "total": loss_text(explained["loss"]),
         "passes": _passes(explained["passes"]),
         "ledger": explained["ledger"] or "none: the job cannot be resumed",
         "remaining": "a new ledger, of the loss of this job"
         if explained["remaining"] is None
-        else _loss(explained["remaining"]),
+        else loss_text(explained["remaining"]),
         "paid already": _some(explained["paid"], len(releases)),
-        "after the run": _loss(explained["after"])
+        "after the run": loss_text(explained["after"])
         if "after" in explained
         else explained.get("refused", ""),
     }
@@ -91,7 +91,9 @@ def _rows(releases: list[Any]) -> Iterator[tuple[Any, ...]]:
         key = (one["what"], one["passes"]) if len(releases) > SHOWN else place
         rows.setdefault(key, []).append(one)
     for own in rows.values():
-        cells = ((one["share"], _loss(one["loss"]), _error(one["expected_error"])) for one in own)
+        cells = (
+            (one["share"], loss_text(one["loss"]), _error(one["expected_error"])) for one in own
+        )
         columns = map(set, zip(*cells, strict=True))
         same = (column.pop() if len(column) == 1 else "differs" for column in columns)
         yield [one["name"] for one in own], own[0]["what"], *same, _passes(own[0]["passes"])
@@ -113,7 +115,7 @@ def _answers(answers: Any) -> None:
             release["name"],
             _answer(release),
             _error(release["expected_error"]),
-            _loss(release["loss"]),
+            loss_text(release["loss"]),
         )
     out = Terminal()
     out.print(table)
@@ -121,11 +123,6 @@ def _answers(answers: Any) -> None:
         if isinstance(release["value"], dict):
             out.print(release["name"])
             out.print(groups_table(release["value"]))
-
-
-def _loss(amounts: dict[str, float]) -> str:
-    shown = {name: amount for name, amount in amounts.items() if amount or name != "delta"}
-    return ", ".join(f"{name}={amount:g}" for name, amount in shown.items())
 
 
 def _answer(release: Any) -> str:

@@ -13,6 +13,7 @@ from typing import Annotated, Any
 
 import typer
 
+from ... import STATISTICS
 from ...errors import (
     ArgumentError,
     BudgetError,
@@ -22,7 +23,6 @@ from ...errors import (
     SourceError,
     printable,
 )
-from ...statistics.table import TABLE
 from . import job
 from .audit import audit
 from .budget import app as budget
@@ -87,9 +87,9 @@ def _bounds(text: str) -> Any:
 
 def _value(text: str) -> Any:
     """Return a truth value, a number, or else the text; what is in quotes is text."""
-    from ...sources.filtered import value_of
+    from ..words import truth_or_value
 
-    return {"true": True, "false": False}.get(text, value_of(text))
+    return truth_or_value(text)
 
 
 def _bins(text: str) -> Any:
@@ -335,7 +335,7 @@ EXAMPLES = {
     "top_k": "flights.parquet --by dest --k 5 --epsilon 1 --delta 1e-6",
     "bounds": "flights.parquet --column arr_delay --q 0.01 --epsilon 0.1 --nan drop",
 }
-for _entry in TABLE:
+for _entry in STATISTICS.values():
     if _entry.options is not None:
         _command(_entry.name, _entry.what, _entry.options, _entry.by_group)
 _command("top_k", "the most frequent keys, roughly the most frequent first", "k")

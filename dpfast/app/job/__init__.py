@@ -6,8 +6,8 @@
 
 A TOML file says what is asked (`job_file`). Its releases are planned (`plan`): each gets its share
 of the loss and is stopped just before it pays, so that its mechanism is known. They run side by
-side over shared passes (`sources.shared_pass`), each paid and answered once (`runner`), and are
-written as a whole or not at all (`output`).
+side over shared passes, each paid and answered once (`runner`), and are written as a whole or not
+at all (`output`).
 """
 
 from __future__ import annotations
@@ -15,7 +15,6 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 
-from ..._core.progress import check as check_progress
 from ...extend import checks
 from . import output, runner
 from .output import Explanation, Report, Results
@@ -125,7 +124,6 @@ def run(
     Fraction(1, 1)
     >>> folder.cleanup()
     """
-    check_progress(progress)
     job_plan = plan(path, report)
     for file in job_plan.job.outputs.values():
         output.check(file)

@@ -30,19 +30,17 @@ from pathlib import Path
 from types import UnionType
 from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
-from ... import estimators, stat
-from ...budget.budget import existing
-from ...errors import ArgumentError, DpfastError, SourceError
-from ...extend import Neighbors, checks, printable, relation_of, statistics
+from ... import STATISTICS, estimators, stat
+from ...errors import ArgumentError, DpfastError, SourceError, printable
+from ...extend import Files, Neighbors, checks, relation_of
 from ...privacy import Loss
 from ...privacy import loss as make_loss
-from ...sources.filtered import Condition, conditions
-from .. import grouped
+from ..files import KeyTexts, existing, read_keys
+from ..functions import BY_GROUP, OF_ROWS
+from ..words import where_of
 
 #: Whatever takes data and a budget, by the word of jobs.
-STATISTICS: dict[str, Callable[..., Any]] = {
-    word: entry.function for word, entry in statistics.items() if entry.in_jobs
-}
+IN_JOBS = {word: function for word, function in OF_ROWS.items() if STATISTICS[word].in_jobs}
 
 SECTIONS = {
     "data": ("path", "quotes", "rows", "version"),
@@ -85,18 +83,22 @@ class Entry:
     columns: tuple[str, ...]
     is_table: bool
     by: tuple[str, ...]
-    where: tuple[Condition, ...]
+    where: Any
     weight: Fraction
     function: Callable[..., Any]
     takes: Collection[str]
     arguments: Mapping[str, Any]
     written: Mapping[str, Any]
 
+    def data(self, files: Files) -> Any:
+        """Return its columns of some files."""
+        return files.data(self.columns, by=self.by, where=self.where, table=self.is_table)
+
     @property
     def files(self) -> list[Path]:
         """The file of its public keys, if there is one."""
         keys = self.arguments.get("keys")
-        return [keys.file] if isinstance(keys, grouped.KeyTexts) and keys.file else []
+        return [keys.file] if isinstance(keys, KeyTexts) and keys.file else []
 
     @property
     def reads(self) -> tuple[str, ...]:
@@ -273,12 +275,12 @@ def _entry(number: int, table: dict[str, Any], defaults: dict[str, Any], folder:
     where = f"release {number}"
     by = _by(where, table)
     if "agg" not in table and not {"column", "columns"} & table.keys():
-        known = (grouped.STATISTICS if by else STATISTICS).get(str(table.get("statistic")))
+        known = (BY_GROUP if by else IN_JOBS).get(str(table.get("statistic")))
         names = [key for key in ("column", "columns") if not by or key in _takes(known)]
         table = {key: defaults[key] for key in names if key in defaults} | table
     asked = table.get("statistic", "agg" if "agg" in table else None)
     statistic = _text(f"{where}: statistic", asked)
-    statistics = grouped.STATISTICS if by else STATISTICS
+    statistics = BY_GROUP if by else IN_JOBS
     columns, is_table = ((), False) if by else _columns(where, table)
     if by and table.get("column") is not None:
         columns = (_text(f"{where}: column", table["column"]),)
@@ -332,7 +334,7 @@ def _entry(number: int, table: dict[str, Any], defaults: dict[str, Any], folder:
         columns=columns,
         is_table=is_table,
         by=by,
-        where=conditions(rows, f"{where}: where"),
+        where=where_of(rows, f"{where}: where"),
         weight=weight,
         function=function,
         takes={*takes, *(OF_STATISTICS if "agg" in table else ())},
@@ -391,12 +393,12 @@ def _by(where: str, table: dict[str, Any]) -> tuple[str, ...]:
     return tuple(_text(f"{where}: by[{i}]", name) for i, name in enumerate(by))
 
 
-def _keys(where: str, value: str, folder: Path, by: tuple[str, ...]) -> grouped.KeyTexts:
+def _keys(where: str, value: str, folder: Path, by: tuple[str, ...]) -> KeyTexts:
     """Return the public keys of the file of a text such as "@keys.txt"."""
     if not value.startswith("@"):
         checks.fail(where, 'a list of keys, or a file of them such as "@keys.txt"', value)
     try:
-        return grouped.read_keys(folder / _file(where, value[1:]), by)
+        return read_keys(folder / _file(where, value[1:]), by)
     except DpfastError as error:
         raise type(error)(f"{where}: {error}") from None
 

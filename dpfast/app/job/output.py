@@ -20,15 +20,10 @@ from typing import Any, NotRequired, TypedDict, cast
 
 import numpy as np
 
-from ..._core.error_bars import NOISE, RANKS
-from ..._core.html import table
-from ...budget.ledger import Amounts
+from ... import order
 from ...errors import BudgetError, SourceError
-from ...extend import extra
-from ...groups.sums import OF_EACH
+from ...extend import SharedPasses, extra, html
 from ...privacy import ZCDP, Loss
-from ...sources.shared_pass import together
-from ...summaries.order import SMALL
 from .job_file import Job
 from .page import page
 from .plan import Plan, Release
@@ -40,6 +35,10 @@ FIELDS = (
 )  # fmt: skip
 #: What a notebook shows, and of how many numbers.
 SHOWN, MOST = ("name", "at", "group", "answer"), 50
+#: What the error bars of groups rest on.
+OF_RANKS = "a bound in ranks, for the worst data"
+OF_NOISE = "by the distribution of the noise"
+OF_NONE = "it depends on the rows of each group"
 NUMBERS = ("value", "half_width", "ranks", "confidence", "epsilon", "delta", "rho")
 
 
@@ -117,7 +116,7 @@ class Results(Mapping[str, Answer]):
         every = list(rows(self))
         lines = [[str(row[name] or "") for name in SHOWN[:2]] + _told(row) for row in every[:MOST]]
         more = f"<p>{len(every) - MOST:,} more</p>" if len(every) > MOST else ""
-        return table([*SHOWN, "error (95%)"], lines) + more
+        return html.table([*SHOWN, "error (95%)"], lines) + more
 
     def table(self) -> Any:
         """Return a row for each number, with its error bar, as a table of Arrow.
@@ -250,7 +249,8 @@ class Explanation(JobFacts):
 
 def amounts(loss: Loss) -> dict[str, float]:
     """Return a loss as floats, for display."""
-    return {name: float(amount) for name, amount in Amounts.of(loss).named(loss).items()}
+    names = ("rho",) if isinstance(loss, ZCDP) else ("epsilon", "delta")
+    return {name: float(getattr(loss, name)) if name in loss.amounts else 0.0 for name in names}
 
 
 def release_facts(release: Release, rows: int | None) -> ReleaseFacts:
@@ -315,7 +315,9 @@ def explain(plan: Plan) -> Explanation:
         "data": plan.job.data,
         "rows": plan.rows,
         "releases": releases,
-        "passes": None if None in passes else together([n for n in passes if n is not None]),
+        "passes": None
+        if None in passes
+        else SharedPasses.together([n for n in passes if n is not None]),
         "ledger": str(plan.job.ledger),
         "remaining": None,
         "paid": [],
@@ -332,7 +334,7 @@ def explain(plan: Plan) -> Explanation:
     if isinstance(after, BudgetError):
         shown["refused"] = str(after)
     else:
-        shown["after"] = {name: float(left) for name, left in budget._named(after).items()}
+        shown["after"] = {name: float(left) for name, left in after.items()}
     return shown
 
 
@@ -359,14 +361,14 @@ def passes(plan: Plan, release: Release) -> int | None:
     mechanism, entry = release.mechanism, release.entry
     if entry.by or mechanism.passes is None:
         return mechanism.passes
-    reader, rows = plan.reader, plan.rows_of(release)
+    files, rows = plan.files, plan.rows_of(release)
     is_whole = not entry.where and mechanism.ids is None
-    counted = is_whole and reader.length is not None  # by the format
+    counted = is_whole and files.length is not None  # by the format
     if entry.statistic == "count" and counted and release.arguments.get("nan") != "drop":
         return 0
-    small = counted and rows is not None and rows <= SMALL
+    small = counted and rows is not None and rows <= order.SMALL
     public = plan.job.neighbors == "replace"
-    sampled = small or (is_whole and (reader if public else type(reader)).samples)
+    sampled = small or (is_whole and files.has_sample(public=public))
     return mechanism.passes + (mechanism.of_ranks and not sampled)
 
 
@@ -428,7 +430,7 @@ def _of_groups(value: dict[str, list[Any]], outcome: Outcome) -> Iterator[dict[s
                 **_value(value[column][place] if column else None),
                 "half_width": None if bar is None or isinstance(bar[place], str) else bar[place],
                 "ranks": None if ranks is None else ranks[place],
-                "note": RANKS if ranks else NOISE if bar else OF_EACH,
+                "note": OF_RANKS if ranks else OF_NOISE if bar else OF_NONE,
             }
 
 

@@ -18,23 +18,13 @@ from pathlib import Path
 from typing import Any
 
 from ... import Budget
-from ..._core.error_bars import unknown
-from ...budget.budget import existing
-from ...budget.ledger import Amounts, Spend
-from ...budget.ledger.text import loss as loss_text
-from ...budget.mechanism import expected
 from ...errors import ArgumentError, BudgetError, DpfastError, LedgerError
-from ...extend import Expected, Mechanism, checks, prepare
-from ...groups.sums import OF_EACH
+from ...extend import Expected, Files, Mechanism, checks, exact, prepare
 from ...privacy import ZCDP, Approx, Loss, Pure
-from ...sources.base import Table
-from ...sources.files import Columns, FileSource, Reader, Text
-from ...sources.scan import reader as reader_of
-from ..grouped import check_where, source_of
+from ..files import KeyTexts, existing, other_file
+from ..functions import CONFIDENCE, check_where, error_of
 from . import job_file
 
-#: The confidence of error bars.
-CONFIDENCE = 0.95
 #: The version of keys. Keys made of other words need another one.
 FORM = "dpfast job 1"
 
@@ -52,20 +42,15 @@ class Release:
     mechanism: Mechanism[Any]
     key: str
 
-    def source(self, reader: Reader) -> Columns | FileSource | Table | Text:
-        """Return its columns, read by `reader`."""
-        entry = self.entry
-        return source_of(reader, entry.by, entry.columns, entry.where, entry.is_table)
-
     def expected(self, rows: int | None) -> Expected:
         """Return the error of its answer, as far as public numbers tell."""
         if not self.entry.by:
-            return expected(self.mechanism, rows, CONFIDENCE)
-        found = expected(self.mechanism, None, CONFIDENCE)  # nobody knows how many a group has
+            return error_of(self.mechanism, rows)
+        found = self.mechanism.error(None, CONFIDENCE)  # nobody knows how many a group has
         if not isinstance(found.half_width, dict):
             return found
         told = [f"{name} ± {bar:.6g}" for name, bar in found.half_width.items() if bar is not None]
-        return unknown(CONFIDENCE, ", ".join(told) or OF_EACH)
+        return replace(found, half_width=None, ranks=None, note=", ".join(told) or found.note)
 
     @property
     def loss(self) -> Loss:
@@ -77,19 +62,13 @@ class Release:
         """The id whose people its loss is about, or None for rows."""
         return self.mechanism.ids
 
-    @property
-    def spend(self) -> Spend:
-        """The ledger entry that it will ask for."""
-        relation = checks.neighbors(self.mechanism.neighbors)
-        return Spend(self.loss, relation, self.mechanism.name, ids=self.ids)
-
 
 @dataclass(frozen=True, slots=True)
 class Plan:
     """A job, its data, and its releases."""
 
     job: job_file.Job
-    reader: Reader
+    files: Files
     releases: tuple[Release, ...]
 
     @property
@@ -100,7 +79,7 @@ class Plan:
     @property
     def rows(self) -> int | None:
         """The number of rows: a public one, else the guess of the job."""
-        known = self.reader.length if self.job.neighbors == "replace" else None
+        known = self.files.length if self.job.neighbors == "replace" else None
         return self.job.rows if known is None else known
 
     def rows_of(self, release: Release) -> int | None:
@@ -124,14 +103,17 @@ class Plan:
         except ArgumentError:  # it is there, with another limit or name
             return Budget(ids=ids, path=self.job.ledger)
 
-    def affords(self, budget: Budget) -> tuple[list[tuple[int, Any] | None], Amounts | BudgetError]:
+    def affords(
+        self, budget: Budget
+    ) -> tuple[list[tuple[int, Any] | None], dict[str, Fraction] | BudgetError]:
         """Return the entry and answer of each paid release, and what the others would leave.
 
         If that is refused, it was not because another process paid for one of them in the meantime.
         """
         while True:
             entries = [budget._found(release.key) for release in self.releases]
-            unpaid = [r.spend for r, paid in zip(self.releases, entries, strict=True) if not paid]
+            paid = zip(self.releases, entries, strict=True)
+            unpaid = [release.mechanism for release, entry in paid if not entry]
             try:
                 return entries, budget._afford(unpaid)
             except BudgetError as error:
@@ -143,11 +125,11 @@ class Plan:
 def plan(path: Any, report: Any = None) -> Plan:
     """Return the plan of a job file; every argument of every release has been checked."""
     job = job_file.read(path)
-    reader = reader_of(job.data, job.quotes)
+    files = Files(job.data, job.quotes)
     if report is not None:
         page = job_file.written_to("report", checks.path("report", report), Path(), [".html"])
         job = replace(job, outputs={**job.outputs, **page})
-    _check_outputs(job, reader)
+    _check_outputs(job, files)
     for entry in job.entries:
         if isinstance(job.loss, ZCDP) and "rho" not in entry.takes:
             raise ArgumentError(
@@ -156,11 +138,11 @@ def plan(path: Any, report: Any = None) -> Plan:
             )
 
     def release(number: int, share: Share) -> Release:
-        return _release(job.entries[number], share, job, reader)
+        return _release(job.entries[number], share, job, files)
 
     weights = [entry.weight for entry in job.entries]
     takes_delta = ["delta" in entry.takes for entry in job.entries]
-    return Plan(job, reader, tuple(settled(job.loss, weights, takes_delta, release)))
+    return Plan(job, files, tuple(settled(job.loss, weights, takes_delta, release)))
 
 
 def divided(loss: Loss, weights: Sequence[Fraction], delta: Sequence[bool]) -> list[Share]:
@@ -195,9 +177,9 @@ def settled(
         uses = spends
 
 
-def _check_outputs(job: job_file.Job, reader: Reader) -> None:
+def _check_outputs(job: job_file.Job, files: Files) -> None:
     """Refuse an output that would replace the data, the job or the ledger, or be read as data."""
-    data = [path.resolve() for path in reader.paths]
+    data = [path.resolve() for path in files.paths]
     used: list[tuple[Path, str]] = [(path, "the data") for path in data]
     used += [(job.path, "the job"), (job.ledger or job.path, "the ledger")]
     used += [(file, "the keys") for entry in job.entries for file in entry.files]
@@ -205,7 +187,7 @@ def _check_outputs(job: job_file.Job, reader: Reader) -> None:
     folders = [whole.resolve(), *(path.parent for path in data if path.is_file())]
     for field, given in job.outputs.items():
         out = given.resolve()
-        checks.other_file(field, given, used)
+        other_file(field, given, used)
         used.append((out, "output.path"))
         # A directory, or a pattern.
         several = not whole.is_file() and out.suffix.lower() == ".parquet"
@@ -213,7 +195,7 @@ def _check_outputs(job: job_file.Job, reader: Reader) -> None:
             checks.fail(field, "outside the directory of the data", str(given))
 
 
-def _release(entry: job_file.Entry, share: Share, job: job_file.Job, reader: Reader) -> Release:
+def _release(entry: job_file.Entry, share: Share, job: job_file.Job, files: Files) -> Release:
     """Return a release whose arguments its function has checked."""
     where = entry.written.get("where")
     check_where(f"release {entry.name!r}: where", where, entry.by, job.neighbors)
@@ -221,17 +203,18 @@ def _release(entry: job_file.Entry, share: Share, job: job_file.Job, reader: Rea
     if "neighbors" in entry.takes:
         arguments["neighbors"] = job.neighbors
     try:
-        source = source_of(reader, entry.by, entry.columns, entry.where, entry.is_table)
-        mechanism = prepare(entry.function, source, **arguments).mechanism
+        if isinstance(keys := arguments.get("keys"), KeyTexts):
+            arguments["keys"] = keys.of(files, entry.by)
+        mechanism = prepare(entry.function, entry.data(files), **arguments).mechanism
     except LedgerError:
         raise
     except DpfastError as error:
         raise type(error)(f"release {entry.name!r}: {error}") from None
-    key = _key(entry, mechanism, reader, job.version)
+    key = _key(entry, mechanism, files, job.version)
     return Release(entry, arguments, share, mechanism, key)
 
 
-def _key(entry: job_file.Entry, mechanism: Any, reader: Reader, version: str) -> str:
+def _key(entry: job_file.Entry, mechanism: Any, files: Files, version: str) -> str:
     """Return a digest of the name, of the question, and of what is known of the data unread.
 
     Two releases with one key ask the same of the same data for the same loss. The share is in it by
@@ -248,7 +231,13 @@ def _key(entry: job_file.Entry, mechanism: Any, reader: Reader, version: str) ->
         entry.written,
         mechanism.name,
         mechanism.neighbors,
-        loss_text(loss),
-        [[path, version] for path, *_ in reader.identity()] if version else reader.identity(),
+        json.dumps({"kind": type(loss).__name__, **_amounts(loss)}),
+        [[path, version] for path, *_ in files.identity()] if version else files.identity(),
     ]
     return hashlib.sha256(json.dumps(words, sort_keys=True, default=str).encode()).hexdigest()
+
+
+def _amounts(loss: Loss) -> dict[str, Any]:
+    """Return the fields of a loss, of which fractions are text."""
+    named = {each.name: getattr(loss, each.name) for each in fields(loss)}
+    return {name: exact(one) if isinstance(one, Fraction) else one for name, one in named.items()}

@@ -26,8 +26,7 @@ from typing import Any, TypeAlias
 
 from ... import Budget, ptr
 from ...errors import BudgetError, DataError, DpfastError
-from ...sources.shared_pass import SharedPasses
-from ..grouped import listed
+from ...extend import Files, SharedPasses
 from .plan import Plan, Release
 
 #: One number, or a vector or matrix of them; columns, of groups; None for no answer.
@@ -51,14 +50,13 @@ def run(plan: Plan, budget: Budget, progress: Any = None) -> tuple[tuple[Outcome
         raise BudgetError(f"{left}{_anew(plan, budget, entries, note)}")
     answers: list[Any] = [None if entry is None else entry[1] for entry in entries]
     todo = [i for i, answer in enumerate(answers) if answer is None]
-    shared = SharedPasses(plan.reader, plan.columns, progress)
+    shared = SharedPasses(plan.files, plan.columns, progress)
 
-    def work(place: int) -> Callable[[], Any]:
-        release = plan.releases[todo[place]]
-        source = release.source(shared.reader(place))
-        return lambda: _one(release, source, budget, f"{note}: {release.entry.name}")
+    def work(release: Release) -> Callable[[Files], Any]:
+        about = f"{note}: {release.entry.name}"
+        return lambda files: _one(release, release.entry.data(files), budget, about)
 
-    for i, answer in zip(todo, shared.run([work(p) for p in range(len(todo))]), strict=True):
+    for i, answer in zip(todo, shared.run([work(plan.releases[i]) for i in todo]), strict=True):
         answers[i] = answer
     return tuple(map(_outcome, plan.releases, answers)), shared.passes
 
@@ -69,10 +67,10 @@ def _anew(plan: Plan, budget: Budget, entries: Sequence[Any], note: str) -> str:
     for release, paid in zip(plan.releases, entries, strict=True):
         entry = before.get(f"{note}: {release.entry.name}")
         if paid is None and entry is not None:
-            spend = release.spend
-            if (entry.what, entry.neighbors, entry.ids) != (spend.what, spend.neighbors, spend.ids):
+            made = release.mechanism
+            if (entry.what, entry.neighbors, entry.ids) != (made.name, made.neighbors, made.ids):
                 what = "its mechanism"
-            elif entry.loss != spend.loss:
+            elif entry.loss != made.loss:
                 what = "its loss, so the shares"
             else:
                 what = "its arguments or its data"
@@ -109,7 +107,7 @@ def encoded(answer: Any) -> dict[str, Any]:
     if isinstance(answer, ptr.NoAnswer):
         return {"no_answer": True}
     if isinstance(answer, dict):
-        return {"value": listed(answer)}
+        return {"value": answer}
     if isinstance(answer, tuple):
         counts, edges = answer[:2]
         return {"value": counts, "edges": edges}

@@ -25,7 +25,28 @@ RULE = "a finite number of at most 3000 digits, a text, or a nested list or dict
 
 
 def exact(amount: Fraction) -> str:
-    """Return numerator/denominator, decimal or, if very long, hexadecimal."""
+    """Return a fraction as text: both its parts, decimal or, if very long, hexadecimal.
+
+    Parameters
+    ----------
+    amount : Fraction
+
+    Returns
+    -------
+    str
+
+    Raises
+    ------
+    AttributeError
+        If it is no fraction.
+
+    Examples
+    --------
+    >>> import dpfast as dp
+    >>> from fractions import Fraction
+    >>> dp.extend.exact(Fraction("0.1"))
+    '1/10'
+    """
     parts = (amount.numerator, amount.denominator)
     return "/".join(hex(p) if p.bit_length() > LONG else str(p) for p in parts)
 

@@ -8,10 +8,9 @@ from fractions import Fraction
 from itertools import accumulate
 from typing import TYPE_CHECKING
 
-from .._core import checks
-from .._core.extras import extra
-from ..errors import SourceError
-from .budget import Budget
+from ... import Budget
+from ...errors import SourceError
+from ...extend import checks, extra
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

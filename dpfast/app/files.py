@@ -1,0 +1,122 @@
+"""Files that are no data: those of public keys, ledgers, and what is written to."""
+
+from __future__ import annotations
+
+import csv
+import io
+import os
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from .. import Budget
+from ..errors import LedgerMissingError, SourceError
+from ..extend import Files, checks
+from .words import unquoted
+
+#: What messages call keys that texts are made into.
+KINDS = {"integers": "integers", "times": "dates or times"}
+MAKERS: dict[str, Callable[[str], Any]] = {
+    "integers": int,
+    "times": np.datetime64,
+    "bytes": str.encode,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class KeyTexts:
+    """Public keys as somebody wrote them: one text for each column of keys.
+
+    Parameters
+    ----------
+    rows : tuple of tuple of str
+    file : Path, optional
+        Where they stand.
+    """
+
+    rows: tuple[tuple[str, ...], ...]
+    file: Path | None = field(default=None, repr=False, compare=False)
+
+    def of(self, files: Files, by: Sequence[str]) -> Any:
+        """Return the keys in the types of their columns, which files declare."""
+        if any(len(row) != len(by) for row in self.rows):
+            checks.fail("keys", f"one key for each of {len(by)} columns (by)", self.rows[0])
+        columns = zip(by, zip(*self.rows, strict=True), strict=True) if self.rows else ()
+        return {name: _typed(texts, name, files) for name, texts in columns} or []
+
+
+def _typed(texts: Sequence[str], name: str, files: Files) -> list[Any]:
+    """Return the keys of a column."""
+    kind = files.key_kind(name)
+    make: Callable[[str], Any] = MAKERS.get(kind, str)
+    found = []
+    for text in texts:
+        try:
+            found.append(make(text))
+        except ValueError:
+            checks.fail("keys", f"{KINDS[kind]}, as the column {name!r} is", text)
+    return found
+
+
+def read_keys(file: Path, by: Sequence[str]) -> KeyTexts:
+    """Return the keys of a file: one a line; of a .csv those in the columns `by`, under a header.
+
+    Blanks around a line do not count. What is in quotes is as it is.
+
+    Raises
+    ------
+    SourceError
+        If it cannot be read, or does not have these columns.
+    """
+    name = file.name
+    try:
+        text = file.read_bytes().decode("utf-8-sig")
+    except OSError as error:
+        raise SourceError(f"keys {name!r} cannot be read: {error.strerror}") from None
+    except ValueError:
+        raise SourceError(f"keys {name!r} must be text in UTF-8") from None
+    if file.suffix.lower() != ".csv":
+        if len(by) > 1:
+            checks.fail("keys", "a .csv file with a header, for several columns", name)
+        lines = map(str.strip, text.replace("\r\n", "\n").split("\n"))
+        return KeyTexts(tuple((unquoted(line),) for line in lines if line), file)
+    try:
+        rows = [row for row in csv.reader(io.StringIO(text, newline="")) if row]
+    except csv.Error as error:
+        raise SourceError(f"keys {name!r} must be a table of text: {error}") from None
+    header = rows[0] if rows else []
+    for column in by:
+        if column not in header:
+            raise SourceError(f"keys {name!r} must have a column {column!r}, got {header}")
+    if any(len(row) != len(header) for row in rows):
+        raise SourceError(f"keys {name!r} must have as many cells in each row as in its header")
+    places = [header.index(column) for column in by]
+    return KeyTexts(tuple(tuple(row[place] for place in places) for row in rows[1:]), file)
+
+
+def combined(texts: Sequence[Sequence[str]]) -> KeyTexts:
+    """Return all combinations of the keys of several columns."""
+    return KeyTexts(tuple(product(*texts)))
+
+
+def existing(path: str | os.PathLike[str], ids: str | None = None) -> Budget | None:
+    """Return the budget of a ledger, or None if there is none, or a blank one, at this path."""
+    try:
+        return Budget(path=path, ids=ids)
+    except LedgerMissingError:
+        return None
+
+
+def other_file(name: str, file: str | os.PathLike[str], others: Iterable[tuple[Any, str]]) -> None:
+    """Refuse to write to a file that is another one by any name: `others` are paths with words."""
+    for other, what in others:
+        same = os.path.realpath(file) == os.path.realpath(other)
+        with suppress(OSError, ValueError):
+            same = same or os.path.samefile(file, other)
+        if same:
+            checks.fail(name, f"another file than {what}", str(file))

@@ -1,0 +1,60 @@
+"""The functions of statistics, by the words of commands and jobs: of rows, and of groups of rows.
+
+    BY_GROUP[name](data, by=..., keys=..., ids=..., bounds=..., epsilon=...)
+
+is ``group_by(data, by, ...)`` and its method of that name, with the answer as lists.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from inspect import Parameter, signature
+from typing import Any, get_type_hints
+
+from .. import STATISTICS, group_by
+from ..extend import Expected, Mechanism, Prepared, checks, prepare, releases
+
+#: The confidence of error bars.
+CONFIDENCE = 0.95
+
+
+def error_of(mechanism: Mechanism[Any], rows: int | None) -> Expected:
+    """Return the error bar for a number of rows: of no rows, no more is said than of one."""
+    return mechanism.error(None if rows is None else max(1, rows), CONFIDENCE)
+
+
+def check_where(name: str, where: Any, by: Sequence[str], neighbors: str) -> None:
+    """Refuse conditions of rows that are replaced, where nothing says what that changes."""
+    if where and not by and neighbors == "replace":
+        rule = "left out under neighbors = 'replace' without by: a replaced row may enter or leave"
+        checks.fail(name, rule, where)
+
+
+def _grouped(method: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a method of groups as a function of data, with the arguments of both."""
+    groups = dict(signature(group_by).parameters)
+    data = groups.pop("data")
+    own = list(signature(method).parameters.values())[1:]
+
+    @releases
+    def released(data: Any, **arguments: Any) -> Prepared[Any]:
+        asked = {name: arguments.pop(name) for name in groups if name in arguments}
+        return prepare(method, group_by(data, **asked), **arguments).then(_listed)
+
+    keywords = [one.replace(kind=Parameter.KEYWORD_ONLY) for one in (*groups.values(), *own)]
+    vars(released).update(__signature__=signature(method).replace(parameters=[data, *keywords]))
+    return released
+
+
+def _listed(answer: Any) -> dict[str, list[Any]]:
+    listed: dict[str, list[Any]] = answer.to_dict()
+    return listed
+
+
+#: Whatever takes data and a budget, by the word of jobs.
+OF_ROWS: dict[str, Callable[..., Any]] = {word: one.function for word, one in STATISTICS.items()}
+#: Whatever is released by group, by its name.
+BY_GROUP: dict[str, Callable[..., Any]] = {
+    name: _grouped(getattr(get_type_hints(group_by)["return"], name))
+    for name in ("agg", *(entry.name for entry in STATISTICS.values() if entry.by_group), "top_k")
+}

@@ -1,0 +1,103 @@
+"""Public words of commands and jobs: numbers, lists, conditions, keys; and answers in JSON.
+
+An item is a number if it looks like one, and else a text; what stands in quotes is a text as it is.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from ..extend import checks, conditions
+
+#: What a text calls the tests of a condition.
+SIGNS = {
+    **{"=": "equal", "==": "equal", "!=": "not_in", "in": "in", "not in": "not_in"},
+    **{">": "above", ">=": "at_least", "<": "below", "<=": "at_most"},
+}
+RULE = (
+    'a table such as {column = "delay", above = 0}, a text such as "delay > 0", or a list of these'
+)
+_QUOTED = r"""(?:"[^"]*"|'[^']*')"""
+_COLUMN = rf"""\s*({_QUOTED}|[^"'<>=!]+?)\s*"""
+_WRITTEN = (
+    re.compile(rf"{_COLUMN}([<>!=]=|[<>=])\s*(\S|\S.*\S)\s*", re.DOTALL),
+    re.compile(rf"{_COLUMN}\b(in|not\s+in)\b\s*(\S|\S.*\S)\s*", re.DOTALL),
+)
+_NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d{1,3})?", re.ASCII)
+_ITEM = re.compile(rf"""\s*({_QUOTED}|[^\s,"'][^,]*?)\s*(?:,|$)""")
+
+
+def items(text: str, name: str) -> list[str]:
+    """Return the items of a list such as "UA, 'A, B'", with their quotes.
+
+    Commas stand between items, and blanks around them do not count. What is in quotes is as it is.
+    """
+    found = list(_ITEM.finditer(text))
+    if "".join(item.group() for item in found) != text or not text or text[-1] == ",":
+        checks.fail(name, """a list such as UA, 'A, B'""", text)
+    return [item[1] for item in found]
+
+
+def value_of(item: str) -> Any:
+    """Return the number that an item is, or else its text; what is in quotes is text."""
+    if not _NUMBER.fullmatch(item):
+        return unquoted(item)
+    return int(item) if item.lstrip("+-").isdecimal() and len(item) < 400 else float(item)
+
+
+def truth_or_value(item: str) -> Any:
+    """Return a truth value, or what `value_of` returns."""
+    return {"true": True, "false": False}.get(item, value_of(item))
+
+
+def unquoted(item: str) -> str:
+    """Return the text of an item."""
+    return item[1:-1] if re.fullmatch(_QUOTED, item) else item
+
+
+def where_of(where: Any, name: str = "where") -> Any:
+    """Return the conditions of a table or a text, or of a list of these, of which a row passes all.
+
+    Raises
+    ------
+    ArgumentError, ArgumentTypeError
+        If they are none. `name` is the argument.
+    """
+    written = where if isinstance(where, (list, tuple)) else [where]
+    if not all(isinstance(one, (str, dict)) for one in written):
+        checks.fail_type(name, RULE, where)
+    tables = [_table(one, name) if isinstance(one, str) else one for one in written]
+    return conditions(tables, name)
+
+
+def _table(text: str, name: str) -> dict[str, Any]:
+    """Return the table of a condition that is written as a text, such as "carrier in UA, AA"."""
+    match = next(filter(None, (form.fullmatch(text) for form in _WRITTEN)), None)
+    if match is None:
+        rule = f"a column, one of {', '.join(SIGNS)}, and a value"
+        checks.fail(name, f'{rule}, such as "carrier = UA"', text)
+    column, sign, rest = match.groups()
+    test = SIGNS[" ".join(sign.split())]
+    words = items(rest, name) if sign[-1] == "n" else [rest]  # of in, not in
+    values = [value_of(word) for word in words]
+    return {"column": unquoted(column), test: values if test in ("in", "not_in") else values[0]}
+
+
+def plain(one: Any) -> Any:
+    """Return a public value in the types of JSON: fractions as floats, times as text, no NaN."""
+    if isinstance(one, (list, tuple)):
+        return [plain(each) for each in one]
+    if isinstance(one, dict):
+        return {name: plain(each) for name, each in one.items()}
+    if isinstance(one, np.ndarray):
+        return [plain(each) for each in one]
+    if isinstance(one, np.generic) and one.dtype.kind not in "Mm":
+        one = one.item()
+    if isinstance(one, (float, Fraction)):
+        return float(one) if math.isfinite(one) else None
+    return one if isinstance(one, (int, str)) or one is None else str(one)

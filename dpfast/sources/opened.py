@@ -1,0 +1,181 @@
+"""`Files`: files that are opened once, and of which any columns are data, again and again."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from copy import copy
+from pathlib import Path
+from typing import Any, Self
+
+from .files import Columns, Reader
+from .filtered import Condition, filtered
+from .key_words import key_kind
+from .pick import Pick, distinct, picker
+from .scan import columns as columns_of
+from .scan import reader
+
+
+class Files:
+    """One or more files of the same columns, opened: any of their columns are data.
+
+    Their headers are read, and no row is before a release asks for it.
+
+    Parameters
+    ----------
+    path : str or path-like, or a list of these
+        As in `dpfast.scan`.
+    quotes : bool, default True
+        As in `dpfast.scan`.
+
+    Raises
+    ------
+    ArgumentError, ArgumentTypeError, SourceError, MissingExtraError
+        As of `dpfast.scan`.
+
+    Examples
+    --------
+    >>> import os, tempfile
+    >>> import numpy as np, dpfast as dp
+    >>> path = os.path.join(tempfile.mkdtemp(), "ages.npy")
+    >>> np.save(path, np.repeat(np.arange(18, 91), 400))
+    >>> files = dp.extend.Files(path)
+    >>> files.length, files.find(), files.first(), files.holds_text("0"), files.key_kind("0")
+    (29200, '0', '0', False, 'integers')
+    >>> len(files.paths), len(files.identity()), files.has_sample(public=True)
+    (1, 1, True)
+    >>> 40 < dp.median(files.data(["0"]), bounds=(0, 120), epsilon=1) < 70
+    True
+    """
+
+    def __init__(self, path: Any, quotes: bool = True) -> None:
+        self._reader = reader(path, quotes)
+
+    def _read_by(self, reader: Reader) -> Self:
+        """Return the same files, read by another reader."""
+        some = copy(self)
+        some._reader = reader
+        return some
+
+    @property
+    def length(self) -> int | None:
+        """How many rows there are, where the format says it. NOT PRIVATE under add-remove."""
+        return self._reader.length
+
+    @property
+    def paths(self) -> list[Path]:
+        """The files, in the order of their rows."""
+        return self._reader.paths
+
+    def identity(self) -> list[tuple[str, int, int]]:
+        """Return the path, the size and the time of change of each file.
+
+        Returns
+        -------
+        list of (str, int, int)
+        """
+        return self._reader.identity()
+
+    def find(self, column: str | None = None) -> str:
+        """Return the name of a column, or an error: of the only one if none is named.
+
+        Parameters
+        ----------
+        column : str, optional
+
+        Returns
+        -------
+        str
+        """
+        return self._reader.find(picker(column))
+
+    def first(self, beside: str | None = None) -> str:
+        """Return the name of the first column.
+
+        Parameters
+        ----------
+        beside : str, optional
+            A column that stands beside the data, which is no answer.
+
+        Returns
+        -------
+        str
+        """
+
+        def pick(names: Sequence[str], path: Path) -> str:
+            others = [name for name in names if name != beside]
+            only: Pick = picker(None)
+            return others[0] if others else only(names, path)
+
+        return self._reader.find(pick)
+
+    def holds_text(self, column: str | None) -> bool:
+        """Tell whether a column is one of text, by its type.
+
+        Parameters
+        ----------
+        column : str, optional
+
+        Returns
+        -------
+        bool
+        """
+        return self._reader.holds_text(self.find(column))
+
+    def key_kind(self, column: str) -> str:
+        """Return of what kind the keys of a column are, by its type.
+
+        Parameters
+        ----------
+        column : str
+
+        Returns
+        -------
+        str
+            As "integers", "times", "text" or "bytes".
+        """
+        return key_kind(self._reader.typed(self.find(column), True), f"column {column!r}")
+
+    def has_sample(self, *, public: bool) -> bool:
+        """Tell whether a sample gives pivots of order statistics, so that no pass is made for them.
+
+        Parameters
+        ----------
+        public : bool
+            Whether the number of rows is; if not, it is said of the format alone.
+
+        Returns
+        -------
+        bool
+        """
+        return self._reader.samples if public else type(self._reader).samples
+
+    def data(
+        self,
+        columns: Sequence[str | None],
+        *,
+        by: Sequence[str] = (),
+        where: Sequence[Condition] = (),
+        table: bool = False,
+    ) -> Any:
+        """Return some columns as data of a release.
+
+        Parameters
+        ----------
+        columns : sequence of str or None
+            Their names; None for the only column that there is.
+        by : sequence of str
+            Columns of keys, instead: of these data all columns can be named.
+        where : sequence of Condition
+            What the rows have to pass, as `conditions` returns it.
+        table : bool, default False
+            Whether they are a table, also where they are one.
+
+        Returns
+        -------
+        Source or Table
+        """
+        rows = filtered(self._reader, where)
+        if by:
+            return Columns(rows, [rows.find(picker(name)) for name in by])
+        names = [rows.find(picker(name)) for name in columns]
+        return columns_of(rows, distinct(names) if table else names[0])
