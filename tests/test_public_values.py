@@ -21,6 +21,7 @@ from .support.pairwise import quick_rows
 
 pa = pytest.importorskip("pyarrow")
 pq = pytest.importorskip("pyarrow.parquet")
+pd = pytest.importorskip("pandas")
 
 #: A value of each type of column that is there, and values that cannot be.
 TYPES = {
@@ -331,14 +332,68 @@ def test_the_command_line_refuses_it(tables, capsys):
     assert "equal must be booleans, or 0 and 1" in "".join(capsys.readouterr())
 
 
-def test_text_that_an_array_cuts_is_refused():
-    rows, word = ["a", "a\0", "b"], "a\0"
-    for call in (
-        lambda: dp.histogram(rows, categories=["a", word], **LOSS),
-        lambda: dp.proportion(rows, equal=word, **LOSS),
-        lambda: dp.difference(
-            {"x": [1, 2, 3], "k": rows}, of=dp.Sum(bounds=(0, 1)), keys=("a", word), **LOSS
-        ),
-    ):
-        with pytest.raises(ArgumentError, match="without a null character at its end"):
-            call()
+CUT = "a\0"  # as NumPy has it, "a"
+CUT_ROWS = {"x": [1.0, 2.0, 3.0], "k": ["a", CUT, "b"], "b": [b"a", b"a\0", b"b"]}
+
+
+def by(keys, name="k"):
+    return lambda: dp.group_by(CUT_ROWS, name, keys=keys)
+
+
+CUT_WORDS = {
+    "categories": lambda: dp.histogram(CUT_ROWS["k"], categories=["b", CUT], **LOSS),
+    "equal": lambda: dp.proportion(CUT_ROWS["k"], equal=CUT, **LOSS),
+    "difference": lambda: dp.difference(
+        CUT_ROWS, of=dp.Sum(bounds=(0, 1)), keys=("b", CUT), **LOSS
+    ),
+    "keys": by(["b", CUT]),
+    "one key": by([CUT]),
+    "keys of bytes": by([b"a\0"], "b"),
+    "keys of another type": by([bytearray(b"a\0")], "b"),
+    "keys of two types": by([1, CUT]),
+    "keys of NumPy": by(np.array(["b", CUT], np.dtypes.StringDType())),
+    "keys of objects": by(np.array(["b", CUT], object)),
+    "keys of Arrow": by(pa.array(["b", CUT])),
+    "keys of a dictionary": by(pa.array(["b", CUT]).dictionary_encode()),
+    "keys of pandas": by(pd.Series(["b", CUT])),
+    "a table of keys": by({"k": ["b", CUT]}),
+    "keys of two columns": lambda: dp.group_by(CUT_ROWS, ["k", "b"], keys=[(CUT, b"a")]),
+    "all pairs of keys": lambda: dp.group_by(CUT_ROWS, ["k", "b"], keys=[["a"], [b"a", b"a\0"]]),
+    "words by group": lambda: dp.group_by(CUT_ROWS, "x", keys=[1]).histogram(
+        "k", categories=["b", CUT], **LOSS
+    ),
+    "equal by group": lambda: dp.group_by(CUT_ROWS, "b", keys=[b"a"]).proportion(
+        "k", equal=CUT, **LOSS
+    ),
+    "answers": lambda: dp.response.kary(["b"], categories=["b", CUT], epsilon=1),
+    "bits": lambda: dp.response.unary([b"b"], categories=[b"b", b"a\0"], epsilon=1),
+    "parts": lambda: dp.Budget(epsilon=1).parallel(CUT_ROWS["k"], ["b", CUT]).__enter__(),
+    "universe": lambda: dp.online.MedianMechanism(
+        data=CUT_ROWS["k"], universe=["b", CUT], epsilon=2, queries=20, accuracy=0.1, size=12
+    ),
+    "classes": lambda: dp.sulq.NaiveBayes(
+        classes=["b", CUT], bounds=[(0, 3)], **LOSS
+    ).fit([[1.0]], ["b"]),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", CUT_WORDS)
+def test_a_word_that_an_array_cuts_is_refused(name):
+    with pytest.raises(ArgumentError, match="without a null character at its end"):
+        CUT_WORDS[name]()
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [
+        'statistic = "count"\nby = "k"\nkeys = ["b", "a\\u0000"]',
+        'statistic = "histogram"\ncolumn = "k"\ncategories = ["b", "a\\u0000"]',
+        'statistic = "proportion"\ncolumn = "k"\nequal = "a\\u0000"',
+    ],
+)
+def test_a_job_refuses_it(asked, tmp_path):
+    pq.write_table(pa.table({"x": CUT_ROWS["x"], "k": CUT_ROWS["k"]}), tmp_path / "t.parquet")
+    job = f'[data]\npath = "t.parquet"\n[budget]\nepsilon = 9\n[[release]]\n{asked}\n'
+    (tmp_path / "job.toml").write_text(job)
+    with pytest.raises(ArgumentError, match="without a null character at its end"):
+        dp.job.run(tmp_path / "job.toml")

@@ -496,6 +496,12 @@ def text(name: str, value: Any) -> str:
     return str.__str__(value)
 
 
+def keeps_end(name: str, value: Any) -> None:
+    """Refuse a public word of which an array of NumPy, as that of an answer, drops the end."""
+    if isinstance(value, (str, bytes, bytearray)) and value[-1:] in ("\0", b"\0"):
+        fail(name, "text without a null character at its end, which NumPy drops", value)
+
+
 def columns(name: str, given: int, width: int) -> None:
     """Check that an argument has one value for each column of the data."""
     if given != width:

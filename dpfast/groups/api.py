@@ -3,43 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
-from fractions import Fraction
+from dataclasses import dataclass
 from typing import Any
 
 from numpy.typing import NDArray
 
-from .. import privacy
 from .._core import checks
 from .._core.types import Neighbors, Number
 from ..budget.budget import Budget
 from ..budget.release import Prepared, prepare, relation_of, releases
-from ..measurement.linear import Linear
-from ..measurement.statistic import Offer, offer
-from ..measurement.times import times_of
-from ..noise.additive import amount
-from ..privacy import Approx, Loss
+from ..measurement.statistic import offer
 from ..rng import Generator
-from ..sources.batches import IDS, Batches, Piece
+from ..sources.batches import IDS, Batches
 from ..sources.forms import column_form
 from ..sources.ids import id_name
-from ..sources.intake import Public
 from ..sources.key_words import RULE as IDS_RULE
-from ..sources.key_words import key_kind
-from ..sources.public_values import expect_matches
-from ..sources.words import Words
-from ..statistics.histogram import Histogram
-from ..statistics.ranked import OnGrid
 from .answer import Answer
-from .counts import GroupHistogram
-from .distinct import CountDistinct
-from .key_coins import KeyRule
-from .key_selection import choose_rule
-from .keys import KEYS, MOST, PrivateKeys, PublicKeys, one_column, public_keys
-from .mechanisms import drawn, equal, is_by_group, made, share
+from .grouping import RULE, Grouping, Statistics, grouping
+from .keys import KEYS, MOST, PublicKeys, one_column
 from .methods import Methods
-from .step import Step, part
-from .table import ByGroup, Persons, Table, used
+from .table import Persons, used
 from .top import Top
 
 
@@ -126,11 +109,11 @@ def group_by(
     >>> found["mean"][:3].round().tolist()
     [3.0, -2.0, 9.0]
     """
-    names = (by,) if isinstance(by, str) else by
+    names = [by] if isinstance(by, str) else by
     rule = "the name of a column, or a list of different names"
     if not isinstance(names, (list, tuple)) or not names:
         checks.fail_type("by", rule, by)
-    if not all(isinstance(name, str) for name in names) or len(set(names)) < len(names):
+    if [name for name in names if not isinstance(name, str)] or len({*names}) < len(names):
         checks.fail("by", rule, by)
     relation = None if neighbors is None else checks.neighbors(neighbors)
     beside, person = {}, None
@@ -139,18 +122,12 @@ def group_by(
             if value is not None:
                 checks.fail(name, "left out without ids, which say whose rows they are", value)
     else:
-        most, rows = _limit("max_groups", max_groups), _limit("max_rows", max_rows)
+        most, each = _limit("max_groups", max_groups), _limit("max_rows", max_rows)
         if not isinstance(ids, str):
             beside[IDS] = column_form(ids, "ids", IDS_RULE)
-        person = Persons(ids if isinstance(ids, str) else IDS, most, rows, id_name(ids))
-    batches = Batches(data, beside)
-    written = PrivateKeys(names) if keys is None else public_keys(tuple(names), keys)
-    shown = written.checked(batches)
-    if person is not None:
-        key_kind(batches.typed(person.column, "ids", True), "ids", is_id=True)
-        if most is None and isinstance(shown, PrivateKeys):
-            checks.fail("max_groups", "given with ids, where keys are private", max_groups)
-    return GroupBy(batches, shown, person, relation)
+        person = Persons(ids if isinstance(ids, str) else IDS, most, each, id_name(ids))
+    rows = Batches(data, beside)
+    return GroupBy(rows, grouping(rows, tuple(names), keys, person), relation)
 
 
 def _limit(name: str, value: Any) -> int | None:
@@ -284,17 +261,15 @@ class GroupBy(Methods):
     [300, 300, 300]
     """
 
-    _batches: Batches
-    _keys: PublicKeys | PrivateKeys
-    _persons: Persons | None
+    _rows: Batches
+    _grouping: Grouping
     _neighbors: Neighbors | None
 
     def __repr__(self) -> str:
-        whose = (
-            "" if self._persons is None else f", people of {self._persons.column.strip(chr(0))!r}"
-        )
-        size = f"{self._keys.groups:,} public" if isinstance(self._keys, PublicKeys) else "private"
-        return f"GroupBy({', '.join(map(repr, self._keys.by))}; {size} keys{whose})"
+        keys, persons = self._grouping.keys, self._grouping.persons
+        whose = "" if persons is None else f", people of {persons.column.strip(chr(0))!r}"
+        size = f"{keys.groups:,} public" if isinstance(keys, PublicKeys) else "private"
+        return f"GroupBy({', '.join(map(repr, keys.by))}; {size} keys{whose})"
 
     @releases
     def agg(
@@ -356,8 +331,10 @@ class GroupBy(Methods):
         >>> list(found)
         ['sex', 'n', 'n error', 'old', 'old ranks']
         """
-        loss = epsilon, delta, rho
-        return Prepared(*self._table("agg", statistics, loss, weights, where, budget), budget, rng)
+        if not isinstance(statistics, Mapping) or not statistics:
+            checks.fail_kind("statistics", RULE, statistics)
+        loss, listed = (epsilon, delta, rho), tuple(statistics.items())
+        return self._prepare("agg", listed, loss, weights, where, budget, rng)
 
     @releases
     def top_k(
@@ -389,7 +366,8 @@ class GroupBy(Methods):
             The keys alone.
         """
         size = checks.whole("k", k, 1)
-        among = self._keys.groups if isinstance(self._keys, PublicKeys) else None
+        keys = self._grouping.keys
+        among = keys.groups if isinstance(keys, PublicKeys) else None
         if among is not None and size > among:
             checks.fail("k", f"at most the number of keys, {among}", k)
         own = Top(k=size, among=among)
@@ -435,185 +413,26 @@ class GroupBy(Methods):
         >>> dp.group_by(words, "word").keys(epsilon=1, delta=1e-9)["word"].tolist()
         ['of', 'the']
         """
-        loss = epsilon, delta, None
-        return Prepared(*self._table(KEYS, {}, loss, None, where, budget), budget, rng)
+        return self._prepare(KEYS, (), (epsilon, delta, None), None, where, budget, rng)
 
     def _one(
         self, name: str, statistic: object, loss: Any, where: Any, budget: Any, rng: Any
     ) -> Prepared[Answer]:
-        table = self._table(name, {name: statistic}, loss, None, where, budget)
-        return Prepared(*table, budget, rng)
+        return self._prepare(name, ((name, statistic),), loss, None, where, budget, rng)
 
-    def _table(
+    def _prepare(
         self,
         name: str,
-        statistics: Any,
+        statistics: Statistics,
         loss: tuple[Any, Any, Any],
         weights: Any,
         where: Any,
         budget: Budget | None,
-    ) -> tuple[Table, Batches]:
-        """Return the mechanism, and the rows that it reads."""
-        relation = relation_of(self._neighbors, budget)
-        offered = offer(*loss, relation, None, None)
-        if name != KEYS:
-            self._check_kinds(statistics)
-        shares = self._shares(statistics, weights)
-        rule = self._rule(offered.loss, shares.pop(KEYS), relation) if KEYS in shares else None
-        mechanisms = {
-            key: self._mechanism(statistic, share(offered, shares[key]), relation)
-            for key, statistic in statistics.items()
-        }
-        self._check_names(mechanisms)
-        title = "keys" if name == KEYS else f"{name} by {', '.join(self._keys.by)}"
-        table = Table(title, self._keys, mechanisms, relation, self._persons, rule)
-        return table, self._masked(where, relation)
-
-    def _check_kinds(self, statistics: Any) -> None:
-        """Refuse what are no statistics by group."""
-        rule = "a mapping of names to what dpfast.stat makes"
-        if not isinstance(statistics, Mapping) or not statistics:
-            checks.fail_kind("statistics", rule, statistics)
-        for name, statistic in statistics.items():
-            if not isinstance(name, str) or not is_by_group(statistic):
-                checks.fail_kind("statistics", rule, statistic)
-            if name == KEYS and isinstance(self._keys, PrivateKeys):
-                checks.fail("statistics", "named otherwise than private keys", name)
-
-    def _masked(self, where: Any, relation: Neighbors) -> Batches:
-        """Return the rows with the mask of those that are used."""
+        rng: Generator | None,
+    ) -> Prepared[Answer]:
+        """Prepare the release of some statistics."""
+        relation, of = relation_of(self._neighbors, budget), self._grouping
+        table = of.table(name, statistics, offer(*loss, relation, None, None), weights)
         # The number of all rows is private where people have different numbers of them.
-        return used(self._batches, where, relation if self._persons is None else "add-remove")
-
-    def _mechanism(self, statistic: Any, offered: Offer, relation: Neighbors) -> ByGroup:
-        """Return what releases a statistic of all groups, for a loss."""
-        step = self._step(relation, statistic)
-        if isinstance(statistic, Top):
-            mechanism: ByGroup = replace(statistic, step=step, loss=offered.loss).charged()
-        elif statistic.column is None:
-            if statistic.needs_column:
-                checks.fail("column", "given, for a statistic by group", None)
-            mechanism = made(statistic, step, offered)
-        else:
-            typed = self._batches.typed(statistic.column, "column", _reads_words(statistic))
-            mechanism = self._of_column(statistic, typed, step, offered)
-        self._check_columns(mechanism)
-        return mechanism
-
-    def _of_column(self, statistic: Any, typed: Piece, step: Step, offered: Offer) -> ByGroup:
-        """Return the mechanism of a statistic of a column, which is like an empty one."""
-        times, units, column = times_of(typed), None, statistic.column or ""
-        in_units = None if times is None else statistic.in_units(times, column)
-        if in_units is not None:
-            statistic, units = in_units
-        statistic.require_numbers()
-        if isinstance(statistic, OnGrid):
-            is_whole = units is not None or self._batches.is_whole(column)
-            mechanism: ByGroup = drawn(statistic, step, offered, is_whole)
-        else:
-            mechanism = made(statistic, step, offered)
-        if isinstance(mechanism, GroupHistogram):
-            axis = mechanism.axis
-            self._expect(axis.words, axis.numbers, column, typed)
-            mechanism = self._in_bins(mechanism)
-        elif isinstance(statistic, Linear) and statistic.matches is not None:
-            matches = statistic.matches
-            self._expect(matches.words, matches.public, column, typed)
-        return mechanism if units is None else replace(mechanism, units=units)
-
-    def _in_bins(self, mechanism: GroupHistogram) -> GroupHistogram:
-        """Return the mechanism of a histogram for these keys."""
-        keys, bins = self._keys, mechanism.axis.native.bins
-        if not isinstance(keys, PublicKeys):
-            return replace(mechanism, sparse=True)
-        if bins > MOST // keys.groups:
-            rule = f"at most {MOST // keys.groups} for {keys.groups} groups"
-            checks.fail("bins", rule, bins)
-        return mechanism
-
-    def _expect(
-        self, words: Words | None, categories: Public | None, column: str, typed: Piece
-    ) -> None:
-        """Refuse public values that can equal nothing in a column."""
-        if words is not None:
-            categories = words.name, list(words.words)
-        if categories is not None:
-            missing = self._batches.missing(column)
-            expect_matches(*categories, typed, f"the column {column!r}", missing)
-
-    def _check_columns(self, mechanism: ByGroup) -> None:
-        """Refuse columns that hold no numbers where these are read."""
-        for name in mechanism.reads:
-            is_first = name == mechanism.column
-            if is_first and mechanism.is_text:
-                continue
-            if not (is_first and mechanism.units is not None):
-                self._batches.numbers(name)
-
-    def _check_names(self, mechanisms: Mapping[str, ByGroup]) -> None:
-        """Refuse two columns of one name, and cells of a file that are to be text and numbers."""
-        taken, text = set(self._keys.by), set(self._keys.by)
-        text |= {one.column for one in mechanisms.values() if one.is_text and one.column}
-        if self._persons is not None:
-            text.add(self._persons.column)
-        for name, mechanism in mechanisms.items():
-            names = mechanism.names(name)
-            if not taken.isdisjoint(names) or len(set(names)) < len(names):
-                checks.fail("statistics", "named so that no two columns have one name", name)
-            taken.update(names)
-            for one in text.intersection(mechanism.reads):
-                is_words = mechanism.is_text and one == mechanism.column
-                if not is_words and self._batches.is_text(one):
-                    rule = "no column of keys, ids or text, where a file of text holds it"
-                    checks.fail("column", rule, one)
-
-    def _shares(self, statistics: Mapping[str, Any], weights: Any) -> dict[str, Fraction]:
-        """Return the share of the loss of each statistic, and of private keys."""
-        names = [*statistics, *([KEYS] if isinstance(self._keys, PrivateKeys) else [])]
-        if weights is None:
-            return dict.fromkeys(names, equal(len(names)))
-        rule = "a mapping of names to numbers greater than 0"
-        if not isinstance(weights, Mapping):
-            checks.fail_type("weights", rule, weights)
-        for name in weights:
-            if name not in names:
-                checks.fail("weights", f"for {', '.join(map(repr, names))}", name)
-        sizes = {}
-        for name in names:
-            value = weights.get(name, 1)
-            checks.positive(f"weights[{name!r}]", value)
-            sizes[name] = checks.fraction(f"weights[{name!r}]", value)
-        total = sum(sizes.values(), Fraction(0))
-        return {name: size / total for name, size in sizes.items()}
-
-    def _rule(self, loss: Loss, share: Fraction, relation: Neighbors) -> KeyRule:
-        """Return the rule of private keys."""
-        amount(loss)
-        if not isinstance(loss, Approx):
-            rule = "greater than 0 where keys are private, with epsilon (or give public keys)"
-            checks.fail("delta", rule, 0 if isinstance(loss, privacy.Pure) else "rho")
-        most = 1 if self._persons is None else self._persons.max_groups
-        own = part(loss, share)
-        assert isinstance(own, Approx) and most is not None
-        return choose_rule(own, most, relation)
-
-    def _step(self, relation: Neighbors, statistic: Any) -> Step:
-        """Return what a step touches."""
-        persons, per_person = self._persons, isinstance(statistic, CountDistinct)
-        every = self._keys.groups if isinstance(self._keys, PublicKeys) else None
-        if persons is None:
-            if per_person:
-                checks.fail("ids", "given, for people are counted by them", None)
-            return Step(relation, every=every)
-        groups = min(persons.max_groups or MOST, every or MOST)
-        rows = 1 if per_person else persons.max_rows
-        if rows is None:
-            checks.fail("max_rows", "given, for more than people is counted", None)
-        return Step(relation, groups, rows, every)
-
-
-def _reads_words(statistic: object) -> bool:
-    """Tell whether a statistic reads a column as text."""
-    if isinstance(statistic, Linear):
-        return statistic.matches is not None and statistic.matches.words is not None
-    return isinstance(statistic, Histogram) and any(axis.words for axis in statistic.axes)
+        rows = used(self._rows, where, relation if of.persons is None else "add-remove")
+        return Prepared(table, rows, budget, rng)

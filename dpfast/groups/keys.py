@@ -12,9 +12,8 @@ Code -1 is no group: a null key, one that is not listed, a row that is left out.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence, Set
-from copy import copy
-from functools import cached_property, lru_cache
+from collections.abc import Callable, Mapping, Sequence, Set
+from functools import cached_property
 from threading import Lock
 from typing import Any, TypeAlias
 
@@ -61,8 +60,6 @@ RULE = "a list of public keys; for several columns a table, a list of tuples, or
 MOST = (1 << 31) - 2
 #: The name of the only column of keys, and under which the rule of private keys has a weight.
 KEYS = "keys"
-#: Most keys that are remembered for the next call.
-FEW = 1 << 10
 
 
 class Chain:
@@ -117,6 +114,8 @@ class PublicKeys:
     keys : list, array or table
         For several columns: a table of them or a list of tuples, with a row for each key; or a list
         of as many lists, all combinations of which are keys.
+    columns : Batches
+        What keys are looked for in. Their types are looked at.
 
     Raises
     ------
@@ -124,13 +123,13 @@ class PublicKeys:
         If they are no keys, none at all, or some are the same.
     """
 
-    def __init__(self, by: Sequence[str], keys: Any) -> None:
+    def __init__(self, by: Sequence[str], keys: Any, columns: Batches) -> None:
         self.by = tuple(by)
-        columns, self.is_product = _listed(self.by, keys)
-        self.forms = {name: column_form(columns[name], "keys", RULE) for name in self.by}
-        self._kinds = {name: zone_kind(form, "keys") for name, form in self.forms.items()}
-        self.forms = {name: _copied(form) for name, form in self.forms.items()}
+        given, self.is_product = _listed(self.by, keys)
+        self.forms = {name: column_form(given[name], "keys", RULE) for name in self.by}
+        zones = {name: zone_kind(form, "keys") for name, form in self.forms.items()}
         self._arrays = {name: _array(form) for name, form in self.forms.items()}
+        self.forms = {name: _copied(form, self._arrays[name]) for name, form in self.forms.items()}
         self.lengths = list(map(len, self._arrays.values()))
         self.groups = math.prod(self.lengths) if self.is_product else self.lengths[0]
         if len(set(self.lengths)) > 1 and not self.is_product:
@@ -141,31 +140,27 @@ class PublicKeys:
         self.text: set[str] = set()
         self.spans: dict[str, str | None] = {}
         self._chains(Key(bytes(32)))  # refuses what is given twice
+        for name in self.by:
+            self._look_for(name, columns, zones[name])
+        self._chains(Key(bytes(32)))  # as columns have them, two keys may be the same
 
-    def checked(self, batches: Batches) -> PublicKeys:
-        """Return the keys as columns have them; refuse columns that could never hold them.
+    def _look_for(self, name: str, columns: Batches, zone: str | None) -> None:
+        """Have keys as a column has them; refuse a column that could never hold them.
 
         The cells of a file of text are text, and integers are looked for as they are written. In a
-        column of text bytes are text, too: either may make two keys the same.
+        column of text bytes are text, too.
         """
-        checked, is_new = copy(self), False
-        checked.forms, checked.text, checked.spans = dict(self.forms), set(), {}
-        for name in self.by:
-            given, typed = self._arrays[name], batches.typed(name, "by", True)
-            kind, missing = key_kind(typed, f"column {name!r}"), batches.missing(name)
-            values: list[Any] = list(given) if given.dtype.kind == "M" else given.tolist()
-            if missing and all(map(checks.is_whole, values)):
-                values, is_new = [str(int(key)) for key in values], True
-                checked.forms[name] = Objects(values)
-            title, zone = f"the column {name!r}", self._kinds[name]
-            expect_matches("keys", values, typed, title, missing, is_key=True, kind=zone)
-            checked.spans[name] = span_of("keys", given) if kind in (TIMES, "objects") else None
-            if kind == "text":
-                checked.text.add(name)
-                is_new = is_new or given.dtype.kind not in "biuU"
-        if is_new:
-            checked._chains(Key(bytes(32)))
-        return checked
+        given, typed = self._arrays[name], columns.typed(name, "by", True)
+        kind, missing = key_kind(typed, f"column {name!r}"), columns.missing(name)
+        values: list[Any] = list(given) if given.dtype.kind == "M" else given.tolist()
+        if missing and all(map(checks.is_whole, values)):
+            values = [str(int(key)) for key in values]
+            self.forms[name] = Objects(values)
+        title = f"the column {name!r}"
+        expect_matches("keys", values, typed, title, missing, is_key=True, kind=zone)
+        self.spans[name] = span_of("keys", given) if kind in (TIMES, "objects") else None
+        if kind == "text":
+            self.text.add(name)
 
     def columns(self) -> dict[str, NDArray[Any]]:
         """Return the keys of each group, column by column."""
@@ -181,6 +176,16 @@ class PublicKeys:
     def coder(self, key: Key) -> PublicCoder:
         """Return what finds the codes of rows."""
         return PublicCoder(self, key)
+
+    @cached_property
+    def first_of_run(self) -> int | None:
+        """The first of integers that follow one another; None for other keys."""
+        array = _array(next(iter(self.forms.values())))
+        if len(self.by) > 1 or array.dtype.kind not in "iu" or not len(array):
+            return None
+        first = int(array[0])
+        fits = -(1 << 62) < first < 1 << 62
+        return first if fits and (array == np.arange(first, first + len(array))).all() else None
 
     def _chains(self, key: Key) -> list[Chain]:
         """Return the codes of each column of a product, or of all columns together."""
@@ -200,45 +205,32 @@ class PublicKeys:
         return chains
 
 
-def public_keys(by: tuple[str, ...], keys: Any) -> PublicKeys:
-    """Return public keys; a short list of words or integers is read once."""
-    if type(keys) is list and len(keys) <= FEW and {*map(type, keys)} <= {int, str}:
-        return _remembered(by, tuple(keys))
-    return PublicKeys(by, keys)
-
-
-@lru_cache(maxsize=64)
-def _remembered(by: tuple[str, ...], keys: tuple[int | str, ...]) -> PublicKeys:
-    return PublicKeys(by, list(keys))
-
-
 class PublicCoder:
     """The codes of rows by public keys; several threads may ask at once."""
 
     def __init__(self, keys: PublicKeys, key: Key) -> None:
         self.groups, self._keys, self._key = keys.groups, keys, key
         self._lock = Lock()
+        self._chains: list[Chain] | None = None
         self._words = {
             name: KeyWords(key, f"column {name!r}", span=keys.spans.get(name)) for name in keys.by
         }
-        self._first = _run(keys)
 
     def names(self) -> None:
         """Return nothing: codes are in the order in which keys were given."""
 
-    @cached_property
-    def _chains(self) -> list[Chain]:
-        return self._keys._chains(self._key)
-
     def codes(self, batch: Batch) -> Int32s:
         """Return the codes of the rows of a batch; whoever asks may change them."""
         pieces = [batch.columns[name] for name in self._keys.by]
-        if self._first is not None and len(pieces) == 1:
-            found = _dense(pieces[0], self._first, self.groups)
+        first = self._keys.first_of_run
+        if first is not None:
+            found = _dense(pieces[0], first, self.groups)
             if found is not None:
                 return found
         words = [self._words[name].of(batch.columns[name]) for name in self._keys.by]
-        with self._lock:  # made for the first rows that need them
+        with self._lock:
+            if self._chains is None:  # made for the first rows that need them
+                self._chains = self._keys._chains(self._key)
             chains = self._chains
         if not self._keys.is_product:
             return chains[0].find(words)
@@ -257,23 +249,22 @@ class PrivateKeys:
     Parameters
     ----------
     by : sequence of str
+    columns : Batches
+        Their types are looked at; a column that holds no keys is refused.
     named : bool, default True
         Whether the keys themselves are kept, or only their words.
     """
 
-    def __init__(self, by: Sequence[str], named: bool = True) -> None:
+    def __init__(self, by: Sequence[str], columns: Batches, named: bool = True) -> None:
         self.by, self.named = tuple(by), named
+        #: Columns of no keys, in the types of the answer.
         self.none: dict[str, NDArray[Any]] = {}
         self.text: set[str] = set()
-
-    def checked(self, batches: Batches) -> PrivateKeys:
-        """Return the keys with the types of the answer; refuse columns that hold none."""
         for name in self.by:
-            typed = batches.typed(name, "by", True)
+            typed = columns.typed(name, "by", True)
             if key_kind(typed, f"column {name!r}") == "text":
                 self.text.add(name)
             self.none[name] = _taken(typed, np.empty(0, np.int64))
-        return self
 
     def coder(self, key: Key) -> PrivateCoder:
         """Return what finds and gives codes."""
@@ -451,8 +442,8 @@ def _of_objects(listed: list[Any]) -> NDArray[Any]:
     return out
 
 
-def _of_arrow(column: Any) -> NDArray[Any]:
-    """Return an Arrow column without nulls as an array."""
+def _of_arrow(column: Any, of_text: Callable[[Any], Any] = _plain) -> NDArray[Any]:
+    """Return an Arrow column without nulls as an array, with a function of each text."""
     import pyarrow as pa
 
     kind = column.type
@@ -465,7 +456,13 @@ def _of_arrow(column: Any) -> NDArray[Any]:
     if pa.types.is_date64(kind) or pa.types.is_timestamp(kind):
         unit = kind.unit if pa.types.is_timestamp(kind) else "ms"
         return np.asarray(column.cast(pa.int64()).to_numpy()).view(f"M8[{unit}]")
-    return _of_objects(list(map(_plain, _texts(column))))
+    return _of_objects(list(map(of_text, _texts(column))))
+
+
+def _whole(key: Any) -> Any:
+    """Return a public key; refuse one of which an array drops the end."""
+    checks.keeps_end("keys", key)
+    return key
 
 
 def _texts(column: Any) -> list[Any]:
@@ -500,38 +497,29 @@ def _listed(by: tuple[str, ...], keys: Any) -> tuple[dict[str, Any], bool]:
     return dict(zip(by, keys, strict=True)), True
 
 
-def _copied(form: Piece) -> Piece:
-    """Return public keys that nobody else can change."""
-    if isinstance(form, Objects):
-        return Objects(list(form.rows))
+def _copied(form: Piece, array: NDArray[Any]) -> Piece:
+    """Return public keys that nobody else can change, typed if they are of one type."""
+    if isinstance(form, Arrow):
+        return form
     if isinstance(form, Values):
-        array = form.array.copy()
         return Values(array, array, form.mask)
-    return form
+    return Values(array, array) if array.dtype.kind in "biuU" else Objects(list(form.rows))
 
 
 def _array(form: Piece) -> NDArray[Any]:
-    """Return public keys as an array."""
+    """Return public keys as an array that nobody else can change."""
     if isinstance(form, Values):
-        return form.array
+        return form.array.copy()
     if isinstance(form, Arrow):
-        return _of_arrow(form.chunked.drop_null())
+        return _of_arrow(form.chunked.drop_null(), _whole)
     kinds = set(map(type, form.rows))
+    for key in form.rows:
+        checks.keeps_end("keys", key)
     if kinds in ({int}, {bool}, {str}, {bytes}):
         array = np.array(form.rows)
         if array.dtype.kind in "biuUS":
             return array
     return _of_objects(list(form.rows))
-
-
-def _run(keys: PublicKeys) -> int | None:
-    """Return the first of integers that follow one another; None for other keys."""
-    array = _array(next(iter(keys.forms.values())))
-    if len(keys.by) > 1 or array.dtype.kind not in "iu" or not len(array):
-        return None
-    first = int(array[0])
-    fits = -(1 << 62) < first < 1 << 62
-    return first if fits and (array == np.arange(first, first + len(array))).all() else None
 
 
 def _dense(piece: Piece, first: int, count: int) -> Int32s | None:

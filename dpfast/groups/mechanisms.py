@@ -105,9 +105,3 @@ def share(offered: Offer, size: Fraction) -> Offer:
     own = offered if size == 1 else Offer(part(offered.loss, size), offered.unit)
     amount(own.loss)
     return own
-
-
-@remembered
-def equal(parts: int) -> Fraction:
-    """Return the share of each of so many."""
-    return Fraction(1, parts)

@@ -383,7 +383,7 @@ class OfLinear(Sums):
         value = nan_policy.replacement(self.nan, self.axis.lo, self.axis.hi)
         return -1 if isinstance(value, str) else self.cells.cell(value)
 
-    @property
+    @cached_property
     def factors(self) -> list[Factors]:
         """The factors of each sum that gets noise."""
         return self.plan.form.factors

@@ -79,6 +79,8 @@ class Universe:
             texts = list(elements) if isinstance(elements, (list, tuple)) else array.tolist()
             if not all(isinstance(text, str) for text in texts):
                 checks.fail_kind("universe", rule, elements)
+            for text in texts:
+                checks.keeps_end("universe", text)
             self.words = Words([checks.text("universe", text) for text in texts])
             array = np.array(texts, np.str_)
         elif array.ndim != 1 or array.dtype.kind not in "iufb":

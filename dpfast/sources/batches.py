@@ -113,6 +113,8 @@ class Batches:
 
     def once(self) -> Batches:
         """Return the same rows for one release: passes over a stream are compared in it."""
+        if isinstance(self._form, Named):
+            return self
         form = once(self._form, tuple(self._beside.values()))
         return self if form is self._form else Batches(form, self._beside)
 
@@ -124,7 +126,8 @@ class Batches:
     @property
     def of_engine(self) -> EngineColumns | None:
         """The columns, if an engine holds them: passes are then made in its partitions."""
-        return self._form if isinstance(self._form, EngineColumns) else None
+        form = self._form
+        return None if isinstance(form, (Named, FileColumns)) else form
 
     @property
     def names(self) -> list[str]:
@@ -203,11 +206,11 @@ class Batches:
         The columns of a file of text are text if they are named so, and numbers if not.
         """
         form = self._form
-        assert not isinstance(form, EngineColumns)
         compare(self._labels)
         beside = {name: self._beside[name] for name in names if name in self._beside}
         own = [name for name in dict.fromkeys(names) if name not in beside]
-        if isinstance(form, FileColumns):
+        if not isinstance(form, Named):
+            assert isinstance(form, FileColumns)
             return self._of_files(form, own, frozenset(text), beside, summarise, merge)
         columns, rows = {name: form.columns[name] for name in own} | beside, self.length
         if rows is None:

@@ -33,7 +33,7 @@ def form_of(data: Any, name: str, rule: str) -> Form:
     ArgumentTypeError
         For what can be read as nothing.
     """
-    if type(data) is np.ndarray or isinstance(data, MemorySource):  # what most calls have
+    if type(data) in (np.ndarray, dict) or isinstance(data, MemorySource):  # what most calls have
         return local_form(data, name, rule)
     if is_lazy(data):
         reader = lazy_reader(data)

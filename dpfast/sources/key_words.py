@@ -12,7 +12,7 @@ longer text, bytes                   SipHash-2-4, 128 bits: the low ones   most 
 A number, the text of its digits, and the same bytes are three keys; True is 1. A date is its
 midnight, and a time without a zone is in UTC. Text is hashed as UTF-8 without normalization: texts
 that look alike but have other code points are different keys. Zeros at the end of text and bytes do
-not count, because NumPy drops them.
+not count, because NumPy drops them, and public keys may have none.
 """
 
 from __future__ import annotations

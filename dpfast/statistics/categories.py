@@ -117,6 +117,8 @@ class Categories:
         if checks.is_whole(categories):
             self.count = checks.whole("categories", categories, 1)
         else:
+            for label in categories if isinstance(categories, (list, tuple)) else ():
+                checks.keeps_end("categories", label)
             labels = as_array("categories", categories, "biuUS", rule)
             if labels.ndim != 1 or not labels.size or len(np.unique(labels)) != labels.size:
                 checks.fail("categories", rule, categories)

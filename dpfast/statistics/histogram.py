@@ -618,10 +618,8 @@ def categories_of(value: Any, name: str) -> Bins:
 
 def _text(name: str, value: Any) -> str:
     """Return a text of which an array, as that of the answer, keeps all."""
-    text = checks.text(name, value)
-    if text.endswith("\0"):
-        checks.fail(name, "text without a null character at its end, which NumPy drops", value)
-    return text
+    checks.keeps_end(name, value)
+    return checks.text(name, value)
 
 
 def one_category(value: Any, name: str) -> Bins:

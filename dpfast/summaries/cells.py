@@ -10,6 +10,7 @@ from the sum of cells after noise has been added to it is post-processing.
 from __future__ import annotations
 
 import math
+import sys
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import lru_cache
@@ -86,8 +87,9 @@ def in_units(cells: NDArray[Any], width: float) -> NDArray[np.float64]:
 
     As `nearest` does, it returns the largest float64 where one would be infinite.
     """
-    most = np.finfo(np.float64).max / max(width, 1.0)
-    return np.clip(np.asarray(cells, np.float64), -most, most) * width
+    most = sys.float_info.max / max(width, 1.0)
+    numbers: NDArray[np.float64] = np.minimum(np.maximum(cells, -most), most) * width
+    return numbers
 
 
 def nearest(value: Fraction) -> float:
@@ -100,4 +102,4 @@ def quotient(numerator: int, denominator: int) -> float:
     try:
         return numerator / denominator
     except OverflowError:
-        return math.copysign(np.finfo(np.float64).max, 1 if numerator > 0 else -1)
+        return math.copysign(sys.float_info.max, 1 if numerator > 0 else -1)

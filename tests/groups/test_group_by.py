@@ -402,7 +402,7 @@ REFUSED = {
     "the same column twice": (agg({**GROUPS, "by": ["city", "city"]}), "by", "different"),
     "no columns": (agg({**GROUPS, "by": []}), "by", "name"),
     "keys twice": (agg({**GROUPS, "keys": ["Aix", "Aix"]}), "keys", "different"),
-    "one key in two forms": (agg({**GROUPS, "keys": ["Aix", "Aix\0"]}), "keys", "different"),
+    "one key in two forms": (agg({**GROUPS, "keys": ["Aix", "Aix\0"]}), "keys", "null character"),
     "a missing key": (agg({**GROUPS, "keys": ["Aix", None]}), "keys", "missing"),
     "no keys": (agg({**GROUPS, "keys": []}), "keys", "at least one"),
     "numbers for text": (agg({**GROUPS, "keys": [1, 2]}), "keys", "text"),

@@ -15,6 +15,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import dpfast as dp
+from dpfast._core.once import forget
 from dpfast.errors import ArgumentError, ArgumentTypeError, DataError, SourceError
 from dpfast.groups import answer
 from dpfast.groups import keys as keys_module
@@ -233,16 +234,17 @@ def test_the_type_of_keys_is_that_of_the_column_with_rows_or_without(name, tmp_p
 
 def test_a_type_that_rows_tell_is_found(tmp_path, monkeypatch):
     """Planted: no key, no type."""
-    checked = keys_module.PrivateKeys.checked
+    make = keys_module.PrivateKeys.__init__
 
-    def untyped(self, batches):
-        found = checked(self, batches)
-        found.none = {name: np.empty(0, bool) for name in found.none}
-        return found
+    def untyped(self, *given, **named):
+        make(self, *given, **named)
+        self.none = {name: np.empty(0, bool) for name in self.none}
 
-    monkeypatch.setattr(keys_module.PrivateKeys, "checked", untyped)
+    monkeypatch.setattr(keys_module.PrivateKeys, "__init__", untyped)
+    forget()
     with pytest.raises(AssertionError):
         test_the_type_of_keys_is_that_of_the_column_with_rows_or_without("integers", tmp_path)
+    forget()
 
 
 def test_dates_of_records_in_a_file(tmp_path):

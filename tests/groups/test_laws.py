@@ -24,10 +24,10 @@ import pytest
 from scipy import special
 
 import dpfast as dp
+from dpfast._core.once import forget
 from dpfast._kernels.sources import Key
 from dpfast.groups import keys as keys_module
-from dpfast.groups import mechanisms, ranks, table
-from dpfast.groups import plan as plan_module
+from dpfast.groups import ranks, table
 from dpfast.groups.counts import GroupHistogram
 from dpfast.groups.key_coins import KeyRule
 from dpfast.groups.key_selection import EqualParts
@@ -83,12 +83,6 @@ def log_orders(counts, k, rate):
             total += rate * (left.pop(one) - most) - math.log(weights)
         found.append(total)
     return np.array(found)
-
-
-def forget():
-    """What is made with a fault, or without, serves no other test."""
-    for cached in (mechanisms.drawn, mechanisms.made, plan_module.plan):
-        cached.cache_clear()
 
 
 @pytest.fixture
@@ -179,7 +173,9 @@ class Asked:
         name = next(iter(self.statistics), "keys")
         loss = tuple(self.loss.get(one) for one in ("epsilon", "delta", "rho"))
         loss = (loss[0], loss[1] or 0, loss[2])
-        return groups._table(name, self.statistics, loss, None, None, None)
+        listed = tuple(self.statistics.items())
+        prepared = groups._prepare(name, listed, loss, None, None, None, None)
+        return prepared.mechanism, prepared.source
 
 
 def stairs_of(noise, x, y):

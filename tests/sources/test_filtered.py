@@ -347,3 +347,14 @@ def test_one_clear_error(folder, where, kind, said):
     with pytest.raises(kind) as caught:
         filtered(reader(folder / "t.parquet"), conditions(where))
     assert said in str(caught.value)
+
+
+@pytest.mark.parametrize(("word", "rows"), [("a", [0, 1]), ("a\0", [3]), ("a\0\0", [4])])
+def test_words_are_told_apart_by_all_that_they_hold(word, rows, tmp_path):
+    """Also by what NumPy drops at their end."""
+    words = ["a", "a", "b", "a\0", "a\0\0"]
+    pq.write_table(pa.table({"row": range(5), "w": words}), tmp_path / "t.parquet")
+    for test, expected in (("equal", rows), ("not_in", [i for i in range(5) if i not in rows])):
+        value = [word] if test == "not_in" else word
+        made = filtered(reader(tmp_path / "t.parquet"), conditions({"column": "w", test: value}))
+        assert sorted(numbers_of(made)) == expected

@@ -1,0 +1,266 @@
+"""What a release by group is chosen by: keys, ids, and the names and types of columns.
+
+A mechanism is made of public values here, and of columns without rows: so no row has a say in it,
+and it is made once for equal ones.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import Any
+
+from .. import privacy
+from .._core import checks
+from .._core.once import remembered
+from .._core.types import Neighbors
+from ..measurement.linear import Linear
+from ..measurement.statistic import Offer
+from ..measurement.times import times_of
+from ..noise.additive import amount
+from ..privacy import Approx, Loss
+from ..sources.batches import Batches, Piece
+from ..sources.intake import Public
+from ..sources.key_words import key_kind
+from ..sources.public_values import expect_matches
+from ..sources.words import Words
+from ..statistics.histogram import Histogram
+from ..statistics.ranked import OnGrid
+from .counts import GroupHistogram
+from .distinct import CountDistinct
+from .key_coins import KeyRule
+from .key_selection import choose_rule
+from .keys import KEYS, MOST, PrivateKeys, PublicKeys
+from .mechanisms import drawn, is_by_group, made, share
+from .step import Step, part
+from .table import ByGroup, Persons, Table
+from .top import Top
+
+#: Most public keys that are remembered for the next call.
+FEW = 1 << 10
+RULE = "a mapping of names to what dpfast.stat makes"
+#: Names, and the statistics by group of these.
+Statistics = tuple[tuple[str, Any], ...]
+
+
+def grouping(rows: Batches, by: tuple[str, ...], keys: Any, persons: Persons | None) -> Grouping:
+    """Return what is public of a call: one object for columns in memory and few equal keys."""
+    columns, few = rows.like, None
+    if type(keys) is list and len(keys) <= FEW and {*map(type, keys)} <= {int, str}:
+        few = tuple(keys)
+    if columns is None or (keys is not None and few is None):
+        return Grouping.of(rows if columns is None else columns, by, keys, persons)
+    return _grouping(columns, by, few, persons)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Grouping:
+    """Keys, ids and columns, as a call by group has them.
+
+    Parameters
+    ----------
+    keys : PublicKeys or PrivateKeys
+    persons : Persons or None
+    columns : Batches
+        Of no rows, where they are in memory.
+    is_kept : bool
+        Whether one object serves all calls that are alike.
+    """
+
+    keys: PublicKeys | PrivateKeys
+    persons: Persons | None
+    columns: Batches
+    is_kept: bool = False
+
+    @classmethod
+    def of(
+        cls, columns: Batches, by: tuple[str, ...], keys: Any, persons: Persons | None
+    ) -> Grouping:
+        """Check keys and ids against columns, by their types."""
+        shown: PublicKeys | PrivateKeys
+        shown = PrivateKeys(by, columns) if keys is None else PublicKeys(by, keys, columns)
+        if persons is not None:
+            key_kind(columns.typed(persons.column, "ids", True), "ids", is_id=True)
+            if persons.max_groups is None and keys is None:
+                checks.fail("max_groups", "given with ids, where keys are private", None)
+        return cls(shown, persons, columns)
+
+    def table(
+        self,
+        name: str,
+        statistics: Statistics,
+        offered: Offer,
+        weights: Mapping[str, Any] | None = None,
+    ) -> Table:
+        """Return the mechanism of some statistics; `weights` are their shares of the loss."""
+        if self.is_kept and weights is None:
+            return _table(self, name, statistics, offered)
+        return self._table(name, statistics, offered, weights)
+
+    def _table(self, name: str, statistics: Statistics, offered: Offer, weights: Any) -> Table:
+        for key, statistic in statistics:
+            if not isinstance(key, str) or not is_by_group(statistic):
+                checks.fail_kind("statistics", RULE, statistic)
+            if key == KEYS and isinstance(self.keys, PrivateKeys):
+                checks.fail("statistics", "named otherwise than private keys", key)
+        relation = offered.unit.neighbors
+        shares = self._shares([key for key, _ in statistics], weights)
+        rule = self._rule(offered.loss, shares.pop(KEYS), relation) if KEYS in shares else None
+        mechanisms = {
+            key: self._mechanism(statistic, share(offered, shares[key]), relation)
+            for key, statistic in statistics
+        }
+        self._check_names(mechanisms)
+        title = f"{name} by {', '.join(self.keys.by)}" if statistics else KEYS
+        return Table(title, self.keys, mechanisms, relation, self.persons, rule)
+
+    def _mechanism(self, statistic: Any, offered: Offer, relation: Neighbors) -> ByGroup:
+        """Return what releases a statistic of all groups, for a loss."""
+        step = self._step(relation, statistic)
+        if isinstance(statistic, Top):
+            mechanism: ByGroup = replace(statistic, step=step, loss=offered.loss).charged()
+        elif statistic.column is None:
+            if statistic.needs_column:
+                checks.fail("column", "given, for a statistic by group", None)
+            mechanism = made(statistic, step, offered)
+        else:
+            typed = self.columns.typed(statistic.column, "column", _reads_words(statistic))
+            mechanism = self._of_column(statistic, typed, step, offered)
+        self._check_columns(mechanism)
+        return mechanism
+
+    def _of_column(self, statistic: Any, typed: Piece, step: Step, offered: Offer) -> ByGroup:
+        """Return the mechanism of a statistic of a column, which is like an empty one."""
+        times, units, column = times_of(typed), None, statistic.column or ""
+        in_units = None if times is None else statistic.in_units(times, column)
+        if in_units is not None:
+            statistic, units = in_units
+        statistic.require_numbers()
+        if isinstance(statistic, OnGrid):
+            is_whole = units is not None or self.columns.is_whole(column)
+            mechanism: ByGroup = drawn(statistic, step, offered, is_whole)
+        else:
+            mechanism = made(statistic, step, offered)
+        if isinstance(mechanism, GroupHistogram):
+            axis = mechanism.axis
+            self._expect(axis.words, axis.numbers, column, typed)
+            mechanism = self._in_bins(mechanism)
+        elif isinstance(statistic, Linear) and statistic.matches is not None:
+            matches = statistic.matches
+            self._expect(matches.words, matches.public, column, typed)
+        return mechanism if units is None else replace(mechanism, units=units)
+
+    def _in_bins(self, mechanism: GroupHistogram) -> GroupHistogram:
+        """Return the mechanism of a histogram for these keys."""
+        keys, bins = self.keys, mechanism.axis.native.bins
+        if not isinstance(keys, PublicKeys):
+            return replace(mechanism, sparse=True)
+        if bins > MOST // keys.groups:
+            rule = f"at most {MOST // keys.groups} for {keys.groups} groups"
+            checks.fail("bins", rule, bins)
+        return mechanism
+
+    def _expect(
+        self, words: Words | None, categories: Public | None, column: str, typed: Piece
+    ) -> None:
+        """Refuse public values that can equal nothing in a column."""
+        if words is not None:
+            categories = words.name, list(words.words)
+        if categories is not None:
+            missing = self.columns.missing(column)
+            expect_matches(*categories, typed, f"the column {column!r}", missing)
+
+    def _check_columns(self, mechanism: ByGroup) -> None:
+        """Refuse columns that hold no numbers where these are read."""
+        for name in mechanism.reads:
+            is_first = name == mechanism.column
+            if is_first and mechanism.is_text:
+                continue
+            if not (is_first and mechanism.units is not None):
+                self.columns.numbers(name)
+
+    def _check_names(self, mechanisms: Mapping[str, ByGroup]) -> None:
+        """Refuse two columns of one name, and cells of a file that are to be text and numbers."""
+        taken, text = set(self.keys.by), set(self.keys.by)
+        text |= {one.column for one in mechanisms.values() if one.is_text and one.column}
+        if self.persons is not None:
+            text.add(self.persons.column)
+        for name, mechanism in mechanisms.items():
+            names = mechanism.names(name)
+            if not taken.isdisjoint(names) or len(set(names)) < len(names):
+                checks.fail("statistics", "named so that no two columns have one name", name)
+            taken.update(names)
+            for one in text.intersection(mechanism.reads):
+                is_words = mechanism.is_text and one == mechanism.column
+                if not is_words and self.columns.is_text(one):
+                    rule = "no column of keys, ids or text, where a file of text holds it"
+                    checks.fail("column", rule, one)
+
+    def _shares(self, names: list[str], weights: Any) -> dict[str, Fraction]:
+        """Return the share of the loss of each statistic, and of private keys."""
+        if isinstance(self.keys, PrivateKeys):
+            names.append(KEYS)
+        if weights is None:
+            return dict.fromkeys(names, Fraction(1, len(names)))
+        rule = "a mapping of names to numbers greater than 0"
+        if not isinstance(weights, Mapping):
+            checks.fail_type("weights", rule, weights)
+        for name in weights:
+            if name not in names:
+                checks.fail("weights", f"for {', '.join(map(repr, names))}", name)
+        sizes = {}
+        for name in names:
+            value = weights.get(name, 1)
+            checks.positive(f"weights[{name!r}]", value)
+            sizes[name] = checks.fraction(f"weights[{name!r}]", value)
+        total = sum(sizes.values(), Fraction(0))
+        return {name: size / total for name, size in sizes.items()}
+
+    def _rule(self, loss: Loss, share: Fraction, relation: Neighbors) -> KeyRule:
+        """Return the rule of private keys."""
+        amount(loss)
+        if not isinstance(loss, Approx):
+            rule = "greater than 0 where keys are private, with epsilon (or give public keys)"
+            checks.fail("delta", rule, 0 if isinstance(loss, privacy.Pure) else "rho")
+        most = 1 if self.persons is None else self.persons.max_groups
+        own = part(loss, share)
+        assert isinstance(own, Approx) and most is not None
+        return choose_rule(own, most, relation)
+
+    def _step(self, relation: Neighbors, statistic: Any) -> Step:
+        """Return what a step touches."""
+        persons, per_person = self.persons, isinstance(statistic, CountDistinct)
+        every = self.keys.groups if isinstance(self.keys, PublicKeys) else None
+        if persons is None:
+            if per_person:
+                checks.fail("ids", "given, for people are counted by them", None)
+            return Step(relation, every=every)
+        groups = min(persons.max_groups or MOST, every or MOST)
+        rows = 1 if per_person else persons.max_rows
+        if rows is None:
+            checks.fail("max_rows", "given, for more than people is counted", None)
+        return Step(relation, groups, rows, every)
+
+
+@remembered
+def _grouping(
+    columns: Batches,
+    by: tuple[str, ...],
+    keys: tuple[int | str, ...] | None,
+    persons: Persons | None,
+) -> Grouping:
+    listed = None if keys is None else list(keys)
+    return replace(Grouping.of(columns, by, listed, persons), is_kept=True)
+
+
+@remembered
+def _table(of: Grouping, name: str, statistics: Statistics, offered: Offer) -> Table:
+    return of._table(name, statistics, offered, None)
+
+
+def _reads_words(statistic: object) -> bool:
+    """Tell whether a statistic reads a column as text."""
+    if isinstance(statistic, Linear):
+        return statistic.matches is not None and statistic.matches.words is not None
+    return isinstance(statistic, Histogram) and any(axis.words for axis in statistic.axes)
