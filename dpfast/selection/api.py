@@ -27,8 +27,7 @@ from .arguments import (
 from .exponential_race import SMALL, Race, Top
 from .permute import Flips
 from .scores.distributed import DistributedScores
-from .scores.stored import Stored
-from .scores.tilted import TiltedScores
+from .scores.stored import Stored, TiltedScores
 from .table import Rows, Table
 
 #: Draws of one call at most: their indices fill eight tebibytes.

@@ -24,9 +24,9 @@ from ..rng import Generator
 from ..sources import chunk_dtype
 from ..sources.engine import of_engine
 from ..sources.forms import is_distributed
+from .scores import real
 from .scores.distributed import FEW, DistributedScores
-from .scores.numbers import real
-from .scores.tilted import REACH
+from .scores.stored import REACH
 
 #: Limits of c, a factor either way: within them no product c d leaves float64 unnoticed.
 SCALE = 2.0**960

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import itertools
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import partial
 from typing import Any, NamedTuple
 
 from .._core import checks
@@ -51,41 +53,33 @@ class RunCount:
 
     def draw(self, stream: BitStream) -> int:
         """Draw a number exactly: the least k with U < P(K <= k), of as many bits as that takes."""
-        tail, known = Tail(stream.word(), stream.word), _Sums(self)
-        k = 1
-        while not tail.below(lambda mp: known.up_to(k, mp)):  # noqa: B023
-            k += 1
-        return k
+        tail = Tail(stream.word(), stream.word)
+        sums: dict[int, Iterator[Any]] = {}
+        known: dict[int, list[Any]] = {}
 
+        def up_to(k: int, mp: Any) -> Any:
+            """Return P(K <= k) to as many digits as are asked for."""
+            terms = sums.setdefault(mp.prec, self._sums(mp))
+            totals = known.setdefault(mp.prec, [])
+            while len(totals) < k:
+                totals.append(next(terms))
+            return totals[k - 1]
 
-class _Sums:
-    """P(K <= k) for k = 1, 2, ..., each to as many digits as are asked for."""
+        return next(k for k in itertools.count(1) if tail.below(partial(up_to, k)))
 
-    def __init__(self, law: RunCount) -> None:
-        self._law = law
-        self._known: dict[int, list[tuple[Any, Any]]] = {}
-
-    def up_to(self, k: int, mp: Any) -> Any:
-        found = self._known.setdefault(mp.prec, [])
-        with mp.workprec(mp.prec + GUARD):
-            less, eta = ratio(mp, 1 - self._law.gamma), ratio(mp, self._law.eta)
-            while len(found) < k:
-                if not found:
-                    term = total = less * self._first(mp)
+    def _sums(self, mp: Any) -> Iterator[Any]:
+        """Yield P(K <= k) for k = 1, 2, ..."""
+        k, term, total = 0, None, 0
+        while True:
+            with mp.workprec(mp.prec + GUARD):
+                less, eta = ratio(mp, 1 - self.gamma), ratio(mp, self.eta)
+                if term is None:
+                    bits = -mp.log(ratio(mp, self.gamma))
+                    term = less * (eta / mp.expm1(eta * bits) if self.eta else 1 / bits)
                 else:
-                    term, total = found[-1]
-                    term = term * less * (len(found) + eta) / (len(found) + 1)
-                    total = total + term
-                found.append((term, total))
-        return found[k - 1][1]
-
-    def _first(self, mp: Any) -> Any:
-        """Return P(K = 1) / (1 - gamma)."""
-        bits = -mp.log(ratio(mp, self._law.gamma))
-        if not self._law.eta:
-            return 1 / bits
-        eta = ratio(mp, self._law.eta)
-        return eta / mp.expm1(eta * bits)
+                    term = term * less * (k + eta) / (k + 1)
+                total, k = total + term, k + 1
+            yield total
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,30 +99,33 @@ class BestOf(Mechanism[Any]):
 
     def finish(self, summary: Callable[[], Any], generator: Generator) -> Best:
         """Return the best, or raise an error that shows nothing of the runs before it."""
-        found = self._found(summary, generator)
-        if isinstance(found, str):
-            raise DataError(found)
-        return found
+        best = self._best(summary, generator)
+        if isinstance(best, str):
+            raise DataError(best)
+        return best
 
     def error(self, rows: int | None, confidence: float) -> Expected:
         """Return no error bar: what is released is the answer of a run."""
         return unknown(confidence, "what the runs answer is known to whoever wrote them")
 
-    def _found(self, run: Callable[[], Any], generator: Generator) -> Best | str:
+    def _best(self, run: Callable[[], Any], generator: Generator) -> Best | str:
         """Return the best, or what is said of a run that failed.
 
         An error of the caller's would hold on to frames that know how many runs there were.
         """
-        best: Best | None = None
+        best, highest = None, -math.inf
         for _ in range(self.runs.draw(generator.stream())):
             try:
-                found = _scored(run())
+                scored = run()
+                is_pair = isinstance(scored, tuple) and len(scored) == 2
+                number = checks.real(scored[0]) if is_pair else None
             except Exception as error:
                 return f"run failed ({type(error).__name__})"
-            if found is None:
+            if number is None:
                 return RULE
-            if best is None or _rank(found.score) > _rank(best.score):
-                best = found
+            rank = -math.inf if math.isnan(number) else number  # NaN is the lowest
+            if best is None or rank > highest:
+                best, highest = Best(*scored), rank
         assert best is not None
         return best
 
@@ -233,17 +230,3 @@ def best_of(
     relation = relation_of_proof(neighbors, budget)
     mechanism = BestOf(RunCount(*run_parameters(gamma, eta)), loss, relation)
     return Prepared(mechanism, run, budget, rng)
-
-
-def _scored(found: Any) -> Best | None:
-    """Return what a run returned as a score and an answer; None for anything else."""
-    if isinstance(found, tuple) and len(found) == 2 and checks.real(found[0]) is not None:
-        return Best(*found)
-    return None
-
-
-def _rank(score: Any) -> Any:
-    """Return a number by which scores are ordered, NaN as the lowest."""
-    number = checks.real(score)
-    assert number is not None
-    return -math.inf if math.isnan(number) else number

@@ -13,9 +13,8 @@ from numpy.typing import NDArray
 from .._core import checks
 from .._kernels.rng import BitStream
 from ..noise import choice
-from .scores.numbers import CHUNK, difference, distances
-from .scores.stored import Stored, aligned, row_peaks
-from .scores.tilted import slack, tilted
+from .scores import CHUNK, aligned, difference, distances
+from .scores.stored import Stored, row_peaks, slack, tilted
 
 
 class Table:

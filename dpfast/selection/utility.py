@@ -13,9 +13,9 @@ from .._core import checks
 from .._core.types import Number
 from .api import Scores
 from .arguments import PERMUTE, candidates_last, log_weights, selection
+from .scores import distances
 from .scores.distributed import FEW, DistributedScores
-from .scores.numbers import distances
-from .scores.tilted import tilted
+from .scores.stored import tilted
 from .table import Rows, Table
 
 #: The most candidates for which the probabilities of permute-and-flip are computed.

@@ -31,10 +31,10 @@ from dpfast.aggregate.estimators import (
     TrimmedMean,
     Variance,
     columns,
-    linear,
     moments,
     streaming,
 )
+from dpfast.aggregate.estimators import regression as regressions
 from dpfast.aggregate.estimators.base import Job
 from dpfast.sources.base import RowChunk
 from dpfast.sources.data import as_rows
@@ -387,7 +387,7 @@ def test_control_one_pass_loses_them(monkeypatch):
         return found
 
     monkeypatch.setattr(moments, "centered", one_pass)
-    monkeypatch.setattr(linear, "centered", one_pass)
+    monkeypatch.setattr(regressions, "centered", one_pass)
     is_exact_about_an_offset(offset_rows(offset=0.0) * [1, 1, 2])  # near 0 it is good enough
     with pytest.raises(AssertionError):
         is_exact_about_an_offset(offset_rows())
@@ -407,12 +407,15 @@ def test_nearly_collinear_features(condition, intercept):
 
 
 def test_control_the_normal_equations_alone_are_worse(monkeypatch):
-    class Zero(linear._Residuals):
-        def means(self, counts):
-            first, more = super().means(counts)
-            return first, 0 * more
+    true = regressions._residuals
 
-    monkeypatch.setattr(linear, "_Residuals", Zero)
+    def no_products(*args):
+        tally = true(*args)
+        terms = tally._terms
+        tally._terms = lambda *of: (0 * term if i else term for i, term in enumerate(terms(*of)))
+        return tally
+
+    monkeypatch.setattr(regressions, "_residuals", no_products)
     with pytest.raises(AssertionError):
         test_nearly_collinear_features(1e5, True)
 
@@ -581,9 +584,9 @@ def test_arguments_of_the_one_loop():
     x, short = np.zeros(4), np.zeros(2)
     labels = RandomLabels(3, KEY)
     with pytest.raises(ValueError, match="lengths must agree"):
-        sums._first[0].add_rows(labels, 0, x, sums.counts, short)
+        sums._first[0].add_random(labels.key, 0, x, sums.counts, short)
     with pytest.raises(ValueError, match="lengths must agree"):
-        sums._first[0].add_rows(labels, 0, x, sums.counts, None, Moments(2, 1)._first[0])
+        sums._first[0].add_random(labels.key, 0, x, sums.counts, None, Moments(2, 1)._first[0])
     assert sums.counts.sum() == 0
 
 

@@ -286,7 +286,7 @@ def test_a_run_that_fails_tells_nothing_of_those_before(last, monkeypatch):
         dp.selection.best_of(run, each=Pure(1), gamma=0.5)
     assert len(runs) == 3 and "secret" not in str(caught.value)
     held = told_by(caught.value)
-    assert set(held) == {"found"} and "secret" not in held["found"]
+    assert set(held) == {"best"} and "secret" not in held["best"]
 
 
 PASSED_ON = """

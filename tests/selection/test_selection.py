@@ -21,8 +21,7 @@ from dpfast.privacy import ZCDP, Draws, Pure, laplace_within, pure_within, range
 from dpfast.selection import arguments
 from dpfast.selection import exponential_race as _race
 from dpfast.selection.exponential_race import Race, Top, block_length
-from dpfast.selection.scores.stored import Stored
-from dpfast.selection.scores.tilted import REACH, TiltedScores
+from dpfast.selection.scores.stored import REACH, Stored, TiltedScores
 
 from ..reference.selection import exponential as twin
 from ..support.pairwise import every_value, pairwise, quick_rows

@@ -7,7 +7,6 @@ NaN. Nothing here is private.
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from typing import Any, Generic, Self, TypeVar
@@ -26,7 +25,7 @@ Labels = NDArray[np.uint32]
 CHUNK = 1 << 14
 
 
-class Totals:
+class Totals(_native.Sums):
     """The exact sum of one float64 term a row, for each block.
 
     Notes
@@ -35,48 +34,19 @@ class Totals:
     stretch of 32 binary orders of magnitude that occurs, mostly one or two of 64.
     """
 
-    def __init__(self, blocks: int) -> None:
+    blocks: int
+
+    def __new__(cls, blocks: int) -> Self:
         # Fresh zeros cost nothing until they are touched.
         planes = np.zeros((_native.PLANES, blocks, 2), np.uint64)
-        self.blocks = blocks
+        used, seen = np.zeros(_native.PLANES, np.uint8), np.zeros(blocks, np.uint8)
         near = np.zeros((blocks, 2)) if blocks <= _native.NEAR else None
-        self._sums = _native.Sums(
-            planes, np.zeros(_native.PLANES, np.uint8), np.zeros(blocks, np.uint8), near
-        )
+        totals = super().__new__(cls, planes, used, seen, near)  # type: ignore[call-arg]
+        totals.blocks = blocks
+        return totals
 
-    def add(self, labels: Labels, terms: Floats) -> None:
-        """Add each term to the block of its label."""
-        self._sums.add(labels, terms)
-
-    def add_run(self, block: int, terms: Floats) -> None:
-        """Add all terms to one block."""
-        self._sums.add_run(block, terms)
-
-    def add_runs(self, first: int, cuts: NDArray[np.int64], terms: Floats) -> None:
-        """Add ``terms[cuts[j]:cuts[j + 1]]`` to block `first` + j."""
-        self._sums.add_runs(first, cuts, terms)
-
-    def add_rows(
-        self,
-        labels: RandomLabels,
-        start: int,
-        terms: NDArray[Any],
-        counts: NDArray[np.int64],
-        shift: Floats | None = None,
-        squares: Totals | None = None,
-    ) -> None:
-        """Add the terms of rows from `start` on, and count the rows, in one pass.
-
-        Terms are of any dtype of `CHUNK_DTYPES`. `shift` (one number a block) is subtracted from
-        them, and `squares` takes the squares of the differences.
-        """
-        more = None if squares is None else squares._sums
-        self._sums.add_random(labels.key, start, terms, counts, shift, more)
-
-    def merge(self, other: Totals) -> Totals:
-        """Add the sums of other rows."""
-        self._sums.merge(other._sums)
-        return self
+    def __init__(self, blocks: int) -> None:
+        """Do nothing: the base has no other arguments."""
 
     def sums(self) -> Floats:
         """Return the sum of each block, rounded once; infinite beyond float64."""
@@ -89,10 +59,10 @@ class Totals:
     def _scaled(self, divisor: Any) -> Floats:
         fraction = np.empty(self.blocks)
         exponent = np.empty(self.blocks, np.int32)
-        self._sums.rounded(fraction, exponent)
+        self.rounded(fraction, exponent)
         with np.errstate(all="ignore"):
             scaled: Floats = np.ldexp(fraction / divisor, exponent)
-            seen = self._sums.seen
+            seen = self.seen
             plus = np.where(seen & _native.PLUS, np.inf, 0.0)
             minus = np.where(seen & _native.MINUS, -np.inf, 0.0)
             odd = seen != 0
@@ -143,20 +113,20 @@ class Extremes:
         return np.where(self._seen != 0, np.nan, self._most)
 
 
+#: ``terms(rows, of_rows)`` yields the term of each part, one at a time: all of them would not stay
+#: in the cache. ``of_rows(x)`` returns the entry of an array `x` of blocks for each row.
+Terms = Callable[[NDArray[Any], Callable[[Floats], Floats]], Iterator[Floats]]
+
+
 Part = TypeVar("Part", Totals, Extremes)
 
 
-class Tally(ABC, Generic[Part]):
+class Tally(Generic[Part]):
     """Totals or extremes of terms that are computed from rows, in pieces that stay in the cache."""
 
-    parts: list[Part]
-
-    @abstractmethod
-    def _terms(self, rows: NDArray[Any], of_rows: Callable[[Floats], Floats]) -> Iterator[Floats]:
-        """Yield the term of each part, one at a time: all of them would not stay in the cache.
-
-        ``of_rows(x)`` returns the entry of an array `x` of blocks for each row.
-        """
+    def __init__(self, parts: Sequence[Part], terms: Terms) -> None:
+        self.parts: Sequence[Part] = parts
+        self._terms = terms
 
     def add(self, labels: Labels, rows: NDArray[Any]) -> None:
         """Add rows, of shape (n,) or (n, columns), under labels."""
@@ -200,16 +170,6 @@ def floats_of(rows: NDArray[Any], columns: int) -> list[Floats]:
     return [np.ascontiguousarray(table[:, j], np.float64) for j in range(columns)]
 
 
-class ColumnExtremes(Tally[Extremes]):
-    """The extremes of each column, for each block."""
-
-    def __init__(self, blocks: int, columns: int) -> None:
-        self.parts = [Extremes(blocks) for _ in range(columns)]
-
-    def _terms(self, rows: NDArray[Any], of_rows: Callable[[Floats], Floats]) -> Iterator[Floats]:
-        yield from floats_of(rows, len(self.parts))
-
-
 class Moments(Tally[Totals]):
     """Counts, sums of columns, and sums of products of pairs of columns, for each block.
 
@@ -247,7 +207,7 @@ class Moments(Tally[Totals]):
         self._pairs = list(products)
         self._first = [Totals(blocks) for _ in range(columns)]
         self._second = [Totals(blocks) for _ in self._pairs]
-        self.parts = self._first + self._second
+        super().__init__(self._first + self._second, self._of_rows)
 
     def add(self, labels: Labels, rows: NDArray[Any]) -> None:
         _native.count(labels, self.counts)
@@ -261,7 +221,7 @@ class Moments(Tally[Totals]):
         if shift is not None:
             shift = np.ascontiguousarray(np.broadcast_to(shift.reshape(-1), self.blocks))
         squares = self._second[0] if self._pairs else None
-        self._first[0].add_rows(labels, start, values, self.counts, shift, squares)
+        self._first[0].add_random(labels.key, start, values, self.counts, shift, squares)
 
     def add_ranges(self, labels: ContiguousLabels, start: int, rows: NDArray[Any]) -> None:
         first, cuts = labels.runs(start, len(rows))
@@ -272,7 +232,7 @@ class Moments(Tally[Totals]):
         else:
             super().add_ranges(labels, start, rows)
 
-    def _terms(self, rows: NDArray[Any], of_rows: Callable[[Floats], Floats]) -> Iterator[Floats]:
+    def _of_rows(self, rows: NDArray[Any], of_rows: Callable[[Floats], Floats]) -> Iterator[Floats]:
         with np.errstate(all="ignore"):
             x, shift = floats_of(rows, self.columns), self.shift
             if shift is not None:

@@ -24,10 +24,9 @@ from ..._core import checks
 from ..._kernels.jit import is_compiled
 from .base import Estimator
 from .functions import NumbaFunction, PythonFunction, in_processes
-from .linear import Correlation, LeastSquares
-from .logistic import LogisticRegression
-from .moments import Maximum, Mean, Minimum, StandardDeviation, Variance
+from .moments import Correlation, Maximum, Mean, Minimum, StandardDeviation, Variance
 from .order_statistics import Median, Mode, Quantile, TrimmedMean
+from .regression import LeastSquares, LogisticRegression
 
 __all__ = [
     "Correlation",

@@ -126,29 +126,6 @@ class ByColumn(ABC):
         """Return the estimator for columns of this form."""
 
 
-@dataclass(frozen=True)
-class Regression(ByColumn):
-    """A regression of the column `target` on all others."""
-
-    target: int | str = -1
-    intercept: bool = True
-
-    def __post_init__(self) -> None:
-        if not isinstance(self.target, str):
-            if not checks.is_whole(self.target):
-                rule = "the place of a column (an integer) or its name"
-                checks.fail_type("target", rule, self.target)
-            object.__setattr__(self, "target", int(self.target))
-        checks.flag("intercept", self.intercept)
-
-    def _width(self, form: Columns) -> int:
-        if form.count < 2:
-            rule = f"rows of a target and at least one feature for {self.name!r}"
-            checks.fail("data", rule, form.count)
-        form.place("target", self.target)
-        return form.count - 1 + self.intercept
-
-
 def _pairs(count: int | None) -> str:
     """Return the form of bounds of so many answers."""
     if count is None:

@@ -13,17 +13,13 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any, TypeVar
 
-import numpy as np
-from numpy.typing import NDArray
-
 from ...sources.base import RowChunk, RowSource
 from ..blocks.ids import KeyedLabels
 from ..blocks.partition import ContiguousLabels, Partition, tiles
 from ..blocks.tallies import CHUNK, Moments, Tally
-from .base import Bound, Job
+from .base import Bound, Floats, Job
 from .columns import ByColumn, Columns
 
-Floats = NDArray[np.float64]
 T = TypeVar("T", bound=Tally[Any])
 
 

@@ -16,9 +16,7 @@ from ..._core import checks
 from ..._kernels import jit
 from ..._kernels.selection import ABOVE
 from ...errors import DataError, SlowWarning
-from . import PlainScores
-from .numbers import block_maxima, real
-from .stored import refuse
+from . import PlainScores, block_maxima, real, refuse
 
 #: Candidates evaluated together: their scores stay in the cache. No more than that are kept.
 STRETCH = 1 << 15

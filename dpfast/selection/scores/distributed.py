@@ -5,6 +5,7 @@ from __future__ import annotations
 import operator
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, TypeVar
 
 import numpy as np
@@ -19,9 +20,7 @@ from ...sources.data import form_of
 from ...sources.engine import MOST_ROWS, EngineColumns, EngineRows, Rows, chosen
 from ...sources.forms import Arrow, Form, Values
 from ...sources.table import rows_of
-from . import PlainScores
-from .numbers import block_maxima
-from .stored import aligned, refuse
+from . import PlainScores, aligned, block_maxima, refuse
 
 #: Candidates whose scores are read once and kept.
 FEW = 1 << 20
@@ -63,11 +62,11 @@ class DistributedScores(PlainScores):
         self._dtype = chunk_dtype(dtype, "scores")
         self._rows = EngineRows(form.engine, column)
         counts = self._rows.reduce(_count, operator.add)
-        found: dict[int, int] = {}
-        for part, last in counts:
-            found[part] = max(found.get(part, 0), last)
-        parts = sorted(found)
-        ends = np.cumsum([found[part] for part in parts]).tolist()
+        last: dict[int, int] = {}
+        for part, stop in counts:
+            last[part] = max(last.get(part, 0), stop)
+        parts = sorted(last)
+        ends = np.cumsum([last[part] for part in parts]).tolist()
         self.count = ends[-1] if ends else 0
         self._first = dict(zip(parts, [0, *ends], strict=False))
         self.shape = (self.count,)
@@ -79,12 +78,12 @@ class DistributedScores(PlainScores):
     def gathered(self) -> NDArray[Any]:
         """Return all scores, where they are few."""
         out = np.empty(self.count, self._dtype)
-        for start, values in self._rows.reduce(_Slices(self._first), operator.add):
+        for start, values in self._rows.reduce(partial(_slices, self._first), operator.add):
             out[start : start + len(values)] = values
         return out
 
     def peaks(self, block: int) -> NDArray[np.float64]:
-        flags, pieces = self._rows.reduce(_Peaks(self._first, block, self._dtype), _joined)
+        flags, pieces = self._rows.reduce(partial(_peaks, self._first, block, self._dtype), _joined)
         least = np.iinfo(self._dtype).min if self._dtype.kind in "iu" else -np.inf
         best = np.full(-(-self.count // block), least, self._dtype)
         for first, maxima in pieces:
@@ -96,7 +95,7 @@ class DistributedScores(PlainScores):
     def _look(self, index: NDArray[np.int64]) -> NDArray[Any]:
         wanted, back = np.unique(index, return_inverse=True)
         out = np.empty(len(wanted), self._dtype)
-        for at, values in self._rows.reduce(_Values(self._first, wanted), operator.add):
+        for at, values in self._rows.reduce(partial(_values, self._first, wanted), operator.add):
             out[at : at + len(values)] = values
         if (out > self._maxima[wanted // self._block]).any():
             raise DataError("scores must be the same whenever they are read, and are not")
@@ -156,48 +155,31 @@ def _count(chunk: RowChunk) -> tuple[tuple[int, int], ...]:
     return ((part, place + len(chunk.rows)),)
 
 
-@dataclass(frozen=True)
-class _Slices:
-    """Returns the scores of a chunk."""
-
-    first: Mapping[int, int]
-
-    def __call__(self, chunk: RowChunk) -> Pieces:
-        return ((_start(self.first, chunk), chunk.rows.reshape(-1).copy()),)
+def _slices(first: Mapping[int, int], chunk: RowChunk) -> Pieces:
+    """Return the scores of a chunk."""
+    return ((_start(first, chunk), chunk.rows.reshape(-1).copy()),)
 
 
-@dataclass(frozen=True)
-class _Values:
-    """Returns the scores of some candidates, by their place among these."""
-
-    first: Mapping[int, int]
-    wanted: NDArray[np.int64]
-
-    def __call__(self, chunk: RowChunk) -> Pieces:
-        start = _start(self.first, chunk)
-        i, j = np.searchsorted(self.wanted, [start, start + len(chunk.rows)]).tolist()
-        return ((i, chunk.rows.reshape(-1)[self.wanted[i:j] - start]),) if i < j else ()
+def _values(first: Mapping[int, int], wanted: NDArray[np.int64], chunk: RowChunk) -> Pieces:
+    """Return the scores of some candidates, by their place among these."""
+    start = _start(first, chunk)
+    i, j = np.searchsorted(wanted, [start, start + len(chunk.rows)]).tolist()
+    return ((i, chunk.rows.reshape(-1)[wanted[i:j] - start]),) if i < j else ()
 
 
-@dataclass(frozen=True)
-class _Peaks:
-    """Returns the flags of a chunk, and the best of its share of each block."""
-
-    first: Mapping[int, int]
-    block: int
-    dtype: np.dtype[Any]
-
-    def __call__(self, chunk: RowChunk) -> tuple[int, Pieces]:
-        start, block = _start(self.first, chunk), self.block
-        values = aligned(chunk.rows.reshape(-1), self.dtype)
-        head = min(-start % block, len(values))
-        flags, pieces = 0, []
-        for at, some in ((start, values[:head]), (start + head, values[head:])):
-            if len(some):
-                best = np.empty(-(-len(some) // block), self.dtype)
-                flags |= block_maxima(some, block, best)
-                pieces.append((at // block, best))
-        return flags, tuple(pieces)
+def _peaks(
+    first: Mapping[int, int], block: int, dtype: np.dtype[Any], chunk: RowChunk
+) -> tuple[int, Pieces]:
+    """Return the flags of a chunk, and the best of its share of each block."""
+    start, values = _start(first, chunk), aligned(chunk.rows.reshape(-1), dtype)
+    head = min(-start % block, len(values))
+    flags, pieces = 0, []
+    for at, some in ((start, values[:head]), (start + head, values[head:])):
+        if len(some):
+            best = np.empty(-(-len(some) // block), dtype)
+            flags |= block_maxima(some, block, best)
+            pieces.append((at // block, best))
+    return flags, tuple(pieces)
 
 
 def _joined(a: tuple[int, Pieces], b: tuple[int, Pieces]) -> tuple[int, Pieces]:

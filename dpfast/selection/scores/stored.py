@@ -1,27 +1,21 @@
-"""Scores in an array of one dimension, and the best of each row of a matrix."""
+"""Scores in an array, with public log-weights added or not; the best of each row of a matrix."""
 
 from __future__ import annotations
 
 import math
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
-from numpy.typing import DTypeLike, NDArray
+from numpy.typing import NDArray
 
 from ..._core import checks
-from ..._kernels.selection import ABOVE, INFINITE, NAN
+from ..._kernels.selection import INFINITE, NAN
 from ...sources import chunk_dtype
-from . import PlainScores
-from .numbers import CHUNK, block_maxima
+from . import CHUNK, PlainScores, Scores, aligned, block_maxima, distances, refuse
 
-
-def refuse(flags: int, name: str = "scores") -> None:
-    """Raise the error that the flags of a pass call for. It shows no valid score."""
-    if flags & (NAN | INFINITE):
-        worst = math.nan if flags & NAN else math.inf
-        checks.fail(name, "finite numbers, or minus infinity for an excluded candidate", worst)
-    if not flags & ABOVE:
-        checks.fail(name, "above minus infinity for at least one candidate", -math.inf)
+#: The largest finite log-weight, in size: it keeps `slack` small.
+REACH = 2.0**40
 
 
 def _flat(array: NDArray[Any]) -> tuple[NDArray[Any], np.dtype[Any]]:
@@ -33,12 +27,6 @@ def _flat(array: NDArray[Any]) -> tuple[NDArray[Any], np.dtype[Any]]:
         return array, array.dtype
     dtype = chunk_dtype(array.dtype, "scores")
     return (array.view(np.uint8) if array.dtype.kind == "b" else array), dtype
-
-
-def aligned(values: NDArray[Any], dtype: DTypeLike) -> NDArray[Any]:
-    """Return the values in `dtype`, C-contiguous and aligned; copied only if need be."""
-    array = np.ascontiguousarray(values, dtype)
-    return array if array.flags.aligned else array.copy()
 
 
 class Stored(PlainScores):
@@ -90,3 +78,85 @@ def row_peaks(matrix: NDArray[Any], first: int = 0) -> NDArray[Any]:
             flags = block_maxima(aligned(row, dtype), len(row), np.empty(1, dtype))
             refuse(flags, f"scores[{number}]")
     return best
+
+
+# --- exponential tilting ---
+
+
+def slack(reach: float) -> float:
+    """Return the absolute error of `tilted` distances for log-weights within +-`reach`.
+
+    It comes beside a relative 2**-50. With u = 2**-53, a stored distance is rounded once, the
+    product and the difference once each: the error of a tilted score is at most 3.1 u c d + 2.1 u
+    reach. Its distance E from a reference within +-(reach + 1) has c d <= E + 2 reach + 1, and is
+    rounded once more: at most 5 u E + 10 u (reach + 1) together.
+    """
+    return 2.0**-48 * (reach + 1)
+
+
+def tilted(
+    base: NDArray[np.float64] | float, c: float, below: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """Return ``base - c below``; minus infinity where a candidate is excluded, and only there."""
+    with np.errstate(over="ignore"):
+        scores: NDArray[np.float64] = base - np.clip(c * below, 0, 2.0**1000)
+    scores[below < 0] = -math.inf
+    return scores
+
+
+class TiltedScores(Scores):
+    """Tilted scores ``c score + base``. Distances include the factor c: draw with c = 1.
+
+    Which tilted score is the best is only known within `slack`, so distances are taken from a
+    number a little above it.
+
+    Parameters
+    ----------
+    stored : Stored
+    base : float64 array, shape (count,)
+        Public log-weights, minus infinity or within +-`REACH`. It may be a broadcast view.
+    c : float
+    """
+
+    def __init__(self, stored: Stored, base: NDArray[np.float64], c: float) -> None:
+        self.stored, self.base, self.c = stored, base, c
+        self.count = stored.count
+        reach = max(float(np.abs(part[part > -math.inf]).max(initial=0.0)) for part in _cut(base))
+        self.slack = slack(reach)
+
+    def peaks(self, block: int) -> NDArray[np.float64]:
+        self.stored.peaks(min(CHUNK, self.count))
+        # Scores are measured from the best one that `base` allows: errors grow with the distance.
+        parts = zip(_cut(self.stored.array), _cut(self.base), strict=True)
+        allowed = (part[base > -math.inf] for part, base in parts)
+        best = max((part.max() for part in allowed if len(part)), default=-math.inf)
+        if best == -math.inf:
+            checks.fail("scores and base", "above minus infinity for one candidate at least", best)
+        self.stored.best = best
+        step = max(CHUNK // block, 1) * block
+        tops = []
+        for start in range(0, self.count, step):
+            near = slice(start, start + step)
+            below = distances(self.stored.best, self.stored.array[near])
+            part = tilted(self.base[near], self.c, below)
+            tops.append(np.maximum.reduceat(part, np.arange(0, len(part), block)))
+        top = np.concatenate(tops)
+        self._reference = math.nextafter(float(top.max()) + self.slack, math.inf)
+        return self._below(top)
+
+    def _below(self, tilt: NDArray[np.float64]) -> NDArray[np.float64]:
+        below = self._reference - tilt
+        below[tilt == -math.inf] = -1.0
+        return below
+
+    def distance(self, index: NDArray[np.int64]) -> NDArray[np.float64]:
+        return self._below(tilted(self.base[index], self.c, self.stored.distance(index)))
+
+    def exact(self, candidate: int) -> Fraction:
+        base = Fraction(float(self.base[candidate]))
+        return Fraction(self._reference) - base + Fraction(self.c) * self.stored.exact(candidate)
+
+
+def _cut(array: NDArray[Any]) -> list[NDArray[Any]]:
+    """Return views of stretches."""
+    return [array[at : at + CHUNK] for at in range(0, len(array), CHUNK)]
