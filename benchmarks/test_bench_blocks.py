@@ -13,9 +13,8 @@ import pytest
 
 import dpfast as dp
 from dpfast.aggregate.blocks.counting_sort import scatter
-from dpfast.aggregate.blocks.ids import KeyedLabels
 from dpfast.aggregate.blocks.layout import laid_out
-from dpfast.aggregate.blocks.partition import ContiguousLabels, Partition, RandomLabels
+from dpfast.aggregate.blocks.partition import ContiguousLabels, KeyedLabels, Partition, RandomLabels
 from dpfast.aggregate.blocks.tallies import Extremes, Moments
 from dpfast.rng import InsecureGenerator
 from dpfast.sources.base import RowChunk

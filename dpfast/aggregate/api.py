@@ -34,9 +34,8 @@ from ..sources.row_files import directory
 from .aggregators import AggregatorName, choose, make
 from .aggregators.output_grid import Aggregator
 from .aggregators.vector import VectorAggregator, make_vector, share
-from .blocks.distributed import Cut, outputs
-from .blocks.ids import KeyedLabels
-from .blocks.partition import ContiguousLabels, Partition, RandomLabels
+from .blocks.distributed import outputs
+from .blocks.partition import ContiguousLabels, KeyedLabels, Partition, RandomLabels
 from .estimators import EstimatorName, resolve
 from .estimators.base import Bound, Estimator, Job
 from .estimators.functions import Executor
@@ -100,11 +99,10 @@ class SampleAndAggregate(Mechanism[float | NDArray[np.float64]]):
 
     def apart(self, source: EngineRows, generator: Generator) -> NDArray[np.float64]:
         """NOT PRIVATE. Return the outputs of blocks that an engine brings together."""
-        raw = generator.stream().take(32)
-        cut = Cut(self.blocks, bytes(raw), self.partition == "key")
+        key, by_id = bytes(generator.stream().take(32)), self.partition == "key"
         wide = len(self.bounds) if self.is_vector else None
         bind = partial(self.estimator.bind, width=wide)
-        return outputs(source, cut, bind, Job(1), self.drop, wide or 1)
+        return outputs(source, self.blocks, key, by_id, bind, self.drop, wide or 1)
 
     def split(self, source: RowSource, generator: Generator) -> Partition:
         """Return a fresh partition of the rows."""

@@ -14,13 +14,11 @@ from .. import privacy
 from .._core import checks
 from .._core.types import Number
 from ..budget.allocation import Allocation
-from ..budget.budget import Budget
 from ..budget.release import Prepared
 from ..privacy import Loss
-from ..rng import Generator
 from .plan import Plan
 from .queries import Counted, Query, Universe, coded, counts_of, decoded, digest
-from .session import Draft, Session
+from .session import Draft, Payment, Session
 
 #: Queries of one stream at most.
 MOST_QUERIES = 1 << 62
@@ -126,9 +124,7 @@ class LinearStream(Session[NDArray[np.float64], Answer]):
         title: str,
         asked: Arguments,
         plan: Plan,
-        budget: Budget | None,
-        rng: Generator | None,
-        name: str | None,
+        paid: Payment,
         threshold: int | None = None,
         **more: Any,
     ) -> Prepared[None]:
@@ -136,27 +132,21 @@ class LinearStream(Session[NDArray[np.float64], Answer]):
         self.accuracy, self.left = asked.accuracy, asked.queries
         self.hard = plan.scales.positives
         self._universe, self._rows, self._plan = asked.universe, asked.rows, plan
-        self._threshold = (
-            plan.threshold(asked.accuracy, asked.rows) if threshold is None else threshold
-        )
+        self._threshold = threshold or plan.threshold(asked.accuracy, asked.rows)
         entry = f"{title}, {self.left} queries, {self.hard} hard"
         opening = self._opening(
             Allocation(entry, plan.spent, "replace", asked.read),
             plan.scales,
+            paid,
             asked.source,
-            budget,
-            rng,
-            name,
-            {
-                "loss": asked.loss,
-                "accuracy": asked.accuracy,
-                "failure": asked.failure,
-                "rows": asked.rows,
-                "universe": asked.universe.facts,
-                "plan": plan,
-                "threshold": self._threshold,
-                **more,
-            },
+            loss=asked.loss,
+            accuracy=asked.accuracy,
+            failure=asked.failure,
+            rows=asked.rows,
+            universe=asked.universe.facts,
+            plan=plan,
+            threshold=self._threshold,
+            **more,
         )
 
         def opened(counts: NDArray[np.int64]) -> None:

@@ -143,7 +143,7 @@ class PrivateMultiplicativeWeights(HasDistribution, LinearStream):
         self.gap, noise = _gap(asked)
         title = "private multiplicative weights"
         self._weighted = PublicDistribution(asked.universe.size)
-        stream = self._stream(title, asked, noise, budget, rng, name, gap=self.gap)
+        stream = self._stream(title, asked, noise, (budget, rng, name), gap=self.gap)
         return stream.then(self._resume)
 
     @property

@@ -213,18 +213,13 @@ class RunningCount(Session[int, Total]):
         opening = self._opening(
             Allocation(f"running count, {self._steps} steps", self._noise.loss, relation),
             _OpenSums(self._steps, levels),
-            None,
-            budget,
-            rng,
-            name,
-            {
-                "loss": asked,
-                "relation": relation,
-                "steps": self._steps,
-                "sensitivity": most,
-                "fan_out": self._b,
-                "noise": self._noise,
-            },
+            (budget, rng, name),
+            loss=asked,
+            relation=relation,
+            steps=self._steps,
+            sensitivity=most,
+            fan_out=self._b,
+            noise=self._noise,
         )
         return opening.then(self._resume)
 

@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import Field, dataclass, fields, is_dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, Generic, NamedTuple, NoReturn, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, NamedTuple, NoReturn, TypeAlias, TypeVar
 
 from .._core import checks
 from .._kernels.rng import witnesses
@@ -94,12 +94,8 @@ class Opening(Prepared[A]):
             return Prepared.run(self)
 
 
-class Secret(Protocol):
-    """The secret part of a state: how many turns that use it up are `left`, and `rho`, which a file
-    keeps as JSON. `rho` is replaced and never changed."""
-
-    left: int
-    rho: Any
+#: Who pays for a stream, what draws its noise, and the name under which it is kept.
+Payment: TypeAlias = tuple[Budget | None, Generator | None, str | None]
 
 
 class Draft(NamedTuple):
@@ -124,20 +120,15 @@ class Session(Generic[Q, A]):
     """
 
     def _opening(
-        self,
-        allocation: Allocation,
-        secret: Scales | Secret,
-        source: object,
-        budget: Budget | None,
-        rng: Generator | None,
-        name: str | None,
-        public: dict[str, Any],
+        self, allocation: Allocation, secret: Any, paid: Payment, source: Any = None, **public: Any
     ) -> Opening[Any]:
         """Return what pays for the stream, unless it is paid for already, and what was read.
 
-        `public` is all that its answers depend on, besides the data and randomness. Of `Scales` a
-        noisy comparison is made.
+        `public` is all that its answers depend on, besides the data and randomness. `secret` has
+        the turns that are `left`, and `rho`, which a file keeps as JSON and which is replaced and
+        never changed. Of `Scales` a noisy comparison is made, which has both.
         """
+        budget, rng, name = paid
         self._lock = threading.Lock()
         self._home = witnesses()
         self._past: list[A] = []
@@ -147,8 +138,8 @@ class Session(Generic[Q, A]):
         check(rng)
         self._record = record(name, budget, facts(what=allocation.name, **public))
 
-        def opened(paid: tuple[Any, Generator]) -> Any:
-            read, self._generator = paid
+        def opened(answer: tuple[Any, Generator]) -> Any:
+            read, self._generator = answer
             self._comparison: Any = secret
             if isinstance(secret, Scales):
                 self._comparison = NoisyComparison(secret, self._generator)

@@ -221,19 +221,14 @@ class SparseVector(Session[_Question, Finding | Findings]):
         opening = self._opening(
             Allocation(title, spent, relation),
             scales,
-            None,
-            budget,
-            rng,
-            name,
-            {
-                "loss": asked,
-                "relation": relation,
-                "unit": self._unit,
-                "threshold": self._threshold,
-                "sensitivity": cells,
-                "scales": scales,
-                "noise": self._noise,
-            },
+            (budget, rng, name),
+            loss=asked,
+            relation=relation,
+            unit=self._unit,
+            threshold=self._threshold,
+            sensitivity=cells,
+            scales=scales,
+            noise=self._noise,
         )
         return opening.then(self._resume)
 

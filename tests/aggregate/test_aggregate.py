@@ -18,8 +18,7 @@ import pytest
 
 import dpfast as dp
 from dpfast.aggregate.aggregators import AGGREGATORS
-from dpfast.aggregate.blocks.ids import KeyedLabels
-from dpfast.aggregate.blocks.partition import ContiguousLabels, RandomLabels
+from dpfast.aggregate.blocks.partition import ContiguousLabels, KeyedLabels, RandomLabels
 from dpfast.errors import ArgumentError, ArgumentTypeError, DpfastError
 from dpfast.privacy import Pure
 from dpfast.rng import Generator, InsecureGenerator

@@ -24,11 +24,11 @@ from dpfast.aggregate.blocks import (
     external_sort,
     layout,
 )
-from dpfast.aggregate.blocks.ids import KeyedLabels
 from dpfast.aggregate.blocks.layout import laid_out
 from dpfast.aggregate.blocks.partition import (
     TILE,
     ContiguousLabels,
+    KeyedLabels,
     Partition,
     RandomLabels,
     missing,

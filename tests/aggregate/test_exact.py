@@ -17,8 +17,7 @@ import pytest
 import dpfast as dp
 from dpfast._kernels.sources import Key
 from dpfast.aggregate import api
-from dpfast.aggregate.blocks.ids import KeyedLabels
-from dpfast.aggregate.blocks.partition import ContiguousLabels, Partition
+from dpfast.aggregate.blocks.partition import ContiguousLabels, KeyedLabels, Partition
 from dpfast.noise import samplers
 from dpfast.noise.distributions import Laplace
 from dpfast.rng import InsecureGenerator

@@ -1,7 +1,6 @@
 """Numba functions as estimators of sample and aggregate."""
 
 import os
-import sys
 
 import numba
 import numpy as np
@@ -10,10 +9,9 @@ import pytest
 import dpfast as dp
 from dpfast._kernels import jit
 from dpfast.aggregate.api import sample_and_aggregate
-from dpfast.aggregate.blocks.ids import KeyedLabels
 from dpfast.aggregate.blocks.layout import laid_out
-from dpfast.aggregate.blocks.partition import ContiguousLabels, Partition, RandomLabels
-from dpfast.aggregate.estimators import functions, resolve
+from dpfast.aggregate.blocks.partition import ContiguousLabels, KeyedLabels, Partition, RandomLabels
+from dpfast.aggregate.estimators import resolve
 from dpfast.aggregate.estimators.base import Job
 from dpfast.aggregate.estimators.functions import NumbaFunction, PythonFunction
 from dpfast.errors import ArgumentError, ArgumentTypeError
@@ -171,17 +169,17 @@ def test_who_calls_it():
 # -- workers ---------------------------------------------------------------------------------------
 
 
-def test_one_worker_a_core_and_fewer_if_asked(monkeypatch):
-    monkeypatch.delenv("DPFAST_NUM_THREADS", raising=False)
-    if sys.platform == "linux":
-        assert functions._cores() == len(os.sched_getaffinity(0))
+@pytest.mark.parametrize("text, expected", [("", 3), ("2", 2), ("40", 3)])
+def test_one_worker_a_core_and_fewer_if_asked(text, expected, monkeypatch):
+    """The cores of the container, where it has fewer than the machine."""
+    monkeypatch.setenv("DPFAST_NUM_THREADS", text)
     monkeypatch.setattr(os, "sched_getaffinity", lambda _: set(range(6)), raising=False)
-    for text, expected in (("", 6), ("4", 4), ("40", 6)):
-        monkeypatch.setenv("DPFAST_NUM_THREADS", text)
-        assert functions._cores() == expected
-    monkeypatch.delattr(os, "sched_getaffinity")
-    monkeypatch.setattr(os, "cpu_count", lambda: None)
-    assert functions._cores() == 1
+    monkeypatch.setattr("dpfast._core.threads._quota", lambda: 3)
+    asked = []
+    monkeypatch.setattr(jit.BlockLoop, "fill", lambda *args: asked.append(args[5]))
+    bound = resolve(number).bind(as_rows(np.arange(20.0)), None)
+    bound.outputs(as_rows(np.arange(20.0)), Partition(ContiguousLabels(4, 20), False), Job())
+    assert asked == [expected]
 
 
 @pytest.mark.parametrize("is_parallel", [False, True])

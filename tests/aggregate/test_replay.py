@@ -24,8 +24,7 @@ from hypothesis import strategies as st
 import dpfast as dp
 from dpfast._kernels.sources import Key
 from dpfast.aggregate import api
-from dpfast.aggregate.blocks.ids import KeyedLabels
-from dpfast.aggregate.blocks.partition import RandomLabels
+from dpfast.aggregate.blocks.partition import KeyedLabels, RandomLabels
 from dpfast.privacy import ZCDP, Approx, Draws, Pure
 
 from ..reference.aggregate import partitions as coupling

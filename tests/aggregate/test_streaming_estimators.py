@@ -15,8 +15,7 @@ from hypothesis import strategies as st
 
 import dpfast as dp
 from dpfast._kernels.sources import Key
-from dpfast.aggregate.blocks.ids import KeyedLabels
-from dpfast.aggregate.blocks.partition import ContiguousLabels, Partition, RandomLabels
+from dpfast.aggregate.blocks.partition import ContiguousLabels, KeyedLabels, Partition, RandomLabels
 from dpfast.aggregate.blocks.tallies import Moments
 from dpfast.aggregate.estimators import (
     Correlation,

@@ -16,7 +16,7 @@ import pytest
 from dpfast.aggregate.workers import block_queue, pool, worker_main, worker_process
 from dpfast.aggregate.workers.block_queue import BlockQueue, Board
 from dpfast.aggregate.workers.calls import answer, attempt
-from dpfast.aggregate.workers.pool import WorkerPool, cores
+from dpfast.aggregate.workers.pool import WorkerPool
 from dpfast.aggregate.workers.threads import call_blocks
 from dpfast.errors import ArgumentError, MissingExtraError, WorkerError
 from dpfast.sources.row_files import File
@@ -605,10 +605,6 @@ def test_standard_input_is_empty():
 def test_warnings_are_off_in_processes_too():
     found = in_processes(faults.warns, *blocks([0.0, 1.0]))
     assert found[:, 0].tolist() == [1.0, np.inf]
-
-
-def test_cores():
-    assert 1 <= cores() <= (os.cpu_count() or 1)
 
 
 # --- what cannot be sent ------------------------------------------------------------------------

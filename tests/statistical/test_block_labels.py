@@ -8,8 +8,7 @@ import numpy as np
 import pytest
 from scipy import special
 
-from dpfast.aggregate.blocks.ids import KeyedLabels
-from dpfast.aggregate.blocks.partition import RandomLabels
+from dpfast.aggregate.blocks.partition import KeyedLabels, RandomLabels
 from dpfast.rng import InsecureGenerator
 from dpfast.sources.key_words import secret
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import itertools
 import operator
-from dataclasses import dataclass
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -20,8 +20,8 @@ from ...errors import DataError
 from ...sources.base import RowChunk
 from ...sources.data import as_rows
 from ...sources.engine import Arrived, EngineRows, Piece
-from .ids import KeyedLabels
-from .partition import Partition, RandomLabels
+from ..estimators.base import Job
+from .partition import KeyedLabels, Partition, RandomLabels
 
 Floats = NDArray[np.float64]
 
@@ -36,28 +36,20 @@ class Given(KeyedLabels):
         return np.asarray(ids, np.uint32)
 
 
-@dataclass(frozen=True)
-class Cut:
-    """Cuts the rows of a chunk into pieces, one for each block.
+def cut(blocks: int, key: bytes, by_id: bool, chunk: RowChunk) -> list[Piece]:
+    """Cut the rows of a chunk into pieces, one for each block.
 
     One piece more, for a place behind the blocks, says how many rows there were.
     """
-
-    blocks: int
-    key: bytes
-    by_id: bool
-
-    def __call__(self, chunk: RowChunk) -> list[Piece]:
-        labels = (KeyedLabels if self.by_id else RandomLabels)(self.blocks, Key(self.key))
-        named = Partition(labels).named(chunk)
-        order = np.argsort(named, kind="stable")
-        rows, named = chunk.rows[order], named[order]
-        cuts = np.flatnonzero(np.diff(named, prepend=-1, append=self.blocks)).tolist()
-        total = Piece(self.blocks, chunk.start, np.int64(len(rows)).tobytes())
-        return [total] + [
-            Piece(int(named[i]), chunk.start, rows[i:j].tobytes())
-            for i, j in itertools.pairwise(cuts)
-        ]
+    labels = (KeyedLabels if by_id else RandomLabels)(blocks, Key(key))
+    named = Partition(labels).named(chunk)
+    order = np.argsort(named, kind="stable")
+    rows, named = chunk.rows[order], named[order]
+    cuts = np.flatnonzero(np.diff(named, prepend=-1, append=blocks)).tolist()
+    total = Piece(blocks, chunk.start, np.int64(len(rows)).tobytes())
+    return [total] + [
+        Piece(int(named[i]), chunk.start, rows[i:j].tobytes()) for i, j in itertools.pairwise(cuts)
+    ]
 
 
 class Answered(NamedTuple):
@@ -70,40 +62,38 @@ class Answered(NamedTuple):
     rows: int
 
 
-@dataclass(frozen=True)
-class Answer:
-    """Answers for the blocks whose pieces are there, in the order of their rows.
+def answered(
+    count: int,
+    bind: Any,
+    dtype: np.dtype[Any],
+    tail: tuple[int, ...],
+    drop: bool,
+    arrived: Arrived,
+) -> tuple[Answered, ...]:
+    """Answer for the blocks whose pieces are there, in the order of their rows.
 
     `bind` makes the estimator for rows of `dtype` and `tail`; place `count` is no block.
     """
-
-    count: int
-    bind: Any
-    job: Any
-    dtype: np.dtype[Any]
-    tail: tuple[int, ...]
-    drop: bool
-
-    def __call__(self, arrived: Arrived) -> tuple[Answered, ...]:
-        pieces = sorted(arrived.values)
-        if any(a[:2] == b[:2] for a, b in itertools.pairwise(pieces)):
-            raise DataError("rows were brought together twice, in ways that cannot be told apart")
-        cut = sum(int(np.frombuffer(p.rows, np.int64)[0]) for p in pieces if p.place == self.count)
-        pieces = [piece for piece in pieces if piece.place < self.count]
-        if not pieces:
-            return (Answered(np.empty(0, np.int64), np.empty((0, 1)), -cut),)
-        places = np.array([piece.place for piece in pieces], np.int64)
-        each = [np.frombuffer(piece.rows, self.dtype) for piece in pieces]
-        rows = np.concatenate(each).reshape(-1, *self.tail)
-        lengths = np.array([len(part) for part in each]) // max(1, int(np.prod(self.tail)))
-        blocks, label = np.unique(places, return_inverse=True)
-        source = as_rows(rows, np.repeat(label, lengths), 1)
-        partition = Partition(Given(len(blocks)), self.drop)
-        answers = self.bind(source).outputs(source, partition, self.job)
-        return (Answered(blocks, answers, len(rows) - cut),)
+    pieces = sorted(arrived.values)
+    if any(a[:2] == b[:2] for a, b in itertools.pairwise(pieces)):
+        raise DataError("rows were brought together twice, in ways that cannot be told apart")
+    whole = sum(int(np.frombuffer(p.rows, np.int64)[0]) for p in pieces if p.place == count)
+    pieces = [piece for piece in pieces if piece.place < count]
+    if not pieces:
+        return (Answered(np.empty(0, np.int64), np.empty((0, 1)), -whole),)
+    places = np.array([piece.place for piece in pieces], np.int64)
+    each = [np.frombuffer(piece.rows, dtype) for piece in pieces]
+    rows = np.concatenate(each).reshape(-1, *tail)
+    lengths = np.array([len(part) for part in each]) // max(1, int(np.prod(tail)))
+    blocks, label = np.unique(places, return_inverse=True)
+    source = as_rows(rows, np.repeat(label, lengths), 1)
+    answers = bind(source).outputs(source, Partition(Given(len(blocks)), drop), Job(1))
+    return (Answered(blocks, answers, len(rows) - whole),)
 
 
-def outputs(source: EngineRows, cut: Cut, bind: Any, job: Any, drop: bool, width: int) -> Floats:
+def outputs(
+    source: EngineRows, blocks: int, key: bytes, by_id: bool, bind: Any, drop: bool, width: int
+) -> Floats:
     """Return the answer of each block, NaN where there is none.
 
     Raises
@@ -112,13 +102,16 @@ def outputs(source: EngineRows, cut: Cut, bind: Any, job: Any, drop: bool, width
         If rows were lost or came twice on the way, as far as this can be noticed.
     """
     tail = () if source.width is None else (source.width,)
-    answer = Answer(cut.blocks, bind, job, source.dtype, tail, drop)
-    answers = np.full((cut.blocks, width), np.nan)
-    found = source.exchange(cut, answer, operator.add)
-    for part in found:
+    parts = source.exchange(
+        partial(cut, blocks, key, by_id),
+        partial(answered, blocks, bind, source.dtype, tail, drop),
+        operator.add,
+    )
+    answers = np.full((blocks, width), np.nan)
+    for part in parts:
         if len(part.blocks):
             answers[part.blocks] = part.answers
-    blocks = np.concatenate([np.empty(0, np.int64), *(part.blocks for part in found)])
-    if len(np.unique(blocks)) < len(blocks) or sum(part.rows for part in found):
+    places = np.concatenate([np.empty(0, np.int64), *(part.blocks for part in parts)])
+    if len(np.unique(places)) < len(places) or sum(part.rows for part in parts):
         raise DataError("rows were lost, or came twice, when an engine brought them together")
     return answers

@@ -17,8 +17,7 @@ from ...sources.threads import decoders, spans_of
 from .counting_sort import Empty, is_little, low_type, scatter, shift_of
 from .direct_placement import placed
 from .external_sort import ExternalSort, Sizes
-from .ids import KeyedLabels
-from .partition import ContiguousLabels, Partition
+from .partition import ContiguousLabels, KeyedLabels, Partition
 
 #: Bytes of a run and of a window if there is enough memory, and how many runs are still few.
 RUN, WINDOW, FEW = 1 << 25, 1 << 26, 512

@@ -249,10 +249,6 @@ class Moments(Tally[Totals]):
         self.counts += other.counts
         return super().merge(other)
 
-    def sums(self) -> Floats:
-        """Return sums of ``x - shift``, shape (blocks, columns)."""
-        return np.stack([total.sums() for total in self._first], axis=1)
-
     def means(self) -> Floats:
         """Return means of the columns, shape (blocks, columns); NaN for an empty block."""
         means = self.residuals()

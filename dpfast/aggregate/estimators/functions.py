@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias, get_args
 
 from ..._core import checks
-from ..._core.threads import is_asked, threads
+from ..._core.threads import cores, threads
 from ..._kernels.jit import BlockLoop
 from ...sources.base import RowSource
 from ..blocks.layout import Window
-from ..workers.pool import WorkerPool, cores
+from ..workers.pool import WorkerPool
 from ..workers.threads import call_blocks
 from .base import Bound, ByBlock, Floats, Job
 
@@ -154,13 +154,7 @@ class NumbaFunction:
         is_parallel = bool(self.function.targetoptions.get("parallel"))
 
         def fill(window: Window, out: Floats, job: Job) -> None:
-            workers = 1 if is_parallel else job.workers or _cores()
+            workers = 1 if is_parallel else job.workers or min(cores(), threads())
             loop.fill(window.rows, window.offsets, window.ours, out, workers, job.tick)
 
         return ByBlock(self.function.__name__, 1 if width is None else width, fill)
-
-
-def _cores() -> int:
-    """Return one for each core, or fewer if the user has said so."""
-    most = cores()
-    return min(most, threads()) if is_asked() else most

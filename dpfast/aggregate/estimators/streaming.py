@@ -14,8 +14,7 @@ from functools import partial
 from typing import Any, TypeVar
 
 from ...sources.base import RowChunk, RowSource
-from ..blocks.ids import KeyedLabels
-from ..blocks.partition import ContiguousLabels, Partition, tiles
+from ..blocks.partition import ContiguousLabels, KeyedLabels, Partition, tiles
 from ..blocks.tallies import CHUNK, Moments, Tally
 from .base import Bound, Floats, Job
 from .columns import ByColumn, Columns

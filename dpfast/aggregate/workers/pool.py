@@ -195,14 +195,6 @@ class WorkerPool:
             raise WorkerError(f"{ATTEMPTS} worker processes ended before they could begin{why}")
 
 
-def cores() -> int:
-    """Return the number of cores that this process may use."""
-    try:
-        return len(os.sched_getaffinity(0))
-    except AttributeError:  # not on every system
-        return os.cpu_count() or 1
-
-
 def _read_messages(worker: Worker, messages: bytes, ranges: BlockQueue | None = None) -> bool:
     """Read the messages of a worker; return False if they are its last."""
     for at, code in enumerate(messages):
