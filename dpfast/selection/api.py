@@ -26,7 +26,7 @@ from .arguments import (
 )
 from .exponential_race import SMALL, Race, Top
 from .permute import Flips
-from .scores.distributed import DistributedScores
+from .scores import OneRow
 from .scores.stored import Stored, TiltedScores
 from .table import Rows, Table
 
@@ -70,11 +70,7 @@ def _each(rows: int, make: Callable[[int], Draws]) -> Draws:
     return lambda stream: np.array([make(row)(stream) for row in range(rows)], np.int64)
 
 
-def _table(array: NDArray[Any] | DistributedScores) -> Table | DistributedScores:
-    return array if isinstance(array, DistributedScores) else Table(array)
-
-
-def _races(table: Table | DistributedScores, tilts: Table | None, c: float, draws: int) -> Draws:
+def _races(table: Table | OneRow, tilts: Table | None, c: float, draws: int) -> Draws:
     """Prepare the exponential mechanism for each row."""
     if isinstance(table, Table) and table.count <= SMALL:
         return partial(Rows(table, c, tilts).draw, draws)
@@ -88,7 +84,7 @@ def _races(table: Table | DistributedScores, tilts: Table | None, c: float, draw
     return _each(table.rows, make)
 
 
-def _flips(table: Table | DistributedScores, c: float, draws: int) -> Draws:
+def _flips(table: Table | OneRow, c: float, draws: int) -> Draws:
     """Prepare permute-and-flip for each row."""
     if isinstance(table, Table) and table.count <= SMALL:
         return partial(Rows(table, c).flip, draws)
@@ -102,7 +98,7 @@ def _flips(table: Table | DistributedScores, c: float, draws: int) -> Draws:
 
 def _release(
     name: str,
-    scores: Scores,
+    scores: Scores | OneRow,
     terms: tuple[Any, ...],
     size: Size,
     axis: int,
@@ -110,14 +106,14 @@ def _release(
     rng: Generator | None,
     base: ArrayLike | None = None,
 ) -> Prepared[int | Indices]:
-    """Prepare draws from the mechanism of that name for scores in an array."""
+    """Prepare draws from the mechanism of that name for scores in an array, or of one row."""
     shape = _shape(size)
     draws = math.prod(shape)
-    array = candidates_last(scores, axis)
+    array = scores if isinstance(scores, OneRow) else candidates_last(scores, axis)
     lead = array.shape[:-1]
     count = array.shape[-1] if base is None else None
     plan = selection(name, *terms, draws * math.prod(lead), 1, count)
-    table = _table(array)
+    table = array if isinstance(array, OneRow) else Table(array)
     tilts = None if base is None else Table(log_weights(base, array))
     draw = _flips(table, plan.c, draws) if name == PERMUTE else _races(table, tilts, plan.c, draws)
     return Prepared(
@@ -245,18 +241,14 @@ def exponential(
             if value is not None:
                 checks.fail_kind(name, "left out unless scores is a function", value)
         return _release("exponential", scores, terms, size, axis, budget, rng, base)
-    shape = _shape(size)
     if base is not None:
         checks.fail("base", "left out where scores is a function: add it there", base)
     if checks.whole("axis", axis, -1) > 0:
         checks.fail("axis", "-1 or 0 where scores is a function", axis)
-    draws = math.prod(shape)
-    plan = selection("exponential", *terms, draws, 1, candidates)
     from .scores.computed import Computed  # Numba takes long to load
 
-    race = Race(Computed(scores, data, candidates), plan.c, draws)
-    read = ReadScores(scores, partial(race.draw, draws))
-    return Prepared(plan, read, budget, rng, lambda drawn: _formed(drawn[None], shape, ()))
+    computed = Computed(scores, data, candidates)
+    return _release("exponential", computed, terms, size, axis, budget, rng)
 
 
 @releases
@@ -417,7 +409,7 @@ def top_k(
     relation = relation_of_scores(neighbors, monotone, budget)
     terms = sensitivity, epsilon, rho, monotone, relation
     plan = selection(f"top-{k}", *terms, math.prod(lead), k, count)
-    table = _table(array)
+    table = array if isinstance(array, OneRow) else Table(array)
 
     def make(i: int) -> Draws:
         race = Top(table.stored(i), plan.c, k)

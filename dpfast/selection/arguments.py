@@ -24,7 +24,7 @@ from ..rng import Generator
 from ..sources import chunk_dtype
 from ..sources.engine import of_engine
 from ..sources.forms import is_distributed
-from .scores import real
+from .scores import OneRow, real
 from .scores.distributed import FEW, DistributedScores
 from .scores.stored import REACH
 
@@ -227,9 +227,9 @@ def candidates_last(scores: object, axis: int) -> NDArray[Any] | DistributedScor
     return turned
 
 
-def log_weights(base: ArrayLike, turned: NDArray[Any] | DistributedScores) -> NDArray[np.float64]:
+def log_weights(base: ArrayLike, turned: NDArray[Any] | OneRow) -> NDArray[np.float64]:
     """Return public log-weights in the shape of the scores, as a view."""
-    if isinstance(turned, DistributedScores):
+    if isinstance(turned, OneRow):
         checks.fail_kind("base", f"left out for more than {FEW} scores of an engine", base)
     array = array_of(base, "base")
     chunk_dtype(array.dtype, "base")

@@ -19,7 +19,7 @@ from typing import NamedTuple
 
 from .._core import nan_policy
 from .column import Clamped, ColumnSensitivity
-from .quantile import first_width, local_in_window, smooth_from_ranks
+from .quantile import SmoothBound, first_width, local_in_window
 from .ranks import effective_floor, rank_rule
 from .rounding import rounded_up
 
@@ -50,7 +50,7 @@ def smooth_quartiles(column: Clamped, beta: float) -> Quartiles:
         width = first_width(beta, lo, hi, effective_floor(0.0, lo, hi))
         ranks.prefetch([(rule, width) for rule in RULES])
     lower, upper = (
-        smooth_from_ranks(ranks, q, beta=beta, lo=lo, hi=hi, neighbors=neighbors) for q in QUARTILES
+        SmoothBound(q, beta=beta, lo=lo, hi=hi, neighbors=neighbors).of(ranks) for q in QUARTILES
     )
     nan_policy.refuse(column.nan, lower.missing)
     bound = iqr_bound(lower.sensitivity, upper.sensitivity, neighbors, rounded_up(hi - lo))

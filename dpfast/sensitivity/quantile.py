@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from abc import abstractmethod
 from fractions import Fraction
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from .._core import nan_policy
 from .._kernels.sensitivity import Column
@@ -91,11 +91,6 @@ class SmoothBound:
         return rows.smooth_quantile(*starts(self.q, window, margin), self.beta, self.least)
 
 
-def smooth_from_ranks(ranks: Ranks, q: Fraction, **public: Any) -> QuantileBound:
-    """NOT PRIVATE. Return the q-quantile of a column and its `SmoothBound`."""
-    return SmoothBound(q, **public).of(ranks)
-
-
 def first_width(beta: float, lo: float, hi: float, least: float) -> int:
     """Return how many ranks on either side mostly decide; pairs beyond may be worth `least`."""
     width = reach(beta, lo, hi, least) + 1
@@ -143,6 +138,6 @@ class QuantileSensitivity(ColumnSensitivity):
 
     def smooth_of(self, column: Clamped, beta: float) -> float:
         ranks, lo, hi, neighbors, _ = column
-        bound = smooth_from_ranks(ranks, self.place, beta=beta, lo=lo, hi=hi, neighbors=neighbors)
+        bound = SmoothBound(self.place, beta=beta, lo=lo, hi=hi, neighbors=neighbors).of(ranks)
         nan_policy.refuse(column.nan, bound.missing)
         return bound.sensitivity

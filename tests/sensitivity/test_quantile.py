@@ -12,13 +12,18 @@ from hypothesis import strategies as st
 import dpfast as dp
 from dpfast._kernels.sensitivity import DIVIDE, FORWARD, MIRRORED, Column
 from dpfast.errors import DataError
-from dpfast.sensitivity.quantile import BETA_SLACK, smooth_from_ranks
+from dpfast.sensitivity.quantile import BETA_SLACK, SmoothBound
 from dpfast.sensitivity.ranks import column, effective_floor, rank_rule, starts
 from dpfast.summaries.order import Ranks
 
 from ..reference.sensitivity import quantile as reference
 from ..support.pairwise import pairwise, quick_rows
 from ..support.sensitivities import local_of, smooth_of
+
+
+def smooth_from_ranks(ranks, q, **public):
+    return SmoothBound(q, **public).of(ranks)
+
 
 EXCESS = 1 + 2.0**-41
 HALF = Fraction(1, 2)

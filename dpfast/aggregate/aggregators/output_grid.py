@@ -26,14 +26,13 @@ from ...noise.grid import ends, public_grid
 from ...noise.smooth import Calibration, calibrate_loss
 from ...privacy import Loss
 from ...rng import Generator
+from ...sensitivity.rounding import inflated, largest
 
 MOST_BLOCKS = 1 << 24
 #: So many that sums of distances over coordinates are exact: 2**12 * 2**41 = 2**53.
 MOST_COORDINATES = 1 << 12
 #: Numbers that are worked on at a time, so that intermediate arrays stay in a cache.
 _AT_ONCE = 1 << 13
-#: Covers the rounding of exp, of its argument (at most 64 here) and of the product: 2**-45 or less.
-INFLATION = 1.0 + 2.0**-42
 _PUBLIC_BITS = 41  # cells of `public_grid` between two bounds: at most 2**41
 
 
@@ -224,13 +223,7 @@ def smooth_span(at: Callable[[int], int], steps: int, most: int, beta: float) ->
     exceeds it by a factor below 1 + 2**-41, as `noise.smooth` asks. The floor of 1 unit is public,
     so it keeps smoothness. `at` is not called for steps that cannot win.
     """
-    best = 1.0
-    for t in range(steps):
-        weight = math.exp(-beta * t)
-        if most * weight <= best:
-            break
-        best = max(best, at(t) * weight)
-    return math.nextafter(best * INFLATION, math.inf)
+    return inflated(largest(at, beta=beta, most=most, stop=steps - 1, least=1.0))
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from fractions import Fraction
-from typing import Any
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
@@ -18,7 +18,7 @@ from numpy.typing import DTypeLike, NDArray
 from ..._core import checks
 from ..._kernels.selection import ABOVE, INFINITE, NAN, block_peaks
 
-__all__ = ["PlainScores", "Scores"]
+__all__ = ["OneRow", "PlainScores", "Scores"]
 
 #: Candidates whose scores are handled together: half a megabyte of float64.
 CHUNK = 1 << 16
@@ -198,3 +198,19 @@ class PlainScores(Scores):
         peaks = distances(self.best, maxima, overwrite=True)
         peaks[empty] = -1
         return peaks
+
+
+class OneRow(PlainScores):
+    """Scores of one row of candidates that are in no array of this process."""
+
+    rows: ClassVar[int] = 1
+    lead: ClassVar[tuple[int, ...]] = ()
+
+    @property
+    def shape(self) -> tuple[int]:
+        """Return the shape that an array of them would have."""
+        return (self.count,)
+
+    def stored(self, i: int) -> Self:
+        """Return the one row of scores that there is, as `Table` does."""
+        return self

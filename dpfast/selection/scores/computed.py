@@ -16,7 +16,7 @@ from ..._core import checks
 from ..._kernels import jit
 from ..._kernels.selection import ABOVE
 from ...errors import DataError, SlowWarning
-from . import PlainScores, block_maxima, real, refuse
+from . import OneRow, block_maxima, real, refuse
 
 #: Candidates evaluated together: their scores stay in the cache. No more than that are kept.
 STRETCH = 1 << 15
@@ -60,7 +60,7 @@ def _warn_slow() -> None:
     )
 
 
-class Computed(PlainScores):
+class Computed(OneRow):
     """Scores ``function(data, j)`` of candidates j = 0 .. count - 1.
 
     The pass evaluates every candidate once, a stretch at a time. A later look evaluates again what

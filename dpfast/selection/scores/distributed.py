@@ -20,7 +20,7 @@ from ...sources.data import form_of
 from ...sources.engine import MOST_ROWS, EngineColumns, EngineRows, Rows, chosen
 from ...sources.forms import Arrow, Form, Values
 from ...sources.table import rows_of
-from . import PlainScores, aligned, block_maxima, refuse
+from . import OneRow, aligned, block_maxima, refuse
 
 #: Candidates whose scores are read once and kept.
 FEW = 1 << 20
@@ -31,7 +31,7 @@ RULE = "an array of real numbers"
 Pieces = tuple[tuple[int, NDArray[Any]], ...]
 
 
-class DistributedScores(PlainScores):
+class DistributedScores(OneRow):
     """Scores of one dimension in partitions. Each look at some of them is a pass.
 
     Parameters
@@ -44,9 +44,6 @@ class DistributedScores(PlainScores):
     ArgumentError, ArgumentTypeError
         If these are no numbers in one column. Their number is public, and may take a pass.
     """
-
-    #: Rows of scores, and their shape.
-    rows, lead = 1, ()
 
     def __init__(self, scores: Any) -> None:
         form = form_of(scores, "scores", RULE)
@@ -69,11 +66,6 @@ class DistributedScores(PlainScores):
         ends = np.cumsum([last[part] for part in parts]).tolist()
         self.count = ends[-1] if ends else 0
         self._first = dict(zip(parts, [0, *ends], strict=False))
-        self.shape = (self.count,)
-
-    def stored(self, i: int) -> DistributedScores:
-        """Return the one row of scores that there is, as `Table` does."""
-        return self
 
     def gathered(self) -> NDArray[Any]:
         """Return all scores, where they are few."""
