@@ -121,9 +121,7 @@ def suggest_blocks(
     32
     """
     asked = privacy.loss(epsilon, delta, rho)
-    rows = checks.whole("n", n, 1)
-    if rows > 1 << 62:
-        checks.fail("n", "at most 2**62", n)
+    rows = checks.whole("n", n, 1, 1 << 62)
     checks.choice("aggregator", aggregator, AGGREGATORS)
     pairs = checks.pairs(bounds)[0]
     check_coordinates(len(pairs))

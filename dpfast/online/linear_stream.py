@@ -90,13 +90,9 @@ class Arguments(NamedTuple):
         universe: ArrayLike | None,
     ) -> Arguments:
         asked = privacy.loss(*loss)
-        count = checks.whole("queries", queries, 1)
-        if count > MOST_QUERIES:
-            checks.fail("queries", "at most 2**62", queries)
+        count = checks.whole("queries", queries, 1, MOST_QUERIES)
         wanted = checks.positive("accuracy", accuracy)
-        risk = checks.positive("failure", failure)
-        if risk >= 1:
-            checks.fail("failure", "greater than 0 and less than 1", failure)
+        risk = checks.share("failure", failure)
         if (histogram is None) == (data is None):
             checks.fail("histogram", "given, or data with a universe instead", histogram)
         if data is None:

@@ -264,9 +264,9 @@ def _by_closeness(asked: Arguments, count: int, bits: int) -> Plan:
 
 def _sizes(universe: int, size: int | None, candidates: int | None) -> tuple[int, int]:
     """Return the size of the candidates, and their number."""
-    rows = multisets.largest(universe, USUAL) if size is None else checks.whole("size", size, 1)
-    if rows > multisets.MOST_SIZE:
-        checks.fail("size", f"at most {multisets.MOST_SIZE}", size)
+    rows = multisets.largest(universe, USUAL)
+    if size is not None:
+        rows = checks.whole("size", size, 1, multisets.MOST_SIZE)
     if candidates is not None:
         count = checks.whole("candidates", candidates, 2)
     else:

@@ -301,9 +301,7 @@ class MWEM(HasDistribution):
         asked = Arguments.of((epsilon, delta, rho), 1, 1, 0.5, histogram, data, universe)
         count = None
         if not isinstance(rounds, str):
-            count = checks.whole("rounds", rounds, 1)
-            if count > MOST:
-                checks.fail("rounds", "at most 2**16", rounds)
+            count = checks.whole("rounds", rounds, 1, MOST)
         else:
             checks.choice("rounds", rounds, ("all",))
         bits = min(24, 52 - asked.rows.bit_length())
@@ -315,10 +313,8 @@ class MWEM(HasDistribution):
         else:
             title, usual = f"MWEM, {len(held)} queries, {count} rounds", 3
             choice, noise, self.spent = _shares(asked.loss, count, 1 << bits)
-        times = usual if replays is None else checks.whole("replays", replays, 1)
+        times = usual if replays is None else checks.whole("replays", replays, 1, MOST_REPLAYS)
         mean = checks.flag("average", average)
-        if times > MOST_REPLAYS:
-            checks.fail("replays", "at most 2**20", replays)
         self._universe, self._bits, self._rows = asked.universe, bits, asked.rows
         fit = _Fit(held, asked.rows, asked.universe.size, times)
         measurements = _Measurements(title, fit, count, choice, noise, self.spent, asked.read)

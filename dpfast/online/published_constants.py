@@ -81,11 +81,8 @@ def published(universe: int, *, queries: int, epsilon: Number, accuracy: Number)
     >>> paper.size > 10**8, paper.rows > 10**12
     (True, True)
     """
-    elements = checks.whole("universe", universe, 2)
-    count = checks.whole("queries", queries, 2)
-    for name, value in (("universe", elements), ("queries", count)):
-        if value > MOST:
-            checks.fail(name, "at most 2**62", value)
+    elements = checks.whole("universe", universe, 2, MOST)
+    count = checks.whole("queries", queries, 2, MOST)
     loss: Any = epsilon  # `Pure` takes any number
     alpha = float(_privacy.Pure(loss).epsilon)
     if not 1 / MOST <= alpha <= count:

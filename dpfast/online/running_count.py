@@ -185,12 +185,8 @@ class RunningCount(Session[int, Total]):
     ) -> Prepared[None]:
         asked = privacy.loss(epsilon, delta, rho)
         amount(asked)
-        self._steps = checks.whole("steps", steps, 1)
-        if self._steps > MOST:
-            checks.fail("steps", "at most 2**40", steps)
-        most = checks.whole("sensitivity", sensitivity, 1)
-        if most > FAR:
-            checks.fail("sensitivity", "at most 2**60", sensitivity)
+        self._steps = checks.whole("steps", steps, 1, MOST)
+        most = checks.whole("sensitivity", sensitivity, 1, FAR)
         relation = relation_of(neighbors, budget)
         sides = 2 if relation == "replace" else 1
 
@@ -267,9 +263,7 @@ class RunningCount(Session[int, Total]):
         at = checks.whole("step", step, 1)
         if at > self._steps:
             checks.fail("step", f"at most the number of steps, {self._steps}", step)
-        share = checks.number("confidence", confidence)
-        if not 0 < share < 1:
-            checks.fail("confidence", "a number between 0 and 1", confidence)
+        share = checks.share("confidence", confidence)
         weights, times = _weights(at, self._b)
         return self._noise.weighted_within(weights, 1 - share, times)
 

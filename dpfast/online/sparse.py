@@ -202,9 +202,7 @@ class SparseVector(Session[_Question, Finding | Findings]):
         rng: Generator | None = None,
     ) -> Prepared[None]:
         asked = privacy.loss(epsilon, delta, rho)
-        count = checks.whole("positives", positives, 1)
-        if count > MOST:
-            checks.fail("positives", "at most 2**30", positives)
+        count = checks.whole("positives", positives, 1, MOST)
         self._unit: float | None = None
         if granularity is not None:
             self._unit = checks.power_of_two("granularity", granularity)

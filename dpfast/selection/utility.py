@@ -220,10 +220,7 @@ def utility_bound(
     if (t is None) == (beta is None):
         checks.fail("t", "given, or beta instead", t)
     if t is None:
-        chance = checks.positive("beta", beta)
-        if chance >= 1:
-            checks.fail("beta", "less than 1", beta)
-        margin = -math.log(chance)
+        margin = -math.log(checks.share("beta", beta))
     else:
         margin = checks.number("t", t)
         if margin < 0:

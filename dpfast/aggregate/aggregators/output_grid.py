@@ -38,9 +38,7 @@ _PUBLIC_BITS = 41  # cells of `public_grid` between two bounds: at most 2**41
 
 def check_blocks(blocks: object) -> int:
     """Return the number of blocks, which is public."""
-    count = checks.whole("blocks", blocks, 1)
-    if count > MOST_BLOCKS:
-        checks.fail("blocks", f"at most {MOST_BLOCKS}", blocks)
+    count = checks.whole("blocks", blocks, 1, MOST_BLOCKS)
     return count
 
 

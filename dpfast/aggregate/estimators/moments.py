@@ -85,9 +85,7 @@ class Variance(Streamed):
     name = "var"
 
     def __post_init__(self) -> None:
-        degrees = checks.whole("ddof", self.ddof)
-        if degrees > 1 << 53:  # more could not be subtracted from a number of rows in float64
-            checks.fail("ddof", "at most 2**53", self.ddof)
+        degrees = checks.whole("ddof", self.ddof, 0, 1 << 53)
         object.__setattr__(self, "ddof", degrees)
 
     def _compute(self, source: RowSource, partition: Partition, form: Columns) -> Floats:

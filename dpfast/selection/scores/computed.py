@@ -94,9 +94,7 @@ class Computed(OneRow):
     """
 
     def __init__(self, function: Callable[[Any, int], Any], data: Any, count: int | None) -> None:
-        self.count = checks.whole("candidates", count, 1)
-        if self.count > MOST:
-            checks.fail("candidates", "at most 2**53", count)
+        self.count = checks.whole("candidates", count, 1, MOST)
         self._loop: jit.Tiles | _PythonFunction
         if jit.is_compiled(function):
             self._loop = jit.Tiles(function, data, self.count)
