@@ -27,7 +27,7 @@ from ..statistics.histogram import Bins, Histogram
 from ..summaries.cells import Cells, cells, in_units
 from .answer import labels
 from .keys import MOST
-from .sums import Counted, Sums, refuse_auto
+from .sums import Counted, Sums
 from .weighted import clamped
 
 #: Cells that are added before they are put together once more.
@@ -117,8 +117,6 @@ class GroupHistogram(Counted):
     sparse: bool = False
 
     def __post_init__(self) -> None:
-        if self.statistic.is_auto:
-            refuse_auto(self.statistic.bounds)
         if not self.statistic.single:
             bins, categories = self.statistic.bins, self.statistic.categories
             rule = "those of one column"

@@ -16,7 +16,7 @@ from .._core import checks
 from .._core.once import remembered
 from .._core.types import Neighbors
 from ..measurement.linear import Linear
-from ..measurement.statistic import Offer
+from ..measurement.statistic import Automatic, Offer
 from ..measurement.times import times_of
 from ..noise.additive import amount
 from ..privacy import Approx, Loss
@@ -27,6 +27,7 @@ from ..sources.public_values import expect_matches
 from ..sources.words import Words
 from ..statistics.histogram import Histogram
 from ..statistics.ranked import OnGrid
+from .automatic_bounds import WithBounds, with_bounds
 from .counts import GroupHistogram
 from .distinct import CountDistinct
 from .key_coins import KeyRule
@@ -113,6 +114,8 @@ class Grouping:
         }
         self._check_names(mechanisms)
         title = f"{name} by {', '.join(self.keys.by)}" if statistics else KEYS
+        if any(isinstance(one, WithBounds) for one in mechanisms.values()):
+            title += ", a part of it for bounds"
         return Table(title, self.keys, mechanisms, relation, self.persons, rule)
 
     def _mechanism(self, statistic: Any, offered: Offer, relation: Neighbors) -> ByGroup:
@@ -133,23 +136,33 @@ class Grouping:
     def _of_column(self, statistic: Any, typed: Piece, step: Step, offered: Offer) -> ByGroup:
         """Return the mechanism of a statistic of a column, which is like an empty one."""
         times, units, column = times_of(typed), None, statistic.column or ""
+        if isinstance(statistic, Histogram):
+            for axis in statistic.axes:
+                self._expect(axis.words, axis.numbers, column, typed)
+        elif isinstance(statistic, Linear) and statistic.matches is not None:
+            matches = statistic.matches
+            self._expect(matches.words, matches.public, column, typed)
         in_units = None if times is None else statistic.in_units(times, column)
         if in_units is not None:
             statistic, units = in_units
         statistic.require_numbers()
-        if isinstance(statistic, OnGrid):
-            is_whole = units is not None or self.columns.is_whole(column)
-            mechanism: ByGroup = drawn(statistic, step, offered, is_whole)
-        else:
-            mechanism = made(statistic, step, offered)
-        if isinstance(mechanism, GroupHistogram):
-            axis = mechanism.axis
-            self._expect(axis.words, axis.numbers, column, typed)
-            mechanism = self._in_bins(mechanism)
-        elif isinstance(statistic, Linear) and statistic.matches is not None:
-            matches = statistic.matches
-            self._expect(matches.words, matches.public, column, typed)
-        return mechanism if units is None else replace(mechanism, units=units)
+        is_drawn = isinstance(statistic, OnGrid)
+        is_whole = is_drawn and (units is not None or self.columns.is_whole(column))
+
+        def make(statistic: Any, offered: Offer) -> ByGroup:
+            mechanism: ByGroup
+            mechanism = (
+                drawn(statistic, step, offered, is_whole)
+                if is_drawn
+                else made(statistic, step, offered)
+            )
+            if isinstance(mechanism, GroupHistogram):
+                mechanism = self._in_bins(mechanism)
+            return mechanism if units is None else replace(mechanism, units=units)
+
+        if isinstance(statistic, Automatic) and statistic.is_auto:
+            return with_bounds(statistic, step, offered, units, make)
+        return make(statistic, offered)
 
     def _in_bins(self, mechanism: GroupHistogram) -> GroupHistogram:
         """Return the mechanism of a histogram for these keys."""
@@ -196,6 +209,11 @@ class Grouping:
                 if not is_words and self.columns.is_text(one):
                     rule = "no column of keys, ids or text, where a file of text holds it"
                     checks.fail("column", rule, one)
+        for name, mechanism in mechanisms.items():  # whose bins have names that are not known yet
+            if isinstance(mechanism, WithBounds) and mechanism.has_bins:
+                others = taken.difference(mechanism.names(name))
+                if any(other.startswith(f"{name} ") for other in others):
+                    checks.fail("statistics", "named so that no bins can have their names", name)
 
     def _shares(self, names: list[str], weights: Any) -> dict[str, Fraction]:
         """Return the share of the loss of each statistic, and of private keys."""

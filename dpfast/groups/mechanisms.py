@@ -8,7 +8,7 @@ from typing import Any, TypeAlias
 from .._core import checks
 from .._core.once import remembered
 from ..measurement.linear import Linear
-from ..measurement.statistic import Automatic, Offer, Weighted
+from ..measurement.statistic import Offer, Weighted
 from ..noise.additive import amount
 from ..noise.grid import lattice
 from ..statistics.correlation import Correlation
@@ -23,7 +23,7 @@ from .distinct import CountDistinct
 from .pairs import GroupCorrelation, GroupQuotient, GroupRatio
 from .ranks import WIDEST, Quantiles
 from .step import Step, part
-from .sums import Counted, OfCount, OfLinear, OfPeople, refuse_auto
+from .sums import Counted, OfCount, OfLinear, OfPeople
 from .top import Top
 from .weighted import WeightedMean, WeightedSum
 
@@ -56,8 +56,6 @@ def is_by_group(statistic: object) -> bool:
 @remembered
 def made(statistic: Any, step: Step, offered: Offer) -> OfStatistic:
     """Return the mechanism of a statistic of numbers, with the loss that it is charged for."""
-    if isinstance(statistic, Automatic) and statistic.is_auto:
-        refuse_auto(statistic.bounds)
     limits = statistic.limits
     if limits is not None and isinstance(statistic, Weighted) and statistic.weights is None:
         checks.fail("weight_bounds", "given with weights, and only then", limits)
@@ -69,8 +67,6 @@ def made(statistic: Any, step: Step, offered: Offer) -> OfStatistic:
 @remembered
 def drawn(statistic: OnGrid[Any], step: Step, offered: Offer, is_whole: bool) -> Quantiles:
     """Return the mechanism of quantiles of numbers; `is_whole` is said of the column."""
-    if statistic.is_auto:
-        refuse_auto(statistic.bounds)
     if statistic.method not in ("auto", "exponential"):
         checks.fail("method", "left out by group, where each quantile is drawn", statistic.method)
     bounds, size, numbers = checks.bounds(statistic.bounds), statistic.granularity, None

@@ -24,8 +24,7 @@ OF_ROWS = ("method", "noise", "assume_sorted")
 #: Which arguments a method has to be given.
 NEEDED = {"column": "str", "other": "str", "q": "Number", "qs": "Sequence[Number]"}
 #: What types of arguments are called where a column is one of a group.
-OF_PAIRS = {"Sequence[Bounds] | Auto": "Sequence[Bounds]"}
-OF_ONE_COLUMN = {"str | None": "str", "BoundsEach | Auto": "Bounds", **OF_PAIRS}
+OF_ONE_COLUMN = {"str | None": "str", "BoundsEach | Auto": "Bounds | Auto"}
 
 
 class Methods(ABC):

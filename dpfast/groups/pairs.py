@@ -43,7 +43,7 @@ from ..rng import Generator
 from ..sources.batches import Piece, numbers
 from ..summaries.cells import Cells
 from .arrays import Floats
-from .sums import OF_EACH, Counted, Sums, refuse_auto
+from .sums import OF_EACH, Counted, Sums
 from .weighted import clamped
 
 #: The cells of a feature of 1.
@@ -67,8 +67,6 @@ class GroupQuotient(Counted):
     least: ClassVar[int] = 0
 
     def __post_init__(self) -> None:
-        if self.statistic.is_auto:
-            refuse_auto(self.statistic.bounds)
         if self.statistic.width != 2:
             checks.fail("bounds", "a pair for each of two columns", self.statistic.bounds)
         checks.text("other", self.statistic.other)

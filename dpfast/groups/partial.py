@@ -25,10 +25,10 @@ from ..sources.batches import Batch, Batches
 from ..sources.engine import EngineColumns, Task, chosen
 from ..sources.forms import Form, column_form
 from ..sources.key_words import secret
+from .automatic_bounds import Tails
 from .counts import Sparse
 from .keys import Coder, PrivateCoder, PrivateKeys, PublicKeys
 from .rows import Packed, Rows
-from .sums import Sums
 
 S = TypeVar("S")
 
@@ -122,10 +122,10 @@ def put_together(table: Summable, parts: Sequence[Partial], key: Key) -> tuple[C
         own = [_moved(part.rooms[name], at, coder.groups) for part, at in each]
         rooms[name] = own[0]
         for more in own[1:]:
-            if isinstance(statistic, Sums):
-                statistic.merge(rooms[name], more)
-            else:
+            if isinstance(more, Packed):
                 rooms[name] = Packed(*map(np.concatenate, zip(rooms[name], more, strict=True)))
+            else:
+                statistic.merge(rooms[name], more)
     names = parts[0].missing
     missing = {name: sum(part.missing[name] for part in parts) for name in names}
     return coder, Partial(coder.groups, keys, rooms, missing)
@@ -158,7 +158,7 @@ def _batch(part: Partial) -> Batch:
 
 def _moved(room: Any, places: NDArray[np.int32], groups: int) -> Any:
     """Return a copy of a room whose groups have other places."""
-    if isinstance(room, Sparse):
+    if isinstance(room, (Sparse, Tails)):
         return room.moved(places)
     if isinstance(room, Packed):
         return Packed(places[room.codes], room.cells)

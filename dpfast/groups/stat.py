@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from .._core.types import Bounds, NanPolicy, Number
+from .._core.types import Auto, Bounds, NanPolicy, Number
 from ..statistics.quantiles.api import hundredths
 from ..statistics.quantiles.statistic import Quantile, Quantiles
 from ..statistics.table import TABLE
@@ -21,7 +21,7 @@ def percentile(
     column: str,
     q: Number | Sequence[Number],
     *,
-    bounds: Bounds,
+    bounds: Bounds | Auto,
     nan: NanPolicy = "raise",
     granularity: Number | None = None,
 ) -> Any:
@@ -32,7 +32,7 @@ def percentile(
     column : str
     q : float or Fraction, or sequence of these
         0 to 100. Each of several has a column of its own in the answer, by its quantile.
-    bounds : (float, float)
+    bounds : (float, float) or "auto"
     nan : {"raise", "lower", "upper", "drop"} or float, default "raise"
     granularity : float, Fraction or Decimal, optional
 

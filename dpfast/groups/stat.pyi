@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
-from dpfast._core.types import Bounds, NanPolicy, Number
+from dpfast._core.types import Auto, Bounds, NanPolicy, Number
 from dpfast.groups.distinct import CountDistinct as count_distinct
 from dpfast.statistics.correlation import Correlation as correlation
 from dpfast.statistics.histogram import Histogram as histogram
@@ -45,7 +45,7 @@ def percentile(
     column: str,
     q: Number | Sequence[Number],
     *,
-    bounds: Bounds,
+    bounds: Bounds | Auto,
     nan: NanPolicy = "raise",
     granularity: Number | None = None,
 ) -> Any: ...

@@ -41,6 +41,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 
+from .._core.types import Neighbors
 from ..measurement.choice import Groups
 from ..measurement.features import Form
 from ..noise.sensitivity import Sensitivity
@@ -62,7 +63,7 @@ class Step:
         d, how many groups there are, where that is public.
     """
 
-    neighbors: str
+    neighbors: Neighbors
     groups: int = 1
     rows: int = 1
     every: int | None = None

@@ -33,7 +33,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
-from typing import Any, ClassVar, NoReturn, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -182,12 +182,6 @@ class Sums(ABC):
         self, totals: NDArray[np.uint64], generator: Generator
     ) -> tuple[NDArray[Any], Floats | None]:
         """Return the answers of groups whose sums are given, and their own error bars."""
-
-
-def refuse_auto(bounds: Any) -> NoReturn:
-    """Refuse to find bounds in the data of groups."""
-    rule = "public for groups (dpfast.bounds of the column finds some, for a loss of its own)"
-    checks.fail("bounds", rule, bounds)
 
 
 class Counted(Sums):

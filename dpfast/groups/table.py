@@ -11,7 +11,7 @@ out before that. Then all statistics are made in one pass.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from threading import Lock
 from typing import Any, TypeAlias
@@ -34,6 +34,7 @@ from ..sources.forms import Values, index_of
 from ..sources.key_words import secret
 from ..sources.masked import mask
 from .answer import Answer
+from .automatic_bounds import WithBounds
 from .key_coins import KeyRule
 from .keys import Coder, PrivateCoder, PrivateKeys, PublicKeys, ascending
 from .partial import Partial, gathered
@@ -41,7 +42,7 @@ from .ranks import Quantiles
 from .sums import Counted, Sums
 from .top import Top
 
-ByGroup: TypeAlias = Sums | Quantiles
+ByGroup: TypeAlias = Sums | Quantiles | WithBounds
 Bytes: TypeAlias = NDArray[np.uint8]
 
 
@@ -73,7 +74,8 @@ class Table(Mechanism[Answer]):
     ----------
     name : str
     keys : PublicKeys or PrivateKeys
-    statistics : mapping of names to Sums or Quantiles
+    statistics : mapping of names to Sums, Quantiles or WithBounds
+        In the pass for bounds these alone, as GroupBounds.
     neighbors : str
     persons : Persons, optional
     rule : KeyRule, optional
@@ -82,7 +84,7 @@ class Table(Mechanism[Answer]):
 
     name: str
     keys: PublicKeys | PrivateKeys
-    statistics: Mapping[str, ByGroup]
+    statistics: Mapping[str, Any]
     neighbors: str
     persons: Persons | None = None
     rule: KeyRule | None = None
@@ -107,15 +109,50 @@ class Table(Mechanism[Answer]):
         return losses[0] if len(losses) == 1 else privacy.compose(*losses)
 
     @property
+    def parts(self) -> dict[str, Loss]:
+        """Return what the loss is made of, where a part of it is for bounds."""
+        drawn = self._drawn
+        if not drawn:
+            return super(Table, self).parts
+        losses = {name: one.loss for name, one in self.statistics.items()}
+        for name, one in drawn.items():
+            losses[f"bounds of {name}"], losses[name] = one.parts
+        return losses if self.rule is None else {**losses, "keys": self.rule.loss}
+
+    @property
     def passes(self) -> int:
-        """Return 1, and one before that says which rows of people count."""
-        return 1 if self.persons is None else 2
+        """Return 1, and one before that says which rows of people count; and as many for bounds."""
+        return (1 if self.persons is None else 2) * (2 if self._drawn else 1)
+
+    @property
+    def _drawn(self) -> dict[str, WithBounds]:
+        """The statistics whose bounds are drawn."""
+        every = self.statistics.items()
+        return {name: one for name, one in every if isinstance(one, WithBounds)}
 
     def reduce(self, source: Batches) -> Batches:
         """Return the rows as they are: what is kept of them is random."""
         return source
 
+    def within_bounds(self, source: Batches, generator: Generator) -> Table:
+        """Return the same with bounds that are drawn from all rows that count."""
+        drawn = self._drawn
+        if not drawn:
+            return self
+        bounds = {name: one.bounds for name, one in drawn.items()}
+        first = replace(self, statistics=bounds, rule=None)
+        _, found = first.told(source, generator.stream())
+        made = {
+            name: one.make(one.bounds.draw(found.rooms[name], generator))
+            for name, one in drawn.items()
+        }
+        return replace(self, statistics={**self.statistics, **made})
+
     def finish(self, summary: Batches, generator: Generator) -> Answer:
+        return self.within_bounds(summary, generator).answer(summary, generator)
+
+    def answer(self, summary: Batches, generator: Generator) -> Answer:
+        """Return the answer, where all bounds are known."""
         stream = generator.stream()
         coder, found = self.told(summary, stream)
         kept = None
@@ -134,7 +171,8 @@ class Table(Mechanism[Answer]):
 
     def error(self, rows: int | None, confidence: float) -> Expected:
         """Return the error bar of a group of so many rows; those of several statistics by name."""
-        bars = {name: one.expected(rows, confidence) for name, one in self.statistics.items()}
+        every: Mapping[str, ByGroup] = self.statistics
+        bars = {name: one.expected(rows, confidence) for name, one in every.items()}
         if len(bars) == 1:
             return next(iter(bars.values()))
         if not bars:  # private keys alone
@@ -146,9 +184,9 @@ class Table(Mechanism[Answer]):
     # --- passes -----------------------------------------------------------------------------------
 
     @property
-    def counted(self) -> dict[str | None, ByGroup]:
+    def counted(self) -> dict[str | None, Any]:
         """Return the statistics, and the number of people of each key where a rule asks for it."""
-        own: dict[str | None, ByGroup] = dict(self.statistics.items())
+        own: dict[str | None, Any] = dict(self.statistics.items())
         return own if self.rule is None else {**own, None: Counted()}
 
     @property

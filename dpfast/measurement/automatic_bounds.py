@@ -17,13 +17,15 @@ from typing import Any, TypeVar
 
 from .._core.error_bars import Expected, unknown
 from ..budget.mechanism import Mechanism
+from ..errors import ArgumentError
 from ..privacy import ZCDP, Approx, Loss, Pure
 from ..rng import Generator
 from ..sources.intake import View
-from .outer_bounds import DrawnBounds
+from .outer_bounds import WIDEST, DrawnBounds
 from .tails import Counts
 
 Value = TypeVar("Value")
+T = TypeVar("T")
 
 #: The share of the loss that is for the bounds: least error of a mean of `benchmarks/bounds.py`.
 SHARE = Fraction(1, 4)
@@ -45,6 +47,33 @@ def divided(loss: Loss) -> tuple[Loss, Loss]:
 def with_bounds(name: str) -> str:
     """Return the name in the ledger of what has a part of its loss for bounds."""
     return f"{name}, a quarter of it for bounds"
+
+
+def trial(make: Callable[[Any], T], columns: int | None) -> T:
+    """Return what is made within bounds, so that no argument is refused once they are drawn.
+
+    Parameters
+    ----------
+    make : callable
+        ``make(pair)``, or ``make(pairs)`` for several columns.
+    columns : int or None
+        None for one pair.
+
+    Raises
+    ------
+    ArgumentError
+        If an argument breaks a rule, or what is left of the loss is too small.
+    """
+    try:  # within the widest, too: products of these with weights are the largest
+        every = [make(pair if columns is None else (pair,) * columns) for pair in (ANY, WIDEST)]
+    except ArgumentError as error:  # it may show a number that nobody has written
+        raise ArgumentError(f"{error} (for 3/4 of the loss)") from None
+    return every[0]
+
+
+def no_error_bar(confidence: float) -> Expected:
+    """Return no error bar: noise is in proportion to bounds that are not known yet."""
+    return unknown(confidence, "the bounds, and so the noise, depend on the data")
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,5 +121,4 @@ class WithBounds(Mechanism[Value]):
         return inner.finish(inner.reduce(source), generator)
 
     def error(self, rows: int | None, confidence: float) -> Expected:
-        """Return no error bar: noise is in proportion to bounds that are not known yet."""
-        return unknown(confidence, "the bounds, and so the noise, depend on the data")
+        return no_error_bar(confidence)

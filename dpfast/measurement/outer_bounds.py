@@ -208,6 +208,10 @@ def widened(lo: float, hi: float) -> tuple[float, float]:
     return low, high
 
 
+#: A pair that holds all pairs that can be drawn.
+WIDEST = widened(float(NUMBERS[0]), float(NUMBERS[-1]))
+
+
 @dataclass(frozen=True, slots=True)
 class DrawnBounds(Mechanism[Any]):
     """Bounds that hold all but a few rows of a column, or of each of several; see `dpfast.bounds`.

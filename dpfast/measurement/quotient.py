@@ -68,6 +68,10 @@ class Quotient(Bounded[Any]):
             checks.fail("bounds", "a pair for each of two columns", self.bounds)
 
     @property
+    def bounded(self) -> tuple[str | None, ...]:
+        return self.column, self.other
+
+    @property
     @abstractmethod
     def inner(self) -> Statistic[Any]:
         """The statistic whose answer gets noise."""

@@ -31,7 +31,6 @@ from .._kernels.calls import public_part
 from ..budget.budget import Budget
 from ..budget.mechanism import Mechanism, expected
 from ..budget.release import Prepared, Preparing, relation_of, releases
-from ..errors import ArgumentError
 from ..privacy import Loss
 from ..rng import Generator
 from ..sources.ids import id_name
@@ -40,7 +39,7 @@ from ..sources.intake import View, plain
 from ..sources.people import checked
 from ..sources.times import Clipped, Times
 from .around import Around
-from .automatic_bounds import ANY, WithBounds, divided
+from .automatic_bounds import WithBounds, divided, trial
 from .equal_parts import equal_parts
 from .outer_bounds import drawn_bounds
 from .times import Answer, Units, are_times, clipped, refuse_dates, time_column_of
@@ -609,6 +608,11 @@ class Automatic(Statistic[Value]):
         return checks.is_auto(self.bounds)
 
     @property
+    def bounded(self) -> tuple[str | None, ...]:
+        """The columns of a table that have bounds each, where it is one of several by group."""
+        return (self.column,)
+
+    @property
     def nan(self) -> NanPolicy:
         """What becomes of missing numbers: by default no bounds are about them."""
         return "lower"
@@ -763,13 +767,10 @@ def _with_bounds(statistic: Statistic[Any], terms: Terms) -> Mechanism[Any]:
     def of(bounds: Any) -> Mechanism[Any]:
         return _of_mask(replace(bounded, bounds=bounds), others)
 
-    try:
-        trial = of(ANY if columns is None else (ANY,) * columns)
-    except ArgumentError as error:  # it may show a number that nobody has written
-        raise ArgumentError(f"{error} (for 3/4 of the loss)") from None
+    like = trial(of, columns)
     policy = checks.nan_policy(bounded.nan, terms.neighbors)
     bounds = drawn_bounds(first, columns, terms.neighbors, policy)
-    return WithBounds(bounds, of, terms.loss, rest, trial.name)
+    return WithBounds(bounds, of, terms.loss, rest, like.name)
 
 
 @dataclass(frozen=True, slots=True)

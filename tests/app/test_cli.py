@@ -465,8 +465,7 @@ def test_bounds_that_are_found(told, shell, table, statistic, words):
     assert (code, err) == (0, "") and "auto" in out
 
 
-def test_bounds_of_groups_are_not_found(shell, table):
-    code, out, err = shell(
-        "mean", table, "--column", "age", "--bounds", "auto", "--by", "name", "--keys", "x", *SURE
-    )
-    assert code == 2 and not out and "bounds must be public for groups" in err
+def test_bounds_of_groups_are_drawn(told, table):
+    options = ("--column", "age", "--bounds", "auto", "--by", "name", "--keys", "x", "--epsilon", 9)
+    shown = told("mean", table, *options)
+    assert shown["bounds"] == "auto" and list(shown["groups"]) == ["name", "mean", "mean error"]

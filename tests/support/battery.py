@@ -453,6 +453,8 @@ def made(table: Iterable[Entry], written: Iterable[Case]) -> Iterator[tuple[str,
             yield entry.word + words, Case(entry.function, data, own | kw, **given)
         if entry.by_group:
             yield f"{entry.word} of each group", of_groups(entry)
+        if entry.by_group and is_auto:
+            yield f"{entry.word} of each group within drawn bounds", of_groups(entry, AUTO)
 
 
 def typical(takes: Mapping[str, inspect.Parameter], data: str) -> dict[str, Any]:
@@ -465,9 +467,10 @@ def typical(takes: Mapping[str, inspect.Parameter], data: str) -> dict[str, Any]
     return own
 
 
-def of_groups(entry: Entry) -> Case:
+def of_groups(entry: Entry, more: Mapping[str, Any] | None = None) -> Case:
     """A case of the method of `GroupBy`."""
     own = typical(inspect.signature(getattr(GroupBy, entry.name)).parameters, entry.data)
+    own |= more or {}
     people = {"ids": "who", "max_groups": 2} if entry.data == "words" else {}
     return Case(by_group.of(entry.name, own, **people), by_group.TABLE, **GROUPED)
 

@@ -1,0 +1,201 @@
+"""``bounds="auto"`` by group: one draw of bounds for all groups, then the statistic of each.
+
+*What is released.* A quarter of the loss of a statistic is for bounds of its column, which are
+drawn from all rows that count, whatever their group: those of the public keys, or of any key where
+keys are private, and of people those that are kept. The rest is for the statistic of each group
+within these bounds, and is spent as if they had been given.
+
+*Neighbors* are those of the groups: tables that differ in a row, or in all rows of one person,
+which come or go (add-remove), or are replaced.
+
+*Loss.* Both releases are of the same table, so their losses add up, also as the second depends on
+the answer of the first (`measurement.automatic_bounds`). Of people, each release chooses which rows
+are kept, with a secret key of its own. That of the statistic is said in `step`. For the bounds let
+a step touch L0 groups, and k rows in each, on either side. What is drawn looks at no group. So it
+is a release of a column of which L0 k rows come or go, or as many go and as many come, and whose
+number of rows is private. Group privacy gives each of them its part of the loss
+(`measurement.unit`, which also has the coupling of what is kept); `outer_bounds` has the proof for
+a row that comes or goes. One that leaves the public keys, or enters them, is such a row.
+
+Under add-remove c is epsilon / (4 L0 k) then, and about 4 / c rows may lie beyond a bound: those of
+so many people as there would be rows without ids.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .._core import checks
+from .._core.error_bars import Expected
+from ..measurement.automatic_bounds import divided, no_error_bar, trial
+from ..measurement.outer_bounds import DrawnBounds, drawn_bounds
+from ..measurement.statistic import Automatic, Offer
+from ..measurement.tails import Counts, of_chunk
+from ..measurement.times import Units, read
+from ..measurement.unit import one_row
+from ..privacy import Loss
+from ..rng import Generator
+from ..sources import Chunk
+from ..sources.batches import Piece
+from .counts import GroupHistogram
+from .step import Step
+
+
+class Tails:
+    """How many rows lie beyond public numbers, of each of some columns, in all groups together."""
+
+    def __init__(self, columns: int) -> None:
+        self.counts: Counts = np.stack([of_chunk(Chunk(np.empty(0), 0))] * columns)
+
+    def packed(self) -> Tails:
+        """Return the same, to be sent."""
+        return self
+
+    def moved(self, places: NDArray[np.int32]) -> Tails:
+        """Return a copy, as groups have other places: they have no say in it."""
+        copy = Tails(len(self.counts))
+        copy.counts += self.counts
+        return copy
+
+
+@dataclass(frozen=True)
+class GroupBounds:
+    """Bounds of some columns, drawn from the rows of all groups.
+
+    Parameters
+    ----------
+    reads : tuple of str
+        The columns.
+    mechanism : DrawnBounds
+        Of a row that comes or goes.
+    units : Units, optional
+        How a column of times is read.
+    """
+
+    reads: tuple[str, ...]
+    mechanism: DrawnBounds
+    units: Units | None = None
+
+    per_person: ClassVar[bool] = False
+    is_text: ClassVar[bool] = False
+
+    @property
+    def column(self) -> str:
+        """The first of the columns."""
+        return self.reads[0]
+
+    @property
+    def reading(self) -> tuple[Any, ...]:
+        """Return the columns, as `Sums.reading`."""
+        return (GroupBounds, self.reads, self.units)
+
+    def read(self, columns: Mapping[str, Piece]) -> list[NDArray[Any]]:
+        """Return the numbers of pieces of the columns."""
+        return [read(columns[name], self.units) for name in self.reads]
+
+    def room(self, groups: int) -> Tails:
+        """Return no rows."""
+        return Tails(len(self.reads))
+
+    def add(self, room: Tails, codes: NDArray[np.int32], values: Any) -> int:
+        """Add rows. Missing ones among them are refused by the draw."""
+        counted = codes >= 0
+        room.counts += [of_chunk(Chunk(column[counted], 0)) for column in values]
+        return 0
+
+    def merge(self, room: Tails, more: Tails) -> None:
+        """Add other rows."""
+        room.counts += more.counts
+
+    def draw(self, room: Tails, generator: Generator) -> Any:
+        """Return the pair of a column, or those of several."""
+        pairs = tuple(self.mechanism.pairs(room.counts, generator))
+        return pairs if len(pairs) > 1 else pairs[0]
+
+
+@dataclass(frozen=True)
+class WithBounds:
+    """A statistic of each group whose bounds are drawn first, for a part of its loss.
+
+    Parameters
+    ----------
+    bounds : GroupBounds
+    loss : Loss
+        Of all.
+    parts : tuple of Loss
+        Of the bounds, and of the statistic.
+    like : Sums or Quantiles
+        The mechanism within other bounds, which reads the same columns.
+    make : callable
+        ``make(bounds)`` returns the mechanism of the statistic.
+    """
+
+    bounds: GroupBounds
+    loss: Loss
+    parts: tuple[Loss, Loss]
+    like: Any
+    make: Callable[[Any], Any] = field(repr=False)
+
+    @property
+    def column(self) -> str | None:
+        return self.bounds.column
+
+    @property
+    def units(self) -> Units | None:
+        return self.bounds.units
+
+    @property
+    def reads(self) -> tuple[str, ...]:
+        """Return the columns that are read."""
+        reads: tuple[str, ...] = self.like.reads
+        return reads
+
+    @property
+    def is_text(self) -> bool:
+        return False
+
+    def names(self, name: str) -> list[str]:
+        """Return what the columns of the answer may be called, but for those of bins."""
+        names: list[str] = self.like.names(name)
+        return names[-1:] if self.has_bins else names
+
+    @property
+    def has_bins(self) -> bool:
+        """Tell whether columns are called by the bounds, which are not known before."""
+        return isinstance(self.like, GroupHistogram)
+
+    def expected(self, rows: int | None, confidence: float) -> Expected:
+        """Return no error bar."""
+        return no_error_bar(confidence)
+
+
+def with_bounds(
+    statistic: Automatic[Any],
+    step: Step,
+    offered: Offer,
+    units: Units | None,
+    make: Callable[[Any, Offer], Any],
+) -> WithBounds:
+    """Return the mechanism of a statistic by group whose bounds are drawn first.
+
+    Raises
+    ------
+    ArgumentError
+        If an argument breaks a rule, or a part of the loss is too small.
+    """
+    first, rest = parts = divided(offered.loss)
+    left, columns = Offer(rest, offered.unit), tuple(name or "" for name in statistic.bounded)
+    width = len(columns) if len(columns) > 1 else None
+
+    def of(bounds: Any) -> Any:
+        return make(replace(statistic, bounds=bounds), left)
+
+    like, each = trial(of, width), one_row(first, step.neighbors, step.groups * step.rows)
+    policy = checks.nan_policy(statistic.nan, "add-remove")
+    bounds = GroupBounds(columns, drawn_bounds(each, width, "add-remove", policy), units)
+    return WithBounds(bounds, offered.loss, parts, like, of)
