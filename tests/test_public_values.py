@@ -106,7 +106,7 @@ def learned(name):
         kind(categories=[values], **of_labels, **loss).fit(data, "y", budget=budget)
 
     def classify(data, column, values, budget):
-        table = dp.scan(data.reader.paths[0], ["y", column]) if file_of(data) else data
+        table = dp.scan(data.store.paths[0], ["y", column]) if file_of(data) else data
         kind(**of_rows, classes=values, **loss).fit(table, column, budget=budget)
 
     return {one: call for one, call in (("categories", fit), ("classes", classify)) if one in takes}
@@ -153,7 +153,7 @@ def of_agg_proportion(data, column, values, budget):
 
 def file_of(data):
     """Return the file of a table that is scanned, or None."""
-    return None if isinstance(data, pa.Table) else data.reader.paths[0]
+    return None if isinstance(data, pa.Table) else data.store.paths[0]
 
 
 def routes():

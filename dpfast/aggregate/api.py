@@ -26,8 +26,9 @@ from ..noise.additive import amount
 from ..privacy import Loss
 from ..rng import Generator
 from ..sources.base import RowSource
+from ..sources.columns import TableRows
 from ..sources.data import as_rows, once
-from ..sources.engine import EngineRows
+from ..sources.engine import of_engine
 from ..sources.ids import id_name
 from ..sources.key_words import secret
 from ..sources.row_files import directory
@@ -88,7 +89,7 @@ class SampleAndAggregate(Mechanism[float | NDArray[np.float64]]):
         """NOT PRIVATE. Return the output of each block within the bounds, shape (blocks, d)."""
         # The caller's settings could raise an error or a warning that depends on the data.
         with np.errstate(all="ignore"), reporter(self.progress, self.blocks) as tick:
-            if isinstance(source, EngineRows):
+            if isinstance(source, TableRows) and of_engine(source):
                 z = self.apart(source, generator)
             else:
                 split = self.split(source, generator)
@@ -97,7 +98,7 @@ class SampleAndAggregate(Mechanism[float | NDArray[np.float64]]):
         lo, hi = np.array(self.bounds).T
         return np.clip(z, lo, hi, out=z)
 
-    def apart(self, source: EngineRows, generator: Generator) -> NDArray[np.float64]:
+    def apart(self, source: TableRows, generator: Generator) -> NDArray[np.float64]:
         """NOT PRIVATE. Return the outputs of blocks that an engine brings together."""
         key, by_id = bytes(generator.stream().take(32)), self.partition == "key"
         wide = len(self.bounds) if self.is_vector else None
@@ -319,7 +320,7 @@ def sample_and_aggregate(
     resolved = resolve(estimator, executor, time_limit)
     labels = ids if kind == "key" else None
     source = as_rows(once(data, (labels,)), labels, workers)
-    if isinstance(source, EngineRows):
+    if of_engine(source):
         _refuse_for_engine(kind, executor, time_limit, spill)
     # The number of rows is public where single rows are replaced, and nowhere else.
     public = source.length if relation == "replace" and kind != "key" else None

@@ -29,9 +29,8 @@ from ..noise.sensitivity import Sensitivity
 from ..privacy import Loss
 from ..rng import Generator
 from ..sources.batches import IDS, Batches
+from ..sources.columns import Columns
 from ..sources.data import form_of
-from ..sources.engine import EngineColumns
-from ..sources.files import Columns
 from ..sources.forms import Named, columns_of_table, is_distributed, is_lazy
 from ..sources.intake import View
 from ..sources.key_words import KEYS_RULE, key_kind
@@ -251,7 +250,7 @@ def count_distinct(
 def _table(data: Any, ids: str | None) -> Any:
     """Return data as a table with a column of values."""
     form = form_of(data, "data", KEYS_RULE) if is_distributed(data) or is_lazy(data) else data
-    if isinstance(form, (Columns, EngineColumns, Named)):
+    if isinstance(form, (Columns, Named)):
         names = list(form.columns if isinstance(form, Named) else form.names)
     elif (table := columns_of_table(form, "data")) is not None:
         names = list(table)

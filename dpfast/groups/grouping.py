@@ -17,13 +17,13 @@ from .._core.once import remembered
 from .._core.types import Neighbors
 from ..measurement.linear import Linear
 from ..measurement.statistic import Automatic, Offer
-from ..measurement.times import times_of
 from ..noise.additive import amount
 from ..privacy import Approx, Loss
 from ..sources.batches import Batches, Piece
 from ..sources.intake import Public
 from ..sources.key_words import key_kind
 from ..sources.public_values import expect_matches
+from ..sources.times import times_of
 from ..sources.words import Words
 from ..statistics.histogram import Histogram
 from ..statistics.ranked import OnGrid

@@ -25,9 +25,8 @@ from .._kernels.groups import Codes, dense, pair
 from .._kernels.sources import Key
 from ..sources.arrow import looked_up
 from ..sources.batches import Batch, Batches, Piece
+from ..sources.columns import Columns
 from ..sources.data import form_of
-from ..sources.engine import EngineColumns
-from ..sources.files import Columns
 from ..sources.forms import (
     Arrow,
     Named,
@@ -541,9 +540,9 @@ def one_column(column: Any, name: str) -> tuple[Any, str]:
     form = column
     if is_distributed(column) or is_lazy(column):
         form = form_of(column, name, KEYS_RULE)
-        if not isinstance(form, (Columns, EngineColumns)) or len(form.names) != 1:
+        if not isinstance(form, Columns) or len(form.names) != 1:
             checks.fail_kind(name, "one column of a table", column)
-    if isinstance(form, (Columns, EngineColumns)) and len(form.names) == 1:
+    if isinstance(form, Columns) and len(form.names) == 1:
         return form, form.names[0]
     own = column_form(column, name, KEYS_RULE)
     key_kind(own, name)

@@ -22,7 +22,8 @@ from .._kernels.rng import BitStream
 from .._kernels.sources import Key
 from ..errors import DataError
 from ..sources.batches import Batch, Batches
-from ..sources.engine import EngineColumns, Task, chosen
+from ..sources.columns import chosen
+from ..sources.engine import Engine, Task
 from ..sources.forms import Form, column_form
 from ..sources.key_words import secret
 from .automatic_bounds import Tails
@@ -131,9 +132,9 @@ def put_together(table: Summable, parts: Sequence[Partial], key: Key) -> tuple[C
     return coder, Partial(coder.groups, keys, rooms, missing)
 
 
-def gathered(table: Summable, form: EngineColumns, stream: BitStream) -> tuple[Coder, Partial]:
+def gathered(table: Summable, engine: Engine, stream: BitStream) -> tuple[Coder, Partial]:
     """Return what all partitions tell, by one pass of the engine; rows of quantiles as `Rows`."""
-    engine, names = form.engine, table.columns
+    names = table.columns
     if table.persons is not None:
         names = list(dict.fromkeys([*names, table.persons.column]))
         engine = engine.together(table.persons.column, names)

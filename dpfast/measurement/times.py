@@ -21,19 +21,9 @@ from numpy.typing import NDArray
 from .._core import checks
 from .._kernels.statistics import MOST_CELLS
 from ..sources.batches import Piece, numbers
-from ..sources.engine import refuse_type
-from ..sources.forms import Arrow, Values
-from ..sources.times import (
-    Binned,
-    Clipped,
-    Numbering,
-    TimeColumn,
-    Times,
-    as_numpy,
-    local_times,
-    numbered,
-    time_column,
-)
+from ..sources.columns import refuse_type
+from ..sources.time_columns import TimeColumn, time_column
+from ..sources.times import Binned, Clipped, Numbering, Times, as_numpy, numbered, times_of
 
 #: Units from 0 between which durations count where bounds of theirs are found.
 FAR = 1 << 62
@@ -86,11 +76,9 @@ class Units:
         DataError
             If the piece is not of the declared type, as a partition of an engine may be.
         """
-        column = local_times(piece) if isinstance(piece, (Arrow, Values)) else None
-        if column is None or column.times != self.times:
+        if times_of(piece) != self.times:
             refuse_type()
-        assert isinstance(piece, (Arrow, Values))
-        counts = numbered(piece, column.how, self.number)
+        counts = numbered(piece, self.number)
         assert counts.mask is not None
         values = counts.array.astype(np.float64)
         values[counts.mask] = np.nan
@@ -100,12 +88,6 @@ class Units:
 def read(piece: Piece, units: Units | None) -> NDArray[Any]:
     """Return the numbers of rows of a table, which may be those of times."""
     return numbers(piece) if units is None else units.of(piece)
-
-
-def times_of(typed: Piece) -> Times | None:
-    """Return the type of a column of times; None of any other."""
-    column = local_times(typed) if isinstance(typed, (Arrow, Values)) else None
-    return None if column is None else column.times
 
 
 def clipped(times: Times, answer: Answer, bounds: Any, nan: Any) -> tuple[Any, Any, Units]:

@@ -209,15 +209,6 @@ def _refuse(kind: Any, column: str, path: Path, rule: str) -> NoReturn:
     raise SourceError(f"column {column!r} of {path.name} must hold {rule}, got {kind}")
 
 
-def chunks(array: Any, start: int, how: Numbers) -> Iterator[Chunk]:
-    """Yield a `pyarrow.Array` as chunks; a row without nulls or conversion is not copied."""
-    for at in range(0, len(array), BATCH):
-        piece = array.slice(at, BATCH)
-        if how.cast is not None:
-            piece = piece.cast(how.cast)
-        yield arrow_chunk(piece, start + at, how.dtype)
-
-
 def opening(path: Path, form: str, open_it: Callable[[], T]) -> T:
     """Open a file, or raise the one error that it is not in the form that it should be in."""
     name = path.name
@@ -240,15 +231,13 @@ def guarded(path: Path, rows: Iterator[T]) -> Generator[T]:
     Neither the message nor a chained exception may: libraries like to quote what they stumbled on.
     Hence the new error is raised after the old one has been let go.
     """
-    import pyarrow as pa
-
     try:
         yield from rows
         return
     except DpfastError:
         raise
     except Exception as error:
-        if isinstance(error, MemoryError) and not isinstance(error, pa.ArrowException):
+        if isinstance(error, MemoryError) and not type(error).__module__.startswith("pyarrow"):
             raise  # pyarrow's own is what a damaged size asks for
         reason = kind_of(error)
     raise SourceError(f"{path.name} cannot be read to its end: damaged, or changed ({reason})")

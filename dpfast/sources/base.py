@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Sequence
-from typing import Any, NamedTuple, NoReturn, Protocol, TypeVar, runtime_checkable
+from typing import Any, NamedTuple, Protocol, TypeVar, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -185,9 +185,8 @@ class RowSource(Protocol):
 class Ids:
     """One id or key a row, in the form that they have."""
 
-    def __init__(self, column: Any, is_arrow: bool = False) -> None:
+    def __init__(self, column: Any) -> None:
         self._column = column
-        self._is_arrow = is_arrow
         self.length = len(column)
 
     def of(self, start: int, stop: int) -> Any:
@@ -200,8 +199,6 @@ class Ids:
         """
         if stop > self.length:
             raise DataError("ids must be as many as the rows, and are not")
-        if self._is_arrow:
-            return self._column.slice(start, stop - start)
         return self._column[start:stop]
 
     def check_end(self, rows: int) -> None:
@@ -222,41 +219,23 @@ class Choosing(ABC):
 
 
 class WithRows(ABC):
-    """Something on disk whose rows can be read, with the ids of another of its columns."""
+    """Columns that are not in memory, whose rows can be read, with the ids of one more."""
+
+    @abstractmethod
+    def source(self, name: str) -> Source:
+        """Return it as one column of numbers, or the error that the argument `name` is none."""
 
     @abstractmethod
     def rows(self, ids: Any = None, workers: int | None = None) -> RowSource:
         """Its rows; `ids` is the name of a column or as many ids as there are rows."""
 
     @abstractmethod
-    def beside(self, column: str) -> Table:
-        """Its columns but that of this name, which may be any of the file's, and then that."""
+    def beside(self, column: str) -> WithRows:
+        """Its columns but that of this name, which may be any of the table's, and then that."""
 
     @abstractmethod
     def coded(self, words: Sequence[Any]) -> RowSource:
         """Its rows, those columns of text that have some `Words` as the numbers of these."""
-
-    def refuse_column(self, name: str) -> NoReturn:
-        """Raise the error that this is no column of numbers; `name` is the argument that it is."""
-        checks.fail_kind(name, "one column (dpfast.scan with one name)", self)
-
-
-class Table(WithRows):
-    """Named columns of a file: rows for `dpfast.sample_and_aggregate`, and no one column.
-
-    Attributes
-    ----------
-    names : tuple of str
-    length : int or None
-        Rows; None when that is not known without reading.
-    """
-
-    names: tuple[str, ...]
-    length: int | None
-
-    @abstractmethod
-    def columns_alone(self) -> list[Source]:
-        """Return a source for each column, which holds numbers."""
 
 
 def width_of(source: RowSource) -> int:

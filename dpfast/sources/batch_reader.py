@@ -6,18 +6,17 @@ import weakref
 from collections.abc import Callable, Generator, Iterator, Sequence
 from copy import copy
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, Self
 
 from .._core import checks
 from .._core.extras import extra
 from .._kernels.sources import Key
 from ..errors import DataError, DpfastError
 from .arrow import guarded, kind_of, legible
+from .columns import Want
 from .digest import PUBLIC, digest
-from .files import Convert, SchemaReader, Want
-from .forms import converted, pyarrow_for
-
-T = TypeVar("T")
+from .files import Rowed, SchemaReader
+from .forms import Arrow, converted, pyarrow_for
 
 RULE = "a function without arguments that returns Arrow batches"
 #: What errors call it.
@@ -62,7 +61,7 @@ class StreamReader(SchemaReader):
     def check_unchanged(self) -> None:
         """Nothing can be told before a pass; `_batches` compares what comes."""
 
-    def once(self, twice: bool) -> StreamReader:
+    def once(self, twice: bool) -> Self:
         """Return the same for one release: passes of others may have had another order.
 
         With `twice` a pass is made before the first, to compare it with.
@@ -81,15 +80,16 @@ class StreamReader(SchemaReader):
         if not self.in_order:
             self._always, self._key, self._digests = tuple(names), key, {}
 
-    def makers(
-        self, want: Want, rows: int, convert: Convert[T], workers: int | None = None
-    ) -> Sequence[Generator[T]]:
-        return [guarded(self.paths[0], self._pieces(want.names, convert))]
+    def batches(
+        self, want: Want, rows: int, workers: int | None = None
+    ) -> Sequence[Generator[Rowed]]:
+        return [guarded(self.paths[0], self._pieces(want.names))]
 
-    def _pieces(self, names: Sequence[str], convert: Convert[T]) -> Iterator[T]:
+    def _pieces(self, names: Sequence[str]) -> Iterator[Rowed]:
         if self._twice:
             self._twice = False
-            yield from self._pieces(names, lambda _start, _arrays: iter(()))
+            for _ in self._pieces(names):
+                pass
         every = list(dict.fromkeys([*names, *self._always]))
         digests = {} if self.in_order else dict.fromkeys(every, 0)
         at = 0
@@ -97,7 +97,7 @@ class StreamReader(SchemaReader):
             columns = {name: batch.column(batch.schema.get_field_index(name)) for name in every}
             for name in digests:
                 digests[name] = (digests[name] + digest(self._key, columns[name], at)) % 2**64
-            yield from convert(at, [columns[name] for name in names])
+            yield at, [Arrow.of(columns[name]) for name in names]
             at += batch.num_rows
         if self._counted is None:
             self._counted = at

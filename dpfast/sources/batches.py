@@ -20,20 +20,19 @@ from .._kernels.sources import Key
 from ..errors import DataError
 from .arrow import family
 from .base import native_dtype
+from .columns import Columns, Want
 from .data import form_of, once
-from .engine import EngineColumns, refuse_array
-from .files import Columns as FileColumns
-from .files import Want
+from .engine import Engine, refuse_array
+from .files import Reader
 from .forms import Arrow, Form, Named, Objects, Values
+from .forms import Piece as Piece
 from .ids import no_column
 from .labels import compare, different
 from .memory import F8, in_place, split
-from .pick import picker
 from .table import refuse_columns
 from .threads import in_parts
 
 S = TypeVar("S")
-Piece = Objects | Values | Arrow
 
 RULE = "a table: columns with names"
 #: Names of columns that stand beside the table's own.
@@ -72,12 +71,12 @@ class Batches:
 
     def __init__(self, data: Any, beside: Mapping[str, Piece] | None = None) -> None:
         form: Form = form_of(data, "data", RULE)
-        if not isinstance(form, (Named, FileColumns, EngineColumns)):
+        if not isinstance(form, (Named, Columns)):
             checks.fail_kind("data", RULE, data)
         self._form = form
         self._beside = {} if beside is None else dict(beside)
         for name, column in self._beside.items():
-            if isinstance(form, EngineColumns):
+            if self.of_engine is not None:
                 refuse_array(name.strip("\0"), column)
             _length(column, name.strip("\0"))
         columns = form.columns if isinstance(form, Named) else {}
@@ -120,14 +119,14 @@ class Batches:
 
     def tie(self, names: Sequence[str], key: Key) -> None:
         """Have every pass over a stream agree about these columns; see `StreamReader.tie`."""
-        if isinstance(self._form, FileColumns):
-            self._form.reader.tie([name for name in names if name not in self._beside], key)
+        if isinstance(self._form, Columns):
+            self._form.store.tie([name for name in names if name not in self._beside], key)
 
     @property
-    def of_engine(self) -> EngineColumns | None:
-        """The columns, if an engine holds them: passes are then made in its partitions."""
-        form = self._form
-        return None if isinstance(form, (Named, FileColumns)) else form
+    def of_engine(self) -> Engine | None:
+        """The engine that holds the columns: passes are then made in its partitions."""
+        store = self._form.store if isinstance(self._form, Columns) else None
+        return store if isinstance(store, Engine) else None
 
     @property
     def names(self) -> list[str]:
@@ -150,24 +149,21 @@ class Batches:
             If there is no such column; `argument` is what names it.
         """
         if name in self._beside:
-            return _cut(self._beside[name], 0, 0)
+            return self._beside[name].cut(0, 0)
         form = self._form
         if isinstance(form, Named):
             if name not in form.columns:
                 no_column(name, form.columns, argument)
-            return _cut(form.columns[name], 0, 0)
-        if isinstance(form, EngineColumns):
-            return _cut(form.form(name, argument), 0, 0)
-        form.reader.find(picker(name))
-        return form.reader.typed(name, is_text)
+            return form.columns[name].cut(0, 0)
+        return form.store.typed(form.store.name_of(name, argument), is_text)
 
     def missing(self, name: str) -> frozenset[str]:
         """Return the words for a missing value in a column of cells of a file of text.
 
         There are none in other columns: those have a type of their own.
         """
-        if isinstance(self._form, FileColumns) and name not in self._beside:
-            return self._form.reader.missing
+        if isinstance(self._form, Columns) and name not in self._beside:
+            return self._form.store.missing
         return frozenset()
 
     def is_text(self, name: str) -> bool:
@@ -181,11 +177,8 @@ class Batches:
             if name not in form.columns:
                 no_column(name, form.columns, "column")
             form.columns[name].column(f"column {name!r} of data", "numbers")
-        elif isinstance(form, EngineColumns):
-            form.form(name, "column").column(f"column {name!r} of data", "numbers")
         else:
-            form.reader.find(picker(name))
-            form.reader.numbers(name)
+            form.store.check_numbers(form.store.name_of(name, "column"))
 
     def is_whole(self, name: str) -> bool:
         """Tell whether a column holds integers, by its type."""
@@ -209,9 +202,8 @@ class Batches:
         compare(self._labels)
         beside = {name: self._beside[name] for name in names if name in self._beside}
         own = [name for name in dict.fromkeys(names) if name not in beside]
-        if not isinstance(form, Named):
-            assert isinstance(form, FileColumns)
-            return self._of_files(form, own, frozenset(text), beside, summarise, merge)
+        if isinstance(form, Columns):
+            return self._of_files(form.store, own, frozenset(text), beside, summarise, merge)
         columns, rows = {name: form.columns[name] for name in own} | beside, self.length
         if rows is None:
             refuse_columns()
@@ -224,31 +216,32 @@ class Batches:
                 end = min(at + ROWS, stop)
                 pieces = columns
                 if end - at < rows:
-                    pieces = {name: _cut(column, at, end) for name, column in columns.items()}
+                    pieces = {name: column.cut(at, end) for name, column in columns.items()}
                 yield Batch(at, end - at, pieces)
 
         return in_parts(rows, split(rows), chunks, summarise, merge)
 
     def _of_files(
         self,
-        form: FileColumns,
+        reader: Any,
         own: list[str],
         text: frozenset[str],
         beside: Mapping[str, Piece],
         summarise: Callable[[Batch], S],
         merge: Callable[[S, S], S],
     ) -> S:
-        reader, seen = form.reader, 0
+        assert isinstance(reader, Reader)
+        seen = 0
         kinds = {name: reader.typed(name, True) for name in text.intersection(own)}
 
-        def convert(start: int, arrays: Sequence[Any]) -> Iterator[Batch]:
-            for at in range(0, len(arrays[0]), ROWS):
-                rows = min(ROWS, len(arrays[0]) - at)
-                pieces = {
-                    name: _piece(array.slice(at, rows), kinds.get(name))
-                    for name, array in zip(own, arrays, strict=True)
+        def convert(start: int, pieces: Sequence[Piece]) -> Iterator[Batch]:
+            for at in range(0, max(1, pieces[0].length), ROWS):
+                rows = min(ROWS, pieces[0].length - at)
+                columns = {
+                    name: _piece(piece.cut(at, at + rows), kinds.get(name))
+                    for name, piece in zip(own, pieces, strict=True)
                 }
-                yield Batch(start + at, rows, pieces)
+                yield Batch(start + at, rows, columns)
 
         def summed(batch: Batch) -> S:
             nonlocal seen
@@ -256,18 +249,11 @@ class Batches:
             end = batch.start + batch.rows
             if any(_length(column) < end for column in beside.values()):
                 refuse_beside()
-            more = {name: _cut(column, batch.start, end) for name, column in beside.items()}
+            more = {name: column.cut(batch.start, end) for name, column in beside.items()}
             return summarise(Batch(batch.start, batch.rows, {**batch.columns, **more}))
 
-        want = Want(tuple(own), None, text.intersection(own))
-        found = reader.reduce(
-            reader.makers(want, ROWS, convert),
-            lambda batch: batch.rows,
-            Batch(0, 0, {}),
-            form.length,
-            summed,
-            merge,
-        )
+        want = Want(tuple(own), text.intersection(own))
+        found = reader.reduce(want, convert, summed, merge, ROWS)
         if any(_length(column) != seen for column in beside.values()):
             refuse_beside()
         return found
@@ -338,23 +324,11 @@ def _of_types(types: tuple[tuple[str, Any], ...], beside: tuple[tuple[str, Any],
     return Batches(Named(columns, columns), {name: _of_type(kind) for name, kind in beside})
 
 
-def _cut(piece: Piece, start: int, stop: int) -> Piece:
-    """Return some rows of a piece."""
-    if isinstance(piece, Values):
-        mask = None if piece.mask is None else piece.mask[start:stop]
-        array = piece.array[start:stop]
-        given = piece.given[start:stop] if isinstance(piece.given, np.ma.MaskedArray) else array
-        return Values(array, given, mask, piece.aware)
-    if isinstance(piece, Objects):
-        return Objects(piece.rows[start:stop])
-    return Arrow(piece.chunked.slice(start, stop - start))
-
-
-def _piece(array: Any, typed: Piece | None) -> Arrow:
+def _piece(piece: Piece, typed: Piece | None) -> Piece:
     """Return a column as a reader makes it; cells of a file of text are read as their own type."""
     import pyarrow as pa
 
     is_text = isinstance(typed, Arrow) and typed.chunked.type == pa.string()
-    if is_text and pa.types.is_binary(array.type):
-        array = array.view(pa.string())
-    return Arrow(pa.chunked_array([array]))
+    if is_text and isinstance(piece, Arrow) and pa.types.is_binary(piece.chunked.type):
+        return Arrow.of(piece.array.view(pa.string()))
+    return piece

@@ -15,15 +15,12 @@ import numpy as np
 
 from .._core import checks
 from .._core.extras import extra
+from .columns import Rows, Table, TableColumn, TableRows
 from .engine import (
     TREE,
     Engine,
-    EngineColumn,
-    EngineRows,
-    EngineTable,
+    Moved,
     Part,
-    Piece,
-    Rows,
     Task,
     expect_types,
     places,
@@ -62,7 +59,7 @@ class DaskEngine(Engine):
         partitions = np.asarray(kept.to_delayed()).ravel().tolist()
         return [delayed(shared, number, part) for number, part in enumerate(partitions)]
 
-    def exchange(self, task: Task[list[Piece]], columns: Sequence[str] | None) -> Engine:
+    def exchange(self, task: Task[list[Moved]], columns: Sequence[str] | None) -> Engine:
         dask, frames = extra("dask", "data of Dask"), extra("dask.dataframe", "blocks of Dask")
         shared = dask.delayed(task, traverse=False)
         like = _frame([])
@@ -87,11 +84,11 @@ def _join(task: Task[S], parts: Sequence[Part[S]]) -> Part[S]:
     return task.join(parts)
 
 
-def _cut(task: Task[list[Piece]], number: int, partition: Any) -> Any:
+def _cut(task: Task[list[Moved]], number: int, partition: Any) -> Any:
     return _frame(task(number, partition).summary)
 
 
-def _frame(pieces: Sequence[Piece]) -> Any:
+def _frame(pieces: Sequence[Moved]) -> Any:
     """Return pieces as a dataframe, whose bytes have a type that a shuffle leaves alone."""
     pd, pa = extra("pandas", "blocks of Dask"), extra("pyarrow", "blocks of Dask")
     kinds = {"place": pa.int64(), "number": pa.int64(), "rows": pa.large_binary()}
@@ -108,7 +105,7 @@ def _placed(frame: Any, column: str, parts: int, types: Mapping[str | None, Any]
     return frame.assign(**{PLACE: found})[present]
 
 
-def dask_form(data: Any, name: str) -> EngineColumn | EngineTable | EngineRows:
+def dask_form(data: Any, name: str) -> TableColumn | Table | TableRows:
     """Return what a collection of Dask is to a release, by its type alone.
 
     Raises
@@ -122,11 +119,11 @@ def dask_form(data: Any, name: str) -> EngineColumn | EngineTable | EngineRows:
         if hasattr(like, "columns"):
             engine = DaskEngine(data, like)
             assert isinstance(engine.like, Named)
-            return EngineTable(engine, list(engine.like.columns))
+            return Table(engine, list(engine.like.columns))
         if hasattr(like, "dtype") and hasattr(data, "to_frame"):
             column_form(like, name, rule)
             title = like.name if isinstance(like.name, str) else "data"
-            return EngineColumn(
+            return TableColumn(
                 DaskEngine(data.to_frame(name=title), like.to_frame(name=title)), title
             )
     dimensions = getattr(data, "ndim", None)
@@ -142,8 +139,8 @@ def dask_form(data: Any, name: str) -> EngineColumn | EngineTable | EngineRows:
         known = not any(math.isnan(length) for length in chunks)
         lengths = [int(length) for length in chunks] if known else None
         if data.ndim == 1:
-            return EngineColumn(DaskEngine(data, like, lengths), None)
+            return TableColumn(DaskEngine(data, like, lengths), None)
         if len(data.chunks[1]) > 1:
             data = data.rechunk({1: -1})
-        return EngineRows(DaskEngine(data, like, lengths), Rows(None))
+        return TableRows(DaskEngine(data, like, lengths), Rows(None))
     checks.fail_kind(name, rule, data)

@@ -11,10 +11,10 @@ from typing import Any
 
 import numpy as np
 
-from .base import RowSource, Source, Table, WithRows
+from .base import RowSource, Source
 from .batch_reader import lazy_reader
+from .columns import Columns, Table
 from .dask import dask_form
-from .files import Columns, FileTable
 from .forms import COLUMN, Form, Objects, is_distributed, is_lazy, is_spark, local_form, source_of
 from .memory import MemorySource
 from .spark import spark_form
@@ -37,7 +37,7 @@ def form_of(data: Any, name: str, rule: str) -> Form:
         return local_form(data, name, rule)
     if is_lazy(data):
         reader = lazy_reader(data)
-        return FileTable(reader, reader.schemas[0].names, is_checked=False)
+        return Table(reader, reader.schemas[0].names)
     if not is_distributed(data):
         return local_form(data, name, rule)
     return spark_form(data) if is_spark(data) else dask_form(data, name)
@@ -156,8 +156,8 @@ def with_column(
     form = form_of(data, name, RULE)
     if not any(words) and own is None:
         return rows_of(form, name=name, last=column, argument=argument)
-    whole = form.beside(column) if isinstance(form, WithRows) else put_last(form, column, argument)
-    others = len(whole.names if isinstance(whole, Table) else whole.columns) - 1
+    whole = form.beside(column) if isinstance(form, Columns) else put_last(form, column, argument)
+    others = len(whole.names if isinstance(whole, Columns) else whole.columns) - 1
     return coded_of(whole, [*(words or [None] * others), own], name)
 
 

@@ -94,7 +94,8 @@ class DatasetReader(StreamReader):
             assert names is not None
             for part, casts in zip(parts, self._casts(names), strict=True):
                 for batch in part.to_batches(columns=list(names)):
-                    yield pa.RecordBatch.from_arrays(widened(batch.columns, casts), list(names))
+                    columns = [column.array for column in widened(batch.columns, casts)]
+                    yield pa.RecordBatch.from_arrays(columns, list(names))
 
         super().__init__(opened, parts[0].schema, name)
         self.schemas = [legible(part.schema) for part in parts]

@@ -13,11 +13,11 @@ spend. Nothing is drawn but in the driver, and a pass is over when `reduce` retu
 from __future__ import annotations
 
 import operator
-from abc import ABC, abstractmethod
-from collections.abc import Callable, Collection, Mapping, Sequence
+from abc import abstractmethod
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from functools import cached_property, partial, reduce
+from functools import partial, reduce
 from typing import Any, Generic, NamedTuple, NoReturn, TypeVar
 
 import numpy as np
@@ -28,12 +28,12 @@ from .._core.threads import alone
 from .._kernels.sources import Key, hashes
 from ..errors import ArgumentTypeError, DataError, DpfastError
 from .arrow import arrow_numbers, arrow_times
-from .base import Choosing, Chunk, RandomWords, RowChunk, RowSource, Source, Table, WithRows
-from .forms import Arrow, Form, Named, Objects, Values, local_form, source_of
+from .base import Chunk, RowChunk, RowSource, Source
+from .columns import Columns, Rows, Store, TableRows, chosen, refuse_type
+from .forms import Arrow, Form, Named, Objects, Piece, Values, local_form, source_of
 from .ids import no_column
 from .key_words import KeyWords, array_kind, arrow_kind
-from .pick import distinct
-from .table import coded_of, rows_of
+from .times import AsNumbers, numbered, times_of
 from .words import Words
 
 S = TypeVar("S")
@@ -45,7 +45,7 @@ MOST_ROWS = 40
 TREE = 8
 
 
-class Piece(NamedTuple):
+class Moved(NamedTuple):
     """Rows on their way to a place: `number` is where they began, `rows` their bytes."""
 
     place: int
@@ -56,14 +56,14 @@ class Piece(NamedTuple):
 class Arrived(NamedTuple):
     """The pieces that have come to some places."""
 
-    values: list[Piece]
+    values: list[Moved]
 
     @classmethod
     def of(cls, form: Form) -> Arrived:
         """Return the pieces of a table of them."""
-        columns = chosen(form, Piece._fields).columns.values()
+        columns = chosen(form, Moved._fields).columns.values()
         each = [c.chunked.to_pylist() if isinstance(c, Arrow) else _listed(c) for c in columns]
-        return cls(list(map(Piece, *each)))
+        return cls(list(map(Moved, *each)))
 
     def reduce(self, summarise: Callable[[Arrived], S], merge: Callable[[S, S], S]) -> S:
         return summarise(self)
@@ -149,7 +149,7 @@ class Counted(Generic[S]):
         return many + getattr(chunk, "nulls", 0), self.summarise(chunk)
 
 
-class Engine(ABC):
+class Engine(Store):
     """A table or an array in partitions, which can be passed over as often as asked.
 
     Attributes
@@ -179,20 +179,78 @@ class Engine(ABC):
         """Return some columns of the rows that have an id, all rows of an id in one partition."""
 
     @abstractmethod
-    def exchange(self, task: Task[list[Piece]], columns: Sequence[str] | None) -> Engine:
+    def exchange(self, task: Task[list[Moved]], columns: Sequence[str] | None) -> Engine:
         """Return a table of the pieces that a task makes, all pieces of a place in one partition.
 
-        Its columns are the fields of `Piece`.
+        Its columns are the fields of `Moved`.
         """
 
     @property
-    def length(self) -> int | None:
+    def length(self) -> int | None:  # type: ignore[override]
         """Rows; None when that is not known without reading."""
         return None if self.lengths is None else sum(self.lengths)
 
-    def typed(self, task: Task[S], columns: Sequence[str] | None) -> Task[S]:
+    @property
+    def title(self) -> str:
+        return self.name
+
+    @property
+    def form(self) -> Form:
+        """A partition without rows, of which columns of times may be read as numbers."""
+        return Numbered(same, self.as_numbers)(self.like) if self.as_numbers else self.like
+
+    def name_of(self, column: Any, argument: str) -> str:
+        columns = self.like.columns if isinstance(self.like, Named) else {}
+        return str(column) if column in columns else no_column(column, columns, argument)
+
+    def typed(self, name: str, is_text: bool = False) -> Piece:
+        return chosen(self.form, [name]).columns[name]
+
+    def check_numbers(self, name: str) -> None:
+        self.typed(name).column(f"column {name!r} of data", "numbers")
+
+    def dtype(self, name: str | None) -> np.dtype[Any]:
+        return Column(name)(self.form).dtype
+
+    def describe(self, rows: Rows) -> tuple[np.dtype[Any], int | None]:
+        like = rows(self.form)
+        return like.dtype, like.width
+
+    def rows(
+        self,
+        names: tuple[str, ...],
+        ids: Any = None,
+        workers: int | None = None,
+        is_table: bool = True,
+        words: Mapping[str, Words] | None = None,
+    ) -> RowSource:
+        are_records = not names and isinstance(self.like, Named)
+        if ids is not None and not (isinstance(ids, str) and (is_table or are_records)):
+            refuse_array("ids", ids)
+        if not is_table and not names:
+            return TableRows(self, Rows(None, ids))
+        return super().rows(names, ids, workers, is_table, words)
+
+    def reduce_column(
+        self, name: str | None, summarise: Callable[[Chunk], S], merge: Callable[[S, S], S]
+    ) -> S:
+        task = Task(Column(name), summarise, merge)
+        return self.reduce(task, None if name is None else [name])
+
+    def reduce_rows(
+        self, rows: TableRows, summarise: Callable[[RowChunk], S], merge: Callable[[S, S], S]
+    ) -> S:
+        return self.reduce(Task(rows.make, summarise, merge), rows.make.columns)
+
+    def declared(self, task: Task[S], columns: Sequence[str] | None) -> Task[S]:
         """Return a task that refuses partitions of other types than are declared."""
-        return replace(task, types=types_of(self.like, columns))
+        make = Numbered(task.make, self.as_numbers) if self.as_numbers else task.make
+        return replace(task, make=make, types=types_of(self.like, columns))
+
+    def __copy__(self) -> Engine:
+        some = object.__new__(type(self))
+        vars(some).update(vars(self))
+        return some
 
     def __reduce__(self) -> NoReturn:
         raise TypeError("data of an engine stay with the driver")
@@ -207,7 +265,7 @@ class Engine(ABC):
         """
         found, kind = None, ""
         try:
-            found = self.run(self.typed(task, columns), columns)
+            found = self.run(self.declared(task, columns), columns)
         except (DpfastError, MemoryError):
             raise
         except Exception as error:  # whose message may quote a row, so it is let go
@@ -215,7 +273,7 @@ class Engine(ABC):
         if kind:
             raise DataError(f"{self.name} failed while it read the rows ({kind})")
         if found is None:
-            return task.make(self.like).reduce(task.summarise, task.merge)  # type: ignore[no-any-return]
+            return task.make(self.form).reduce(task.summarise, task.merge)  # type: ignore[no-any-return]
         rows = {number: many for number, many in found.rows.items() if many}
         if self._seen is None:
             self._seen = rows
@@ -277,10 +335,6 @@ def expect_types(data: Any, types: Mapping[str | None, Any]) -> Form:
     return form
 
 
-def refuse_type() -> NoReturn:
-    raise DataError("a partition must have the types that its table declares, and has not")
-
-
 def places(column: Any, parts: int) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
     """Return the partition that each id goes to, and which rows have an id.
 
@@ -297,14 +351,6 @@ def places(column: Any, parts: int) -> tuple[NDArray[np.int64], NDArray[np.bool_
 # --- what is made of a partition, which travels -------------------------------------------------
 
 
-def chosen(form: Form, names: Sequence[str]) -> Named:
-    """Return some columns of the form of a table."""
-    columns = form.columns if isinstance(form, Named) else {}
-    if not all(name in columns for name in names):
-        refuse_type()
-    return Named({name: columns[name] for name in names}, columns)
-
-
 @dataclass(frozen=True)
 class Column:
     """A column as a source: that of a name, or all there is."""
@@ -318,154 +364,43 @@ class Column:
 
 
 @dataclass(frozen=True)
-class Rows:
-    """Rows of some columns, those with words as text, with the ids of one more; or of a matrix."""
+class Numbered(Generic[S]):
+    """Makes something of a partition whose columns of times have been made whole numbers."""
 
-    names: Sequence[str] | None
-    ids: str | None = None
-    words: Sequence[Words | None] | None = None
+    make: Callable[[Form], S]
+    columns: Mapping[str, AsNumbers]
 
-    def __call__(self, form: Form) -> RowSource:
-        if self.names is None:
-            return rows_of(form, self.ids)
-        table = chosen(form, self.columns or ())
-        return rows_of(table, self.ids) if self.words is None else coded_of(table, self.words)
-
-    @property
-    def columns(self) -> Sequence[str] | None:
-        return self.names if self.names is None or self.ids is None else [*self.names, self.ids]
+    def __call__(self, form: Form) -> S:
+        columns: dict[str, Piece] = dict(form.columns) if isinstance(form, Named) else {}
+        for name in columns.keys() & self.columns:
+            if times_of(columns[name]) != self.columns[name].times:
+                refuse_type()
+            columns[name] = numbered(columns[name], self.columns[name].numbers)
+        return self.make(Named(columns, columns))
 
 
-@dataclass(frozen=True)
-class Alone(Rows):
-    """Rows of one number, of a column that is no table."""
-
-    def __call__(self, form: Form) -> RowSource:
-        (name,) = self.names or ()
-        return rows_of(chosen(form, [name]).columns[name])
+def same(form: Form) -> Form:
+    """Return a partition as it is."""
+    return form
 
 
-# --- what releases read -------------------------------------------------------------------------
-
-
-class EngineRows(Choosing):
-    """Rows of several numbers, or records, of an engine: a `RowSource`."""
-
-    array = None
-
-    def __init__(self, engine: Engine, make: Rows) -> None:
-        self._engine, self._make = engine, make
-        like = make(engine.like)
-        self.dtype, self.width, self.length = like.dtype, like.width, engine.length
-
-    def reduce(self, summarise: Callable[[RowChunk], S], merge: Callable[[S, S], S]) -> S:
-        task = Task(self._make, summarise, merge)
-        return self._engine.reduce(task, self._make.columns)
-
-    def exchange(
-        self,
-        cut: Callable[[RowChunk], list[Piece]],
-        summarise: Callable[[Arrived], S],
-        merge: Callable[[S, S], S],
-    ) -> S:
-        """Cut the rows into pieces, bring those of a place together, and pass over these."""
-        task = self._engine.typed(Task(self._make, cut, operator.add), self._make.columns)
-        pieces = self._engine.exchange(task, self._make.columns)
-        return pieces.reduce(Task(Arrived.of, summarise, merge), None)
-
-    def only(self, columns: Collection[Any] | None) -> RowSource:
-        make = self._make
-        if columns is None or make.names is None or make != Rows(make.names):
-            return self
-        names = [name for name in make.names if name in columns] or make.names[:1]
-        return EngineRows(self._engine, Rows(names))
-
-
-class EngineColumns(WithRows):
-    """Some columns of the table of an engine."""
-
-    def __init__(self, engine: Engine, names: Sequence[str]) -> None:
-        self.engine = engine
-        self.names = tuple(names)
-        self.length = engine.length
-
-    def __repr__(self) -> str:
-        return f"{type(self).__name__}({', '.join(map(repr, self.names))})"
-
-    def __getitem__(self, columns: str | Sequence[str]) -> EngineColumns:
-        """Return one column by its name, or a table of several."""
-        if not isinstance(columns, str):
-            for name in columns:
-                self.form(name, "column")
-            return EngineTable(self.engine, distinct(list(columns)))
-        self.form(columns, "column")
-        return EngineColumn(self.engine, columns)
-
-    def form(self, name: str, argument: str) -> Objects | Values | Arrow:
-        """Return a column without rows, of the type of the one of that name."""
-        columns = self.engine.like.columns if isinstance(self.engine.like, Named) else {}
-        return columns[name] if name in columns else no_column(name, columns, argument)
-
-    def rows(self, ids: Any = None, workers: int | None = None) -> RowSource:
-        if ids is not None and not isinstance(ids, str):
-            refuse_array("ids", ids)
-        if ids is not None:
-            self.form(ids, "ids")
-        return EngineRows(self.engine, Rows([name for name in self.names if name != ids], ids))
-
-    def beside(self, column: str) -> Table:
-        self.form(column, "weights")
-        return EngineTable(self.engine, [*(n for n in self.names if n != column), column])
-
-    def coded(self, words: Sequence[Words | None]) -> RowSource:
-        return EngineRows(self.engine, Rows(self.names, None, words))
-
-
-class EngineTable(EngineColumns, Table):
-    """Named columns of an engine."""
-
-    def columns_alone(self) -> list[Source]:
-        return [EngineColumn(self.engine, name) for name in self.names]
-
-
-class EngineColumn(EngineColumns):
-    """One column of an engine, or all there is: a `Source`, which drops nulls, or rows."""
-
-    nulls = None
-
-    def __init__(self, engine: Engine, name: str | None, make: Column | None = None) -> None:
-        super().__init__(engine, () if name is None else (name,))
-        self._make = Column(name) if make is None else make
-
-    @cached_property
-    def dtype(self) -> np.dtype[Any]:
-        """The type that is declared.
-
-        Raises
-        ------
-        ArgumentTypeError
-            If it is not one of numbers: what else a column is good for is for a release to say.
-        """
-        return self._make(self.engine.like).dtype
-
-    def reduce(self, summarise: Callable[[Chunk], S], merge: Callable[[S, S], S]) -> S:
-        task = Task(self._make, summarise, merge)
-        return self.engine.reduce(task, self.names or None)
-
-    def sample(self, count: int, words: RandomWords) -> NDArray[Any] | None:
-        return None
-
-    def rows(self, ids: Any = None, workers: int | None = None) -> RowSource:
-        if isinstance(ids, str) and not self.names and isinstance(self.engine.like, Named):
-            return EngineRows(self.engine, Rows(None, ids))  # of records
-        if ids is not None:
-            refuse_array("ids", ids)
-        return EngineRows(self.engine, Alone(self.names) if self.names else Rows(None))
+def exchanged(
+    rows: TableRows,
+    cut: Callable[[RowChunk], list[Moved]],
+    summarise: Callable[[Arrived], S],
+    merge: Callable[[S, S], S],
+) -> S:
+    """Cut rows of an engine into pieces, bring those of a place together, and pass over these."""
+    engine, columns = rows.store, rows.make.columns
+    assert isinstance(engine, Engine)
+    pieces = engine.exchange(engine.declared(Task(rows.make, cut, operator.add), columns), columns)
+    return pieces.reduce(Task(Arrived.of, summarise, merge), None)
 
 
 def of_engine(source: Any) -> bool:
     """Tell whether rows are those of an engine, whose order nobody promises."""
-    return isinstance(checks.attribute(source, "base", source), (EngineRows, EngineColumns))
+    source = checks.attribute(source, "base", source)
+    return isinstance(source, (TableRows, Columns)) and isinstance(source.store, Engine)
 
 
 def refuse_array(argument: str, value: Any) -> NoReturn:

@@ -1,47 +1,40 @@
-"""Columns of files: one as a source, several as rows with the ids of one more beside them."""
+"""Files and streams as stores of columns: batches that are read again in each pass."""
 
 from __future__ import annotations
 
 import functools
 import os
-from abc import ABC, abstractmethod
-from collections.abc import Callable, Collection, Generator, Iterable, Iterator, Mapping, Sequence
+from abc import abstractmethod
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import closing
-from copy import copy
 from pathlib import Path
-from typing import Any, NamedTuple, NoReturn, Self, TypeVar
+from typing import Any, TypeAlias, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from .._core import checks
-from .._kernels.sources import Key
 from ..errors import SourceError
 from . import arrow
-from .arrow import BATCH, Numbers
-from .base import (
-    Choosing,
-    Chunk,
-    RandomWords,
-    RowChunk,
-    RowSource,
-    Source,
-    Table,
-    WithRows,
-)
-from .forms import Arrow, Values
-from .ids import as_ids
+from .arrow import BATCH, Numbers, guarded
+from .base import Chunk, RandomWords, RowChunk
+from .columns import Rows, Store, TableRows, Want
+from .forms import Arrow, Piece, source_of
+from .ids import entries
+from .memory import F8
 from .pick import Pick, picker
 from .public_values import expect_matches
 from .table import named_dtype
 from .threads import overlapped
-from .words import Words, is_text, matched
+from .times import NAT, counts_of, numbered
+from .words import is_text
 
 S = TypeVar("S")
 T = TypeVar("T")
 
-#: ``convert(start, arrays)`` yields something of the rows from `start` on, column by column.
-Convert = Callable[[int, Sequence[Any]], Iterator[T]]
+#: Some consecutive rows: the number of the first, and a piece of each column.
+Rowed: TypeAlias = tuple[int, Sequence[Piece]]
+#: ``convert(start, pieces)`` yields something of the rows from `start` on, column by column.
+Convert = Callable[[int, Sequence[Piece]], Iterator[T]]
 
 #: Rows of a chunk of many columns, at least.
 LEAST = 1 << 12
@@ -72,32 +65,15 @@ def _pooled(groups: Sequence[NDArray[Any]], dtype: np.dtype[Any]) -> NDArray[Any
     return None if effect > DRIFT else whole
 
 
-class Want(NamedTuple):
-    """Which columns a pass reads."""
-
-    numbers: tuple[str, ...]
-    ids: str | None = None
-    #: Those of the former that are text, in which words are found.
-    text: frozenset[str] = frozenset()
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        """Those of numbers in their order, then that of ids."""
-        return self.numbers if self.ids is None else (*self.numbers, self.ids)
-
-
-class Reader(ABC):
+class Reader(Store):
     """One or more files of the same columns that can be read as often as asked.
 
-    A format gives `makers`: generators that together make every row once, each to be run in a
-    thread of its own while the kernel works on what has come already. What they make of the Arrow
-    arrays of the columns that are asked for is said by `convert`.
+    A format gives `batches`: generators that together yield every row once, each to be run in a
+    thread of its own while the kernel works on what has come already.
     """
 
     #: Whether there is a cheap sample, as a rule.
     samples: bool = False
-    #: Words that stand for a missing value, in a file of text.
-    missing: frozenset[str] = frozenset()
 
     def __init__(self, paths: Sequence[Path], length: int | None) -> None:
         self.paths = list(paths)
@@ -133,51 +109,53 @@ class Reader(ABC):
                 "that are text"
             )
 
-    def coded(self, name: str, words: Words) -> None:
-        """Refuse a column in which these words cannot be found."""
-        self.text(name)
-        title = f"column {name!r} of {self.paths[0].name}"
-        expect_matches(words.name, words.words, self.typed(name, True), title, self.missing)
-
     @abstractmethod
     def ids(self, name: str) -> None:
         """Refuse a column that cannot be one of ids."""
 
     @abstractmethod
-    def typed(self, name: str, is_text: bool) -> Arrow | Values:
-        """Return a column of no rows, of the type of one that is there, the same in every file.
+    def batches(
+        self, want: Want, rows: int, workers: int | None = None
+    ) -> Sequence[Generator[Rowed]]:
+        """Return one generator for each thread that is worth having, of all rows.
 
-        Where columns have no types, `is_text` says which one is wanted.
+        Each yields the pieces of the columns that are wanted: of `rows` rows or fewer where a
+        format decodes so few at a time, else as they lie in the file.
         """
 
-    @abstractmethod
-    def makers(
-        self, want: Want, rows: int, convert: Convert[T], workers: int | None = None
-    ) -> Sequence[Generator[T]]:
-        """Return one generator for each thread that is worth having, of all that `convert` yields.
+    @property
+    def title(self) -> str:
+        return str(self.paths[0])
 
-        `convert` gets row numbers and the arrays of the columns ``want.names``: of `rows` rows or
-        fewer where a format decodes so few at a time, else as they lie in the file.
-        """
+    def name_of(self, column: Any, argument: str) -> str:
+        return self.find(picker(column))
 
-    def column(self, name: str) -> FileSource:
-        """Return one column of numbers."""
-        return FileSource(self, name)
+    def check_numbers(self, name: str) -> None:
+        self.numbers(name)
 
-    def rows(
-        self,
-        names: tuple[str, ...],
-        ids: Any = None,
-        workers: int | None = None,
-        is_table: bool = True,
-        words: Mapping[str, Words] | None = None,
-    ) -> RowSource:
-        """Return the rows of some columns, of which those with words are text."""
-        return FileRows(self, names, ids, workers, is_table, words)
+    def dtype(self, name: str | None) -> np.dtype[Any]:
+        assert name is not None
+        return np.dtype(np.int64) if name in self.as_numbers else self.numbers(name).dtype
 
-    def nulls(self, name: str) -> int | None:
+    def describe(self, rows: Rows) -> tuple[np.dtype[Any], int | None]:
+        names = rows.names or ()
+        for name in names:
+            if name in rows.words:
+                self.text(name)
+                own, title = rows.words[name], f"column {name!r} of {self.paths[0].name}"
+                expect_matches(own.name, own.words, self.typed(name, True), title, self.missing)
+            else:
+                self.dtype(name)
+        if rows.ids is not None:
+            self.ids(rows.ids)
+        if rows.is_table:
+            return named_dtype(names), None
+        can_be_missing = names[0] in self.as_numbers or self.may_have_nulls(names[0])
+        return F8 if can_be_missing else self.dtype(names[0]), None
+
+    def nulls(self, name: str | None) -> int | None:
         """About how many rows of a column are null, by its last sample; None if there is none."""
-        share = self._null_shares.get(name)
+        share = None if name is None or name in self.as_numbers else self._null_shares.get(name)
         return None if share is None or self.length is None else int(share * self.length)
 
     def pooled(
@@ -195,20 +173,22 @@ class Reader(ABC):
         """As `Source.sample`."""
         return None
 
+    def sample_column(
+        self, name: str | None, count: int, words: RandomWords
+    ) -> NDArray[Any] | None:
+        assert name is not None
+        read = self.as_numbers.get(name)
+        if read is None:
+            return self.sample(name, self.numbers(name), count, words)
+        counts = self.sample(name, counts_of(self.typed(name)), count, words)
+        return None if counts is None else read.numbers(counts[counts != NAT])
+
     def identity(self) -> list[tuple[str, int, int]]:
         """Tell which files they are, as far as their names, sizes and times of change tell."""
         return [
             (os.path.realpath(path), size, changed)
             for path, (_, _, size, changed) in zip(self.paths, self._seen, strict=True)
         ]
-
-    def once(self, twice: bool) -> Reader:
-        """Return what reads the rows for one release: itself, where the rows keep their order."""
-        return self
-
-    def tie(self, names: Sequence[str], key: Key) -> None:
-        """Have all passes of a release agree about the columns `names`, which choose the rows."""
-        del names, key  # the rows keep their order
 
     def check_unchanged(self) -> None:
         """Refuse to read on when a file is no longer the one that was scanned.
@@ -219,35 +199,94 @@ class Reader(ABC):
             if _stamp(path) != seen:
                 raise SourceError(f"{path.name} was changed after it was scanned: scan it again")
 
+    def no_rows(self, want: Want) -> Sequence[Piece]:
+        """Return pieces of no rows."""
+        return [self.typed(name, name in want.text) for name in want.names]
+
     def reduce(
         self,
-        makers: Sequence[Generator[T]],
-        rows_of: Callable[[T], int],
-        empty: T,
-        length: int | None,
+        want: Want,
+        convert: Convert[T],
         summarise: Callable[[T], S],
         merge: Callable[[S, S], S],
+        rows: int = BATCH,
+        workers: int | None = None,
     ) -> S:
-        """Make one pass, and check that the rows are as many as the file's own header says."""
+        """Make one pass: summarise all that `convert` makes of the rows, and merge that.
 
-        def counted(ahead: Iterable[T]) -> Iterator[T]:
-            rows = 0
+        `convert` is called in the threads that decode, `summarise` and `merge` in this one. It is
+        checked that the rows are as many as the file's own header says.
+        """
+        counts: list[int] = []  # appending is safe from several threads
+
+        def converted(batches: Generator[Rowed]) -> Generator[T]:
+            with closing(batches), np.errstate(all="ignore"):
+                for start, pieces in batches:
+                    counts.append(pieces[0].length)
+                    yield from convert(start, pieces)
+                    del pieces
+
+        def made(ahead: Iterable[T]) -> Iterator[T]:
+            is_empty = True
             for item in ahead:
-                rows += rows_of(item)
+                is_empty = False
                 yield item
                 del item
-            if rows == 0:
-                yield empty
-            if length is not None and rows != length:
+            if is_empty:
+                yield from convert(0, self.no_rows(want))
+            if self.length is not None and sum(counts) != self.length:
                 raise SourceError(
                     f"{self.paths[0].name} is damaged: its rows are not as many as its header says"
                 )
 
         self.check_unchanged()
+        makers = [
+            guarded(self.paths[0], converted(one)) for one in self.batches(want, rows, workers)
+        ]
         with closing(overlapped(makers, 2 * len(makers))) as ahead:
-            total = functools.reduce(merge, map(summarise, counted(ahead)))
+            total = functools.reduce(merge, map(summarise, made(ahead)))
         self.check_unchanged()
         return total
+
+    def reduce_column(
+        self, name: str | None, summarise: Callable[[Chunk], S], merge: Callable[[S, S], S]
+    ) -> S:
+        assert name is not None
+
+        def convert(start: int, pieces: Sequence[Piece]) -> Iterator[Chunk]:
+            source: Any = source_of(self._numbered(name, pieces[0]))
+            for chunk in source.chunks(0, source.length):
+                yield chunk._replace(start=start + chunk.start)
+
+        return self.reduce(Want((name,)), convert, summarise, merge)
+
+    def reduce_rows(
+        self, rows: TableRows, summarise: Callable[[RowChunk], S], merge: Callable[[S, S], S]
+    ) -> S:
+        make, dtype = rows.make, rows.dtype
+        names, words = make.names or (), make.words
+        each = max(BATCH // len(names), min(LEAST, BATCH))
+
+        def convert(start: int, pieces: Sequence[Piece]) -> Iterator[RowChunk]:
+            for at in range(0, max(1, pieces[0].length), each):
+                some = [piece.cut(at, at + each) for piece in pieces]
+                out = np.empty(some[0].length, dtype)
+                for name, piece in zip(names, some, strict=False):
+                    to = out if dtype.names is None else out[name]
+                    if name in words:
+                        to[...] = words[name].of(piece)
+                    else:
+                        self._numbered(name, piece).column("data", "numbers").fill(0, len(out), to)
+                yield RowChunk(out, start + at, None if make.ids is None else entries(some[-1]))
+
+        text = frozenset(words) | ({make.ids} if make.ids is not None else set())
+        want = Want(make.columns or (), text)
+        return self.reduce(want, convert, summarise, merge, each, rows.workers)
+
+    def _numbered(self, name: str, piece: Piece) -> Piece:
+        """Return a piece, or the numbers as which a column of times is read."""
+        read = self.as_numbers.get(name)
+        return piece if read is None else numbered(piece, read.numbers)
 
 
 class SchemaReader(Reader):
@@ -282,7 +321,7 @@ class SchemaReader(Reader):
     def holds_times(self, name: str) -> bool:
         return all(arrow.arrow_times(kind) is not None for kind, _ in self._kinds(name))
 
-    def typed(self, name: str, is_text: bool) -> Arrow | Values:
+    def typed(self, name: str, is_text: bool = False) -> Piece:
         import pyarrow as pa
 
         kind = self._same(name, lambda kind, _name, _path: kind, "is", str)
@@ -323,10 +362,10 @@ class SchemaReader(Reader):
         return found[0]
 
 
-def widened(arrays: Iterable[Any], casts: Iterable[Any]) -> list[Any]:
+def widened(arrays: Iterable[Any], casts: Iterable[Any]) -> list[Arrow]:
     """Return columns of a file as of the types that all files have in common."""
     return [
-        array if kind is None else array.cast(kind, safe=False)
+        Arrow.of(array if kind is None else array.cast(kind, safe=False))
         for array, kind in zip(arrays, casts, strict=True)
     ]
 
@@ -348,206 +387,3 @@ def _stamp(path: Path) -> tuple[int, int, int, int]:
 def stamp_of(file: os.stat_result) -> tuple[int, int, int, int]:
     """Return what changes when a file is written to, or another takes its place."""
     return (file.st_dev, file.st_ino, file.st_size, file.st_mtime_ns)
-
-
-class Columns(WithRows):
-    """Some columns of one or more files, of which one more may stand beside."""
-
-    def __init__(self, reader: Reader, names: Sequence[str]) -> None:
-        self.reader = reader
-        self.names = tuple(names)
-        self.length = reader.length
-
-    def __repr__(self) -> str:
-        return f"{type(self).__name__}({', '.join(map(repr, self.names))})"
-
-    def once(self, twice: bool) -> Self:
-        """Return the same columns for one release; `twice` is said by `StreamReader.once`."""
-        reader = self.reader.once(twice)
-        if reader is self.reader:
-            return self
-        some = copy(self)
-        some.reader = reader
-        return some
-
-    def rows(self, ids: Any = None, workers: int | None = None) -> RowSource:
-        is_named = isinstance(ids, str)
-        names = tuple(name for name in self.names if not (is_named and name == ids))
-        return self.reader.rows(names, ids, workers)
-
-    def beside(self, column: str) -> Table:
-        name = self.reader.find(picker(column))
-        return FileTable(self.reader, [*(one for one in self.names if one != name), name])
-
-    def coded(self, words: Sequence[Words | None]) -> RowSource:
-        return self.reader.rows(self.names, words=matched(self.names, words))
-
-
-class FileTable(Columns, Table):
-    """Named columns, each of numbers, text or times; if not `is_checked`, that is told when it is
-    used.
-    """
-
-    def __init__(self, reader: Reader, names: Sequence[str], is_checked: bool = True) -> None:
-        super().__init__(reader, names)
-        for name in names if is_checked else ():
-            # What text and dates are good for is for a release to say.
-            if not (reader.holds_text(name) or reader.holds_times(name)):
-                reader.numbers(name)
-
-    def columns_alone(self) -> list[Source]:
-        return [self.reader.column(name) for name in self.names]
-
-
-class Text(Columns):
-    """One column of text or of dates: data for a release that says what its words or keys are.
-
-    It is no column of numbers, and whoever reads it as one gets the error that says so.
-    """
-
-    def refuse_column(self, name: str) -> NoReturn:
-        self.rows()
-        super().refuse_column(name)
-
-
-class FileSource(Columns):
-    """One column of numbers: a `Source`, which drops nulls, or rows, which do not."""
-
-    def __init__(self, reader: Reader, name: str, how: Numbers | None = None) -> None:
-        super().__init__(reader, [name])
-        self.name = name
-        self._how = reader.numbers(name) if how is None else how
-        self.dtype = self._how.dtype
-
-    def __repr__(self) -> str:
-        return f"{type(self).__name__}({str(self.reader.paths[0])!r}, dtype={self.dtype})"
-
-    @property
-    def nulls(self) -> int | None:
-        return self.reader.nulls(self.name)
-
-    def makers(self) -> Sequence[Generator[Chunk]]:
-        """Return the decoders of a pass."""
-        how = self._how
-        return self.reader.makers(
-            Want((self.name,)), BATCH, lambda start, arrays: arrow.chunks(arrays[0], start, how)
-        )
-
-    def reduce(self, summarise: Callable[[Chunk], S], merge: Callable[[S, S], S]) -> S:
-        return self.reader.reduce(
-            self.makers(),
-            lambda chunk: len(chunk.values) + chunk.nulls,
-            Chunk(np.empty(0, self.dtype), 0),
-            self.length,
-            summarise,
-            merge,
-        )
-
-    def sample(self, count: int, words: RandomWords) -> NDArray[Any] | None:
-        return self.reader.sample(self.name, self._how, count, words)
-
-    def rows(self, ids: Any = None, workers: int | None = None) -> RowSource:
-        return self.reader.rows(self.names, ids, workers, is_table=False)
-
-
-class FileRows(Choosing):
-    """A `RowSource` of columns of files.
-
-    Several columns make records of float64. One column that is no table makes float64 where the
-    schema allows nulls, and its own dtype where it does not.
-    """
-
-    array = None
-    width = None
-
-    def __init__(
-        self,
-        reader: Reader,
-        names: tuple[str, ...],
-        ids: Any,
-        workers: int | None,
-        is_table: bool = True,
-        words: Mapping[str, Words] | None = None,
-    ) -> None:
-        self._reader = reader
-        self._names = names
-        self._words = words or {}
-        for name, own in self._words.items():
-            reader.coded(name, own)
-        self._hows = [None if name in self._words else reader.numbers(name) for name in names]
-        self._workers = workers if workers is None else checks.whole("workers", workers, 1)
-        self._ids = None if ids is None or isinstance(ids, str) else as_ids(ids)
-        self._want = Want(names, None, frozenset(self._words))
-        if isinstance(ids, str):
-            self._want = Want(names, reader.find(picker(ids)))
-            reader.ids(ids)
-            if not names or ids in names:
-                checks.fail("ids", "a column beside those of the data", ids)
-        how = None if is_table or reader.may_have_nulls(names[0]) else self._hows[0]
-        float64 = np.dtype(np.float64)
-        self.dtype = named_dtype(names) if is_table else float64 if how is None else how.dtype
-        self.length = reader.length
-
-    def reduce(self, summarise: Callable[[RowChunk], S], merge: Callable[[S, S], S]) -> S:
-        each = max(BATCH // len(self._names), min(LEAST, BATCH))
-
-        def convert(start: int, arrays: Sequence[Any]) -> Iterator[RowChunk]:
-            for at in range(0, len(arrays[0]), each):
-                pieces = [array.slice(at, each) for array in arrays]
-                yield RowChunk(self._rows(pieces), start + at, self._ids_of(start + at, pieces))
-
-        seen = 0
-
-        def counted(chunk: RowChunk) -> S:
-            nonlocal seen
-            seen += len(chunk.rows)
-            return summarise(chunk)
-
-        empty = [np.empty(0, np.int64)] * len(self._want.names)
-        total = self._reader.reduce(
-            self._reader.makers(self._want, each, convert, self._workers),
-            lambda chunk: len(chunk.rows),
-            RowChunk(np.empty(0, self.dtype), 0, self._ids_of(0, empty)),
-            self.length,
-            counted,
-            merge,
-        )
-        if self._ids is not None:
-            self._ids.check_end(seen)
-        return total
-
-    def only(self, columns: Collection[Any] | None) -> RowSource:
-        has_ids = self._ids is not None or self._want.ids is not None
-        if columns is None or has_ids or self.dtype.names is None:
-            return self
-        names = tuple(name for name in self._names if name in columns) or self._names[:1]
-        words = {name: own for name, own in self._words.items() if name in names}
-        return FileRows(self._reader, names, None, self._workers, words=words)
-
-    def _ids_of(self, start: int, pieces: Sequence[Any]) -> Any:
-        if self._ids is not None:
-            return self._ids.of(start, start + len(pieces[0]))
-        return pieces[-1] if self._want.ids is not None else None
-
-    def _rows(self, pieces: Sequence[Any]) -> NDArray[Any]:
-        if self.dtype.names is None and self._hows[0] is not None:
-            return _column(pieces[0], self._hows[0], self.dtype)
-        rows = np.empty(len(pieces[0]), self.dtype)
-        for name, piece, how in zip(self._names, pieces, self._hows, strict=False):
-            if how is None:
-                rows[name] = self._words[name].of_arrow(piece)
-            else:
-                arrow.write_arrow(piece, how.cast, rows[name])
-        return rows
-
-
-def _column(piece: Any, how: Numbers, dtype: np.dtype[Any]) -> NDArray[Any]:
-    """Return one column, where it lies if that can be."""
-    if how.cast is not None:
-        piece = piece.cast(how.cast)
-    if not piece.null_count:
-        with np.errstate(invalid="ignore"):  # of a signalling NaN
-            return np.ascontiguousarray(arrow.arrow_values(piece)[0], dtype)
-    rows = np.empty(len(piece), dtype)
-    arrow.write_arrow(piece, None, rows)
-    return rows

@@ -14,10 +14,9 @@ from __future__ import annotations
 
 import math
 import operator
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from copy import copy
 from dataclasses import dataclass
-from functools import partial
 from typing import Any, TypeVar
 
 import numpy as np
@@ -25,12 +24,16 @@ from numpy.typing import NDArray
 
 from .._core import checks
 from ..errors import DataError
-from .arrow import arrow_cast, arrow_present, arrow_values
-from .files import Convert, Reader, Want
+from .arrow import BATCH, arrow_cast, arrow_numbers, arrow_present, arrow_values
+from .columns import Want
+from .files import Convert, Reader
+from .forms import Arrow, Piece, Values
+from .ids import entries
 from .pick import picker
 from .public_values import expect_matches
 from .words import Words
 
+S = TypeVar("S")
 T = TypeVar("T")
 
 #: Tests against a number: the comparison, and what makes an integer of the number without changing
@@ -80,20 +83,23 @@ class Condition:
             title = f"the column {self.column!r}"
             expect_matches("where", self.values, typed, title, reader.missing)
 
-    def keep(self, array: Any, reader: Reader) -> NDArray[np.bool_]:
-        """Tell which rows of a `pyarrow.Array` of the column pass."""
+    def keep(self, piece: Piece) -> NDArray[np.bool_]:
+        """Tell which rows of the column pass."""
         if self.is_text:
-            found, present = _among_words(self.values, array)
+            found, present = _among_words(self.values, piece)
         else:
-            found, present = self._of_numbers(array, reader)
+            found, present = self._of_numbers(piece)
         return ~found & present if self.test == "not_in" else found & present
 
-    def _of_numbers(
-        self, array: Any, reader: Reader
-    ) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
-        how = reader.numbers(self.column)
-        array = as_numbers(array, self.column)
-        values, some = arrow_values(array if how.cast is None else arrow_cast(array, how.cast))
+    def _of_numbers(self, piece: Piece) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+        piece, some = as_numbers(piece, self.column), None
+        if isinstance(piece, Arrow):
+            how = arrow_numbers(piece.chunked.type)
+            assert how is not None
+            array = piece.array
+            values, some = arrow_values(array if how.cast is None else arrow_cast(array, how.cast))
+        else:
+            values = entries(piece)
         is_whole = values.dtype.kind in "iu"
         if not is_whole:
             values = values.astype(np.float64, copy=False)  # float32 would round the limit
@@ -190,79 +196,91 @@ def filtered(reader: Reader, where: Sequence[Condition]) -> Reader:
     texts = frozenset(condition.column for condition in where if condition.is_text)
     columns = dict.fromkeys(condition.column for condition in where)
 
-    def makers(want: Want, rows: int, convert: Convert[T], workers: int | None = None) -> Any:
+    def reduce(
+        want: Want,
+        convert: Convert[T],
+        summarise: Callable[[T], S],
+        merge: Callable[[S, S], S],
+        rows: int = BATCH,
+        workers: int | None = None,
+    ) -> S:
         more = tuple(name for name in columns if name not in want.names)
-        whole = Want((*want.numbers, *more), want.ids, want.text | (texts - {want.ids}))
+        whole = Want((*want.names, *more), want.text | texts)
         place = {name: i for i, name in enumerate(whole.names)}
-        as_cells = {want.ids, *want.text}
         number = 0  # of the next row that passes
 
-        def kept(start: int, arrays: Sequence[Any]) -> Iterator[T]:
+        def kept(start: int, pieces: Sequence[Piece]) -> Iterator[T]:
             nonlocal number
-            keep = np.ones(len(arrays[0]), np.bool_)
+            keep = np.ones(pieces[0].length, np.bool_)
             for condition in where:
-                keep &= condition.keep(arrays[place[condition.column]], reader)
-            if not keep.any():
+                keep &= condition.keep(pieces[place[condition.column]])
+            if len(keep) and not keep.any():
                 return
-            some = [_picked(arrays[place[name]], keep) for name in want.names]
+            some = [_picked(pieces[place[name]], keep) for name in want.names]
             first, number = number, number + int(np.count_nonzero(keep))
             yield from convert(
                 first,
                 [
-                    array if name in as_cells or name not in texts else as_numbers(array, name)
-                    for name, array in zip(want.names, some, strict=True)
+                    as_numbers(piece, name) if name in texts - want.text else piece
+                    for name, piece in zip(want.names, some, strict=True)
                 ],
             )
 
         # One thread, which has the rows in their order: their numbers depend on no cut.
-        return reader.makers(whole, rows, kept, 1)
+        return reader.reduce(whole, kept, summarise, merge, rows, 1)
 
     some = copy(reader)
     vars(some).update(
         length=None,
         samples=False,
-        makers=makers,
-        reduce=reader.reduce,
+        reduce=reduce,
         sample=lambda *_: None,
         nulls=lambda _: None,
-        column=partial(Reader.column, some),
-        rows=partial(Reader.rows, some),
     )
     return some
 
 
-def _among_words(words: Sequence[str], array: Any) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
-    """Tell which rows of a `pyarrow.Array` of text are words, and which are there."""
+def _among_words(words: Sequence[str], piece: Piece) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+    """Tell which rows of a column of text are words, and which are there."""
     import pyarrow as pa
 
+    found = ~np.isnan(Words(words).of(piece))
+    if not isinstance(piece, Arrow):
+        return found, np.ones(piece.length, np.bool_)
+    array = piece.array
     if pa.types.is_dictionary(array.type) and array.dictionary.null_count:
         array = array.dictionary.take(array.indices)
-    return ~np.isnan(Words(words).of_arrow(array)), arrow_present(array)
+    return found, arrow_present(array)
 
 
-def _picked(array: Any, keep: NDArray[np.bool_]) -> Any:
-    """Return the rows of a `pyarrow.Array` that are kept."""
+def _picked(piece: Piece, keep: NDArray[np.bool_]) -> Piece:
+    """Return the rows of a column that are kept."""
     import pyarrow as pa
 
     if keep.all():
-        return array
+        return piece
+    if not isinstance(piece, Arrow):
+        array = entries(piece)[keep]
+        return Values(array, array)
+    array = piece.array
     if pa.types.is_string_view(array.type):  # which pyarrow cannot pick rows of
         array = array.cast(pa.large_string())
     elif pa.types.is_binary_view(array.type):
         array = array.cast(pa.large_binary())
     bits = pa.py_buffer(np.packbits(keep, bitorder="little"))
-    return array.filter(pa.Array.from_buffers(pa.bool_(), len(keep), [None, bits]))
+    return Arrow.of(array.filter(pa.Array.from_buffers(pa.bool_(), len(keep), [None, bits])))
 
 
-def as_numbers(array: Any, name: str) -> Any:
+def as_numbers(piece: Piece, name: str) -> Piece:
     """Return the numbers of a column, which may have been read as cells of text."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    if not pa.types.is_binary(array.type):
-        return array
+    if not isinstance(piece, Arrow) or piece.chunked.type not in (pa.binary(), pa.string()):
+        return piece
     try:
-        return pc.ascii_trim_whitespace(array.view(pa.string())).cast(pa.float64())
+        cells = piece.array.view(pa.string())
+        return Arrow.of(pc.ascii_trim_whitespace(cells).cast(pa.float64()))
     except pa.ArrowException:
         pass  # its message quotes the row, so it must not survive, not even as a context
     raise DataError(f"column {name!r} holds a cell that is neither a number nor a missing value")

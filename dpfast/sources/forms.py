@@ -54,6 +54,10 @@ class Objects(MemorySource):
         fill_numbers(self.rows, values)
         return ArraySource(values)
 
+    def cut(self, start: int, stop: int) -> Objects:
+        """Return some of its rows."""
+        return Objects(self.rows[start:stop])
+
     def column(self, name: str, rule: str, width: int | None = None) -> Column:
         rows, write = self.rows, fill_numbers if width is None else fill_matrix
 
@@ -81,6 +85,17 @@ class Values:
     mask: NDArray[np.bool_] | None = None
     aware: bool = False
     row_index: Any = None
+
+    @property
+    def length(self) -> int:
+        return len(self.array) if self.array.ndim else 0
+
+    def cut(self, start: int, stop: int) -> Values:
+        """Return some of its rows."""
+        mask = None if self.mask is None else self.mask[start:stop]
+        array = self.array[start:stop]
+        given = self.given[start:stop] if isinstance(self.given, np.ma.MaskedArray) else array
+        return Values(array, given, mask, self.aware)
 
     def source(self, name: str) -> Source:
         return ArraySource(self.array, self.mask, name)
@@ -111,6 +126,27 @@ class Arrow:
     chunked: Any
     row_index: Any = None
 
+    @classmethod
+    def of(cls, array: Any) -> Arrow:
+        """Return a `pyarrow.Array` as a column."""
+        import pyarrow as pa
+
+        return cls(pa.chunked_array([array]))
+
+    @property
+    def length(self) -> int:
+        return len(self.chunked)
+
+    @property
+    def array(self) -> Any:
+        """Its rows as one `pyarrow.Array`, where they lie if they are one already."""
+        chunked = self.chunked
+        return chunked.chunk(0) if chunked.num_chunks == 1 else chunked.combine_chunks()
+
+    def cut(self, start: int, stop: int) -> Arrow:
+        """Return some of its rows."""
+        return Arrow(self.chunked.slice(start, stop - start))
+
     def source(self, name: str) -> Source:
         return ColumnSource(self.chunked, name)
 
@@ -132,18 +168,18 @@ class Named:
         checks.fail_kind(name, "one column, not a table", self.given)
 
 
-Form: TypeAlias = Objects | Values | Arrow | Named | WithRows | RowSource | Source
+#: One column in memory.
+Piece: TypeAlias = Objects | Values | Arrow
+Form: TypeAlias = Piece | Named | WithRows | RowSource | Source
 FORMS = (Objects, Values, Arrow, Named)
 
 
 def source_of(form: Form, name: str = "data") -> Source:
     """Return the source of one column; a source is taken as it is."""
-    if isinstance(form, (Values, Arrow, Named)):
+    if isinstance(form, (Values, Arrow, Named, WithRows)):
         return form.source(name)
     if isinstance(form, (MemorySource, Source)):  # in this order: a protocol is slow to tell
         return form
-    if isinstance(form, WithRows):
-        form.refuse_column(name)
     checks.fail_kind(name, COLUMN, form)
 
 

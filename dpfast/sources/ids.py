@@ -9,7 +9,7 @@ import numpy as np
 
 from .._core import checks
 from .base import Ids
-from .forms import Arrow, Objects, column_form, title_of
+from .forms import Arrow, Objects, Piece, column_form, title_of
 from .key_words import KEYS_RULE, RULE, key_kind
 from .pick import nearest
 
@@ -26,11 +26,16 @@ def as_ids(ids: Any, name: str = "ids", is_id: bool = True) -> Ids:
         no_names(ids, name, "id" if is_id else "key")
     form = column_form(ids, name, RULE if is_id else KEYS_RULE)
     key_kind(form, name, is_id)
+    return Ids(entries(form))
+
+
+def entries(form: Piece) -> Any:
+    """Return the rows of a column as they lie, which can be cut into slices."""
     if isinstance(form, Objects):
-        return Ids(form.rows)
+        return form.rows
     if isinstance(form, Arrow):
-        return Ids(form.chunked, is_arrow=True)
-    return Ids(form.given if isinstance(form.given, np.ma.MaskedArray) else form.array)
+        return form.chunked
+    return form.given if isinstance(form.given, np.ma.MaskedArray) else form.array
 
 
 def id_name(ids: Any) -> str:

@@ -24,14 +24,13 @@ from .base import (
     RowChunk,
     RowSource,
     Source,
-    Table,
-    WithRows,
     chunk_dtype,
     width_of,
 )
+from .columns import Columns, Table, TableColumn
 from .data import as_rows, as_source, coded_rows, feature_rows, form_of, with_column
-from .engine import EngineColumns, of_engine, refuse_array
-from .files import Columns, FileTable
+from .engine import of_engine, refuse_array
+from .files import Reader
 from .forms import COLUMN, Arrow, Form, Named, Objects, Values, as_column, source_of
 from .labels import Aligned, Labels, aligned, labels_of
 from .masked import MaskedSource, mask
@@ -290,9 +289,7 @@ def declared(form: Form) -> list[tuple[str | None, Objects | Values | Arrow]]:
     if isinstance(form, Named):
         return list(form.columns.items())
     if isinstance(form, Columns):
-        return [(name, form.reader.typed(name, False)) for name in form.names]
-    if isinstance(form, EngineColumns):
-        return [(name, form.form(name, "data")) for name in form.names]
+        return [(name, form.store.typed(name)) for name in form.names]
     if isinstance(form, Values) and form.array.ndim == 2:
         return [(None, Values(column, column)) for column in form.array[:0].T]
     return [(None, form)] if isinstance(form, (Objects, Values, Arrow)) else []
@@ -367,16 +364,17 @@ def _rows_alone(form: Form) -> Source:
     elif isinstance(form, (Values, Arrow)):
         length = _length(form)
     elif isinstance(form, Columns):
-        length = form.reader.length
+        length = form.length
     if length is not None:
         return ArraySource(np.broadcast_to(np.uint8(0), length))
-    if isinstance(form, Columns):
-        reader, names = form.reader, form.names
+    if isinstance(form, Columns) and isinstance(form.store, Reader):
+        reader, names = form.store, form.names
         cells = isinstance(reader, TextReader)  # any of which is text
         text = next((one for one in names if cells or reader.holds_text(one)), None)
         if text is None:
-            return reader.column(next((n for n in names if not reader.holds_times(n)), names[0]))
-        return _OfRows(FileTable(reader, [text], False).coded([Words([])]), text)
+            numbers = next((name for name in names if not reader.holds_times(name)), names[0])
+            return TableColumn(reader, numbers).source("data")
+        return _OfRows(Table(reader, [text]).coded([Words([])]), text)
     return each_alone(form)[0] if has_columns(form) else source_of(form)
 
 
@@ -424,7 +422,7 @@ def axis_of(axis: Any, form: Form, weighted: bool = False) -> bool:
 
 def has_columns(form: Form) -> bool:
     """Tell whether data are rows of several numbers, or named columns, by their type."""
-    if isinstance(form, WithRows):
+    if isinstance(form, Columns):
         return isinstance(form, Table)
     if isinstance(form, Values):
         return form.array.ndim == 2

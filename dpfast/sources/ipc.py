@@ -9,17 +9,18 @@ from __future__ import annotations
 from collections.abc import Generator, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import SourceError
-from .arrow import Numbers, chunks, guarded, legible, opening
+from .arrow import Numbers, guarded, legible, opening
 from .base import Chunk, RandomWords
-from .files import Convert, SchemaReader, Want, one_of_each
-
-T = TypeVar("T")
+from .columns import Want
+from .files import Rowed, SchemaReader, one_of_each
+from .forms import Arrow
+from .memory import ColumnSource
 
 #: Record batches that a sample looks into: at most this many, and at most one in four.
 SAMPLED = 64
@@ -44,10 +45,10 @@ class IpcReader(SchemaReader):
         with pa.OSFile(str(self._path)) as file, start(file, options=options) as opened:
             yield opened
 
-    def makers(
-        self, want: Want, rows: int, convert: Convert[T], workers: int | None = None
-    ) -> Sequence[Generator[T]]:
-        return [guarded(self._path, self._pieces(want.names, convert))]
+    def batches(
+        self, want: Want, rows: int, workers: int | None = None
+    ) -> Sequence[Generator[Rowed]]:
+        return [guarded(self._path, self._pieces(want.names))]
 
     def _header(self) -> tuple[bool, Any, int | None]:
         with self._path.open("rb") as file:
@@ -62,11 +63,11 @@ class IpcReader(SchemaReader):
             length = _rows(opened) if self._seekable else None
             return self._seekable, legible(opened.schema), length
 
-    def _pieces(self, names: Sequence[str], convert: Convert[T]) -> Iterator[T]:
+    def _pieces(self, names: Sequence[str]) -> Iterator[Rowed]:
         at = 0
         with self._open(names) as opened:
             for batch in self._batches(opened):
-                yield from convert(at, [_checked(batch, name) for name in names])
+                yield at, [Arrow.of(_checked(batch, name)) for name in names]
                 at += batch.num_rows
 
     def _batches(self, opened: Any) -> Iterator[Any]:
@@ -100,7 +101,8 @@ class IpcReader(SchemaReader):
                 if len(array):
                     # The count follows a header that may lie: no more than the batch has.
                     rows = words(min(-(-count // picked), len(array))) % np.uint64(len(array))
-                    yield from chunks(array.take(pa.array(rows)), 0, how)
+                    some = pa.chunked_array([array.take(pa.array(rows))])
+                    yield from ColumnSource(some, name, how).chunks(0, len(some))
 
 
 def _checked(batch: Any, name: str) -> Any:

@@ -9,30 +9,25 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Callable, Collection, Generator, Iterator, Mapping, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from contextlib import contextmanager
 from io import FileIO
+from itertools import pairwise
 from pathlib import Path
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from .._core import checks
 from ..errors import SourceError
 from .arrow import Numbers, guarded, kind_of, opening
-from .base import Chunk, Ids, RandomWords, RowSource, chunk_dtype, native_dtype
-from .files import Convert, FileSource, Reader, Want, stamp_of
-from .forms import Arrow, Values
-from .ids import as_ids, no_column
-from .memory import CLUSTER, SLICE, Column, MemoryRows
+from .base import RandomWords, native_dtype
+from .columns import Want
+from .files import Reader, Rowed, stamp_of
+from .forms import Values
+from .memory import CLUSTER, SLICE
 from .pick import Pick
-from .table import named_dtype
-from .threads import decoders, in_parts
-from .words import Words
-
-S = TypeVar("S")
-T = TypeVar("T")
+from .threads import decoders
 
 #: Bytes that are read at a time: few calls, and they are in the cache when they are used.
 PIECE = 1 << 20
@@ -71,9 +66,10 @@ class NpyFile(Reader):
         self._at = os.path.abspath(path)  # wherever the process goes
         self._form, seen = opening(path, ".npy", lambda: _header(path))
         shape, _, dtype, _ = self._form
-        super().__init__([path], shape[0])
+        super().__init__([Path(self._at)], shape[0])
         self._seen = [seen]
         self._name = path.name
+        self._team = decoders()  # asked now, for a bad setting must show before a spend
         if dtype.names is not None:
             self.kinds = {name: dtype[name] for name in dtype.names}
         else:
@@ -88,7 +84,7 @@ class NpyFile(Reader):
     def may_have_nulls(self, name: str) -> bool:
         return False
 
-    def nulls(self, name: str) -> int | None:
+    def nulls(self, name: str | None) -> int | None:
         return 0
 
     def numbers(self, name: str) -> Numbers:
@@ -108,79 +104,35 @@ class NpyFile(Reader):
                 f"{self.kinds[name]}"
             )
 
-    def typed(self, name: str, is_text: bool) -> Arrow | Values:
-        import pyarrow as pa
-
+    def typed(self, name: str, is_text: bool = False) -> Values:
         kind = self.kinds[name]
-        if kind.kind in "US":
-            return Arrow(pa.chunked_array([], pa.string() if kind.kind == "U" else pa.binary()))
         if kind.kind == "M" and np.datetime_data(kind) not in TIMES:
             raise SourceError(
                 f"column {name!r} of {self._name} must hold dates, or times to the second or finer,"
                 f" got {kind}"
             )
-        if kind.kind != "M" and native_dtype(kind) is None:
-            return Values(np.empty(0, kind), kind)
-        return Arrow(pa.chunked_array([_arrow(np.empty(0, kind))]))
+        empty = np.empty(0, native_dtype(kind) or kind)
+        return Values(empty, empty)
 
-    def column(self, name: str) -> FileSource:
-        return NpySource(self, name)
+    def batches(
+        self, want: Want, rows: int, workers: int | None = None
+    ) -> Sequence[Generator[Rowed]]:
+        parts = max(1, min(self._team if workers is None else workers, self.length // SLICE))
+        ends = [self.length * i // parts for i in range(parts + 1)]
+        return [
+            guarded(self.paths[0], self._pieces(want.names, start, stop, rows))
+            for start, stop in pairwise(ends)
+        ]
 
-    def rows(
-        self,
-        names: tuple[str, ...],
-        ids: Any = None,
-        workers: int | None = None,
-        is_table: bool = True,
-        words: Mapping[str, Words] | None = None,
-    ) -> RowSource:
-        coded = words or {}
-        for name in names:
-            if name in coded:
-                self.coded(name, coded[name])
-            else:
-                self.numbers(name)
-        if isinstance(ids, str):
-            if not names:
-                checks.fail("ids", "a column beside those of the data", ids)
-            others = [name for name in self.kinds if is_table or name not in names]
-            if ids not in others:
-                no_column(ids, others)
-            self.ids(ids)
-            ids = Ids(_Stored(self, ids))
-        elif ids is not None:
-            ids = as_ids(ids)
-        dtype = named_dtype(names) if is_table else self.numbers(names[0]).dtype
-        return MemoryRows(self._rows(names, dtype, coded), ids, workers)
-
-    def makers(
-        self, want: Want, rows: int, convert: Convert[T], workers: int | None = None
-    ) -> Sequence[Generator[T]]:
-        return [guarded(self.paths[0], self._converted(want, rows, convert))]
-
-    def _converted(self, want: Want, rows: int, convert: Convert[T]) -> Iterator[T]:
-        for at in range(0, self.length, rows):
-            columns = self._read(want.names, at, min(at + rows, self.length))
-            yield from convert(at, [_arrow(column) for column in columns])
-
-    def _rows(
-        self, names: tuple[str, ...], dtype: np.dtype[Any], coded: Mapping[str, Words]
-    ) -> Column:
-        """Return rows of `dtype`: a number each, or records of float64."""
-
-        def fill(start: int, stop: int, out: NDArray[Any]) -> None:
-            for at, columns in self._pieces(names, start, stop):
-                for name, rows in zip(names, columns, strict=True):
-                    to = out if dtype.names is None else out[name]
-                    own = coded[name].of_objects(rows.tolist()) if name in coded else rows
-                    with np.errstate(invalid="ignore"):  # of a signalling NaN
-                        to[at - start : at - start + len(rows)] = own
-
-        def only(wanted: Collection[Any] | None) -> Column:
-            chosen = tuple(n for n in names if wanted is None or n in wanted) or names[:1]
-            return self._rows(chosen, named_dtype(chosen), coded)
-
-        return Column(dtype, self.length, fill, only=None if dtype.names is None else only)
+    def _pieces(self, names: Sequence[str], start: int, stop: int, rows: int) -> Iterator[Rowed]:
+        """Yield some rows, a piece at a time, where kernels can read them."""
+        step = max(1, min(rows, PIECE // (self._across * self._form.dtype.itemsize)))
+        for at in range(start, stop, step):
+            columns = [
+                np.ascontiguousarray(one, native_dtype(one.dtype) or one.dtype.newbyteorder("="))
+                for one in self._read(names, at, min(at + step, stop))
+            ]
+            yield at, [Values(one, one) for one in columns]
 
     def _read(self, names: Sequence[str], start: int, stop: int) -> list[NDArray[Any]]:
         """Return rows `start` .. `stop - 1` of some columns.
@@ -204,14 +156,6 @@ class NpyFile(Reader):
         for column in found:
             self._check_text(column)
         return [one.view(np.uint8) if one.dtype.kind == "b" else one for one in found]
-
-    def _pieces(
-        self, names: Sequence[str], start: int, stop: int
-    ) -> Iterator[tuple[int, list[NDArray[Any]]]]:
-        """Yield the same a piece at a time, each with the number of its first row."""
-        step = max(1, PIECE // (self._across * self._form.dtype.itemsize))
-        for at in range(start, stop, step):
-            yield at, self._read(names, at, min(at + step, stop))
 
     def sample(
         self, name: str, how: Numbers, count: int, words: RandomWords
@@ -315,66 +259,3 @@ def _form(file: FileIO, path: Path) -> _Form:
     if shape[-1] > COLUMNS and len(shape) == 2:
         raise SourceError(f"{path.name} must have at most {COLUMNS:,} columns, got {shape[1]:,}")
     return _Form(shape, by_column and len(shape) == 2, dtype, file.tell())
-
-
-class _Stored:
-    """A column of a file where rows of an array could be."""
-
-    def __init__(self, file: NpyFile, name: str) -> None:
-        self._file = file
-        self._name = name
-
-    def __len__(self) -> int:
-        return self._file.length
-
-    def __getitem__(self, rows: slice) -> NDArray[Any]:
-        (found,) = self._file._read([self._name], rows.start, rows.stop)
-        return found
-
-
-class NpySource(FileSource):
-    """One column of a file."""
-
-    reader: NpyFile
-    length: int
-
-    def __init__(self, reader: NpyFile, name: str) -> None:
-        super().__init__(reader, name)
-        # Asked now, for a bad setting must show before a spend.
-        self.workers = min(decoders(), max(1, self.length // SLICE))
-
-    def reduce(self, summarise: Callable[[Chunk], S], merge: Callable[[S, S], S]) -> S:
-        return in_parts(self.length, self.workers, self._chunks, summarise, merge)
-
-    def _chunks(self, start: int, stop: int) -> Iterator[Chunk]:
-        if start == stop:
-            yield Chunk(np.empty(0, self.dtype), start)
-        for at, (rows,) in self.reader._pieces([self.name], start, stop):
-            with np.errstate(invalid="ignore"):  # of a signalling NaN
-                values = np.ascontiguousarray(rows, self.dtype)
-            yield Chunk(values, at)
-
-
-def _arrow(piece: NDArray[Any]) -> Any:
-    """Return a piece as a `pyarrow.Array`: side by side, in native byte order, of a type with
-    numbers.
-
-    Made of buffers: `pyarrow.array` would import pandas first.
-    """
-    import pyarrow as pa
-
-    if piece.dtype.kind in "US":
-        return pa.array(piece.tolist())
-    if piece.dtype.kind == "M":
-        unit, _ = np.datetime_data(piece.dtype)
-        present = ~np.isnat(piece)
-        count = np.ascontiguousarray(piece, piece.dtype.newbyteorder("=")).view(np.int64)
-        if unit == "D":  # of 32 bits; a day beyond is missing
-            present &= (count >= -(1 << 31)) & (count < 1 << 31)
-            count = count.astype(np.int32)
-        return pa.array(count, mask=~present).view(
-            pa.date32() if unit == "D" else pa.timestamp(unit)
-        )
-    plain = np.ascontiguousarray(piece, chunk_dtype(piece.dtype))
-    kind = pa.from_numpy_dtype(plain.dtype)
-    return pa.Array.from_buffers(kind, len(plain), [None, pa.py_buffer(plain)])

@@ -7,7 +7,8 @@ from copy import copy
 from pathlib import Path
 from typing import Any, Self
 
-from .files import Columns, Reader
+from .columns import Columns
+from .files import Reader
 from .filtered import Condition, filtered
 from .key_words import key_kind
 from .pick import Pick, distinct, picker

@@ -8,17 +8,17 @@ from collections import deque
 from collections.abc import Collection, Generator, Iterator, Sequence
 from contextlib import ExitStack
 from pathlib import Path
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple
 
 from numpy.typing import NDArray
 
 from ..errors import SourceError
-from .arrow import Numbers, chunks, guarded, legible, opening
+from .arrow import Numbers, guarded, legible, opening
 from .base import Chunk, RandomWords
-from .files import Convert, SchemaReader, Want, one_of_each, widened
+from .columns import Want
+from .files import Rowed, SchemaReader, one_of_each, widened
+from .memory import ColumnSource
 from .threads import decoders
-
-T = TypeVar("T")
 
 #: Bytes read from the file at a time, so that a column chunk of gigabytes is never held whole.
 BUFFER = 1 << 18
@@ -63,12 +63,12 @@ class ParquetReader(SchemaReader):
                     f"column {name!r} of {path.name} must be one column, got {leaves}"
                 )
 
-    def makers(
-        self, want: Want, rows: int, convert: Convert[T], workers: int | None = None
-    ) -> Sequence[Generator[T]]:
+    def batches(
+        self, want: Want, rows: int, workers: int | None = None
+    ) -> Sequence[Generator[Rowed]]:
         left, casts = deque(self._parts), self._casts(want.names)
         team = min(self._team if workers is None else workers, len(left)) or 1
-        return [self._decode(left, casts, want, rows, convert) for _ in range(team)]
+        return [self._decode(left, casts, want, rows) for _ in range(team)]
 
     def _decode(
         self,
@@ -76,18 +76,17 @@ class ParquetReader(SchemaReader):
         casts: Sequence[Sequence[Any]],
         want: Want,
         rows: int,
-        convert: Convert[T],
-    ) -> Generator[T]:
-        """Yield what `convert` makes of the row groups that are left; several share one `left`."""
+    ) -> Generator[Rowed]:
+        """Yield the row groups that are left; several share one `left`."""
         with ExitStack() as held:
             files: dict[int, Any] = {}
 
-            def group(part: _Part) -> Iterator[T]:
+            def group(part: _Part) -> Iterator[Rowed]:
                 if part.file not in files:
                     files[part.file] = held.enter_context(self._open(part.file, want.text))
                 at = part.start
                 for arrays in _batches(files[part.file], part.group, rows, want.names):
-                    yield from convert(at, widened(arrays, casts[part.file]))
+                    yield at, widened(arrays, casts[part.file])
                     at += len(arrays[0])
 
             while left:
@@ -128,7 +127,8 @@ class ParquetReader(SchemaReader):
             with self._open(part.file) as opened:
                 batches = _batches(opened, part.group, each, (name,))
                 for arrays in itertools.islice(batches, 1):
-                    yield from chunks(widened(arrays, casts[part.file])[0], part.start, how)
+                    (column,) = widened(arrays, casts[part.file])
+                    yield from ColumnSource(column.chunked, name, how).chunks(0, column.length)
 
         heads = [
             chunk

@@ -12,14 +12,12 @@ from .._core import checks
 from .._kernels.sources import Key
 from .batches import IDS, WHERE, Batch, Batches, refuse_beside
 from .bounding import KEPT, UNBOUNDED, Bounding, marks_of
+from .columns import Columns, Table, TableColumn
 from .data import form_of, once
 from .engine import of_engine
-from .files import Columns, FileTable
 from .forms import Named, Values, column_form
 from .ids import no_column, no_names
 from .key_words import RULE, key_kind
-from .pick import picker
-from .scan import columns
 from .table import RULE as DATA
 
 
@@ -103,11 +101,12 @@ def apart(
         found, names = Ids(Batches(Named({ids: own}, own)), ids), list(rest)
         left: Any = rest[names[0]] if axis is None and len(names) == 1 else Named(rest, rest)
     elif isinstance(form, Columns):
-        column = form.reader.find(picker(ids))
-        found = Ids(Batches(Columns(form.reader, [column])), column)
+        store = form.store
+        column = store.name_of(ids, "ids")
+        found = Ids(Batches(Columns(store, [column])), column)
         names = [one for one in form.names if one != column]
-        is_one = len(names) == 1 and (axis is None or not isinstance(form, FileTable))
-        left = columns(form.reader, names[0] if is_one else names)
+        is_one = len(names) == 1 and (axis is None or not isinstance(form, Table))
+        left = TableColumn(store, names[0]) if is_one else Table(store, names)
     else:
         no_names(ids)
     if not names:

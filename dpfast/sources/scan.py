@@ -12,13 +12,14 @@ from typing import TYPE_CHECKING, Any, overload
 
 from .._core import checks
 from ..errors import SourceError
-from .base import Source, Table
+from .base import Source
+from .columns import Table, TableColumn
 from .dataset import dataset_reader, is_remote, parts_of, regular
 from .forms import pyarrow_for
 from .pick import distinct, picker
 
 if TYPE_CHECKING:
-    from .files import FileSource, Reader, Text
+    from .files import Reader
 
 PARQUET = (".parquet", ".pq")
 IPC = (".arrow", ".arrows", ".feather", ".ipc")
@@ -40,7 +41,7 @@ def scan(path: Paths, column: Columns, *, quotes: bool = True) -> Table: ...
 
 def scan(
     path: Paths, column: str | int | Columns | None = None, *, quotes: bool = True
-) -> Source | Table | Text:
+) -> Source | Table:
     """Columns of a file as data for a release, read in small pieces and never held whole.
 
     Parameters
@@ -151,14 +152,13 @@ def wanted_columns(column: Any) -> list[Any]:
     return wanted
 
 
-def columns(reader: Reader, names: str | list[str]) -> FileSource | Table | Text:
+def columns(reader: Reader, names: str | list[str]) -> TableColumn | Table:
     """Return a column of a file, or a table of some: names that `reader` has found."""
-    from .files import FileTable, Text
-
-    if not isinstance(names, str):
-        return FileTable(reader, names)
-    is_text = reader.holds_text(names) or reader.holds_times(names)
-    return Text(reader, [names]) if is_text else reader.column(names)
+    for name in [names] if isinstance(names, str) else names:
+        # What text and dates are good for is for a release to say.
+        if not (reader.holds_text(name) or reader.holds_times(name)):
+            reader.numbers(name)
+    return TableColumn(reader, names) if isinstance(names, str) else Table(reader, names)
 
 
 def reader(path: Paths, quotes: bool = True) -> Reader:

@@ -20,13 +20,14 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager, nullcontext
 from copy import copy
 from dataclasses import dataclass, field
-from functools import partial
 from typing import Any, NamedTuple, TypeVar
 
 from .._core.progress import check, reporter
 from .._core.threads import alone, threads
 from .arrow import BATCH
-from .files import Convert, Reader, Want
+from .columns import Want
+from .files import Convert, Reader
+from .forms import Piece
 from .opened import Files
 from .text import TextReader
 
@@ -56,7 +57,6 @@ class _Request:
 
     want: Want
     convert: Convert[Any]
-    empty: Any
     summarise: Callable[[Any], Any]
     merge: Callable[[Any, Any], Any]
     workers: int | None = None
@@ -74,9 +74,9 @@ class _Request:
             self.error = error
             return []
 
-    def look(self, start: int, arrays: Sequence[Any]) -> list[Any]:
-        """Return the summaries of a piece. Several threads may call this at once."""
-        return self.tried(lambda: [self.summarise(item) for item in self.convert(start, arrays)])
+    def look(self, start: int, pieces: Sequence[Piece]) -> list[Any]:
+        """Return the summaries of some rows. Several threads may call this at once."""
+        return self.tried(lambda: [self.summarise(item) for item in self.convert(start, pieces)])
 
     def add(self, summaries: list[Any]) -> None:
         """Merge summaries; one thread at a time."""
@@ -89,29 +89,18 @@ class _Request:
 
         self.tried(merged)
 
-    def close(self) -> None:
-        """Summarize no rows if there were none."""
-        if not self.parts:
-            self.add(self.tried(lambda: [self.summarise(self.empty)]))
 
+class _Looked(NamedTuple):
+    """What the requests of a pass have made of some rows."""
 
-class _Piece(NamedTuple):
     rows: int
     summaries: list[list[Any]]
 
 
-def _agree(first: Want, second: Want, is_text: bool) -> bool:
-    """Return whether a pass can serve both: a column is read in one form, or as ids.
-
-    The form is that of its type; in a file of text, which declares none, it is numbers or text.
-    """
-    if None not in (first.ids, second.ids) and first.ids != second.ids:
-        return False
-    for a, b in ((first, second), (second, first)):
-        numbers = [name for name in b.numbers if name not in b.text]
-        if a.ids in b.numbers or (is_text and not a.text.isdisjoint(numbers)):
-            return False
-    return True
+def _agree(first: Want, second: Want) -> bool:
+    """Return whether a pass over a file of text can serve both: no type says what a cell is."""
+    both = set(first.names) & set(second.names)
+    return first.text & both == second.text & both
 
 
 class SharedPasses:
@@ -182,30 +171,18 @@ class SharedPasses:
     def _shared(self, number: int) -> Reader:
         """Return the reader of release `number`, whose `reduce` waits for a shared pass."""
 
-        def makers(
-            want: Want, rows: int, convert: Convert[T], workers: int | None = None
-        ) -> list[tuple[Want, Convert[T], int | None]]:
-            return [(want, convert, workers)]
-
         def reduce(
-            made: list[tuple[Want, Convert[T], int | None]],
-            rows_of: Callable[[T], int],
-            empty: T,
-            length: int | None,
+            want: Want,
+            convert: Convert[T],
             summarise: Callable[[T], Any],
             merge: Callable[[Any, Any], Any],
+            rows: int = BATCH,
+            workers: int | None = None,
         ) -> Any:
-            want, convert, workers = made[0]
-            return self._ask(number, _Request(want, convert, empty, summarise, merge, workers))
+            return self._ask(number, _Request(want, convert, summarise, merge, workers))
 
         shared = copy(self._reader)
-        vars(shared).update(
-            makers=makers,
-            reduce=reduce,
-            # As every format has them: one may read a column in a way of its own, in its own pass.
-            column=partial(Reader.column, shared),
-            rows=partial(Reader.rows, shared),
-        )
+        vars(shared).update(reduce=reduce)
         return shared
 
     def run(self, works: Sequence[Callable[[Files], T]]) -> list[T | Exception]:
@@ -288,50 +265,42 @@ class SharedPasses:
             is_text = isinstance(self._reader, TextReader)
             for number, request in self._waiting.items():
                 want = request.want
-                if want in wants or all(_agree(want, other, is_text) for other in wants):
+                if not is_text or want in wants or all(_agree(want, one) for one in wants):
                     chosen.append(number)
                     wants.add(want)
             return [self._waiting.pop(number) for number in chosen]
 
     def _pass(self, requests: Sequence[_Request]) -> None:
-        numbers = tuple(dict.fromkeys(n for r in requests for n in r.want.numbers))
-        ids = next((r.want.ids for r in requests if r.want.ids), None)
-        want = Want(numbers, ids, frozenset().union(*(r.want.text for r in requests)))
-        place = {name: i for i, name in enumerate(want.names)}
+        names = tuple(dict.fromkeys(name for r in requests for name in r.want.names))
+        want = Want(names, frozenset().union(*(r.want.text for r in requests)))
+        place = {name: i for i, name in enumerate(names)}
         columns = [[place[name] for name in r.want.names] for r in requests]
         # One that numbers its rows as they come has them in their order, in one thread.
         workers = min((r.workers for r in requests if r.workers is not None), default=None)
 
-        def convert(start: int, arrays: Sequence[Any]) -> Iterator[_Piece]:
-            yield _Piece(
-                len(arrays[0]),
+        def convert(start: int, pieces: Sequence[Piece]) -> Iterator[_Looked]:
+            yield _Looked(
+                pieces[0].length,
                 [
-                    request.look(start, [arrays[i] for i in places])
+                    request.look(start, [pieces[i] for i in places])
                     for request, places in zip(requests, columns, strict=True)
                 ],
             )
 
         self.passes += 1
-        total = self._reader.length
         try:
-            with reporter(self._progress, total, "rows") as tick:
+            with reporter(self._progress, self._reader.length, "rows") as tick:
 
-                def gather(piece: _Piece) -> None:
-                    for request, summaries in zip(requests, piece.summaries, strict=True):
+                def gather(looked: _Looked) -> None:
+                    for request, summaries in zip(requests, looked.summaries, strict=True):
                         request.add(summaries)
                     if tick is not None:
-                        tick(piece.rows)
+                        tick(looked.rows)
 
-                self._reader.reduce(
-                    self._reader.makers(want, self._rows, convert, workers),
-                    lambda piece: piece.rows,
-                    _Piece(0, [[] for _ in requests]),
-                    total,
-                    gather,
-                    lambda a, b: None,
-                )
+                self._reader.reduce(want, convert, gather, lambda a, b: None, self._rows, workers)
             for request in requests:
-                request.close()
+                if not request.parts:  # none of the rows pass its conditions
+                    request.add(request.look(0, self._reader.no_rows(request.want)))
         except Exception as error:
             for request in requests:
                 request.error = error if len(requests) == 1 else _Again()

@@ -17,7 +17,8 @@ from typing import Any, TypeVar
 from .._core import checks
 from .._core.extras import extra
 from ..errors import DpfastError
-from .engine import Engine, EngineTable, Part, Piece, Task, places
+from .columns import Table
+from .engine import Engine, Moved, Part, Task, places
 from .forms import Named, is_spark, local_form
 
 S = TypeVar("S")
@@ -25,13 +26,13 @@ S = TypeVar("S")
 RULE = "a dataframe of Spark"
 #: What a task returns: the number of its partition, and a `Part` or an error.
 RETURNED = "partition long, part binary"
-#: The fields of `Piece`.
+#: The fields of `Moved`.
 PIECES = "place long, number long, rows binary"
 #: More places than there are partitions: Spark spreads them.
 PLACES = 1 << 20
 
 
-def spark(df: Any) -> EngineTable:
+def spark(df: Any) -> Table:
     """Return a dataframe of Spark as data for a release, of which nothing is read yet.
 
     Parameters
@@ -69,11 +70,11 @@ def spark(df: Any) -> EngineTable:
     return spark_form(df)
 
 
-def spark_form(df: Any) -> EngineTable:
+def spark_form(df: Any) -> Table:
     """Return what a dataframe is to a release, by its schema alone."""
     engine = SparkEngine(df)
     assert isinstance(engine.like, Named)
-    return EngineTable(engine, list(engine.like.columns))
+    return Table(engine, list(engine.like.columns))
 
 
 class SparkEngine(Engine):
@@ -102,11 +103,11 @@ class SparkEngine(Engine):
                 raise part
         return task.join(parts) if parts else None
 
-    def exchange(self, task: Task[list[Piece]], columns: Sequence[str] | None) -> Engine:
+    def exchange(self, task: Task[list[Moved]], columns: Sequence[str] | None) -> Engine:
         dump = extra("pyspark.cloudpickle", "data of Spark").dumps
         names = self._names if columns is None else list(columns)
         pieces = self._select(names).mapInArrow(partial(_cut, dump(task), names), PIECES)
-        return SparkEngine(pieces.repartition(self._places(), "place"), Piece._fields)
+        return SparkEngine(pieces.repartition(self._places(), "place"), Moved._fields)
 
     def _places(self) -> int:
         """Return how many partitions a shuffle has."""
@@ -177,7 +178,7 @@ def _cut(task: bytes, names: Sequence[str], batches: Iterator[Any]) -> Iterator[
     part = _found(task, names, batches)
     if part is not None and part.summary:
         columns = [pa.array(list(each)) for each in zip(*part.summary, strict=True)]
-        yield pa.RecordBatch.from_arrays(columns, list(Piece._fields))
+        yield pa.RecordBatch.from_arrays(columns, list(Moved._fields))
 
 
 def _placed(column: int, batches: Iterator[Any]) -> Iterator[Any]:

@@ -6,8 +6,9 @@ from collections.abc import Callable
 from typing import Any
 
 from .._core import checks
-from .base import Source, Table
+from .base import Source
 from .batch_reader import RULE, StreamReader
+from .columns import Table
 from .pick import distinct, picker
 from .scan import Columns, columns, wanted_columns
 

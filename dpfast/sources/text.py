@@ -21,19 +21,18 @@ from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from threading import Lock
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from .._kernels.sources import records
 from ..errors import DataError, SourceError
 from .arrow import Numbers, guarded, opening
-from .files import Convert, Reader, Want
+from .columns import Want
+from .files import Reader, Rowed
 from .forms import Arrow
 from .pick import Pick, labels
 from .threads import decoders
-
-T = TypeVar("T")
 
 #: Cells that stand for "no value", as R, pandas, SQL tools and spreadsheets write them.
 MISSING = (
@@ -91,7 +90,7 @@ class TextReader(Reader):
     def ids(self, name: str) -> None:
         """Every text is an id."""
 
-    def typed(self, name: str, is_text: bool) -> Arrow:
+    def typed(self, name: str, is_text: bool = False) -> Arrow:
         import pyarrow as pa
 
         return Arrow(pa.chunked_array([], pa.string() if is_text else pa.float64()))
@@ -143,8 +142,7 @@ class TextReader(Reader):
         from pyarrow import csv
 
         places = [str(self._names.index(name)) for name in want.names]
-        text = {want.ids, *want.text}
-        kinds = [pa.binary() if name in text else pa.float64() for name in want.names]
+        kinds = [pa.binary() if name in want.text else pa.float64() for name in want.names]
         options = (
             csv.ReadOptions(
                 use_threads=False,
@@ -168,16 +166,13 @@ class TextReader(Reader):
         )
         return lambda block: csv.read_csv(pa.BufferReader(block.data), *options)
 
-    def makers(
-        self, want: Want, rows: int, convert: Convert[T], workers: int | None = None
-    ) -> Sequence[Generator[T]]:
+    def batches(
+        self, want: Want, rows: int, workers: int | None = None
+    ) -> Sequence[Generator[Rowed]]:
         blocks, turn, parse = self._blocks(), Lock(), self._parser(want)
         size = self._seen[0][2]
         team = min(self._team if workers is None else workers, 1 + size // BLOCK)
-        return [
-            guarded(self._path, self._pieces(blocks, turn, parse, want, convert))
-            for _ in range(team)
-        ]
+        return [guarded(self._path, self._pieces(blocks, turn, parse, want)) for _ in range(team)]
 
     def _pieces(
         self,
@@ -185,9 +180,8 @@ class TextReader(Reader):
         turn: Lock,
         parse: Callable[[_Block], Any],
         want: Want,
-        convert: Convert[T],
-    ) -> Iterator[T]:
-        """Yield what `convert` makes of the blocks that are left; several share them in turn."""
+    ) -> Iterator[Rowed]:
+        """Yield the blocks that are left; several share them in turn."""
         import pyarrow as pa
 
         try:
@@ -200,15 +194,16 @@ class TextReader(Reader):
                 if table.num_rows != block.rows:
                     break
                 for batch in table.to_batches():
-                    yield from convert(block.start, batch.columns)
+                    yield block.start, list(map(Arrow.of, batch.columns))
         except pa.ArrowInvalid:
             pass  # its message quotes the row, so it must not survive, not even as a context
         finally:
             with turn:
                 blocks.close()
-        plural = "s" if len(want.numbers) > 1 else ""
+        numbers = [name for name in want.names if name not in want.text] or want.names
+        plural = "s" if len(numbers) > 1 else ""
         raise DataError(
-            f"column{plural} {', '.join(map(repr, want.numbers))} of {self._path.name} "
+            f"column{plural} {', '.join(map(repr, numbers))} of {self._path.name} "
             f"hold{'' if plural else 's'} a cell that is neither a number "
             "nor a missing value, or a row has too few or too many cells"
         )

@@ -7,30 +7,22 @@ row lies above the lower bound, and its answer is turned back. A row without a t
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Callable, Collection, Generator, Iterator, Sequence
-from dataclasses import dataclass, replace
-from functools import partial
+from collections.abc import Callable
+from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any, Generic, TypeAlias, TypeVar
+from typing import Any, NamedTuple, TypeAlias, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from .._core import checks
-from ..errors import DpfastError
 from .arrow import Numbers, arrow_times, arrow_values
-from .base import Chunk, RandomWords, Source, Table
-from .data import form_of
-from .engine import Engine, EngineColumn, EngineColumns, Part, Piece, Task, chosen, refuse_type
-from .files import Columns, Convert, FileSource, Reader, Want
-from .forms import Arrow, Form, Named, Objects, Values
-from .memory import ArraySource, ColumnSource, MemorySource
-from .pick import Pick
+from .base import Chunk, RandomWords, Source
+from .forms import Arrow, Form, Values
+from .memory import ArraySource, ColumnSource
 
 S = TypeVar("S")
-T = TypeVar("T")
 
-RULE = "rows of numbers or of times"
 I8 = np.dtype(np.int64)
 NAT = np.iinfo(np.int64).min
 
@@ -161,86 +153,53 @@ def _in_zone(array: NDArray[Any], zone: dt.tzinfo) -> NDArray[Any]:
 Numbering: TypeAlias = Callable[[NDArray[Any]], NDArray[np.int64]]
 
 
-@dataclass(frozen=True)
-class TimeColumn:
-    """A column of times: its type, what makes the source of what is made of its counts, and how
-    Arrow reads these.
-    """
+class AsNumbers(NamedTuple):
+    """The declared type of a column of times, and what makes whole numbers of its counts."""
 
     times: Times
-    read: Callable[[Numbering], Any]
-    how: Numbers | None = None
+    numbers: Numbering
 
 
-def time_column(data: Any, beside: Collection[str] = ()) -> tuple[Any, TimeColumn | None]:
-    """Return what data are, to be read once, and that as a column of times, if it is one.
-
-    That is told by its type: no row is looked at. Of several columns of files or of an engine one
-    has to be left without those whose names stand `beside` it.
-    """
-    # A column of an engine that holds times has no dtype of numbers, and says so.
-    dtype = None if isinstance(data, EngineColumns) else checks.attribute(data, "dtype")
-    if isinstance(dtype, np.dtype) and dtype.kind not in "Mm":
-        return data, None
-    if isinstance(data, (MemorySource, list, tuple, dict, str)):
-        return data, None
-    try:
-        form = form_of(data, "data", RULE)
-    except DpfastError:  # what is no data is told by whoever reads it
-        return data, None
-    # A reader can be read once, so what has been made of it is what goes on.
-    given = data if isinstance(form, Values) else form
-    if isinstance(form, (Values, Arrow)):
-        return given, local_times(form)
-    if not isinstance(form, (Columns, EngineColumns)) or (isinstance(form, Table) and not beside):
-        return given, None
-    names = [name for name in form.names if name not in beside] or form.names
-    if len(names) != 1:
-        return given, None
-    if isinstance(form, Columns):
-        return given, _of_file(form.reader, *names)
-    engine, (name,) = form.engine, names
-    like = chosen(engine.like, [name]).columns[name]
-    found = local_times(like) if isinstance(like, (Values, Arrow)) else None
-    if found is None:
-        return given, None
-    times = found.times
-    return given, TimeColumn(
-        times, lambda numbers: EngineColumn(CountsEngine(engine, name, times, numbers), name)
-    )
-
-
-def _of_file(reader: Reader, name: str) -> TimeColumn | None:
-    """Return a column of files as one of times, if it is one."""
-    like = reader.typed(name, False) if reader.holds_times(name) else None
-    kinds = arrow_times(like.chunked.type) if isinstance(like, Arrow) else None
-    if kinds is None:
-        return None
-    return TimeColumn(
-        Times(kinds.dtype, kinds.aware),
-        lambda numbers: FileSource(CountsReader(reader, name, kinds.how, numbers), name),
-    )
-
-
-def local_times(form: Values | Arrow) -> TimeColumn | None:
-    """Return a column in memory as one of times, if it is one."""
+def times_of(form: Form) -> Times | None:
+    """Return the type of a column of times in memory; None of any other."""
     if isinstance(form, Arrow):
-        kinds = arrow_times(form.chunked.type)
-        if kinds is None:
-            return None
-        times = Times(kinds.dtype, kinds.aware)
-        own = ColumnSource(form.chunked, "data", kinds.how)
-        return TimeColumn(times, partial(TimeSource, own, row_index=form.row_index), kinds.how)
-    array, mask = form.array, form.mask
-    if array.dtype.kind not in "Mm" or array.ndim != 1:
+        kind = arrow_times(form.chunked.type)
+        return None if kind is None else Times(kind.dtype, kind.aware)
+    if not isinstance(form, Values) or form.array.dtype.kind not in "Mm" or form.array.ndim != 1:
         return None
-    if np.datetime_data(array.dtype)[0] == "generic":
+    if np.datetime_data(form.array.dtype)[0] == "generic":
         return None
-    source = ArraySource(array.view(array.dtype.str[0] + "i8"), mask)
-    return TimeColumn(
-        Times(array.dtype.newbyteorder("="), form.aware),
-        partial(TimeSource, source, row_index=form.row_index),
-    )
+    return Times(form.array.dtype.newbyteorder("="), form.aware)
+
+
+def counts_of(column: Form) -> Numbers:
+    """Return how the counts of an Arrow column of times are read."""
+    kind = arrow_times(column.chunked.type) if isinstance(column, Arrow) else None
+    assert kind is not None
+    return kind.how
+
+
+def numbered(column: Form, numbers: Numbering) -> Values:
+    """Return the numbers of a column of times in memory, masked where there is no time."""
+    present = None
+    if isinstance(column, Arrow):
+        counts, present = arrow_values(column.array.cast(counts_of(column).cast))
+    else:
+        assert isinstance(column, Values)
+        counts = column.array.view(column.array.dtype.str[0] + "i8")
+        present = None if column.mask is None else ~column.mask
+    array, mask = numbers(counts), counts == NAT
+    return Values(array, array, mask if present is None else mask | ~present)
+
+
+def time_source(column: Form, numbers: Numbering) -> TimeSource:
+    """Return the numbers of a column of times in memory as a source, which reads them in a pass."""
+    if isinstance(column, Arrow):
+        base: Source = ColumnSource(column.chunked, "data", counts_of(column))
+        return TimeSource(base, numbers, column.row_index)
+    assert isinstance(column, Values)
+    counts = column.array.view(column.array.dtype.str[0] + "i8")
+    return TimeSource(ArraySource(counts, column.mask), numbers, column.row_index)
 
 
 @dataclass(frozen=True)
@@ -272,27 +231,6 @@ class Binned:
         return bins
 
 
-@dataclass(frozen=True)
-class _Read:
-    """Makes numbers of the counts of a chunk; those that are no time are null."""
-
-    summarise: Callable[[Chunk], Any]
-    numbers: Callable[[NDArray[Any]], NDArray[np.int64]]
-
-    def __call__(self, chunk: Chunk) -> Any:
-        values, start, nulls, present = chunk
-        here = values != NAT
-        numbers = self.numbers(values)
-        if here.all():
-            return self.summarise(Chunk(numbers, start, nulls, present))
-        kept = numbers[here]
-        whole = here if not nulls else None
-        if present is not None:
-            whole = present.copy()
-            whole[present] = here
-        return self.summarise(Chunk(kept, start, nulls + len(values) - len(kept), whole))
-
-
 class TimeSource:
     """A column of times as whole numbers: a `Source`.
 
@@ -316,140 +254,22 @@ class TimeSource:
         return None
 
     def reduce(self, summarise: Callable[[Chunk], S], merge: Callable[[S, S], S]) -> S:
-        found: S = self.base.reduce(_Read(summarise, self._numbers), merge)
-        return found
+        def read(chunk: Chunk) -> S:
+            """Leave out what is no time: it is null."""
+            values, start, nulls, present = chunk
+            here = values != NAT
+            numbers = self._numbers(values)
+            if here.all():
+                return summarise(Chunk(numbers, start, nulls, present))
+            kept = numbers[here]
+            whole = here if not nulls else None
+            if present is not None:
+                whole = present.copy()
+                whole[present] = here
+            return summarise(Chunk(kept, start, nulls + len(values) - len(kept), whole))
+
+        return self.base.reduce(read, merge)
 
     def sample(self, count: int, words: RandomWords) -> NDArray[Any] | None:
         values = self.base.sample(count, words)
         return None if values is None else self._numbers(values[values != NAT])
-
-
-class CountsReader(Reader):
-    """Files of which a column of times is read as whole numbers, and all others as they are."""
-
-    def __init__(self, reader: Reader, name: str, how: Numbers, numbers: Numbering) -> None:
-        self.paths, self.length = reader.paths, reader.length
-        self._of, self._name, self._how, self._numbers = reader, name, how, numbers
-
-    def find(self, pick: Pick) -> str:
-        return self._of.find(pick)
-
-    def numbers(self, name: str) -> Numbers:
-        return Numbers(I8, None) if name == self._name else self._of.numbers(name)
-
-    def may_have_nulls(self, name: str) -> bool:
-        return name == self._name or self._of.may_have_nulls(name)
-
-    def holds_text(self, name: str) -> bool:
-        return self._of.holds_text(name)
-
-    def ids(self, name: str) -> None:
-        self._of.ids(name)
-
-    def typed(self, name: str, is_text: bool) -> Arrow | Values:
-        return self._of.typed(name, is_text)
-
-    def nulls(self, name: str) -> int | None:
-        return None if name == self._name else self._of.nulls(name)
-
-    def reduce(
-        self,
-        makers: Sequence[Generator[T]],
-        rows_of: Callable[[T], int],
-        empty: T,
-        length: int | None,
-        summarise: Callable[[T], S],
-        merge: Callable[[S, S], S],
-    ) -> S:
-        return self._of.reduce(makers, rows_of, empty, length, summarise, merge)
-
-    def makers(
-        self, want: Want, rows: int, convert: Convert[T], workers: int | None = None
-    ) -> Sequence[Generator[T]]:
-        places = {i for i, name in enumerate(want.numbers) if name == self._name}
-
-        def counted(start: int, arrays: Sequence[Any]) -> Iterator[T]:
-            pairs = enumerate(arrays)
-            return convert(start, [self._counts(a) if i in places else a for i, a in pairs])
-
-        return self._of.makers(want, rows, counted, workers)
-
-    def _counts(self, array: Any) -> Any:
-        import pyarrow as pa
-
-        found = numbered(Arrow(pa.chunked_array([array])), self._how, self._numbers)
-        return pa.array(found.array, mask=found.mask)
-
-    def sample(
-        self, name: str, how: Numbers, count: int, words: RandomWords
-    ) -> NDArray[Any] | None:
-        if name != self._name:
-            return self._of.sample(name, how, count, words)
-        values = self._of.sample(name, self._how, count, words)
-        return None if values is None else self._numbers(values[values != NAT])
-
-
-def numbered(form: Values | Arrow, how: Numbers | None, numbers: Numbering) -> Values:
-    """Return what is made of the counts of a column of times in memory, masked where there is none.
-
-    `how` is how Arrow is read.
-    """
-    if isinstance(form, Arrow):
-        assert how is not None
-        pairs = [arrow_values(chunk.cast(how.cast)) for chunk in form.chunked.chunks]
-        each = [
-            (numbers(x), (x == NAT) if present is None else ~present | (x == NAT))
-            for x, present in pairs
-        ]
-        array = np.concatenate([np.empty(0, I8), *(own for own, _ in each)])
-        mask = np.concatenate([np.empty(0, np.bool_), *(missing for _, missing in each)])
-    else:
-        counts = form.array.view(form.array.dtype.str[0] + "i8")
-        array, mask = numbers(counts), counts == NAT
-        mask = mask if form.mask is None else mask | form.mask
-    return Values(array, array, mask)
-
-
-@dataclass(frozen=True)
-class Numbered(Generic[S]):
-    """Makes something of a partition whose column of times has been made one of whole numbers."""
-
-    make: Callable[[Form], S]
-    name: str
-    times: Times
-    numbers: Numbering
-
-    def __call__(self, form: Form) -> S:
-        column = chosen(form, [self.name]).columns[self.name]
-        found = local_times(column) if isinstance(column, (Values, Arrow)) else None
-        if found is None or found.times != self.times:
-            refuse_type()
-        assert isinstance(form, Named) and not isinstance(column, Objects)
-        own = {self.name: numbered(column, found.how, self.numbers)}
-        return self.make(Named({**form.columns, **own}, own))
-
-
-class CountsEngine(Engine):
-    """A table of an engine of which a column of times is read as whole numbers."""
-
-    def __init__(self, engine: Engine, name: str, times: Times, numbers: Numbering) -> None:
-        self.name, self.lengths, self._of = engine.name, engine.lengths, engine
-        self._read = name, times, numbers
-        self._as = partial(Numbered, name=name, times=times, numbers=numbers)
-        self.like = self._as(_same)(engine.like)
-
-    def typed(self, task: Task[S], columns: Sequence[str] | None) -> Task[S]:
-        return self._of.typed(task, columns)
-
-    def run(self, task: Task[S], columns: Sequence[str] | None) -> Part[S] | None:
-        return self._of.run(replace(task, make=self._as(task.make)), columns)
-
-    def together(self, column: str, columns: Sequence[str]) -> Engine:
-        return CountsEngine(self._of.together(column, columns), *self._read)
-
-    def exchange(self, task: Task[list[Piece]], columns: Sequence[str] | None) -> Engine:
-        return self._of.exchange(replace(task, make=self._as(task.make)), columns)
-
-
-def _same(form: Form) -> Form:
-    return form

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from .._core import checks
 from ..errors import DataError
 from .arrow import arrow_values, family, looked_up
-from .forms import Arrow, Objects, column_form
+from .forms import Arrow, Objects, Piece, Values, column_form
 from .memory import F8, Column
 from .public_values import expect_matches
 
@@ -36,6 +36,17 @@ class Words:
         self._numbers: dict[Any, float] = {}
         for i, word in enumerate(words):
             self._numbers[word] = self._numbers[_utf8(word)] = float(i)
+
+    def of(self, column: Piece) -> NDArray[np.float64]:
+        """Return the numbers of a column in memory, NaN for what is no word."""
+        if isinstance(column, Arrow):
+            each = [self.of_arrow(part) for part in column.chunked.chunks]
+            return each[0] if len(each) == 1 else np.concatenate([np.empty(0, F8), *each])
+        rows = column.rows if isinstance(column, Objects) else column.array.tolist()
+        found = np.array(self.of_objects(rows), F8)
+        if isinstance(column, Values) and column.mask is not None:
+            found[column.mask] = np.nan
+        return found
 
     def of_objects(self, some: Sequence[Any]) -> list[float]:
         """Return the numbers of Python objects."""
@@ -118,34 +129,19 @@ def words_column(data: Any, words: Words, name: str) -> Column:
         If it is of a type that holds no text. What the rows are decides nothing.
     """
     form = column_form(data, name, RULE)
-    if isinstance(form, Objects):
-        return _objects(form.rows, None, words)
     if isinstance(form, Arrow):
-        whole = form.chunked
-        if not (is_text(whole.type) or family(whole.type) == "nothing"):
-            checks.fail_kind(name, RULE, whole, f" of Arrow type {whole.type}")
-
-        def fill(start: int, stop: int, out: NDArray[Any]) -> None:
-            for part in whole.slice(start, stop - start).chunks:
-                out[: len(part)] = words.of_arrow(part)
-                out = out[len(part) :]
-
+        kind = form.chunked.type
+        if not (is_text(kind) or family(kind) == "nothing"):
+            checks.fail_kind(name, RULE, form.chunked, f" of Arrow type {kind}")
         expect_matches(words.name, words.words, form, name)
-        return Column(F8, len(whole), fill)
-    array = form.array
-    if array.ndim != 1 or array.dtype.kind not in "USTO":
-        checks.fail_kind(name, RULE, form.given, f" of {array.ndim} dimensions and {array.dtype}")
-    return _objects(array, form.mask, words)
+    elif isinstance(form, Values) and (form.array.ndim != 1 or form.array.dtype.kind not in "USTO"):
+        wrong = f" of {form.array.ndim} dimensions and {form.array.dtype}"
+        checks.fail_kind(name, RULE, form.given, wrong)
 
-
-def _objects(rows: Any, mask: NDArray[np.bool_] | None, words: Words) -> Column:
     def fill(start: int, stop: int, out: NDArray[Any]) -> None:
-        some = rows[start:stop]
-        out[...] = words.of_objects(some.tolist() if isinstance(some, np.ndarray) else some)
-        if mask is not None:
-            out[mask[start:stop]] = np.nan
+        out[...] = words.of(form.cut(start, stop))
 
-    return Column(F8, len(rows), fill)
+    return Column(F8, form.length, fill)
 
 
 def matched(names: Sequence[str], words: Sequence[Words | None]) -> dict[str, Words]:

@@ -20,7 +20,7 @@ from dpfast.errors import ArgumentError, ArgumentTypeError, DataError, SourceErr
 from dpfast.groups import answer
 from dpfast.groups import keys as keys_module
 from dpfast.rng import InsecureGenerator
-from dpfast.sources.engine import EngineTable
+from dpfast.sources.columns import Table
 
 from ..support.hostile_engine import HostileEngine
 
@@ -134,7 +134,7 @@ def test_keys_that_are_no_utf8_stay_apart_and_can_be_asked_for_again(name):
 def test_engines_have_the_same_keys_of_bytes_that_are_no_text(in_groups):
     frames = [pd.DataFrame({"k": pd.array(part, pd.ArrowDtype(pa.string()))}) for part in PARTS]
     engine = HostileEngine([frames[0][:0], *frames])
-    held, whole = EngineTable(engine, ["k"]), pa.table({"k": pa.concat_arrays(PARTS)})
+    held, whole = Table(engine, ["k"]), pa.table({"k": pa.concat_arrays(PARTS)})
     keys = ["tea", *SOME[:2], "ale"] if in_groups else None
     loss = {"epsilon": 2} if in_groups else {"epsilon": 2, "delta": 1e-9}
     answers = [

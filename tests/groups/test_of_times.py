@@ -195,7 +195,7 @@ def test_no_row_decides_how_others_are_read():
 
 def test_a_reading_that_a_row_decides_is_caught(monkeypatch):
     def of(units, piece):
-        counts = times.numbered(piece, None, units.number)
+        counts = times.numbered(piece, units.number)
         return counts.array.astype(float) if counts.mask.any() else counts.array
 
     monkeypatch.setattr(Units, "of", of)

@@ -11,7 +11,8 @@ import dpfast as dp
 from dpfast.errors import ArgumentError, ArgumentTypeError, BudgetError, DataError
 from dpfast.rng import InsecureGenerator
 from dpfast.sources import engine as engine_module
-from dpfast.sources.engine import EngineColumn, EngineRows, EngineTable, Part, Rows, Task
+from dpfast.sources.columns import Rows, Table, TableColumn, TableRows
+from dpfast.sources.engine import Part, Task
 
 from ..support.hostile_engine import HostileEngine, sent
 from ..support.pairwise import every_value
@@ -48,15 +49,15 @@ def engine_of(data, parts=7, seed=1, **more):
 
 def table(names=None, **more):
     engine = engine_of(TABLE, **more)
-    return EngineTable(engine, list(names or TABLE.columns))
+    return Table(engine, list(names or TABLE.columns))
 
 
 def column(name, **more):
-    return EngineColumn(engine_of(TABLE, **more), name)
+    return TableColumn(engine_of(TABLE, **more), name)
 
 
 def matrix(names, **more):
-    return EngineRows(engine_of(TABLE[names].to_numpy(), **more), Rows(None))
+    return TableRows(engine_of(TABLE[names].to_numpy(), **more), Rows(None))
 
 
 def fitted(learner, X, y=None):
@@ -210,7 +211,7 @@ def test_answers_are_those_of_the_same_rows_in_memory(name, parts, seed):
 def test_times_of_an_engine_are_those_of_memory():
     days = pd.DataFrame({"at": pd.Timestamp("2024-01-01") + pd.to_timedelta(TABLE["age"], "D")})
     asked = {"bounds": (pd.Timestamp("2024-01-01"), pd.Timestamp("2024-06-01")), "epsilon": 1}
-    held = EngineColumn(engine_of(days), "at")
+    held = TableColumn(engine_of(days), "at")
     for release in (dp.median, dp.mean):
         assert release(held, **asked, **rng()) == release(days["at"], **asked, **rng())
 
@@ -219,10 +220,10 @@ def test_little_travels():
     """A sum sends under a kilobyte back; a task is a few kilobytes whatever the rows."""
     data = column("pay")
     dp.sum(data, **PAY)
-    assert data.engine.largest_summary < 1000 and data.engine.largest_task < 4000
+    assert data.store.largest_summary < 1000 and data.store.largest_task < 4000
     data = column("pay")
     dp.median(data, **PAY)
-    assert data.engine.passes == 2 and data.engine.largest_task < 8000
+    assert data.store.passes == 2 and data.store.largest_task < 8000
 
 
 @pytest.mark.parametrize("form", ["column", "table", "matrix"])
@@ -246,7 +247,7 @@ def _sum(block):
 
 @pytest.mark.parametrize("lies, words", [("twice", "together twice"), ("lost", "rows were lost")])
 def test_pieces_that_are_lost_or_come_twice_are_an_error_after_the_spend(lies, words):
-    data = EngineColumn(HostileEngine(cut(TABLE, 7), lies=lies), "age")
+    data = TableColumn(HostileEngine(cut(TABLE, 7), lies=lies), "age")
     budget = dp.Budget(epsilon=1)
     with pytest.raises(DataError, match=words):
         blocks(data, "median", budget=budget)
@@ -292,11 +293,11 @@ def test_a_partition_that_comes_twice_counts_once(monkeypatch):
 def test_rows_that_change_between_passes_are_an_error_after_the_spend():
     parts = cut(TABLE, 5)
     budget = dp.Budget(epsilon=1)
-    data = EngineColumn(HostileEngine(parts, lies=[*parts[:2], parts[2][1:], *parts[3:]]), "pay")
+    data = TableColumn(HostileEngine(parts, lies=[*parts[:2], parts[2][1:], *parts[3:]]), "pay")
     with pytest.raises(DataError, match="must have the same rows whenever it is read"):
         dp.median(data, **PAY, budget=budget)
     assert budget.spent["epsilon"] == 1
-    data = EngineColumn(HostileEngine(parts, lengths=[1] * len(parts)), "pay")
+    data = TableColumn(HostileEngine(parts, lengths=[1] * len(parts)), "pay")
     with pytest.raises(DataError, match="must have the same rows"):
         dp.mean(data, **PAY)
 
@@ -310,7 +311,7 @@ def test_a_partition_of_another_type_is_an_error_after_the_spend():
         with pytest.raises(
             DataError, match="must have the types that its table declares"
         ) as caught:
-            dp.mean(EngineColumn(HostileEngine(parts), name), **PAY, budget=budget)
+            dp.mean(TableColumn(HostileEngine(parts), name), **PAY, budget=budget)
         assert budget.spent["epsilon"] == 1 and caught.value.__context__ is None
 
 
@@ -334,14 +335,14 @@ def test_the_type_of_a_partition_decides_whatever_its_rows_are(name, rows):
 
     def an_array(names):
         values = TABLE[names].to_numpy()
-        return EngineRows(
+        return TableRows(
             HostileEngine([*cut(values, 3), of_other_types(values[:rows])]), Rows(None)
         )
 
     with pytest.raises(DataError, match="must have the types that its table declares") as caught:
         RELEASES[name](
-            lambda names=None: EngineTable(odd(TABLE), list(names or TABLE.columns)),
-            lambda name: EngineColumn(odd(TABLE), name),
+            lambda names=None: Table(odd(TABLE), list(names or TABLE.columns)),
+            lambda name: TableColumn(odd(TABLE), name),
             an_array,
         )
     assert caught.value.__context__ is None
@@ -369,7 +370,7 @@ def test_a_partition_without_any_category_is_one_of_text():
     for keys, delta in ((["a", "bb"], 0), (None, 1e-6)):
         answers = [
             dp.group_by(data, "town", keys=keys).count(epsilon=5, delta=delta, **rng())
-            for data in (EngineTable(HostileEngine(parts), ["town"]), TABLE)
+            for data in (Table(HostileEngine(parts), ["town"]), TABLE)
         ]
         np.testing.assert_equal(*answers)
 
@@ -384,7 +385,7 @@ def test_forms_of_one_type_are_one(name):
     whole = pd.concat([part.astype({column: kinds[1]}) for part in parts])
     answers = [
         dp.group_by(data, column).count(epsilon=5, delta=1e-6, **rng())
-        for data in (EngineTable(HostileEngine(parts), [column]), whole)
+        for data in (Table(HostileEngine(parts), [column]), whole)
     ]
     np.testing.assert_equal(*answers)
 
@@ -395,7 +396,7 @@ def test_what_an_engine_says_of_a_row_is_not_told():
             raise ValueError(f"cannot read {TABLE['town'][0]!r}")
 
     with pytest.raises(DataError, match=r"failed while it read the rows \(ValueError\)") as caught:
-        dp.count(EngineColumn(Broken(cut(TABLE, 3)), "pay"), epsilon=1)
+        dp.count(TableColumn(Broken(cut(TABLE, 3)), "pay"), epsilon=1)
     assert caught.value.__context__ is None and "town" not in str(caught.value)
 
 
@@ -478,4 +479,4 @@ def test_a_budget_that_is_too_small_reads_nothing():
     data = column("pay")
     with pytest.raises(BudgetError):
         dp.mean(data, **PAY, budget=dp.Budget(epsilon=0.5))
-    assert data.engine.passes == 0
+    assert data.store.passes == 0

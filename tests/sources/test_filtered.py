@@ -18,8 +18,10 @@ from dpfast.sources import filtered as module  # noqa: E402
 from dpfast.sources import parquet  # noqa: E402
 from dpfast.sources.arrow import BATCH  # noqa: E402
 from dpfast.sources.batches import Batches, numbers  # noqa: E402
-from dpfast.sources.files import Columns, Reader, Want  # noqa: E402
+from dpfast.sources.columns import Columns, Want  # noqa: E402
+from dpfast.sources.files import Reader  # noqa: E402
 from dpfast.sources.filtered import filtered  # noqa: E402
+from dpfast.sources.opened import Files  # noqa: E402
 from dpfast.sources.scan import columns, reader  # noqa: E402
 from dpfast.sources.shared_pass import SharedPasses  # noqa: E402
 
@@ -161,10 +163,10 @@ def test_a_planted_fault_is_caught(folder, monkeypatch, name, fault):
 def spans(made, rows):
     """The numbers that a pass in pieces of so many rows gives to its rows, in its order."""
 
-    def convert(start, arrays):
-        yield from ((start + i, row) for i, row in enumerate(arrays[0].to_pylist()))
+    def convert(start, pieces):
+        yield from ((start + i, row) for i, row in enumerate(pieces[0].chunked.to_pylist()))
 
-    return [one for maker in made.makers(Want(("row",)), rows, convert) for one in maker]
+    return made.reduce(Want(("row",)), convert, lambda one: [one], lambda a, b: a + b, rows)
 
 
 def misnumbered(made):
@@ -181,16 +183,16 @@ def test_rows_that_pass_are_counted_once_after_the_filter(folder, name):
 def test_numbers_by_where_a_piece_starts_are_caught(folder):
     made = filtered(reader(folder / "t.parquet"), conditions("i > 0"))
     faulty = copy(made)
-    faulty.makers = lambda want, rows, convert: made.makers(
-        want, rows, lambda start, arrays: convert(start - start % rows, arrays)
+    faulty.reduce = lambda want, convert, summarise, merge, rows=BATCH, *_: made.reduce(
+        want, lambda start, p: convert(start - start % rows, p), summarise, merge, rows
     )
     assert misnumbered(faulty)
 
 
 def test_releases_that_share_a_pass_number_rows_in_their_order(folder, monkeypatch):
     """Which rows of a person count is told by their numbers, which are those of every pass."""
-    whole, ahead, batches = reader(folder / "t.parquet"), Event(), parquet._batches
-    whole._team = 2
+    files, ahead, batches = Files(folder / "t.parquet"), Event(), parquet._batches
+    files._reader._team = 2
 
     def late(opened, group, *more):
         """The first row group comes after the second, if there is a thread to read that."""
@@ -198,17 +200,17 @@ def test_releases_that_share_a_pass_number_rows_in_their_order(folder, monkeypat
         return batches(opened, group, *more)
 
     monkeypatch.setattr(parquet, "_batches", late)
-    shared = SharedPasses(whole, 2)
+    where = conditions("i > 0")
 
-    def rows():
-        some = Batches(Columns(filtered(shared.reader(0), conditions("i > 0")), ["row"]))
+    def rows(files):
+        some = Batches(files.data([], by=["row"], where=where))
         found = some.reduce(["row"], [], lambda batch: [batch], lambda a, b: a + b)
         return [
             (b.start + i, row) for b in found for i, row in enumerate(numbers(b.columns["row"]))
         ]
 
-    (found,) = shared.run([rows])
-    assert found == list(enumerate(numbers_of(filtered(whole, conditions("i > 0")))))
+    (found,) = SharedPasses(files, 2).run([rows])
+    assert found == list(enumerate(numbers_of(filtered(files._reader, where))))
 
 
 def test_a_row_that_is_dropped_decides_nothing(tmp_path):

@@ -13,6 +13,7 @@ import dpfast as dp
 from dpfast.app.cli import main
 from dpfast.errors import DpfastError, SourceError
 from dpfast.sources import arrow, text
+from dpfast.sources.forms import Arrow
 from dpfast.sources.scan import scan
 
 from ..support.pairwise import quick_rows
@@ -147,11 +148,11 @@ def test_the_faults_of_before_are_found(tmp_path, capfd, caplog, monkeypatch, fa
     assert leaks(60, tmp_path, capfd, caplog)
 
 
-def _as_they_come(reader, blocks, turn, parse, want, convert):
+def _as_they_come(reader, blocks, turn, parse, want):
     """Rows without the care for what pyarrow says of them."""
     for block in blocks:
         for batch in parse(block).to_batches():
-            yield from convert(0, batch.columns)
+            yield 0, list(map(Arrow.of, batch.columns))
 
 
 def _chained(path, rows):

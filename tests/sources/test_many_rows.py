@@ -89,11 +89,10 @@ def test_rows_that_are_numbered_by_their_piece_are_caught(place, monkeypatch):
     """A reader that counts from 0 in each piece."""
     folder(place)
 
-    def numbered_anew(self):
-        how = self._how
-        return self.reader.makers(
-            files.Want((self.name,)), BATCH, lambda _, arrays: files.arrow.chunks(arrays[0], 0, how)
-        )
+    reduce = files.Reader.reduce
+
+    def numbered_anew(self, want, convert, *more):
+        return reduce(self, want, lambda _, pieces: convert(0, pieces), *more)
 
     def counts():
         where = np.arange(N) < BATCH
@@ -101,5 +100,5 @@ def test_rows_that_are_numbered_by_their_piece_are_caught(place, monkeypatch):
         return dp.sum(data, where=where, bounds=(0, 100), epsilon=100, rng=InsecureGenerator(8))
 
     due = counts()
-    monkeypatch.setattr(files.FileSource, "makers", numbered_anew)
+    monkeypatch.setattr(files.Reader, "reduce", numbered_anew)
     assert counts() != due

@@ -25,8 +25,7 @@ from dpfast.errors import (
     SourceError,
 )
 from dpfast.sources import Source, arrow, as_source
-from dpfast.sources.base import Table
-from dpfast.sources.files import FileSource
+from dpfast.sources.columns import Table, TableColumn, Want
 from dpfast.sources.scan import scan
 from dpfast.sources.threads import decoders, overlapped
 
@@ -550,7 +549,7 @@ def test_a_file_that_changed_since_the_scan(written):
 def test_a_header_that_announces_other_rows(tmp_path):
     pq.write_table(pa.table({"v": np.arange(5000.0)}), tmp_path / "t.parquet")
     source = scan(tmp_path / "t.parquet", "v")
-    source.length += 1
+    source.store.length += 1
     with pytest.raises(SourceError, match="not as many as its header says"):
         source.reduce(lambda c: len(c.values), lambda a, b: a + b)
 
@@ -628,7 +627,7 @@ def test_a_bad_row_is_an_answer_that_repeats_nothing_of_it(tmp_path, place, bad)
 @pytest.mark.parametrize("cells", [["UA", "AA", ""], ["2024-01-01", ""], ["UA", "1"], ["1", "2"]])
 def test_what_the_rows_of_a_text_file_are_decides_nothing_before_the_spend(tmp_path, cells):
     source = text(tmp_path, lines(cells * 1000))
-    assert type(source) is FileSource and source.dtype == np.float64
+    assert type(source) is TableColumn and source.dtype == np.float64
     budget = dp.Budget(epsilon=3)
     counts, _ = dp.histogram(source, categories=["UA", "1"], epsilon=1, budget=budget)
     for count, word in zip(counts, ["UA", "1"], strict=True):
@@ -818,7 +817,7 @@ def test_the_number_of_decoders(tmp_path, monkeypatch):
     monkeypatch.setenv("DPFAST_NUM_THREADS", "7")
     assert decoders() == 7
     pq.write_table(pa.table({"v": np.arange(10.0)}), tmp_path / "t.parquet", row_group_size=1)
-    assert len(scan(tmp_path / "t.parquet").makers()) == 7
+    assert len(scan(tmp_path / "t.parquet").store.batches(Want(("v",)), 10)) == 7
     monkeypatch.setenv("DPFAST_NUM_THREADS", "many")
     with pytest.raises(ArgumentError, match="DPFAST_NUM_THREADS must be"):
         scan(tmp_path / "t.parquet")  # before there is anything to spend

@@ -29,7 +29,8 @@ from dpfast.sources import CHUNK_DTYPES, Chunk, Source, arrow, as_source
 from dpfast.sources import memory as _memory
 from dpfast.sources import table as _table
 from dpfast.sources.arrow import arrow_chunk, arrow_values
-from dpfast.sources.base import RowChunk, RowSource, Table
+from dpfast.sources.base import RowChunk, RowSource
+from dpfast.sources.columns import Table
 from dpfast.sources.data import as_rows
 from dpfast.sources.forms import Objects, as_column
 from dpfast.sources.memory import MemoryRows
@@ -208,7 +209,7 @@ def test_memory_maps_stay_mapped(cut, tmp_path):
         together(chunks, people["user"].tolist())
     with pytest.raises(SourceError, match="must hold integers"):
         as_rows(dp.scan(tmp_path / "p.npy", ["x", "user"]))
-    with pytest.raises(ArgumentError, match="ids must be the name of a column"):
+    with pytest.raises(ArgumentError, match="ids must be a column beside"):
         as_rows(dp.scan(tmp_path / "p.npy", "x"), "x")
 
 

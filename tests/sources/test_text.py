@@ -16,7 +16,8 @@ import dpfast as dp
 from dpfast._kernels.sources import records
 from dpfast.errors import ArgumentError, ArgumentTypeError, DataError, SourceError
 from dpfast.sources import text
-from dpfast.sources.files import Want
+from dpfast.sources.columns import Want
+from dpfast.sources.forms import Arrow
 from dpfast.sources.scan import scan
 
 from ..reference.sources import records as twin
@@ -149,17 +150,13 @@ def all_rows(path, quotes=True):
     compression = {".gz": "gzip", ".zip": "zip"}.get(path.suffix)
     reader = text.TextReader(path, ",", compression, quotes)
     names = tuple(reader._names)
+
+    def cells(start, pieces):
+        columns = [piece.chunked.to_pylist() for piece in pieces]
+        yield start, list(zip(*columns, strict=True))
+
     found = reader.reduce(
-        reader.makers(
-            Want(names, None, frozenset(names)), 99, lambda at, cells: iter([(at, cells)])
-        ),
-        lambda piece: len(piece[1][0]),
-        (0, [[]] * len(names)),
-        None,
-        lambda piece: [
-            (piece[0], list(zip(*(c.to_pylist() if len(c) else [] for c in piece[1]), strict=True)))
-        ],
-        lambda a, b: a + b,
+        Want(names, frozenset(names)), cells, lambda some: [some], lambda a, b: a + b, 99
     )
     rows = []
     for start, some in sorted(found, key=lambda piece: piece[0]):
@@ -208,7 +205,7 @@ def _after_half_a_line_end(data, delimiter, quotes, empty, last):
     return whole if bytes(data).endswith(b"\r") and whole[0] else (end, rows)
 
 
-def _as_pyarrow_goes_on(reader, blocks, turn, parse, want, convert):
+def _as_pyarrow_goes_on(reader, blocks, turn, parse, want):
     """Rows as pyarrow's own reader of a whole file makes them."""
     at, names = 0, list(want.names)
     with reader._bytes() as data:
@@ -223,7 +220,7 @@ def _as_pyarrow_goes_on(reader, blocks, turn, parse, want, convert):
                 column_types=dict.fromkeys(names, pa.binary()),
             ),
         ):
-            yield from convert(at, batch.columns)
+            yield at, list(map(Arrow.of, batch.columns))
             at += batch.num_rows
 
 
@@ -285,7 +282,7 @@ def test_quotes_are_for_text(tmp_path):
     path.write_text('"k,v\n5" pipe,1\n"x,2\n')
     counts = dp.histogram(scan(path, '"k', quotes=False), categories=['5" pipe', '"x'], epsilon=400)
     assert counts[0].tolist() == [1, 1]
-    assert scan(path, "v", quotes=False).reader.identity()[1:] == [("without quotes", 0, 0)]
+    assert scan(path, "v", quotes=False).store.identity()[1:] == [("without quotes", 0, 0)]
     with pytest.raises(ArgumentTypeError, match="quotes must be True or False"):
         scan(path, "v", quotes="no")
     np.save(tmp_path / "a.npy", np.arange(3.0))

@@ -13,7 +13,7 @@ from dpfast import Budget
 from dpfast._kernels.rng import BitStream
 from dpfast._kernels.sources import Key
 from dpfast.rng import Generator
-from dpfast.sources.engine import Engine, Piece, expect_types, places, types_of
+from dpfast.sources.engine import Engine, Moved, expect_types, places, types_of
 from dpfast.sources.forms import local_form
 
 #: What must not travel.
@@ -84,7 +84,7 @@ class HostileEngine(Engine):
         for own in out:
             self.random.shuffle(own)
         whole = {"place": "int64", "number": "int64"}
-        tables = [pd.DataFrame(own, columns=Piece._fields).astype(whole) for own in out]
+        tables = [pd.DataFrame(own, columns=Moved._fields).astype(whole) for own in out]
         if self.lies == "lost":
             tables[0] = tables[0][:-1]
         elif self.lies is not None:  # some rows come twice

@@ -18,8 +18,9 @@ from numpy.typing import NDArray
 from ..._kernels.sources import Key
 from ...errors import DataError
 from ...sources.base import RowChunk
+from ...sources.columns import TableRows
 from ...sources.data import as_rows
-from ...sources.engine import Arrived, EngineRows, Piece
+from ...sources.engine import Arrived, Moved, exchanged
 from ..estimators.base import Job
 from .partition import KeyedLabels, Partition, RandomLabels
 
@@ -36,7 +37,7 @@ class Given(KeyedLabels):
         return np.asarray(ids, np.uint32)
 
 
-def cut(blocks: int, key: bytes, by_id: bool, chunk: RowChunk) -> list[Piece]:
+def cut(blocks: int, key: bytes, by_id: bool, chunk: RowChunk) -> list[Moved]:
     """Cut the rows of a chunk into pieces, one for each block.
 
     One piece more, for a place behind the blocks, says how many rows there were.
@@ -46,9 +47,9 @@ def cut(blocks: int, key: bytes, by_id: bool, chunk: RowChunk) -> list[Piece]:
     order = np.argsort(named, kind="stable")
     rows, named = chunk.rows[order], named[order]
     cuts = np.flatnonzero(np.diff(named, prepend=-1, append=blocks)).tolist()
-    total = Piece(blocks, chunk.start, np.int64(len(rows)).tobytes())
+    total = Moved(blocks, chunk.start, np.int64(len(rows)).tobytes())
     return [total] + [
-        Piece(int(named[i]), chunk.start, rows[i:j].tobytes()) for i, j in itertools.pairwise(cuts)
+        Moved(int(named[i]), chunk.start, rows[i:j].tobytes()) for i, j in itertools.pairwise(cuts)
     ]
 
 
@@ -92,7 +93,7 @@ def answered(
 
 
 def outputs(
-    source: EngineRows, blocks: int, key: bytes, by_id: bool, bind: Any, drop: bool, width: int
+    source: TableRows, blocks: int, key: bytes, by_id: bool, bind: Any, drop: bool, width: int
 ) -> Floats:
     """Return the answer of each block, NaN where there is none.
 
@@ -102,7 +103,8 @@ def outputs(
         If rows were lost or came twice on the way, as far as this can be noticed.
     """
     tail = () if source.width is None else (source.width,)
-    parts = source.exchange(
+    parts = exchanged(
+        source,
         partial(cut, blocks, key, by_id),
         partial(answered, blocks, bind, source.dtype, tail, drop),
         operator.add,

@@ -16,8 +16,9 @@ from ..._kernels.selection import NAN
 from ...errors import DataError
 from ...sources import chunk_dtype
 from ...sources.base import RowChunk, RowSource
+from ...sources.columns import Columns, Rows, TableRows, chosen
 from ...sources.data import form_of
-from ...sources.engine import MOST_ROWS, EngineColumns, EngineRows, Rows, chosen
+from ...sources.engine import MOST_ROWS, Engine
 from ...sources.forms import Arrow, Form, Values
 from ...sources.table import rows_of
 from . import OneRow, aligned, block_maxima, refuse
@@ -47,17 +48,17 @@ class DistributedScores(OneRow):
 
     def __init__(self, scores: Any) -> None:
         form = form_of(scores, "scores", RULE)
-        assert isinstance(form, (EngineColumns, EngineRows))
-        if isinstance(form, EngineRows) or len(form.names) > 1:
+        assert isinstance(form, (Columns, TableRows)) and isinstance(form.store, Engine)
+        if isinstance(form, TableRows) or len(form.names) > 1:
             checks.fail_kind("scores", "of one dimension for an engine", scores)
         column = _Flat(form.names or None)
-        like = column.column(form.engine.like)
+        like = column.column(form.store.like)
         if isinstance(like, Values) and isinstance(like.given, np.ma.MaskedArray):
             rule = "without a mask: -inf says that a candidate is excluded"
             checks.fail_kind("scores", rule, scores)
         dtype = _array(like).dtype
         self._dtype = chunk_dtype(dtype, "scores")
-        self._rows = EngineRows(form.engine, column)
+        self._rows = TableRows(form.store, column)
         counts = self._rows.reduce(_count, operator.add)
         last: dict[int, int] = {}
         for part, stop in counts:

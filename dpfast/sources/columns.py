@@ -1,0 +1,329 @@
+"""Columns of tables that are not in memory: files, streams, the partitions of an engine.
+
+A `Store` reads its columns by name, as often as asked, and says of each what its type is. What a
+release is given of it are `Columns`: a `Table` of some, or one `TableColumn`. A batch of a file and
+a partition of an engine are data in memory to whoever is given them, so both become numbers, words
+and ids as such data do anywhere.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Collection, Mapping, Sequence
+from copy import copy
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, NamedTuple, NoReturn, Self, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .._core import checks
+from .._kernels.sources import Key
+from ..errors import DataError
+from .base import Choosing, Chunk, Ids, RandomWords, RowChunk, RowSource, Source, WithRows
+from .forms import Form, Named, Piece
+from .ids import as_ids
+from .table import coded_of, rows_of
+from .times import AsNumbers
+from .words import Words, matched
+
+S = TypeVar("S")
+
+
+class Want(NamedTuple):
+    """Which columns a pass reads; those of `text` as cells where no type is declared."""
+
+    names: tuple[str, ...]
+    text: frozenset[str] = frozenset()
+
+
+def chosen(form: Form, names: Sequence[str]) -> Named:
+    """Return some columns of the form of a table."""
+    columns = form.columns if isinstance(form, Named) else {}
+    if not all(name in columns for name in names):
+        refuse_type()
+    return Named({name: columns[name] for name in names}, columns)
+
+
+def refuse_type() -> NoReturn:
+    """Raise the error of rows that are not of the type that was declared of them."""
+    raise DataError("a partition must have the types that its table declares, and has not")
+
+
+@dataclass(frozen=True)
+class Rows:
+    """Which rows are made of data in memory; it may travel to where these are.
+
+    Parameters
+    ----------
+    names : tuple of str, or None
+        The columns; None for all of a matrix.
+    ids : str, optional
+        The column of ids, which is none of these.
+    words : dict of str to Words, optional
+        Of the columns that are text.
+    is_table : bool
+        Whether a row is a record; else it is a number of the one column.
+    """
+
+    names: tuple[str, ...] | None
+    ids: str | None = None
+    words: Mapping[str, Words] = field(default_factory=dict)
+    is_table: bool = True
+
+    def __call__(self, form: Form) -> RowSource:
+        if self.names is None:
+            return rows_of(form, self.ids)
+        table = chosen(form, self.columns or ())
+        if not self.is_table:
+            return rows_of(table.columns[self.names[0]])
+        if self.words:
+            return coded_of(table, [self.words.get(name) for name in self.names])
+        return rows_of(table, self.ids)
+
+    @property
+    def columns(self) -> tuple[str, ...] | None:
+        """All columns that are read; None for all there are."""
+        return self.names if self.names is None or self.ids is None else (*self.names, self.ids)
+
+
+class Store(ABC):
+    """Columns by name that are read elsewhere, as often as asked.
+
+    Attributes
+    ----------
+    length : int or None
+        Rows; None when that is not known without reading.
+    missing : frozenset of str
+        Words that stand for a missing value, in a file of text.
+    as_numbers : dict of str to AsNumbers
+        Columns of times that are read as whole numbers.
+    """
+
+    length: int | None
+    missing: frozenset[str] = frozenset()
+    as_numbers: Mapping[str, AsNumbers] = {}
+
+    @property
+    @abstractmethod
+    def title(self) -> str:
+        """What it is called."""
+
+    @abstractmethod
+    def name_of(self, column: Any, argument: str) -> str:
+        """Return the name of a column that `argument` wants, or raise the error of none."""
+
+    @abstractmethod
+    def typed(self, name: str, is_text: bool = False) -> Piece:
+        """Return a column of no rows, of the type of the one that is there.
+
+        Where columns have no types, `is_text` says which one is wanted.
+        """
+
+    @abstractmethod
+    def check_numbers(self, name: str) -> None:
+        """Refuse a column that holds no numbers, by its type."""
+
+    @abstractmethod
+    def dtype(self, name: str | None) -> np.dtype[Any]:
+        """Return the type of a column of numbers; None is the name of all there is."""
+
+    @abstractmethod
+    def describe(self, rows: Rows) -> tuple[np.dtype[Any], int | None]:
+        """Return the dtype of rows and their width, or the error that there are no such rows."""
+
+    @abstractmethod
+    def reduce_column(
+        self, name: str | None, summarise: Callable[[Chunk], S], merge: Callable[[S, S], S]
+    ) -> S:
+        """Make a pass over a column of numbers, as `Source.reduce` does."""
+
+    @abstractmethod
+    def reduce_rows(
+        self, rows: TableRows, summarise: Callable[[RowChunk], S], merge: Callable[[S, S], S]
+    ) -> S:
+        """Make a pass over rows, as `RowSource.reduce` does."""
+
+    def nulls(self, name: str | None) -> int | None:
+        """As `Source.nulls`."""
+        return None
+
+    def sample_column(
+        self, name: str | None, count: int, words: RandomWords
+    ) -> NDArray[Any] | None:
+        """As `Source.sample`."""
+        return None
+
+    def once(self, twice: bool) -> Self:
+        """Return what reads the rows for one release: itself, where the rows keep their order."""
+        return self
+
+    def tie(self, names: Sequence[str], key: Key) -> None:
+        """Have all passes of a release agree about the columns `names`, which choose the rows."""
+        del names, key  # the rows keep their order
+
+    def with_numbers(self, name: str, numbers: AsNumbers) -> Self:
+        """Return the same columns, of which one of times is read as whole numbers."""
+        some = copy(self)
+        some.as_numbers = {**self.as_numbers, name: numbers}
+        return some
+
+    def rows(
+        self,
+        names: tuple[str, ...],
+        ids: Any = None,
+        workers: int | None = None,
+        is_table: bool = True,
+        words: Mapping[str, Words] | None = None,
+    ) -> RowSource:
+        """Return the rows of some columns, of which those with words are text.
+
+        `ids` is the name of a column, or as many ids as there are rows.
+        """
+        beside = None
+        if isinstance(ids, str):
+            ids = self.name_of(ids, "ids")
+            if not names or ids in names:
+                checks.fail("ids", "a column beside those of the data", ids)
+        elif ids is not None:
+            ids, beside = None, as_ids(ids)
+        return TableRows(self, Rows(names, ids, words or {}, is_table), workers, beside)
+
+
+class Columns(WithRows):
+    """Some columns of a table, of which one more may stand beside."""
+
+    def __init__(self, store: Store, names: Sequence[str]) -> None:
+        self.store = store
+        self.names = tuple(names)
+        self.length = store.length
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({', '.join(map(repr, self.names))})"
+
+    def __getitem__(self, columns: str | Sequence[str]) -> Table | TableColumn:
+        """Return one column by its name, or a table of several."""
+        if isinstance(columns, str):
+            return TableColumn(self.store, self.store.name_of(columns, "column"))
+        names = [self.store.name_of(name, "column") for name in columns]
+        if len(set(names)) < len(names):
+            checks.fail("column", "a list of different columns", names)
+        return Table(self.store, names)
+
+    def once(self, twice: bool) -> Self:
+        """Return the same columns for one release; `twice` is said by `StreamReader.once`."""
+        store = self.store.once(twice)
+        if store is self.store:
+            return self
+        some = copy(self)
+        some.store = store
+        return some
+
+    def source(self, name: str) -> Source:
+        checks.fail_kind(name, "one column (dpfast.scan with one name)", self)
+
+    def rows(self, ids: Any = None, workers: int | None = None) -> RowSource:
+        is_named = isinstance(ids, str)
+        names = tuple(name for name in self.names if not (is_named and name == ids))
+        return self.store.rows(names, ids, workers)
+
+    def beside(self, column: str) -> Table:
+        name = self.store.name_of(column, "weights")
+        return Table(self.store, [*(one for one in self.names if one != name), name])
+
+    def coded(self, words: Sequence[Words | None]) -> RowSource:
+        return self.store.rows(self.names, words=matched(self.names, words))
+
+
+class Table(Columns):
+    """Named columns: rows for `dpfast.sample_and_aggregate`, and no one column.
+
+    Attributes
+    ----------
+    names : tuple of str
+    length : int or None
+        Rows; None when that is not known without reading.
+    """
+
+    def columns_alone(self) -> list[Source]:
+        """Return a source for each column, which holds numbers."""
+        return [TableColumn(self.store, name).source("data") for name in self.names]
+
+
+class TableColumn(Columns):
+    """One column, or all there is: a `Source`, which drops nulls, or rows, which do not.
+
+    A column of text or of dates is none of numbers: whoever reads it as one gets the error that
+    says so, and others say what its words or keys are.
+    """
+
+    def __init__(self, store: Store, name: str | None) -> None:
+        super().__init__(store, () if name is None else (name,))
+        self.name = name
+
+    @cached_property
+    def dtype(self) -> np.dtype[Any]:
+        """The type that is declared, or the error that it is not one of numbers."""
+        return self.store.dtype(self.name)
+
+    @property
+    def nulls(self) -> int | None:
+        return self.store.nulls(self.name)
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self.name!r}, {self.store.title!r})"
+
+    def source(self, name: str) -> Source:
+        _ = self.dtype
+        return self
+
+    def reduce(self, summarise: Callable[[Chunk], S], merge: Callable[[S, S], S]) -> S:
+        return self.store.reduce_column(self.name, summarise, merge)
+
+    def sample(self, count: int, words: RandomWords) -> NDArray[Any] | None:
+        return self.store.sample_column(self.name, count, words)
+
+    def rows(self, ids: Any = None, workers: int | None = None) -> RowSource:
+        return self.store.rows(self.names, ids, workers, is_table=False)
+
+
+class TableRows(Choosing):
+    """Rows of several numbers, or records, of a table: a `RowSource`.
+
+    Several columns make records of float64. One column of files that is no table makes float64
+    where the schema allows nulls, and its own dtype where it does not.
+    """
+
+    array = None
+
+    def __init__(
+        self, store: Store, make: Rows, workers: int | None = None, ids: Ids | None = None
+    ) -> None:
+        self.workers = workers if workers is None else checks.whole("workers", workers, 1)
+        self.store, self.make, self._ids = store, make, ids
+        self.dtype, self.width = store.describe(make)
+        self.length = store.length
+
+    def reduce(self, summarise: Callable[[RowChunk], S], merge: Callable[[S, S], S]) -> S:
+        ids, seen = self._ids, 0
+        if ids is None:
+            return self.store.reduce_rows(self, summarise, merge)
+
+        def with_ids(chunk: RowChunk) -> S:
+            nonlocal seen
+            seen += len(chunk.rows)
+            stop = chunk.start + len(chunk.rows)
+            return summarise(chunk._replace(ids=ids.of(chunk.start, stop)))
+
+        total = self.store.reduce_rows(self, with_ids, merge)
+        ids.check_end(seen)
+        return total
+
+    def only(self, columns: Collection[Any] | None) -> RowSource:
+        make = self.make
+        if columns is None or make.names is None or not make.is_table or make.ids or self._ids:
+            return self
+        names = tuple(name for name in make.names if name in columns) or make.names[:1]
+        words = {name: own for name, own in make.words.items() if name in names}
+        return TableRows(self.store, Rows(names, words=words), self.workers)

@@ -1,0 +1,68 @@
+"""Data that are a column of dates, times or durations, told by their type alone."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from .._core import checks
+from ..errors import DpfastError
+from .columns import Columns, Table, TableColumn
+from .data import form_of
+from .files import Reader
+from .forms import Values
+from .memory import MemorySource
+from .times import AsNumbers, Numbering, Times, time_source, times_of
+
+RULE = "rows of numbers or of times"
+
+
+@dataclass(frozen=True)
+class TimeColumn:
+    """A column of times: its type, and what makes a source of what is made of its counts."""
+
+    times: Times
+    read: Callable[[Numbering], Any]
+
+
+def time_column(data: Any, beside: Collection[str] = ()) -> tuple[Any, TimeColumn | None]:
+    """Return what data are, to be read once, and that as a column of times, if it is one.
+
+    That is told by its type: no row is looked at. Of several columns of files or of an engine one
+    has to be left without those whose names stand `beside` it.
+    """
+    # A column of a file or an engine that holds times has no dtype of numbers, and says so.
+    dtype = None if isinstance(data, Columns) else checks.attribute(data, "dtype")
+    if isinstance(dtype, np.dtype) and dtype.kind not in "Mm":
+        return data, None
+    if isinstance(data, (MemorySource, list, tuple, dict, str)):
+        return data, None
+    try:
+        form = form_of(data, "data", RULE)
+    except DpfastError:  # what is no data is told by whoever reads it
+        return data, None
+    # A reader can be read once, so what has been made of it is what goes on.
+    given = data if isinstance(form, Values) else form
+    if not isinstance(form, Columns):
+        times = times_of(form)
+        if times is None:
+            return given, None
+        return given, TimeColumn(times, lambda numbers: time_source(form, numbers))
+    if isinstance(form, Table) and not beside:
+        return given, None
+    names = [name for name in form.names if name not in beside] or form.names
+    if len(names) != 1:
+        return given, None
+    store, (name,) = form.store, names
+    if isinstance(store, Reader) and not store.holds_times(name):
+        return given, None
+    times = times_of(store.typed(name))
+    if times is None:
+        return given, None
+    return given, TimeColumn(
+        times,
+        lambda numbers: TableColumn(store.with_numbers(name, AsNumbers(times, numbers)), name),
+    )
