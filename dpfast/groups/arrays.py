@@ -15,7 +15,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from ..measurement.features import Form
+from ..measurement.features import Form, Moments
 from ..measurement.linear import Column, Sizes
 from ..summaries.cells import in_units
 from .plan import Plan
@@ -58,6 +58,15 @@ class Arrays(Column):
 
     def square(self, cells: Any) -> Floats:
         return in_units(in_units(cells, self.cells.grid), self.cells.grid)
+
+    def variance(self, moments: Moments, less: int) -> Any:
+        enough, s, whole = max(1, less), self.span, moments.whole
+        n, first, second = (moment / whole for moment in moments[:3])
+        is_enough = n > enough
+        n = np.where(is_enough, n, enough + 1)
+        grown = self.ratio(n, n - less)
+        variance = np.where(is_enough, (second / n - (first / n) ** 2) * grown, s**2 / 8)
+        return self.square(self.clip(variance, 0, grown * s**2 / 4))
 
     def at(self, part: Any, whole: Any) -> Any:
         place = np.full(len(whole), 0.5)

@@ -191,7 +191,7 @@ class Form:
             The number of rows, the sums of cells and of squared cells, in parts of a `whole`.
         """
         parts, whole = self._inverse
-        first, noisy_rows, second = [sum(map(mul, row, sums)) for row in parts]
+        first, noisy_rows, second = [row and sum(map(mul, row, sums)) for row in parts]
         return Moments(noisy_rows if rows is None else rows * whole, first, second, whole)
 
     @cached_property
@@ -211,11 +211,11 @@ class Form:
         return self.features[0].factors == (0, 1, 0)
 
     @cached_property
-    def _inverse(self) -> tuple[list[list[int]], int]:
-        """Factors of the moments, in parts of a whole number."""
+    def _inverse(self) -> tuple[list[Any], int]:
+        """Factors of the moments, in parts of a whole number; 0 for one that no feature has."""
         rows = inverse(tuple(self.factors))
         whole = math.lcm(*(factor.denominator for row in rows for factor in row))
-        return [[int(factor * whole) for factor in row] for row in rows], whole
+        return [any(row) and [int(factor * whole) for factor in row] for row in rows], whole
 
 
 def inverse(factors: tuple[Factors, ...]) -> list[list[Fraction]]:

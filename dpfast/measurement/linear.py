@@ -37,7 +37,7 @@ from ..summaries.cells import SQUARES, Cells, cells, nearest, quotient
 from ..summaries.moments import weighted_moments
 from ..summaries.totals import Totals, column_totals, settled, totals
 from .choice import Moves, SumNoise, choose_noise
-from .features import Form
+from .features import Form, Moments
 from .matches import Matches
 from .statistic import Bounded, Statistic, Terms
 
@@ -113,6 +113,23 @@ class Column:
         """Return a number of squared cells, in units of the data."""
         numerator, denominator = self.cells.grid.as_integer_ratio()
         return quotient(cells.numerator * numerator**2, cells.denominator * denominator**2)
+
+    def variance(self, moments: Moments, less: int) -> Any:
+        """Return the variance by noisy moments, between 0 and the largest that there can be.
+
+        The sum of squares is divided by the number of rows `less` so many. Of too few rows it is
+        half of the largest variance of many.
+        """
+        rows, first, second, whole = moments
+        if rows <= max(1, less) * whole:
+            return self.square(Fraction(self.span**2, 8))
+        return self.spread(second * rows - first**2, rows, rows - less * whole)
+
+    def spread(self, pairs: int, rows: int, left: int) -> float:
+        """Return the same by the sum of the squared distances of all pairs of rows, in cells."""
+        numerator, denominator = self.cells.grid.as_integer_ratio()
+        inside = min(max(4 * pairs, 0), (rows * self.span) ** 2)
+        return quotient(inside * numerator**2, 4 * rows * left * denominator**2)
 
     def at(self, part: Any, whole: Any) -> Any:
         """Return the number that lies between the bounds as `part` lies between 0 and `whole`.

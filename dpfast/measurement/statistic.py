@@ -854,13 +854,20 @@ class Measurement(Around[Value], Preparing[Value]):
         return expected(self.inner, rows, confidence)
 
     def prepare(
-        self, data: Any, *, where: Any = None, ids: Any = None, weights: Any = None, **paid: Any
+        self,
+        data: Any,
+        *,
+        where: Any = None,
+        ids: Any = None,
+        weights: Any = None,
+        budget: Budget | None = None,
+        rng: Generator | None = None,
     ) -> Prepared[Value]:
         """Check what comes with the rows.
 
         Parameters
         ----------
-        data, where, ids, weights, **paid
+        data, where, ids, weights, budget, rng
             As a call takes them.
 
         Returns
@@ -878,10 +885,16 @@ class Measurement(Around[Value], Preparing[Value]):
         if where is not None and unit.of_rows == "replace" and not layout.masked:
             rule = "left out: measure(where=True) makes a measurement with a mask"
             checks.fail_kind("where", rule, where)
-        axis, form = None if layout.columns is None else 0, None if ids is None else checked(ids)
-        rows = {"where": where, "ids": form, "weights": weights}
         prepared = self.statistic.prepared(
-            data, self.offered, axis, **rows, **paid, measured=layout
+            data,
+            self.offered,
+            None if layout.columns is None else 0,
+            where=where,
+            ids=None if ids is None else checked(ids),
+            weights=weights,
+            budget=budget,
+            rng=rng,
+            measured=layout,
         )
         if prepared.mechanism is not self.inner and prepared.mechanism.loss != self.inner.loss:
             rule = "as measure() was told by columns, where and dtype: else the loss is another"

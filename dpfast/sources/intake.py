@@ -80,7 +80,7 @@ class Apart:
         return some
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)  # not frozen, for then it takes a microsecond to make one
 class View:
     """What a release reads, and what stands beside it.
 

@@ -254,23 +254,13 @@ class Variance(Linear, VarianceSensitivity):
         return min(self.ddof, MOST)
 
     def answer(self, column: Column, form: Form, sums: Sequence[Any], rows: int | None) -> Any:
-        s, enough, ddof = column.span, max(1, self.less), self.less
-        if not s:
+        if not column.span:
             return 0.0
-        if isinstance(form, Pairs):
-            if rows is None or rows <= enough:
-                return 0.0
-            grown = Fraction(rows, rows - ddof)
-            variance = Fraction(sums[0], rows * (rows - ddof))
-        else:
-            *moments, whole = form.moments(sums, rows)
-            n, first, second = (column.ratio(moment, whole) for moment in moments)
-            is_enough = n > enough
-            n = column.where(is_enough, n, enough + 1)
-            grown = column.ratio(n, n - ddof)
-            variance = (second / n - (first / n) ** 2) * grown
-            variance = column.where(is_enough, variance, column.ratio(s**2, 8))
-        return column.square(column.clip(variance, 0, grown * s**2 / 4))
+        if not isinstance(form, Pairs):
+            return column.variance(form.moments(sums, rows), self.less)
+        if rows is None or rows <= max(1, self.less):
+            return 0.0
+        return column.spread(sums[0], rows, rows - self.less)
 
     def bar(self, column: Column, noise: Sizes, rows: Any, is_public: bool) -> Any:
         """Return the error bar: that of the noise where n is public, else a bound.
