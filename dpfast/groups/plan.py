@@ -21,11 +21,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._core.once import remembered
-from ..measurement.choice import Moves, least_noise
+from ..measurement.choice import Moves, NoiseCandidate, least_error, least_noise
 from ..measurement.features import Form
 from ..measurement.linear import Column, Linear
 from ..noise.box import BoxNoise
-from ..noise.calibrated_integer import WORTH, IntegerNoise
+from ..noise.calibrated_integer import IntegerNoise
 from ..noise.sensitivity import Sensitivity
 from ..noise.shared import SharedNoise
 from ..privacy import Loss
@@ -116,16 +116,23 @@ def plan(statistic: Linear, column: Column, step: Step, loss: Loss) -> Plan:
     As `measurement.linear.plan` does, it takes another form than the first one only if its answers
     have less error by a twentieth.
     """
-    least: tuple[float, Plan] | None = None
-    for form in statistic.forms(column, False):
+
+    def way(form: Form) -> NoiseCandidate | None:
         moves, shifts = moves_of(form, step)
         if moves.norm is None and max(moves.sizes) > FAR:
-            continue
+            return None
         noise = least_noise(loss, moves)
-        if noise is not None and (least is None or noise.error < WORTH * least[0]):
-            made = noise.noise()
-            if not isinstance(made, BoxNoise):
-                shifts = tuple(shift + made.shift for shift in shifts)
-            least = noise.error, Plan(form, shifts, made)
-    assert least is not None, "the first form has noise for any loss"
-    return least[1]
+        if noise is None:
+            return None
+        return NoiseCandidate(noise.error, lambda: _plan(form, shifts, noise.noise()))
+
+    found: Plan = least_error(map(way, statistic.forms(column, False))).noise()
+    return found
+
+
+def _plan(
+    form: Form, shifts: tuple[int, ...], noise: IntegerNoise | SharedNoise | BoxNoise
+) -> Plan:
+    if not isinstance(noise, BoxNoise):
+        shifts = tuple(shift + noise.shift for shift in shifts)
+    return Plan(form, shifts, noise)

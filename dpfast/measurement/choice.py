@@ -10,6 +10,8 @@ squares of how much of an error of D_i in a sum is in the estimate:
   variance 1 / (2 rho p_i), so sum(c_i / p_i) is least for p_i in proportion to sqrt(c_i). Laplace
   noise has 2 / (epsilon p_i)^2, and the cube root of c_i.
 * *box*, *stairs*: joint noise for the box of all sizes (`noise.box`, `noise.stairs`).
+* *ellipsoid*: Gaussian noise in proportion to the axes of an ellipsoid that no difference leaves
+  (`noise.box`).
 * *apart*: noise of its own on the number of rows, and joint noise on all others, for the rest of
   the loss. With a part p their error is 2 c_0 / p^2 + V C / (1 - p)^2, in units of 1 / epsilon^2,
   for the variance V of the joint noise: least for p / (1 - p) = (2 c_0 / (V C))^(1/3).
@@ -50,7 +52,7 @@ from fractions import Fraction
 from typing import Any, NamedTuple, Protocol, TypeAlias
 
 from ..noise.additive import LEAST, amount
-from ..noise.box import BoxNoise
+from ..noise.box import BoxNoise, ellipsoid_noise
 from ..noise.calibrated_integer import WORTH, IntegerNoise, integer_noise
 from ..noise.sensitivity import Sensitivity
 from ..noise.shared import SharedNoise
@@ -101,6 +103,8 @@ class Moves:
         Whether the distribution is to be one for all sizes, of one sum.
     groups : Groups, optional
         Where each of many groups has such sums. `norm` is that of all groups together.
+    axes : tuple of Fraction, optional
+        Of an ellipsoid that no difference leaves either: those of the sums, all above 0.
 
     Examples
     --------
@@ -116,6 +120,7 @@ class Moves:
     norm: Sensitivity | None = None
     for_all_sizes: bool = False
     groups: Groups | None = None
+    axes: tuple[Fraction, ...] = ()
 
     @property
     def moving(self) -> list[int]:
@@ -284,12 +289,17 @@ def least_noise(
     return least
 
 
-def box_noise(loss: Loss, sizes: Sequence[int]) -> BoxNoise:
-    """Return the noise of the least error for sums that count alike, and may all differ at once."""
-    least = least_noise(loss, Moves(tuple(sizes)))
-    assert least is not None, "each loss has noise for sums that fill a box"
-    noise: BoxNoise = least.noise()
-    return noise
+def least_error(ways: Iterable[NoiseCandidate | None]) -> NoiseCandidate:
+    """Return the noise of the least error of some ways to release, of which the first is simplest.
+
+    One is taken instead of another before it if it has less error by a twentieth.
+    """
+    least: NoiseCandidate | None = None
+    for way in ways:
+        if way is not None and (least is None or way.error < WORTH * least.error):
+            least = way
+    assert least is not None, "the first way has noise for any loss"
+    return least
 
 
 def _alike(loss: Loss, _: Fraction, moves: Moves) -> Iterator[NoiseCandidate]:
@@ -319,6 +329,15 @@ def _box(loss: Loss, size: Fraction, moves: Moves) -> Iterator[NoiseCandidate]:
         return BoxNoise("box", moves.sizes, spent, deviation, epsilon=epsilon)
 
     yield NoiseCandidate(deviation * math.sqrt(moves.total), noise)
+
+
+def _ellipsoid(loss: Loss, _: Fraction, moves: Moves) -> Iterator[NoiseCandidate]:
+    if moves.axes and not isinstance(loss, Pure):
+        noise = ellipsoid_noise(loss, moves.sizes, moves.axes)
+        each = [noise.deviations[i] / moves.sizes[i] for i in moves.moving]
+        parts = [moves.weight(i) for i in moves.moving]
+        error = math.fsum(part * off**2 for part, off in zip(parts, each, strict=True))
+        yield NoiseCandidate(math.sqrt(error), lambda: noise)
 
 
 def _divided(loss: Loss, size: Fraction, moves: Moves) -> Iterator[NoiseCandidate]:
@@ -467,6 +486,7 @@ def _apart(loss: Loss, size: Fraction, moves: Moves) -> Iterator[NoiseCandidate]
 FAMILIES: tuple[Listed, ...] = (
     (_alike, 1.0, True),
     (_box, 1.0, False),
+    (_ellipsoid, 1.0, False),
     (_divided, 1.0, False),
     (_stairs, WORTH, True),
     (_apart, WORTH, False),

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
@@ -28,7 +28,7 @@ from .._core import checks
 from .._core.error_bars import BOUND, NOISE, ROWS, Expected, unknown
 from .._core.once import remembered
 from ..budget.mechanism import Mechanism
-from ..noise.calibrated_integer import WORTH, IntegerNoise
+from ..noise.calibrated_integer import IntegerNoise
 from ..noise.sensitivity import Sensitivity
 from ..privacy import Approx, Loss, Pure
 from ..rng import Generator
@@ -36,7 +36,7 @@ from ..sources.intake import Public, View, read, read_words
 from ..summaries.cells import SQUARES, Cells, cells, nearest, quotient
 from ..summaries.moments import weighted_moments
 from ..summaries.totals import Totals, column_totals, settled, totals
-from .choice import Moves, SumNoise, choose_noise
+from .choice import Moves, NoiseCandidate, SumNoise, choose_noise, least_error
 from .features import Form, Moments
 from .matches import Matches
 from .statistic import Bounded, Statistic, Terms
@@ -480,15 +480,13 @@ def plan(
         for column in columns
     ]
     units = [_size(setting, each[0]) for each in forms]
-    least: tuple[float, Callable[[], Plan]] | None = None
-    for chosen in zip(*forms, strict=True):
-        if chosen[0].norm is not None and len(columns) > 1:
-            continue  # it is a norm of the features of one column
-        planned = _planned(columns, chosen, units, setting, loss, pairs)
-        if least is None or planned[0] < WORTH * least[0]:
-            least = planned
-    assert least is not None, "each statistic has a form"
-    return least[1]()
+    ways = [
+        _planned(columns, chosen, units, setting, loss, pairs)
+        for chosen in zip(*forms, strict=True)
+        if chosen[0].norm is None or len(columns) == 1  # it is one of the features of one column
+    ]
+    found: Plan = least_error(ways).noise()
+    return found
 
 
 def _size(setting: Setting, form: Form) -> Fraction:
@@ -504,7 +502,7 @@ def _planned(
     setting: Setting,
     loss: Loss,
     pairs: int,
-) -> tuple[float, Callable[[], Plan]]:
+) -> NoiseCandidate:
     """Return the error of the plan for a form of each column, and what makes it."""
     kinds = [list(kind) for kind in zip(*map(setting.sizes, forms), strict=True)]
     parts = [
@@ -526,7 +524,8 @@ def _planned(
     moves = Moves(sizes, squares, alone, norm, for_all_sizes=norm is not None and pairs > 0)
     error, make = choose_noise(loss, moves)
     rounding = [form.rounding / unit for form, unit in zip(forms, units, strict=True) if unit]
-    return math.hypot(error, math.sqrt(sum(rounding))), lambda: Plan(forms, sizes, make(), counts)
+    error = math.hypot(error, math.sqrt(sum(rounding)))
+    return NoiseCandidate(error, lambda: Plan(forms, sizes, make(), counts))
 
 
 def weighted(form: Form, column: Column) -> Form:

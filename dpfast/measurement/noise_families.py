@@ -11,8 +11,8 @@ from .statistic import made
 def add_noise_family(family: NoiseFamily, *, margin: float = 1.0) -> None:
     """Try a family of noise of yours wherever noise for sums is chosen, from now on.
 
-    That is in counts, sums, means, variances and what is made like them, of one answer or of each
-    column. It is not tried for groups, covariances and learners.
+    That is in counts, sums, means, variances, covariances and what is made like them, of one answer
+    or of each column. It is not tried for groups and learners.
 
     Parameters
     ----------

@@ -29,6 +29,7 @@ from numpy.typing import NDArray
 from .._core import checks
 from .._core.error_bars import CONFIDENCE, ROWS, Expected, unknown
 from .._core.types import Auto, Bounds
+from ..budget.mechanism import Mechanism
 from ..rng import Generator
 from ..sources.intake import View, read_rows
 from .around import Around
@@ -53,8 +54,6 @@ class Quotient(Bounded[Any]):
 
     at_once: ClassVar[bool] = True
     leaves_out: ClassVar[tuple[str, ...]] = ("axis",)
-    #: How many numbers of the inner answer are in one quotient.
-    terms: ClassVar[int]
     #: What a quotient is between.
     ends: ClassVar[tuple[float, float]] = (-np.inf, np.inf)
     #: How many widths of a denominator are as good as 0; then the answer is 0.
@@ -91,16 +90,18 @@ class Quotient(Bounded[Any]):
         """
 
     @abstractmethod
-    def worst(self, rows: int, columns: int) -> tuple[Floats, str]:
-        """Return the inner answer about so many rows with the largest error, and among which.
+    def bar(self, inner: Mechanism[Any], rows: int, confidence: float) -> Expected:
+        """Return the error bar of quotients about so many rows.
 
         Parameters
         ----------
-        rows, columns : int
+        inner : Mechanism
+        rows : int
+        confidence : float
 
         Returns
         -------
-        ndarray, str
+        Expected
         """
 
     def value(self, answer: Floats, widths: Floats) -> Floats:
@@ -148,7 +149,7 @@ class Quotient(Bounded[Any]):
     def mechanism(self, terms: Terms) -> OfQuotient:
         columns = terms.layout.columns or self.width or 0
         layout = replace(terms.layout, columns=columns)
-        return OfQuotient(self.inner.mechanism(replace(terms, layout=layout)), self, columns)
+        return OfQuotient(self.inner.mechanism(replace(terms, layout=layout)), self)
 
 
 @dataclass(frozen=True)
@@ -156,7 +157,6 @@ class OfQuotient(Around[Any]):
     """The mechanism of the inner statistic, with the quotient as its answer."""
 
     statistic: Quotient
-    columns: int
 
     @property
     def name(self) -> str:
@@ -176,13 +176,6 @@ class OfQuotient(Around[Any]):
         return value if value.ndim else float(value)
 
     def error(self, rows: int | None, confidence: float) -> Expected:
-        statistic = self.statistic
-        share = 1 - (1 - confidence) / statistic.terms
-        bar = self.inner.error(rows, share)
-        if rows is None or bar.half_width is None:
-            return unknown(confidence, ROWS if rows is None else bar.note)
-        worst, note = statistic.worst(rows, self.columns)
-        halves = statistic.half_widths(worst, np.array(bar.half_width))
-        if not np.isfinite(halves).all():
-            return unknown(confidence, "the denominator may be 0")
-        return Expected(confidence, halves.tolist(), note=note)
+        if rows is None:
+            return unknown(confidence, ROWS)
+        return self.statistic.bar(self.inner, rows, confidence)

@@ -8,10 +8,15 @@ from typing import Any, ClassVar
 import numpy as np
 
 from .._core import checks
+from .._core.error_bars import Expected
+from ..budget.mechanism import Mechanism
 from ..measurement.functions import public
 from ..measurement.quotient import Floats, Quotient
 from ..measurement.statistic import Statistic
-from .covariance import Covariance
+from .correlation_bar import off_by
+from .covariance import Covariance, OfSums
+
+EVENLY = "a bound, for columns that vary as if spread evenly"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -50,7 +55,6 @@ class Correlation(Quotient):
     """
 
     name: ClassVar[str] = "correlation"
-    terms: ClassVar[int] = 3
     ends: ClassVar[tuple[float, float]] = (-1.0, 1.0)
 
     def __post_init__(self) -> None:
@@ -66,9 +70,9 @@ class Correlation(Quotient):
         first, second = (np.maximum((answer + off)[..., i, i], 0.0) for i in (0, 1))
         return answer[..., 0, 1], np.sqrt(first) * np.sqrt(second)
 
-    def worst(self, rows: int, columns: int) -> tuple[Floats, str]:
-        spread = [(hi - lo) / 12**0.5 for lo, hi in self.pairs(columns)]
-        return np.outer(spread, spread), "a bound, for columns that vary as if spread evenly"
+    def bar(self, inner: Mechanism[Any], rows: int, confidence: float) -> Expected:
+        assert isinstance(inner, OfSums)
+        return Expected(confidence, off_by(inner, rows, 1 - confidence), note=EVENLY)
 
 
 correlation = public(Correlation)

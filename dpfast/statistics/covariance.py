@@ -17,26 +17,41 @@ Gram matrix, the sum of x x', has n c^2, the sums of c z_i and those of z_i z_j,
 follows. A row that is replaced by y changes it by x x' - y y', of squared Frobenius norm |x|^4 +
 |y|^4 - 2 (x'y)^2 <= 2 M^2, M = c^2 + d. The entry n c^2 does not change, and the others but for
 those of the diagonal are there twice, so 2 c^2 sum(d_i^2) + 2 sum_(i<j)(d_ij^2) + sum(d_ii^2) is at
-most 2 M^2 for the changes of sums and of products: noise in proportion to M / c for sums, M for
-products and sqrt(2) M for squares (`noise.box`, `ellipsoid_noise`). The variance of an entry is,
-for means m_i of z, M^2 (1 + (m_i^2 + m_j^2) / c^2) / n^2 to first order in units of s_i s_j / 4, or
-twice that on the diagonal; that of V_ij by itself is 16 for each of d (d + 1) / 2 entries. With c^2
-about sqrt(d) / 2 that is less for d > 1 at all means up to 0.7, and hardly more at the bounds.
+most 2 M^2 for the changes of sums and of products: an ellipsoid with axes in proportion to M / c
+for sums, M for products and sqrt(2) M for squares (`noise.box`, `ellipsoid_noise`). With Gaussian
+noise, in units of s_i s_j / 4 the variance of an entry is, for means m_i of z, M^2 (1 + (m_i^2 +
+m_j^2) / c^2) / n^2 to first order, or twice that on the diagonal; that of V_ij by itself is 16 for
+each of d (d + 1) / 2 entries. With c^2 about sqrt(d) / 2 that is less for d > 1 at all means up to
+0.7, and hardly more at the bounds. Each sum also has a size of its own, 2 s_i, 2 s_i s_j and s_i^2,
+for noise of the box: a product then counts half of what V_ij itself does, and a square a quarter.
 
 With a private n the number of rows, the sums of w_i = 2 u_i - s_i, those of the products w_i w_j
 and of 2 w_i^2 - s_i^2 are released, which a row that comes or goes changes by at most 1, s_i, s_i
 s_j and s_i^2. One that is replaced, where there is a `where`, changes the number of rows by 1 and
 all others by at most twice as much.
 
-All of them together are one release (`noise.box`): a row may change all at once.
+All of them together are one release (`noise.box`): a row may change all at once. Which sums are
+released, and with which noise, is chosen by the mean error of all entries (`measurement.choice`),
+for means half-way between the middle and a bound.
+
+*Errors.* Let e be the noise of the number of rows, f, g those of the two sums, h that of the sum of
+products, all in parts of their own scale, R = n + e, a and b the means of the two columns and p
+that of their products, all between -1 and 1. With d = (f - a e) / R and d' = (g - b e) / R, four
+times an entry is off by (h - p e) / R - a d' - b d - d d', whose linear part is (h - a g - b f -
+(p - 2 a b) e) / R. Since p is between |a + b| - 1 and 1 - |a - b|, p - 2 a b is between -1 and 1,
+and the size of the linear part is likely no larger than that of the sum of four noises (weights
+that shrink make a sum of numbers with a symmetric log-concave density smaller). For a variance
+f = g, and h is half of a noise and half of e, so the weights are at most 1/2, 2 and 3/2. In each
+case the largest weights are those for a = b = p = 1.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
@@ -50,23 +65,23 @@ from .._core.error_bars import (
     ROWS,
     Expected,
     grown_error,
-    normal,
     unknown,
 )
 from .._core.roots import root_up
 from .._core.types import Floats
 from ..budget.mechanism import Mechanism
-from ..measurement.choice import box_noise
+from ..measurement.choice import Moves, NoiseCandidate, SumNoise, choose_noise, least_error
 from ..measurement.functions import function_of
 from ..measurement.statistic import Bounded, Terms
-from ..noise.box import BoxNoise, ellipsoid_noise
-from ..privacy import Loss, Pure
+from ..privacy import Loss
 from ..rng import Generator
 from ..sources.intake import View, read_rows
 from ..summaries.cells import SQUARES, Cells, cells, nearest
 from ..summaries.moments import Moments, moments, two_of
 
 ROOT_2 = root_up(Fraction(2))
+#: So many rows that one more makes no difference, and larger than any span.
+FAR = 1 << 40
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -117,15 +132,13 @@ class Covariance(Bounded[Floats]):
         policy = checks.nan_policy(self.nan, terms.neighbors)
         of_rows = {"neighbors": terms.neighbors, "loss": terms.loss, "rows": terms.rows}
         shared: Any = {"bounds": pairs, "cells": grids, "nan": policy, **of_rows}
-        made = OfSums(self.ddof, **shared)
-        if terms.neighbors == "replace" and not terms.layout.masked:
-            made, gram = OfEntries(self.ddof, **shared), OfGram(self.ddof, **shared)
-            if gram.is_less_than(made.noise_of(2)):
-                made = gram
+        is_public = terms.neighbors == "replace" and not terms.layout.masked
+        ways = (OfEntries, OfGram) if is_public else (OfSums,)
+        made: OfSums = least_error(way(self.ddof, **shared).way for way in ways).noise()
         return replace(made, loss=made.noise_of(2).loss)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class OfSums(Mechanism[Floats]):
     """A covariance matrix from a noisy number of rows, and noisy sums of w_i and of w_i w_j.
 
@@ -169,10 +182,69 @@ class OfSums(Mechanism[Floats]):
         """By how many rows the sums of neighbors differ."""
         return (2 if self.neighbors == "replace" else 1) * self.rows
 
-    def noise_of(self, n: int) -> BoxNoise:
-        """Return the noise of all sums, for a number of rows if that is public."""
-        sizes = [*self.spans, *(size for _, _, size in self.places)]
-        return box_noise(self.loss, [self.rows, *(self.moved * size for size in sizes)])
+    @property
+    def heads(self) -> int:
+        """How many numbers of rows get noise."""
+        return 0 if self.has_public_rows else 1
+
+    def scales(self, n: int) -> list[int]:
+        """Return the largest that each sum is of one row, for n rows if that is public."""
+        return [*[1] * self.heads, *self.spans, *(size for _, _, size in self.places)]
+
+    def sizes(self, n: int) -> list[int]:
+        """Return by how much each sum differs, for n rows if that is public."""
+        rows, *others = self.scales(n)
+        return [rows * self.rows, *(self.moved * scale for scale in others)]
+
+    def linear(self, place: int, a: Any, b: Any, p: Any) -> dict[int, Any]:
+        """Return how often each noise is, in parts of its scale, in 4 R times an entry's error.
+
+        That is to first order, and for a column with itself and others alike in parts of spans.
+
+        Parameters
+        ----------
+        place : int
+            Which of the entries.
+        a, b, p : number, or array
+            The means of its columns, from -1 to 1, and that of their products.
+        """
+        i, j, _ = self.places[place]
+        first, second, both = 1 + i, 1 + j, 1 + len(self.spans) + place
+        if i == j:
+            return {0: 0.5 - p + 2 * a * b, first: -2 * a, both: 0.5}
+        return {0: 2 * a * b - p, first: -b, second: -a, both: 1}
+
+    @cached_property
+    def weights(self) -> tuple[float, ...]:
+        """The square of what an error of a size in each sum makes in all entries."""
+        sizes, scales = self.sizes(FAR), self.scales(FAR)
+        weights = [0.0] * len(sizes)
+        for place, (i, j, size) in enumerate(self.places):
+            if size:
+                parts = self.linear(place, 0.5, 0.5, 0.5 if i == j else 0.25)
+                for k, part in parts.items():
+                    weights[k] += (part * sizes[k] / scales[k]) ** 2
+        return tuple(weights)
+
+    def moves(self, n: int) -> Moves:
+        """Return by what all sums differ, for n rows if that is public."""
+        return Moves(tuple(self.sizes(n)), self.weights, self.heads)
+
+    @property
+    def way(self) -> NoiseCandidate:
+        """The error of this way to release, and what makes it."""
+        return NoiseCandidate(choose_noise(self.loss, self.moves(2)).error, lambda: self)
+
+    def noise_of(self, n: int) -> SumNoise:
+        """Return the noise of all sums, for n rows if that is public."""
+        noise: SumNoise = choose_noise(self.loss, self.moves(n)).noise()
+        return noise
+
+    def within(self, n: int, failure: float, parts: Mapping[int, Any]) -> Fraction:
+        """Return what so many times each noise, in parts of its scale, exceed with a failure."""
+        scales = self.scales(n)
+        factors = {k: Fraction(part) / scales[k] for k, part in parts.items() if scales[k]}
+        return self.noise_of(n).sum_within(failure, factors) if factors else Fraction(0)
 
     def reduce(self, source: View) -> Moments:
         return moments(source.source, self.bounds, self.cells, self.nan, source.where)
@@ -253,68 +325,62 @@ class OfSums(Mechanism[Floats]):
     def off(self, rows: int, failure: float) -> list[Fraction]:
         """Return how far each entry is off, as a part of the product of spans.
 
-        All in parts of its own scale: let e be the noise of the number of rows, f, g those of the
-        two sums, h that of the sum of products, R = n + e, a and b the means of the two columns and
-        p that of their products, all between -1 and 1. With d = (f - a e) / R and d' = (g - b e) /
-        R, four times the covariance is off by (h - p e) / R - a d' - b d - d d', whose linear part
-        is (h - a g - b f - (p - 2 a b) e) / R. Since p is between |a + b| - 1 and 1 - |a - b|, p -
-        2 a b is between -1 and 1, and the size of the linear part is likely no larger than that of
-        the sum of four noises (weights that shrink make a sum of numbers with a symmetric
-        log-concave density smaller). For a variance f = g, and h is half of a noise and half of e,
-        so the weights are at most 1/2, 2 and 3/2, and it is no larger than twice the sum of three.
+        Entries differ by the rounding of noise alone, which is most for the shortest columns.
         """
-        noise, size = self.noise_of(rows), (1 - RARE) * failure
-        rare = self.moved * noise.within(RARE * failure / 4)
-        least = rows - rare
-        if least <= max(1, self.ddof):
-            return [ALL] * len(self.places)
+        of_rows, of_mean = self.rare(rows, RARE * failure / 4)
+        likely = (1 - RARE) * failure if of_mean else failure
+        least, enough = rows - of_rows, max(1, self.ddof)
+        kinds: dict[bool, Fraction] = {}
+        for place, (i, j, size) in sorted(enumerate(self.places), key=lambda one: one[1][2]):
+            if not size or (i == j) in kinds:
+                continue
+            linear = self.within(rows, likely, self.linear(place, 1, 1, 1))
+            error = ALL
+            if least > enough:
+                error = (linear / least + (of_mean / least) ** 2) / 4
+                error = grown_error(error, of_rows, rows, least, self.ddof)
+                error *= least / (least - self.ddof)
+            kinds[i == j] = error
+        return [kinds[i == j] if size else Fraction(0) for i, j, size in self.places]
 
-        def part(linear: Fraction) -> Fraction:
-            error = (self.moved * linear / least + (2 * rare / least) ** 2) / 4
-            error = grown_error(error, rare, rows, least, self.ddof)
-            return error * least / (least - self.ddof)
+    def rare(self, rows: int, failure: float) -> tuple[Fraction, Fraction]:
+        """Return what noise of the number of rows, and of n times a mean, exceed with a failure."""
+        spans = [span or FAR for span in self.spans]
+        of_rows = self.within(rows, failure, {0: 1} if self.heads else {})
+        first = self.heads + spans.index(min(spans))
+        return of_rows, of_rows + self.within(rows, failure, {first: 1})
 
-        alone, two = part(2 * noise.within(size, 3)), part(noise.within(size, 4))
-        return [alone if i == j else two for i, j, _ in self.places]
 
-
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class OfGram(OfSums):
-    """The same for a public number of rows: Gaussian noise for the Gram matrix."""
+    """The same for a public number of rows: noise for the Gram matrix."""
 
     has_public_rows: ClassVar[bool] = True
-
-    @property
-    def moving(self) -> int:
-        """How many columns are not constant."""
-        return sum(1 for span in self.spans if span)
 
     @property
     def constant(self) -> Fraction:
         """The entry c of each row."""
         return Fraction(round(32 * self.moving**0.25 / math.sqrt(2)), 32)
 
-    def is_less_than(self, noise: BoxNoise) -> bool:
-        """Tell whether entries get less noise than with that of V_ij, if it is for this loss.
+    @property
+    def moving(self) -> int:
+        """How many columns are not constant."""
+        return sum(1 for span in self.spans if span)
 
-        They are compared by the variance, with a mean that is half-way between the middle and a
-        bound: a matter of the loss and of how many columns there are.
-        """
-        if isinstance(self.loss, Pure) or self.moving < 2:
-            return False
-        c = self.constant
-        root = math.sqrt(1 / 8 + 1 / (16 * float(c) ** 2))
-        return self.noise_of(2).deviation * float(c**2 + self.moving) * root < noise.deviation
+    def sizes(self, n: int) -> list[int]:
+        moved = [2 * span for span in self.spans]
+        return moved + [(1 if i == j else 2) * size for i, j, size in self.places]
 
-    def noise_of(self, n: int) -> BoxNoise:
-        loss, c = self.loss, self.constant
-        assert not isinstance(loss, Pure)
+    def linear(self, place: int, a: Any, b: Any, p: Any) -> dict[int, Any]:
+        (i, j, _), both = self.places[place], len(self.spans) + place
+        return {i: -2 * a, both: 1} if i == j else {i: -b, j: -a, both: 1}
+
+    def moves(self, n: int) -> Moves:
+        c = self.constant or Fraction(1)
         most = c**2 + self.moving
         axes = [max(span, 1) * most / c for span in self.spans]
         axes += [max(size, 1) * most * (ROOT_2 if i == j else 1) for i, j, size in self.places]
-        moved = [2 * span for span in self.spans]
-        moved += [(1 if i == j else 2) * size for i, j, size in self.places]
-        return ellipsoid_noise(loss, moved, axes)
+        return replace(super().moves(n), axes=tuple(axes))
 
     def exact(self, summary: Moments) -> list[int]:
         return self.centered(summary)
@@ -322,37 +388,22 @@ class OfGram(OfSums):
     def entries(self, n: int, noisy: list[int]) -> tuple[int, list[Fraction]]:
         return n, self.of_centered(n, noisy, [2 * p for p in noisy[len(self.spans) :]])
 
-    def off(self, rows: int, failure: float) -> list[Fraction]:
-        """Return how far each entry is off, as a part of the product of spans.
 
-        With h the noise of the product and f, g those of the sums, in units of s_i s_j, s_i and
-        s_j, 4 n times the entry is off by h - m_j f - m_i g - f g / n, for means between -1 and 1.
-        The linear part is a normal number, but for rounding; it is largest for means of 1.
-        """
-        each, spans, parts = self.noise_of(rows).each, self.spans, []
-        for (i, j, size), both in zip(self.places, each[len(spans) :], strict=True):
-            f, g = each[i], each[j]
-            if f is None or g is None or both is None:
-                parts.append(Fraction(0))
-                continue
-            a, b, h = f.deviation / spans[i], g.deviation / spans[j], both.deviation / size
-            spread = math.hypot(h, 2 * a) if i == j else math.hypot(h, a, b)
-            linear = Fraction(spread * normal((1 - RARE) * failure) * (1 + 2.0**-30))
-            rare = RARE * failure / 2
-            square = Fraction(f.within(rare) * g.within(rare), size)
-            parts.append((linear + square / rows) / (4 * max(1, rows - self.ddof)))
-        return parts
-
-
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class OfEntries(OfSums):
     """The same for a public number of rows: noise for V_ij itself."""
 
     has_public_rows: ClassVar[bool] = True
     note: ClassVar[str] = NOISE
 
-    def noise_of(self, n: int) -> BoxNoise:
-        return box_noise(self.loss, [(n - 1) * size for _, _, size in self.places])
+    def scales(self, n: int) -> list[int]:
+        return [n * size for _, _, size in self.places]
+
+    def sizes(self, n: int) -> list[int]:
+        return [(n - 1) * size for _, _, size in self.places]
+
+    def linear(self, place: int, a: Any, b: Any, p: Any) -> dict[int, Any]:
+        return {place: 4 + 0 * a}
 
     def exact(self, summary: Moments) -> list[int]:
         n, sums = summary.rows, summary.sums
@@ -362,9 +413,8 @@ class OfEntries(OfSums):
     def entries(self, n: int, noisy: list[int]) -> tuple[int, list[Fraction]]:
         return n, [Fraction(entry, n**2) for entry in noisy]
 
-    def off(self, rows: int, failure: float) -> list[Fraction]:
-        part = self.noise_of(rows).within(failure) * Fraction(rows - 1, rows * (rows - self.ddof))
-        return [part] * len(self.places)
+    def rare(self, rows: int, failure: float) -> tuple[Fraction, Fraction]:
+        return Fraction(0), Fraction(0)
 
 
 @function_of(Covariance)
@@ -378,13 +428,13 @@ def covariance(data: Any, **arguments: Any) -> Any:
     -------
     Neighbors are datasets that differ in one row of all columns, added or removed (`n` is private),
     or replaced (`n` is public). The whole matrix satisfies the loss that is asked for. With a
-    public `n` and Gaussian noise, which is that of `rho` and mostly that of `delta`, the sums and
-    the sums of products get noise for the Frobenius norm of their matrix, which a row changes by at
-    most sqrt(2) times the largest squared length of one. Else entry (i, j) has the sensitivity
-    ``(hi_i - lo_i) (hi_j - lo_j) (n - 1) / n**2``, and all ``d (d + 1) / 2`` of them may change at
-    once. With a private one, so do the number of rows, the sums and the sums of products, from
-    which the matrix follows. All are exact integers, and so is the noise: that of `sum` with
-    ``axis=0``, in proportion to what a row can do to each.
+    private `n` the number of rows, the sums and the sums of products get noise, of which the matrix
+    is a function; with a public one the sums and the sums of products, or the entries themselves,
+    of sensitivity ``(hi_i - lo_i) (hi_j - lo_j) (n - 1) / n**2``, whichever leaves less error. All
+    of them may change at once: noise is in proportion to what a row can do to each, as that of
+    `sum` with ``axis=0``, or Gaussian for the Frobenius norm of the matrix of sums, which a row
+    changes by at most sqrt(2) times the largest squared length of one. Sums are exact integers, and
+    so is the noise.
 
     Parameters
     ----------

@@ -7,6 +7,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from .._core.error_bars import Expected, unknown
+from ..budget.mechanism import Mechanism
 from ..measurement.functions import public
 from ..measurement.quotient import Floats, Quotient
 from ..measurement.statistic import Statistic
@@ -51,7 +53,6 @@ class Ratio(Quotient):
     """
 
     name: ClassVar[str] = "ratio"
-    terms: ClassVar[int] = 2
     near: ClassVar[float] = 1.0
 
     @property
@@ -63,12 +64,19 @@ class Ratio(Quotient):
         ratios = np.array(sums if len(sums) > 1 else sums[0]) * np.sign(total)
         return ratios, np.maximum(np.abs(total) + off[..., -1], 0.0)
 
-    def worst(self, rows: int, columns: int) -> tuple[Floats, str]:
-        *pairs, (lo, hi) = self.pairs(columns)
+    def bar(self, inner: Mechanism[Any], rows: int, confidence: float) -> Expected:
+        sums = inner.error(rows, 1 - (1 - confidence) / 2)  # of a numerator, and of the denominator
+        if sums.half_width is None:
+            return unknown(confidence, sums.note)
+        widths = np.array(sums.half_width)
+        *pairs, (lo, hi) = self.pairs(len(widths))
         least = min(abs(lo), abs(hi)) if lo * hi > 0 else abs(lo + hi) / 2
-        sums = [rows * max(abs(lo), abs(hi)) for lo, hi in pairs]
+        worst = [*(rows * max(abs(lo), abs(hi)) for lo, hi in pairs), rows * least]
+        halves = self.half_widths(np.array(worst), widths)
+        if not np.isfinite(halves).all():
+            return unknown(confidence, "the denominator may be 0")
         note = f"a bound, where the mean denominator is at least {least:.6g} in size"
-        return np.array([*sums, rows * least]), note
+        return Expected(confidence, halves.tolist(), note=note)
 
 
 ratio = public(Ratio)

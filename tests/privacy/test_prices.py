@@ -396,7 +396,7 @@ CHARGED = {
     "variance": (dp.variance, LIMITS, "one number"),
     "variance of some": (dp.variance, SOME, Pure(1)),
     "weighted sum": (dp.sum, WEIGHED, "one number"),
-    "covariance of one": (dp.covariance, {"bounds": [(0, 9), (1, 1)], **REPLACED}, "one number"),
+    "covariance of one": (dp.covariance, {"bounds": [(0, 9), (1, 1)], **REPLACED}, Pure(1)),
     "histogram": (dp.histogram, BINS, Draws(1, 2, cells=1)),
     "histogram, n private": (dp.histogram, BINS | MOVING, Pure(1)),
     "sums of columns": (dp.sum, LIMITS | {"axis": 0}, Pure(1)),
@@ -457,7 +457,7 @@ def drawn(name, monkeypatch):
     return seen, budget.spent["rho"]
 
 
-JOINT = ["mean of some", "variance of some"]
+JOINT = ["mean of some", "variance of some", "covariance of one"]
 LAPLACE = [
     name for name in CHARGED if any(w in name for w in ("count", "sum", "mean", "of", "hist"))
 ]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
+from contextlib import contextmanager
 from fractions import Fraction
 
 import numpy as np
@@ -15,6 +16,7 @@ from dpfast.rng import InsecureGenerator
 from dpfast.statistics import covariance as room
 from dpfast.statistics.covariance import covariance
 
+from ..support.noise import Recorder
 from ..support.pairwise import quick_rows
 from ..support.views import quoted, replaced
 from .test_totals import recorded as of_one_column
@@ -22,37 +24,29 @@ from .test_totals import recorded as of_one_column
 BOUNDS = [(-1.0, 2.5), (0.0, 1.0), (-3.0, -1.0)]
 
 
-class Silent:
-    """Stands in for noise: keeps what it is added to."""
-
-    def __init__(self, kept, loss):
-        self.kept, self.loss = kept, loss
-
-    def add(self, values, generator):
-        self.kept += values
-        return list(values)
+@contextmanager
+def only(way):
+    """No other way to release the sums of a public number of rows."""
+    other = room.OfEntries if way is room.OfGram else room.OfGram
+    with replaced(other, "way", None):
+        yield
 
 
-def recorded(data, **kw):
-    """Sensitivities, the integers that noise is added to, and the matrix without any."""
-    asked, kept = [], []
-
-    def box(loss, moves):
-        asked[:] = moves  # the first call is for what is charged
-        return Silent(kept, loss)
-
+def recorded(data, way=room.OfEntries, **kw):
+    """The moves, the integers that noise is added to, and the matrix without any."""
+    kept = Recorder()
     width = 3 if len(np.shape(data)) != 2 else np.shape(data)[1]
-    with replaced(room, "box_noise", box):
-        found = covariance(
-            data, **{"neighbors": "replace", "epsilon": 1, "bounds": BOUNDS[:width], **kw}
-        )
-    return asked, kept, found
+    given = {"neighbors": "replace", "epsilon": 1, "bounds": BOUNDS[:width], **kw}
+    with only(way), replaced(room, "choose_noise", kept):
+        found = covariance(data, **given)
+    return kept.moves, kept.values, found
 
 
+@pytest.mark.parametrize("way", [room.OfEntries, room.OfGram])
 @pytest.mark.parametrize("relation", ["replace", "add-remove"])
 @pytest.mark.parametrize("masked", [False, True])
 @pytest.mark.parametrize("n", [2, 3])
-def test_no_neighbor_moves_further_than_the_noise_is_made_for(relation, masked, n):
+def test_no_neighbor_moves_further_than_the_noise_is_made_for(way, relation, masked, n):
     """By enumeration over corners, middles and what is no number; each bound is reached."""
     domain = list(itertools.product([-1.0, 0.75, 2.5], [0.0, 0.5, 1.0]))
     domain.append((math.nan, 1e308))
@@ -72,7 +66,9 @@ def test_no_neighbor_moves_further_than_the_noise_is_made_for(relation, masked, 
                 rows = [first or domain[0], *rest]
             where = np.array(keep) if masked else None
             data = np.array(rows, np.float64).reshape(-1, 2)
-            found.append(recorded(data, where=where, nan=0.5, neighbors=relation)[:2])
+            kw = {"where": where, "nan": 0.5, "neighbors": relation}
+            moves, values, _ = recorded(data, way, **kw)
+            found.append((moves.sizes, values))
         pairs = itertools.combinations(found, 2)
         if relation == "add-remove":
             pairs = [(one, found[-1]) for one in found[:-1]]
@@ -87,10 +83,10 @@ def test_no_neighbor_moves_further_than_the_noise_is_made_for(relation, masked, 
 
 def test_half_the_sensitivity_would_be_caught():
     """The control of the enumeration."""
-    (asked, a, _), (_, b, _) = (
+    (moves, a, _), (_, b, _) = (
         recorded(np.array([first, (0.0, 0.0)])) for first in [(-1.0, 0.0), (2.5, 1.0)]
     )
-    assert any(abs(x - y) > d / 2 for x, y, d in zip(a, b, asked, strict=True))
+    assert any(abs(x - y) > d / 2 for x, y, d in zip(a, b, moves.sizes, strict=True))
 
 
 @pytest.mark.parametrize("relation", ["replace", "add-remove"])
@@ -112,10 +108,10 @@ def test_without_noise_it_is_the_covariance(relation, ddof):
 def test_the_diagonal_is_the_variance():
     """The very integer that `variance` adds noise to, with the same sensitivity."""
     data = np.random.default_rng(1).normal(0, 1, (500, 2))
-    asked, kept, found = recorded(data, bounds=[(-1.0, 2.5)] * 2)
+    moves, kept, found = recorded(data, bounds=[(-1.0, 2.5)] * 2)
     for place, column in [(0, 0), (2, 1)]:
         (l1, *_), vector, exact = of_one_column("variance", data[:, column], neighbors="replace")
-        assert (asked[place], kept[place], found[column, column]) == (l1, vector[0], exact)
+        assert (moves.sizes[place], kept[place], found[column, column]) == (l1, vector[0], exact)
 
 
 def test_missing_numbers():
@@ -165,27 +161,15 @@ def test_bad_arguments_cost_nothing(kw, error, words):
     assert budget.remaining["epsilon"] == 1
 
 
-# ---- Gaussian noise: the Gram matrix ----
+# ---- The Gram matrix ----
 
 RHO = {"epsilon": None, "rho": 0.5}
 
 
 def recorded_gram(data, **kw):
     """Axes of the ellipsoid, the integers that noise is added to, and the matrix without any."""
-    asked, kept = [], []
-    made = room.ellipsoid_noise
-
-    def ellipsoid(loss, sizes, axes):
-        asked[:] = axes
-        silent = Silent(kept, loss)
-        silent.deviation = made(loss, sizes, axes).deviation
-        return silent
-
-    with replaced(room, "ellipsoid_noise", ellipsoid):
-        width = np.shape(data)[1]
-        given = {"neighbors": "replace", "bounds": BOUNDS[:width], **RHO, **kw}
-        found = covariance(data, **given)
-    return asked, kept, found
+    moves, kept, found = recorded(data, room.OfGram, **{**RHO, **kw})
+    return moves.axes, kept, found
 
 
 def furthest(domain, axes_of=lambda axes: axes):
@@ -246,7 +230,9 @@ def errors(data, bounds, draws, **kw):
 
 
 @quick_rows(1)
-@pytest.mark.parametrize("kw", [RHO, {"epsilon": 2, "delta": 1e-2}], ids=["rho", "delta"])
+@pytest.mark.parametrize(
+    "kw", [RHO, {"epsilon": 2, "delta": 1e-2}, {"epsilon": 1}], ids=["rho", "delta", "pure"]
+)
 def test_the_gram_matrix_has_less_noise_and_its_error_bars_hold(kw):
     data = np.random.default_rng(3).beta(2, 5, (3000, 3))
     bounds = [(0, 1)] * 3
@@ -255,7 +241,7 @@ def test_the_gram_matrix_has_less_noise_and_its_error_bars_hold(kw):
         kw["epsilon"], kw.get("delta", 0), kw.get("rho")
     )
     found = errors(data, bounds, 150, **kw)
-    with replaced(room.OfGram, "is_less_than", lambda self, noise: False):
+    with only(room.OfEntries):
         entries = errors(data, bounds, 150, **kw)
     assert (found**2).mean() < 0.6 * (entries**2).mean()
     width = np.array(mechanism.error(len(data), 0.9).half_width)
@@ -264,18 +250,17 @@ def test_the_gram_matrix_has_less_noise_and_its_error_bars_hold(kw):
     assert (abs(found) > 0.5 * width).mean() > 0.15  # the control
 
 
-def test_the_gram_matrix_is_for_gaussian_noise_of_several_columns():
+def test_the_gram_matrix_is_taken_where_it_has_less_error():
     rows, corners = np.random.default_rng(3).random((50, 2)), [(0, 1)] * 2
 
     def taken(**kw):
         given = {"bounds": corners, "neighbors": "replace", **RHO, **kw}
         return isinstance(quoted(covariance, rows, **given), room.OfGram)
 
-    assert taken()
-    assert not taken(epsilon=1, rho=None)
+    assert taken() and taken(epsilon=1, rho=None)
+    assert not taken(epsilon=10, rho=None)  # a staircase for three numbers
     assert not taken(neighbors="add-remove")
     assert not taken(where=rows[:, 0] > 0.5)
-    assert not taken(bounds=[(0, 1), (1, 1)])
     found = covariance(
         rows[:, [0, 1, 1]],
         bounds=[(0, 1), (0.5, 0.5), (0, 1)],

@@ -14,6 +14,8 @@ from dpfast.groups.pairs import GroupCorrelation
 from dpfast.groups.step import Step
 from dpfast.rng import InsecureGenerator
 
+from ..support.pairwise import quick_rows
+
 RNG = np.random.default_rng(9)
 SIZE = 2000
 X = RNG.uniform(-1, 1, SIZE)
@@ -108,7 +110,39 @@ def test_error_bars_hold_and_a_part_of_them_does_not(kind, by_definition, unit, 
     errors = [abs(measured(EVEN, rng=generator) - by_definition(EVEN)) for _ in range(400)]
     # Of 400 with a chance of at most 1/10 each, 74 are exceeded less than once in 1e7 runs.
     assert np.count_nonzero(np.array(errors) > bar) <= 74
-    assert np.count_nonzero(np.array(errors) > bar / 40) > 74
+    assert np.count_nonzero(np.array(errors) > bar / 10) > 74
+
+
+def shapes(n):
+    """Columns of at least the variance of even ones, of any correlation and mean."""
+    x, some = (np.arange(n) + 0.5) / n, np.random.default_rng(3)
+    corner, half = (x < 0.908) * 1.0, (x < 0.5) * 1.0
+    other = (some.random(n) < 0.908) * 1.0
+    yield from (
+        [x, x],
+        [x, 1 - x],
+        [x, some.permutation(x)],
+        [x, np.where(half, x, some.random(n))],
+    )
+    yield from ([corner, corner], [corner, other], [corner, 1 - other], [half, 1 - half])
+
+
+@quick_rows(1)
+@pytest.mark.parametrize("loss", [{"rho": 0.1}, {"epsilon": 6}, {"epsilon": 1}])
+@pytest.mark.parametrize("unit", ["add-remove", "replace"])
+def test_error_bars_of_correlations_hold_for_all_that_vary_as_much(unit, loss):
+    measured = dp.Correlation(bounds=[(0, 1)] * 2).measure(**loss, unit=unit)
+    generator, reached, draws = InsecureGenerator(7), 0, 60
+    for n in (300, 1500):
+        bar = measured.error(n, 0.8).half_width
+        for columns in shapes(n):
+            rows = np.stack(columns, axis=1)
+            due = correlation(rows)
+            off = np.array([abs(measured(rows, rng=generator) - due) for _ in range(draws)])
+            # Of 60 with a chance of at most 1/5 each, 31 are exceeded less than once in 1e7 runs.
+            assert np.count_nonzero(off > bar) <= 31
+            reached = max(reached, np.count_nonzero(off > bar / 4))
+    assert reached > 31  # the control: a quarter of the bar would not hold
 
 
 @pytest.mark.parametrize("loss", LOSSES)

@@ -1,0 +1,89 @@
+"""How far a noisy correlation is off, for columns that vary as if they were spread evenly.
+
+Let noisy entries of the covariance matrix be C + c, V + x and V + x' in squares of half the
+distances of the bounds, for two columns of the variance V, and r = C / V. That of numbers spread
+evenly is 1/3, and columns that vary more have a smaller error. While noisy variances are positive,
+the answer is above a number t > r where C + c > t sqrt((V + x) (V + x')). A geometric mean is no
+larger than the mean of both, and no smaller than that less V q^2 / (1 - q), if no x exceeds q V in
+size. So the answer is above t only where
+
+    c - t (x + x') / 2 > (t - r) V, less t V q^2 / (1 - q) where t > 0,
+
+and below a number it is alike. To first order the left side is a weighted sum of the noises that
+the matrix is made of (`OfSums.linear`): what errors have in common, as that of the number of rows,
+cancels. The rest is at most 2 d^2, if d is what a mean is off by at most.
+
+The weights depend on the means a and b of the columns, between -m and m for m^2 = 1 - V, and on r.
+All of a grid are looked at that numbers between -1 and 1 can have: by their variance, and the worst
+by its distribution. r is not negative there, for a column may be turned around. Of numbers between
+-1 and 1 the covariance is at most min((1 - a) (1 + b), (1 + a) (1 - b)).
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from .._core.error_bars import RARE, normal
+from .covariance import OfSums
+
+#: The variance of numbers spread evenly between -1 and 1.
+EVEN = 1 / 3
+
+
+def _grid() -> tuple[Any, Any, Any, Any]:
+    """Return the sides of the truth that are looked at, means and correlations."""
+    means = np.linspace(-1, 1, 17) * math.sqrt(1 - EVEN)
+    side, a, b, r = np.meshgrid([-1.0, 1.0], means, means, np.linspace(0, 1, 17))
+    can_be = r * EVEN <= np.minimum((1 - a) * (1 + b), (1 + a) * (1 - b)) + 1e-9
+    return side[can_be], a[can_be], b[can_be], r[can_be]
+
+
+def off_by(covariance: OfSums, rows: int, failure: float) -> float:
+    """Return what the error of a correlation exceeds with at most a failure probability."""
+    of_rows, of_mean = covariance.rare(rows, RARE * failure / 8)
+    least, likely = float(rows - of_rows), (1 - RARE) * failure
+    if least <= 1 or not all(covariance.spans):
+        return 2.0
+    m = math.sqrt(1 - EVEN)
+    of_variance = covariance.within(rows, RARE * failure / 8, covariance.linear(0, m, m, 1.0))
+    second = 2 * (float(of_mean) / least) ** 2 / EVEN
+    q = float(of_variance) / least / EVEN + second
+    bent = q**2 / (1 - q) if q < 1 else math.inf
+    side, a, b, r = _grid()
+    noise, scales = covariance.noise_of(rows).deviations, covariance.scales(rows)
+    deviations = [wide / (scale or 1) for wide, scale in zip(noise, scales, strict=True)]
+
+    def weights(t: Any) -> dict[int, Any]:
+        """Return the weight of each noise, where the answer is beyond t."""
+        found: dict[int, Any] = {}
+        each = ((0, a, a, -t / 2), (1, a, b, 1.0), (2, b, b, -t / 2))
+        for place, x, y, times in each:
+            p = x * y + (r if place == 1 else 1.0) * EVEN
+            for k, weight in covariance.linear(place, x, y, p).items():
+                found[k] = found.get(k, 0.0) + times * weight
+        return found
+
+    def wide_and_off(size: float) -> tuple[dict[int, Any], Any, Any]:
+        """Return weights, deviations and errors, if noise is within so many deviations."""
+        off = np.zeros_like(r)
+        for _ in range(3):  # the weights depend on the error
+            t = np.clip(r + side * off, -1, 1)
+            parts = weights(t)
+            wide = np.sqrt(sum((part * deviations[k]) ** 2 for k, part in parts.items()))
+            beyond = np.maximum(side * t, 0.0)
+            bend = np.where(beyond > 0, bent, 0.0) * np.where(beyond > 0, beyond, 1.0)
+            off = np.minimum(size * wide / least / EVEN + second + bend, 1 - side * r)
+        return parts, wide, off
+
+    parts, wide, _ = wide_and_off(normal(likely))
+    worst, size = int(np.argmax(wide)), 0.0
+    alone = covariance.linear(1, 0.0, 0.0, 0.0)  # the noise that is in all answers
+    for each in ({k: float((part + 0 * r)[worst]) for k, part in parts.items()}, alone):
+        own = math.hypot(*(part * deviations[k] for k, part in each.items()))
+        some = {k: part for k, part in each.items() if abs(part * deviations[k]) > own / 512}
+        size = max(size, float(covariance.within(rows, likely, some)) / own)
+    off = float(wide_and_off(size)[2].max())
+    return min(2.0, off if q < 1 else max(1.0, off))
