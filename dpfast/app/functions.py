@@ -11,7 +11,9 @@ from collections.abc import Callable, Sequence
 from inspect import Parameter, signature
 from typing import Any, get_type_hints
 
-from .. import STATISTICS, group_by
+import numpy as np
+
+from .. import STATISTICS, group_by, ptr
 from ..extend import Expected, Mechanism, Prepared, checks, prepare, releases
 
 #: The confidence of error bars.
@@ -58,3 +60,12 @@ BY_GROUP: dict[str, Callable[..., Any]] = {
     name: _grouped(getattr(get_type_hints(group_by)["return"], name))
     for name in ("agg", *(entry.name for entry in STATISTICS.values() if entry.by_group), "top_k")
 }
+
+
+def encoded(answer: Any) -> dict[str, Any]:
+    """Return an answer as ledgers keep it and commands show it: bins beside their counts."""
+    if isinstance(answer, ptr.NoAnswer):
+        return {"no_answer": True}
+    if isinstance(answer, tuple) and np.ndim(answer[0]):
+        return {"value": answer[0], "edges": answer[1]}
+    return {"value": answer}

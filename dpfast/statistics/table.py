@@ -31,12 +31,10 @@ class Entry:
     options : str or None
         The arguments that its command has options for, with a default that is not the usual one;
         None if it has no command.
-    data : {"column", "columns", "words"}, default "column"
-        What the data of one answer are.
+    data : {"column", "columns", "words", "groups"}, default "column"
+        What the data of one answer are; of "groups" the last column says of which one a row is.
     by_group : bool, default True
         Whether `GroupBy` has a method of its name, and `dpfast.stat` the class.
-    in_jobs : bool, default True
-        Whether jobs have it.
 
     Examples
     --------
@@ -50,9 +48,8 @@ class Entry:
     statistic: str | None
     what: str
     options: str | None = None
-    data: Literal["column", "columns", "words"] = "column"
+    data: Literal["column", "columns", "words", "groups"] = "column"
     by_group: bool = True
-    in_jobs: bool = True
 
     @property
     def name(self) -> str:
@@ -90,7 +87,7 @@ TABLE = (
     Entry("count", TOTALS, "Count", "the number of rows", "nan=keep"),
     Entry("count_nonzero", TOTALS, "CountNonzero", "the number of rows that are not 0",
           "nan=keep"),
-    Entry("count_distinct", "groups.distinct", "CountDistinct", "the number of distinct values",
+    Entry("count_distinct", "groups.distinct", "CountDistinct", "the number of distinct values", "",
           data="words"),
     Entry("sum", TOTALS, "Sum", "the sum of a column", "bounds nan"),
     Entry("mean", TOTALS, "Mean", "the mean of a column", "bounds nan"),
@@ -103,28 +100,29 @@ TABLE = (
     Entry("correlation", "statistics.correlation", "Correlation",
           "the correlation of two columns", "other bounds nan", data="columns"),
     Entry("difference", "statistics.difference", "Difference",
-          "the difference of a statistic between two groups", data="columns", by_group=False),
+          "the difference of a statistic between two groups",
+          f"of by keys other equal q proportion {RANKED}", data="groups", by_group=False),
     Entry("median", RANKS, "Median", "the (lower) median of a column", RANKED),
     Entry("quantile", RANKS, "Quantile", "a quantile of a column", f"q {RANKED}"),
     Entry("quantiles", RANKS, "Quantiles", "several quantiles of a column, for one loss",
           "qs bounds granularity method nan"),
-    Entry("percentile", RANKS, "Percentile", "a percentile of a column"),
+    Entry("percentile", RANKS, "Percentile", "a percentile of a column", f"q {RANKED}"),
     Entry("minimum", RANKS, "Minimum", "a low value of a column", RANKED),
     Entry("maximum", RANKS, "Maximum", "a high value of a column", RANKED),
     Entry("histogram", "statistics.histogram", "Histogram",
           "how many rows are in each of some public bins or categories", "bins categories bounds"),
     Entry("iqr", RANKS, "Iqr", "the interquartile range of a column", RANKED, by_group=False),
     Entry("trimmed_mean", TRIMMED, "TrimmedMean", "the mean of the middle rows of a column",
-          by_group=False),
+          "bounds proportion noise nan", by_group=False),
     Entry("winsorized_mean", TRIMMED, "WinsorizedMean", "the winsorized mean of a column",
-          by_group=False),
+          "bounds proportion noise nan", by_group=False),
     Entry("covariance", "statistics.covariance", "Covariance", "the covariances of columns",
-          data="columns", by_group=False),
+          "columns bounds nan", data="columns", by_group=False),
     Entry("tree_histogram", "statistics.tree.api", "TreeHistogram", "a tree of counts of rows",
-          by_group=False),
+          "bins categories bounds fan_out", by_group=False),
     Entry("bounds", "statistics.bounds", "OuterBounds",
           "bounds that hold nearly all rows of a column, where no public ones are known", "q nan",
-          by_group=False, in_jobs=False),
+          by_group=False),
     Entry("sample_and_aggregate", "aggregate.api", None, "an estimate of random blocks of rows",
           by_group=False),
     Entry("ptr.mean", "statistics.ptr", "Mean", "a mean, or no answer", by_group=False),

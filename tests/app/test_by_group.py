@@ -311,7 +311,7 @@ PART = {"by": '"month"', "keys": "[1]", "agg": '{n = {statistic = "count"}}'}
 @pytest.mark.parametrize(
     "one, said",
     [
-        ({"keys": "[1]", "statistic": '"count"', "column": '"month"'}, "keys must be an argument"),
+        ({"keys": "[1]", "statistic": '"count"', "column": '"month"'}, "keys must be left out"),
         (COUNT | {"by": "[]"}, "release 1: by must be the name of a column, or a list of"),
         (COUNT | {"by": "[3]"}, (TypeError, "release 1: by[0] must be text")),
         (COUNT | {"by": '"mont"', "name": '"x"'},

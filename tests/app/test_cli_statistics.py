@@ -21,7 +21,8 @@ pa = pytest.importorskip("pyarrow")
 pq = pytest.importorskip("pyarrow.parquet")
 
 import dpfast as dp  # noqa: E402
-from dpfast.app.cli import answer, main  # noqa: E402
+from dpfast.app.cli import main  # noqa: E402
+from dpfast.app.functions import BY_GROUP, OF_ROWS  # noqa: E402
 from dpfast.statistics.table import STATISTICS  # noqa: E402
 
 from ..support.pages import GUIDE  # noqa: E402
@@ -72,13 +73,19 @@ def commands():
 
 def test_a_command_has_the_options_of_its_functions():
     own = {"files", "ledger", "as_json", "as_csv", "column", "rows", "no_quotes"}
+    own |= {"columns", "other"}
     for name, options in commands().items():
         statistic = name.replace("-", "_")
-        functions = [f[statistic] for f in (answer.OF_ROWS, answer.BY_GROUP) if statistic in f]
+        functions = [f[statistic] for f in (OF_ROWS, BY_GROUP) if statistic in f]
         takes = set().union(*(inspect.signature(f).parameters for f in functions))
         if statistic == "top_k":  # of the rows of all groups, and so of no column of their own
             takes |= {"ids", "max_rows"}
-        assert set(options) - own == takes - NOT_HERE - {"column"}, name
+        if statistic == "difference":  # and what it compares
+            kinds = [one.kind for one in STATISTICS.values() if one.kind is not None]
+            known = set().union(*(inspect.signature(kind).parameters for kind in kinds))
+            assert set(options) - own - takes <= known | {"by", "max_groups"}
+            continue
+        assert set(options) - own == takes - NOT_HERE - {"column", "other"}, name
     words = {entry.word for entry in STATISTICS.values() if entry.options is not None}
     assert set(commands()) == {*(word.replace("_", "-") for word in words), "top-k"}
 
@@ -91,11 +98,12 @@ def test_the_page_names_every_command():
 
 def test_defaults_are_those_of_the_functions():
     for name, options in commands().items():
-        function = (answer.OF_ROWS | answer.BY_GROUP)[name.replace("-", "_")]
-        of_column = answer.OF_ROWS.get(name, function)
+        function = (OF_ROWS | BY_GROUP)[name.replace("-", "_")]
+        of_column = OF_ROWS.get(name, function)
         for option in ("nan", "noise", "method"):
-            if option in options:
-                default = inspect.signature(of_column).parameters[option].default
+            takes = inspect.signature(of_column).parameters
+            if option in options and option in takes:
+                default = takes[option].default
                 assert options[option].default == default
 
 
@@ -423,3 +431,131 @@ def test_without_quotes_each_line_is_a_row(told, shell, folder):
     job = '[data]\npath = "q.csv"\nquotes = false\n[budget]\nepsilon = 400\n'
     (folder / "job.toml").write_text(job + '[[release]]\nstatistic = "count"\ncolumn = "v"\n')
     assert told("run", "job.toml")["releases"][0]["value"] == 3
+
+
+# --- a difference -------------------------------------------------------------------------------
+
+
+def truth_of_two(frame):
+    rows = frame.to_pandas().fillna({"delay": 0})
+    return rows[rows.carrier == "AA"].delay, rows[rows.carrier == "UA"].delay
+
+
+BETWEEN = ("--by", "carrier", "--keys", "AA,UA", "--column", "delay")
+
+
+@pytest.mark.parametrize("of, more", [("mean", ()), ("quantile", ("--q", "3/4")), ("median", ())])
+def test_a_difference_of_a_statistic(told, folder, frame, of, more):
+    first, second = truth_of_two(frame)
+    share = {"quantile": 0.75, "median": 0.5}.get(of)
+    due = first.mean() - second.mean()
+    if share:
+        due = first.quantile(share) - second.quantile(share)
+    words = ("--of", of, *more, "--bounds", -60, 300, "--nan", 0, *SURE)
+    got = told("difference", "t.parquet", *BETWEEN, *words)
+    assert abs(got["value"] - due) < 1
+    assert got["of"]["statistic"] == of and got["of"]["bounds"] == [-60, 300]
+    assert got["by"] == ["carrier"] and got["keys"] == ["AA,UA"]
+
+
+def test_a_difference_has_the_error_bar_of_a_guess(told, folder):
+    words = (*BETWEEN, "--of", "mean", "--bounds", -60, 300, "--nan", 0, "--epsilon", 1)
+    bar = told("difference", "t.parquet", *words, "--rows", 500)["expected_error"]
+    data = {"x": [1.0], "k": ["AA"]}
+    asked = {"of": dp.Mean(bounds=(-60, 300), nan=0), "keys": ("AA", "UA"), "epsilon": 1}
+    due = dp.expected_error(dp.difference, data, **asked, rows=500)
+    assert bar["half_width"] == due.half_width
+    replaced = told("difference", "t.parquet", *words, "--neighbors", "replace")
+    assert replaced["expected_error"]["half_width"] is None  # of each group nobody knows them
+
+
+@pytest.mark.parametrize(
+    "words, said",
+    [
+        (("--of", "meen", *BETWEEN), "of.statistic must be one of"),
+        (("--of", "mean", *BETWEEN), "of: mean"),
+        ((*BETWEEN, "--bounds", 0, 1), "bounds must be an argument of difference"),
+        (("--of", "mean", *BETWEEN, "--keys", "DL", "--bounds", 0, 1), "keys must be two"),
+        (("--of", "mean", "--column", "delay", "--bounds", 0, 1), "must be"),
+    ],
+    ids=str,
+)
+def test_bad_words_of_a_difference(shell, folder, words, said):
+    code, out, err = shell("difference", "t.parquet", *words, "--epsilon", 1)
+    assert (code, out, err.count("\n")) == (2, "", 1) and said in err
+
+
+def test_covariances_are_a_table(shell, told, folder, frame):
+    words = ("covariance", "t.parquet", "--columns", "delay,tail", "--bounds=-60,300,0,150")
+    got = told(*words, "--nan", 0, *SURE)
+    rows = frame.to_pandas().fillna({"delay": 0})[["delay", "tail"]]
+    np.testing.assert_allclose(got["value"], np.cov(rows.T, ddof=0), rtol=0.05, atol=30)
+    code, out, err = shell(*words, "--nan", 0, *SURE, "--csv")
+    assert (code, err) == (0, "") and out.splitlines()[0] == '"column","delay","tail"'
+
+
+@pytest.mark.parametrize(
+    "command, more, due",
+    [
+        ("percentile", ("--q", 50, "--bounds", -60, 300, "--nan", 0), "median"),
+        ("trimmed-mean", ("--bounds", -60, 300, "--nan", 0), "mean"),
+        ("winsorized-mean", ("--bounds", -60, 300, "--nan", 0, "--proportion", 0.2), "mean"),
+    ],
+)
+def test_what_else_the_table_has(told, folder, frame, command, more, due):
+    delay = frame["delay"].to_pandas().fillna(0)
+    got = told(command, "t.parquet", "--column", "delay", *more, *SURE)
+    assert abs(got["value"] - getattr(delay, due)()) < 3
+    assert told("count-distinct", "t.parquet", "--column", "tail", *SURE)["value"] == 150
+    tree = ("--bins", 4, "--bounds", -60, 300)
+    tree = told("tree-histogram", "t.parquet", "--column", "delay", *tree, *SURE)
+    assert len(tree["counts"]) == 4 and len(tree["edges"]) == 5
+
+
+JOB = """
+[data]
+path = "t.parquet"
+[budget]
+epsilon = 800
+neighbors = "add-remove"
+[defaults]
+nan = 0
+bounds = [-60, 300]
+column = "delay"
+[[release]]
+statistic = "difference"
+of = "mean"
+by = "carrier"
+keys = ["AA", "UA"]
+[[release]]
+name = "in the words of Python"
+statistic = "difference"
+columns = ["delay", "carrier"]
+of = {statistic = "mean", bounds = [-60, 300], nan = 0}
+keys = ["AA", "UA"]
+[[release]]
+statistic = "bounds"
+nan = "drop"
+[[release]]
+statistic = "ratio"
+other = "tail"
+bounds = [[-60, 300], [0, 150]]
+"""
+
+
+def test_a_job_has_the_words_of_commands(folder, frame):
+    (folder / "job.toml").write_text(JOB)
+    first, second = truth_of_two(frame)
+    results = dp.job.run(folder / "job.toml")
+    results.check()
+    for name in ("difference of delay, carrier", "in the words of Python"):
+        assert abs(results[name] - first.mean() + second.mean()) < 0.5
+    lo, hi = results["bounds of delay"]
+    assert lo < -20 < 40 < hi
+    rows = frame.to_pandas().fillna(0)
+    assert abs(results["ratio of delay, tail"] - rows["delay"].sum() / rows["tail"].sum()) < 0.05
+    facts = dp.job.explain(folder / "job.toml")["releases"]
+    assert facts[0]["what"] == facts[1]["what"] == "difference of mean"
+    (folder / "job.toml").write_text(JOB.replace('by = "carrier"', 'by = ["carrier", "tail"]'))
+    with pytest.raises(dp.errors.ArgumentError, match=r"release 1: by must be one column"):
+        dp.job.explain(folder / "job.toml")

@@ -22,7 +22,8 @@ feather = pytest.importorskip("pyarrow.feather")
 import dpfast as dp  # noqa: E402
 from dpfast import job  # noqa: E402
 from dpfast.app.cli.main import run as main  # noqa: E402
-from dpfast.app.job import job_file, output, runner  # noqa: E402
+from dpfast.app.functions import OF_ROWS, encoded  # noqa: E402
+from dpfast.app.job import output, runner  # noqa: E402
 from dpfast.app.job.plan import divided, plan, settled  # noqa: E402
 from dpfast.errors import (  # noqa: E402
     ArgumentError,
@@ -965,14 +966,14 @@ def test_estimators_with_parameters(write):
 
 def test_every_release_of_data_is_a_statistic():
     names = {"count", "sum", "mean", "median", "sample_and_aggregate", "ptr.iqr"}
-    assert names < set(job_file.STATISTICS)
-    assert not any("selection" in name or "scan" in name for name in job_file.STATISTICS)
+    assert names < set(OF_ROWS)
+    assert not any("selection" in name or "scan" in name for name in OF_ROWS)
 
 
 def test_the_answer_of_no_answer_and_of_tuples():
-    assert runner.encoded(dp.NO_ANSWER) == {"no_answer": True}
-    assert runner.encoded(([1], [2])) == {"value": [1], "edges": [2]}
-    assert runner.encoded(3) == {"value": 3}
+    assert encoded(dp.NO_ANSWER) == {"no_answer": True}
+    assert encoded(([1], [2])) == {"value": [1], "edges": [2]}
+    assert encoded(3) == {"value": 3} and encoded((0.5, 2.0)) == {"value": (0.5, 2.0)}
 
 
 def test_data_errors_under_nan_raise_are_answers(write):

@@ -431,7 +431,12 @@ BESIDE: dict[str, tuple[dict[str, Any], tuple[str, ...]]] = {
     " of weighted rows": (WEIGHTED, ("weights",)),
     " within found bounds": (AUTO, ()),
 }
-DATA = {"column": (X, "column"), "columns": (XY, "table"), "words": (WORDS_OF_ROWS, "words")}
+DATA = {
+    "column": (X, "column"),
+    "columns": (XY, "table"),
+    "words": (WORDS_OF_ROWS, "words"),
+    "groups": (XY, "table"),
+}
 
 
 def made(table: Iterable[Entry], written: Iterable[Case]) -> Iterator[tuple[str, Case]]:

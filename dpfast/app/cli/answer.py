@@ -8,9 +8,8 @@ import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from fractions import Fraction
-from inspect import Parameter, signature
 from pathlib import Path
 from typing import Any
 
@@ -19,9 +18,10 @@ from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeEl
 from ... import Budget
 from ...errors import printable
 from ...extend import Expected, Files, Mechanism, SharedPasses, checks, prepare, relation_of
+from ..entry import Entry, entry_of
 from ..files import KeyTexts, combined, read_keys
-from ..functions import BY_GROUP, CONFIDENCE, OF_ROWS, check_where, error_of
-from ..words import items, plain, unquoted, value_of, where_of
+from ..functions import CONFIDENCE, check_where, encoded, error_of
+from ..words import items, plain, truth_or_value, unquoted, value_of
 from .shared import Terminal, groups_table, print_pairs
 
 #: What `--method` calls the mechanisms that have one name.
@@ -31,6 +31,10 @@ METHODS = {
     "RecursiveQuantiles": "recursive",
     "JointQuantiles": "joint",
 }
+#: The options that stand where nobody gives them, if the function takes them.
+STANDING = ("nan", "noise", "method")
+#: What is shown as it was given.
+SAID = ("other", "columns", "by", "keys", "where")
 #: The columns of error bars.
 BARS = ("half_width", "ranks")
 #: Seconds before a progress bar appears.
@@ -50,48 +54,36 @@ def answer(
     if as_json and as_csv:
         checks.fail("csv", "left out with json", True)
     quotes = not given.pop("no_quotes")
-    ledger, column = given.pop("ledger", None), given.pop("column", None)
-    if "other" in options and "other" not in given:
-        checks.fail("other", f"given, for {statistic} is of two columns", None)
-    names = [column, given["other"]] if "other" in given else [column]
-    guess = given.pop("rows", None)
+    ledger, guess = given.pop("ledger", None), given.pop("rows", None)
     rows = None if guess is None else checks.whole("rows", guess, 1)
-    wanted, by = given.pop("where", ()), given.get("by", ())
+    loss = {name: given.pop(name) for name in ("epsilon", "delta", "rho") if name in given}
     budget = None if ledger is None else Budget(path=ledger)
-    relation = relation_of(given.get("neighbors"), budget)
-    check_where("where", wanted, by, relation)
-    where = where_of(wanted)
-    functions = BY_GROUP if by else OF_ROWS
-    if statistic not in functions:
-        checks.fail("by", f"given, for {statistic} is of groups", None)
-    function = functions[statistic]
-    asked = given | {"column": column, "neighbors": relation}
-    arguments = _arguments(statistic, function, asked, usual, by)
+    relation = relation_of(given.pop("neighbors", None), budget)
+    standing = {name: usual[name] for name in STANDING if name in usual}
+    entry = entry_of(_table(statistic, given, options, standing), standing)
+    check_where("where", given.get("where", ()), entry.by, relation)
+    for name in loss.keys() - entry.takes:
+        checks.fail(name, f"left out, for {statistic} does not take it", loss[name])
+    is_whole = statistic == "count" and entry.arguments.get("nan") != "drop"
+    if is_whole and entry.columns == (None,):  # whose rows are those of any column
+        entry = replace(entry, columns=())
     opened = Files(files[0] if len(files) == 1 else list(files), quotes)
-    if by:
-        keys = _keys(arguments.get("keys", ()), by)
-        arguments["keys"] = None if keys is None else keys.of(opened, by)
+    arguments = entry.call(opened, **loss, neighbors=relation)
     if "categories" in arguments:
-        arguments["categories"] = _categories(arguments["categories"], column, opened)
-    # The number of rows is that of any column, unless missing numbers do not count.
-    whole = statistic == "count" and column is None and arguments.get("nan") != "drop"
-    first = [opened.first(given.get("ids"))] if whole and not by else by
-
-    def data(files: Files) -> Any:
-        return files.data(names, by=first, where=where, table=len(names) > 1)
-
-    made = prepare(function, data(opened), **arguments).mechanism
-    what = " where ".join(filter(None, (column or ", ".join(files), " and ".join(wanted))))
+        arguments["categories"] = _categories(arguments["categories"], entry.columns[0], opened)
+    made = prepare(entry.function, entry.data(opened), **arguments).mechanism
+    about = ", ".join(name for name in entry.columns if name) or ", ".join(files)
+    what = " where ".join(filter(None, (about, " and ".join(given.get("where", ())))))
 
     def release(files: Files) -> Any:
         with nullcontext() if budget is None else budget.noted(what):
-            return function(data(files), **arguments, budget=budget)
+            return entry.function(entry.data(files), **arguments, budget=budget)
 
-    value = _watched(opened, release)
-    columns = _columns(value, statistic, arguments)
-    known = relation == "replace" and not where and "ids" not in given
+    kept = encoded(_watched(opened, release))
+    columns = _columns(kept, entry)
+    known = relation == "replace" and not (entry.where or "ids" in given or made.of_parts)
     bar = error_of(made, opened.length if rows is None and known else rows)
-    if not by:
+    if not entry.by:
         columns |= _bars(bar, len(next(iter(columns.values()))))
     if as_csv:
         lines = csv.writer(sys.stdout, quoting=csv.QUOTE_NONNUMERIC, lineterminator="\n")
@@ -102,26 +94,26 @@ def answer(
     shown: dict[str, Any] = {
         "statistic": statistic,
         "file": files[0] if len(files) == 1 else list(files),
-        "column": column,
-        **{name: given[name] for name in ("other", "by", "keys") if name in given},
-        **({"where": wanted} if wanted else {}),
+        "column": given.get("column"),
+        **{name: given[name] for name in SAID if name in given},
         **_public(arguments),
         **{name: getattr(made.loss, name) for name in made.loss.amounts},
         "neighbors": made.neighbors,
         **_mechanism(made),
         **({"rows": rows} if rows is not None else {}),
-        **({} if by else {"expected_error": asdict(bar)}),
+        **({} if entry.by else {"expected_error": asdict(bar)}),
         **({} if budget is None else {"ledger": budget.path, "remaining": budget.remaining}),
     }
     if as_json:
-        print(json.dumps(_named(value, columns, by) | shown, allow_nan=False, default=plain))
+        named = _named(kept, columns, bool(entry.by))
+        print(json.dumps(named | shown, allow_nan=False, default=plain))
         return
     if isinstance(limits := shown.get("bounds"), list):
         pairs = limits if isinstance(limits[0], list) else [limits]
         shown["bounds"] = ", ".join(" to ".join(map(_words, pair)) for pair in pairs)
     if (error := shown.pop("expected_error", None)) is not None:
         shown[f"error ({CONFIDENCE:.0%})"] = _error(bar) if error else None
-    several = by or len(next(iter(columns.values()))) > 1
+    several = entry.by or len(next(iter(columns.values()))) > 1
     if several:
         Terminal().print(groups_table(columns))
     answers = [] if several else [(k, one) for k, (one,) in columns.items() if k not in BARS]
@@ -133,38 +125,41 @@ def answer(
     print_pairs([*answers, *public], bold=len(answers))
 
 
-def _arguments(
+def _table(
     statistic: str,
-    function: Callable[..., Any],
     given: Mapping[str, Any],
-    usual: Mapping[str, Any],
-    by: Sequence[str],
+    options: Mapping[str, Any],
+    standing: Mapping[str, Any],
 ) -> dict[str, Any]:
-    """Return the options that are arguments of a function; refuse others, and what is missing."""
-    takes = signature(function).parameters
+    """Return the options that somebody gave as the table of a job."""
+    table = {name: one for name, one in given.items() if one != standing.get(name)}
+    if "other" in options and "of" not in options and "other" not in table:
+        checks.fail("other", f"given, for {statistic} is of two columns", None)
+    by = [*table.get("by", ())]
     if by:
-        given = {**given, "by": list(by)}
-    elif "column" in given:
-        given = {name: one for name, one in given.items() if name not in ("column", "other")}
-    for name, value in given.items():
-        if name not in takes and value is not None and value != usual.get(name):
-            checks.fail(name, f"left out {'with' if by else 'without'} by", value)
-    for name, parameter in list(takes.items())[1:]:
-        if parameter.default is Parameter.empty and given.get(name) is None:
-            said = "q" if name == "qs" else name
-            checks.fail(said, f"given, for {statistic} needs it", None)
-    return {name: one for name, one in given.items() if name in takes and one is not None}
+        table["by"] = by
+    if "columns" in table:
+        table["columns"] = [unquoted(one) for one in items(table["columns"], "columns")]
+    elif not by or "of" in options:
+        table.setdefault("column", None)
+    if "keys" in table:
+        of_groups = "of" in options
+        table["keys"] = _keys_of_rows(table["keys"]) if of_groups else _keys(table["keys"], by)
+    return {"statistic": statistic, **table}
 
 
-def _keys(texts: Sequence[str], by: Sequence[str]) -> KeyTexts | None:
+def _keys(texts: Sequence[str], by: Sequence[str]) -> KeyTexts:
     """Return the public keys that are said, or those of the file that is named."""
-    if not texts:
-        return None
     if len(texts) == 1 and texts[0].startswith("@"):
         return read_keys(Path(texts[0][1:]), by)
     if len(texts) != len(by):
         checks.fail("keys", f"given once for each of {len(by)} columns (by), or @FILE", texts)
     return combined([[unquoted(one) for one in items(text, "keys")] for text in texts])
+
+
+def _keys_of_rows(texts: Sequence[str]) -> list[Any]:
+    """Return the keys of two groups, which are compared with the rows of a column."""
+    return [truth_or_value(one) for text in texts for one in items(text, "keys")]
 
 
 def _categories(text: str, column: str | None, files: Files) -> list[Any]:
@@ -180,20 +175,24 @@ def _categories(text: str, column: str | None, files: Files) -> list[Any]:
 # --- what is shown ------------------------------------------------------------------------------
 
 
-def _columns(value: Any, statistic: str, arguments: Mapping[str, Any]) -> dict[str, list[Any]]:
+def _columns(kept: Mapping[str, Any], entry: Entry) -> dict[str, list[Any]]:
     """Return an answer as the columns of a table."""
+    value = plain(kept["value"])
     if isinstance(value, dict):
         return value
-    if statistic == "bounds":
-        return {name: [plain(one)] for name, one in zip(("lo", "hi"), value, strict=True)}
-    if statistic == "histogram":
-        counts, edges = ([plain(one) for one in part] for part in value)
-        if "categories" in arguments:
-            return {"category": edges, "count": counts}
-        return {"lo": edges[:-1], "hi": edges[1:], "count": counts}
-    if statistic == "quantiles":
-        return {"q": plain(arguments["qs"]), "value": [plain(one) for one in value]}
-    return {"value": [plain(value)]}
+    if "edges" in kept:
+        edges = plain(kept["edges"])
+        if len(edges) == len(value):
+            return {"category": edges, "count": value}
+        return {"lo": edges[:-1], "hi": edges[1:], "count": value}
+    if entry.statistic == "bounds":
+        return {name: [one] for name, one in zip(("lo", "hi"), value, strict=True)}
+    if "qs" in entry.arguments:
+        return {"q": plain(entry.arguments["qs"]), "value": value}
+    if isinstance(value, list):  # of each two columns
+        names = [str(name) for name in entry.columns]
+        return {"column": names, **dict(zip(names, value, strict=True))}
+    return {"value": [value]}
 
 
 def _bars(bar: Expected, answers: int) -> dict[str, list[Any]]:
@@ -201,7 +200,8 @@ def _bars(bar: Expected, answers: int) -> dict[str, list[Any]]:
     for name in BARS:
         size = getattr(bar, name)
         if size is not None:
-            return {name: plain(size) if isinstance(size, list) else [plain(size)] * answers}
+            each = plain(size) if isinstance(size, list) else [plain(size)] * answers
+            return {} if isinstance(each[0], list) else {name: each}
     return {}
 
 
@@ -216,22 +216,30 @@ def _error(bar: Expected) -> str:
     return f"not known: {bar.note}"
 
 
-def _named(value: Any, columns: dict[str, list[Any]], by: Sequence[str]) -> dict[str, Any]:
+def _named(kept: Mapping[str, Any], columns: Mapping[str, Any], by_group: bool) -> dict[str, Any]:
     """Return an answer as JSON has it."""
-    if by:
+    if by_group:
         return {"groups": columns}
-    if "category" in columns:
-        return {"counts": columns["count"], "categories": columns["category"]}
-    if "count" in columns:
-        return {"counts": columns["count"], "edges": [*columns["lo"], *columns["hi"][-1:]]}
-    if "q" in columns:
-        return {"values": columns["value"]}
-    return {"value": plain(value)}
+    if "edges" in kept:
+        name = "categories" if "category" in columns else "edges"
+        return {"counts": columns["count"], name: plain(kept["edges"])}
+    return {"values" if "q" in columns else "value": plain(kept["value"])}
 
 
 def _public(arguments: Mapping[str, Any]) -> dict[str, Any]:
     """Return the arguments that no other part of an answer shows."""
-    elsewhere = {"by", "keys", "column", "other", "epsilon", "delta", "rho", "neighbors", "noise"}
+    elsewhere = {
+        "by",
+        "keys",
+        "column",
+        "columns",
+        "other",
+        "epsilon",
+        "delta",
+        "rho",
+        "neighbors",
+        "noise",
+    }
     elsewhere.add("method")
     public = {name: one for name, one in arguments.items() if name not in elsewhere}
     return {"q" if name == "qs" else name: plain(one) for name, one in public.items()}

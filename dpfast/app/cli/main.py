@@ -134,7 +134,12 @@ OPTIONS: dict[str, Any] = {
             "directory of Parquet or Arrow files; or several of these, one after the other.",
         ),
     ],
-    "q": _option(Any, "NUMBER", "From 0 to 1; 2/3 is exact.", parser=number),
+    "of": _option(
+        str, "STATISTIC", "What is compared, such as mean: it takes the options of its own command."
+    ),
+    "q": _option(
+        Any, "NUMBER", "From 0 to 1, of a percentile to 100; 2/3 is exact.", parser=number
+    ),
     "qs": _option(
         list[Any], "NUMBER", "From 0 to 1; once for each quantile.", "--q", parser=number
     ),
@@ -160,7 +165,15 @@ OPTIONS: dict[str, Any] = {
     "equal": _option(
         Any, "VALUE", "What a row has to equal: true, a number or a word.", parser=_value
     ),
+    "fan_out": _option(int, "N", "How many children a node of the tree has."),
+    "proportion": _option(
+        Any,
+        "NUMBER",
+        "The share of the rows that is left out, or moved, at either end; by default 0.1.",
+        parser=number,
+    ),
     "other": _option(str, None, "The second column."),
+    "columns": _option(str, "COLUMNS", "The columns, such as pay,age."),
     "column": _option(str | None, None, "The column; not needed when there is only one."),
     "where": _option(
         list[str],
@@ -274,12 +287,17 @@ def _root(
 
 
 def _command(statistic: str, what: str, options: str, groups: bool = True) -> None:
-    """Add the command of a statistic, with its `options` beside the shared ones."""
+    """Add the command of a statistic, with its `options` beside the shared ones.
+
+    Its columns may be an option of their own, instead of one column.
+    """
     own = {
         name: default or USUAL.get(name)
         for name, _, default in (one.partition("=") for one in options.split())
     }
     has = own | {name: USUAL.get(name) for name in (*SHARED, *(GROUPS if groups else ()))}
+    if "columns" in has:
+        del has["column"]
     usual = {name: has[name] for name in OPTIONS if name in has}
 
     def command(files: list[str], **given: Any) -> None:
@@ -332,6 +350,12 @@ EXAMPLES = {
     "--nan 0 --epsilon 1",
     "correlation": "flights.parquet --column arr_delay --other distance "
     "--bounds=-60,300,0,5000 --nan 0 --epsilon 1",
+    "count_distinct": "flights.parquet --column tailnum --epsilon 1",
+    "percentile": "flights.parquet --column arr_delay --q 90 --bounds -60 300 --nan 0 --epsilon 1",
+    "covariance": "flights.parquet --columns arr_delay,distance --bounds=-60,300,0,5000 --nan 0 "
+    "--epsilon 1",
+    "difference": "flights.parquet --column arr_delay --of mean --by carrier --keys AA,UA "
+    "--bounds -60 300 --nan 0 --epsilon 1",
     "top_k": "flights.parquet --by dest --k 5 --epsilon 1 --delta 1e-6",
     "bounds": "flights.parquet --column arr_delay --q 0.01 --epsilon 0.1 --nan drop",
 }

@@ -258,7 +258,7 @@ def release_facts(release: Release, rows: int | None) -> ReleaseFacts:
     facts: ReleaseFacts = {
         "name": release.entry.name,
         "statistic": release.entry.statistic,
-        "columns": list(release.entry.columns),
+        "columns": [name for name in release.entry.columns if name is not None],
         "loss": amounts(release.loss),
         "expected_error": cast(ErrorBar, asdict(release.expected(rows))),
     }

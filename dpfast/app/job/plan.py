@@ -21,7 +21,8 @@ from ... import Budget
 from ...errors import ArgumentError, BudgetError, DpfastError, LedgerError
 from ...extend import Expected, Files, Mechanism, checks, exact, prepare
 from ...privacy import ZCDP, Approx, Loss, Pure
-from ..files import KeyTexts, existing, other_file
+from ..entry import Entry
+from ..files import existing, other_file
 from ..functions import CONFIDENCE, check_where, error_of
 from . import job_file
 
@@ -36,7 +37,7 @@ Share = dict[str, Fraction]
 class Release:
     """One release: the function and its arguments, its share of the loss, and the mechanism."""
 
-    entry: job_file.Entry
+    entry: Entry
     arguments: dict[str, Any]
     share: Share
     mechanism: Mechanism[Any]
@@ -195,16 +196,13 @@ def _check_outputs(job: job_file.Job, files: Files) -> None:
             checks.fail(field, "outside the directory of the data", str(given))
 
 
-def _release(entry: job_file.Entry, share: Share, job: job_file.Job, files: Files) -> Release:
+def _release(entry: Entry, share: Share, job: job_file.Job, files: Files) -> Release:
     """Return a release whose arguments its function has checked."""
     where = entry.written.get("where")
     check_where(f"release {entry.name!r}: where", where, entry.by, job.neighbors)
-    arguments = {**entry.arguments, **share}
-    if "neighbors" in entry.takes:
-        arguments["neighbors"] = job.neighbors
+    neighbors = {"neighbors": job.neighbors} if "neighbors" in entry.takes else {}
     try:
-        if isinstance(keys := arguments.get("keys"), KeyTexts):
-            arguments["keys"] = keys.of(files, entry.by)
+        arguments = entry.call(files, **share, **neighbors)
         mechanism = prepare(entry.function, entry.data(files), **arguments).mechanism
     except LedgerError:
         raise
@@ -214,7 +212,7 @@ def _release(entry: job_file.Entry, share: Share, job: job_file.Job, files: File
     return Release(entry, arguments, share, mechanism, key)
 
 
-def _key(entry: job_file.Entry, mechanism: Any, files: Files, version: str) -> str:
+def _key(entry: Entry, mechanism: Any, files: Files, version: str) -> str:
     """Return a digest of the name, of the question, and of what is known of the data unread.
 
     Two releases with one key ask the same of the same data for the same loss. The share is in it by

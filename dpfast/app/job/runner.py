@@ -24,9 +24,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
-from ... import Budget, ptr
+from ... import Budget
 from ...errors import BudgetError, DataError, DpfastError
 from ...extend import Files, SharedPasses
+from ..functions import encoded
 from .plan import Plan, Release
 
 #: One number, or a vector or matrix of them; columns, of groups; None for no answer.
@@ -100,15 +101,3 @@ def _one(release: Release, source: Any, budget: Budget, note: str) -> Any:
                 raise
             kept = {"error": str(error)}
         return budget._settle(kept)
-
-
-def encoded(answer: Any) -> dict[str, Any]:
-    """Return an answer as the ledger keeps it."""
-    if isinstance(answer, ptr.NoAnswer):
-        return {"no_answer": True}
-    if isinstance(answer, dict):
-        return {"value": answer}
-    if isinstance(answer, tuple):
-        counts, edges = answer[:2]
-        return {"value": counts, "edges": edges}
-    return {"value": answer}

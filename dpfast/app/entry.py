@@ -1,0 +1,377 @@
+"""What is asked of files, in public words: a statistic, its columns, its rows and its arguments.
+
+A table has the words. A job file is made of such tables (`job.job_file` lists their keys), and the
+options of a command make one, so that both are read alike. Every error of the table is found here.
+What an argument may be is known to its function alone.
+"""
+
+from __future__ import annotations
+
+import difflib
+import inspect
+import re
+from collections.abc import Callable, Collection, Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from fractions import Fraction
+from pathlib import Path
+from types import UnionType
+from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
+
+from .. import STATISTICS, estimators, stat
+from ..errors import ArgumentError, DpfastError
+from ..extend import Files, checks
+from .files import KeyTexts, read_keys
+from .functions import BY_GROUP, OF_ROWS
+from .words import where_of
+
+#: Keys of a table that are no arguments of its function.
+OWN = ("statistic", "column", "columns", "name", "weight", "where", "by", "agg")
+#: Those of them that [defaults] may have.
+SHARED = ("where", "column", "columns")
+NONE = type(None)
+#: Arguments that no table may have, and why.
+NOT_HERE = {
+    name: f"left out: {why}"
+    for names, why in (
+        ("epsilon delta rho", "the job's budget is divided by weight"),
+        ("neighbors budget", "[budget] says it for the whole job"),
+        ("data", "[data] says it for the whole job"),
+        ("rng", "a job is private"),
+        ("progress", "the job has a bar of its own"),
+    )
+    for name in names.split()
+}
+#: Arguments of groups, which few functions of rows have.
+OF_BY = ("keys", "max_groups")
+#: What several statistics of the same groups are made of, and all arguments of these.
+OF_GROUPS: dict[str, Callable[..., Any]] = {name: getattr(stat, name) for name in stat.__all__}
+OF_STATISTICS = frozenset(
+    key for function in OF_GROUPS.values() for key in inspect.signature(function).parameters
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One release that is asked for. `written` is what the table says, for its key."""
+
+    name: str
+    statistic: str
+    columns: tuple[str | None, ...]
+    is_table: bool
+    by: tuple[str, ...]
+    where: Any
+    weight: Fraction
+    function: Callable[..., Any]
+    takes: Collection[str]
+    arguments: Mapping[str, Any]
+    written: Mapping[str, Any]
+
+    def data(self, files: Files) -> Any:
+        """Return its columns of some files; the rows alone, if it has none."""
+        if not (self.by or self.columns):
+            first = files.first(self.arguments.get("ids"))
+            return files.data((), by=(first,), where=self.where)
+        return files.data(self.columns, by=self.by, where=self.where, table=self.is_table)
+
+    def call(self, files: Files, **call: Any) -> dict[str, Any]:
+        """Return all arguments of its function, with public keys in the types of their columns."""
+        arguments = {**self.arguments, **call}
+        if isinstance(keys := arguments.get("keys"), KeyTexts):
+            arguments["keys"] = keys.of(files, self.by)
+        return arguments
+
+    @property
+    def files(self) -> list[Path]:
+        """The file of its public keys, if there is one."""
+        keys = self.arguments.get("keys")
+        return [keys.file] if isinstance(keys, KeyTexts) and keys.file else []
+
+    @property
+    def reads(self) -> tuple[str | None, ...]:
+        """The columns that it reads, as far as they are named one by one."""
+        return (*self.by, *self.columns, *(condition.column for condition in self.where))
+
+
+def entry_of(
+    table: Mapping[str, Any],
+    defaults: Mapping[str, Any],
+    folder: Path | None = None,
+    number: int | None = None,
+) -> Entry:
+    """Return what a table asks: of the release with a number of a job, or of a command."""
+    place = "" if number is None else f"release {number}: "
+    table = as_called(place, table, defaults)
+    by = _by(place, table)
+    functions = BY_GROUP if by else OF_ROWS
+    if "agg" not in table and not {"column", "columns"} & table.keys():
+        known = functions.get(str(table.get("statistic")))
+        names = [key for key in ("column", "columns") if not by or key in _takes(known)]
+        table = {key: defaults[key] for key in names if key in defaults} | table
+    asked = table.get("statistic", "agg" if "agg" in table else None)
+    statistic = text(f"{place}statistic", asked)
+    columns, is_table = ((), False) if by else _columns(place, table)
+    if by and table.get("column") is not None:
+        columns = (text(f"{place}column", table["column"]),)
+    named = [column for column in columns if column is not None]
+    title = f"{statistic} of {', '.join(named)}" if named else statistic
+    title = f"{title} by {', '.join(by)}" if by else title
+    name = text(f"{place}name", table.get("name", title))
+    place = "" if number is None else f"release {name!r}: "
+    if statistic not in functions and statistic in BY_GROUP:
+        checks.fail(f"{place}by", f"given, for {statistic} is of groups", None)
+    if statistic not in functions:
+        rule = f"one of {', '.join(sorted(functions))}{hint(statistic, functions)}"
+        checks.fail(f"{place}statistic", rule, statistic)
+    if ("agg" in table) != (statistic == "agg"):
+        checks.fail(f"{place}agg", "tables [release.agg.NAME] of statistic 'agg'", statistic)
+    function = functions[statistic]
+    takes = _takes(function)
+    allowed = {key: takes[key] for key in takes if key not in NOT_HERE and key != "where"}
+    shared = {key: defaults[key] for key in allowed if key in defaults}
+    given = _fitting(OF_GROUPS.get(statistic, function) if by else function, shared)
+    given |= {key: value for key, value in table.items() if key not in OWN}
+    if by:
+        given |= {"by": by[0] if isinstance(table["by"], str) else list(by)}
+        given |= {key: table[key] for key in ("column", "columns") if key in table}
+    if "agg" in table:
+        given["statistics"] = _of_defaults(table["agg"], defaults)
+    for key in given:
+        if key in NOT_HERE:
+            checks.fail(f"{place}{key}", NOT_HERE[key], given[key])
+        if key in OF_BY and key not in allowed:
+            checks.fail(f"{place}{key}", "left out without by", given[key])
+    _check_arguments(place, statistic, allowed, given)
+    arguments = dict(given)
+    if "estimator" in arguments:
+        arguments["estimator"] = _estimator(f"{place}estimator", arguments["estimator"])
+    if "statistics" in arguments:
+        arguments["statistics"] = _several(f"{place}agg", arguments["statistics"])
+        columns = _columns_of(arguments["statistics"])
+    if isinstance(arguments.get("keys"), str) and folder is not None:
+        given["keys"] = arguments["keys"] = _keys(f"{place}keys", given["keys"], folder, by)
+    for key in ("ids",) if by else ("weights", "ids"):
+        if key in arguments:
+            text(f"{place}{key}", arguments[key])  # the name of another column
+    written = {"statistic": statistic, "columns": columns, "table": is_table, "arguments": given}
+    rows = table.get("where", defaults.get("where", []))
+    if rows:
+        written["where"] = rows
+    weight = checks.fraction(f"{place}weight", amount(f"{place}weight", table.get("weight", 1)))
+    if weight <= 0:
+        checks.fail(f"{place}weight", "greater than 0", table["weight"])
+    inner = arguments.get("of")
+    takes_more = OF_STATISTICS if "agg" in table else inner if isinstance(inner, dict) else ()
+    return Entry(
+        name=name,
+        statistic=statistic,
+        columns=columns,
+        is_table=is_table,
+        by=by,
+        where=where_of(rows, f"{place}where"),
+        weight=weight,
+        function=function,
+        takes={*takes, *takes_more},
+        arguments=arguments,
+        written=written,
+    )
+
+
+def as_called(place: str, table: Mapping[str, Any], defaults: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a table of two columns, or of two groups, in the words of its function.
+
+    A `column` and an `other` are the `columns` of a statistic of rows. Of one between two groups
+    (`of` by one column, with two `keys`) the column of keys is the last of them, and what the
+    function does not take is an argument of the statistic in the groups.
+    """
+    words = dict(table)
+    line = STATISTICS.get(str(words.get("statistic")))
+    of_groups = line is not None and line.data == "groups" and "by" in words
+    if "other" in words and ("by" not in words or of_groups):
+        first = text(f"{place}column", words.pop("column", defaults.get("column")))
+        words["columns"] = [first, words.pop("other")]
+    if line is None or not of_groups:
+        return words
+    keys = _by(place, words)
+    if len(keys) > 1:
+        checks.fail(f"{place}by", "one column, of which two keys are compared", words["by"])
+    del words["by"]
+    if "columns" not in words:
+        words["columns"] = [words.pop("column", defaults.get("column"))]
+    words["columns"] = [*words["columns"], *keys]
+    if not isinstance(of := words.get("of"), str):
+        return words
+    own, kind = _takes(line.function), STATISTICS[of].kind if of in STATISTICS else None
+    names = [name for name in words if name not in own and name not in OWN]
+    inner = {name: words.pop(name) for name in names}
+    shared = {name: defaults[name] for name in _takes(kind) if name in defaults and name not in OWN}
+    words["of"] = {"statistic": of, **(_fitting(kind, shared) if kind else {}), **inner}
+    return words
+
+
+def hint(name: str, names: Collection[str]) -> str:
+    """Return the end of a message that offers the nearest of some names."""
+    near = difflib.get_close_matches(name, names, 1, 0.6)
+    return f" (did you mean {near[0]!r}?)" if near else ""
+
+
+def text(name: str, value: Any) -> str:
+    """Return a text that is not empty."""
+    if value is None or value == "":
+        checks.fail(name, "given", value)
+    return checks.text(name, value)
+
+
+def file_name(name: str, value: Any) -> str:
+    """Return what may be the name of a file."""
+    if "\0" in (path := text(name, value)):
+        checks.fail(name, "the name of a file", value)
+    return path
+
+
+def amount(name: str, value: Any) -> Any:
+    """Return a number, or the ratio of a text such as "1/3" that no decimal can write."""
+    if not isinstance(value, str):
+        return value
+    if re.fullmatch(r"[0-9]{1,400}(/[0-9]{1,400})?|[0-9]{0,400}\.[0-9]{1,400}", value):
+        with suppress(ZeroDivisionError):
+            return Fraction(value)
+    checks.fail(name, 'a number, or a ratio such as "1/3"', value)
+
+
+def _takes(function: Callable[..., Any] | None) -> Mapping[str, inspect.Parameter]:
+    return {} if function is None else inspect.signature(function).parameters
+
+
+def _fitting(function: Callable[..., Any], defaults: dict[str, Any]) -> dict[str, Any]:
+    """Return the defaults that a function may take: of declared words, only these words.
+
+    A default of ``nan = "lower"`` is none for a count, whose `nan` is "keep" or "drop".
+    """
+    return {key: value for key, value in defaults.items() if _fits(function, key, value)}
+
+
+def is_used(key: str, value: Any, entry: Entry) -> bool:
+    """Tell whether a release may take a default."""
+    if key not in entry.takes:
+        return False
+    if not entry.by:
+        return _fits(entry.function, key, value)
+    several = OF_GROUPS.values() if entry.statistic == "agg" else [OF_GROUPS.get(entry.statistic)]
+    return any(function is None or _fits(function, key, value) for function in several)
+
+
+def _fits(function: Callable[..., Any], name: str, value: Any) -> bool:
+    kinds = _kinds(get_type_hints(function).get(name, Any))
+    words = [word for kind in kinds if get_origin(kind) is Literal for word in get_args(kind)]
+    others = [kind for kind in kinds if get_origin(kind) is not Literal]
+    if not words or value in words:
+        return True
+    return bool({Any, str} & {*others}) or not (isinstance(value, str) or others in ([], [NONE]))
+
+
+def _kinds(annotation: Any) -> list[Any]:
+    """Return the members of a union, and of those in it."""
+    if get_origin(annotation) in (Union, UnionType):
+        return [kind for one in get_args(annotation) for kind in _kinds(one)]
+    return [annotation]
+
+
+def _by(place: str, table: Mapping[str, Any]) -> tuple[str, ...]:
+    """Return the names of the columns of keys; none of a release that has no groups."""
+    if "by" not in table:
+        if "agg" in table:
+            checks.fail(f"{place}by", "given, for agg is of groups", None)
+        return ()
+    by = [table["by"]] if isinstance(table["by"], str) else table["by"]
+    if not isinstance(by, list) or not by:
+        checks.fail(f"{place}by", "the name of a column, or a list of names", table["by"])
+    return tuple(text(f"{place}by[{i}]", name) for i, name in enumerate(by))
+
+
+def _keys(where: str, value: str, folder: Path, by: tuple[str, ...]) -> KeyTexts:
+    """Return the public keys of the file of a text such as "@keys.txt"."""
+    if not value.startswith("@"):
+        checks.fail(where, 'a list of keys, or a file of them such as "@keys.txt"', value)
+    try:
+        return read_keys(folder / file_name(where, value[1:]), by)
+    except DpfastError as error:
+        raise type(error)(f"{where}: {error}") from None
+
+
+def _of_defaults(tables: Any, defaults: Mapping[str, Any]) -> Any:
+    """Return the tables of several statistics, with the defaults that each of them takes."""
+    if not isinstance(tables, dict):
+        return tables
+    found = dict(tables)
+    for name, table in tables.items():
+        if isinstance(table, dict) and str(table.get("statistic")) in OF_GROUPS:
+            function = OF_GROUPS[str(table["statistic"])]
+            shared = {key: defaults[key] for key in _takes(function) if key in defaults}
+            found[name] = _fitting(function, shared) | table
+    return found
+
+
+def _several(where: str, tables: Any) -> dict[str, Any]:
+    """Return what `dpfast.stat` makes of the tables of several statistics."""
+    if not isinstance(tables, dict) or not tables:
+        checks.fail_type(where, "tables of statistics, [release.agg.NAME]", tables)
+    found = {}
+    for name, table in tables.items():
+        if not isinstance(table, dict):
+            checks.fail_type(f"{where}.{name}", f"a table, [release.agg.{name}]", table)
+        found[name] = _called(f"{where}.{name}", "statistic", table, OF_GROUPS)
+    return found
+
+
+def _columns_of(statistics: Mapping[str, Any]) -> tuple[str, ...]:
+    columns = (statistic.column for statistic in statistics.values())
+    return tuple(dict.fromkeys(column for column in columns if column is not None))
+
+
+def _check_arguments(
+    place: str, name: str, takes: Mapping[str, inspect.Parameter], given: Mapping[str, Any]
+) -> None:
+    """Refuse arguments that `name` does not have, and a call without one that it needs."""
+    for key, value in given.items():
+        if key not in takes:
+            rule = f"an argument of {name}{hint(key, takes)}, which are {', '.join(takes)}"
+            checks.fail(f"{place}{key}", rule, value)
+    for key, parameter in takes.items():
+        if parameter.default is inspect.Parameter.empty and key not in given:
+            checks.fail(f"{place}{key}", f"given: {name} needs it", None)
+
+
+def _columns(place: str, table: Mapping[str, Any]) -> tuple[tuple[str | None, ...], bool]:
+    """Return the names of the columns, and whether there may be several."""
+    if ("column" in table) == ("columns" in table):
+        checks.fail(f"{place}column", "given, or columns instead", table.get("column"))
+    if "column" in table:
+        only = table["column"]  # of a command, which may name none
+        return (None if only is None else text(f"{place}column", only),), False
+    columns = table["columns"]
+    if not isinstance(columns, list) or not columns:
+        checks.fail(f"{place}columns", "a list of at least one name", columns)
+    names = tuple(text(f"{place}columns[{i}]", name) for i, name in enumerate(columns))
+    if len(set(names)) < len(names):
+        checks.fail(f"{place}columns", "different names", columns)
+    return names, True
+
+
+def _estimator(where: str, value: Any) -> Any:
+    """Return a name, or the estimator of a table such as {class = "Quantile", q = 0.9}."""
+    if not isinstance(value, dict):
+        return checks.text(where, value)
+    kinds = {name: getattr(estimators, name) for name in estimators.__all__}
+    return _called(where, "class", value, kinds)
+
+
+def _called(where: str, key: str, table: Mapping[str, Any], kinds: Mapping[str, Any]) -> Any:
+    """Return what one of some functions makes of a table, whose `key` names the function."""
+    given = dict(table)
+    name = checks.choice(f"{where}.{key}", given.pop(key, None), kinds)
+    _check_arguments(f"{where}.", name, inspect.signature(kinds[name]).parameters, given)
+    try:
+        return kinds[name](**given)
+    except ArgumentError as error:
+        raise type(error)(f"{where}: {error}") from None
