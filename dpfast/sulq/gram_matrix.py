@@ -23,7 +23,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
@@ -109,15 +108,12 @@ class GramMatrix:
         low, high, middles = np.tile(each[:, None], (1, max(1, LONG // len(bounds)), 1))
         self._limits = low, high, middles
 
-    def parts_within(
-        self, loss: Loss, neighbors: str, uses: int = 1, *, alone: bool = False
-    ) -> list[Some]:
-        """Return the parts of so many rounds that are used at once, of a loss.
+    def parts_within(self, loss: Loss, neighbors: str, *, alone: bool = False) -> list[Some]:
+        """Return what is asked for, for a loss.
 
         Where nothing else is asked, with a delta too the noise is that which is less.
         """
-        parts = [replace(part, share=uses * part.share) for part in self.parts(neighbors)]
-        whole = self.whole(neighbors, uses)
+        parts, whole = self.parts(neighbors), self.whole(neighbors)
         if isinstance(loss, Pure):
             return [whole]
         less = alone and isinstance(loss, Approx) and parts[-1].noise(loss, 1).deviation
@@ -125,20 +121,22 @@ class GramMatrix:
             return [whole]
         return [*parts]
 
-    def whole(self, neighbors: str, uses: int = 1) -> Matrix:
+    def whole(self, neighbors: str) -> Matrix:
         """Return all products as one matrix, for an epsilon alone."""
         replaced = neighbors == "replace"
         known = int(replaced and self.constant > 0)  # the number of rows
-        return Matrix(self.size, (2 if replaced else 1) * self.most, known, Fraction(uses))
+        return Matrix(self.size, (2 if replaced else 1) * self.most, known)
 
-    def deviations(self, rounds: Rounds, parts: Sequence[Some]) -> tuple[float, float, float]:
+    def deviations(
+        self, rounds: Rounds, parts: Sequence[Some], uses: int
+    ) -> tuple[float, float, float]:
         """Return those of noise in the number of rows times c^2, in squares, and in products."""
         first = parts[0]
         if isinstance(first, Matrix):
-            deviation = rounds.deviation(first)
+            deviation = rounds.deviation(first, uses)
             squares = math.sqrt(2.0) * deviation
             return 0.0 if first.known else squares, squares, deviation
-        each = [rounds.deviation(part) for part in parts]
+        each = [rounds.deviation(part, uses) for part in parts]
         return each[0], each[-2], each[-1]
 
     def parts(self, neighbors: str) -> list[Part]:

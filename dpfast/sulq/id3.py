@@ -43,8 +43,7 @@ from __future__ import annotations
 import math
 import operator
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
-from fractions import Fraction
+from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Literal
 
@@ -477,15 +476,10 @@ class _Growth:
         values = float(np.mean(self._coder.values))
         for depth in range(most, 0, -1):
             self._uses = SHARES // (depth + 1)
-            noise = self._rounds.deviation(self._part(1))
+            noise = self._rounds.deviation(Part.of_counts(1, 1, self._rounds.neighbors), self._uses)
             if rows >= FULL * noise * values**depth:
                 break
         return depth
-
-    def _part(self, size: int, tables: int = 1, uses: int = 0) -> Part:
-        """Return the part of counts of so many cells in a round, or in `uses` of the allocation."""
-        part = Part.of_counts(size, tables, self._rounds.neighbors)
-        return replace(part, share=Fraction(uses or self._uses))
 
     def count(self, level: int) -> None:
         """Divide the nodes of a level by noisy counts of values and classes."""
@@ -498,9 +492,9 @@ class _Growth:
             return [int(x) for table in counted for x in table.ravel()]
 
         ends = np.cumsum(np.concatenate(sizes))
-        part = self._part(int(ends[-1]), len(unused[0]))
+        part = Part.of_counts(int(ends[-1]), len(unused[0]), self._rounds.neighbors)
         noisy = np.array(self._rounds.ask(total, [part], self._uses), np.float64)
-        deviation = self._rounds.deviation(part)
+        deviation = self._rounds.deviation(part, self._uses)
         pieces, chosen = iter(np.split(noisy, ends[:-1])), list[int | None]()
         for each, cells in zip(unused, sizes, strict=True):
             tables = [next(pieces).reshape(-1, 1, many) for _ in each]
@@ -534,8 +528,8 @@ class _Growth:
             return counts
 
         left = self._rounds.remaining
-        part = self._part(len(leaves) * many, uses=left)
-        deviation = self._rounds.deviation(part)
+        part = Part.of_counts(len(leaves) * many, 1, self._rounds.neighbors)
+        deviation = self._rounds.deviation(part, left)
         noisy = np.array(self._rounds.ask(total, [part], left), np.float64)
         counts = noisy.reshape(len(leaves), many)
         return pruned(self._nodes, counts, deviation)

@@ -55,7 +55,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from fractions import Fraction
 from itertools import groupby
 from typing import Any, Literal
@@ -397,9 +397,7 @@ class KMeans(Transformer):
     nan: NanPolicy = "raise"
 
     def _training(self, rows: Rows, loss: Loss, relation: str) -> Training:
-        k = checks.whole("n_clusters", self.n_clusters, 1)
-        if k > MOST_CLUSTERS:
-            checks.fail("n_clusters", f"at most {MOST_CLUSTERS}", self.n_clusters)
+        k = checks.whole("n_clusters", self.n_clusters, 1, MOST_CLUSTERS)
         times = USUAL if self.max_iter is None else checks.whole("max_iter", self.max_iter, 1)
         if relation == "replace" and rows.length is not None and rows.length < k:
             checks.fail("n_clusters", f"at most the number of rows, {rows.length}", k)
@@ -576,9 +574,9 @@ def _parts(box: Box, k: int, relation: str, loss: Loss) -> list[Part] | list[Box
     return parts
 
 
-def _noise(rounds: Rounds, box: Box, parts: Sequence[Part | Boxes]) -> float:
+def _noise(rounds: Rounds, box: Box, parts: Sequence[Part | Boxes], uses: int) -> float:
     """Return the variance of noise in the sums of a center, of all columns, in coordinates."""
-    _, *sums = (deviation for part in parts for deviation in rounds.deviations(part))
+    _, *sums = (deviation for part in parts for deviation in rounds.deviations(part, uses))
     return float(((np.array(sums) * box.grid / 2 * box.unit) ** 2).sum())
 
 
@@ -592,8 +590,6 @@ class _Walk:
     uses : int
         How many rounds the next question uses at once. With `chosen`, what the first one tells
         decides on that.
-    parts : list of Part or Boxes
-        The parts of a question, for one center.
     noise : float
         The variance in the sums of a center, of all columns together, in coordinates.
     enough : float
@@ -616,14 +612,13 @@ class _Walk:
 
     def use(self, uses: int) -> None:
         """Use so many rounds at once from now on."""
-        self.uses, self.parts = uses, self.parts_of(1, uses)
-        self.noise = _noise(self.rounds, self.box, self.parts)
-        self.enough = 3.0 * self.rounds.deviation(self.parts[0])
+        parts = self.parts(1)
+        self.uses, self.noise = uses, _noise(self.rounds, self.box, parts, uses)
+        self.enough = 3.0 * self.rounds.deviation(parts[0], uses)
 
-    def parts_of(self, k: int, uses: int) -> list[Part | Boxes]:
-        """Return the parts of a question about k centers, with so many rounds."""
-        parts = _parts(self.box, k, self.rounds.neighbors, self.rounds.loss)
-        return [replace(part, share=uses * part.share) for part in parts]
+    def parts(self, k: int) -> list[Part] | list[Boxes]:
+        """Return what is asked about k centers."""
+        return _parts(self.box, k, self.rounds.neighbors, self.rounds.loss)
 
     def ask(self, centers: Floats) -> _Answer:
         """Ask a round: noisy counts, and sums of shape (k, d)."""
@@ -637,8 +632,7 @@ class _Walk:
                 integers += [2 * u - span * n for u, n in zip(column, counts, strict=True)]
             return integers
 
-        parts = self.parts_of(k, self.uses)
-        noisy = np.array(self.rounds.ask(total, parts, self.uses), np.float64)
+        noisy = np.array(self.rounds.ask(total, self.parts(k), self.uses), np.float64)
         sums = noisy[k:].reshape(box.width, k).T
         answer = _Answer(box, noisy[:k], sums, self.noise, self.enough)
         self.questions += 1
@@ -663,7 +657,7 @@ class _Walk:
         """
         box, k, rounds = self.box, self.k, self.rounds
         changes = 0 if rounds.neighbors == "replace" else 1
-        part = Part(1, changes, changes, 1, Fraction(COUNT))
+        part = Part(1, changes, changes, 1)
         middle = box.middle[None]
         (noisy,) = rounds.ask(lambda rows: self.box.totals(rows, middle)[0], [part], COUNT)
         self.rows = max(float(noisy), 0.0)
@@ -672,7 +666,8 @@ class _Walk:
             return False
         for left in (rounds.remaining // 2, 0):  # for sums
             self.counted = rounds.remaining - left
-            noise = rounds.deviation(self._counts(self.counted, 1))
+            one = Part.of_counts(1, 1, rounds.neighbors)
+            noise = rounds.deviation(one, self.counted)
             self.cells = int(min(self.rows / (FULL * noise), MOST_CELLS))
             if self.cells < 2.0**box.width:
                 continue
@@ -684,19 +679,14 @@ class _Walk:
         self.use(self.unit)
         return False
 
-    def _counts(self, uses: int, size: int) -> Part:
-        """Return the part of so many counts that are all that is asked for."""
-        part = Part.of_counts(size, 1, self.rounds.neighbors)
-        return replace(part, share=Fraction(uses))
-
     def count_cells(self, centers: Floats) -> tuple[Floats, Floats]:
         """Return centers for the noisy counts of cells alone, and the counts of these."""
         box, points = self.box, evenly(self.cells, self.box.width)
         cells = box.lo + points * (box.hi - box.lo)
-        part = self._counts(self.counted, self.cells)
-        noisy = self.rounds.ask(lambda rows: self.box.totals(rows, cells)[0], [part], self.counted)
+        part, uses = Part.of_counts(self.cells, 1, self.rounds.neighbors), self.counted
+        noisy = self.rounds.ask(lambda rows: box.totals(rows, cells)[0], [part], uses)
         self.questions += 1
-        counts, alive = np.array(noisy, np.float64), ALIVE * self.rounds.deviation(part)
+        counts, alive = np.array(noisy, np.float64), ALIVE * self.rounds.deviation(part, uses)
         places, counts = (cells - box.middle)[counts > alive] * box.unit, counts[counts > alive]
         chosen, totals = centers_of(places, counts, self.k), np.zeros(self.k)
         if len(chosen):

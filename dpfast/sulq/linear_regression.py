@@ -31,6 +31,7 @@ import functools
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from fractions import Fraction
 from typing import Generic, Literal, NamedTuple, TypeVar
 
 import numpy as np
@@ -190,7 +191,7 @@ class _Question(Generic[Sums]):
     uses: int = 1
 
     def deviations(self, rounds: Rounds) -> Sequence[float]:
-        return self.sums.deviations(rounds, self.parts)
+        return self.sums.deviations(rounds, self.parts, self.uses)
 
     def ask(self, rounds: Rounds, total: Callable[[Rows], list[int]] | None = None) -> Products:
         noisy = rounds.ask(total or self.sums.total, self.parts, self.uses)
@@ -221,14 +222,16 @@ class _Walk:
     ) -> None:
         def normal(bounds: list[tuple[float, float]], uses: int, line: bool) -> _Question[Normal]:
             sums = Normal(bounds, nan, centered, line)
-            return _Question(sums, sums.gram.parts_within(loss, relation, uses), uses)
+            return _Question(sums, sums.gram.parts_within(loss, relation), uses)
 
         self.centered, place, rest = centered, (-1.0, 1.0), ROUNDS - 1
         self.moments = moments = Moments(bounds, nan, centered)
         self.fixed_ridge = normal(bounds, 1, line=False)
-        first, again = (moments.parts_within(loss, relation, u, ROUNDS) for u in (1, rest - 1))
-        self.first, self.again = _Question(moments, first), _Question(moments, again, rest - 1)
-        self.mean = _Question(moments, moments.parts(relation, rest, targets=True), rest)
+        self.first, self.again = (
+            _Question(moments, moments.parts_within(loss, relation, Fraction(ROUNDS, uses)), uses)
+            for uses in (1, rest - 1)
+        )
+        self.mean = _Question(moments, moments.parts(relation, targets=True), rest)
         self.all = normal(bounds, rest, line=False)
         #: With the place along a line as one more column, and with that alone.
         self.with_line = normal([place, *bounds], rest, line=True)
@@ -263,7 +266,10 @@ class _Walk:
             return self._along(rounds, first, self.with_line)
         kurtosis = 5.0 if isinstance(rounds.loss, Pure) else 2.0  # of noise, in a sum of squares
         nothing = first.shown(self.centered) < BEYOND * math.sqrt(kurtosis * d)
-        if not d or (self.centered and nothing and self._hides_mean(rounds, rows)):
+        if self.centered and nothing:  # would the last round alone tell too little of the mean?
+            off = self.line.sums.of_mean(self.line.deviations(rounds))
+            nothing = off > MATTERS * rows
+        if not d or (self.centered and nothing):
             total = functools.partial(self.moments.total, targets=True)
             products = first.joined(self.mean.ask(rounds, total))
             _, mean = products.means(self.centered)
@@ -273,10 +279,6 @@ class _Walk:
     def _noise(self, rounds: Rounds, question: _Question[Normal]) -> float:
         """Return the size of the noise in the matrix of the products of features."""
         return question.sums.noise(question.deviations(rounds))
-
-    def _hides_mean(self, rounds: Rounds, rows: float) -> bool:
-        """Return whether the last round alone would tell too little of the mean."""
-        return self.line.sums.of_mean(self.line.deviations(rounds)) > MATTERS * rows
 
     def _along(self, rounds: Rounds, before: Products, question: _Question[Normal]) -> _Learned:
         """Ask for products of the place along a line, and of all else there is in a question."""

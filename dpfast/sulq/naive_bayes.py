@@ -23,7 +23,7 @@ in the L2 norm; half of a part covers it for two classes if the whole has room f
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -41,6 +41,7 @@ from ..statistics.histogram import Bins
 from .columns import BLOCK, Classes, Floats, Layout, NumberColumn, expect_scale
 from .estimator import MixedClassifier, Training
 from .rounds import Part, Rounds
+from .row_functions import split
 from .rows import Rows
 
 #: The least variance, in squares of half the distance of the bounds; and of all.
@@ -129,23 +130,24 @@ class NaiveBayes(MixedClassifier):
 
         def learn(rounds: Rounds) -> None:
             deviations = [rounds.deviation(part) for part in parts]
-            self._learn(sums, rounds.ask(sums.total, parts), deviations, alpha)
+            noisy = [np.array(x, float) for _, x in split(rounds.ask(sums.total, parts), parts)]
+            self._learn(sums, noisy, deviations, alpha)
 
         return Training(1, parts, learn)
 
     def _learn(
-        self, sums: ClassSums, noisy: list[int], deviations: list[float], alpha: float
+        self, sums: ClassSums, noisy: list[Floats], deviations: list[float], alpha: float
     ) -> None:
         """Compute everything that is learned from released numbers."""
         many, width = sums.classes, sums.layout.width
-        counts = np.array(noisy[:many], np.float64)
+        counts, *columns = noisy
         live = counts > 3.0 * deviations[0]
         kept = np.maximum(counts, 0.0)
         self.class_count_, self.classes_ = counts, sums.labels.labels
         self.class_prior_ = kept / kept.sum() if kept.sum() else np.full(many, 1.0 / many)
         self.theta_, self.var_ = np.full((many, width), np.nan), np.full((many, width), np.nan)
         self.category_log_prob_: list[Floats | None] = [None] * width
-        for j, numbers in enumerate(sums.by_column(noisy)):
+        for j, numbers in enumerate(columns):
             if j in sums.layout.axes:
                 table = np.maximum(numbers.reshape(many, -1), 0.0) + alpha
                 self.category_log_prob_[j] = np.log(table / table.sum(axis=1, keepdims=True))
@@ -200,12 +202,8 @@ class ClassSums:
     def __init__(
         self, each: Sequence[NumberColumn | Bins], labels: Classes, nan: str | float
     ) -> None:
-        self.layout, self.labels, self.classes, self._nan = (
-            Layout(each, nan),
-            labels,
-            len(labels),
-            nan,
-        )
+        self.layout, self.labels, self.classes = Layout(each, nan), labels, len(labels)
+        self._nan = nan
         columns = self.layout.numbers.values()
         self._limits = np.array(
             [[1.0 / n.grid, n.first, n.last, n.middle] for n in columns]
@@ -276,11 +274,3 @@ class ClassSums:
             by_class(filled, self._limits, key, sums)
         moments += sums[:-1].ravel().astype(np.int64)
         return missing
-
-    def by_column(self, noisy: list[int]) -> Iterator[Floats]:
-        """Yield the noisy numbers of each column."""
-        at, axes = self.classes, self.layout.axes
-        for j in range(self.layout.width):
-            size = self.classes * (axes[j].native.bins if j in axes else 2)
-            yield np.array(noisy[at : at + size], np.float64)
-            at += size

@@ -355,9 +355,7 @@ class NoisySums:
         ArgumentError, ArgumentTypeError
             If `sets` is no such number.
         """
-        count = checks.whole("sets", sets)
-        if count > 1 << 40:
-            checks.fail("sets", "at most 2**40", sets)
+        count = checks.whole("sets", sets, 0, 1 << 40)
         return self._rounds.noise(contrast_part(count)).deviation / 2.0
 
     def _ask(self, terms: list[Term], rows: Any, l2: Any) -> list[Answer]:
@@ -507,7 +505,5 @@ def original_variance(epsilon: Number, delta: Number, queries: int) -> float:
     d = checks.positive("delta", delta)
     if d >= 1:
         checks.fail("delta", "less than 1", delta)
-    t = checks.whole("queries", queries, 1)
-    if t > 1 << 62:
-        checks.fail("queries", "at most 2**62", queries)
+    t = checks.whole("queries", queries, 1, 1 << 62)
     return 32.0 * math.log(2.0 / d) * (math.log(t) - math.log(d)) * t / e**2

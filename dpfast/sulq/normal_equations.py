@@ -205,8 +205,8 @@ class Moments:
         self.limits = limits(bounds, nan, centered, [int(REACH)] * len(bounds))
         self.live = np.flatnonzero(self.limits.scale[:-1])
 
-    def parts(self, relation: str, uses: int = 1, *, targets: bool = False) -> list[Part]:
-        """Return the parts of so many rounds that are used at once; of `targets`, two only."""
+    def parts(self, relation: str, *, targets: bool = False) -> list[Part]:
+        """Return what is asked for; of `targets`, two parts only."""
         d, one = len(self.live), int(REACH)
         if targets:
             sizes = [(1, Fraction(2), Fraction(2), 1), (1, Fraction(2), Fraction(2), one)]
@@ -223,31 +223,30 @@ class Moments:
                 math.ceil(times * l1 * unit),
                 math.ceil(times**2 * l2_squared * unit**2),
                 changed,
-                Fraction(uses),
             )
             for size, l1, l2_squared, unit in sizes
         ]
         if relation == "replace":
-            parts[0] = Part(1, 0, 0, 1, Fraction(uses))
+            parts[0] = Part(1, 0, 0, 1)
         return parts
 
-    def parts_within(self, loss: Loss, relation: str, uses: int, rounds: int) -> list[Some]:
-        """Return the parts of so many of all `rounds`, with joint noise where each has less so."""
-        parts = self.parts(relation, uses)
+    def parts_within(self, loss: Loss, relation: str, rounds: Fraction) -> list[Some]:
+        """Return what one of `rounds` asks for, with joint noise where each has less so."""
+        parts = self.parts(relation)
         d, one, times = len(self.live), int(REACH), 2 if relation == "replace" else 1
         if not d or not isinstance(loss, Pure):
             return [*parts]
         sizes = [times * one] * d + [one**2] * d + [times * one**2] * d
-        box = Boxes(Moves(tuple(sizes)), share=Fraction(15 * uses, 17))
+        box = Boxes(Moves(tuple(sizes)), share=Fraction(15, 17))
         each = box.noise(loss, rounds).noise.deviations[::d]
         apart = [part.noise(loss, rounds).deviation for part in parts[2:]]
         less = all(a < b for a, b in zip(each, apart, strict=True))
         return [*parts[:2], box] if less else [*parts]
 
-    def deviations(self, rounds: Rounds, parts: Sequence[Some]) -> list[float]:
+    def deviations(self, rounds: Rounds, parts: Sequence[Some], uses: int) -> list[float]:
         """Return those of the noise of each kind of sums."""
         d = max(1, len(self.live))
-        return [x for part in parts for x in rounds.deviations(part)[::d]]
+        return [x for part in parts for x in rounds.deviations(part, uses)[::d]]
 
     def total(self, rows: Rows, *, targets: bool = False) -> list[int]:
         """Return the integers in the order of the parts."""

@@ -33,6 +33,7 @@ from __future__ import annotations
 import math
 import threading
 from abc import ABC, abstractmethod
+from bisect import bisect_left
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
@@ -117,17 +118,6 @@ class Plan:
         noise = self.counting.noise(loss, self.rounds)
         return COUNTING.unit * noise.within(self.failure)
 
-    def holds(self, loss: Loss, function: Exact, question: int) -> bool:
-        """Return whether the answer will be within its tolerance."""
-        part = self.asking(function, question)
-        try:
-            noise, off = part.noise(loss, self.rounds), self.off(loss)
-        except ArgumentError:  # noise that nobody can draw
-            return False
-        size, tolerance = noise.within(self.failure / part.size), self.tolerances[question]
-        half = function.unit * math.isqrt(part.l2_squared)
-        return function.unit * size + (half + tolerance) * off <= tolerance * self.rows
-
     def distinct(self) -> list[int]:
         """Return a question of each tolerance, from the narrowest to the widest.
 
@@ -136,9 +126,20 @@ class Plan:
         each = {t: i for i, t in enumerate(self.tolerances)}
         return [each[t] for t in sorted(each)]
 
-    def hold(self, loss: Loss, function: Exact, questions: Sequence[int]) -> bool:
+    def hold(self, loss: Loss, function: Exact, questions: Iterable[int]) -> bool:
         """Return whether all these answers will be within their tolerances."""
-        return all(self.holds(loss, function, question) for question in questions)
+        half = function.unit * math.isqrt(function.sensitivity(self.neighbors).l2_squared)
+
+        def holds(question: int) -> bool:
+            noise = self.asking(function, question).noise(loss, self.rounds)
+            size, tolerance = noise.within(self.failure / function.size), self.tolerances[question]
+            return function.unit * size + (half + tolerance) * off <= tolerance * self.rows
+
+        try:
+            off = self.off(loss)
+            return all(map(holds, questions))
+        except ArgumentError:  # noise that nobody can draw
+            return False
 
 
 def planned(questions: Questions, rows: int, pure: bool) -> Plan:
@@ -204,12 +205,16 @@ def _shares(
 def least_loss(plan: Plan, function: Exact, offered: Loss) -> Loss | None:
     """Return the least loss up to `offered` that the plan holds with, rounded up to four digits."""
     most, every = amount(offered), plan.distinct()
-    each = LEAST["rho" if isinstance(offered, ZCDP) else "epsilon"]
+    name = "rho" if isinstance(offered, ZCDP) else "epsilon"
     times = math.isqrt(plan.rounds - 1) + 1 if isinstance(offered, Approx) else plan.rounds
-    least = min(each * times, most)
+    least = min(LEAST[name] * times, most)
+
+    def sized(size: Fraction) -> Loss:
+        changed: Any = {name: size}
+        return replace(offered, **changed)
 
     def enough(size: Fraction, questions: Sequence[int]) -> bool:
-        return plan.hold(_sized(offered, size), function, questions)
+        return plan.hold(sized(size), function, questions)
 
     if not enough(most, every):
         return None
@@ -223,14 +228,7 @@ def least_loss(plan: Plan, function: Exact, offered: Loss) -> Loss | None:
     size = _within(math.exp(high), least, most)
     while not enough(size, every):
         size = _within(1.001 * float(size), least, most)
-    return _sized(offered, size)
-
-
-def _sized(loss: Loss, size: Fraction) -> Loss:
-    """Return the same kind of loss with another epsilon or rho."""
-    if isinstance(loss, ZCDP):
-        return ZCDP(size)
-    return Approx(size, loss.delta) if isinstance(loss, Approx) else Pure(size)
+    return sized(size)
 
 
 def _within(value: float, least: Fraction, most: Fraction) -> Fraction:
@@ -256,16 +254,12 @@ def least_rows(plan: Plan, function: Exact, loss: Loss) -> int | None:
 
 def _first(enough: Callable[[int], bool], least: int) -> int | None:
     """Return the least number from `least` to 2**62 that is enough, as all larger ones are."""
-    low, step = least - 1, 1
-    while not enough(low + step):
-        low, step = low + step, 2 * step
-        if low > 1 << 62:
+    step = 1
+    while not enough(least + step - 1):
+        least, step = least + step, 2 * step
+        if least > 1 << 62:
             return None
-    high = low + step
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (low, middle) if enough(middle) else (middle, high)
-    return high
+    return least + bisect_left(range(least, least + step - 1), True, key=enough)
 
 
 class Questions:
@@ -299,9 +293,7 @@ class Questions:
         if l2 is None and bounds is None:
             bounds = (0, 1)
         self.bounds, self.l2 = bounds, l2
-        width = 1 if size is None else checks.whole("size", size, 1)
-        if width > MOST_NUMBERS:
-            checks.fail("size", f"at most {MOST_NUMBERS}", size)
+        width = 1 if size is None else checks.whole("size", size, 1, MOST_NUMBERS)
         term = Term(replace(ONES, size=width), bounds, l2)
         function = exact(term, as_rows([]), self.nan, neighbors)
         self.reference = self._summed(function)
@@ -335,9 +327,7 @@ def _tolerances(tolerance: Any, queries: Any) -> tuple[Fraction, ...]:
         if not each:
             checks.fail("tolerance", rule, tolerance)
         return tuple(_positive(t) for t in each)
-    count = checks.whole("queries", queries, 1)
-    if count > MOST_QUESTIONS:
-        checks.fail("queries", f"at most {MOST_QUESTIONS}", queries)
+    count = checks.whole("queries", queries, 1, MOST_QUESTIONS)
     return (_positive(tolerance),) * count
 
 
@@ -695,7 +685,7 @@ class StatisticalQueryOracle(Oracle):
 
     def _parts(self, functions: Sequence[Exact], first: int) -> list[Part]:
         for question, function in enumerate(functions, first):
-            if not self._plan.holds(self.cost, function, question):
+            if not self._plan.hold(self.cost, function, [question]):
                 paid = self._questions
                 kind = f"bounds={paid.bounds!r}"
                 if paid.l2 is not None:
@@ -707,7 +697,8 @@ class StatisticalQueryOracle(Oracle):
                     "be off by more than the tolerance",
                     f"a function of {size} numbers" if size > 1 else "wider bounds",
                 )
-        return [self._plan.asking(function, i) for i, function in enumerate(functions, first)]
+        parts = [self._plan.asking(function, i) for i, function in enumerate(functions, first)]
+        return [replace(part, share=part.share / len(parts)) for part in parts]  # of all rounds
 
     def _sums(self, total: Total, parts: list[Part]) -> tuple[list[int], int | Fraction]:
         def checked(source: RowSource) -> list[int]:

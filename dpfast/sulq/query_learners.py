@@ -24,6 +24,8 @@ from .row_functions import Function, Piece, shortened, with_nan
 from .rows import expect_same, unlabeled_rows
 from .terms import Term
 
+#: Columns, at most.
+MOST_COLUMNS = 1 << 32
 #: The name or the number of a column.
 Column: TypeAlias = int | str
 
@@ -265,7 +267,7 @@ def conjunction_needs(columns: int, error: Number) -> dict[str, Any]:
     >>> dp.sulq.conjunction_needs(10, 0.1)
     {'tolerance': 0.0025, 'queries': 21, 'bounds': (0, 1)}
     """
-    d = _columns(columns)
+    d = checks.whole("columns", columns, 1, MOST_COLUMNS)
     return {
         "tolerance": _fraction("error", error) / (4 * d),
         "queries": 2 * d + 1,
@@ -381,7 +383,7 @@ def halfspace_needs(
     >>> dp.sulq.halfspace_needs(4, error=0.25, margin=0.25)
     {'tolerance': 0.0078125, 'queries': 1058, 'l2': 1.0, 'size': 4}
     """
-    size = _columns(columns) + checks.flag("intercept", intercept)
+    size = checks.whole("columns", columns, 1, MOST_COLUMNS) + checks.flag("intercept", intercept)
     s = _fraction("error", error) * _fraction("margin", margin) / 4
     rounds = math.ceil(((1 + s) / (2 * s)) ** 2)
     return {"tolerance": s / math.sqrt(size), "queries": rounds + 1, "l2": 1.0, "size": size}
@@ -521,10 +523,3 @@ def _fraction(name: str, value: Number) -> float:
     if not 2.0**-200 <= fraction <= 1:
         checks.fail(name, rule, value)
     return fraction
-
-
-def _columns(value: int) -> int:
-    count = checks.whole("columns", value, 1)
-    if count > 1 << 32:
-        checks.fail("columns", "at most 2**32", value)
-    return count

@@ -122,9 +122,7 @@ class RandomForestClassifier(MixedClassifier):
         if self.n_estimators is not None:
             trees = checks.whole("n_estimators", self.n_estimators, 1)
         classes = Classes(self.classes)
-        depth = checks.whole("max_depth", self.max_depth, 1)
-        if depth > MOST_DEPTH:
-            checks.fail("max_depth", f"at most {MOST_DEPTH}", self.max_depth)
+        depth = checks.whole("max_depth", self.max_depth, 1, MOST_DEPTH)
         shape = trees, 2**depth, len(classes)
         size = shape[0] * shape[1] * shape[2]
         if size > MOST_COUNTS:

@@ -140,7 +140,7 @@ class Part:
         changed = tables * (2 if neighbors == "replace" else 1)
         return cls(size, changed, changed, changed)
 
-    def noise(self, loss: Loss, rounds: int) -> IntegerNoise:
+    def noise(self, loss: Loss, rounds: int | Fraction) -> IntegerNoise:
         """Return its noise in one of so many rounds, from public numbers alone."""
         times, share = rounds * self.share.denominator, self.share.numerator
         sizes = (self.l0, self.l1, self.l2_squared)
@@ -178,7 +178,7 @@ class Matrix:
         """Return the matrix for so many rows that change at once, each counted so many times."""
         return replace(self, trace=times * rows * self.trace)
 
-    def noise(self, loss: Loss, rounds: int) -> MatrixNoise:
+    def noise(self, loss: Loss, rounds: int | Fraction) -> MatrixNoise:
         """Return its noise, as `Part.noise` does."""
         assert isinstance(loss, Pure) or (isinstance(loss, Approx) and rounds == 1)
         # Its part of the loss, and not a larger trace: what is rounded down is noised for it, too.
@@ -235,7 +235,7 @@ class Boxes:
         sizes = tuple(times * size for size in self.moves.sizes)
         return replace(self, moves=replace(self.moves, sizes=sizes), steps=rows * self.steps)
 
-    def noise(self, loss: Loss, rounds: int) -> BoxesNoise:
+    def noise(self, loss: Loss, rounds: int | Fraction) -> BoxesNoise:
         """Return its noise, as `Part.noise` does."""
         assert isinstance(loss, Pure)
         each = Pure(loss.epsilon * self.share / (rounds * self.steps))
@@ -357,27 +357,28 @@ class Rounds:
         """Number of rounds that are left."""
         return self.rounds - self._used
 
-    def noise(self, part: Some) -> Noise:
-        """Return the noise of a part of a round, for rows as often as they count at most."""
+    def noise(self, part: Some, uses: int = 1) -> Noise:
+        """Return the noise of a part of so many rounds, for rows as often as they count at most."""
         if self._weighted:
             part = part.of_rows(self._most, self._steps)
-        noise = part.noise(self.loss, self.rounds)
+        rounds = Fraction(self.rounds, uses)
+        noise = part.noise(self.loss, rounds)
         if isinstance(part, Part) and part.sizes and isinstance(self.loss, Pure):
-            box = Boxes(Moves(part.sizes), share=part.share).noise(self.loss, self.rounds)
+            box = Boxes(Moves(part.sizes), share=part.share).noise(self.loss, rounds)
             if max(box.noise.deviations) < noise.deviation:
                 return box
         return noise
 
-    def deviation(self, part: Some) -> float:
+    def deviation(self, part: Some, uses: int = 1) -> float:
         """Return the standard deviation of a part of an answer."""
-        return self.noise(part).deviation * self._unit
+        return self.noise(part, uses).deviation * self._unit
 
-    def deviations(self, part: Some) -> list[float]:
+    def deviations(self, part: Some, uses: int = 1) -> list[float]:
         """Return those of the numbers of a part, which may be of one vector."""
-        noise = self.noise(part)
+        noise = self.noise(part, uses)
         if isinstance(noise, BoxesNoise):
             return [deviation * self._unit for deviation in noise.noise.deviations]
-        return [self.deviation(part)] * part.size
+        return [self.deviation(part, uses)] * part.size
 
     def ask(
         self, total: Callable[[Any], list[int]], parts: Sequence[Some], uses: int = 1
@@ -385,7 +386,7 @@ class Rounds:
         """Return the integers that `total` computes from the source, part by part, with noise.
 
         With weights they are numbers, in units of these. They may be those of several rounds,
-        `uses` of them, in one pass: then shares add up to as many. How many may depend on what was
+        `uses` of them, in one pass, whose shares are of all these. How many may depend on what was
         released before.
 
         Raises
@@ -395,7 +396,7 @@ class Rounds:
         BudgetError
             When so many rounds are not left, or in a forked process. The data were not touched.
         """
-        noises = tuple((self.noise(part), part.size) for part in parts)
+        noises = tuple((self.noise(part, uses), part.size) for part in parts)
         self._use(uses)
         mechanism = _Sums(self.loss, self.neighbors, self.name, total, noises)
         noisy = release(self._source, mechanism, budget=None, rng=self._generator)

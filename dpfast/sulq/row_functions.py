@@ -14,11 +14,11 @@ from numpy.typing import NDArray
 from .._core import checks
 from .._kernels.jit import RowLoop, is_compiled
 from ..errors import DataError
-from ..sources import chunk_dtype
 from ..sources.base import RowChunk, RowSource
 from ..sources.data import as_rows
 from ..sources.labels import compare, labels_of
 from ..sources.masked import picked
+from ..summaries.side_by_side import flat
 from .conditions import Condition
 
 #: Rows whose values are held as float64 at a time.
@@ -50,7 +50,7 @@ class Piece:
         rows = self.rows
         if column is not None:
             rows = rows[column] if rows.dtype.names else rows[:, column]
-        return self._kept(native(rows))
+        return self._kept(flat(rows))
 
     def of(self, column: NDArray[Any]) -> NDArray[Any]:
         """Return the same rows of another column, which must have as many."""
@@ -75,11 +75,6 @@ def kept(rows: NDArray[Any], mask: NDArray[np.bool_]) -> NDArray[Any]:
     if simple and rows.flags.c_contiguous and rows.flags.aligned:
         return picked(rows, mask, np.empty_like(rows))
     return rows[mask]
-
-
-def native(values: NDArray[Any]) -> NDArray[Any]:
-    """Return the same numbers as kernels read them."""
-    return np.ascontiguousarray(values, chunk_dtype(values.dtype))
 
 
 #: Some columns of a row by name or number; None for all.
@@ -232,7 +227,7 @@ def _stored(f: Any, size: Any, source: RowSource, neighbors: str) -> Function:
 
     def values(piece: Piece) -> NDArray[Any]:
         check()
-        return native(piece.of(array))
+        return flat(piece.of(array))
 
     return Function(values, _sized(size, given.width or 1), NONE)
 

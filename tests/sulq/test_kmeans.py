@@ -329,7 +329,7 @@ def asked_for(data, k, **kw):
 
     def seen(self, total, parts, uses=1):
         used.append(uses)
-        assert sum(part.share for part in parts) == uses
+        assert sum(part.share for part in parts) == 1
         return right(self, total, parts, uses)
 
     with patch.object(_rounds.Rounds, "ask", seen):

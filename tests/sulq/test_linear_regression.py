@@ -183,8 +183,8 @@ def test_no_row_changes_the_first_sums_by_more_than_is_said(relation):
 def test_first_sums_of_three_features_have_joint_noise(relation, monkeypatch):
     """With an epsilon alone: each has less, and over all rounds no row costs more than is paid."""
     moments, made = Moments([(-1.0, 1.0)] * 4, "raise", True), rounds_of(Pure(1), relation, 4)
-    joint = moments.deviations(made, moments.parts_within(Pure(1), relation, 1, 4))
-    apart = moments.deviations(made, moments.parts(relation))
+    joint = moments.deviations(made, moments.parts_within(Pure(1), relation, Fraction(4)), 1)
+    apart = moments.deviations(made, moments.parts(relation), 1)
     assert joint[:2] == apart[:2]
     assert all(a < 0.97 * b for a, b in zip(joint[2:], apart[2:], strict=True))
     corners = [*itertools.product((-1.0, 1.0), repeat=4), (0.3, 0.0, -0.5, 0.7)]
