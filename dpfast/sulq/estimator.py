@@ -206,10 +206,12 @@ class Estimator(ABC):
 
     def _repr_html_(self) -> str:
         """Return what a notebook shows: the arguments, and what was learned."""
-        learned = {name: value for name, value in vars(self).items() if name[-1] == "_" != name[0]}
-        found = {name: _shaped(value) for name, value in learned.items()}
-        state = "fitted" if found else "not fitted"
-        return facts(f"{type(self).__name__} ({state})", {**self.get_params(), **found})
+        learned = {name: _shaped(value) for name, value in self._learned().items()}
+        state = "fitted" if learned else "not fitted"
+        return facts(f"{type(self).__name__} ({state})", {**self.get_params(), **learned})
+
+    def _learned(self) -> dict[str, Any]:
+        return {name: value for name, value in vars(self).items() if name[-1] == "_" != name[0]}
 
     @releases
     def fit(
@@ -238,10 +240,25 @@ class Estimator(ABC):
     def _fit(
         self, X: Any, y: Any, sample_weight: Any, budget: Budget | None, rng: Generator | None
     ) -> Prepared[Self]:
+        """Learn in a copy: what was learned before stays until everything is learned anew."""
+        made = copy.copy(self)
+        for name in self._learned():
+            delattr(made, name)
+
+        def keep(_: None) -> Any:
+            for name in self._learned():
+                delattr(self, name)
+            vars(self).update(made._learned(), _fitted_with=made.get_params())
+            return self
+
+        return made._prepared(X, y, sample_weight, budget, rng).then(keep)
+
+    def _prepared(
+        self, X: Any, y: Any, sample_weight: Any, budget: Budget | None, rng: Generator | None
+    ) -> Prepared[None]:
         """Check all arguments; rows with weights come and go, as `weights` has it."""
         loss = loss_of(self.epsilon, self.delta, self.rho)
         relation = relation_of(self.neighbors, budget)
-        vars(self).pop("bounds_", None)
         rows = self._read(once(X, (y, sample_weight)), y, relation)
         if sample_weight is not None:
             weights = weights_of(sample_weight, self.weight_bounds, rows.source, relation, self.nan)
@@ -257,14 +274,11 @@ class Estimator(ABC):
 
         def keep(_: None) -> None:
             self.loss_, self.n_features_in_ = loss, rows.width
-            self._fitted_with = self.get_params()
-            vars(self).pop("feature_names_in_", None)
             if rows.names is not None:
                 self.feature_names_in_ = np.array(rows.names, object)
 
         if not checks.is_auto(self.bounds):
-            fitted = learned(loss, budget=budget, rng=rng)
-            return fitted.then(keep).then(lambda _: self)
+            return learned(loss, budget=budget, rng=rng).then(keep)
         first, rest = divided(loss)
         learned(rest, budget=None, rng=rng)  # refuses what cannot be had
         each = drawn_bounds(first, rows.width, relation, checks.nan_policy(self.nan, relation))
@@ -277,7 +291,7 @@ class Estimator(ABC):
 
         allocation = Allocation(with_bounds(self._name), loss, relation)
         allocated: Prepared[None] = Prepared(allocation, rows, budget, rng, learn)
-        return allocated.then(keep).then(lambda _: self)
+        return allocated.then(keep)
 
     @property
     def _bounds(self) -> Any:

@@ -150,7 +150,6 @@ class LinearRegression(Weighted, Regressor):
 
         def learn(rounds: Rounds) -> None:
             learned = walk.fixed(rounds, ridge) if ridge is not None else walk.chosen(rounds)
-            vars(self).pop("n_rows_", None)
             if centered:
                 self.n_rows_ = learned.rows
             self.coef_, self.intercept_ = walk.in_units(learned)

@@ -203,7 +203,7 @@ def test_what_noise_may_have_made_is_not_believed():
     square, half = column.reach**2, column.reach * column.grid
     counts = [29, 31, 1000]  # with noise of deviation 10, all rows at the upper end
     made = NaiveBayes(bounds=(0, 10), classes=[0, 1, 2], rho=1)
-    noisy = [*counts, *(square * n for n in counts), 0, 0, 0]
+    noisy = [np.array(counts, float), np.array([*(square * n for n in counts), 0, 0, 0], float)]
     made._learn(sums, noisy, [10.0, 20.0 * square], 1.0)
     assert made.theta_[:, 0] == pytest.approx([5, 10, 10], rel=1e-4)
     assert made.var_[:, 0] == pytest.approx([half**2 / 3, half**2 / 3, 0.02 * half**2])

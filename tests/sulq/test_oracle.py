@@ -348,8 +348,8 @@ def test_the_promise_is_kept_as_often_as_is_said(relation, kw, monkeypatch):
         assert bad >= likely.ppf(1e-6)  # a union bound over independent noise is nearly tight
     real = rounds.Rounds.noise
 
-    def louder(self, part):  # the planted fault: noise that is twice as large
-        found = real(self, part)
+    def louder(self, part, uses=1):  # the planted fault: noise that is twice as large
+        found = real(self, part, uses)
         return IntegerNoise(found.distribution, 2 * found.scale, found.shift, found.loss)
 
     monkeypatch.setattr(rounds.Rounds, "noise", louder)

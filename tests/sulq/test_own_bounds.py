@@ -82,3 +82,20 @@ def test_nothing_is_spent_for_bad_arguments():
         with pytest.raises((dp.errors.ArgumentError, dp.errors.ArgumentTypeError)):
             bad.fit(X, budget=budget)
     assert not budget.history
+
+
+@pytest.mark.parametrize("name", LEARNERS)
+def test_what_was_learned_stays_until_it_is_learned_anew(name):
+    """Also the bounds: asking for a price, or for what is refused, is no fit."""
+    made = LEARNERS[name](bounds="auto", epsilon=4).fit(X, Y)
+    before = dict(vars(made))
+    dp.Budget(epsilon=8).cost(made.fit, X, Y)
+    with pytest.raises(dp.errors.ArgumentTypeError):
+        made.fit(np.zeros((2, 2, 2)), Y)
+    bad = X.copy()
+    bad[7] = np.nan
+    if name not in ("ID3", "boosting", "boosting of numbers"):  # to which NaN is no value
+        with pytest.raises(dp.errors.DataError):
+            made.set_params(bounds=(0, 300)).fit(bad, Y)
+    made.set_params(bounds="auto")
+    assert vars(made) == before

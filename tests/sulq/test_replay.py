@@ -311,10 +311,10 @@ def test_rounds_chosen_by_exact_numbers_are_caught(monkeypatch):
 def test_noise_for_too_few_rounds_is_caught(name, less, monkeypatch):
     right = _rounds.Rounds.noise
 
-    def noise(self, part):
+    def noise(self, part, uses=1):
         kept, self.rounds = self.rounds, self.rounds - less
         try:
-            return right(self, part)
+            return right(self, part, uses)
         finally:
             self.rounds = kept
 

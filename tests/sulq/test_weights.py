@@ -197,7 +197,7 @@ def test_whole_weights_are_rows_that_are_there_so_often(name, form):
         return made.fit(pa.table([*rows.T, label(rows)], ["a", "b", "y"]), "y", **given)
 
     exact = patch.object(rounds._Sums, "finish", lambda self, summary, generator: list(summary))
-    with exact, patch.object(rounds.Rounds, "deviation", lambda self, part: 1.0):
+    with exact, patch.object(rounds.Rounds, "deviation", lambda self, part, uses=1: 1.0):
         one, other = learned(fit(rows, sample_weight=beside)), learned(fit(often))
     assert one.keys() == other.keys() and len(one) > 1
     for key, value in one.items():
