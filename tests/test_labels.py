@@ -391,9 +391,13 @@ def by_position(rows):
 
 @pytest.mark.parametrize("plant", ["nowhere", "in views", "in batches"])
 def test_a_route_that_ignores_indexes_is_caught(plant, monkeypatch):
-    where = {"nowhere": labels, "in views": intake, "in batches": batches}[plant]
-    own = {"nowhere": "_indexes", "in views": "labels_of", "in batches": "labels_of"}[plant]
-    monkeypatch.setattr(where, own, lambda *data: iter(()) if plant == "nowhere" else ())
+    faults = {
+        "nowhere": [(labels, "different"), (batches, "different")],
+        "in views": [(intake, "labels_of")],
+        "in batches": [(batches, "different")],
+    }
+    for where, name in faults[plant]:
+        monkeypatch.setattr(where, name, lambda *data: [])
     some = {
         "nowhere": list(ROUTES),
         "in views": ["mean of some-where", "sum of people-ids", "weighted sum-weights", "parts"],

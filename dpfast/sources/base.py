@@ -221,6 +221,8 @@ class Choosing(ABC):
 class WithRows(ABC):
     """Columns that are not in memory, whose rows can be read, with the ids of one more."""
 
+    names: tuple[str, ...]
+
     @abstractmethod
     def source(self, name: str) -> Source:
         """Return it as one column of numbers, or the error that the argument `name` is none."""

@@ -15,10 +15,10 @@ from .base import RowSource, Source
 from .batch_reader import lazy_reader
 from .columns import Columns, Table
 from .dask import dask_form
-from .forms import COLUMN, Form, Objects, is_distributed, is_lazy, is_spark, local_form, source_of
+from .forms import COLUMN, Form, is_distributed, is_lazy, is_spark, local_form, source_of
 from .memory import MemorySource
 from .spark import spark_form
-from .table import RULE, coded_of, put_last, refuse_objects, rows_of
+from .table import RULE, rows_of
 from .words import RULE as TEXT
 from .words import Words
 
@@ -68,6 +68,12 @@ def as_rows(
     workers: int | None = None,
     name: str = "data",
     width: int | None = None,
+    *,
+    is_wide: bool = False,
+    last: str | None = None,
+    argument: str = "weights",
+    words: Sequence[Words | None] = (),
+    own: Words | None = None,
 ) -> RowSource:
     """Return the rows of anything that holds some, with the ids beside them if asked for.
 
@@ -89,6 +95,13 @@ def as_rows(
     width : int, optional
         How many numbers a row has of what has no dtype, and does not say so itself; by default it
         is one column.
+    is_wide : bool
+        Whether rows have several numbers, of which somebody must say how many.
+    last : str, optional
+        The name of the column behind all others, which `argument` asks for.
+    words : sequence of Words or None
+        For each column, in order: of those with words, which are text, the numbers of these. `own`
+        are those of the `last` one.
 
     Returns
     -------
@@ -113,67 +126,6 @@ def as_rows(
     shows in the pass, as a `DataError`. So do ids, and columns beside the first, that are more or
     fewer than the rows, whose number may be private.
     """
-    return rows_of(form_of(data, name, RULE), ids, workers, name, width)
-
-
-def feature_rows(
-    data: Any, width: int | None, words: Sequence[Words | None] = (), name: str = "X"
-) -> RowSource:
-    """Return rows of several columns; `words` as in `coded_rows`, if there are any.
-
-    `width` is how many columns the call says that there are, or None.
-
-    Raises
-    ------
-    ArgumentTypeError, ArgumentError, SourceError
-        As in `as_rows` and `coded_rows`; for data without a dtype, like a list, of which neither
-        they nor the call say how many columns they have.
-    """
-    form = form_of(data, name, RULE)
-    if len(words) > 1:
-        width = None
-    if not any(words):
-        return rows_of(form, name=name, width=width, is_wide=True)
-    if isinstance(form, Objects) and width is None:
-        refuse_objects(form, name)
-    return coded_of(form, words, name)
-
-
-def with_column(
-    data: Any,
-    column: str,
-    argument: str,
-    name: str = "data",
-    words: Sequence[Words | None] = (),
-    own: Words | None = None,
-) -> RowSource:
-    """Return the rows of a table, or of one column of a file, with the column of that name as the
-    last.
-
-    `argument` is what asks for it. Of the other columns those with `words`, as in `coded_rows`, are
-    text, and so is this one if it has its `own`.
-    """
-    form = form_of(data, name, RULE)
-    if not any(words) and own is None:
-        return rows_of(form, name=name, last=column, argument=argument)
-    whole = form.beside(column) if isinstance(form, Columns) else put_last(form, column, argument)
-    others = len(whole.names if isinstance(whole, Columns) else whole.columns) - 1
-    return coded_of(whole, [*(words or [None] * others), own], name)
-
-
-def coded_rows(data: Any, words: Sequence[Words | None], name: str = "data") -> RowSource:
-    """Return rows of columns of which some are text, which is read as the numbers of public words.
-
-    Parameters
-    ----------
-    data : column, table, mapping of names to columns, or something scanned
-        As in `as_rows`.
-    words : sequence of Words or None
-        For each column, in order; None for one of numbers.
-
-    Raises
-    ------
-    ArgumentTypeError, ArgumentError, SourceError
-        As in `as_rows`; for a column that holds no text, and for another number of columns.
-    """
-    return coded_of(form_of(data, name, TEXT), words, name)
+    rule = TEXT if any(words) and not is_wide and last is None else RULE
+    form = form_of(data, name, rule)
+    return rows_of(form, ids, workers, name, width, is_wide, last, argument, words, own)

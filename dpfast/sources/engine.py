@@ -92,12 +92,15 @@ class Task(Generic[S]):
         As `Source.reduce` takes them; `merge` changes neither argument.
     types : mapping
         The types that are declared of the columns that are read, as `types_of` returns them.
+    as_numbers : mapping
+        Columns of times that are read as whole numbers.
     """
 
     make: Callable[[Form], Any]
     summarise: Callable[[Any], S]
     merge: Callable[[S, S], S]
     types: Mapping[str | None, Any] = field(default_factory=dict)
+    as_numbers: Mapping[str, AsNumbers] = field(default_factory=dict)
 
     def __call__(self, number: int, partition: Any) -> Part[S]:
         """Return the summary of a partition.
@@ -107,8 +110,8 @@ class Task(Generic[S]):
         DataError
             If the partition has another type than its table declares, or cannot be read.
         """
-        rows = Counted(self.summarise, (number + 1) << MOST_ROWS)
-        made = self.make(expect_types(partition, self.types))
+        rows = partial(counted, self.summarise, (number + 1) << MOST_ROWS)
+        made = self.make(with_numbers(self.as_numbers, expect_types(partition, self.types)))
         with alone():
             found = made.reduce(rows, partial(_both, self.merge))
         return Part({number: found[0]}, found[1])
@@ -130,23 +133,17 @@ def _both(merge: Callable[[S, S], S], a: tuple[int, S], b: tuple[int, S]) -> tup
     return a[0] + b[0], merge(a[1], b[1])
 
 
-@dataclass(frozen=True)
-class Counted(Generic[S]):
-    """Counts the rows of a chunk beside its summary.
+def counted(summarise: Callable[[Any], S], first: int, chunk: Any) -> tuple[int, S]:
+    """Return how many rows a chunk has, and its summary.
 
     Rows are numbered from `first` on: in the order of partitions, with gaps between them, for
     nobody knows how many rows those before have.
     """
-
-    summarise: Callable[[Any], S]
-    first: int
-
-    def __call__(self, chunk: Any) -> tuple[int, S]:
-        if hasattr(chunk, "start"):
-            chunk = chunk._replace(start=chunk.start + self.first)
-        rows = chunk.rows if hasattr(chunk, "rows") else chunk.values
-        many = rows if isinstance(rows, int) else len(rows)
-        return many + getattr(chunk, "nulls", 0), self.summarise(chunk)
+    if hasattr(chunk, "start"):
+        chunk = chunk._replace(start=chunk.start + first)
+    rows = chunk.rows if hasattr(chunk, "rows") else chunk.values
+    many = rows if isinstance(rows, int) else len(rows)
+    return many + getattr(chunk, "nulls", 0), summarise(chunk)
 
 
 class Engine(Store):
@@ -197,7 +194,7 @@ class Engine(Store):
     @property
     def form(self) -> Form:
         """A partition without rows, of which columns of times may be read as numbers."""
-        return Numbered(same, self.as_numbers)(self.like) if self.as_numbers else self.like
+        return with_numbers(self.as_numbers, self.like)
 
     def name_of(self, column: Any, argument: str) -> str:
         columns = self.like.columns if isinstance(self.like, Named) else {}
@@ -210,7 +207,7 @@ class Engine(Store):
         self.typed(name).column(f"column {name!r} of data", "numbers")
 
     def dtype(self, name: str | None) -> np.dtype[Any]:
-        return Column(name)(self.form).dtype
+        return column_of(name, self.form).dtype
 
     def describe(self, rows: Rows) -> tuple[np.dtype[Any], int | None]:
         like = rows(self.form)
@@ -234,7 +231,7 @@ class Engine(Store):
     def reduce_column(
         self, name: str | None, summarise: Callable[[Chunk], S], merge: Callable[[S, S], S]
     ) -> S:
-        task = Task(Column(name), summarise, merge)
+        task = Task(partial(column_of, name), summarise, merge)
         return self.reduce(task, None if name is None else [name])
 
     def reduce_rows(
@@ -244,8 +241,7 @@ class Engine(Store):
 
     def declared(self, task: Task[S], columns: Sequence[str] | None) -> Task[S]:
         """Return a task that refuses partitions of other types than are declared."""
-        make = Numbered(task.make, self.as_numbers) if self.as_numbers else task.make
-        return replace(task, make=make, types=types_of(self.like, columns))
+        return replace(task, types=types_of(self.like, columns), as_numbers=self.as_numbers)
 
     def __copy__(self) -> Engine:
         some = object.__new__(type(self))
@@ -351,37 +347,21 @@ def places(column: Any, parts: int) -> tuple[NDArray[np.int64], NDArray[np.bool_
 # --- what is made of a partition, which travels -------------------------------------------------
 
 
-@dataclass(frozen=True)
-class Column:
-    """A column as a source: that of a name, or all there is."""
-
-    name: str | None
-
-    def __call__(self, form: Form) -> Source:
-        if self.name is not None:
-            form = chosen(form, [self.name]).columns[self.name]
-        return source_of(form)
+def column_of(name: str | None, form: Form) -> Source:
+    """Return a column of a partition as a source: that of a name, or all there is."""
+    return source_of(form if name is None else chosen(form, [name]).columns[name])
 
 
-@dataclass(frozen=True)
-class Numbered(Generic[S]):
-    """Makes something of a partition whose columns of times have been made whole numbers."""
-
-    make: Callable[[Form], S]
-    columns: Mapping[str, AsNumbers]
-
-    def __call__(self, form: Form) -> S:
-        columns: dict[str, Piece] = dict(form.columns) if isinstance(form, Named) else {}
-        for name in columns.keys() & self.columns:
-            if times_of(columns[name]) != self.columns[name].times:
-                refuse_type()
-            columns[name] = numbered(columns[name], self.columns[name].numbers)
-        return self.make(Named(columns, columns))
-
-
-def same(form: Form) -> Form:
-    """Return a partition as it is."""
-    return form
+def with_numbers(columns: Mapping[str, AsNumbers], form: Form) -> Form:
+    """Return a partition whose columns of times have been made whole numbers."""
+    if not isinstance(form, Named) or not columns:
+        return form
+    read = dict(form.columns)
+    for name in read.keys() & columns:
+        if times_of(read[name]) != columns[name].times:
+            refuse_type()
+        read[name] = numbered(read[name], columns[name].numbers)
+    return Named(read, read)
 
 
 def exchanged(

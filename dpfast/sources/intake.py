@@ -28,11 +28,11 @@ from .base import (
     width_of,
 )
 from .columns import Columns, Table, TableColumn
-from .data import as_rows, as_source, coded_rows, feature_rows, form_of, with_column
+from .data import as_rows, as_source, form_of
 from .engine import of_engine, refuse_array
 from .files import Reader
 from .forms import COLUMN, Arrow, Form, Named, Objects, Values, as_column, source_of
-from .labels import Aligned, Labels, aligned, labels_of
+from .labels import Checked, Labels, aligned, labels_of
 from .masked import MaskedSource, mask
 from .memory import ArraySource, Column, MemorySource
 from .people import Ids, apart
@@ -69,7 +69,7 @@ class Apart:
         self.length = lengths.pop()
         if lengths:
             self.length = None
-            self.columns = [_Uneven(column.dtype) for column in self.columns]
+            self.columns = [_uneven(column) for column in self.columns]
 
     def aligned(self, labels: Labels) -> Apart:
         """Return the same columns, whose passes first compare labels."""
@@ -258,14 +258,13 @@ def read_rows(
     if any(public):
         left = form_of(left, "data", RULE)
         expect_numbers(public, left, weights if by_name else None)
-    if by_name:
-        source = with_column(left, weights, "weights", words=words)
-    elif any(words):
-        source = coded_rows(left, words)
-    elif width is None:
-        source = feature_rows(left, None, name="data")
-    else:
-        source = as_rows(left, width=None if single else width)
+    source = as_rows(
+        left,
+        width=None if single else width,
+        is_wide=width is None and not by_name and not any(words),
+        last=weights if by_name else None,
+        words=words,
+    )
     found = width_of(source) - by_name
     if width is not None:
         checks.columns(argument, width, found)
@@ -346,7 +345,7 @@ def read_length(data: Any, relation: str, where: Any = None, ids: Any = None) ->
     left, whose = apart(data, ids, positional=(where,))
     source = _rows_alone(form_of(left, "data", RULE))
     view = _view(data, source, False, 1, relation, where, None, ids, whose)
-    if isinstance(view.source, Aligned):
+    if isinstance(view.source, Checked):
         view.source.length = None  # which a count would take for the answer, without a pass
     return view
 
@@ -359,7 +358,7 @@ def _rows_alone(form: Form) -> Source:
         if not lengths:
             checks.fail_kind("data", "a table with a column", form.given)
         if len(lengths) > 1:
-            return _Uneven(np.dtype(np.float64))
+            return _uneven(ArraySource(np.empty(0)))
         length = lengths.pop()
     elif isinstance(form, (Values, Arrow)):
         length = _length(form)
@@ -495,20 +494,11 @@ def _mask(
     return mask(where, source.length, relation)
 
 
-class _Uneven:
-    """A column that is not as long as the others are. The number of rows may be private."""
-
-    length: int | None = None
-    nulls: int | None = None
-
-    def __init__(self, dtype: np.dtype[Any]) -> None:
-        self.dtype = dtype
-
-    def reduce(self, summarise: Callable[[Chunk], S], merge: Callable[[S, S], S]) -> S:
-        refuse_columns()
-
-    def sample(self, count: int, words: RandomWords) -> NDArray[Any] | None:
-        return None
+def _uneven(source: Source) -> Source:
+    """Return a column that is not as long as the others are. The number of rows may be private."""
+    column = Checked(source, refuse_columns)
+    column.length = None
+    return column
 
 
 class _OfRows:

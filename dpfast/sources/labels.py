@@ -8,6 +8,7 @@ a sort keeps it where the rows were sorted, and `dropna` where nothing was missi
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from typing import Any, TypeVar
 
 import numpy as np
@@ -69,19 +70,16 @@ def compare(labels: Labels) -> None:
         )
 
 
-class Aligned(Choosing):
-    """A source of one column or of rows, whose passes first compare labels.
+class Checked(Choosing):
+    """A source of one column or of rows, whose passes first check something, after the spend.
 
-    It has no `array`, for what reads that makes no pass.
+    It has no `array`, for what reads that makes no pass, and it may have no length that is known.
     """
 
     array = None
-    row_index: Any = None
 
-    def __init__(self, source: Any, labels: Labels) -> None:
-        self._source = source
-        self._labels = labels
-        self.row_index = labels[0]
+    def __init__(self, source: Any, check: Callable[[], None], row_index: Any = None) -> None:
+        self._source, self._check, self.row_index = source, check, row_index
         self.dtype: np.dtype[Any] = source.dtype
         self.width: int | None = getattr(source, "width", None)
         self.length: int | None = source.length
@@ -91,20 +89,19 @@ class Aligned(Choosing):
         return self._source.nulls  # type: ignore[no-any-return]
 
     def reduce(self, summarise: Callable[[Any], S], merge: Callable[[S, S], S]) -> S:
-        compare(self._labels)
+        self._check()
         found: S = self._source.reduce(summarise, merge)
         return found
 
     def sample(self, count: int, words: RandomWords) -> NDArray[Any] | None:
-        compare(self._labels)
+        self._check()
         found: NDArray[Any] | None = self._source.sample(count, words)
         return found
 
-    def only(self, columns: Collection[Any] | None) -> Aligned:
+    def only(self, columns: Collection[Any] | None) -> Checked:
         source = self._source
-        return Aligned(
-            source.only(columns) if isinstance(source, Choosing) else source, self._labels
-        )
+        some = source.only(columns) if isinstance(source, Choosing) else source
+        return Checked(some, self._check, self.row_index)
 
 
 def aligned(source: Any, labels: Labels) -> Any:
@@ -112,5 +109,5 @@ def aligned(source: Any, labels: Labels) -> Any:
     if len(labels) < 2:
         return source
     if isinstance(source, list):
-        return [Aligned(one, labels) for one in source]
-    return Aligned(source, labels)
+        return [aligned(one, labels) for one in source]
+    return Checked(source, partial(compare, labels), labels[0])

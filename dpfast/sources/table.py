@@ -36,18 +36,22 @@ def rows_of(
     is_wide: bool = False,
     last: str | None = None,
     argument: str = "weights",
+    words: Sequence[Words | None] = (),
+    own: Words | None = None,
 ) -> RowSource:
-    """Return the rows of a form; see `data.as_rows`.
-
-    Rows that are `is_wide` have several numbers, of which somebody must say how many. `last` is the
-    name of the column behind all others, which `argument` asks for.
-    """
-    if isinstance(form, WithRows):
-        return form.rows(ids, workers) if last is None else form.beside(last).rows()
+    """Return the rows of a form; see `data.as_rows`."""
     if last is not None:
-        form = put_last(form, last, argument)
-    if is_wide and isinstance(form, Objects) and width is None:
-        refuse_objects(form, name)
+        form = form.beside(last) if isinstance(form, WithRows) else put_last(form, last, argument)
+        if own is not None or any(words):
+            names = form.columns if isinstance(form, Named) else form.names
+            words = [*(words or [None] * (len(names) - 1)), own]
+    if is_wide and isinstance(form, Objects) and (width is None or len(words) > 1):
+        rule = "an array or a table, or bounds a pair for each column"
+        checks.fail_kind(name, rule, form.rows, ", which does not say what its columns are")
+    if any(words):
+        return coded_of(form, words, name)
+    if isinstance(form, WithRows):
+        return form.rows(ids, workers)
     if isinstance(form, RowSource):
         if ids is not None:
             checks.fail_kind("ids", "left out, for such data bring their own", ids)
@@ -69,12 +73,6 @@ def rows_of(
     return _labeled(MemoryRows(column, beside, workers), labels)
 
 
-def refuse_objects(form: Objects, name: str) -> NoReturn:
-    """Refuse data of which nobody says how many columns they have."""
-    rule = "an array or a table, or bounds a pair for each column"
-    checks.fail_kind(name, rule, form.rows, ", which does not say what its columns are")
-
-
 def put_last(form: Form, column: str, argument: str) -> Named:
     """Return the named columns of a form, that of the given name behind all others."""
     fields = dict(form.columns) if isinstance(form, Named) else {}
@@ -85,7 +83,7 @@ def put_last(form: Form, column: str, argument: str) -> Named:
 
 
 def coded_of(form: Form, words: Sequence[Words | None], name: str = "data") -> RowSource:
-    """Return rows of a form, of which some columns are text; see `data.coded_rows`."""
+    """Return rows of a form, of which some columns are text; as the numbers of these words."""
     if isinstance(form, WithRows):
         return form.coded(words)
     fields = dict(form.columns) if isinstance(form, Named) else {}

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, TypeAlias, TypeVar
 
 import numpy as np
@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from .._core import checks, nan_policy
 from ..errors import ArgumentError, DataError
 from ..sources.base import RowChunk, RowSource, WithRows, width_of
-from ..sources.data import feature_rows, form_of, with_column
+from ..sources.data import as_rows, form_of
 from ..sources.engine import of_engine, refuse_array
 from ..sources.forms import as_column, column_form, is_distributed
 from ..sources.intake import Public, declared, expect_numbers
@@ -90,9 +90,11 @@ class Rows:
             If there are more or fewer labels than rows, where their number was not known before.
         """
         weights = self.weights
+        # What reads the rows of an engine stays with the driver, and is in nothing that travels.
+        cut = replace(self, source=None)._pieces  # type: ignore[arg-type]
 
         def some(chunk: RowChunk, places: Places | None = None) -> S:
-            return summarize(self._pieces(chunk, most, places))
+            return summarize(cut(chunk, most, places))
 
         def each(chunk: RowChunk) -> tuple[S, int, int]:
             if weights is None:
@@ -158,10 +160,11 @@ class Rows:
 
     def each(self, size: int, function: Callable[[Floats], Floats]) -> Floats:
         """Return `size` numbers for each row, none of which may be NaN. This is not private."""
+        width = self.width
 
         def summarize(chunk: RowChunk) -> list[tuple[int, list[Floats]]]:
             with np.errstate(invalid="ignore"):  # of infinite numbers
-                blocks = [function(rows) for rows in matrices(chunk.rows, self.width, BLOCK)]
+                blocks = [function(rows) for rows in matrices(chunk.rows, width, BLOCK)]
             return [(chunk.start, blocks)]
 
         chunks = self.source.reduce(summarize, lambda a, b: a + b)
@@ -291,12 +294,12 @@ def labeled_rows(
     labels, numbers = (None, None) if classes is None else (classes.words, classes.numbers)
     X, y = _expect_numbers(X, y, columns.numbers, numbers)
     if isinstance(y, str):
-        source = with_column(X, y, "y", "X", words, labels)
+        source = as_rows(X, name="X", last=y, argument="y", words=words, own=labels)
         width = width_of(source) - 1
         if not width:
             checks.fail("y", "a column beside those of X", y)
         return Rows(source, width, (names_of(X, source) or ())[:-1], last_is_label=True)
-    source = feature_rows(X, width, words)
+    source = as_rows(X, name="X", width=width, is_wide=True, words=words)
     if of_engine(source):
         refuse_array("y", y)
     column = as_column(y, "y", RULE) if labels is None else words_column(y, labels, "y")
@@ -315,7 +318,7 @@ def unlabeled_rows(X: Any, columns: Columns[Any] = ANY_COLUMNS, width: int | Non
     expect_dense(X)
     if width is None:
         X, _ = _expect_numbers(X, None, columns.numbers)
-    source = feature_rows(X, width or columns.width, columns.words)
+    source = as_rows(X, name="X", width=width or columns.width, is_wide=True, words=columns.words)
     return Rows(source, width_of(source), names_of(X, source))
 
 

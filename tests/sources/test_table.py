@@ -11,12 +11,12 @@ from collections import UserList, deque
 
 import numpy as np
 import pytest
-from dpfast.aggregate.blocks.ids import KeyedLabels
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import dpfast as dp
 from dpfast._kernels.sources import Key
+from dpfast.aggregate.blocks.partition import KeyedLabels
 from dpfast.errors import (
     ArgumentError,
     ArgumentTypeError,
