@@ -5,5 +5,5 @@ key that is drawn once, so that every pass, worker and chunk sees the same block
 
 `partition` and `ids` say which block a row is in, and which rows count. `tallies` need no
 sort. `layout` yields the rows block by block; it sorts an array (`counting_sort`), a source of
-known length (`direct_placement`), or runs of any source, with a file if need be (`external_sort`).
+known length (`placed`), or runs of any source, with a file if need be (`external_sort`).
 """

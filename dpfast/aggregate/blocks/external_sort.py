@@ -241,8 +241,8 @@ class ExternalSort:
 
     def windows(
         self, buffer: Callable[[int], Empty]
-    ) -> Iterator[tuple[int, NDArray[Any], NDArray[np.int64]]]:
-        """Yield the first block, the rows and the offsets of each window.
+    ) -> Iterator[tuple[int, tuple[NDArray[Any], NDArray[np.int64]]]]:
+        """Yield the first block of each window, with its rows and offsets.
 
         ``buffer(rows)`` returns an `Empty` for arrays of at most so many rows, each of which
         overwrites the one before.
@@ -257,7 +257,7 @@ class ExternalSort:
         spans = list(spans_of(cuts, most, MOST_BLOCKS >> self._shift))
         empty = buffer(max(int(cuts[stop] - cuts[first]) for first, stop in spans))
         for first, stop in spans:
-            yield first << self._shift, *self._window(first, stop, cuts, empty)
+            yield first << self._shift, self._window(first, stop, cuts, empty)
 
     def _window(
         self, first: int, stop: int, cuts: NDArray[np.int64], empty: Empty

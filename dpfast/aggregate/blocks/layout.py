@@ -14,8 +14,7 @@ from ...sources.available_memory import available
 from ...sources.base import RowChunk, RowSource
 from ...sources.row_files import File, directory, shared_file
 from ...sources.threads import decoders, spans_of
-from .counting_sort import Empty, is_little, low_type, scatter, shift_of
-from .direct_placement import placed
+from .counting_sort import Empty, is_little, low_type, placed, scatter, shift_of
 from .external_sort import ExternalSort, Sizes
 from .partition import ContiguousLabels, KeyedLabels, Partition
 
@@ -85,7 +84,7 @@ def laid_out(
     copy. Beside it are kept labels of ids, and low bits of labels where there are more than 2048
     blocks: at most 0.3 of the data. Other sources are read in one pass. If their length is known,
     memory is large enough, and no id or NaN decides, rows are written to their places in such a
-    copy (`direct_placement`). Else sorted runs of 32 MB are kept (`external_sort`), and there is a
+    copy (`placed`). Else sorted runs of 32 MB are kept (`external_sort`), and there is a
     copy of one window, of 64 MB or one block, at a time.
     """
     where = directory(spill)
@@ -104,20 +103,22 @@ def laid_out(
             if named is not None:
                 blocks, drop, empty = partition.blocks, partition.drop, memory.empty
                 rows = scatter(array, named, blocks, drop=drop, workers=workers, empty=empty)
-                yield _whole(*rows, memory)
+                yield iter([Window(0, *rows, True, memory.file)])
                 return
         elif source.length is not None and not partition.drop:
             size = source.length * _width(source)
             if size + size // 3 <= room and not isinstance(labels, KeyedLabels):
                 n, tail = source.length, _tail(source)
-                yield _whole(*placed(source, labels, n, tail, most, memory.empty), memory)
+                rows = placed(source, labels, n, tail, most, memory.empty)
+                yield iter([Window(0, *rows, True, memory.file)])
                 return
         sizes = _sizes(source, left, part, room)
         runs = ExternalSort(partition, source.dtype, _tail(source), sizes, where, most)
         stack.callback(runs.close)
         source.reduce(runs.add, lambda a, b: a)
         runs.done()
-        yield _in_runs(runs, _width(source), sizes, memory)
+        windows = runs.windows(lambda rows: memory.room(rows, _width(source), sizes.window))
+        yield (Window(first, *laid, True, memory.file) for first, laid in windows)
 
 
 def _left(source: RowSource) -> int:
@@ -161,6 +162,10 @@ class _Memory:
             return np.empty(shape, dtype)
         return self.reserve(int(np.prod(shape, dtype=np.int64)) * dtype.itemsize)(shape, dtype)
 
+    def room(self, rows: int, width: int, usual: int) -> Empty:
+        """Return room for some rows, in a file on disk if that is much more than usual."""
+        return self.reserve(rows * width, rows * width <= 4 * usual)
+
     def reserve(self, size: int, in_memory: bool = True) -> Empty:
         """Return an `Empty` whose arrays, of at most `size` bytes, all begin at one place."""
         if self.shared:
@@ -170,11 +175,6 @@ class _Memory:
             return lambda shape, dtype: np.ndarray(shape, dtype, file.map)
         held = np.empty(size, np.uint8)
         return lambda shape, dtype: np.ndarray(shape, dtype, held)
-
-
-def _whole(rows: NDArray[Any], offsets: NDArray[np.int64], memory: _Memory) -> Iterator[Window]:
-    """Yield one window of all blocks."""
-    yield Window(0, rows, offsets, True, memory.file)
 
 
 def _in_place(
@@ -188,7 +188,7 @@ def _in_place(
     width = max(1, array.nbytes // max(1, len(array)))
     spans = list(spans_of(offsets, max(1, size // width)))
     rows = max(int(offsets[stop] - offsets[first]) for first, stop in spans)
-    empty = memory.reserve(rows * width, rows * width <= 4 * size)
+    empty = memory.room(rows, width, size)
     for first, stop in spans:
         some = array[offsets[first] : offsets[stop]]
         copy = empty(some.shape, some.dtype)
@@ -219,13 +219,3 @@ def _named(source: RowSource, partition: Partition, array: NDArray[Any], room: i
 
     source.reduce(read, lambda a, b: a)
     return named
-
-
-def _in_runs(runs: ExternalSort, width: int, sizes: Sizes, memory: _Memory) -> Iterator[Window]:
-    """Yield windows of sorted runs of rows of `width` bytes."""
-
-    def buffer(rows: int) -> Empty:
-        return memory.reserve(rows * width, rows * width <= 4 * sizes.window)
-
-    for first, rows, offsets in runs.windows(buffer):
-        yield Window(first, rows, offsets, True, memory.file)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,17 +18,6 @@ from ...sources.key_words import NOTHING, KeyWords
 TILE = 1 << 16
 #: Columns that are scanned one by one, which NumPy does faster than many short rows.
 FEW = 64
-
-
-class RowLabels(Protocol):
-    """Labels that depend on the number of a row alone."""
-
-    @property
-    def blocks(self) -> int: ...
-
-    def read(self, start: int, rows: int) -> NDArray[np.uint32]:
-        """Return the labels of rows `start` .. `start + rows - 1` of the whole data."""
-        ...
 
 
 class RandomLabels:
@@ -51,6 +40,7 @@ class RandomLabels:
         self.key = key
 
     def read(self, start: int, rows: int) -> NDArray[np.uint32]:
+        """Return the labels of rows `start` .. `start + rows - 1` of the whole data."""
         out = np.empty(rows, np.uint32)
         _native.random_labels(self.key, self.blocks, start, out)
         return out
