@@ -41,7 +41,7 @@ from ...privacy import Approx
 from ...rng import Generator
 from ...sensitivity import ranks as order
 from ...sensitivity.column import Clamped
-from ...sensitivity.iqr import QUARTILES
+from ...sensitivity.iqr import QUARTILES, iqr_bound
 from ...sensitivity.quantile import local_in_window
 from ...sensitivity.rounding import float_up
 from ...sources import Source
@@ -57,7 +57,7 @@ _LOG_GRID = 2.0**-40
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """Some quantiles of a column, its bounds, and how it is read."""
+    """A quantile of a column or two, its bounds, and how it is read."""
 
     qs: tuple[Fraction, ...]
     lo: float
@@ -83,12 +83,19 @@ class Column:
             for q, window in zip(self.qs, windows, strict=True)
         ]
 
-    def local(self, windows: list[Window], k: int) -> list[float]:
-        """Return the local sensitivity of each quantile, the largest within k rows."""
-        return [
+    def value(self, windows: list[Window]) -> float:
+        """Return the only quantile, or the distance of two."""
+        first, *others = self.values(windows)
+        return others[0] - first if others else first
+
+    def local(self, windows: list[Window], k: int) -> float:
+        """Return the local sensitivity of that value, the largest within k rows, or a bound."""
+        first, *others = (
             local_in_window(window, q, self.lo, self.hi, k, self.neighbors)
             for q, window in zip(self.qs, windows, strict=True)
-        ]
+        )
+        most = self.hi - self.lo
+        return iqr_bound(first, others[0], self.neighbors, most) if others else first
 
 
 class _Free(NamedTuple):

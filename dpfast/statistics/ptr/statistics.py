@@ -21,7 +21,7 @@ from ..._core.types import Auto, Bounds, Number
 from ...budget.mechanism import Mechanism
 from ...measurement.around import OfKept
 from ...measurement.statistic import Bounded, Terms
-from ...sensitivity.iqr import QUARTILES, iqr_bound
+from ...sensitivity.iqr import QUARTILES
 from ...sources import Source
 from ...sources.intake import View, read_column
 from ...summaries.cells import cells, nearest
@@ -139,7 +139,7 @@ def mean_distance(n: int, span: int, proposed: Fraction, neighbors: str, most: i
 
 @dataclass(frozen=True, kw_only=True)
 class OfRanks(Proposing):
-    """Base of statistics of some quantiles."""
+    """Base of statistics of a quantile, or of two."""
 
     assume_sorted: bool = False
 
@@ -147,22 +147,10 @@ class OfRanks(Proposing):
         super().__post_init__()
         checks.flag("assume_sorted", self.assume_sorted)
 
-    def of_quantiles(self, values: list[float]) -> float:
-        """Return the statistic: by default the only quantile."""
-        return values[0]
-
-    def of_local(self, local: list[float], column: Column) -> float:
-        """Return its local sensitivity from those of the quantiles."""
-        return local[0]
-
     def measured(self, column: Column, source: Source, proposed: float, most: int) -> Measured:
         windows = column.windows(source, most + 1)
-
-        def at(k: int) -> float:
-            return self.of_local(column.local(windows, k), column)
-
-        distance = first_above(at, proposed, most, windows[0].n + 1)
-        return Measured(self.of_quantiles(column.values(windows)), distance)
+        at = partial(column.local, windows)
+        return Measured(column.value(windows), first_above(at, proposed, most, windows[0].n + 1))
 
 
 @dataclass(frozen=True)
@@ -264,10 +252,3 @@ class Iqr(OfRanks):
         loss, test, rest = split(terms.loss, self.test_share)
         ratio = None if self.ratio is None else checks.fraction("ratio", self.ratio)
         return ScaleFree(self.name, column, ratio, test, rest, loss)
-
-    def of_quantiles(self, values: list[float]) -> float:
-        return values[1] - values[0]
-
-    def of_local(self, local: list[float], column: Column) -> float:
-        first, last = local
-        return iqr_bound(first, last, column.neighbors, column.hi - column.lo)
