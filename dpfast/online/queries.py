@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from .._core import checks
-from .._core.threads import threads
+from .._core.threads import each, threads
 from .._core.types import Number
 from .._kernels.jit import QueryLoop, is_compiled
 from ..errors import DataError
@@ -49,17 +49,9 @@ def spread(
 
     All stretches but the last are multiples of `multiple` long, and no shorter than `enough`.
     """
-    workers = min(threads(), count // enough)
-    if workers < 2:
-        work(0, count)
-        return
-    from concurrent.futures import ThreadPoolExecutor  # slow to import
-
+    workers = max(1, min(threads(), count // enough))
     cuts = {count * i // workers // multiple * multiple for i in range(workers)}
-    with ThreadPoolExecutor(workers) as pool:
-        ends = itertools.pairwise([*sorted(cuts), count])
-        for future in [pool.submit(work, start, stop) for start, stop in ends]:
-            future.result()
+    each(lambda span: work(*span), list(itertools.pairwise([*sorted(cuts), count])), workers)
 
 
 class Universe:

@@ -56,7 +56,7 @@ class Rows:
         Rows of some thousand candidates at most.
     c : float
     base : Table of float64, optional
-        Public log-weights of the same shape, as `scores.tilted.TiltedScores` takes them.
+        Public log-weights of the same shape, as `scores.stored.TiltedScores` takes them.
 
     Raises
     ------

@@ -69,7 +69,7 @@ class Mean(OnGrid):
         return {"noise": noise, "stairs": stairs, "loss": (stairs or noise).loss}
 
     def noisy_place(self, z: NDArray[np.float64], generator: Generator) -> float:
-        """O(blocks)."""
+        """Return the noisy average; O(blocks)."""
         total = self.grid.total(z)
         if self.stairs is not None:
             return self.stairs.add([total], generator)[0] / self.blocks

@@ -262,7 +262,10 @@ class SmoothAggregator(OnGrid):
         """NOT PRIVATE. Return the smooth sensitivity of the integer, at least 1, in cells."""
 
     def noisy_place(self, z: NDArray[np.float64], generator: Generator) -> float:
-        """One sort, and O(blocks) for each of about ``ln(span) / beta`` distances."""
+        """Return the noisy statistic.
+
+        One sort, and O(blocks) for each of about ``ln(span) / beta`` distances.
+        """
         x = sorted_cells(self.grid, z)
         value, divisor = self.statistic(x)
         distribution, alpha = self.calibration.distribution, self.calibration.alpha

@@ -77,7 +77,7 @@ class WidenedWinsorizedMean(OnGrid):
         return self.grid.cell(middle - reach), self.grid.cell(middle + reach)
 
     def noisy_place(self, z: NDArray[np.float64], generator: Generator) -> float:
-        """O(blocks)."""
+        """Return the noisy average inside a drawn window; O(blocks)."""
         source = as_source(z)
         low, high = self.window(*(q.finish(q.reduce(source), generator) for q in self.quartiles))
         if low == high:

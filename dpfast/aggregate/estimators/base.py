@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from ..._core.threads import each, threads
 from ...sources.base import RowSource
+from ...sources.threads import spans_of
 from ..blocks.layout import Window, laid_out
 from ..blocks.partition import Partition
 
@@ -124,7 +125,7 @@ def by_groups(
     Block j is rows ``offsets[j]`` .. ``offsets[j + 1] - 1``. A range has one block or more. Each of
     `job.workers` threads has buffers of its own, and which thread has which range is fixed.
     """
-    groups = _groups(offsets)
+    groups = list(spans_of(offsets, ROWS, BLOCKS))
     most = threads() if job.workers is None else job.workers
 
     def through(part: int) -> None:
@@ -159,16 +160,3 @@ def grouped(
         by_groups(offsets, some, job)
 
     return ByBlock(name, d, fill)
-
-
-def _groups(offsets: NDArray[np.int64]) -> list[tuple[int, int]]:
-    """Return ranges of blocks of about `ROWS` rows; a larger block is alone."""
-    blocks = len(offsets) - 1
-    groups = []
-    first = 0
-    while first < blocks:
-        last = int(np.searchsorted(offsets, offsets[first] + ROWS, "right")) - 1
-        last = min(max(last, first + 1), first + BLOCKS, blocks)
-        groups.append((first, last))
-        first = last
-    return groups
