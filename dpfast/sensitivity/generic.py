@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -28,11 +29,11 @@ def smooth_of_function(
 
     Beyond `stop` A(k) counts as `most`, or if that is None as A(stop). Arguments must be checked.
     """
-    best = 2.0**-1022
-    for k, value in enumerate(_values(function, args, stop)):
+    best, values = 2.0**-1022, _values(function, args, stop)
+    for k in itertools.count() if stop is None else range(stop + 1):
         if _weighted(_LARGEST if most is None else most, beta * k) <= best:
             return inflated(best)
-        best = max(best, _weighted(_sound(value(), most), beta * k))
+        best = max(best, _weighted(_sound(next(values), most), beta * k))
     if most is not None and stop is not None:
         best = max(best, _weighted(most, beta * (stop + 1)))
     return inflated(best)
@@ -55,20 +56,18 @@ def _sound(value: Any, most: float | None) -> float:
     return number
 
 
-def _values(
-    function: Callable[..., Any], args: tuple[Any, ...], stop: int | None
-) -> Iterator[Callable[[], Any]]:
-    """Yield functions that return A(k), for k = 0, 1, ... up to `stop`."""
-    if not jit.is_compiled(function):
-        k = 0
-        while stop is None or k <= stop:
-            yield lambda k=k: function(k, *args)  # type: ignore[misc]
-            k += 1
-        return
-    loop = jit.DistanceLoop(function, args)
+def _values(function: Callable[..., Any], args: tuple[Any, ...], stop: int | None) -> Iterator[Any]:
+    """Return A(k), for k = 0, 1, ... up to `stop`, as far as they are taken."""
+    if jit.is_compiled(function):
+        return _compiled(jit.DistanceLoop(function, args), stop)
+    return map(lambda k: function(k, *args), itertools.count())
+
+
+def _compiled(loop: jit.DistanceLoop, stop: int | None) -> Iterator[float]:
+    """Yield A(k) of a compiled function, which is called for many k at a time."""
     first, size = 0, _FEW
-    while stop is None or first <= stop:
+    while True:
         out = np.empty(size if stop is None else min(size, stop + 1 - first))
         loop.fill(first, out)
-        yield from ((lambda x=x: x) for x in out.tolist())
+        yield from out.tolist()
         first, size = first + len(out), _MANY
