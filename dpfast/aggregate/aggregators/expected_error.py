@@ -79,7 +79,7 @@ def _attention(k: int, width: float, loss: Loss, deviation: float) -> float:
 
 
 def _exponential(k: int, width: float, loss: Loss, deviation: float) -> float:
-    rate = ExponentialMedian(k, 0.0, 1.0, loss).quantile.rate
+    rate = ExponentialMedian(k, 0.0, 1.0, loss).mechanism(0.0, 1.0).rate
     noise, _ = _exponential_error(0.5, rate, k, deviation, width)
     return math.hypot(math.sqrt(_MEDIAN / k) * deviation, noise)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from dataclasses import dataclass, field
 from fractions import Fraction
 
@@ -21,11 +22,20 @@ from .output_grid import Aggregator, assign, check_blocks, outputs
 _HALF = Fraction(1, 2)
 
 
+@dataclass(frozen=True, slots=True)
 class _Median(Aggregator):
     """A private quantile of the outputs; `quantile` is its mechanism."""
 
-    __slots__ = ()
-    quantile: SmoothQuantile | ExponentialQuantile
+    quantile: SmoothQuantile | ExponentialQuantile = field(init=False)
+
+    def __post_init__(self) -> None:
+        check_blocks(self.blocks)
+        quantile = self.mechanism(*checks.bounds((self.lo, self.hi)))
+        assign(self, quantile=quantile, loss=quantile.loss)
+
+    @abstractmethod
+    def mechanism(self, lo: float, hi: float) -> SmoothQuantile | ExponentialQuantile:
+        """Return the mechanism for checked bounds."""
 
     def release(self, z: NDArray[np.float64], generator: Generator) -> float:
         """Return a private median of `z`, within the bounds; O(blocks)."""
@@ -53,14 +63,8 @@ class SmoothMedian(_Median):
         What the release may cost; afterwards what it does cost, without a delta left unspent.
     """
 
-    quantile: SmoothQuantile = field(init=False)
-
-    def __post_init__(self) -> None:
-        check_blocks(self.blocks)
-        calibrated = calibrate_loss("auto", self.loss)
-        bounds = checks.bounds((self.lo, self.hi))
-        quantile = SmoothQuantile(*bounds, "replace", calibrated, _HALF)
-        assign(self, quantile=quantile, loss=calibrated.loss)
+    def mechanism(self, lo: float, hi: float) -> SmoothQuantile:
+        return SmoothQuantile(lo, hi, "replace", calibrate_loss("auto", self.loss), _HALF)
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,11 +87,6 @@ class ExponentialMedian(_Median):
         What the release may cost; afterwards without delta, for which there is no use.
     """
 
-    quantile: ExponentialQuantile = field(init=False)
-
-    def __post_init__(self) -> None:
-        check_blocks(self.blocks)
+    def mechanism(self, lo: float, hi: float) -> ExponentialQuantile:
         amount(self.loss)
-        loss, (lo, hi) = without_delta(self.loss), checks.bounds((self.lo, self.hi))
-        quantile = ExponentialQuantile(_HALF, lo, hi, "replace", "raise", loss)
-        assign(self, quantile=quantile, loss=quantile.loss)
+        return ExponentialQuantile(_HALF, lo, hi, "replace", "raise", without_delta(self.loss))
