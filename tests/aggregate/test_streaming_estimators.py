@@ -573,7 +573,7 @@ def test_one_loop_and_numpy_make_the_same_terms(dtype, shift, products):
     for start, stop in [(0, 1), (1, 2500), (2500, 5000)]:
         fused.add_rows(labels, start, x[start:stop])
     plain.add(labels.read(0, 5000), x)
-    for of in (Moments.sums, Moments.means, Moments.products, Moments.variances):
+    for of in (Moments.residuals, Moments.means, Moments.products, Moments.variances):
         np.testing.assert_array_equal(of(fused), of(plain))
     np.testing.assert_array_equal(fused.counts, plain.counts)
 
