@@ -38,7 +38,6 @@ _HOMES = {
         "statistics.bounded_release": "bounded_release",
         "statistics.proportion": "Proportion",
         "statistics.ptr": "NO_ANSWER ptr",
-        "statistics.quantiles.interval": "quantile_interval",
         "statistics.response": "response",
         "statistics.smooth_release": "smooth_beta smooth_release",
         "statistics.table": "STATISTICS",

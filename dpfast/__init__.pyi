@@ -66,7 +66,7 @@ from dpfast.statistics.histogram import Histogram as Histogram
 from dpfast.statistics.proportion import Proportion as Proportion
 from dpfast.statistics.ptr import NO_ANSWER as NO_ANSWER
 from dpfast.statistics.quantiles.api import percentile as percentile
-from dpfast.statistics.quantiles.interval import quantile_interval as quantile_interval
+from dpfast.statistics.quantiles.interval import QuantileInterval as QuantileInterval
 from dpfast.statistics.quantiles.statistic import Iqr as Iqr
 from dpfast.statistics.quantiles.statistic import IqrMethod, ManyMethod, Method
 from dpfast.statistics.quantiles.statistic import Maximum as Maximum
@@ -113,6 +113,7 @@ __all__ = [
     "Percentile",
     "Proportion",
     "Quantile",
+    "QuantileInterval",
     "Quantiles",
     "Ratio",
     "Statistic",
@@ -574,6 +575,24 @@ def quantiles(
     rho: Number | None = None,
     neighbors: Neighbors | None = None,
     axis: Axis | None = None,
+    where: Any = None,
+    ids: Any = None,
+    max_rows: int | None = None,
+    budget: Budget | None = None,
+    rng: Generator | None = None,
+) -> NDArray[np.float64]: ...
+def quantile_interval(
+    data: Any,
+    q: Number,
+    *,
+    bounds: Bounds,
+    nan: NanPolicy = "raise",
+    granularity: Number | None = None,
+    least_rows: int,
+    coverage: float = 0.95,
+    epsilon: Number | None = None,
+    rho: Number | None = None,
+    neighbors: Neighbors | None = None,
     where: Any = None,
     ids: Any = None,
     max_rows: int | None = None,

@@ -14,6 +14,7 @@ from ..noise.grid import lattice
 from ..statistics.correlation import Correlation
 from ..statistics.histogram import Histogram
 from ..statistics.quantiles import statistic as ranked
+from ..statistics.quantiles.interval import QuantileInterval
 from ..statistics.ranked import OnGrid
 from ..statistics.ratio import Ratio
 from ..statistics.totals.count import Count
@@ -45,7 +46,7 @@ WEIGHTED: dict[type, type[OfStatistic]] = {
 }
 
 #: What is drawn.
-DRAWN = (*(ranked.OneQuantile, ranked.Quantiles, ranked.Extreme),)
+DRAWN = (ranked.OneQuantile, ranked.Quantiles, ranked.Extreme, QuantileInterval)
 
 
 def is_by_group(statistic: object) -> bool:
@@ -67,7 +68,8 @@ def made(statistic: Any, step: Step, offered: Offer) -> OfStatistic:
 @remembered
 def drawn(statistic: OnGrid[Any], step: Step, offered: Offer, is_whole: bool) -> Quantiles:
     """Return the mechanism of quantiles of numbers; `is_whole` is said of the column."""
-    if statistic.method not in ("auto", "exponential"):
+    is_interval = isinstance(statistic, QuantileInterval)
+    if not is_interval and statistic.method not in ("auto", "exponential"):
         checks.fail("method", "left out by group, where each quantile is drawn", statistic.method)
     bounds, size, numbers = checks.bounds(statistic.bounds), statistic.granularity, None
     if size is not None:
@@ -75,10 +77,16 @@ def drawn(statistic: OnGrid[Any], step: Step, offered: Offer, is_whole: bool) ->
         if numbers.last - numbers.first > WIDEST:
             rule = f"a larger number: at most 2**{WIDEST.bit_length()} multiples between the bounds"
             checks.fail("granularity", rule, size)
-    given: Any = {"step": step, "loss": offered.loss, "whole": is_whole, "lattice": numbers}
-    is_extreme, nan = isinstance(statistic, ranked.Extreme), statistic.nan
-    column, qs = statistic.column or "", places(statistic)
-    return Quantiles(column, bounds, nan, qs, is_extreme, **given).charged()  # type: ignore[arg-type]
+    given: Any = {"column": statistic.column, "bounds": bounds, "nan": statistic.nan, "step": step}
+    given |= {"loss": offered.loss, "whole": is_whole, "lattice": numbers}
+    given |= {"extreme": isinstance(statistic, ranked.Extreme), "is_interval": is_interval}
+
+    def of(qs: tuple[Fraction, ...]) -> Quantiles:
+        return Quantiles(qs=qs, **given).charged()
+
+    if isinstance(statistic, QuantileInterval):
+        return of(statistic.three(lambda qs, share: of(qs).expected(None, share).ranks))
+    return of(places(statistic))
 
 
 def places(statistic: OnGrid[Any]) -> tuple[Fraction, ...]:

@@ -185,6 +185,23 @@ class Methods:
         budget: Budget | None = None,
         rng: Generator | None = None,
     ) -> Answer: ...
+    def quantile_interval(
+        self,
+        column: str,
+        q: Number,
+        *,
+        bounds: Bounds,
+        nan: NanPolicy = "raise",
+        granularity: Number | None = None,
+        least_rows: int,
+        coverage: float = 0.95,
+        epsilon: Number | None = None,
+        delta: Number = 0.0,
+        rho: Number | None = None,
+        where: Any = None,
+        budget: Budget | None = None,
+        rng: Generator | None = None,
+    ) -> Answer: ...
     def percentile(
         self,
         column: str,

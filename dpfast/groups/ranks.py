@@ -67,6 +67,8 @@ class Quantiles:
         How a column of times is read.
     lattice : Lattice, optional
         The candidates, if they are told.
+    is_interval : bool
+        Whether they are a quantile between two ends.
     """
 
     column: str
@@ -80,6 +82,7 @@ class Quantiles:
     whole: bool = False
     units: Units | None = None
     lattice: Lattice | None = None
+    is_interval: bool = False
 
     per_person: ClassVar[bool] = False
     is_text: ClassVar[bool] = False
@@ -158,6 +161,8 @@ class Quantiles:
         """Return what the columns of the quantiles are called."""
         if len(self.qs) == 1:
             return [name]
+        if self.is_interval:
+            return [f"{name} low", name, f"{name} high"]
         return [f"{name} {label}" for label in labels(list(map(float, self.qs)))]
 
     @property

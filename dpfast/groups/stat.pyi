@@ -8,6 +8,7 @@ from dpfast.groups.distinct import CountDistinct as count_distinct
 from dpfast.statistics.correlation import Correlation as correlation
 from dpfast.statistics.histogram import Histogram as histogram
 from dpfast.statistics.proportion import Proportion as proportion
+from dpfast.statistics.quantiles.interval import QuantileInterval as quantile_interval
 from dpfast.statistics.quantiles.statistic import Maximum as maximum
 from dpfast.statistics.quantiles.statistic import Median as median
 from dpfast.statistics.quantiles.statistic import Minimum as minimum
@@ -34,6 +35,7 @@ __all__ = [
     "percentile",
     "proportion",
     "quantile",
+    "quantile_interval",
     "quantiles",
     "ratio",
     "std",

@@ -106,6 +106,8 @@ TABLE = (
     Entry("quantile", RANKS, "Quantile", "a quantile of a column", f"q {RANKED}"),
     Entry("quantiles", RANKS, "Quantiles", "several quantiles of a column, for one loss",
           "qs bounds granularity method nan"),
+    Entry("quantile_interval", "statistics.quantiles.interval", "QuantileInterval",
+          "a quantile of a column, between two that hold it"),
     Entry("percentile", RANKS, "Percentile", "a percentile of a column", f"q {RANKED}"),
     Entry("minimum", RANKS, "Minimum", "a low value of a column", RANKED),
     Entry("maximum", RANKS, "Maximum", "a high value of a column", RANKED),

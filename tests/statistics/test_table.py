@@ -45,10 +45,12 @@ def test_what_statistics_are_of_is_loaded_when_it_is_asked_for():
 def test_a_line_has_cases_in_the_battery():
     line = STATISTICS["median"]
     cases = dict(battery.made([line], []))
-    more = ("", *battery.BESIDE.keys() - {" of weighted rows"}, " of each group")
+    groups = (" of each group", " of each group within drawn bounds")
+    more = ("", *battery.BESIDE.keys() - {" of weighted rows"}, *groups)
     assert set(cases) == {f"median{words}" for words in more}
     assert all(case.call is dp.median for name, case in cases.items() if "group" not in name)
-    assert list(battery.made([line], cases.values())) == [("median of each group", ANY)]
+    due = [(f"median{words}", ANY) for words in groups]
+    assert list(battery.made([line], cases.values())) == due
 
 
 @pytest.mark.full

@@ -419,7 +419,7 @@ WRITTEN = {
 
 #: What a statistic is given that cannot do without it.
 TYPICAL: dict[str, Any] = {
-    **{**BOUNDS, "q": 0.3, "qs": [0.2, 0.7], "bins": 7},
+    **{**BOUNDS, "q": 0.3, "qs": [0.2, 0.7], "bins": 7, "least_rows": 9000},
     **{"column": "x", "other": "who", "of": dp.Mean(bounds=(0, 100))},
 }
 #: What is beside the rows, or instead of them.
@@ -447,6 +447,8 @@ def made(table: Iterable[Entry], written: Iterable[Case]) -> Iterator[tuple[str,
             continue  # which have cases of their own
         takes, known = inspect.signature(entry.function).parameters, entry.function
         is_auto = inspect.isclass(entry.kind) and issubclass(entry.kind, Automatic)
+        if "bounds" in takes:
+            is_auto = is_auto and takes["bounds"].annotation != "Bounds"
         for words, (kw, rows) in BESIDE.items():
             shown = any(call is known and has(given, kw) for call, given in tried)
             if shown or not takes.keys() >= kw.keys() or (kw is AUTO and not is_auto):

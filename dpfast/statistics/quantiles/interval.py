@@ -9,45 +9,130 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..._core import checks
-from ..._core.types import Bounds, NanPolicy, Neighbors, Number
-from ...budget.budget import Budget
-from ...budget.mechanism import Mechanism, expected
-from ...budget.release import Prepared, relation_of, releases
-from ...rng import Generator
+from ..._core.types import Bounds, Number
+from ...budget.mechanism import Mechanism
+from ...measurement.functions import function_of
+from ...measurement.statistic import Terms
+from ...measurement.times import Answer
+from ..ranked import OnGrid
 from .statistic import Quantiles
 
 #: Steps of a bisection: to a hundredth of the farthest.
 STEPS = 8
 #: How near a target may come to an end of all rows, from q on.
 WIDEST = Fraction(9, 10)
+#: The error bar in ranks of some quantiles, that holds with a probability.
+Ranks = Callable[[tuple[Fraction, ...], float], Any]
 
 
-@releases
-def quantile_interval(
-    data: Any,
-    q: Number,
-    *,
-    bounds: Bounds,
-    least_rows: int,
-    epsilon: Number | None = None,
-    rho: Number | None = None,
-    coverage: float = 0.95,
-    neighbors: Neighbors | None = None,
-    nan: NanPolicy = "raise",
-    where: Any = None,
-    ids: Any = None,
-    max_rows: int | None = None,
-    granularity: Number | None = None,
-    budget: Budget | None = None,
-    rng: Generator | None = None,
-) -> Prepared[NDArray[np.float64]]:
+@dataclass(frozen=True)
+class QuantileInterval(OnGrid[NDArray[np.float64]]):
+    """A quantile between two more that hold it, as a statistic to measure.
+
+    Parameters
+    ----------
+    column : str, optional
+        The column of a table, for `GroupBy.agg`.
+    q : float or Fraction
+    bounds : (float, float)
+    least_rows : int
+        By group, no more than the rows of any group.
+    coverage : float, default 0.95
+    nan : {"raise", "lower", "upper", "drop"} or float, default "raise"
+    granularity : float, Fraction or Decimal, optional
+        As in `dpfast.quantile_interval`, which has the theorem and the errors.
+
+    Raises
+    ------
+    ArgumentError, ArgumentTypeError
+        If an argument breaks a rule of `dpfast.quantile_interval`.
+
+    Examples
+    --------
+    >>> import dpfast as dp
+    >>> dp.QuantileInterval(q=0.5, bounds=(0, 120), least_rows=1000).coverage
+    0.95
+    """
+
+    q: Number | None = None
+    bounds: Bounds = field(kw_only=True)
+    least_rows: int = field(kw_only=True)
+    coverage: float = field(default=0.95, kw_only=True)
+    method: str = field(init=False, default="recursive")
+
+    name: ClassVar[str] = "interval of a quantile"
+    answer_of_times: ClassVar[Answer] = "point"
+    methods: ClassVar[tuple[str, ...]] = ("recursive",)
+    leaves_out: ClassVar[tuple[str, ...]] = ("delta", "axis")
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        place = checks.quantile(self.q)
+        if not 0 < place < 1:
+            checks.fail("q", "greater than 0 and less than 1", self.q)
+        if self.is_auto:
+            rule = "a pair of numbers: error bars of others are not known"
+            checks.fail("bounds", rule, self.bounds)
+        object.__setattr__(self, "q", place)
+        object.__setattr__(self, "least_rows", checks.whole("least_rows", self.least_rows, 1))
+        object.__setattr__(self, "coverage", checks.share("coverage", self.coverage))
+
+    def better(self, terms: Terms) -> str:
+        return self.method
+
+    def mechanism(self, terms: Terms) -> Mechanism[NDArray[np.float64]]:
+        shared: Any = {"bounds": self.bounds, "nan": self.nan, "granularity": self.granularity}
+
+        def of(qs: tuple[Fraction, ...]) -> Mechanism[NDArray[np.float64]]:
+            return Quantiles(qs=qs, **shared, method="recursive").mechanism(terms)
+
+        return of(self.three(lambda qs, share: of(qs).error(self.least_rows, share).ranks))
+
+    def three(self, ranks: Ranks) -> tuple[Fraction, ...]:
+        """Return a lower quantile, this one and a higher one, whose bars keep them apart.
+
+        Parameters
+        ----------
+        ranks : callable
+            ``ranks(qs, confidence)`` returns the error bar in ranks of the draws of these.
+
+        Returns
+        -------
+        tuple of Fraction
+        """
+        place, rows = checks.quantile(self.q), self.least_rows
+        # Each of both ends has half of the failures.
+        each = min((1 + self.coverage) / 2, math.nextafter(1, 0))
+
+        def around(shift: Fraction) -> tuple[Fraction, ...]:
+            return place - shift, place, place + shift
+
+        def off(shift: Fraction) -> int:
+            # A target between two rows may stand for either.
+            return math.ceil(float(np.max(ranks(around(shift), each)))) + 1
+
+        most = WIDEST * min(place, 1 - place)
+        near, far = 0, int(most * rows)
+        if not far or off(Fraction(far, rows)) > far:
+            least = math.ceil((off(most) + 1) / most)
+            checks.fail("least_rows", f"at least {least}, for this loss and coverage", rows)
+        for _ in range(STEPS):  # that one is far enough, and hardly farther than needed
+            middle = (near + far + 1) // 2
+            enough = off(Fraction(middle, rows)) <= middle
+            near, far = (near, middle) if enough else (middle, far)
+        return around(Fraction(far, rows))
+
+
+@function_of(QuantileInterval)
+def quantile_interval(data: Any, **arguments: Any) -> Any:
     """Release a quantile of a column, between two more that are its error bar in units of the data.
 
     The three are `dpfast.quantiles` of q and of a lower and a higher number, which are as near to q
@@ -56,8 +141,8 @@ def quantile_interval(
 
     Privacy
     -------
-    That of `dpfast.quantiles` for the recursive method (Kaplan, Schnapp and Stemmer, ICML 2022):
-    which three quantiles are drawn depends on public numbers alone.
+    Neighbors and loss are those of `dpfast.quantiles` for the recursive method (Kaplan, Schnapp and
+    Stemmer, ICML 2022): which three quantiles are drawn depends on public numbers alone.
 
     Parameters
     ----------
@@ -130,57 +215,3 @@ def quantile_interval(
     >>> bool(46 < low < middle < high < 54)
     True
     """
-    place = checks.quantile(q)
-    if not 0 < place < 1:
-        checks.fail("q", "greater than 0 and less than 1", q)
-    if checks.is_auto(bounds):
-        checks.fail("bounds", "a pair of numbers: error bars of others are not known", bounds)
-    least = checks.whole("least_rows", least_rows, 1)
-    share = checks.share("coverage", coverage)
-    relation = relation_of(neighbors, budget)
-
-    def prepared(qs: list[Fraction]) -> Prepared[NDArray[np.float64]]:
-        statistic = Quantiles(
-            qs=qs, bounds=bounds, nan=nan, granularity=granularity, method="recursive"
-        )
-        return statistic.prepare(
-            data, epsilon=epsilon, rho=rho, neighbors=relation, where=where, ids=ids,
-            max_rows=max_rows, budget=budget, rng=rng,
-        )  # fmt: skip
-
-    return prepared(_around(place, least, share, lambda qs: prepared(qs).mechanism))
-
-
-def _around(
-    place: Fraction, rows: int, confidence: float, made: Callable[[list[Fraction]], Mechanism[Any]]
-) -> list[Fraction]:
-    """Return a lower quantile, this one, and a higher one, which their bars keep on their sides.
-
-    Parameters
-    ----------
-    place : Fraction
-    rows : int
-    confidence : float
-        Of both ends together, each of which has half of the failures.
-    made : callable
-        ``made(qs)`` returns the mechanism of quantiles.
-    """
-    each = min((1 + confidence) / 2, math.nextafter(1, 0))
-
-    def three(shift: Fraction) -> list[Fraction]:
-        return [place - shift, place, place + shift]
-
-    def ranks(shift: Fraction) -> int:
-        bar: Any = expected(made(three(shift)), rows, each).ranks
-        return math.ceil(float(np.max(bar))) + 1  # a target between two rows may stand for either
-
-    most = WIDEST * min(place, 1 - place)
-    near, far = 0, int(most * rows)
-    if not far or ranks(Fraction(far, rows)) > far:
-        least = math.ceil((ranks(most) + 1) / most)
-        checks.fail("least_rows", f"at least {least}, for this loss and coverage", rows)
-    for _ in range(STEPS):  # that one is far enough, and hardly farther than needed
-        middle = (near + far + 1) // 2
-        enough = ranks(Fraction(middle, rows)) <= middle
-        near, far = (near, middle) if enough else (middle, far)
-    return three(Fraction(far, rows))
