@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpfast.extend import extra
-from dpfast.privacy import ZCDP, Approx, Loss, Pure
+from dpfast.privacy import ZCDP, Loss
 
 #: Covers rounding errors of the inverse of the incomplete beta function.
 _OUT = 1e-9
@@ -55,18 +55,22 @@ def rho_between(likely: Any, rare: Any) -> Any:
     No event has a larger Renyi divergence than the whole law, for which order times rho is the
     limit (Bun and Steinke, TCC 2016).
     """
-    p, q = np.asarray(likely, np.float64), np.asarray(rare, np.float64)
-    most = np.zeros(np.broadcast(p, q).shape)
+    p, q = np.broadcast_arrays(np.asarray(likely, np.float64), np.asarray(rare, np.float64))
+    return np.where(p > q, renyi_rho(np.array([p, 1 - p]), np.array([q, 1 - q])), 0.0)
+
+
+def renyi_rho(p: Floats, q: Floats) -> Floats:
+    """Return the largest Renyi divergence over its order of laws on the first axis, or 0."""
+    most = np.zeros(p.shape[1:])
     with np.errstate(all="ignore"):
-        logs = [(np.log(x), np.log(y)) for x, y in ((p, q), (1 - p, 1 - q))]
+        x, y = np.log(p), np.log(q)
         for order in ORDERS:
             if order == 1:
-                parts = [np.exp(x) * (x - y) for x, y in logs]
-                value = np.where(p < 1, parts[0] + parts[1], parts[0])
+                value = np.where(p > 0, p * (x - y), 0.0).sum(axis=0)
             else:  # powers would underflow
-                parts = [np.where(x > -np.inf, order * x - (order - 1) * y, x) for x, y in logs]
-                value = np.logaddexp(*parts) / (order - 1) / order
-            most = np.fmax(most, np.where(p > q, value, 0.0))
+                powers = np.where(p > 0, order * x - (order - 1) * y, x)
+                value = np.logaddexp.reduce(powers, axis=0) / (order - 1) / order
+            most = np.fmax(most, value)
     return most
 
 
@@ -83,8 +87,7 @@ class Claim:
         """Return what a loss claims."""
         if isinstance(loss, ZCDP):
             return cls(float(loss.rho), by_rho=True)
-        assert isinstance(loss, (Pure, Approx))
-        return cls(float(loss.epsilon), float(loss.delta) if isinstance(loss, Approx) else 0.0)
+        return cls(float(loss.epsilon), float(loss.delta))
 
     def between(self, likely: Any, rare: Any) -> Any:
         """Return the least amount that allows an event these probabilities, or 0."""

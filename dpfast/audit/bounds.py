@@ -9,7 +9,7 @@ from statistics import NormalDist
 from dpfast import privacy
 from dpfast.errors import ArgumentError
 from dpfast.extend import Number, checks
-from dpfast.privacy import ZCDP, Approx, Loss
+from dpfast.privacy import ZCDP, Loss
 
 #: Covers rounding errors of the bound, and what `pure_within` rounds off its epsilon.
 _UP = 1 + 2.0**-38
@@ -82,9 +82,8 @@ def recovery_bound(
             loss = privacy.group(loss, steps)
         except ArgumentError:  # no delta below 1 is known
             return 1.0
-    extra = float(loss.delta) if isinstance(loss, Approx) else 0.0
     rare = math.exp(-float(min(_epsilon(loss), _MOST)))
-    return min(1.0, (1 + extra * rare) / (1 + rare) * _UP)
+    return min(1.0, (1 + float(loss.delta) * rare) / (1 + rare) * _UP)
 
 
 def _epsilon(loss: Loss) -> Fraction:

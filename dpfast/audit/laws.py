@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from dpfast.extend import Number, checks
 
-from .binomial import ORDERS
+from .binomial import renyi_rho
 
 #: What a sum of probabilities may be off by.
 _ROUNDING = 1e-9
@@ -111,7 +111,7 @@ def exact_rho(p: Any, q: Any) -> float:
     0.5
     """
     first, second = _laws(p, q, 1 - _ROUNDING)
-    return max(_rho(first, second), _rho(second, first))
+    return float(max(renyi_rho(first, second), renyi_rho(second, first)))
 
 
 def _laws(p: Any, q: Any, least: float = 0.0) -> tuple[Floats, Floats]:
@@ -143,19 +143,3 @@ def _epsilon(p: Floats, q: Floats, delta: float) -> float:
         above = likely > 2.0**-50  # less may be nothing but rounding
         found = np.log(likely[above]) - np.log(rare[above])
     return max(0.0, float(found.max(initial=0.0)))
-
-
-def _rho(p: Floats, q: Floats) -> float:
-    p, q = p[p > 0], q[p > 0]
-    if not len(p) or not q.all():
-        return math.inf if len(p) else 0.0
-    x, y, most = np.log(p), np.log(q), 0.0
-    for order in ORDERS:
-        if order == 1:
-            value = float((p * (x - y)).sum())
-        else:
-            powers = order * x - (order - 1) * y
-            top = float(powers.max())
-            value = (top + math.log(float(np.exp(powers - top).sum()))) / (order - 1) / order
-        most = max(most, value)
-    return most

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from fractions import Fraction
+from operator import attrgetter
 from typing import Any, Literal
 
 from .._core import checks
@@ -42,7 +43,7 @@ def _combined(losses: list[Loss], how: Callable[[list[Fraction]], Fraction]) -> 
     size = how([size_of(each) for each in losses])
     if isinstance(losses[0], ZCDP):
         return ZCDP(size)
-    delta = how([_delta_of(each) for each in losses])
+    delta = how([each.delta for each in losses])
     if delta >= 1:
         checks.fail("losses", "small enough for a delta below 1 in all", float(delta))
     return Approx(size, delta) if delta else Pure(size)
@@ -165,7 +166,8 @@ def parallel(
         candidates = _known(staying, len(given))
     if len(given) > 1:
         # The largest two of either amount bound every sum of two.
-        candidates += [_sum(sorted(given, key=key)[-2:]) for key in (size_of, _delta_of)]
+        by_amounts = size_of, attrgetter("delta")
+        candidates += [_sum(sorted(given, key=key)[-2:]) for key in by_amounts]
     if not candidates:
         checks.fail("staying", "a loss when there is one part only", staying)
     return _combined(candidates, max)
@@ -184,10 +186,6 @@ def _known(staying: Sequence[Loss | None], parts: int) -> list[Loss]:
     if len(staying) != parts:
         checks.fail("staying", f"{parts} losses or None, one for each part", staying)
     return [known(each, "staying", "losses or None") for each in staying if each is not None]
-
-
-def _delta_of(loss: Loss) -> Fraction:
-    return loss.delta if isinstance(loss, Approx) else Fraction(0)
 
 
 def size_of(loss: Loss) -> Fraction:
@@ -456,7 +454,7 @@ def advanced_composition(*losses: Pure | Approx, delta: Number) -> Approx:
             rule = "Pure or Approx: ZCDP losses add up, and the sum has to_approx(delta)"
             checks.fail_type("losses", rule, each)
     total = _sum(given)
-    in_all = extra + _delta_of(total)
+    in_all = extra + total.delta
     if in_all >= 1:
         checks.fail("delta", "less than 1 with the deltas of all losses", delta)
     return Approx(conversions.advanced_epsilon([size_of(each) for each in given], extra), in_all)

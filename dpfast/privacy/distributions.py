@@ -96,8 +96,7 @@ class LossDistribution:
         common = extra("dp_accounting.pld.common", "a privacy-loss distribution")
         epsilon = _exponent(loss.epsilon)
         step = _step(interval, 2 * epsilon)
-        delta = _float_up(loss.delta) if isinstance(loss, Approx) else 0.0
-        both = common.DifferentialPrivacyParameters(epsilon, delta)
+        both = common.DifferentialPrivacyParameters(epsilon, _float_up(loss.delta))
         return cls._of("from_privacy_parameters", step, both)
 
     @classmethod

@@ -106,6 +106,8 @@ class Pure(_Amounts):
     epsilon: Fraction
 
     amounts: ClassVar[tuple[str, ...]] = ("epsilon",)
+    #: That of a loss without one.
+    delta: ClassVar[Fraction] = Fraction(0)
 
     if TYPE_CHECKING:  # a type checker sees what may be given, not what is kept
 
@@ -296,6 +298,7 @@ class ZCDP(_Amounts):
     rho: Fraction
 
     amounts: ClassVar[tuple[str, ...]] = ("rho",)
+    delta: ClassVar[Fraction] = Fraction(0)
 
     if TYPE_CHECKING:
 

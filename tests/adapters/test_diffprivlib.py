@@ -278,5 +278,6 @@ def test_an_accountant_of_a_budget():
     assert payer.remaining(3)[0] == 0.25 and isinstance(payer.remaining(), ours.Budget)
     with pytest.raises(BudgetError):
         payer.check(0.76, 0)
+    assert ours.BudgetAccountant(1, 0.1).check(1, 0.1)  # as a spend has it: one tenth
     assert ours.BudgetAccountant().remaining(5) == (float("inf"), 1.0)
     assert isinstance(payer.budget, dp.Budget)

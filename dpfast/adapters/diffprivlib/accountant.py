@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 import dpfast as dp
 from dpfast import errors
 from dpfast.extend import checks
-from dpfast.privacy import Approx, Loss, Pure, float_down
+from dpfast.privacy import float_down
 
 from .refusals import Budget, BudgetError, loss_amounts, payable, real, refuse
 
@@ -113,7 +113,8 @@ class BudgetAccountant:
     @property
     def spent_budget(self) -> list[tuple[float, float]]:
         """All spends, in their order."""
-        return [_amounts(spend.loss) for spend in self.budget.history]
+        counted = (spend.counted for spend in self.budget.history)
+        return [(float(amounts.epsilon), float(amounts.delta)) for amounts in counted]
 
     def total(self, spent_budget: Any = None, slack: Any = None) -> Budget:
         """Return the sum of all spends, or of those that are given."""
@@ -128,7 +129,7 @@ class BudgetAccountant:
     def check(self, epsilon: Any, delta: Any) -> bool:
         """Return True, or raise BudgetError if so much is not left."""
         cost, left = _loss(epsilon, delta), self.budget.remaining
-        if left["epsilon"] < cost.epsilon or left["delta"] < delta:
+        if left["epsilon"] < cost.epsilon or left["delta"] < cost.delta:
             raise BudgetError(f"{cost} is more than is left: {self.remaining()}")
         return True
 
@@ -186,8 +187,3 @@ def spending() -> Iterator[None]:
 def _loss(epsilon: Any, delta: Any) -> Any:
     payable(epsilon, delta)
     return dp.privacy.loss(epsilon, delta)
-
-
-def _amounts(cost: Loss) -> tuple[float, float]:
-    assert isinstance(cost, (Pure, Approx))
-    return float(cost.epsilon), float(cost.delta) if isinstance(cost, Approx) else 0.0

@@ -147,10 +147,8 @@ def quantile(
     own = {"bounds": pairs, "axis": layout.axis}
     if len(wanted) == 1:
         return layout.answer(np.asarray(released(dp.quantile, layout.rows, wanted[0], **own)))
-    answers = np.asarray(released(dp.quantiles, layout.rows, wanted, **own))
-    if layout.columns is not None and answers.shape[0] != len(wanted):
-        answers = answers.T
-    return np.stack([layout.answer(one) for one in answers])
+    answers = released(dp.quantiles, layout.rows, wanted, **own)
+    return np.stack([layout.answer(one) for one in np.asarray(answers)])
 
 
 def percentile(array: Any, percent: Any, *args: Any, **kwargs: Any) -> Any:

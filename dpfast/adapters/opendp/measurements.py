@@ -12,7 +12,7 @@ import numpy as np
 
 import dpfast as dp
 from dpfast.extend import Neighbors, checks, extra
-from dpfast.privacy import ZCDP, Approx, Draws, Loss, Pure, group
+from dpfast.privacy import ZCDP, Draws, Loss, Pure, group
 
 from ..scaled_noise import ScaledNoise
 from . import spaces
@@ -540,8 +540,7 @@ def _paying(loss: Loss, asked: Loss, relation: Neighbors) -> dp.Budget:
         loss = ZCDP.of_pure(loss)
     if isinstance(loss, ZCDP):
         return dp.Budget(rho=loss.rho, neighbors=relation)
-    delta = loss.delta if isinstance(loss, Approx) else 0
-    return dp.Budget(epsilon=loss.epsilon, delta=delta, neighbors=relation)
+    return dp.Budget(epsilon=loss.epsilon, delta=loss.delta, neighbors=relation)
 
 
 def _measurement(

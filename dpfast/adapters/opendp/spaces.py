@@ -50,11 +50,6 @@ class Numbers:
         """Return what OpenDP hands over as an array of the declared type."""
         return np.asarray(data, self.dtype)
 
-    @property
-    def none(self) -> NDArray[Any]:
-        """Data of no rows."""
-        return np.empty(0 if self.width is None else (0, self.width), self.dtype)
-
 
 def array_domain(dtype: Any = "float64") -> Any:
     """Return a domain of one-dimensional NumPy arrays without NaN, which are never copied.

@@ -12,27 +12,26 @@ from typing import Any
 from dpfast.errors import BudgetError
 
 
-class Once:
-    """A release that its accountant has paid for once; copies of a result share it."""
+def once(ready: Callable[[], Any], compute: Callable[[Any], list[Any]]) -> Callable[[], list[Any]]:
+    """Return a release that its accountant has paid for once; copies of a result share it."""
+    released: list[Any] | None = None
+    begun, process, lock = False, os.getpid(), Lock()
 
-    def __init__(self, ready: Callable[[], Any], compute: Callable[[Any], list[Any]]) -> None:
-        self._ready, self._compute = ready, compute
-        self._found: list[Any] | None = None
-        self._begun, self._process, self._lock = False, os.getpid(), Lock()
-
-    def value(self) -> list[Any]:
-        """Return what was released, at first after a release."""
-        with self._lock:
-            if self._found is None:
-                loss = self._ready()
-                if self._begun or os.getpid() != self._process:
+    def release() -> list[Any]:
+        nonlocal released, begun
+        with lock:
+            if released is None:
+                loss = ready()
+                if begun or os.getpid() != process:
                     raise BudgetError(
                         "this aggregation was paid for once: it has failed, which is its answer, "
                         "or this process is a fork"
                     )
-                self._begun = True
-                self._found = self._compute(loss)
-            return self._found
+                begun = True
+                released = compute(loss)
+            return released
+
+    return release
 
 
 class Partitions:
@@ -43,10 +42,10 @@ class Partitions:
     """
 
     def __init__(self, ready: Callable[[], Any], compute: Callable[[Any], list[Any]]) -> None:
-        self._once = Once(ready, compute)
+        self._release = once(ready, compute)
 
     def __iter__(self) -> Iterator[Any]:
-        return iter(self._once.value())
+        return iter(self._release())
 
 
 @lru_cache(maxsize=64)

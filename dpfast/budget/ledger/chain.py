@@ -256,10 +256,16 @@ def put(db: sqlite3.Connection, first: str, when: str, by: str, identity: str) -
 # --- rows of entries, secrets -------------------------------------------------------------------
 
 
-def rows_of(
-    db: sqlite3.Connection, table: str, where: str = "", *values: object
-) -> list[tuple[int, str | None, tuple[str, ...]]]:
-    """Return the entry, the seal, which is checked, and the columns of rows of a table."""
+class OfEntry(NamedTuple):
+    """A row that belongs to an entry, the number of which is `line`."""
+
+    line: int
+    seal: str | None
+    parts: tuple[str, ...]
+
+
+def rows_of(db: sqlite3.Connection, table: str, where: str = "", *values: object) -> list[OfEntry]:
+    """Return rows of a table, of which the seals are checked."""
     if not has(db, table):
         return []
     begin, columns = OF_ENTRIES[table]
@@ -270,15 +276,13 @@ def rows_of(
     for _, paid, seal, *parts in rows:
         if paid is None or seal not in (None, text.seal(paid, *begin, *parts)):
             raise Damaged(f"what it holds of {table} is not what was written")
-    return [(line, seal, tuple(parts)) for line, _, seal, *parts in rows]
+    return [OfEntry(line, seal, tuple(parts)) for line, _, seal, *parts in rows]
 
 
-def row_of(
-    db: sqlite3.Connection, table: str, name: str | int
-) -> tuple[int, str | None, tuple[str, ...]] | None:
-    """Return the row of a name, as `rows_of` does, or None; its step is checked."""
+def row_of(db: sqlite3.Connection, table: str, name: str | int) -> OfEntry | None:
+    """Return the row of a name, or None; its seal and its step are checked."""
     rows = rows_of(db, table, f"WHERE {table}.{NAMES[table][0]} = ?", name)
-    check(db, table, str(name), rows[0][1] if rows else None)
+    check(db, table, str(name), rows[0].seal if rows else None)
     return rows[0] if rows else None
 
 

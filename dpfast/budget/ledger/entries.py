@@ -14,7 +14,7 @@ from typing import Any
 from ..._core.types import Neighbors
 from ..._kernels.rng import witnesses
 from ...errors import BudgetError
-from ...privacy import ZCDP, Approx, Loss
+from ...privacy import ZCDP, Loss
 
 #: The one zero of amounts that a ledger does not use, with which no new fraction is made.
 ZERO = Fraction(0)
@@ -38,7 +38,7 @@ class Amounts:
         """Return what a loss counts in a ledger of its kind."""
         if isinstance(loss, ZCDP):
             return Amounts(rho=loss.rho)
-        return Amounts(loss.epsilon, loss.delta if isinstance(loss, Approx) else ZERO)
+        return Amounts(loss.epsilon, loss.delta or ZERO)
 
     def __add__(self, other: Amounts) -> Amounts:
         return Amounts(

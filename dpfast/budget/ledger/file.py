@@ -197,7 +197,7 @@ class File:
                 define(db, KEYS + guards("keys"))
                 known = chain.row_of(db, "keys", key)
                 if known is not None:
-                    return known[0]
+                    return known.line
             spend, after = decide(self._state(db))
             self._write(db, spend, after)
             if key is not None:
@@ -209,7 +209,10 @@ class File:
     def found(self, key: str) -> tuple[int, Any] | None:
         def look(db: sqlite3.Connection) -> tuple[int, Any] | None:
             known = chain.row_of(db, "keys", key)
-            return None if known is None else (known[0], _answer(db, known[0]))
+            if known is None:
+                return None
+            answer = chain.row_of(db, "answers", known.line)
+            return known.line, None if answer is None else json.loads(answer.parts[-1])
 
         return self._run(look)
 
@@ -220,11 +223,11 @@ class File:
         plain = json.dumps(answer, allow_nan=False)
 
         def add(db: sqlite3.Connection) -> tuple[bool, Any]:
-            before = _answer(db, number)
+            before = chain.row_of(db, "answers", number)
             if before is not None:
-                return False, before
+                return False, json.loads(before.parts[-1])
             chain.add(db, "answers", number, now(), plain)
-            return True, _answer(db, number)
+            return True, json.loads(plain)
 
         return self._written(add)
 
@@ -583,7 +586,8 @@ class File:
         state, head = self._state(db), self._head(db)
         before, total, relation = head.seal, Amounts(), head.neighbors
         spends: list[Spend] = []
-        answers = {line: json.loads(plain) for line, _, (_, plain) in chain.rows_of(db, "answers")}
+        rows = chain.rows_of(db, "answers")
+        answers = {row.line: json.loads(row.parts[-1]) for row in rows}
         every = f"SELECT {LINE}, {chain.unit(db, 'ids')}, seal FROM lines ORDER BY line"
         for number, *parts, ids, seal in db.execute(every).fetchall():
             before = text.seal(before, str(number), *parts, *text.of_people(ids))
@@ -646,12 +650,6 @@ def _mount(name: str) -> str:
 
 def _exact(amounts: Amounts) -> list[str]:
     return [text.exact(amount) for amount in (amounts.epsilon, amounts.delta, amounts.rho)]
-
-
-def _answer(db: sqlite3.Connection, number: int) -> Any:
-    """Return the recorded answer of an entry, or None."""
-    row = chain.row_of(db, "answers", number)
-    return None if row is None else json.loads(row[2][1])
 
 
 def _code(error: sqlite3.Error) -> int:

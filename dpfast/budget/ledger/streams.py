@@ -82,10 +82,10 @@ class Record:
         row = chain.row_of(db, "streams", self.name)
         if row is None:
             return None
-        _, seal, (_, facts, start) = row
+        _, facts, start = row.parts
         if facts != self.facts:
             checks.fail("name", "new, or that of a stream with the same arguments", self.name)
-        return start, str(seal)
+        return start, str(row.seal)
 
     def found(self) -> Any:
         """Return what the stream started from, or None for a new one."""
@@ -106,7 +106,7 @@ class Record:
         def first(db: sqlite3.Connection) -> Any:
             entry = chain.row_of(db, "keys", self.key)
             assert entry is not None
-            line = entry[0]
+            line = entry.line
             define(db, TABLES + guards("streams", "turns"))
             known = self._same(db)
             if known is None:
