@@ -114,9 +114,8 @@ def claims(
 
 def _worst(reports: list[tuple[str, Audit]]) -> float | None:
     """Return the least probability that could have been refuted on each pair."""
-    every = [found.smallest for _, found in reports]
-    known = [one for one in every if one is not None]
-    return max(known) if known and len(known) == len(every) else None
+    known = [found.smallest for _, found in reports if found.smallest is not None]
+    return max(known) if known and len(known) == len(reports) else None
 
 
 def _pairs(pairs: Any, schema: Any, neighbors: Any, nan: Any, rows: Any) -> list[Pair]:

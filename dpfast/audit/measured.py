@@ -217,7 +217,7 @@ def measure(
     True
     """
     claim = privacy.loss(epsilon, delta, rho)
-    return _run(setting_of(mechanism, samples, confidence, workers), x, x2, claim)
+    return rounds_of(setting_of(mechanism, samples, confidence, workers), x, x2, claim)[0]
 
 
 def measure_answers(
@@ -273,32 +273,25 @@ def measure_answers(
     True
     """
     claim = privacy.loss(epsilon, delta, rho)
-    kept = _kept("answers", answers), _kept("answers2", answers2)
-    if len(kept[0].answers) != len(kept[1].answers):
-        checks.fail("answers2", f"as many as answers, {len(kept[0].answers)}", len(kept[1].answers))
-    given = setting_of(Kept.take, None, confidence, 1)
-    return _run(replace(given, samples=2 * len(kept[0].answers), there=True), *kept, claim)
+    left = [_checked("answers", answers)], [_checked("answers2", answers2)]
+    number, other = (len(array) for (array,) in left)
+    if number != other:
+        checks.fail("answers2", f"as many as answers, {number}", other)
+
+    def next_ones(left: list[NDArray[Any]], size: int) -> NDArray[Any]:
+        taken, left[0] = left[0][:size], left[0][size:]
+        return taken
+
+    given = setting_of(next_ones, None, confidence, 1)
+    return rounds_of(replace(given, samples=2 * number, there=True), *left, claim)[0]
 
 
-@dataclass
-class Kept:
-    """Answers that are there, given out in their order."""
-
-    answers: NDArray[Any]
-    given: int = 0
-
-    def take(self, size: int) -> NDArray[Any]:
-        """Return the next ones."""
-        self.given += size
-        return self.answers[self.given - size : self.given]
-
-
-def _kept(name: str, answers: Any) -> Kept:
+def _checked(name: str, answers: Any) -> NDArray[Any]:
     rule = "an array of at least 256 answers, one a row"
     array = checks.array(name, answers, rule)
     if array.ndim < 1 or len(array) < 256:
         checks.fail(name, rule, f"the shape {array.shape}")
-    return Kept(array)
+    return array
 
 
 @dataclass(frozen=True)
@@ -347,20 +340,24 @@ class Shown:
     event: Event
     epsilon: float
     rho: float
+    #: That of one event, times the number of events.
     p_value: float
     likely: float
     rare: float
 
     @classmethod
-    def of(cls, event: Event, k: int, m: int, size: int, alpha: float, claim: Claim) -> Shown:
-        """Return what an event shows that is counted so often on x and on x2."""
+    def of(
+        cls, event: Event, k: int, m: int, size: int, alpha: float, tests: int, claim: Claim
+    ) -> Shown:
+        """Return what an event shows, one of so many, that is counted so often on x and on x2."""
         likely, rare = (m, k) if event.swapped else (k, m)
-        p, q = at_least(likely, size, alpha / 2), at_most(rare, size, alpha / 2)
+        level = alpha / tests / 2
+        p, q = at_least(likely, size, level), at_most(rare, size, level)
         return cls(
             event=event,
             epsilon=float(epsilon_between(p, q, claim.delta)),
             rho=float(rho_between(p, q)),
-            p_value=claim.p_value(likely, rare, size),
+            p_value=claim.p_value(likely, rare, size) * tests,
             likely=p,
             rare=q,
         )
@@ -377,45 +374,16 @@ class Shown:
         )
 
 
-@dataclass(frozen=True)
-class Found:
-    """What all events of an audit show, and after how many answers."""
+def rounds_of(given: Setting, x: Any, x2: Any, loss: Loss) -> tuple[Audit, list[Shown]]:
+    """Run the rounds of an audit, to the end or until a claim is refuted.
 
-    shown: list[Shown]
-    rounds: tuple[tuple[int, float], ...]
-    samples: int
-    #: Events of all rounds, which share the error probability.
-    tests: int
-    #: The answers of the last round on either data.
-    last: int
-
-
-def _run(given: Setting, x: Any, x2: Any, loss: Loss) -> Audit:
+    Events of all rounds share the error probability.
+    """
     claim, alpha = Claim.of(loss), 1 - given.confidence
-    found = rounds_of(given, x, x2, claim)
-    first = min(found.shown, key=lambda shown: (shown.p_value, -shown.amount(claim)))
-    p = min(1.0, first.p_value * found.tests)
-    return Audit(
-        claim=loss,
-        epsilon=max(shown.epsilon for shown in found.shown),
-        delta=claim.delta,
-        rho=max(shown.rho for shown in found.shown),
-        p_value=p,
-        refuted=p <= alpha,
-        witness=str(first),
-        samples=found.samples,
-        confidence=given.confidence,
-        rounds=found.rounds,
-        smallest=claim.least(found.last, alpha / found.tests),
-    )
-
-
-def rounds_of(given: Setting, x: Any, x2: Any, claim: Claim) -> Found:
-    """Run the rounds of an audit, to the end or until a claim is refuted."""
     sizes, shown = given.sizes, list[Shown]()
     kept = [np.concatenate(list(given.answers.chunks(data, sizes[0]))) for data in (x, x2)]
     _refuse_failure(given)
-    done, total, most = sizes[0], 1 - given.confidence, ALL if given.support else EVENTS
+    done, most = sizes[0], ALL if given.support else EVENTS
     tests, rounds = (len(sizes) - 1) * most, list[tuple[int, float]]()
     for size in sizes[1:]:
         score = Score(claim, size)
@@ -425,13 +393,27 @@ def rounds_of(given: Setting, x: Any, x2: Any, claim: Claim) -> Found:
         kept = [rows[:length] for rows in kept]
         done += size
         shown += [
-            Shown.of(event, int(k), int(m), size, total / tests, claim)
+            Shown.of(event, int(k), int(m), size, alpha, tests, claim)
             for event, k, m in zip(events, *counts, strict=True)
         ]
         rounds.append((2 * done, max(one.amount(claim) for one in shown)))
-        if not given.support and min(one.p_value for one in shown) * tests <= total:
+        if not given.support and min(one.p_value for one in shown) <= alpha:
             break
-    return Found(shown, tuple(rounds), 2 * done, tests, size)
+    first = min(shown, key=lambda one: (one.p_value, -one.amount(claim)))
+    audit = Audit(
+        claim=loss,
+        epsilon=max(one.epsilon for one in shown),
+        delta=claim.delta,
+        rho=max(one.rho for one in shown),
+        p_value=min(1.0, first.p_value),
+        refuted=first.p_value <= alpha,
+        witness=str(first),
+        samples=2 * done,
+        confidence=given.confidence,
+        rounds=tuple(rounds),
+        smallest=claim.least(size, alpha / tests),
+    )
+    return audit, shown
 
 
 def _count(

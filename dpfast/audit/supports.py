@@ -9,7 +9,6 @@ from typing import Any
 from dpfast import privacy
 from dpfast.extend import Number
 
-from .binomial import Claim
 from .measured import rounds_of, setting_of
 
 
@@ -91,13 +90,11 @@ def support(
     >>> dp.audit.support(typed, [0, 1], [0, 1.0], epsilon=1, samples=2048).same
     False
     """
-    claim = Claim.of(privacy.loss(epsilon, delta, None))
+    claim = privacy.loss(epsilon, delta, None)
     given = setting_of(mechanism, samples, confidence, workers, support=True)
-    found = rounds_of(given, x, x2, claim)
+    audit, shown = rounds_of(given, x, x2, claim)
     best: dict[str, Any] = {}
-    for one in found.shown:
-        if one.p_value * found.tests <= 1 - given.confidence:
-            words = one.event.statistic.words
-            best[words] = min(best.get(words, one), one, key=lambda shown: shown.p_value)
-    ranked = sorted(best.values(), key=lambda shown: shown.p_value)
-    return Support(not ranked, tuple(map(str, ranked)), found.samples, given.confidence)
+    for one in sorted(shown, key=lambda one: one.p_value):
+        if one.p_value <= 1 - given.confidence:
+            best.setdefault(one.event.statistic.words, one)
+    return Support(not best, tuple(map(str, best.values())), audit.samples, audit.confidence)

@@ -75,15 +75,10 @@ def expected_error(
     >>> median.half_width is None, round(median.ranks)
     (True, 38)
     """
-    given, share = asked(rows, confidence)
+    share = checks.share("confidence", confidence)
+    given = None if rows is None else checks.whole("rows", rows)
     kwargs.pop("rng", None)
     prepared = prepare(function, *args, **kwargs)
     if given is None and prepared.mechanism.has_public_rows:
         given = prepared.source.length
     return expected(prepared.mechanism, given, share)
-
-
-def asked(rows: Any, confidence: Any) -> tuple[int | None, float]:
-    """Return for how many rows an error bar is asked, and with which confidence."""
-    share = checks.share("confidence", confidence)
-    return None if rows is None else checks.whole("rows", rows), share

@@ -298,7 +298,7 @@ class ZCDP(_Amounts):
     rho: Fraction
 
     amounts: ClassVar[tuple[str, ...]] = ("rho",)
-    delta: ClassVar[Fraction] = Fraction(0)
+    delta: ClassVar[Fraction] = Pure.delta
 
     if TYPE_CHECKING:
 

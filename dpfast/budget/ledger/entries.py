@@ -14,10 +14,10 @@ from typing import Any
 from ..._core.types import Neighbors
 from ..._kernels.rng import witnesses
 from ...errors import BudgetError
-from ...privacy import ZCDP, Loss
+from ...privacy import ZCDP, Loss, Pure
 
 #: The one zero of amounts that a ledger does not use, with which no new fraction is made.
-ZERO = Fraction(0)
+ZERO = Pure.delta
 
 
 def plus(a: Fraction, b: Fraction) -> Fraction:
@@ -38,7 +38,7 @@ class Amounts:
         """Return what a loss counts in a ledger of its kind."""
         if isinstance(loss, ZCDP):
             return Amounts(rho=loss.rho)
-        return Amounts(loss.epsilon, loss.delta or ZERO)
+        return Amounts(loss.epsilon, loss.delta)
 
     def __add__(self, other: Amounts) -> Amounts:
         return Amounts(
