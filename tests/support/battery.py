@@ -460,7 +460,7 @@ def made(table: Iterable[Entry], written: Iterable[Case]) -> Iterator[tuple[str,
             yield entry.word + words, Case(entry.function, data, own | kw, **given)
         if entry.by_group:
             yield f"{entry.word} of each group", of_groups(entry)
-        if entry.by_group and is_auto:
+        if entry.by_group and is_auto and "bounds" in takes:
             yield f"{entry.word} of each group within drawn bounds", of_groups(entry, AUTO)
 
 
