@@ -7,10 +7,8 @@ Chunks in, a noise-free mergeable summary out, one release at the end, after the
 from importlib import import_module
 from typing import Any
 
-from . import _kernels, errors, rng  # noqa: F401  compiled, and for this processor, or an error
+from . import _kernels  # noqa: F401  compiled, and for this processor, or an error
 from .statistics.table import STATISTICS
-
-rng.above["generator"] = "dpfast.noise"  # which is where users look for it
 
 __version__ = "0.2.0"
 

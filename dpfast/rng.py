@@ -329,8 +329,8 @@ def branch(stream: BitStream) -> BitStream:
         wipe(key)
 
 
-#: What a floor above makes of the bits, and the module that has it: `dpfast/__init__.py` says.
-above: dict[str, str] = {}
+#: What a floor above makes of the bits, where users look for it, and the module that has it.
+above = {"generator": "dpfast.noise"}
 
 
 def __getattr__(name: str) -> Any:

@@ -867,8 +867,20 @@ class Measurement(Around[Value], Preparing[Value]):
 
         Parameters
         ----------
-        data, where, ids, weights, budget, rng
-            As a call takes them.
+        data : array_like, table, file or source
+        where : array_like of bool, shape (n,), optional
+            The rows to use, each a function of that row alone. How many they are is private.
+        ids : array_like of shape (n,), or str, optional
+            Whose row each row is, or the name of the column that says so, which is then no part of
+            the data. The loss is one of people then. By default it is the column that the unit
+            names.
+        weights : array_like of shape (n,), or str, optional
+            A factor for each row, a function of that row alone, or the name of the column that
+            holds it, which is then no part of the data.
+        budget : Budget, optional
+            Pays for the call before data or randomness are touched.
+        rng : Generator, optional
+            By default the secure one. `InsecureGenerator` is for tests; a budget refuses it.
 
         Returns
         -------

@@ -9,13 +9,11 @@ stubs (`tools/stubs.py`), and the battery of tests. A new statistic is a file an
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from importlib import import_module
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 
-@dataclass(frozen=True, slots=True)
-class Entry:
+class Entry(NamedTuple):
     """A line of the table.
 
     Attributes
