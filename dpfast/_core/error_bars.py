@@ -100,53 +100,15 @@ def normal(failure: float) -> float:
     return -NormalDist().inv_cdf(failure / 2)
 
 
-def laplace_sum(failure: float, terms: int) -> float:
-    """Return what a sum of standard Laplace numbers exceeds in size with a failure probability.
-
-    The density of a sum of k is, for t > 0, e^-t sum_i C(k-1, i) t^i (2k-2-i)! / (2^(2k-1-i)
-    (k-1)!^2), as the difference of two gamma numbers; its tail is the same with i! sum_(j<=i) t^j
-    / j! for t^i.
-    """
-    k = terms
-    factors = [
-        math.comb(k - 1, i) * math.factorial(2 * k - 2 - i) * math.factorial(i)
-        / (2 ** (2 * k - 1 - i) * math.factorial(k - 1) ** 2)
-        for i in range(k)
-    ]  # fmt: skip
-
-    def tail(t: float) -> float:
-        power, partial, total = 1.0, 0.0, 0.0
-        for i, factor in enumerate(factors):
-            power = power * t / i if i else 1.0
-            partial += power
-            total += factor * partial
-        return 2 * math.exp(-t) * total
-
-    return solve(tail, failure)
-
-
-def box_sum(failure: float, dimensions: int, terms: int) -> float:
-    """Return what a sum of coordinates of box noise exceeds in size with a failure probability.
+def within_box(failure: float, dimensions: int) -> float:
+    """Return what a coordinate of box noise exceeds in size with a failure probability.
 
     The noise has density exp(-max |z_i|). A coordinate is r u, with r a gamma number of k + 1 and u
     uniform between -1 and 1, so its tail is E max(0, 1 - t / r) = Q(k + 1, t) - Q(k, t) t / k for
-    the upper tails Q. Of a sum of m coordinates, given r, it is at most 2 exp(-3 (t / r)^2 / (2
-    m)), since u is subgaussian with its own variance, 1/3 (Arbel, Marchal and Nguyen, ESAIM P&S
-    2020).
+    the upper tails Q.
     """
     k = dimensions
-    if terms == 1:
-
-        def tail(t: float) -> float:
-            return max(0.0, _upper(k + 1, t) - _upper(k, t) * t / k)
-
-    else:
-        weight, r = gamma_weights(k + 1, 20_000)
-
-        def tail(t: float) -> float:
-            return float((weight * np.minimum(1, 2 * np.exp(-1.5 * (t / r) ** 2 / terms))).sum())
-
-    return solve(tail, failure)
+    return solve(lambda t: max(0.0, _upper(k + 1, t) - _upper(k, t) * t / k), failure)
 
 
 def gamma_weights(shape: int, points: int = 4_000) -> tuple[Floats, Floats]:

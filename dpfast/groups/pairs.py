@@ -22,6 +22,12 @@ P1 P2 <= 1/4. So C is off by at most 5/4 t + 10 t^2 for t = h / R. In the linear
 variance's error e0 and e1 are times (1 - 2 m) (1 - m) + P4, e2 and e3 times P4 - (1 - 2 m) m, and
 e4 times -1; with 0 <= P4 <= m (1 - m) the sizes add up to at most 3, and m is off by at most 2 t:
 3 t + 4 t^2.
+
+*Those of correlations* r = C / sqrt(V V') also take the noises together. With c, x and x' what is
+off, q what no x exceeds as a part of its variance, y = x / V and y' alike, r is off by (c / sqrt(V
+V') - r ((y + y') / 2 + D)) / sqrt((1 + y) (1 + y')), where D is at most q^2 / (1 - q) in size. The
+linear parts of c, x and x' are those above, and so the sum of the sizes of six weights, times t,
+bounds that of c - r (x sqrt(V' / V) + x' sqrt(V / V')) / 2. It is the same about the noisy sums.
 """
 
 from __future__ import annotations
@@ -43,11 +49,13 @@ from ..rng import Generator
 from ..sources.batches import Piece, numbers
 from ..summaries.cells import Cells
 from .arrays import Floats
-from .sums import OF_EACH, Counted, Sums
+from .sums import OF_EACH, Counted, Sums, add_each
 from .weighted import clamped
 
 #: The cells of a feature of 1.
 ONE = 1 << 28
+#: In which of the first four features the first number of a row is, and the second.
+INSIDE = ((1, 1, 0, 0), (1, 0, 1, 0))
 
 
 @dataclass(frozen=True)
@@ -112,12 +120,7 @@ class GroupQuotient(Counted):
         return np.zeros((groups + 1, self.features, 2), np.uint64)
 
     def add(self, totals: NDArray[np.uint64], codes: NDArray[np.int32], values: Any) -> int:
-        grid, missing, every = self.cells, 0, totals.reshape(-1, 2)
-        for i, feature in enumerate(values):
-            own = np.where(codes < 0, np.int32(-1), self.features * codes + np.int32(i))
-            ends = grid.first, grid.span
-            missing = max(missing, _native.add(feature, own, float(ONE), *ends, -1, every))
-        return missing
+        return add_each(totals, codes, values, self.cells)
 
     def merge(self, room: NDArray[np.uint64], more: NDArray[np.uint64]) -> None:
         Sums.merge(self, room, more)
@@ -135,7 +138,12 @@ class GroupQuotient(Counted):
         noisy = np.ldexp(sums + bool(noise.shift) / 2, noise.shift) / ONE
         size = noise.within((1 - CONFIDENCE) / self.features) / ONE
         answer, widths = self.inner(list(noisy), size)
-        return self.statistic.value(answer, widths), self.statistic.half_widths(answer, widths)
+        bars = np.minimum(self.statistic.half_widths(answer, widths), self.bars(noisy, size))
+        return self.statistic.value(answer, widths), bars
+
+    def bars(self, sums: Floats, size: float) -> Any:
+        """Return what no error of an answer exceeds if no noise exceeds `size`, if that is less."""
+        return np.inf
 
     def expected(self, rows: int | None, confidence: float) -> Expected:
         return unknown(confidence, OF_EACH)
@@ -203,3 +211,21 @@ class GroupCorrelation(GroupQuotient):
         widths = np.multiply.outer(off, part) + np.multiply.outer(square, part**2)
         answer[:, :, ~is_there] = 0.0
         return np.moveaxis(answer, -1, 0), np.moveaxis(widths, -1, 0)
+
+    def bars(self, sums: Floats, size: float) -> Any:
+        rows = np.maximum(sums[:4].sum(axis=0), 1.0)
+        (a, b, c, d, *squares), t = sums / rows, size / rows
+        means = np.array([a + b, a + c])
+        variances, most = means * (1 - means) - squares, 3 * t + 4 * t**2
+        is_there = variances.min(axis=0) > most
+        first, second = variances = np.where(is_there, variances, 1.0)
+        whole, covariance = np.sqrt(first * second), a * d - b * c
+        r = np.clip(covariance / whole, -1, 1)
+        linear = np.array([d, -c, -b, a]) - 2 * covariance
+        shares = r / 2 * np.sqrt([second / first, first / second])
+        for share, m, square, inside in zip(shares, means, squares, INSIDE, strict=True):
+            linear -= share * (square - (1 - 2 * m) * m + np.multiply.outer(inside, 1 - 2 * m))
+        both, q = np.abs(shares).sum(axis=0), np.where(is_there, most / variances.min(axis=0), 0.0)
+        off = t * (np.abs(linear).sum(axis=0) + both) + (10 + 4 * both) * t**2
+        off = off / whole + np.abs(r) * q**2 / (1 - q)
+        return np.where(is_there, off / (1 - q), np.inf)

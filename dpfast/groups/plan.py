@@ -65,7 +65,7 @@ class Plan:
         if not isinstance(noise, BoxNoise):
             shift -= noise.shift
             return float((noise.within(failure) + bool(shift)) << shift)
-        size = noise.within(failure, 1, kind) * noise.sensitivities[kind]
+        size = noise.within(failure, kind) * noise.sensitivities[kind]
         return math.ldexp(float(size + bool(shift)), shift)
 
 

@@ -29,7 +29,7 @@ What follows the noise is float64 arithmetic on the noisy integers alone.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
@@ -182,6 +182,18 @@ class Sums(ABC):
         self, totals: NDArray[np.uint64], generator: Generator
     ) -> tuple[NDArray[Any], Floats | None]:
         """Return the answers of groups whose sums are given, and their own error bars."""
+
+
+def add_each(
+    totals: NDArray[np.uint64], codes: NDArray[np.int32], values: Sequence[Floats], grid: Cells
+) -> int:
+    """Add several numbers of rows to sums that stand side by side; return how many are NaN."""
+    missing, every, kinds = 0, totals.reshape(-1, 2), np.int32(len(values))
+    for kind, numbers in enumerate(values):
+        own = np.where(codes < 0, np.int32(-1), kinds * codes + np.int32(kind))
+        ends = grid.first, grid.span
+        missing = max(missing, _native.add(numbers, own, 1.0 / grid.grid, *ends, -1, every))
+    return missing
 
 
 class Counted(Sums):

@@ -20,7 +20,6 @@ from numpy.typing import NDArray
 
 from .._core import checks, nan_policy
 from .._core.error_bars import Expected, unknown
-from .._kernels import groups as _native
 from ..measurement.choice import choose_noise
 from ..measurement.features import Factors
 from ..measurement.linear import Column
@@ -30,7 +29,7 @@ from ..sources.batches import Piece, numbers
 from ..summaries.cells import cells
 from .arrays import Floats
 from .plan import Plan, moves_alike
-from .sums import OF_EACH, OfLinear
+from .sums import OF_EACH, OfLinear, add_each
 
 
 def clamped(
@@ -153,12 +152,7 @@ class WeightedMean(OfWeighted):
         return np.zeros((groups + 1, 2, 2), np.uint64)
 
     def add(self, totals: NDArray[np.uint64], codes: NDArray[np.int32], values: Any) -> int:
-        grid, missing, both = self.cells, 0, totals.reshape(-1, 2)
-        for side, products in enumerate(values):
-            own = np.where(codes < 0, np.int32(-1), 2 * codes + np.int32(side))
-            scale, ends = 1.0 / grid.grid, (grid.first, grid.span)
-            missing = _native.add(products, own, scale, *ends, -1, both)
-        return missing
+        return add_each(totals, codes, values, self.cells)
 
     def of_kind(self, totals: NDArray[np.uint64], kind: int) -> NDArray[np.uint64]:
         return np.ascontiguousarray(totals[:, kind])

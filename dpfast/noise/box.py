@@ -56,13 +56,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._core.error_bars import (
-    box_sum,
     gamma_weights,
     laplace_and_uniform,
-    laplace_sum,
     normal,
     solve,
     sum_of_uniforms,
+    within_box,
 )
 from .._kernels.rng import BitStream
 from ..privacy import ZCDP, Approx, Loss, float_down
@@ -112,28 +111,22 @@ class BoxNoise:
                 found[i] = deviation
         return found
 
-    def within(self, failure: float, terms: int = 1, place: int | None = None) -> Fraction:
-        """Return what noise exceeds in size with at most a failure probability.
+    def within(self, failure: float, place: int) -> Fraction:
+        """Return what the noise of a coordinate exceeds in size with a failure probability.
 
-        The noise is that of the coordinate at `place`, by default of any, or the sum of the noise
-        of several with equal shares. The unit is the sensitivity of a coordinate. Rounding to
-        integers is counted for sensitivities of 1.
+        The unit is its sensitivity. Rounding to integers is counted.
         """
-        noisy = [i for i, most in enumerate(self.sensitivities) if most]
-        if not noisy or (place is not None and not self.sensitivities[place]):
+        most, joint = self.sensitivities[place], self._joint
+        if not most:
             return Fraction(0)
-        joint = self._joint
-        at = min(joint or noisy, key=lambda i: self.sensitivities[i]) if place is None else place
-        if at not in joint:
-            noise = self.each[at]
+        if place not in joint:
+            noise = self.each[place]
             assert noise is not None
-            return Fraction(noise.within(failure, terms), self.sensitivities[at])
+            return Fraction(noise.within(failure), most)
         if self.stairs is not None:
-            places = range(len(joint)) if place is None else [joint.index(place)]
-            return self.stairs.within(failure, places, terms)
-        size = box_sum(failure, len(joint), terms) / float(self.epsilon)
-        least = min(self.sensitivities[i] for i in joint)
-        return Fraction(size) + Fraction(terms, 2 * least)
+            return self.stairs.within(failure, joint.index(place))
+        size = within_box(failure, len(joint)) / float(self.epsilon)
+        return Fraction(size) + Fraction(1, 2 * most)
 
     def sum_within(self, failure: float, factors: Mapping[int, Fraction]) -> Fraction:
         """Return what a sum of the noise of some integers, times factors, is likely within.
@@ -165,7 +158,7 @@ class BoxNoise:
         noises = [(noise, f) for noise, f in alone if noise is not None]
         if len(sizes) == 1:
             ((i, f),) = sizes.items()
-            return f * self.within(failure, 1, i) * self.sensitivities[i]
+            return f * self.within(failure, i) * self.sensitivities[i]
         if not joint and self.distribution in ("gaussian", "rounded-gaussian"):
             return _of_gaussians(noises, failure)
         if len(joint) > 1 and not noises:
@@ -176,9 +169,8 @@ class BoxNoise:
             return self._of_joint(joint, failure, float(noises[0][0].scale), float(noises[0][1]))
         kinds = [(noise.distribution, noise.shift) for noise, _ in noises]
         if not joint and kinds == [("laplace", 0)] * 2:
-            return _of_two_laplace([float(f * noise.scale) for noise, f in noises], failure) + sum(
-                f for _, f in noises
-            )
+            scales = [float(f * noise.scale) for noise, f in noises]
+            return within_of_two_laplace(scales, failure) + sum(f for _, f in noises)
         parts = len(noises) + bool(joint)
         rest = self.sum_within(failure / parts, joint) if joint else Fraction(0)
         return rest + sum(f * noise.within(failure / parts) for noise, f in noises)
@@ -267,14 +259,14 @@ class BoxNoise:
         return [value + ((z + half) >> shift) for value, z in zip(values, points, strict=True)]
 
 
-def _of_two_laplace(scales: Sequence[float], failure: float) -> Fraction:
+def within_of_two_laplace(scales: Sequence[float], failure: float) -> Fraction:
     """Return what the sum of two Laplace numbers is within; see `BoxNoise.sum_within`."""
     b, a = sorted(scales)
     ratio = b / a
-    if ratio > 1 - 2.0**-20:
-        return Fraction(a * laplace_sum(failure, 2))
 
     def tail(t: float) -> float:
+        if ratio > 1 - 2.0**-20:
+            return math.exp(-t) * (1 + t / 2)  # of two equal ones
         return (math.exp(-t) - ratio**2 * math.exp(-t / ratio)) / (1 - ratio**2)
 
     return Fraction(a * solve(tail, failure))

@@ -43,7 +43,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._core import checks
-from .._core.error_bars import laplace_sum, normal
+from .._core.error_bars import normal
 from .._core.roots import root_up
 from ..privacy import ZCDP, Approx, Draws, Loss, Pure, float_down, laplace_within
 from ..rng import Generator
@@ -124,19 +124,17 @@ class IntegerNoise:
             width = math.sqrt(2.0 * math.exp(-1.0 / width)) / -math.expm1(-1.0 / width)
         return math.ldexp(width, self.shift)
 
-    def within(self, failure: float, terms: int = 1) -> int:
-        """Return what a sum of `terms` of the noise exceeds in size with a failure probability.
+    def within(self, failure: float) -> int:
+        """Return what the noise of a coordinate exceeds in size with a failure probability.
 
-        It is an upper bound. If a sum of staircases is too large, one of them exceeds its part. A
-        discrete Laplace number differs by less than 1 from a Laplace number of its scale, and a
-        Gaussian one by at most 1/2 when it is rounded. The tail of a discrete Gaussian from k on is
-        below that of a Gaussian from k - 1/2, beyond one deviation, where the density is convex.
+        It is an upper bound. A Gaussian number differs by at most 1/2 when it is rounded. The tail
+        of a discrete Gaussian from k on is below that of a Gaussian from k - 1/2, beyond one
+        deviation, where the density is convex.
 
         Parameters
         ----------
         failure : float
             The probability, above 0 and below 1.
-        terms : int, default 1
 
         Returns
         -------
@@ -147,15 +145,13 @@ class IntegerNoise:
             return 0
         stairs = self.stairs
         if stairs is not None:
-            size = terms * stairs.within(failure / terms)
+            size = stairs.within(failure)
         elif self.distribution != "laplace":
-            size = math.ceil(width * math.sqrt(terms) * normal(failure) + (terms - 2) / 2)
-        elif terms > 1:
-            size = math.ceil(width * laplace_sum(failure, terms)) + terms
+            size = math.ceil(width * normal(failure) - 0.5)
         else:  # P(|Z| > h) = 2 p^(h + 1) / (1 + p)
             p = math.exp(-1.0 / width)
             size = max(0, math.ceil(width * math.log(2.0 / (1.0 + p) / failure) - 1.0))
-        return (size + (terms if self.shift else 0)) << self.shift
+        return (size + bool(self.shift)) << self.shift
 
     def weighted_within(
         self, weights: NDArray[np.float64], failure: float, times: Any = 1.0

@@ -292,31 +292,16 @@ class Stairs:
             stair += 1
         return stair
 
-    def within(self, failure: float, places: Sequence[int], terms: int = 1) -> Fraction:
-        """Return what noise exceeds in size with at most a failure probability.
+    def within(self, failure: float, place: int) -> Fraction:
+        """Return what the noise of an integer exceeds in size with a failure probability.
 
-        That of any one of the integers at `places`, or of a sum of several of them, each in units
-        of its sensitivity. On a stair the noise is uniform between -(a + 1/2) and a + 1/2, rounded,
-        so its tail is 1 - (h + 1/2) / (a + 1/2); and a sum of m of them is subgaussian with the
-        variance m (a + 1/2)^2 / 3, as in `error_bars.box_sum`.
+        The unit is its sensitivity. On a stair it is uniform between -(a + 1/2) and a + 1/2,
+        rounded, so its tail is 1 - (h + 1/2) / (a + 1/2).
         """
-        weight = self.weights
-        kinds = {(self.steps[i], (self.cores[i] + 0.5) / self.steps[i]) for i in places}
-        if terms > 1:
-            side = max(core for _, core in kinds) + np.arange(self._reach)
-
-            def tail(t: float) -> float:
-                high = np.minimum(1, 2 * np.exp(-1.5 * (t / side) ** 2 / terms))
-                return float((weight * high).sum())
-
-            return Fraction(solve(tail, failure))
-
-        def of_one(step: int, core: float) -> Fraction:
-            side = core + np.arange(self._reach)
-            size = solve(lambda t: float((weight * np.maximum(0, 1 - t / side)).sum()), failure)
-            return Fraction(max(0, math.ceil(Fraction(size) * step - Fraction(1, 2))), step)
-
-        return max(of_one(*kind) for kind in kinds)
+        weight, step = self.weights, self.steps[place]
+        side = (self.cores[place] + 0.5) / step + np.arange(self._reach)
+        size = solve(lambda t: float((weight * np.maximum(0, 1 - t / side)).sum()), failure)
+        return Fraction(max(0, math.ceil(Fraction(size) * step - Fraction(1, 2))), step)
 
     @property
     def weights(self) -> NDArray[np.float64]:
