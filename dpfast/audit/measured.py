@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, fields, replace
-from html import escape
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dpfast import privacy
-from dpfast.extend import Number, checks, extra
+from dpfast.extend import Number, checks, extra, html
 from dpfast.privacy import Loss
 
 from .answers import Answers, Matrix
@@ -110,8 +109,7 @@ class Audit:
             "witness": self.witness,
             "sight": self._sight(),
         }
-        cells = (f"<tr><th>{key}</th><td>{escape(value)}</td></tr>" for key, value in rows.items())
-        return f"<table>{''.join(cells)}</table>"
+        return html.facts("Audit", rows)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the report as numbers and text that JSON can hold.
