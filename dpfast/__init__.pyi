@@ -65,7 +65,6 @@ from dpfast.statistics.histogram import Categories
 from dpfast.statistics.histogram import Histogram as Histogram
 from dpfast.statistics.proportion import Proportion as Proportion
 from dpfast.statistics.ptr import NO_ANSWER as NO_ANSWER
-from dpfast.statistics.quantiles.api import percentile as percentile
 from dpfast.statistics.quantiles.interval import QuantileInterval as QuantileInterval
 from dpfast.statistics.quantiles.statistic import Iqr as Iqr
 from dpfast.statistics.quantiles.statistic import IqrMethod, ManyMethod, Method
@@ -593,6 +592,50 @@ def quantile_interval(
     epsilon: Number | None = None,
     rho: Number | None = None,
     neighbors: Neighbors | None = None,
+    where: Any = None,
+    ids: Any = None,
+    max_rows: int | None = None,
+    budget: Budget | None = None,
+    rng: Generator | None = None,
+) -> NDArray[np.float64]: ...
+@overload
+def percentile(
+    data: Any,
+    q: Number,
+    *,
+    bounds: BoundsEach | Auto,
+    nan: NanPolicy = "raise",
+    granularity: Number | None = None,
+    method: Method | ManyMethod = "auto",
+    noise: NoiseName = "auto",
+    assume_sorted: bool = False,
+    epsilon: Number | None = None,
+    delta: Number = 0.0,
+    rho: Number | None = None,
+    neighbors: Neighbors | None = None,
+    axis: Axis | None = None,
+    where: Any = None,
+    ids: Any = None,
+    max_rows: int | None = None,
+    budget: Budget | None = None,
+    rng: Generator | None = None,
+) -> float | NDArray[np.float64]: ...
+@overload
+def percentile(
+    data: Any,
+    q: Sequence[Number] | NDArray[Any],
+    *,
+    bounds: BoundsEach | Auto,
+    nan: NanPolicy = "raise",
+    granularity: Number | None = None,
+    method: Method | ManyMethod = "auto",
+    noise: NoiseName = "auto",
+    assume_sorted: bool = False,
+    epsilon: Number | None = None,
+    delta: Number = 0.0,
+    rho: Number | None = None,
+    neighbors: Neighbors | None = None,
+    axis: Axis | None = None,
     where: Any = None,
     ids: Any = None,
     max_rows: int | None = None,

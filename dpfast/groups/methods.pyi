@@ -205,7 +205,7 @@ class Methods:
     def percentile(
         self,
         column: str,
-        q: Number | Sequence[Number],
+        q: Number,
         *,
         bounds: Bounds | Auto,
         nan: NanPolicy = "raise",

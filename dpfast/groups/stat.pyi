@@ -3,12 +3,15 @@
 from collections.abc import Sequence
 from typing import Any
 
-from dpfast._core.types import Auto, Bounds, NanPolicy, Number
+from numpy.typing import NDArray
+
+from dpfast._core.types import Auto, BoundsEach, NanPolicy, NoiseName, Number
 from dpfast.groups.distinct import CountDistinct as count_distinct
 from dpfast.statistics.correlation import Correlation as correlation
 from dpfast.statistics.histogram import Histogram as histogram
 from dpfast.statistics.proportion import Proportion as proportion
 from dpfast.statistics.quantiles.interval import QuantileInterval as quantile_interval
+from dpfast.statistics.quantiles.statistic import ManyMethod, Method
 from dpfast.statistics.quantiles.statistic import Maximum as maximum
 from dpfast.statistics.quantiles.statistic import Median as median
 from dpfast.statistics.quantiles.statistic import Minimum as minimum
@@ -44,10 +47,13 @@ __all__ = [
 ]
 
 def percentile(
-    column: str,
-    q: Number | Sequence[Number],
+    column: str | None = None,
+    q: Number | Sequence[Number] | NDArray[Any] | None = None,
     *,
-    bounds: Bounds | Auto,
+    bounds: BoundsEach | Auto,
     nan: NanPolicy = "raise",
     granularity: Number | None = None,
+    method: Method | ManyMethod = "auto",
+    noise: NoiseName = "auto",
+    assume_sorted: bool = False,
 ) -> Any: ...

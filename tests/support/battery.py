@@ -498,6 +498,7 @@ NO_RELEASES = {
     "dp.Budget",
     # tests of claims, which say an epsilon and spend none
     *(f"dp.audit.{name}" for name in ("Audit", "claims", "measure", "measure_answers", "one_run")),
+    "dp.audit.measure_pairs",
     "dp.audit.support",
     "dp.audit.recovery_bound",
     "dp.extend.Prepared",  # what others make

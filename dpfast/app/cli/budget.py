@@ -11,7 +11,8 @@ from rich.table import Table
 from rich.text import Text
 
 from ...errors import LedgerError, printable
-from .shared import Delta, Epsilon, Json, Rho, Terminal, groups_of, loss_text, print_pairs
+from ..texts import loss_text
+from .shared import Delta, Epsilon, Json, Rho, Terminal, groups_of, print_pairs
 
 if TYPE_CHECKING:
     from ... import Budget

@@ -9,7 +9,8 @@ from typing import Annotated, Any
 
 import typer
 
-from .shared import SHOWN, Json, Terminal, groups_of, groups_table, loss_text, print_pairs, table_of
+from ..texts import error_text, loss_text, number_text
+from .shared import SHOWN, Json, Terminal, groups_of, groups_table, print_pairs, table_of
 
 File = Annotated[
     str, typer.Argument(metavar="JOB", show_default=False, help="The job, a file of TOML.")
@@ -132,19 +133,8 @@ def _answer(release: Any) -> str:
         return str(release["note"])
     if isinstance(release["value"], dict):
         return groups_of(release["value"])
-    return _numbers(release["value"])
+    return number_text(release["value"])
 
 
 def _error(expected: Any) -> str:
-    if expected["half_width"] is not None:
-        return "± " + _numbers(expected["half_width"])
-    if expected["ranks"] is not None:
-        return f"{_numbers(expected['ranks'])} ranks"
-    return "not known"
-
-
-def _numbers(value: Any) -> str:
-    """Return numbers, or times, which are text, as one text."""
-    if isinstance(value, list):
-        return "[" + ", ".join(map(_numbers, value)) + "]"
-    return value if isinstance(value, str) else f"{value:.6g}"
+    return error_text(expected["half_width"], expected["ranks"]) or "not known"

@@ -90,12 +90,6 @@ def groups_of(columns: Mapping[str, Sequence[object]]) -> str:
     return f"{groups:,} group{'' if groups == 1 else 's'}"
 
 
-def loss_text(amounts: Mapping[str, float]) -> str:
-    """Return a loss as text, without a delta of 0."""
-    shown = {name: amount for name, amount in amounts.items() if amount or name != "delta"}
-    return ", ".join(f"{name}={amount:g}" for name, amount in shown.items())
-
-
 def _cell(one: object) -> str:
     return f"{one:.6g}" if isinstance(one, float) else "" if one is None else str(one)
 

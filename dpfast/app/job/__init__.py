@@ -17,7 +17,7 @@ from collections.abc import Callable
 
 from ...extend import checks
 from . import output, runner
-from .output import Explanation, Report, Results
+from .output import Facts, Results
 from .plan import plan
 
 __all__ = ["Results", "explain", "report", "run"]
@@ -135,7 +135,7 @@ def run(
     return results
 
 
-def explain(path: str | os.PathLike[str]) -> Explanation:
+def explain(path: str | os.PathLike[str]) -> Facts:
     """Return the cost of a job and the expected errors of its answers, without reading a row.
 
     Parameters
@@ -189,7 +189,7 @@ def explain(path: str | os.PathLike[str]) -> Explanation:
     return output.explain(plan(path))
 
 
-def report(results: Results) -> Report:
+def report(results: Results) -> Facts:
     """Return the answers of a job in the types of JSON, as its output file has them.
 
     Parameters

@@ -16,7 +16,7 @@ from dataclasses import asdict, dataclass
 from functools import reduce
 from operator import getitem
 from pathlib import Path
-from typing import Any, NotRequired, TypedDict, cast
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -24,6 +24,7 @@ from ... import order
 from ...errors import BudgetError, SourceError
 from ...extend import SharedPasses, extra, html
 from ...privacy import ZCDP, Loss
+from ..texts import error_text, number_text
 from .job_file import Job
 from .page import page
 from .plan import Plan, Release
@@ -170,81 +171,13 @@ class Results(Mapping[str, Answer]):
 
 def _told(row: dict[str, Any]) -> list[str]:
     """Return the group, the number and the error bar of a row, as text."""
-    number = row.get("time") if row.get("value") is None else f"{row['value']:.6g}"
-    half, ranks = row.get("half_width"), row.get("ranks")
-    told = "" if half is None else f"± {half:.4g}"
-    if half is None and ranks is not None:
-        told = f"{ranks:.4g} ranks"
-    return [str(row.get("group") or ""), str(number or ""), row["error"] or told or row["note"]]
+    number = number_text(row.get("time") or row.get("value"))
+    told = error_text(row.get("half_width"), row.get("ranks"), 4)
+    return [str(row.get("group") or ""), number, row["error"] or told or row["note"]]
 
 
-class ErrorBar(TypedDict):
-    """The expected error of an answer: see `dpfast.error_bars`."""
-
-    confidence: float
-    half_width: Answer
-    ranks: Answer
-    note: str
-
-
-class ReleaseFacts(TypedDict):
-    """One release, in the types of JSON."""
-
-    name: str
-    statistic: str
-    columns: list[str]
-    by: NotRequired[list[str]]
-    loss: dict[str, float]
-    ids: NotRequired[str]
-    expected_error: ErrorBar
-
-
-class ReleaseReport(ReleaseFacts):
-    """One answer, in the types of JSON."""
-
-    value: Answer
-    edges: NotRequired[list[Any]]
-    error: NotRequired[str]
-    note: NotRequired[str]
-
-
-class JobFacts(TypedDict):
-    """A job, in the types of JSON."""
-
-    job: str
-    neighbors: str
-    ids: NotRequired[str]
-    max_rows: NotRequired[int]
-    loss: dict[str, float]
-
-
-class Report(JobFacts):
-    """The answers of a job, in the types of JSON."""
-
-    releases: list[ReleaseReport]
-
-
-class ReleaseExplanation(ReleaseFacts):
-    """What one release would do, in the types of JSON."""
-
-    mechanism: str
-    what: str
-    share: str
-    passes: int | None
-
-
-class Explanation(JobFacts):
-    """What a job would do, in the types of JSON."""
-
-    data: str
-    rows: int | None
-    releases: list[ReleaseExplanation]
-    passes: int | None
-    ledger: str | None
-    remaining: dict[str, float] | None
-    paid: list[str]
-    refused: NotRequired[str]
-    after: NotRequired[dict[str, float]]
+#: What a release, a job, its answers or its plan are, in the types of JSON.
+Facts: TypeAlias = dict[str, Any]
 
 
 def amounts(loss: Loss) -> dict[str, float]:
@@ -253,14 +186,14 @@ def amounts(loss: Loss) -> dict[str, float]:
     return {name: float(getattr(loss, name)) if name in loss.amounts else 0.0 for name in names}
 
 
-def release_facts(release: Release, rows: int | None) -> ReleaseFacts:
+def release_facts(release: Release, rows: int | None) -> Facts:
     """Return what a release asks, costs, and is expected to be off for a number of rows."""
-    facts: ReleaseFacts = {
+    facts: Facts = {
         "name": release.entry.name,
         "statistic": release.entry.statistic,
         "columns": [name for name in release.entry.columns if name is not None],
         "loss": amounts(release.loss),
-        "expected_error": cast(ErrorBar, asdict(release.expected(rows))),
+        "expected_error": asdict(release.expected(rows)),
     }
     if release.entry.by:
         facts["by"] = list(release.entry.by)
@@ -269,9 +202,9 @@ def release_facts(release: Release, rows: int | None) -> ReleaseFacts:
     return facts
 
 
-def job_facts(job: Job) -> JobFacts:
+def job_facts(job: Job) -> Facts:
     """Return what a job is, and costs."""
-    facts: JobFacts = {
+    facts: Facts = {
         "job": job.title,
         "neighbors": job.neighbors,
         "loss": amounts(job.loss),
@@ -283,16 +216,16 @@ def job_facts(job: Job) -> JobFacts:
     return facts
 
 
-def report(results: Results) -> Report:
+def report(results: Results) -> Facts:
     """Return everything that may be published."""
     releases = [_release(outcome, results.rows(outcome.release)) for outcome in results.outcomes]
     return {**job_facts(results.plan.job), "releases": releases}
 
 
-def _release(outcome: Outcome, rows: int | None) -> ReleaseReport:
+def _release(outcome: Outcome, rows: int | None) -> Facts:
     kept = outcome.kept or {}
     facts = release_facts(outcome.release, rows)
-    shown = cast(ReleaseReport, {**facts, "value": kept.get("value")})
+    shown = {**facts, "value": kept.get("value")}
     if "edges" in kept:
         shown["edges"] = kept["edges"]
     if outcome.error is not None:
@@ -305,12 +238,12 @@ def _release(outcome: Outcome, rows: int | None) -> ReleaseReport:
 # --- explanations -------------------------------------------------------------------------------
 
 
-def explain(plan: Plan) -> Explanation:
+def explain(plan: Plan) -> Facts:
     """Return what a job would do. No row is read, and nothing is spent."""
     budget = plan.budget(make=False)
     releases = [_explained(plan, release) for release in plan.releases]
     passes = [release["passes"] for release in releases]
-    facts = {
+    shown = {
         **job_facts(plan.job),
         "data": plan.job.data,
         "rows": plan.rows,
@@ -322,12 +255,11 @@ def explain(plan: Plan) -> Explanation:
         "remaining": None,
         "paid": [],
     }
-    shown = cast(Explanation, facts)
     if budget is None:
         return shown
     entries, after = plan.affords(budget)
     shown["ledger"] = budget.path
-    shown.update(cast(Explanation, budget._people(budget._storage.state())))
+    shown.update(budget._people(budget._storage.state()))
     shown["remaining"] = {name: float(amount) for name, amount in budget.remaining.items()}
     paid = zip(plan.releases, entries, strict=True)
     shown["paid"] = [release.entry.name for release, entry in paid if entry]
@@ -338,7 +270,7 @@ def explain(plan: Plan) -> Explanation:
     return shown
 
 
-def _explained(plan: Plan, release: Release) -> ReleaseExplanation:
+def _explained(plan: Plan, release: Release) -> Facts:
     whole = plan.job.loss
     kind = "rho" if isinstance(whole, ZCDP) else "epsilon"
     return {
@@ -454,7 +386,7 @@ def _bar(bar: Any, index: tuple[int, ...]) -> Any:
     return bar
 
 
-def _at(outcome: Outcome, release: ReleaseReport, index: tuple[int, ...]) -> str:
+def _at(outcome: Outcome, release: Facts, index: tuple[int, ...]) -> str:
     """Return what a number of a vector is about: its quantile, its bin, or its columns."""
     arguments, columns = outcome.release.arguments, release["columns"]
     if not index:

@@ -13,6 +13,8 @@ from html import escape
 from itertools import groupby
 from typing import Any
 
+from ..texts import error_text, loss_text, number_text
+
 STYLE = """
 :root { color-scheme: light dark; --bar: #4477aa; --ink: light-dark(#222, #ddd); }
 body { font: 16px/1.5 system-ui, sans-serif; color: var(--ink); max-width: 60rem; margin: 2rem auto;
@@ -38,7 +40,7 @@ def page(facts: Any, rows: Sequence[Row]) -> str:
     of = {name: list(own) for name, own in groupby(rows, key=lambda row: row["name"])}
     sections = "\n".join(_section(one, of[one["name"]]) for one in facts["releases"])
     told = {
-        "loss": _loss(facts["loss"]),
+        "loss": loss_text(facts["loss"]),
         "neighbors": facts["neighbors"],
         **{name: facts[name] for name in ("ids", "max_rows") if name in facts},
     }
@@ -57,7 +59,7 @@ def _section(release: Any, rows: list[Row]) -> str:
     parts = [
         f"<h2>{escape(release['name'])}</h2>",
         f"<p>{escape(release['statistic'])}{' of ' + escape(about) if about else ''}; "
-        f"{_loss(release['loss'])}</p>",
+        f"{loss_text(release['loss'])}</p>",
     ]
     if "error" in release:
         return "\n".join([*parts, f'<p class="error">{escape(release["error"])}</p>'])
@@ -86,12 +88,15 @@ def _table(rows: Any, heading: str) -> str:
     bars = "<th></th>" if drawn else ""
     names = "".join(f'<th class="n">{one}</th>' for one in (of, f"error ({confidence:.0%})"))
     head = f"<tr><th></th>{names}{bars}</tr>\n"
-    lines = (
-        f'<tr><td>{escape(str(row.get("group") or row["at"]))}</td><td class="n">{_number(row)}'
-        f'</td><td class="n">{_error(row)}</td>{_cell(row, low, high) if drawn else ""}</tr>\n'
-        for row in rows
-    )
+    lines = (_row(row, _cell(row, low, high) if drawn else "") for row in rows)
     return f"<table>\n{head}{''.join(lines)}</table>"
+
+
+def _row(row: Row, drawing: str) -> str:
+    number = number_text(row.get("time") or row.get("value"))
+    error = error_text(row.get("half_width"), row.get("ranks"), 4)
+    cells = "".join(f'<td class="n">{escape(one)}</td>' for one in (number, error))
+    return f"<tr><td>{escape(str(row.get('group') or row['at']))}</td>{cells}{drawing}</tr>\n"
 
 
 def _ends(row: Row) -> Iterator[float]:
@@ -114,23 +119,6 @@ def _cell(row: Row, low: float, high: float) -> str:
         bar += f'<path d="M{ends[1]:.1f} {HEIGHT // 2}H{ends[3]:.1f}"/>'
     box = f'viewBox="0 0 {WIDTH} {HEIGHT}" preserveAspectRatio="none"'
     return f'<td><svg {box} height="{HEIGHT}" aria-hidden="true">{bar}</svg></td>'
-
-
-def _number(row: Row) -> str:
-    if row.get("time") is not None:
-        return escape(row["time"])
-    return "" if row.get("value") is None else f"{row['value']:.6g}"
-
-
-def _error(row: Row) -> str:
-    if row.get("half_width") is not None:
-        return f"± {row['half_width']:.4g}"
-    return "" if row.get("ranks") is None else f"{row['ranks']:.4g} ranks"
-
-
-def _loss(amounts: dict[str, float]) -> str:
-    shown = {name: amount for name, amount in amounts.items() if amount or name != "delta"}
-    return ", ".join(f"{name} = {amount:g}" for name, amount in shown.items())
 
 
 def _line(name: str, value: str) -> str:

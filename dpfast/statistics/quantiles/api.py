@@ -3,36 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from fractions import Fraction
-from typing import Any, Literal
+from typing import Any, overload
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..._core import checks
-from ..._core.types import (
-    Axis,
-    BoundsEach,
-    NanPolicy,
-    Neighbors,
-    NoiseName,
-    Number,
-)
-from ...budget.budget import Budget
+from ..._core.types import Number
 from ...measurement.functions import function_of
-from ...measurement.statistic import Statistic, measures_once
-from ...rng import Generator
 from .statistic import (
     Iqr,
     Maximum,
     Median,
-    Method,
     Minimum,
-    Percentile,  # noqa: F401  the class of `percentile`, for the table
+    Percentile,
     Quantile,
     Quantiles,
-    percent,
 )
+from .statistic import percentile as percentile_of
 
 
 @function_of(Quantile)
@@ -339,28 +326,14 @@ def quantiles(data: Any, **arguments: Any) -> Any:
     """
 
 
-@measures_once
+@overload
+def percentile(data: Any, q: Number, **arguments: Any) -> float | NDArray[np.float64]: ...
+@overload
 def percentile(
-    data: Any,
-    q: Number | Sequence[Number] | NDArray[Any],
-    *,
-    bounds: BoundsEach,
-    epsilon: Number | None = None,
-    delta: Number = 0.0,
-    rho: Number | None = None,
-    neighbors: Neighbors | None = None,
-    axis: Axis | None = None,
-    noise: NoiseName = "auto",
-    method: Method | Literal["recursive", "joint"] = "auto",
-    nan: NanPolicy = "raise",
-    where: Any = None,
-    ids: Any = None,
-    max_rows: int | None = None,
-    assume_sorted: bool = False,
-    granularity: Number | None = None,
-    budget: Budget | None = None,
-    rng: Generator | None = None,
-) -> Statistic[Any]:
+    data: Any, q: Sequence[Number] | NDArray[Any], **arguments: Any
+) -> NDArray[np.float64]: ...
+@function_of(Percentile, percentile_of)
+def percentile(data: Any, **arguments: Any) -> Any:
     """Release a percentile of a column, or several for one loss: `quantile`, `quantiles` of q/100.
 
     Privacy
@@ -431,25 +404,6 @@ def percentile(
     >>> dp.percentile(ages, [25, 50, 75], bounds=(0, 120), epsilon=1.0).round(-1).tolist()
     [40.0, 50.0, 70.0]
     """
-    same: Any = {"bounds": bounds, "nan": nan, "granularity": granularity}
-    same |= {"method": method, "assume_sorted": assume_sorted}
-    qs = hundredths(q)
-    if isinstance(qs, Fraction):
-        return Quantile(q=qs, noise=noise, **same)
-    if not (isinstance(noise, str) and noise == "auto"):
-        checks.fail("noise", "left out for several percentiles, which are drawn", noise)
-    return Quantiles(qs=qs, **same)
-
-
-def hundredths(q: Any) -> Fraction | list[Fraction]:
-    """Return a percentile, or several, as quantiles."""
-    if isinstance(q, np.ndarray):
-        q = list(q) if q.ndim else q[()]
-    if isinstance(q, (str, bytes)) or not isinstance(q, Sequence):
-        return percent(q) / 100
-    if not len(q):
-        checks.fail("q", "a number between 0 and 100, or at least one", q)
-    return [percent(each, f"q[{i}]") / 100 for i, each in enumerate(q)]
 
 
 @function_of(Minimum)

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from ..._core import checks
 from ..._core.once import once
-from ..._core.types import Number
+from ..._core.types import Auto, BoundsEach, NanPolicy, NoiseName, Number
 from ...budget.mechanism import Mechanism
 from ...measurement.around import OfKept
 from ...measurement.statistic import Terms
@@ -166,6 +166,9 @@ class Percentile(Quantile):
     >>> dp.Percentile(q=90, bounds=(0, 120)).measure(epsilon=1).name
     'quantile 9/10'
     """
+
+    q: Number | Sequence[Number] | NDArray[Any] | None = None  # type: ignore[assignment]
+    method: Method | ManyMethod = field(default="auto", kw_only=True)  # type: ignore[assignment]
 
     @staticmethod
     def exact(q: Any) -> Fraction:
@@ -419,3 +422,60 @@ class Iqr(SmoothOrDrawn[float | NDArray[np.float64]], IqrSensitivity):
             return OfKept(SmoothRange(**column, calibration=calibrate_loss(self.noise, terms.loss)))
         quartiles = MANY[self.method](**column, qs=QUARTILES, loss=without_delta(terms.loss))
         return OfKept(ExponentialRange(quartiles, quartiles.loss, terms.neighbors))
+
+
+def percentile(
+    column: str | None = None,
+    q: Number | Sequence[Number] | NDArray[Any] | None = None,
+    *,
+    bounds: BoundsEach | Auto,
+    nan: NanPolicy = "raise",
+    granularity: Number | None = None,
+    method: Method | ManyMethod = "auto",
+    noise: NoiseName = "auto",
+    assume_sorted: bool = False,
+) -> Any:
+    """Return a percentile as a statistic, or several: the quantile, or quantiles, of ``q / 100``.
+
+    Parameters
+    ----------
+    column : str, optional
+    q : float or Fraction, or sequence of these
+        0 to 100. Each of several has a column of its own in the answer, by its quantile.
+    bounds : (float, float), sequence of d such pairs, or "auto"
+    nan : {"raise", "lower", "upper", "drop"} or float, default "raise"
+    granularity : float, Fraction or Decimal, optional
+    method, noise, assume_sorted
+        As in `dpfast.percentile`.
+
+    Returns
+    -------
+    Quantile or Quantiles
+        For `GroupBy.agg`.
+
+    Raises
+    ------
+    ArgumentError, ArgumentTypeError
+        If an argument breaks a rule of the plain function; nothing has been spent.
+
+    Examples
+    --------
+    >>> import dpfast as dp
+    >>> table = {"carrier": ["UA", "AA"] * 500, "late": [5.0, 25.0] * 500}
+    >>> groups = dp.group_by(table, "carrier", keys=["AA", "UA"])
+    >>> answer = groups.agg({"x": dp.stat.percentile("late", 90, bounds=(0, 60))}, epsilon=1)
+    >>> len(answer["x"])
+    2
+    """
+    same: Any = {"bounds": bounds, "nan": nan, "granularity": granularity}
+    same |= {"method": method, "assume_sorted": assume_sorted}
+    if isinstance(q, np.ndarray):
+        q = list(q) if q.ndim else q[()]
+    if isinstance(q, (str, bytes)) or not isinstance(q, Sequence):
+        return Quantile(column, percent(q) / 100, noise=noise, **same)
+    if not len(q):
+        checks.fail("q", "a number between 0 and 100, or at least one", q)
+    if not (isinstance(noise, str) and noise == "auto"):
+        checks.fail("noise", "left out for several percentiles, which are drawn", noise)
+    qs = [percent(each, f"q[{i}]") / 100 for i, each in enumerate(q)]
+    return Quantiles(column, qs, **same)
