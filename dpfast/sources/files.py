@@ -101,14 +101,6 @@ class Reader(Store):
         """Tell whether a column is one of dates, times or durations, by its type."""
         return False
 
-    def text(self, name: str) -> None:
-        """Refuse a column in which no words can be found."""
-        if not self.holds_text(name):
-            raise SourceError(
-                f"column {name!r} of {self.paths[0].name} must hold text, for it has categories "
-                "that are text"
-            )
-
     @abstractmethod
     def ids(self, name: str) -> None:
         """Refuse a column that cannot be one of ids."""
@@ -141,8 +133,11 @@ class Reader(Store):
         names = rows.names or ()
         for name in names:
             if name in rows.words:
-                self.text(name)
                 own, title = rows.words[name], f"column {name!r} of {self.paths[0].name}"
+                if not (self.missing or self.holds_text(name)):  # cells are text before all else
+                    raise SourceError(
+                        f"{title} must hold text, for it has categories that are text"
+                    )
                 expect_matches(own.name, own.words, self.typed(name, True), title, self.missing)
             else:
                 self.dtype(name)

@@ -7,7 +7,7 @@ it is given.
 from __future__ import annotations
 
 import numbers
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from copy import copy
 from dataclasses import dataclass, replace
 from itertools import repeat
@@ -19,27 +19,22 @@ from numpy.typing import NDArray
 from .._core import checks
 from .._kernels.sources import lies_in_place
 from .base import (
-    Chunk,
-    RandomWords,
-    RowChunk,
     RowSource,
     Source,
-    chunk_dtype,
     width_of,
 )
 from .columns import Columns, Table, TableColumn
 from .data import as_rows, as_source, form_of
 from .engine import of_engine, refuse_array
-from .files import Reader
 from .forms import COLUMN, Arrow, Form, Named, Objects, Values, as_column, source_of
 from .labels import Checked, Labels, aligned, labels_of
 from .masked import MaskedSource, mask
 from .memory import ArraySource, Column, MemorySource
 from .people import Ids, apart
 from .public_values import expect_matches, numbers_of
-from .table import RULE, refuse_columns, rows_of
-from .text import TextReader
-from .words import Words
+from .table import RULE, OfRows, only_column, refuse_columns, rows_of
+from .times import AsNumbers, Clipped, times_of
+from .words import Words, holds_words
 
 S = TypeVar("S")
 #: Public numbers that a call looks for in a column, after the name of their argument.
@@ -325,12 +320,6 @@ def read_words(
     return replace(view, source=only_column(view.source))
 
 
-def only_column(rows: Any) -> Source:
-    """Return the only column of some rows."""
-    names = rows.dtype.names
-    return _OfRows(rows, names[0] if names else 0)
-
-
 def read_length(data: Any, relation: str, where: Any = None, ids: Any = None) -> View:
     """Read how many rows there are: of a column or a table of anything, for it is not looked at.
 
@@ -366,26 +355,30 @@ def _rows_alone(form: Form) -> Source:
         length = form.length
     if length is not None:
         return ArraySource(np.broadcast_to(np.uint8(0), length))
-    if isinstance(form, Columns) and isinstance(form.store, Reader):
-        reader, names = form.store, form.names
-        cells = isinstance(reader, TextReader)  # any of which is text
-        text = next((one for one in names if cells or reader.holds_text(one)), None)
-        if text is None:
-            numbers = next((name for name in names if not reader.holds_times(name)), names[0])
-            return TableColumn(reader, numbers).source("data")
-        return _OfRows(Table(reader, [text]).coded([Words([])]), text)
+    if isinstance(form, Columns) and form.names:
+        return _any_column(form)
     return each_alone(form)[0] if has_columns(form) else source_of(form)
+
+
+def _any_column(columns: Columns) -> Source:
+    """Return a source of one of some columns, which tells how many rows they have."""
+    store = columns.store
+    typed = {name: store.typed(name, True) for name in columns.names}
+    for name, column in typed.items():
+        if holds_words(column):  # whatever text a row is
+            return only_column(Table(store, [name]).coded([Words([])]))
+    name, column = next(iter(typed.items()))
+    times = times_of(column)
+    if times is not None:
+        store = store.with_numbers(name, AsNumbers(times, Clipped(0, 0, 0)))
+    return TableColumn(store, name).source("data")
 
 
 def _length(form: Objects | Values | Arrow) -> int:
     """Return how many rows a column or a matrix has."""
-    if isinstance(form, Objects):
-        return len(form.rows)
-    if isinstance(form, Arrow):
-        return len(form.chunked)
-    if form.array.ndim not in (1, 2):
+    if isinstance(form, Values) and form.array.ndim not in (1, 2):
         form.column("data", "an array of one or two dimensions")
-    return len(form.array)
+    return form.length
 
 
 def read_each(
@@ -480,7 +473,7 @@ def each_alone(form: Form, width: int | None = None, name: str = "data") -> list
         return found.columns
     keys: Sequence[Any] = found.dtype.names or range(found.width or 1)
     if found.array is None:
-        return [_OfRows(found, key) for key in keys]
+        return [OfRows(found, key) for key in keys]
     named = found.dtype.names is not None
     return [ArraySource(found.array[key] if named else found.array[:, key]) for key in keys]
 
@@ -499,32 +492,3 @@ def _uneven(source: Source) -> Source:
     column = Checked(source, refuse_columns)
     column.length = None
     return column
-
-
-class _OfRows:
-    """One column of some rows. A missing number is NaN there already, so there is no null."""
-
-    nulls = 0
-
-    def __init__(self, rows: RowSource, key: str | int) -> None:
-        self._rows = rows
-        self._key = key
-        self.dtype = chunk_dtype(rows.dtype[key] if isinstance(key, str) else rows.dtype)
-        self.length = rows.length
-
-    def reduce(self, summarise: Callable[[Chunk], S], merge: Callable[[S, S], S]) -> S:
-        key, dtype = self._key, self.dtype  # and not self, which does not travel to an engine
-
-        def part(chunk: RowChunk) -> S:
-            rows: NDArray[Any] = chunk.rows
-            if isinstance(key, str):
-                rows = rows[key]
-            elif rows.ndim > 1:
-                rows = rows[:, key]
-            return summarise(Chunk(np.ascontiguousarray(rows, dtype), chunk.start))
-
-        return self._rows.reduce(part, merge)
-
-    def sample(self, count: int, words: RandomWords) -> NDArray[Any] | None:
-        """None: a look at some rows costs no less than a pass."""
-        return None

@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .base import RowChunk, RowSource, Source
-from .intake import only_column
 from .masked import refuse_mask
+from .table import only_column
 
 S = TypeVar("S")
 

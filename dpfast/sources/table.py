@@ -7,15 +7,24 @@ because blocks are a function of row numbers, and a missing number is NaN.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Collection, Mapping, Sequence
-from typing import Any, NoReturn
+from collections.abc import Callable, Collection, Mapping, Sequence
+from typing import Any, NoReturn, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from .._core import checks
 from ..errors import DataError
-from .base import Choosing, RowSource, WithRows
+from .base import (
+    Choosing,
+    Chunk,
+    RandomWords,
+    RowChunk,
+    RowSource,
+    Source,
+    WithRows,
+    chunk_dtype,
+)
 from .foreign import ForeignRows
 from .forms import Arrow, Form, Named, Objects, Values, column_form
 from .ids import as_ids, no_column
@@ -23,6 +32,8 @@ from .labels import Labels, aligned, labels_of
 from .memory import F8, Column, MemoryRows, MemorySource, records
 from .words import RULE as TEXT
 from .words import Words, matched, words_column
+
+S = TypeVar("S")
 
 RULE = "rows of numbers"
 
@@ -205,3 +216,38 @@ def side_by_side(columns: Mapping[str, Column]) -> Column:
         direct = matrix.view(kind).reshape(length)
     whole = Column(kind, length, fill, None, direct, only=only)
     return whole
+
+
+def only_column(rows: Any) -> Source:
+    """Return the only column of some rows."""
+    names = rows.dtype.names
+    return OfRows(rows, names[0] if names else 0)
+
+
+class OfRows:
+    """One column of some rows. A missing number is NaN there already, so there is no null."""
+
+    nulls = 0
+
+    def __init__(self, rows: RowSource, key: str | int) -> None:
+        self._rows = rows
+        self._key = key
+        self.dtype = chunk_dtype(rows.dtype[key] if isinstance(key, str) else rows.dtype)
+        self.length = rows.length
+
+    def reduce(self, summarise: Callable[[Chunk], S], merge: Callable[[S, S], S]) -> S:
+        key, dtype = self._key, self.dtype  # and not self, which does not travel to an engine
+
+        def part(chunk: RowChunk) -> S:
+            rows: NDArray[Any] = chunk.rows
+            if isinstance(key, str):
+                rows = rows[key]
+            elif rows.ndim > 1:
+                rows = rows[:, key]
+            return summarise(Chunk(np.ascontiguousarray(rows, dtype), chunk.start))
+
+        return self._rows.reduce(part, merge)
+
+    def sample(self, count: int, words: RandomWords) -> NDArray[Any] | None:
+        """None: a look at some rows costs no less than a pass."""
+        return None

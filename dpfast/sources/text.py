@@ -84,9 +84,6 @@ class TextReader(Reader):
         """No column is text until a call has categories for it."""
         return False
 
-    def text(self, name: str) -> None:
-        """Cells are text before they are anything else."""
-
     def ids(self, name: str) -> None:
         """Every text is an id."""
 

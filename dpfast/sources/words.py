@@ -26,6 +26,8 @@ RULE = "a one-dimensional column of text"
 
 #: Types of text that is told by itself.
 TEXT = frozenset([str, bytes, type(None)])
+#: Dimensions and kinds of NumPy's arrays of text.
+TEXTS = [(1, kind) for kind in "USTO"]
 
 
 class Words:
@@ -120,6 +122,13 @@ def is_text(kind: Any) -> bool:
     return family(kind) in ("text", "bytes")
 
 
+def holds_words(column: Piece) -> bool:
+    """Tell whether words can be found in a column, by its type."""
+    if isinstance(column, Arrow):
+        return is_text(column.chunked.type)
+    return isinstance(column, Objects) or (column.array.ndim, column.array.dtype.kind) in TEXTS
+
+
 def words_column(data: Any, words: Words, name: str) -> Column:
     """Return the numbers of a column in memory.
 
@@ -134,7 +143,7 @@ def words_column(data: Any, words: Words, name: str) -> Column:
         if not (is_text(kind) or family(kind) == "nothing"):
             checks.fail_kind(name, RULE, form.chunked, f" of Arrow type {kind}")
         expect_matches(words.name, words.words, form, name)
-    elif isinstance(form, Values) and (form.array.ndim != 1 or form.array.dtype.kind not in "USTO"):
+    elif isinstance(form, Values) and not holds_words(form):
         wrong = f" of {form.array.ndim} dimensions and {form.array.dtype}"
         checks.fail_kind(name, RULE, form.given, wrong)
 

@@ -246,3 +246,13 @@ def test_masked_arrays_indices_and_records():
         columns = da.ones((8, 2), chunks=4)[:, da.from_array(np.array([True, False]), chunks=1)]
         with pytest.raises(ArgumentTypeError, match="an unknown number of columns"):
             dp.sum(columns, axis=0, bounds=(0, 1), epsilon=1)
+
+
+@pytest.mark.parametrize("names", [["pay", "text"], ["text"], ["at"], ["at", "text"]])
+def test_rows_are_counted_whatever_their_columns_hold(names):
+    """A table of text or of times is not refused, and least of all after the spend."""
+    every = {"pay": [1.0, np.nan] * 20, "text": ["a", None] * 20, "at": [pd.NaT] * 40}
+    frame = pd.DataFrame(every).astype({"at": "datetime64[ns]"})
+    data = dd.from_pandas(frame, npartitions=3)
+    for some in (data[names], data[names[0]]):
+        assert dp.count(some, epsilon=400) == 40

@@ -173,7 +173,7 @@ def test_our_own_error_in_a_task_is_ours(frame, monkeypatch):
     """Spark would make text of it; here the task meets rows of another type than it was told."""
     data = dp.spark(frame)
     other = dp.spark(frame.selectExpr("cast(age as float) as age"))
-    monkeypatch.setattr(data.engine, "like", other.engine.like)
+    monkeypatch.setattr(data.store, "like", other.store.like)
     with pytest.raises(DataError, match="the types that its table declares") as caught:
         dp.mean(data["age"], **B)
     assert caught.value.__context__ is None
