@@ -25,7 +25,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -43,6 +43,7 @@ from ..rng import Generator
 from ..sources import Chunk
 from ..sources.batches import Piece
 from .counts import GroupHistogram
+from .of_column import OfColumn
 from .step import Step
 
 
@@ -64,43 +65,40 @@ class Tails:
 
 
 @dataclass(frozen=True)
-class GroupBounds:
+class GroupBounds(OfColumn):
     """Bounds of some columns, drawn from the rows of all groups.
 
     Parameters
     ----------
-    reads : tuple of str
-        The columns.
+    columns : tuple of str
     mechanism : DrawnBounds
         Of a row that comes or goes.
     units : Units, optional
         How a column of times is read.
     """
 
-    reads: tuple[str, ...]
+    columns: tuple[str, ...]
     mechanism: DrawnBounds
     units: Units | None = None
 
-    per_person: ClassVar[bool] = False
-    is_text: ClassVar[bool] = False
-
     @property
     def column(self) -> str:
-        """The first of the columns."""
-        return self.reads[0]
+        return self.columns[0]
+
+    @property
+    def reads(self) -> tuple[str, ...]:
+        return self.columns
 
     @property
     def reading(self) -> tuple[Any, ...]:
-        """Return the columns, as `Sums.reading`."""
-        return (GroupBounds, self.reads, self.units)
+        return (GroupBounds, self.columns, self.units)
 
     def read(self, columns: Mapping[str, Piece]) -> list[NDArray[Any]]:
-        """Return the numbers of pieces of the columns."""
         return [read(columns[name], self.units) for name in self.reads]
 
     def room(self, groups: int) -> Tails:
         """Return no rows."""
-        return Tails(len(self.reads))
+        return Tails(len(self.columns))
 
     def add(self, room: Tails, codes: NDArray[np.int32], values: Any) -> int:
         """Add rows. Missing ones among them are refused by the draw."""
@@ -119,7 +117,7 @@ class GroupBounds:
 
 
 @dataclass(frozen=True)
-class WithBounds:
+class WithBounds(OfColumn):
     """A statistic of each group whose bounds are drawn first, for a part of its loss.
 
     Parameters
@@ -151,13 +149,8 @@ class WithBounds:
 
     @property
     def reads(self) -> tuple[str, ...]:
-        """Return the columns that are read."""
         reads: tuple[str, ...] = self.like.reads
         return reads
-
-    @property
-    def is_text(self) -> bool:
-        return False
 
     def names(self, name: str) -> list[str]:
         """Return what the columns of the answer may be called, but for those of bins."""

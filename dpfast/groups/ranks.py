@@ -9,11 +9,11 @@ said in `step`; its rate is that of the plain quantile under add-remove, by rows
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from contextlib import closing
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import Any, ClassVar, Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,16 +22,16 @@ from .._core import checks, nan_policy
 from .._core.error_bars import CONFIDENCE, RANKS, Expected
 from .._core.threads import each, threads
 from .._kernels import groups as _native
-from ..measurement.times import Units, read
+from ..measurement.times import Units
 from ..noise.grid import Base, Lattice, base
 from ..privacy import ZCDP, Approx, Loss, Pure
 from ..privacy.conversions import rho_within
 from ..rng import Generator, branch
-from ..sources.batches import Piece
 from ..statistics.quantiles.draws import PARTS, Aim, width
-from ..statistics.quantiles.exponential import INSIDE, LEAST_RATE, aim_at, rate_of
+from ..statistics.quantiles.exponential import INSIDE, LEAST_RATE, aim_at, ranks_within, rate_of
 from ..summaries.cells import Cells, cells
 from .answer import labels
+from .of_column import OfColumn
 from .quantile import draw_quantiles
 from .rows import NONE, Rows
 from .step import ROW, Step
@@ -46,7 +46,7 @@ WIDEST, FAR = (1 << 31) - 1, 1 << 50
 
 
 @dataclass(frozen=True, slots=True)
-class Quantiles:
+class Quantiles(OfColumn):
     """Quantiles of clamped numbers by group, each by a draw of its own; a share of the loss each.
 
     Parameters
@@ -83,9 +83,6 @@ class Quantiles:
     units: Units | None = None
     lattice: Lattice | None = None
     is_interval: bool = False
-
-    per_person: ClassVar[bool] = False
-    is_text: ClassVar[bool] = False
 
     @property
     def cells(self) -> Cells:
@@ -144,14 +141,14 @@ class Quantiles:
     def expected(self, rows: int | None, confidence: float) -> Expected:
         """Return the error bar of a group in ranks, whatever its rows: that of each draw.
 
-        It is that of `statistics.quantiles.exponential.ExponentialQuantile.error`. Sorted draws are
-        off by no more than the one that is farthest off, so all of several have the bar of that.
+        Sorted draws are off by no more than the one that is farthest off, so all of several have
+        the bar of that.
         """
         if self.cells.span == 0:
             return Expected(confidence, 0.0, 0.0)
-        failure = (1 - confidence) / len(self.qs)
         rate = min(self.aim(q).rate for q in self.qs)
-        return Expected(confidence, None, math.log(self.base.total / failure) / rate + 0.5, RANKS)
+        ranks = ranks_within(self.base, rate, (1 - confidence) / len(self.qs))
+        return Expected(confidence, None, ranks, RANKS)
 
     def names(self, name: str) -> list[str]:
         """Return what the columns of the answer are called."""
@@ -164,20 +161,6 @@ class Quantiles:
         if self.is_interval:
             return [f"{name} low", name, f"{name} high"]
         return [f"{name} {label}" for label in labels(list(map(float, self.qs)))]
-
-    @property
-    def reading(self) -> tuple[Any, ...]:
-        """Return the column, as `Sums.reading`."""
-        return (self.column, self.units)
-
-    @property
-    def reads(self) -> tuple[str, ...]:
-        """Return the columns that are read."""
-        return (self.column,)
-
-    def read(self, columns: Mapping[str, Piece]) -> NDArray[Any]:
-        """Return the numbers of a piece of the column."""
-        return read(columns[self.column], self.units)
 
     def room(self, groups: int) -> Rows:
         """Return no rows."""

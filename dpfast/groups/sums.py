@@ -55,6 +55,7 @@ from ..sources.batches import Piece
 from ..statistics.totals.count import Count, CountNonzero
 from ..summaries.cells import Cells, cells, nearest
 from .arrays import Arrays, EachWithin, Floats
+from .of_column import OfColumn
 from .plan import Plan, moves_alike, plan
 from .step import ROW, Step
 
@@ -67,7 +68,7 @@ OF_EACH = "it depends on the rows of each group"
 
 
 @dataclass(frozen=True, kw_only=True)
-class Sums(ABC):
+class Sums(OfColumn, ABC):
     """Base of what is released of sums by group. One object serves all calls that are alike.
 
     Parameters
@@ -84,8 +85,6 @@ class Sums(ABC):
     units: Units | None = None
 
     width: ClassVar[int] = 2
-    per_person: ClassVar[bool] = False
-    is_text: ClassVar[bool] = False
 
     @property
     @abstractmethod
@@ -118,20 +117,6 @@ class Sums(ABC):
         if size is None:
             return unknown(confidence, OF_EACH)
         return Expected(confidence, size, note=NOISE)
-
-    @property
-    def reading(self) -> tuple[Any, ...]:
-        """Return the column, and what its text is read as; statistics that agree share a look."""
-        return (self.column, self.units)
-
-    @property
-    def reads(self) -> tuple[str, ...]:
-        """Return the columns that are read."""
-        return () if self.column is None else (self.column,)
-
-    def read(self, columns: Mapping[str, Piece]) -> Any:
-        """Return the numbers of pieces of the columns."""
-        return None if self.column is None else read(columns[self.column], self.units)
 
     def room(self, groups: int) -> NDArray[np.uint64]:
         """Return the sums of no rows, for so many groups and for rows of none."""

@@ -447,8 +447,7 @@ def made(table: Iterable[Entry], written: Iterable[Case]) -> Iterator[tuple[str,
             continue  # which have cases of their own
         takes, known = inspect.signature(entry.function).parameters, entry.function
         is_auto = inspect.isclass(entry.kind) and issubclass(entry.kind, Automatic)
-        if "bounds" in takes:
-            is_auto = is_auto and takes["bounds"].annotation != "Bounds"
+        is_auto = is_auto and "bounds" in takes and takes["bounds"].annotation != "Bounds"
         for words, (kw, rows) in BESIDE.items():
             shown = any(call is known and has(given, kw) for call, given in tried)
             if shown or not takes.keys() >= kw.keys() or (kw is AUTO and not is_auto):

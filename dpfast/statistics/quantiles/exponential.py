@@ -149,6 +149,16 @@ def aim_at(place: Fraction, rate: float, outer: tuple[bool, bool] = (True, True)
     return Aim(parts, shift, rate, share_of(rate))
 
 
+def ranks_within(base: Base, rate: float, failure: float) -> float:
+    """Return by how many ranks a draw is off, at most, but with a failure probability.
+
+    McSherry and Talwar's bound: some cell has u of at most 1/2 and a weight of at least 1. All
+    cells with u > g together weigh at most ``total exp(-c g)``, which is the failure probability p
+    of that for g = ln(total / p) / c + 1/2.
+    """
+    return math.log(base.total / failure) / rate + 0.5
+
+
 @dataclass(frozen=True, slots=True)
 class ExponentialQuantile(Drawn[float]):
     """One quantile: a cell of the grid, more probable the nearer its rank is to that of q."""
@@ -218,16 +228,10 @@ class ExponentialQuantile(Drawn[float]):
         return self.value(end.cell)
 
     def error(self, rows: int | None, confidence: float) -> Expected:
-        """Return the error bar in ranks: McSherry and Talwar's bound, whatever the data.
-
-        Some cell has u of at most 1/2 and a weight of at least 1. All cells with u > g together
-        weigh at most ``total exp(-c g)``, which is the failure probability p of that for
-        g = ln(total / p) / c + 1/2.
-        """
+        """Return the error bar in ranks, whatever the data."""
         if self.lo == self.hi:
             return Expected(confidence, 0.0, 0.0)
-        ranks = math.log(self.base.total / (1 - confidence)) / self.rate + 0.5
-        return Expected(confidence, None, ranks, RANKS)
+        return Expected(confidence, None, ranks_within(self.base, self.rate, 1 - confidence), RANKS)
 
 
 @dataclass(frozen=True, slots=True)
