@@ -46,7 +46,8 @@ class Arrays(Column):
 
     @staticmethod
     def ratio(part: Any, whole: Any) -> Any:
-        out = np.ones(np.broadcast(part, whole).shape)
+        out = np.zeros(np.broadcast(part, whole).shape)
+        out += 1.0
         return np.divide(part, whole, out=out, where=np.asarray(whole) > 0)
 
     def total(self, form: Form, sums: Sequence[Any]) -> Floats:
@@ -69,7 +70,7 @@ class Arrays(Column):
         return self.square(self.clip(variance, 0, grown * s**2 / 4))
 
     def at(self, part: Any, whole: Any) -> Any:
-        place = np.full(len(whole), 0.5)
+        place = np.zeros(len(whole)) + 0.5
         np.divide(part, whole, out=place, where=whole > 0)
         value = self.cells.grid * (self.cells.first + self.clip(place, 0.0, 1.0) * self.span)
         return self.clip(value, self.lo, self.hi)

@@ -191,10 +191,11 @@ class PublicKeys:
         words = [
             KeyWords(key, is_text=name in self.text).of(form) for name, form in self.forms.items()
         ]
-        if any(own.present is not None and not own.present.all() for own in words):
-            rule = "integers, text, bytes or dates, none of which is missing"
-            checks.fail("keys", rule, "another one")
         chains = []
+        for own in words:
+            if own.present is not None and not own.present.all():
+                rule = "integers, text, bytes or dates, none of which is missing"
+                checks.fail("keys", rule, "another one")
         for some in [[own] for own in words] if self.is_product else [words]:
             chain = Chain(len(some), key)
             _, first = chain.add(some)

@@ -59,7 +59,7 @@ class Column:
     weights: Cells | None = None
     misses: bool = False
 
-    @property
+    @cached_property
     def span(self) -> int:
         return self.cells.span
 

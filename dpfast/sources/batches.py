@@ -125,8 +125,9 @@ class Batches:
     @property
     def of_engine(self) -> Engine | None:
         """The engine that holds the columns: passes are then made in its partitions."""
-        store = self._form.store if isinstance(self._form, Columns) else None
-        return store if isinstance(store, Engine) else None
+        if isinstance(self._form, Named) or not isinstance(self._form.store, Engine):
+            return None
+        return self._form.store
 
     @property
     def names(self) -> list[str]:
@@ -202,7 +203,7 @@ class Batches:
         compare(self._labels)
         beside = {name: self._beside[name] for name in names if name in self._beside}
         own = [name for name in dict.fromkeys(names) if name not in beside]
-        if isinstance(form, Columns):
+        if not isinstance(form, Named):
             return self._of_files(form.store, own, frozenset(text), beside, summarise, merge)
         columns, rows = {name: form.columns[name] for name in own} | beside, self.length
         if rows is None:
@@ -299,7 +300,10 @@ def _type_of(piece: Piece) -> Any:
     """Return what all of a column tells but its rows."""
     if not isinstance(piece, Values):
         return piece.chunked.type if isinstance(piece, Arrow) else None
-    is_masked = piece.mask is not None or isinstance(piece.given, np.ma.MaskedArray)
+    is_plain = piece.mask is None and type(piece.given) is np.ndarray
+    is_masked = not is_plain and (
+        piece.mask is not None or isinstance(piece.given, np.ma.MaskedArray)
+    )
     return piece.array.dtype, is_masked, piece.aware
 
 

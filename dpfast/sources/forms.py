@@ -420,10 +420,10 @@ def columns_of_table(data: Any, name: str) -> dict[str, Any] | None:
     else:
         return None
     rule = "a table whose columns have names of their own, which are text"
-    names = [key for key, _ in found]
-    if not all(isinstance(key, str) for key in names) or len(set(names)) < len(names):
+    columns = dict(found)
+    if len(columns) < len(found) or [key for key in columns if not isinstance(key, str)]:
         checks.fail_kind(name, rule, data)
-    return dict(found)
+    return columns
 
 
 def arrow_table(data: Any, name: str) -> dict[str, Any] | None:
