@@ -785,9 +785,9 @@ def at_the_threshold(monkeypatch):
 
 
 def rule_of_one_key(monkeypatch):
-    from dpfast.groups import api
+    from dpfast.groups import grouping
 
-    monkeypatch.setattr(api, "choose_rule", lambda loss, most, relation: EqualParts(loss, 1))
+    monkeypatch.setattr(grouping, "choose_rule", lambda loss, most, relation: EqualParts(loss, 1))
 
 
 @pytest.mark.full
