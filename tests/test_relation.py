@@ -109,8 +109,7 @@ def quoted_and_charged(budget: Asked, function: Any, *args: Any, **kw: Any) -> t
 
     def cost() -> Any:
         found = budget.cost(function, *args, **kw)
-        names = [name for name in budget.limit if hasattr(found, name)]
-        return {name: getattr(found, name) for name in names}
+        return {name: getattr(found, name) for name in budget.limit if name in found.amounts}
 
     def charge() -> Any:
         before, budget.times = budget.spent, 0

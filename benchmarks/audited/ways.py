@@ -11,7 +11,7 @@ import numpy as np
 from scipy import special
 
 import dpfast as dp
-from dpfast.budget.release import TAPE
+from dpfast.budget.release import WATCHER
 from dpfast.measurement.around import OfKept
 from dpfast.noise.calibrated_integer import IntegerNoise
 from dpfast.rng import InsecureGenerator
@@ -31,7 +31,8 @@ class Recorder:
     first: Any = None
     turns: list[tuple[Any, Any, Any]] = field(default_factory=list)
 
-    def turn(self, mechanism: Any, data: Any, summary: Any, answer: Any) -> Any:
+    def turn(self, mechanism: Any, data: Any, answer: Any) -> Any:
+        summary = mechanism.reduce(data)
         if isinstance(mechanism, OfKept):  # which rows a mask keeps is no part of the law
             mechanism = mechanism.inner
         kept = answer
@@ -41,11 +42,11 @@ class Recorder:
         return kept
 
     def run(self, call: Callable[[], Any]) -> list[tuple[Any, Any, Any]]:
-        token = TAPE.set(self)
+        token = WATCHER.set(self.turn)
         try:
             call()
         finally:
-            TAPE.reset(token)
+            WATCHER.reset(token)
         return self.turns
 
 

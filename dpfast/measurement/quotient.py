@@ -91,7 +91,7 @@ class Quotient(Bounded[Any]):
 
     @abstractmethod
     def bar(self, inner: Mechanism[Any], rows: int, confidence: float) -> Expected:
-        """Return the error bar of quotients about so many rows.
+        """Return the error bar of quotients about so many rows: infinite if it may be anything.
 
         Parameters
         ----------
@@ -178,4 +178,7 @@ class OfQuotient(Around[Any]):
     def error(self, rows: int | None, confidence: float) -> Expected:
         if rows is None:
             return unknown(confidence, ROWS)
-        return self.statistic.bar(self.inner, rows, confidence)
+        bar = self.statistic.bar(self.inner, rows, confidence)
+        if bar.half_width is not None and not np.isfinite(bar.half_width).all():
+            return unknown(confidence, "the denominator may be 0")
+        return bar

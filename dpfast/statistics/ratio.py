@@ -72,11 +72,8 @@ class Ratio(Quotient):
         *pairs, (lo, hi) = self.pairs(len(widths))
         least = min(abs(lo), abs(hi)) if lo * hi > 0 else abs(lo + hi) / 2
         worst = [*(rows * max(abs(lo), abs(hi)) for lo, hi in pairs), rows * least]
-        halves = self.half_widths(np.array(worst), widths)
-        if not np.isfinite(halves).all():
-            return unknown(confidence, "the denominator may be 0")
         note = f"a bound, where the mean denominator is at least {least:.6g} in size"
-        return Expected(confidence, halves.tolist(), note=note)
+        return Expected(confidence, self.half_widths(np.array(worst), widths).tolist(), note=note)
 
 
 ratio = public(Ratio)

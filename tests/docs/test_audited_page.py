@@ -32,6 +32,7 @@ NO_ROWS = {
     "Budget",
     *(f"audit.{name}" for name in ("Audit", "claims", "measure", "one_run", "recovery_bound")),
     "audit.measure_answers",
+    "audit.measure_pairs",
     "audit.support",
     "expected_error",
     "extend.Prepared",  # what others make

@@ -113,7 +113,7 @@ def test_statistics_are_equal_by_what_they_count():
         (lambda: dp.Covariance(bounds=(0, 1)), "a pair for each column"),
         (lambda: dp.Histogram(bins=2), "bounds"),
         (lambda: dp.TreeHistogram(bins=[[0, 1], [0, 1]]), "one column"),
-        (lambda: dp.TreeHistogram(bins=EDGES).measure(epsilon=1), "finite numbers"),
+        (lambda: dp.TreeHistogram(bins=EDGES).measure(epsilon=1), "bins must be numbers"),
         (lambda: dp.OuterBounds(q=0.5), "q must be"),
         (lambda: dp.ptr.Iqr(bounds=(0, 1)).measure(**APPROX), "number of rows"),
         (lambda: dp.ptr.Mean(**PTR).measure(epsilon=1), "delta must be"),
