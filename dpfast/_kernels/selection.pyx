@@ -15,7 +15,7 @@ cnp.import_array()
 
 # --- coins ----------------------------------------------------------------------------------------
 
-cdef extern from "selection/coins.h" nogil:
+cdef extern from "selection/permute.h" nogil:
     void dpf_coins_exponents(const double *distance, size_t blocks, double c, double slack,
                              uint8_t *exponents, uint64_t *counts)
     size_t dpf_coins_flip(const uint8_t *exponents, size_t blocks, unsigned shift, size_t *at,

@@ -1,4 +1,4 @@
-"""`count_nonzero`, `std` and `percentile`: what NumPy calls so, by the bits of their siblings."""
+"""`count_nonzero` and `percentile`: what NumPy calls so, by the bits of their siblings."""
 
 from __future__ import annotations
 
@@ -11,13 +11,12 @@ import pyarrow as pa
 import pytest
 
 import dpfast as dp
-from dpfast._core.error_bars import BOUND
 from dpfast.errors import ArgumentError, ArgumentTypeError
 from dpfast.measurement.statistic import Layout, Terms
 from dpfast.rng import InsecureGenerator
 from dpfast.statistics.totals.count import NONZERO, CountNonzero
 
-from ..support.views import prepared, quoted, view
+from ..support.views import prepared, view
 
 RNG = np.random.default_rng(31)
 X = np.round(RNG.normal(30, 20, 500))
@@ -106,54 +105,6 @@ def test_the_sensitivity_of_a_count_would_be_caught():
 
     moved, said = moves(Wrong, "replace", False, False)
     assert moved == 1 > said == 0
-
-
-# ---- std ----
-
-
-@pytest.mark.parametrize("loss", [{"epsilon": 1}, {"rho": 0.3}, {"epsilon": 0.5, "delta": 1e-6}])
-@pytest.mark.parametrize("relation", ["replace", "add-remove"])
-def test_it_is_the_root_of_the_variance(loss, relation):
-    for kw in [{}, {"where": X > 5, "ddof": 1}, {"ids": np.arange(500) // 2, "max_rows": 2}]:
-        given = {**BOUNDS, **loss, "neighbors": relation, **kw}
-        variance = dp.variance(X, **given, rng=InsecureGenerator(3))
-        assert dp.std(X, **given, rng=InsecureGenerator(3)) == math.sqrt(variance)
-    table, given = np.stack([X, X / 2], axis=1), {**BOUNDS, **loss, "neighbors": relation}
-    variances = dp.variance(table, axis=0, **given, rng=InsecureGenerator(3))
-    found = dp.std(table, axis=0, **given, rng=InsecureGenerator(3))
-    assert found.tolist() == np.sqrt(variances).tolist()
-    one, other = (quoted(f, X, **given) for f in (dp.std, dp.variance))
-    assert one.loss == other.loss
-
-
-@pytest.mark.parametrize("relation", ["replace", "add-remove"])
-def test_its_error_bar(relation):
-    """It holds for all data, and some would not keep within half of it."""
-    limit, worst = 0.05 + 5 * math.sqrt(0.05 / 500), 0.0
-    for data in (np.zeros(400), np.full(400, 50.0), np.repeat([0.0, 100.0], 200)):
-        asked = {**BOUNDS, "epsilon": 1, "neighbors": relation}
-        mechanism, rows = prepared(dp.std, data, **asked)
-        summary, rng = mechanism.reduce(rows), InsecureGenerator(5)
-        bar = mechanism.error(400, 0.95)
-        assert bar.note == BOUND
-        off = np.abs([mechanism.finish(summary, rng) - data.std() for _ in range(500)])
-        assert np.mean(off > bar.half_width * (1 + 1e-9)) <= limit
-        worst = max(worst, np.mean(off > 0.5 * bar.half_width))
-    assert worst > limit
-    table = np.zeros((400, 2))
-    each = quoted(dp.std, table, axis=0, **BOUNDS, epsilon=1, neighbors=relation)
-    other = quoted(dp.variance, table, axis=0, **BOUNDS, epsilon=1, neighbors=relation)
-    widths = each.error(400, 0.9).half_width
-    assert widths == [math.sqrt(w) for w in other.error(400, 0.9).half_width]
-    if relation == "add-remove":
-        assert each.error(None, 0.9).half_width is mechanism.error(None, 0.9).half_width is None
-
-
-def test_of_days_it_is_a_duration():
-    days = np.datetime64("2024-01-01") + (X % 100).astype(int)
-    limits = (np.datetime64("2024-01-01"), np.datetime64("2024-04-10"))
-    found = dp.std(days, bounds=limits, epsilon=500)
-    assert abs(found / np.timedelta64(1, "D") - np.std(X % 100)) <= 1
 
 
 # ---- percentile ----

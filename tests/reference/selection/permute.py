@@ -24,7 +24,7 @@ def pmf(p: list[Any], count: list[int] | None = None) -> list[Any]:
 
 
 def flip(exponents: list[int], shift: int, take: Any, fault: str = "") -> list[int]:
-    """The coins of csrc/selection/coins.c from the same bytes; `take(n)` yields the next n of them.
+    """The coins of csrc/selection/permute.c from the same bytes; `take(n)` yields the next n.
 
     Faults: "always" keeps every set, "alone" leaves the other coins of the block out.
     """

@@ -31,3 +31,8 @@ def totals(values: np.ndarray, grid: float, first: int, span: int) -> tuple[int,
     found = cells(values.tolist(), grid, first, span)
     nan = sum(x != x for x in values.tolist())
     return nan, sum(found), sum(u * u for u in found)
+
+
+def products(a: Iterable[int], b: Iterable[int]) -> int:
+    """The sum of the products of pairs of cells."""
+    return sum(x * y for x, y in zip(a, b, strict=True))

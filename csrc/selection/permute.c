@@ -1,4 +1,4 @@
-#include "selection/coins.h"
+#include "selection/permute.h"
 
 #include <float.h>
 #include <string.h>
