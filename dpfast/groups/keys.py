@@ -125,7 +125,7 @@ class PublicKeys:
     def __init__(self, by: Sequence[str], keys: Any, columns: Batches) -> None:
         self.by = tuple(by)
         given, self.is_product = _listed(self.by, keys)
-        self.forms = {name: column_form(given[name], "keys", RULE) for name in self.by}
+        self.forms = {name: _alone(column_form(given[name], "keys", RULE)) for name in self.by}
         zones = {name: zone_kind(form, "keys") for name, form in self.forms.items()}
         self._arrays = {name: _array(form) for name, form in self.forms.items()}
         self.forms = {name: _copied(form, self._arrays[name]) for name, form in self.forms.items()}
@@ -495,6 +495,13 @@ def _listed(by: tuple[str, ...], keys: Any) -> tuple[dict[str, Any], bool]:
     if len(keys) != len(by):
         checks.fail("keys", f"a list for each of {len(by)} columns", f"{len(keys)} of them")
     return dict(zip(by, keys, strict=True)), True
+
+
+def _alone(form: Piece) -> Piece:
+    """Return a column of Arrow, which may show memory of others, in memory of its own."""
+    if not isinstance(form, Arrow):
+        return form
+    return Arrow(form.chunked.take(np.arange(form.length)))
 
 
 def _copied(form: Piece, array: NDArray[Any]) -> Piece:

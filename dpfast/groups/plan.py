@@ -97,9 +97,12 @@ def moves_alike(
 def moves_of(form: Form, step: Step) -> tuple[Moves, tuple[int, ...]]:
     """Return by what sums by group differ, in their units, and the log2 of these."""
     each = [max(abs(feature.lo), abs(feature.hi)) for feature in form.features]
+    norm, (first, *more) = step.sensitivity(form), form.features
+    if norm is not None:  # then all sums get the same noise, for what a row adds to all of them
+        largest = max(*each, form.norm or 0)
+        each = [largest] * len(each)
     parts = zip(form.squares, each, strict=True)
     weights = [float(square * (step.rows * size) ** 2) for square, size in parts]
-    norm, (first, *more) = step.sensitivity(form), form.features
     if norm is not None:
         growing = 0 if not more and first.lo < 0 < first.hi else len(each)
         moves, shift = moves_alike(step, norm, each[0], growing, sum(weights))

@@ -446,6 +446,8 @@ def _shared(loss: Loss, size: Fraction, moves: Moves) -> Iterator[NoiseCandidate
     if groups is None or groups.every < 2 or groups.moves < 2 or not 0 < moves.sizes[0] <= _WIDE:
         return
     most = moves.sizes[0]
+    if moves.norm is not None and moves.norm.largest > most:
+        return  # a size that says less than the norm is no size of the sums of a group together
     for shift in (Fraction(1, 2), Fraction(1, 4)):
         of_units = centered_groups(groups.every, groups.moves, most, shift)
         parts = min(_divided(loss, size, of_units), key=lambda candidate: candidate.error)
