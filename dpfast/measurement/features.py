@@ -215,7 +215,7 @@ class Form:
         """Factors of the moments, in parts of a whole number; 0 for one that no feature has."""
         rows = inverse(tuple(self.factors))
         whole = math.lcm(*(factor.denominator for row in rows for factor in row))
-        return [any(row) and [int(factor * whole) for factor in row] for row in rows], whole
+        return [[int(factor * whole) for factor in row] if any(row) else 0 for row in rows], whole
 
 
 def inverse(factors: tuple[Factors, ...]) -> list[list[Fraction]]:

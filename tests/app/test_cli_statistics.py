@@ -310,7 +310,7 @@ def test_killed_while_it_reads_the_ledger_has_the_spend(folder):
         (("sum", *DELAY, "--max-rows", 3), 2, "max_rows must be"),
         (("quantiles", *DELAY, "--q", "0.5", "--delta", "1e-6"), 2, "delta must be left out"),
         (("top-k", "--k", 2), 2, "by must be given, for top_k is of groups"),
-        (("top-k", "--by", "carrier"), 2, "k must be given, for top_k needs it"),
+        (("top-k", "--by", "carrier"), 2, "k must be given: top_k needs it"),
         (("top-k", "--by", "carrier", "--k", 2, "--keys", "UA"), 2, "k must be at most the number"),
         (("bounds", "--column", "delay", "--q", "0.5"), 2, "q must be a number between 0 and 1/4"),
         (("histogram", "--column", "delay"), 2, "bins must be"),

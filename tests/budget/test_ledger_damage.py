@@ -36,6 +36,13 @@ def test_each_table_and_each_column_is_sealed(folder):
     assert [case for case, said in found if said != {"refused"}] == []
 
 
+def unchecked(db, table, where="", *values):
+    """Rows that belong to entries, whatever their seals are."""
+    columns = ", ".join(f"{table}.{name}" for name in chain.OF_ENTRIES[table][1])
+    rows = db.execute(f"SELECT line, seal, {columns} FROM {table} {where}", values)
+    return [chain.OfEntry(line, seal, tuple(parts)) for line, seal, *parts in rows]
+
+
 class Anything:
     """Equal to everything."""
 
@@ -48,7 +55,7 @@ class Anything:
 @pytest.mark.parametrize(
     "of, name, value",
     [
-        (chain, "answered", lambda *parts: Anything()),
+        (chain, "rows_of", unchecked),
         (chain, "hidden", lambda *parts: Anything()),
         (chain, "whole", lambda *parts: None),
         (file, "UNREADABLE", ()),

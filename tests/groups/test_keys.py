@@ -294,3 +294,15 @@ def test_a_column_of_a_file_of_text_is_text_or_numbers(tmp_path):
         dp.group_by(scanned, "w", keys=["a"], ids="i", max_rows=1).sum("i", **own)
     assert not budget.history
     assert list(dp.group_by(scanned, "i", keys=[1, 2]).sum("x", **own)) == ["i", "sum", "sum error"]
+
+
+@pytest.mark.parametrize("later", [[2, 1, 0], [7, 7, 7]])
+def test_keys_of_arrow_are_not_those_of_an_array_that_changes(later):
+    given = np.array([0, 1, 2])
+    data = {"g": np.repeat([0, 1, 2, 7], [100, 200, 300, 50])}
+    groups = dp.group_by(data, "g", keys=pa.table({"g": pa.array(given)}))
+    given[:] = later
+    for _ in range(2):
+        counts = groups.count(epsilon=50)
+        assert counts["g"].tolist() == [0, 1, 2]
+        assert np.abs(counts["count"] - [100, 200, 300]).max() <= 3

@@ -27,6 +27,7 @@ from dpfast.groups.plan import moves_alike, moves_of
 from dpfast.groups.step import Step
 from dpfast.groups.sums import Counted, OfLinear
 from dpfast.measurement.choice import centered_groups, choose_noise
+from dpfast.measurement.features import Feature, Form
 from dpfast.noise.calibrated_integer import integer_noise
 from dpfast.noise.sensitivity import Sensitivity
 from dpfast.privacy import ZCDP, Approx, Draws, Pure
@@ -465,3 +466,16 @@ def test_what_is_taken_off_each_sum_leaves_no_more_than_is_said(
         assert square > 0.9 * said.l2_squared  # and planted, of one group less:
         less = centered_groups(moves.groups.every - 1, most, moves.sizes[0], off).norm
         assert square > less.l2_squared
+
+
+@pytest.mark.parametrize("loss", [Pure(1), ZCDP(1), Approx(1, 1e-6)], ids=str)
+def test_noise_is_for_all_that_a_row_adds_whichever_feature_is_first(loss):
+    """Planted: a size that is that of the first feature alone shares no noise."""
+    rows, cells = Feature((0, 1, 0), 0, 1), Feature((1, 0, 0), 0, 100)
+    step, deviations = Step(AR, groups=4, rows=2, every=4), []
+    for features in ((rows, cells), (cells, rows)):
+        moves, _ = moves_of(Form(features, (Fraction(1), Fraction(1)), norm=101), step)
+        assert moves.sizes == (202,) and moves.norm.largest == 202
+        deviations.append(choose_noise(loss, moves).noise().deviation)
+    less = choose_noise(loss, replace(moves, sizes=(2,))).noise()
+    assert deviations[0] == deviations[1] > 70 and less.deviation > 70

@@ -152,6 +152,8 @@ def _keys(texts: Sequence[str], by: Sequence[str]) -> KeyTexts:
     """Return the public keys that are said, or those of the file that is named."""
     if len(texts) == 1 and texts[0].startswith("@"):
         return read_keys(Path(texts[0][1:]), by)
+    if not by:
+        checks.fail("keys", "left out without by", texts)
     if len(texts) != len(by):
         checks.fail("keys", f"given once for each of {len(by)} columns (by), or @FILE", texts)
     return combined([[unquoted(one) for one in items(text, "keys")] for text in texts])
