@@ -253,7 +253,7 @@ class Batches:
             more = {name: column.cut(batch.start, end) for name, column in beside.items()}
             return summarise(Batch(batch.start, batch.rows, {**batch.columns, **more}))
 
-        want = Want(tuple(own), text.intersection(own))
+        want = Want(tuple(own), frozenset(kinds), frozenset(kinds))
         found = reader.reduce(want, convert, summed, merge, ROWS)
         if any(_length(column) != seen for column in beside.values()):
             refuse_beside()

@@ -32,10 +32,14 @@ S = TypeVar("S")
 
 
 class Want(NamedTuple):
-    """Which columns a pass reads; those of `text` as cells where no type is declared."""
+    """Which columns a pass reads; those of `text` as cells where no type is declared.
+
+    Those of `words` have few different entries, and may come as dictionaries.
+    """
 
     names: tuple[str, ...]
     text: frozenset[str] = frozenset()
+    words: frozenset[str] = frozenset()
 
 
 def chosen(form: Form, names: Sequence[str]) -> Named:

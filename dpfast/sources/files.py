@@ -274,8 +274,8 @@ class Reader(Store):
                         self._numbered(name, piece).column("data", "numbers").fill(0, len(out), to)
                 yield RowChunk(out, start + at, None if make.ids is None else entries(some[-1]))
 
-        text = frozenset(words) | ({make.ids} if make.ids is not None else set())
-        want = Want(make.columns or (), text)
+        ids = frozenset(() if make.ids is None else (make.ids,))  # of which most may be different
+        want = Want(make.columns or (), ids.union(words), frozenset(words))
         return self.reduce(want, convert, summarise, merge, each, rows.workers)
 
     def _numbered(self, name: str, piece: Piece) -> Piece:

@@ -205,7 +205,7 @@ def filtered(reader: Reader, where: Sequence[Condition]) -> Reader:
         workers: int | None = None,
     ) -> S:
         more = tuple(name for name in columns if name not in want.names)
-        whole = Want((*want.names, *more), want.text | texts)
+        whole = Want((*want.names, *more), want.text | texts, want.words | texts)
         place = {name: i for i, name in enumerate(whole.names)}
         number = 0  # of the next row that passes
 

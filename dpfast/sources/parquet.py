@@ -83,7 +83,7 @@ class ParquetReader(SchemaReader):
 
             def group(part: _Part) -> Iterator[Rowed]:
                 if part.file not in files:
-                    files[part.file] = held.enter_context(self._open(part.file, want.text))
+                    files[part.file] = held.enter_context(self._open(part.file, want.words))
                 at = part.start
                 for arrays in _batches(files[part.file], part.group, rows, want.names):
                     yield at, widened(arrays, casts[part.file])
@@ -96,13 +96,13 @@ class ParquetReader(SchemaReader):
                     return
                 yield from guarded(self.paths[part.file], group(part))
 
-    def _open(self, file: int, text: Collection[str] = ()) -> Any:
+    def _open(self, file: int, words: Collection[str] = ()) -> Any:
         import pyarrow.parquet as pq
 
         return pq.ParquetFile(
             self.paths[file],
             metadata=self._footers[file],
-            read_dictionary=list(text),  # a word is looked up once a page, not once a row
+            read_dictionary=list(words),  # a word is looked up once a page, not once a row
             buffer_size=BUFFER,
             pre_buffer=False,
             page_checksum_verification=True,

@@ -272,7 +272,9 @@ class SharedPasses:
 
     def _pass(self, requests: Sequence[_Request]) -> None:
         names = tuple(dict.fromkeys(name for r in requests for name in r.want.names))
-        want = Want(names, frozenset().union(*(r.want.text for r in requests)))
+        text: frozenset[str] = frozenset().union(*(r.want.text for r in requests))
+        words: frozenset[str] = frozenset().union(*(r.want.words for r in requests))
+        want = Want(names, text, words)
         place = {name: i for i, name in enumerate(names)}
         columns = [[place[name] for name in r.want.names] for r in requests]
         # One that numbers its rows as they come has them in their order, in one thread.
