@@ -11,11 +11,12 @@ import pytest
 import dpfast as dp
 from dpfast.groups.distinct import count_distinct
 from dpfast.rng import InsecureGenerator
-from dpfast.statistics.covariance import covariance
+from dpfast.statistics.covariance import OfGram, covariance
 from dpfast.statistics.histogram import histogram
 from dpfast.statistics.totals import api
 from dpfast.statistics.tree.api import tree_histogram
 
+from ..statistics.test_covariance import only
 from ..support.pairwise import quick_rows
 from . import repeated
 from .kit import lower_bound
@@ -92,7 +93,12 @@ PAIRS = {
 }
 
 #: How many times the claim is spent by the fault, where few of the shares are seen in the answer.
-FAULT = {"covariance, add-remove": 40, "correlation, add-remove": 8}
+FAULT = {
+    "covariance, replace": 8,
+    "covariance, add-remove": 40,
+    "correlation, replace": 8,
+    "correlation, add-remove": 8,
+}
 
 
 def samples(name, epsilon, size):
@@ -123,7 +129,8 @@ def test_a_quick_audit(name):
 @quick_rows(1)
 @pytest.mark.parametrize("name", list(PAIRS))
 def test_a_planted_fault_is_caught(name):
-    assert audit(name, FAULT.get(name, 4), 4_000) > 1.0
+    with only(OfGram):  # what is claimed has that noise, and so much more loss would have another
+        assert audit(name, FAULT.get(name, 4), 4_000) > 1.0
 
 
 @pytest.mark.slow
