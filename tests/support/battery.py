@@ -419,7 +419,7 @@ WRITTEN = {
 
 #: What a statistic is given that cannot do without it.
 TYPICAL: dict[str, Any] = {
-    **{**BOUNDS, "q": 0.3, "qs": [0.2, 0.7], "bins": 7, "least_rows": 9000},
+    **{**BOUNDS, "q": 0.3, "qs": [0.2, 0.7], "bins": 7, "least_rows": 12_000},
     **{"column": "x", "other": "who", "of": dp.Mean(bounds=(0, 100))},
 }
 #: What is beside the rows, or instead of them.
