@@ -34,21 +34,21 @@ class _Kept:
         self.entries: list[dict[Any, Any]] = []
         self.bytes, self.lock = 0, Lock()
 
-    def add(self, own: dict[Any, Any], key: Any, value: Any) -> None:
-        """Keep the value of a function, and forget those of all where there is no room."""
+    def add(self, entries: dict[Any, Any], key: Any, value: Any) -> None:
+        """Add to the entries of a function. Without room for more, forget those of all first."""
         size = bytes_of((key, value), MOST_BYTES)
         if size >= MOST_BYTES:
             return
         with self.lock:
-            if len(own) >= MOST or self.bytes + size > MOST_BYTES:
+            if len(entries) >= MOST or self.bytes + size > MOST_BYTES:
                 self.clear()
-            own[key] = value
+            entries[key] = value
             self.bytes += size
 
     def clear(self) -> None:
         """Forget all values."""
-        for own in self.entries:
-            own.clear()
+        for entries in self.entries:
+            entries.clear()
         self.bytes = 0
 
 
@@ -72,36 +72,38 @@ def remembered(make: Callable[Args, Value], *, plain: bool = False) -> Remembere
     Parameters
     ----------
     make : callable
-        A function of public values, which holds on to no others. It is asked again where a value
-        has no hash, or its result takes too many bytes.
+        A function of public values, which holds on to no others. It is called again where a value
+        has no hash or a name, or the result takes too many bytes.
     plain : bool, default False
-        Whether only plain values are remembered, by their types as well: 1 is not True.
+        Whether only results of plain values are remembered, by their types as well: 1 is not True.
 
     Returns
     -------
     callable
     """
-    own: dict[Any, Any] = {}
-    _kept.entries.append(own)
+    entries: dict[Any, Any] = {}
+    _kept.entries.append(entries)
 
     def call(*values: Any, **named: Any) -> Any:
+        if named:
+            return cast(Any, make)(*values, **named)
         key: tuple[Any, ...] = values
         if plain:
             types = (*map(type, values),)
-            if named or not {*types} <= PLAIN:
-                return cast(Any, make)(*values, **named)
+            if not PLAIN.issuperset(types):
+                return cast(Any, make)(*values)
             key = *values, types
         try:
-            return own[key]
+            return entries[key]
         except Exception:  # not made yet, or whatever an object thinks of being hashed
             pass
         value = cast(Any, make)(*values)
         with suppress(Exception):  # it has no hash
-            _kept.add(own, key, value)
+            _kept.add(entries, key, value)
         return value
 
     update_wrapper(call, make)
-    vars(call)["cache_clear"] = own.clear
+    vars(call)["cache_clear"] = entries.clear
     return cast("Remembered[Args, Value]", call)
 
 
@@ -117,12 +119,12 @@ def bytes_of(value: Any, most: int = sys.maxsize) -> int:
     """
     total, seen, left = 0, set(), [value]
     while left and total < most:
-        some = left.pop()
-        total += sys.getsizeof(some)
-        for one in gc.get_referents(some):
-            if type(one) in PLAIN:
-                total += sys.getsizeof(one)
-            elif id(one) not in seen and not isinstance(one, _SHARED):
-                seen.add(id(one))
-                left.append(one)
+        holder = left.pop()
+        total += sys.getsizeof(holder)
+        for item in gc.get_referents(holder):
+            if type(item) in PLAIN:
+                total += sys.getsizeof(item)
+            elif id(item) not in seen and not isinstance(item, _SHARED):
+                seen.add(id(item))
+                left.append(item)
     return total

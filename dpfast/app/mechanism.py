@@ -371,4 +371,5 @@ def _whole(text: str) -> int:
 
 
 def _ratio(text: str) -> Fraction:
-    return Fraction(*map(_whole, text.split("/")))
+    above, below = map(_whole, text.split("/"))
+    return Fraction(above, below)

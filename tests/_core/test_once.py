@@ -65,6 +65,11 @@ def test_plain_values_are_told_apart_by_their_types():
     ]  # fmt: skip
 
 
+def test_a_value_with_a_name_reaches_the_function():
+    power = remembered(lambda value, exponent=2: value**exponent)
+    assert [power(3), power(3, exponent=3), power(3)] == [9, 27, 9]
+
+
 def test_an_error_is_not_remembered():
     calls = []
 

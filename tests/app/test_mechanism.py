@@ -218,6 +218,7 @@ def test_a_dict_is_of_a_version():
         {**written, "arguments": 3}, {**written, "arguments": {"epsilon": {"number": 1}}},
         {**written, "arguments": {"epsilon": {"number": "1/0"}}}, {**written, "columns": "x"},
         {**written, "arguments": {"epsilon": {"number": "one"}}}, {**written, "dtype": "O"},
+        {**written, "arguments": {"epsilon": {"number": "1/2/3"}}},
         {**written, "arguments": {"epsilon": {"other": "1"}}}, {**written, "function": ["mean"]},
         {**written, "arguments": {**written["arguments"], "budget": None}},
         {**written, "arguments": {**written["arguments"], "delta": {"number": "2"}}},
