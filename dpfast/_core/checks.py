@@ -244,7 +244,8 @@ def whole(name: str, value: Any, least: int = 0, most: int | None = None) -> int
         fail(name, rule, value)
     if most is not None and int(value) > most:
         power = most.bit_length() - 1
-        fail(name, f"at most {f'2**{power}' if most == 1 << power > 1 << 20 else most}", value)
+        is_large_power = power > 20 and most == 1 << power
+        fail(name, f"at most {f'2**{power}' if is_large_power else most}", value)
     return int(value)
 
 
@@ -294,7 +295,7 @@ def path(name: str, value: Any) -> str:
     Raises
     ------
     ArgumentTypeError, ArgumentError
-        If it is none, or the name of a database in memory.
+        If it is not the path of a file, or names a database in memory.
 
     Examples
     --------
@@ -314,7 +315,7 @@ def path(name: str, value: Any) -> str:
 
 
 def rows_each(value: Any, name: str = "max_rows") -> int:
-    """Return how many rows of a person count at most: no more than a file can hold.
+    """Return how many rows of a person count at most, as an integer that a file can hold.
 
     Parameters
     ----------
@@ -329,7 +330,7 @@ def rows_each(value: Any, name: str = "max_rows") -> int:
     Raises
     ------
     ArgumentError, ArgumentTypeError
-        If it is none.
+        If it is no integer from 1 to 2**63 - 1.
 
     Examples
     --------
@@ -478,7 +479,7 @@ def text(name: str, value: Any) -> str:
     Raises
     ------
     ArgumentTypeError, ArgumentError
-        If it is none, or no UTF-8 can say it.
+        If it is no text, or UTF-8 cannot encode it.
 
     Examples
     --------
@@ -497,7 +498,7 @@ def text(name: str, value: Any) -> str:
 
 
 def keeps_end(name: str, value: Any) -> None:
-    """Refuse a public word of which an array of NumPy, as that of an answer, drops the end."""
+    """Refuse text that ends in a null character, which the array of an answer would drop."""
     if isinstance(value, (str, bytes, bytearray)) and value[-1:] in ("\0", b"\0"):
         fail(name, "text without a null character at its end, which NumPy drops", value)
 

@@ -35,7 +35,7 @@ def table(titles: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
     >>> dp.extend.html.table(["a"], [["<"]])
     '<table><thead><tr><th>a</th></tr></thead><tbody><tr><td>&lt;</td></tr></tbody></table>'
     """
-    head = "".join(f"<th>{escape(one)}</th>" for one in titles)
+    head = "".join(f"<th>{escape(title)}</th>" for title in titles)
     body = "".join(f"<tr>{''.join(f'<td>{escape(c)}</td>' for c in row)}</tr>" for row in rows)
     return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
 

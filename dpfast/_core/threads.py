@@ -74,10 +74,10 @@ def threads(n: Any = ...) -> int | AbstractContextManager[Any]:
         return _number()
     if n is not None and checks.whole("n", n, 1) > MOST:
         checks.fail("n", f"an integer from 1 to {MOST}", n)
-    at_the_end = ExitStack()
-    at_the_end.callback(_ask, _asked)
+    restored = ExitStack()
+    restored.callback(_ask, _asked)
     _ask(None if n is None else int(n))
-    return at_the_end
+    return restored
 
 
 def _ask(n: int | None) -> None:

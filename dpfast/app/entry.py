@@ -26,7 +26,7 @@ from .functions import BY_GROUP, OF_ROWS
 from .words import where_of
 
 #: Keys of a table that are no arguments of its function.
-OWN = ("statistic", "column", "columns", "name", "weight", "where", "by", "agg")
+NOT_ARGUMENTS = ("statistic", "column", "columns", "name", "weight", "where", "by", "agg")
 #: Those of them that [defaults] may have.
 SHARED = ("where", "column", "columns")
 NONE = type(None)
@@ -99,7 +99,7 @@ def entry_of(
     folder: Path | None = None,
     number: int | None = None,
 ) -> Entry:
-    """Return what a table asks: of the release with a number of a job, or of a command."""
+    """Return the entry of a table: of a command, or of the release of a job with this number."""
     place = "" if number is None else f"release {number}: "
     table = as_called(place, table, defaults)
     by = _by(place, table)
@@ -108,8 +108,7 @@ def entry_of(
         known = functions.get(str(table.get("statistic")))
         names = [key for key in ("column", "columns") if not by or key in _takes(known)]
         table = {key: defaults[key] for key in names if key in defaults} | table
-    asked = table.get("statistic", "agg" if "agg" in table else None)
-    statistic = text(f"{place}statistic", asked)
+    statistic = text(f"{place}statistic", table.get("statistic", "agg" if "agg" in table else None))
     columns, is_table = ((), False) if by else _columns(place, table)
     if by and table.get("column") is not None:
         columns = (text(f"{place}column", table["column"]),)
@@ -130,7 +129,7 @@ def entry_of(
     allowed = {key: takes[key] for key in takes if key not in NOT_HERE and key != "where"}
     shared = {key: defaults[key] for key in allowed if key in defaults}
     given = _fitting(OF_GROUPS.get(statistic, function) if by else function, shared)
-    given |= {key: value for key, value in table.items() if key not in OWN}
+    given |= {key: value for key, value in table.items() if key not in NOT_ARGUMENTS}
     if by:
         given |= {"by": by[0] if isinstance(table["by"], str) else list(by)}
         given |= {key: table[key] for key in ("column", "columns") if key in table}
@@ -180,9 +179,9 @@ def entry_of(
 def as_called(place: str, table: Mapping[str, Any], defaults: Mapping[str, Any]) -> dict[str, Any]:
     """Return a table of two columns, or of two groups, in the words of its function.
 
-    A `column` and an `other` are the `columns` of a statistic of rows. Of one between two groups
-    (`of` by one column, with two `keys`) the column of keys is the last of them, and what the
-    function does not take is an argument of the statistic in the groups.
+    A `column` and an `other` are the `columns` of a statistic of rows. A statistic that compares
+    two groups (`of` by one column, with two `keys`) has the column of keys as the last of its
+    `columns`. Arguments that its function does not take are those of the statistic in the groups.
     """
     words = dict(table)
     line = STATISTICS.get(str(words.get("statistic")))
@@ -201,10 +200,11 @@ def as_called(place: str, table: Mapping[str, Any], defaults: Mapping[str, Any])
     words["columns"] = [*words["columns"], *keys]
     if not isinstance(of := words.get("of"), str):
         return words
-    own, kind = _takes(line.function), STATISTICS[of].kind if of in STATISTICS else None
-    names = [name for name in words if name not in own and name not in OWN]
+    takes, kind = _takes(line.function), STATISTICS[of].kind if of in STATISTICS else None
+    names = [name for name in words if name not in takes and name not in NOT_ARGUMENTS]
     inner = {name: words.pop(name) for name in names}
-    shared = {name: defaults[name] for name in _takes(kind) if name in defaults and name not in OWN}
+    of_kind = [name for name in _takes(kind) if name not in NOT_ARGUMENTS]
+    shared = {name: defaults[name] for name in of_kind if name in defaults}
     words["of"] = {"statistic": of, **(_fitting(kind, shared) if kind else {}), **inner}
     return words
 
@@ -273,7 +273,7 @@ def _fits(function: Callable[..., Any], name: str, value: Any) -> bool:
 def _kinds(annotation: Any) -> list[Any]:
     """Return the members of a union, and of those in it."""
     if get_origin(annotation) in (Union, UnionType):
-        return [kind for one in get_args(annotation) for kind in _kinds(one)]
+        return [kind for member in get_args(annotation) for kind in _kinds(member)]
     return [annotation]
 
 
@@ -303,25 +303,25 @@ def _of_defaults(tables: Any, defaults: Mapping[str, Any]) -> Any:
     """Return the tables of several statistics, with the defaults that each of them takes."""
     if not isinstance(tables, dict):
         return tables
-    found = dict(tables)
+    completed = dict(tables)
     for name, table in tables.items():
         if isinstance(table, dict) and str(table.get("statistic")) in OF_GROUPS:
             function = OF_GROUPS[str(table["statistic"])]
             shared = {key: defaults[key] for key in _takes(function) if key in defaults}
-            found[name] = _fitting(function, shared) | table
-    return found
+            completed[name] = _fitting(function, shared) | table
+    return completed
 
 
 def _several(where: str, tables: Any) -> dict[str, Any]:
     """Return what `dpfast.stat` makes of the tables of several statistics."""
     if not isinstance(tables, dict) or not tables:
         checks.fail_type(where, "tables of statistics, [release.agg.NAME]", tables)
-    found = {}
+    statistics = {}
     for name, table in tables.items():
         if not isinstance(table, dict):
             checks.fail_type(f"{where}.{name}", f"a table, [release.agg.{name}]", table)
-        found[name] = _called(f"{where}.{name}", "statistic", table, OF_GROUPS)
-    return found
+        statistics[name] = _called(f"{where}.{name}", "statistic", table, OF_GROUPS)
+    return statistics
 
 
 def _columns_of(statistics: Mapping[str, Any]) -> tuple[str, ...]:
@@ -367,7 +367,7 @@ def _estimator(where: str, value: Any) -> Any:
 
 
 def _called(where: str, key: str, table: Mapping[str, Any], kinds: Mapping[str, Any]) -> Any:
-    """Return what one of some functions makes of a table, whose `key` names the function."""
+    """Return the result of the function that the `key` of a table names, for its other words."""
     given = dict(table)
     name = checks.choice(f"{where}.{key}", given.pop(key, None), kinds)
     _check_arguments(f"{where}.", name, inspect.signature(kinds[name]).parameters, given)

@@ -54,13 +54,13 @@ def _typed(texts: Sequence[str], name: str, files: Files) -> list[Any]:
     """Return the keys of a column."""
     kind = files.key_kind(name)
     make: Callable[[str], Any] = MAKERS.get(kind, str)
-    found = []
+    keys = []
     for text in texts:
         try:
-            found.append(make(text))
+            keys.append(make(text))
         except ValueError:
             checks.fail("keys", f"{KINDS[kind]}, as the column {name!r} is", text)
-    return found
+    return keys
 
 
 def read_keys(file: Path, by: Sequence[str]) -> KeyTexts:

@@ -21,7 +21,7 @@ CONFIDENCE = 0.95
 
 
 def error_of(mechanism: Mechanism[Any], rows: int | None) -> Expected:
-    """Return the error bar for a number of rows: of no rows, no more is said than of one."""
+    """Return the error bar for a number of rows; without rows, that for one row."""
     return mechanism.error(None if rows is None else max(1, rows), CONFIDENCE)
 
 
@@ -36,14 +36,15 @@ def _grouped(method: Callable[..., Any]) -> Callable[..., Any]:
     """Return a method of groups as a function of data, with the arguments of both."""
     groups = dict(signature(group_by).parameters)
     data = groups.pop("data")
-    own = list(signature(method).parameters.values())[1:]
+    of_method = list(signature(method).parameters.values())[1:]
 
     @releases
     def released(data: Any, **arguments: Any) -> Prepared[Any]:
-        asked = {name: arguments.pop(name) for name in groups if name in arguments}
-        return prepare(method, group_by(data, **asked), **arguments).then(_listed)
+        grouping = {name: arguments.pop(name) for name in groups if name in arguments}
+        return prepare(method, group_by(data, **grouping), **arguments).then(_listed)
 
-    keywords = [one.replace(kind=Parameter.KEYWORD_ONLY) for one in (*groups.values(), *own)]
+    parameters = *groups.values(), *of_method
+    keywords = [parameter.replace(kind=Parameter.KEYWORD_ONLY) for parameter in parameters]
     vars(released).update(__signature__=signature(method).replace(parameters=[data, *keywords]))
     return released
 
@@ -54,7 +55,9 @@ def _listed(answer: Any) -> dict[str, list[Any]]:
 
 
 #: Whatever takes data and a budget, by the word of jobs.
-OF_ROWS: dict[str, Callable[..., Any]] = {word: one.function for word, one in STATISTICS.items()}
+OF_ROWS: dict[str, Callable[..., Any]] = {
+    word: entry.function for word, entry in STATISTICS.items()
+}
 #: Whatever is released by group, by its name.
 BY_GROUP: dict[str, Callable[..., Any]] = {
     name: _grouped(getattr(get_type_hints(group_by)["return"], name))

@@ -15,7 +15,7 @@ def loss_text(amounts: Mapping[str, float]) -> str:
 def number_text(value: Any, digits: int = 6) -> str:
     """Return numbers, or times, which are text, as one text; nothing for None."""
     if isinstance(value, list):
-        return f"[{', '.join(number_text(one, digits) for one in value)}]"
+        return f"[{', '.join(number_text(number, digits) for number in value)}]"
     if value is None:
         return ""
     return value if isinstance(value, str) else f"{value:.{digits}g}"

@@ -37,10 +37,10 @@ def items(text: str, name: str) -> list[str]:
 
     Commas stand between items, and blanks around them do not count. What is in quotes is as it is.
     """
-    found = list(_ITEM.finditer(text))
-    if "".join(item.group() for item in found) != text or not text or text[-1] == ",":
+    matches = list(_ITEM.finditer(text))
+    if "".join(match.group() for match in matches) != text or not text or text[-1] == ",":
         checks.fail(name, """a list such as UA, 'A, B'""", text)
-    return [item[1] for item in found]
+    return [match[1] for match in matches]
 
 
 def value_of(item: str) -> Any:
@@ -66,12 +66,12 @@ def where_of(where: Any, name: str = "where") -> Any:
     Raises
     ------
     ArgumentError, ArgumentTypeError
-        If they are none. `name` is the argument.
+        If they are no conditions. Messages call the argument `name`.
     """
     written = where if isinstance(where, (list, tuple)) else [where]
-    if not all(isinstance(one, (str, dict)) for one in written):
+    if not all(isinstance(condition, (str, dict)) for condition in written):
         checks.fail_type(name, RULE, where)
-    tables = [_table(one, name) if isinstance(one, str) else one for one in written]
+    tables = [_table(part, name) if isinstance(part, str) else part for part in written]
     return conditions(tables, name)
 
 
@@ -81,23 +81,21 @@ def _table(text: str, name: str) -> dict[str, Any]:
     if match is None:
         rule = f"a column, one of {', '.join(SIGNS)}, and a value"
         checks.fail(name, f'{rule}, such as "carrier = UA"', text)
-    column, sign, rest = match.groups()
+    column, sign, compared = match.groups()
     test = SIGNS[" ".join(sign.split())]
-    words = items(rest, name) if sign[-1] == "n" else [rest]  # of in, not in
+    words = items(compared, name) if sign[-1] == "n" else [compared]  # of in, not in
     values = [value_of(word) for word in words]
     return {"column": unquoted(column), test: values if test in ("in", "not_in") else values[0]}
 
 
-def plain(one: Any) -> Any:
+def plain(value: Any) -> Any:
     """Return a public value in the types of JSON: fractions as floats, times as text, no NaN."""
-    if isinstance(one, (list, tuple)):
-        return [plain(each) for each in one]
-    if isinstance(one, dict):
-        return {name: plain(each) for name, each in one.items()}
-    if isinstance(one, np.ndarray):
-        return [plain(each) for each in one]
-    if isinstance(one, np.generic) and one.dtype.kind not in "Mm":
-        one = one.item()
-    if isinstance(one, (float, Fraction)):
-        return float(one) if math.isfinite(one) else None
-    return one if isinstance(one, (int, str)) or one is None else str(one)
+    if isinstance(value, (list, tuple, np.ndarray)):
+        return [plain(item) for item in value]
+    if isinstance(value, dict):
+        return {name: plain(item) for name, item in value.items()}
+    if isinstance(value, np.generic) and value.dtype.kind not in "Mm":
+        value = value.item()
+    if isinstance(value, (float, Fraction)):
+        return float(value) if math.isfinite(value) else None
+    return value if isinstance(value, (int, str)) or value is None else str(value)

@@ -82,7 +82,7 @@ def claims(
     >>> test_count()
     """
     claim = privacy.loss(epsilon, delta, rho)
-    asked = checks.whole("samples", samples, 1024)
+    number = checks.whole("samples", samples, 1024)
     sure = checks.share("confidence", confidence)
     tried = _pairs(pairs, schema, neighbors, nan, rows)
     amounts = {"epsilon": epsilon, "delta": delta, "rho": rho}
@@ -93,15 +93,15 @@ def claims(
 
         def test() -> None:
             shared = 1 - (1 - sure) / len(tried)
-            given: Any = {**amounts, "samples": asked, "confidence": shared}
+            given: Any = {**amounts, "samples": number, "confidence": shared}
             reports = measure_pairs(mechanism, tried, **given)
             vars(test).update(smallest=_worst(reports))
-            broken = [f"{name}: {found!r}" for name, found in reports if found.refuted]
+            broken = [f"{name}: {audit!r}" for name, audit in reports if audit.refuted]
             assert not broken, "\n".join(broken)
             assert reports, "the mechanism fails on all pairs"
             control = measure_pairs(planted(mechanism, tried, claim), tried[:1], **given)
-            blind = f"{asked} answers are too few to find a loss of twice the claim"
-            assert any(found.refuted for _, found in control), blind
+            blind = f"{number} answers are too few to find a loss of twice the claim"
+            assert any(audit.refuted for _, audit in control), blind
 
         named = {"__name__", "__qualname__", "__module__", "__doc__"}
         vars(test).update(mechanism=mechanism, claim=claim)
@@ -114,7 +114,7 @@ def claims(
 
 def _worst(reports: list[tuple[str, Audit]]) -> float | None:
     """Return the least probability that could have been refuted on each pair."""
-    known = [found.smallest for _, found in reports if found.smallest is not None]
+    known = [audit.smallest for _, audit in reports if audit.smallest is not None]
     return max(known) if known and len(known) == len(reports) else None
 
 
@@ -124,15 +124,15 @@ def _pairs(pairs: Any, schema: Any, neighbors: Any, nan: Any, rows: Any) -> list
 
 
 def _listed(pairs: Any) -> list[Pair]:
-    """Return pairs that somebody else has made."""
+    """Return given pairs as a list of at least one."""
     rule = "tuples (name, x, x2), one at least"
     try:
-        found = [Pair(str(name), x, x2) for name, x, x2 in pairs]
+        listed = [Pair(str(name), x, x2) for name, x, x2 in pairs]
     except Exception:  # whatever an object thinks of being a list of tuples
         checks.fail_kind("pairs", rule, pairs)
-    if not found:
+    if not listed:
         checks.fail("pairs", rule, pairs)
-    return found
+    return listed
 
 
 def measure_pairs(
@@ -161,12 +161,12 @@ def measure_pairs(
     Returns
     -------
     list of (str, Audit)
-        The name of each pair, and what `measure` returns of it.
+        The name of each pair, and what `measure` returns for it.
 
     Raises
     ------
     ArgumentError, ArgumentTypeError
-        As of `measure`.
+        If `measure` refuses an argument, or `pairs` are not such a list.
 
     Notes
     -----
@@ -178,20 +178,20 @@ def measure_pairs(
     >>> pairs = dp.audit.neighbors((0, 9))[:2]
     >>> def total(data, size):
     ...     return sum(data) + dp.noise.laplace(9, size)
-    >>> found = dp.audit.measure_pairs(total, pairs, epsilon=1, samples=2_000, confidence=1 - 1e-9)
-    >>> len(found), any(one.refuted for _, one in found)
+    >>> audits = dp.audit.measure_pairs(total, pairs, epsilon=1, samples=2_000, confidence=1 - 1e-9)
+    >>> len(audits), any(audit.refuted for _, audit in audits)
     (2, False)
     """
     given: Any = {"epsilon": epsilon, "delta": delta, "rho": rho}
     given |= {"samples": samples, "confidence": confidence}
-    found = []
+    audits = []
     for name, x, x2 in _listed(pairs):
         try:
-            found.append((name, measure(mechanism, x, x2, **given)))
+            audits.append((name, measure(mechanism, x, x2, **given)))
         except ArgumentError as error:
             if "from each call" not in str(error):
                 raise
-    return found
+    return audits
 
 
 def planted(mechanism: Mechanism, pairs: Sequence[Pair], loss: Loss) -> Mechanism:

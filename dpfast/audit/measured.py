@@ -338,7 +338,7 @@ class Shown:
     event: Event
     epsilon: float
     rho: float
-    #: That of one event, times the number of events.
+    #: The p-value of the event by itself, times the number of events.
     p_value: float
     likely: float
     rare: float
@@ -347,7 +347,7 @@ class Shown:
     def of(
         cls, event: Event, k: int, m: int, size: int, alpha: float, tests: int, claim: Claim
     ) -> Shown:
-        """Return what an event shows, one of so many, that is counted so often on x and on x2."""
+        """Return what one event of `tests` shows: it is counted k times on x and m times on x2."""
         likely, rare = (m, k) if event.swapped else (k, m)
         level = alpha / tests / 2
         p, q = at_least(likely, size, level), at_most(rare, size, level)
@@ -375,7 +375,7 @@ class Shown:
 def rounds_of(given: Setting, x: Any, x2: Any, loss: Loss) -> tuple[Audit, list[Shown]]:
     """Run the rounds of an audit, to the end or until a claim is refuted.
 
-    Events of all rounds share the error probability.
+    Events of all rounds share the error probability. Returns the audit, and what each event shows.
     """
     claim, alpha = Claim.of(loss), 1 - given.confidence
     sizes, shown = given.sizes, list[Shown]()
@@ -394,18 +394,18 @@ def rounds_of(given: Setting, x: Any, x2: Any, loss: Loss) -> tuple[Audit, list[
             Shown.of(event, int(k), int(m), size, alpha, tests, claim)
             for event, k, m in zip(events, *counts, strict=True)
         ]
-        rounds.append((2 * done, max(one.amount(claim) for one in shown)))
-        if not given.support and min(one.p_value for one in shown) <= alpha:
+        rounds.append((2 * done, max(event.amount(claim) for event in shown)))
+        if not given.support and min(event.p_value for event in shown) <= alpha:
             break
-    first = min(shown, key=lambda one: (one.p_value, -one.amount(claim)))
+    clearest = min(shown, key=lambda event: (event.p_value, -event.amount(claim)))
     audit = Audit(
         claim=loss,
-        epsilon=max(one.epsilon for one in shown),
+        epsilon=max(event.epsilon for event in shown),
         delta=claim.delta,
-        rho=max(one.rho for one in shown),
-        p_value=min(1.0, first.p_value),
-        refuted=first.p_value <= alpha,
-        witness=str(first),
+        rho=max(event.rho for event in shown),
+        p_value=min(1.0, clearest.p_value),
+        refuted=clearest.p_value <= alpha,
+        witness=str(clearest),
         samples=2 * done,
         confidence=given.confidence,
         rounds=tuple(rounds),

@@ -94,7 +94,7 @@ def support(
     given = setting_of(mechanism, samples, confidence, workers, support=True)
     audit, shown = rounds_of(given, x, x2, claim)
     best: dict[str, Any] = {}
-    for one in sorted(shown, key=lambda one: one.p_value):
-        if one.p_value <= 1 - given.confidence:
-            best.setdefault(one.event.statistic.words, one)
+    for event in sorted(shown, key=lambda event: event.p_value):
+        if event.p_value <= 1 - given.confidence:
+            best.setdefault(event.event.statistic.words, event)
     return Support(not best, tuple(map(str, best.values())), audit.samples, audit.confidence)

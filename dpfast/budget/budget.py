@@ -213,8 +213,15 @@ class Budget(Payer):
     def _open(self, path: str, given: Loss | None) -> None:
         from .ledger.file import File, Header  # with sqlite3, which most budgets do not need
 
-        facts = self._wanted, self._name, self._ids, self._max_rows
-        header = None if given is None else Header(given, *facts)
+        header = None
+        if given is not None:
+            header = Header(
+                limit=given,
+                neighbors=self._wanted,
+                name=self._name,
+                ids=self._ids,
+                max_rows=self._max_rows,
+            )
         self._file = self._storage = file = File(path, header, self._timeout)
         head, state = file.header, file.state()
         unit = None if state.unit is None else f"which is about {state.unit}"
@@ -525,7 +532,7 @@ class Budget(Payer):
         return Record(self._file, name, facts)
 
     def _afford(self, mechanisms: Iterable[Mechanism[Any]]) -> dict[str, Fraction]:
-        """Return what releases of several mechanisms would leave. Refuse the first too much."""
+        """Return what releases of several mechanisms would leave. Refuse the first beyond it."""
         state = self._storage.state()
         for mechanism in mechanisms:
             _, state = self._decide(state, _spend_of(mechanism))
@@ -541,7 +548,7 @@ class Budget(Payer):
         Parameters
         ----------
         path : str or path-like
-            The file, of which nothing but its place is other than before.
+            The file of the ledger, at its new place.
 
         Returns
         -------

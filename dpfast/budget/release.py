@@ -36,8 +36,8 @@ Other = TypeVar("Other")
 Args = ParamSpec("Args")
 
 
-#: What is shown mechanism, data and answer of each release, and returns the answer that the program
-#: gets. Set by `watched` alone. A release is paid for and run before it is shown.
+#: A function of the mechanism, the data and the answer of each release, which returns the answer
+#: that the program gets. Set by `watched` alone. It is called after a release is paid for and run.
 WATCHER: ContextVar[Callable[[Any, Any, Any], Any] | None] = ContextVar("watcher", default=None)
 
 

@@ -106,7 +106,7 @@ class Pure(_Amounts):
     epsilon: Fraction
 
     amounts: ClassVar[tuple[str, ...]] = ("epsilon",)
-    #: That of a loss without one.
+    #: Of a loss that is stated without a delta.
     delta: ClassVar[Fraction] = Fraction(0)
 
     if TYPE_CHECKING:  # a type checker sees what may be given, not what is kept

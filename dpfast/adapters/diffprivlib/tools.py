@@ -148,7 +148,7 @@ def quantile(
     if len(wanted) == 1:
         return layout.answer(np.asarray(released(dp.quantile, layout.rows, wanted[0], **own)))
     answers = released(dp.quantiles, layout.rows, wanted, **own)
-    return np.stack([layout.answer(one) for one in np.asarray(answers)])
+    return np.stack([layout.answer(quantile) for quantile in np.asarray(answers)])
 
 
 def percentile(array: Any, percent: Any, *args: Any, **kwargs: Any) -> Any:

@@ -35,6 +35,8 @@ METHODS = {
 STANDING = ("nan", "noise", "method")
 #: What is shown as it was given.
 SAID = ("other", "columns", "by", "keys", "where")
+#: The arguments that an answer shows elsewhere.
+ELSEWHERE = {"column", *SAID, "epsilon", "delta", "rho", "neighbors", "noise", "method"}
 #: The columns of error bars.
 BARS = ("half_width", "ranks")
 #: Seconds before a progress bar appears.
@@ -132,14 +134,14 @@ def _table(
     standing: Mapping[str, Any],
 ) -> dict[str, Any]:
     """Return the options that somebody gave as the table of a job."""
-    table = {name: one for name, one in given.items() if one != standing.get(name)}
+    table = {name: value for name, value in given.items() if value != standing.get(name)}
     if "other" in options and "of" not in options and "other" not in table:
         checks.fail("other", f"given, for {statistic} is of two columns", None)
     by = [*table.get("by", ())]
     if by:
         table["by"] = by
     if "columns" in table:
-        table["columns"] = [unquoted(one) for one in items(table["columns"], "columns")]
+        table["columns"] = [unquoted(item) for item in items(table["columns"], "columns")]
     elif not by or "of" in options:
         table.setdefault("column", None)
     if "keys" in table:
@@ -156,12 +158,12 @@ def _keys(texts: Sequence[str], by: Sequence[str]) -> KeyTexts:
         checks.fail("keys", "left out without by", texts)
     if len(texts) != len(by):
         checks.fail("keys", f"given once for each of {len(by)} columns (by), or @FILE", texts)
-    return combined([[unquoted(one) for one in items(text, "keys")] for text in texts])
+    return combined([[unquoted(item) for item in items(text, "keys")] for text in texts])
 
 
 def _keys_of_rows(texts: Sequence[str]) -> list[Any]:
     """Return the keys of two groups, which are compared with the rows of a column."""
-    return [truth_or_value(one) for text in texts for one in items(text, "keys")]
+    return [truth_or_value(item) for text in texts for item in items(text, "keys")]
 
 
 def _categories(text: str, column: str | None, files: Files) -> list[Any]:
@@ -188,7 +190,7 @@ def _columns(kept: Mapping[str, Any], entry: Entry) -> dict[str, list[Any]]:
             return {"category": edges, "count": value}
         return {"lo": edges[:-1], "hi": edges[1:], "count": value}
     if entry.statistic == "bounds":
-        return {name: [one] for name, one in zip(("lo", "hi"), value, strict=True)}
+        return {name: [bound] for name, bound in zip(("lo", "hi"), value, strict=True)}
     if "qs" in entry.arguments:
         return {"q": plain(entry.arguments["qs"]), "value": value}
     if isinstance(value, list):  # of each two columns
@@ -202,8 +204,8 @@ def _bars(bar: Expected, answers: int) -> dict[str, list[Any]]:
     for name in BARS:
         size = getattr(bar, name)
         if size is not None:
-            each = plain(size) if isinstance(size, list) else [plain(size)] * answers
-            return {} if isinstance(each[0], list) else {name: each}
+            sizes = plain(size) if isinstance(size, list) else [plain(size)] * answers
+            return {} if isinstance(sizes[0], list) else {name: sizes}
     return {}
 
 
@@ -230,21 +232,8 @@ def _named(kept: Mapping[str, Any], columns: Mapping[str, Any], by_group: bool) 
 
 def _public(arguments: Mapping[str, Any]) -> dict[str, Any]:
     """Return the arguments that no other part of an answer shows."""
-    elsewhere = {
-        "by",
-        "keys",
-        "column",
-        "columns",
-        "other",
-        "epsilon",
-        "delta",
-        "rho",
-        "neighbors",
-        "noise",
-    }
-    elsewhere.add("method")
-    public = {name: one for name, one in arguments.items() if name not in elsewhere}
-    return {"q" if name == "qs" else name: plain(one) for name, one in public.items()}
+    public = {name: value for name, value in arguments.items() if name not in ELSEWHERE}
+    return {"q" if name == "qs" else name: plain(value) for name, value in public.items()}
 
 
 def _mechanism(made: Mechanism[Any]) -> dict[str, Any]:

@@ -72,23 +72,23 @@ def audit(
     pairs = pairs_of(bounds, neighbors=neighbors, nan=nan)  # type: ignore[arg-type]
     amounts = {"epsilon": epsilon, "delta": delta, "rho": rho}
     sure = 1 - 1e-6 / len(pairs)
-    found = measure_pairs(function, pairs, **amounts, samples=samples, confidence=sure)
-    if not found:
+    audits = measure_pairs(function, pairs, **amounts, samples=samples, confidence=sure)
+    if not audits:
         raise ArgumentError(f"{target} fails on all data")
-    refuted = any(report.refuted for _, report in found)
-    name, worst = min(found, key=lambda one: (one[1].p_value, -one[1].epsilon))
-    told = {
+    refuted = any(audit.refuted for _, audit in audits)
+    name, worst = min(audits, key=lambda pair: (pair[1].p_value, -pair[1].epsilon))
+    facts = {
         "target": target,
         **worst.to_dict(),
         "refuted": refuted,
         "p_value": min(1.0, worst.p_value * len(pairs)),
         "pair": name,
-        "pairs": len(found),
+        "pairs": len(audits),
     }
     if as_json:
-        print(json.dumps(told))
+        print(json.dumps(facts))
     else:
-        shown = {**told, "refuted": "REFUTED" if refuted else "not refuted"}
+        shown = {**facts, "refuted": "REFUTED" if refuted else "not refuted"}
         shown["epsilon"] = f"at least {worst.epsilon:.4g}"
         shown["rho"] = f"at least {worst.rho:.4g}"
         print_pairs([("verdict", shown.pop("refuted")), *shown.items()], bold=1)

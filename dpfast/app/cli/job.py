@@ -88,16 +88,18 @@ def explain(file: File, as_json: Json = False) -> None:
 def _rows(releases: list[Any]) -> Iterator[tuple[Any, ...]]:
     """Yield the names of each row and its cells; many releases share one for each mechanism."""
     rows: dict[Any, list[Any]] = {}
-    for place, one in enumerate(releases):
-        key = (one["what"], one["passes"]) if len(releases) > SHOWN else place
-        rows.setdefault(key, []).append(one)
-    for own in rows.values():
+    for place, release in enumerate(releases):
+        key = (release["what"], release["passes"]) if len(releases) > SHOWN else place
+        rows.setdefault(key, []).append(release)
+    for same_row in rows.values():
         cells = (
-            (one["share"], loss_text(one["loss"]), _error(one["expected_error"])) for one in own
+            (release["share"], loss_text(release["loss"]), _error(release["expected_error"]))
+            for release in same_row
         )
         columns = map(set, zip(*cells, strict=True))
         same = (column.pop() if len(column) == 1 else "differs" for column in columns)
-        yield [one["name"] for one in own], own[0]["what"], *same, _passes(own[0]["passes"])
+        first, names = same_row[0], [release["name"] for release in same_row]
+        yield names, first["what"], *same, _passes(first["passes"])
 
 
 def _some(names: list[str], of: int) -> str:

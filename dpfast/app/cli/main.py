@@ -287,9 +287,9 @@ def _root(
 
 
 def _command(statistic: str, what: str, options: str, groups: bool = True) -> None:
-    """Add the command of a statistic, with its `options` beside the shared ones.
+    """Add the command of a statistic, with its `options` and the shared ones.
 
-    Its columns may be an option of their own, instead of one column.
+    A statistic with the option `columns` has no option `column`.
     """
     own = {
         name: default or USUAL.get(name)

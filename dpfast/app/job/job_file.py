@@ -28,7 +28,18 @@ from ...errors import ArgumentError, SourceError, printable
 from ...extend import Neighbors, checks, relation_of
 from ...privacy import Loss
 from ...privacy import loss as make_loss
-from ..entry import NOT_HERE, OWN, SHARED, Entry, amount, entry_of, file_name, hint, is_used, text
+from ..entry import (
+    NOT_ARGUMENTS,
+    NOT_HERE,
+    SHARED,
+    Entry,
+    amount,
+    entry_of,
+    file_name,
+    hint,
+    is_used,
+    text,
+)
 from ..files import existing
 
 SECTIONS = {
@@ -97,7 +108,7 @@ def read(path: Any) -> Job:
         _table(name, document) for name in ("data", "budget", "output", "defaults")
     )
     for key, value in defaults.items():
-        if (key in NOT_HERE or key in OWN) and key not in SHARED:
+        if (key in NOT_HERE or key in NOT_ARGUMENTS) and key not in SHARED:
             checks.fail(f"defaults.{key}", NOT_HERE.get(key, "left to each release"), value)
     folder = file.absolute().parent
     amounts = {
@@ -173,6 +184,6 @@ def _entries(
             checks.fail(f"release {number}: name", "another one than those before", entry.name)
         entries[entry.name] = entry
     for key, value in defaults.items():
-        if key not in SHARED and not any(is_used(key, value, one) for one in entries.values()):
+        if key not in SHARED and not any(is_used(key, value, entry) for entry in entries.values()):
             checks.fail(f"defaults.{key}", "an argument of one of the releases", value)
     return tuple(entries.values())

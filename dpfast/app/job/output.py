@@ -172,11 +172,11 @@ class Results(Mapping[str, Answer]):
 def _told(row: dict[str, Any]) -> list[str]:
     """Return the group, the number and the error bar of a row, as text."""
     number = number_text(row.get("time") or row.get("value"))
-    told = error_text(row.get("half_width"), row.get("ranks"), 4)
-    return [str(row.get("group") or ""), number, row["error"] or told or row["note"]]
+    bar = error_text(row.get("half_width"), row.get("ranks"), 4)
+    return [str(row.get("group") or ""), number, row["error"] or bar or row["note"]]
 
 
-#: What a release, a job, its answers or its plan are, in the types of JSON.
+#: A release, a job, its answers or its plan, in the types of JSON.
 Facts: TypeAlias = dict[str, Any]
 
 

@@ -95,7 +95,7 @@ def _table(rows: Any, heading: str) -> str:
 def _row(row: Row, drawing: str) -> str:
     number = number_text(row.get("time") or row.get("value"))
     error = error_text(row.get("half_width"), row.get("ranks"), 4)
-    cells = "".join(f'<td class="n">{escape(one)}</td>' for one in (number, error))
+    cells = "".join(f'<td class="n">{escape(text)}</td>' for text in (number, error))
     return f"<tr><td>{escape(str(row.get('group') or row['at']))}</td>{cells}{drawing}</tr>\n"
 
 

@@ -47,11 +47,11 @@ class Release:
         """Return the error of its answer, as far as public numbers tell."""
         if not self.entry.by:
             return error_of(self.mechanism, rows)
-        found = self.mechanism.error(None, CONFIDENCE)  # nobody knows how many a group has
-        if not isinstance(found.half_width, dict):
-            return found
-        told = [f"{name} ± {bar:.6g}" for name, bar in found.half_width.items() if bar is not None]
-        return replace(found, half_width=None, ranks=None, note=", ".join(told) or found.note)
+        bar = self.mechanism.error(None, CONFIDENCE)  # nobody knows how many a group has
+        if not isinstance(bar.half_width, dict):
+            return bar
+        bars = [f"{name} ± {size:.6g}" for name, size in bar.half_width.items() if size is not None]
+        return replace(bar, half_width=None, ranks=None, note=", ".join(bars) or bar.note)
 
     @property
     def loss(self) -> Loss:
@@ -237,5 +237,5 @@ def _key(entry: Entry, mechanism: Any, files: Files, version: str) -> str:
 
 def _amounts(loss: Loss) -> dict[str, Any]:
     """Return the fields of a loss, of which fractions are text."""
-    named = {each.name: getattr(loss, each.name) for each in fields(loss)}
-    return {name: exact(one) if isinstance(one, Fraction) else one for name, one in named.items()}
+    named = ((field.name, getattr(loss, field.name)) for field in fields(loss))
+    return {name: exact(part) if isinstance(part, Fraction) else part for name, part in named}

@@ -44,8 +44,8 @@ NAMES = {
     "turns": ("line", "turn"),
     "places": ("place",),
 }
-#: Tables of rows that belong to an entry: what their seal begins with after the seal of the entry,
-#: and the columns that it has then.
+#: Tables of rows that belong to an entry. The seal of a row is made of the seal of its entry, the
+#: words that stand first here, and these columns.
 OF_ENTRIES: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "keys": ((), ("key",)),
     "answers": (("answer",), ("time", "answer")),
@@ -265,7 +265,7 @@ class OfEntry(NamedTuple):
 
 
 def rows_of(db: sqlite3.Connection, table: str, where: str = "", *values: object) -> list[OfEntry]:
-    """Return rows of a table, of which the seals are checked."""
+    """Return rows of a table; their seals are checked."""
     if not has(db, table):
         return []
     begin, columns = OF_ENTRIES[table]

@@ -555,7 +555,15 @@ class File:
         if version < 1 or text.seal("", *parts, *text.of_people(ids, max_rows)) != seal:
             raise Damaged("its header is not what was written")
         created, _, name, limit, neighbors = parts
-        return Header(text.unpack(limit), neighbors, name, ids, max_rows, created, seal)
+        return Header(
+            limit=text.unpack(limit),
+            neighbors=neighbors,
+            name=name,
+            ids=ids,
+            max_rows=max_rows,
+            created=created,
+            seal=seal,
+        )
 
     def _state(self, db: sqlite3.Connection) -> State:
         unit = chain.unit(db, "ids")
