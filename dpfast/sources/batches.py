@@ -20,7 +20,7 @@ from .._kernels.sources import Key
 from ..errors import DataError
 from .arrow import family
 from .base import native_dtype
-from .columns import Columns, Want
+from .columns import Columns, Store, Want
 from .data import form_of, once
 from .engine import Engine, refuse_array
 from .files import Reader
@@ -81,14 +81,14 @@ class Batches:
             _length(column, name.strip("\0"))
         columns = form.columns if isinstance(form, Named) else {}
         self._labels = different(
-            one.row_index
-            for one in chain(columns.values(), self._beside.values())
-            if one.row_index is not None
+            column.row_index
+            for column in chain(columns.values(), self._beside.values())
+            if column.row_index is not None
         )
         if not isinstance(form, Named):
             self.length = form.length
             return
-        lengths = {_length(one, f"column {name!r} of data") for name, one in columns.items()}
+        lengths = {_length(column, f"column {name!r} of data") for name, column in columns.items()}
         if not lengths:
             checks.fail_kind("data", "a table with a column", data)
         self.length = lengths.pop() if len(lengths) == 1 else None
@@ -224,23 +224,23 @@ class Batches:
 
     def _of_files(
         self,
-        reader: Any,
-        own: list[str],
+        store: Store,
+        names: list[str],
         text: frozenset[str],
         beside: Mapping[str, Piece],
         summarise: Callable[[Batch], S],
         merge: Callable[[S, S], S],
     ) -> S:
-        assert isinstance(reader, Reader)
+        assert isinstance(store, Reader)
         seen = 0
-        kinds = {name: reader.typed(name, True) for name in text.intersection(own)}
+        kinds = {name: store.typed(name, True) for name in text.intersection(names)}
 
         def convert(start: int, pieces: Sequence[Piece]) -> Iterator[Batch]:
             for at in range(0, max(1, pieces[0].length), ROWS):
                 rows = min(ROWS, pieces[0].length - at)
                 columns = {
                     name: _piece(piece.cut(at, at + rows), kinds.get(name))
-                    for name, piece in zip(own, pieces, strict=True)
+                    for name, piece in zip(names, pieces, strict=True)
                 }
                 yield Batch(start + at, rows, columns)
 
@@ -253,11 +253,11 @@ class Batches:
             more = {name: column.cut(batch.start, end) for name, column in beside.items()}
             return summarise(Batch(batch.start, batch.rows, {**batch.columns, **more}))
 
-        want = Want(tuple(own), frozenset(kinds), frozenset(kinds))
-        found = reader.reduce(want, convert, summed, merge, ROWS)
+        want = Want(tuple(names), frozenset(kinds), frozenset(kinds))
+        total = store.reduce(want, convert, summed, merge, ROWS)
         if any(_length(column) != seen for column in beside.values()):
             refuse_beside()
-        return found
+        return total
 
 
 def refuse_beside() -> None:
@@ -289,21 +289,16 @@ def numbers(piece: Piece) -> NDArray[Any]:
 
 def _length(piece: Piece, name: str = "data") -> int:
     """Return how many rows a column has; refuse an array of several dimensions."""
-    if not isinstance(piece, Values):
-        return piece.length if isinstance(piece, Objects) else len(piece.chunked)
-    if piece.array.ndim != 1:
+    if isinstance(piece, Values) and piece.array.ndim != 1:
         checks.fail_kind(name, "one-dimensional, with one entry for each row", piece.given)
-    return piece.array.size
+    return piece.length
 
 
 def _type_of(piece: Piece) -> Any:
-    """Return what all of a column tells but its rows."""
+    """Return all that a column is without its rows."""
     if not isinstance(piece, Values):
         return piece.chunked.type if isinstance(piece, Arrow) else None
-    is_plain = piece.mask is None and type(piece.given) is np.ndarray
-    is_masked = not is_plain and (
-        piece.mask is not None or isinstance(piece.given, np.ma.MaskedArray)
-    )
+    is_masked = piece.mask is not None or isinstance(piece.given, np.ma.MaskedArray)
     return piece.array.dtype, is_masked, piece.aware
 
 

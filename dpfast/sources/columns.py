@@ -24,6 +24,7 @@ from ..errors import DataError
 from .base import Choosing, Chunk, Ids, RandomWords, RowChunk, RowSource, Source, WithRows
 from .forms import Form, Named, Piece
 from .ids import as_ids
+from .pick import distinct
 from .table import coded_of, rows_of
 from .times import AsNumbers
 from .words import Words, matched
@@ -112,11 +113,11 @@ class Store(ABC):
     @property
     @abstractmethod
     def title(self) -> str:
-        """What it is called."""
+        """What `repr` calls it."""
 
     @abstractmethod
     def name_of(self, column: Any, argument: str) -> str:
-        """Return the name of a column that `argument` wants, or raise the error of none."""
+        """Return the name of the column that `argument` names; refuse one that is not there."""
 
     @abstractmethod
     def typed(self, name: str, is_text: bool = False) -> Piece:
@@ -131,11 +132,11 @@ class Store(ABC):
 
     @abstractmethod
     def dtype(self, name: str | None) -> np.dtype[Any]:
-        """Return the type of a column of numbers; None is the name of all there is."""
+        """Return the type of a column of numbers; `name` is None for data without columns."""
 
     @abstractmethod
     def describe(self, rows: Rows) -> tuple[np.dtype[Any], int | None]:
-        """Return the dtype of rows and their width, or the error that there are no such rows."""
+        """Return the dtype and the width of rows; refuse rows that these columns do not have."""
 
     @abstractmethod
     def reduce_column(
@@ -211,9 +212,7 @@ class Columns(WithRows):
         if isinstance(columns, str):
             return TableColumn(self.store, self.store.name_of(columns, "column"))
         names = [self.store.name_of(name, "column") for name in columns]
-        if len(set(names)) < len(names):
-            checks.fail("column", "a list of different columns", names)
-        return Table(self.store, names)
+        return Table(self.store, distinct(names))
 
     def once(self, twice: bool) -> Self:
         """Return the same columns for one release; `twice` is said by `StreamReader.once`."""
@@ -234,7 +233,7 @@ class Columns(WithRows):
 
     def beside(self, column: str) -> Table:
         name = self.store.name_of(column, "weights")
-        return Table(self.store, [*(one for one in self.names if one != name), name])
+        return Table(self.store, [*(other for other in self.names if other != name), name])
 
     def coded(self, words: Sequence[Words | None]) -> RowSource:
         return self.store.rows(self.names, words=matched(self.names, words))
@@ -329,5 +328,5 @@ class TableRows(Choosing):
         if columns is None or make.names is None or not make.is_table or make.ids or self._ids:
             return self
         names = tuple(name for name in make.names if name in columns) or make.names[:1]
-        words = {name: own for name, own in make.words.items() if name in names}
+        words = {name: make.words[name] for name in names if name in make.words}
         return TableRows(self.store, Rows(names, words=words), self.workers)

@@ -179,6 +179,11 @@ def counts_of(column: Form) -> Numbers:
     return kind.how
 
 
+def _counts(column: Values) -> NDArray[Any]:
+    """Return the integers that NumPy stores for times, where they lie."""
+    return column.array.view(column.array.dtype.str[0] + "i8")
+
+
 def numbered(column: Form, numbers: Numbering) -> Values:
     """Return the numbers of a column of times in memory, masked where there is no time."""
     present = None
@@ -186,7 +191,7 @@ def numbered(column: Form, numbers: Numbering) -> Values:
         counts, present = arrow_values(column.array.cast(counts_of(column).cast))
     else:
         assert isinstance(column, Values)
-        counts = column.array.view(column.array.dtype.str[0] + "i8")
+        counts = _counts(column)
         present = None if column.mask is None else ~column.mask
     array, mask = numbers(counts), counts == NAT
     return Values(array, array, mask if present is None else mask | ~present)
@@ -198,8 +203,7 @@ def time_source(column: Form, numbers: Numbering) -> TimeSource:
         base: Source = ColumnSource(column.chunked, "data", counts_of(column))
         return TimeSource(base, numbers, column.row_index)
     assert isinstance(column, Values)
-    counts = column.array.view(column.array.dtype.str[0] + "i8")
-    return TimeSource(ArraySource(counts, column.mask), numbers, column.row_index)
+    return TimeSource(ArraySource(_counts(column), column.mask), numbers, column.row_index)
 
 
 @dataclass(frozen=True)

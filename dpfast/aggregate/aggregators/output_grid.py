@@ -38,8 +38,7 @@ _PUBLIC_BITS = 41  # cells of `public_grid` between two bounds: at most 2**41
 
 def check_blocks(blocks: object) -> int:
     """Return the number of blocks, which is public."""
-    count = checks.whole("blocks", blocks, 1, MOST_BLOCKS)
-    return count
+    return checks.whole("blocks", blocks, 1, MOST_BLOCKS)
 
 
 def check_coordinates(coordinates: int) -> int:

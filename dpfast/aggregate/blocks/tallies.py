@@ -45,9 +45,6 @@ class Totals(_native.Sums):
         totals.blocks = blocks
         return totals
 
-    def __init__(self, blocks: int) -> None:
-        """Do nothing: the base has no other arguments."""
-
     def sums(self) -> Floats:
         """Return the sum of each block, rounded once; infinite beyond float64."""
         return self._scaled(1.0)
