@@ -225,7 +225,7 @@ class WithRows(ABC):
 
     @abstractmethod
     def source(self, name: str) -> Source:
-        """Return it as one column of numbers, or the error that the argument `name` is none."""
+        """Return the one column of numbers that it is, or refuse it as the argument `name`."""
 
     @abstractmethod
     def rows(self, ids: Any = None, workers: int | None = None) -> RowSource:

@@ -73,7 +73,7 @@ def as_rows(
     last: str | None = None,
     argument: str = "weights",
     words: Sequence[Words | None] = (),
-    own: Words | None = None,
+    last_words: Words | None = None,
 ) -> RowSource:
     """Return the rows of anything that holds some, with the ids beside them if asked for.
 
@@ -100,8 +100,9 @@ def as_rows(
     last : str, optional
         The name of the column behind all others, which `argument` asks for.
     words : sequence of Words or None
-        For each column, in order: of those with words, which are text, the numbers of these. `own`
-        are those of the `last` one.
+        For each column, in order: of those with words, which are text, the numbers of these.
+    last_words : Words, optional
+        Those of the `last` column.
 
     Returns
     -------
@@ -128,4 +129,4 @@ def as_rows(
     """
     rule = TEXT if any(words) and not is_wide and last is None else RULE
     form = form_of(data, name, rule)
-    return rows_of(form, ids, workers, name, width, is_wide, last, argument, words, own)
+    return rows_of(form, ids, workers, name, width, is_wide, last, argument, words, last_words)

@@ -133,12 +133,12 @@ class Reader(Store):
         names = rows.names or ()
         for name in names:
             if name in rows.words:
-                own, title = rows.words[name], f"column {name!r} of {self.paths[0].name}"
+                words, title = rows.words[name], f"column {name!r} of {self.paths[0].name}"
                 if not (self.missing or self.holds_text(name)):  # cells are text before all else
                     raise SourceError(
                         f"{title} must hold text, for it has categories that are text"
                     )
-                expect_matches(own.name, own.words, self.typed(name, True), title, self.missing)
+                expect_matches(words.name, words.words, self.typed(name, True), title, self.missing)
             else:
                 self.dtype(name)
         if rows.ids is not None:
@@ -236,7 +236,7 @@ class Reader(Store):
 
         self.check_unchanged()
         makers = [
-            guarded(self.paths[0], converted(one)) for one in self.batches(want, rows, workers)
+            guarded(self.paths[0], converted(part)) for part in self.batches(want, rows, workers)
         ]
         with closing(overlapped(makers, 2 * len(makers))) as ahead:
             total = functools.reduce(merge, map(summarise, made(ahead)))

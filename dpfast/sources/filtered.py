@@ -86,10 +86,10 @@ class Condition:
     def keep(self, piece: Piece) -> NDArray[np.bool_]:
         """Tell which rows of the column pass."""
         if self.is_text:
-            found, present = _among_words(self.values, piece)
+            holds, present = _among_words(self.values, piece)
         else:
-            found, present = self._of_numbers(piece)
-        return ~found & present if self.test == "not_in" else found & present
+            holds, present = self._of_numbers(piece)
+        return ~holds & present if self.test == "not_in" else holds & present
 
     def _of_numbers(self, piece: Piece) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
         piece, some = as_numbers(piece, self.column), None
@@ -136,7 +136,7 @@ def conditions(where: Any, name: str = "where") -> tuple[Condition, ...]:
     Raises
     ------
     ArgumentError, ArgumentTypeError
-        If they are none.
+        For anything else.
 
     Examples
     --------
@@ -244,13 +244,13 @@ def _among_words(words: Sequence[str], piece: Piece) -> tuple[NDArray[np.bool_],
     """Tell which rows of a column of text are words, and which are there."""
     import pyarrow as pa
 
-    found = ~np.isnan(Words(words).of(piece))
+    is_word = ~np.isnan(Words(words).of(piece))
     if not isinstance(piece, Arrow):
-        return found, np.ones(piece.length, np.bool_)
+        return is_word, np.ones(piece.length, np.bool_)
     array = piece.array
     if pa.types.is_dictionary(array.type) and array.dictionary.null_count:
         array = array.dictionary.take(array.indices)
-    return found, arrow_present(array)
+    return is_word, arrow_present(array)
 
 
 def _picked(piece: Piece, keep: NDArray[np.bool_]) -> Piece:

@@ -411,17 +411,17 @@ def columns_of_table(data: Any, name: str) -> dict[str, Any] | None:
     """Return the columns of a table by name; None if `data` are no table."""
     if isinstance(data, np.ndarray):
         return {key: data[key] for key in data.dtype.names} if data.dtype.names else None
-    if isinstance(data, (dict, Mapping)):
-        found = list(data.items())
+    if isinstance(data, (dict, Mapping)):  # in this order: an abstract class is slow to tell
+        pairs = list(data.items())
     elif has(data, "iloc") and has(data, "columns"):  # pandas, whose columns are NumPy's
-        found = [(key, data.iloc[:, i]) for i, key in enumerate(data.columns)]
-    elif is_arrow(own := unwrapped(data)):
-        return arrow_table(own, name)
+        pairs = [(key, data.iloc[:, i]) for i, key in enumerate(data.columns)]
+    elif is_arrow(table := unwrapped(data)):
+        return arrow_table(table, name)
     else:
         return None
     rule = "a table whose columns have names of their own, which are text"
-    columns = dict(found)
-    if len(columns) < len(found) or [key for key in columns if not isinstance(key, str)]:
+    columns = dict(pairs)
+    if len(columns) < len(pairs) or [key for key in columns if not isinstance(key, str)]:
         checks.fail_kind(name, rule, data)
     return columns
 

@@ -109,12 +109,12 @@ def key_kind(form: Objects | Values | Arrow, name: str, is_id: bool = False) -> 
         If they are of a kind that has no equality to rely on, like floats: 0.1 + 0.2 is not 0.3.
     """
     if isinstance(form, Values):
-        found = array_kind(form.array.dtype) if form.array.ndim == 1 else None
-        found = ZONED if found == TIMES and form.aware else found
+        kind = array_kind(form.array.dtype) if form.array.ndim == 1 else None
+        kind = ZONED if kind == TIMES and form.aware else kind
     else:
-        found = arrow_kind(form.chunked.type) if isinstance(form, Arrow) else "objects"
-    if found is not None and not (is_id and found in (TIMES, ZONED)):
-        return found
+        kind = arrow_kind(form.chunked.type) if isinstance(form, Arrow) else "objects"
+    if kind is not None and not (is_id and kind in (TIMES, ZONED)):
+        return kind
     rule = RULE if is_id else KEYS_RULE
     if isinstance(form, Values):
         wrong = f" of {form.array.ndim} dimensions and {form.array.dtype}"

@@ -109,5 +109,5 @@ def aligned(source: Any, labels: Labels) -> Any:
     if len(labels) < 2:
         return source
     if isinstance(source, list):
-        return [aligned(one, labels) for one in source]
+        return [aligned(column, labels) for column in source]
     return Checked(source, partial(compare, labels), labels[0])

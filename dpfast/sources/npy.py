@@ -129,10 +129,10 @@ class NpyFile(Reader):
         step = max(1, min(rows, PIECE // (self._across * self._form.dtype.itemsize)))
         for at in range(start, stop, step):
             columns = [
-                np.ascontiguousarray(one, native_dtype(one.dtype) or one.dtype.newbyteorder("="))
-                for one in self._read(names, at, min(at + step, stop))
+                np.ascontiguousarray(part, native_dtype(part.dtype) or part.dtype.newbyteorder("="))
+                for part in self._read(names, at, min(at + step, stop))
             ]
-            yield at, [Values(one, one) for one in columns]
+            yield at, [Values(column, column) for column in columns]
 
     def _read(self, names: Sequence[str], start: int, stop: int) -> list[NDArray[Any]]:
         """Return rows `start` .. `stop - 1` of some columns.

@@ -77,7 +77,7 @@ class Files:
         return self._reader.identity()
 
     def find(self, column: str | None = None) -> str:
-        """Return the name of a column, or an error: of the only one if none is named.
+        """Return the name of a column that is there; of the only one if `column` is left out.
 
         Parameters
         ----------
@@ -95,7 +95,7 @@ class Files:
         Parameters
         ----------
         beside : str, optional
-            A column that stands beside the data, which is no answer.
+            A column that is left out, for it is no part of the data.
 
         Returns
         -------
@@ -123,7 +123,7 @@ class Files:
         return self._reader.holds_text(self.find(column))
 
     def key_kind(self, column: str) -> str:
-        """Return of what kind the keys of a column are, by its type.
+        """Return the kind of the keys of a column, by its type.
 
         Parameters
         ----------
@@ -142,7 +142,7 @@ class Files:
         Parameters
         ----------
         public : bool
-            Whether the number of rows is; if not, it is said of the format alone.
+            Whether the number of rows is public; if not, the format alone decides.
 
         Returns
         -------
@@ -169,7 +169,7 @@ class Files:
         where : sequence of Condition
             What the rows have to pass, as `conditions` returns it.
         table : bool, default False
-            Whether they are a table, also where they are one.
+            Whether a single column is a table, too.
 
         Returns
         -------

@@ -123,7 +123,7 @@ class SharedPasses:
     Raises
     ------
     ArgumentTypeError, MissingExtraError
-        If `progress` is none.
+        If `progress` is neither a flag nor a function, or if Rich is missing for a bar.
 
     Examples
     --------
@@ -265,7 +265,7 @@ class SharedPasses:
             is_text = isinstance(self._reader, TextReader)
             for number, request in self._waiting.items():
                 want = request.want
-                if not is_text or want in wants or all(_agree(want, one) for one in wants):
+                if not is_text or want in wants or all(_agree(want, other) for other in wants):
                     chosen.append(number)
                     wants.add(want)
             return [self._waiting.pop(number) for number in chosen]

@@ -48,14 +48,14 @@ def rows_of(
     last: str | None = None,
     argument: str = "weights",
     words: Sequence[Words | None] = (),
-    own: Words | None = None,
+    last_words: Words | None = None,
 ) -> RowSource:
     """Return the rows of a form; see `data.as_rows`."""
     if last is not None:
         form = form.beside(last) if isinstance(form, WithRows) else put_last(form, last, argument)
-        if own is not None or any(words):
+        if last_words is not None or any(words):
             names = form.columns if isinstance(form, Named) else form.names
-            words = [*(words or [None] * (len(names) - 1)), own]
+            words = [*(words or [None] * (len(names) - 1)), last_words]
     if is_wide and isinstance(form, Objects) and (width is None or len(words) > 1):
         rule = "an array or a table, or bounds a pair for each column"
         checks.fail_kind(name, rule, form.rows, ", which does not say what its columns are")

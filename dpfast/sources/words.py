@@ -42,13 +42,13 @@ class Words:
     def of(self, column: Piece) -> NDArray[np.float64]:
         """Return the numbers of a column in memory, NaN for what is no word."""
         if isinstance(column, Arrow):
-            each = [self.of_arrow(part) for part in column.chunked.chunks]
-            return each[0] if len(each) == 1 else np.concatenate([np.empty(0, F8), *each])
+            parts = [self.of_arrow(chunk) for chunk in column.chunked.chunks]
+            return parts[0] if len(parts) == 1 else np.concatenate([np.empty(0, F8), *parts])
         rows = column.rows if isinstance(column, Objects) else column.array.tolist()
-        found = np.array(self.of_objects(rows), F8)
+        numbers = np.array(self.of_objects(rows), F8)
         if isinstance(column, Values) and column.mask is not None:
-            found[column.mask] = np.nan
-        return found
+            numbers[column.mask] = np.nan
+        return numbers
 
     def of_objects(self, some: Sequence[Any]) -> list[float]:
         """Return the numbers of Python objects."""

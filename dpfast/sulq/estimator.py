@@ -557,7 +557,7 @@ class Supervised(Estimator):
 
     @abstractmethod
     def _numbers(self) -> Callable[[Floats], Floats]:
-        """Return the function that computes what is predicted by: some numbers for each row."""
+        """Return the function that computes the numbers of each row that its prediction follows."""
 
     @abstractmethod
     def _predicted(self, numbers: Floats) -> NDArray[Any]:

@@ -9,7 +9,7 @@ classes at the leaves, where a row changes one count.
 A choice instead of counts releases an attribute, and nothing else (`score`, `rounds`): one
 round for each level again, for any number of attributes. It does not tell how large a node is.
 
-How well an attribute splits rows: what it leaves unknown of the class of a row.
+*Scores.* An attribute splits rows well if it leaves little unknown of the class of a row.
 N[v, c] rows have the value v and the class c, N[v] the value v. The score of an attribute is minus
 
 * entropy: the sum of N[v, c] log2(N[v] / N[v, c]), the length of a code of the classes;
@@ -34,8 +34,6 @@ Here they are integers, in units of 2^-20 for the first two. For gini each v is 
 itself, and the numbers on either side of a change by less than 2 units of 2^20 differ by no more
 than 2^21. For entropy four rounded numbers n log2 n change, by 1 / 2 each and by less than another
 1 / 2 all together where the logarithms are not exact: by 3 more at most, in either direction.
-
-A decision tree: which attribute divides a node, and how many rows of each class it has.
 """
 
 from __future__ import annotations

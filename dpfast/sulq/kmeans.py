@@ -46,9 +46,9 @@ the variance within cells. (Su, Cao, Li, Bertino and Jin, CODASPY 2016, count in
 they choose by the rows and the loss, too.) A row is in one cell: such a round has all of its loss
 for a change of 1, or of two such changes where rows are replaced.
 
-Centers in a public box: exact sums of the rows that are nearest to each, and where to start.
-Where k-means starts, public points that fill a box, and k centers for released, weighted points,
-no row is looked at, and nothing is random: the same arguments lead to the same points.
+*Public points.* No row is looked at for where k-means starts, for points that fill a box, and for k
+centers of released, weighted points. Nothing of these is random: the same arguments lead to the
+same points.
 """
 
 from __future__ import annotations
@@ -666,8 +666,8 @@ class _Walk:
             return False
         for left in (rounds.remaining // 2, 0):  # for sums
             self.counted = rounds.remaining - left
-            one = Part.of_counts(1, 1, rounds.neighbors)
-            noise = rounds.deviation(one, self.counted)
+            cell = Part.of_counts(1, 1, rounds.neighbors)
+            noise = rounds.deviation(cell, self.counted)
             self.cells = int(min(self.rows / (FULL * noise), MOST_CELLS))
             if self.cells < 2.0**box.width:
                 continue

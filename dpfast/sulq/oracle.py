@@ -6,7 +6,7 @@ An oracle is asked for means, and answers with exact sums (`ExactOracle`) or noi
 Kearns, "Efficient noise-tolerant learning from statistical queries", JACM 1998. What learns from
 such answers learns from private ones (Blum, Dwork, McSherry and Nissim, PODS 2005).
 
-What an oracle promises, and what it costs: rows, questions, tolerances and the least loss.
+*What an answer costs.*
 A question is the mean of a function over n rows. q answers are all within their tolerances with
 probability 1 - b if each is with probability 1 - b / q, which is a matter of the tail of its noise.
 The noise of a question with tolerance t may be n t in size, so with Gaussian noise the question
@@ -245,10 +245,10 @@ def least_rows(plan: Plan, function: Exact, loss: Loss) -> int | None:
         def holds(rows: int, questions: Sequence[int] = questions) -> bool:
             return replace(plan, rows=rows).hold(loss, function, questions)
 
-        found = _first(holds, enough)
-        if found is None:
+        least = _first(holds, enough)
+        if least is None:
             return None
-        enough = found
+        enough = least
     return enough
 
 
@@ -686,10 +686,10 @@ class StatisticalQueryOracle(Oracle):
     def _parts(self, functions: Sequence[Exact], first: int) -> list[Part]:
         for question, function in enumerate(functions, first):
             if not self._plan.hold(self.cost, function, [question]):
-                paid = self._questions
-                kind = f"bounds={paid.bounds!r}"
-                if paid.l2 is not None:
-                    kind = f"l2={paid.l2!r}, size={paid.reference.size}"
+                promise = self._questions
+                kind = f"bounds={promise.bounds!r}"
+                if promise.l2 is not None:
+                    kind = f"l2={promise.l2!r}, size={promise.reference.size}"
                 size = function.size
                 checks.fail(
                     "f",

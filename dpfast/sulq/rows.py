@@ -223,7 +223,7 @@ def _plain(rows: NDArray[Any]) -> NDArray[Any]:
 
 
 def answers(numbers: Floats) -> Floats:
-    """Return what is computed of rows, or raise the error of those that lead to no answer."""
+    """Return numbers that were computed from rows; refuse NaN, which is no answer."""
     if np.isnan(numbers).any():
         raise DataError("X holds NaN or infinite numbers, for which there is no answer")
     return numbers
@@ -294,7 +294,7 @@ def labeled_rows(
     labels, numbers = (None, None) if classes is None else (classes.words, classes.numbers)
     X, y = _expect_numbers(X, y, columns.numbers, numbers)
     if isinstance(y, str):
-        source = as_rows(X, name="X", last=y, argument="y", words=words, own=labels)
+        source = as_rows(X, name="X", last=y, argument="y", words=words, last_words=labels)
         width = width_of(source) - 1
         if not width:
             checks.fail("y", "a column beside those of X", y)

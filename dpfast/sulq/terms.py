@@ -266,13 +266,13 @@ def _power(
     least = 0 if power == 2 and first <= 0 <= last else min(ends)
 
     def tally(piece: Piece) -> tuple[list[int], int]:
-        found = totals_of(function.values(piece), 0, 0, grid, power == 2)
-        sums = found.rows * first + found.sum
+        totals = totals_of(function.values(piece), 0, 0, grid, power == 2)
+        sums = totals.rows * first + totals.sum
         if power == 2:
-            sums = found.rows * first**2 + 2 * first * found.sum + found.squares
+            sums = totals.rows * first**2 + 2 * first * totals.sum + totals.squares
         if isinstance(fill, str):  # left out, which is 0: only where rows come and go
-            return [sums], found.missing
-        return [sums + found.missing * (first + grid.cell(fill)) ** power], 0
+            return [sums], totals.missing
+        return [sums + totals.missing * (first + grid.cell(fill)) ** power], 0
 
     return Exact(1, function.columns, Fraction(grid.grid) ** power, tally, (least, max(ends)))
 
@@ -289,9 +289,9 @@ def _product(
         return moments_of([f.values(block) for f in functions], 0, pairs, grids, nan, [(0, 1)])
 
     def tally(piece: Piece) -> tuple[list[int], int]:
-        found = reduce(Moments.merge, map(of, piece.blocks()))
-        (u, v), (product,) = found.sums, found.products
-        return [found.rows * a * b + a * v + b * u + product], found.missing
+        moments = reduce(Moments.merge, map(of, piece.blocks()))
+        (u, v), (product,) = moments.sums, moments.products
+        return [moments.rows * a * b + a * v + b * u + product], moments.missing
 
     columns = row_functions.union(function.columns for function in functions)
     return Exact(1, columns, unit * other, tally, (min(corners), max(corners)))

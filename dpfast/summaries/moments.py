@@ -111,7 +111,7 @@ def moments_of(
     nan: str | float,
     pairs: Sequence[tuple[int, int]],
 ) -> Moments:
-    """Return the moments of some columns, whose missing numbers `moments` treats."""
+    """Return the moments of some columns; `nan` says what becomes of NaN, as in `moments`."""
     rows = len(columns[0])
     places = np.empty((len(columns), rows), np.uint32)
     absent = np.empty((len(columns), rows), np.uint8)

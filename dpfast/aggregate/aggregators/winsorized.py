@@ -39,7 +39,7 @@ class WidenedWinsorizedMean(OnGrid):
     """The average inside a private window.
 
     Privacy: neighbors differ in one of the `blocks` outputs, replaced. Each quartile is a draw of
-    the exponential mechanism that spends the `SHARE` of the loss
+    the exponential mechanism that spends `SHARE` of the loss
     (`statistics.quantiles.exponential`). Given the quartiles the window is a constant, and the
     clipped sum is an exact integer whose sensitivity is the window's width: noise as in `Mean` for
     what is left of the loss. By adaptive composition the loss is 2 quartiles and the rest:

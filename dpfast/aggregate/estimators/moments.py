@@ -85,6 +85,7 @@ class Variance(Streamed):
     name = "var"
 
     def __post_init__(self) -> None:
+        # More could not be subtracted from a number of rows in float64.
         degrees = checks.whole("ddof", self.ddof, 0, 1 << 53)
         object.__setattr__(self, "ddof", degrees)
 

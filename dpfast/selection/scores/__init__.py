@@ -43,8 +43,8 @@ def real(value: Any) -> int | float | Fraction | None:
 
 def difference(best: Any, value: Any) -> Fraction:
     """Return the exact difference of two finite scores."""
-    one, other = (x.item() if isinstance(x, np.generic) else x for x in (best, value))
-    return Fraction(one) - Fraction(other)
+    high, low = (x.item() if isinstance(x, np.generic) else x for x in (best, value))
+    return Fraction(high) - Fraction(low)
 
 
 def _gap(best: Any, value: Any) -> float:
