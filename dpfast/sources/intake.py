@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from .._core import checks
 from .._kernels.sources import lies_in_place
+from ..errors import ArgumentTypeError, SourceError
 from .base import (
     RowSource,
     Source,
@@ -26,7 +27,7 @@ from .base import (
 from .columns import Columns, Table, TableColumn
 from .data import as_rows, as_source, form_of
 from .engine import of_engine, refuse_array
-from .forms import COLUMN, Arrow, Form, Named, Objects, Values, as_column, source_of
+from .forms import COLUMN, Arrow, Form, Named, Objects, Piece, Values, as_column, source_of
 from .labels import Checked, Labels, aligned, labels_of
 from .masked import MaskedSource, mask
 from .memory import ArraySource, Column, MemorySource
@@ -361,9 +362,20 @@ def _rows_alone(form: Form) -> Source:
 
 
 def _any_column(columns: Columns) -> Source:
-    """Return a source of one of some columns, which tells how many rows they have."""
+    """Return a source of one of some columns, which tells how many rows they have.
+
+    One whose declared type cannot be read, or differs between files, is left out if another is not.
+    """
     store = columns.store
-    typed = {name: store.typed(name, True) for name in columns.names}
+    typed: dict[str, Piece] = {}
+    refusal: Exception | None = None
+    for name in columns.names:
+        try:
+            typed[name] = store.typed(name, True)
+        except (ArgumentTypeError, SourceError) as error:
+            refusal = error
+    if refusal is not None and not typed:
+        raise refusal
     for name, column in typed.items():
         if holds_words(column):  # whatever text a row is
             return only_column(Table(store, [name]).coded([Words([])]))

@@ -123,3 +123,19 @@ def test_vectors_among_short_ones_are_cut_as_among_long_ones(width):
         alone, absent = shortened(row[None], radius)
         assert alone[0].tobytes() == np.ascontiguousarray(told_of).tobytes() and not absent[0]
         assert np.linalg.norm(alone) <= radius * (1 + 1e-15)
+
+
+@pytest.mark.parametrize("wanted", [["t", "y"], ["y", "t"], ["t", "w"], ["w", "t"]])
+def test_rows_are_counted_whatever_the_type_of_another_column(tmp_path, wanted):
+    """`t` has a unit of its own in each file: only who asks for it is refused."""
+    pa, pq = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
+    for unit in ("ms", "us"):
+        times = pa.array(np.arange(3).astype(f"M8[{unit}]"))
+        table = pa.table({"t": times, "y": [1.0, 2.0, 3.0], "w": ["a", "b", "c"]})
+        pq.write_table(table, tmp_path / f"{unit}.parquet")
+    files = dp.extend.Files(sorted(tmp_path.iterdir()))
+    assert abs(dp.count(files.data(wanted, table=True), epsilon=99) - 6) <= 2
+    budget = dp.Budget(epsilon=99)
+    with pytest.raises(dp.errors.SourceError, match="must be the same in every file"):
+        dp.count(files.data(["t"], table=True), epsilon=99, budget=budget)
+    assert budget.remaining["epsilon"] == 99
