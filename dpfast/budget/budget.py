@@ -57,7 +57,7 @@ class _Here:
     """What a context is about to spend from a budget, and has spent."""
 
     notes: tuple[str, ...] = ()
-    #: The keys that are left in a block of `Budget._once`; None outside of one.
+    #: The keys that are left in a block of `Budget.once`; None outside of one.
     keys: list[str] | None = None
     #: The number of the last entry.
     entry: int | None = None
@@ -495,34 +495,129 @@ class Budget(Payer):
         _HERE.set({**others, self._ref: own})
 
     @contextmanager
-    def _once(self, key: str) -> Iterator[None]:
-        """Make the one spend of this context in the block once in the life of the ledger.
+    def once(self, key: str) -> Iterator[None]:
+        """Make the one spend in the block of a ``with`` once in the life of the ledger.
 
-        If an entry has the key already, nothing is paid. The caller must release nothing but what
-        `_settle` returns. Then one answer leaves for one spend, whichever of several computations
-        it came from. Each of these has its own randomness, and the choice among them (which was
-        recorded first) does not depend on the others, which nobody sees.
+        If an entry has the key already, nothing is paid.
+
+        Privacy
+        -------
+        Release nothing but what `settle` returns. Then one answer leaves for one spend, whichever
+        of several computations it came from. Each of these has its own randomness, and the choice
+        among them (which was recorded first) does not depend on the others, which nobody sees.
+
+        Parameters
+        ----------
+        key : str
+            What tells this spend from all others: a digest of the question and of the data's
+            version, say. It must not come from the data.
+
+        Returns
+        -------
+        context manager
+
+        Examples
+        --------
+        >>> import dpfast as dp
+        >>> budget = dp.Budget(epsilon=1)
+        >>> def count():
+        ...     with budget.once("rows, June"):
+        ...         return budget.settle(dp.count([1, 2, 3], epsilon=0.5, budget=budget))
+        >>> count() == count(), budget.spent["epsilon"]
+        (True, Fraction(1, 2))
+        >>> budget.entry("rows, July") is None
+        True
         """
-        self._set(keys=[key], entry=None)
+        self._set(keys=[checks.text("key", key)], entry=None)
         try:
             yield
         finally:
             self._set(keys=None)
 
     @property
-    def _paid(self) -> bool:
-        """Whether the last spend of this context has an entry."""
+    def has_paid(self) -> bool:
+        """Whether this thread, or this asyncio task, has an entry of its own: see `once`."""
         return self._here.entry is not None
 
-    def _settle(self, answer: Any) -> Any:
-        """Return the answer recorded with the entry of this context, or else record this one."""
-        number = self._here.entry
-        assert number is not None
-        return self._storage.settle(number, plain(answer))[1]
+    def settle(self, answer: object) -> Any:
+        """Return the answer recorded with the last entry of this thread, or else record this one.
 
-    def _found(self, key: str) -> tuple[int, Any] | None:
-        """Return number and recorded answer of the entry with a key."""
-        return self._storage.found(key)
+        Parameters
+        ----------
+        answer : number, text, NumPy array, or a nested list or dict of them
+            As in `record`.
+
+        Returns
+        -------
+        The recorded answer, of numbers, texts, lists and dicts.
+
+        Raises
+        ------
+        ArgumentError
+            If this thread or task has spent nothing yet.
+
+        Examples
+        --------
+        >>> import dpfast as dp
+        >>> budget = dp.Budget(epsilon=1)
+        >>> budget.spend(dp.privacy.Pure(0.5), neighbors="replace")
+        >>> budget.settle(3.5), budget.settle(9.5)
+        (3.5, 3.5)
+        """
+        return self._recorded(plain(answer))[1]
+
+    def entry(self, key: str) -> tuple[int, Any] | None:
+        """Return the number and the recorded answer of the entry with a key.
+
+        Parameters
+        ----------
+        key : str
+            As in `once`.
+
+        Returns
+        -------
+        (int, answer or None), or None
+            None if no spend has the key.
+
+        Examples
+        --------
+        >>> import dpfast as dp
+        >>> budget = dp.Budget(epsilon=1)
+        >>> with budget.once("June"):
+        ...     budget.spend(dp.privacy.Pure(0.5), neighbors="replace")
+        >>> budget.entry("June"), budget.entry("July")
+        ((1, None), None)
+        """
+        return self._storage.found(checks.text("key", key))
+
+    def left_after(self, mechanisms: Iterable[Mechanism[Any]]) -> dict[str, Fraction]:
+        """Return what releases of several mechanisms would leave, without spending.
+
+        Parameters
+        ----------
+        mechanisms : iterable of Mechanism
+            As ``dpfast.extend.prepare(...).mechanism`` has them.
+
+        Returns
+        -------
+        dict of str to Fraction
+
+        Raises
+        ------
+        BudgetError
+            For the first one that is beyond the limit.
+
+        Examples
+        --------
+        >>> import dpfast as dp
+        >>> count = dp.extend.prepare(dp.count, [1, 2], epsilon=0.25).mechanism
+        >>> dp.Budget(epsilon=1).left_after([count, count])["epsilon"]
+        Fraction(1, 2)
+        """
+        state = self._storage.state()
+        for mechanism in mechanisms:
+            _, state = self._decide(state, _spend_of(mechanism))
+        return self._named(self._left(state))
 
     def _stream(self, name: str, facts: str) -> Record:
         """Return the record of a stream, for a ledger in a file."""
@@ -602,14 +697,17 @@ class Budget(Payer):
         kept = plain(answer)
         if kept is None:
             checks.fail("answer", "something", answer)
+        new, _ = self._recorded(kept)
+        if not new:
+            checks.fail("answer", f"recorded once: entry {self._here.entry} has one", kept)
+
+    def _recorded(self, answer: Any) -> tuple[bool, Any]:
+        """Tell whether an answer is new to the last entry, and return what is recorded there."""
         number = self._here.entry
         if number is None:
-            checks.fail(
-                "answer", "recorded after a spend, by the thread or task that spent", answer
-            )
-        new, _ = self._storage.settle(number, kept)
-        if not new:
-            checks.fail("answer", f"recorded once: entry {number} has one", kept)
+            rule = "recorded after a spend, by the thread or task that spent"
+            checks.fail("answer", rule, answer)
+        return self._storage.settle(number, answer)
 
     def export(self) -> str:
         """Return the whole ledger as JSON: its limit, its sums and its entries, in order.

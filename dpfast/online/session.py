@@ -80,7 +80,7 @@ def once(kept: Record | None, budget: Payer | None) -> AbstractContextManager[No
     """Return a block in which a kept stream is paid for only once."""
     if kept is None or not isinstance(budget, Budget):
         return nullcontext()
-    return budget._once(kept.key)
+    return budget.once(kept.key)
 
 
 @dataclass(frozen=True, slots=True)

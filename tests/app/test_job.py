@@ -517,15 +517,15 @@ def test_each_part_of_a_question_is_in_its_key(write):
 
 def test_spent_without_an_answer_it_is_computed_again_and_not_paid(write, monkeypatch):
     path = write('epsilon = 4\npath = "study.db"')
-    settle = dp.Budget._settle
+    settle = dp.Budget.settle
 
     def dies(self, answer):
         raise MemoryError
 
-    monkeypatch.setattr(dp.Budget, "_settle", dies)
+    monkeypatch.setattr(dp.Budget, "settle", dies)
     with pytest.raises(DpfastError, match=r"'mean of a': MemoryError \(and no answer from 'median"):
         job.run(path).check()
-    monkeypatch.setattr(dp.Budget, "_settle", settle)
+    monkeypatch.setattr(dp.Budget, "settle", settle)
     ledger = dp.Budget(path=path.with_name("study.db"))
     assert ledger.spent["epsilon"] == 4
     results = job.run(path)
@@ -559,7 +559,7 @@ def test_what_somebody_else_pays_in_the_meantime_is_no_refusal(write, monkeypatc
             job.run(path).check()
         return afford(self, lines)
 
-    monkeypatch.setattr(dp.Budget, "_afford", late)
+    monkeypatch.setattr(dp.Budget, "left_after", late)
     results = job.run(path)
     results.check()
     assert results.passes == 0
@@ -1003,7 +1003,7 @@ def test_what_is_refused_before_it_is_paid_is_no_answer(tmp_path):
     budget = dp.Budget(epsilon=1, path=tmp_path / "study.db")
     with pytest.raises(DataError, match="not yet paid"):
         runner._one(ask, None, budget, "")
-    assert budget._found("k") is None
+    assert budget.entry("k") is None
     budget.spend(Pure(0.5), neighbors="replace")
     assert [line.answer for line in budget.history] == [None]
 

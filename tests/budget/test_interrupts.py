@@ -214,7 +214,7 @@ def test_a_forked_child_reads_what_there_was_and_records_nothing():
         thread.start()
         def child():
             known = len(budget.history)
-            assert known and budget.export() and budget._found("k") is None
+            assert known and budget.export() and budget.entry("k") is None
             assert budget.spent["epsilon"] == known, (budget.spent, known)
             for use in (lambda: budget.record(3), spend):
                 try:
@@ -245,9 +245,9 @@ def test_a_key_is_paid_for_once_whoever_comes_first():
 
     def work():
         for key in map(str, range(200)):
-            with budget._once(key):
+            with budget.once(key):
                 budget.spend(Pure(1), neighbors=AR)
-                numbers.append((key, budget._here.entry, budget._settle(threading.get_ident())))
+                numbers.append((key, budget._here.entry, budget.settle(threading.get_ident())))
 
     threads = [threading.Thread(target=work) for _ in range(3)]
     for thread in threads:

@@ -453,9 +453,9 @@ USES = {
     "record": lambda b: b.record(3.5),
     "history": lambda b: b.history,
     "spent": lambda b: b.spent,
-    "a key": lambda b: b._found("k"),
+    "a key": lambda b: b.entry("k"),
     "a spend with a key": lambda b: keyed(b),
-    "settle": lambda b: b._settle(3.5),
+    "settle": lambda b: b.settle(3.5),
     "a stream": lambda b: dp.online.AboveThreshold(threshold=5, epsilon=0.1, budget=b, name="n"),
     "a pickle": lambda b: pickle.loads(pickle.dumps(b)),
     "another object": lambda b: dp.Budget(path=b.path),
@@ -463,7 +463,7 @@ USES = {
 
 
 def keyed(budget):
-    with budget._once("k"):
+    with budget.once("k"):
         budget.spend(Pure(0.1), neighbors=REP)
 
 
@@ -493,13 +493,13 @@ def test_a_recorded_answer_that_went_back(path, tmp_path):
     budget = dp.Budget(epsilon=1, path=path)
     keyed(budget)
     shutil.copy(path, tmp_path / "early.db")
-    assert budget._settle(3.5) == 3.5
+    assert budget.settle(3.5) == 3.5
     shutil.copy(tmp_path / "early.db", path)
     with as_process({}):
         other = dp.Budget(path=path)
         keyed(other)
-        assert other._settle(9.5) == 9.5
-    for ask in (lambda: budget._found("k"), lambda: budget._settle(3.5), lambda: budget.history):
+        assert other.settle(9.5) == 9.5
+    for ask in (lambda: budget.entry("k"), lambda: budget.settle(3.5), lambda: budget.history):
         with pytest.raises(LedgerError, match="was put back to an earlier state"):
             ask()
 
@@ -523,12 +523,12 @@ def kept(path):
     """A ledger with a bit of everything, and what asks for all of it again."""
     budget = dp.Budget(epsilon=1, path=path)
     keyed(budget)
-    budget._settle(3.5)
+    budget.settle(3.5)
     given = {"positives": 3, "threshold": 500, "epsilon": 0.5, "name": "n"}
     dp.online.SparseVector(**given, budget=budget).answer(3)
 
     def ask(budget):
-        answer = budget._found("k")
+        answer = budget.entry("k")
         past = dp.online.SparseVector(**given, budget=budget).past
         budget.spend(Pure(0.01), neighbors=REP)
         assert budget.history[0].answer == answer[1]

@@ -138,11 +138,11 @@ def test_the_next_spend_says_the_unit_only_of_an_empty_one(tmp_path, form):
 def test_answers_and_keys_go_on(tmp_path, form):
     path = unpacked(f"{form} keyed", tmp_path)
     budget, told = dp.Budget(path=path), OLD[f"{form} keyed"]["found"]
-    assert {key: list(budget._found(key)) for key in ("first", "second")} == told
+    assert {key: list(budget.entry(key)) for key in ("first", "second")} == told
     for key, kept in (("first", {"value": [3.5, 2]}), ("second", {"value": 7}), ("third", 1)):
-        with budget._once(key):
+        with budget.once(key):
             budget.spend(Pure(0.25), neighbors="replace", what="mean")
-        assert budget._settle({"value": 7} if key == "second" else 1) == kept
+        assert budget.settle({"value": 7} if key == "second" else 1) == kept
     again = dp.Budget(path=path)
     assert [line.answer for line in again.history] == [{"value": [3.5, 2]}, {"value": 7}, 1]
     assert again.remaining["epsilon"] == Pure(0.25).epsilon

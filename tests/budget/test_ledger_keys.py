@@ -18,35 +18,35 @@ def budget(request, tmp_path):
 
 
 def spend(budget, key, amount=0.25):
-    with budget._once(key):
+    with budget.once(key):
         budget.spend(Pure(amount), neighbors="replace", what="mean")
 
 
 def test_a_key_is_paid_once(budget):
-    assert budget._found("k") is None
+    assert budget.entry("k") is None
     spend(budget, "k")
-    assert budget._found("k") == (1, None)
+    assert budget.entry("k") == (1, None)
     spend(budget, "k")
     spend(budget, "other")
     assert budget.spent["epsilon"] == Pure(0.5).epsilon and len(budget.history) == 2
-    assert budget._found("other") == (2, None)
+    assert budget.entry("other") == (2, None)
     budget.spend(Pure(0.25), neighbors="replace")  # without one, as ever
-    assert len(budget.history) == 3 and budget._found("k") == (1, None)
+    assert len(budget.history) == 3 and budget.entry("k") == (1, None)
 
 
 def test_the_first_answer_is_the_answer(budget):
     spend(budget, "k")
-    assert budget._settle({"value": [1.5, 2]}) == {"value": [1.5, 2]}
+    assert budget.settle({"value": [1.5, 2]}) == {"value": [1.5, 2]}
     spend(budget, "k")
-    assert budget._settle({"value": 9}) == {"value": [1.5, 2]}
-    assert budget._found("k") == (1, {"value": [1.5, 2]})
+    assert budget.settle({"value": 9}) == {"value": [1.5, 2]}
+    assert budget.entry("k") == (1, {"value": [1.5, 2]})
     assert budget.history[0].answer == {"value": [1.5, 2]}
     with pytest.raises(ValueError, match="recorded once"):
         budget.record(3)
 
 
 def test_a_key_pays_for_one_spend_in_its_block(budget):
-    with budget._once("k"):
+    with budget.once("k"):
         budget.spend(Pure(0.25), neighbors="replace")
         with pytest.raises(BudgetError, match="a key pays for one"):
             budget.spend(Pure(0.25), neighbors="replace")
@@ -56,19 +56,19 @@ def test_a_key_pays_for_one_spend_in_its_block(budget):
 def test_a_refused_spend_leaves_no_key(budget):
     with pytest.raises(BudgetError, match="left epsilon=1"):
         spend(budget, "k", 2)
-    assert budget._found("k") is None and not budget._paid
+    assert budget.entry("k") is None and not budget.has_paid
     spend(budget, "k")
-    assert budget._found("k") == (1, None) and budget._paid
+    assert budget.entry("k") == (1, None) and budget.has_paid
 
 
 def test_what_several_spends_would_leave(budget):
     spend(budget, "k")
     lines = [SimpleNamespace(loss=Pure(0.25), neighbors="replace", name="x", ids=None)] * 3
-    assert budget._afford(lines)["epsilon"] == 0 and len(budget.history) == 1
+    assert budget.left_after(lines)["epsilon"] == 0 and len(budget.history) == 1
     with pytest.raises(BudgetError, match=r"spent epsilon=1, delta=0; asked epsilon=0\.25"):
-        budget._afford(lines * 2)
+        budget.left_after(lines * 2)
     with pytest.raises(BudgetError, match="add-remove"):
-        dp.Budget(epsilon=1, neighbors="add-remove")._afford(lines)
+        dp.Budget(epsilon=1, neighbors="add-remove").left_after(lines)
 
 
 def test_of_many_who_come_at_once_one_pays(tmp_path):
@@ -80,7 +80,7 @@ def test_of_many_who_come_at_once_one_pays(tmp_path):
         budget = dp.Budget(path=path)
         gate.wait()
         spend(budget, "k")
-        return budget._settle({"value": i})["value"]
+        return budget.settle({"value": i})["value"]
 
     with ThreadPoolExecutor(8) as team:
         assert len(set(team.map(come, range(8)))) == 1
@@ -95,9 +95,9 @@ def test_a_ledger_without_keys_gets_them(tmp_path):
         assert not db.execute("SELECT 1 FROM sqlite_master WHERE name = 'keys'").fetchone()
     db.close()
     budget = dp.Budget(path=path)
-    assert budget._found("k") is None
+    assert budget.entry("k") is None
     spend(budget, "k")
-    assert dp.Budget(path=path)._found("k") == (2, None)
+    assert dp.Budget(path=path).entry("k") == (2, None)
 
 
 def test_keys_only_grow_and_a_moved_one_is_damage(tmp_path):
@@ -114,7 +114,7 @@ def test_keys_only_grow_and_a_moved_one_is_damage(tmp_path):
     db.commit()
     db.close()
     with pytest.raises(LedgerError, match="what it holds of keys is not what was written"):
-        budget._found("a")
+        budget.entry("a")
     with pytest.raises(LedgerError, match="what it holds of keys is not what was written"):
         spend(budget, "a")
     with pytest.raises(LedgerError, match="what it holds of keys is not what was written"):

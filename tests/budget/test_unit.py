@@ -441,9 +441,9 @@ def test_what_several_spends_would_leave_knows_the_unit():
     budget = dp.Budget(epsilon=1)
     rows = SimpleNamespace(loss=Pure(0.25), neighbors=AR, name="x", ids=None)
     people = SimpleNamespace(**{**vars(rows), "ids": ""})
-    assert budget._afford([people] * 2)["epsilon"] == Fraction(1, 2) and budget.unit is None
+    assert budget.left_after([people] * 2)["epsilon"] == Fraction(1, 2) and budget.unit is None
     with pytest.raises(BudgetError, match="people of 'ids' refused a loss of rows"):
-        budget._afford([people, rows])
+        budget.left_after([people, rows])
 
 
 # --- columns that have a name -------------------------------------------------------------------

@@ -70,7 +70,7 @@ def prepare(folder: Path, is_made: bool = True) -> Path:
 def plant(fault: str, out: int) -> None:
     """Put the fault into this process."""
     if fault == "told":
-        settle = Budget._settle
+        settle = Budget.settle
 
         def early(self, answer):
             line = self.history[self._here.entry - 1]
@@ -78,7 +78,7 @@ def plant(fault: str, out: int) -> None:
             tell(out, {name: json.loads(json.dumps(answer, default=np.ndarray.tolist))["value"]})
             return settle(self, answer)
 
-        Budget._settle = early
+        Budget.settle = early
     if fault == "blank":
         plan.existing = job_file.existing = lambda path, ids=None: (
             Budget(path=path, ids=ids) if path.exists() else None

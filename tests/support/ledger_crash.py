@@ -275,7 +275,7 @@ def kept_all(folder: Path, ledger: Path, old: dict) -> list[str]:
     try:
         budget = dp.Budget(path=ledger)
         lines = json.loads(budget.export())["lines"]
-        found = {key: list(budget._found(key)) for key in old["found"]}
+        found = {key: list(budget.entry(key)) for key in old["found"]}
     except LedgerError as error:
         return [f"unreadable: {error}"]
     before = old["export"]["lines"]

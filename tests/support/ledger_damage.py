@@ -37,7 +37,7 @@ def as_process(seen: dict) -> Iterator[None]:
 
 
 def spend(budget: dp.Budget, key: str | None, note: str = "") -> None:
-    with budget._once(key) if key else contextlib.nullcontext():
+    with budget.once(key) if key else contextlib.nullcontext():
         budget.spend(Pure(0.01), neighbors="add-remove", what="mean", note=note, ids="who")
 
 
@@ -47,7 +47,7 @@ def made(folder: Path) -> Path:
     budget = dp.Budget(epsilon=3, path=path, name="größe", ids="who", max_rows=2)
     spend(budget, None, "a remark")
     spend(budget, "first")
-    budget._settle({"value": 3.5})
+    budget.settle({"value": 3.5})
     alarms = dp.online.SparseVector(**STREAM, budget=budget, name="alarms")
     alarms.answer(3)
     dp.online.SparseVector(**STREAM | {"positives": 1}, budget=budget, name="over").answer(10**6)
@@ -55,7 +55,7 @@ def made(folder: Path) -> Path:
     with contextlib.closing(sqlite3.connect(path)) as db:  # so that the log stays
         db.execute("SELECT 1 FROM ledger").fetchone()
         spend(budget, "second")
-        budget._settle([1, "text"])
+        budget.settle([1, "text"])
         shutil.copy(f"{path}-wal", folder / "early.db-wal")
     spend(budget, "third")
     spend(budget, None)
@@ -81,7 +81,7 @@ def told(path: Path, budget: dp.Budget | None = None) -> dict[str, Any]:
         stream = dp.online.SparseVector(**STREAM | change, budget=budget, name=name)
         past = [[a.above, a.value] for a in stream.past]
         streams.append([past, stream._comparison.rho if stream.remaining else None])
-    return {**found, "keys": [budget._found(key) for key in KEYS], "streams": streams}
+    return {**found, "keys": [budget.entry(key) for key in KEYS], "streams": streams}
 
 
 # --- damage -------------------------------------------------------------------------------------
@@ -342,7 +342,7 @@ def rollbacks(folder: Path, count: int, seed: int) -> dict[str, Any]:
                         keys += 1
                         spend(budget, str(keys))
                         history.append(number)
-                        budget._settle(number)
+                        budget.settle(number)
                         history.append(-number)
                     else:
                         assert len(budget.history) <= len(history)

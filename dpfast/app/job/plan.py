@@ -112,13 +112,13 @@ class Plan:
         If that is refused, it was not because another process paid for one of them in the meantime.
         """
         while True:
-            entries = [budget._found(release.key) for release in self.releases]
+            entries = [budget.entry(release.key) for release in self.releases]
             paid = zip(self.releases, entries, strict=True)
             unpaid = [release.mechanism for release, entry in paid if not entry]
             try:
-                return entries, budget._afford(unpaid)
+                return entries, budget.left_after(unpaid)
             except BudgetError as error:
-                again = [budget._found(release.key) for release in self.releases]
+                again = [budget.entry(release.key) for release in self.releases]
                 if again.count(None) == len(unpaid):
                     return entries, error
 

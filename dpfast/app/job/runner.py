@@ -92,12 +92,12 @@ def _outcome(release: Release, answer: Any) -> Outcome:
 
 def _one(release: Release, source: Any, budget: Budget, note: str) -> Any:
     """Return the recorded answer of one release, which this call computes unless it is there."""
-    with budget._once(release.key), budget.noted(note):
+    with budget.once(release.key), budget.noted(note):
         try:
             answer = release.entry.function(source, **release.arguments, budget=budget)
             kept = encoded(answer)
         except DataError as error:
-            if not budget._paid:
+            if not budget.has_paid:
                 raise
             kept = {"error": str(error)}
-        return budget._settle(kept)
+        return budget.settle(kept)

@@ -52,11 +52,11 @@ def keyed(path: Path) -> dict[str, object]:
     """Lines with keys: one with an answer, one without."""
     budget = dp.Budget(epsilon=1, path=path)
     for key in ("first", "second"):
-        with budget._once(key):
+        with budget.once(key):
             budget.spend(Pure(0.25), neighbors="replace", what="mean")
             if key == "first":
-                budget._settle({"value": [3.5, 2]})
-    return {"found": {key: budget._found(key) for key in ("first", "second")}}
+                budget.settle({"value": [3.5, 2]})
+    return {"found": {key: budget.entry(key) for key in ("first", "second")}}
 
 
 def streams(path: Path) -> dict[str, object]:
