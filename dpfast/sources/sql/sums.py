@@ -1,0 +1,81 @@
+"""Exact sums of integers of the rows of a table, which its database adds up in one statement.
+
+An integer is added up in pieces of few bits, whose sums stay below 2^63 as long as a table has
+fewer than 2^40 rows. A sum comes as text: of which type it is differs between databases, and on the
+way it might become float64.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+from ...errors import DataError
+
+#: Bits of an integer that are added up at once.
+BITS = 23
+
+
+class Term(NamedTuple):
+    """An integer of a row, from 0 to `most`; NULL adds nothing."""
+
+    expression: Any
+    most: int
+
+
+def sums(table: Any, terms: Sequence[Term], by: Sequence[str] = ()) -> Any:
+    """Return the exact sum of each term over the rows of a table.
+
+    Parameters
+    ----------
+    table : ibis table
+    terms : sequence of Term
+        Their expressions are of this table.
+    by : sequence of str, optional
+        Columns of the table that are equal in the rows of a group.
+
+    Returns
+    -------
+    list of int, or dict of tuple to list of int
+        With `by`, of each group, by its keys.
+
+    Raises
+    ------
+    DataError
+        If the database fails. What it says may quote a row, and is not repeated.
+    """
+    shifts = [range(0, max(1, term.most.bit_length()), BITS) for term in terms]
+    rows = table.select(*by, **{f"term_{i}": term.expression for i, term in enumerate(terms)})
+    pieces = {}
+    for i, term in enumerate(terms):
+        for shift in shifts[i]:
+            piece = rows[f"term_{i}"]
+            piece = piece >> shift if shift else piece
+            piece = piece & ((1 << BITS) - 1) if term.most >> shift >> BITS else piece
+            pieces[f"sum_{i}_{shift}"] = piece.sum().cast("string")
+    groups = answer(rows.aggregate(**pieces, by=list(by)))
+    each = {
+        tuple(group[key] for key in by): [
+            sum(int(group[f"sum_{i}_{shift}"] or 0) << shift for shift in some)
+            for i, some in enumerate(shifts)
+        ]
+        for group in groups.to_pylist()
+    }
+    return each if by else each[()]
+
+
+def answer(question: Any) -> Any:
+    """Return what a database answers to an Ibis expression, as a `pyarrow.Table`.
+
+    Raises
+    ------
+    DataError
+        If it fails.
+    """
+    try:
+        return question.to_pyarrow()
+    except MemoryError:
+        raise
+    except Exception as error:  # whose message may quote a row, so it is let go
+        kind = type(error).__name__
+    raise DataError(f"the database failed while it read the rows ({kind})")
