@@ -22,6 +22,7 @@ from . import privacy
 from ._core import checks, html
 from ._core.error_bars import UNKNOWN, Expected, unknown
 from ._core.extras import extra
+from ._core.owner_log import hide_error
 from ._core.types import Axis, Neighbors, Number, Numbers
 from ._kernels.rng import isa, isa_paths
 from .budget.budget import Budget
@@ -73,6 +74,7 @@ __all__ = [
     "conditions",
     "exact",
     "extra",
+    "hide_error",
     "html",
     "instruction_sets",
     "integer_noise",

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Literal, NoReturn, Self, overload
 from weakref import ref
 
 from .._core import checks
+from .._core.owner_log import write
 from .._core.types import Neighbors, Number
 from ..errors import BudgetError, LedgerError
 from ..privacy import ZCDP, Approx, Loss, Pure, convert, loss
@@ -363,6 +364,7 @@ class Budget(Payer):
             entry = self._entered(spend, here.keys)
         finally:
             self._put(_Here(here.notes, here.keys, entry))
+        write("spend", what=words, loss=amount, note=note, entry=entry, ledger=self.path)
 
     def _entered(self, spend: Spend, keys: list[str] | None) -> int:
         """Return the number of the entry of a spend, or refuse it."""

@@ -25,6 +25,7 @@ from typing import Any, Generic, NoReturn, ParamSpec, TypeVar, cast, get_args
 
 from .. import rng as _rng
 from .._core import checks
+from .._core.owner_log import hide_error, timed
 from .._core.types import Neighbors
 from .._kernels.rng import witnesses
 from ..errors import ArgumentError, ArgumentTypeError, BudgetError, DataError
@@ -147,7 +148,16 @@ class Prepared(Generic[Value]):
         mechanism, generator = self.mechanism, self.rng
         if generator is None:
             generator = _rng.default_generator()
-        here = witnesses()
+        with timed("release", what=mechanism.name):
+            answer = self._paid(generator)
+        show = WATCHER.get()
+        if show is not None:
+            answer = show(mechanism, self.source, answer)
+        return answer if self.after is None else self.after(answer)
+
+    def _paid(self, generator: _rng.Generator) -> Any:
+        """Return the answer of the mechanism, after its loss is spent."""
+        mechanism, here = self.mechanism, witnesses()
         if self.budget is not None:
             stated = checks.neighbors(mechanism.neighbors)
             name, ids = mechanism.name, mechanism.ids
@@ -159,15 +169,12 @@ class Prepared(Generic[Value]):
                 _refuse_copy(mechanism)
             answer = mechanism.finish(summary, generator)
         except (ArgumentError, ArgumentTypeError) as error:
-            late = type(error).__name__  # it promises that nothing was spent, and may quote a row
+            late = hide_error(error)  # it promises that nothing was spent, and may quote a row
         if late:
             raise DataError(f"{mechanism.name}: a function that was given the rows raised {late}")
         if witnesses() != here:
             _refuse_copy(mechanism)
-        show = WATCHER.get()
-        if show is not None:
-            answer = show(mechanism, self.source, answer)
-        return answer if self.after is None else self.after(answer)
+        return answer
 
 
 def release(

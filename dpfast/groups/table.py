@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 from .. import privacy
 from .._core import nan_policy
 from .._core.error_bars import KEYS, Expected, unknown
+from .._core.owner_log import hide_error
 from .._kernels.rng import BitStream
 from .._kernels.sources import Key
 from ..budget.mechanism import Mechanism
@@ -316,8 +317,8 @@ def _zeros(shape: tuple[int, ...], dtype: np.dtype[Any]) -> NDArray[Any]:
     """Return zeros, or an error that does not tell how many keys there are."""
     try:
         return np.zeros(shape, dtype)
-    except MemoryError:
-        pass  # its message quotes the shape
+    except MemoryError as error:  # its message quotes the shape
+        hide_error(error)
     raise DataError("there are too many keys for the memory of this machine")
 
 

@@ -15,6 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 from .._core import checks
 from .._core.error_bars import BASE, Expected, shortfall, unknown
 from .._core.once import once
+from .._core.owner_log import hide_error
 from .._core.types import Neighbors, Number
 from .._kernels.rng import BitStream
 from ..budget.release import relation_of, relation_of_proof
@@ -154,7 +155,7 @@ def array_of(scores: object, name: str = "scores") -> NDArray[Any]:
     except MemoryError:
         raise
     except Exception as error:
-        kind = type(error).__name__
+        kind = hide_error(error)
     if kind is not None:  # behind the block: an error of a library may quote a score
         checks.fail_kind(
             name, "an array of real numbers", scores, f", which cannot be read as one ({kind})"

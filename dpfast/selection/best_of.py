@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 from .._core import checks
 from .._core.error_bars import Expected, unknown
+from .._core.owner_log import hide_error
 from .._core.types import Neighbors, Number
 from .._kernels.rng import BitStream
 from ..budget.budget import Budget
@@ -120,7 +121,7 @@ class BestOf(Mechanism[Any]):
                 is_pair = isinstance(scored, tuple) and len(scored) == 2
                 number = checks.real(scored[0]) if is_pair else None
             except Exception as error:
-                return f"run failed ({type(error).__name__})"
+                return f"run failed ({hide_error(error)})"
             if number is None:
                 return RULE
             rank = -math.inf if math.isnan(number) else number  # NaN is the lowest

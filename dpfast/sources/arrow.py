@@ -5,7 +5,6 @@ pyarrow is an extra, so it is imported only when there is something to read with
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Generator, Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple, NoReturn, TypeVar
@@ -13,6 +12,7 @@ from typing import Any, NamedTuple, NoReturn, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from .._core.owner_log import hide_error
 from ..errors import DataError, DpfastError, SourceError
 from .base import Chunk, chunk_dtype
 
@@ -112,9 +112,9 @@ def arrow_cast(array: Any, kind: Any) -> Any:
 
     try:
         return array.cast(kind)
-    except pa.ArrowException:
-        pass  # its message may quote a row, so it must not survive, not even as a context
-    raise DataError("a column must stand in its dictionary, and does not")
+    except pa.ArrowException as error:  # it must not survive, not even as a context
+        why = hide_error(error)
+    raise DataError(f"a column must stand in its dictionary, and does not ({why})")
 
 
 def arrow_chunk(array: Any, start: int, dtype: np.dtype[Any]) -> Chunk:
@@ -221,7 +221,7 @@ def opening(path: Path, form: str, open_it: Callable[[], T]) -> T:
     except UnicodeDecodeError:
         why = "its names are not UTF-8"
     except Exception as error:
-        why = f"damaged, or of another format ({kind_of(error)})"
+        why = f"damaged, or of another format ({hide_error(error)})"
     raise SourceError(f"{name} cannot be read as {form}: {why}")
 
 
@@ -239,15 +239,8 @@ def guarded(path: Path, rows: Iterator[T]) -> Generator[T]:
     except Exception as error:
         if isinstance(error, MemoryError) and not type(error).__module__.startswith("pyarrow"):
             raise  # pyarrow's own is what a damaged size asks for
-        reason = kind_of(error)
+        reason = hide_error(error)
     raise SourceError(f"{path.name} cannot be read to its end: damaged, or changed ({reason})")
-
-
-def kind_of(error: BaseException) -> str:
-    """Say what happened, without a word that could come from the rows."""
-    if isinstance(error, OSError) and error.errno:
-        return os.strerror(error.errno)
-    return type(error).__name__
 
 
 def legible(schema: Any) -> Any:

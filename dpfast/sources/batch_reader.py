@@ -10,9 +10,10 @@ from typing import Any, Self
 
 from .._core import checks
 from .._core.extras import extra
+from .._core.owner_log import hide_error
 from .._kernels.sources import Key
 from ..errors import DataError, DpfastError
-from .arrow import guarded, kind_of, legible
+from .arrow import guarded, legible
 from .columns import Want
 from .digest import PUBLIC, digest
 from .files import Rowed, SchemaReader
@@ -143,7 +144,7 @@ class StreamReader(SchemaReader):
         except DpfastError:
             raise
         except Exception as problem:  # whose message may quote a row
-            error = kind_of(problem)
+            error = hide_error(problem)
         if error:
             checks.fail_kind("factory", RULE, self._factory, f", which fails ({error})")
         return schema

@@ -13,8 +13,9 @@ from typing import Any
 
 from .._core import checks
 from .._core.extras import extra
+from .._core.owner_log import hide_error
 from ..errors import DpfastError, SourceError
-from .arrow import kind_of, legible
+from .arrow import legible
 from .batch_reader import StreamReader
 from .files import widened
 from .forms import pyarrow_for
@@ -54,7 +55,7 @@ def dataset_reader(paths: Sequence[str | os.PathLike[str]]) -> DatasetReader:
     except DpfastError:
         raise
     except Exception as error:
-        why = kind_of(error)
+        why = hide_error(error)
     raise SourceError(f"{name} cannot be read: {why}")
 
 
@@ -124,7 +125,7 @@ class DatasetReader(StreamReader):
         try:
             found = self._system.get_file_info(self._files)
         except Exception as error:
-            why = kind_of(error)
+            why = hide_error(error)
         if why:
             raise SourceError(f"{self._files[0]} cannot be read: {why}")
         return [(info.path, info.size, info.mtime_ns) for info in found]

@@ -24,6 +24,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._core import checks
+from .._core.owner_log import hide_error, timed
 from .._core.threads import alone
 from .._kernels.sources import Key, hashes
 from ..errors import ArgumentTypeError, DataError, DpfastError
@@ -261,11 +262,12 @@ class Engine(Store):
         """
         found, kind = None, ""
         try:
-            found = self.run(self.declared(task, columns), columns)
+            with timed("pass", of=self.name, columns=columns):
+                found = self.run(self.declared(task, columns), columns)
         except (DpfastError, MemoryError):
             raise
         except Exception as error:  # whose message may quote a row, so it is let go
-            kind = type(error).__name__
+            kind = hide_error(error)
         if kind:
             raise DataError(f"{self.name} failed while it read the rows ({kind})")
         if found is None:

@@ -13,6 +13,7 @@ from typing import Any, TypeAlias, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from .._core.owner_log import hide_error, timed
 from ..errors import SourceError
 from . import arrow
 from .arrow import BATCH, Numbers, guarded
@@ -238,8 +239,12 @@ class Reader(Store):
         makers = [
             guarded(self.paths[0], converted(part)) for part in self.batches(want, rows, workers)
         ]
-        with closing(overlapped(makers, 2 * len(makers))) as ahead:
+        with (
+            timed("pass", of=self.title, columns=want.names) as facts,
+            closing(overlapped(makers, 2 * len(makers))) as ahead,
+        ):
             total = functools.reduce(merge, map(summarise, made(ahead)))
+            facts["rows"] = sum(counts)
         self.check_unchanged()
         return total
 
@@ -375,7 +380,7 @@ def _stamp(path: Path) -> tuple[int, int, int, int]:
     try:
         return stamp_of(os.stat(path))
     except OSError as error:
-        why = arrow.kind_of(error)
+        why = hide_error(error)
     raise SourceError(f"{path.name} cannot be read: {why}")
 
 

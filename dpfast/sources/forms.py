@@ -23,6 +23,7 @@ from numpy.typing import NDArray
 from .._core import checks
 from .._core.checks import attribute, has
 from .._core.extras import extra
+from .._core.owner_log import hide_error
 from .arrow import arrow_numbers
 from .base import Chunk, RandomWords, RowSource, Source, WithRows, native_dtype
 from .memory import F8, ArraySource, Column, ColumnSource, MemorySource, array_column
@@ -482,5 +483,5 @@ def converted(data: Any, name: str, rule: str, convert: Callable[[Any], Any]) ->
     except MemoryError:
         raise
     except Exception as error:
-        kind = type(error).__name__
+        kind = hide_error(error)
     checks.fail_kind(name, rule, data, f", which cannot be read as one ({kind})")

@@ -19,8 +19,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from .._core.owner_log import hide_error
 from ..errors import SourceError
-from .arrow import Numbers, guarded, kind_of, opening
+from .arrow import Numbers, guarded, opening
 from .base import RandomWords, native_dtype
 from .columns import Want
 from .files import Reader, Rowed, stamp_of
@@ -204,7 +205,7 @@ class NpyFile(Reader):
         except OSError as error:
             if isinstance(error, SourceError):
                 raise
-            failed = kind_of(error)
+            failed = hide_error(error)
         if failed is not None:
             raise SourceError(f"{self._name} cannot be read to its end: {failed}")
         if seen != self._seen[0]:

@@ -20,6 +20,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from .._core import checks
+from .._core.owner_log import hide_error
 from ..errors import ArgumentError, ArgumentTypeError, BudgetError, DataError, SourceError
 from .conditions import Condition, read
 from .noisy_sums import NoisySums
@@ -122,7 +123,8 @@ def _reply(sums: NoisySums, message: bytes) -> bytes:
         reply = {"error": [type(error).__name__, str(error)]}
     except DataError:  # its text may name a file
         reply = {"error": ["DataError", "the data hold what the question does not allow"]}
-    except Exception:  # its text may say anything
+    except Exception as error:  # its text may say anything
+        hide_error(error)
         reply = {"error": ["SourceError", "the other party could not answer the question"]}
     return json.dumps(reply).encode()
 

@@ -142,7 +142,7 @@ def test_the_faults_of_before_are_found(tmp_path, capfd, caplog, monkeypatch, fa
     else:
         monkeypatch.setattr(text.TextReader, "_pieces", _as_they_come)
         if fault == "words":
-            monkeypatch.setattr(arrow, "kind_of", str)
+            monkeypatch.setattr(arrow, "hide_error", str)
         else:
             monkeypatch.setattr(text, "guarded", _chained)
     assert leaks(60, tmp_path, capfd, caplog)

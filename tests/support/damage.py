@@ -217,7 +217,7 @@ def plant(fault):
     elif fault == "hang":
         files._stamp = lambda path: threading.Event().wait()
     elif fault == "shown":
-        arrow.kind_of = lambda error: MARKER
+        arrow.hide_error = lambda error: MARKER
 
 
 def main(form, first, count, fault):

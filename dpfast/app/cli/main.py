@@ -411,6 +411,10 @@ def run(arguments: Sequence[str]) -> int:
     except usage as error:
         message = error.format_message()  # empty when the help was asked for by no arguments
         return _fail(message, ARGUMENT) if message.strip() else ARGUMENT
+    except Exception as error:  # of a library, whose text may quote a row
+        from ...extend import hide_error
+
+        return _fail(f"a fault of dpfast or a library (DPFAST_LOG): {hide_error(error)}", OTHER)
     # Some versions of typer make an exit code of Ctrl-C, others an exception.
     return _fail("interrupted", INTERRUPTED) if code == INTERRUPTED else int(code)
 

@@ -26,7 +26,7 @@ from typing import Any, TypeAlias
 
 from ... import Budget
 from ...errors import BudgetError, DataError, DpfastError
-from ...extend import Files, SharedPasses
+from ...extend import Files, SharedPasses, hide_error
 from ..functions import encoded
 from .plan import Plan, Release
 
@@ -86,7 +86,7 @@ def _outcome(release: Release, answer: Any) -> Outcome:
     if isinstance(answer, DpfastError):
         return Outcome(release, None, answer)
     if isinstance(answer, Exception):
-        return Outcome(release, None, DpfastError(type(answer).__name__))
+        return Outcome(release, None, DpfastError(hide_error(answer)))
     return Outcome(release, answer, DataError(answer["error"]) if "error" in answer else None)
 
 

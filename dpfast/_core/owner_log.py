@@ -1,0 +1,182 @@
+"""The owner's log: what an analyst may not read, in a file that `DPFAST_LOG` names.
+
+It is NOT PRIVATE: it quotes errors of libraries, which may quote rows, and says how long each pass
+took. So it is one regular file that nobody but its owner can read, written by a logger that hands
+nothing on to others. If it cannot be written, nothing of what was to be written is shown.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import os
+import stat
+import sys
+import time
+import traceback
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from datetime import UTC, datetime
+from functools import lru_cache
+from typing import Any
+
+from ..errors import ArgumentError
+from . import checks
+
+FILE, LEVEL = "DPFAST_LOG", "DPFAST_LOG_LEVEL"
+LEVELS = ("debug", "info", "error")
+#: The most errors that led to one another of which one record tells.
+MOST = 20
+
+_logger = logging.getLogger("dpfast.owner")
+_logger.propagate = False
+
+
+class _Lines(logging.Handler):
+    """A file that gets one object of JSON for each record, at once, so that processes share it."""
+
+    def __init__(self, file: int) -> None:
+        super().__init__()
+        self._file = file
+
+    def emit(self, record: logging.LogRecord) -> None:
+        try:
+            os.write(self._file, json.dumps(_facts(record), default=str).encode() + b"\n")
+        except Exception:  # its text may have a part of the record
+            if sys.stderr is not None:
+                print("dpfast: the owner's log cannot be written", file=sys.stderr)
+
+    def close(self) -> None:
+        os.close(self._file)
+        super().close()
+
+
+def _facts(record: logging.LogRecord) -> dict[str, Any]:
+    facts = {
+        "time": datetime.fromtimestamp(record.created, UTC).isoformat(),
+        "level": record.levelname.lower(),
+        "event": record.getMessage(),
+        **vars(record).get("facts", {}),
+        "process": record.process,
+        "thread": record.threadName,
+    }
+    error, errors = record.exc_info[1] if record.exc_info else None, list[str]()
+    while error is not None and len(errors) < MOST:  # also what `from None` hides elsewhere
+        errors.append("".join(traceback.format_exception(error, chain=False)))
+        error = error.__cause__ or error.__context__
+    return facts | ({"errors": errors} if errors else {})
+
+
+@lru_cache(1)
+def _opened(path: str, level: str) -> logging.Logger:
+    """Open the log, or refuse what the environment says of it."""
+    checks.choice(LEVEL, level, LEVELS)
+    try:
+        file = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
+    except (OSError, ValueError):
+        checks.fail(FILE, "a file that can be written to", path)
+    mode = os.fstat(file).st_mode
+    if not stat.S_ISREG(mode) or (os.name == "posix" and mode & (stat.S_IRWXG | stat.S_IRWXO)):
+        os.close(file)
+        checks.fail(FILE, "a regular file that nobody else can read (mode 0600)", path)
+    for before in list(_logger.handlers):
+        _logger.removeHandler(before)
+        before.close()
+    lines = _Lines(file)
+    _logger.addHandler(lines)
+    _logger.setLevel(level.upper())
+    return _logger
+
+
+def _log() -> logging.Logger | None:
+    """Return the log if the environment names one."""
+    path = os.environ.get(FILE)
+    return _opened(path, os.environ.get(LEVEL, "info")) if path else None
+
+
+def _peak_memory() -> int | None:
+    """Return the most bytes that this process has had in memory, where the system says it."""
+    try:
+        import resource
+    except ImportError:  # Windows
+        return None
+    most = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return most if sys.platform == "darwin" else most << 10
+
+
+def write(event: str, level: int = logging.INFO, **facts: Any) -> None:
+    """Write a record to the owner's log, if there is one."""
+    log = _log()
+    if log is not None:
+        log.log(level, event, extra={"facts": facts})
+
+
+@contextmanager
+def timed(event: str, **facts: Any) -> Iterator[dict[str, Any]]:
+    """Write what a block has taken, and the error that ended it, if there is a log.
+
+    Yields
+    ------
+    dict
+        The facts of the record, to which the block may add.
+
+    Raises
+    ------
+    ArgumentError
+        If the environment names a file that is no log, before the block runs.
+    """
+    log = _log()
+    if log is None:
+        yield facts
+        return
+    began, error = time.perf_counter(), None
+    try:
+        yield facts
+    except BaseException as problem:
+        error = problem
+        raise
+    finally:
+        facts |= {"seconds": time.perf_counter() - began, "peak_memory": _peak_memory()}
+        level = logging.INFO if error is None else logging.ERROR
+        log.log(level, event, exc_info=error, extra={"facts": facts})
+        del error
+
+
+def hide_error(error: BaseException) -> str:
+    """Return what may be shown of an error whose text may quote rows; the owner's log has it all.
+
+    Raise an error of your own with this text *after* the ``except`` block, so that the first one
+    is not its context.
+
+    Parameters
+    ----------
+    error : BaseException
+
+    Returns
+    -------
+    str
+        The reason of the operating system, or the name of the kind of error; and that the owner's
+        log has more, if ``DPFAST_LOG`` names one.
+
+    Raises
+    ------
+    ArgumentTypeError
+        For what is no exception.
+
+    Examples
+    --------
+    >>> import dpfast as dp
+    >>> dp.extend.hide_error(ValueError("row 7 holds 'Ada'"))
+    'ValueError'
+    """
+    if not isinstance(error, BaseException):
+        checks.fail_type("error", "an exception", error)
+    kind = type(error).__name__
+    if isinstance(error, OSError) and error.errno:
+        kind = os.strerror(error.errno)
+    with suppress(ArgumentError):  # a release refuses such a log before it spends
+        log = _log()
+        if log is not None:
+            log.error("hidden error", exc_info=error)
+            return f"{kind}; the owner's log has it in full"
+    return kind

@@ -1,0 +1,195 @@
+"""The owner's log has what an analyst may not read, and nobody else reads it."""
+
+from __future__ import annotations
+
+import json
+import os
+import stat
+import threading
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+import dpfast as dp
+from dpfast._core import owner_log
+from dpfast.app.cli.main import run
+from dpfast.budget.release import Prepared
+
+ROW = "Ada Lovelace, 36"
+CLAUSE = "the owner's log has it in full"
+
+
+@pytest.fixture
+def log(tmp_path, monkeypatch):
+    """A log, and what reads its records."""
+    path = tmp_path / "owner.log"
+    monkeypatch.setenv("DPFAST_LOG", str(path))
+
+    def records():
+        return [json.loads(line) for line in path.read_text().splitlines()]
+
+    yield records
+    owner_log._opened.cache_clear()
+    for handler in list(owner_log._logger.handlers):
+        owner_log._logger.removeHandler(handler)
+        handler.close()
+
+
+def failing(values, *, epsilon=1.0):
+    """A release over a source whose pass fails with an error that quotes a row."""
+
+    def factory():
+        table = pa.table({"x": values})
+
+        def batches():
+            yield from table.to_batches()
+            try:
+                raise KeyError(ROW)
+            except KeyError as error:
+                raise ValueError(f"bad row {ROW}") from error
+
+        return pa.RecordBatchReader.from_batches(table.schema, batches())
+
+    return dp.mean(dp.stream(factory)["x"], bounds=(0, 9), epsilon=epsilon)
+
+
+def test_hidden_errors_are_in_the_log_with_their_causes_alone(log, capfd, caplog):
+    with pytest.raises(dp.errors.SourceError, match=CLAUSE) as caught:
+        failing([1.0, 2.0])
+    assert ROW not in str(caught.value)
+    (hidden, *_) = [record for record in log() if record["event"] == "hidden error"]
+    text = "".join(hidden["errors"])
+    assert "ValueError" in text and "KeyError" in text and ROW in text
+    assert not caplog.records and capfd.readouterr() == ("", "")
+
+
+def test_a_logger_that_hands_records_on_is_noticed(log, caplog, monkeypatch):
+    monkeypatch.setattr(owner_log._logger, "propagate", True)  # planted
+    dp.extend.hide_error(ValueError(ROW))
+    assert ROW in caplog.text
+
+
+def test_without_a_log_nothing_says_that_there_is_one(monkeypatch):
+    monkeypatch.delenv("DPFAST_LOG", raising=False)
+    with pytest.raises(dp.errors.SourceError) as caught:
+        failing([1.0])
+    assert "log" not in str(caught.value)
+
+
+def test_spends_passes_and_releases_are_in_the_log(log, tmp_path):
+    np.save(tmp_path / "x.npy", np.arange(10.0))
+    budget = dp.Budget(epsilon=1)
+    data = dp.scan(tmp_path / "x.npy", "0")
+    dp.mean(data, bounds=(0, 9), epsilon=0.5, budget=budget)
+    with pytest.raises(dp.errors.BudgetError):
+        dp.mean(data, bounds=(0, 9), epsilon=0.75, budget=budget)
+    spend, passed, release, refused = log()
+    assert spend["event"] == "spend" and "0.5" in spend["loss"] and spend["entry"] == 1
+    assert passed["event"] == "pass" and passed["rows"] == 10 and passed["columns"] == ["0"]
+    assert release["event"] == "release" and release["what"] == "mean"
+    assert release["seconds"] >= passed["seconds"] and release["peak_memory"] > 1 << 20
+    assert refused["level"] == "error" and "BudgetError" in refused["errors"][0]
+
+
+def test_a_level_leaves_records_out(log, monkeypatch):
+    monkeypatch.setenv("DPFAST_LOG_LEVEL", "error")
+    dp.count([1, 2], epsilon=1)
+    dp.extend.hide_error(ValueError(ROW))
+    assert [record["event"] for record in log()] == ["hidden error"]
+
+
+def test_nobody_else_can_read_the_log(log, tmp_path):
+    dp.count([1], epsilon=1)
+    assert stat.S_IMODE(os.stat(tmp_path / "owner.log").st_mode) == 0o600
+
+
+@pytest.mark.parametrize("name", ["readable", "folder", "device", "not/there"])
+def test_what_is_no_log_is_refused_before_a_spend(log, tmp_path, monkeypatch, name):
+    path = tmp_path / name
+    if name == "readable":
+        path.write_text("")
+        path.chmod(0o640)
+    elif name == "folder":
+        path.mkdir()
+    elif name == "device":
+        path.symlink_to("/dev/null")
+    monkeypatch.setenv("DPFAST_LOG", str(path))
+    budget = dp.Budget(epsilon=1)
+    with pytest.raises(dp.errors.ArgumentError, match="DPFAST_LOG must be"):
+        dp.count([1], epsilon=1, budget=budget)
+    assert not budget.history
+    assert dp.extend.hide_error(ValueError(ROW)) == "ValueError"
+
+
+def test_an_unknown_level_is_refused(log, monkeypatch):
+    monkeypatch.setenv("DPFAST_LOG_LEVEL", "loud")
+    with pytest.raises(dp.errors.ArgumentError, match="DPFAST_LOG_LEVEL must be"):
+        dp.count([1], epsilon=1)
+
+
+def test_a_log_that_cannot_be_written_shows_nothing(log, monkeypatch, capfd):
+    dp.count([1], epsilon=1)
+
+    def full(file, line):
+        raise OSError(28, f"no space for {line}")
+
+    monkeypatch.setattr(owner_log.os, "write", full)
+    dp.extend.hide_error(ValueError(ROW))
+    out, err = capfd.readouterr()
+    assert (out, err) == ("", "dpfast: the owner's log cannot be written\n")
+
+
+def test_an_error_that_cannot_be_shown_is_hidden_all_the_same(log):
+    class Hostile(Exception):
+        def __str__(self):
+            raise RuntimeError(ROW)
+
+    assert dp.extend.hide_error(Hostile()).startswith("Hostile")
+    assert len(log()) == 1
+
+
+def test_lines_of_threads_stay_whole(log):
+    threads = [
+        threading.Thread(target=dp.extend.hide_error, args=(ValueError("x" * 50_000),))
+        for _ in range(8)
+    ]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(log()) == 8
+
+
+JOB = """
+[data]
+path = "x.parquet"
+[budget]
+epsilon = 1
+[[release]]
+statistic = "mean"
+column = "x"
+bounds = [0, 9]
+"""
+
+
+@pytest.mark.parametrize(
+    "words", [["run", "job.toml"], ["mean", "x.parquet", "--bounds", "0", "9", "--epsilon", "1"]]
+)
+@pytest.mark.parametrize("has_log", [True, False])
+def test_the_command_line_shows_no_row(tmp_path, log, monkeypatch, capfd, words, has_log):
+    def broken(self, generator):
+        raise ValueError(f"bad row {ROW}")
+
+    monkeypatch.setattr(Prepared, "_paid", broken)
+    monkeypatch.chdir(tmp_path)
+    pq.write_table(pa.table({"x": [1.0, 2.0]}), "x.parquet")
+    (tmp_path / "job.toml").write_text(JOB)
+    if not has_log:
+        monkeypatch.delenv("DPFAST_LOG")
+    assert run(words) == 1
+    out, err = capfd.readouterr()
+    assert ROW not in out + err and "ValueError" in err and (CLAUSE in err) == has_log
+    assert (tmp_path / "owner.log").exists() == has_log
+    assert not has_log or ROW in "".join(log()[-1]["errors"])
