@@ -66,7 +66,7 @@ def numbers(column: Any, dialect: str) -> Any:
     if not (kind.is_numeric() or kind.is_boolean()):
         checks.fail_kind("data", "a column of numbers", column, f" of type {kind}")
     if kind.is_boolean():
-        column = column.cast("int64")
+        column = column.cast("int32")  # PostgreSQL casts them to no other number
     elif kind.is_decimal():
         if kind.precision is None or kind.scale is None:
             more = f" of type {kind} (cast it to decimal(38, 10), or to float64)"

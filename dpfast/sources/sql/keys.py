@@ -1,0 +1,104 @@
+"""Keys and ids in a database: equal if their bytes are, whatever the engine calls equal."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from datetime import date, datetime
+from functools import cache, reduce
+from typing import Any, NamedTuple
+
+from ..._core import checks
+from ..._core.extras import extra
+
+RULE = "a column of integers, text, bytes, booleans, dates or times"
+
+
+def exact(column: Any, dialect: str, name: str) -> Any:
+    """Return a column whose entries the engine calls equal only if their bytes are.
+
+    Text becomes its bytes: collations, and blanks at the end of CHAR, play no part. A time that
+    Python cannot hold is NULL, and so is in SQLite an entry of another type than its column's.
+
+    Parameters
+    ----------
+    column : ibis column
+    dialect : str
+        The name of the database's kind, as Ibis has it.
+    name : str
+        What errors call the column.
+
+    Raises
+    ------
+    ArgumentTypeError
+        For a type that has no equality to rely on, as times in SQLite have none.
+    """
+    kind = column.type()
+    is_time, is_text = kind.is_date() or kind.is_timestamp(), kind.is_string()
+    is_bits = kind.is_integer() or kind.is_boolean() or kind.is_binary()
+    if not (is_bits or is_text or (is_time and dialect != "sqlite")):
+        checks.fail_kind(name, RULE, column, f" of type {kind} in {dialect}: cast it")
+    found = column
+    if is_text:
+        found = _bytes_of(column, dialect)
+    elif is_time:
+        first, last = (datetime.min, datetime.max) if kind.is_timestamp() else (date.min, date.max)
+        found = column.between(first, last).ifelse(column, None)
+    if dialect == "sqlite":
+        stored = "text" if is_text else "blob" if kind.is_binary() else "integer"
+        found = (column.typeof() == stored).ifelse(found, None)
+    return found
+
+
+def digest(secret: str, columns: Sequence[Any], dialect: str) -> Any:
+    """Return a hash of some columns, none of which is NULL, and of a secret.
+
+    Rows that are chosen by the least digests are chosen by nothing that other rows have a say in.
+    """
+    ibis = extra("ibis", "data in a database")
+    words = [column.cast("string") for column in columns]
+    text = reduce(lambda so_far, word: so_far + "|" + word, words, ibis.literal(secret))
+    return _functions().digest[dialect == "sqlite"](text)
+
+
+def _bytes_of(text: Any, dialect: str) -> Any:
+    """Return the UTF-8 of text."""
+    if dialect == "duckdb":  # which casts no backslashes
+        return _functions().encode(text)
+    if dialect == "postgres":  # alike
+        return _functions().convert_to(text, "UTF8")
+    return text.cast("binary")
+
+
+class Functions(NamedTuple):
+    """Functions of databases that Ibis has no names for."""
+
+    encode: Any
+    convert_to: Any
+    digest: tuple[Any, Any]
+
+
+@cache
+def _functions() -> Functions:
+    """Return the functions; the last is ours in SQLite, which has no hashes."""
+    scalar, words = extra("ibis", "data in a database").udf.scalar, (("string",), "string")
+    return Functions(
+        scalar.builtin(_of_engine, name="encode", signature=(("string",), "binary")),
+        scalar.builtin(_of_encoding, name="convert_to", signature=(("string",) * 2, "binary")),
+        (
+            scalar.builtin(_of_engine, name="md5", signature=words),
+            scalar.python(_md5, name="dpfast_md5", signature=words),
+        ),
+    )
+
+
+def _of_engine(text: Any) -> None:
+    """Stand for a function that the database has."""
+
+
+def _of_encoding(text: Any, encoding: Any) -> None:
+    """Stand for a function of two arguments."""
+
+
+def _md5(text: str) -> str:
+    return hashlib.md5(text.encode("utf-8", "surrogatepass"), usedforsecurity=False).hexdigest()
