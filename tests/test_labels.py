@@ -393,9 +393,9 @@ def by_position(rows):
 @pytest.mark.parametrize("plant", ["nowhere", "in views", "in batches"])
 def test_a_route_that_ignores_indexes_is_caught(plant, monkeypatch):
     faults = {
-        "nowhere": [(labels, "different"), (batches, "different")],
+        "nowhere": [(labels, "different")],
         "in views": [(intake, "labels_of")],
-        "in batches": [(batches, "different")],
+        "in batches": [(batches, "labels_of")],
     }
     for where, name in faults[plant]:
         monkeypatch.setattr(where, name, lambda *data: [])

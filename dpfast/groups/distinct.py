@@ -31,7 +31,7 @@ from ..rng import Generator
 from ..sources.batches import IDS, Batches
 from ..sources.columns import Columns
 from ..sources.data import form_of
-from ..sources.forms import Named, columns_of_table, is_distributed, is_lazy
+from ..sources.forms import columns_of_table, is_distributed, is_lazy
 from ..sources.intake import View
 from ..sources.key_words import KEYS_RULE, key_kind
 from ..sources.people import Ids, checked
@@ -250,8 +250,8 @@ def count_distinct(
 def _table(data: Any, ids: str | None) -> Any:
     """Return data as a table with a column of values."""
     form = form_of(data, "data", KEYS_RULE) if is_distributed(data) or is_lazy(data) else data
-    if isinstance(form, (Columns, Named)):
-        names = list(form.columns if isinstance(form, Named) else form.names)
+    if isinstance(form, Columns):
+        names = list(form.names)
     elif (table := columns_of_table(form, "data")) is not None:
         names = list(table)
     else:

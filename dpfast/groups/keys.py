@@ -29,7 +29,6 @@ from ..sources.columns import Columns
 from ..sources.data import form_of
 from ..sources.forms import (
     Arrow,
-    Named,
     Objects,
     Values,
     column_form,
@@ -37,6 +36,7 @@ from ..sources.forms import (
     is_distributed,
     is_lazy,
 )
+from ..sources.in_memory import named
 from ..sources.key_words import (
     KEYS_RULE,
     TIME,
@@ -554,4 +554,4 @@ def one_column(column: Any, name: str) -> tuple[Any, str]:
         return form, form.names[0]
     own = column_form(column, name, KEYS_RULE)
     key_kind(own, name)
-    return Named({KEYS: own}, column), KEYS
+    return named({KEYS: own}), KEYS

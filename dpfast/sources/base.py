@@ -7,7 +7,7 @@ left out and counted. In a source of rows every row keeps its place, and a missi
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any, NamedTuple, Protocol, TypeVar, runtime_checkable
 
 import numpy as np
@@ -219,9 +219,10 @@ class Choosing(ABC):
 
 
 class WithRows(ABC):
-    """Columns that are not in memory, whose rows can be read, with the ids of one more."""
+    """Columns with names, whose rows can be read, with the ids of one more."""
 
     names: tuple[str, ...]
+    pieces: Mapping[str, Any]
 
     @abstractmethod
     def source(self, name: str) -> Source:
@@ -232,8 +233,8 @@ class WithRows(ABC):
         """Its rows; `ids` is the name of a column or as many ids as there are rows."""
 
     @abstractmethod
-    def beside(self, column: str) -> WithRows:
-        """Its columns but that of this name, which may be any of the table's, and then that."""
+    def beside(self, column: str, argument: str = "weights") -> WithRows:
+        """Its columns but that which `argument` names, any of the table's, and then that."""
 
     @abstractmethod
     def coded(self, words: Sequence[Any]) -> RowSource:

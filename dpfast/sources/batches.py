@@ -7,9 +7,8 @@ of its column, as in `forms`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from itertools import chain
-from typing import Any, NamedTuple, TypeVar
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,36 +19,21 @@ from .._kernels.sources import Key
 from ..errors import DataError
 from .arrow import family
 from .base import native_dtype
-from .columns import Columns, Store, Want
+from .columns import Batch as Batch
+from .columns import Columns, Want
 from .data import form_of, once
 from .engine import Engine, refuse_array
-from .files import Reader
-from .forms import Arrow, Form, Named, Objects, Values
+from .forms import Arrow, Form, Objects, Values
 from .forms import Piece as Piece
-from .ids import no_column
-from .labels import compare, different
-from .memory import F8, in_place, split
-from .table import refuse_columns
-from .threads import in_parts
+from .in_memory import named
+from .labels import compare, labels_of
+from .memory import F8, in_place
 
 S = TypeVar("S")
 
 RULE = "a table: columns with names"
 #: Names of columns that stand beside the table's own.
 IDS, WHERE = "\0ids", "\0where"
-#: Rows of a batch in memory: enough that the calls for it cost little, few enough for a cache.
-ROWS = 1 << 17
-
-
-class Batch(NamedTuple):
-    """Some consecutive rows, from number `start` on: a piece of each column, by name.
-
-    It is valid until whoever is given it returns. An empty table makes one batch without columns.
-    """
-
-    start: int
-    rows: int
-    columns: Mapping[str, Piece]
 
 
 class Batches:
@@ -71,7 +55,7 @@ class Batches:
 
     def __init__(self, data: Any, beside: Mapping[str, Piece] | None = None) -> None:
         form: Form = form_of(data, "data", RULE)
-        if not isinstance(form, (Named, Columns)):
+        if not isinstance(form, Columns):
             checks.fail_kind("data", RULE, data)
         self._form = form
         self._beside = {} if beside is None else dict(beside)
@@ -79,19 +63,12 @@ class Batches:
             if self.of_engine is not None:
                 refuse_array(name.strip("\0"), column)
             _length(column, name.strip("\0"))
-        columns = form.columns if isinstance(form, Named) else {}
-        self._labels = different(
-            column.row_index
-            for column in chain(columns.values(), self._beside.values())
-            if column.row_index is not None
-        )
-        if not isinstance(form, Named):
-            self.length = form.length
-            return
-        lengths = {_length(column, f"column {name!r} of data") for name, column in columns.items()}
-        if not lengths:
+        self._labels = labels_of(form, self._beside)
+        for name, column in form.pieces.items():
+            _length(column, f"column {name!r} of data")
+        if not form.names:
             checks.fail_kind("data", "a table with a column", data)
-        self.length = lengths.pop() if len(lengths) == 1 else None
+        self.length = form.length
 
     @property
     def like(self) -> Batches | None:
@@ -99,12 +76,11 @@ class Batches:
 
         None for columns that are not in memory.
         """
-        form = self._form
-        if not isinstance(form, Named):
-            return None
-        types = [(name, _type_of(column)) for name, column in form.columns.items()]
-        beside = [(name, _type_of(column)) for name, column in self._beside.items()]
-        return _of_types(tuple(types), tuple(beside))
+        types, beside = (
+            tuple((name, _type_of(column)) for name, column in columns.items())
+            for columns in (self._form.pieces, self._beside)
+        )
+        return _of_types(types, beside) if types else None
 
     def with_beside(self, name: str, column: Piece) -> Batches:
         """Return the same rows with one more column beside them."""
@@ -112,28 +88,23 @@ class Batches:
 
     def once(self) -> Batches:
         """Return the same rows for one release: passes over a stream are compared in it."""
-        if isinstance(self._form, Named):
-            return self
         form = once(self._form, tuple(self._beside.values()))
         return self if form is self._form else Batches(form, self._beside)
 
     def tie(self, names: Sequence[str], key: Key) -> None:
         """Have every pass over a stream agree about these columns; see `StreamReader.tie`."""
-        if isinstance(self._form, Columns):
-            self._form.store.tie([name for name in names if name not in self._beside], key)
+        self._form.store.tie([name for name in names if name not in self._beside], key)
 
     @property
     def of_engine(self) -> Engine | None:
         """The engine that holds the columns: passes are then made in its partitions."""
-        if isinstance(self._form, Named) or not isinstance(self._form.store, Engine):
-            return None
-        return self._form.store
+        store = self._form.store
+        return store if isinstance(store, Engine) else None
 
     @property
     def names(self) -> list[str]:
         """The columns of the table."""
-        form = self._form
-        return list(form.columns if isinstance(form, Named) else form.names)
+        return list(self._form.names)
 
     def has(self, name: str) -> bool:
         """Tell whether there is a column of that name beside the table."""
@@ -151,21 +122,15 @@ class Batches:
         """
         if name in self._beside:
             return self._beside[name].cut(0, 0)
-        form = self._form
-        if isinstance(form, Named):
-            if name not in form.columns:
-                no_column(name, form.columns, argument)
-            return form.columns[name].cut(0, 0)
-        return form.store.typed(form.store.name_of(name, argument), is_text)
+        store = self._form.store
+        return store.typed(store.name_of(name, argument), is_text)
 
     def missing(self, name: str) -> frozenset[str]:
         """Return the words for a missing value in a column of cells of a file of text.
 
         There are none in other columns: those have a type of their own.
         """
-        if isinstance(self._form, Columns) and name not in self._beside:
-            return self._form.store.missing
-        return frozenset()
+        return frozenset() if name in self._beside else self._form.store.missing
 
     def is_text(self, name: str) -> bool:
         """Tell whether a column is cells of a file of text, which have no type of their own."""
@@ -173,13 +138,8 @@ class Batches:
 
     def numbers(self, name: str) -> None:
         """Refuse a column that holds no numbers, by its type."""
-        form = self._form
-        if isinstance(form, Named):
-            if name not in form.columns:
-                no_column(name, form.columns, "column")
-            form.columns[name].column(f"column {name!r} of data", "numbers")
-        else:
-            form.store.check_numbers(form.store.name_of(name, "column"))
+        store = self._form.store
+        store.check_numbers(store.name_of(name, "column"))
 
     def is_whole(self, name: str) -> bool:
         """Tell whether a column holds integers, by its type."""
@@ -194,68 +154,33 @@ class Batches:
         text: Sequence[str],
         summarise: Callable[[Batch], S],
         merge: Callable[[S, S], S],
+        ids: str | None = None,
     ) -> S:
         """Summarise every batch of some columns, and merge the summaries, as `Source.reduce` does.
 
-        The columns of a file of text are text if they are named so, and numbers if not.
+        The columns of a file of text are text if they are named so, and numbers if not. A column of
+        `ids` is text, too, most of which is different.
         """
-        form = self._form
+        names = names if ids is None else [*names, ids]
         compare(self._labels)
         beside = {name: self._beside[name] for name in names if name in self._beside}
-        own = [name for name in dict.fromkeys(names) if name not in beside]
-        if not isinstance(form, Named):
-            return self._of_files(form.store, own, frozenset(text), beside, summarise, merge)
-        columns, rows = {name: form.columns[name] for name in own} | beside, self.length
-        if rows is None:
-            refuse_columns()
-        for column in beside.values():
-            if _length(column) != rows:
-                refuse_beside()
+        own = tuple(name for name in dict.fromkeys(names) if name not in beside)
+        words = frozenset(text).intersection(own)
+        ids_here = frozenset(name for name in own if name == ids)
+        want = Want(own, words | ids_here, words - ids_here)
+        seen: list[int] = []  # appending is safe from several threads
 
-        def chunks(start: int, stop: int) -> Iterator[Batch]:
-            for at in range(start, max(stop, start + 1), ROWS):
-                end = min(at + ROWS, stop)
-                pieces = columns
-                if end - at < rows:
-                    pieces = {name: column.cut(at, end) for name, column in columns.items()}
-                yield Batch(at, end - at, pieces)
-
-        return in_parts(rows, split(rows), chunks, summarise, merge)
-
-    def _of_files(
-        self,
-        store: Store,
-        names: list[str],
-        text: frozenset[str],
-        beside: Mapping[str, Piece],
-        summarise: Callable[[Batch], S],
-        merge: Callable[[S, S], S],
-    ) -> S:
-        assert isinstance(store, Reader)
-        seen = 0
-        kinds = {name: store.typed(name, True) for name in text.intersection(names)}
-
-        def convert(start: int, pieces: Sequence[Piece]) -> Iterator[Batch]:
-            for at in range(0, max(1, pieces[0].length), ROWS):
-                rows = min(ROWS, pieces[0].length - at)
-                columns = {
-                    name: _piece(piece.cut(at, at + rows), kinds.get(name))
-                    for name, piece in zip(names, pieces, strict=True)
-                }
-                yield Batch(start + at, rows, columns)
-
-        def summed(batch: Batch) -> S:
-            nonlocal seen
-            seen += batch.rows
+        def with_beside(batch: Batch) -> S:
+            seen.append(batch.rows)
             end = batch.start + batch.rows
             if any(_length(column) < end for column in beside.values()):
                 refuse_beside()
             more = {name: column.cut(batch.start, end) for name, column in beside.items()}
-            return summarise(Batch(batch.start, batch.rows, {**batch.columns, **more}))
+            return summarise(batch._replace(columns={**batch.columns, **more}))
 
-        want = Want(tuple(names), frozenset(kinds), frozenset(kinds))
-        total = store.reduce(want, convert, summed, merge, ROWS)
-        if any(_length(column) != seen for column in beside.values()):
+        summed = with_beside if beside else summarise
+        total = self._form.store.reduce_batches(want, summed, merge)
+        if any(_length(column) != sum(seen) for column in beside.values()):
             refuse_beside()
         return total
 
@@ -320,14 +245,4 @@ def _of_type(kind: Any) -> Piece:
 @remembered
 def _of_types(types: tuple[tuple[str, Any], ...], beside: tuple[tuple[str, Any], ...]) -> Batches:
     columns = {name: _of_type(kind) for name, kind in types}
-    return Batches(Named(columns, columns), {name: _of_type(kind) for name, kind in beside})
-
-
-def _piece(piece: Piece, typed: Piece | None) -> Piece:
-    """Return a column as a reader makes it; cells of a file of text are read as their own type."""
-    import pyarrow as pa
-
-    is_text = isinstance(typed, Arrow) and typed.chunked.type == pa.string()
-    if is_text and isinstance(piece, Arrow) and pa.types.is_binary(piece.chunked.type):
-        return Arrow.of(piece.array.view(pa.string()))
-    return piece
+    return Batches(named(columns), {name: _of_type(kind) for name, kind in beside})

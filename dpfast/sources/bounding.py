@@ -211,5 +211,5 @@ def marks_of(
         return batch.start + batch.rows
 
     with closing(bounding):
-        length = rows.reduce([*beside, ids], [*text, ids], add, max)
+        length = rows.reduce(beside, text, add, max, ids)
         return bounding.marks(length, names=names())

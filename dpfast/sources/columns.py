@@ -1,4 +1,4 @@
-"""Columns of tables that are not in memory: files, streams, the partitions of an engine.
+"""Columns of tables: in memory, in files and streams, in the partitions of an engine.
 
 A `Store` reads its columns by name, as often as asked, and says of each what its type is. What a
 release is given of it are `Columns`: a `Table` of some, or one `TableColumn`. A batch of a file and
@@ -22,14 +22,17 @@ from .._core import checks
 from .._kernels.sources import Key
 from ..errors import DataError
 from .base import Choosing, Chunk, Ids, RandomWords, RowChunk, RowSource, Source, WithRows
-from .forms import Form, Named, Piece
+from .forms import Form, Piece, source_of
 from .ids import as_ids
 from .pick import distinct
-from .table import coded_of, rows_of
+from .table import rows_of
 from .times import AsNumbers
 from .words import Words, matched
 
 S = TypeVar("S")
+
+#: Rows of a batch: enough that the calls for it cost little, few enough for a cache.
+ROWS = 1 << 17
 
 
 class Want(NamedTuple):
@@ -43,12 +46,22 @@ class Want(NamedTuple):
     words: frozenset[str] = frozenset()
 
 
-def chosen(form: Form, names: Sequence[str]) -> Named:
-    """Return some columns of the form of a table."""
-    columns = form.columns if isinstance(form, Named) else {}
-    if not all(name in columns for name in names):
+class Batch(NamedTuple):
+    """Some consecutive rows, from number `start` on: a piece of each column, by name.
+
+    It is valid until whoever is given it returns. An empty table makes one batch without columns.
+    """
+
+    start: int
+    rows: int
+    columns: Mapping[str, Piece]
+
+
+def chosen(form: Form, names: Sequence[str]) -> Table:
+    """Return some columns of a table in memory."""
+    if not (isinstance(form, Table) and set(names) <= set(form.names)):
         refuse_type()
-    return Named({name: columns[name] for name in names}, columns)
+    return form.store.table(names)
 
 
 def refuse_type() -> NoReturn:
@@ -82,10 +95,8 @@ class Rows:
             return rows_of(form, self.ids)
         table = chosen(form, self.columns or ())
         if not self.is_table:
-            return rows_of(table.columns[self.names[0]])
-        if self.words:
-            return coded_of(table, [self.words.get(name) for name in self.names])
-        return rows_of(table, self.ids)
+            return rows_of(table.store.column(self.names[0]))
+        return table.store.rows(self)
 
     @property
     def columns(self) -> tuple[str, ...] | None:
@@ -94,7 +105,7 @@ class Rows:
 
 
 class Store(ABC):
-    """Columns by name that are read elsewhere, as often as asked.
+    """Columns by name that are read as often as asked.
 
     Attributes
     ----------
@@ -102,18 +113,16 @@ class Store(ABC):
         Rows; None when that is not known without reading.
     missing : frozenset of str
         Words that stand for a missing value, in a file of text.
-    as_numbers : dict of str to AsNumbers
-        Columns of times that are read as whole numbers.
+    pieces : dict of str to Piece
+        The columns, where they lie in memory.
+    lies_apart : bool
+        Whether each column is best read by itself.
     """
 
     length: int | None
     missing: frozenset[str] = frozenset()
-    as_numbers: Mapping[str, AsNumbers] = {}
-
-    @property
-    @abstractmethod
-    def title(self) -> str:
-        """What `repr` calls it."""
+    pieces: Mapping[str, Piece] = {}
+    lies_apart: bool = False
 
     @abstractmethod
     def name_of(self, column: Any, argument: str) -> str:
@@ -126,9 +135,55 @@ class Store(ABC):
         Where columns have no types, `is_text` says which one is wanted.
         """
 
-    @abstractmethod
     def check_numbers(self, name: str) -> None:
         """Refuse a column that holds no numbers, by its type."""
+        self.typed(name).column(f"column {name!r} of data", "numbers")
+
+    @abstractmethod
+    def column(self, name: str) -> Form:
+        """Return one column as data."""
+
+    def table(self, names: Sequence[str]) -> Table:
+        """Return some columns as data."""
+        return Table(self, names)
+
+    @abstractmethod
+    def rows(self, make: Rows, ids: Any = None, workers: int | None = None) -> RowSource:
+        """Return rows; `ids`, if they are no column, are as many as there are rows."""
+
+    @abstractmethod
+    def reduce_batches(
+        self, want: Want, summarise: Callable[[Batch], S], merge: Callable[[S, S], S]
+    ) -> S:
+        """Make a pass over batches of some columns, as `Batches.reduce` does."""
+
+    def once(self, twice: bool) -> Self:
+        """Return what reads the rows for one release: itself, where the rows keep their order."""
+        return self
+
+    def tie(self, names: Sequence[str], key: Key) -> None:
+        """Have all passes of a release agree about the columns `names`, which choose the rows."""
+        del names, key  # the rows keep their order
+
+
+class Elsewhere(Store):
+    """Columns that do not lie in memory: what is read of them are passes.
+
+    Attributes
+    ----------
+    as_numbers : dict of str to AsNumbers
+        Columns of times that are read as whole numbers.
+    """
+
+    as_numbers: Mapping[str, AsNumbers] = {}
+
+    @property
+    @abstractmethod
+    def title(self) -> str:
+        """What `repr` calls it."""
+
+    def column(self, name: str) -> Form:
+        return TableColumn(self, name)
 
     @abstractmethod
     def dtype(self, name: str | None) -> np.dtype[Any]:
@@ -160,59 +215,37 @@ class Store(ABC):
         """As `Source.sample`."""
         return None
 
-    def once(self, twice: bool) -> Self:
-        """Return what reads the rows for one release: itself, where the rows keep their order."""
-        return self
-
-    def tie(self, names: Sequence[str], key: Key) -> None:
-        """Have all passes of a release agree about the columns `names`, which choose the rows."""
-        del names, key  # the rows keep their order
-
     def with_numbers(self, name: str, numbers: AsNumbers) -> Self:
         """Return the same columns, of which one of times is read as whole numbers."""
         some = copy(self)
         some.as_numbers = {**self.as_numbers, name: numbers}
         return some
 
-    def rows(
-        self,
-        names: tuple[str, ...],
-        ids: Any = None,
-        workers: int | None = None,
-        is_table: bool = True,
-        words: Mapping[str, Words] | None = None,
-    ) -> RowSource:
-        """Return the rows of some columns, of which those with words are text.
-
-        `ids` is the name of a column, or as many ids as there are rows.
-        """
-        beside = None
-        if isinstance(ids, str):
-            ids = self.name_of(ids, "ids")
-            if not names or ids in names:
-                checks.fail("ids", "a column beside those of the data", ids)
-        elif ids is not None:
-            ids, beside = None, as_ids(ids)
-        return TableRows(self, Rows(names, ids, words or {}, is_table), workers, beside)
+    def rows(self, make: Rows, ids: Any = None, workers: int | None = None) -> RowSource:
+        return TableRows(self, make, workers, None if ids is None else as_ids(ids))
 
 
 class Columns(WithRows):
     """Some columns of a table, of which one more may stand beside."""
 
+    #: Whether a row is a record.
+    is_table = True
+
     def __init__(self, store: Store, names: Sequence[str]) -> None:
         self.store = store
         self.names = tuple(names)
+        self.pieces = store.pieces
         self.length = store.length
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({', '.join(map(repr, self.names))})"
 
-    def __getitem__(self, columns: str | Sequence[str]) -> Table | TableColumn:
+    def __getitem__(self, columns: str | Sequence[str]) -> Form:
         """Return one column by its name, or a table of several."""
         if isinstance(columns, str):
-            return TableColumn(self.store, self.store.name_of(columns, "column"))
+            return self.store.column(self.store.name_of(columns, "column"))
         names = [self.store.name_of(name, "column") for name in columns]
-        return Table(self.store, distinct(names))
+        return self.store.table(distinct(names))
 
     def once(self, twice: bool) -> Self:
         """Return the same columns for one release; `twice` is said by `StreamReader.once`."""
@@ -227,16 +260,20 @@ class Columns(WithRows):
         checks.fail_kind(name, "one column (dpfast.scan with one name)", self)
 
     def rows(self, ids: Any = None, workers: int | None = None) -> RowSource:
-        is_named = isinstance(ids, str)
-        names = tuple(name for name in self.names if not (is_named and name == ids))
-        return self.store.rows(names, ids, workers)
+        column = None
+        if isinstance(ids, str):
+            column, ids = self.store.name_of(ids, "ids"), None
+            if self.names == (column,):
+                checks.fail("ids", "a column beside those of the data", column)
+        names = tuple(name for name in self.names if name != column)
+        return self.store.rows(Rows(names, column, is_table=self.is_table), ids, workers)
 
-    def beside(self, column: str) -> Table:
-        name = self.store.name_of(column, "weights")
-        return Table(self.store, [*(other for other in self.names if other != name), name])
+    def beside(self, column: str, argument: str = "weights") -> Table:
+        name = self.store.name_of(column, argument)
+        return self.store.table([*(other for other in self.names if other != name), name])
 
     def coded(self, words: Sequence[Words | None]) -> RowSource:
-        return self.store.rows(self.names, words=matched(self.names, words))
+        return self.store.rows(Rows(self.names, words=matched(self.names, words)))
 
 
 class Table(Columns):
@@ -249,9 +286,10 @@ class Table(Columns):
         Rows; None when that is not known without reading.
     """
 
-    def columns_alone(self) -> list[Source]:
-        """Return a source for each column, which holds numbers."""
-        return [TableColumn(self.store, name).source("data") for name in self.names]
+    def columns_alone(self, data: str) -> dict[str, Source]:
+        """Return a source for each column, which holds numbers; `data` is what errors call them."""
+        column = self.store.column
+        return {name: source_of(column(name), f"column {name!r} of {data}") for name in self.names}
 
 
 class TableColumn(Columns):
@@ -261,7 +299,10 @@ class TableColumn(Columns):
     says so, and others say what its words or keys are.
     """
 
-    def __init__(self, store: Store, name: str | None) -> None:
+    store: Elsewhere
+    is_table = False
+
+    def __init__(self, store: Elsewhere, name: str | None) -> None:
         super().__init__(store, () if name is None else (name,))
         self.name = name
 
@@ -287,9 +328,6 @@ class TableColumn(Columns):
     def sample(self, count: int, words: RandomWords) -> NDArray[Any] | None:
         return self.store.sample_column(self.name, count, words)
 
-    def rows(self, ids: Any = None, workers: int | None = None) -> RowSource:
-        return self.store.rows(self.names, ids, workers, is_table=False)
-
 
 class TableRows(Choosing):
     """Rows of several numbers, or records, of a table: a `RowSource`.
@@ -301,7 +339,7 @@ class TableRows(Choosing):
     array = None
 
     def __init__(
-        self, store: Store, make: Rows, workers: int | None = None, ids: Ids | None = None
+        self, store: Elsewhere, make: Rows, workers: int | None = None, ids: Ids | None = None
     ) -> None:
         self.workers = workers if workers is None else checks.whole("workers", workers, 1)
         self.store, self.make, self._ids = store, make, ids

@@ -26,7 +26,8 @@ from .engine import (
     places,
     types_of,
 )
-from .forms import Named, column_form, local_form
+from .forms import column_form
+from .in_memory import local_form
 
 S = TypeVar("S")
 
@@ -118,8 +119,8 @@ def dask_form(data: Any, name: str) -> TableColumn | Table | TableRows:
         like = data._meta
         if hasattr(like, "columns"):
             engine = DaskEngine(data, like)
-            assert isinstance(engine.like, Named)
-            return Table(engine, list(engine.like.columns))
+            assert isinstance(engine.like, Table)
+            return Table(engine, engine.like.names)
         if hasattr(like, "dtype") and hasattr(data, "to_frame"):
             column_form(like, name, rule)
             title = like.name if isinstance(like.name, str) else "data"

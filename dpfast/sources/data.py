@@ -15,7 +15,8 @@ from .base import RowSource, Source
 from .batch_reader import lazy_reader
 from .columns import Columns, Table
 from .dask import dask_form
-from .forms import COLUMN, Form, is_distributed, is_lazy, is_spark, local_form, source_of
+from .forms import COLUMN, Form, is_distributed, is_lazy, is_spark, source_of
+from .in_memory import local_form
 from .memory import MemorySource
 from .spark import spark_form
 from .table import RULE, rows_of

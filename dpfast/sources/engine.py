@@ -30,12 +30,12 @@ from .._kernels.sources import Key, hashes
 from ..errors import ArgumentTypeError, DataError, DpfastError
 from .arrow import arrow_numbers, arrow_times
 from .base import Chunk, RowChunk, RowSource, Source
-from .columns import Columns, Rows, Store, TableRows, chosen, refuse_type
-from .forms import Arrow, Form, Named, Objects, Piece, Values, local_form, source_of
+from .columns import Batch, Columns, Elsewhere, Rows, Table, TableRows, Want, chosen, refuse_type
+from .forms import Arrow, Form, Objects, Piece, Values, source_of
 from .ids import no_column
+from .in_memory import local_form, named
 from .key_words import KeyWords, array_kind, arrow_kind
 from .times import AsNumbers, numbered, times_of
-from .words import Words
 
 S = TypeVar("S")
 
@@ -62,7 +62,7 @@ class Arrived(NamedTuple):
     @classmethod
     def of(cls, form: Form) -> Arrived:
         """Return the pieces of a table of them."""
-        columns = chosen(form, Moved._fields).columns.values()
+        columns = chosen(form, Moved._fields).pieces.values()
         each = [c.chunked.to_pylist() if isinstance(c, Arrow) else _listed(c) for c in columns]
         return cls(list(map(Moved, *each)))
 
@@ -147,7 +147,7 @@ def counted(summarise: Callable[[Any], S], first: int, chunk: Any) -> tuple[int,
     return many + getattr(chunk, "nulls", 0), summarise(chunk)
 
 
-class Engine(Store):
+class Engine(Elsewhere):
     """A table or an array in partitions, which can be passed over as often as asked.
 
     Attributes
@@ -198,14 +198,12 @@ class Engine(Store):
         return with_numbers(self.as_numbers, self.like)
 
     def name_of(self, column: Any, argument: str) -> str:
-        columns = self.like.columns if isinstance(self.like, Named) else {}
+        columns = self.like.names if isinstance(self.like, Table) else ()
         return str(column) if column in columns else no_column(column, columns, argument)
 
     def typed(self, name: str, is_text: bool = False) -> Piece:
-        return chosen(self.form, [name]).columns[name]
-
-    def check_numbers(self, name: str) -> None:
-        self.typed(name).column(f"column {name!r} of data", "numbers")
+        piece: Piece = chosen(self.form, [name]).pieces[name]
+        return piece
 
     def dtype(self, name: str | None) -> np.dtype[Any]:
         return column_of(name, self.form).dtype
@@ -214,20 +212,17 @@ class Engine(Store):
         like = rows(self.form)
         return like.dtype, like.width
 
-    def rows(
-        self,
-        names: tuple[str, ...],
-        ids: Any = None,
-        workers: int | None = None,
-        is_table: bool = True,
-        words: Mapping[str, Words] | None = None,
-    ) -> RowSource:
-        are_records = not names and isinstance(self.like, Named)
-        if ids is not None and not (isinstance(ids, str) and (is_table or are_records)):
+    def rows(self, make: Rows, ids: Any = None, workers: int | None = None) -> RowSource:
+        if ids is not None:
             refuse_array("ids", ids)
-        if not is_table and not names:
-            return TableRows(self, Rows(None, ids))
-        return super().rows(names, ids, workers, is_table, words)
+        if not make.is_table and not make.names:
+            make = Rows(None, make.ids)
+        return super().rows(make, None, workers)
+
+    def reduce_batches(
+        self, want: Want, summarise: Callable[[Batch], S], merge: Callable[[S, S], S]
+    ) -> S:
+        raise AssertionError("batches of an engine are read by a task in each partition")
 
     def reduce_column(
         self, name: str | None, summarise: Callable[[Chunk], S], merge: Callable[[S, S], S]
@@ -288,10 +283,10 @@ def types_of(form: Form, columns: Sequence[str] | None = None) -> dict[str | Non
 
     A type is that of the values, in whatever form they lie: of a dictionary that of its entries.
     """
-    if not isinstance(form, Named):
+    if not isinstance(form, Table):
         return {None: _type_of(form)}
     some = form if columns is None else chosen(form, columns)
-    return {name: _type_of(column) for name, column in some.columns.items()}
+    return {name: _type_of(column) for name, column in some.pieces.items()}
 
 
 def _type_of(form: Form) -> tuple[Any, ...]:
@@ -351,19 +346,19 @@ def places(column: Any, parts: int) -> tuple[NDArray[np.int64], NDArray[np.bool_
 
 def column_of(name: str | None, form: Form) -> Source:
     """Return a column of a partition as a source: that of a name, or all there is."""
-    return source_of(form if name is None else chosen(form, [name]).columns[name])
+    return source_of(form if name is None else chosen(form, [name]).pieces[name])
 
 
 def with_numbers(columns: Mapping[str, AsNumbers], form: Form) -> Form:
     """Return a partition whose columns of times have been made whole numbers."""
-    if not isinstance(form, Named) or not columns:
+    if not isinstance(form, Table) or not columns:
         return form
-    read = dict(form.columns)
+    read = dict(form.pieces)
     for name in read.keys() & columns:
         if times_of(read[name]) != columns[name].times:
             refuse_type()
         read[name] = numbered(read[name], columns[name].numbers)
-    return Named(read, read)
+    return named(read)
 
 
 def exchanged(

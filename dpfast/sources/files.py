@@ -18,7 +18,7 @@ from ..errors import SourceError
 from . import arrow
 from .arrow import BATCH, Numbers, guarded
 from .base import Chunk, RandomWords, RowChunk
-from .columns import Rows, Store, TableRows, Want
+from .columns import ROWS, Batch, Elsewhere, Rows, TableRows, Want
 from .forms import Arrow, Piece, source_of
 from .ids import entries
 from .memory import F8
@@ -66,7 +66,7 @@ def _pooled(groups: Sequence[NDArray[Any]], dtype: np.dtype[Any]) -> NDArray[Any
     return None if effect > DRIFT else whole
 
 
-class Reader(Store):
+class Reader(Elsewhere):
     """One or more files of the same columns that can be read as often as asked.
 
     A format gives `batches`: generators that together yield every row once, each to be run in a
@@ -283,6 +283,22 @@ class Reader(Store):
         want = Want(make.columns or (), ids.union(words), frozenset(words))
         return self.reduce(want, convert, summarise, merge, each, rows.workers)
 
+    def reduce_batches(
+        self, want: Want, summarise: Callable[[Batch], S], merge: Callable[[S, S], S]
+    ) -> S:
+        kinds = {name: self.typed(name, True) for name in want.text}
+
+        def convert(start: int, pieces: Sequence[Piece]) -> Iterator[Batch]:
+            for at in range(0, max(1, pieces[0].length), ROWS):
+                rows = min(ROWS, pieces[0].length - at)
+                columns = {
+                    name: as_typed(piece.cut(at, at + rows), kinds.get(name))
+                    for name, piece in zip(want.names, pieces, strict=True)
+                }
+                yield Batch(start + at, rows, columns)
+
+        return self.reduce(want, convert, summarise, merge, ROWS)
+
     def _numbered(self, name: str, piece: Piece) -> Piece:
         """Return a piece, or the numbers as which a column of times is read."""
         read = self.as_numbers.get(name)
@@ -360,6 +376,16 @@ class SchemaReader(Reader):
                     f"in {self.paths[0].name}, and {shown(one)} in {path.name}"
                 )
         return found[0]
+
+
+def as_typed(piece: Piece, typed: Piece | None) -> Piece:
+    """Return a column as a reader makes it; cells of a file of text are read as their own type."""
+    import pyarrow as pa
+
+    is_text = isinstance(typed, Arrow) and typed.chunked.type == pa.string()
+    if is_text and isinstance(piece, Arrow) and pa.types.is_binary(piece.chunked.type):
+        return Arrow.of(piece.array.view(pa.string()))
+    return piece
 
 
 def widened(arrays: Iterable[Any], casts: Iterable[Any]) -> list[Arrow]:

@@ -1,9 +1,9 @@
 """What data are, told once and by their type alone: no row is looked at.
 
-`local_form` is the one place where an object of the user's in this process is asked what it is.
-Whoever reads data is given its answer: rows without a dtype (`Objects`), an array (`Values`), an
-Arrow column (`Arrow`), named columns (`Named`), or what can be passed over as it is (a file, a
-source). A column of pandas keeps its index, as `row_index`.
+`column_form` is the one place where a column of the user's in this process is asked what it is, and
+`in_memory.local_form` asks what has columns with names. Whoever reads data is given the answer:
+rows without a dtype (`Objects`), an array (`Values`), an Arrow column (`Arrow`), a table, or what
+can be passed over as it is (a file, a source). A column of pandas keeps its index, as `row_index`.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from importlib.util import find_spec
 from itertools import chain
-from typing import Any, NoReturn, TypeAlias, TypeGuard
+from typing import Any, TypeAlias, TypeGuard
 
 import numpy as np
 from numpy.typing import NDArray
@@ -158,26 +158,14 @@ class Arrow:
         return ColumnSource(self.chunked).column(name, rule)
 
 
-@dataclass(frozen=True, slots=True)
-class Named:
-    """The columns of a table, or the fields of records, by name, and what was given."""
-
-    columns: dict[str, Objects | Values | Arrow]
-    given: Any
-
-    def source(self, name: str) -> NoReturn:
-        checks.fail_kind(name, "one column, not a table", self.given)
-
-
 #: One column in memory.
 Piece: TypeAlias = Objects | Values | Arrow
-Form: TypeAlias = Piece | Named | WithRows | RowSource | Source
-FORMS = (Objects, Values, Arrow, Named)
+Form: TypeAlias = Piece | WithRows | RowSource | Source
 
 
 def source_of(form: Form, name: str = "data") -> Source:
     """Return the source of one column; a source is taken as it is."""
-    if isinstance(form, (Values, Arrow, Named, WithRows)):
+    if isinstance(form, (Values, Arrow, WithRows)):
         return form.source(name)
     if isinstance(form, (MemorySource, Source)):  # in this order: a protocol is slow to tell
         return form
@@ -199,43 +187,12 @@ def as_column(data: Any, name: str, rule: str, width: int | None = None) -> Colu
     return form.column(name, rule, width)
 
 
-def local_form(data: Any, name: str, rule: str) -> Form:
-    """Tell what `data` are: one column, a matrix, a table, a file or a source.
-
-    `rule` is what the argument `name` must be, for the error about what holds no data.
-
-    Raises
-    ------
-    ArgumentTypeError
-        For what can be read as nothing.
-    """
-    if type(data) in (list, tuple) or (type(data) is np.ndarray and data.dtype.kind != "V"):
-        return column_form(data, name, rule)
-    if is_form(data):
-        return data
-    columns: dict[str, Any] | None
-    if is_interchanged(data):
-        make = extra("pyarrow.interchange", f"reading {name}").from_dataframe
-        columns = arrow_table(converted(data, name, rule, make), name) or {}
-        if len(columns) == 1:  # which is how such a frame gives a column
-            return column_form(next(iter(columns.values())), name, rule)
-    else:
-        columns = columns_of_table(data, name)
-    if columns is None:
-        return column_form(data, name, rule)
-    forms = {
-        key: column_form(column, f"column {key!r} of {name}", COLUMN)
-        for key, column in columns.items()
-    }
-    return Named(forms, data)
-
-
 def is_form(data: Any) -> TypeGuard[Form]:
     """Tell whether data can be passed over as they are."""
     if type(data) is dict:
         return False  # columns by their names
     try:
-        return isinstance(data, (MemorySource, *FORMS, WithRows, Source, RowSource))
+        return isinstance(data, (MemorySource, Values, Arrow, WithRows, Source, RowSource))
     except Exception:  # a protocol looks for its names in any object
         return False
 

@@ -24,10 +24,10 @@ from .base import (
     Source,
     width_of,
 )
-from .columns import Columns, Table, TableColumn
+from .columns import Columns, Elsewhere, Table
 from .data import as_rows, as_source, form_of
 from .engine import of_engine, refuse_array
-from .forms import COLUMN, Arrow, Form, Named, Objects, Piece, Values, as_column, source_of
+from .forms import COLUMN, Arrow, Form, Objects, Piece, Values, as_column, source_of
 from .labels import Checked, Labels, aligned, labels_of
 from .masked import MaskedSource, mask
 from .memory import ArraySource, Column, MemorySource
@@ -281,8 +281,6 @@ def declared(form: Form) -> list[tuple[str | None, Objects | Values | Arrow]]:
 
     Cells of a file of text are numbers here.
     """
-    if isinstance(form, Named):
-        return list(form.columns.items())
     if isinstance(form, Columns):
         return [(name, form.store.typed(name)) for name in form.names]
     if isinstance(form, Values) and form.array.ndim == 2:
@@ -343,17 +341,12 @@ def read_length(data: Any, relation: str, where: Any = None, ids: Any = None) ->
 def _rows_alone(form: Form) -> Source:
     """Return a source of as many rows as a form has; what a row of it holds is anything."""
     length: int | None = None
-    if isinstance(form, Named):
-        lengths = {_length(one) for one in form.columns.values()}
-        if not lengths:
-            checks.fail_kind("data", "a table with a column", form.given)
-        if len(lengths) > 1:
+    if isinstance(form, Columns):
+        length = form.length
+        if length is None and form.pieces:
             return _uneven(ArraySource(np.empty(0)))
-        length = lengths.pop()
     elif isinstance(form, (Values, Arrow)):
         length = _length(form)
-    elif isinstance(form, Columns):
-        length = form.length
     if length is not None:
         return ArraySource(np.broadcast_to(np.uint8(0), length))
     if isinstance(form, Columns) and form.names:
@@ -382,8 +375,9 @@ def _any_column(columns: Columns) -> Source:
     name, column = next(iter(typed.items()))
     times = times_of(column)
     if times is not None:
+        assert isinstance(store, Elsewhere)
         store = store.with_numbers(name, AsNumbers(times, Clipped(0, 0, 0)))
-    return TableColumn(store, name).source("data")
+    return source_of(store.column(name))
 
 
 def _length(form: Objects | Values | Arrow) -> int:
@@ -434,7 +428,7 @@ def has_columns(form: Form) -> bool:
         return False
     if isinstance(form, RowSource) and not isinstance(form, Source):
         return form.dtype.names is not None or (form.width or 1) > 1
-    return isinstance(form, Named)
+    return False
 
 
 def by_column(form: Form, name: str = "data", width: int | None = None) -> Apart | RowSource:
@@ -452,11 +446,8 @@ def by_column(form: Form, name: str = "data", width: int | None = None) -> Apart
 
 def lying_apart(form: Form, name: str) -> Apart | None:
     """Return the columns of what holds each of them by itself; None for everything else."""
-    if isinstance(form, Named) and not isinstance(form.given, np.ndarray):
-        return Apart(
-            {key: source_of(one, f"column {key!r} of {name}") for key, one in form.columns.items()},
-            name,
-        )
+    if isinstance(form, Table) and form.store.lies_apart:
+        return Apart(form.columns_alone(name), name)
     if not (isinstance(form, Values) and form.array.ndim == 2):
         return None
     array, mask = form.array, form.mask
@@ -479,7 +470,7 @@ def each_alone(form: Form, width: int | None = None, name: str = "data") -> list
         As `by_column`.
     """
     if isinstance(form, Table):
-        return form.columns_alone()
+        return Apart(form.columns_alone(name), name).columns
     found = by_column(form, name, width)
     if isinstance(found, Apart):
         return found.columns

@@ -15,8 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import DataError
-from .base import Choosing, RandomWords
-from .forms import Named, index_of
+from .base import Choosing, RandomWords, WithRows
+from .forms import index_of
 
 S = TypeVar("S")
 
@@ -42,8 +42,8 @@ def _indexes(data: Collection[Any]) -> Iterator[Any]:
     for one in data:
         if one is None or type(one) is np.ndarray:  # what most calls have
             continue
-        if isinstance(one, (Named, Mapping)):
-            yield from _indexes((one.columns if isinstance(one, Named) else one).values())
+        if isinstance(one, (WithRows, Mapping)):
+            yield from _indexes((one.pieces if isinstance(one, WithRows) else one).values())
         elif (index := index_of(one)) is not None:
             yield index
 

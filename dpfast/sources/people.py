@@ -12,11 +12,12 @@ from .._core import checks
 from .._kernels.sources import Key
 from .batches import IDS, WHERE, Batch, Batches, refuse_beside
 from .bounding import KEPT, UNBOUNDED, Bounding, marks_of
-from .columns import Columns, Table, TableColumn
+from .columns import Columns, Table
 from .data import form_of, once
 from .engine import of_engine
-from .forms import Named, Values, column_form
-from .ids import no_column, no_names
+from .forms import Values, column_form
+from .ids import no_names
+from .in_memory import named
 from .key_words import RULE, key_kind
 from .table import RULE as DATA
 
@@ -94,22 +95,15 @@ def apart(
         rule = "left out for data of an engine, where dpfast.group_by has them"
         checks.fail_kind("ids", rule, ids)
     if not isinstance(ids, str):
-        return form, Ids(Batches(Named({IDS: ids}, ids)), IDS)
-    if isinstance(form, Named):
-        rest = dict(form.columns)
-        own = rest.pop(ids) if ids in rest else no_column(ids, rest)
-        found, names = Ids(Batches(Named({ids: own}, own)), ids), list(rest)
-        left: Any = rest[names[0]] if axis is None and len(names) == 1 else Named(rest, rest)
-    elif isinstance(form, Columns):
-        store = form.store
-        column = store.name_of(ids, "ids")
-        found = Ids(Batches(Columns(store, [column])), column)
-        names = [one for one in form.names if one != column]
-        is_one = len(names) == 1 and (axis is None or not isinstance(form, Table))
-        left = TableColumn(store, names[0]) if is_one else Table(store, names)
-    else:
+        return form, Ids(Batches(named({IDS: ids})), IDS)
+    if not isinstance(form, Columns):
         no_names(ids)
+    store = form.store
+    column = store.name_of(ids, "ids")
+    found = Ids(Batches(store.table([column])), column)
+    names = [one for one in form.names if one != column]
     if not names:
         checks.fail("ids", "a column beside those of the data", ids)
-    key_kind(found.rows.typed(found.column, "ids", True), "ids", is_id=True)
-    return left, found
+    key_kind(found.rows.typed(column, "ids", True), "ids", is_id=True)
+    is_one = len(names) == 1 and (axis is None or not isinstance(form, Table))
+    return store.column(names[0]) if is_one else store.table(names), found

@@ -19,7 +19,8 @@ from .._core.extras import extra
 from ..errors import DpfastError
 from .columns import Table
 from .engine import Engine, Moved, Part, Task, places
-from .forms import Named, is_spark, local_form
+from .forms import is_spark
+from .in_memory import local_form
 
 S = TypeVar("S")
 
@@ -73,8 +74,8 @@ def spark(df: Any) -> Table:
 def spark_form(df: Any) -> Table:
     """Return what a dataframe is to a release, by its schema alone."""
     engine = SparkEngine(df)
-    assert isinstance(engine.like, Named)
-    return Table(engine, list(engine.like.columns))
+    assert isinstance(engine.like, Table)
+    return Table(engine, engine.like.names)
 
 
 class SparkEngine(Engine):

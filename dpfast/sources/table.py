@@ -26,10 +26,10 @@ from .base import (
     chunk_dtype,
 )
 from .foreign import ForeignRows
-from .forms import Arrow, Form, Named, Objects, Values, column_form
+from .forms import Arrow, Form, Objects, Values, column_form
 from .ids import as_ids, no_column
 from .labels import Labels, aligned, labels_of
-from .memory import F8, Column, MemoryRows, MemorySource, records
+from .memory import F8, Column, MemoryRows, MemorySource
 from .words import RULE as TEXT
 from .words import Words, matched, words_column
 
@@ -52,10 +52,13 @@ def rows_of(
 ) -> RowSource:
     """Return the rows of a form; see `data.as_rows`."""
     if last is not None:
-        form = form.beside(last) if isinstance(form, WithRows) else put_last(form, last, argument)
+        form = (
+            form.beside(last, argument)
+            if isinstance(form, WithRows)
+            else no_column(last, (), argument)
+        )
         if last_words is not None or any(words):
-            names = form.columns if isinstance(form, Named) else form.names
-            words = [*(words or [None] * (len(names) - 1)), last_words]
+            words = [*(words or [None] * (len(form.names) - 1)), last_words]
     if is_wide and isinstance(form, Objects) and (width is None or len(words) > 1):
         rule = "an array or a table, or bounds a pair for each column"
         checks.fail_kind(name, rule, form.rows, ", which does not say what its columns are")
@@ -67,49 +70,28 @@ def rows_of(
         if ids is not None:
             checks.fail_kind("ids", "left out, for such data bring their own", ids)
         return form
-    columns, without = dict(form.columns) if isinstance(form, Named) else {}, None
-    if isinstance(form, Named) and isinstance(ids, str):
-        without = ids
-        ids = columns.pop(ids) if ids in columns else no_column(ids, columns)
-    labels = labels_of(form, ids)
     beside = None if ids is None else as_ids(ids)
-    if isinstance(form, Named):
-        given = form.given
-        is_plain = isinstance(given, np.ndarray) and not isinstance(given, np.ma.MaskedArray)
-        column = records(given, without, name) if is_plain else of_columns(columns, name)
-    elif isinstance(form, (Values, Arrow, MemorySource)):
-        column = form.column(name, RULE, width)
-    else:
+    if not isinstance(form, (Values, Arrow, MemorySource)):
         return ForeignRows(form, beside)
-    return _labeled(MemoryRows(column, beside, workers), labels)
-
-
-def put_last(form: Form, column: str, argument: str) -> Named:
-    """Return the named columns of a form, that of the given name behind all others."""
-    fields = dict(form.columns) if isinstance(form, Named) else {}
-    if column not in fields:
-        no_column(column, fields, argument)
-    last = fields.pop(column)
-    return Named({**fields, column: last}, fields)
+    made = MemoryRows(form.column(name, RULE, width), beside, workers)
+    return labeled(made, labels_of(form, ids))
 
 
 def coded_of(form: Form, words: Sequence[Words | None], name: str = "data") -> RowSource:
     """Return rows of a form, of which some columns are text; as the numbers of these words."""
     if isinstance(form, WithRows):
         return form.coded(words)
-    fields = dict(form.columns) if isinstance(form, Named) else {}
     if isinstance(form, Values) and form.array.ndim == 2:
-        columns = range(form.array.shape[1])
-        fields = {str(j): column_form(form.given[:, j], name, TEXT) for j in columns}
-    if fields:
-        made = of_columns(fields, name, matched(list(fields), words))
+        places = range(form.array.shape[1])
+        columns = {str(j): column_form(form.given[:, j], name, TEXT) for j in places}
+        made = of_columns(columns, name, matched(list(columns), words))
     else:
         (own,) = matched([name], words).values()
         made = words_column(form, own, name)
-    return _labeled(MemoryRows(made), labels_of(form))
+    return labeled(MemoryRows(made), labels_of(form))
 
 
-def _labeled(rows: MemoryRows, labels: Labels) -> RowSource:
+def labeled(rows: MemoryRows, labels: Labels) -> RowSource:
     """Return rows that know an index of theirs, and whose passes compare it with all others."""
     rows.row_index = labels[0] if labels else None
     found: RowSource = aligned(rows, labels)

@@ -10,7 +10,7 @@ import numpy as np
 
 from .._core import checks
 from ..errors import DpfastError
-from .columns import Columns, Table, TableColumn
+from .columns import Columns, Elsewhere, Table, TableColumn
 from .data import form_of
 from .files import Reader
 from .forms import Values
@@ -51,12 +51,11 @@ def time_column(data: Any, beside: Collection[str] = ()) -> tuple[Any, TimeColum
         if times is None:
             return given, None
         return given, TimeColumn(times, lambda numbers: time_source(form, numbers))
-    if isinstance(form, Table) and not beside:
+    store, names = form.store, [name for name in form.names if name not in beside] or form.names
+    is_table = isinstance(form, Table) and not beside
+    if is_table or len(names) != 1 or not isinstance(store, Elsewhere):
         return given, None
-    names = [name for name in form.names if name not in beside] or form.names
-    if len(names) != 1:
-        return given, None
-    store, (name,) = form.store, names
+    (name,) = names
     if isinstance(store, Reader) and not store.holds_times(name):
         return given, None
     times = times_of(store.typed(name))

@@ -18,7 +18,7 @@ from dpfast.errors import ArgumentError, ArgumentTypeError, BudgetError, DataErr
 from dpfast.groups import arrays
 from dpfast.groups.answer import Answer
 from dpfast.rng import InsecureGenerator
-from dpfast.sources import batches
+from dpfast.sources import batches, in_memory
 from dpfast.sources.bounding import Bounding
 from dpfast.statistics import histogram
 
@@ -327,8 +327,8 @@ def test_any_cut_any_number_of_threads_and_ids_beside_give_the_same_bits(monkeyp
     due = [ask() for ask in asks]
     assert same(due[0], due[2]) and same(due[0], due[3])
     for rows, threads in ((7, 1), (1000, 3), (N, 2)):
-        monkeypatch.setattr(batches, "ROWS", rows)
-        monkeypatch.setattr(batches, "split", lambda rows, threads=threads: threads)
+        monkeypatch.setattr(in_memory, "ROWS", rows)
+        monkeypatch.setattr(in_memory, "split", lambda rows, threads=threads: threads)
         assert [same(ask(), one) for ask, one in zip(asks[:2], due, strict=False)] == [True] * 2
 
 
@@ -341,7 +341,7 @@ def test_numbers_of_rows_that_a_cut_changes_are_found(monkeypatch):
 
     monkeypatch.setattr(Bounding, "add", within)
     assert same(released(TABLE), due)
-    monkeypatch.setattr(batches, "ROWS", 1000)
+    monkeypatch.setattr(in_memory, "ROWS", 1000)
     assert not same(released(TABLE), due)
 
 

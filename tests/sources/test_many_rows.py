@@ -13,7 +13,7 @@ import dpfast as dp
 from dpfast.rng import InsecureGenerator
 from dpfast.sources import files
 from dpfast.sources.arrow import BATCH
-from dpfast.sources.batches import ROWS
+from dpfast.sources.columns import ROWS
 
 from ..support.battery import CASES, X, same
 from ..support.pairwise import every_value

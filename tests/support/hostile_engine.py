@@ -14,7 +14,7 @@ from dpfast._kernels.rng import BitStream
 from dpfast._kernels.sources import Key
 from dpfast.rng import Generator
 from dpfast.sources.engine import Engine, Moved, expect_types, places, types_of
-from dpfast.sources.forms import local_form
+from dpfast.sources.in_memory import local_form
 
 #: What must not travel.
 SECRETS = (Budget, Generator, BitStream, Key, Engine)

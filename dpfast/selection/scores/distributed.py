@@ -101,7 +101,7 @@ class _Flat(Rows):
 
     def column(self, form: Form) -> Form:
         """Return the column that is asked for."""
-        return chosen(form, self.names).columns[self.names[0]] if self.names else form
+        return chosen(form, self.names).pieces[self.names[0]] if self.names else form
 
     def __call__(self, form: Form) -> RowSource:
         column = self.column(form)

@@ -1,0 +1,125 @@
+"""Tables in memory: columns that lie here, each in a form of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from .._core.extras import extra
+from .base import RowSource
+from .columns import ROWS, Batch, Rows, S, Store, Table, Want
+from .forms import (
+    COLUMN,
+    Form,
+    Piece,
+    arrow_table,
+    column_form,
+    columns_of_table,
+    converted,
+    is_form,
+    is_interchanged,
+)
+from .ids import as_ids, no_column
+from .labels import labels_of
+from .memory import MemoryRows, records, split
+from .table import labeled, of_columns, refuse_columns
+from .threads import in_parts
+
+
+class InMemory(Store):
+    """Columns by name, where they lie.
+
+    Parameters
+    ----------
+    pieces : dict of str to Piece
+    given : object
+        What the columns were made of.
+    name : str
+        What messages call it.
+    """
+
+    def __init__(self, pieces: Mapping[str, Piece], given: Any, name: str) -> None:
+        self.pieces: dict[str, Piece] = dict(pieces)
+        self._given, self._name = given, name
+        self.lies_apart = not isinstance(given, np.ndarray)
+        lengths = {piece.length for piece in pieces.values()}
+        self.length = lengths.pop() if len(lengths) == 1 else None
+
+    def name_of(self, column: Any, argument: str) -> str:
+        return str(column) if column in self.pieces else no_column(column, self.pieces, argument)
+
+    def typed(self, name: str, is_text: bool = False) -> Piece:
+        return self.pieces[name].cut(0, 0)
+
+    def column(self, name: str) -> Form:
+        return self.pieces[name]
+
+    def table(self, names: Sequence[str]) -> Table:
+        return named({name: self.pieces[name] for name in names}, None, self._name)
+
+    def rows(self, make: Rows, ids: Any = None, workers: int | None = None) -> RowSource:
+        pieces, given = {name: self.pieces[name] for name in make.names or ()}, self._given
+        if make.ids is not None:
+            ids = self.pieces[make.ids]
+        is_plain = isinstance(given, np.ndarray) and not isinstance(given, np.ma.MaskedArray)
+        if is_plain and not make.words:
+            column = records(given, make.ids, self._name)
+        else:
+            column = of_columns(pieces, self._name, make.words)
+        beside = None if ids is None else as_ids(ids)
+        return labeled(MemoryRows(column, beside, workers), labels_of(pieces, ids))
+
+    def reduce_batches(
+        self, want: Want, summarise: Callable[[Batch], S], merge: Callable[[S, S], S]
+    ) -> S:
+        rows, columns = self.length, {name: self.pieces[name] for name in want.names}
+        if rows is None:
+            refuse_columns()
+
+        def chunks(start: int, stop: int) -> Iterator[Batch]:
+            for at in range(start, max(stop, start + 1), ROWS):
+                end = min(at + ROWS, stop)
+                pieces = columns
+                if end - at < rows:
+                    pieces = {name: column.cut(at, end) for name, column in columns.items()}
+                yield Batch(at, end - at, pieces)
+
+        return in_parts(rows, split(rows), chunks, summarise, merge)
+
+
+def named(columns: Mapping[str, Piece], given: Any = None, name: str = "data") -> Table:
+    """Return columns in memory as a table; `given` is what they were made of."""
+    return Table(InMemory(columns, given, name), list(columns))
+
+
+def local_form(data: Any, name: str, rule: str) -> Form:
+    """Tell what `data` are: one column, a matrix, a table, a file or a source.
+
+    `rule` is what the argument `name` must be, for the error about what holds no data.
+
+    Raises
+    ------
+    ArgumentTypeError
+        For what can be read as nothing.
+    """
+    if type(data) in (list, tuple) or (type(data) is np.ndarray and data.dtype.kind != "V"):
+        return column_form(data, name, rule)
+    if is_form(data):
+        return data
+    columns: dict[str, Any] | None
+    if is_interchanged(data):
+        make = extra("pyarrow.interchange", f"reading {name}").from_dataframe
+        columns = arrow_table(converted(data, name, rule, make), name) or {}
+        if len(columns) == 1:  # which is how such a frame gives a column
+            return column_form(next(iter(columns.values())), name, rule)
+    else:
+        columns = columns_of_table(data, name)
+    if columns is None:
+        return column_form(data, name, rule)
+    forms = {
+        key: column_form(column, f"column {key!r} of {name}", COLUMN)
+        for key, column in columns.items()
+    }
+    return named(forms, data, name)
