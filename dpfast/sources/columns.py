@@ -115,6 +115,8 @@ class Store(ABC):
         Words that stand for a missing value, in a file of text.
     pieces : dict of str to Piece
         The columns, where they lie in memory.
+    given : object
+        What the columns were made of, if it is known.
     lies_apart : bool
         Whether each column is best read by itself.
     """
@@ -122,6 +124,7 @@ class Store(ABC):
     length: int | None
     missing: frozenset[str] = frozenset()
     pieces: Mapping[str, Piece] = {}
+    given: Any = None
     lies_apart: bool = False
 
     @abstractmethod
@@ -257,7 +260,8 @@ class Columns(WithRows):
         return some
 
     def source(self, name: str) -> Source:
-        checks.fail_kind(name, "one column (dpfast.scan with one name)", self)
+        given = self.store.given
+        checks.fail_kind(name, "one column, not a table", self if given is None else given)
 
     def rows(self, ids: Any = None, workers: int | None = None) -> RowSource:
         column = None

@@ -42,7 +42,7 @@ class InMemory(Store):
 
     def __init__(self, pieces: Mapping[str, Piece], given: Any, name: str) -> None:
         self.pieces: dict[str, Piece] = dict(pieces)
-        self._given, self._name = given, name
+        self.given, self._name = given, name
         self.lies_apart = not isinstance(given, np.ndarray)
         lengths = {piece.length for piece in pieces.values()}
         self.length = lengths.pop() if len(lengths) == 1 else None
@@ -60,7 +60,7 @@ class InMemory(Store):
         return named({name: self.pieces[name] for name in names}, None, self._name)
 
     def rows(self, make: Rows, ids: Any = None, workers: int | None = None) -> RowSource:
-        pieces, given = {name: self.pieces[name] for name in make.names or ()}, self._given
+        pieces, given = {name: self.pieces[name] for name in make.names or ()}, self.given
         if make.ids is not None:
             ids = self.pieces[make.ids]
         is_plain = isinstance(given, np.ndarray) and not isinstance(given, np.ma.MaskedArray)
