@@ -24,7 +24,7 @@ from ..errors import DataError
 from .base import Choosing, Chunk, Ids, RandomWords, RowChunk, RowSource, Source, WithRows
 from .forms import Form, Piece, source_of
 from .ids import as_ids
-from .pick import distinct
+from .pick import distinct, wanted_columns
 from .table import rows_of
 from .times import AsNumbers
 from .words import Words, matched
@@ -243,12 +243,12 @@ class Columns(WithRows):
     def __repr__(self) -> str:
         return f"{type(self).__name__}({', '.join(map(repr, self.names))})"
 
-    def __getitem__(self, columns: str | Sequence[str]) -> Form:
-        """Return one column by its name, or a table of several."""
-        if isinstance(columns, str):
-            return self.store.column(self.store.name_of(columns, "column"))
-        names = [self.store.name_of(name, "column") for name in columns]
-        return self.store.table(distinct(names))
+    def __getitem__(self, columns: Any) -> Any:
+        """Return one column by its name or place, or a table of several."""
+        names = [self.store.name_of(one, "column") for one in wanted_columns(columns)]
+        if isinstance(columns, (list, tuple)):
+            return self.store.table(distinct(names))
+        return self.store.column(names[0])
 
     def once(self, twice: bool) -> Self:
         """Return the same columns for one release; `twice` is said by `StreamReader.once`."""
@@ -260,8 +260,10 @@ class Columns(WithRows):
         return some
 
     def source(self, name: str) -> Source:
-        given = self.store.given
-        checks.fail_kind(name, "one column, not a table", self if given is None else given)
+        if self.store.given is not None:
+            checks.fail_kind(name, "one column, not a table", self.store.given)
+        first = next(iter(self.names), "a")
+        checks.fail_kind(name, f"one column, not a table: table[{first!r}] is one", self)
 
     def rows(self, ids: Any = None, workers: int | None = None) -> RowSource:
         column = None

@@ -82,6 +82,11 @@ class Reader(Elsewhere):
         self._seen = [_stamp(path) for path in self.paths]
         self._null_shares: dict[str, float] = {}
 
+    @property
+    @abstractmethod
+    def names(self) -> Sequence[str]:
+        """The columns, of several files those of the first."""
+
     @abstractmethod
     def find(self, pick: Pick) -> str:
         """Return the name of the column that `pick` wants, the same in every file."""
@@ -313,6 +318,11 @@ class SchemaReader(Reader):
     """
 
     schemas: list[Any]
+
+    @property
+    def names(self) -> Sequence[str]:
+        names: Sequence[str] = self.schemas[0].names
+        return names
 
     def find(self, pick: Pick) -> str:
         name = pick(self.schemas[0].names, self.paths[0])

@@ -76,6 +76,10 @@ class NpyFile(Reader):
         else:
             self.kinds = {str(j): dtype for j in range(shape[1] if len(shape) == 2 else 1)}
 
+    @property
+    def names(self) -> Sequence[str]:
+        return list(self.kinds)
+
     def find(self, pick: Pick) -> str:
         return pick(list(self.kinds), self.paths[0])
 

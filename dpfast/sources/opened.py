@@ -11,7 +11,7 @@ from .columns import Columns
 from .files import Reader
 from .filtered import Condition, filtered
 from .key_words import key_kind
-from .pick import Pick, distinct, picker
+from .pick import distinct, picker
 from .scan import columns as columns_of
 from .scan import reader
 
@@ -101,13 +101,8 @@ class Files:
         -------
         str
         """
-
-        def pick(names: Sequence[str], path: Path) -> str:
-            others = [name for name in names if name != beside]
-            only: Pick = picker(None)
-            return others[0] if others else only(names, path)
-
-        return self._reader.find(pick)
+        others = [name for name in self._reader.names if name != beside]
+        return self.find(others[0] if others else None)
 
     def holds_text(self, column: str | None) -> bool:
         """Tell whether a column is one of text, by its type.

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import difflib
+import numbers
 from collections import Counter
 from collections.abc import Callable, Collection, Sequence
 from pathlib import Path
+from typing import Any
 
 from .._core import checks
 from ..errors import SourceError
@@ -67,6 +69,20 @@ def nearest(name: str, names: Collection[str]) -> str:
     """Return what a message says of the names that are nearly `name`."""
     near = difflib.get_close_matches(name, names, 3, 0.6)
     return f" (did you mean {' or '.join(map(repr, near))}?)" if near else ""
+
+
+def wanted_columns(column: Any) -> list[Any]:
+    """Check what `column` may be, and return it as a list."""
+    wanted: list[Any] = list(column) if isinstance(column, (list, tuple)) else [column]
+    rule = "a name, a place from 0, a list of these, or None"
+    for one in wanted:
+        if isinstance(one, bool) or not isinstance(one, (str, numbers.Integral, type(None))):
+            checks.fail_type("column", rule, column)
+        if one is None and column is not None:
+            checks.fail_type("column", rule, column)
+    if not wanted:
+        checks.fail("column", "at least one name, if it is a list", column)
+    return wanted
 
 
 def distinct(names: list[str]) -> list[str]:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import difflib
 import glob
-import numbers
 import os
+from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, overload
@@ -16,7 +16,7 @@ from .base import Source
 from .columns import Table, TableColumn
 from .dataset import dataset_reader, is_remote, parts_of, regular
 from .forms import pyarrow_for
-from .pick import distinct, picker
+from .pick import distinct, picker, wanted_columns
 
 if TYPE_CHECKING:
     from .files import Reader
@@ -32,7 +32,11 @@ Columns = list[str] | list[int] | list[str | int] | tuple[str | int, ...]
 
 
 @overload
-def scan(path: Paths, column: str | int | None = None, *, quotes: bool = True) -> Source: ...
+def scan(path: Paths, column: None = None, *, quotes: bool = True) -> Any: ...
+
+
+@overload
+def scan(path: Paths, column: str | int, *, quotes: bool = True) -> Source: ...
 
 
 @overload
@@ -56,8 +60,9 @@ def scan(
         remote ones (``"s3://..."``, ``"gs://..."``, ``"memory://..."``): those that pyarrow knows,
         and with fsspec many more. Directories like ``year=2024`` are a column of that name.
     column : str, int, or list of these, optional
-        The name of the column, or its place from 0. It may be left out when there is only one. A
-        list makes a table.
+        The name of the column, or its place from 0. A list makes a table. Left out: the table of
+        all columns, or the only one. ``table["pay"]`` is a column of a table, and a list of names
+        between the brackets makes another table.
     quotes : bool, default True
         False for a text file in which a quote is a letter like any other: each line is a row.
 
@@ -67,10 +72,12 @@ def scan(
         One column, to be given to `dpfast.median` and the like, as often as wanted. The file is
         opened and its header read now; its rows are read by the release.
     Table
-        Several, or one in a list, for statistics of each column (``axis=0``), `dpfast.covariance`,
-        `dpfast.histogram`, and `dpfast.sample_and_aggregate`, whose estimator gets records
-        of float64 with the names of the columns. There `ids` may name a further column of the
-        file, of a table as of a single column: integers, text or bytes, which need not be listed.
+        Several, all of them, or one in a list, for statistics of each column (``axis=0``),
+        `dpfast.group_by`, `dpfast.covariance`, `dpfast.histogram`, and
+        `dpfast.sample_and_aggregate`, whose estimator gets records of float64 with the names of the
+        columns. Only columns that a release uses are read, and only their types matter. There `ids`
+        may name a further column of the file, of a table as of a single column: integers, text or
+        bytes, which need not be listed.
 
     Raises
     ------
@@ -132,24 +139,18 @@ def scan(
             checks.fail_type("path", "a string or a path, or a list of these", path)
     if several and not (path and all(os.fspath(one) for one in path)):  # type: ignore[union-attr]
         checks.fail("path", "at least one path, and none empty, if it is a list", path)
+    wanted_columns(column)
+    return data_of(_reader(path, quotes), column)
+
+
+def data_of(reader: Reader, column: Any) -> TableColumn | Table:
+    """Return the columns that are asked for; all of several if none are named."""
     wanted = wanted_columns(column)
-    found = _reader(path, quotes)
-    names = [found.find(picker(one)) for one in wanted]
-    return columns(found, distinct(names) if isinstance(column, (list, tuple)) else names[0])
-
-
-def wanted_columns(column: Any) -> list[Any]:
-    """Check what `column` may be, and return it as a list."""
-    wanted: list[Any] = list(column) if isinstance(column, (list, tuple)) else [column]
-    rule = "a name, a place from 0, a list of these, or None"
-    for one in wanted:
-        if isinstance(one, bool) or not isinstance(one, (str, numbers.Integral, type(None))):
-            checks.fail_type("column", rule, column)
-        if one is None and column is not None:
-            checks.fail_type("column", rule, column)
-    if not wanted:
-        checks.fail("column", "at least one name, if it is a list", column)
-    return wanted
+    if column is None and len(reader.names) != 1:
+        # A name that stands more than once, or a type that cannot be read, is told when it is used.
+        return Table(reader, [name for name, many in Counter(reader.names).items() if many == 1])
+    names = [reader.find(picker(one)) for one in wanted]
+    return columns(reader, distinct(names) if isinstance(column, (list, tuple)) else names[0])
 
 
 def columns(reader: Reader, names: str | list[str]) -> TableColumn | Table:

@@ -9,8 +9,8 @@ from .._core import checks
 from .base import Source
 from .batch_reader import RULE, StreamReader
 from .columns import Table
-from .pick import distinct, picker
-from .scan import Columns, columns, wanted_columns
+from .pick import wanted_columns
+from .scan import Columns, data_of
 
 
 def stream(
@@ -61,7 +61,5 @@ def stream(
     """
     if not callable(factory):
         checks.fail_type("factory", RULE, factory)
-    wanted = wanted_columns(column)
-    reader = StreamReader(lambda _names: factory())
-    names = [reader.find(picker(one)) for one in wanted]
-    return columns(reader, distinct(names) if isinstance(column, (list, tuple)) else names[0])
+    wanted_columns(column)
+    return data_of(StreamReader(lambda _names: factory()), column)

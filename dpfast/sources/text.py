@@ -77,6 +77,10 @@ class TextReader(Reader):
     def numbers(self, name: str) -> Numbers:
         return Numbers(np.dtype(np.float64), None)
 
+    @property
+    def names(self) -> Sequence[str]:
+        return self._names
+
     def may_have_nulls(self, name: str) -> bool:
         return True
 

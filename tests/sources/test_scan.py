@@ -371,14 +371,46 @@ def test_columns_by_name_and_place(flights, name):
         scan(path, "arr_dely")
     with pytest.raises(SourceError, match=rf"'zzz' is not in {name}, which has: {listing}"):
         scan(path, "zzz")
-    with pytest.raises(SourceError, match=f"must be named for {name}, which has: {listing}"):
-        scan(path)
     for place in (3, -1):
         with pytest.raises(SourceError, match=f"from 0 to 2 in {name}, got {place}"):
             scan(path, place)
     for wrong in (True, 1.0, b"arr_delay"):
         with pytest.raises(ArgumentTypeError, match="column must be"):
             scan(path, wrong)
+
+
+@pytest.mark.parametrize("name", ["f.parquet", "f.arrow", "f.csv"])
+def test_a_table_of_all_columns(flights, name):
+    table = scan(flights / name)
+    assert table.names == ("carrier", "arr_delay", "dep_delay")
+    for wanted in ("dep_delay", 2):
+        assert rows(table[wanted])[0].tolist() == [1, 2]
+    assert table[["dep_delay", "carrier"]].names == ("dep_delay", "carrier")
+    ask = {"bounds": (0, 20), "epsilon": 400}
+    assert dp.sum(table["arr_delay"], **ask) == pytest.approx(31)
+    assert dp.sum(table["arr_delay"], ids="carrier", max_rows=1, **ask) == pytest.approx(31)
+    means = dp.group_by(table, "carrier", keys=["AA", "UA"]).mean("dep_delay", **ask)
+    assert means["mean"] == pytest.approx([2, 1])
+    assert dp.count(table, epsilon=400) == 2
+    with pytest.raises(SourceError, match=rf"'zzz' is not in {name}"):
+        table["zzz"]
+    with pytest.raises(ArgumentTypeError, match=r"not a table: table\['carrier'\] is one, got"):
+        dp.tree_histogram(table, bins=2, bounds=(0, 1), epsilon=1)
+
+
+def test_columns_that_nobody_uses_spoil_no_table(tmp_path):
+    """A name that stands twice, and a type that cannot be read."""
+    odd = [{"x": 1}, {"x": 2}]
+    names = ["v", "w", "w", "odd"]
+    pq.write_table(pa.table([[1, 2], [3, 4], [5, 6], odd], names=names), tmp_path / "t.parquet")
+    table = scan(tmp_path / "t.parquet")
+    assert table.names == ("v", "odd")
+    assert dp.sum(table["v"], bounds=(0, 9), epsilon=400) == pytest.approx(3)
+    for column in ("w", "odd"):
+        budget = dp.Budget(epsilon=1)
+        with pytest.raises(SourceError, match=f"'{column}'"):
+            dp.sum(table[column], bounds=(0, 9), epsilon=1, budget=budget)
+        assert not budget.history
 
 
 def test_a_long_list_of_columns_is_cut(tmp_path):
