@@ -494,6 +494,27 @@ def test_a_version_tells_data_apart_whatever_touches_them(write, table):
     assert ledger.spent["epsilon"] == 8
 
 
+def test_data_are_a_list_of_paths_and_texts_have_variables(write, table, monkeypatch):
+    monkeypatch.setenv("MONTH", "06")
+    monkeypatch.setenv("FOLDER", str(table.parent))
+    for name in ("t-06.parquet", "${MONTH}.parquet"):
+        table.with_name(name).write_bytes(table.read_bytes())
+    path = write(
+        'epsilon = 4\npath = "${FOLDER}/${MONTH}.db"',
+        data='path = ["t-${MONTH}.parquet", "$${MONTH}.parquet"]\nversion = "2024-${MONTH}"',
+        output="out-${MONTH}.json",
+    )
+    results = job.run(path)
+    results.check()
+    assert abs(sum(results.outcomes[2].kept["value"]) - 2 * ROWS) < 100
+    assert results.plan.job.version == "2024-06"
+    assert table.with_name("06.db").exists() and table.with_name("out-06.json").exists()
+    assert [os.path.basename(name) for name in job.explain(path)["data"]] == [
+        "t-06.parquet",
+        "${MONTH}.parquet",
+    ]
+
+
 def test_each_part_of_a_question_is_in_its_key(write):
     """All but the weight and the defaults as such: only what they come to."""
     variants = {
@@ -861,6 +882,10 @@ BLOCKS = 'statistic = "sample_and_aggregate"\nblocks = 9\n'
         ({"budget": "epsilon = 1\nmax_rows = 2"}, "budget.max_rows must be left out without"),
         ({"budget": "epsilon = 1\nids = 'who'\nmax_rows = 0"}, "budget.max_rows must be an int"),
         ({"data": ""}, "data.path must be given"),
+        ({"data": 'path = "${NOT_SET}.csv"'}, "data.path must name variables that are set, which "
+         "'NOT_SET' is not, got '${NOT_SET}.csv'"),
+        ({"data": "path = ['t.parquet', 2]"}, (TypeError, "data.path[1] must be text")),
+        ({"data": "path = []"}, (TypeError, "data.path must be text")),
         ({"data": 'path = "t.parket"'}, (SourceError, "is not there; did you mean")),
         ({"data": 'path = "t.parquet"\nrows = 0'}, "data.rows must be an integer"),
         ({"output": "out.xlsx"}, "output.path must be a name that ends in one of"),

@@ -63,7 +63,7 @@ def explain(file: File, as_json: Json = False) -> None:
     out = Terminal()
     out.print(table)
     rows: dict[str, object] = {
-        "data": explained["data"],
+        "data": data if isinstance(data := explained["data"], str) else ", ".join(data),
         "rows": "private" if explained["rows"] is None else f"{explained['rows']:,}",
         "neighbors": explained["neighbors"],
         **{name: explained[name] for name in ("ids", "max_rows") if name in explained},

@@ -1,7 +1,7 @@
 """The reader of job files: the releases, their data, and their privacy loss together.
 
-    [data]      path; quotes (false: in text a quote is a letter); rows (a public guess, for error
-                bars); version (other data have another one)
+    [data]      path, or a list of paths; quotes (false: in text a quote is a letter); rows (a
+                public guess, for error bars); version (other data have another one)
     [budget]    epsilon, with delta, or rho, of the whole job; neighbors (by default those of the
                 ledger, else "add-remove"); ids and max_rows, if the limit is about people; path (a
                 ledger); name
@@ -12,12 +12,15 @@
                 arguments of that method of `group_by`; of several, [release.agg.NAME] with
                 statistic, column and arguments
 
+In texts of the first three, ``${NAME}`` is a variable of the environment, and ``$${`` is ``${``.
 Every error of the file itself is found here. What an argument of a release may be is known to its
 function alone.
 """
 
 from __future__ import annotations
 
+import os
+import re
 import tomllib
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
@@ -50,6 +53,8 @@ SECTIONS = {
     "release": None,
 }
 ENDINGS = (".json", ".csv", ".parquet", ".html")
+#: A variable of the environment, or how the beginning of one is written that is none.
+VARIABLE = re.compile(r"\$\$\{|\$\{(?P<name>[^}]*)\}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +62,7 @@ class Job:
     """A job file without errors. Paths are relative to the directory of the file."""
 
     path: Path
-    data: str
+    data: str | list[str]
     quotes: bool
     version: str
     rows: int | None
@@ -127,7 +132,7 @@ def read(path: Any) -> Job:
         checks.fail("release", "at least one [[release]]", releases)
     return Job(
         path=file,
-        data=str(folder / file_name("data.path", data.get("path"))),
+        data=_data(data.get("path"), folder),
         quotes=checks.flag("data.quotes", data.get("quotes", True)),
         version=checks.text("data.version", data.get("version", "")),
         rows=None if rows is None else checks.whole("data.rows", rows, 1),
@@ -159,9 +164,33 @@ def _table(name: str, document: Mapping[str, Any]) -> dict[str, Any]:
     table, keys = document.get(name, {}), SECTIONS[name]
     if not isinstance(table, dict):
         checks.fail_type(name, f"a table, [{name}]", table)
-    if keys is not None:
-        _check_keys(f"{name}.", table, keys)
-    return table
+    if keys is None:
+        return table
+    _check_keys(f"{name}.", table, keys)
+    return {key: _filled(f"{name}.{key}", value) for key, value in table.items()}
+
+
+def _filled(name: str, value: Any) -> Any:
+    """Return a value whose texts have variables of the environment filled in."""
+    if isinstance(value, list):
+        return [_filled(name, each) for each in value]
+
+    def variable(match: re.Match[str]) -> str:
+        key = match["name"]
+        if key is None:
+            return "${"
+        if key not in os.environ:
+            checks.fail(name, f"name variables that are set, which {key!r} is not", value)
+        return os.environ[key]
+
+    return VARIABLE.sub(variable, value) if isinstance(value, str) else value
+
+
+def _data(path: Any, folder: Path) -> str | list[str]:
+    """Return the path of the data, or the paths of several files."""
+    if isinstance(path, list) and path:
+        return [str(folder / file_name(f"data.path[{i}]", one)) for i, one in enumerate(path)]
+    return str(folder / file_name("data.path", path))
 
 
 def written_to(

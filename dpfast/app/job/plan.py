@@ -184,15 +184,16 @@ def _check_outputs(job: job_file.Job, files: Files) -> None:
     used: list[tuple[Path, str]] = [(path, "the data") for path in data]
     used += [(job.path, "the job"), (job.ledger or job.path, "the ledger")]
     used += [(file, "the keys") for entry in job.entries for file in entry.files]
-    whole = Path(job.data)
-    folders = [whole.resolve(), *(path.parent for path in data if path.is_file())]
+    wholes = [Path(path) for path in ([job.data] if isinstance(job.data, str) else job.data)]
+    places = [whole.resolve() for whole in wholes if not whole.is_file()]
+    folders = [*places, *(path.parent for path in data if path.is_file())]
     for field, given in job.outputs.items():
         out = given.resolve()
         other_file(field, given, used)
         used.append((out, "output.path"))
         # A directory, or a pattern.
-        several = not whole.is_file() and out.suffix.lower() == ".parquet"
-        if several and (out.parent in folders or out.is_relative_to(folders[0])):
+        several = places and out.suffix.lower() == ".parquet"
+        if several and (out.parent in folders or any(map(out.is_relative_to, places))):
             checks.fail(field, "outside the directory of the data", str(given))
 
 
