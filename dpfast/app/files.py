@@ -104,10 +104,10 @@ def combined(texts: Sequence[Sequence[str]]) -> KeyTexts:
     return KeyTexts(tuple(product(*texts)))
 
 
-def existing(path: str | os.PathLike[str], ids: str | None = None) -> Budget | None:
+def existing(path: str | os.PathLike[str], **about: Any) -> Budget | None:
     """Return the budget of a ledger, or None if there is none, or a blank one, at this path."""
     try:
-        return Budget(path=path, ids=ids)
+        return Budget(path=path, **about)
     except LedgerMissingError:
         return None
 

@@ -21,7 +21,7 @@ from ..errors import BudgetError, LedgerError
 from ..privacy import ZCDP, Approx, Loss, Pure, convert, loss
 from ..privacy.losses import shown
 from .ledger import Amounts, Memory, Spend, State, Unit
-from .ledger.entries import now, process
+from .ledger.entries import EVERY, began, now, process
 from .ledger.text import exact, parts_of, plain
 from .mechanism import Mechanism
 from .page import page
@@ -106,6 +106,11 @@ class Budget(Payer):
         collects the data sees to it) and not be a fact about these data. Then a loss of rows under
         add-remove counts too, by group privacy; see Notes. Otherwise it is refused, since it
         promises a person of many rows little.
+    every : {"day", "week", "month", "year"}, optional
+        The limit is for each of these periods of the calendar, in UTC: what is paid for in one
+        period adds up to `epsilon` (or `rho`) at most, and over k periods to k times as much. By
+        default the limit is for all time. Entries of earlier periods stay in the history. A clock
+        that was set back stands still; one that is set ahead renews the limit too early.
     name : str, optional
         The name of the ledger, in your words.
     path : str or path-like, optional
@@ -187,6 +192,7 @@ class Budget(Payer):
         neighbors: Neighbors | None = None,
         ids: str | None = None,
         max_rows: int | None = None,
+        every: Literal["day", "week", "month", "year"] | None = None,
         name: str = "",
         path: str | os.PathLike[str] | None = None,
         timeout: Number = 30.0,
@@ -198,6 +204,7 @@ class Budget(Payer):
         if self._ids == "":
             checks.fail("ids", "the name of an id", ids)
         self._max_rows = None if max_rows is None else _rows_each(max_rows, ids)
+        self._every = None if every is None else checks.choice("every", every, EVERY)
         self._name = checks.text("name", name)
         self._timeout = checks.positive("timeout", timeout)
         self._ref = ref(self)
@@ -222,6 +229,7 @@ class Budget(Payer):
                 name=self._name,
                 ids=self._ids,
                 max_rows=self._max_rows,
+                every=self._every,
             )
         self._file = self._storage = file = File(path, header, self._timeout)
         head, state = file.header, file.state()
@@ -231,20 +239,21 @@ class Budget(Payer):
             ("neighbors", self._wanted, state.neighbors or self._wanted, repr(state.neighbors)),
             ("ids", self._ids, state.ids if unit else self._ids, unit),
             ("max_rows", self._max_rows, head.max_rows, str(head.max_rows)),
+            ("every", self._every, head.every, repr(head.every)),
             ("name", self._name or None, head.name, repr(head.name)),
         ):
             if value not in (None, known):
                 checks.fail(name, f"that of {file.path}, {words}, or left out", value)
         self._limit, self._name, self._created = head.limit, head.name, head.created
-        self._max_rows = head.max_rows
+        self._max_rows, self._every = head.max_rows, head.every
 
     def __repr__(self) -> str:
         where = "" if self._file is None else f"; path={self._file.path!r}"
         try:
-            state = self._storage.state()
+            state = self._state()
         except LedgerError:
             return f"Budget(limit: {_text(self._limit)}{where}, which cannot be read)"
-        people = "".join(f", {name}={value!r}" for name, value in self._people(state).items())
+        people = "".join(f", {name}={value!r}" for name, value in self._about(state).items())
         return (
             f"Budget(limit: {_text(self._limit)}; spent: {self._words(state.spent)}; "
             f"neighbors={state.neighbors or self._wanted!r}{people}{where})"
@@ -282,18 +291,18 @@ class Budget(Payer):
     @property
     def neighbors(self) -> Neighbors | None:
         """The neighboring relation of the ledger, or None before the first spend."""
-        return self._storage.state().neighbors or self._wanted
+        return self._state().neighbors or self._wanted
 
     @property
     def unit(self) -> Literal["rows", "people"] | None:
         """What the limit is about: "rows", "people", or None before anybody has said it."""
-        unit = self._unit(self._storage.state())
+        unit = self._unit(self._state())
         return None if unit is None else "rows" if unit.ids is None else "people"
 
     @property
     def ids(self) -> str | None:
         """The name of the id whose people the limit is about, or None if it is not about people."""
-        unit = self._unit(self._storage.state())
+        unit = self._unit(self._state())
         return None if unit is None else unit.ids
 
     @property
@@ -302,14 +311,19 @@ class Budget(Payer):
         return self._max_rows
 
     @property
+    def every(self) -> str | None:
+        """The period of the calendar with which the limit renews, or None."""
+        return self._every
+
+    @property
     def spent(self) -> dict[str, Fraction]:
-        """The sums so far, as exact fractions by name."""
-        return self._named(self._storage.state().spent)
+        """The sums so far, or in this period if the limit renews, as exact fractions by name."""
+        return self._named(self._state().spent)
 
     @property
     def remaining(self) -> dict[str, Fraction]:
         """What is left, as exact fractions by name."""
-        return self._named(self._left(self._storage.state()))
+        return self._named(self._left(self._state()))
 
     @property
     def history(self) -> tuple[Spend, ...]:
@@ -471,7 +485,7 @@ class Budget(Payer):
         >>> budget.history[2].what
         "quantile 1/2 where column = 'Ulm'"
         """
-        self._refuse_parts(self._unit(self._storage.state()))
+        self._refuse_parts(self._unit(self._state()))
         block = Block(self, column, groups)
         try:
             yield Parts(block)
@@ -616,7 +630,7 @@ class Budget(Payer):
         >>> dp.Budget(epsilon=1).left_after([count, count])["epsilon"]
         Fraction(1, 2)
         """
-        state = self._storage.state()
+        state = self._state()
         for mechanism in mechanisms:
             _, state = self._decide(state, _spend_of(mechanism))
         return self._named(self._left(state))
@@ -630,7 +644,7 @@ class Budget(Payer):
 
     def _afford(self, mechanisms: Iterable[Mechanism[Any]]) -> dict[str, Fraction]:
         """Return what releases of several mechanisms would leave. Refuse the first beyond it."""
-        state = self._storage.state()
+        state = self._state()
         for mechanism in mechanisms:
             _, state = self._decide(state, _spend_of(mechanism))
         return self._named(self._left(state))
@@ -754,7 +768,7 @@ class Budget(Payer):
             return f"<p>{escape(repr(self))}</p>"
         sums = (self._ceiling, state.spent, self._left(state))
         each = [self._named(amounts) for amounts in sums]
-        known = {"neighbors": state.neighbors or self._wanted, **self._people(state)}
+        known = {"neighbors": state.neighbors or self._wanted, **self._about(state)}
         facts = ", ".join(f"{n}={v!r}" for n, v in known.items() if v is not None)
         return page(
             self._name or "Budget",
@@ -768,9 +782,13 @@ class Budget(Payer):
 
     def _after_all(self) -> tuple[State, tuple[Spend, ...]]:
         """Return the entries, and the state after the last one of them."""
-        entries = self.history
-        spent = sum((entry.counted for entry in entries), Amounts())
-        return replace(self._storage.state(), spent=spent, entries=len(entries)), entries
+        entries, state = self.history, self._state()
+        own = [
+            entry.counted
+            for entry in entries
+            if self._every is None or str(began(self._every, state.time)) <= entry.time
+        ]
+        return replace(state, spent=sum(own, Amounts()), entries=len(entries)), entries
 
     def _listed(self, form: Callable[[Fraction], Any]) -> dict[str, Any]:
         """Return the whole ledger, with amounts in a form."""
@@ -797,7 +815,7 @@ class Budget(Payer):
             "path": self.path,
             "created": self._created,
             "neighbors": state.neighbors or self._wanted,
-            **self._people(state),
+            **self._about(state),
             "limit": self._formed(self._ceiling, form),
             "spent": self._formed(state.spent, form),
             "remaining": self._formed(self._left(state), form),
@@ -857,7 +875,7 @@ class Budget(Payer):
         mechanism = prepare(function, *args, **kwargs, budget=self).mechanism
         if wanted:
             return mechanism.parts
-        state, spend = self._storage.state(), _spend_of(mechanism)
+        state, spend = self._state(), _spend_of(mechanism)
         return self._price(state, spend, self._units(state, spend))[1]
 
     def _quote(
@@ -865,7 +883,7 @@ class Budget(Payer):
     ) -> dict[str, Fraction]:
         """Return what a release about a part would add to the ledger."""
         spend = _spend_of(prepare(function, *args, **kwargs, budget=self).mechanism)
-        state = self._storage.state()
+        state = self._state()
         return self._named(self._counted(state, spend, share, self._units(state, spend))[1])
 
     # --- the decision ---------------------------------------------------------------------------
@@ -874,6 +892,10 @@ class Budget(Payer):
         self, state: State, spend: Spend, share: Share | None = None
     ) -> tuple[Spend, State]:
         """Return the entry of a spend and the state after it, or refuse the spend."""
+        time = spend.time
+        if self._every is not None:
+            state = state.at(self._every, time)
+            time = state.time
         unit, own = units = self._units(state, spend)
         if self._ids not in (None, unit.ids):
             self._refuse_late(state, spend, f"ids={self._ids!r}", str(unit))
@@ -881,8 +903,8 @@ class Budget(Payer):
         total = state.spent + counted
         if not total.within(self._ceiling):
             self._refuse(state, spend, "counted as " + self._words(counted))
-        after = State(total, relation, state.entries + 1, unit.ids)
-        return spend.charged(counted, own.ids), after
+        after = State(total, relation, state.entries + 1, unit.ids, time)
+        return spend.charged(counted, own.ids, time), after
 
     def _counted(
         self, state: State, spend: Spend, share: Share | None, units: tuple[Unit, Unit]
@@ -936,10 +958,17 @@ class Budget(Payer):
             ids = (unit and unit.ids) or "ids"
         return unit or Unit(ids), Unit(ids)
 
-    def _people(self, state: State) -> dict[str, Any]:
-        """Return the names of what a budget for people is about. Empty for rows."""
+    def _state(self) -> State:
+        """Return the state of the ledger now."""
+        state = self._storage.state()
+        return state if self._every is None else state.at(self._every, now())
+
+    def _about(self, state: State) -> dict[str, Any]:
+        """Return whom the limit is about, and with which period it renews, as far as it does."""
         unit = self._unit(state)
-        facts = {"ids": unit and unit.ids, "max_rows": self._max_rows}
+        facts = {"ids": unit and unit.ids, "max_rows": self._max_rows, "every": self._every}
+        if self._every is not None:
+            facts["since"] = str(began(self._every, state.time))
         return {name: fact for name, fact in facts.items() if fact is not None}
 
     def _refuse_late(self, state: State, spend: Spend, wanted: str, found: str) -> NoReturn:
@@ -963,6 +992,11 @@ class Budget(Payer):
         raise BudgetError(f"budget for {whose} refused a loss of {own}: {instead}, or {other}")
 
     def _refuse_parts(self, unit: Unit | None) -> None:
+        if self._every is not None:  # what a block counts would be that of no period
+            raise BudgetError(
+                "budget that renews refused a release about a part of the rows: pass where and "
+                "budget to the call itself"
+            )
         if unit not in (None, Unit()):
             raise BudgetError(
                 f"budget for {unit} refused a release about a part of the rows: a person may have "
@@ -972,12 +1006,12 @@ class Budget(Payer):
 
     def _refuse(self, state: State, spend: Spend, counted: str) -> NoReturn:
         spent, left = self._words(state.spent), self._words(self._left(state))
-        asked = _text(spend.loss)
+        asked, renews = _text(spend.loss), f" this {self._every}" if self._every else ""
         if spend.ids is not None:
             asked += f" for {self._units(state, spend)[1]}"
         raise BudgetError(
             f"budget refused the spend: spent {spent}; asked {asked} under "
-            f"neighbors={spend.neighbors!r}, {counted}; left {left}"
+            f"neighbors={spend.neighbors!r}, {counted}; left {left}{renews}"
         )
 
     # --- amounts --------------------------------------------------------------------------------

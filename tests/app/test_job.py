@@ -875,15 +875,15 @@ BLOCKS = 'statistic = "sample_and_aggregate"\nblocks = 9\n'
         ({"budget": "epsilon = true"}, (TypeError, "epsilon must be")),
         ({"budget": "epsilon = 1\nneighbors = 'friends'"}, "neighbors must be one"),
         ({"budget": "epsilon = 1\nneighbours = 'replace'"},
-         "budget.neighbours must be one of epsilon, delta, rho, neighbors, ids, max_rows, path, "
-         "name (did you mean 'neighbors'?), got 'neighbours'"),
+         "budget.neighbours must be one of epsilon, delta, rho, neighbors, ids, max_rows, every, "
+         "path, name (did you mean 'neighbors'?), got 'neighbours'"),
         ({"budget": "epsilon = 1\npath = ''"}, "budget.path must be given"),
         ({"budget": "epsilon = 1\nids = ''"}, "budget.ids must be given"),
         ({"budget": "epsilon = 1\nmax_rows = 2"}, "budget.max_rows must be left out without"),
         ({"budget": "epsilon = 1\nids = 'who'\nmax_rows = 0"}, "budget.max_rows must be an int"),
         ({"data": ""}, "data.path must be given"),
-        ({"data": 'path = "${NOT_SET}.csv"'}, "data.path must name variables that are set, which "
-         "'NOT_SET' is not, got '${NOT_SET}.csv'"),
+        ({"data": 'path = "${NOT_SET}.csv"'}, "data.path must be a text whose variables "
+         "are set, which 'NOT_SET' is not, got '${NOT_SET}.csv'"),
         ({"data": "path = ['t.parquet', 2]"}, (TypeError, "data.path[1] must be text")),
         ({"data": "path = []"}, (TypeError, "data.path must be text")),
         ({"data": 'path = "t.parket"'}, (SourceError, "is not there; did you mean")),

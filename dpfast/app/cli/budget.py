@@ -69,6 +69,14 @@ def create(
             help="A person is publicly known to have at most so many rows.",
         ),
     ] = None,
+    every: Annotated[
+        str | None,
+        typer.Option(
+            metavar="day|week|month|year",
+            show_default=False,
+            help="The limit is for each such period of the calendar (UTC), not for all time.",
+        ),
+    ] = None,
     name: Annotated[str, typer.Option(show_default=False, help="What the ledger is for.")] = "",
     as_json: Json = False,
 ) -> None:
@@ -83,7 +91,8 @@ def create(
     if existing(file) is not None:
         raise LedgerError(f"ledger {file} is there already")
     relation = None if neighbors is None else checks.neighbors(neighbors)
-    made = Budget(**amounts, neighbors=relation, ids=ids, max_rows=max_rows, name=name, path=file)
+    about: Any = {"ids": ids, "max_rows": max_rows, "every": every}
+    made = Budget(**amounts, neighbors=relation, **about, name=name, path=file)
     _show(made, as_json)
 
 
@@ -169,7 +178,7 @@ def _when(time: str) -> str:
 
 
 def _show(budget: Budget, as_json: bool) -> None:
-    state = budget._storage.state()
+    state = budget._state()
     if as_json:
         print(json.dumps(budget._facts(state)))
         return
@@ -178,7 +187,7 @@ def _show(budget: Budget, as_json: bool) -> None:
         "file": budget.path,
         "made": _when(budget.created) + " UTC",
         "neighbors": state.neighbors or "as the first spend will say",
-        **budget._people(state),
+        **budget._about(state),
         "limit": budget._words(budget._ceiling),
         "spent": budget._words(state.spent),
         "remaining": budget._words(budget._left(state)),

@@ -25,6 +25,8 @@ Page = Annotated[
 ]
 #: How many releases are named together; of more it is said how many they are.
 NAMED = 5
+#: What a budget may be about.
+ABOUT = ("ids", "max_rows", "every", "since")
 Quiet = Annotated[bool, typer.Option("--quiet", help="No progress bar, and no table.")]
 
 
@@ -66,7 +68,7 @@ def explain(file: File, as_json: Json = False) -> None:
         "data": data if isinstance(data := explained["data"], str) else ", ".join(data),
         "rows": "private" if explained["rows"] is None else f"{explained['rows']:,}",
         "neighbors": explained["neighbors"],
-        **{name: explained[name] for name in ("ids", "max_rows") if name in explained},
+        **{name: explained[name] for name in ABOUT if name in explained},
         "total": loss_text(explained["loss"]),
         "passes": _passes(explained["passes"]),
         "ledger": explained["ledger"] or "none: the job cannot be resumed",

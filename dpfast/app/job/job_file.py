@@ -3,8 +3,8 @@
     [data]      path, or a list of paths; quotes (false: in text a quote is a letter); rows (a
                 public guess, for error bars); version (other data have another one)
     [budget]    epsilon, with delta, or rho, of the whole job; neighbors (by default those of the
-                ledger, else "add-remove"); ids and max_rows, if the limit is about people; path (a
-                ledger); name
+                ledger, else "add-remove"); ids and max_rows, if the limit is about people; every
+                ("month": the limit of a new ledger renews); path (a ledger); name
     [output]    path (.json, .csv, .parquet or .html)
     [defaults]  arguments of every release that takes them, where, and column or columns
     [[release]] statistic, column or columns, name, weight, where, and arguments of the public
@@ -47,7 +47,7 @@ from ..files import existing
 
 SECTIONS = {
     "data": ("path", "quotes", "rows", "version"),
-    "budget": ("epsilon", "delta", "rho", "neighbors", "ids", "max_rows", "path", "name"),
+    "budget": ("epsilon", "delta", "rho", "neighbors", "ids", "max_rows", "every", "path", "name"),
     "output": ("path",),
     "defaults": None,
     "release": None,
@@ -70,6 +70,7 @@ class Job:
     neighbors: Neighbors
     ids: str | None
     max_rows: int | None
+    every: Any
     ledger: Path | None
     name: str
     outputs: Mapping[str, Path]
@@ -140,6 +141,7 @@ def read(path: Any) -> Job:
         neighbors=_relation(budget.get("neighbors"), place),
         ids=None if ids is None else text("budget.ids", ids),
         max_rows=None if max_rows is None else checks.rows_each(max_rows, "budget.max_rows"),
+        every=budget.get("every"),
         ledger=place,
         name=checks.text("budget.name", budget.get("name", "")),
         outputs={} if out is None else written_to("output.path", out, folder),
@@ -180,7 +182,7 @@ def _filled(name: str, value: Any) -> Any:
         if key is None:
             return "${"
         if key not in os.environ:
-            checks.fail(name, f"name variables that are set, which {key!r} is not", value)
+            checks.fail(name, f"a text whose variables are set, which {key!r} is not", value)
         return os.environ[key]
 
     return VARIABLE.sub(variable, value) if isinstance(value, str) else value

@@ -213,6 +213,8 @@ def job_facts(job: Job) -> Facts:
         facts["ids"] = job.ids
     if job.max_rows is not None:
         facts["max_rows"] = job.max_rows
+    if job.every is not None:  # a budget that renews
+        facts["every"] = job.every
     return facts
 
 
@@ -259,7 +261,7 @@ def explain(plan: Plan) -> Facts:
         return shown
     entries, after = plan.affords(budget)
     shown["ledger"] = budget.path
-    shown.update(budget._people(budget._storage.state()))
+    shown.update(budget._about(budget._state()))
     shown["remaining"] = {name: float(amount) for name, amount in budget.remaining.items()}
     paid = zip(plan.releases, entries, strict=True)
     shown["paid"] = [release.entry.name for release, entry in paid if entry]

@@ -92,17 +92,18 @@ class Plan:
 
         A new ledger has the loss of the job for its limit.
         """
-        loss, neighbors, ids = self.job.loss, self.job.neighbors, self.job.ids
+        loss, about = self.job.loss, {"ids": self.job.ids, "every": self.job.every}
         limit: dict[str, Any] = {f.name: getattr(loss, f.name) for f in fields(loss)}
-        limit |= {"ids": ids, "max_rows": self.job.max_rows}
+        limit |= {**about, "max_rows": self.job.max_rows}
+        checked = Budget(**limit, neighbors=self.job.neighbors)
         if self.job.ledger is None:
-            return Budget(**limit, neighbors=neighbors)
+            return checked
         if not make:
-            return existing(self.job.ledger, ids)
+            return existing(self.job.ledger, **about)
         try:  # without a look whether it is there: another process may make it just now
             return Budget(**limit, name=self.job.name, path=self.job.ledger)
         except ArgumentError:  # it is there, with another limit or name
-            return Budget(ids=ids, path=self.job.ledger)
+            return Budget(**about, path=self.job.ledger)
 
     def affords(
         self, budget: Budget

@@ -6,7 +6,7 @@ import os
 import platform
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime, timedelta
 from fractions import Fraction
 from functools import lru_cache
 from typing import Any
@@ -16,6 +16,8 @@ from ..._kernels.rng import witnesses
 from ...errors import BudgetError
 from ...privacy import ZCDP, Loss, Pure
 
+#: How often a limit can renew: with each of these periods of the calendar, in UTC.
+EVERY = ("day", "week", "month", "year")
 #: The one zero of amounts that a ledger does not use, with which no new fraction is made.
 ZERO = Pure.delta
 
@@ -108,11 +110,11 @@ class Spend:
     answer: Any = field(default=None, compare=False)
     ids: str | None = None
 
-    def charged(self, counted: Amounts, ids: str | None) -> Spend:
+    def charged(self, counted: Amounts, ids: str | None, time: str) -> Spend:
         """Return the entry of what it takes from a ledger, for the people of an id, or rows."""
         return Spend(
             loss=self.loss, neighbors=self.neighbors, what=self.what, note=self.note,
-            time=self.time, process=self.process, counted=counted, ids=ids,
+            time=time, process=self.process, counted=counted, ids=ids,
         )  # fmt: skip
 
 
@@ -124,6 +126,17 @@ class State:
     neighbors: Neighbors | None
     entries: int
     ids: str | None = None
+    #: Of the last entry.
+    time: str = ""
+
+    def at(self, every: str, time: str) -> State:
+        """Return the state at a time: in a new period nothing is spent yet.
+
+        A clock that was set back stands still until it reaches the last entry.
+        """
+        time = max(time, self.time)
+        is_new = self.time and began(every, self.time) < began(every, time)
+        return replace(self, time=time, spent=Amounts() if is_new else self.spent)
 
     @property
     def unit(self) -> Unit | None:
@@ -138,6 +151,14 @@ Decide = Callable[[State], tuple[Spend, State]]
 def now() -> str:
     """Return the time of an entry. Nothing depends on it."""
     return datetime.now(UTC).isoformat(timespec="microseconds").replace("+00:00", "Z")
+
+
+def began(every: str, time: str) -> date:
+    """Return the first day of the period that a time is in; weeks begin on Monday."""
+    day = date.fromisoformat(time[:10])
+    if every == "week":
+        return day - timedelta(day.weekday())
+    return day if every == "day" else day.replace(day=1, month=1 if every == "year" else day.month)
 
 
 def process() -> str:

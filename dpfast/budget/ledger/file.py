@@ -45,6 +45,7 @@ from collections import deque
 from collections.abc import Callable
 from contextlib import closing, suppress
 from dataclasses import dataclass
+from datetime import date
 from pathlib import Path
 from typing import Any, Literal, NoReturn, TypeVar
 
@@ -60,7 +61,7 @@ from ...errors import (
 from ...privacy import Loss
 from . import chain, text
 from .chain import VERSION, Damaged, Place, define, guards, pragma
-from .entries import Amounts, Decide, Spend, State, now, process
+from .entries import Amounts, Decide, Spend, State, began, now, process
 
 try:
     import sqlite3
@@ -129,6 +130,7 @@ class Header:
     name: str
     ids: str | None
     max_rows: int | None
+    every: str | None = None
     created: str = ""
     seal: str = ""
 
@@ -527,7 +529,7 @@ class File:
         db.execute(f"PRAGMA application_id = {APPLICATION}")
         db.execute(f"PRAGMA user_version = {VERSION}")
         define(db, TABLES + chain.PLACES + guards("ledger", "lines", "answers", "places"))
-        parts = (now(), process(), new.name, text.loss(new.limit), new.neighbors)
+        parts = (now(), process(), new.name, text.loss(new.limit, new.every), new.neighbors)
         first = text.seal("", *parts, *text.of_people(new.ids, new.max_rows))
         header = (*parts, first, new.ids, new.max_rows)
         db.execute("INSERT INTO ledger VALUES (1, ?, ?, ?, ?, ?, ?, ?, ?)", header)
@@ -550,17 +552,19 @@ class File:
                 f"here is {VERSION}): pip install --upgrade dpfast"
             )
         unit = chain.unit(db, "ids", "max_rows")
-        every = f"SELECT created, process, name, loss, neighbors, seal, {unit} FROM ledger"
-        ((*parts, seal, ids, max_rows),) = db.execute(every).fetchall()
+        whole = f"SELECT created, process, name, loss, neighbors, seal, {unit} FROM ledger"
+        ((*parts, seal, ids, max_rows),) = db.execute(whole).fetchall()
         if version < 1 or text.seal("", *parts, *text.of_people(ids, max_rows)) != seal:
             raise Damaged("its header is not what was written")
-        created, _, name, limit, neighbors = parts
+        created, _, name, limited, neighbors = parts
+        limit, every = text.limit(limited)
         return Header(
-            limit=text.unpack(limit),
+            limit=limit,
             neighbors=neighbors,
             name=name,
             ids=ids,
             max_rows=max_rows,
+            every=every,
             created=created,
             seal=seal,
         )
@@ -569,7 +573,9 @@ class File:
         unit = chain.unit(db, "ids")
         every = f"SELECT lines, epsilon, delta, rho, neighbors, {unit} FROM state"
         ((lines, *amounts, neighbors, ids),) = db.execute(every).fetchall()
-        return State(Amounts(*map(text.number, amounts)), neighbors, lines, ids)
+        row = db.execute("SELECT time FROM lines WHERE line = ?", (lines,)).fetchone()
+        spent, time = Amounts(*map(text.number, amounts)), "" if row is None else row[0]
+        return State(spent, neighbors, lines, ids, time)
 
     def _write(self, db: sqlite3.Connection, spend: Spend, after: State) -> None:
         """Write the entry and the sums."""
@@ -592,7 +598,8 @@ class File:
     def _checked(self, db: sqlite3.Connection) -> tuple[Spend, ...]:
         """Return all entries. Check their seals, their sums and the limit."""
         state, head = self._state(db), self._head(db)
-        before, total, relation = head.seal, Amounts(), head.neighbors
+        before, total, relation, is_over = head.seal, Amounts(), head.neighbors, False
+        since: date | None = None
         spends: list[Spend] = []
         rows = chain.rows_of(db, "answers")
         answers = {row.line: json.loads(row.parts[-1]) for row in rows}
@@ -603,7 +610,10 @@ class File:
                 raise Damaged(f"entry {len(spends) + 1} is not what was written")
             when, by, what, note, loss, neighbors, *amounts, relation = parts
             cost, counted = text.unpack(loss), Amounts(*map(text.number, amounts))
+            if head.every is not None and since != (since := began(head.every, when)):
+                total = Amounts()
             total += counted
+            is_over |= not total.within(Amounts.of(head.limit))
             answer = answers.get(number)
             spends.append(Spend(cost, neighbors, what, note, when, by, counted, answer, ids))
         chain.rows_of(db, "keys")
@@ -611,7 +621,7 @@ class File:
         ids = head.ids or (spends[0].ids if spends else None)
         if (total, relation, ids) != (state.spent, state.neighbors, state.ids):
             raise Damaged("its sums are not those of its entries")
-        if not total.within(Amounts.of(head.limit)):
+        if is_over:
             raise Damaged("more is spent than its limit")
         return tuple(spends)
 

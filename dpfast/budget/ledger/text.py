@@ -58,9 +58,17 @@ def number(text: str) -> Fraction:
     return Fraction(int(above, 0), int(below, 0))
 
 
-def loss(amount: Loss) -> str:
-    """Return a loss as JSON."""
-    return json.dumps(parts_of(amount, exact))
+def loss(amount: Loss, every: str | None = None) -> str:
+    """Return a loss as JSON, and of a limit the period with which it renews."""
+    parts = parts_of(amount, exact)
+    return json.dumps(parts if every is None else {**parts, "every": every})
+
+
+def limit(text: str) -> tuple[Loss, str | None]:
+    """Read the limit, and the period, that `loss` wrote."""
+    parts = json.loads(text)
+    every = parts.pop("every", None)
+    return unpack(json.dumps(parts)), every
 
 
 def parts_of(amount: Loss, form: Callable[[Fraction], Any]) -> dict[str, Any]:

@@ -1,0 +1,224 @@
+"""A limit that renews with each period of the calendar: what each period adds up to."""
+
+from __future__ import annotations
+
+import json
+import random
+from datetime import UTC, datetime, timedelta
+from fractions import Fraction
+
+import pytest
+
+import dpfast as dp
+from dpfast.budget import budget as budgets
+from dpfast.budget.ledger import entries, file
+from dpfast.errors import ArgumentError, BudgetError, LedgerError
+from dpfast.privacy import Pure
+
+from .test_ledger_forms import sql
+
+EVERY = ["day", "week", "month", "year"]
+
+
+@pytest.fixture(params=["memory", "file"])
+def make(request, tmp_path):
+    """Budgets in memory, and in a file, which is opened anew for each."""
+    path = {} if request.param == "memory" else {"path": tmp_path / "study.db"}
+    return lambda **limit: dp.Budget(**limit, **path)
+
+
+@pytest.fixture
+def clock(monkeypatch):
+    """What sets the time."""
+
+    def put(time):
+        monkeypatch.setattr(budgets, "now", lambda: time)
+
+    put("2024-01-31T12:00:00.000000Z")
+    return put
+
+
+def spend(budget, amount=1):
+    budget.spend(Pure(amount), neighbors="replace")
+
+
+def test_a_month_that_is_over_leaves_its_entries_and_no_sum(make, clock):
+    budget = make(epsilon=2, every="month")
+    spend(budget, 1.5)
+    with pytest.raises(BudgetError, match=r"left epsilon=0\.5, delta=0 this month"):
+        spend(budget)
+    clock("2024-02-01T00:00:00.000000Z")
+    assert budget.spent["epsilon"] == 0 and budget.remaining["epsilon"] == 2
+    spend(budget, 2)
+    with pytest.raises(BudgetError):
+        spend(budget, 0.001)
+    assert [entry.loss.epsilon for entry in budget.history] == [1.5, 2]
+    said = budget.to_dict()
+    assert (said["every"], said["since"]) == ("month", "2024-02-01")
+    assert said["spent"]["epsilon"] == "2/1" and said["spends"] == 2
+    assert "every='month', since='2024-02-01'" in repr(budget)
+    assert "every=&#x27;month&#x27;" in budget._repr_html_()
+
+
+def test_a_clock_that_is_set_back_stands_still(make, clock):
+    budget = make(epsilon=2, every="month")
+    spend(budget)
+    clock("2023-12-31T23:59:59.999999Z")
+    assert budget.remaining["epsilon"] == 1
+    with pytest.raises(BudgetError):
+        spend(budget, 2)
+    spend(budget)
+    assert budget.history[1].time == budget.history[0].time
+
+
+def at(day, hour=0):
+    time = datetime(2024, 1, 1, hour, tzinfo=UTC) + timedelta(days=day)
+    return time.isoformat(timespec="microseconds").replace("+00:00", "Z")
+
+
+def since(every, time):
+    """The period of a time, by the calendar of Python alone."""
+    day = datetime.fromisoformat(time).date()
+    return {
+        "day": day,
+        "week": day.isocalendar()[:2],
+        "month": (day.year, day.month),
+        "year": day.year,
+    }[every]
+
+
+@pytest.mark.parametrize("every", EVERY)
+def test_no_period_has_more_than_the_limit(every, clock, monkeypatch):
+    """Whatever the clock does: by the times of entries, which never go back."""
+    chance = random.Random(every)
+    budget, refused = dp.Budget(epsilon=3, every=every), 0
+    day = 0
+    for _ in range(400):
+        day = max(0, day + chance.choice([0, 0, 0, 1, 1, 7, 90, -20]))
+        clock(at(day, chance.randrange(24)))
+        try:
+            spend(budget, chance.choice([0.5, 1, 2]))
+        except BudgetError:
+            refused += 1
+    history = budget.history
+    sums: dict[object, Fraction] = {}
+    for entry in history:
+        key = since(every, entry.time)
+        sums[key] = sums.get(key, Fraction(0)) + entry.loss.epsilon
+    assert max(sums.values()) <= 3 and len(sums) > 2 and refused > 2
+    assert [entry.time for entry in history] == sorted(entry.time for entry in history)
+
+
+def test_a_state_that_renews_at_any_clock_is_noticed(clock, monkeypatch):
+    """Planted: a clock that is set back begins a new period."""
+
+    def at_any(self, every, time):
+        same = self.time and entries.began(every, self.time) == entries.began(every, time)
+        return entries.State(
+            self.spent if same else entries.Amounts(), self.neighbors, self.entries, self.ids, time
+        )
+
+    monkeypatch.setattr(entries.State, "at", at_any)
+    with pytest.raises(AssertionError):
+        test_a_clock_that_is_set_back_stands_still(dp.Budget, clock)
+
+
+def test_a_ledger_says_with_which_period_it_renews(tmp_path, clock):
+    path = tmp_path / "study.db"
+    spend(dp.Budget(epsilon=1, every="week", path=path))
+    assert dp.Budget(path=path).every == "week" == dp.Budget(path=path, every="week").every
+    clock("2024-02-05T00:00:00.000000Z")  # a Monday
+    spend(dp.Budget(path=path))
+    assert dp.Budget(path=path).spent["epsilon"] == 1  # and it is sound
+    with pytest.raises(ArgumentError, match=r"every must be that of .*, 'week', or left out"):
+        dp.Budget(path=path, every="month")
+    dp.Budget(epsilon=1, path=tmp_path / "all.db")
+    with pytest.raises(ArgumentError, match=r"every must be that of .*, None, or left out"):
+        dp.Budget(path=tmp_path / "all.db", every="month")
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        """UPDATE ledger SET loss = replace(loss, '"every": "month"', '"every": "day"')""",
+        """UPDATE ledger SET loss = replace(loss, ', "every": "month"', '')""",
+        "UPDATE lines SET time = '2024-03-01T00:00:00.000000Z'",
+        "UPDATE state SET epsilon = '0/1'",
+    ],
+)
+def test_the_period_is_sealed(tmp_path, statement):
+    path = tmp_path / "study.db"
+    spend(dp.Budget(epsilon=1, every="month", path=path))
+    drop = sql(path, "SELECT 'DROP TRIGGER ' || name FROM sqlite_master WHERE type = 'trigger'")
+    sql(path, *(each for (each,) in drop[0]), statement)
+    file._seen.clear()
+    with pytest.raises(LedgerError, match="is damaged"):
+        dp.Budget(path=path)
+
+
+def test_a_period_over_its_limit_is_damage(tmp_path, clock, monkeypatch):
+    path = tmp_path / "study.db"
+    budget = dp.Budget(epsilon=1, every="month", path=path)
+    monkeypatch.setattr(entries.Amounts, "within", lambda self, limit: True)
+    spend(budget)
+    spend(budget)
+    clock("2024-02-01T00:00:00.000000Z")
+    spend(budget)
+    monkeypatch.undo()
+    with pytest.raises(LedgerError, match="more is spent than its limit"):
+        dp.Budget(path=path)
+
+
+def test_parts_are_refused(clock):
+    """Two parts in two periods would count as one of them, in neither."""
+    budget = dp.Budget(epsilon=1, every="month")
+    with (
+        pytest.raises(BudgetError, match="budget that renews refused a release about a part"),
+        budget.parallel([1, 2], [1, 2]),
+    ):
+        pass
+
+
+def test_what_was_paid_for_is_not_paid_again_in_the_next_period(clock):
+    budget = dp.Budget(epsilon=1, every="month")
+    for time in at(0), at(40):
+        clock(time)
+        with budget.once("June"):
+            assert budget.settle(dp.count([1, 2], epsilon=1, budget=budget)) is not None
+    assert len(budget.history) == 1
+
+
+def test_words_that_are_no_period():
+    with pytest.raises(ArgumentError, match="every must be one of"):
+        dp.Budget(epsilon=1, every="quarter")
+
+
+def test_the_command_line_and_jobs(tmp_path, monkeypatch, capsys):
+    from dpfast.app.cli.main import run
+
+    monkeypatch.chdir(tmp_path)
+    assert run(["budget", "create", "study.db", "--epsilon", "1", "--every", "month"]) == 0
+    assert "month" in capsys.readouterr().out
+    import numpy as np
+
+    np.save("x.npy", np.arange(9.0))
+    job = tmp_path / "job.toml"
+    words = (
+        '[data]\npath = "x.npy"\n[budget]\nepsilon = 1\nevery = "{}"\npath = "study.db"\n'
+        '[[release]]\nstatistic = "count"\ncolumn = "0"\n'
+    )
+    job.write_text(words.format("month"))
+    explained = dp.job.explain(job)
+    assert explained["every"] == "month" and explained["since"].endswith("-01")
+    assert run(["explain", "job.toml"]) == 0 and "every" in capsys.readouterr().out
+    results = dp.job.run(job)
+    results.check()
+    assert dp.job.report(results)["every"] == "month"
+    assert run(["budget", "show", "study.db", "--json"]) == 0
+    said = json.loads(capsys.readouterr().out)
+    assert said["every"] == "month" and said["remaining"]["epsilon"]["value"] == 0
+    job.write_text(words.format("day"))
+    with pytest.raises(ArgumentError, match="every must be that of"):
+        dp.job.explain(job)
+    with pytest.raises(ArgumentError, match="every must be that of"):
+        dp.job.run(job)
