@@ -88,10 +88,23 @@ def _opened(path: str, level: str) -> logging.Logger:
     return _logger
 
 
+#: The file and the level that the environment names.
+named: tuple[str, str] | None = None
+
+
+def read_environment() -> None:
+    """Read what the environment names: once, for small releases would take longer otherwise."""
+    global named
+    path = os.environ.get(FILE)
+    named = (path, os.environ.get(LEVEL, "info")) if path else None
+
+
+read_environment()
+
+
 def _log() -> logging.Logger | None:
     """Return the log if the environment names one."""
-    path = os.environ.get(FILE)
-    return _opened(path, os.environ.get(LEVEL, "info")) if path else None
+    return None if named is None else _opened(*named)
 
 
 def _peak_memory() -> int | None:
@@ -111,35 +124,41 @@ def write(event: str, level: int = logging.INFO, **facts: Any) -> None:
         log.log(level, event, extra={"facts": facts})
 
 
+def begin() -> float:
+    """Return the time at which something begins; refuse a log that cannot be written.
+
+    Raises
+    ------
+    ArgumentError
+        If the environment names a file that is no log.
+    """
+    _log()
+    return time.perf_counter()
+
+
+def end(event: str, began: float, **facts: Any) -> None:
+    """Write what has taken how long, and the error that is on its way up, if there is a log."""
+    log, error = _log(), sys.exc_info()[1]
+    if log is not None:
+        facts |= {"seconds": time.perf_counter() - began, "peak_memory": _peak_memory()}
+        level = logging.INFO if error is None else logging.ERROR
+        log.log(level, event, exc_info=error, extra={"facts": facts})
+
+
 @contextmanager
 def timed(event: str, **facts: Any) -> Iterator[dict[str, Any]]:
-    """Write what a block has taken, and the error that ended it, if there is a log.
+    """Write what a block has taken, as `begin` and `end` do.
 
     Yields
     ------
     dict
         The facts of the record, to which the block may add.
-
-    Raises
-    ------
-    ArgumentError
-        If the environment names a file that is no log, before the block runs.
     """
-    log = _log()
-    if log is None:
-        yield facts
-        return
-    began, error = time.perf_counter(), None
+    began = begin()
     try:
         yield facts
-    except BaseException as problem:
-        error = problem
-        raise
     finally:
-        facts |= {"seconds": time.perf_counter() - began, "peak_memory": _peak_memory()}
-        level = logging.INFO if error is None else logging.ERROR
-        log.log(level, event, exc_info=error, extra={"facts": facts})
-        del error
+        end(event, began, **facts)
 
 
 def hide_error(error: BaseException) -> str:

@@ -24,8 +24,8 @@ from types import FunctionType, MethodType
 from typing import Any, Generic, NoReturn, ParamSpec, TypeVar, cast, get_args
 
 from .. import rng as _rng
-from .._core import checks
-from .._core.owner_log import hide_error, timed
+from .._core import checks, owner_log
+from .._core.owner_log import hide_error
 from .._core.types import Neighbors
 from .._kernels.rng import witnesses
 from ..errors import ArgumentError, ArgumentTypeError, BudgetError, DataError
@@ -148,33 +148,33 @@ class Prepared(Generic[Value]):
         mechanism, generator = self.mechanism, self.rng
         if generator is None:
             generator = _rng.default_generator()
-        with timed("release", what=mechanism.name):
-            answer = self._paid(generator)
+        here = witnesses()
+        began = None if owner_log.named is None else owner_log.begin()
+        try:
+            if self.budget is not None:
+                stated = checks.neighbors(mechanism.neighbors)
+                name, ids = mechanism.name, mechanism.ids
+                self.budget.spend(mechanism.loss, neighbors=stated, what=name, ids=ids)
+            late = ""
+            try:
+                summary = mechanism.reduce(self.source)
+                if witnesses() != here:
+                    _refuse_copy(mechanism)
+                answer = mechanism.finish(summary, generator)
+            except (ArgumentError, ArgumentTypeError) as error:
+                late = hide_error(error)  # it promises that nothing was spent, and may quote a row
+            if late:
+                rule = "a function that was given the rows raised"
+                raise DataError(f"{mechanism.name}: {rule} {late}")
+        finally:
+            if began is not None:
+                owner_log.end("release", began, what=mechanism.name)
+        if witnesses() != here:
+            _refuse_copy(mechanism)
         show = WATCHER.get()
         if show is not None:
             answer = show(mechanism, self.source, answer)
         return answer if self.after is None else self.after(answer)
-
-    def _paid(self, generator: _rng.Generator) -> Any:
-        """Return the answer of the mechanism, after its loss is spent."""
-        mechanism, here = self.mechanism, witnesses()
-        if self.budget is not None:
-            stated = checks.neighbors(mechanism.neighbors)
-            name, ids = mechanism.name, mechanism.ids
-            self.budget.spend(mechanism.loss, neighbors=stated, what=name, ids=ids)
-        late = ""
-        try:
-            summary = mechanism.reduce(self.source)
-            if witnesses() != here:
-                _refuse_copy(mechanism)
-            answer = mechanism.finish(summary, generator)
-        except (ArgumentError, ArgumentTypeError) as error:
-            late = hide_error(error)  # it promises that nothing was spent, and may quote a row
-        if late:
-            raise DataError(f"{mechanism.name}: a function that was given the rows raised {late}")
-        if witnesses() != here:
-            _refuse_copy(mechanism)
-        return answer
 
 
 def release(

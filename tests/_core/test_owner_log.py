@@ -25,7 +25,7 @@ CLAUSE = "the owner's log has it in full"
 def log(tmp_path, monkeypatch):
     """A log, and what reads its records."""
     path = tmp_path / "owner.log"
-    monkeypatch.setenv("DPFAST_LOG", str(path))
+    monkeypatch.setattr(owner_log, "named", (str(path), "info"))
 
     def records():
         return [json.loads(line) for line in path.read_text().splitlines()]
@@ -72,7 +72,7 @@ def test_a_logger_that_hands_records_on_is_noticed(log, caplog, monkeypatch):
 
 
 def test_without_a_log_nothing_says_that_there_is_one(monkeypatch):
-    monkeypatch.delenv("DPFAST_LOG", raising=False)
+    monkeypatch.setattr(owner_log, "named", None)
     with pytest.raises(dp.errors.SourceError) as caught:
         failing([1.0])
     assert "log" not in str(caught.value)
@@ -93,8 +93,24 @@ def test_spends_passes_and_releases_are_in_the_log(log, tmp_path):
     assert refused["level"] == "error" and "BudgetError" in refused["errors"][0]
 
 
+def test_the_environment_names_file_and_level(log, monkeypatch):
+    for names, chosen in (
+        ({}, None),
+        ({"DPFAST_LOG": "a.log"}, ("a.log", "info")),
+        ({"DPFAST_LOG": "a.log", "DPFAST_LOG_LEVEL": "error"}, ("a.log", "error")),
+    ):
+        with monkeypatch.context() as patch:
+            for name in ("DPFAST_LOG", "DPFAST_LOG_LEVEL"):
+                patch.delenv(name, raising=False)
+            for name, value in names.items():
+                patch.setenv(name, value)
+            patch.setattr(owner_log, "named", ("another", "info"))
+            owner_log.read_environment()
+            assert owner_log.named == chosen
+
+
 def test_a_level_leaves_records_out(log, monkeypatch):
-    monkeypatch.setenv("DPFAST_LOG_LEVEL", "error")
+    monkeypatch.setattr(owner_log, "named", (owner_log.named[0], "error"))
     dp.count([1, 2], epsilon=1)
     dp.extend.hide_error(ValueError(ROW))
     assert [record["event"] for record in log()] == ["hidden error"]
@@ -115,7 +131,7 @@ def test_what_is_no_log_is_refused_before_a_spend(log, tmp_path, monkeypatch, na
         path.mkdir()
     elif name == "device":
         path.symlink_to("/dev/null")
-    monkeypatch.setenv("DPFAST_LOG", str(path))
+    monkeypatch.setattr(owner_log, "named", (str(path), "info"))
     budget = dp.Budget(epsilon=1)
     with pytest.raises(dp.errors.ArgumentError, match="DPFAST_LOG must be"):
         dp.count([1], epsilon=1, budget=budget)
@@ -124,7 +140,7 @@ def test_what_is_no_log_is_refused_before_a_spend(log, tmp_path, monkeypatch, na
 
 
 def test_an_unknown_level_is_refused(log, monkeypatch):
-    monkeypatch.setenv("DPFAST_LOG_LEVEL", "loud")
+    monkeypatch.setattr(owner_log, "named", (owner_log.named[0], "loud"))
     with pytest.raises(dp.errors.ArgumentError, match="DPFAST_LOG_LEVEL must be"):
         dp.count([1], epsilon=1)
 
@@ -179,15 +195,15 @@ bounds = [0, 9]
 )
 @pytest.mark.parametrize("has_log", [True, False])
 def test_the_command_line_shows_no_row(tmp_path, log, monkeypatch, capfd, words, has_log):
-    def broken(self, generator):
+    def broken(self):
         raise ValueError(f"bad row {ROW}")
 
-    monkeypatch.setattr(Prepared, "_paid", broken)
+    monkeypatch.setattr(Prepared, "run", broken)
     monkeypatch.chdir(tmp_path)
     pq.write_table(pa.table({"x": [1.0, 2.0]}), "x.parquet")
     (tmp_path / "job.toml").write_text(JOB)
     if not has_log:
-        monkeypatch.delenv("DPFAST_LOG")
+        monkeypatch.setattr(owner_log, "named", None)
     assert run(words) == 1
     out, err = capfd.readouterr()
     assert ROW not in out + err and "ValueError" in err and (CLAUSE in err) == has_log
