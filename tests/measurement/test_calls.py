@@ -1,0 +1,40 @@
+"""A release of few rows makes few calls: what each of them may make, as cProfile counts."""
+
+import cProfile
+import pstats
+
+import numpy as np
+import pytest
+
+import dpfast as dp
+
+ROWS = np.random.default_rng(1).uniform(0, 100, 100)
+KEYS = np.arange(100) % 4
+CHOICE = {"bounds": (0, 120), "epsilon": 1}
+MEASURED = dp.Mean(bounds=(0, 120)).measure(epsilon=1)
+CASES = {
+    "count": (40, lambda: dp.count(ROWS, epsilon=1)),
+    "sum": (60, lambda: dp.sum(ROWS, **CHOICE)),
+    "mean": (70, lambda: dp.mean(ROWS, **CHOICE)),
+    "measurement": (70, lambda: MEASURED(ROWS)),
+    "variance": (70, lambda: dp.variance(ROWS, **CHOICE)),
+    "histogram": (70, lambda: dp.histogram(ROWS, bins=10, **CHOICE)),
+    "median": (70, lambda: dp.median(ROWS, **CHOICE)),
+    "mean by group": (
+        340,
+        lambda: dp.group_by({"k": KEYS, "x": ROWS}, "k", keys=[0, 1, 2, 3]).mean("x", **CHOICE),
+    ),
+}
+
+
+def calls(call):
+    profile = cProfile.Profile()
+    profile.runcall(call)
+    return pstats.Stats(profile).total_calls
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_a_small_release_makes_few_calls(name):
+    most, call = CASES[name]
+    call()  # what is remembered is made now
+    assert min(calls(call) for _ in range(5)) <= most
