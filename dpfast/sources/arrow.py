@@ -78,14 +78,17 @@ def wider(kinds: Sequence[Any]) -> Any:
     """Return a type that holds what those of some types are read as; None if there is none.
 
     Integers stay integers where one type holds all. Other numbers of different types are float64,
-    as each of them would be in a table. Times of different units have none.
+    as each of them would be in a table. Times have the finest unit of all, if all have a zone or
+    none has. Text is text, and bytes are bytes, in whatever form Arrow has them. Nulls are of any
+    type.
     """
     import pyarrow as pa
 
+    types = pa.types
+    kinds = [kind for kind in kinds if not types.is_null(kind)] or kinds[:1]
     first = kinds[0]
     if all(kind == first for kind in kinds):
         return first
-    types = pa.types
     if all(types.is_integer(kind) for kind in kinds):
         signed = [kind for kind in kinds if types.is_signed_integer(kind)]
         bits = max(kind.bit_width for kind in kinds)
@@ -97,16 +100,34 @@ def wider(kinds: Sequence[Any]) -> Any:
         return pa.float64()
     if all(types.is_integer(k) or types.is_floating(k) or types.is_decimal(k) for k in kinds):
         return pa.float64()
-    if any(arrow_times(kind) is not None for kind in kinds):
-        return None
+    times = [found for kind in kinds if (found := arrow_times(kind)) is not None]
+    if times:
+        if len(times) < len(kinds) or len({(time.dtype.kind, time.aware) for time in times}) > 1:
+            return None
+        finest = np.result_type(*(time.dtype for time in times))
+        unit = np.datetime_data(finest)[0]
+        zone = "UTC" if times[0].aware else None
+        return pa.duration(unit) if finest.kind == "m" else pa.timestamp(unit, zone)
     try:
         fields = [pa.schema([pa.field("x", kind)]) for kind in kinds]
         return pa.unify_schemas(fields, promote_options="permissive").types[0]
-    except pa.ArrowException:
-        return None
+    except pa.ArrowException:  # of text as views, or in dictionaries and not
+        families = {family(kind) for kind in kinds}
+    if families == {"text"}:
+        return pa.large_string()
+    return pa.large_binary() if families == {"bytes"} else None
 
 
-def arrow_cast(array: Any, kind: Any) -> Any:
+def widened(array: Any, kind: Any) -> Any:
+    """Return a column of a file as of the type that all files have in common; None is its own."""
+    if kind is None:
+        return array
+    if arrow_times(kind) is not None:
+        return arrow_cast(array, kind, "hold times that the finest unit of its files can count")
+    return looked_up(array).cast(kind, safe=False)
+
+
+def arrow_cast(array: Any, kind: Any, rule: str = "stand in its dictionary") -> Any:
     """Return a `pyarrow.Array` of another type, or a `DataError` that repeats no row."""
     import pyarrow as pa
 
@@ -114,7 +135,7 @@ def arrow_cast(array: Any, kind: Any) -> Any:
         return array.cast(kind)
     except pa.ArrowException as error:  # it must not survive, not even as a context
         why = hide_error(error)
-    raise DataError(f"a column must stand in its dictionary, and does not ({why})")
+    raise DataError(f"a column must {rule}, and does not ({why})")
 
 
 def arrow_chunk(array: Any, start: int, dtype: np.dtype[Any]) -> Chunk:

@@ -400,10 +400,7 @@ def as_typed(piece: Piece, typed: Piece | None) -> Piece:
 
 def widened(arrays: Iterable[Any], casts: Iterable[Any]) -> list[Arrow]:
     """Return columns of a file as of the types that all files have in common."""
-    return [
-        Arrow.of(array if kind is None else array.cast(kind, safe=False))
-        for array, kind in zip(arrays, casts, strict=True)
-    ]
+    return [Arrow.of(arrow.widened(array, kind)) for array, kind in zip(arrays, casts, strict=True)]
 
 
 def one_of_each(parts: int, groups: int, words: RandomWords) -> NDArray[np.int64]:

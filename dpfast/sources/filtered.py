@@ -8,6 +8,11 @@ A condition is a table, ``{column = "delay", above = 0}``.
 
 How a column is read is told by the condition and by the declared type, never by a row. Nothing is
 read before a pass asks for rows.
+
+No condition reaches the reader, as one that skips row groups by their statistics. What its writer
+noted of a group may be wrong, or say nothing of NaN, so that a row that passes would be left out;
+and a group that is damaged would be an error or none, as its rows are. pyarrow reads statistics of
+a damaged file without a check.
 """
 
 from __future__ import annotations

@@ -95,10 +95,11 @@ def scan(
     Notes
     -----
     Integers and floats keep their type, booleans become uint8, decimals float64;
-    dictionary-encoded numbers are looked up; dates and times are keys of groups. Text is for
-    `dpfast.histogram` with `categories`; every other release refuses it, before it spends. A null
-    counts as a row, and the `nan` argument of the release says what becomes of it and of NaN. In a
-    table, and wherever whole rows are read, a null is NaN.
+    dictionary-encoded numbers are looked up; dates and times are keys of groups. Columns of several
+    files are matched by name, and have a type that holds those of all: times the finest unit. Text
+    is for `dpfast.histogram` with `categories`; every other release refuses it, before it spends. A
+    null counts as a row, and the `nan` argument of the release says what becomes of it and of NaN.
+    In a table, and wherever whole rows are read, a null is NaN.
 
     A text file declares no types, so what is asked of a column decides, and never its rows: every
     cell is read as float64, so integers beyond 2**53 are rounded; only where `categories` are text,

@@ -1,5 +1,8 @@
 """Parts of one table: only wanted columns are looked at, and no part is left out in silence."""
 
+import datetime as dt
+import itertools
+import operator
 import os
 import socket
 
@@ -7,8 +10,9 @@ import numpy as np
 import pytest
 
 import dpfast as dp
-from dpfast.errors import SourceError
+from dpfast.errors import DataError, SourceError
 from dpfast.sources import arrow, dataset, npy
+from dpfast.sources.batches import Batches
 from dpfast.sources.scan import scan
 
 pa = pytest.importorskip("pyarrow")
@@ -91,6 +95,104 @@ def test_wanted_columns_are_in_every_part_and_of_one_type(tmp_path, route):
     place = parts(tmp_path, route, SECOND["another order"])
     with pytest.raises(SourceError, match="must be the same in every file, but in"):
         scan(place, 0)
+
+
+TEXT = ["ab", None, "c", "ab"]
+DAYS = [dt.date(2024, 1, 1), None, dt.date(2024, 3, 1), dt.date(1969, 12, 31)]
+MOMENTS = [None if day is None else dt.datetime(day.year, day.month, day.day) for day in DAYS]
+TEXTS = ["string", "large_string", "string_view"]
+
+
+def coded(values, kind):
+    """Text as a dictionary."""
+    words = list(dict.fromkeys(value for value in values if value is not None))
+    places = pa.array([None if v is None else words.index(v) for v in values], pa.uint32())
+    return pa.DictionaryArray.from_arrays(places, pa.array(words, kind))
+
+
+#: Columns of two files of one meaning and different types, and what they are together.
+PAIRS = {
+    **{
+        f"{a}, {b}": (pa.array(TEXT, getattr(pa, a)()), pa.array(TEXT, getattr(pa, b)()))
+        for a, b in itertools.permutations(TEXTS, 2)
+    },
+    **{f"{a} dictionary": (pa.array(TEXT), coded(TEXT, getattr(pa, a)())) for a in TEXTS},
+    "two dictionaries": (coded(TEXT, pa.string()), coded(TEXT, pa.string_view())),
+    "nulls": (pa.nulls(4), coded(TEXT, pa.string())),
+    "units": (pa.array(MOMENTS, pa.timestamp("s")), pa.array(MOMENTS, pa.timestamp("ns"))),
+    "dates": (pa.array(DAYS, pa.date32()), pa.array(DAYS, pa.date64())),
+    "dates, times": (pa.array(DAYS, pa.date32()), pa.array(MOMENTS, pa.timestamp("us"))),
+    "nulls, dates": (pa.nulls(4), pa.array(DAYS, pa.date32())),
+    "zones": (
+        pa.array(MOMENTS, pa.timestamp("ms", "UTC")),
+        pa.array(MOMENTS, pa.timestamp("us", "Europe/Berlin")),
+    ),
+    "durations": (pa.array([1, None], pa.duration("s")), pa.array([10**9, 0], pa.duration("ns"))),
+}
+
+
+def plain(rows):
+    """Dates as their midnights."""
+    return [
+        dt.datetime(row.year, row.month, row.day) if type(row) is dt.date else row for row in rows
+    ]
+
+
+@pytest.mark.parametrize("pair", PAIRS)
+def test_columns_of_one_meaning_are_one_column(tmp_path, pair):
+    """They are what each is alone, times in the finest unit."""
+    rows, route = [], "arrow" if "dictionar" in pair else "directory"  # Parquet has fewer types
+    ending, write, _ = ROUTES[route]
+    for i, column in enumerate(PAIRS[pair]):
+        write(pa.table({"v": column, "n": range(len(column))}), tmp_path / f"{i}.{ending}")
+        rows += column.to_pylist()
+    found = Batches(scan(tmp_path)).reduce(
+        ["v"],
+        ["v"],
+        lambda batch: [(batch.start, batch.columns["v"].chunked.to_pylist())],
+        operator.add,
+    )
+    assert plain(row for _, some in sorted(found) for row in some) == plain(rows)
+    if pair != "durations":
+        rows = plain(rows)
+        keys = list(dict.fromkeys(row for row in rows if row is not None))
+        due = [sum(i % 4 for i, row in enumerate(rows) if row == key) for key in keys]
+        table = dp.group_by(scan(tmp_path), "v", keys=keys).sum("n", bounds=(0, 9), epsilon=400)
+        assert table["sum"] == pytest.approx(due, abs=0.5)
+
+
+@pytest.mark.parametrize(
+    "kinds",
+    [
+        (pa.timestamp("us"), pa.timestamp("us", "UTC")),
+        (pa.date32(), pa.duration("s")),
+        (pa.string(), pa.binary_view()),
+        (pa.timestamp("s"), pa.int64()),
+    ],
+)
+def test_columns_of_two_meanings_are_refused(tmp_path, kinds):
+    for i, kind in enumerate(kinds):
+        pq.write_table(pa.table({"v": pa.nulls(2, kind), "n": [1, 2]}), tmp_path / f"{i}.parquet")
+    budget = dp.Budget(epsilon=1)
+    with pytest.raises(SourceError, match="'v' must be the same in every file"):
+        dp.group_by(scan(tmp_path), "v", keys=["a"]).count(epsilon=1, budget=budget)
+    assert not budget.history
+
+
+def test_a_time_that_the_finest_unit_cannot_hold(tmp_path):
+    """It is an error, and never another time."""
+    far = pa.array([dt.datetime(9999, 1, 1)], pa.timestamp("s"))
+    for i, column in enumerate((far, far[:0].cast(pa.timestamp("ns")))):
+        pq.write_table(pa.table({"v": column}), tmp_path / f"{i}.parquet")
+    bounds = (dt.datetime(2000, 1, 1), dt.datetime(2100, 1, 1))
+    budget = dp.Budget(epsilon=1)
+    with pytest.raises(DataError, match="finest unit") as caught:
+        dp.mean(scan(tmp_path), bounds=bounds, epsilon=1, budget=budget)
+    assert (
+        len(budget.history) == 1
+        and caught.value.__context__ is None
+        and "9999" not in str(caught.value)
+    )
 
 
 def test_a_sample_and_a_public_length_do_not_depend_on_other_columns(tmp_path):
