@@ -193,6 +193,7 @@ class OfFeatures(Statistic[Value]):
     """Base of statistics that are functions of noisy sums of features of rows."""
 
     at_once: ClassVar[bool] = True
+    only_adds: ClassVar[bool] = True
 
     @abstractmethod
     def forms(self, column: Column, is_public: bool) -> list[Form]:

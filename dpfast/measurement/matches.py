@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._kernels.statistics import Axis
+from ..sources.base import Adding
 from ..sources.batches import Piece, numbers
 from ..sources.intake import Public, View
 from ..sources.words import Words, words_column
@@ -52,6 +53,9 @@ class Matches(Cells):
         if self.words is not None:
             return self.words.words
         return () if self.public is None else self.public[1]
+
+    def of_row(self, rows: Adding, column: int) -> Any:
+        return rows.filled(rows.among(column, self.values), 0)
 
     def cell(self, x: float) -> int:
         return int(x >= 1)

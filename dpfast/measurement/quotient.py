@@ -53,6 +53,7 @@ class Quotient(Bounded[Any]):
     other: str | None = None
 
     at_once: ClassVar[bool] = True
+    only_adds: ClassVar[bool] = True
     leaves_out: ClassVar[tuple[str, ...]] = ("axis",)
     #: What a quotient is between.
     ends: ClassVar[tuple[float, float]] = (-np.inf, np.inf)

@@ -33,6 +33,7 @@ from ..budget.mechanism import Mechanism, expected
 from ..budget.release import Prepared, Preparing, relation_of, releases
 from ..privacy import Loss
 from ..rng import Generator
+from ..sources.base import NO_ROWS
 from ..sources.ids import id_name
 from ..sources.intake import Public as Sought
 from ..sources.intake import View, plain
@@ -135,6 +136,8 @@ class Statistic(ABC, Generic[Value]):
     name: ClassVar[str]
     #: The most columns that a measurement is made for without data.
     most_columns: ClassVar[int] = 1 << 16
+    #: Whether all that it reads of rows are sums, which a database adds up itself.
+    only_adds: ClassVar[bool] = False
     #: Whether noise can be made for all rows of a unit at once.
     at_once: ClassVar[bool] = False
     #: Whether it has to be of a column, where it is a statistic by group.
@@ -446,6 +449,8 @@ class Statistic(ABC, Generic[Value]):
             statistic.require_numbers()
             rows = {"where": where, "ids": ids, "weights": weights}
             view = statistic.read(data, relation=offered.unit.of_rows, axis=axis, **rows)
+        if view.adds and (not self.only_adds or (isinstance(self, Automatic) and self.is_auto)):
+            checks.fail_kind("data", NO_ROWS, data)
         length = None if measured is None else measured.rows
         if measured is None and offered.unit.of_rows == "replace" and self.chooses_by_rows:
             length = view.length

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Mapping, Sequence
-from typing import Any, NamedTuple, Protocol, TypeVar, runtime_checkable
+from typing import Any, NamedTuple, NoReturn, Protocol, TypeVar, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -205,6 +205,94 @@ class Ids:
         """The same after a pass. The number of rows is private where ids are asked for."""
         if rows != self.length:
             raise DataError("ids must be as many as the rows, and are not")
+
+
+class Gridded(Protocol):
+    """Cells ``first .. first + span``, of which c stands for the number ``c * grid``."""
+
+    @property
+    def grid(self) -> float: ...
+    @property
+    def first(self) -> int: ...
+    @property
+    def span(self) -> int: ...
+
+
+#: What data must be for whoever wants their rows.
+NO_ROWS = "in memory or in files for this (rows stay in a database; .to_pyarrow() takes them out)"
+
+
+class Term(NamedTuple):
+    """An integer of each row of an `Adding`, from 0 to `most`, that is to be added up."""
+
+    integer: Any
+    most: int
+
+
+class Adding(ABC):
+    """Rows of a database: it adds up integers of them itself, and no row leaves it.
+
+    It is a `RowSource` whose passes are refused. What its methods call an integer is an expression
+    of a row, missing where the row has no number. Two can be multiplied; the product is missing
+    where one of them is.
+
+    Attributes
+    ----------
+    names : tuple of str
+        The columns, by their places.
+    """
+
+    names: tuple[str, ...]
+    length: int | None = None
+    array = None
+    width: int | None = None
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """The dtype of a row: float64, or records of it."""
+        return named_dtype(self.names) if len(self.names) > 1 else np.dtype(np.float64)
+
+    def reduce(self, summarise: Callable[[RowChunk], S], merge: Callable[[S, S], S]) -> NoReturn:
+        checks.fail_kind("data", NO_ROWS, self)
+
+    @abstractmethod
+    def filtered(self, where: Any) -> Adding:
+        """Return the rows for which a condition of the table's holds, or refuse what is none."""
+
+    @abstractmethod
+    def cell(self, column: int, cells: Gridded) -> Any:
+        """Return the integer that is the cell of a column's number."""
+
+    @abstractmethod
+    def among(self, column: int, values: Sequence[Any]) -> Any:
+        """Return the integer that is 1 where a column is one of some public numbers, and else 0."""
+
+    @abstractmethod
+    def filled(self, integer: Any, value: int) -> Any:
+        """Return an integer that is `value` where it is missing."""
+
+    @abstractmethod
+    def present(self, *integers: Any) -> Any:
+        """Return the integer that is 1 where none of these is missing, and else 0."""
+
+    @abstractmethod
+    def sums(self, terms: Sequence[Term]) -> list[int]:
+        """Return the exact sum of each term over all rows, in which one that is missing adds 0.
+
+        Raises
+        ------
+        DataError
+            If the database fails.
+        """
+
+
+def named_dtype(names: tuple[str, ...]) -> np.dtype[Any]:
+    """Return the dtype of a row of named columns: each is float64, for each may have missing
+    numbers.
+    """
+    if not all(names):  # NumPy would make up another name
+        checks.fail("the names of columns", "texts that are not empty", names)
+    return np.dtype([(name, np.float64) for name in names])
 
 
 class Choosing(ABC):

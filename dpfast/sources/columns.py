@@ -119,6 +119,8 @@ class Store(ABC):
         What the columns were made of, if it is known.
     lies_apart : bool
         Whether each column is best read by itself.
+    has_order : bool
+        Whether rows have numbers, by which arrays can stand beside them.
     """
 
     length: int | None
@@ -126,6 +128,7 @@ class Store(ABC):
     pieces: Mapping[str, Piece] = {}
     given: Any = None
     lies_apart: bool = False
+    has_order: bool = True
 
     @abstractmethod
     def name_of(self, column: Any, argument: str) -> str:

@@ -11,14 +11,16 @@ from typing import Any
 
 import numpy as np
 
-from .base import RowSource, Source
+from .._core import checks
+from .base import NO_ROWS, Adding, RowSource, Source
 from .batch_reader import lazy_reader
 from .columns import Columns, Table
 from .dask import dask_form
-from .forms import COLUMN, Form, is_distributed, is_lazy, is_spark, source_of
+from .forms import COLUMN, Form, is_distributed, is_lazy, is_spark, is_sql, source_of
 from .in_memory import local_form
 from .memory import MemorySource
 from .spark import spark_form
+from .sql.store import sql_form
 from .table import RULE, rows_of
 from .words import RULE as TEXT
 from .words import Words
@@ -41,6 +43,8 @@ def form_of(data: Any, name: str, rule: str) -> Form:
         return Table(reader, reader.schemas[0].names)
     if not is_distributed(data):
         return local_form(data, name, rule)
+    if is_sql(data):
+        return sql_form(data, name)
     return spark_form(data) if is_spark(data) else dask_form(data, name)
 
 
@@ -56,11 +60,15 @@ def once(data: Any, positional: Sequence[Any] = ()) -> Any:
     return data.once(any(not isinstance(one, (str, NoneType)) for one in positional))
 
 
-def as_source(data: Any, name: str = "data") -> Source:
-    """Return the source that reads `data`; a source is taken as it is."""
+def as_source(data: Any, name: str = "data", may_add: bool = False) -> Source:
+    """Return the source that reads `data`; a source is taken as it is.
+
+    It `may_add` up rows itself, as a database does, for whoever wants no more of it.
+    """
     if isinstance(data, MemorySource):
         return data
-    return source_of(form_of(data, name, COLUMN), name)
+    source: Source = _with_rows(source_of(form_of(data, name, COLUMN), name), name, may_add)
+    return source
 
 
 def as_rows(
@@ -75,6 +83,7 @@ def as_rows(
     argument: str = "weights",
     words: Sequence[Words | None] = (),
     last_words: Words | None = None,
+    may_add: bool = False,
 ) -> RowSource:
     """Return the rows of anything that holds some, with the ids beside them if asked for.
 
@@ -104,6 +113,8 @@ def as_rows(
         For each column, in order: of those with words, which are text, the numbers of these.
     last_words : Words, optional
         Those of the `last` column.
+    may_add : bool
+        Whether rows will do that are only added up where they are, in a database.
 
     Returns
     -------
@@ -130,4 +141,13 @@ def as_rows(
     """
     rule = TEXT if any(words) and not is_wide and last is None else RULE
     form = form_of(data, name, rule)
-    return rows_of(form, ids, workers, name, width, is_wide, last, argument, words, last_words)
+    rows = rows_of(form, ids, workers, name, width, is_wide, last, argument, words, last_words)
+    found: RowSource = _with_rows(rows, name, may_add)
+    return found
+
+
+def _with_rows(source: Any, name: str, may_add: bool) -> Any:
+    """Return a source whose rows can be had; or one that `may_add` them up."""
+    if isinstance(source, Adding) and not may_add:
+        checks.fail_kind(name, NO_ROWS, source)
+    return source

@@ -29,7 +29,7 @@ from .._core.threads import alone
 from .._kernels.sources import Key, hashes
 from ..errors import ArgumentTypeError, DataError, DpfastError
 from .arrow import arrow_numbers, arrow_times
-from .base import Chunk, RowChunk, RowSource, Source
+from .base import Adding, Chunk, RowChunk, RowSource, Source
 from .columns import Batch, Columns, Elsewhere, Rows, Table, TableRows, Want, chosen, refuse_type
 from .forms import Arrow, Form, Objects, Piece, Values, source_of
 from .ids import no_column
@@ -161,6 +161,7 @@ class Engine(Elsewhere):
     """
 
     name: str
+    has_order = False
     like: Form
     lengths: Sequence[int] | None = None
     _seen: Mapping[int, int] | None = None
@@ -375,9 +376,11 @@ def exchanged(
 
 
 def of_engine(source: Any) -> bool:
-    """Tell whether rows are those of an engine, whose order nobody promises."""
+    """Tell whether rows are those of an engine or a database, whose order nobody promises."""
     source = checks.attribute(source, "base", source)
-    return isinstance(source, (TableRows, Columns)) and isinstance(source.store, Engine)
+    if isinstance(source, (TableRows, Columns)):
+        return not source.store.has_order
+    return isinstance(source, Adding)
 
 
 def refuse_array(argument: str, value: Any) -> NoReturn:

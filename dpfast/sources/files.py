@@ -17,14 +17,13 @@ from .._core.owner_log import hide_error, timed
 from ..errors import SourceError
 from . import arrow
 from .arrow import BATCH, Numbers, guarded
-from .base import Chunk, RandomWords, RowChunk
+from .base import Chunk, RandomWords, RowChunk, named_dtype
 from .columns import ROWS, Batch, Elsewhere, Rows, TableRows, Want
 from .forms import Arrow, Piece, source_of
 from .ids import entries
 from .memory import F8
 from .pick import Pick, picker
 from .public_values import expect_matches
-from .table import named_dtype
 from .threads import overlapped
 from .times import NAT, counts_of, numbered
 from .words import is_text

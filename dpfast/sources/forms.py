@@ -11,6 +11,7 @@ from __future__ import annotations
 import functools
 import math
 import os
+import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from importlib.util import find_spec
@@ -244,12 +245,22 @@ def title_of(column: Any) -> str:
 def is_distributed(data: Any) -> bool:
     """Tell whether an engine holds the data, by what their type has."""
     kind = type(data)  # an object may answer to any name
-    return is_spark(data) or (hasattr(kind, "__dask_graph__") and hasattr(kind, "__dask_keys__"))
+    return (
+        is_spark(data)
+        or is_sql(data)
+        or (hasattr(kind, "__dask_graph__") and hasattr(kind, "__dask_keys__"))
+    )
 
 
 def is_spark(data: Any) -> bool:
     """Tell whether data are a dataframe of Spark, by what their type has."""
     return hasattr(type(data), "mapInArrow") and hasattr(type(data), "sparkSession")
+
+
+def is_sql(data: Any) -> bool:
+    """Tell whether data are an expression of Ibis, which somebody has imported then."""
+    core = sys.modules.get("ibis.expr.types")
+    return core is not None and isinstance(data, core.Expr)
 
 
 def is_lazy(data: Any) -> bool:

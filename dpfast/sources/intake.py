@@ -19,12 +19,8 @@ from numpy.typing import NDArray
 from .._core import checks
 from .._kernels.sources import lies_in_place
 from ..errors import ArgumentTypeError, SourceError
-from .base import (
-    RowSource,
-    Source,
-    width_of,
-)
-from .columns import Columns, Elsewhere, Table
+from .base import Adding, RowSource, Source, width_of
+from .columns import Columns, Elsewhere, Rows, Table
 from .data import as_rows, as_source, form_of
 from .engine import of_engine, refuse_array
 from .forms import COLUMN, Arrow, Form, Objects, Piece, Values, as_column, source_of
@@ -33,6 +29,7 @@ from .masked import MaskedSource, mask
 from .memory import ArraySource, Column, MemorySource
 from .people import Ids, apart
 from .public_values import expect_matches, numbers_of
+from .sql.store import Database
 from .table import RULE, OfRows, only_column, refuse_columns, rows_of
 from .times import AsNumbers, Clipped, times_of
 from .words import Words, holds_words
@@ -109,6 +106,12 @@ class View:
         source: Source | Apart | RowSource
         source = self.source[0] if isinstance(self.source, list) else self.source
         return source.length
+
+    @property
+    def adds(self) -> bool:
+        """Tell whether the rows are only added up where they are."""
+        first = self.source[0] if isinstance(self.source, list) else self.source
+        return isinstance(first, Adding)
 
     @property
     def columns(self) -> list[Source]:
@@ -211,6 +214,12 @@ def _view(
 ) -> View:
     """Return the view of a source of data, with what stands beside its rows."""
     first = source[0] if isinstance(source, list) else source
+    if isinstance(first, Adding):
+        if weights is not None and not isinstance(weights, str):
+            refuse_array("weights", weights)
+        rows: Any = source
+        kept = [one.filtered(where) for one in (rows if isinstance(rows, list) else [rows])]
+        return View(kept if isinstance(rows, list) else kept[0], each, width, None, ids=whose)
     beside = None if isinstance(weights, str) else _beside(weights, first, relation)
     mask = _mask(where, first, relation)
     labels = labels_of(data, where, weights, ids)
@@ -260,6 +269,7 @@ def read_rows(
         is_wide=width is None and not by_name and not any(words),
         last=weights if by_name else None,
         words=words,
+        may_add=True,
     )
     found = width_of(source) - by_name
     if width is not None:
@@ -296,7 +306,7 @@ def read_column(
     if public is not None:
         left = form_of(left, "data", COLUMN)
         expect_numbers([public], left)
-    source = as_source(left)
+    source = as_source(left, may_add=True)
     return _view(data, source, False, 1, relation, where, None, ids, whose)
 
 
@@ -338,7 +348,7 @@ def read_length(data: Any, relation: str, where: Any = None, ids: Any = None) ->
     return view
 
 
-def _rows_alone(form: Form) -> Source:
+def _rows_alone(form: Form) -> Source | Adding:
     """Return a source of as many rows as a form has; what a row of it holds is anything."""
     length: int | None = None
     if isinstance(form, Columns):
@@ -354,12 +364,14 @@ def _rows_alone(form: Form) -> Source:
     return each_alone(form)[0] if has_columns(form) else source_of(form)
 
 
-def _any_column(columns: Columns) -> Source:
+def _any_column(columns: Columns) -> Source | Adding:
     """Return a source of one of some columns, which tells how many rows they have.
 
     One whose declared type cannot be read, or differs between files, is left out if another is not.
     """
     store = columns.store
+    if isinstance(store, Database):
+        return store.rows(Rows(()))
     typed: dict[str, Piece] = {}
     refusal: Exception | None = None
     for name in columns.names:
@@ -394,7 +406,7 @@ def read_each(
     left, whose = apart(data, ids, axis, positional=(where,))
     form = form_of(left, "data", RULE)
     each = axis_of(axis, form)
-    source: Any = each_alone(form, columns) if each else as_source(form)
+    source: Any = each_alone(form, columns) if each else as_source(form, may_add=True)
     width = len(source) if each else 1
     return _view(data, source, each, width, relation, where, None, ids, whose)
 

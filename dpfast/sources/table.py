@@ -24,6 +24,7 @@ from .base import (
     Source,
     WithRows,
     chunk_dtype,
+    named_dtype,
 )
 from .foreign import ForeignRows
 from .forms import Arrow, Form, Objects, Values, column_form
@@ -164,15 +165,6 @@ def _owner(array: NDArray[Any]) -> Any:
 def refuse_columns(*_: Any) -> NoReturn:
     """Raise the error of columns of different lengths. The number of rows may be private."""
     raise DataError("the columns of a table must have as many rows each, and have not")
-
-
-def named_dtype(names: tuple[str, ...]) -> np.dtype[Any]:
-    """Return the dtype of a row of named columns: each is float64, for each may have missing
-    numbers.
-    """
-    if not all(names):  # NumPy would make up another name
-        checks.fail("the names of columns", "texts that are not empty", names)
-    return np.dtype([(name, np.float64) for name in names])
 
 
 def side_by_side(columns: Mapping[str, Column]) -> Column:

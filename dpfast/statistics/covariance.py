@@ -112,6 +112,7 @@ class Covariance(Bounded[Floats]):
 
     name: ClassVar[str] = "covariance"
     at_once: ClassVar[bool] = True
+    only_adds: ClassVar[bool] = True
     leaves_out: ClassVar[tuple[str, ...]] = ("axis",)
 
     def __post_init__(self) -> None:

@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 
 from .._core import checks
 from .._kernels.summaries import Grid
+from ..sources.base import Adding
 
 #: About the log2 of the number of cells between the bounds: for sums, and for sums of products.
 FINE, SQUARES = 40, 30
@@ -50,6 +51,10 @@ class Cells:
     @property
     def last(self) -> int:
         return self.first + self.span
+
+    def of_row(self, rows: Adding, column: int) -> Any:
+        """Return u of each of some rows of a database, by the place of a column."""
+        return rows.cell(column, self)
 
     def cell(self, x: float) -> int:
         """Return u of one number."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import combinations_with_replacement
+from itertools import combinations_with_replacement, islice
 from operator import add
 from typing import Any, NamedTuple
 
@@ -12,12 +12,14 @@ from numpy.typing import NDArray
 
 from .._core import nan_policy
 from .._kernels.summaries import products
-from ..sources.base import RowSource
+from ..sources.base import Adding, RowSource, Term
 from ..sources.memory import Column
 from .cells import Cells
 from .side_by_side import flat, refuse_length, summed
 
 Pairs = Sequence[tuple[float, float]]
+#: Which two columns of several are multiplied.
+Places = Sequence[tuple[int, int]]
 
 
 class Moments(NamedTuple):
@@ -61,6 +63,9 @@ def moments(
         Under ``nan="raise"``, if a number is missing; if `where` is of another length.
     """
     pairs = two_of(len(cells))
+    if isinstance(source, Adding):
+        (found,) = added(source, [(range(len(cells)), pairs)], bounds, cells, nan)
+        return found
 
     def part(columns: list[NDArray[Any]], read: int) -> list[Moments]:
         return [moments_of(columns, read, bounds, cells, nan, pairs)]
@@ -83,6 +88,10 @@ def weighted_moments(
     Each has the one product of the two. A row whose number or weight is missing is one of the
     column's missing rows.
     """
+    if isinstance(source, Adding):
+        last = len(cells) - 1
+        each = [((column, last), [(0, 1)]) for column in range(last)]
+        return added(source, each, bounds, cells, nan)
 
     def part(columns: list[NDArray[Any]], read: int) -> list[Moments]:
         *columns, last = columns
@@ -100,6 +109,45 @@ def weighted_moments(
         refuse_length()
     for one in found:
         nan_policy.refuse(nan, one.missing)
+    return found
+
+
+def added(
+    rows: Adding,
+    parts: Sequence[tuple[Sequence[int], Places]],
+    bounds: Pairs,
+    cells: Sequence[Cells],
+    nan: str | float,
+) -> list[Moments]:
+    """Return the moments of some columns, and others, of rows that are added up where they are.
+
+    Parameters
+    ----------
+    rows : Adding
+    parts : sequence of (sequence of int, sequence of (int, int))
+        The places of the columns of each answer, and which two of these are multiplied.
+    """
+    filled = []
+    for column, ((lo, hi), grid) in enumerate(zip(bounds, cells, strict=True)):
+        value = nan_policy.replacement(nan, lo, hi)
+        u = grid.of_row(rows, column)
+        filled.append(u if isinstance(value, str) else rows.filled(u, grid.cell(value)))
+    terms = [Term(rows.present(), 1)]
+    for columns, pairs in parts:
+        kept = rows.present(*(filled[column] for column in columns))
+        each = [Term(filled[column] * kept, cells[column].span) for column in columns]
+        terms += [Term(kept, 1), *each]
+        terms += [
+            Term(each[i].integer * each[j].integer, each[i].most * each[j].most) for i, j in pairs
+        ]
+    read, *sums = rows.sums(terms)
+    found, left = [], iter(sums)
+    for columns, pairs in parts:
+        present, *others = islice(left, 1 + len(columns) + len(pairs))
+        sums, products = others[: len(columns)], others[len(columns) :]
+        found.append(Moments(present, read - present, tuple(sums), tuple(products), read))
+    for answer in found:
+        nan_policy.refuse(nan, answer.missing)
     return found
 
 

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._core import nan_policy
-from ..sources.base import Chunk, RowSource, Source
+from ..sources.base import Adding, Chunk, RowSource, Source, Term
 from ..sources.intake import Apart
 from ..sources.masked import kept, refuse_mask
 from ..sources.memory import ArraySource
@@ -43,14 +43,21 @@ class Summed(Protocol):
 
 
 class Celled(Protocol):
-    """What has cells: those of a grid, or others."""
+    """What has cells, 0 to `span`: those of a grid, or others."""
 
     @property
+    def span(self) -> int: ...
+    @property
     def native(self) -> Summed: ...
+    def of_row(self, rows: Adding, column: int) -> Any:
+        """Return the cell of each of some rows that are elsewhere, by the place of a column."""
 
 
 def totals(
-    source: Source, cells: Celled | None, where: NDArray[np.bool_] | None, squares: bool = False
+    source: Source | Adding,
+    cells: Celled | None,
+    where: NDArray[np.bool_] | None,
+    squares: bool = False,
 ) -> Totals:
     """Totals of the rows that `where` keeps; without `cells` they are only counted.
 
@@ -59,6 +66,8 @@ def totals(
     DataError
         If the data turn out to be of another length than `where`.
     """
+    if isinstance(source, Adding):
+        return added(source, [cells], squares)[0]
     if where is None and isinstance(source, ArraySource) and source.at_once:
         return totals_of(source.array, 0, source.length, cells, squares)
 
@@ -87,6 +96,8 @@ def column_totals(
     lie side by side, and files, are read stretch by stretch, all columns of a stretch while it is
     in a cache. Either way gives the same integers.
     """
+    if isinstance(source, Adding):
+        return added(source, cells, squares)
     if isinstance(source, Apart):
         each = zip(source.columns, cells, strict=True)
         return [totals(column, grid, where, squares) for column, grid in each]
@@ -96,6 +107,27 @@ def column_totals(
         return [totals_of(flat(column), 0, read, grid, squares) for column, grid in each]
 
     return summed(source, where, part)
+
+
+def added(rows: Adding, cells: Sequence[Celled | None], squares: bool) -> list[Totals]:
+    """Return the totals of each column of rows that are added up where they are."""
+    terms = [Term(rows.present(), 1)]
+    for column, grid in enumerate(cells):
+        if grid is None:
+            u = rows.among(column, ()) if rows.names else rows.present()
+            terms.append(Term(rows.present(u), 1))
+            continue
+        u = grid.of_row(rows, column)
+        terms += [Term(rows.present(u), 1), Term(u, grid.span)]
+        terms += [Term(u * u, grid.span**2)] if squares else []
+    read, *sums = rows.sums(terms)
+    found, each = [], iter(sums)
+    for grid in cells:
+        present = next(each)
+        total = 0 if grid is None else next(each)
+        square = next(each) if squares and grid is not None else 0
+        found.append(Totals(present, read - present, total, square, read))
+    return found
 
 
 def totals_of(

@@ -11,25 +11,15 @@ of data in memory does. No function of a database rounds.
 from __future__ import annotations
 
 import math
-from typing import Any, Protocol
+from typing import Any
 
 from ..._core import checks
 from ..._core.extras import extra
+from ..base import Gridded
 
 MAGIC = 1.5 * 2.0**52
 #: Digits of a decimal whose float64 is the quotient of two: more may round twice on the way.
 EXACT_DIGITS = 15
-
-
-class Gridded(Protocol):
-    """Cells ``first .. first + span``, of which c stands for the number ``c * grid``."""
-
-    @property
-    def grid(self) -> float: ...
-    @property
-    def first(self) -> int: ...
-    @property
-    def span(self) -> int: ...
 
 
 def exactly(number: float) -> Any:
@@ -73,6 +63,12 @@ def numbers(column: Any, dialect: str) -> Any:
             checks.fail_kind("data", "a column of numbers", column, more)
         column = column.cast("string") if kind.precision > EXACT_DIGITS else column
     return column.cast("float64")
+
+
+def without_nan(column: Any, dialect: str) -> Any:
+    """Return `numbers`, of which NaN is NULL."""
+    x = numbers(column, dialect)
+    return x if dialect == "sqlite" else x.isnan().ifelse(None, x)  # it stores no NaN
 
 
 def cell(column: Any, cells: Gridded, dialect: str) -> Any:

@@ -8,19 +8,14 @@ way it might become float64.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
+from ..._core.owner_log import hide_error, timed
 from ...errors import DataError
+from ..base import Term
 
 #: Bits of an integer that are added up at once.
 BITS = 23
-
-
-class Term(NamedTuple):
-    """An integer of a row, from 0 to `most`; NULL adds nothing."""
-
-    expression: Any
-    most: int
 
 
 def sums(table: Any, terms: Sequence[Term], by: Sequence[str] = ()) -> Any:
@@ -45,7 +40,7 @@ def sums(table: Any, terms: Sequence[Term], by: Sequence[str] = ()) -> Any:
         If the database fails. What it says may quote a row, and is not repeated.
     """
     shifts = [range(0, max(1, term.most.bit_length()), BITS) for term in terms]
-    rows = table.select(*by, **{f"term_{i}": term.expression for i, term in enumerate(terms)})
+    rows = table.select(*by, **{f"term_{i}": term.integer for i, term in enumerate(terms)})
     pieces = {}
     for i, term in enumerate(terms):
         for shift in shifts[i]:
@@ -73,9 +68,10 @@ def answer(question: Any) -> Any:
         If it fails.
     """
     try:
-        return question.to_pyarrow()
+        with timed("query"):
+            return question.to_pyarrow()
     except MemoryError:
         raise
     except Exception as error:  # whose message may quote a row, so it is let go
-        kind = type(error).__name__
+        kind = hide_error(error)
     raise DataError(f"the database failed while it read the rows ({kind})")

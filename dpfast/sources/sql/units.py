@@ -18,8 +18,8 @@ from functools import partial
 from typing import Any, NamedTuple
 
 from ..._core.extras import extra
+from ..base import Term
 from .keys import digest
-from .sums import Term
 
 #: More rows than a unit has in a group, and than may count.
 MOST = 1 << 29

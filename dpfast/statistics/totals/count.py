@@ -30,6 +30,7 @@ from ...noise.calibrated_integer import IntegerNoise
 from ...noise.choice import below
 from ...privacy import Loss, Pure
 from ...rng import Generator
+from ...sources.base import Adding
 from ...sources.intake import View, read, read_length
 from ...sources.times import Times
 from ...summaries.cells import Cells
@@ -59,7 +60,12 @@ class _Nonzero:
 class Nonzero:
     """Two cells: 0 and everything else."""
 
-    native = _Nonzero
+    native, span = _Nonzero, 1
+
+    @staticmethod
+    def of_row(rows: Adding, column: int) -> Any:
+        """Return the cell of each of some rows of a database."""
+        return 1 - rows.among(column, (0.0,))
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -1,0 +1,177 @@
+"""Tables of a database, as Ibis has them: expressions that the database computes.
+
+What they are is told by their declared types. No row is read before the spend, and none leaves the
+database after it: what comes back are sums.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import reduce
+from operator import and_, or_
+from typing import Any, NoReturn, TypeVar
+
+from ..._core import checks
+from ..._core.extras import extra
+from ..base import NO_ROWS, Adding, Gridded, Term
+from ..columns import Batch, Columns, Rows, Store, Table, Want
+from ..forms import Arrow, Piece
+from ..ids import no_column
+from .cells import cell, exactly, numbers, without_nan
+from .sums import sums
+
+S = TypeVar("S")
+
+RULE = "a table of a database, or a column of one, as Ibis has them"
+WHERE = "a condition of the same table, as t['x'] > 3"
+
+
+class Database(Store):
+    """A table of a database.
+
+    Parameters
+    ----------
+    table : ibis table
+    dialect : str
+        The name of the database's kind, as Ibis has it.
+    made : mapping of str to ibis column
+        Columns that are computed from those of the table.
+    """
+
+    length = None
+    has_order = False
+
+    def __init__(self, table: Any, dialect: str, made: Mapping[str, Any] | None = None) -> None:
+        self.given, self.dialect = table, dialect
+        self.expressions = {name: table[name] for name in table.columns} | dict(made or {})
+
+    def name_of(self, column: Any, argument: str) -> str:
+        names = self.given.columns
+        return str(column) if column in names else no_column(column, names, argument)
+
+    def typed(self, name: str, is_text: bool = False) -> Piece:
+        kind = self.expressions[name].type().to_pyarrow()
+        return Arrow(extra("pyarrow", "data in a database").chunked_array([], kind))
+
+    def check_numbers(self, name: str) -> None:
+        numbers(self.expressions[name], self.dialect)
+
+    def column(self, name: str) -> SqlColumn:
+        return SqlColumn(self, [name])
+
+    def rows(self, make: Rows, ids: Any = None, workers: int | None = None) -> SqlRows:
+        if ids is not None or make.ids is not None or make.words:
+            checks.fail_kind("data", NO_ROWS, self.given)
+        return SqlRows(self, make.names or ())
+
+    def reduce_batches(
+        self, want: Want, summarise: Callable[[Batch], S], merge: Callable[[S, S], S]
+    ) -> NoReturn:
+        checks.fail_kind("data", NO_ROWS, self.given)
+
+
+class SqlColumn(Columns):
+    """A column of a table of a database."""
+
+    is_table = False
+
+    def source(self, name: str) -> Any:
+        return self.rows()
+
+
+class SqlRows(Adding):
+    """Rows of a table of a database, some columns of which are numbers.
+
+    Parameters
+    ----------
+    store : Database
+    names : tuple of str
+        The columns.
+    where : ibis column of booleans, optional
+        Which rows there are.
+    """
+
+    def __init__(self, store: Database, names: tuple[str, ...], where: Any = None) -> None:
+        self.store, self.names, self.where = store, names, where
+        for name in names:
+            store.check_numbers(name)
+        self._ibis = extra("ibis", "data in a database")
+
+    def filtered(self, where: Any) -> SqlRows:
+        if where is None:
+            return self
+        types = self._ibis.expr.types
+        if not isinstance(where, types.Column) or not where.type().is_boolean():
+            checks.fail_kind("where", WHERE, where)
+        if not _is_of(where, self.store.given):
+            checks.fail("where", WHERE, "one of another table")
+        expect_rows_alone(where, "where")
+        return SqlRows(self.store, self.names, where)
+
+    def cell(self, column: int, cells: Gridded) -> Any:
+        return cell(self._column(column), cells, self.store.dialect)
+
+    def among(self, column: int, values: Sequence[Any]) -> Any:
+        x = without_nan(self._column(column), self.store.dialect)
+        found = reduce(or_, (x == exactly(value) for value in values), self._ibis.literal(False))
+        return self._ibis.cases((x.isnull(), None), (found, 1), else_=0)
+
+    def filled(self, integer: Any, value: int) -> Any:
+        return integer.fill_null(value)
+
+    def present(self, *integers: Any) -> Any:
+        every = (integer.notnull() for integer in integers)
+        return reduce(and_, every, self._ibis.literal(True)).ifelse(1, 0)
+
+    def _column(self, place: int) -> Any:
+        return self.store.expressions[self.names[place]]
+
+    def sums(self, terms: Sequence[Term]) -> list[int]:
+        table = self.store.given
+        found: list[int] = sums(table if self.where is None else table.filter(self.where), terms)
+        return found
+
+
+def sql_form(data: Any, name: str) -> Columns:
+    """Return what a table of a database, or a column of one, is to a release, by its type alone.
+
+    Raises
+    ------
+    ArgumentTypeError
+        For an expression that is neither, is of several tables, or of no connection; for one whose
+        rows depend on other rows, or on chance.
+    """
+    ibis = extra("ibis", "data in a database")
+    if isinstance(data, ibis.expr.types.Table):
+        table = data
+    elif isinstance(data, ibis.expr.types.Column) and len(data.op().relations) == 1:
+        expect_rows_alone(data, name)
+        (relation,) = data.op().relations
+        table = relation.to_expr()
+    else:
+        checks.fail_kind(name, RULE, data)
+    if table.op().find(ibis.expr.operations.Impure):
+        checks.fail_kind(name, "rows that are the same when they are read again", data)
+    try:
+        dialect = table.get_backend().name
+    except ibis.common.exceptions.IbisError:
+        dialect = ""
+    if not dialect:
+        checks.fail_kind(name, "of one connection", data)
+    if table is data:
+        return Table(Database(table, dialect), table.columns)
+    title = data.get_name()
+    return Database(table, dialect, {title: data}).column(title)
+
+
+def expect_rows_alone(column: Any, argument: str) -> None:
+    """Refuse an expression in which a row depends on other rows of its table, or on chance."""
+    ops = extra("ibis", "data in a database").expr.operations
+    others = (ops.Reduction, ops.Analytic, ops.Impure)
+    if column.op().find(others, filter=ops.Value):
+        checks.fail_kind(argument, "a function of each row alone", column)
+
+
+def _is_of(column: Any, table: Any) -> bool:
+    """Tell whether an expression is of the columns of one table, and of no other."""
+    return set(column.op().relations) == {table.op()}

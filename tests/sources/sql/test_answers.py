@@ -1,0 +1,196 @@
+"""Answers about a table of a database are those about the same rows in memory, bit by bit."""
+
+import math
+from datetime import date
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+import dpfast as dp
+from dpfast.errors import ArgumentError, ArgumentTypeError, DataError
+from dpfast.rng import InsecureGenerator
+from tests.support.databases import ENGINES, Server, connect, ibis, table
+
+ROWS = 400
+DRAW = np.random.default_rng(5)
+X = DRAW.normal(50, 40, ROWS)
+X[::37], X[3], X[5], X[8], X[9] = math.nan, math.inf, -math.inf, 5e-324, -0.0
+Y, WEIGHTS = DRAW.normal(5, 4, ROWS), DRAW.random(ROWS)
+KEYS = DRAW.integers(-2, 5, ROWS)
+NAMES = {"x": X, "y": Y, "w": WEIGHTS, "k": KEYS, 'a"; DROP TABLE t; --': Y}
+HERE = pa.table({name: pa.array(column) for name, column in NAMES.items()})
+
+
+def table_of(engine):
+    kinds = {name: "int64" if name == "k" else "float64" for name in NAMES}
+    columns = {name: (kinds[name], column.tolist()) for name, column in NAMES.items()}
+    return table(connect(engine), columns)
+
+
+@pytest.fixture(params=ENGINES)
+def there(request):
+    return table_of(request.param)
+
+
+def expect_same(ask, there, loss=(("epsilon", 1),)):
+    """Compare the answers of one question about the table there and here."""
+    answers = [ask(rows, **dict(loss), rng=InsecureGenerator(7)) for rows in (HERE, there)]
+    assert np.array_equal(*(np.asarray(answer) for answer in answers), equal_nan=True)
+
+
+X_ALONE = {"bounds": (0, 100), "nan": "drop"}
+EACH = {"bounds": [(0, 100), (-1, 9)], "nan": "drop", "axis": 0}
+BOTH = {"bounds": [(0, 100), (-1, 9)], "nan": "drop"}
+
+QUESTIONS = {
+    "count": lambda t, **how: dp.count(t, **how),
+    "count of numbers": lambda t, **how: dp.count(t["x"], nan="drop", **how),
+    "counts of each": lambda t, **how: dp.count(two(t), nan="drop", axis=0, **how),
+    "nonzero": lambda t, **how: dp.count_nonzero(t["k"], **how),
+    "nonzero floats": lambda t, **how: dp.count_nonzero(t["x"], nan="drop", **how),
+    "sum": lambda t, **how: dp.sum(t["x"], **X_ALONE, **how),
+    "mean": lambda t, **how: dp.mean(t["x"], **X_ALONE, **how),
+    "variance": lambda t, **how: dp.variance(t["x"], **X_ALONE, **how),
+    "std": lambda t, **how: dp.std(t["x"], ddof=1, **X_ALONE, **how),
+    "of integers": lambda t, **how: dp.sum(t["k"], bounds=(-1, 3), **how),
+    "upper": lambda t, **how: dp.mean(t["x"], bounds=(0, 100), nan="upper", **how),
+    "a number": lambda t, **how: dp.std(t["x"], bounds=(0, 100), nan=17.3, **how),
+    "each": lambda t, **how: dp.mean(two(t), **EACH, **how),
+    "variance of each": lambda t, **how: dp.variance(two(t), **EACH, **how),
+    "weights": lambda t, **how: dp.mean(three(t), weights="w", weight_bounds=(0, 1), **EACH, **how),
+    "covariance": lambda t, **how: dp.covariance(two(t), **BOTH, **how),
+    "correlation": lambda t, **how: dp.correlation(two(t), **BOTH, **how),
+    "ratio": lambda t, **how: dp.ratio(two(t), **BOTH, **how),
+    "proportion": lambda t, **how: dp.proportion(t["k"], equal=3, **how),
+    "a name that is SQL": lambda t, **how: dp.mean(t['a"; DROP TABLE t; --'], bounds=(0, 9), **how),
+}
+
+
+def two(rows):
+    return rows.select(["x", "y"])
+
+
+def three(rows):
+    return rows.select(["x", "y", "w"])
+
+
+QUICK = [("duckdb", question) for question in QUESTIONS]
+QUICK += [("sqlite", question) for question in ("mean", "each", "weights", "nonzero")]
+
+
+@pytest.mark.parametrize(("engine", "question"), QUICK)
+def test_answers_are_those_of_memory(engine, question):
+    expect_same(QUESTIONS[question], table_of(engine))
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("question", QUESTIONS)
+@pytest.mark.parametrize("engine", ["sqlite", "postgres"])
+def test_answers_of_all_databases(engine, question):
+    expect_same(QUESTIONS[question], table_of(engine))
+
+
+@pytest.mark.parametrize("statistic", [dp.sum, dp.mean, dp.variance])
+def test_where_the_number_of_rows_is_public(statistic, there):
+    loss = {"rho": 0.1, "neighbors": "replace"}
+    ask = lambda t, **how: statistic(t["x"], bounds=(0, 100), nan="lower", **how)  # noqa: E731
+    expect_same(ask, there, loss.items())
+
+
+def test_where(there):
+    right = dp.mean(X, where=KEYS > 1, **X_ALONE, epsilon=1, rng=InsecureGenerator(1))
+    ask = {**X_ALONE, "epsilon": 1}
+    assert dp.mean(there["x"], where=there.k > 1, **ask, rng=InsecureGenerator(1)) == right
+    found = dp.count(there, where=there.k > 1, epsilon=1, rng=InsecureGenerator(1))
+    assert found == dp.count(X, where=KEYS > 1, epsilon=1, rng=InsecureGenerator(1))
+    unknown = (there.k > 1).nullif(there.k == 3)  # which counts as False
+    found = dp.count(there, where=unknown, epsilon=1, rng=InsecureGenerator(1))
+    assert found == dp.count(X, where=(KEYS > 1) & (KEYS != 3), epsilon=1, rng=InsecureGenerator(1))
+
+
+def test_queries_of_the_users(there):
+    """What is computed in the database before: filters, columns, joins."""
+    ask = {"bounds": (0, 300), "epsilon": 1}
+    right = dp.sum(3 * Y[KEYS > 1], **ask, rng=InsecureGenerator(2))
+    kept = there.filter(there.k > 1)
+    assert dp.sum(kept["y"] * 3, **ask, rng=InsecureGenerator(2)) == right
+    names = there.select("k").distinct().mutate(name=ibis.literal("a"))
+    joined = kept.join(names, "k").filter(lambda rows: rows.name == "a")
+    assert dp.sum(joined["y"] * 3, **ask, rng=InsecureGenerator(2)) == right
+    joined = kept.join(names, "k")
+    assert dp.sum(joined["y"] * 3, **ask, rng=InsecureGenerator(2)) == right
+
+
+def test_no_rows(there):
+    none = there.filter(there.k > 99)
+    assert abs(dp.sum(none["x"], bounds=(0, 1), epsilon=1)) < 100
+    assert dp.mean(none["x"], bounds=(0, 1), nan="drop", epsilon=100) == 0.5
+
+
+REFUSED = {
+    "a mask": lambda t, **how: dp.sum(t["x"], where=[True] * ROWS, **how),
+    "another table": lambda t, **how: dp.sum(t["x"], where=t.view().k > 1, **how),
+    "other rows": lambda t, **how: dp.sum(t["x"], where=t.x > t.x.mean(), **how),
+    "no condition": lambda t, **how: dp.sum(t["x"], where=t.x + 1, **how),
+    "chance": lambda t, **how: dp.sum(t["x"], where=t.x > ibis.random(), **how),
+    "a table of chance": lambda t, **how: dp.sum(t.mutate(z=ibis.random())["x"], **how),
+    "a column of chance": lambda t, **how: dp.sum(t["x"] * ibis.random(), **how),
+    "centered": lambda t, **how: dp.sum(t["x"] - t["x"].mean(), **how),
+    "a number": lambda t, **how: dp.sum(t["x"].sum(), **how),
+    "a table": lambda t, **how: dp.sum(t, **how),
+    "automatic": lambda t, **how: dp.mean(t["x"], **{**how, "bounds": "auto"}),
+    "weights": lambda t, **how: dp.mean(t["x"], weights=WEIGHTS, weight_bounds=(0, 1), **how),
+    "no weights": lambda t, **how: dp.mean(t["x"], weights="v", weight_bounds=(0, 1), **how),
+    "no connection": lambda t, **how: dp.sum(ibis.table({"x": "int"}, name="t")["x"], **how),
+    "a mask in a database": lambda t, **how: dp.sum(X, where=t.k > 1, **how),
+    "ids": lambda t, **how: dp.sum(t["x"], ids=KEYS, max_rows=1, **how),
+    "trimmed": lambda t, **how: dp.trimmed_mean(t["x"], **how),
+    "learner": lambda t, budget, **how: dp.sulq.KMeans(2, **how).fit(
+        t.select("x", "y"), budget=budget
+    ),
+    "aggregate": lambda t, **how: dp.sample_and_aggregate(t["x"], "mean", blocks=9, **how),
+}
+
+
+@pytest.mark.parametrize("question", REFUSED)
+def test_what_is_refused_costs_nothing(question, there):
+    budget = dp.Budget(epsilon=1)
+    with pytest.raises((ArgumentError, ArgumentTypeError)) as caught:
+        REFUSED[question](there, bounds=(0, 1), epsilon=1, budget=budget)
+    assert len(str(caught.value).split()) < 35
+    assert budget.remaining["epsilon"] == 1
+
+
+def test_columns_that_hold_no_numbers():
+    columns = {"s": ("string", ["a"]), "d": ("date", [date(2020, 1, 1)])}
+    there = table(connect("duckdb"), columns)
+    for name in columns:
+        with pytest.raises(ArgumentTypeError):
+            dp.count_nonzero(there[name], epsilon=1)
+
+
+def test_a_database_that_fails_in_a_pass(there):
+    """One spend, and one error without a word of the database."""
+    budget = dp.Budget(epsilon=1)
+    rows = table(there.get_backend(), {"x": ("int64", [1, -(2**63)])})
+    with pytest.raises(DataError, match="the database failed while it read") as caught:
+        dp.sum(rows["x"].abs(), bounds=(0, 1), epsilon=0.75, budget=budget)
+    assert caught.value.__context__ is None and caught.value.__cause__ is None
+    assert budget.remaining["epsilon"] == 0.25
+
+
+@pytest.mark.full
+def test_a_database_that_is_killed():
+    budget, server = dp.Budget(epsilon=1), Server()
+    rows = table(server.connect(), {"x": ("int64", [1, 2])})
+    assert dp.sum(rows["x"], bounds=(0, 9), epsilon=0.25, budget=budget) < 1000
+    server.kill()
+    with pytest.raises(DataError, match="the database failed while it read"):
+        dp.sum(rows["x"], bounds=(0, 9), epsilon=0.25, budget=budget)
+    assert budget.remaining["epsilon"] == 0.5
+
+
+def test_missing_rows_under_raise(there):
+    with pytest.raises(DataError, match="NaN or null"):
+        dp.sum(there["x"], bounds=(0, 1), nan="raise", epsilon=1)
