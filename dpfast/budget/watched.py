@@ -25,7 +25,7 @@ from ..sources.batches import WHERE, Batch, Batches
 from ..sources.forms import Arrow, Objects, Values
 from ..sources.intake import Apart, View
 from ..sources.memory import Column
-from ..sources.people import Ids
+from ..sources.people import IdColumn
 from .mechanism import Mechanism
 from .release import WATCHER
 
@@ -216,7 +216,7 @@ def _entries(mechanism: Any, source: Any, n: int, data: Any) -> dict[str, tuple[
     left = [("", (mechanism, source))]
     while left:
         place, value = left.pop()
-        if id(value) in seen or isinstance(value, Ids):
+        if id(value) in seen or isinstance(value, IdColumn):
             continue
         seen[id(value)] = value
         listed: Any = None

@@ -34,7 +34,7 @@ from ..sources.data import form_of
 from ..sources.forms import columns_of_table, is_distributed, is_lazy
 from ..sources.intake import View
 from ..sources.key_words import KEYS_RULE, key_kind
-from ..sources.people import Ids, checked
+from ..sources.people import IdColumn, checked
 from ..sources.times import Times
 from .keys import PrivateKeys, one_column
 from .sums import Counted
@@ -101,7 +101,7 @@ class CountDistinct(Statistic[int]):
         if column is not None:
             key_kind(rows.typed(column, "ids", True), "ids", is_id=True)
         rows = used(rows, where, relation)
-        return View(rows, False, 1, None, ids=None if column is None else Ids(rows, column))
+        return View(rows, False, 1, None, ids=None if column is None else IdColumn(rows, column))
 
 
 @dataclass(frozen=True, slots=True)

@@ -42,7 +42,7 @@ from ..sources.key_words import (
     TIME,
     TIMES,
     KeyWords,
-    Words,
+    WordPairs,
     key_kind,
     plain,
     span_of,
@@ -71,14 +71,14 @@ class Chain:
     def __len__(self) -> int:
         return len(self.pairs[-1] if self.pairs else self.columns[0])
 
-    def find(self, words: Sequence[Words]) -> Int32s:
+    def find(self, words: Sequence[WordPairs]) -> Int32s:
         """Return the codes of rows; -1 of those that have none."""
         codes = self._of(self.columns[0], words[0])
         for table, own, pairs in zip(self.columns[1:], words[1:], self.pairs, strict=True):
             codes = self._of(pairs, paired(codes, self._of(table, own)))
         return codes
 
-    def add(self, words: Sequence[Words]) -> tuple[Int32s, NDArray[np.int64]]:
+    def add(self, words: Sequence[WordPairs]) -> tuple[Int32s, NDArray[np.int64]]:
         """Return the codes of rows, and which rows are the first of their keys."""
         codes = np.empty(len(words[0].low), np.int32)
         first = self.columns[0].add(*words[0], codes)
@@ -90,18 +90,18 @@ class Chain:
         return codes, first
 
     @staticmethod
-    def _of(table: Codes, words: Words) -> Int32s:
+    def _of(table: Codes, words: WordPairs) -> Int32s:
         codes = np.empty(len(words.low), np.int32)
         table.find(*words, codes)
         return codes
 
 
-def paired(a: Int32s, b: Int32s) -> Words:
+def paired(a: Int32s, b: Int32s) -> WordPairs:
     """Return the words of pairs of codes; a pair with a -1 is none."""
     low = np.empty(len(a), np.uint64)
     present = np.empty(len(a), np.bool_)
     pair(a, b, low, present)
-    return Words(low, None, present)
+    return WordPairs(low, None, present)
 
 
 class PublicKeys:

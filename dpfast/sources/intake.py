@@ -27,7 +27,7 @@ from .forms import COLUMN, Arrow, Form, Objects, Piece, Values, as_column, sourc
 from .labels import Checked, Labels, aligned, labels_of
 from .masked import MaskedSource, mask
 from .memory import ArraySource, Column, MemorySource
-from .people import Ids, apart
+from .people import IdColumn, apart
 from .public_values import expect_matches, numbers_of
 from .sql.store import Database
 from .table import RULE, OfRows, only_column, refuse_columns, rows_of
@@ -89,7 +89,7 @@ class View:
         The rows that are used.
     weights : Column or None
         The weights beside the rows. Weights that are a column of the data are the last one.
-    ids : Ids or None
+    ids : IdColumn or None
         Whose row each row is.
     """
 
@@ -98,7 +98,7 @@ class View:
     width: int
     where: NDArray[np.bool_] | None
     weights: Column | None = None
-    ids: Ids | None = None
+    ids: IdColumn | None = None
 
     @property
     def length(self) -> int | None:
@@ -210,7 +210,7 @@ def _view(
     where: Any = None,
     weights: Any = None,
     ids: Any = None,
-    whose: Ids | None = None,
+    whose: IdColumn | None = None,
 ) -> View:
     """Return the view of a source of data, with what stands beside its rows."""
     first = source[0] if isinstance(source, list) else source

@@ -58,7 +58,7 @@ KINDS = {
 DICTIONARIES = 16
 
 
-class Words(NamedTuple):
+class WordPairs(NamedTuple):
     """The words of some rows.
 
     `high` is None if all are 0, and `present` if all rows have a key. What stands in the place of
@@ -77,10 +77,10 @@ class Words(NamedTuple):
         """Return which rows have a key, all or not."""
         return np.ones(len(self.low), np.bool_) if self.present is None else self.present
 
-    def only(self, rows: NDArray[np.bool_]) -> Words:
+    def only(self, rows: NDArray[np.bool_]) -> WordPairs:
         """Return the same words, of which only some rows have a key."""
         present = rows if self.present is None else self.present & rows
-        return Words(self.low, self.high, present)
+        return WordPairs(self.low, self.high, present)
 
 
 def secret(stream: BitStream) -> _native.Key:
@@ -218,9 +218,9 @@ class KeyWords:
         self.key, self.name, self.is_id, self.is_lenient = key, name, is_id, is_lenient
         self._of_bytes = _native.TEXT if is_text else _native.BYTES
         self._span = span
-        self._looked_up: dict[Any, tuple[Any, Words]] = {}
+        self._looked_up: dict[Any, tuple[Any, WordPairs]] = {}
 
-    def of(self, piece: Any) -> Words:
+    def of(self, piece: Any) -> WordPairs:
         """Return the words of some rows.
 
         Raises
@@ -237,7 +237,7 @@ class KeyWords:
             return together([self._arrow(one) for one in form.chunked.chunks])
         return self._objects(form.rows)
 
-    def _array(self, array: NDArray[Any]) -> Words:
+    def _array(self, array: NDArray[Any]) -> WordPairs:
         kind = array.dtype.kind
         if kind in "biu":
             return integers(array)
@@ -249,18 +249,18 @@ class KeyWords:
         unit_type, size, write = FIXED[kind]
         out = np.empty((2, len(array)), np.uint64)
         write(self.key, plain.view(unit_type), plain.itemsize // size, out[0], out[1])
-        return Words(out[0], out[1], None)
+        return WordPairs(out[0], out[1], None)
 
-    def _spanned(self, words: Words) -> Words:
+    def _spanned(self, words: WordPairs) -> WordPairs:
         """Return the words of times as those of the spans in which they lie."""
         if self._span is None:
             return words
         low, high = words.low, words.highs()
         are_times = high >= TIME
         whole = np.where(are_times, floored(low, self._span), low)
-        return Words(whole, np.where(are_times, np.uint64(TIME), high), words.present)
+        return WordPairs(whole, np.where(are_times, np.uint64(TIME), high), words.present)
 
-    def _strings(self, some: Sequence[str | bytes | None], kind: int) -> Words:
+    def _strings(self, some: Sequence[str | bytes | None], kind: int) -> WordPairs:
         """Return the words of texts or of bytes, and of None."""
         raw = [_utf8(one) if isinstance(one, str) else one or b"" for one in some]
         first = np.zeros(len(raw) + 1, np.int64)
@@ -274,12 +274,12 @@ class KeyWords:
         first: NDArray[np.int64],
         kind: int,
         present: NDArray[np.bool_] | None,
-    ) -> Words:
+    ) -> WordPairs:
         out = np.empty((2, len(first) - 1), np.uint64)
         _native.byte_words(self.key, units, first, kind, out[0], out[1])
-        return Words(out[0], out[1], present)
+        return WordPairs(out[0], out[1], present)
 
-    def _objects(self, some: Sequence[Any]) -> Words:
+    def _objects(self, some: Sequence[Any]) -> WordPairs:
         """Return the words of Python objects, kind by kind, each of them read by itself."""
         types = set(map(type, some))
         if types <= {str, type(None)}:
@@ -299,7 +299,7 @@ class KeyWords:
         where = [i for i, one in enumerate(read) if type(one) is tuple]
         own = self._spanned(_of_pairs([read[i] for i in where]))
         low[where], high[where] = own.low, own.highs()
-        return Words(low, high, present)
+        return WordPairs(low, high, present)
 
     def _read(self, one: Any) -> Any:
         """Return an object as text, as bytes, or as two words; None if it is no key."""
@@ -313,13 +313,13 @@ class KeyWords:
             )
         return found
 
-    def _arrow(self, array: Any) -> Words:
+    def _arrow(self, array: Any) -> WordPairs:
         import pyarrow as pa
 
         types = pa.types
         kind, nulls = array.type, array.null_count
         if types.is_null(kind):
-            return Words(np.zeros(len(array), np.uint64), None, np.zeros(len(array), np.bool_))
+            return WordPairs(np.zeros(len(array), np.uint64), None, np.zeros(len(array), np.bool_))
         if types.is_dictionary(kind):
             return self._dictionary(array)
         if types.is_boolean(kind):
@@ -347,7 +347,7 @@ class KeyWords:
         present = arrow_present(array) if nulls else None
         return self._bytes(units, first, _native.TEXT if text else _native.BYTES, present)
 
-    def _views(self, array: Any, kind: int) -> Words:
+    def _views(self, array: Any, kind: int) -> WordPairs:
         """Return the words of an array of views, as Polars has text, where they lie."""
         _, views, *buffers = array.buffers()
         rows = slice(16 * array.offset, 16 * (array.offset + len(array)))
@@ -358,9 +358,9 @@ class KeyWords:
         mask = None if present is None else present.view(np.uint8)
         out = np.empty((2, len(array)), np.uint64)
         _native.view_words(self.key, units, addresses, sizes, mask, kind, out[0], out[1])
-        return Words(out[0], out[1], present)
+        return WordPairs(out[0], out[1], present)
 
-    def _dictionary(self, array: Any) -> Words:
+    def _dictionary(self, array: Any) -> WordPairs:
         """Return the words of a dictionary array, of which each entry is read once."""
         entries = array.dictionary
         parts = (None if one is None else one.address for one in entries.buffers())
@@ -382,13 +382,13 @@ class KeyWords:
         if present is not None:
             places = np.where(present, places, 0)
         if not len(entries):
-            return Words(np.zeros(len(array), np.uint64), None, present)
+            return WordPairs(np.zeros(len(array), np.uint64), None, present)
         high = None if known.high is None else known.high[places]
-        words = Words(known.low[places], high, present)
+        words = WordPairs(known.low[places], high, present)
         return words if known.present is None else words.only(known.present[places])
 
 
-def together(parts: Sequence[Words]) -> Words:
+def together(parts: Sequence[WordPairs]) -> WordPairs:
     """Return the words of one stretch of rows after another."""
     if len(parts) == 1:
         return parts[0]
@@ -398,29 +398,29 @@ def together(parts: Sequence[Words]) -> Words:
         high = np.concatenate([part.highs() for part in parts])
     if any(part.present is not None for part in parts):
         present = np.concatenate([part.presence() for part in parts])
-    return Words(low, high, present)
+    return WordPairs(low, high, present)
 
 
-def integers(values: NDArray[Any]) -> Words:
+def integers(values: NDArray[Any]) -> WordPairs:
     """Return the words of integers and booleans of any NumPy type."""
     if values.dtype.kind == "u" and values.itemsize == 8:
         low = np.ascontiguousarray(values, np.uint64)
-        return Words(low, low >> np.uint64(63), None)
-    return Words(np.ascontiguousarray(values, np.int64).view(np.uint64), None, None)
+        return WordPairs(low, low >> np.uint64(63), None)
+    return WordPairs(np.ascontiguousarray(values, np.int64).view(np.uint64), None, None)
 
 
-def times(values: NDArray[np.int64], unit: str, present: NDArray[np.bool_] | None) -> Words:
+def times(values: NDArray[np.int64], unit: str, present: NDArray[np.bool_] | None) -> WordPairs:
     """Return the words of times since 1970; one beyond int64 milliseconds is no key."""
     high = np.full(len(values), TIME, np.uint64)
     if unit in FINER:
         seconds = values // FINER[unit]
         high += ((values - seconds * FINER[unit]) * (10**9 // FINER[unit])).view(np.uint64)
-        return Words(seconds.view(np.uint64), high, present)
+        return WordPairs(seconds.view(np.uint64), high, present)
     scale = SECONDS[unit]
     most = (2**63 - 1) // (1000 * scale)
     fits = (values <= most) & (values >= -most)
     low = (np.where(fits, values, 0) * scale).view(np.uint64)
-    return Words(low, high, fits if present is None else present & fits)
+    return WordPairs(low, high, fits if present is None else present & fits)
 
 
 def floored(seconds: NDArray[np.uint64], unit: str) -> NDArray[np.uint64]:
@@ -429,12 +429,12 @@ def floored(seconds: NDArray[np.uint64], unit: str) -> NDArray[np.uint64]:
     return spans.astype("M8[s]").view(np.uint64)
 
 
-def _of_pairs(pairs: Sequence[tuple[int, int]]) -> Words:
+def _of_pairs(pairs: Sequence[tuple[int, int]]) -> WordPairs:
     both = np.array(pairs, np.uint64).reshape(-1, 2)
-    return Words(both[:, 0].copy(), both[:, 1].copy(), None)
+    return WordPairs(both[:, 0].copy(), both[:, 1].copy(), None)
 
 
-def dated(array: NDArray[Any]) -> Words:
+def dated(array: NDArray[Any]) -> WordPairs:
     """Return the words of dates of NumPy."""
     unit, _ = np.datetime_data(array.dtype)
     if unit in ("Y", "M"):

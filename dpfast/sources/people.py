@@ -37,7 +37,7 @@ def checked(ids: Any) -> Any:
     return form
 
 
-class Ids(NamedTuple):
+class IdColumn(NamedTuple):
     """The ids of rows: a column of a table."""
 
     rows: Batches
@@ -76,7 +76,7 @@ class Ids(NamedTuple):
 
 def apart(
     data: Any, ids: Any, axis: Any = None, name: str = "data", positional: Sequence[Any] = ()
-) -> tuple[Any, Ids | None]:
+) -> tuple[Any, IdColumn | None]:
     """Return data without the column of ids that is named, if one is, and the ids.
 
     What `ids` are is said by `checked`. If one column is left, and no `axis` asks for an answer of
@@ -95,12 +95,12 @@ def apart(
         rule = "left out for data of an engine, where dpfast.group_by has them"
         checks.fail_kind("ids", rule, ids)
     if not isinstance(ids, str):
-        return form, Ids(Batches(named({IDS: ids})), IDS)
+        return form, IdColumn(Batches(named({IDS: ids})), IDS)
     if not isinstance(form, Columns):
         no_names(ids)
     store = form.store
     column = store.name_of(ids, "ids")
-    found = Ids(Batches(store.table([column])), column)
+    found = IdColumn(Batches(store.table([column])), column)
     names = [one for one in form.names if one != column]
     if not names:
         checks.fail("ids", "a column beside those of the data", ids)
