@@ -311,6 +311,7 @@ def test_a_spend_stands_when_the_data_fail(name):
             if case.form == "table" and not case.says_columns:
                 rows = {"a": [row[0] for row in rows], "b": [row[1] for row in rows]}
             kw = {"where": np.ones(len(case.data), bool)} if "where" in case.rows else {}
+            kw["nan"] = "raise"
             with pytest.raises(DataError, match="is not refunded") as caught:
                 case(rows, case.losses[0], budget=budget, **kw)
             assert "\n" not in str(caught.value)

@@ -2,7 +2,26 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from ..errors import DataError
+from . import checks
+
+
+def checked(policy: Any) -> str | float | None:
+    """Return the policy of a statistic; None where the rows that it is for will decide."""
+    return None if policy is None else checks.nan_policy(policy, "add-remove")
+
+
+def of_rows(policy: Any, *, is_private: bool) -> str | float:
+    """Return the policy for rows whose number is private or public.
+
+    By default missing rows are dropped, as SQL and data frames do it, where how many are left is
+    private anyhow. Where the number of rows is public they are an error.
+    """
+    if policy is None:
+        return "drop" if is_private else "raise"
+    return checks.nan_policy(policy, "add-remove" if is_private else "replace")
 
 
 def replacement(policy: str | float, lo: float, hi: float) -> str | float:
@@ -18,11 +37,10 @@ def replacement(policy: str | float, lo: float, hi: float) -> str | float:
     return hi if policy == "upper" else "drop"
 
 
-def refuse(policy: str | float, missing: int) -> None:
+def refuse(policy: str | float | None, missing: int) -> None:
     """Raise the error of ``nan="raise"`` if values are missing."""
     if policy == "raise" and missing:
         raise DataError(
-            "data hold NaN or null, which nan='raise' does not allow; choose a policy with "
-            "nan='lower', nan='upper', a public replacement number, or (with "
-            "neighbors='add-remove') nan='drop'"
+            "data hold NaN or null, which nan='raise' does not allow: choose nan='lower', "
+            "nan='upper', a public number, or (with neighbors='add-remove') nan='drop'"
         )

@@ -71,6 +71,10 @@ class SampleAndAggregate(Mechanism[float | NDArray[np.float64]]):
 
     passes: ClassVar[None] = None
 
+    @property
+    def missing(self) -> str:
+        return "drop" if self.drop else "keep"
+
     def reduce(self, source: RowSource) -> RowSource:
         """Do nothing: the blocks are random, and randomness belongs to `finish`."""
         return source

@@ -89,7 +89,7 @@ class mechanism(Preparing[Any]):
     >>> import dpfast as dp
     >>> median = dp.mechanism(dp.median, bounds=(0, 120), epsilon=1)
     >>> median
-    mechanism(median, bounds=(0, 120), epsilon=1)
+    mechanism(median, bounds=(0, 120), epsilon=1, nan='drop')
     >>> median.loss, median.neighbors, round(median.expected_error().ranks)
     (Draws(epsilon=1, draws=1, bounded_range=True), 'add-remove', 38)
     >>> ages, budget = [23, 35, 41, 58, 62] * 200, dp.Budget(epsilon=1)
@@ -139,7 +139,10 @@ class mechanism(Preparing[Any]):
     def __repr__(self) -> str:
         more: dict[str, Any] = {} if self.columns is None else {"columns": self.columns}
         more |= {} if self.dtype == "float64" else {"dtype": self.dtype}
-        shown = [f"{name}={value!r}" for name, value in (more | self.arguments).items()]
+        more |= self.arguments
+        if (missing := self._made().missing) is not None:
+            more.setdefault("nan", missing)
+        shown = [f"{name}={value!r}" for name, value in more.items()]
         return f"mechanism({', '.join([self.name, *shown])})"
 
     def _repr_html_(self) -> str:

@@ -1039,7 +1039,7 @@ def in_rho(loss: Pure) -> ZCDP:
 def _spend_of(mechanism: Mechanism[Any]) -> Spend:
     """Return what `release` would spend for a mechanism."""
     relation = checks.neighbors(mechanism.neighbors)
-    return Spend(mechanism.loss, relation, mechanism.name, ids=mechanism.ids)
+    return Spend(mechanism.loss, relation, mechanism.what, ids=mechanism.ids)
 
 
 def _rows_each(max_rows: Any, ids: str | None) -> int:

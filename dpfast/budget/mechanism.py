@@ -91,6 +91,9 @@ class Mechanism(ABC, Generic[Value]):
     of_ranks : bool
         Whether it reads order statistics, which need pivots: one more pass, unless a sample has
         them. False by default.
+    missing : str or float, or dict of these, optional
+        What becomes of missing rows, as the argument `nan` says it; by name where it has several
+        statistics. None, the default, where there is nothing to say.
 
     Examples
     --------
@@ -145,8 +148,12 @@ class Mechanism(ABC, Generic[Value]):
         def of_ranks(self) -> bool:
             return False
 
+        @property
+        def missing(self) -> Any: ...
+
     else:  # a dataclass takes a constant for the default of its field, as it would a property
         ids, has_public_rows, of_parts, passes, of_ranks = None, False, False, 1, False
+        missing = None
 
     @abstractmethod
     def reduce(self, source: Any) -> Any:
@@ -195,6 +202,17 @@ class Mechanism(ABC, Generic[Value]):
         Expected
         """
         return unknown(confidence, UNKNOWN)
+
+    @property
+    def what(self) -> str:
+        """What a ledger says of a call: the name, and what becomes of missing rows.
+
+        Returns
+        -------
+        str
+        """
+        missing = self.missing
+        return self.name if missing is None else f"{self.name}, nan={missing}"
 
     @property
     def algorithm(self) -> str:

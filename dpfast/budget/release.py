@@ -153,8 +153,8 @@ class Prepared(Generic[Value]):
         try:
             if self.budget is not None:
                 stated = checks.neighbors(mechanism.neighbors)
-                name, ids = mechanism.name, mechanism.ids
-                self.budget.spend(mechanism.loss, neighbors=stated, what=name, ids=ids)
+                what, ids = mechanism.what, mechanism.ids
+                self.budget.spend(mechanism.loss, neighbors=stated, what=what, ids=ids)
             late = ""
             try:
                 summary = mechanism.reduce(self.source)

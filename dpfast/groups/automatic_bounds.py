@@ -30,7 +30,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .._core import checks
+from .._core import nan_policy
 from .._core.error_bars import Expected
 from ..measurement.automatic_bounds import divided, no_error_bar, trial
 from ..measurement.outer_bounds import DrawnBounds, drawn_bounds
@@ -152,6 +152,11 @@ class WithBounds(OfColumn):
         reads: tuple[str, ...] = self.like.reads
         return reads
 
+    @property
+    def nan(self) -> Any:
+        """What becomes of missing numbers."""
+        return self.like.nan
+
     def names(self, name: str) -> list[str]:
         """Return what the columns of the answer may be called, but for those of bins."""
         names: list[str] = self.like.names(name)
@@ -189,6 +194,6 @@ def with_bounds(
         return make(replace(statistic, bounds=bounds), left)
 
     like, each = trial(of, width), one_row(first, step.neighbors, step.groups * step.rows)
-    policy = checks.nan_policy(statistic.nan, "add-remove")
+    policy = nan_policy.of_rows(statistic.nan, is_private=True)
     bounds = GroupBounds(columns, drawn_bounds(each, width, "add-remove", policy), units)
     return WithBounds(bounds, offered.loss, parts, like, of)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import Any, TypeAlias
 
-from .._core import checks
+from .._core import checks, nan_policy
 from .._core.once import remembered
 from ..measurement.linear import Linear
 from ..measurement.statistic import Offer, Weighted
@@ -77,7 +77,8 @@ def drawn(statistic: OnGrid[Any], step: Step, offered: Offer, is_whole: bool) ->
         if numbers.last - numbers.first > WIDEST:
             rule = f"a larger number: at most 2**{WIDEST.bit_length()} multiples between the bounds"
             checks.fail("granularity", rule, size)
-    given: Any = {"column": statistic.column, "bounds": bounds, "nan": statistic.nan, "step": step}
+    nan = nan_policy.of_rows(statistic.nan, is_private=True)
+    given: Any = {"column": statistic.column, "bounds": bounds, "nan": nan, "step": step}
     given |= {"loss": offered.loss, "whole": is_whole, "lattice": numbers}
     given |= {"extreme": isinstance(statistic, ranked.Extreme), "is_interval": is_interval}
 

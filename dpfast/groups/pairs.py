@@ -40,7 +40,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from .._core import checks
+from .._core import checks, nan_policy
 from .._core.error_bars import CONFIDENCE, Expected, unknown
 from .._kernels import groups as _native
 from ..measurement.quotient import Quotient
@@ -84,8 +84,8 @@ class GroupQuotient(Counted):
         return self.statistic.column
 
     @property
-    def nan(self) -> str | float:  # type: ignore[override]
-        return checks.nan_policy(self.statistic.nan, "add-remove")
+    def nan(self) -> str | float:
+        return nan_policy.of_rows(self.statistic.nan, is_private=True)
 
     @property
     def cells(self) -> Cells:

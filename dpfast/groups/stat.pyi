@@ -51,7 +51,7 @@ def percentile(
     q: Number | Sequence[Number] | NDArray[Any] | None = None,
     *,
     bounds: BoundsEach | Auto,
-    nan: NanPolicy = "raise",
+    nan: NanPolicy | None = None,
     granularity: Number | None = None,
     method: Method | ManyMethod = "auto",
     noise: NoiseName = "auto",

@@ -93,8 +93,8 @@ class Sums(OfColumn, ABC):
 
     @property
     @abstractmethod
-    def nan(self) -> str | float:
-        """What becomes of missing numbers."""
+    def nan(self) -> str | float | None:
+        """What becomes of missing numbers; None where there is nothing to say."""
 
     @abstractmethod
     def charged(self) -> Self:
@@ -184,7 +184,7 @@ def add_each(
 class Counted(Sums):
     """Numbers of rows, and base of others and of weights: sums that all get the same noise."""
 
-    nan: ClassVar[str] = "raise"
+    nan: ClassVar[Any] = None
     width: ClassVar[int] = 1
 
     @property
@@ -264,6 +264,10 @@ class OfCount(Counted):
     def column(self) -> str | None:
         return self.statistic.column if self.statistic.looks else None
 
+    @property
+    def nan(self) -> str:
+        return self.statistic.nan
+
     def add(self, totals: NDArray[np.uint64], codes: NDArray[np.int32], values: Any) -> int:
         if values is not None:
             counted = np.ones(len(values), np.bool_)
@@ -308,7 +312,7 @@ class OfLinear(Sums):
 
     @cached_property
     def nan(self) -> str | float:
-        return checks.nan_policy(self.statistic.nan, "add-remove")
+        return nan_policy.of_rows(self.statistic.nan, is_private=True)
 
     @property
     def width(self) -> int:  # type: ignore[override]

@@ -121,6 +121,14 @@ class Table(Mechanism[Answer]):
         return losses if self.rule is None else {**losses, "keys": self.rule.loss}
 
     @property
+    def missing(self) -> Any:
+        """Return what becomes of missing rows, by name unless it is the same in all statistics."""
+        each = self.statistics.items()
+        policies = {name: one.nan for name, one in each if one.nan is not None}
+        every = {*policies.values()}
+        return policies if len(every) > 1 else next(iter(every), None)
+
+    @property
     def passes(self) -> int:
         """Return 1, and one before that says which rows of people count; and as many for bounds."""
         return (1 if self.persons is None else 2) * (2 if self._drawn else 1)

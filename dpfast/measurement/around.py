@@ -54,6 +54,10 @@ class Around(Mechanism[Value]):
         return self.inner.of_ranks
 
     @property
+    def missing(self) -> Any:
+        return self.inner.missing
+
+    @property
     def algorithm(self) -> str:
         return self.inner.algorithm
 

@@ -106,6 +106,10 @@ class WithBounds(Mechanism[Value]):
         return with_bounds(self.named)
 
     @property
+    def missing(self) -> str | float:
+        return self.bounds.nan
+
+    @property
     def parts(self) -> dict[str, Loss]:
         """Return what the loss is made of."""
         return {"bounds": divided(self.loss)[0], self.named: self.rest}

@@ -44,6 +44,10 @@ class EqualParts(Mechanism[NDArray[np.float64]]):
     def name(self) -> str:
         return f"{self.columns[0].name} of each column"
 
+    @property
+    def missing(self) -> Any:
+        return self.columns[0].missing
+
     def reduce(self, source: View) -> list[Any]:
         columns = [replace(source, source=one, each=False, width=1) for one in source.columns]
         each = zip(self.columns, columns, strict=True)

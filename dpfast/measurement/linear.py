@@ -24,7 +24,6 @@ from typing import Any, ClassVar, TypeAlias, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from .._core import checks
 from .._core.error_bars import BOUND, NOISE, ROWS, Expected, unknown
 from .._core.once import remembered
 from ..budget.mechanism import Mechanism
@@ -225,7 +224,7 @@ class Linear(Bounded[Answers], OfFeatures[Answers]):
     column : str, optional
         The column of a table, for `GroupBy.agg`.
     bounds : (float, float), sequence of d such pairs, or "auto"
-    nan : {"raise", "lower", "upper", "drop"} or float, default "raise"
+    nan : {"raise", "lower", "upper", "drop"} or float, optional
 
     Raises
     ------
@@ -338,7 +337,7 @@ class Linear(Bounded[Answers], OfFeatures[Answers]):
         neighbors, layout, limits = terms.neighbors, terms.layout, self.limits
         setting = Setting(neighbors, layout.masked, terms.rows)
         weights = None if limits is None else cells(*limits, SQUARES)
-        policy = checks.nan_policy(self.nan, neighbors)
+        policy = terms.policy(self.nan)
         columns = tuple(
             Column(lo, hi, self.grid(lo, hi, setting.is_public), weights, policy == "drop")
             for lo, hi in self.pairs(layout.columns)
@@ -592,6 +591,10 @@ class LinearMeasurement(Mechanism[Answers]):
     @property
     def neighbors(self) -> str:
         return self.setting.neighbors
+
+    @property
+    def missing(self) -> str | float:
+        return self.nan
 
     @cached_property
     def has_public_rows(self) -> bool:

@@ -248,6 +248,10 @@ class DrawnBounds(Mechanism[Any]):
         return "bounds of each column" if (self.columns or 1) > 1 else "bounds"
 
     @property
+    def missing(self) -> str | float:
+        return self.nan
+
+    @property
     def noise_parameters(self) -> dict[str, Any]:
         return {"rate": self.rate}
 

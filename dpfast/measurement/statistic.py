@@ -23,7 +23,7 @@ from typing import Any, ClassVar, Generic, ParamSpec, Self, TypeAlias, TypeVar
 import numpy as np
 
 from .. import privacy
-from .._core import checks
+from .._core import checks, nan_policy
 from .._core.error_bars import Expected
 from .._core.once import PLAIN, once, remembered
 from .._core.types import Auto, Axis, Bounds, BoundsEach, NanPolicy, Neighbors, Number
@@ -108,6 +108,15 @@ class Terms:
     def may_enter(self) -> bool:
         """Tell whether a row that is replaced may also leave the rows that count, or enter."""
         return self.layout.masked and self.neighbors == "replace"
+
+    def policy(self, nan: Any) -> str | float:
+        """Return what becomes of missing rows, by whether the number of rows is private.
+
+        To drop a row is to mask it: a function of that row alone. So what covers masks of replaced
+        rows covers rows that are dropped, too.
+        """
+        is_private = self.layout.masked or self.neighbors == "add-remove"
+        return nan_policy.of_rows(nan, is_private=is_private)
 
 
 @dataclass(frozen=True)
@@ -470,9 +479,9 @@ def _in_times(statistic: Statistic[Any], units: Units) -> Callable[[Any], Any] |
 
 
 @once
-def of_numbers(lo: Any, hi: Any, nan: Any) -> tuple[tuple[float, float], str | float]:
+def of_numbers(lo: Any, hi: Any, nan: Any) -> tuple[tuple[float, float], str | float | None]:
     """Return bounds and the policy of missing rows, which are checked."""
-    return checks.bounds((lo, hi)), checks.nan_policy(nan, "add-remove")
+    return checks.bounds((lo, hi)), nan_policy.checked(nan)
 
 
 #: The arguments of a call that say what its rows, its loss and its unit are.
@@ -618,7 +627,7 @@ class Automatic(Statistic[Value]):
         return (self.column,)
 
     @property
-    def nan(self) -> NanPolicy:
+    def nan(self) -> NanPolicy | None:
         """What becomes of missing numbers: by default no bounds are about them."""
         return "lower"
 
@@ -630,11 +639,11 @@ class Bounded(Automatic[Value]):
     Parameters
     ----------
     bounds : (float, float), sequence of d such pairs, or "auto"
-    nan : {"raise", "lower", "upper", "drop"} or float, default "raise"
+    nan : {"raise", "lower", "upper", "drop"} or float, optional
     """
 
     bounds: BoundsEach | Auto
-    nan: NanPolicy = "raise"
+    nan: NanPolicy | None = None
 
     #: What an answer about times is; None for a statistic of numbers alone.
     answer_of_times: ClassVar[Answer | None] = None
@@ -652,7 +661,7 @@ class Bounded(Automatic[Value]):
             if not self.is_auto:
                 pairs, several = checks.pairs(bounds)
                 bounds = pairs if several else pairs[0]
-            nan = checks.nan_policy(nan, "add-remove")
+            nan = nan_policy.checked(nan)
         object.__setattr__(self, "bounds", bounds)
         object.__setattr__(self, "nan", nan)
 
@@ -773,7 +782,7 @@ def _with_bounds(statistic: Statistic[Any], terms: Terms) -> Mechanism[Any]:
         return _of_mask(replace(bounded, bounds=bounds), others)
 
     like = trial(of, columns)
-    policy = checks.nan_policy(bounded.nan, terms.neighbors)
+    policy = terms.policy(bounded.nan)
     bounds = drawn_bounds(first, columns, terms.neighbors, policy)
     return WithBounds(bounds, of, terms.loss, rest, like.name)
 
@@ -808,7 +817,7 @@ class Measurement(Around[Value], Preparing[Value]):
     >>> import dpfast as dp
     >>> mean = dp.Mean(bounds=(0, 120)).measure(epsilon=1)
     >>> mean.parameters
-    {'bounds': (0.0, 120.0), 'nan': 'raise', 'neighbors': 'add-remove'}
+    {'bounds': (0.0, 120.0), 'nan': 'drop', 'neighbors': 'add-remove'}
     >>> round(mean.error(1000, 0.95).half_width, 2)
     0.37
     >>> budget = dp.Budget(epsilon=1)
@@ -840,6 +849,7 @@ class Measurement(Around[Value], Preparing[Value]):
         own = [one.name for one in fields(self.statistic) if one.init]
         values = {name: getattr(self.statistic, name) for name in own}
         values |= {one.name: getattr(self.unit, one.name) for one in fields(self.unit)}
+        values |= {"nan": self.missing} if "nan" in values else {}
         return {name: value for name, value in values.items() if value is not None}
 
     def error(self, rows: int | None, confidence: float) -> Expected:

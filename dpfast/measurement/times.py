@@ -106,7 +106,7 @@ def clipped(times: Times, answer: Answer, bounds: Any, nan: Any) -> tuple[Any, A
         lower = 0 if answer == "total" else lo
         bounds = lo - lower, hi - lower
         units = Units(times, Clipped(lo, hi, lower), zone, answer, lower)
-    nan = nan if isinstance(nan, str) else times.count("nan", nan) - units.lower
+    nan = nan if nan is None or isinstance(nan, str) else times.count("nan", nan) - units.lower
     return bounds, nan, units
 
 

@@ -83,7 +83,7 @@ class ColumnSensitivity(KnownSensitivity):
     def clamped(self, data: Any, neighbors: Neighbors) -> Clamped:
         """Return the column of data, of which nothing has been read."""
         lo, hi = self._pair()
-        policy = checks.nan_policy(self.nan, neighbors)
+        policy = nan_policy.of_rows(self.nan, is_private=neighbors == "add-remove")
         missing = nan_policy.replacement(policy, lo, hi)
         ranks = Ranks(as_source(data), missing=missing, assume_sorted=self.assume_sorted)
         return Clamped(ranks, lo, hi, neighbors, policy)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from .._core import checks
+from .._core import checks, nan_policy
 from .._core.types import Floats, NanPolicy, Number
 from ..measurement.functions import function_of
 from ..measurement.outer_bounds import MOST_SHARE, DrawnBounds, drawn_bounds
@@ -24,7 +24,7 @@ class OuterBounds(Statistic[tuple[float, float] | Floats]):
     column : str, optional
         The column of a table, for `GroupBy.agg`.
     q : float or Fraction, default 0
-    nan : {"raise", "lower", "upper", "drop"} or float, default "raise"
+    nan : {"raise", "lower", "upper", "drop"} or float, optional
         As in `dpfast.bounds`, which has the theorem.
 
     Raises
@@ -40,7 +40,7 @@ class OuterBounds(Statistic[tuple[float, float] | Floats]):
     """
 
     q: Number = 0
-    nan: NanPolicy = "raise"
+    nan: NanPolicy | None = None
 
     name: ClassVar[str] = "bounds"
     subtracts: ClassVar[bool] = False
@@ -50,7 +50,7 @@ class OuterBounds(Statistic[tuple[float, float] | Floats]):
         if not 0 <= share <= MOST_SHARE:
             checks.fail("q", "a number between 0 and 1/4", self.q)
         object.__setattr__(self, "q", share)
-        object.__setattr__(self, "nan", checks.nan_policy(self.nan, "add-remove"))
+        object.__setattr__(self, "nan", nan_policy.checked(self.nan))
 
     def read(
         self, data: Any, *, relation: str, axis: Any, where: Any, ids: Any, weights: Any
@@ -65,7 +65,7 @@ class OuterBounds(Statistic[tuple[float, float] | Floats]):
         return tuple(map(units.back, answer))
 
     def mechanism(self, terms: Terms) -> DrawnBounds:
-        policy, share = checks.nan_policy(self.nan, terms.neighbors), checks.fraction("q", self.q)
+        policy, share = terms.policy(self.nan), checks.fraction("q", self.q)
         return drawn_bounds(terms.loss, terms.layout.columns, terms.neighbors, policy, share)
 
 
@@ -104,9 +104,10 @@ def bounds(data: Any, **arguments: Any) -> Any:
     axis : {None, 0, -2}, optional
         0 for an answer of each column; a row is one record. Each column gets an equal part of the
         loss.
-    nan : {"raise", "lower", "upper", "drop"} or float, default "raise"
+    nan : {"raise", "lower", "upper", "drop"} or float, optional
         What becomes of NaN and null: an error after the spend, the lower or upper bound, no row at
-        all, or a public number. "lower", "upper" and "drop" leave them out of the counts.
+        all, or a public number. By default "drop" where the number of rows is private, and "raise"
+        where it is public. "lower", "upper" and "drop" leave them out of the counts.
     where : array_like of bool, shape (n,), optional
         The rows to use, each a function of that row alone. How many they are is private.
     ids : array_like of shape (n,), or str, optional

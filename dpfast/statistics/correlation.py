@@ -38,7 +38,7 @@ class Correlation(Quotient):
         The two columns of a table, for `GroupBy.agg`.
     bounds : sequence of two (float, float), or "auto"
         Public limits of each column, to which its numbers are clamped.
-    nan : {"raise", "lower", "upper", "drop"} or float, default "raise"
+    nan : {"raise", "lower", "upper", "drop"} or float, optional
         As in `dpfast.covariance`; "drop" leaves out the whole row.
 
     Raises

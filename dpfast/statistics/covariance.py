@@ -92,7 +92,7 @@ class Covariance(Bounded[Floats]):
     ----------
     column : str, optional
     bounds : sequence of d pairs of float, or "auto"
-    nan : {"raise", "lower", "upper", "drop"} or float, default "raise"
+    nan : {"raise", "lower", "upper", "drop"} or float, optional
     ddof : int, default 0
         As in `dpfast.covariance`, which has the theorem and the errors.
 
@@ -130,7 +130,7 @@ class Covariance(Bounded[Floats]):
     def mechanism(self, terms: Terms) -> OfSums:
         pairs = self.pairs(terms.layout.columns or self.width)
         grids = tuple(cells(lo, hi, SQUARES) for lo, hi in pairs)
-        policy = checks.nan_policy(self.nan, terms.neighbors)
+        policy = terms.policy(self.nan)
         of_rows = {"neighbors": terms.neighbors, "loss": terms.loss, "rows": terms.rows}
         shared: Any = {"bounds": pairs, "cells": grids, "nan": policy, **of_rows}
         is_public = terms.neighbors == "replace" and not terms.layout.masked
@@ -166,6 +166,10 @@ class OfSums(Mechanism[Floats]):
     name: ClassVar[str] = "covariance"
     has_public_rows: ClassVar[bool] = False
     note: ClassVar[str] = BOUND
+
+    @property
+    def missing(self) -> str | float:
+        return self.nan
 
     @property
     def spans(self) -> list[int]:
@@ -448,9 +452,10 @@ def covariance(data: Any, **arguments: Any) -> Any:
         they have.
     ddof : int, default 0
         Sums of products of deviations are divided by ``n - ddof``.
-    nan : {"raise", "lower", "upper", "drop"} or float, default "raise"
+    nan : {"raise", "lower", "upper", "drop"} or float, optional
         What becomes of NaN and null: an error after the spend, the lower or upper bound, no row at
-        all, or a public number. "drop" leaves out the whole row.
+        all, or a public number. By default "drop" where the number of rows is private, and "raise"
+        where it is public. "drop" leaves out the whole row.
     epsilon, delta, rho : float, Fraction or Decimal, optional
         The loss: `epsilon` alone, `epsilon` with `delta`, or `rho` alone.
     neighbors : {"add-remove", "replace"}, optional

@@ -35,14 +35,10 @@ class Ranked(Bounded[Value]):
     ) -> View:
         return read_each(data, relation, axis, self.width, where, ids)
 
-    def chosen(self, terms: Terms) -> Self:
-        checks.nan_policy(self.nan, terms.neighbors)
-        return self
-
     def column_of(self, terms: Terms) -> dict[str, Any]:
         """Return what mechanisms of a column share, by the names of their fields."""
         lo, hi = self.pairs(None)[0]
-        return {"lo": lo, "hi": hi, "neighbors": terms.neighbors, "nan": self.nan}
+        return {"lo": lo, "hi": hi, "neighbors": terms.neighbors, "nan": terms.policy(self.nan)}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -156,6 +152,10 @@ class OfRanks(Mechanism[Value]):
     neighbors: str
     nan: str | float
     assume_sorted: bool
+
+    @property
+    def missing(self) -> str | float:
+        return self.nan
 
     def ranks_of(self, source: Source) -> Ranks:
         """Return the ranks of a column, of which nothing has been read."""

@@ -36,7 +36,7 @@ class Ratio(Quotient):
         The numerator and the denominator in a table, for `GroupBy.agg`.
     bounds : sequence of (float, float)
         Public limits of each column, to which its numbers are clamped.
-    nan : {"raise", "lower", "upper", "drop"} or float, default "raise"
+    nan : {"raise", "lower", "upper", "drop"} or float, optional
         As in `dpfast.sum`; "drop" adds nothing to the sum of its column.
 
     Raises

@@ -117,7 +117,7 @@ class TrimmedMean(MeanOfRanks):
         The column of a table, for `GroupBy.agg`.
     proportion : number, default 0.1
     bounds : (float, float), or sequence of d such pairs
-    nan : {"raise", "lower", "upper", "drop"} or float, default "raise"
+    nan : {"raise", "lower", "upper", "drop"} or float, optional
     noise : str, default "auto"
         As in `dpfast.trimmed_mean`, which has the theorem and the errors.
 
@@ -147,7 +147,7 @@ class WinsorizedMean(MeanOfRanks):
         The column of a table, for `GroupBy.agg`.
     proportion : number, default 0.1
     bounds : (float, float), or sequence of d such pairs
-    nan : {"raise", "lower", "upper", "drop"} or float, default "raise"
+    nan : {"raise", "lower", "upper", "drop"} or float, optional
     noise : str, default "auto"
         As in `dpfast.winsorized_mean`, which has the theorem and the errors.
 
@@ -201,9 +201,10 @@ def trimmed_mean(data: Any, **arguments: Any) -> Any:
         loss; `bounds` is then one pair, or one for each column.
     noise : str, default "auto"
         The noise distribution, as in `quantile`.
-    nan : {"raise", "lower", "upper", "drop"} or float, default "raise"
+    nan : {"raise", "lower", "upper", "drop"} or float, optional
         What becomes of NaN and null: an error after the spend, the lower or upper bound, no row at
-        all, or a public number.
+        all, or a public number. By default "drop" where the number of rows is private, and "raise"
+        where it is public.
     where : array_like of bool, shape (n,), optional
         The rows to use, each a function of that row alone. How many they are is private. Under
         "replace" noise gets half of epsilon, or a quarter of rho, for either of two steps.
@@ -275,9 +276,10 @@ def winsorized_mean(data: Any, **arguments: Any) -> Any:
         The neighboring relation: by default that of the budget, else "add-remove".
     axis : {None, 0, -2}, optional
         0 for an answer of each column; a row is one record.
-    nan : {"raise", "lower", "upper", "drop"} or float, default "raise"
+    nan : {"raise", "lower", "upper", "drop"} or float, optional
         What becomes of NaN and null: an error after the spend, the lower or upper bound, no row at
-        all, or a public number.
+        all, or a public number. By default "drop" where the number of rows is private, and "raise"
+        where it is public.
     where : array_like of bool, shape (n,), optional
         The rows to use, each a function of that row alone. How many they are is private.
     ids : array_like of shape (n,), or str, optional

@@ -141,12 +141,12 @@ def test_several_statistics_of_private_keys_for_one_loss(write, frame):
     shares = {name: one.loss.epsilon for name, one in made.mechanism.statistics.items()}
     assert shares["mean"] == 3 * shares["n"] == 3 * shares["q"] == 120
     nans = {name: one.nan for name, one in made.mechanism.statistics.items()}
-    assert nans == {"n": "raise", "mean": 0, "q": 9}
+    assert nans == {"n": "keep", "mean": 0, "q": 9} == made.mechanism.missing
     (told,) = job.explain(path)["releases"]
     assert told["columns"] == ["delay"] and told["by"] == ["day"]
     assert told["expected_error"]["note"].startswith("n ± ")
     budget = dp.Budget(path=path.with_name("study.db"))
-    assert budget.history[0].what == "agg by day" and budget.spent["epsilon"] == 280
+    assert budget.history[0].what.startswith("agg by day, nan={") and budget.spent["epsilon"] == 280
 
 
 def test_answered_it_is_neither_paid_nor_computed_again(write, folder):
@@ -366,7 +366,8 @@ def test_one_clear_error_before_anything_is_spent(write, folder, one, said):
 
 
 def test_what_the_data_do_not_allow_is_an_answer(write):
-    path = write(release(**MEAN, bounds="[0, 9]") + release(**COUNT), output="out.csv")
+    mean = release(**MEAN, bounds="[0, 9]", nan='"raise"')
+    path = write(mean + release(**COUNT), output="out.csv")
     results = job.run(path)
     with pytest.raises(DataError, match="release 'mean of delay by carrier': "):
         results.check()
@@ -493,7 +494,7 @@ def test_what_groups_would_cost():
     parts = {"n": dp.stat.count(), "s": dp.stat.sum("x", bounds=(0, 1))}
     assert budget.cost(groups.agg, parts, epsilon=0.25).epsilon == 0.25
     groups.count(epsilon=0.25, budget=budget)
-    assert [line.what for line in budget.history] == ["count by k"]
+    assert [line.what for line in budget.history] == ["count by k, nan=keep"]
 
 
 @pytest.mark.parametrize("data", ["t.parquet", "t.csv"])

@@ -231,7 +231,7 @@ def test_a_ledger_pays(told, shell, folder):
     budget = dp.Budget(path="study.db")
     assert budget.spent["epsilon"] == Fraction(3, 5)
     (entry,) = budget.history
-    assert (entry.what, entry.note, entry.answer) == ("mean", "delay", None)
+    assert (entry.what, entry.note, entry.answer) == ("mean, nan=0.0", "delay", None)
     by = ("--by", "carrier", "--keys", "UA", "--where", "delay > 0")
     words = ("count", "t.parquet", *by, "--ledger", "study.db")
     code, out, err = shell(*words, "--epsilon", "0.5")
@@ -258,7 +258,7 @@ def test_what_is_wrong_is_found_before_the_ledger_pays(shell, folder):
     assert dp.Budget(path="study.db").history == ()
     # What the data do not allow comes after the spend, which stands.
     words = ("mean", "t.parquet", "--column", "delay", "--bounds", 0, 1, "--epsilon", 1)
-    assert shell(*words, "--ledger", "study.db")[0] == 5
+    assert shell(*words, "--nan", "raise", "--ledger", "study.db")[0] == 5
     assert len(dp.Budget(path="study.db").history) == 1
 
 
@@ -555,7 +555,7 @@ def test_a_job_has_the_words_of_commands(folder, frame):
     rows = frame.to_pandas().fillna(0)
     assert abs(results["ratio of delay, tail"] - rows["delay"].sum() / rows["tail"].sum()) < 0.05
     facts = dp.job.explain(folder / "job.toml")["releases"]
-    assert facts[0]["what"] == facts[1]["what"] == "difference of mean"
+    assert facts[0]["what"] == facts[1]["what"] == "difference of mean, nan=0.0"
     (folder / "job.toml").write_text(JOB.replace('by = "carrier"', 'by = ["carrier", "tail"]'))
     with pytest.raises(dp.errors.ArgumentError, match=r"release 1: by must be one column"):
         dp.job.explain(folder / "job.toml")

@@ -765,7 +765,7 @@ def test_a_failed_write_leaves_the_old_file_and_can_be_repeated(write, monkeypat
 
 
 def test_a_released_count_is_the_number_of_rows_of_error_bars(write):
-    count = releases({"statistic": "count", "column": "b", "name": "n"})
+    count = releases({"statistic": "count", "column": "a", "nan": "drop", "name": "n"})
     path = write("epsilon = 4\nneighbors = 'add-remove'", RELEASES + count)
     results = job.run(path)
     rows = results.rows(results.outcomes[0].release)
@@ -1104,7 +1104,7 @@ def test_bounds_that_are_found(write):
     )
     path = write("epsilon = 60", text, defaults="", output="out.csv")
     told = job.explain(path)["releases"]
-    assert told[0]["what"] == "mean, a quarter of it for bounds"
+    assert told[0]["what"] == "mean, a quarter of it for bounds, nan=raise"
     assert told[0]["expected_error"]["half_width"] is None
     results = job.run(path)
     results.check()

@@ -125,7 +125,7 @@ def test_the_theorem_is_that_of_the_function(name):
 
 
 def test_what_it_shows():
-    assert repr(MEAN) == "mechanism(mean, bounds=(0, 100), epsilon=0.1)"
+    assert repr(MEAN) == "mechanism(mean, bounds=(0, 100), epsilon=0.1, nan='drop')"
     assert MEAN.loss.epsilon == Fraction(1, 10) and MEAN.arguments["epsilon"] == 0.1
     assert (
         MEAN.neighbors == "add-remove"

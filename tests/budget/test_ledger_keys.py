@@ -63,7 +63,7 @@ def test_a_refused_spend_leaves_no_key(budget):
 
 def test_what_several_spends_would_leave(budget):
     spend(budget, "k")
-    lines = [SimpleNamespace(loss=Pure(0.25), neighbors="replace", name="x", ids=None)] * 3
+    lines = [SimpleNamespace(loss=Pure(0.25), neighbors="replace", what="x", ids=None)] * 3
     assert budget.left_after(lines)["epsilon"] == 0 and len(budget.history) == 1
     with pytest.raises(BudgetError, match=r"spent epsilon=1, delta=0; asked epsilon=0\.25"):
         budget.left_after(lines * 2)

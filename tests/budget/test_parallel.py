@@ -140,8 +140,8 @@ def test_a_release_is_that_of_the_rows_of_its_part():
         counts = [part(dp.count, ages, epsilon=100) for part in parts.values()]
     assert abs(mean - 33) < 1 and np.abs(np.subtract(counts, [1000, 1500])).max() < 2
     assert [line.what for line in budget.history][1:] == [
-        "count where town = 'Bonn'",
-        "count where town = 'Ulm'",
+        "count, nan=keep where town = 'Bonn'",
+        "count, nan=keep where town = 'Ulm'",
     ]
     assert budget.spent["epsilon"] == 200
 

@@ -86,7 +86,7 @@ def test_what_is_prepared_is_what_a_call_pays(name):
     prepared = CALLS[name](budget=budget)
     assert prepared.run() is not None
     (entry,) = budget.history
-    assert entry.loss == prepared.mechanism.loss and entry.what == prepared.mechanism.name
+    assert entry.loss == prepared.mechanism.loss and entry.what == prepared.mechanism.what
 
 
 def test_a_function_that_runs_where_it_should_prepare_is_caught():

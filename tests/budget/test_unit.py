@@ -439,7 +439,7 @@ def test_a_budget_that_does_not_ask_for_the_unit_is_found(monkeypatch):
 
 def test_what_several_spends_would_leave_knows_the_unit():
     budget = dp.Budget(epsilon=1)
-    rows = SimpleNamespace(loss=Pure(0.25), neighbors=AR, name="x", ids=None)
+    rows = SimpleNamespace(loss=Pure(0.25), neighbors=AR, what="x", ids=None)
     people = SimpleNamespace(**{**vars(rows), "ids": ""})
     assert budget.left_after([people] * 2)["epsilon"] == Fraction(1, 2) and budget.unit is None
     with pytest.raises(BudgetError, match="people of 'ids' refused a loss of rows"):

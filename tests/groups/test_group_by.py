@@ -487,20 +487,20 @@ def test_a_budget_of_rows_pays_for_no_people_and_the_other_way():
 
 @pytest.mark.parametrize("keys", [["Aix"], None])
 @pytest.mark.parametrize("name", ["mean", "median", "variance"])
-def test_nan_is_refused_after_the_spend_unless_a_policy_is_said(name, keys):
+def test_missing_rows_are_dropped_and_refused_where_that_is_asked_for(name, keys):
     table = {**TABLE, "x": np.where(np.arange(N) == 77, np.nan, X)}
     groups = dp.group_by(table, "city", keys=keys)
     call = getattr(groups, name)
     budget = dp.Budget(epsilon=10, delta=0.1)
     with pytest.raises(DataError, match="is not refunded"):
-        call("x", **BOUNDS, **DELTA, budget=budget)
+        call("x", **BOUNDS, nan="raise", **DELTA, budget=budget)
     assert len(budget.history) == 1
-    for policy in ("drop", "lower", 7.0):
+    for policy in (None, "drop", "lower", 7.0):
         call("x", **BOUNDS, nan=policy, **DELTA, budget=budget)
     # In no group it is no matter.
     table["city"] = np.where(np.arange(N) == 77, "Oslo", CITY)
     if keys is not None:
-        getattr(dp.group_by(table, "city", keys=keys), name)("x", **BOUNDS, **DELTA)
+        getattr(dp.group_by(table, "city", keys=keys), name)("x", nan="raise", **BOUNDS, **DELTA)
 
 
 def test_numbers_that_are_not_0_and_missing_ones():

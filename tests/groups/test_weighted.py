@@ -61,7 +61,7 @@ def test_missing_numbers_and_weights():
     found = grouped(table).sum("x", **X, **W, **LARGE, nan="upper")["sum"]
     assert np.abs(found - by_hand(filled)[0]).max() < 5
     with pytest.raises(DataError, match="NaN or null"):
-        grouped(table).mean("x", **X, **W, epsilon=1)
+        grouped(table).mean("x", **X, **W, epsilon=1, nan="raise")
 
 
 def weighted_mean(bounds, most, **given):

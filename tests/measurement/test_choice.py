@@ -159,7 +159,7 @@ def test_halves_are_rounded_up_or_down_alike():
 def test_sums_are_centered_where_that_is_less(bounds, loss):
     """Of the middle m and half of the width w: sqrt(d) w + |m| by Gaussian noise."""
     d, kw = 20, {"axis": 0, "bounds": bounds, "neighbors": "add-remove"}
-    made = quoted(dp.sum, np.zeros((9, d)), **kw, **loss)
+    made = quoted(dp.sum, np.zeros((9, d)), **kw, **loss, nan="raise")
     plain = quoted(dp.sum, np.zeros((9, d)), **kw | {"bounds": (0, max(map(abs, bounds)))},
                    **loss | {}, nan="drop")  # fmt: skip
     m, w = abs(sum(bounds)) / 2, (bounds[1] - bounds[0]) / 2
@@ -184,7 +184,7 @@ def test_joint_noise_of_today_is_found():
         for loss in ({"rho": 0.1}, {"rho": 3}, {"epsilon": 0.5, "delta": 1e-6}):
             assert isinstance(quoted(call, x, **loss, **kw).integer_noise, IntegerNoise)
         for loss in ({"rho": 0.1}, {"epsilon": 1}, {"epsilon": 9}):
-            noise = quoted(call, np.zeros((9, 2)), axis=0, **loss, **kw).integer_noise
+            noise = quoted(call, np.zeros((9, 2)), axis=0, **loss, **kw, nan="raise").integer_noise
             assert len(noise.sensitivities) == (3 if call is dp.mean else 5)
 
 

@@ -150,9 +150,9 @@ def test_rows_without_a_time_are_null():
     for data in (gaps, pd.Series(gaps.astype("M8[ns]")), pl.Series(gaps), pa.array(gaps)):
         budget = dp.Budget(epsilon=1)
         with pytest.raises(DataError, match="NaN or null"):
-            dp.mean(data, bounds=(LO, HI), epsilon=1, budget=budget)
+            dp.mean(data, bounds=(LO, HI), epsilon=1, nan="raise", budget=budget)
         assert budget.spent["epsilon"] == 1
-        found = dp.mean(data, bounds=(LO, HI), epsilon=100, nan="drop").astype("M8[D]")
+        found = dp.mean(data, bounds=(LO, HI), epsilon=100).astype("M8[D]")
         due = np.clip(kept, np.datetime64(LO), np.datetime64(HI)).astype(int).mean()
         assert abs(found.astype(int) - due) <= 2
     low = dp.quantile(gaps, 0.15, bounds=(LO, HI), epsilon=100, nan=LO)

@@ -247,10 +247,10 @@ def test_missing_numbers_are_of_the_rows_that_count():
     x = np.where(np.arange(N) < 9, np.nan, X)
     kw = {"ids": IDS, "max_rows": N, **BOUNDS}
     for relation in RELATIONS:  # n is private under both
-        found = dp.mean(x, nan="drop", **kw, **sure(relation, N))
+        found = dp.mean(x, **kw, **sure(relation, N))
         assert found == pytest.approx(X[9:].mean(), abs=0.1)
     with pytest.raises(DataError, match="is not refunded"):
-        dp.mean(x, epsilon=1, **kw)
+        dp.mean(x, epsilon=1, nan="raise", **kw)
     found = dp.mean(x, epsilon=400, **kw, where=np.arange(N) > 8)
     assert found == pytest.approx(X[9:].mean(), abs=20)
 

@@ -516,12 +516,12 @@ def test_missing_values():
     data = np.array([1.0, 2.0, np.nan, 5.0])
     kw = dict(beta=0.2, bounds=(0, 10))
     with pytest.raises(DataError, match="'lower'"):
-        smooth_of(dp.Median, data, **kw)
+        smooth_of(dp.Median, data, neighbors="replace", **kw)
     with pytest.raises(DataError):
         local_of(dp.Median, data, bounds=(0, 10), neighbors="replace")
     for nan, full in (("lower", [0, 1, 2, 5]), ("upper", [1, 2, 5, 10]), (4, [1, 2, 4, 5])):
         assert smooth_of(dp.Median, data, nan=nan, **kw) == smooth_of(dp.Median, full, **kw)
-    assert smooth_of(dp.Median, data, nan="drop", neighbors="add-remove", **kw) == smooth_of(
+    assert smooth_of(dp.Median, data, neighbors="add-remove", **kw) == smooth_of(
         dp.Median, [1, 2, 5], neighbors="add-remove", **kw
     )
     found = smooth_from_ranks(Ranks(data), HALF, beta=0.2, lo=0.0, hi=10.0, neighbors="add-remove")

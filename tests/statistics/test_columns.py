@@ -228,9 +228,9 @@ def test_missing_numbers(name):
         "a": pa.array([0.0, None, 2.0, 1.0]),
         "b": pa.array([1.0, 5.0, None, 3.0]),
     }
-    kw = {"neighbors": "add-remove", "nan": "drop", "bounds": (0, 10)}
+    kw = {"neighbors": "add-remove", "bounds": (0, 10)}
     if name == "count":
-        del kw["bounds"]
+        kw = {"neighbors": "add-remove", "nan": "drop"}
     for where in [None, np.array([True, True, True, False])]:
         found = recorded(name, data, where=where, **kw)[2]
         for form in [
@@ -255,7 +255,7 @@ def test_missing_numbers(name):
         filled = np.where(np.isnan(data), value, data)
         assert recorded(name, data, **given)[1:2] == recorded(name, filled, **given)[1:2]
     with pytest.raises(DataError, match="nan='raise'"):
-        recorded(name, data, bounds=(0, 10))
+        recorded(name, data, bounds=(0, 10), nan="raise")
 
 
 # ---- Traps ----
@@ -425,9 +425,9 @@ def test_what_is_spent():
         api.variance(data, epsilon=1.5, **kw)
     api.count(data, axis=0, nan="drop", epsilon=1, neighbors="replace", budget=budget)
     assert [line.what for line in budget.history] == [
-        "mean of each column",
-        "sum of each column",
-        "count of each column",
+        "mean of each column, nan=raise",
+        "sum of each column, nan=raise",
+        "count of each column, nan=drop",
     ]
 
 

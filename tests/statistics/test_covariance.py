@@ -118,8 +118,8 @@ def test_missing_numbers():
     data = np.array([[0.0, 0.5], [math.nan, 1.0], [1.0, math.nan], [2.0, 0.0]])
     kw = {"neighbors": "add-remove"}
     with pytest.raises(DataError, match="nan='raise'"):
-        recorded(data, **kw)
-    dropped = recorded(data, nan="drop", **kw)
+        recorded(data, nan="raise", **kw)
+    dropped = recorded(data, **kw)
     assert dropped[1] == recorded(data[[0, 3]], **kw)[1]
     lower = np.array([[0.0, 0.5], [-1.0, 1.0], [1.0, 0.0], [2.0, 0.0]])
     assert recorded(data, nan="lower", **kw)[1] == recorded(lower, **kw)[1]

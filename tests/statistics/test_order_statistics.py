@@ -371,15 +371,15 @@ def test_missing_rows(name):
     data = np.array([0.0, math.nan, 2.0, math.nan, 1.0] * 50)
     kw = dict(bounds=(0, 4), epsilon=1)
     call = RELEASES[name]
-    with pytest.raises(DataError, match="nan='raise'"):
-        call(data, **kw)
+    for public in ({"nan": "raise"}, {"neighbors": "replace"}):
+        with pytest.raises(DataError, match="nan='raise'"):
+            call(data, **kw, **public)
     for nan, full in (("lower", 0.0), ("upper", 4.0), (1.5, 1.5), (77, 4.0)):
         other = np.where(np.isnan(data), full, data)
         got = [call(d, nan=nan, rng=InsecureGenerator(1), **kw) for d in (data, other)]
         assert got[0] == got[1]
-    kw["neighbors"] = "add-remove"
     present = data[~np.isnan(data)]
-    got = [call(d, nan="drop", rng=InsecureGenerator(1), **kw) for d in (data, present)]
+    got = [call(d, rng=InsecureGenerator(1), **kw) for d in (data, present)]
     assert got[0] == got[1]
     call(data, where=~np.isnan(data), **kw)  # no missing row is asked for
 
@@ -420,7 +420,7 @@ def test_bad_arguments_cost_nothing(name):
     """What `test_conformance` does not try."""
     budget = dp.Budget(epsilon=1)
     kw = dict(bounds=(0, 1), neighbors="replace", budget=budget)
-    bad = [dict(epsilon=0.5, delta=2), dict(epsilon=0.5, nan="drop"), dict(epsilon=0.5, nan=None)]
+    bad = [dict(epsilon=0.5, delta=2), dict(epsilon=0.5, nan="drop")]
     if name in MEANS:
         bad.append(dict(epsilon=1e-300))  # the exponential mechanism can have any loss
         bad += [dict(epsilon=0.5, bounds=b) for b in ((0, 1e300), (1.0, math.nextafter(1, 2)))]

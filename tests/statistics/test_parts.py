@@ -127,7 +127,7 @@ def test_missing_numbers_of_one_column():
     rows[7, 1] = np.nan
     budget = dp.Budget(epsilon=3)
     with pytest.raises(DataError):
-        dp.minimum(rows, bounds=BOUNDS, axis=0, epsilon=1, budget=budget)
+        dp.minimum(rows, bounds=BOUNDS, axis=0, epsilon=1, nan="raise", budget=budget)
     assert budget.spent["epsilon"] == 1
     found = dp.minimum(rows, bounds=BOUNDS, axis=0, epsilon=1, nan="upper", budget=budget)
     assert found.shape == (3,)

@@ -236,7 +236,8 @@ def test_missing_rows(form):
     assert recorded("count", data, where=where)[2] == 3
     assert recorded("count", data, where=where, nan="drop")[2] == 2
     with pytest.raises(DataError, match="nan='raise'"):
-        recorded("sum", data)
+        recorded("sum", data, neighbors="replace")
+    assert recorded("sum", data)[2] == 3.0
     whole = np.array([True, False, True, False, True])
     assert recorded("sum", data, where=whole)[2] == 3.0  # no missing row is asked for
 
@@ -385,7 +386,7 @@ def test_what_is_spent():
     with pytest.raises(BudgetError):
         api.variance(data, epsilon=1, **kw)
     names = [line.what for line in budget.history]
-    assert names == ["count", "mean", "sum"]
+    assert names == ["count, nan=keep", "mean, nan=drop", "sum, nan=drop"]
 
 
 @every_value

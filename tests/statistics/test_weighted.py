@@ -106,7 +106,7 @@ def test_equal_weights():
 def test_missing_numbers():
     data, weights = [0.0, math.nan, 1.0, 2.0], [1.0, 1.0, math.nan, 2.0]
     with pytest.raises(DataError):
-        recorded("sum", data, weights)
+        recorded("sum", data, weights, nan="raise")
     assert recorded("sum", data, weights, nan="drop", neighbors="add-remove")[2] == 4.0
     assert recorded("sum", data, weights, nan="upper")[2] == 2.5 + 2 + 4
 

@@ -64,7 +64,8 @@ def _statistic(release: Callable[..., Any], drops: bool, clips: Any = None) -> C
             ]
         else:
             mask = _present(layout.rows) if drops else None
-            answers = released(release, layout.rows, bounds=pairs, axis=layout.axis, where=mask)
+            own = {"bounds": pairs, "axis": layout.axis, "where": mask}
+            answers = released(release, layout.rows, **own, nan="raise")
         found = np.asarray(answers)
         if clips is not None:
             low, high = np.asarray(pairs, np.float64).T * len(layout.rows)
@@ -144,7 +145,7 @@ def quantile(
     layout = Layout.of(array, axis, keepdims)
     pairs = limits(bounds, layout.columns)
     _, released = _paying(epsilon, random_state, accountant)
-    own = {"bounds": pairs, "axis": layout.axis}
+    own = {"bounds": pairs, "axis": layout.axis, "nan": "raise"}
     if len(wanted) == 1:
         return layout.answer(np.asarray(released(dp.quantile, layout.rows, wanted[0], **own)))
     answers = released(dp.quantiles, layout.rows, wanted, **own)

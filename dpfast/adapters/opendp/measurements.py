@@ -519,11 +519,12 @@ def _released(
         if name in arguments:
             checks.fail("arguments", f"those of the function, and not {OTHERS}", name)
     shape: Any = {"columns": numbers.width, "dtype": numbers.dtype.name, "neighbors": relation}
+    default = inspect.signature(function).parameters.get("nan")
+    if default is not None and default.default is None:  # a domain says whether there is NaN
+        nan = arguments.setdefault("nan", "raise")
+        if numbers.nan and isinstance(nan, str) and nan == "raise":
+            checks.fail("nan", "given for a domain with NaN, and not 'raise'", nan)
     release = dp.mechanism(function, **shape, **arguments)
-    nan = arguments.get("nan", "raise")
-    takes_nan = "nan" in inspect.signature(function).parameters
-    if numbers.nan and takes_nan and isinstance(nan, str) and nan == "raise":
-        checks.fail("nan", "given for a domain with NaN, and not 'raise'", arguments.get("nan"))
     each = release.loss  # which may be of draws, and so cost less in rho than was asked
     asked = dp.privacy.loss(*(arguments.get(name, zero) for name, zero in _LOSS.items()))
 

@@ -36,7 +36,7 @@ STANDING = ("nan", "noise", "method")
 #: What is shown as it was given.
 SAID = ("other", "columns", "by", "keys", "where")
 #: The arguments that an answer shows elsewhere.
-ELSEWHERE = {"column", *SAID, "epsilon", "delta", "rho", "neighbors", "noise", "method"}
+ELSEWHERE = {"column", *SAID, "epsilon", "delta", "rho", "neighbors", "nan", "noise", "method"}
 #: The columns of error bars.
 BARS = ("half_width", "ranks")
 #: Seconds before a progress bar appears.
@@ -61,12 +61,12 @@ def answer(
     loss = {name: given.pop(name) for name in ("epsilon", "delta", "rho") if name in given}
     budget = None if ledger is None else Budget(path=ledger)
     relation = relation_of(given.pop("neighbors", None), budget)
-    standing = {name: usual[name] for name in STANDING if name in usual}
+    standing = {name: usual[name] for name in STANDING if usual.get(name) is not None}
     entry = entry_of(_table(statistic, given, options, standing), standing)
     check_where("where", given.get("where", ()), entry.by, relation)
     for name in loss.keys() - entry.takes:
         checks.fail(name, f"left out, for {statistic} does not take it", loss[name])
-    is_whole = statistic == "count" and entry.arguments.get("nan") != "drop"
+    is_whole = statistic == "count" and entry.arguments.get("nan") == "keep"
     if is_whole and entry.columns == (None,):  # whose rows are those of any column
         entry = replace(entry, columns=())
     opened = Files(files[0] if len(files) == 1 else list(files), quotes)
@@ -101,6 +101,7 @@ def answer(
         **_public(arguments),
         **{name: getattr(made.loss, name) for name in made.loss.amounts},
         "neighbors": made.neighbors,
+        **({} if made.missing is None else {"nan": arguments.get("nan", made.missing)}),
         **_mechanism(made),
         **({"rows": rows} if rows is not None else {}),
         **({} if entry.by else {"expected_error": asdict(bar)}),

@@ -216,8 +216,8 @@ OPTIONS: dict[str, Any] = {
     "nan": _option(
         Any,
         "POLICY",
-        "What becomes of missing values: raise, lower, upper, a public number, or (with "
-        "add-remove) drop. A count may keep them or drop them.",
+        "What becomes of missing values: drop, raise, lower, upper or a public number. Left out: "
+        "drop where the number of rows is private, else raise. A count may keep or drop them.",
         parser=_nan,
         show_default=True,
     ),
@@ -249,7 +249,7 @@ OPTIONS: dict[str, Any] = {
 }  # fmt: skip
 #: What they are if nobody says it; others are left out.
 USUAL: dict[str, Any] = {
-    **{"files": Parameter.empty, "as_json": False, "as_csv": False, "nan": "raise"},
+    **{"files": Parameter.empty, "as_json": False, "as_csv": False},
     **{"noise": "auto", "method": "auto"},
     **dict.fromkeys(("qs", "where", "by", "keys"), ()),
     "no_quotes": False,
@@ -334,30 +334,28 @@ SAMPLES = {
     "bins": "--bins 24",
     "bounds": "--bounds -60 300",
     "equal": "--equal UA",
-    "nan": "--nan 0",
 }
 #: Examples that show more.
 EXAMPLES = {
     "count": "flights.parquet --by carrier --keys UA,AA,DL --epsilon 1",
-    "sum": "flights.parquet --column arr_delay --bounds -60 300 --nan 0 --where 'carrier = UA' "
-    "--epsilon 1",
-    "mean": "flights.parquet --column arr_delay --bounds -60 300 --nan 0 --by carrier "
+    "sum": "flights.parquet --column arr_delay --bounds -60 300 --where 'carrier = UA' --epsilon 1",
+    "mean": "flights.parquet --column arr_delay --bounds -60 300 --by carrier "
     "--keys @carriers.txt --ids tailnum --max-groups 3 --max-rows 20 --epsilon 1",
-    "median": "jan.parquet feb.parquet --column arr_delay --bounds -60 300 --nan 0 --epsilon 1 "
+    "median": "jan.parquet feb.parquet --column arr_delay --bounds -60 300 --epsilon 1 "
     "--ledger study.db",
     "proportion": "flights.parquet --column carrier --equal UA --epsilon 1",
     "ratio": "flights.parquet --column arr_delay --other distance --bounds=-60,300,0,5000 "
-    "--nan 0 --epsilon 1",
+    "--epsilon 1",
     "correlation": "flights.parquet --column arr_delay --other distance "
-    "--bounds=-60,300,0,5000 --nan 0 --epsilon 1",
+    "--bounds=-60,300,0,5000 --epsilon 1",
     "count_distinct": "flights.parquet --column tailnum --epsilon 1",
-    "percentile": "flights.parquet --column arr_delay --q 90 --bounds -60 300 --nan 0 --epsilon 1",
-    "covariance": "flights.parquet --columns arr_delay,distance --bounds=-60,300,0,5000 --nan 0 "
+    "percentile": "flights.parquet --column arr_delay --q 90 --bounds -60 300 --epsilon 1",
+    "covariance": "flights.parquet --columns arr_delay,distance --bounds=-60,300,0,5000 "
     "--epsilon 1",
     "difference": "flights.parquet --column arr_delay --of mean --by carrier --keys AA,UA "
-    "--bounds -60 300 --nan 0 --epsilon 1",
+    "--bounds -60 300 --epsilon 1",
     "top_k": "flights.parquet --by dest --k 5 --epsilon 1 --delta 1e-6",
-    "bounds": "flights.parquet --column arr_delay --q 0.01 --epsilon 0.1 --nan drop",
+    "bounds": "flights.parquet --column arr_delay --q 0.01 --epsilon 0.1",
 }
 for _entry in STATISTICS.values():
     if _entry.options is not None:

@@ -84,9 +84,9 @@ class Results(Mapping[str, Answer]):
         rows, asked = self.plan.rows_of(release), release.entry
         if rows is not None:
             return rows
-        drops = release.arguments.get("nan") == "drop"
+        drops = release.mechanism.missing == "drop"
         for outcome in self.outcomes:
-            entry, other = outcome.release.entry, outcome.release.arguments.get("nan")
+            entry, other = outcome.release.entry, outcome.release.mechanism.missing
             is_count = entry.statistic == "count" and not entry.by and outcome.release.ids is None
             if not is_count or entry.where != asked.where or (other == "drop") != drops:
                 continue
@@ -195,6 +195,8 @@ def release_facts(release: Release, rows: int | None) -> Facts:
         "loss": amounts(release.loss),
         "expected_error": asdict(release.expected(rows)),
     }
+    if release.mechanism.missing is not None:
+        facts["nan"] = release.arguments.get("nan", release.mechanism.missing)
     if release.entry.by:
         facts["by"] = list(release.entry.by)
     if release.ids is not None:  # a loss of people
@@ -278,7 +280,7 @@ def _explained(plan: Plan, release: Release) -> Facts:
     return {
         **release_facts(release, plan.rows_of(release)),
         "mechanism": release.mechanism.algorithm,
-        "what": release.mechanism.name,
+        "what": release.mechanism.what,
         "share": str(release.share[kind] / getattr(whole, kind)),  # exactly
         "passes": passes(plan, release),
     }
@@ -298,7 +300,7 @@ def passes(plan: Plan, release: Release) -> int | None:
     files, rows = plan.files, plan.rows_of(release)
     is_whole = not entry.where and mechanism.ids is None
     counted = is_whole and files.length is not None  # by the format
-    if entry.statistic == "count" and counted and release.arguments.get("nan") != "drop":
+    if entry.statistic == "count" and counted and mechanism.missing == "keep":
         return 0
     small = counted and rows is not None and rows <= order.SMALL
     public = plan.job.neighbors == "replace"

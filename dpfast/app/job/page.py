@@ -59,7 +59,7 @@ def _section(release: Any, rows: list[Row]) -> str:
     parts = [
         f"<h2>{escape(release['name'])}</h2>",
         f"<p>{escape(release['statistic'])}{' of ' + escape(about) if about else ''}; "
-        f"{loss_text(release['loss'])}</p>",
+        f"{loss_text(release['loss'])}{escape(_nan(release))}</p>",
     ]
     if "error" in release:
         return "\n".join([*parts, f'<p class="error">{escape(release["error"])}</p>'])
@@ -72,6 +72,10 @@ def _section(release: Any, rows: list[Row]) -> str:
     notes = dict.fromkeys(str(row["note"]) for row in rows if row["note"])
     parts += (f'<p class="note">{escape(note)}</p>' for note in notes)
     return "\n".join(parts)
+
+
+def _nan(release: Any) -> str:
+    return f"; nan={release['nan']}" if "nan" in release else ""
 
 
 def _by(release: Any) -> str:

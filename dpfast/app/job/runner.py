@@ -69,7 +69,7 @@ def _anew(plan: Plan, budget: Budget, entries: Sequence[Any], note: str) -> str:
         entry = before.get(f"{note}: {release.entry.name}")
         if paid is None and entry is not None:
             made = release.mechanism
-            if (entry.what, entry.neighbors, entry.ids) != (made.name, made.neighbors, made.ids):
+            if (entry.what, entry.neighbors, entry.ids) != (made.what, made.neighbors, made.ids):
                 what = "its mechanism"
             elif entry.loss != made.loss:
                 what = "its loss, so the shares"

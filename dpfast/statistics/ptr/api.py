@@ -47,9 +47,10 @@ def mean(data: Any, **arguments: Any) -> Any:
         As in `dpfast.ptr.quantile`.
     epsilon, delta : float, Fraction or Decimal
         The loss: both together.
-    nan : {"raise", "lower", "upper", "drop"} or float, default "raise"
+    nan : {"raise", "lower", "upper", "drop"} or float, optional
         What becomes of NaN and null: an error after the spend, the lower or upper bound, no row at
-        all, or a public number.
+        all, or a public number. By default "drop" where the number of rows is private, and "raise"
+        where it is public.
     ids : array_like of shape (n,), or str, optional
         Whose row each row is, or the name of the column that says so, which is then no part of the
         data. The loss is one of people then.
@@ -123,9 +124,10 @@ def quantile(data: Any, **arguments: Any) -> Any:
         The test's share of epsilon, between 0 and 1.
     neighbors : {"add-remove", "replace"}, optional
         The neighboring relation: by default that of the budget, else "add-remove".
-    nan : {"raise", "lower", "upper", "drop"} or float, default "raise"
+    nan : {"raise", "lower", "upper", "drop"} or float, optional
         What becomes of NaN and null: an error after the spend, the lower or upper bound, no row at
-        all, or a public number.
+        all, or a public number. By default "drop" where the number of rows is private, and "raise"
+        where it is public.
     ids : array_like of shape (n,), or str, optional
         Whose row each row is, or the name of the column that says so, which is then no part of the
         data. The loss is one of people then.
@@ -205,9 +207,10 @@ def iqr(data: Any, **arguments: Any) -> Any:
         As in `dpfast.ptr.quantile`.
     epsilon, delta : float, Fraction or Decimal
         The loss: both together.
-    nan : {"raise", "lower", "upper", "drop"} or float, default "raise"
+    nan : {"raise", "lower", "upper", "drop"} or float, optional
         What becomes of NaN and null: an error after the spend, the lower or upper bound, no row at
-        all, or a public number.
+        all, or a public number. By default "drop" where the number of rows is private, and "raise"
+        where it is public.
     ids : array_like of shape (n,), or str, optional
         Whose row each row is, or the name of the column that says so, which is then no part of the
         data. The loss is one of people then.

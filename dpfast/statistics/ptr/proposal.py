@@ -121,6 +121,7 @@ class Proposal(Mechanism[float | NoAnswer]):
     proposed: float
     measure: Callable[[Any, float, int], Measured]
     of_ranks: bool = False  # whether it reads order statistics
+    missing: str | float | None = None
 
     @property
     def noise_parameters(self) -> dict[str, Any]:
@@ -172,6 +173,7 @@ def proposal(
     proposed: Any,
     test_share: Any,
     of_ranks: bool = False,
+    missing: str | float | None = None,
 ) -> Proposal:
     """Return the mechanism of a proposal.
 
@@ -190,7 +192,8 @@ def proposal(
         checks.fail("proposed", rule, proposed)
     fine = math.ldexp(1.0, max(math.frexp(scale)[1] - 31, -1000))
     grid = min(public_grid(lo, hi), fine) if lo < hi else fine
-    return Proposal(name, lo, hi, neighbors, whole, test, scale, grid, size, measure, of_ranks)
+    of_rows: Any = {"measure": measure, "of_ranks": of_ranks, "missing": missing}
+    return Proposal(name, lo, hi, neighbors, whole, test, scale, grid, size, **of_rows)
 
 
 def first_above(at: Callable[[int], float], limit: float, most: int, stop: int) -> int:

@@ -144,6 +144,10 @@ class ScaleFree(Mechanism[float | NoAnswer]):
     neighbors: ClassVar[str] = "replace"
     of_ranks: ClassVar[bool] = True
 
+    @property
+    def missing(self) -> str | float:
+        return self.column.nan
+
     def reduce(self, source: Source) -> _Free:
         most, column = self.test.farthest, self.column
         windows = column.windows(source, most + 2)

@@ -67,7 +67,7 @@ class Proposing(Bounded[float | NoAnswer]):
         return read_column(data, relation, where, ids)
 
     def mechanism(self, terms: Terms) -> Mechanism[float | NoAnswer]:
-        policy, trusted = checks.nan_policy(self.nan, terms.neighbors), self.assume_sorted
+        policy, trusted = terms.policy(self.nan), self.assume_sorted
         column = Column(self.qs, *self.pairs(None)[0], terms.neighbors, policy, trusted)
         return OfKept(self.of_column(column, terms))
 
@@ -83,6 +83,7 @@ class Proposing(Bounded[float | NoAnswer]):
             proposed=self.proposed,
             test_share=self.test_share,
             of_ranks=bool(column.qs),
+            missing=column.nan,
         )
 
 
@@ -94,7 +95,7 @@ class Mean(Proposing):
     ----------
     column : str, optional
     bounds : (float, float)
-    nan : {"raise", "lower", "upper", "drop"} or float, default "raise"
+    nan : {"raise", "lower", "upper", "drop"} or float, optional
     proposed : float
     test_share : float or Fraction, default 0.5
         As in `dpfast.ptr.mean`, which has the theorem.
@@ -162,7 +163,7 @@ class Quantile(OfRanks):
     column : str, optional
     q : float or Fraction
     bounds : (float, float)
-    nan : {"raise", "lower", "upper", "drop"} or float, default "raise"
+    nan : {"raise", "lower", "upper", "drop"} or float, optional
     proposed : float
     test_share : float or Fraction, default 0.5
     assume_sorted : bool, default False
@@ -204,7 +205,7 @@ class Iqr(OfRanks):
     ----------
     column : str, optional
     bounds : (float, float)
-    nan : {"raise", "lower", "upper", "drop"} or float, default "raise"
+    nan : {"raise", "lower", "upper", "drop"} or float, optional
     proposed : float, optional
     ratio : float or Fraction, optional
     test_share : float or Fraction, default 0.5

@@ -95,10 +95,11 @@ def quantile(data: Any, **arguments: Any) -> Any:
         ``2 D / epsilon`` ranks. That of smooth sensitivity falls faster for a large epsilon, and is
         far larger for a small one. The exponential mechanism is pure: it leaves `delta` unspent,
         and the budget is not charged for it.
-    nan : {"raise", "lower", "upper", "drop"} or float, default "raise"
+    nan : {"raise", "lower", "upper", "drop"} or float, optional
         What becomes of NaN and null: an error after the spend, the lower or upper bound, no row at
-        all, or a public number. The error of "raise" depends on the data; the spend is not
-        refunded. "drop" is for "add-remove" only.
+        all, or a public number. By default "drop" where the number of rows is private, and "raise"
+        where it is public. The error of "raise" depends on the data; the spend is not refunded.
+        "drop" is refused where the number of rows is public.
     where : array_like of bool, shape (n,), optional
         The rows to use, each a function of that row alone. How many they are is private. Under
         "replace" a row may then leave or enter, which the exponential mechanism covers as it is;
@@ -173,9 +174,10 @@ def median(data: Any, **arguments: Any) -> Any:
         The neighboring relation: by default that of the budget, else "add-remove".
     axis : {None, 0, -2}, optional
         0 for an answer of each column; a row is one record.
-    nan : {"raise", "lower", "upper", "drop"} or float, default "raise"
+    nan : {"raise", "lower", "upper", "drop"} or float, optional
         What becomes of NaN and null: an error after the spend, the lower or upper bound, no row at
-        all, or a public number.
+        all, or a public number. By default "drop" where the number of rows is private, and "raise"
+        where it is public.
     where : array_like of bool, shape (n,), optional
         The rows to use, each a function of that row alone. How many they are is private.
     ids : array_like of shape (n,), or str, optional
@@ -275,9 +277,10 @@ def quantiles(data: Any, **arguments: Any) -> Any:
         "replace" (``benchmarks/crossings.py`` says by how much).
     assume_sorted, granularity
         As in `quantile`.
-    nan : {"raise", "lower", "upper", "drop"} or float, default "raise"
+    nan : {"raise", "lower", "upper", "drop"} or float, optional
         What becomes of NaN and null: an error after the spend, the lower or upper bound, no row at
-        all, or a public number.
+        all, or a public number. By default "drop" where the number of rows is private, and "raise"
+        where it is public.
     budget : Budget, optional
         Pays for the call before data or randomness are touched.
     rng : Generator, optional
@@ -362,9 +365,10 @@ def percentile(data: Any, **arguments: Any) -> Any:
         The loss: `epsilon` alone, `epsilon` with `delta`, or `rho` alone.
     neighbors : {"add-remove", "replace"}, optional
         The neighboring relation: by default that of the budget, else "add-remove".
-    nan : {"raise", "lower", "upper", "drop"} or float, default "raise"
+    nan : {"raise", "lower", "upper", "drop"} or float, optional
         What becomes of NaN and null: an error after the spend, the lower or upper bound, no row at
-        all, or a public number.
+        all, or a public number. By default "drop" where the number of rows is private, and "raise"
+        where it is public.
     where : array_like of bool, shape (n,), optional
         The rows to use, each a function of that row alone. How many they are is private.
     ids : array_like of shape (n,), or str, optional
@@ -442,9 +446,10 @@ def minimum(data: Any, **arguments: Any) -> Any:
         The neighboring relation: by default that of the budget, else "add-remove".
     axis : {None, 0, -2}, optional
         0 for an answer of each column; a row is one record.
-    nan : {"raise", "lower", "upper", "drop"} or float, default "raise"
+    nan : {"raise", "lower", "upper", "drop"} or float, optional
         What becomes of NaN and null: an error after the spend, the lower or upper bound, no row at
-        all, or a public number.
+        all, or a public number. By default "drop" where the number of rows is private, and "raise"
+        where it is public.
     where : array_like of bool, shape (n,), optional
         The rows to use, each a function of that row alone. How many they are is private.
     ids : array_like of shape (n,), or str, optional
@@ -520,9 +525,10 @@ def maximum(data: Any, **arguments: Any) -> Any:
         The neighboring relation: by default that of the budget, else "add-remove".
     axis : {None, 0, -2}, optional
         0 for an answer of each column; a row is one record.
-    nan : {"raise", "lower", "upper", "drop"} or float, default "raise"
+    nan : {"raise", "lower", "upper", "drop"} or float, optional
         What becomes of NaN and null: an error after the spend, the lower or upper bound, no row at
-        all, or a public number.
+        all, or a public number. By default "drop" where the number of rows is private, and "raise"
+        where it is public.
     where : array_like of bool, shape (n,), optional
         The rows to use, each a function of that row alone. How many they are is private.
     ids : array_like of shape (n,), or str, optional
@@ -590,9 +596,10 @@ def iqr(data: Any, **arguments: Any) -> Any:
         The neighboring relation: by default that of the budget, else "add-remove".
     axis : {None, 0, -2}, optional
         0 for an answer of each column; a row is one record.
-    nan : {"raise", "lower", "upper", "drop"} or float, default "raise"
+    nan : {"raise", "lower", "upper", "drop"} or float, optional
         What becomes of NaN and null: an error after the spend, the lower or upper bound, no row at
-        all, or a public number.
+        all, or a public number. By default "drop" where the number of rows is private, and "raise"
+        where it is public.
     where : array_like of bool, shape (n,), optional
         The rows to use, each a function of that row alone. How many they are is private.
     ids : array_like of shape (n,), or str, optional

@@ -46,7 +46,7 @@ class QuantileInterval(OnGrid[NDArray[np.float64]]):
     least_rows : int
         By group, no more than the rows of any group.
     coverage : float, default 0.95
-    nan : {"raise", "lower", "upper", "drop"} or float, default "raise"
+    nan : {"raise", "lower", "upper", "drop"} or float, optional
     granularity : float, Fraction or Decimal, optional
         As in `dpfast.quantile_interval`, which has the theorem and the errors.
 
@@ -164,9 +164,10 @@ def quantile_interval(data: Any, **arguments: Any) -> Any:
         As in `dpfast.quantile`.
     neighbors : {"add-remove", "replace"}, optional
         The neighboring relation: by default that of the budget, else "add-remove".
-    nan : {"raise", "lower", "upper", "drop"} or float, default "raise"
+    nan : {"raise", "lower", "upper", "drop"} or float, optional
         What becomes of NaN and null: an error after the spend, the lower or upper bound, no row at
-        all, or a public number.
+        all, or a public number. By default "drop" where the number of rows is private, and "raise"
+        where it is public.
     budget : Budget, optional
         Pays for the call before data or randomness are touched.
     rng : Generator, optional

@@ -85,7 +85,7 @@ class Quantile(OneQuantile):
         The column of a table, for `GroupBy.agg`.
     q : float or Fraction
     bounds : (float, float), sequence of d such pairs, or "auto"
-    nan : {"raise", "lower", "upper", "drop"} or float, default "raise"
+    nan : {"raise", "lower", "upper", "drop"} or float, optional
     granularity : float, Fraction or Decimal, optional
     method : {"auto", "smooth", "exponential"}, default "auto"
     noise : str, default "auto"
@@ -148,7 +148,7 @@ class Percentile(Quantile):
     q : float or Fraction
         0 to 100.
     bounds : (float, float), sequence of d such pairs, or "auto"
-    nan : {"raise", "lower", "upper", "drop"} or float, default "raise"
+    nan : {"raise", "lower", "upper", "drop"} or float, optional
     granularity : float, Fraction or Decimal, optional
     method : {"auto", "smooth", "exponential"}, default "auto"
     noise : str, default "auto"
@@ -188,7 +188,7 @@ class Median(OneQuantile):
     column : str, optional
         The column of a table, for `GroupBy.agg`.
     bounds : (float, float), sequence of d such pairs, or "auto"
-    nan : {"raise", "lower", "upper", "drop"} or float, default "raise"
+    nan : {"raise", "lower", "upper", "drop"} or float, optional
     granularity : float, Fraction or Decimal, optional
     method : {"auto", "smooth", "exponential"}, default "auto"
     noise : str, default "auto"
@@ -224,7 +224,7 @@ class Quantiles(OnGrid[NDArray[np.float64]]):
         The column of a table, for `GroupBy.agg`.
     qs : sequence of float or Fraction
     bounds : (float, float), sequence of d such pairs, or "auto"
-    nan : {"raise", "lower", "upper", "drop"} or float, default "raise"
+    nan : {"raise", "lower", "upper", "drop"} or float, optional
     granularity : float, Fraction or Decimal, optional
     method : {"auto", "recursive", "joint"}, default "auto"
     assume_sorted : bool, default False
@@ -320,7 +320,7 @@ class Minimum(Extreme):
     column : str, optional
         The column of a table, for `GroupBy.agg`.
     bounds : (float, float), sequence of d such pairs, or "auto"
-    nan : {"raise", "lower", "upper", "drop"} or float, default "raise"
+    nan : {"raise", "lower", "upper", "drop"} or float, optional
     granularity : float, Fraction or Decimal, optional
     method : {"auto", "smooth", "exponential"}, default "auto"
     noise : str, default "auto"
@@ -351,7 +351,7 @@ class Maximum(Extreme):
     column : str, optional
         The column of a table, for `GroupBy.agg`.
     bounds : (float, float), sequence of d such pairs, or "auto"
-    nan : {"raise", "lower", "upper", "drop"} or float, default "raise"
+    nan : {"raise", "lower", "upper", "drop"} or float, optional
     granularity : float, Fraction or Decimal, optional
     method : {"auto", "smooth", "exponential"}, default "auto"
     noise : str, default "auto"
@@ -382,7 +382,7 @@ class Iqr(SmoothOrDrawn[float | NDArray[np.float64]], IqrSensitivity):
     column : str, optional
         The column of a table, for `GroupBy.agg`.
     bounds : (float, float), sequence of d such pairs, or "auto"
-    nan : {"raise", "lower", "upper", "drop"} or float, default "raise"
+    nan : {"raise", "lower", "upper", "drop"} or float, optional
     granularity : float, Fraction or Decimal, optional
     method : {"auto", "smooth", "recursive", "joint"}, default "auto"
     noise : str, default "auto"
@@ -429,7 +429,7 @@ def percentile(
     q: Number | Sequence[Number] | NDArray[Any] | None = None,
     *,
     bounds: BoundsEach | Auto,
-    nan: NanPolicy = "raise",
+    nan: NanPolicy | None = None,
     granularity: Number | None = None,
     method: Method | ManyMethod = "auto",
     noise: NoiseName = "auto",
@@ -443,7 +443,7 @@ def percentile(
     q : float or Fraction, or sequence of these
         0 to 100. Each of several has a column of its own in the answer, by its quantile.
     bounds : (float, float), sequence of d such pairs, or "auto"
-    nan : {"raise", "lower", "upper", "drop"} or float, default "raise"
+    nan : {"raise", "lower", "upper", "drop"} or float, optional
     granularity : float, Fraction or Decimal, optional
     method, noise, assume_sorted
         As in `dpfast.percentile`.

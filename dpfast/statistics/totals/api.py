@@ -176,7 +176,8 @@ def sum(data: Any, **arguments: Any) -> Any:
     columns, Gaussian noise. Where a row comes or goes and that is less, the number of rows and
     sums of distances from the middle of the bounds get noise, and the sums are made of both
     (``dpfast/measurement/choice.py``; Lebeda, arXiv 2408.06853): for bounds that begin at 0, .61
-    of the standard deviation of Gaussian noise for 20 columns, and .55 for 100.
+    of the standard deviation of Gaussian noise for 20 columns, and .55 for 100. That takes columns
+    that have one number of rows: a `nan` other than "drop".
 
     Parameters
     ----------
@@ -197,9 +198,10 @@ def sum(data: Any, **arguments: Any) -> Any:
     axis : {None, 0, -2}, optional
         0 for an answer of each column; a row is one record. Its numbers belong together, so there
         is no other axis.
-    nan : {"raise", "lower", "upper", "drop"} or float, default "raise"
+    nan : {"raise", "lower", "upper", "drop"} or float, optional
         What becomes of NaN and null: an error after the spend, the lower or upper bound, no row at
-        all, or a public number. Each column drops its own.
+        all, or a public number. By default "drop" where the number of rows is private, and "raise"
+        where it is public. Each column drops its own.
     where : array_like of bool, shape (n,), optional
         The rows to use, each a function of that row alone. How many they are is private.
     ids : array_like of shape (n,), or str, optional
@@ -288,9 +290,10 @@ def mean(data: Any, **arguments: Any) -> Any:
         The neighboring relation: by default that of the budget, else "add-remove".
     axis : {None, 0, -2}, optional
         0 for an answer of each column; a row is one record.
-    nan : {"raise", "lower", "upper", "drop"} or float, default "raise"
+    nan : {"raise", "lower", "upper", "drop"} or float, optional
         What becomes of NaN and null: an error after the spend, the lower or upper bound, no row at
-        all, or a public number.
+        all, or a public number. By default "drop" where the number of rows is private, and "raise"
+        where it is public.
     where : array_like of bool, shape (n,), optional
         The rows to use, each a function of that row alone. How many they are is private.
     ids : array_like of shape (n,), or str, optional
@@ -367,9 +370,10 @@ def variance(data: Any, **arguments: Any) -> Any:
         The neighboring relation: by default that of the budget, else "add-remove".
     axis : {None, 0, -2}, optional
         0 for an answer of each column; a row is one record.
-    nan : {"raise", "lower", "upper", "drop"} or float, default "raise"
+    nan : {"raise", "lower", "upper", "drop"} or float, optional
         What becomes of NaN and null: an error after the spend, the lower or upper bound, no row at
-        all, or a public number.
+        all, or a public number. By default "drop" where the number of rows is private, and "raise"
+        where it is public.
     where : array_like of bool, shape (n,), optional
         The rows to use, each a function of that row alone. How many they are is private.
     ids : array_like of shape (n,), or str, optional
@@ -438,9 +442,10 @@ def std(data: Any, **arguments: Any) -> Any:
         The neighboring relation: by default that of the budget, else "add-remove".
     axis : {None, 0, -2}, optional
         0 for an answer of each column; a row is one record.
-    nan : {"raise", "lower", "upper", "drop"} or float, default "raise"
+    nan : {"raise", "lower", "upper", "drop"} or float, optional
         What becomes of NaN and null: an error after the spend, the lower or upper bound, no row at
-        all, or a public number.
+        all, or a public number. By default "drop" where the number of rows is private, and "raise"
+        where it is public.
     where : array_like of bool, shape (n,), optional
         The rows to use, each a function of that row alone. How many they are is private.
     ids : array_like of shape (n,), or str, optional

@@ -211,6 +211,10 @@ class CountMeasurement(Mechanism[Counts]):
         return self.setting.neighbors
 
     @property
+    def missing(self) -> str:
+        return self.statistic.nan
+
+    @property
     def name(self) -> str:
         return self.statistic.name if self.columns is None else self.statistic.name_of_each
 

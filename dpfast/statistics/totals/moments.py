@@ -65,7 +65,7 @@ class Sum(Weighted[Answers], Linear, SumSensitivity):
     column : str, optional
         The column of a table, for `GroupBy.agg`.
     bounds : (float, float), sequence of d such pairs, or "auto"
-    nan : {"raise", "lower", "upper", "drop"} or float, default "raise"
+    nan : {"raise", "lower", "upper", "drop"} or float, optional
     weights : str, optional
         The column of their weights, for `GroupBy.agg`.
     weight_bounds : (float, float), optional
@@ -120,7 +120,7 @@ class Mean(Weighted[Answers], Linear, MeanSensitivity):
     column : str, optional
         The column of a table, for `GroupBy.agg`.
     bounds : (float, float), sequence of d such pairs, or "auto"
-    nan : {"raise", "lower", "upper", "drop"} or float, default "raise"
+    nan : {"raise", "lower", "upper", "drop"} or float, optional
     weights : str, optional
         The column of their weights, for `GroupBy.agg`.
     weight_bounds : (float, float), optional
@@ -207,7 +207,7 @@ class Variance(Linear, VarianceSensitivity):
     column : str, optional
         The column of a table, for `GroupBy.agg`.
     bounds : (float, float), sequence of d such pairs, or "auto"
-    nan : {"raise", "lower", "upper", "drop"} or float, default "raise"
+    nan : {"raise", "lower", "upper", "drop"} or float, optional
     ddof : int, default 0
         As in `dpfast.variance`, which has the theorem and the errors.
 
@@ -307,7 +307,7 @@ class Std(Variance, StdSensitivity):
     column : str, optional
         The column of a table, for `GroupBy.agg`.
     bounds : (float, float), sequence of d such pairs, or "auto"
-    nan : {"raise", "lower", "upper", "drop"} or float, default "raise"
+    nan : {"raise", "lower", "upper", "drop"} or float, optional
     ddof : int, default 0
         As in `dpfast.std`, which has the theorem and the errors.
 

@@ -1,0 +1,180 @@
+"""Missing rows follow the field: dropped where the number of rows is private, else an error."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+import dpfast as dp
+from dpfast.errors import ArgumentError, DataError
+from dpfast.extend import prepare
+from dpfast.measurement import statistic
+from dpfast.measurement.statistic import Terms
+from dpfast.rng import InsecureGenerator
+
+N = 400
+X = np.where(np.arange(N) % 4 == 1, math.nan, np.arange(N) % 10)
+Y = np.where(np.arange(N) % 5 == 1, math.nan, np.arange(N) % 7)
+XY = np.stack([X, Y], axis=1)
+IDS = np.arange(N) // 2
+LOSS = {"epsilon": 2, "delta": 1e-6}
+#: Every statistic that says what becomes of missing numbers: what it needs beside a pair of bounds.
+OF_ONE = {
+    "sum": {},
+    "mean": {},
+    "variance": {},
+    "std": {},
+    "median": {},
+    "quantile": {"q": 0.3},
+    "quantiles": {"qs": [0.2, 0.7]},
+    "quantile_interval": {"q": 0.5, "least_rows": 340},
+    "percentile": {"q": 30},
+    "minimum": {},
+    "maximum": {},
+    "iqr": {},
+    "trimmed_mean": {},
+    "winsorized_mean": {},
+    "ptr.mean": {"proposed": 0.1},
+    "ptr.quantile": {"q": 0.5, "proposed": 0.1},
+    "ptr.iqr": {"proposed": None},
+}
+OF_TWO = ("covariance", "ratio", "correlation")
+
+
+def call(name, **more):
+    """Release a statistic of rows of which some are missing."""
+    entry, one = dp.STATISTICS[name], name in OF_ONE
+    kw = {"bounds": (0, 9) if one else [(0, 9), (0, 6)], **OF_ONE.get(name, {})}
+    if name == "bounds":
+        kw = {}
+    loss = {"epsilon": 2} if name in ("quantiles", "quantile_interval", "bounds") else LOSS
+    data = more.pop("data", X if one or name == "bounds" else XY)
+    return entry.function(data, **kw, **loss, **more, rng=InsecureGenerator(3))
+
+
+def same(a, b):
+    np.testing.assert_array_equal(np.array(a, object), np.array(b, object))
+
+
+EVERY = [*OF_ONE, *OF_TWO, "bounds"]
+
+
+def test_all_statistics_are_here():
+    says = 'nan : {"raise", "lower", "upper", "drop"} or float, optional'
+    docs = {name: str(one.function.__doc__) for name, one in dp.STATISTICS.items()}
+    assert {name for name, text in docs.items() if says in text} == {*EVERY}
+
+
+@pytest.mark.parametrize("name", EVERY)
+def test_missing_rows_are_dropped_where_their_number_is_private(name):
+    if name == "ptr.iqr":  # whose noise multiplies the range has no add-remove
+        with pytest.raises(DataError):
+            call(name, neighbors="replace")
+        return
+    relation = {"neighbors": "add-remove"}
+    same(call(name, **relation), call(name, nan="drop", **relation))
+    kept = X[X == X] if name in OF_ONE or name == "bounds" else None
+    if name in ("covariance", "correlation"):  # listwise
+        kept = XY[~np.isnan(XY).any(axis=1)]
+    if kept is not None:
+        same(call(name, **relation), call(name, data=kept, nan="raise", **relation))
+    with pytest.raises(DataError, match="nan='raise'"):
+        call(name, neighbors="replace")
+    with pytest.raises(ArgumentError, match="nan must be"):
+        call(name, nan="drop", neighbors="replace")
+
+
+@pytest.mark.parametrize("name", [name for name in EVERY if name != "quantile_interval"])
+def test_so_they_are_of_people_and_under_masks(name):
+    for neighbors in ("add-remove", "replace"):
+        for more in ({"ids": IDS, "max_rows": 2}, {"where": np.arange(N) % 3 > 0}):
+            if name.startswith("ptr") and ("where" in more or name == "ptr.iqr"):
+                continue
+            policies = (None, "drop")
+            same(*(call(name, nan=nan, neighbors=neighbors, **more) for nan in policies))
+
+
+def test_groups_drop_missing_rows_under_both_relations():
+    table = {"key": np.arange(N) % 2, "x": X, "y": Y}
+    large = {"epsilon": 400.0}
+    for neighbors in ("add-remove", "replace"):
+        groups = dp.group_by(table, "key", keys=[0, 1], neighbors=neighbors)
+        found = groups.mean("x", bounds=(0, 9), **large)["mean"]
+        due = [np.nanmean(X[k::2]) for k in (0, 1)]
+        assert np.abs(found - due).max() < 0.3
+        low = groups.minimum("x", bounds=(0, 9), **large)["minimum"]
+        assert (low < 3).all()
+        both = groups.correlation("x", other="y", bounds=[(0, 9), (0, 6)], **large)["correlation"]
+        keep = ~np.isnan(XY).any(axis=1) & (table["key"] == 0)
+        assert abs(both[0] - np.corrcoef(XY[keep].T)[0, 1]) < 0.4
+        with pytest.raises(DataError, match="NaN or null"):
+            groups.mean("x", bounds=(0, 9), nan="raise", **large)
+
+
+def test_a_difference_drops_under_both_relations():
+    table = {"x": X, "late": np.arange(N) % 2 == 1}
+    for neighbors in ("add-remove", "replace"):
+        found = dp.difference(table, of=dp.Mean(bounds=(0, 9)), epsilon=400, neighbors=neighbors)
+        assert abs(found - (np.nanmean(X[1::2]) - np.nanmean(X[0::2]))) < 0.3
+
+
+# --- the noise is that of a private number of rows ----------------------------------------------
+
+
+def test_each_column_has_noise_for_its_own_number_of_rows():
+    """Of three columns three numbers of rows get noise, and one where all rows have numbers."""
+    kw = {"bounds": (0, 1), "axis": 0, "epsilon": 1}
+    data = np.zeros((9, 3))
+    sizes = [
+        len(prepare(dp.mean, data, **kw, **more).mechanism.integer_noise.sensitivities)
+        for more in ({}, {"nan": "raise"})
+    ]
+    assert sizes == [6, 4]
+
+
+def every_pair(neighbors):
+    """Rows of two columns, and neighbors of them: any values, missing ones among them."""
+    cells = (0.0, 1.0, math.nan)
+    rows = [(a, b) for a in cells for b in cells]
+    base = [(0.0, 1.0), (math.nan, 1.0), (1.0, math.nan)]
+    for new in rows:
+        yield base, [*base, new] if neighbors == "add-remove" else [*base[1:], new]
+
+
+def moved_too_far(name, neighbors, masked=False, **more):
+    """Return the neighbors whose exact sums are farther apart than the noise is for.
+
+    A number of rows that is used as public has to be the same.
+    """
+    kw = {"bounds": (0, 1), "axis": 0, "epsilon": 1, "neighbors": neighbors, **more}
+    found = []
+    for pair in every_pair(neighbors):
+        sums, rows = [], []
+        for data in pair:
+            mask = {"where": np.ones(len(data), bool)} if masked else {}
+            prepared = prepare(getattr(dp, name), np.array(data), **kw, **mask)
+            made = prepared.mechanism
+            summary = made.reduce(prepared.source)
+            plan = made.plan(summary[0].rows)
+            sums.append(np.array(plan.totals(summary)))
+            rows.append([one.rows for one in summary] if made.has_public_rows else 0)
+        if rows[0] != rows[1] or (abs(sums[0] - sums[1]) > np.array(plan.sizes)).any():
+            found.append(pair)
+    return found
+
+
+@pytest.mark.parametrize("name", ["sum", "mean", "variance"])
+def test_no_neighbor_moves_sums_by_more_than_their_noise_is_for(name):
+    """Under "replace" a mask makes the number of rows private."""
+    assert not moved_too_far(name, "add-remove")
+    assert not moved_too_far(name, "replace", masked=True)
+    assert not moved_too_far(name, "replace", nan="upper")
+
+
+def test_a_planted_fault_is_found(monkeypatch):
+    """Rows that are dropped though their number is used as public."""
+    monkeypatch.setattr(Terms, "policy", lambda self, nan: "drop")
+    monkeypatch.setattr(statistic, "made", statistic.made.__wrapped__)
+    assert moved_too_far("mean", "replace")
