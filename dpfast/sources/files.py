@@ -35,6 +35,8 @@ T = TypeVar("T")
 Rowed: TypeAlias = tuple[int, Sequence[Piece]]
 #: ``convert(start, pieces)`` yields something of the rows from `start` on, column by column.
 Convert = Callable[[int, Sequence[Piece]], Iterator[T]]
+#: Makes of what a pass wants and converts the same for some of the rows; it is given the reader.
+Keep: TypeAlias = Callable[["Reader", Want, Convert[Any]], tuple[Want, Convert[Any]]]
 
 #: Rows of a chunk of many columns, at least.
 LEAST = 1 << 12
@@ -74,10 +76,14 @@ class Reader(Elsewhere):
 
     #: Whether there is a cheap sample, as a rule.
     samples: bool = False
+    #: Which rows are kept, if not all; then nobody knows how many.
+    keep: Keep | None = None
+    #: Makes the passes, if not this reader itself: such that serve others, too.
+    share: Callable[..., Any] | None = None
 
     def __init__(self, paths: Sequence[Path], length: int | None) -> None:
         self.paths = list(paths)
-        self.length = length
+        self.length = self._rows = length
         self._seen = [_stamp(path) for path in self.paths]
         self._null_shares: dict[str, float] = {}
 
@@ -177,6 +183,8 @@ class Reader(Elsewhere):
         self, name: str | None, count: int, words: RandomWords
     ) -> NDArray[Any] | None:
         assert name is not None
+        if self.keep is not None:
+            return None
         read = self.as_numbers.get(name)
         if read is None:
             return self.sample(name, self.numbers(name), count, words)
@@ -217,6 +225,12 @@ class Reader(Elsewhere):
         `convert` is called in the threads that decode, `summarise` and `merge` in this one. It is
         checked that the rows are as many as the file's own header says.
         """
+        if self.keep is not None:
+            want, convert = self.keep(self, want, convert)
+            workers = 1  # which has the rows in their order: their numbers depend on no cut
+        if self.share is not None:
+            shared: S = self.share(want, convert, summarise, merge, workers)
+            return shared
         counts: list[int] = []  # appending is safe from several threads
 
         def converted(batches: Generator[Rowed]) -> Generator[T]:
@@ -234,7 +248,7 @@ class Reader(Elsewhere):
                 del item
             if is_empty:
                 yield from convert(0, self.no_rows(want))
-            if self.length is not None and sum(counts) != self.length:
+            if self._rows is not None and sum(counts) != self._rows:
                 raise SourceError(
                     f"{self.paths[0].name} is damaged: its rows are not as many as its header says"
                 )

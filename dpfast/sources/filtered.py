@@ -19,9 +19,10 @@ from __future__ import annotations
 
 import math
 import operator
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from copy import copy
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, TypeVar
 
 import numpy as np
@@ -29,7 +30,7 @@ from numpy.typing import NDArray
 
 from .._core import checks
 from ..errors import DataError
-from .arrow import BATCH, arrow_cast, arrow_numbers, arrow_present, arrow_values
+from .arrow import arrow_cast, arrow_numbers, arrow_present, arrow_values
 from .columns import Want
 from .files import Convert, Reader
 from .forms import Arrow, Piece, Values
@@ -38,7 +39,6 @@ from .pick import picker
 from .public_values import expect_matches
 from .words import Words
 
-S = TypeVar("S")
 T = TypeVar("T")
 
 #: Tests against a number: the comparison, and what makes an integer of the number without changing
@@ -198,51 +198,40 @@ def filtered(reader: Reader, where: Sequence[Condition]) -> Reader:
         return reader
     for condition in where:
         condition.check(reader)
-    texts = frozenset(condition.column for condition in where if condition.is_text)
-    columns = dict.fromkeys(condition.column for condition in where)
-
-    def reduce(
-        want: Want,
-        convert: Convert[T],
-        summarise: Callable[[T], S],
-        merge: Callable[[S, S], S],
-        rows: int = BATCH,
-        workers: int | None = None,
-    ) -> S:
-        more = tuple(name for name in columns if name not in want.names)
-        whole = Want((*want.names, *more), want.text | texts, want.words | texts)
-        place = {name: i for i, name in enumerate(whole.names)}
-        number = 0  # of the next row that passes
-
-        def kept(start: int, pieces: Sequence[Piece]) -> Iterator[T]:
-            nonlocal number
-            keep = np.ones(pieces[0].length, np.bool_)
-            for condition in where:
-                keep &= condition.keep(pieces[place[condition.column]])
-            if len(keep) and not keep.any():
-                return
-            some = [_picked(pieces[place[name]], keep) for name in want.names]
-            first, number = number, number + int(np.count_nonzero(keep))
-            yield from convert(
-                first,
-                [
-                    as_numbers(piece, name) if name in texts - want.text else piece
-                    for name, piece in zip(want.names, some, strict=True)
-                ],
-            )
-
-        # One thread, which has the rows in their order: their numbers depend on no cut.
-        return reader.reduce(whole, kept, summarise, merge, rows, 1)
-
+    assert reader.keep is None
     some = copy(reader)
-    vars(some).update(
-        length=None,
-        samples=False,
-        reduce=reduce,
-        sample=lambda *_: None,
-        nulls=lambda _: None,
-    )
+    some.keep, some.length, some.samples = partial(_kept, tuple(where)), None, False
     return some
+
+
+def _kept(
+    where: Sequence[Condition], reader: Reader, want: Want, convert: Convert[T]
+) -> tuple[Want, Convert[T]]:
+    """Return what a pass wants, and what it makes of rows, for those that pass all conditions."""
+    texts = frozenset(condition.column for condition in where if condition.is_text)
+    more = dict.fromkeys(condition.column for condition in where)
+    names = tuple(dict.fromkeys([*want.names, *more]))
+    place = {name: i for i, name in enumerate(names)}
+    number = 0  # of the next row that passes
+
+    def kept(start: int, pieces: Sequence[Piece]) -> Iterator[T]:
+        nonlocal number
+        keep = np.ones(pieces[0].length, np.bool_)
+        for condition in where:
+            keep &= condition.keep(pieces[place[condition.column]])
+        if len(keep) and not keep.any():
+            return
+        some = [_picked(pieces[place[name]], keep) for name in want.names]
+        first, number = number, number + int(np.count_nonzero(keep))
+        yield from convert(
+            first,
+            [
+                as_numbers(piece, name) if name in texts - want.text else piece
+                for name, piece in zip(want.names, some, strict=True)
+            ],
+        )
+
+    return Want(names, want.text | texts, want.words | texts), kept
 
 
 def _among_words(words: Sequence[str], piece: Piece) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:

@@ -61,7 +61,7 @@ class NpyFile(Reader):
     """
 
     samples = True
-    length: int
+    _rows: int
 
     def __init__(self, path: Path) -> None:
         self._at = os.path.abspath(path)  # wherever the process goes
@@ -122,8 +122,8 @@ class NpyFile(Reader):
     def batches(
         self, want: Want, rows: int, workers: int | None = None
     ) -> Sequence[Generator[Rowed]]:
-        parts = max(1, min(self._team if workers is None else workers, self.length // SLICE))
-        ends = [self.length * i // parts for i in range(parts + 1)]
+        parts = max(1, min(self._team if workers is None else workers, self._rows // SLICE))
+        ends = [self._rows * i // parts for i in range(parts + 1)]
         return [
             guarded(self.paths[0], self._pieces(want.names, start, stop, rows))
             for start, stop in pairwise(ends)
@@ -151,7 +151,7 @@ class NpyFile(Reader):
         size = self._form.dtype.itemsize
         firsts = [start * across]
         if by_column:
-            firsts = [int(name) * self.length + start for name in names]
+            firsts = [int(name) * self._rows + start for name in names]
         with self._opened() as file:
             taken = [np.empty(rows * across * size, np.uint8) for _ in firsts]
             for some, first in zip(taken, firsts, strict=True):
@@ -167,16 +167,16 @@ class NpyFile(Reader):
     ) -> NDArray[Any] | None:
         """About `count` numbers of a column, up to `CLUSTER` at each of some random places."""
         kind, (_, by_column, dtype, begin), across = how.dtype, self._form, self._across
-        rows = min(max(1, PLACE // (across * dtype.itemsize)), self.length)
+        rows = min(max(1, PLACE // (across * dtype.itemsize)), self._rows)
         if not rows:
             return np.empty(0, kind)
         step = max(1, rows // CLUSTER)
-        places = max(1, min(count * step // rows, self.length // rows))
-        edges = np.linspace(0, self.length - rows, places + 1).astype(np.int64)
+        places = max(1, min(count * step // rows, self._rows // rows))
+        edges = np.linspace(0, self._rows - rows, places + 1).astype(np.int64)
         width = np.maximum(np.diff(edges), 1).astype(np.uint64)
         chosen = (edges[:-1] + (words(places) % width).astype(np.int64)) * across
         if dtype.names is None:  # the first row of the column
-            chosen += int(name) * self.length if by_column else int(name) % across
+            chosen += int(name) * self._rows if by_column else int(name) % across
         elements = np.empty((places, (rows - 1) * across + 1), dtype)
         bytes_of = elements.view(np.uint8).reshape(places, -1)
         with self._opened() as file:

@@ -169,20 +169,10 @@ class SharedPasses:
         return max(*passes, -(-sum(passes) // TEAM))
 
     def _shared(self, number: int) -> Reader:
-        """Return the reader of release `number`, whose `reduce` waits for a shared pass."""
-
-        def reduce(
-            want: Want,
-            convert: Convert[T],
-            summarise: Callable[[T], Any],
-            merge: Callable[[Any, Any], Any],
-            rows: int = BATCH,
-            workers: int | None = None,
-        ) -> Any:
-            return self._ask(number, _Request(want, convert, summarise, merge, workers))
+        """Return the reader of release `number`, which waits for shared passes."""
 
         shared = copy(self._reader)
-        vars(shared).update(reduce=reduce)
+        shared.share = lambda *request: self._ask(number, _Request(*request))
         return shared
 
     def run(self, works: Sequence[Callable[[Files], T]]) -> list[T | Exception]:
