@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._kernels import aggregate as _scatter
-from ..sources.available_memory import available
+from ..sources.available_memory import share
 from ..sources.row_files import Spill, directory
 
 Codes: TypeAlias = NDArray[np.int32]
@@ -153,7 +153,7 @@ class Rows:
         if self.size < self.asks:
             return
         self.asks = self.size + STEP
-        if self.size > available() // 2:
+        if self.size > share():
             file = self.blocks[0].file if self.blocks else Spill(directory(None))
             self._write(file, np.array([0, self.size // ROW]), *self._joined())
 

@@ -11,9 +11,9 @@ out before that. Then all statistics are made in one pass.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
-from threading import Lock
+from threading import Lock, local
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -129,6 +129,13 @@ class Table(Mechanism[Answer]):
         return policies if len(every) > 1 else next(iter(every), None)
 
     @property
+    def of_ranks(self) -> bool:
+        """Return whether rows are kept until it is known which groups there are."""
+        every = self.statistics.values()
+        own = [one.like if isinstance(one, WithBounds) else one for one in every]
+        return any(isinstance(one, Quantiles) for one in own)
+
+    @property
     def passes(self) -> int:
         """Return 1, and one before that says which rows of people count; and as many for bounds."""
         return (1 if self.persons is None else 2) * (2 if self._drawn else 1)
@@ -212,10 +219,17 @@ class Table(Mechanism[Answer]):
 
     def summed(self, source: Batches, stream: BitStream) -> tuple[Coder, Summary]:
         """Return the sums of the rows that count, and the codes of groups."""
-        coder, marks = self.keys.coder(secret(stream)), None
-        if self.persons is not None:
-            marks = self._marks(source, coder, self.persons, secret(stream))
-        return coder, self._summed(source, coder, marks)
+        if self.persons is None:
+            grouped = Grouped(self.keys.coder(secret(stream)))
+        else:
+            key = (type(self.keys), self.keys.by, self.persons)
+            grouped = source.alike(key, partial(self._bounded, source, stream, self.persons))
+        return grouped.coder, self._summed(source, grouped)
+
+    def _bounded(self, source: Batches, stream: BitStream, persons: Persons) -> Grouped:
+        """Return the codes of groups, and which rows of people count."""
+        coder = self.keys.coder(secret(stream))
+        return Grouped(coder, self._marks(source, coder, persons, secret(stream)))
 
     def _marks(self, source: Batches, coder: Coder, persons: Persons, key: Key) -> Bytes:
         """Return the mark of each row."""
@@ -226,8 +240,9 @@ class Table(Mechanism[Answer]):
         codes = partial(_grouped, coder)
         return marks_of(source, persons.column, bounding, codes, beside, by, coder.names)
 
-    def _summed(self, source: Batches, coder: Coder, marks: Bytes | None) -> Summary:
+    def _summed(self, source: Batches, grouped: Grouped) -> Summary:
         """Return the sums and the rows of all groups."""
+        coder = grouped.coder
         spare: list[Summary] = []
         lock = Lock()
 
@@ -235,7 +250,7 @@ class Table(Mechanism[Answer]):
             with lock:
                 own = spare.pop() if spare else Summary(self, coder)
             if batch.rows:
-                own.add(batch, _grouped(coder, batch), coder.groups, marks)
+                own.add(batch, grouped.codes(batch), coder.groups, grouped.marks)
             with lock:
                 spare.append(own)
 
@@ -269,6 +284,30 @@ class Table(Mechanism[Answer]):
                 return Answer({name: column[chosen] for name, column in columns.items()})
             answer.update(own)
         return answer
+
+
+@dataclass(frozen=True, slots=True)
+class Grouped:
+    """The codes of groups and, of people, the mark of each row; releases side by side may share it.
+
+    *Proof.* What is marked is a function of the rows and of fresh keys that depend on no row. For
+    each value of these keys a release satisfies its loss. So releases that share the keys satisfy
+    the sum of their losses given the keys, and hence on average over them.
+    """
+
+    coder: Coder
+    marks: Bytes | None = None
+    _last: local = field(default_factory=local)
+
+    def codes(self, batch: Batch) -> NDArray[np.int32]:
+        """Return the codes of the rows of a batch; of people, nobody may change them."""
+        if self.marks is None:
+            return _grouped(self.coder, batch)
+        last, place = vars(self._last), (batch.start, batch.rows)
+        if last.get("place") != place:  # the same rows for all that share them, one by one
+            last.update(place=place, codes=_grouped(self.coder, batch))
+        codes: NDArray[np.int32] = last["codes"]
+        return codes
 
 
 class Summary:

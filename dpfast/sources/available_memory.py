@@ -5,9 +5,27 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 KIB = 1 << 10
+#: How many hold rows side by side in this process.
+_holders: list[int] = []
+
+
+def share() -> int:
+    """Return the bytes of rows that one holder may keep: a part of half of what is available."""
+    return available() // 2 // max(1, sum(_holders))
+
+
+@contextmanager
+def shared_by(holders: int) -> Iterator[None]:
+    """Divide memory among so many that hold rows side by side."""
+    _holders.append(holders)
+    try:
+        yield
+    finally:
+        _holders.remove(holders)
 
 
 def available(root: Path = Path("/")) -> int:

@@ -7,7 +7,7 @@ of its column, as in `forms`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from typing import Any, TypeVar
 
 import numpy as np
@@ -94,6 +94,10 @@ class Batches:
     def tie(self, names: Sequence[str], key: Key) -> None:
         """Have every pass over a stream agree about these columns; see `StreamReader.tie`."""
         self._form.store.tie([name for name in names if name not in self._beside], key)
+
+    def alike(self, key: Hashable, make: Callable[[], S]) -> S:
+        """Return what `make` returns; see `Store.alike`."""
+        return self._form.store.alike(key, make)
 
     @property
     def of_engine(self) -> Engine | None:

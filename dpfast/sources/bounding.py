@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 from .._core.threads import each, threads
 from .._kernels import groups as _native
 from .._kernels.sources import Key
-from .available_memory import available
+from .available_memory import share
 from .batches import Batch, Batches
 from .key_words import KeyWords
 from .row_files import Spill, directory
@@ -51,7 +51,7 @@ class Bounding:
     key : Key
         Fresh and secret: it decides what is kept.
     memory : int, optional
-        Bytes of rows that are held in memory, 24 or 32 a row; by default half of what is available.
+        Bytes of rows that are held in memory, 24 or 32 a row; by default its `share`.
     spill : str, optional
         The directory for rows beyond that; by default the one for temporary files.
 
@@ -74,7 +74,7 @@ class Bounding:
         self.max_groups = UNBOUNDED if max_groups is None else max_groups
         self.max_rows = UNBOUNDED if max_rows is None else max_rows
         self.key = key
-        self._limit = available() // 2 if memory is None else memory
+        self._limit = share() if memory is None else memory
         self._where = directory(spill)
         self._lock = threading.Lock()
         self._blocks = _native.Blocks()

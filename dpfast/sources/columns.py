@@ -9,7 +9,7 @@ and ids as such data do anywhere.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -144,6 +144,10 @@ class Store(ABC):
     def check_numbers(self, name: str) -> None:
         """Refuse a column that holds no numbers, by its type."""
         self.typed(name).column(f"column {name!r} of data", "numbers")
+
+    def alike(self, key: Hashable, make: Callable[[], S]) -> S:
+        """Return what `make` returns; releases of one grouping side by side make it once a key."""
+        return make()
 
     @abstractmethod
     def column(self, name: str) -> Form:

@@ -5,7 +5,10 @@ asks. Here each release runs in a thread of its own, over a source whose `reduce
 running release waits too. Then the file is read once, with all columns that are wanted, and each
 piece is handed to every release that wants it. So there are as many passes as the release with the
 most of them makes, and a mechanism cannot tell that it is not alone. At most `TEAM` releases run at
-a time, since a thread takes address space; of more, one begins when another one has ended.
+a time, since a thread takes address space; of more, one begins when another one has ended. Those
+that hold rows (of people, or for ranks of groups) share the memory that is there. If there are too
+many for it, they run in waves. Releases of one grouping (the same keys, ids, bounds and conditions)
+bound the rows of people once, for all of them.
 
 An error of one release is raised in its thread and nowhere else. If the file itself cannot be read
 to its end, the fault may lie in a column of another release, so each starts again, alone. (To run a
@@ -15,16 +18,18 @@ release twice is free: its spend has a key, and nothing of the first run has bee
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager, nullcontext
 from copy import copy
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple, TypeVar
+from functools import partial
+from typing import Any, NamedTuple, TypeAlias, TypeVar
 
 from .._core.progress import check, reporter
 from .._core.threads import alone, threads
 from .arrow import BATCH
+from .available_memory import share, shared_by
 from .columns import Want
 from .files import Convert, Reader
 from .forms import Piece
@@ -41,6 +46,12 @@ NARROW = 16
 TEAM = 64
 #: The fewest rows of a batch.
 LEAST = 1 << 12
+#: Bytes that each who holds rows gets at least, if it is not alone.
+ENOUGH = 1 << 28
+#: What a release holds: its grouping, if it bounds people; whether it keeps rows for ranks.
+Holds: TypeAlias = tuple[Hashable | None, bool]
+#: What is being made for a grouping.
+COMING = object()
 
 
 class _Again(BaseException):
@@ -97,6 +108,12 @@ class _Looked(NamedTuple):
     summaries: list[list[Any]]
 
 
+def _holders(holds: Sequence[Holds]) -> int:
+    """Return how many hold rows: each grouping of people once, and each release of ranks."""
+    groupings = {grouping for grouping, _ in holds if grouping is not None}
+    return len(groupings) + sum(has_rows for _, has_rows in holds)
+
+
 def _agree(first: Want, second: Want) -> bool:
     """Return whether a pass over a file of text can serve both: no type says what a cell is."""
     both = set(first.names) & set(second.names)
@@ -150,6 +167,8 @@ class SharedPasses:
         self._running: set[int] = set()  # and those that are still to begin
         self._waiting: dict[int, _Request] = {}
         self._alone: set[int] = set()
+        self._made: dict[Hashable, Any] = {}
+        self._blocked: dict[int, Hashable] = {}  # by what another one makes for their grouping
         self._stopped = False
         self._spread: Callable[[], AbstractContextManager[None]] = nullcontext
         self.passes = 0
@@ -168,32 +187,124 @@ class SharedPasses:
         """
         return max(*passes, -(-sum(passes) // TEAM))
 
-    def _shared(self, number: int) -> Reader:
-        """Return the reader of release `number`, which waits for shared passes."""
+    @staticmethod
+    def memory() -> int:
+        """Return how many bytes those releases share that hold rows: half of what is available.
 
+        Returns
+        -------
+        int
+
+        Examples
+        --------
+        >>> import dpfast as dp
+        >>> dp.extend.SharedPasses.memory() > 0
+        True
+        """
+        return share()
+
+    @staticmethod
+    def waves(holds: Sequence[Holds]) -> list[list[int]]:
+        """Return which releases run side by side, by the memory that there is.
+
+        Parameters
+        ----------
+        holds : sequence of (hashable or None, bool)
+            As in `run`.
+
+        Returns
+        -------
+        list of list of int
+
+        Examples
+        --------
+        >>> import dpfast as dp
+        >>> dp.extend.SharedPasses.waves([(None, False), ("people by key", False), (None, False)])
+        [[0, 2, 1]]
+        """
+        most, waves = max(1, share() // ENOUGH), list[list[int]]()
+        groupings = list(dict.fromkeys(grouping for grouping, _ in holds))
+        for i in sorted(range(len(holds)), key=lambda i: groupings.index(holds[i][0])):
+            more = [*(waves[-1] if waves else []), i]
+            if not waves or (any(holds[i]) and _holders([holds[j] for j in more]) > most):
+                waves.append([i])
+            else:
+                waves[-1] = more
+        return waves
+
+    def _shared(self, number: int, grouping: Hashable | None) -> Reader:
+        """Return the reader of release `number`, which waits for shared passes."""
         shared = copy(self._reader)
         shared.share = lambda *request: self._ask(number, _Request(*request))
+        if grouping is not None:
+            vars(shared).update(alike=partial(self._alike, number, grouping))
         return shared
 
-    def run(self, works: Sequence[Callable[[Files], T]]) -> list[T | Exception]:
+    def _alike(self, number: int, grouping: Hashable, key: Hashable, make: Callable[[], T]) -> T:
+        """Return what the first of a grouping makes for a key, once it is there."""
+        grouping = grouping, key
+        with self._turn:
+            while self._made.get(grouping) is COMING:
+                self._blocked[number] = grouping
+                self._turn.notify_all()
+                self._turn.wait()
+                if self._stopped:
+                    raise _Stopped
+            made = self._made.setdefault(grouping, COMING)
+        if made is COMING:
+            try:
+                made = make()
+            finally:
+                with self._turn:  # all go on at once, so no pass begins without one of them
+                    self._made[grouping] = made
+                    if made is COMING:
+                        del self._made[grouping]
+                    for other in [n for n, own in self._blocked.items() if own == grouping]:
+                        del self._blocked[other]
+                    self._turn.notify_all()
+        found: T = made
+        return found
+
+    def run(
+        self, works: Sequence[Callable[[Files], T]], holds: Sequence[Holds] | None = None
+    ) -> list[T | Exception]:
         """Run functions of the files, each in a thread of its own.
 
         Parameters
         ----------
         works : sequence of callable
             Each takes `Files`, through which it reads.
+        holds : sequence of (hashable or None, bool), optional
+            For each work: what stands for its keys, ids, bounds and conditions if it bounds people,
+            the same for all that bound them alike, or None; and whether it keeps rows.
 
         Returns
         -------
         list
             What each function returned, or the exception that it raised.
         """
-        self._running = set(range(len(works)))
+        held = [(None, False)] * len(works) if holds is None else list(holds)
+        results: dict[int, T | Exception] = {}
+        for wave in self.waves(held):
+            self._made.clear()
+            with shared_by(_holders([held[i] for i in wave])):
+                answers = self._wave([works[i] for i in wave], [held[i][0] for i in wave])
+            results.update(zip(wave, answers, strict=True))
+        return [results[i] for i in range(len(works))]
+
+    def _wave(
+        self, works: Sequence[Callable[[Files], T]], groupings: Sequence[Hashable | None]
+    ) -> list[T | Exception]:
+        self._running, self._stopped = set(range(len(works))), False
+        self._alone.clear()
         requests: list[_Request] = []
         self._spread = alone if len(works) >= threads() else nullcontext
         with ThreadPoolExecutor(max(1, min(len(works), TEAM)), "dpfast-job") as team:
             try:
-                results = [team.submit(self._work, i, work) for i, work in enumerate(works)]
+                results = [
+                    team.submit(self._work, i, work, grouping)
+                    for i, (work, grouping) in enumerate(zip(works, groupings, strict=True))
+                ]
                 while requests := self._next():
                     self._pass(requests)
                     for request in requests:
@@ -202,15 +313,18 @@ class SharedPasses:
                 with self._turn:
                     self._stopped = True
                     left = list(self._waiting.values())
+                    self._turn.notify_all()
                 for request in (*left, *requests):
                     request.over.set()
         return [result.result() for result in results]
 
-    def _work(self, number: int, work: Callable[[Files], T]) -> T | Exception:
+    def _work(
+        self, number: int, work: Callable[[Files], T], grouping: Hashable | None
+    ) -> T | Exception:
         try:
             if self._stopped:  # while it was started
                 raise _Stopped
-            files = self._files._read_by(self._shared(number))
+            files = self._files._read_by(self._shared(number, grouping))
             with self._spread():
                 try:
                     return work(files)
@@ -245,7 +359,7 @@ class SharedPasses:
         end.
         """
         with self._turn:
-            while len(self._waiting) < min(len(self._running), TEAM):
+            while len(self._waiting) < min(len(self._running), TEAM) - len(self._blocked):
                 self._turn.wait(LOOK)
             for number in self._waiting:
                 if number in self._alone:

@@ -71,6 +71,7 @@ def explain(file: File, as_json: Json = False) -> None:
         **{name: explained[name] for name in ABOUT if name in explained},
         "total": loss_text(explained["loss"]),
         "passes": _passes(explained["passes"]),
+        "memory for rows": f"{explained['memory'] / 1e9:.1f} GB, in {explained['waves']} waves",
         "ledger": explained["ledger"] or "none: the job cannot be resumed",
         "remaining": "a new ledger, of the loss of this job"
         if explained["remaining"] is None

@@ -247,6 +247,7 @@ def explain(plan: Plan) -> Facts:
     budget = plan.budget(make=False)
     releases = [_explained(plan, release) for release in plan.releases]
     passes = [release["passes"] for release in releases]
+    waves = SharedPasses.waves([release.holds for release in plan.releases])
     shown = {
         **job_facts(plan.job),
         "data": plan.job.data,
@@ -254,7 +255,9 @@ def explain(plan: Plan) -> Facts:
         "releases": releases,
         "passes": None
         if None in passes
-        else SharedPasses.together([n for n in passes if n is not None]),
+        else sum(SharedPasses.together([passes[i] or 0 for i in wave]) for wave in waves),
+        "waves": len(waves),
+        "memory": SharedPasses.memory(),
         "ledger": str(plan.job.ledger),
         "remaining": None,
         "paid": [],

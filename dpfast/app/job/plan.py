@@ -29,6 +29,9 @@ from . import job_file
 #: The version of keys. Keys made of other words need another one.
 FORM = "dpfast job 1"
 
+#: What bounds people by group, beside the keys' columns and the rows that are used.
+BOUNDS = ("keys", "ids", "max_groups", "max_rows")
+
 #: The loss of one release, as arguments of its function.
 Share = dict[str, Fraction]
 
@@ -62,6 +65,17 @@ class Release:
     def ids(self) -> str | None:
         """The id whose people its loss is about, or None for rows."""
         return self.mechanism.ids
+
+    @property
+    def holds(self) -> tuple[str | None, bool]:
+        """What tells its way to bound people from others, if it does; whether it keeps rows."""
+        by, given = self.entry.by, self.entry.written
+        if not by:
+            return (None if self.ids is None else self.key), False
+        bounds = {name: given["arguments"].get(name) for name in BOUNDS}
+        words = [by, bounds, given.get("where")]
+        alike = json.dumps(words, sort_keys=True, default=str)
+        return (None if self.ids is None else alike), self.mechanism.of_ranks
 
 
 @dataclass(frozen=True, slots=True)

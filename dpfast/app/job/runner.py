@@ -57,7 +57,9 @@ def run(plan: Plan, budget: Budget, progress: Any = None) -> tuple[tuple[Outcome
         about = f"{note}: {release.entry.name}"
         return lambda files: _one(release, release.entry.data(files), budget, about)
 
-    for i, answer in zip(todo, shared.run([work(plan.releases[i]) for i in todo]), strict=True):
+    releases = [plan.releases[i] for i in todo]
+    ran = shared.run([work(one) for one in releases], [one.holds for one in releases])
+    for i, answer in zip(todo, ran, strict=True):
         answers[i] = answer
     return tuple(map(_outcome, plan.releases, answers)), shared.passes
 

@@ -1,0 +1,189 @@
+"""Releases side by side bound people once for each grouping, within the memory that there is."""
+
+from __future__ import annotations
+
+import json
+import sys
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+import dpfast as dp
+from dpfast.app import job
+from dpfast.errors import DataError
+from dpfast.groups import table as tables
+from dpfast.sources import available_memory, bounding, shared_pass
+from dpfast.sources.shared_pass import SharedPasses
+
+ROWS = 3000
+FLAG = {"by": "flag", "keys": ["A", "B"]}
+X = {"column": "x", "bounds": [0, 10], **FLAG}
+
+
+@pytest.fixture
+def write(tmp_path):
+    """A job about a table in which each of 100 people has 10 rows of each of 3 flags."""
+    i = np.arange(ROWS)
+    table = {
+        "who": i % 100, "flag": pa.array(np.array(["A", "B", "C"])[i // 100 % 3]), "x": i % 7.0,
+        "half": i % 2,
+    }  # fmt: skip
+    pq.write_table(pa.table(table), tmp_path / "t.parquet", row_group_size=500)
+
+    def make(*releases):
+        text = f'[data]\npath = "t.parquet"\n[budget]\nepsilon = {400 * len(releases)}\n'
+        text += '[defaults]\nids = "who"\nmax_groups = 3\n'
+        for number, release in enumerate(releases):
+            words = {"name": f"r{number}", **release}
+            text += "[[release]]\n" + "".join(f"{k} = {json.dumps(v)}\n" for k, v in words.items())
+        (tmp_path / "job.toml").write_text(text)
+        return tmp_path / "job.toml"
+
+    return make
+
+
+@pytest.fixture
+def boundings(monkeypatch):
+    """How often people are bounded, and with how many bytes each."""
+    made = []
+    init = bounding.Bounding.__init__
+
+    def counted(self, *args, **kwargs):
+        init(self, *args, **kwargs)
+        made.append(self._limit)
+
+    monkeypatch.setattr(bounding.Bounding, "__init__", counted)
+    return made
+
+
+def counts(max_rows, **more):
+    return {"statistic": "count", **FLAG, "max_rows": max_rows, **more}
+
+
+def ran(path):
+    results = job.run(path)
+    results.check()
+    return results
+
+
+def test_one_grouping_is_bounded_once_and_another_apart(write, boundings):
+    path = write(
+        counts(4), counts(4), {"statistic": "sum", **X, "max_rows": 4},
+        counts(2), counts(4, keys=["B", "C"]), counts(4, where="half = 1"),
+    )  # fmt: skip
+    results = ran(path)
+    assert len(boundings) == 4 and results.passes == 2
+    exact = [results[f"r{i}"]["count"] for i in (0, 1, 3, 4)]
+    assert np.round(exact).tolist() == [[400, 400], [400, 400], [200, 200], [400, 400]]
+    # Each person has one parity only.
+    assert np.round(results["r5"]["count"]).tolist() == [200, 200]
+
+
+def test_a_grouping_that_leaves_a_bound_out_is_noticed(write, monkeypatch):
+    """Planted: bounds play no part in what is shared."""
+    monkeypatch.setattr(sys.modules["dpfast.app.job.plan"], "BOUNDS", ("keys",))
+    alike = shared_pass.SharedPasses._alike
+    monkeypatch.setattr(
+        SharedPasses, "_alike", lambda self, n, grouping, _, make: alike(self, n, grouping, 0, make)
+    )
+    results = ran(write(counts(4), counts(2)))
+    assert np.round(results["r0"]["count"]).tolist() == np.round(results["r1"]["count"]).tolist()
+
+
+@pytest.mark.parametrize("team", [64, 3])
+def test_more_releases_than_threads(write, boundings, monkeypatch, team):
+    monkeypatch.setattr(shared_pass, "TEAM", team)
+    releases = [counts(1 + i % 2) for i in range(10)]
+    results = ran(write(*releases, {"statistic": "count", "column": "x", "max_rows": 5}))
+    assert len(boundings) == 3
+    for i in range(10):
+        assert np.round(results[f"r{i}"]["count"]).tolist() == [100 * (1 + i % 2)] * 2
+    assert round(results["r10"]) == 500
+
+
+def test_little_memory_makes_waves_which_explain_says(write, boundings, monkeypatch):
+    monkeypatch.setattr(available_memory, "available", lambda: 2 * shared_pass.ENOUGH)
+    path = write(
+        counts(1), counts(2), counts(1), {"statistic": "median", **X, "max_rows": 3},
+        {"statistic": "mean", "column": "x", "bounds": [0, 10], "max_rows": 1},
+    )  # fmt: skip
+    explained = job.explain(path)
+    assert explained["memory"] == shared_pass.ENOUGH and explained["waves"] == 4
+    results = ran(path)
+    assert results.passes == explained["passes"] == 8
+    # Each in a wave of its own has all the memory; the median holds rows beside.
+    assert sorted(set(boundings)) == [shared_pass.ENOUGH // 2, shared_pass.ENOUGH]
+    assert np.round(results["r2"]["count"]).tolist() == [100, 100]
+
+
+def test_those_that_hold_rows_share_memory(write, boundings, monkeypatch):
+    monkeypatch.setattr(available_memory, "available", lambda: 1 << 40)
+    ran(write(counts(1), counts(1), counts(2), counts(3)))
+    assert boundings == [(1 << 39) // 3] * 3 and not available_memory._holders
+
+
+def test_a_container_limits_the_waves(tmp_path):
+    cgroup = tmp_path / "sys/fs/cgroup"
+    cgroup.mkdir(parents=True)
+    (tmp_path / "proc/self").mkdir(parents=True)
+    (tmp_path / "proc/meminfo").write_text("MemAvailable: 99999999 kB\n")
+    (tmp_path / "proc/self/cgroup").write_text("0::/\n")
+    (cgroup / "memory.max").write_text(str(3 << 30))
+    (cgroup / "memory.current").write_text(str(1 << 30))
+    assert available_memory.available(tmp_path) <= 2 << 30
+
+
+def test_an_error_of_the_first_leaves_the_others(write, monkeypatch):
+    marks_of, calls = tables.marks_of, []
+
+    def failing(*args):
+        calls.append(1)
+        if len(calls) == 1:
+            raise DataError("of the first alone")
+        return marks_of(*args)
+
+    monkeypatch.setattr(tables, "marks_of", failing)
+    results = job.run(write(*[counts(1)] * 5))
+    failed = [outcome for outcome in results.outcomes if outcome.error is not None]
+    assert len(failed) == 1 and "of the first alone" in str(failed[0].error) and len(calls) == 2
+    answers = [outcome.kept["value"]["count"] for outcome in results.outcomes if not outcome.error]
+    assert np.round(answers).tolist() == [[100, 100]] * 4
+
+
+def test_an_interrupt_ends_those_that_wait_for_another(write, monkeypatch):
+    monkeypatch.setattr(shared_pass.SharedPasses, "_pass", interrupt)
+    with pytest.raises(KeyboardInterrupt):
+        job.run(write(*[counts(1)] * 5))
+    assert not available_memory._holders
+
+
+def interrupt(self, requests):
+    assert self._blocked  # four of five
+    raise KeyboardInterrupt
+
+
+@pytest.mark.parametrize("count", [0, 1, 5])
+def test_waves_hold_each_release_once(count, monkeypatch):
+    monkeypatch.setattr(available_memory, "available", lambda: 4 * shared_pass.ENOUGH)
+    holds = [(f"g{i % 3}" if i % 2 else None, i % 4 == 0) for i in range(7 * count)]
+    waves = SharedPasses.waves(holds)
+    assert sorted(i for wave in waves for i in wave) == list(range(len(holds)))
+    for wave in waves:
+        assert shared_pass._holders([holds[i] for i in wave]) <= 2
+
+
+def test_auto_bounds_are_of_the_same_rows_as_the_answer(write, boundings):
+    path = write({"statistic": "mean", **X, "max_rows": 2, "bounds": "auto"})
+    results = ran(path)
+    assert len(boundings) == 1 and all(0 <= mean <= 7 for mean in results["r0"]["mean"])
+
+
+def test_the_same_answers_without_a_job(write):
+    path = write({"statistic": "sum", **X, "max_rows": 10})
+    frame = dp.scan(path.with_name("t.parquet"))
+    own = dp.group_by(frame, "flag", keys=["A", "B"], ids="who", max_groups=3, max_rows=10).sum(
+        "x", bounds=(0, 10), epsilon=400
+    )
+    assert ran(path)["r0"]["sum"] == pytest.approx(list(own["sum"]), abs=40)
