@@ -401,7 +401,7 @@ def test_a_route_that_ignores_indexes_is_caught(plant, monkeypatch):
         monkeypatch.setattr(where, name, lambda *data: [])
     some = {
         "nowhere": list(ROUTES),
-        "in views": ["mean of some-where", "sum of people-ids", "weighted sum-weights", "parts"],
+        "in views": ["mean of some-where", "weighted sum-weights", "parts"],
         "in batches": ["keys of people-ids", "groups-mean", "columns of groups"],
     }
     for name in some[plant]:

@@ -125,6 +125,7 @@ int dpf_groups_cells(int kind, const void *x, size_t n, int32_t *codes, uint32_t
 }
 
 __extension__ typedef __int128 wide;
+__extension__ typedef unsigned __int128 uwide;
 
 void dpf_groups_combine(const uint64_t *totals, size_t groups, size_t columns, dpf_groups_form form,
                         unsigned shift, int64_t *out)
@@ -138,5 +139,65 @@ void dpf_groups_combine(const uint64_t *totals, size_t groups, size_t columns, d
             all += form.c * (((wide)totals[3] << 32) + totals[2]);
         all >>= shift;
         out[g] = (int64_t)(all > most ? most : all < -most ? -most : all);
+    }
+}
+
+void dpf_groups_columns(const uint32_t *x, size_t n, size_t columns, const int32_t *codes,
+                        uint32_t groups, dpf_groups_total *out)
+{
+    for (size_t i = 0; i < n; i++) {
+        if (i + AHEAD < n && (uint32_t)codes[i + AHEAD] < groups)
+            dpf_prefetch(out + (size_t)codes[i + AHEAD] * columns);
+        const uint32_t code = (uint32_t)codes[i];
+        dpf_groups_total *g = out + (size_t)(code < groups ? code : groups) * columns;
+        for (size_t j = 0; j < columns; j++, g++) {
+            const uint64_t u = x[j * n + i];
+            g->sum += u;
+            g->rows += 1 + (g->sum < u ? DPF_GROUPS_CARRY : 0);
+        }
+    }
+}
+
+static inline wide wide_of(const uint64_t *words)
+{
+    return (wide)((uwide)words[1] << 64 | words[0]);
+}
+
+/* T k / c, rounded towards zero. */
+static inline wide part_of(wide total, uint64_t k, uint64_t c)
+{
+    const int64_t near = (int64_t)total;
+    if (near == total) { /* division of 64 bits is many times as fast */
+        const int64_t rest = near % (int64_t)c;
+        const wide more = (wide)rest * (wide)k;
+        const int64_t few = (int64_t)more;
+        return (wide)(near / (int64_t)c) * (wide)k
+               + (few == more ? few / (int64_t)c : more / (wide)c);
+    }
+    const wide whole = total / (wide)c, rest = total - whole * (wide)c;
+    return whole * (wide)k + rest * (wide)k / (wide)c;
+}
+
+void dpf_groups_bound(const uint64_t *totals, size_t n, size_t columns, int squares,
+                      const uint64_t *factors, uint64_t most, const int32_t *codes, uint64_t *out)
+{
+    const size_t sums = squares ? 1 : columns / 2;
+    const wide of_rows = wide_of(factors + 2 * (sums + (size_t)squares));
+    for (size_t i = 0; i < n; i++, totals += columns) {
+        if (codes && codes[i] < 0)
+            continue;
+        const uint64_t rows = totals[1] % DPF_GROUPS_CARRY;
+        wide total = of_rows * (wide)rows;
+        for (size_t j = 0; j < sums; j++)
+            total += wide_of(factors + 2 * j)
+                     * (((wide)(totals[2 * j + 1] / DPF_GROUPS_CARRY) << 64) + totals[2 * j]);
+        if (squares)
+            total += wide_of(factors + 2) * (((wide)totals[3] << 32) + totals[2]);
+        if (rows > most)
+            total = part_of(total, most, rows);
+        uint64_t *to = out + (codes ? 2 * (size_t)codes[i] : 0);
+        total += wide_of(to);
+        to[0] = (uint64_t)total;
+        to[1] = (uint64_t)(total >> 64);
     }
 }

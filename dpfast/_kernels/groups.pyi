@@ -94,6 +94,17 @@ def cells(
 def combine(
     totals: NDArray[np.uint64], a: int, b: int, c: int, shift: int, out: NDArray[np.int64]
 ) -> None: ...
+def add_columns(
+    columns: NDArray[np.uint32], codes: NDArray[np.int32], out: NDArray[np.uint64]
+) -> None: ...
+def bound(
+    totals: NDArray[np.uint64],
+    squares: bool,
+    factors: NDArray[np.uint64],
+    most: int,
+    codes: NDArray[np.int32] | None,
+    out: NDArray[np.uint64],
+) -> None: ...
 def count(codes: NDArray[np.int32], out: NDArray[np.uint64]) -> None: ...
 def quantiles(
     rows: NDArray[np.int32],

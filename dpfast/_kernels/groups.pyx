@@ -396,6 +396,11 @@ cdef extern from "groups/sums.h" nogil:
         int64_t a, b, c
     void dpf_groups_combine(const uint64_t *totals, size_t groups, size_t columns,
                             dpf_groups_form form, unsigned shift, int64_t *out)
+    void dpf_groups_columns(const uint32_t *x, size_t n, size_t columns, const int32_t *codes,
+                            uint32_t groups, dpf_groups_total *out)
+    void dpf_groups_bound(const uint64_t *totals, size_t n, size_t columns, int squares,
+                          const uint64_t *factors, uint64_t most, const int32_t *codes,
+                          uint64_t *out)
 
 
 cdef dpf_quantise_cells cells_of(double scale, int64_t first, int64_t span, int64_t filler,
@@ -478,6 +483,57 @@ def combine(const uint64_t[:, ::1] totals not None, int64_t a, int64_t b, int64_
         with nogil:
             dpf_groups_combine(&totals[0, 0], out.shape[0], totals.shape[1],
                                dpf_groups_form(a, b, c), shift, &out[0])
+
+
+def add_columns(const uint32_t[:, ::1] columns not None, const int32_t[::1] codes not None,
+                uint64_t[:, ::1] out not None):
+    """Add rows, a number in each of some columns, to the sums of their groups.
+
+    `out` has a row for each group and one for rows of none: for each column its sum and the number of
+    rows, as `add` has them.
+    """
+    cdef size_t n = columns.shape[1], kinds = columns.shape[0]
+    if <size_t>codes.shape[0] != n:
+        raise ValueError("there must be as many codes as rows")
+    if out.shape[0] < 1 or kinds < 1 or <size_t>out.shape[1] != 2 * kinds:
+        raise ValueError("out must have a row more than groups, and 2 columns for each of a row")
+    cdef uint32_t groups = <uint32_t>(out.shape[0] - 1)
+    if n:
+        with nogil:
+            dpf_groups_columns(&columns[0, 0], n, kinds, &codes[0], groups,
+                               <dpf_groups_total *>&out[0, 0])
+
+
+def bound(const uint64_t[:, ::1] totals not None, bint squares,
+          const uint64_t[:, ::1] factors not None, uint64_t most, const int32_t[::1] codes,
+          uint64_t[:, ::1] out not None):
+    """Add to `out`, in 128 bits, what units count for of a sum of their sums times factors.
+
+    `totals` has a row for each unit, as `add` fills it: two columns for each of some sums side by side,
+    or four with `squares`. The `factors`, of 128 bits, are those of the sums, or of the sum and of
+    squares, and last that of rows. Of its total a unit of c rows counts ``min(c, most) / c``, rounded
+    towards zero. That is added to the row of `out` that `codes` tells, the first if they are None.
+    """
+    cdef size_t n = totals.shape[0], columns = totals.shape[1], i
+    cdef const int32_t *groups = NULL
+    if (columns < 2 or columns % 2 or (squares and columns != 4) or most < 1 or out.shape[1] != 2
+            or factors.shape[1] != 2 or <size_t>factors.shape[0] != columns // 2 + 1):
+        raise ValueError("there must be a factor for each sum and for rows, of two words")
+    if codes is None:
+        if out.shape[0] < 1:
+            raise ValueError("out must have a row")
+    else:
+        if <size_t>codes.shape[0] != n:
+            raise ValueError("there must be as many codes as units")
+        for i in range(n):
+            if codes[i] >= out.shape[0]:
+                raise ValueError("out must have a row for each code")
+        if n:
+            groups = &codes[0]
+    if n:
+        with nogil:
+            dpf_groups_bound(&totals[0, 0], n, columns, squares, &factors[0, 0], most, groups,
+                             &out[0, 0])
 
 
 def count(const int32_t[::1] codes not None, uint64_t[::1] out not None):

@@ -54,6 +54,7 @@ from ..rng import Generator
 from ..sources.batches import Piece
 from ..statistics.totals.count import Count, CountNonzero
 from ..summaries.cells import Cells, cells, nearest
+from ..summaries.units import merge
 from .arrays import Arrays, EachWithin, Floats
 from .of_column import OfColumn
 from .plan import Plan, moves_alike, plan
@@ -61,8 +62,6 @@ from .step import ROW, Step
 
 #: About the log2 of the number of cells whose squares are added up.
 SQUARES = 24
-#: The place of the carries in a number of rows.
-CARRY = 40
 #: Why the error bar of a group may be unknown before there is an answer.
 OF_EACH = "it depends on the rows of each group"
 
@@ -128,10 +127,7 @@ class Sums(OfColumn, ABC):
 
     def merge(self, room: NDArray[np.uint64], more: NDArray[np.uint64]) -> None:
         """Add other sums."""
-        own = room[: len(more) - 1].reshape(-1, room.shape[-1])
-        before = own[:, 0].copy()
-        own += more[:-1].reshape(own.shape)
-        own[:, 1] += (own[:, 0] < before).astype(np.uint64) << np.uint64(CARRY)
+        merge(room, more)
 
     def columns(
         self,
@@ -236,9 +232,6 @@ class Counted(Sums):
     def add(self, totals: NDArray[np.uint64], codes: NDArray[np.int32], values: Any) -> int:
         _native.count(codes, totals.reshape(-1))
         return 0
-
-    def merge(self, room: NDArray[np.uint64], more: NDArray[np.uint64]) -> None:
-        room[: len(more) - 1] += more[:-1]
 
     def finish(
         self, totals: NDArray[np.uint64], generator: Generator

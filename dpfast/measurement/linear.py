@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
@@ -24,8 +24,11 @@ from typing import Any, ClassVar, TypeAlias, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from .._core import nan_policy
 from .._core.error_bars import BOUND, NOISE, ROWS, Expected, unknown
 from .._core.once import remembered
+from .._kernels.groups import add
+from .._kernels.sources import Key
 from ..budget.mechanism import Mechanism
 from ..noise.calibrated_integer import IntegerNoise
 from ..noise.sensitivity import Sensitivity
@@ -34,11 +37,14 @@ from ..rng import Generator
 from ..sources.intake import Public, View, read, read_words
 from ..summaries.cells import SQUARES, Cells, cells, nearest, quotient
 from ..summaries.moments import weighted_moments
+from ..summaries.side_by_side import flat
 from ..summaries.totals import Totals, column_totals, settled, totals
+from ..summaries.units import Room, add_products, bounded, unit_sums
 from .choice import Moves, NoiseCandidate, SumNoise, choose_noise, least_error
 from .features import Form, Moments
 from .matches import Matches
 from .statistic import Bounded, Statistic, Terms
+from .unit import AddsUnits
 
 Value = TypeVar("Value", covariant=True)
 #: One answer, or one for each column.
@@ -49,7 +55,8 @@ Answers: TypeAlias = float | NDArray[np.float64]
 class Column:
     """Bounds and cells of a column, and the cells of its weights, if it has some.
 
-    `misses` says whether a row may have no number here, and then does not count.
+    `misses` says whether a row may have no number here, and then does not count. `of_units` says
+    that such a row is left out before units are bounded, so that it adds to no sum.
     """
 
     lo: float
@@ -57,6 +64,7 @@ class Column:
     cells: Cells
     weights: Cells | None = None
     misses: bool = False
+    of_units: bool = False
 
     @cached_property
     def span(self) -> int:
@@ -328,6 +336,7 @@ class Linear(Bounded[Answers], OfFeatures[Answers]):
         self, data: Any, *, relation: str, axis: Any, where: Any, ids: Any, weights: Any
     ) -> View:
         rows: Any = {"relation": relation, "where": where, "ids": ids, "weights": weights}
+        rows["with_ids"] = self.adds_units
         words = None if self.matches is None else self.matches.words
         if words is not None:
             return read_words(data, words, axis, **rows)
@@ -337,9 +346,16 @@ class Linear(Bounded[Answers], OfFeatures[Answers]):
         neighbors, layout, limits = terms.neighbors, terms.layout, self.limits
         setting = Setting(neighbors, layout.masked, terms.rows)
         weights = None if limits is None else cells(*limits, SQUARES)
-        policy = terms.policy(self.nan)
+        policy, of_units = terms.policy(self.nan), terms.has_ids and self.adds_units
+        misses = policy == "drop"
+
+        def grid(lo: float, hi: float) -> Cells:
+            if of_units and self.matches is not None:
+                return self.matches.finer  # which also has parts of a row
+            return self.grid(lo, hi, setting.is_public)
+
         columns = tuple(
-            Column(lo, hi, self.grid(lo, hi, setting.is_public), weights, policy == "drop")
+            Column(lo, hi, grid(lo, hi), weights, misses, misses and of_units)
             for lo, hi in self.pairs(layout.columns)
         )
         single = layout.columns is None
@@ -361,10 +377,15 @@ class Plan:
     counts: int = 0
 
     def totals(self, summary: Sequence[Totals]) -> list[int]:
-        """Return the exact sums that get noise: numbers of rows, and then kind by kind."""
-        if len(self.forms) == 1:
-            return self.forms[0].totals(summary[0])
-        each = [form.totals(totals) for form, totals in zip(self.forms, summary, strict=True)]
+        """Return the exact sums that get noise, from those of each column."""
+        return self.ordered(
+            [form.totals(totals) for form, totals in zip(self.forms, summary, strict=True)]
+        )
+
+    def ordered(self, each: Sequence[list[int]]) -> list[int]:
+        """Return the features of all columns: numbers of rows, and then kind by kind."""
+        if len(each) == 1:
+            return each[0]
         kinds = [list(kind) for kind in zip(*each, strict=True)]
         if self.counts:
             kinds[0] = kinds[0][: self.counts]
@@ -538,7 +559,7 @@ def weighted(form: Form, column: Column) -> Form:
 
 
 @dataclass(frozen=True)
-class LinearMeasurement(Mechanism[Answers]):
+class LinearMeasurement(Mechanism[Answers], AddsUnits):
     """A linear statistic with its noise, of one column or of each of several.
 
     Parameters
@@ -669,27 +690,115 @@ class LinearMeasurement(Mechanism[Answers]):
 
     def _weighted(self, source: View) -> list[Totals]:
         """Return the sums of weights, as numbers of rows, and of weights times cells."""
-        weights, limits, rows = self.columns[0].weights, self.statistic.limits, source.source
+        bounds, grids = self._with_weights
+        rows, weights = source.source, source.weights
+        products = weighted_moments(rows, weights, bounds, grids, self.nan, source.where)
+        return [self._weighed(one.rows, *one.sums, *one.products) for one in products]
+
+    @property
+    def _with_weights(self) -> tuple[list[tuple[float, float]], list[Cells]]:
+        """The bounds and the cells of each column, and those of the weights."""
+        weights, limits = self.columns[0].weights, self.statistic.limits
         assert weights is not None and limits is not None
         bounds = [*((column.lo, column.hi) for column in self.columns), limits]
-        grids = [*(column.cells for column in self.columns), weights]
-        products = weighted_moments(rows, source.weights, bounds, grids, self.nan, source.where)
-        return [
-            Totals(
-                sums.sums[1] + sums.rows * weights.first,
-                sum=sums.products[0] + weights.first * sums.sums[0],
+        return bounds, [*(column.cells for column in self.columns), weights]
+
+    def _weighed(self, rows: int, cells: int, weights: int, products: int) -> Totals:
+        """Return the sums of weights, and of weights times cells, of sums from their first cell."""
+        own = self.columns[0].weights
+        assert own is not None
+        return Totals(weights + rows * own.first, sum=products + own.first * cells)
+
+    def _weighted_units(self, source: View, most: int, key: Key) -> list[list[int]]:
+        """Return the same as `_units`, with weights."""
+        bounds, grids = self._with_weights
+
+        def fill(columns: Sequence[Any], codes: Any, rooms: Sequence[Room]) -> list[int]:
+            *columns, weights = columns
+            return [
+                add_products(
+                    [column, weights], codes, [pair, bounds[-1]], [grid, grids[-1]], self.nan,
+                    [(0, 1)], room,
+                )
+                for column, pair, grid, room in zip(columns, bounds, grids, rooms, strict=False)
+            ]  # fmt: skip
+
+        rooms, missing = unit_sums(
+            source.source, key, [8] * len(self.columns), fill, source.where, source.weights
+        )
+        nan_policy.refuse(self.nan, max(missing))
+
+        def features(form: Form) -> Callable[[list[int]], list[int]]:
+            return lambda sums: form.totals(
+                self._weighed(sums[4], sums[0], sums[1], sums[2] + (sums[3] << 32))
             )
-            for sums in products
+
+        forms = self.plan().forms
+        return [
+            bounded(room, most, features(form)) for room, form in zip(rooms, forms, strict=True)
         ]
 
     def finish(self, summary: list[Totals], generator: Generator) -> Answers:
         plan = self.plan(summary[0].rows)
-        noisy = plan.noise.add(plan.totals(summary), generator)
-        each = zip(self.columns, plan.forms, plan.sums(noisy), summary, strict=True)
-        answers = [
-            self.statistic.answer(column, form, sums, totals.rows if self.has_public_rows else None)
-            for column, form, sums, totals in each
+        rows = [totals.rows if self.has_public_rows else None for totals in summary]
+        return self._answers(plan, plan.totals(summary), rows, generator)
+
+    def of_units(self, source: View, most: int, key: Key, generator: Generator) -> Answers:
+        sums = self._weighted_units if self.has_weights else self._units
+        exact = sums(source, most, key)
+        plan, rows = self.plan(), [None] * len(self.columns)
+        return self._answers(plan, plan.ordered(exact), rows, generator)
+
+    def _units(self, source: View, most: int, key: Key) -> list[list[int]]:
+        """Return the features of each column of what counts of each unit."""
+        matches, squares = self.statistic.matches, self.statistic.squares
+        places = [
+            (1.0 / one.cells.grid, one.cells.first, one.span, self._filler(one))
+            for one in self.columns
         ]
+
+        def fill(columns: Sequence[Any], codes: Any, rooms: Sequence[Room]) -> list[int]:
+            each = zip(columns, places, rooms, strict=True)
+            return [
+                add(
+                    flat(column) if matches is None else matches.matched(flat(column)),
+                    codes,
+                    *to,
+                    room,
+                )
+                for column, to, room in each
+            ]
+
+        widths = [4 if squares else 2] * len(places)
+        rooms, missing = unit_sums(source.source, key, widths, fill, source.where)
+        nan_policy.refuse(self.nan, max(missing))
+
+        def features(form: Form) -> Callable[[list[int]], list[int]]:
+            return lambda sums: form.totals(
+                Totals(sums[-1], sum=sums[0], squares=sums[1] if squares else 0)
+            )
+
+        forms = self.plan().forms
+        return [
+            bounded(room, most, features(form), squares)
+            for room, form in zip(rooms, forms, strict=True)
+        ]
+
+    def _filler(self, column: Column) -> int:
+        """Return the cell of missing numbers; -1 where they are no rows."""
+        value = nan_policy.replacement(self.nan, column.lo, column.hi)
+        return -1 if isinstance(value, str) else column.cells.cell(value)
+
+    def _answers(
+        self,
+        plan: Plan,
+        exact: list[int],
+        rows: Sequence[int | None],
+        generator: Generator,
+    ) -> Answers:
+        noisy = plan.noise.add(exact, generator)
+        each = zip(self.columns, plan.forms, plan.sums(noisy), rows, strict=True)
+        answers = [self.statistic.answer(*one) for one in each]
         return answers[0] if self.single else np.array(answers, np.float64)
 
     def error(self, rows: int | None, confidence: float) -> Expected:

@@ -7,7 +7,7 @@ That is a function of the row alone, in integers, so all that is proved of cells
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -18,7 +18,7 @@ from ..sources.base import Adding
 from ..sources.batches import Piece, numbers
 from ..sources.intake import Public, View
 from ..sources.words import Words, words_column
-from ..summaries.cells import Cells
+from ..summaries.cells import SQUARES, Cells
 from ..summaries.totals import totals
 
 
@@ -44,8 +44,12 @@ class Matches(Cells):
     public: Public | None = None
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "native", Compared(self._axis, self.span))
+
+    @property
+    def _axis(self) -> Axis:
         assert self.axis is not None
-        object.__setattr__(self, "native", Compared(self.axis))
+        return self.axis
 
     @property
     def values(self) -> Sequence[Any]:
@@ -56,15 +60,22 @@ class Matches(Cells):
 
     def of_row(self, rows: Adding, column: int) -> Any:
         return rows.filled(rows.among(column, self.values), 0)
+    @property
+    def finer(self) -> Matches:
+        """The same two cells, far apart on a grid that also has parts of a row."""
+        return replace(self, grid=2.0**-SQUARES, span=1 << SQUARES)
 
     def cell(self, x: float) -> int:
-        return int(x >= 1)
+        return self.span * int(x >= 1)
+
+    def matched(self, values: NDArray[Any]) -> NDArray[np.float64]:
+        """Return 1 for each number that equals a value, and 0 for others."""
+        return Compared(self._axis).matched(values).astype(np.float64)
 
     def of(self, piece: Piece, name: str) -> NDArray[np.float64]:
         """Return 1 for each row of a piece of a column that equals a value, and 0 for others."""
         values = numbers(piece) if self.words is None else numbers_of(piece, self.words, name)
-        assert self.axis is not None
-        return Compared(self.axis).matched(values).astype(np.float64)
+        return self.matched(values)
 
     def rows(self, view: View) -> NDArray[np.float64]:
         """Return a 0 or a 1 for each row of a view, in another order."""
@@ -86,6 +97,7 @@ class Compared:
     """Counts the rows that equal a value, as `Grid` adds up cells."""
 
     axis: Axis
+    span: int = 1
 
     def matched(self, values: NDArray[Any]) -> NDArray[np.bool_]:
         """Tell of each number whether it is in a bin."""
@@ -98,6 +110,7 @@ class Compared:
     ) -> None:
         """Write the cell of each row, and that none is missing."""
         place[:], gone[:] = self.matched(values), 0
+        place *= self.span
 
     def totals(self, values: NDArray[Any], squares: bool) -> tuple[int, int, int]:
         """Return how many rows are missing, the sum of all cells, and of their squares."""

@@ -29,11 +29,13 @@ from numpy.typing import NDArray
 from .._core import checks
 from .._core.error_bars import CONFIDENCE, ROWS, Expected, unknown
 from .._core.types import Auto, Bounds
+from .._kernels.sources import Key
 from ..budget.mechanism import Mechanism
 from ..rng import Generator
 from ..sources.intake import View, read_rows
 from .around import Around
 from .statistic import Bounded, Statistic, Terms
+from .unit import AddsUnits
 
 Floats: TypeAlias = NDArray[np.float64]
 
@@ -144,7 +146,8 @@ class Quotient(Bounded[Any]):
     def read(
         self, data: Any, *, relation: str, axis: Any, where: Any, ids: Any, weights: Any
     ) -> View:
-        view = read_rows(data, "bounds", self.width, relation, where, ids=ids)
+        rows: Any = {"ids": ids, "with_ids": self.adds_units}
+        view = read_rows(data, "bounds", self.width, relation, where, **rows)
         return replace(view, each=True)  # each column has bounds
 
     def mechanism(self, terms: Terms) -> OfQuotient:
@@ -154,7 +157,7 @@ class Quotient(Bounded[Any]):
 
 
 @dataclass(frozen=True)
-class OfQuotient(Around[Any]):
+class OfQuotient(Around[Any], AddsUnits):
     """The mechanism of the inner statistic, with the quotient as its answer."""
 
     statistic: Quotient
@@ -171,7 +174,13 @@ class OfQuotient(Around[Any]):
         return widths
 
     def finish(self, summary: Any, generator: Generator) -> float | Floats:
-        answer = self.inner.finish(summary, generator)
+        return self._quotients(self.inner.finish(summary, generator))
+
+    def of_units(self, source: View, most: int, key: Key, generator: Generator) -> float | Floats:
+        assert isinstance(self.inner, AddsUnits)
+        return self._quotients(self.inner.of_units(source, most, key, generator))
+
+    def _quotients(self, answer: Floats) -> float | Floats:
         near = self.statistic.near > 0
         value = self.statistic.value(answer, self.usual_widths if near else 0 * answer)
         return value if value.ndim else float(value)

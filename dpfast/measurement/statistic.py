@@ -176,6 +176,11 @@ class Statistic(ABC, Generic[Value]):
             type.__setattr__(cls, "reads_numbers", False)
 
     @property
+    def adds_units(self) -> bool:
+        """Tell whether the sums of a unit are bounded, and none of its rows is chosen."""
+        return self.at_once
+
+    @property
     def sought(self) -> Sought | None:
         """The public numbers that rows are compared with, which its column has to be able to hold.
 
@@ -622,6 +627,10 @@ class Automatic(Statistic[Value]):
         return checks.is_auto(self.bounds)
 
     @property
+    def adds_units(self) -> bool:
+        return self.at_once and not self.is_auto
+
+    @property
     def bounded(self) -> tuple[str | None, ...]:
         """The columns of a table that have bounds each, where it is one of several by group."""
         return (self.column,)
@@ -735,8 +744,7 @@ def made(statistic: Statistic[Any], offered: Offer, layout: Layout) -> Mechanism
     if statistic.keeps_units:
         terms = Terms(loss, unit.neighbors, layout, unit.max_rows, unit.ids)
         return _of_columns(statistic, terms)
-    is_auto = isinstance(statistic, Automatic) and statistic.is_auto
-    part, rows = unit.part(loss, statistic.at_once and not is_auto)
+    part, rows = unit.part(loss, statistic.adds_units)
     inner = _of_columns(statistic, Terms(part, unit.of_rows, layout, rows, unit.ids))
     return OfUnits(inner, unit, unit.max_rows // rows)
 

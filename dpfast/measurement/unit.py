@@ -2,11 +2,17 @@
 
 A loss of people: a mechanism on at most k rows of each person, by group privacy or at once.
 
-*What is released.* Of each person at most k rows are kept: of those that `where` keeps and that
-have an id, which of more is a uniform choice by a fresh secret key (`sources.bounding`). Then the
-mechanism runs on what is kept, under "add-remove" and so with a private number of rows, for each
-row's part of the loss. That holds whatever the relation of people is: how many rows are kept is a
-fact about people.
+*Sums* of rows (counts, sums, means, variances, covariances and what is made of these) choose no
+rows: a person with more than k counts in part (`summaries.units`, with the proof). Whoever comes
+moves the exact sums by at most k times what a row adds, in every coordinate and every norm. So the
+mechanism has noise for the sensitivity of k rows at once, and its loss is that of one person: one
+step, or two if a person is replaced.
+
+*What is released of others.* Of each person at most k rows are kept: of those that `where` keeps
+and that have an id, which of more is a uniform choice by a fresh secret key (`sources.bounding`).
+Then the mechanism runs on what is kept, under "add-remove" and so with a private number of rows,
+for each row's part of the loss. That holds whatever the relation of people is: how many rows are
+kept is a fact about people.
 
 *Neighbors* differ in all rows of one person, who comes or goes (add-remove), or is replaced by a
 person with other rows and a new id (replace).
@@ -27,22 +33,18 @@ Laplace noise for it has the scale k c / epsilon; and k rows of L2 norm at most 
 Gaussian noise has the deviation k c / sqrt(2 rho). Either is the noise for one row and its part of
 the loss. So is the rate of an exponential mechanism in epsilon: k rows change the rank of a
 quantile's utility by D = k max(q, 1 - q).
-
-*All at once.* Counts, sums, means, variances and covariances are better calibrated to people
-themselves: for (epsilon, delta), and where noise is a staircase. In the coupling above a person who
-comes moves an exact sum by k times what a row adds, at most, in every coordinate and every norm. So
-the mechanism has noise for the sensitivity of `rows` = k rows at once, and its loss is that of one
-person: one step, or two if a person is replaced.
 """
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass, replace
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from .. import privacy
 from .._core import checks
 from .._core.types import Neighbors
+from .._kernels.sources import Key
 from ..errors import ArgumentError
 from ..noise.additive import MOST, amount
 from ..privacy import Loss
@@ -131,10 +133,9 @@ class Unit:
         (Pure(epsilon=1), 4)
         """
         assert self.max_rows is not None
-        rows = 1
-        if at_once and not isinstance(loss, privacy.ZCDP):
-            # A larger epsilon is refused for one integer, and may be many rows' together.
-            rows = self.max_rows if loss.epsilon <= MOST else 1
+        # A larger epsilon is refused for one integer, and may be many rows' together.
+        is_one = at_once and (isinstance(loss, privacy.ZCDP) or loss.epsilon <= MOST)
+        rows = self.max_rows if is_one else 1
         return one_row(loss, self.neighbors, self.max_rows // rows), rows
 
 
@@ -154,6 +155,26 @@ def one_row(loss: Loss, people: Neighbors, max_rows: int) -> Loss:
     except ArgumentError as error:  # it shows a number that nobody has written
         raise ArgumentError(f"{error}, the part of a row (see max_rows)") from None
     return part
+
+
+class AddsUnits(ABC):
+    """A mechanism of sums of rows, in which units can be bounded without choosing rows."""
+
+    __slots__ = ()
+
+    @abstractmethod
+    def of_units(self, source: View, most: int, key: Key, generator: Generator) -> Any:
+        """Return the answer about rows of which at most so many count of each unit.
+
+        Parameters
+        ----------
+        source : View
+            Rows with ids.
+        most : int
+        key : Key
+            Fresh and secret.
+        generator : Generator
+        """
 
 
 @dataclass(frozen=True, slots=True)
@@ -192,17 +213,20 @@ class OfUnits(Around[Value]):
 
     @property
     def passes(self) -> int | None:
-        """Return one more, before the others, that says which rows of units count."""
+        """Return one more, before the others, where rows of units are chosen."""
         passes = self.inner.passes
-        return None if passes is None else passes + 1
+        return passes if passes is None or isinstance(self.inner, AddsUnits) else passes + 1
 
     def reduce(self, source: View) -> View:
-        """Return the rows as they are: what is kept of them is random."""
+        """Return the rows as they are: the key for their ids is random."""
         return source
 
     def finish(self, summary: View, generator: Generator) -> Value:
         assert summary.ids is not None and self.unit.max_rows is not None
         key = secret(generator.stream())
+        if isinstance(self.inner, AddsUnits):
+            answer: Value = self.inner.of_units(summary, self.unit.max_rows, key, generator)
+            return answer
         kept = summary.ids.kept(summary.where, self.unit.max_rows, key)
         if summary.length not in (None, len(kept)):
             refuse_beside()

@@ -325,8 +325,8 @@ class WithRows(ABC):
         """Its columns but that which `argument` names, any of the table's, and then that."""
 
     @abstractmethod
-    def coded(self, words: Sequence[Any]) -> RowSource:
-        """Its rows, those columns of text that have some `Words` as the numbers of these."""
+    def coded(self, words: Sequence[Any], ids: Any = None) -> RowSource:
+        """As `rows`, those columns of text that have some `Words` as the numbers of these."""
 
 
 def width_of(source: RowSource) -> int:

@@ -285,8 +285,9 @@ class Columns(WithRows):
         name = self.store.name_of(column, argument)
         return self.store.table([*(other for other in self.names if other != name), name])
 
-    def coded(self, words: Sequence[Words | None]) -> RowSource:
-        return self.store.rows(Rows(self.names, words=matched(self.names, words)))
+    def coded(self, words: Sequence[Words | None], ids: Any = None) -> RowSource:
+        column, ids = (ids, None) if isinstance(ids, str) else (None, ids)
+        return self.store.rows(Rows(self.names, column, matched(self.names, words)), ids)
 
 
 class Table(Columns):

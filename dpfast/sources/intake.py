@@ -141,6 +141,7 @@ def read(
     ids: Any = None,
     name: str = "data",
     public: Public | None = None,
+    with_ids: bool = False,
 ) -> View:
     """Read what data are, and what stands beside them, by their types alone.
 
@@ -162,6 +163,8 @@ def read(
         What messages call the data.
     public : (str, sequence), optional
         The argument and the numbers that can be found in each column.
+    with_ids : bool, default False
+        Whether rows are read whole, each with its id.
 
     Raises
     ------
@@ -174,11 +177,12 @@ def read(
     each = axis_of(axis, form, by_name)
     source: Source | Apart | RowSource | None = None
     width = 1
-    if weights is None:
+    beside = whose.given if with_ids and whose is not None else None
+    if weights is None and beside is None:
         source = lying_apart(form, name) if each else source_of(form, name)
     if source is None:
         wide, last = columns if each else None, weights if by_name else None
-        rows = rows_of(form, name=name, width=wide, is_wide=each, last=last)
+        rows = rows_of(form, beside, name=name, width=wide, is_wide=each, last=last)
         source, width = rows, width_of(rows) - by_name
     elif isinstance(source, Apart):
         width = len(source.columns)
@@ -251,12 +255,13 @@ def read_rows(
     weights: Any = None,
     single: bool = False,
     public: Sequence[Public | None] = (),
+    with_ids: bool = False,
 ) -> View:
     """Read whole rows of `width` columns, as the `argument` of that name says; None if it does not.
 
     Columns with `words` are text, read as the numbers of these. `weights` as in `read`. Data of a
     `single` column without a dtype, like a list, are its numbers, and not rows of one number.
-    `public` numbers can be found in their columns.
+    `public` numbers can be found in their columns. The rest is said by `read`.
     """
     left, whose = apart(data, ids, positional=(where, weights))
     by_name = isinstance(weights, str)
@@ -265,6 +270,7 @@ def read_rows(
         expect_numbers(public, left, weights if by_name else None)
     source = as_rows(
         left,
+        whose.given if with_ids and whose is not None else None,
         width=None if single else width,
         is_wide=width is None and not by_name and not any(words),
         last=weights if by_name else None,
@@ -319,12 +325,14 @@ def read_words(
     where: Any = None,
     ids: Any = None,
     weights: Any = None,
+    with_ids: bool = False,
 ) -> View:
     """Read one column of text as the numbers of public words, with weights as rows of both."""
     if axis is not None:
         checks.fail("axis", f"left out where {words.name} is text: data are one column", axis)
-    view = read_rows(data, words.name, 1, relation, where, [words], ids, weights, True)
-    if weights is not None:
+    beside: Any = {"ids": ids, "weights": weights, "with_ids": with_ids}
+    view = read_rows(data, words.name, 1, relation, where, [words], single=True, **beside)
+    if weights is not None or (with_ids and ids is not None):
         return view
     return replace(view, source=only_column(view.source))
 

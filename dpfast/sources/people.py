@@ -38,10 +38,30 @@ def checked(ids: Any) -> Any:
 
 
 class IdColumn(NamedTuple):
-    """The ids of rows: a column of a table."""
+    """The ids of rows: a column of a table.
+
+    `given` is what `data.as_rows` takes for them.
+    """
 
     rows: Batches
     column: str
+    given: Any
+
+    def beside(self, where: NDArray[np.bool_] | None, key: Key) -> tuple[Batches, tuple[str, ...]]:
+        """Return rows of the ids and of `where`, and the name of that column, if there is one.
+
+        Raises
+        ------
+        DataError
+            If `where` has not as many entries.
+        """
+        rows = self.rows
+        rows.tie([self.column], key)
+        if where is None:
+            return rows, ()
+        if rows.length not in (None, len(where)):
+            refuse_beside()
+        return rows.with_beside(WHERE, Values(where, where)), (WHERE,)
 
     def kept(self, where: NDArray[np.bool_] | None, max_rows: int, key: Key) -> NDArray[np.bool_]:
         """Return which rows count: of each person at most `max_rows` of those that `where` keeps.
@@ -54,12 +74,7 @@ class IdColumn(NamedTuple):
         DataError
             If `where` has not as many entries.
         """
-        rows = self.rows
-        rows.tie([self.column], key)
-        if where is not None:
-            if rows.length not in (None, len(where)):
-                refuse_beside()
-            rows = rows.with_beside(WHERE, Values(where, where))
+        rows, beside = self.beside(where, key)
 
         def codes(batch: Batch) -> NDArray[np.int32]:
             found = np.zeros(batch.rows, np.int32)
@@ -68,7 +83,6 @@ class IdColumn(NamedTuple):
             return found
 
         bounding = Bounding(1, min(max_rows, UNBOUNDED), key)
-        beside = () if where is None else (WHERE,)
         marks = marks_of(rows, self.column, bounding, codes, beside)
         kept: NDArray[np.bool_] = marks & KEPT != 0
         return kept
@@ -95,12 +109,13 @@ def apart(
         rule = "left out for data of an engine, where dpfast.group_by has them"
         checks.fail_kind("ids", rule, ids)
     if not isinstance(ids, str):
-        return form, IdColumn(Batches(named({IDS: ids})), IDS)
+        return form, IdColumn(Batches(named({IDS: ids})), IDS, ids)
     if not isinstance(form, Columns):
         no_names(ids)
     store = form.store
     column = store.name_of(ids, "ids")
-    found = IdColumn(Batches(store.table([column])), column)
+    given = store.pieces.get(column, column)
+    found = IdColumn(Batches(store.table([column])), column, given)
     names = [one for one in form.names if one != column]
     if not names:
         checks.fail("ids", "a column beside those of the data", ids)

@@ -64,7 +64,7 @@ def rows_of(
         rule = "an array or a table, or bounds a pair for each column"
         checks.fail_kind(name, rule, form.rows, ", which does not say what its columns are")
     if any(words):
-        return coded_of(form, words, name)
+        return coded_of(form, words, name, ids)
     if isinstance(form, WithRows):
         return form.rows(ids, workers)
     if isinstance(form, RowSource):
@@ -78,10 +78,12 @@ def rows_of(
     return labeled(made, labels_of(form, ids))
 
 
-def coded_of(form: Form, words: Sequence[Words | None], name: str = "data") -> RowSource:
+def coded_of(
+    form: Form, words: Sequence[Words | None], name: str = "data", ids: Any = None
+) -> RowSource:
     """Return rows of a form, of which some columns are text; as the numbers of these words."""
     if isinstance(form, WithRows):
-        return form.coded(words)
+        return form.coded(words, ids)
     if isinstance(form, Values) and form.array.ndim == 2:
         places = range(form.array.shape[1])
         columns = {str(j): column_form(form.given[:, j], name, TEXT) for j in places}
@@ -89,7 +91,8 @@ def coded_of(form: Form, words: Sequence[Words | None], name: str = "data") -> R
     else:
         (own,) = matched([name], words).values()
         made = words_column(form, own, name)
-    return labeled(MemoryRows(made), labels_of(form))
+    beside = None if ids is None else as_ids(ids)
+    return labeled(MemoryRows(made, beside), labels_of(form, ids))
 
 
 def labeled(rows: MemoryRows, labels: Labels) -> RowSource:

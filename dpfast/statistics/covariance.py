@@ -56,7 +56,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from .._core import checks
+from .._core import checks, nan_policy
 from .._core.error_bars import (
     ALL,
     BOUND,
@@ -69,15 +69,18 @@ from .._core.error_bars import (
 )
 from .._core.roots import root_up
 from .._core.types import Floats
+from .._kernels.sources import Key
 from ..budget.mechanism import Mechanism
 from ..measurement.choice import Moves, NoiseCandidate, SumNoise, choose_noise, least_error
 from ..measurement.functions import function_of
 from ..measurement.statistic import Bounded, Terms
+from ..measurement.unit import AddsUnits
 from ..privacy import Loss
 from ..rng import Generator
 from ..sources.intake import View, read_rows
 from ..summaries.cells import SQUARES, Cells, cells, nearest
 from ..summaries.moments import Moments, moments, two_of
+from ..summaries.units import Room, add_products, bounded, unit_sums
 
 ROOT_2 = root_up(Fraction(2))
 #: So many rows that one more makes no difference, and larger than any span.
@@ -124,7 +127,8 @@ class Covariance(Bounded[Floats]):
     def read(
         self, data: Any, *, relation: str, axis: Any, where: Any, ids: Any, weights: Any
     ) -> View:
-        view = read_rows(data, "bounds", self.width, relation, where, ids=ids)
+        rows: Any = {"ids": ids, "with_ids": self.adds_units}
+        view = read_rows(data, "bounds", self.width, relation, where, **rows)
         return replace(view, each=True)  # for the bounds of each column
 
     def mechanism(self, terms: Terms) -> OfSums:
@@ -140,7 +144,7 @@ class Covariance(Bounded[Floats]):
 
 
 @dataclass(frozen=True)
-class OfSums(Mechanism[Floats]):
+class OfSums(Mechanism[Floats], AddsUnits):
     """A covariance matrix from a noisy number of rows, and noisy sums of w_i and of w_i w_j.
 
     Parameters
@@ -255,10 +259,31 @@ class OfSums(Mechanism[Floats]):
         return moments(source.source, self.bounds, self.cells, self.nan, source.where)
 
     def finish(self, summary: Moments, generator: Generator) -> Floats:
-        n, enough, places = summary.rows, max(1, self.ddof), self.places
-        if self.has_public_rows and n <= enough:
-            return self.matrix([Fraction(0)] * len(places))
-        n, entries = self.entries(n, self.noise_of(n).add(self.exact(summary), generator))
+        if self.has_public_rows and summary.rows <= max(1, self.ddof):
+            return self.matrix([Fraction(0)] * len(self.places))
+        return self._answer(summary.rows, self.exact(summary), generator)
+
+    def of_units(self, source: View, most: int, key: Key, generator: Generator) -> Floats:
+        columns, pairs = len(self.cells), two_of(len(self.cells))
+
+        def fill(rows: Sequence[Any], codes: Any, rooms: Sequence[Room]) -> list[int]:
+            cells = self.bounds, self.cells, self.nan
+            return [add_products(list(rows), codes, *cells, pairs, rooms[0])]
+
+        def features(sums: list[int]) -> list[int]:
+            halves = sums[columns:-1]
+            products = [a + (b << 32) for a, b in zip(halves[::2], halves[1::2], strict=True)]
+            return self.exact(Moments(sums[-1], 0, tuple(sums[:columns]), tuple(products), 0))
+
+        width = 2 * (columns + 2 * len(pairs))
+        (room,), (missing,) = unit_sums(source.source, key, [width], fill, source.where)
+        nan_policy.refuse(self.nan, missing)
+        return self._answer(0, bounded(room, most, features), generator)
+
+    def _answer(self, n: int, exact: list[int], generator: Generator) -> Floats:
+        """Return the covariances by exact sums, of n rows if that is public."""
+        enough, places = max(1, self.ddof), self.places
+        n, entries = self.entries(n, self.noise_of(n).add(exact, generator))
         grown = Fraction(n, n - self.ddof) if n > enough else Fraction(1)
         each = []
         for (i, j, size), entry in zip(places, entries, strict=True):

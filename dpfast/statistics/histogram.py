@@ -53,6 +53,7 @@ from ..sources.times import Times
 from ..sources.words import Words
 from ..summaries.cells import SQUARES, Cells, cells, in_units, nearest
 from ..summaries.side_by_side import flat, refuse_length, stretches
+from ..summaries.units import merge
 
 #: Which rows count, where only some do.
 Mask: TypeAlias = NDArray[np.bool_] | None
@@ -61,8 +62,6 @@ Categories: TypeAlias = Sequence[str] | Sequence[Number]
 
 #: Cells of the table from which a search starts, for each bin, as long as they are not too many.
 FINE, MOST_FINE = 4, 1 << 22
-#: The place of the carries in a number of rows.
-CARRY = np.uint64(40)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -333,9 +332,7 @@ class _WeightSums(NamedTuple):
     read: int
 
     def merge(self, other: _WeightSums) -> _WeightSums:
-        before = self.totals[:, 0].copy()
-        self.totals[...] += other.totals
-        self.totals[:, 1] += (self.totals[:, 0] < before).astype(np.uint64) << CARRY
+        merge(self.totals, other.totals)
         return _WeightSums(self.totals, self.read + other.read)
 
 

@@ -161,21 +161,9 @@ def moments_of(
 ) -> Moments:
     """Return the moments of some columns; `nan` says what becomes of NaN, as in `moments`."""
     rows = len(columns[0])
-    places = np.empty((len(columns), rows), np.uint32)
-    absent = np.empty((len(columns), rows), np.uint8)
-    for column, grid, place, gone in zip(columns, cells, places, absent, strict=True):
-        grid.native.each(flat(column), place, gone)
-    missing = 0
-    if absent.any():
-        out = np.zeros(rows, np.bool_)
-        for (lo, hi), grid, place, gone in zip(bounds, cells, places, absent, strict=True):
-            value = nan_policy.replacement(nan, lo, hi)
-            if isinstance(value, str):
-                out |= gone != 0
-            else:
-                place[gone != 0] = grid.cell(value)
-        places[:, out] = 0
-        missing = int(np.count_nonzero(out))
+    places, out = placed(columns, bounds, cells, nan)
+    places[:, out] = 0
+    missing = int(np.count_nonzero(out))
     return Moments(
         rows - missing,
         missing,
@@ -183,3 +171,23 @@ def moments_of(
         tuple(products(places[i], places[j]) for i, j in pairs),
         read,
     )
+
+
+def placed(
+    columns: list[NDArray[Any]], bounds: Pairs, cells: Sequence[Cells], nan: str | float
+) -> tuple[NDArray[np.uint32], NDArray[np.bool_]]:
+    """Return the cell of each row in each column, and which rows are left out for a NaN."""
+    rows = len(columns[0])
+    places = np.empty((len(columns), rows), np.uint32)
+    absent = np.empty((len(columns), rows), np.uint8)
+    for column, grid, place, gone in zip(columns, cells, places, absent, strict=True):
+        grid.native.each(flat(column), place, gone)
+    out = np.zeros(rows, np.bool_)
+    if absent.any():
+        for (lo, hi), grid, place, gone in zip(bounds, cells, places, absent, strict=True):
+            value = nan_policy.replacement(nan, lo, hi)
+            if isinstance(value, str):
+                out |= gone != 0
+            else:
+                place[gone != 0] = grid.cell(value)
+    return places, out

@@ -9,6 +9,7 @@ replaced, and is public then; columns that nobody looks at have one count.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -20,21 +21,27 @@ from numpy.typing import NDArray
 from ..._core import checks
 from ..._core.error_bars import NOISE, Expected
 from ..._core.types import Integers
+from ..._kernels.groups import count
+from ..._kernels.sources import Key
 from ...budget.mechanism import Mechanism
 from ...measurement import linear
 from ...measurement.choice import SumNoise
 from ...measurement.features import Feature, Form
 from ...measurement.linear import Column, OfFeatures, Plan, Setting, SizesOf
 from ...measurement.statistic import InUnits, Terms
+from ...measurement.unit import AddsUnits
 from ...noise.calibrated_integer import IntegerNoise
 from ...noise.choice import below
 from ...privacy import Loss, Pure
 from ...rng import Generator
 from ...sources.base import Adding
+from ...sources.batches import refuse_beside
 from ...sources.intake import View, read, read_length
 from ...sources.times import Times
 from ...summaries.cells import Cells
+from ...summaries.side_by_side import flat
 from ...summaries.totals import Celled, Totals, column_totals, totals
+from ...summaries.units import Room, unit_rows, unit_sums
 
 Counts: TypeAlias = int | Integers
 
@@ -129,13 +136,23 @@ class Count(OfFeatures[Counts]):
     ) -> View:
         if axis is None and not self.looks:  # no more is looked at
             return read_length(data, relation, where, ids)
-        return read(data, relation=relation, axis=axis, where=where, ids=ids)
+        rows: Any = {"relation": relation, "where": where, "ids": ids, "with_ids": True}
+        return read(data, axis=axis, **rows)
 
     def mechanism(self, terms: Terms) -> CountMeasurement:
         setting = Setting(terms.neighbors, terms.layout.masked, terms.rows)
         measurement = CountMeasurement(self, terms.layout.columns, setting, terms.loss)
         _ = measurement.plan  # a loss that is too small is refused before the spend
         return measurement
+
+    def counted(self, values: NDArray[Any]) -> NDArray[np.bool_]:
+        """Tell of each number whether it counts."""
+        counted: NDArray[np.bool_] = values == values
+        return counted if self.nan == "drop" else np.ones(len(values), np.bool_)
+
+    def totals(self, counted: int, rows: int) -> Totals:
+        """Return the totals of so many rows of which some count."""
+        return Totals(counted, rows - counted)
 
     def known(self, source: View) -> int | None:
         """Return the count where rows need not be read for it."""
@@ -181,12 +198,19 @@ class CountNonzero(Count):
     def feature(self) -> Feature:
         return NONZERO._replace(missing=int(self.nan == "keep"))
 
+    def counted(self, values: NDArray[Any]) -> NDArray[np.bool_]:
+        counted: NDArray[np.bool_] = values != 0  # NaN is not 0
+        return super().counted(values) & counted
+
+    def totals(self, counted: int, rows: int) -> Totals:
+        return Totals(rows, sum=counted)
+
     def in_units(self, times: Times, data: Any) -> InUnits[Self] | None:
         return None  # times are no numbers, and refused as such
 
 
 @dataclass(frozen=True)
-class CountMeasurement(Mechanism[Counts]):
+class CountMeasurement(Mechanism[Counts], AddsUnits):
     """A count with its noise, or the counts of several columns."""
 
     statistic: Count
@@ -244,6 +268,29 @@ class CountMeasurement(Mechanism[Counts]):
         if self.columns is None:
             return [totals(source.source, cells, source.where)]
         return column_totals(source.source, [cells] * self.columns, source.where)
+
+    def of_units(self, source: View, most: int, key: Key, generator: Generator) -> Counts:
+        statistic = self.statistic
+        if self.columns is None and not statistic.looks:
+            assert source.ids is not None
+            counts, read = unit_rows(source.ids, key, source.where)
+            if read != (source.length or totals(source.source, None, None).read):
+                refuse_beside()
+            kept = [int(np.minimum(counts, most).sum())] * 2
+        else:
+
+            def fill(columns: Sequence[Any], codes: Any, rooms: Sequence[Room]) -> list[int]:
+                count(codes, rooms[0].reshape(-1))
+                for column, room in zip(columns, rooms[1:], strict=True):
+                    counted = statistic.counted(flat(column))
+                    count(np.where(counted, codes, np.int32(-1)), room.reshape(-1))
+                return [0] * len(rooms)
+
+            widths = [1] * (1 + (self.columns or 1))
+            rooms, _ = unit_sums(source.source, key, widths, fill, source.where)
+            kept = [int(np.minimum(room, most).sum()) for room in rooms]
+        every, *each = kept
+        return self.finish([statistic.totals(some, every) for some in each], generator)
 
     def finish(self, summary: list[Totals], generator: Generator) -> Counts:
         plan = self.plan

@@ -102,7 +102,8 @@ class Sum(Weighted[Answers], Linear, SumSensitivity):
             return [alone]  # of rows that miss a number weights are not summed
         middle = Fraction(low + high, 2)
         squares = middle**2, HALF**2
-        return [alone, Form((EVERY, added.centered()), squares, (middle, HALF))]
+        rows = ROWS if column.of_units else EVERY
+        return [alone, Form((rows, added.centered()), squares, (middle, HALF))]
 
     def answer(self, column: Column, form: Form, sums: Sequence[Any], rows: int | None) -> Any:
         return column.total(form, sums)

@@ -1,0 +1,260 @@
+"""Exact sums of each unit, all rows of one id, and what a unit with too many rows counts for.
+
+A unit of c rows whose features add up to T counts as min(c, m) rows, and each feature as
+T min(c, m) / c, rounded towards zero: what a random choice of m of its rows gives on average. No
+row is chosen, so rows are read once and in any order.
+
+*Sensitivity.* T / c is a mean of features of rows, so in every norm, and within every convex set
+that holds 0, T min(c, m) / c is at most m times what a row adds. Rounding towards zero keeps signs
+and takes no number farther from 0. So a unit that comes or goes moves all sums by no more than m
+rows that are alike.
+
+*A loss in steps.* An integer vector within m times a box, or of an L1 norm of m times that of a
+row, is a sum of m integer vectors within the box, or of that norm. So m steps of a row cover it.
+
+Rows are clamped to cells before they are added up, and those without a number or an id, or that a
+mask leaves out, are no rows here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from operator import add
+from threading import Lock
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .._kernels import groups as _native
+from .._kernels.sources import Key
+from ..errors import DataError
+from ..sources.base import RowChunk, RowSource
+from ..sources.batches import WHERE, Batch
+from ..sources.key_words import KeyWords
+from ..sources.masked import refuse_mask
+from ..sources.memory import Column
+from ..sources.people import IdColumn
+from .cells import Cells
+from .moments import placed
+from .side_by_side import refuse_length, stretches
+
+#: The place of the carries of a sum in the number of rows beside it.
+CARRY = 40
+#: What counts at most of a unit of which all counts.
+UNBOUNDED = 2**64 - 1
+#: The largest half of a product of cells.
+SPAN = np.uint64(2**32 - 1)
+#: Sums of each unit, and behind them those of rows of none.
+Room: TypeAlias = NDArray[np.uint64]
+#: Adds rows with the codes of their units to rooms, and returns how many are missing in each.
+Add: TypeAlias = Callable[[Sequence[Any], NDArray[np.int32], Sequence[Room]], list[int]]
+
+
+def zeros(shape: tuple[int, ...], dtype: Any = np.uint64) -> NDArray[Any]:
+    """Return zeros, or an error that does not tell how many units or keys there are."""
+    try:
+        return np.zeros(shape, dtype)
+    except MemoryError:
+        pass  # its message quotes the shape
+    raise DataError("there are too many ids or keys for the memory of this machine")
+
+
+def grown(room: NDArray[Any], units: int) -> NDArray[Any]:
+    """Return a room for so many units and rows of none."""
+    if len(room) > units:
+        return room
+    larger = zeros((max(units, 2 * len(room)) + 1, *room.shape[1:]), room.dtype)
+    larger[: len(room) - 1] = room[:-1]
+    return larger
+
+
+def merge(room: NDArray[np.uint64], more: NDArray[np.uint64]) -> None:
+    """Add other sums of the same units, and what they carry; either may have room for more."""
+    units, width = min(len(room), len(more)) - 1, 1 + (room.shape[-1] > 1)
+    own = room[:units].reshape(-1, width)
+    before = own[:, 0].copy()
+    own += more[:units].reshape(-1, width)
+    if width > 1:
+        own[:, 1] += (own[:, 0] < before).astype(np.uint64) << np.uint64(CARRY)
+
+
+class Units:
+    """Rooms of the sums of units, to which several threads add rows.
+
+    Parameters
+    ----------
+    key : Key
+        Fresh and secret: no ids can be made that are taken for one another.
+    widths : sequence of int
+        The columns of each room: one for a number of rows, two for each sum, as
+        `_kernels.groups.add` has them, or four with squares.
+    """
+
+    def __init__(self, key: Key, widths: Sequence[int]) -> None:
+        self._codes, self._words = _native.Codes(key), KeyWords(key, "ids", is_id=True)
+        self._widths, self._lock = widths, Lock()
+        self._spare: list[list[Room]] = []
+        self._missing = [0] * len(widths)
+
+    def add(
+        self,
+        ids: Any,
+        rows: int,
+        keep: NDArray[np.bool_] | None,
+        fill: Callable[[NDArray[np.int32], Sequence[Room]], list[int]],
+    ) -> None:
+        """Have `fill` add some rows by the codes of their ids, -1 for those that do not count."""
+        words, codes = self._words.of(ids), np.empty(rows, np.int32)
+        if keep is not None:
+            words = words.only(keep)
+        with self._lock:
+            self._codes.add(*words, codes)
+            units = len(self._codes)
+            rooms = self._spare.pop() if self._spare else [zeros((1, w)) for w in self._widths]
+        rooms = [grown(room, units) for room in rooms]
+        missing = fill(codes, rooms)
+        with self._lock:
+            self._spare.append(rooms)
+            self._missing = list(map(add, self._missing, missing))
+
+    def told(self) -> tuple[list[Room], list[int]]:
+        """Return the sums of each unit, and how many rows are missing in each room."""
+        units = len(self._codes)
+        none = [zeros((1, width)) for width in self._widths]
+        first, *others = self._spare or [none]
+        rooms = [grown(room, units) for room in first]
+        for some in others:
+            for room, more in zip(rooms, some, strict=True):
+                merge(room, more)
+        return [room[:units] for room in rooms], self._missing
+
+
+def unit_sums(
+    source: RowSource,
+    key: Key,
+    widths: Sequence[int],
+    fill: Add,
+    where: NDArray[np.bool_] | None,
+    beside: Column | None = None,
+) -> tuple[list[Room], list[int]]:
+    """Return the sums of each unit, in one read of rows with ids.
+
+    Parameters
+    ----------
+    source : RowSource
+        Its chunks have ids.
+    key : Key
+    widths : sequence of int
+        As in `Units`.
+    fill : callable
+        It is given the columns of some rows; `beside` is the last of these.
+    where : ndarray of bool or None
+        The rows that count.
+    beside : Column, optional
+
+    Raises
+    ------
+    DataError
+        If `where` or `beside` are not as many as the rows.
+    """
+    units = Units(key, widths)
+
+    def summarise(chunk: RowChunk) -> int:
+        rows = len(chunk.rows)
+        keep = None if where is None else where[chunk.start : chunk.start + rows]
+        if keep is not None and len(keep) != rows:
+            refuse_mask()
+
+        def by_stretch(codes: NDArray[np.int32], rooms: Sequence[Room]) -> list[int]:
+            at, missing = 0, [0] * len(rooms)
+            for columns, read in stretches(chunk, None, beside):
+                missing = list(map(add, missing, fill(columns, codes[at : at + read], rooms)))
+                at += read
+            return missing
+
+        units.add(chunk.ids, rows, keep, by_stretch)
+        return rows
+
+    read = source.reduce(summarise, add)
+    if where is not None and read != len(where):
+        refuse_mask()
+    if beside is not None and read != beside.length:
+        refuse_length()
+    return units.told()
+
+
+def unit_rows(ids: IdColumn, key: Key, where: NDArray[np.bool_] | None) -> tuple[NDArray[Any], int]:
+    """Return the number of rows of each unit, and that of all rows, in one read of the ids."""
+    rows, beside = ids.beside(where, key)
+    units = Units(key, [1])
+
+    def count(codes: NDArray[np.int32], rooms: Sequence[Room]) -> list[int]:
+        _native.count(codes, rooms[0].reshape(-1))
+        return [0]
+
+    def summarise(batch: Batch) -> int:
+        if batch.rows:
+            keep = batch.columns[WHERE].array if beside else None  # type: ignore[union-attr]
+            units.add(batch.columns[ids.column], batch.rows, keep, count)
+        return batch.rows
+
+    length = rows.reduce([*beside, ids.column], [ids.column], summarise, add)
+    (counts,), _ = units.told()
+    return counts.reshape(-1), length
+
+
+def bounded(
+    room: Room,
+    most: int,
+    features: Callable[[list[int]], Sequence[int]],
+    squares: bool = False,
+) -> list[int]:
+    """Return the sums of features of what counts of each unit.
+
+    Parameters
+    ----------
+    room : ndarray
+        A row for each unit.
+    most : int
+        How many rows of a unit count at most.
+    features : callable
+        The features of sums, of squares if there are any, and of a number of rows: linear in these.
+    squares : bool, default False
+        Whether the room has a sum and squares.
+    """
+    sums = room.shape[1] // 2 + 1
+    basis = [features([int(i == j) for j in range(sums)]) for i in range(sums)]
+    found = []
+    for factors in zip(*basis, strict=True):
+        words = b"".join(factor.to_bytes(16, "little", signed=True) for factor in factors)
+        out = np.zeros((1, 2), np.uint64)
+        factors_of = np.frombuffer(words, np.uint64).reshape(-1, 2)
+        _native.bound(room, squares, factors_of, min(most, UNBOUNDED), None, out)
+        found.append(int.from_bytes(out.tobytes(), "little", signed=True))
+    return found
+
+
+def add_products(
+    columns: list[NDArray[Any]],
+    codes: NDArray[np.int32],
+    bounds: Sequence[tuple[float, float]],
+    cells: Sequence[Cells],
+    nan: str | float,
+    pairs: Sequence[tuple[int, int]],
+    room: Room,
+) -> int:
+    """Add the cells of columns, and the lower and upper halves of products, to a room of units.
+
+    Return how many rows of units a NaN leaves out; `nan` is as in `summaries.moments.moments`.
+    """
+    places, out = placed(columns, bounds, cells, nan)
+    values = np.empty((len(places) + 2 * len(pairs), len(codes)), np.uint32)
+    values[: len(places)] = places
+    for k, (i, j) in enumerate(pairs):
+        product = places[i].astype(np.uint64) * places[j]
+        values[len(places) + 2 * k] = product & SPAN
+        values[len(places) + 2 * k + 1] = product >> np.uint64(32)
+    missing = int(np.count_nonzero(out & (codes >= 0)))
+    _native.add_columns(values, np.where(out, np.int32(-1), codes), room)
+    return missing

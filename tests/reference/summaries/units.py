@@ -1,0 +1,47 @@
+"""The plain slow twin of what units count for: one unit at a time, in fractions."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from fractions import Fraction
+from typing import Any
+
+
+def part(total: int, rows: int, most: int) -> int:
+    """What a feature of a unit with so many rows counts."""
+    return math.trunc(Fraction(total * min(rows, most), rows)) if rows else total
+
+
+def away(total: int, rows: int, most: int) -> int:
+    """Planted: rounded away from zero."""
+    exact = Fraction(total * min(rows, most), rows) if rows else Fraction(total)
+    return math.ceil(exact) if exact > 0 else math.floor(exact)
+
+
+def whole(total: int, rows: int, most: int) -> int:
+    """Planted: all of it, beside a number of rows that is bounded."""
+    return min(total, most) if total == rows else total
+
+
+def bounded(
+    room: Any,
+    most: int,
+    features: Callable[[list[int]], Sequence[int]],
+    squares: bool = False,
+    *,
+    rule: Callable[[int, int, int], int] = part,
+) -> list[int]:
+    """As `dpfast.summaries.units.bounded`; `rule` says what counts of a unit."""
+    found: list[int] = []
+    for words in room.tolist():
+        rows = words[1] % 2**40
+        if squares:
+            sums = [words[0] + (words[1] >> 40 << 64), (words[3] << 32) + words[2]]
+        else:
+            sums = [
+                low + (more >> 40 << 64) for low, more in zip(words[::2], words[1::2], strict=True)
+            ]
+        own = [rule(total, rows, most) for total in features([*sums, rows])]
+        found = [a + b for a, b in zip(found, own, strict=True)] if found else own
+    return found or [0] * len(features([0] * (3 if squares else room.shape[1] // 2 + 1)))

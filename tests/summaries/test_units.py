@@ -1,0 +1,255 @@
+"""What units count for: by definition, by its slow twin, and by brute force on small inputs."""
+
+from __future__ import annotations
+
+import math
+from functools import partial
+from itertools import combinations_with_replacement, product
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.csv
+import pyarrow.parquet as pq
+import pytest
+
+import dpfast as dp
+from dpfast.errors import DataError
+from dpfast.measurement import linear
+from dpfast.noise.box import BoxNoise
+from dpfast.noise.calibrated_integer import IntegerNoise
+from dpfast.noise.wishart import MatrixNoise
+from dpfast.statistics import covariance
+from dpfast.summaries import units
+from dpfast.summaries.units import bounded
+
+from ..reference.summaries import units as twin
+
+RNG = np.random.default_rng(33)
+BOUNDS = {"bounds": (0, 3)}
+BOTH = {"bounds": [(0, 3), (-2, 1)]}
+WEIGHTS = {"weight_bounds": (1, 2)}
+#: Statistics of one column, and of two.
+ONE = {
+    "count": (dp.count, {}),
+    "sum": (dp.sum, BOUNDS),
+    "sum below 0": (dp.sum, {"bounds": (-1, 2)}),
+    "mean": (dp.mean, BOUNDS),
+    "variance": (dp.variance, BOUNDS),
+    "std": (dp.std, BOUNDS),
+    "proportion": (dp.proportion, {"equal": 2}),
+}
+TWO = {
+    "sums": (dp.sum, {**BOTH, "axis": 0}),
+    "means": (dp.mean, {**BOTH, "axis": 0}),
+    "variances": (dp.variance, {**BOTH, "axis": 0}),
+    "covariance": (dp.covariance, BOTH),
+    "correlation": (dp.correlation, BOTH),
+    "ratio": (dp.ratio, BOTH),
+    "weighted sum": (dp.sum, {**BOUNDS, **WEIGHTS, "weights": "w"}),
+    "weighted mean": (dp.mean, {**BOUNDS, **WEIGHTS, "weights": "w"}),
+    "weighted proportion": (dp.proportion, {"equal": 2, **WEIGHTS, "weights": "w"}),
+}
+EVERY = {**ONE, **TWO}
+#: Pure and approximate losses take other forms and noises.
+LOSSES = {"epsilon": {"epsilon": 1}, "delta": {"epsilon": 1, "delta": 1e-6}, "rho": {"rho": 0.5}}
+
+
+@pytest.fixture
+def exact(monkeypatch):
+    """What gets noise, of all units together; there is no noise."""
+    sums: list[list[int]] = []
+
+    def add(self, values, generator):
+        sums.append(list(values))
+        return list(values)
+
+    for noise in (IntegerNoise, BoxNoise, MatrixNoise):
+        monkeypatch.setattr(noise, "add", add)
+
+    def of(call, data, **kw):
+        sums.clear()
+        call(data, **kw)
+        return sums[0]
+
+    return of
+
+
+def data_of(name, rows):
+    """Rows of one number or of two, as a call of this name takes them."""
+    if name in ONE:
+        return np.array([row[0] for row in rows], float)
+    first, second = ([row[i] for row in rows] for i in (0, 1))
+    return {"x": np.array(first, float), "w": np.array(second, float)}
+
+
+@pytest.mark.parametrize(
+    ("name", "loss"),
+    [
+        pytest.param(name, loss, marks=[pytest.mark.full] * (loss != "epsilon" and name in TWO))
+        for name in EVERY
+        for loss in LOSSES
+    ],
+)
+def test_a_unit_counts_as_its_definition_says(exact, name, loss):
+    """A row alone is what it adds; the sums are those of units, each of which counts in part."""
+    call, more = EVERY[name]
+    rows = RNG.integers(-3, 5, (20, 2)) / 2
+    ids = RNG.integers(0, 5, 20)
+    for most in (1, 3, 20):
+        kw = {**more, **LOSSES[loss], "max_rows": most, "neighbors": "add-remove"}
+        each = [exact(call, data_of(name, [row]), ids=[0], **kw) for row in rows]
+        due = [0] * len(each[0])
+        for own in set(ids.tolist()):
+            mine = [each[i] for i in np.flatnonzero(ids == own)]
+            totals = map(sum, zip(*mine, strict=True))
+            due = [a + twin.part(t, len(mine), most) for a, t in zip(due, totals, strict=True)]
+        assert exact(call, data_of(name, rows), ids=ids, **kw) == due
+
+
+def test_rows_without_a_number_are_left_out_first(exact):
+    x = np.array([1.0, np.nan, 3.0, 2.0, np.nan, 1.0])
+    ids, where = [1, 1, 1, 2, 3, None], np.array([1, 1, 1, 1, 1, 0], bool)
+    kw = {"ids": ids, "max_rows": 1, "epsilon": 1, "where": where, "nan": "drop"}
+    for call, more in ((dp.sum, BOUNDS), (dp.mean, BOUNDS), (dp.variance, BOUNDS)):
+        few = {**kw, "ids": [1, 1, 2], "where": None}
+        assert exact(call, x, **more, **kw) == exact(call, [1.0, 3.0, 2.0], **more, **few)
+    assert exact(dp.count, x, **kw) == [2]
+    assert exact(dp.count, x, **{**kw, "nan": "keep"}) == [3]
+    found = exact(dp.count_nonzero, [0, 0, 5, 5, 5, 1], **{**kw, "max_rows": 2, "where": None})
+    assert found == [3]
+    both = np.stack([x, x[::-1]], axis=1)
+    sums = exact(dp.count, both, axis=0, **{**kw, "ids": np.arange(6) // 2, "where": None})
+    assert sums in ([3, 3], [3, 3, 3])
+    with pytest.raises(DataError, match="NaN or null"):
+        dp.mean(x, **BOUNDS, **{**kw, "nan": "raise"})
+
+
+def test_the_kernel_is_its_twin():
+    for sums, squares in ((1, False), (1, True), (3, False)):
+        room = RNG.integers(0, 2**63, (50, 4 if squares else 2 * sums), np.uint64, endpoint=True)
+        rows = RNG.integers(0, 9, 50, np.uint64)
+        rows[::7] = 2**40 - 1
+        for j in range(1 if squares else sums):
+            carries = RNG.integers(0, 2**20, 50, np.uint64)
+            room[:, 2 * j + 1] = rows + (carries << np.uint64(40))
+        if squares:
+            room[:, 3] %= np.uint64(1 << 40)
+        room[::3, 0] %= np.uint64(1 << 20)
+        room[::3, 1] %= np.uint64(1 << 40)
+        factors = RNG.integers(-(2**30), 2**30, (4, 1 + sums + squares)).tolist()
+        factors.append([0] * (sums + squares) + [1])
+
+        def features(own, factors=factors):
+            return [sum(a * b for a, b in zip(row, own, strict=True)) for row in factors]
+
+        for most in (1, 2, 5, 2**40, 10**30):
+            due = twin.bounded(room, most, features, squares)
+            assert bounded(room, most, features, squares) == due
+        assert bounded(room[:0], 3, features, squares) == [0] * len(factors)
+
+
+@pytest.mark.parametrize("width", [1, 2, 4, 6])
+def test_sums_are_merged_with_what_they_carry(width):
+    room = RNG.integers(0, 2**64, (9, width), np.uint64) >> np.uint64(width == 1)
+    room[:, 1::2] >>= np.uint64(34)
+    more, due = room[[3, 1, 2, 0, 4, 8]].copy(), room.copy()
+    for i, j in product(range(5), range(0, width, 2)):
+        total = int(room[i, j]) + int(more[i, j])
+        due[i, j] = total % 2**64
+        if width > 1:
+            due[i, j + 1] += more[i, j + 1] + np.uint64(total >> 64 << 40)
+    units.merge(room, more)
+    assert (room == due).all()
+
+
+def of_units(exact, name, loss, most, cells=4, longest=4):
+    """The vectors of single rows, and of all units of few rows of few numbers."""
+    call, more = EVERY[name]
+    values = list(range(cells)) if name in ONE else list(product(range(0, cells, 3), range(-2, 2)))
+    rows = [(value, 0) for value in values] if name in ONE else values
+    kw = {**more, **LOSSES[loss], "max_rows": most, "neighbors": "add-remove"}
+    each = [exact(call, data_of(name, [row]), ids=[0], **kw) for row in rows]
+    found = [
+        exact(call, data_of(name, own), ids=[0] * length, **kw)
+        for length in range(1, longest + 1)
+        for own in combinations_with_replacement(rows, length)
+    ]
+    return each, found
+
+
+def leaks(each, found, most):
+    """Whether a unit moves the sums by more than `most` of its rows may, in any norm."""
+    norms = (
+        lambda v: max(map(abs, v)),
+        lambda v: sum(map(abs, v)),
+        lambda v: math.sqrt(sum(x * x for x in v)) * (1 - 1e-12),
+        *(lambda v, i=i: abs(v[i]) for i in range(len(each[0]))),
+        *(lambda v, i=i: -min(v[i], 0) for i in range(len(each[0]))),
+    )
+    return any(max(map(norm, found)) > most * max(map(norm, each)) for norm in norms)
+
+
+AUDITED = [("mean", "epsilon"), ("variance", "epsilon"), ("sum below 0", "delta")]
+AUDITED += [("proportion", "epsilon"), ("count", "rho")]
+FULL = [(name, loss) for name in EVERY for loss in LOSSES if (name, loss) not in AUDITED]
+
+
+@pytest.mark.parametrize("most", [1, 2])
+@pytest.mark.parametrize(
+    ("name", "loss"), [*AUDITED, *(pytest.param(*one, marks=pytest.mark.full) for one in FULL)]
+)
+def test_no_unit_moves_the_sums_by_more_than_so_many_rows(exact, name, loss, most):
+    each, found = of_units(exact, name, loss, most, longest=4 if name in ONE else 3)
+    assert not leaks(each, found, most)
+
+
+@pytest.mark.parametrize("rule", [twin.away, twin.whole])
+def test_planted_faults_of_bounding_are_found(exact, monkeypatch, rule):
+    for room in (linear, covariance):
+        monkeypatch.setattr(room, "bounded", partial(twin.bounded, rule=rule))
+    # A third of a row is no whole number of cells, of which there are 3.
+    monkeypatch.setattr(linear, "cells", lambda lo, hi, *rest, **kw: units.Cells(1.0, 0, 3))
+    found = [leaks(*of_units(exact, name, "epsilon", 1), 1) for name in ("mean", "variance")]
+    assert any(found)
+
+
+def test_every_route_gives_the_same_sums(exact, tmp_path):
+    n = 5000
+    table = {
+        "who": RNG.integers(0, 300, n),
+        "x": RNG.integers(-4, 8, n) / 2,
+        "w": RNG.integers(0, 5, n) / 2,
+    }
+    pq.write_table(pa.table(table), tmp_path / "a.parquet", row_group_size=700)
+    pa.csv.write_csv(pa.table(table), tmp_path / "a.csv")
+    text = {**table, "who": table["who"].astype(str)}
+    names = ["who", "x", "w"]
+    order = RNG.permutation(n)
+    routes = [
+        table,
+        pa.table(table),
+        {name: column[order] for name, column in table.items()},
+        text,
+        dp.scan(tmp_path / "a.parquet", names),
+        dp.scan(tmp_path / "a.csv", names),
+    ]
+    for name in ("covariance", "means", "weighted sum"):
+        call, more = EVERY[name]
+        kw = {**more, "ids": "who", "max_rows": 3, "epsilon": 1}
+        due = exact(call, routes[0], **kw)
+        for data in routes[1:]:
+            assert exact(call, data, **kw) == due
+    for threads in ("1", "3"):
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setenv("DPFAST_NUM_THREADS", threads)
+            assert exact(call, table, **kw) == due
+
+
+def test_too_many_units_for_the_memory(monkeypatch):
+    def refuse(shape, dtype):
+        raise MemoryError(f"of shape {shape}")
+
+    monkeypatch.setattr(units.np, "zeros", refuse)
+    with pytest.raises(DataError, match="too many ids") as error:
+        units.zeros((17, 2))
+    assert "17" not in str(error.value)
