@@ -60,6 +60,7 @@ class Matches(Cells):
 
     def of_row(self, rows: Adding, column: int) -> Any:
         return rows.filled(rows.among(column, self.values), 0)
+
     @property
     def finer(self) -> Matches:
         """The same two cells, far apart on a grid that also has parts of a row."""

@@ -106,8 +106,8 @@ def test_noise_is_that_of_a_person_with_k_rows(k):
         found = integer_noise(asked, Sensitivity.of_one(k * size))
         assert total.integer_noise.deviation == pytest.approx(found.deviation, rel=1e-9)
         both, of_rows = np.stack([X, X], axis=1), {"neighbors": "add-remove", **loss}
-        table = quoted(dp.sum, both, axis=0, **BOUNDS, **kw)
-        row = quoted(dp.sum, both, axis=0, **BOUNDS, **of_rows)
+        each: dict = {"axis": 0, "nan": "raise", **BOUNDS}
+        table, row = quoted(dp.sum, both, **each, **kw), quoted(dp.sum, both, **each, **of_rows)
         assert table.inner.plan().sizes == tuple(k * size for size in row.plan().sizes)
         bars = table.error(N, 0.95).half_width, row.error(N, 0.95).half_width
         assert bars[0] == pytest.approx(np.multiply(k, bars[1]), rel=0.05)
@@ -120,6 +120,7 @@ def test_noise_is_that_of_a_person_with_k_rows(k):
 def test_one_row_a_person_is_the_plain_function():
     """But for the key of bounding, which is drawn before."""
     for call, more in ((dp.count, {}), (dp.sum, BOUNDS), (dp.median, BOUNDS), (dp.iqr, BOUNDS)):
+        more = more | ({} if call is dp.count else {"nan": "raise"})
         made = quoted(call, X, **more, epsilon=0.3, ids=np.arange(N), max_rows=1)
         assert innermost(made) == innermost(quoted(call, X, **more, epsilon=0.3))
         assert made.loss == made.inner.loss
@@ -233,13 +234,13 @@ def test_where_and_rows_of_nobody_come_before_bounding(monkeypatch):
     assert before_bounding()
     ids = [None, 1, None, 1, 1, None]
     assert dp.count(np.arange(6), ids=ids, max_rows=2, epsilon=1000) == 2
-    right = ids_of_rows.Ids.kept
+    right = ids_of_rows.IdColumn.kept
 
     def late(self, where, max_rows, key):  # planted
         found = right(self, None, max_rows, key)
         return found if where is None else found & where
 
-    monkeypatch.setattr(ids_of_rows.Ids, "kept", late)
+    monkeypatch.setattr(ids_of_rows.IdColumn, "kept", late)
     assert not before_bounding()
 
 
