@@ -1,8 +1,8 @@
 """Exact sums of integers of the rows of a table, which its database adds up in one statement.
 
-An integer is added up in pieces of few bits, whose sums stay below 2^63 as long as a table has
-fewer than 2^40 rows. A sum comes as text: of which type it is differs between databases, and on the
-way it might become float64.
+Where sums have 64 bits an integer is added up in pieces of few bits, whose sums stay below 2^63 as
+long as a table has fewer than 2^40 rows. A sum comes as text: of which type it is differs between
+databases, and on the way it might become float64.
 """
 
 from __future__ import annotations
@@ -16,6 +16,8 @@ from ..base import Term
 
 #: Bits of an integer that are added up at once.
 BITS = 23
+#: Databases whose sums of int64 have more bits.
+WIDE = ("duckdb", "postgres")
 
 
 def sums(table: Any, terms: Sequence[Term], by: Sequence[str] = ()) -> Any:
@@ -39,14 +41,15 @@ def sums(table: Any, terms: Sequence[Term], by: Sequence[str] = ()) -> Any:
     DataError
         If the database fails. What it says may quote a row, and is not repeated.
     """
-    shifts = [range(0, max(1, term.most.bit_length()), BITS) for term in terms]
+    bits = BITS if table.get_backend().name not in WIDE else 64
+    shifts = [range(0, max(1, term.most.bit_length()), bits) for term in terms]
     rows = table.select(*by, **{f"term_{i}": term.integer for i, term in enumerate(terms)})
     pieces = {}
     for i, term in enumerate(terms):
         for shift in shifts[i]:
             piece = rows[f"term_{i}"]
             piece = piece >> shift if shift else piece
-            piece = piece & ((1 << BITS) - 1) if term.most >> shift >> BITS else piece
+            piece = piece & ((1 << bits) - 1) if term.most >> shift >> bits else piece
             pieces[f"sum_{i}_{shift}"] = piece.sum().cast("string")
     groups = answer(rows.aggregate(**pieces, by=list(by)))
     each = {
