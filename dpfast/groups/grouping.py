@@ -181,8 +181,8 @@ class Grouping:
         if words is not None:
             categories = words.name, list(words.words)
         if categories is not None:
-            missing = self.columns.missing(column)
-            expect_matches(*categories, typed, f"the column {column!r}", missing)
+            cells = self.columns.cells(column)
+            expect_matches(*categories, typed, f"the column {column!r}", cells)
 
     def _check_columns(self, mechanism: ByGroup) -> None:
         """Refuse columns that hold no numbers where these are read."""
@@ -206,7 +206,7 @@ class Grouping:
             taken.update(names)
             for one in text.intersection(mechanism.reads):
                 is_words = mechanism.is_text and one == mechanism.column
-                if not is_words and self.columns.is_text(one):
+                if not is_words and self.columns.cells(one):
                     rule = "no column of keys, ids or text, where a file of text holds it"
                     checks.fail("column", rule, one)
         for name, mechanism in mechanisms.items():  # whose bins have names that are not known yet

@@ -150,13 +150,13 @@ class PublicKeys:
         column of text bytes are text, too.
         """
         given, typed = self._arrays[name], columns.typed(name, "by", True)
-        kind, missing = key_kind(typed, f"column {name!r}"), columns.missing(name)
+        kind, cells = key_kind(typed, f"column {name!r}"), columns.cells(name)
         values: list[Any] = list(given) if given.dtype.kind == "M" else given.tolist()
-        if missing and all(map(checks.is_whole, values)):
+        if cells and all(map(checks.is_whole, values)):
             values = [str(int(key)) for key in values]
             self.forms[name] = Objects(values)
         title = f"the column {name!r}"
-        expect_matches("keys", values, typed, title, missing, is_key=True, kind=zone)
+        expect_matches("keys", values, typed, title, cells, is_key=True, kind=zone)
         self.spans[name] = span_of("keys", given) if kind in (TIMES, "objects") else None
         if kind == "text":
             self.text.add(name)

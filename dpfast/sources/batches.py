@@ -28,6 +28,7 @@ from .forms import Piece as Piece
 from .in_memory import named
 from .labels import compare, labels_of
 from .memory import F8, in_place
+from .public_values import CellTexts
 
 S = TypeVar("S")
 
@@ -129,16 +130,9 @@ class Batches:
         store = self._form.store
         return store.typed(store.name_of(name, argument), is_text)
 
-    def missing(self, name: str) -> frozenset[str]:
-        """Return the words for a missing value in a column of cells of a file of text.
-
-        There are none in other columns: those have a type of their own.
-        """
-        return frozenset() if name in self._beside else self._form.store.missing
-
-    def is_text(self, name: str) -> bool:
-        """Tell whether a column is cells of a file of text, which have no type of their own."""
-        return bool(self.missing(name))
+    def cells(self, name: str) -> CellTexts | None:
+        """Return what the cells of a column of a file of text can be; None of a typed column."""
+        return None if name in self._beside else self._form.store.cells(name)
 
     def numbers(self, name: str) -> None:
         """Refuse a column that holds no numbers, by its type."""

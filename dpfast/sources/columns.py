@@ -25,6 +25,7 @@ from .base import Choosing, Chunk, Ids, RandomWords, RowChunk, RowSource, Source
 from .forms import Form, Piece, source_of
 from .ids import as_ids
 from .pick import distinct, wanted_columns
+from .public_values import CellTexts
 from .table import rows_of
 from .times import AsNumbers
 from .words import Words, matched
@@ -111,8 +112,6 @@ class Store(ABC):
     ----------
     length : int or None
         Rows; None when that is not known without reading.
-    missing : frozenset of str
-        Words that stand for a missing value, in a file of text.
     pieces : dict of str to Piece
         The columns, where they lie in memory.
     given : object
@@ -124,7 +123,6 @@ class Store(ABC):
     """
 
     length: int | None
-    missing: frozenset[str] = frozenset()
     pieces: Mapping[str, Piece] = {}
     given: Any = None
     lies_apart: bool = False
@@ -140,6 +138,10 @@ class Store(ABC):
 
         Where columns have no types, `is_text` says which one is wanted.
         """
+
+    def cells(self, name: str) -> CellTexts | None:
+        """Return what the cells of a column of a file of text can be; None of a typed column."""
+        return None
 
     def check_numbers(self, name: str) -> None:
         """Refuse a column that holds no numbers, by its type."""

@@ -22,7 +22,7 @@ from .columns import ROWS, Batch, Elsewhere, Rows, TableRows, Want
 from .forms import Arrow, Piece, source_of
 from .ids import entries
 from .memory import F8
-from .pick import Pick, picker
+from .pick import Pick, picker, same_column
 from .public_values import expect_matches
 from .threads import overlapped
 from .times import NAT, counts_of, numbered
@@ -116,6 +116,10 @@ class Reader(Elsewhere):
     def ids(self, name: str) -> None:
         """Refuse a column that cannot be one of ids."""
 
+    def numbers_of(self, name: str, piece: Piece) -> Piece:
+        """Return a column of numbers, which may have been read as cells of a file of text."""
+        return piece
+
     @abstractmethod
     def batches(
         self, want: Want, rows: int, workers: int | None = None
@@ -145,11 +149,12 @@ class Reader(Elsewhere):
         for name in names:
             if name in rows.words:
                 words, title = rows.words[name], f"column {name!r} of {self.paths[0].name}"
-                if not (self.missing or self.holds_text(name)):  # cells are text before all else
+                cells = self.cells(name)
+                if cells is None and not self.holds_text(name):
                     raise SourceError(
                         f"{title} must hold text, for it has categories that are text"
                     )
-                expect_matches(words.name, words.words, self.typed(name, True), title, self.missing)
+                expect_matches(words.name, words.words, self.typed(name, True), title, cells)
             else:
                 self.dtype(name)
         if rows.ids is not None:
@@ -338,15 +343,8 @@ class SchemaReader(Reader):
         return names
 
     def find(self, pick: Pick) -> str:
-        name = pick(self.schemas[0].names, self.paths[0])
-        for schema, path in zip(self.schemas[1:], self.paths[1:], strict=True):
-            other = pick(schema.names, path)
-            if other != name:
-                raise SourceError(
-                    f"column {name!r} of {self.paths[0].name} must be the same in every file, but "
-                    f"in {path.name} it is {other!r}"
-                )
-        return name
+        names = [schema.names for schema in self.schemas]
+        return same_column(pick, list(zip(names, self.paths, strict=True)))
 
     def numbers(self, name: str) -> Numbers:
         return self._same(name, arrow.numbers, "is", lambda how: how.dtype)

@@ -29,7 +29,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._core import checks
-from ..errors import DataError
 from .arrow import arrow_cast, arrow_numbers, arrow_present, arrow_values
 from .columns import Want
 from .files import Convert, Reader
@@ -86,7 +85,7 @@ class Condition:
         if self.test in LISTS:
             typed = reader.typed(self.column, self.is_text)
             title = f"the column {self.column!r}"
-            expect_matches("where", self.values, typed, title, reader.missing)
+            expect_matches("where", self.values, typed, title, reader.cells(self.column))
 
     def keep(self, piece: Piece) -> NDArray[np.bool_]:
         """Tell which rows of the column pass."""
@@ -97,7 +96,7 @@ class Condition:
         return ~holds & present if self.test == "not_in" else holds & present
 
     def _of_numbers(self, piece: Piece) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
-        piece, some = as_numbers(piece, self.column), None
+        some = None
         if isinstance(piece, Arrow):
             how = arrow_numbers(piece.chunked.type)
             assert how is not None
@@ -218,7 +217,8 @@ def _kept(
         nonlocal number
         keep = np.ones(pieces[0].length, np.bool_)
         for condition in where:
-            keep &= condition.keep(pieces[place[condition.column]])
+            name, piece = condition.column, pieces[place[condition.column]]
+            keep &= condition.keep(piece if condition.is_text else reader.numbers_of(name, piece))
         if len(keep) and not keep.any():
             return
         some = [_picked(pieces[place[name]], keep) for name in want.names]
@@ -226,7 +226,7 @@ def _kept(
         yield from convert(
             first,
             [
-                as_numbers(piece, name) if name in texts - want.text else piece
+                piece if name in want.text else reader.numbers_of(name, piece)
                 for name, piece in zip(want.names, some, strict=True)
             ],
         )
@@ -263,18 +263,3 @@ def _picked(piece: Piece, keep: NDArray[np.bool_]) -> Piece:
         array = array.cast(pa.large_binary())
     bits = pa.py_buffer(np.packbits(keep, bitorder="little"))
     return Arrow.of(array.filter(pa.Array.from_buffers(pa.bool_(), len(keep), [None, bits])))
-
-
-def as_numbers(piece: Piece, name: str) -> Piece:
-    """Return the numbers of a column, which may have been read as cells of text."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
-    if not isinstance(piece, Arrow) or piece.chunked.type not in (pa.binary(), pa.string()):
-        return piece
-    try:
-        cells = piece.array.view(pa.string())
-        return Arrow.of(pc.ascii_trim_whitespace(cells).cast(pa.float64()))
-    except pa.ArrowException:
-        pass  # its message quotes the row, so it must not survive, not even as a context
-    raise DataError(f"column {name!r} holds a cell that is neither a number nor a missing value")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from copy import copy
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, ClassVar, Self, Unpack
 
 from .columns import Columns
 from .files import Reader
@@ -14,6 +14,7 @@ from .key_words import key_kind
 from .pick import distinct, picker
 from .scan import columns as columns_of
 from .scan import reader
+from .text_format import CHECKS, TextOptions
 
 
 class Files:
@@ -25,8 +26,13 @@ class Files:
     ----------
     path : str or path-like, or a list of these
         As in `dpfast.scan`.
-    quotes : bool, default True
-        As in `dpfast.scan`.
+    **text
+        How a file of text is written, as in `dpfast.scan`.
+
+    Attributes
+    ----------
+    options : tuple of str
+        The names of those options.
 
     Raises
     ------
@@ -48,8 +54,11 @@ class Files:
     True
     """
 
-    def __init__(self, path: Any, quotes: bool = True) -> None:
-        self._reader = reader(path, quotes)
+    #: The names of the options of a file of text.
+    options: ClassVar[tuple[str, ...]] = tuple(CHECKS)
+
+    def __init__(self, path: Any, **text: Unpack[TextOptions]) -> None:
+        self._reader = reader(path, **text)
 
     def _read_by(self, reader: Reader) -> Self:
         """Return the same files, read by another reader."""

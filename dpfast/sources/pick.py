@@ -55,6 +55,18 @@ def picker(column: str | int | None) -> Pick:
     return pick
 
 
+def same_column(pick: Pick, files: Sequence[tuple[Sequence[str], Path]]) -> str:
+    """Return the name of the column that is picked, the same in every file."""
+    (name, first), *others = [(pick(names, path), path) for names, path in files]
+    for other, path in others:
+        if other != name:
+            raise SourceError(
+                f"column {name!r} of {first.name} must be the same in every file, but in "
+                f"{path.name} it is {other!r}"
+            )
+    return name
+
+
 def labels(names: Sequence[str]) -> list[str]:
     """Return names of which those that stand more than once say their places, too."""
     count = Counter(names)

@@ -1,13 +1,13 @@
 """Public values that a call looks for: keys, categories, values of conditions.
 
 `expect_matches` is the one place that decides whether a public value can equal anything in a
-column. It knows the column's declared type, and which words a file of text takes for missing; it
-looks at no row. A column without a declared type, like a list, can hold anything.
+column. It knows the column's declared type, and what the cells of a file of text can be; it looks
+at no row. A column without a declared type, like a list, can hold anything.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Set
+from collections.abc import Callable, Iterable
 from datetime import date
 from decimal import Decimal
 from fractions import Fraction
@@ -45,12 +45,44 @@ class Held(NamedTuple):
     holds: Callable[[Any], bool]
 
 
+class CellTexts(NamedTuple):
+    """Which texts the cells of a file of text can be.
+
+    Parameters
+    ----------
+    missing : frozenset of str
+        Those that stand for a missing value.
+    encoding : str
+    breaks : str
+        Characters that end a cell, where no quotes can hold them.
+    """
+
+    missing: frozenset[str] = frozenset()
+    encoding: str = "utf-8"
+    breaks: str = ""
+
+    @property
+    def rule(self) -> str:
+        """What `can_be` says, in words."""
+        return f"text in {self.encoding.upper()}" + f" without any of {self.breaks!r}" * bool(
+            self.breaks
+        )
+
+    def can_be(self, text: str) -> bool:
+        """Tell whether a cell can be a text."""
+        try:
+            text.encode(self.encoding)
+        except UnicodeEncodeError:
+            return False
+        return not set(self.breaks).intersection(text)
+
+
 def expect_matches(
     name: str,
     values: Iterable[Any],
     column: Objects | Values | Arrow,
     title: str,
-    missing: Set[str] = frozenset(),
+    cells: CellTexts | None = None,
     *,
     is_key: bool = False,
     kind: str | None = None,
@@ -66,8 +98,8 @@ def expect_matches(
         Only its type is looked at.
     title : str
         What the column is called.
-    missing : set of str, optional
-        The words that the file of the column takes for a missing value, if it is a file of text.
+    cells : CellTexts, optional
+        What cells can be, if the column is one of cells of a file of text.
     is_key : bool
         Keys of text and of bytes are never equal. Other bytes equal the text whose UTF-8 they are.
     kind : str, optional
@@ -80,6 +112,7 @@ def expect_matches(
         For a value that the column cannot hold.
     """
     held = _held(column, title, is_key, kind)
+    texts = cells or (CellTexts() if isinstance(column, Arrow) else None)
     for value in values:
         if is_key:
             checks.keeps_end(name, value)
@@ -89,9 +122,13 @@ def expect_matches(
             checks.fail_type(name, f"{held.kind}, as {title} is", value)
         if not held.holds(value):
             checks.fail(name, f"{held.rule}, as {title} is", value)
-        if isinstance(value, str) and value in missing:
+        if not (isinstance(value, str) and texts):
+            continue
+        if value in texts.missing:
             rule = f"words, and none that the file of {title} takes for a missing value"
             checks.fail(name, rule, value)
+        if not texts.can_be(value):
+            checks.fail(name, f"{texts.rule}, as {title} is", value)
 
 
 def _held(
@@ -121,17 +158,13 @@ def _held(
         return Held("dates or times", _of(date, np.datetime64), rule, is_time)
     if own == "bytes" and is_key:
         return Held("bytes", _of(bytes, bytearray), "", lambda _: True)
-    of_files = isinstance(column, Arrow)  # where text is UTF-8
 
     def is_kind(value: Any) -> bool:
         if is_key and isinstance(value, (bytes, bytearray)):  # they stand for what is no UTF-8
             return text_key(bytes(value)) == value
         return isinstance(value, str)
 
-    def is_text(value: Any) -> bool:
-        return not (of_files and isinstance(value, str)) or _is_utf8(value)
-
-    return Held("text", is_kind, "text in UTF-8", is_text)
+    return Held("text", is_kind, "", lambda _: True)
 
 
 def _of(*types: type[Any]) -> Callable[[Any], bool]:
@@ -182,11 +215,3 @@ def _is_whole(value: Any, unit: str) -> bool:
         return finer % (10**9 // FINER[unit]) == 0
     low = np.array([words[0]], np.uint64)
     return not finer and bool((floored(low, unit) == low).all())
-
-
-def _is_utf8(text: str) -> bool:
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        return False
-    return True

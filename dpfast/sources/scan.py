@@ -6,9 +6,9 @@ import difflib
 import glob
 import os
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, overload
+from typing import TYPE_CHECKING, Any, Unpack, overload
 
 from .._core import checks
 from ..errors import SourceError
@@ -17,6 +17,7 @@ from .columns import Table, TableColumn
 from .dataset import dataset_reader, is_remote, parts_of, regular
 from .forms import pyarrow_for
 from .pick import distinct, picker, wanted_columns
+from .text_format import TextFormat, TextOptions, text_format
 
 if TYPE_CHECKING:
     from .files import Reader
@@ -32,19 +33,19 @@ Columns = list[str] | list[int] | list[str | int] | tuple[str | int, ...]
 
 
 @overload
-def scan(path: Paths, column: None = None, *, quotes: bool = True) -> Any: ...
+def scan(path: Paths, column: None = None, **text: Unpack[TextOptions]) -> Any: ...
 
 
 @overload
-def scan(path: Paths, column: str | int, *, quotes: bool = True) -> Source: ...
+def scan(path: Paths, column: str | int, **text: Unpack[TextOptions]) -> Source: ...
 
 
 @overload
-def scan(path: Paths, column: Columns, *, quotes: bool = True) -> Table: ...
+def scan(path: Paths, column: Columns, **text: Unpack[TextOptions]) -> Table: ...
 
 
 def scan(
-    path: Paths, column: str | int | Columns | None = None, *, quotes: bool = True
+    path: Paths, column: str | int | Columns | None = None, **text: Unpack[TextOptions]
 ) -> Source | Table:
     """Columns of a file as data for a release, read in small pieces and never held whole.
 
@@ -55,16 +56,40 @@ def scan(
         ``.ipc`` (the Arrow file or stream format); in ``.csv`` or ``.tsv``, also compressed
         (``.csv.gz``, ``.bz2``, ``.zst``, ``.lz4``, or a ``.zip`` of one file); or in ``.npy``.
         Parquet and Arrow files may also be a directory of parts, which is Parquet where it holds
-        any, and Parquet a pattern such as ``"sales/2024-*.parquet"``.
-        Parquet and Arrow files may lie in several places, whose rows follow one another, and in
-        remote ones (``"s3://..."``, ``"gs://..."``, ``"memory://..."``): those that pyarrow knows,
-        and with fsspec many more. Directories like ``year=2024`` are a column of that name.
+        any, and Parquet and text a pattern such as ``"sales/2024-*.parquet"``.
+        Several files of one format are one table, whose rows follow one another. Parquet and Arrow
+        files may lie in remote places (``"s3://..."``, ``"gs://..."``, ``"memory://..."``): those
+        that pyarrow knows, and with fsspec many more. Directories like ``year=2024`` are a column
+        of that name.
     column : str, int, or list of these, optional
         The name of the column, or its place from 0. A list makes a table. Left out: the table of
         all columns, or the only one. ``table["pay"]`` is a column of a table, and a list of names
         between the brackets makes another table.
-    quotes : bool, default True
-        False for a text file in which a quote is a letter like any other: each line is a row.
+    **text
+        How a file of text is written; nothing of this is told by its rows.
+
+        ``quotes``
+            False where a quote is a letter like any other: each line is a row.
+        ``missing``
+            The list of cells that are missing values: by default the empty cell and the usual words
+            (NA, NaN, null, None, ...). They are taken as they stand, quoted or not.
+        ``delimiter``
+            The character between cells: by default ``","``, in ``.tsv`` a tab.
+        ``encoding``
+            By default ``"utf-8"``; else one that keeps ASCII, such as ``"cp1252"``, ``"latin-1"``,
+            ``"shift_jis"`` or ``"gbk"``.
+        ``decimal``
+            The decimal mark: ``"."`` by default, or ``","``.
+        ``thousands``
+            What may stand between groups of digits, the last of three and the others of two or
+            three: ``","``, ``"."``, ``" "``, ``"'"``, ``"_"``, or one of their typographic forms.
+        ``symbols``
+            A list of texts such as ``["$", "%", "EUR"]``, of which one may stand before or after a
+            number. They are left out: 12 % is 12.
+        ``dates``
+            The columns of dates or times and how they are written, in the words of
+            `datetime.strptime`: ``{"day": "%d.%m.%Y"}``. They are dates, times if the format has a
+            time of the day, and times with a zone if it has ``%z``.
 
     Returns
     -------
@@ -103,19 +128,20 @@ def scan(
 
     A text file declares no types, so what is asked of a column decides, and never its rows: every
     cell is read as float64, so integers beyond 2**53 are rounded; only where `categories` are text,
-    cells are compared with them as they stand. Empty cells
-    and the usual words (NA, NaN, null, None, ...) are missing values, which are in no category,
-    not even in one of that name (in other formats they are text). In a file of one column an
+    cells are compared with them as they stand. Missing values are in no category, not even in one
+    of that name (in other formats they are text), so public words that are missing values, or
+    cannot be written in the encoding, are refused before the spend. In a file of one column an
     empty line is a row, whose cell is empty; in others it is no row. Any other cell that is no
-    number, a row of another width, one of over 64 megabytes, and a quote that is not closed stop
-    the release with `DataError`, also where a whole column is text. It says nothing of the row, but
-    it is an answer about the data: the spent budget is not refunded. How a row is read depends on
-    no other, as long as quotes are closed: an open one makes a cell of the rows that follow, unless
-    `quotes` is False. Names are the first line that is not empty, of less than half a megabyte; one
-    that goes on in the next line is refused. A name that stands more than once is told by its
-    place: ``0``, or ``"pay (place 0)"``. Names are public: a file without a header shows its first
-    row as names. Ids in a text file are the bytes of their cells, so ``7`` and ``07`` are two;
-    those of missing values are one.
+    number or date, text that is not in the encoding, a row of another width, one of over 64
+    megabytes, and a quote that is not closed stop the release with `DataError`, also where a whole
+    column is text. It says nothing of the row, but it is an answer about the data: the spent budget
+    is not refunded. ``dpfast check FILE`` shows the owner of the data where such cells are. How a
+    row is read depends on no other, as long as quotes are closed: an open one makes a cell of the
+    rows that follow, unless ``quotes`` is False. Names are the first line that is not empty, of
+    less than half a megabyte; one that goes on in the next line is refused. A name that stands more
+    than once is told by its place: ``0``, or ``"pay (place 0)"``. Names are public: a file without
+    a header shows its first row as names. Ids in a text file are their cells, so ``7`` and ``07``
+    are two; those of missing values are one.
 
     Cost: a pass decodes the column in up to `dpfast.threads` (by default one a core,
     at most four) while the kernel works on what they have finished. A file of text takes two
@@ -133,6 +159,18 @@ def scan(
     >>> salaries = dp.scan(path)
     >>> 65_000 < dp.median(salaries, bounds=(0, 1e6), epsilon=1.0) < 75_000
     True
+
+    A text file as spreadsheets in Germany write it:
+
+    >>> text = "Tag;Umsatz\\n" + "31.12.2024;1.234,50 €\\n02.01.2025;k. A.\\n" * 1000
+    >>> path = os.path.join(tempfile.mkdtemp(), "umsatz.csv")
+    >>> with open(path, "w", encoding="cp1252") as file:
+    ...     _ = file.write(text)
+    >>> form = {"delimiter": ";", "encoding": "cp1252", "decimal": ",", "thousands": "."}
+    >>> form |= {"symbols": ["€"], "missing": ["k. A."], "dates": {"Tag": "%d.%m.%Y"}}
+    >>> sales = dp.scan(path, "Umsatz", **form)
+    >>> 1230 < dp.mean(sales, bounds=(0, 10_000), nan="drop", epsilon=10) < 1240
+    True
     """
     several = isinstance(path, (list, tuple))
     for one in path if several else [path]:  # type: ignore[union-attr]
@@ -141,7 +179,7 @@ def scan(
     if several and not (path and all(os.fspath(one) for one in path)):  # type: ignore[union-attr]
         checks.fail("path", "at least one path, and none empty, if it is a list", path)
     wanted_columns(column)
-    return data_of(_reader(path, quotes), column)
+    return data_of(_reader(path, text), column)
 
 
 def data_of(reader: Reader, column: Any) -> TableColumn | Table:
@@ -163,9 +201,9 @@ def columns(reader: Reader, names: str | list[str]) -> TableColumn | Table:
     return TableColumn(reader, names) if isinstance(names, str) else Table(reader, names)
 
 
-def reader(path: Paths, quotes: bool = True) -> Reader:
+def reader(path: Paths, **text: Unpack[TextOptions]) -> Reader:
     """Return what reads any columns of a file, for somebody who makes the passes himself."""
-    made = _reader(path, quotes)
+    made = _reader(path, text)
     pyarrow_for(made.paths[0].name)
     return made
 
@@ -182,30 +220,40 @@ def _paths(path: str | os.PathLike[str]) -> list[Path]:
         raise SourceError(f"file {name[:200]!r} cannot be read: {error.strerror}") from None
 
 
-def _reader(path: Paths, quotes: bool) -> Reader:
+def _reader(path: Paths, text: Mapping[str, Any]) -> Reader:
     """Return what reads files of their ending."""
+    form = text_format(text)
+    paths: Sequence[Any] = path if isinstance(path, (list, tuple)) else [path]
+    if any(map(_is_text, paths)):
+        return _text_reader([file for one in paths for file in _paths(one)], form)
+    for name, value in form.declared.items():
+        checks.fail(name, "left out for a file that is not text", value)
+    if len(paths) > 1 or is_remote(paths[0]):
+        return dataset_reader(paths)
+    return _typed_reader(paths[0], _paths(paths[0]))
+
+
+def _text_reader(files: Sequence[Path], form: TextFormat) -> Reader:
     from .text import TextReader
 
-    made = _reader_of(path, checks.flag("quotes", quotes))
-    if not (quotes or isinstance(made, TextReader)):
-        checks.fail("quotes", "left out for a file that is not text", quotes)
-    return made
+    pyarrow_for(files[0].name)
+    ends = [_ending(file) for file in files]
+    ending = ends[0][0]
+    if any(other != ending for other, _ in ends):
+        raise SourceError(f"{files[0].name} and what is read with it must all end in {ending}")
+    compressed = [compression for _, compression in ends]
+    return TextReader(list(zip(files, compressed, strict=True)), TEXT[ending], form)
 
 
-def _reader_of(path: Paths, quotes: bool) -> Reader:
-    if isinstance(path, (list, tuple)):
-        return _reader_of(path[0], quotes) if len(path) == 1 else dataset_reader(path)
-    assert isinstance(path, (str, os.PathLike))
-    if is_remote(path):
-        return dataset_reader([path])
-    paths = _paths(path)
+def _typed_reader(path: str | os.PathLike[str], files: list[Path]) -> Reader:
+    """Return what reads files that declare their types."""
     if os.path.isdir(path):
         root = Path(path)
-        is_ipc = paths[0].suffix.lower() not in PARQUET
-        if is_ipc or all("=" in str(p.relative_to(root).parent) for p in paths):
+        is_ipc = files[0].suffix.lower() not in PARQUET
+        if is_ipc or all("=" in str(p.relative_to(root).parent) for p in files):
             return dataset_reader([path])
-    first = paths[0]
-    ending, compression = _ending(first)
+    first = files[0]
+    ending, _ = _ending(first)
     if ending in NPY:
         from .npy import NpyFile
 
@@ -214,14 +262,10 @@ def _reader_of(path: Paths, quotes: bool) -> Reader:
     if ending in PARQUET:
         from .parquet import ParquetReader
 
-        return ParquetReader(paths)
-    if ending in IPC:
-        from .ipc import IpcReader
+        return ParquetReader(files)
+    from .ipc import IpcReader
 
-        return IpcReader(first)
-    from .text import TextReader
-
-    return TextReader(first, TEXT[ending], compression, quotes)
+    return IpcReader(first)
 
 
 def _files(text: str) -> list[Path]:
@@ -235,8 +279,8 @@ def _files(text: str) -> list[Path]:
         found = sorted(Path(p) for p in glob.glob(text, recursive=True))
         if not found:
             raise SourceError(f"no file matches {text!r}")
-        if len(found) > 1 and not all(p.suffix.lower() in PARQUET for p in found):
-            raise SourceError(f"only Parquet can be read from several files, got {text!r}")
+        if len(found) > 1 and not all(p.suffix.lower() in PARQUET or _is_text(p) for p in found):
+            raise SourceError(f"only Parquet and text can be read from several files, got {text!r}")
     elif not path.exists():
         near = []
         if path.parent.is_dir():
@@ -245,6 +289,11 @@ def _files(text: str) -> list[Path]:
             hint = f"; did you mean {str(path.parent / near[0])!r}?"
             raise SourceError(f"file {text!r} is not there{hint}")
     return [regular(file) for file in found]
+
+
+def _is_text(path: Path_) -> bool:
+    """Tell whether a file is one of text, by its ending."""
+    return any(suffix.lower() in TEXT for suffix in Path(path).suffixes[-2:])
 
 
 def _ending(path: Path) -> tuple[str, str | None]:

@@ -19,26 +19,23 @@ import re
 import zipfile
 from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
+from dataclasses import replace
 from pathlib import Path
 from threading import Lock
 from typing import Any, NamedTuple
 
-import numpy as np
-
 from .._kernels.sources import records
 from ..errors import DataError, SourceError
+from . import arrow
 from .arrow import Numbers, guarded, opening
 from .columns import Want
 from .files import Reader, Rowed
-from .forms import Arrow
-from .pick import Pick, labels
+from .forms import Arrow, Piece
+from .pick import Pick, labels, picker, same_column
+from .public_values import CellTexts
+from .text_format import TextFormat
 from .threads import decoders
 
-#: Cells that stand for "no value", as R, pandas, SQL tools and spreadsheets write them.
-MISSING = (
-    "", "NA", "N/A", "n/a", "<NA>", "#N/A", "#N/A N/A", "#NA", "NaN", "nan", "-NaN", "-nan",
-    "NULL", "Null", "null", "None", "1.#QNAN", "-1.#QNAN", "1.#IND", "-1.#IND",
-)  # fmt: skip
 #: Endings of compressed files, and what pyarrow calls them.
 COMPRESSIONS = {".gz": "gzip", ".bz2": "bz2", ".zst": "zstd", ".lz4": "lz4", ".zip": "zip"}
 #: Bytes of a header, line break included, at most.
@@ -52,34 +49,50 @@ QUOTED = re.compile(r'"((?:[^"]|"")*)"(?!")')
 
 
 class TextReader(Reader):
-    """A text table with a header line. Numbers are float64; ids are the bytes of their cells."""
+    """Text tables with a header line, one after the other, whose columns go by their names.
 
-    missing = frozenset(MISSING)
+    Numbers are float64, columns of dates as `text_format` declares them, all else is text.
+    """
 
     def __init__(
-        self, path: Path, delimiter: str, compression: str | None, quotes: bool = True
+        self, files: Sequence[tuple[Path, str | None]], delimiter: str, form: TextFormat
     ) -> None:
-        self._path = path
-        self._delimiter = delimiter
-        self._compression = compression
-        self._quotes = quotes
-        line, self._start = opening(path, "a table of text", self._read_header)
-        self._names = labels(_names(line, delimiter, path, quotes))
+        self._declared = str(form.declared) if form.declared else None
+        self._form = replace(form, delimiter=form.delimiter or delimiter)
+        self._files = [self._opened(path, compression) for path, compression in files]
         self._team = decoders()  # asked now, for a bad setting must show before a spend
-        super().__init__([path], None)
+        super().__init__([file.path for file in self._files], None)
+        for name in self._form.dates:
+            self.find(picker(name))
+
+    def _opened(self, path: Path, compression: str | None) -> _File:
+        """Return a file whose header has been read."""
+        form = self._form
+
+        def header() -> tuple[bytes, int]:
+            with _bytes(path, compression) as read:
+                return _first_line(bytes(form.reading(read)(HEADER)), path)
+
+        line, start = opening(path, "a table of text", header)
+        return _File(path, compression, labels(_names(line, form, path)), start)
 
     def find(self, pick: Pick) -> str:
-        return pick(self._names, self._path)
+        return same_column(pick, [(file.names, file.path) for file in self._files])
 
     def identity(self) -> list[tuple[str, int, int]]:
-        return super().identity() + ([] if self._quotes else [("without quotes", 0, 0)])
+        return super().identity() + ([] if self._declared is None else [(self._declared, 0, 0)])
+
+    def _kind(self, name: str) -> Any:
+        import pyarrow as pa
+
+        return self._form.kind(name) or pa.float64()
 
     def numbers(self, name: str) -> Numbers:
-        return Numbers(np.dtype(np.float64), None)
+        return arrow.numbers(self._kind(name), name, self.paths[0])
 
     @property
     def names(self) -> Sequence[str]:
-        return self._names
+        return self._files[0].names
 
     def may_have_nulls(self, name: str) -> bool:
         return True
@@ -88,134 +101,193 @@ class TextReader(Reader):
         """No column is text until a call has categories for it."""
         return False
 
+    def holds_times(self, name: str) -> bool:
+        return name in self._form.dates
+
+    def cells(self, name: str) -> CellTexts | None:
+        return None if name in self._form.dates else self._form.cells
+
     def ids(self, name: str) -> None:
         """Every text is an id."""
+        if name in self._form.dates:
+            arrow.id_family(self._kind(name), name, self.paths[0])
 
     def typed(self, name: str, is_text: bool = False) -> Arrow:
         import pyarrow as pa
 
-        return Arrow(pa.chunked_array([], pa.string() if is_text else pa.float64()))
+        is_cell = is_text and name not in self._form.dates
+        return Arrow(pa.chunked_array([], pa.string() if is_cell else self._kind(name)))
 
-    @contextmanager
-    def _bytes(self) -> Iterator[Callable[[int], Any]]:
-        """Yield what reads so many of the bytes that come next."""
+    def numbers_of(self, name: str, piece: Piece) -> Piece:
         import pyarrow as pa
 
-        with ExitStack() as held:
-            if self._compression == "zip":
-                archive = held.enter_context(zipfile.ZipFile(self._path))
-                member = held.enter_context(archive.open(_only_member(archive, self._path)))
-                yield member.read  # as it is: what pyarrow wraps keeps each block that fails
-            else:
-                file = held.enter_context(pa.OSFile(str(self._path)))
-                if self._compression is not None:
-                    file = held.enter_context(pa.CompressedInputStream(file, self._compression))
-                yield file.read_buffer  # `read` keeps each block that fails
+        if not isinstance(piece, Arrow) or piece.chunked.type != pa.string():
+            return piece
+        try:
+            return Arrow.of(self._form.numbers(piece.array))
+        except ValueError:
+            pass  # its message quotes the row, so it must not survive, not even as a context
+        raise self._wrong(self.paths[0], Want((name,)))
 
-    def _read_header(self) -> tuple[bytes, int]:
-        with self._bytes() as read:
-            return _first_line(bytes(read(HEADER)), self._path)
+    def _wrong(self, path: Path, want: Want) -> DataError:
+        """Return the one error of a cell or a row that cannot be read."""
+        kinds = dict.fromkeys(
+            "a date in its format"
+            if name in self._form.dates
+            else f"text in {self._form.encoding.upper()}"
+            if name in want.text
+            else "a number"
+            for name in want.names
+        )
+        plural = "s" if len(want.names) > 1 else ""
+        return DataError(
+            f"column{plural} {', '.join(map(repr, want.names))} of {path.name} "
+            f"hold{'' if plural else 's'} a cell that is neither {', '.join(kinds)} "
+            "nor a missing value, or a row has too few or too many cells; `dpfast check` shows "
+            "where"
+        )
 
     def _blocks(self) -> Generator[_Block]:
-        """Yield whole records of the file, in their order."""
-        start, rest, one = 0, b"\n", len(self._names) == 1
-        with self._bytes() as read:
-            read(self._start)
+        """Yield whole records of the files, in their order."""
+        start = 0
+        for number, file in enumerate(self._files):
+            for rows, data in self._records(file):
+                yield _Block(number, start, rows, data)
+                start += rows
+
+    def _records(self, file: _File) -> Iterator[tuple[int, memoryview]]:
+        """Yield whole records of a file after a line break, and how many they are."""
+        rest, one, form = b"\n", len(file.names) == 1, self._form
+        delimiter = ord(form.delimiter)
+        with _bytes(file.path, file.compression) as raw:
+            read = form.reading(raw)
+            read(file.start)
             more = b"\n"
             while more and len(rest) <= LONGEST:
                 more = read(max(BLOCK, len(rest)))
                 block = b"".join((rest, more))
-                end, rows = records(block, ord(self._delimiter), self._quotes, one, not more)
+                end, rows = records(block, delimiter, form.quotes, one, not more)
                 rows -= one  # the line break before them
                 if rows:
-                    yield _Block(start, rows, memoryview(block)[:end])
-                start += rows
+                    yield rows, memoryview(block)[:end]
                 rest = b"\n" + block[end:]
         if len(rest) > 1:
             raise DataError(
-                f"{self._path.name} has a quote that is not closed, or a row of over "
+                f"{file.path.name} has a quote that is not closed, or a row of over "
                 f"{LONGEST >> 20} megabytes"
             )
 
-    def _parser(self, want: Want) -> Callable[[_Block], Any]:
+    def _parser(self, file: _File, want: Want) -> Callable[[_Block], Any]:
         """Return what makes a table of a block, whose columns are called by their places."""
         import pyarrow as pa
         from pyarrow import csv
 
-        places = [str(self._names.index(name)) for name in want.names]
-        kinds = [pa.binary() if name in want.text else pa.float64() for name in want.names]
+        form = self._form
+        of_cells = [
+            self._convert(name, want) is not None or name in want.text for name in want.names
+        ]
+        places = [str(file.names.index(name)) for name in want.names]
+        kinds = [pa.string() if is_cell else pa.float64() for is_cell in of_cells]
         options = (
             csv.ReadOptions(
                 use_threads=False,
                 block_size=4 * LONGEST,  # so that it is one
-                column_names=[str(place) for place in range(len(self._names))],
+                column_names=[str(place) for place in range(len(file.names))],
                 skip_rows=1,  # the line break, before which it would look for a byte order mark
             ),
             csv.ParseOptions(
-                delimiter=self._delimiter,
-                quote_char='"' if self._quotes else False,
-                newlines_in_values=self._quotes,
+                delimiter=form.delimiter,
+                quote_char='"' if form.quotes else False,
+                newlines_in_values=form.quotes,
                 # of one column it is a row whose only cell is empty
-                ignore_empty_lines=len(self._names) > 1,
+                ignore_empty_lines=len(file.names) > 1,
             ),
             csv.ConvertOptions(
-                null_values=MISSING,
+                null_values=form.missing,
                 strings_can_be_null=True,
+                decimal_point=form.decimal,
                 include_columns=places,
                 column_types=dict(zip(places, kinds, strict=True)),
             ),
         )
         return lambda block: csv.read_csv(pa.BufferReader(block.data), *options)
 
+    def _convert(self, name: str, want: Want) -> Callable[[Any], Any] | None:
+        """Return what makes a column of cells of text, where pyarrow's parser cannot."""
+        if name in self._form.dates:
+            return lambda cells: self._form.times(cells, name)
+        return None if name in want.text or self._form.is_plain else self._form.numbers
+
     def batches(
         self, want: Want, rows: int, workers: int | None = None
     ) -> Sequence[Generator[Rowed]]:
-        blocks, turn, parse = self._blocks(), Lock(), self._parser(want)
-        size = self._seen[0][2]
+        blocks, turn = self._blocks(), Lock()
+        size = sum(size for _, _, size, _ in self._seen)
         team = min(self._team if workers is None else workers, 1 + size // BLOCK)
-        return [guarded(self._path, self._pieces(blocks, turn, parse, want)) for _ in range(team)]
+        return [guarded(self.paths[0], self._pieces(blocks, turn, want)) for _ in range(team)]
 
-    def _pieces(
-        self,
-        blocks: Generator[_Block],
-        turn: Lock,
-        parse: Callable[[_Block], Any],
-        want: Want,
-    ) -> Iterator[Rowed]:
+    def _pieces(self, blocks: Generator[_Block], turn: Lock, want: Want) -> Iterator[Rowed]:
         """Yield the blocks that are left; several share them in turn."""
-        import pyarrow as pa
-
+        parsers = [self._parser(file, want) for file in self._files]
+        converts = [self._convert(name, want) for name in want.names]
+        path = self.paths[0]
         try:
             while True:
                 with turn:
                     block = next(blocks, None)
                 if block is None:
                     return
-                table = parse(block)
+                path = self.paths[block.file]
+                table = parsers[block.file](block)
                 if table.num_rows != block.rows:
                     break
                 for batch in table.to_batches():
-                    yield block.start, list(map(Arrow.of, batch.columns))
-        except pa.ArrowInvalid:
+                    columns = zip(converts, batch.columns, strict=True)
+                    yield (
+                        block.start,
+                        [Arrow.of(x if convert is None else convert(x)) for convert, x in columns],
+                    )
+        except (ValueError, OverflowError):
             pass  # its message quotes the row, so it must not survive, not even as a context
         finally:
             with turn:
                 blocks.close()
-        numbers = [name for name in want.names if name not in want.text] or want.names
-        plural = "s" if len(numbers) > 1 else ""
-        raise DataError(
-            f"column{plural} {', '.join(map(repr, numbers))} of {self._path.name} "
-            f"hold{'' if plural else 's'} a cell that is neither a number "
-            "nor a missing value, or a row has too few or too many cells"
-        )
+        raise self._wrong(path, want)
+
+
+class _File(NamedTuple):
+    """A file, its names, and the byte of its text in UTF-8 where its rows begin."""
+
+    path: Path
+    compression: str | None
+    names: list[str]
+    start: int
 
 
 class _Block(NamedTuple):
-    """Whole records after a line break, and which rows they are."""
+    """Whole records after a line break, and which rows of which file they are."""
 
+    file: int
     start: int
     rows: int
     data: memoryview
+
+
+@contextmanager
+def _bytes(path: Path, compression: str | None) -> Iterator[Callable[[int], Any]]:
+    """Yield what reads so many of the bytes of a file that come next."""
+    import pyarrow as pa
+
+    with ExitStack() as held:
+        if compression == "zip":
+            archive = held.enter_context(zipfile.ZipFile(path))
+            member = held.enter_context(archive.open(_only_member(archive, path)))
+            yield member.read  # as it is: what pyarrow wraps keeps each block that fails
+        else:
+            file = held.enter_context(pa.OSFile(str(path)))
+            if compression is not None:
+                file = held.enter_context(pa.CompressedInputStream(file, compression))
+            yield file.read_buffer  # `read` keeps each block that fails
 
 
 def _first_line(block: bytes, path: Path) -> tuple[bytes, int]:
@@ -236,18 +308,21 @@ def _first_line(block: bytes, path: Path) -> tuple[bytes, int]:
     return found[1], found.end()
 
 
-def _names(line: bytes, delimiter: str, path: Path, quotes: bool = True) -> list[str]:
+def _names(line: bytes, form: TextFormat, path: Path) -> list[str]:
     """Return the cells of a line, in which quotes count only where a cell begins with one."""
     try:
         text = line.decode()
     except UnicodeDecodeError:
         text = None
     if text is None:
-        raise SourceError(f"{path.name} cannot be read as a table of text: its names are not UTF-8")
+        raise SourceError(
+            f"{path.name} cannot be read as a table of text: its names are not "
+            f"{form.encoding.upper()}"
+        )
     names, at = [], 0
     while True:
         name = ""
-        if quotes and text.startswith('"', at):
+        if form.quotes and text.startswith('"', at):
             match = QUOTED.match(text, at)
             if match is None:
                 raise SourceError(
@@ -255,7 +330,7 @@ def _names(line: bytes, delimiter: str, path: Path, quotes: bool = True) -> list
                     "that does not end there"
                 )
             name, at = match[1].replace('""', '"'), match.end()
-        stop = text.find(delimiter, at)
+        stop = text.find(form.delimiter, at)
         names.append(name + (text[at:] if stop < 0 else text[at:stop]))
         if stop < 0:
             return names

@@ -22,6 +22,7 @@ pq = pytest.importorskip("pyarrow.parquet")
 
 import dpfast as dp  # noqa: E402
 from dpfast.app.cli import main  # noqa: E402
+from dpfast.app.cli.shared import TEXT  # noqa: E402
 from dpfast.app.functions import BY_GROUP, OF_ROWS  # noqa: E402
 from dpfast.statistics.table import STATISTICS  # noqa: E402
 
@@ -72,7 +73,7 @@ def commands():
 
 
 def test_a_command_has_the_options_of_its_functions():
-    own = {"files", "ledger", "as_json", "as_csv", "column", "rows", "no_quotes"}
+    own = {"files", "ledger", "as_json", "as_csv", "column", "rows", *TEXT}
     own |= {"columns", "other"}
     for name, options in commands().items():
         statistic = name.replace("-", "_")

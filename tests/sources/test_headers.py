@@ -15,6 +15,7 @@ from dpfast.errors import DpfastError, SourceError
 from dpfast.sources import arrow, text
 from dpfast.sources.forms import Arrow
 from dpfast.sources.scan import scan
+from dpfast.sources.text_format import TextFormat
 
 from ..support.pairwise import quick_rows
 
@@ -121,12 +122,12 @@ def _quotes_anywhere(block, path):
     return block[:end], end + 1
 
 
-def _by_the_library(line, delimiter, path, quotes):
+def _by_the_library(line, form, path):
     """The names as they were found once, with the words of the library in the error."""
     from pyarrow import csv
 
     try:
-        parse = csv.ParseOptions(delimiter=delimiter, newlines_in_values=True)
+        parse = csv.ParseOptions(delimiter=form.delimiter, newlines_in_values=True)
         return list(csv.open_csv(pa.BufferReader(line), parse_options=parse).schema.names)
     except (pa.ArrowInvalid, UnicodeDecodeError) as error:
         raise SourceError(f"{path.name} cannot be read as a table of text: {error}") from None
@@ -148,8 +149,9 @@ def test_the_faults_of_before_are_found(tmp_path, capfd, caplog, monkeypatch, fa
     assert leaks(60, tmp_path, capfd, caplog)
 
 
-def _as_they_come(reader, blocks, turn, parse, want):
+def _as_they_come(reader, blocks, turn, want):
     """Rows without the care for what pyarrow says of them."""
+    parse = reader._parser(reader._files[0], want)
     for block in blocks:
         for batch in parse(block).to_batches():
             yield 0, list(map(Arrow.of, batch.columns))
@@ -191,7 +193,7 @@ def test_a_quote_within_a_name_is_a_letter(tmp_path, capfd):
 def test_names_are_those_of_the_parser(tmp_path, line, names):
     from pyarrow import csv
 
-    assert text._names(line.encode(), ",", tmp_path / "x.csv") == names
+    assert text._names(line.encode(), TextFormat(delimiter=","), tmp_path / "x.csv") == names
     assert csv.read_csv(io.BytesIO(line.encode() + b"\n")).column_names == names
 
 
@@ -213,7 +215,7 @@ def test_names_agree_with_the_parser_on_odd_lines(tmp_path):
         some = [piece for piece in PIECES if not {"\r", "\n", "\ufeff"} & set(piece)]
         line = "v" * dice.randrange(2) + "".join(dice.choices(some, k=dice.randrange(1, 9)))
         try:
-            names = text._names(line.encode(), ",", tmp_path / "x.csv")
+            names = text._names(line.encode(), TextFormat(delimiter=","), tmp_path / "x.csv")
         except SourceError:
             continue
         assert csv.read_csv(io.BytesIO(line.encode() + b"\n")).column_names == names

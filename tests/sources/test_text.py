@@ -18,7 +18,9 @@ from dpfast.errors import ArgumentError, ArgumentTypeError, DataError, SourceErr
 from dpfast.sources import text
 from dpfast.sources.columns import Want
 from dpfast.sources.forms import Arrow
+from dpfast.sources.scan import reader as reader_of
 from dpfast.sources.scan import scan
+from dpfast.sources.text_format import MISSING
 
 from ..reference.sources import records as twin
 from ..support.paths import on_every_path
@@ -126,7 +128,7 @@ def sample(dice, width, end, quotes):
         for row, r in zip(read, some, strict=True)
         if r.strip("\r\n") or width == 1
     ]
-    return some, [tuple(None if c in text.MISSING else c.encode() for c in row) for row in rows]
+    return some, [tuple(None if c in MISSING else c.encode() for c in row) for row in rows]
 
 
 def shifted(by, width, end):
@@ -145,14 +147,13 @@ def store(path, data):
         path.write_bytes(gzip.compress(data, 1) if path.suffix == ".gz" else data)
 
 
-def all_rows(path, quotes=True):
+def all_rows(path, **options):
     """Return the rows of a file, whose cells are bytes, as a pass finds them."""
-    compression = {".gz": "gzip", ".zip": "zip"}.get(path.suffix)
-    reader = text.TextReader(path, ",", compression, quotes)
-    names = tuple(reader._names)
+    reader = reader_of(path, **options)
+    names = tuple(reader._files[0].names)
 
     def cells(start, pieces):
-        columns = [piece.chunked.to_pylist() for piece in pieces]
+        columns = [piece.chunked.cast(pa.binary()).to_pylist() for piece in pieces]
         yield start, list(zip(*columns, strict=True))
 
     found = reader.reduce(
@@ -181,7 +182,7 @@ def read_shifted(folder, monkeypatch, shifts, first=0):
         path = folder / f"t.csv{dice.choice(['', '', '', '.gz', '.zip'])}"
         store(path, (head + before + "".join(some)).encode())
         monkeypatch.setattr(text, "BLOCK", dice.choice([1, 2, 3, 7, 16, 33, 64, 100, 1000]))
-        assert all_rows(path, quotes) == more + rows, (number, head, before, some)
+        assert all_rows(path, quotes=quotes) == more + rows, (number, head, before, some)
 
 
 @pytest.mark.full
@@ -205,19 +206,19 @@ def _after_half_a_line_end(data, delimiter, quotes, empty, last):
     return whole if bytes(data).endswith(b"\r") and whole[0] else (end, rows)
 
 
-def _as_pyarrow_goes_on(reader, blocks, turn, parse, want):
+def _as_pyarrow_goes_on(reader, blocks, turn, want):
     """Rows as pyarrow's own reader of a whole file makes them."""
-    at, names = 0, list(want.names)
-    with reader._bytes() as data:
-        data.read(reader._start)
+    at, names, file = 0, list(want.names), reader._files[0]
+    with pa.OSFile(str(file.path)) as data:
+        data.read(file.start)
         for batch in arrow_csv.open_csv(
             data,
             arrow_csv.ReadOptions(block_size=max(text.BLOCK, 200), column_names=names),
             arrow_csv.ParseOptions(newlines_in_values=True, ignore_empty_lines=len(names) > 1),
             arrow_csv.ConvertOptions(
-                null_values=text.MISSING,
+                null_values=MISSING,
                 strings_can_be_null=True,
-                column_types=dict.fromkeys(names, pa.binary()),
+                column_types=dict.fromkeys(names, pa.string()),
             ),
         ):
             yield at, list(map(Arrow.of, batch.columns))
@@ -282,7 +283,7 @@ def test_quotes_are_for_text(tmp_path):
     path.write_text('"k,v\n5" pipe,1\n"x,2\n')
     counts = dp.histogram(scan(path, '"k', quotes=False), categories=['5" pipe', '"x'], epsilon=400)
     assert counts[0].tolist() == [1, 1]
-    assert scan(path, "v", quotes=False).store.identity()[1:] == [("without quotes", 0, 0)]
+    assert scan(path, "v", quotes=False).store.identity()[1:] == [("{'quotes': False}", 0, 0)]
     with pytest.raises(ArgumentTypeError, match="quotes must be True or False"):
         scan(path, "v", quotes="no")
     np.save(tmp_path / "a.npy", np.arange(3.0))
@@ -370,11 +371,11 @@ def test_a_block_that_cannot_be_unpacked_is_let_go(tmp_path, monkeypatch, fault)
     path.write_bytes(packed[:1000] + bytes(50) + packed[1050:])
 
     @contextlib.contextmanager
-    def keeping(reader):
+    def keeping(path, compression):
         with pa.CompressedInputStream(pa.OSFile(str(path)), "gzip") as file:
             yield file.read
 
     if fault == "planted":
-        monkeypatch.setattr(text.TextReader, "_bytes", keeping)
+        monkeypatch.setattr(text, "_bytes", keeping)
     kept = kept_by_failures(path)
     assert (kept > 4 << 20) == (fault == "planted"), kept

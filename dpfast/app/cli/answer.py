@@ -22,7 +22,7 @@ from ..entry import Entry, entry_of
 from ..files import KeyTexts, combined, read_keys
 from ..functions import CONFIDENCE, check_where, encoded, error_of
 from ..words import items, plain, truth_or_value, unquoted, value_of
-from .shared import Terminal, groups_table, print_pairs
+from .shared import Terminal, groups_table, print_pairs, text_options
 
 #: What `--method` calls the mechanisms that have one name.
 METHODS = {
@@ -55,7 +55,7 @@ def answer(
     as_json, as_csv = given.pop("as_json"), given.pop("as_csv")
     if as_json and as_csv:
         checks.fail("csv", "left out with json", True)
-    quotes = not given.pop("no_quotes")
+    text = text_options(given)
     ledger, guess = given.pop("ledger", None), given.pop("rows", None)
     rows = None if guess is None else checks.whole("rows", guess, 1)
     loss = {name: given.pop(name) for name in ("epsilon", "delta", "rho") if name in given}
@@ -69,7 +69,7 @@ def answer(
     is_whole = statistic == "count" and entry.arguments.get("nan") == "keep"
     if is_whole and entry.columns == (None,):  # whose rows are those of any column
         entry = replace(entry, columns=())
-    opened = Files(files[0] if len(files) == 1 else list(files), quotes)
+    opened = Files(files[0] if len(files) == 1 else list(files), **text)
     arguments = entry.call(opened, **loss, neighbors=relation)
     if "categories" in arguments:
         arguments["categories"] = _categories(arguments["categories"], entry.columns[0], opened)

@@ -26,7 +26,7 @@ from ...errors import (
 from . import job
 from .audit import audit
 from .budget import app as budget
-from .shared import Delta, Epsilon, Json, Rho, number
+from .shared import TEXT, Delta, Epsilon, Json, Rho, number, option
 
 # What a command needs of the library is imported when it runs, so that help appears at once.
 
@@ -118,11 +118,6 @@ def _version(asked: bool) -> None:
         raise typer.Exit
 
 
-def _option(kind: Any, metavar: str | None, help: str, *flags: str, **more: Any) -> Any:
-    more.setdefault("show_default", False)
-    return Annotated[kind, typer.Option(*flags, metavar=metavar, help=help, **more)]
-
-
 #: The options of all statistics, in the order of their help.
 OPTIONS: dict[str, Any] = {
     "files": Annotated[
@@ -134,48 +129,48 @@ OPTIONS: dict[str, Any] = {
             "directory of Parquet or Arrow files; or several of these, one after the other.",
         ),
     ],
-    "of": _option(
+    "of": option(
         str, "STATISTIC", "What is compared, such as mean: it takes the options of its own command."
     ),
-    "q": _option(
+    "q": option(
         Any, "NUMBER", "From 0 to 1, of a percentile to 100; 2/3 is exact.", parser=number
     ),
-    "qs": _option(
+    "qs": option(
         list[Any], "NUMBER", "From 0 to 1; once for each quantile.", "--q", parser=number
     ),
-    "k": _option(int, "N", "How many keys."),
-    "bins": _option(
+    "k": option(int, "N", "How many keys."),
+    "bins": option(
         Any,
         "N or EDGES",
         "The number of bins between the bounds, or public edges such as 0,15,60.",
         parser=_bins,
     ),
-    "categories": _option(
+    "categories": option(
         str,
         "WORDS",
         "Instead of bins: public words or numbers such as UA,AA,DL; in quotes what has a comma.",
     ),
-    "bounds": _option(
+    "bounds": option(
         Any,
         "LO HI",
         "Public limits of the values, known without looking at the data, also as LO,HI, or "
         "LO,HI,LO,HI of two columns; or auto, for a quarter of the loss.",
         parser=_bounds,
     ),
-    "equal": _option(
+    "equal": option(
         Any, "VALUE", "What a row has to equal: true, a number or a word.", parser=_value
     ),
-    "fan_out": _option(int, "N", "How many children a node of the tree has."),
-    "proportion": _option(
+    "fan_out": option(int, "N", "How many children a node of the tree has."),
+    "proportion": option(
         Any,
         "NUMBER",
         "The share of the rows that is left out, or moved, at either end; by default 0.1.",
         parser=number,
     ),
-    "other": _option(str, None, "The second column."),
-    "columns": _option(str, "COLUMNS", "The columns, such as pay,age."),
-    "column": _option(str | None, None, "The column; not needed when there is only one."),
-    "where": _option(
+    "other": option(str, None, "The second column."),
+    "columns": option(str, "COLUMNS", "The columns, such as pay,age."),
+    "column": option(str | None, None, "The column; not needed when there is only one."),
+    "where": option(
         list[str],
         "CONDITION",
         "Only the rows that pass: 'carrier = UA', 'delay >= 15' (also != < <= >), "
@@ -184,36 +179,36 @@ OPTIONS: dict[str, Any] = {
     "epsilon": Epsilon,
     "delta": Delta,
     "rho": Rho,
-    "ledger": _option(
+    "ledger": option(
         str | None,
         "FILE",
         "Spend from this ledger, before a row is read: see dpfast budget create.",
     ),
-    "neighbors": _option(
+    "neighbors": option(
         str | None,
         "add-remove|replace",
         "What one person may change: the number of rows too, or a row's content only. By default "
         "as the ledger says, else add-remove.",
     ),
-    "noise": _option(
+    "noise": option(
         str,
         "DISTRIBUTION",
         "The noise distribution: auto, polyplace, cauchy, student-t, generalized-cauchy; with "
         "--delta also laplace, gaussian; with --rho also arsinh-normal.",
         show_default=True,
     ),
-    "method": _option(
+    "method": option(
         str,
         "METHOD",
         "smooth (noise), exponential (an exact draw), or auto: by the loss alone. Of several "
         "quantiles: recursive, joint or auto.",
         show_default=True,
     ),
-    "granularity": _option(
+    "granularity": option(
         Any, "NUMBER", "The answer is a public multiple of this; left out, 2 to some power.",
         parser=number,
     ),
-    "nan": _option(
+    "nan": option(
         Any,
         "POLICY",
         "What becomes of missing values: drop, raise, lower, upper or a public number. Left out: "
@@ -221,29 +216,26 @@ OPTIONS: dict[str, Any] = {
         parser=_nan,
         show_default=True,
     ),
-    "by": _option(
+    "by": option(
         list[str],
         "COLUMN",
         "Release it for each group of rows: the column of their keys, once for each.",
     ),
-    "keys": _option(
+    "keys": option(
         list[str],
         "KEYS",
         "The public keys, such as UA,AA,DL, once for each --by; or @FILE with one a line. Left "
         "out, keys are private, which takes --delta.",
     ),
-    "ids": _option(str | None, "COLUMN", "Whose row it is. The loss is one of people then."),
-    "max_groups": _option(
+    "ids": option(str | None, "COLUMN", "Whose row it is. The loss is one of people then."),
+    "max_groups": option(
         int | None, "N", "With --by and --ids: a person counts in so many groups."
     ),
-    "max_rows": _option(
+    "max_rows": option(
         int | None, "N", "With --ids: so many rows of a person count, in each group of --by."
     ),
-    "rows": _option(int | None, "N", "A public guess of the number of rows, for the error bar."),
-    "no_quotes": Annotated[
-        bool,
-        typer.Option("--no-quotes", help="In a text file a quote is a letter; each line is a row."),
-    ],
+    "rows": option(int | None, "N", "A public guess of the number of rows, for the error bar."),
+    **TEXT,
     "as_json": Json,
     "as_csv": Annotated[bool, typer.Option("--csv", help="The answer alone, as a table.")],
 }  # fmt: skip
@@ -251,13 +243,13 @@ OPTIONS: dict[str, Any] = {
 USUAL: dict[str, Any] = {
     **{"files": Parameter.empty, "as_json": False, "as_csv": False},
     **{"noise": "auto", "method": "auto"},
-    **dict.fromkeys(("qs", "where", "by", "keys"), ()),
+    **dict.fromkeys(("qs", "where", "by", "keys", "dates"), ()),
     "no_quotes": False,
 }
 #: What every statistic has, and what it has if there are groups of it.
 SHARED = (
     *("files", "column", "where", "epsilon", "delta", "rho", "ledger", "neighbors"),
-    *("ids", "max_rows", "rows", "no_quotes", "as_json", "as_csv"),
+    *("ids", "max_rows", "rows", *TEXT, "as_json", "as_csv"),
 )
 GROUPS = ("by", "keys", "max_groups")
 

@@ -36,6 +36,12 @@ def number(text: str) -> Any:
     return plain if math.isfinite(plain) and Fraction(repr(plain)) == exact else exact
 
 
+def option(kind: Any, metavar: str | None, help: str, *flags: str, **more: Any) -> Any:
+    """Return an option of a command, without its default in its help."""
+    more.setdefault("show_default", False)
+    return Annotated[kind, typer.Option(*flags, metavar=metavar, help=help, **more)]
+
+
 def _amount(help: str) -> Any:
     return typer.Option(parser=number, metavar="NUMBER", show_default=False, help=help)
 
@@ -44,6 +50,48 @@ Epsilon = Annotated[Any, _amount("Privacy loss; smaller is safer.")]
 Delta = Annotated[Any, _amount("For an (epsilon, delta) loss, with --epsilon.")]
 Rho = Annotated[Any, _amount("For a zero-concentrated loss, instead of --epsilon.")]
 Json = Annotated[bool, typer.Option("--json", help="One JSON object on standard output.")]
+
+
+def _text(kind: Any, metavar: str | None, help: str, *flags: str) -> Any:
+    return option(kind, metavar, help, *flags, rich_help_panel="Files of text")
+
+
+#: How a file of text is written.
+TEXT: dict[str, Any] = {
+    "no_quotes": _text(bool, None, "A quote is a letter; each line is a row.", "--no-quotes"),
+    "missing": _text(
+        str | None, "WORDS", "The cells that are missing, such as NA,?; '' is the empty cell."
+    ),
+    "delimiter": _text(
+        str | None, "CHARACTER", r"What stands between cells: by default as the ending says; \t."
+    ),
+    "encoding": _text(str | None, "NAME", "By default utf-8; else such as cp1252 or latin-1."),
+    "decimal": _text(str | None, ".|,", "The decimal mark of numbers."),
+    "thousands": _text(str | None, "CHARACTER", "What groups the digits of numbers."),
+    "symbols": _text(str | None, "WORDS", "What may stand around a number, such as $,%,EUR."),
+    "dates": _text(
+        list[str], "COLUMN=FORMAT", "A column of dates, such as day=%d.%m.%Y; once for each."
+    ),
+}
+
+
+def text_options(given: dict[str, Any]) -> Any:
+    """Take the options of `TEXT` out of those that are given, as `Files` has them."""
+    from ..words import items, unquoted
+
+    text = {name: given.pop(name) for name in TEXT if given.get(name) not in (None, ())}
+    if text.pop("no_quotes", False):
+        text["quotes"] = False
+    for name in ("missing", "symbols"):
+        if name in text:
+            text[name] = [unquoted(item) for item in items(text[name], name)]
+    if "delimiter" in text:
+        text["delimiter"] = text["delimiter"].replace(r"\t", "\t")
+    if "dates" in text:
+        text["dates"] = dict(
+            one.split("=", 1) if "=" in one else (one, "") for one in text["dates"]
+        )
+    return text
 
 
 class Terminal(Console):

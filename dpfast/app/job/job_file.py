@@ -1,7 +1,8 @@
 """The reader of job files: the releases, their data, and their privacy loss together.
 
-    [data]      path, or a list of paths; quotes (false: in text a quote is a letter); rows (a
-                public guess, for error bars); version (other data have another one)
+    [data]      path, or a list of paths; of a file of text, how it is written: the options of
+                `dpfast.scan`; rows (a public guess, for error bars); version (other data have
+                another one)
     [budget]    epsilon, with delta, or rho, of the whole job; neighbors (by default those of the
                 ledger, else "add-remove"); ids and max_rows, if the limit is about people; every
                 ("month": the limit of a new ledger renews); path (a ledger); name
@@ -28,7 +29,7 @@ from pathlib import Path
 from typing import Any
 
 from ...errors import ArgumentError, SourceError, printable
-from ...extend import Neighbors, checks, relation_of
+from ...extend import Files, Neighbors, checks, relation_of
 from ...privacy import Loss
 from ...privacy import loss as make_loss
 from ..entry import (
@@ -46,7 +47,7 @@ from ..entry import (
 from ..files import existing
 
 SECTIONS = {
-    "data": ("path", "quotes", "rows", "version"),
+    "data": ("path", *Files.options, "rows", "version"),
     "budget": ("epsilon", "delta", "rho", "neighbors", "ids", "max_rows", "every", "path", "name"),
     "output": ("path",),
     "defaults": None,
@@ -63,7 +64,7 @@ class Job:
 
     path: Path
     data: str | list[str]
-    quotes: bool
+    text: dict[str, Any]
     version: str
     rows: int | None
     loss: Loss
@@ -134,7 +135,7 @@ def read(path: Any) -> Job:
     return Job(
         path=file,
         data=_data(data.get("path"), folder),
-        quotes=checks.flag("data.quotes", data.get("quotes", True)),
+        text={name: data[name] for name in Files.options if name in data},
         version=checks.text("data.version", data.get("version", "")),
         rows=None if rows is None else checks.whole("data.rows", rows, 1),
         loss=make_loss(amounts.get("epsilon"), amounts.get("delta", 0), amounts.get("rho")),

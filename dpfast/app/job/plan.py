@@ -141,7 +141,10 @@ class Plan:
 def plan(path: Any, report: Any = None) -> Plan:
     """Return the plan of a job file; every argument of every release has been checked."""
     job = job_file.read(path)
-    files = Files(job.data, job.quotes)
+    try:
+        files = Files(job.data, **job.text)
+    except ArgumentError as error:
+        raise type(error)(f"data.{error}") from None
     if report is not None:
         page = job_file.written_to("report", checks.path("report", report), Path(), [".html"])
         job = replace(job, outputs={**job.outputs, **page})
