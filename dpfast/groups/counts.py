@@ -27,6 +27,7 @@ from ..statistics.histogram import Bins, Histogram
 from ..summaries.cells import Cells, cells, in_units
 from .answer import labels
 from .keys import MOST
+from .of_column import OfColumn
 from .sums import Counted, Sums
 from .weighted import clamped
 
@@ -115,6 +116,8 @@ class GroupHistogram(Counted):
 
     statistic: Histogram
     sparse: bool = False
+
+    integers = OfColumn.integers
 
     def __post_init__(self) -> None:
         if not self.statistic.single:

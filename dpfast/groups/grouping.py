@@ -131,6 +131,9 @@ class Grouping:
             typed = self.columns.typed(statistic.column, "column", _reads_words(statistic))
             mechanism = self._of_column(statistic, typed, step, offered)
         self._check_columns(mechanism)
+        rows = self.columns.adding(mechanism.reads)
+        if rows is not None:
+            mechanism.integers(rows)  # refuses what no database adds up
         return mechanism
 
     def _of_column(self, statistic: Any, typed: Piece, step: Step, offered: Offer) -> ByGroup:

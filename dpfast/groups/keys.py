@@ -161,6 +161,11 @@ class PublicKeys:
         if kind == "text":
             self.text.add(name)
 
+    @property
+    def listed(self) -> Mapping[str, NDArray[Any]]:
+        """The keys of each column."""
+        return self._arrays
+
     def columns(self) -> dict[str, NDArray[Any]]:
         """Return the keys of each group, column by column."""
         found, after = {}, self.groups
@@ -265,6 +270,11 @@ class PrivateKeys:
             if key_kind(typed, f"column {name!r}") == "text":
                 self.text.add(name)
             self.none[name] = _taken(typed, np.empty(0, np.int64))
+
+    @property
+    def listed(self) -> Mapping[str, None]:
+        """The columns: of none of them keys are known."""
+        return dict.fromkeys(self.by)
 
     def coder(self, key: Key) -> PrivateCoder:
         """Return what finds and gives codes."""

@@ -3,10 +3,29 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
+from .._core import checks
 from ..measurement.times import Units, read
+from ..sources.base import Adding, Feature
 from ..sources.batches import Piece
+
+
+class Integers(NamedTuple):
+    """What a row adds where rows are added up in a database.
+
+    Attributes
+    ----------
+    features : list of Feature
+    bins : integer, optional
+        In which bin it is.
+    missing : integer, optional
+        Any for a row that misses a number, and none for others, if that is to be an error.
+    """
+
+    features: list[Feature]
+    bins: Any = None
+    missing: Any = None
 
 
 class OfColumn:
@@ -38,3 +57,8 @@ class OfColumn:
     def read(self, columns: Mapping[str, Piece]) -> Any:
         """Return the numbers of pieces of the columns."""
         return None if self.column is None else read(columns[self.column], self.units)
+
+    def integers(self, rows: Adding) -> Integers:
+        """Return the integers that a row adds, or refuse what no database adds up."""
+        rule = "counts, sums, means, variances or proportions, without weights, in a database"
+        checks.fail("statistics", f"{rule} (.to_pyarrow() takes rows out)", type(self).__name__)

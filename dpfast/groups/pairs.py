@@ -49,6 +49,7 @@ from ..rng import Generator
 from ..sources.batches import Piece, numbers
 from ..summaries.cells import Cells
 from .arrays import Floats
+from .of_column import OfColumn
 from .sums import OF_EACH, Counted, Sums, add_each
 from .weighted import clamped
 
@@ -73,6 +74,8 @@ class GroupQuotient(Counted):
     width: ClassVar[int] = 2
     features: ClassVar[int]
     least: ClassVar[int] = 0
+
+    integers = OfColumn.integers
 
     def __post_init__(self) -> None:
         if self.statistic.width != 2:

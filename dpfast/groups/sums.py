@@ -43,6 +43,7 @@ from .._core.error_bars import BOUND, CONFIDENCE, NOISE, Expected, unknown
 from .._kernels import groups as _native
 from ..measurement.choice import choose_noise
 from ..measurement.features import Factors
+from ..measurement.features import Feature as RowFeature
 from ..measurement.linear import Column, Linear
 from ..measurement.statistic import Statistic
 from ..measurement.times import Units, read
@@ -51,12 +52,13 @@ from ..noise.sensitivity import Sensitivity
 from ..noise.shared import SharedNoise
 from ..privacy import Loss
 from ..rng import Generator
+from ..sources.base import Adding, Feature
 from ..sources.batches import Piece
 from ..statistics.totals.count import Count, CountNonzero
 from ..summaries.cells import Cells, cells, nearest
 from ..summaries.units import merge
 from .arrays import Arrays, EachWithin, Floats
-from .of_column import OfColumn
+from .of_column import Integers, OfColumn
 from .plan import Plan, moves_alike, plan
 from .step import ROW, Step
 
@@ -128,6 +130,18 @@ class Sums(OfColumn, ABC):
     def merge(self, room: NDArray[np.uint64], more: NDArray[np.uint64]) -> None:
         """Add other sums."""
         merge(room, more)
+
+    def gathered(
+        self,
+        groups: int,
+        codes: NDArray[np.int32],
+        sums: list[NDArray[np.object_]],
+        bins: NDArray[np.int64] | None,
+    ) -> Any:
+        """Return the sums of features that a database told, for so many groups and for none."""
+        room = np.zeros((groups + 1, len(sums)), object)
+        np.add.at(room, codes, np.stack(sums, axis=1))
+        return room
 
     def columns(
         self,
@@ -233,6 +247,12 @@ class Counted(Sums):
         _native.count(codes, totals.reshape(-1))
         return 0
 
+    def integers(self, rows: Adding) -> Integers:
+        return Integers([Feature(0 * rows.present(), 0, 1, self.step.rows)])
+
+    def gathered(self, *told: Any) -> Any:
+        return super().gathered(*told).astype(np.uint64)
+
     def finish(
         self, totals: NDArray[np.uint64], generator: Generator
     ) -> tuple[NDArray[Any], Floats | None]:
@@ -270,6 +290,15 @@ class OfCount(Counted):
                 counted &= values == values
             codes = np.where(counted, codes, np.int32(-1))
         return super().add(totals, codes, values)
+
+    def integers(self, rows: Adding) -> Integers:
+        if not self.statistic.looks:
+            return super().integers(rows)
+        is_zero = rows.among(rows.names.index(self.column or ""), [0])
+        is_counted = rows.present(is_zero)
+        if isinstance(self.statistic, CountNonzero):
+            is_counted = rows.filled(1 - is_zero, int(self.statistic.nan == "keep"))
+        return Integers([Feature(0 * rows.counted(is_counted), 0, 1, self.step.rows)])
 
 
 @dataclass(frozen=True)
@@ -378,11 +407,23 @@ class OfLinear(Sums):
 
     def exact(self, totals: NDArray[np.uint64]) -> NDArray[np.int64]:
         """Return the sums that get noise, in their units."""
+        if totals.dtype == object:  # sums of features, from a database
+            limit, sums = 1 << 62, totals.T >> np.array([self.plan.shifts], object).T
+            found: NDArray[np.int64] = np.clip(sums, -limit, limit).astype(np.int64)
+            return found
         exact = np.empty((len(self.plan.shifts), len(totals)), np.int64)
         each = zip(self.factors, self.plan.shifts, exact, strict=True)
         for kind, ((a, b, c), shift, out) in enumerate(each):
             _native.combine(self.of_kind(totals, kind), a, b, c, shift, out)
         return exact
+
+    def integers(self, rows: Adding) -> Integers:
+        u = self.cells.of_row(rows, rows.names.index(self.column or ""))
+        missing = rows.counted(1 - rows.present(u)) if self.nan == "raise" else None
+        if self.filler >= 0:
+            u = rows.filled(u, self.filler)
+        features = self.plan.form.features
+        return Integers([feature_of(u, one, self.step.rows) for one in features], missing=missing)
 
     def of_kind(self, totals: NDArray[np.uint64], kind: int) -> NDArray[np.uint64]:
         """Return the sums that one with noise is made of."""
@@ -442,3 +483,14 @@ class OfLinear(Sums):
         return {name: answers} | {
             key: times.span(np.ceil(bars + half)) for key, bars in columns.items()
         }
+
+
+def feature_of(u: Any, of_row: RowFeature, rows: int) -> Feature:
+    """Return the feature of rows whose cell is u, so many of which count of a unit."""
+    (first, alone, second), least, largest, _ = of_row
+    if not first and not second:
+        return Feature(u * 0, 0, alone, rows)
+    above = u * (second * u + first) if second else u if first == 1 else u * first
+    return Feature(
+        above + (alone - least) if alone != least else above, largest - least, least, rows
+    )

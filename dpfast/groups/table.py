@@ -34,6 +34,7 @@ from ..sources.bounding import FIRST, KEPT, Bounding, marks_of
 from ..sources.forms import Values, index_of
 from ..sources.key_words import secret
 from ..sources.masked import mask
+from .added import added
 from .answer import Answer
 from .automatic_bounds import WithBounds
 from .key_coins import KeyRule
@@ -213,6 +214,10 @@ class Table(Mechanism[Answer]):
 
     def told(self, source: Batches, stream: BitStream) -> tuple[Coder, Summary | Partial]:
         """Return the sums of all rows that count, wherever they are, and the codes of groups."""
+        numbers = [name for statistic in self.statistics.values() for name in statistic.reads]
+        rows = source.adding(list(dict.fromkeys(numbers)))
+        if rows is not None:
+            return added(self, rows, stream)
         if source.of_engine is None:
             return self.summed(source, stream)
         return gathered(self, source.of_engine, stream)
@@ -373,6 +378,8 @@ def used(batches: Batches, where: Any, relation: str) -> Batches:
     """Return the rows with the mask of those that are used, for one release."""
     if where is None:
         return batches.once()
+    if batches.adding([]) is not None:
+        return batches.filtered(where)
     own = mask(where, batches.length, relation)
     assert own is not None
     return batches.with_beside(WHERE, Values(own, own, row_index=index_of(where))).once()

@@ -28,6 +28,7 @@ from ..noise.sensitivity import Sensitivity
 from ..sources.batches import Piece, numbers
 from ..summaries.cells import cells
 from .arrays import Floats
+from .of_column import OfColumn
 from .plan import Plan, moves_alike
 from .sums import OF_EACH, OfLinear, add_each
 
@@ -46,6 +47,8 @@ def clamped(
 
 class OfWeighted(OfLinear):
     """Base of a statistic with weights, which reads products in float64."""
+
+    integers = OfColumn.integers
 
     def __post_init__(self) -> None:
         (lo, hi), limits = checks.bounds(self.statistic.bounds), self.limits

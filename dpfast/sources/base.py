@@ -229,6 +229,41 @@ class Term(NamedTuple):
     most: int
 
 
+class Feature(NamedTuple):
+    """An integer that each row of an `Adding` adds, missing for a row that does not count.
+
+    Attributes
+    ----------
+    above : integer
+        By how much it is above `least`: from 0 to `most`, less than 2**63.
+    most : int
+    least : int, default 0
+    rows : int, optional
+        How many rows of a unit count at most; by default all.
+    """
+
+    above: Any
+    most: int
+    least: int = 0
+    rows: int | None = None
+
+
+class Units(NamedTuple):
+    """The ids of rows, and how many groups of a unit count; which ones is a matter of a secret."""
+
+    ids: str
+    max_groups: int | None = None
+    secret: str = ""
+
+
+class Groups(NamedTuple):
+    """The keys of groups, column by column; the bin of each, and the exact sums of features."""
+
+    keys: dict[str, Any]
+    bins: NDArray[np.int64] | None
+    sums: list[NDArray[np.object_]]
+
+
 class Adding(ABC):
     """Rows of a database: it adds up integers of them itself, and no row leaves it.
 
@@ -274,6 +309,37 @@ class Adding(ABC):
     @abstractmethod
     def present(self, *integers: Any) -> Any:
         """Return the integer that is 1 where none of these is missing, and else 0."""
+
+    @abstractmethod
+    def counted(self, integer: Any) -> Any:
+        """Return an integer that is missing where it is 0."""
+
+    @abstractmethod
+    def groups(
+        self,
+        by: Mapping[str, NDArray[Any] | None],
+        features: Sequence[Feature],
+        units: Units | None = None,
+        bins: Any = None,
+    ) -> Groups:
+        """Return the sums of features over the rows of each group, or what units count for there.
+
+        Parameters
+        ----------
+        by : mapping of str to ndarray or None
+            The columns of keys, and which keys are asked for: no others need be told.
+        features : sequence of Feature
+        units : Units, optional
+            Whose rows they are. A unit of c rows in a group that add up to T counts as
+            T min(c, rows) / c, rounded towards zero.
+        bins : integer, optional
+            In which bin of its group a row is. Then rows of all bins are the rows of a unit.
+
+        Raises
+        ------
+        DataError
+            If the database fails.
+        """
 
     @abstractmethod
     def sums(self, terms: Sequence[Term]) -> list[int]:

@@ -18,7 +18,7 @@ from .._core.once import remembered
 from .._kernels.sources import Key
 from ..errors import DataError
 from .arrow import family
-from .base import native_dtype
+from .base import Adding, native_dtype
 from .columns import Batch as Batch
 from .columns import Columns, Want
 from .data import form_of, once
@@ -59,9 +59,10 @@ class Batches:
         if not isinstance(form, Columns):
             checks.fail_kind("data", RULE, data)
         self._form = form
+        self._where: Any = None
         self._beside = {} if beside is None else dict(beside)
         for name, column in self._beside.items():
-            if self.of_engine is not None:
+            if not form.store.has_order:
                 refuse_array(name.strip("\0"), column)
             _length(column, name.strip("\0"))
         self._labels = labels_of(form, self._beside)
@@ -105,6 +106,24 @@ class Batches:
         """The engine that holds the columns: passes are then made in its partitions."""
         store = self._form.store
         return store if isinstance(store, Engine) else None
+
+    def adding(self, names: Sequence[str]) -> Adding | None:
+        """Return rows of some columns that a database adds up; None of rows that are read.
+
+        Raises
+        ------
+        ArgumentTypeError
+            If a column holds no numbers.
+        """
+        rows = self._form.store.adding(names)
+        return rows if rows is None or self._where is None else rows.filtered(self._where)
+
+    def filtered(self, where: Any) -> Batches:
+        """Return the rows of a database for which a condition of its table holds."""
+        rows = Batches(self._form, self._beside)
+        rows._where = where
+        rows.adding([])  # refuses what is no condition
+        return rows
 
     @property
     def names(self) -> list[str]:

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from .._core import checks
 from .._kernels.sources import Key
 from ..errors import DataError
-from .base import Choosing, Chunk, Ids, RandomWords, RowChunk, RowSource, Source, WithRows
+from .base import Adding, Choosing, Chunk, Ids, RandomWords, RowChunk, RowSource, Source, WithRows
 from .forms import Form, Piece, source_of
 from .ids import as_ids
 from .pick import distinct, wanted_columns
@@ -168,6 +168,10 @@ class Store(ABC):
         self, want: Want, summarise: Callable[[Batch], S], merge: Callable[[S, S], S]
     ) -> S:
         """Make a pass over batches of some columns, as `Batches.reduce` does."""
+
+    def adding(self, names: Sequence[str]) -> Adding | None:
+        """Return rows of some columns that are added up where they are; None if they are read."""
+        return None
 
     def once(self, twice: bool) -> Self:
         """Return what reads the rows for one release: itself, where the rows keep their order."""

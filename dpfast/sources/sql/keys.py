@@ -8,9 +8,13 @@ from datetime import date, datetime
 from functools import cache, reduce
 from typing import Any, NamedTuple
 
+from numpy.typing import NDArray
+
 from ..._core import checks
 from ..._core.extras import extra
 
+#: Most public keys of a column that a statement lists.
+LISTED = 1 << 12
 RULE = "a column of integers, text, bytes, booleans, dates or times"
 
 
@@ -48,6 +52,21 @@ def exact(column: Any, dialect: str, name: str) -> Any:
         stored = "text" if is_text else "blob" if kind.is_binary() else "integer"
         found = (column.typeof() == stored).ifelse(found, None)
     return found
+
+
+def asked(column: Any, keys: NDArray[Any]) -> Any:
+    """Return a condition that holds for all rows with public keys; None if it would be too long.
+
+    It is only a filter, so it may hold for more: what is equal bytewise is equal to every engine.
+    """
+    kind, plain = column.type(), keys.tolist()
+    if kind.is_date():
+        plain = keys.astype("M8[D]").tolist()
+    elif kind.is_integer() or kind.is_boolean():
+        plain = list(map(int if kind.is_integer() else bool, plain))
+    elif not kind.is_string() or not all(isinstance(key, str) and "\0" not in key for key in plain):
+        return None
+    return column.isin(plain) if len(plain) <= LISTED else None
 
 
 def digest(secret: str, columns: Sequence[Any], dialect: str) -> Any:

@@ -11,13 +11,16 @@ from functools import reduce
 from operator import and_, or_
 from typing import Any, NoReturn, TypeVar
 
+from numpy.typing import NDArray
+
 from ..._core import checks
 from ..._core.extras import extra
-from ..base import NO_ROWS, Adding, Gridded, Term
+from ..base import NO_ROWS, Adding, Feature, Gridded, Groups, Term, Units
 from ..columns import Batch, Columns, Rows, Store, Table, Want
 from ..forms import Arrow, Piece
 from ..ids import no_column
 from .cells import cell, exactly, numbers, without_nan
+from .groups import groups_of
 from .sums import sums
 
 S = TypeVar("S")
@@ -63,6 +66,9 @@ class Database(Store):
         if ids is not None or make.ids is not None or make.words:
             checks.fail_kind("data", NO_ROWS, self.given)
         return SqlRows(self, make.names or ())
+
+    def adding(self, names: Sequence[str]) -> SqlRows:
+        return SqlRows(self, tuple(names))
 
     def reduce_batches(
         self, want: Want, summarise: Callable[[Batch], S], merge: Callable[[S, S], S]
@@ -126,10 +132,26 @@ class SqlRows(Adding):
     def _column(self, place: int) -> Any:
         return self.store.expressions[self.names[place]]
 
+    def counted(self, integer: Any) -> Any:
+        return integer.nullif(0)
+
+    def groups(
+        self,
+        by: Mapping[str, NDArray[Any] | None],
+        features: Sequence[Feature],
+        units: Units | None = None,
+        bins: Any = None,
+    ) -> Groups:
+        columns, dialect = self.store.expressions, self.store.dialect
+        return groups_of(self._rows, columns, dialect, by, features, units, bins)
+
     def sums(self, terms: Sequence[Term]) -> list[int]:
+        return sums(self._rows, terms)
+
+    @property
+    def _rows(self) -> Any:
         table = self.store.given
-        found: list[int] = sums(table if self.where is None else table.filter(self.where), terms)
-        return found
+        return table if self.where is None else table.filter(self.where)
 
 
 def sql_form(data: Any, name: str) -> Columns:

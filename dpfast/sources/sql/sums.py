@@ -10,6 +10,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from ..._core.owner_log import hide_error, timed
 from ...errors import DataError
 from ..base import Term
@@ -20,7 +23,7 @@ BITS = 23
 WIDE = ("duckdb", "postgres")
 
 
-def sums(table: Any, terms: Sequence[Term], by: Sequence[str] = ()) -> Any:
+def sums(table: Any, terms: Sequence[Term]) -> list[int]:
     """Return the exact sum of each term over the rows of a table.
 
     Parameters
@@ -28,18 +31,32 @@ def sums(table: Any, terms: Sequence[Term], by: Sequence[str] = ()) -> Any:
     table : ibis table
     terms : sequence of Term
         Their expressions are of this table.
-    by : sequence of str, optional
-        Columns of the table that are equal in the rows of a group.
-
-    Returns
-    -------
-    list of int, or dict of tuple to list of int
-        With `by`, of each group, by its keys.
 
     Raises
     ------
     DataError
         If the database fails. What it says may quote a row, and is not repeated.
+    """
+    _, totals = sums_by(table, terms, ())
+    return [total[0] for total in totals]
+
+
+def sums_by(
+    table: Any, terms: Sequence[Term], by: Sequence[str]
+) -> tuple[Any, list[NDArray[np.object_]]]:
+    """Return the keys of all groups as a `pyarrow.Table`, and the sum of each term over each.
+
+    Parameters
+    ----------
+    table : ibis table
+    terms : sequence of Term
+    by : sequence of str
+        Columns of the table that are equal in the rows of a group; none of all rows.
+
+    Raises
+    ------
+    DataError
+        If the database fails.
     """
     bits = BITS if table.get_backend().name not in WIDE else 64
     shifts = [range(0, max(1, term.most.bit_length()), bits) for term in terms]
@@ -52,14 +69,19 @@ def sums(table: Any, terms: Sequence[Term], by: Sequence[str] = ()) -> Any:
             piece = piece & ((1 << bits) - 1) if term.most >> shift >> bits else piece
             pieces[f"sum_{i}_{shift}"] = piece.sum().cast("string")
     groups = answer(rows.aggregate(**pieces, by=list(by)))
-    each = {
-        tuple(group[key] for key in by): [
-            sum(int(group[f"sum_{i}_{shift}"] or 0) << shift for shift in some)
-            for i, some in enumerate(shifts)
-        ]
-        for group in groups.to_pylist()
-    }
-    return each if by else each[()]
+    totals = [
+        sum(
+            (_integers(groups[f"sum_{i}_{shift}"]) << shift for shift in some),
+            np.zeros(len(groups), object),
+        )
+        for i, some in enumerate(shifts)
+    ]
+    return groups.select(list(by)), totals
+
+
+def _integers(column: Any) -> NDArray[np.object_]:
+    """Return integers that came as text; that of no rows is 0."""
+    return np.array([int(digits or 0) for digits in column.to_pylist()], object)
 
 
 def answer(question: Any) -> Any:

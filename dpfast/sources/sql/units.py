@@ -18,23 +18,13 @@ from functools import partial
 from typing import Any, NamedTuple
 
 from ..._core.extras import extra
-from ..base import Term
+from ..base import Feature, Term
 from .keys import digest
 
 #: More rows than a unit has in a group, and than may count.
 MOST = 1 << 29
 #: Bits of the lower half of a total.
 HALF = 32
-
-
-class Feature(NamedTuple):
-    """An integer of a row: by how much it is above `least`, which is 0 or negative.
-
-    `above` is less than 2^63, and NULL for a row that does not count.
-    """
-
-    above: Any
-    least: int = 0
 
 
 class Part(NamedTuple):
@@ -44,71 +34,113 @@ class Part(NamedTuple):
     factor: int
 
 
+def units_of(
+    rows: Any, names: Sequence[str], features: Sequence[Feature], bins: Sequence[str]
+) -> Any:
+    """Return the units of some rows, by group: how many rows of each, and the halves of totals.
+
+    Parameters
+    ----------
+    rows : ibis table
+        Those of a feature are the column "above" and its place.
+    names : sequence of str
+        The columns of ids and of keys.
+    features : sequence of Feature
+    bins : sequence of str
+        The column of bins, if there is one: then there is a row for each bin of a unit and group.
+    """
+    sums: dict[str, Any] = {}
+    for i, feature in enumerate(features):
+        above = rows[f"above{i}"]
+        sums[f"rows{i}"] = above.count()
+        if feature.most:
+            sums[f"high{i}"] = _within((above >> HALF).sum())
+            sums[f"low{i}"] = _within((above & (1 << HALF) - 1).sum())
+    units = rows.aggregate(**sums, by=[*names, *bins])
+    if not bins:
+        return units
+    counts = [name for name in sums if name.startswith("rows")]
+    return units.mutate(
+        **{name: _within(units[name].sum().over(group_by=names)) for name in counts}
+    )
+
+
 def first_groups(
     units: Any, ids: str, by: Sequence[str], most: int, secret: str, dialect: str
 ) -> Any:
     """Return the rows of at most so many groups of each unit, a random choice by a fresh secret.
 
-    `units` has a row for each unit and group. A choice looks at no other unit.
+    A choice looks at no other unit.
     """
     ibis = extra("ibis", "data in a database")
-    order = [
-        digest(secret, [units[name] for name in (ids, *by)], dialect),
-        *(units[name] for name in by),
-    ]
-    place = ibis.row_number().over(group_by=ids, order_by=order)
+    keys = [units[name] for name in by]
+    order = [digest(secret, [units[ids], *keys], dialect), *keys]
+    place = ibis.dense_rank().over(group_by=ids, order_by=order)
     return units.mutate(place=place).filter(lambda rows: rows.place < most)
 
 
-def bounded(units: Any, features: Sequence[Feature], most: int) -> tuple[Any, list[list[Part]]]:
+def bounded(
+    units: Any, keys: Sequence[str], features: Sequence[Feature]
+) -> tuple[Any, list[list[Part]]]:
     """Return units with what they count for, and the parts of the sum of each feature over them.
 
     Parameters
     ----------
-    units : grouped ibis table
-        The rows by unit and group.
+    units : ibis table
+        As `units_of` returns it.
+    keys : sequence of str
+        The columns of it that are kept.
     features : sequence of Feature
-        Of the rows.
-    most : int
-        How many rows of a unit count in a group.
     """
     ibis = extra("ibis", "data in a database")
-    sums = {}
-    for i, (above, _) in enumerate(features):
-        halves = {"high": above >> HALF, "low": above & (1 << HALF) - 1}
-        sums[f"rows{i}"] = above.count()
-        sums |= {f"{half}{i}": _within(bits.sum()) for half, bits in halves.items()}
-    table = units.aggregate(**sums)
+    most = [MOST if one.rows is None else min(one.rows, MOST) for one in features]
+    summed = [i for i, feature in enumerate(features) if feature.most]
 
-    def add(name: str, of: Callable[[Callable[[str], Any]], Any]) -> None:
-        nonlocal table
-        each = {f"{name}{i}": of(partial(_column, table, i)) for i in range(len(features))}
-        table = table.mutate(**each)
+    def step(table: Any, kept: str, **made: Callable[..., Any]) -> Any:
+        """Return a table of some columns of each feature, and of more that are made of others."""
+        columns = {f"kept{i}": table[f"kept{i}"] for i in range(len(features))}
+        for i in summed:
+            columns |= {f"{name}{i}": table[f"{name}{i}"] for name in kept.split()}
+            of = partial(_column, table, i)
+            columns |= {f"{name}{i}": make(of) for name, make in made.items()}
+        return table.select(*keys, **columns)
 
-    add("by", lambda of: ibis.greatest(of("rows"), 1))
-    add("kept", lambda of: (of("rows") < MOST).ifelse(ibis.least(of("rows"), most), 0))
-    add("upper", lambda of: _quotient(of("high"), of("by")))
-    add("left", lambda of: (of("high") - of("upper") * of("by")) * (1 << HALF) + of("low"))
-    add("lower", lambda of: _quotient(of("left"), of("by")))
-    add("rest", lambda of: (of("left") - of("lower") * of("by")) * of("kept"))
-    add("share", lambda of: _quotient(of("rest"), of("by")))
+    table = units.mutate(
+        **{
+            f"kept{i}": (units[f"rows{i}"] < MOST).ifelse(ibis.least(units[f"rows{i}"], some), 0)
+            for i, some in enumerate(most)
+        },
+        **{f"by{i}": units[f"rows{i}"].nullif(0) for i in summed},
+    )
+    table = step(table, "by high low", upper=lambda of: _quotient(of("high"), of("by")))
+    table = step(
+        table,
+        "by upper",
+        left=lambda of: (of("high") - of("upper") * of("by")) * (1 << HALF) + of("low"),
+    )
+    table = step(table, "by upper left", lower=lambda of: _quotient(of("left"), of("by")))
+    table = step(
+        table,
+        "by upper lower",
+        rest=lambda of: (of("left") - of("lower") * of("by")) * of("kept"),
+    )
+    table = step(table, "by upper lower rest", share=lambda of: _quotient(of("rest"), of("by")))
+    each = zip(features, most, strict=True)
     return table, [
-        _parts(partial(_column, table, i), least, most) for i, (_, least) in enumerate(features)
+        _parts(partial(_column, table, i), feature, some) for i, (feature, some) in enumerate(each)
     ]
 
 
-def _parts(of: Callable[[str], Any], least: int, most: int) -> list[Part]:
+def _parts(of: Callable[[str], Any], feature: Feature, most: int) -> list[Part]:
     """Return the parts of the sum of a feature."""
-    upper, lower = of("upper") * of("kept"), of("lower") * of("kept") + of("share")
-    if least:
-        is_negative = of("upper") * (1 << HALF) + of("lower") < -least
-        lower += (is_negative & (of("rest") > of("share") * of("by"))).ifelse(1, 0)
-    terms = [
-        (upper, most << 31, 1 << HALF),
-        (lower, most << HALF + 1, 1),
-        (of("kept"), most, least),
-    ]
-    return [Part(Term(term, limit), factor) for term, limit, factor in terms if factor]
+    parts = [Part(Term(of("kept"), most), feature.least)]
+    if feature.most:
+        upper, lower = of("upper") * of("kept"), of("lower") * of("kept") + of("share")
+        if feature.least < 0:  # rounded up then, if there is a remainder
+            is_negative = of("upper") * (1 << HALF) + of("lower") < -feature.least
+            lower += (is_negative & (of("rest") > of("share") * of("by"))).ifelse(1, 0)
+        parts += [Part(Term(upper, most << 31), 1 << HALF), Part(Term(lower, most << HALF + 1), 1)]
+    return [part for part in parts if part.factor]
 
 
 def _column(table: Any, place: int, name: str) -> Any:
@@ -122,11 +154,10 @@ def _within(total: Any) -> Any:
 
 
 def _quotient(whole: Any, by: Any) -> Any:
-    """Return the floor of a quotient below 2^51 of integers that are not negative.
+    """Return the floor of a quotient below 2^50 of integers that are not negative.
 
-    No two dialects have the same division of integers. A quotient in float64, or of some decimals,
-    is off by less than 1, and what is left tells on which side.
+    No two dialects have the same division of integers. One in float64, or to some decimals, is off
+    by less than a half.
     """
-    quotient = (whole / by).floor().cast("int64")
-    left = whole - quotient * by
-    return quotient + (left >= by).ifelse(1, 0) - (left < 0).ifelse(1, 0)
+    near = (whole / by - 0.5).floor().cast("int64")
+    return near + ((near + 1) * by <= whole).ifelse(1, 0)

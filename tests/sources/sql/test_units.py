@@ -6,9 +6,10 @@ from fractions import Fraction
 
 import pytest
 
+from dpfast.sources.base import Feature
 from dpfast.sources.sql import units
-from dpfast.sources.sql.sums import sums
-from dpfast.sources.sql.units import MOST, Feature, bounded, first_groups
+from dpfast.sources.sql.sums import sums_by
+from dpfast.sources.sql.units import MOST, bounded, first_groups, units_of
 
 from ...support.databases import ENGINES, connect, table
 
@@ -31,13 +32,12 @@ def sums_of(engine, rows, least, most):
     kinds = {"unit": "int64", "key": "int64", "above": "int64"}
     columns = zip(kinds.items(), zip(*rows, strict=True), strict=True)
     data = table(connect(engine), {name: (kind, own) for (name, kind), own in columns})
-    features = [Feature(data.above, least)]
-    some, (parts,) = bounded(data.group_by(["unit", "key"]), features, most)
-    found = sums(some, [part.term for part in parts], ["key"])
-    return {
-        key: sum(part.factor * total for part, total in zip(parts, totals, strict=True))
-        for (key,), totals in found.items()
-    }
+    features = [Feature(None, 2**63 - 1, least, most)]
+    data = data.rename(above0="above")
+    some, (parts,) = bounded(units_of(data, ["unit", "key"], features, []), ["key"], features)
+    found, totals = sums_by(some, [part.term for part in parts], ["key"])
+    sums = sum(part.factor * total for part, total in zip(parts, totals, strict=True))
+    return dict(zip(found["key"].to_pylist(), sums, strict=True))
 
 
 SMALL, LARGE = [None, *range(8)], [None, 0, 1, 2**40, 2**53 + 1, 2**62, 2**63 - 1]

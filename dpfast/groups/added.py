@@ -1,0 +1,41 @@
+"""Sums by group of rows that are added up where they are, in a database.
+
+Each statistic says which integers a row adds. The database adds them up by key, bounds units, and
+tells the keys with their sums, which are then what sums of rows in memory are. Keys are words here
+as anywhere: what the database calls two keys may be one, and not the other way round.
+"""
+
+from __future__ import annotations
+
+from .._kernels.rng import BitStream
+from ..sources.base import Adding, Feature, Units
+from ..sources.batches import Batch
+from ..sources.key_words import secret
+from .keys import Coder
+from .partial import Partial, Summable
+
+
+def added(table: Summable, rows: Adding, stream: BitStream) -> tuple[Coder, Partial]:
+    """Return the sums of all rows that count, and the codes of groups."""
+    coder, units, persons = table.keys.coder(secret(stream)), None, table.persons
+    if persons is not None:  # as many bits as a table in memory takes, so that noise is the same
+        units = Units(persons.column, persons.max_groups, bytes(stream.take(32)).hex())
+    integers = {name: statistic.integers(rows) for name, statistic in table.counted.items()}
+    alone = [name for name, one in integers.items() if one.bins is None]
+    found = []
+    for names in filter(None, [alone, *([name] for name in integers if name not in alone)]):
+        some = [integers[name] for name in names]
+        features = [feature for one in some for feature in one.features]
+        features += [Feature(one.missing, 0, 1) for one in some if one.missing is not None]
+        groups = rows.groups(table.keys.listed, features, units, some[0].bins)
+        codes = coder.codes(Batch(0, len(groups.sums[0]), groups.keys))
+        found.append((names, codes, groups.bins, iter(groups.sums)))
+    rooms, missing = {}, dict.fromkeys(integers, 0)
+    for names, codes, bins, sums in found:
+        for name in names:
+            own = [next(sums) for _ in integers[name].features]
+            rooms[name] = table.counted[name].gathered(coder.groups, codes, own, bins)
+        for name in names:
+            if integers[name].missing is not None:
+                missing[name] = sum(next(sums)[codes >= 0])
+    return coder, Partial(coder.groups, None, rooms, missing)

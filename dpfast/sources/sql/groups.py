@@ -1,0 +1,76 @@
+"""Sums by group, and by group and unit, that a database adds up."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from numpy.typing import NDArray
+
+from ...errors import DataError
+from ..base import Feature, Groups, Term, Units
+from ..forms import Arrow, Piece
+from .keys import asked, exact
+from .sums import sums_by
+from .units import Part, bounded, first_groups, units_of
+
+
+def groups_of(
+    table: Any,
+    columns: Mapping[str, Any],
+    dialect: str,
+    by: Mapping[str, NDArray[Any] | None],
+    features: Sequence[Feature],
+    units: Units | None,
+    bins: Any,
+) -> Groups:
+    """Return what `Adding.groups` says of the rows of a table, of which the columns are given.
+
+    That some keys are asked for is only a filter: the database may call more of them equal.
+    """
+    keys = {
+        f"key{i}": exact(columns[name], dialect, f"column {name!r}") for i, name in enumerate(by)
+    }
+    whose = {} if units is None else {"unit": exact(columns[units.ids], dialect, "ids")}
+    places = {} if bins is None else {"bin": bins}
+    # Of fewer bits, a shift by 32 would be none.
+    above = {f"above{i}": feature.above.cast("int64") for i, feature in enumerate(features)}
+    for name, listed in by.items():
+        condition = None if listed is None else asked(columns[name], listed)
+        table = table if condition is None else table.filter(condition)
+    rows = table.select(**keys, **whose, **places, **above)
+    rows = rows.drop_null([*keys, *whose])
+    if units is None:
+        parts = [_parts(rows[f"above{i}"], feature) for i, feature in enumerate(features)]
+    else:
+        rows = units_of(rows, [*whose, *keys], features, list(places))
+        if units.max_groups is not None:
+            rows = first_groups(rows, "unit", list(keys), units.max_groups, units.secret, dialect)
+        rows, parts = bounded(rows, [*keys, *places], features)
+    if bins is not None:
+        rows = rows.drop_null(["bin"])
+    terms = [part.term for some in parts for part in some]
+    found, totals = sums_by(rows, terms, [*keys, *places])
+    sums = iter(totals)
+    return Groups(
+        {name: _keys(found[key], columns[name]) for key, name in zip(keys, by, strict=True)},
+        None if bins is None else found["bin"].to_numpy().astype("int64"),
+        [sum(part.factor * next(sums) for part in some) for some in parts],
+    )
+
+
+def _keys(found: Any, column: Any) -> Piece:
+    """Return keys in the type that their column declares; text comes as bytes."""
+    kind, keys = column.type().to_pyarrow(), found.combine_chunks()
+    try:
+        return Arrow.of(keys.view(kind) if column.type().is_string() else keys.cast(kind))
+    except ValueError:
+        pass  # its message quotes a key
+    raise DataError("keys must be of the type that their column declares, and are not")
+
+
+def _parts(above: Any, feature: Feature) -> list[Part]:
+    """Return the parts of the sum of a feature of rows."""
+    rows = Term(above.notnull().ifelse(1, 0), 1)
+    parts = [Part(Term(above, feature.most), bool(feature.most)), Part(rows, feature.least)]
+    return [part for part in parts if part.factor]

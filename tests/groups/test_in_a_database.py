@@ -1,0 +1,278 @@
+"""Statistics by group of rows in a database: the answers of rows in memory, bit by bit."""
+
+import datetime
+import math
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+import dpfast as dp
+from dpfast.errors import ArgumentError, ArgumentTypeError
+from dpfast.measurement.statistic import offer
+from dpfast.rng import InsecureGenerator
+from dpfast.sources.sql import groups as sql
+from dpfast.sources.sql.units import MOST
+
+from ..support.databases import ENGINES, connect, table
+
+RNG = np.random.default_rng(33)
+ROWS = 400
+DATA = {
+    "who": RNG.integers(0, 40, ROWS),
+    "word": np.array(["a", "A", "a ", "é"])[RNG.integers(0, 4, ROWS)],
+    "number": RNG.integers(0, 3, ROWS).astype(np.int32),
+    "day": np.array(["2024-02-28", "2024-02-29", "2024-03-01"], "M8[D]")[RNG.integers(0, 3, ROWS)],
+    "is_old": RNG.random(ROWS) < 0.5,
+    "x": RNG.normal(size=ROWS),
+    "n": RNG.integers(-5, 6, ROWS),
+}
+KINDS = {
+    "who": "int64", "word": "string", "number": "int32", "day": "date", "is_old": "boolean",
+    "x": "float64", "n": "int64",
+}  # fmt: skip
+FEW = {
+    "rows": dp.stat.count(),
+    "sum": dp.stat.sum("x", bounds=(-1, 2)),
+    "variance": dp.stat.variance("x", bounds=(-3, 3)),
+}
+MANY = FEW | {
+    "not 0": dp.stat.count_nonzero("n"),
+    "mean": dp.stat.mean("n", bounds=(-4, 3)),
+    "mean or missing": dp.stat.mean("x", bounds=(-1, 2), nan="upper"),
+    "deviation": dp.stat.std("n", bounds=(-4, 3)),
+    "fives": dp.stat.proportion("n", equal=5),
+}
+KEYS = {
+    ("word",): (["é", "A", "a ", "none"], None),
+    ("number",): ([2, 0, 7], None),
+    ("is_old",): ([True, False], None),
+    ("day",): ([datetime.date(2024, 3, 1), datetime.date(2024, 2, 28)], None),
+    ("word", "number"): ([["a", "A"], [0, 1, 2]], [("é", 1), ("a", 2)], None),
+}
+
+
+def in_database(engine, data=None):
+    """The data as a table of a database; SQLite has no dates."""
+    data = DATA if data is None else data
+    kinds = {k: v for k, v in KINDS.items() if k in data and (v, engine) != ("date", "sqlite")}
+    return table(connect(engine), {name: (kinds[name], data[name].tolist()) for name in kinds})
+
+
+def answer(data, by, keys, statistics, where=None, **people):
+    """The answer about data, with noise that is the same each time."""
+    loss = {"epsilon": 5, "delta": 1e-2} if keys is None else {"epsilon": 1}
+    groups = dp.group_by(data, list(by), keys=keys, **people)
+    return groups.agg(statistics, where=where, rng=InsecureGenerator(1), **loss)
+
+
+def expect_same(a, b):
+    assert list(a) == list(b)
+    for name, column in a.items():
+        assert column.dtype == b[name].dtype
+        np.testing.assert_array_equal(column, b[name])
+
+
+@pytest.mark.parametrize("engine, by", [("duckdb", ("word",)), ("sqlite", ("word", "number"))])
+def test_answers_are_those_of_memory(engine, by):
+    rows = in_database(engine)
+    for keys in (KEYS[by][0], None):
+        expect_same(answer(DATA, by, keys, FEW), answer(rows, by, keys, FEW))
+    rows, mask = in_database(engine), DATA["x"] > 0
+    expect_same(
+        answer(DATA, by, KEYS[by][0], FEW, mask), answer(rows, by, KEYS[by][0], FEW, rows.x > 0)
+    )
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("engine", ["duckdb", "sqlite", "postgres"])
+@pytest.mark.parametrize("by", KEYS, ids=" ".join)
+def test_all_answers_are_those_of_memory(engine, by):
+    if "day" in by and engine == "sqlite":
+        pytest.skip("its dates are text")
+    rows = in_database(engine)
+    for keys in KEYS[by]:
+        for where, mask in ((None, None), (rows.x > 0, DATA["x"] > 0)):
+            expect_same(answer(DATA, by, keys, MANY, mask), answer(rows, by, keys, MANY, where))
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_missing_numbers_and_keys(engine):
+    words, numbers = ["a", None, "b", "a", "a"], [0.5, 1.0, None, None, math.nan]
+    rows = table(connect(engine), {"word": ("string", words), "x": ("float64", numbers)})
+    groups = dp.group_by(rows, "word", keys=["a", "b"])
+    for policy, a, b in (("drop", 0.5, 0), ("upper", 2.5, 1), (0.25, 1, 0.25)):
+        found = groups.sum("x", bounds=(0, 1), nan=policy, epsilon=500)["sum"]
+        assert abs(found - [a, b]).max() < 0.1
+    with pytest.raises(dp.errors.DataError, match="NaN or null"):
+        groups.sum("x", bounds=(0, 1), nan="raise", epsilon=1)
+    here = rows.x < 0.75  # NULL is no
+    found = groups.sum("x", bounds=(0, 1), nan="raise", where=here, epsilon=500)["sum"]
+    assert abs(found - [0.5, 0]).max() < 0.1
+
+
+def test_other_releases_by_key():
+    rows = in_database("duckdb")
+    same = {"rng": InsecureGenerator(1), "epsilon": 1}
+    groups, here = (dp.group_by(data, "word", keys=["a", "A"]) for data in (rows, DATA))
+    assert (
+        groups.top_k(1, **same)["word"]
+        == here.top_k(1, epsilon=1, rng=InsecureGenerator(1))["word"]
+    )
+    assert dp.select_keys(rows.word, epsilon=5, delta=1e-3).tolist() == ["A", "a", "a ", "é"]
+    assert abs(dp.count_distinct(rows.word, epsilon=50) - 4) < 3
+
+
+# --- people ---------------------------------------------------------------------------------------
+
+
+def told(rows, statistics, keys=("a", "é"), **people):
+    """The mechanism of a question, and the exact sums of each statistic by group."""
+    groups = dp.group_by(rows, "word", keys=list(keys), **people)
+    offered = offer(1, 0, None, "add-remove", None, None)
+    mechanism = groups._grouping.table("agg", tuple(statistics.items()), offered)
+    coder, found = mechanism.told(groups._rows, InsecureGenerator(1).stream())
+    return mechanism, {name: found.rooms[name][: coder.groups].tolist() for name in statistics}
+
+
+def features_of(statistic, x):
+    """The features of rows, None for one that does not count, by definition."""
+    if not hasattr(statistic, "plan"):
+        return [(1,) if x != 0 else None for x in x.tolist()]
+    factors = [factors for factors, *_ in statistic.plan.form.features]
+    cells = [statistic.cells.cell(value) for value in x.tolist()]
+    return [tuple(a * u + b + c * u * u for a, b, c in factors) for u in cells]
+
+
+def twin(mechanism, data, keys, most):
+    """What units count for in each group, by definition."""
+    found = {}
+    for name, statistic in mechanism.statistics.items():
+        x = np.ones(len(data["x"])) if statistic.column is None else data[statistic.column]
+        features = features_of(statistic, x == 5 if name == "fives" else x)
+        of_units = {}
+        for who, word, own in zip(
+            data["who"].tolist(), data["word"].tolist(), features, strict=True
+        ):
+            if own is not None:
+                of_units.setdefault((who, word), []).append(own)
+        width = len(next(filter(None, features)))
+        found[name] = [[0] * width for _ in keys]
+        for (_, word), rows in of_units.items():
+            if word in keys:
+                part = Fraction(min(len(rows), most), len(rows))
+                counts = [math.trunc(sum(own) * part) for own in zip(*rows, strict=True)]
+                sums = found[name][keys.index(word)]
+                sums[:] = map(sum, zip(sums, counts, strict=True))
+    return found
+
+
+PEOPLE = [("duckdb", 2, FEW), ("sqlite", 1, {"mean": MANY["mean"]})]
+PEOPLE += [
+    pytest.param(engine, most, MANY, marks=pytest.mark.full)
+    for engine in ("duckdb", "sqlite", "postgres")
+    for most in (1, 4, 100)
+]
+
+
+@pytest.mark.parametrize("engine, most, statistics", PEOPLE)
+def test_units_count_as_a_slow_twin_says(engine, most, statistics):
+    rows = in_database(engine)
+    mechanism, sums = told(rows, statistics, ids="who", max_rows=most)
+    assert sums == twin(mechanism, DATA, ("a", "é"), most)
+
+
+def test_an_id_that_is_null_is_nobody(monkeypatch):
+    who = [None if who % 2 else who for who in DATA["who"].tolist()]
+    columns = {"who": who, "word": DATA["word"].tolist(), "x": DATA["x"].tolist()}
+    rows = table(connect("duckdb"), {name: (KINDS[name], own) for name, own in columns.items()})
+    mechanism, sums = told(rows, {"sum": FEW["sum"]}, ids="who", max_rows=2)
+    even = DATA["who"] % 2 == 0
+    assert sums == twin(mechanism, {k: v[even] for k, v in DATA.items()}, ("a", "é"), 2)
+
+
+# --- neighbors ------------------------------------------------------------------------------------
+
+BOUNDED = {"ids": "who", "max_groups": 2, "max_rows": 2}
+WORDS = ("a", "A", "a ", "é")
+FAR = DATA | {"x": np.full(ROWS, 9.0)}  # all rows at the end of the bounds
+
+
+def largest_moves(engine, draws):
+    """How many groups a unit changes at most, by how many rows, and features by how much a row."""
+    statistics = {"rows": FEW["rows"], "sum": FEW["sum"]}
+    mechanism, whole = told(in_database(engine, FAR), statistics, WORDS, **BOUNDED)
+    feature_sizes = [
+        max(abs(lo), abs(hi)) for _, lo, hi, _ in mechanism.statistics["sum"].plan.form.features
+    ]
+    groups = rows = size = 0
+    for who in draws:
+        left = {name: column[DATA["who"] != who] for name, column in FAR.items()}
+        _, other = told(in_database(engine, left), statistics, WORDS, **BOUNDED)
+        moved = np.array(whole["rows"], float) - np.array(other["rows"], float)
+        groups, rows = max(groups, np.count_nonzero(moved)), max(rows, abs(moved).max())
+        sums = np.array(whole["sum"], float) - np.array(other["sum"], float)
+        size = max(size, (abs(sums) / feature_sizes).max())
+    return groups, rows, round(size, 6)
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_a_unit_moves_sums_by_no_more_than_its_bounds(engine):
+    draws = [1, 7] if engine == "duckdb" else [3]
+    assert all(np.count_nonzero(DATA["who"] == who) > 4 for who in draws)
+    groups, rows, size = largest_moves(engine, draws)
+    assert groups == 2 and rows == 2 and size == 2
+
+
+def no_bound(name, fault):
+    """Plant a fault in what bounds units, and return the moves that are found then."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(sql, name, fault)
+        return largest_moves("duckdb", [1])
+
+
+def test_a_unit_in_all_its_groups_is_caught():
+    groups, _, _ = no_bound("first_groups", lambda units, *_: units)
+    assert groups > 2
+
+
+def test_a_unit_with_all_its_rows_is_caught():
+    right = sql.bounded
+
+    def fault(units, keys, features):
+        return right(units, keys, [one._replace(rows=MOST) for one in features])
+
+    _, rows, size = no_bound("bounded", fault)
+    assert rows > 2 and size > 2
+
+
+@pytest.mark.parametrize("engine", ["duckdb", "sqlite"])
+def test_ids_that_a_collation_calls_equal_are_two_units(engine):
+    connection, name = connect(engine), f"collated_ids_{engine}"
+    connection.con.execute(f"create table {name} (who varchar collate nocase, x integer)")
+    connection.con.execute(f"insert into {name} values ('a', 1), ('A', 1), ('a', 1)")
+    groups = dp.group_by(connection.table(name), "x", keys=[1], ids="who", max_rows=1)
+    assert groups.count(epsilon=500)["count"].tolist() == [2]
+
+
+# --- what is refused ------------------------------------------------------------------------------
+
+
+def test_what_no_database_adds_up_is_refused_before_the_spend():
+    rows, budget = in_database("duckdb"), dp.Budget(epsilon=1)
+    groups = dp.group_by(rows, "word", keys=["a"])
+    unit = {"bounds": (0, 1), "epsilon": 1, "budget": budget}
+    weighted = {"weights": "n", "weight_bounds": (0, 1)}
+    for call, kind, words in (
+        (lambda: groups.median("x", **unit), ArgumentError, "without weights, in a database"),
+        (lambda: groups.sum("x", **unit, **weighted), ArgumentError, "takes rows out"),
+        (lambda: groups.sum("x", **unit | {"bounds": "auto"}), ArgumentError, "takes rows out"),
+        (lambda: groups.sum("word", **unit), ArgumentTypeError, "numbers"),
+        (lambda: groups.sum("x", **unit, where=DATA["x"] > 0), ArgumentTypeError, "where"),
+        (lambda: dp.group_by(rows, "word", ids=DATA["n"], max_groups=1), ArgumentTypeError, "ids"),
+        (lambda: dp.group_by(rows, "x", keys=[1]), ArgumentTypeError, "by"),
+        (lambda: dp.group_by(rows, "none", keys=[1]), ArgumentError, "none"),
+    ):  # fmt: skip
+        with pytest.raises(kind, match=words):
+            call()
+    assert budget.remaining["epsilon"] == 1
