@@ -303,6 +303,23 @@ class Adding(ABC):
         """Return the integer that is 1 where a column is one of some public numbers, and else 0."""
 
     @abstractmethod
+    def place(self, column: int, edges: Sequence[float], last: float | None) -> Any:
+        """Return the integer that is the bin of a column's number, missing where it is in none.
+
+        Parameters
+        ----------
+        column : int
+        edges : sequence of float
+            Where each bin begins; the next edge is in the next.
+        last : float or None
+            The last number of the last bin. None for bins of one number each.
+        """
+
+    @abstractmethod
+    def word(self, column: int) -> Any:
+        """Return the integer that is the number of the word that a column of text equals."""
+
+    @abstractmethod
     def filled(self, integer: Any, value: int) -> Any:
         """Return an integer that is `value` where it is missing."""
 
@@ -350,6 +367,12 @@ class Adding(ABC):
         DataError
             If the database fails.
         """
+
+    @abstractmethod
+    def sums_by(
+        self, places: Sequence[Any], terms: Sequence[Term]
+    ) -> dict[tuple[int, ...], list[int]]:
+        """Return the same of the rows that have the same places, none of which is missing."""
 
 
 def named_dtype(names: tuple[str, ...]) -> np.dtype[Any]:

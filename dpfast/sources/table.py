@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from .._core import checks
 from ..errors import DataError
 from .base import (
+    Adding,
     Choosing,
     Chunk,
     RandomWords,
@@ -198,6 +199,8 @@ def side_by_side(columns: Mapping[str, Column]) -> Column:
 def only_column(rows: Any) -> Source:
     """Return the only column of some rows."""
     names = rows.dtype.names
+    if isinstance(rows, Adding):
+        return rows  # type: ignore[return-value]
     return OfRows(rows, names[0] if names else 0)
 
 

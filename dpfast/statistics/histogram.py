@@ -18,6 +18,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property, partial
+from operator import mul
 from typing import Any, ClassVar, NamedTuple, Self, TypeAlias, overload
 from zlib import crc32
 
@@ -45,7 +46,7 @@ from ..noise.sensitivity import Sensitivity
 from ..privacy import Loss
 from ..rng import Generator
 from ..sources import Chunk
-from ..sources.base import RowChunk
+from ..sources.base import Adding, RowChunk, Term
 from ..sources.intake import View, read_column, read_rows
 from ..sources.masked import kept, refuse_mask
 from ..sources.memory import Column
@@ -62,6 +63,8 @@ Categories: TypeAlias = Sequence[str] | Sequence[Number]
 
 #: Cells of the table from which a search starts, for each bin, as long as they are not too many.
 FINE, MOST_FINE = 4, 1 << 22
+#: Bins of an axis that a database looks for, and the largest sum.
+MOST_OF_SQL, MOST = 1024, 1 << 62
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -85,6 +88,15 @@ class Bins:
     def numbers(self) -> tuple[str, list[Any]] | None:
         """The categories that are numbers, and their argument; None of anything else."""
         return (self.name, self.edges.tolist()) if self.name else None
+
+    def of_row(self, rows: Adding, column: int) -> Any:
+        """Return the bin of each of some rows of a database, by the place of a column."""
+        if self.words is not None:
+            return rows.word(column)
+        if self.name:
+            return rows.place(column, self.edges.astype(np.float64).tolist(), None)
+        *edges, last = self.edges.tolist()
+        return rows.place(column, edges, last)
 
     def _key(self) -> tuple[Any, ...]:
         words = None if self.words is None else self.words.words
@@ -113,6 +125,7 @@ class Binned(Automatic[Value]):
     categories: Any = None
 
     leaves_out: ClassVar[tuple[str, ...]] = ("axis",)
+    only_adds: ClassVar[bool] = True
     subtracts: ClassVar[bool] = False
     #: What the error bar of a count is.
     note: ClassVar[str] = NOISE
@@ -177,13 +190,16 @@ class Binned(Automatic[Value]):
     def read(
         self, data: Any, *, relation: str, axis: Any, where: Any, ids: Any, weights: Any
     ) -> View:
-        axes = self.axes
-        if not self.by_rows:
-            return read_column(data, relation, where, ids, axes[0].numbers)
-        argument = "categories" if self.bins is None else "bins"
-        words, numbers = [axis.words for axis in axes], [axis.numbers for axis in axes]
-        beside = where, words, ids, weights, self.single, numbers
-        return read_rows(data, argument, len(axes), relation, *beside)
+        axes, argument = self.axes, "categories" if self.bins is None else "bins"
+        if self.by_rows:
+            words, numbers = [axis.words for axis in axes], [axis.numbers for axis in axes]
+            beside = where, words, ids, weights, self.single, numbers
+            view = read_rows(data, argument, len(axes), relation, *beside)
+        else:
+            view = read_column(data, relation, where, ids, axes[0].numbers)
+        if view.adds and max(self.shape) > MOST_OF_SQL:
+            checks.fail(argument, f"at most {MOST_OF_SQL} in a database", max(self.shape))
+        return view
 
     def mechanism(self, terms: Terms) -> BinCounts:
         noise = integer_noise(terms.loss, self.sensitivity(terms.neighbors))
@@ -283,6 +299,8 @@ class BinCounts(Mechanism[Any]):
 
     def reduce(self, source: View) -> NDArray[np.int64]:
         """Count the rows in each bin."""
+        if isinstance(source.source, Adding):
+            return self.added(source.source, [Term(source.source.present(), 1)])
         summarize = partial(self._rows if self.statistic.by_rows else self._column, source.where)
         counts: NDArray[np.int64] = source.source.reduce(summarize, np.add)
         if source.where is not None and counts[-1] != len(source.where):
@@ -301,6 +319,16 @@ class BinCounts(Mechanism[Any]):
     def size(self) -> int:
         """How many bins there are in all."""
         return math.prod(self.statistic.shape)
+
+    def added(
+        self, rows: Adding, terms: Sequence[Term], factors: Sequence[int] = (1,)
+    ) -> NDArray[np.int64]:
+        """Return the sum of some terms of rows of a database, times factors, in each bin."""
+        places = [axis.of_row(rows, i) for i, axis in enumerate(self.statistic.axes)]
+        sums = np.zeros(self.statistic.shape, np.int64)
+        for place, each in rows.sums_by(places, terms).items():
+            sums[place] = min(max(sum(map(mul, each, factors)), -MOST), MOST)
+        return sums.ravel()
 
     def places(self, columns: Sequence[Any], rows: int) -> NDArray[np.uint32]:
         """Return the number of the bin of each row."""
@@ -356,6 +384,11 @@ class BinWeights(BinCounts):
 
     def reduce(self, source: View) -> NDArray[np.int64]:
         """Add up the cells of the weights in each bin."""
+        if isinstance(source.source, Adding):
+            rows, cells = source.source, self.cells
+            u = rows.cell(len(self.statistic.axes), cells)
+            terms = [Term(u, cells.span), Term(rows.present(u), 1)]
+            return self.added(rows, terms, [1, cells.first])
         summarize = partial(self._sums, source.where, source.weights)
         total: _WeightSums = source.source.reduce(summarize, _WeightSums.merge)
         if source.where is not None and total.read != len(source.where):

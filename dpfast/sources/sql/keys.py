@@ -44,7 +44,7 @@ def exact(column: Any, dialect: str, name: str) -> Any:
         checks.fail_kind(name, RULE, column, f" of type {kind} in {dialect}: cast it")
     found = column
     if is_text:
-        found = _bytes_of(column, dialect)
+        found = bytes_of(column, dialect)
     elif is_time:
         first, last = (datetime.min, datetime.max) if kind.is_timestamp() else (date.min, date.max)
         found = column.between(first, last).ifelse(column, None)
@@ -80,7 +80,7 @@ def digest(secret: str, columns: Sequence[Any], dialect: str) -> Any:
     return _functions().digest[dialect == "sqlite"](text)
 
 
-def _bytes_of(text: Any, dialect: str) -> Any:
+def bytes_of(text: Any, dialect: str) -> Any:
     """Return the UTF-8 of text."""
     if dialect == "duckdb":  # which casts no backslashes
         return _functions().encode(text)

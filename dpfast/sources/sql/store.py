@@ -19,9 +19,12 @@ from ..base import NO_ROWS, Adding, Feature, Gridded, Groups, Term, Units
 from ..columns import Batch, Columns, Rows, Store, Table, Want
 from ..forms import Arrow, Piece
 from ..ids import no_column
+from ..words import RULE as TEXT
+from ..words import Words
 from .cells import cell, exactly, numbers, without_nan
 from .groups import groups_of
-from .sums import sums
+from .keys import bytes_of, exact
+from .sums import sums, sums_by
 
 S = TypeVar("S")
 
@@ -63,9 +66,9 @@ class Database(Store):
         return SqlColumn(self, [name])
 
     def rows(self, make: Rows, ids: Any = None, workers: int | None = None) -> SqlRows:
-        if ids is not None or make.ids is not None or make.words:
+        if ids is not None or make.ids is not None:
             checks.fail_kind("data", NO_ROWS, self.given)
-        return SqlRows(self, make.names or ())
+        return SqlRows(self, make.names or (), make.words)
 
     def adding(self, names: Sequence[str]) -> SqlRows:
         return SqlRows(self, tuple(names))
@@ -93,14 +96,26 @@ class SqlRows(Adding):
     store : Database
     names : tuple of str
         The columns.
+    words : mapping of str to Words, optional
+        Of the columns that are text.
     where : ibis column of booleans, optional
         Which rows there are.
     """
 
-    def __init__(self, store: Database, names: tuple[str, ...], where: Any = None) -> None:
+    def __init__(
+        self,
+        store: Database,
+        names: tuple[str, ...],
+        words: Mapping[str, Words] | None = None,
+        where: Any = None,
+    ) -> None:
         self.store, self.names, self.where = store, names, where
+        self.words: Mapping[str, Words] = {} if words is None else words
         for name in names:
-            store.check_numbers(name)
+            if name not in self.words:
+                store.check_numbers(name)
+            elif not store.expressions[name].type().is_string():
+                checks.fail_kind("data", TEXT, store.expressions[name])
         self._ibis = extra("ibis", "data in a database")
 
     def filtered(self, where: Any) -> SqlRows:
@@ -112,15 +127,29 @@ class SqlRows(Adding):
         if not _is_of(where, self.store.given):
             checks.fail("where", WHERE, "one of another table")
         expect_rows_alone(where, "where")
-        return SqlRows(self.store, self.names, where)
+        return SqlRows(self.store, self.names, self.words, where)
 
     def cell(self, column: int, cells: Gridded) -> Any:
         return cell(self._column(column), cells, self.store.dialect)
 
     def among(self, column: int, values: Sequence[Any]) -> Any:
+        if self.names[column] in self.words:
+            return self.word(column).notnull().ifelse(1, 0)
         x = without_nan(self._column(column), self.store.dialect)
         found = reduce(or_, (x == exactly(value) for value in values), self._ibis.literal(False))
         return self._ibis.cases((x.isnull(), None), (found, 1), else_=0)
+
+    def place(self, column: int, edges: Sequence[float], last: float | None) -> Any:
+        x = without_nan(self._column(column), self.store.dialect)
+        least, most = exactly(edges[0]), exactly(edges[-1] if last is None else last)
+        place = binary_search(x, edges, 0, last is None)
+        return ((x >= least) & (x <= most)).ifelse(place, None)
+
+    def word(self, column: int) -> Any:
+        text = exact(self._column(column), self.store.dialect, "data")
+        words = self.words[self.names[column]].words
+        each = [bytes_of(self._ibis.literal(word), self.store.dialect) for word in words]
+        return self._ibis.cases(*((text == word, i) for i, word in enumerate(each)))
 
     def filled(self, integer: Any, value: int) -> Any:
         return integer.fill_null(value)
@@ -147,6 +176,15 @@ class SqlRows(Adding):
 
     def sums(self, terms: Sequence[Term]) -> list[int]:
         return sums(self._rows, terms)
+
+    def sums_by(
+        self, places: Sequence[Any], terms: Sequence[Term]
+    ) -> dict[tuple[int, ...], list[int]]:
+        by = {self._ibis.util.gen_name("place"): place for place in places}
+        keys, totals = sums_by(self._rows.mutate(**by), terms, list(by))
+        found = zip(*(key.to_pylist() for key in keys.columns), strict=True)
+        each = zip(found, zip(*totals, strict=True), strict=True)
+        return {place: list(sums) for place, sums in each if None not in place}
 
     @property
     def _rows(self) -> Any:
@@ -184,6 +222,21 @@ def sql_form(data: Any, name: str) -> Columns:
         return Table(Database(table, dialect), table.columns)
     title = data.get_name()
     return Database(table, dialect, {title: data}).column(title)
+
+
+def binary_search(x: Any, edges: Sequence[float], first: int, are_single: bool) -> Any:
+    """Return the number of the bin of x, that of the first of these edges being `first`.
+
+    Bins `are_single` if they are of one number each.
+    """
+    half = len(edges) // 2
+    if half:
+        lower = binary_search(x, edges[:half], first, are_single)
+        upper = binary_search(x, edges[half:], first + half, are_single)
+        return (x >= exactly(edges[half])).ifelse(upper, lower)
+    ibis = extra("ibis", "data in a database")
+    place = ibis.literal(first, "int64")
+    return (x == exactly(edges[0])).ifelse(place, None) if are_single else place
 
 
 def expect_rows_alone(column: Any, argument: str) -> None:

@@ -18,12 +18,13 @@ X = DRAW.normal(50, 40, ROWS)
 X[::37], X[3], X[5], X[8], X[9] = math.nan, math.inf, -math.inf, 5e-324, -0.0
 Y, WEIGHTS = DRAW.normal(5, 4, ROWS), DRAW.random(ROWS)
 KEYS = DRAW.integers(-2, 5, ROWS)
-NAMES = {"x": X, "y": Y, "w": WEIGHTS, "k": KEYS, 'a"; DROP TABLE t; --': Y}
+TEXT = DRAW.choice(["a", "a ", "A", "\u00e9", "e\u0301", "\u00df", "ss", "'; --"], ROWS)
+NAMES = {"x": X, "y": Y, "w": WEIGHTS, "k": KEYS, "s": TEXT, 'a"; DROP TABLE t; --': Y}
 HERE = pa.table({name: pa.array(column) for name, column in NAMES.items()})
 
 
 def table_of(engine):
-    kinds = {name: "int64" if name == "k" else "float64" for name in NAMES}
+    kinds = dict.fromkeys(NAMES, "float64") | {"k": "int64", "s": "string"}
     columns = {name: (kinds[name], column.tolist()) for name, column in NAMES.items()}
     return table(connect(engine), columns)
 
@@ -63,6 +64,18 @@ QUESTIONS = {
     "correlation": lambda t, **how: dp.correlation(two(t), **BOTH, **how),
     "ratio": lambda t, **how: dp.ratio(two(t), **BOTH, **how),
     "proportion": lambda t, **how: dp.proportion(t["k"], equal=3, **how),
+    "histogram": lambda t, **how: dp.histogram(t["x"], bins=7, bounds=(-10, 90), **how)[0],
+    "edges": lambda t, **how: dp.histogram(t["k"], bins=[-1, 0, 0.5, 3, 3.5], **how)[0],
+    "of numbers": lambda t, **how: dp.histogram(t["k"], categories=[-2, 0, 3, 9], **how)[0],
+    "of text": lambda t, **how: dp.histogram(t["s"], categories=["a ", "\u00e9", "A"], **how)[0],
+    "of two": lambda t, **how: dp.histogram(
+        t.select(["s", "y"]), categories=[["a", "A", "b"], None], bins=[None, [0, 2, 9]], **how
+    )[0],
+    "weighted": lambda t, **how: dp.histogram(
+        t.select(["y", "x"]), bins=3, bounds=(0, 9), weights="x", weight_bounds=(-5, 9), **how
+    )[0],
+    "tree": lambda t, **how: dp.tree_histogram(t["x"], bins=9, bounds=(0, 90), **how).counts,
+    "share of text": lambda t, **how: dp.proportion(t["s"], equal="a ", **how),
     "a name that is SQL": lambda t, **how: dp.mean(t['a"; DROP TABLE t; --'], bounds=(0, 9), **how),
 }
 
@@ -76,7 +89,7 @@ def three(rows):
 
 
 QUICK = [("duckdb", question) for question in QUESTIONS]
-QUICK += [("sqlite", question) for question in ("mean", "each", "weights", "nonzero")]
+QUICK += [("sqlite", question) for question in ("mean", "each", "weights", "histogram", "of text")]
 
 
 @pytest.mark.parametrize(("engine", "question"), QUICK)
