@@ -264,6 +264,40 @@ class Groups(NamedTuple):
     sums: list[NDArray[np.object_]]
 
 
+class Counting(ABC):
+    """The numbers of a column of a database, clamped to public bounds `lo` and `hi`, in counts.
+
+    Attributes
+    ----------
+    lo, hi : float
+    is_whole : bool
+        Whether all numbers but the bounds are whole, by the column's type.
+    """
+
+    lo: float
+    hi: float
+    is_whole: bool
+
+    @abstractmethod
+    def between(self, first: float, last: float) -> tuple[int, float, float]:
+        """Return how many numbers lie from `first` to `last`, the least and the largest of them."""
+
+    @abstractmethod
+    def counts(
+        self, first: float, last: float, step: float
+    ) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+        """Return the numbers from `first` to `last`, ascending, and how many rows have each.
+
+        With a `step`, a power of two, each is rounded to its nearest multiple, ties to even ones.
+        From `lo` to `hi`, rows without a number are counted as NaN; else they may be.
+
+        Raises
+        ------
+        DataError
+            If the database fails.
+        """
+
+
 class Adding(ABC):
     """Rows of a database: it adds up integers of them itself, and no row leaves it.
 
@@ -357,6 +391,10 @@ class Adding(ABC):
         DataError
             If the database fails.
         """
+
+    @abstractmethod
+    def counting(self, column: int, bounds: tuple[float, float], missing: float | None) -> Counting:
+        """Return the numbers of a column, in which a row without one is `missing`, or none."""
 
     @abstractmethod
     def sums(self, terms: Sequence[Term]) -> list[int]:

@@ -28,6 +28,7 @@ class Ranked(Bounded[Value]):
     """Base of statistics that read ranks of a column, each of several for a part of the loss."""
 
     joins_columns: ClassVar[bool] = False
+    only_adds: ClassVar[bool] = True
     reads_numbers: ClassVar[bool] = True
 
     def read(
@@ -70,6 +71,13 @@ class OnGrid(Ranked[Value]):
         if step <= 0:
             checks.fail("granularity", "None or a positive number", self.granularity)
         object.__setattr__(self, "granularity", step)
+
+    def read(self, data: Any, **rows: Any) -> View:
+        view = super().read(data, **rows)
+        if view.adds and self.method == "joint":
+            rule = "one that reads few numbers, as 'recursive', for data of a database"
+            checks.fail("method", rule, self.method)
+        return view
 
     def chosen(self, terms: Terms) -> Self:
         statistic = super().chosen(terms)
@@ -163,7 +171,7 @@ class OfRanks(Mechanism[Value]):
         if self.nan != "raise":
             number = nan_policy.replacement(self.nan, self.lo, self.hi)
             missing = None if isinstance(number, str) else number
-        return ranks_of(source, missing, self.assume_sorted)
+        return ranks_of(source, missing, self.assume_sorted, (self.lo, self.hi))
 
     def present(self, window: Window) -> Window:
         """Return a window of a column, unless missing rows are an error."""

@@ -17,6 +17,8 @@ from .._core import checks
 from .._core.types import Number
 from ..errors import DataError
 from ..sources import ArraySource, Source, as_source
+from ..sources.base import Adding
+from .counted import CountedRanks
 from .floyd_rivest import Target, collect, count, find, find_all, known_ranks
 from .order_statistics import KnownRanks, SortedRows, least_from, sorted_part
 
@@ -203,6 +205,8 @@ class Ranks:
             less = known.less(value)
             if less is not None:
                 return less
+        if isinstance(self._source, CountedRanks):
+            return self._source.less(value)
         return count(self._source, value, self._missing)
 
     def _keep(self, new: list[KnownRanks]) -> None:
@@ -233,8 +237,10 @@ class Ranks:
         return Window(values if convert is None else convert(values), first, n, 0)
 
     def _cheap(self, target: Target) -> KnownRanks | None:
-        """Return all ranks, where that takes no search."""
+        """Return all ranks, where that takes no search, or those that a database has counted."""
         source = self._source
+        if isinstance(source, CountedRanks):
+            return source.known(target)
         if self._sorted and isinstance(source, ArraySource) and source.mask is None:
             return _known_sorted(source, target)
         if source.length is not None and source.length <= SMALL:
@@ -263,10 +269,18 @@ def window_of(
     return Window(known.ranks(first, last, convert), first, known.n, known.nan)
 
 
-def ranks_of(source: Source, missing: float | None, is_sorted: bool) -> Ranks:
-    """Return the ranks of a source, where a missing row counts as a number, or not at all."""
+def ranks_of(
+    source: Source | Adding, missing: float | None, is_sorted: bool, bounds: tuple[float, float]
+) -> Ranks:
+    """Return the ranks of a source, where a missing row counts as a number, or not at all.
+
+    Numbers beyond the bounds are all the same to the caller.
+    """
     ranks = Ranks.__new__(Ranks)
-    ranks._source, ranks._missing, ranks._sorted = source, missing, is_sorted
+    read: Any = source
+    if isinstance(source, Adding):
+        read, missing = CountedRanks(source.counting(0, bounds, missing)), None
+    ranks._source, ranks._missing, ranks._sorted = read, missing, is_sorted
     ranks._known = []
     return ranks
 

@@ -64,6 +64,22 @@ class Run(Piece):
         return self.count if self.value.item() < value else 0
 
 
+class Multiset(Piece):
+    """Values that ascend, each as often as its count."""
+
+    def __init__(self, values: NDArray[Any], counts: NDArray[np.int64]) -> None:
+        self._values, self._upto = values, np.cumsum(counts)
+        self.count = int(counts.sum())
+
+    def take(self, a: int, b: int) -> NDArray[Any]:
+        upto = np.clip(self._upto, a, b)
+        return np.repeat(self._values, upto - np.append(a, upto[:-1]))
+
+    def less(self, value: float) -> int:
+        i = int(np.searchsorted(self._values, value))
+        return int(self._upto[i - 1]) if i else 0
+
+
 @dataclass(eq=False)
 class Stretch(Piece):
     """`count` ranks of a whole piece, from rank `start` on."""

@@ -22,6 +22,7 @@ from ..ids import no_column
 from ..words import RULE as TEXT
 from ..words import Words
 from .cells import cell, exactly, numbers, without_nan
+from .counts import SqlNumbers
 from .groups import groups_of
 from .keys import bytes_of, exact
 from .sums import sums, sums_by
@@ -157,6 +158,11 @@ class SqlRows(Adding):
     def present(self, *integers: Any) -> Any:
         every = (integer.notnull() for integer in integers)
         return reduce(and_, every, self._ibis.literal(True)).ifelse(1, 0)
+
+    def counting(
+        self, column: int, bounds: tuple[float, float], missing: float | None
+    ) -> SqlNumbers:
+        return SqlNumbers(self._rows, self._column(column), self.store.dialect, bounds, missing)
 
     def _column(self, place: int) -> Any:
         return self.store.expressions[self.names[place]]

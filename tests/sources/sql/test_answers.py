@@ -158,7 +158,7 @@ REFUSED = {
     "no connection": lambda t, **how: dp.sum(ibis.table({"x": "int"}, name="t")["x"], **how),
     "a mask in a database": lambda t, **how: dp.sum(X, where=t.k > 1, **how),
     "ids": lambda t, **how: dp.sum(t["x"], ids=KEYS, max_rows=1, **how),
-    "trimmed": lambda t, **how: dp.trimmed_mean(t["x"], **how),
+    "joint": lambda t, **how: dp.quantiles(t["x"], [0.1, 0.9], method="joint", **how),
     "learner": lambda t, budget, **how: dp.sulq.KMeans(2, **how).fit(
         t.select("x", "y"), budget=budget
     ),

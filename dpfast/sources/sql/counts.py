@@ -1,0 +1,85 @@
+"""Numbers of a column of a database, which counts them: by comparisons and sums that round."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..._core.extras import extra
+from ..base import Counting
+from .cells import MAGIC, exactly, numbers, without_nan
+from .sums import answer
+
+#: Numbers beyond count as this one: there no sum overflows.
+MOST = 2.0**960
+
+
+class SqlNumbers(Counting):
+    """The numbers of a column of a table, as float64.
+
+    Parameters
+    ----------
+    table : ibis table
+    column : ibis column
+        Of the table, or of one of which it has some rows.
+    dialect : str
+        The name of the database's kind, as Ibis has it.
+    bounds : (float, float)
+    missing : float, optional
+        What a row without a number counts as; left out, it is not counted.
+    """
+
+    def __init__(
+        self,
+        table: Any,
+        column: Any,
+        dialect: str,
+        bounds: tuple[float, float],
+        missing: float | None,
+    ) -> None:
+        self._ibis = extra("ibis", "data in a database")
+        self.lo, self.hi = max(bounds[0], -MOST), min(bounds[1], MOST)
+        kind = column.type()
+        x = numbers(column, dialect)
+        if missing is not None:
+            x = without_nan(column, dialect).fill_null(exactly(missing))
+        self._has_nan = dialect != "sqlite" and kind.is_floating() and missing is None
+        self.is_whole = dialect != "sqlite" and (kind.is_integer() or kind.is_boolean())
+        self._table = table.select(x=x)
+
+    def between(self, first: float, last: float) -> tuple[int, float, float]:
+        x = self._within(first, last).x
+        asked = x.as_table().aggregate(n=x.count(), least=x.min(), most=x.max())
+        rows, least, most = answer(asked).columns
+        return rows[0].as_py(), least[0].as_py(), most[0].as_py()
+
+    def counts(
+        self, first: float, last: float, step: float
+    ) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+        part = self._within(first, last)
+        if step:
+            magic = exactly(MAGIC * step)
+            part = part.select(x=(part.x + magic) - magic)
+        x, n = (
+            column.to_numpy() for column in answer(part.group_by("x").aggregate(n=part.count()))
+        )
+        order = np.argsort(x)
+        return x[order], n[order]
+
+    def _within(self, first: float, last: float) -> Any:
+        """Return the rows with numbers of an interval: at a bound those beyond, and NULL, too."""
+        rows, x, lo, hi = self._table, self._table.x, exactly(first), exactly(last)
+        arms = [((x >= lo) & (x <= hi), x)]
+        if first <= self.lo:
+            arms.append((x < lo, lo))
+        else:
+            rows = rows.filter(x >= lo)
+        if self._has_nan:  # which some databases take for the largest number
+            arms.append((x.isnan(), None))
+        if last >= self.hi:
+            arms.append((x > hi, hi))
+        else:
+            rows = rows.filter(x <= hi)
+        return rows.select(x=self._ibis.cases(*arms))

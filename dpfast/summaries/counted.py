@@ -1,0 +1,142 @@
+"""Ranks of a column that a database counts: no row leaves it, and few numbers do.
+
+A statement counts the rows on each of a few thousand cells, and the next those inside the cell
+where a rank lies, until so few rows are left there that their numbers are read, with their counts.
+"""
+
+from __future__ import annotations
+
+import math
+from functools import cached_property
+from typing import Any, NoReturn, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..errors import DataError
+from ..sources.base import Counting
+from .floyd_rivest import Target
+from .order_statistics import KnownRanks, Multiset
+
+#: Cells of a statement.
+CELLS = 4096
+#: Rows, or possible numbers, of an interval whose numbers are read.
+FEW = 40_000
+#: The log2 of the narrowest cell: half of it is a float64.
+NARROWEST = -1073
+
+#: Their first and last numbers, and their rows.
+Intervals: TypeAlias = tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.int64]]
+
+
+class CountedRanks:
+    """How many rows of a column lie in some intervals, which ascend, and no row between two.
+
+    An interval has both of its ends. They are the same where all its rows have one number.
+    """
+
+    dtype = np.dtype(np.float64)
+    length = None
+
+    def __init__(self, column: Counting) -> None:
+        self._column = column
+        self._first, self._last = np.array([column.lo]), np.array([column.hi])
+        self._missing: int | None = None
+
+    @cached_property
+    def _counts(self) -> NDArray[np.int64]:
+        """The rows of each interval."""
+        first, last = float(self._first[0]), float(self._last[0])
+        self._first, self._last, counts = self._parts(first, last, self._is_short(first, last))
+        return counts
+
+    def known(self, target: Target) -> KnownRanks:
+        """Return the ranks of a target."""
+        n = int(self._counts.sum())
+        ends = np.array(target.ends(n))
+        while True:
+            upto = np.cumsum(self._counts)
+            i, j = np.searchsorted(upto, ends).tolist()
+            wide = np.flatnonzero(self._first[i : j + 1] < self._last[i : j + 1]) + i
+            if not len(wide):
+                break
+            most = int(wide[np.argmax(self._counts[wide])])
+            if self._counts[most] > FEW:
+                self._divide(most)
+            else:
+                self._read(int(wide[0]), int(wide[-1]) + 1)
+        values = Multiset(self._first[i : j + 1], self._counts[i : j + 1])
+        below = int(upto[i - 1]) if i else 0
+        return KnownRanks([values], below, n, self._missing or 0, self.dtype)
+
+    def less(self, value: float) -> int:
+        """Count the rows below `value`."""
+        counts = self._counts
+        i = int(np.searchsorted(self._last, value))
+        below = int(counts[:i].sum())
+        if i == len(counts) or value <= self._first[i]:
+            return below
+        before = math.nextafter(value, -math.inf)
+        rows, _, _ = self._column.between(float(self._first[i]), before)
+        ends = np.array([self._first[i], value]), np.array([before, self._last[i]])
+        self._replace(i, i + 1, (*ends, np.array([rows, counts[i] - rows])))
+        return below + rows
+
+    def _divide(self, i: int) -> None:
+        """Count the rows on cells of an interval, between the least and the largest of them."""
+        rows, first, last = self._column.between(float(self._first[i]), float(self._last[i]))
+        if not rows:
+            refuse_change()
+        self._replace(i, i + 1, self._parts(first, last, self._is_short(first, last)))
+
+    def _read(self, i: int, j: int) -> None:
+        """Count the rows of each number in the intervals i .. j - 1."""
+        self._replace(i, j, self._parts(float(self._first[i]), float(self._last[j - 1]), True))
+
+    def _is_short(self, first: float, last: float) -> bool:
+        """Tell whether few numbers are possible in an interval."""
+        nearest = min(abs(first), abs(last))
+        return bool(last - first <= FEW * (1 if self._column.is_whole else np.spacing(nearest)))
+
+    def _parts(self, first: float, last: float, is_exact: bool) -> Intervals:
+        """Return the intervals of the numbers of an interval, or of cells."""
+        step = 0.0 if is_exact else width(first, last)
+        numbers, counts = self._column.counts(first, last, step)
+        is_number = numbers == numbers
+        if self._missing is None:
+            self._missing = int(counts[~is_number].sum())
+        numbers, counts = numbers[is_number], counts[is_number]
+        if not step:
+            return numbers, numbers, counts
+        # An even multiple has both ends of its cell, and an odd one neither.
+        is_odd = np.mod(numbers / step, 2) != 0
+        lowest, highest = numbers - step / 2, numbers + step / 2
+        lowest[is_odd] = np.nextafter(lowest[is_odd], math.inf)
+        highest[is_odd] = np.nextafter(highest[is_odd], -math.inf)
+        return np.maximum(lowest, first), np.minimum(highest, last), counts
+
+    def _replace(self, i: int, j: int, parts: Intervals) -> None:
+        """Put parts in the place of the intervals i .. j - 1."""
+        first, last, counts = parts
+        if counts.sum() != self._counts[i:j].sum() or (counts < 0).any():
+            refuse_change()
+
+        def put(whole: NDArray[Any], parts: NDArray[Any]) -> NDArray[Any]:
+            return np.concatenate([whole[:i], parts, whole[j:]])
+
+        self._first, self._last = put(self._first, first), put(self._last, last)
+        self._counts = put(self._counts, counts)
+
+
+def width(first: float, last: float) -> float:
+    """Return the width of few cells between two numbers: a power of two.
+
+    With 1.5 2**52 times it, all these numbers have a sum that float64 rounds to a multiple of it.
+    """
+    exponents = (math.frexp((last - first) / CELLS)[1], math.frexp(max(-first, last))[1] - 51)
+    return math.ldexp(1.0, max(*exponents, NARROWEST))
+
+
+def refuse_change() -> NoReturn:
+    """Raise the error of rows that are others when they are asked for again."""
+    raise DataError("the rows must be the same whenever a database is asked, and are not")
