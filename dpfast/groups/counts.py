@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -118,6 +118,8 @@ class GroupHistogram(Counted):
     sparse: bool = False
 
     integers = OfColumn.integers
+    #: A part of a row in each of many bins would be lost.
+    adds_units: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
         if not self.statistic.single:

@@ -261,7 +261,7 @@ class Grouping:
         rows = 1 if per_person else persons.max_rows
         if rows is None:
             checks.fail("max_rows", "given, for more than people is counted", None)
-        return Step(relation, groups, rows, every)
+        return Step(relation, groups, rows, every, of_units=True)
 
 
 @remembered

@@ -33,8 +33,9 @@ class OfColumn:
 
     __slots__ = ()
 
-    #: Whether one row of a person counts in a group, and whether a column is read as text.
-    per_person: ClassVar[bool] = False
+    #: Whether units are bounded by their sums; else rows of theirs are chosen.
+    adds_units: ClassVar[bool] = False
+    #: Whether a column is read as text.
     is_text: ClassVar[bool] = False
 
     if TYPE_CHECKING:

@@ -33,7 +33,7 @@ bounds that of c - r (x sqrt(V' / V) + x' sqrt(V / V')) / 2. It is the same abou
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -48,6 +48,7 @@ from ..noise.sensitivity import Sensitivity
 from ..rng import Generator
 from ..sources.batches import Piece, numbers
 from ..summaries.cells import Cells
+from ..summaries.units import shifted
 from .arrays import Floats
 from .of_column import OfColumn
 from .sums import OF_EACH, Counted, Sums, add_each
@@ -125,17 +126,25 @@ class GroupQuotient(Counted):
     def add(self, totals: NDArray[np.uint64], codes: NDArray[np.int32], values: Any) -> int:
         return add_each(totals, codes, values, self.cells)
 
-    def merge(self, room: NDArray[np.uint64], more: NDArray[np.uint64]) -> None:
-        Sums.merge(self, room, more)
+    bound = Sums.bound
+
+    def parts_of(
+        self, room: NDArray[np.uint64]
+    ) -> Iterator[tuple[NDArray[np.uint64], Sequence[int]]]:
+        for i in range(self.features):
+            yield np.ascontiguousarray(room[:, i]), (1, self.least)
 
     def finish(
-        self, totals: NDArray[np.uint64], generator: Generator
+        self, totals: NDArray[Any], generator: Generator
     ) -> tuple[NDArray[Any], Floats | None]:
         noise, kinds = self.noise, (self.features, len(totals))
         sums = np.empty(kinds, np.int64)
         for i, out in enumerate(sums):
             own = np.ascontiguousarray(totals[:, i])
-            _native.combine(own, 1, self.least, 0, noise.shift, out)
+            if own.dtype == np.int64:
+                out[:] = shifted(own, noise.shift)
+            else:
+                _native.combine(own, 1, self.least, 0, noise.shift, out)
         sums += noise.draw(sums.size, generator).reshape(kinds)
         # Rounding down took half a unit away on average.
         noisy = np.ldexp(sums + bool(noise.shift) / 2, noise.shift) / ONE

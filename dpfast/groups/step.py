@@ -61,12 +61,15 @@ class Step:
         k, L-infinity: 1 for rows, with ids the most rows of a person in a group.
     every : int, optional
         d, how many groups there are, where that is public.
+    of_units : bool, default False
+        Whether rows are those of units with ids, of which parts of rows may count.
     """
 
     neighbors: Neighbors
     groups: int = 1
     rows: int = 1
     every: int | None = None
+    of_units: bool = False
 
     @property
     def sides(self) -> int:

@@ -29,7 +29,7 @@ What follows the noise is float64 arithmetic on the noisy integers alone.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
@@ -56,7 +56,7 @@ from ..sources.base import Adding, Feature
 from ..sources.batches import Piece
 from ..statistics.totals.count import Count, CountNonzero
 from ..summaries.cells import Cells, cells, nearest
-from ..summaries.units import merge
+from ..summaries.units import UNBOUNDED, add_wide, by_group, merge, shifted, words_of
 from .arrays import Arrays, EachWithin, Floats
 from .of_column import Integers, OfColumn
 from .plan import Plan, moves_alike, plan
@@ -86,6 +86,7 @@ class Sums(OfColumn, ABC):
     units: Units | None = None
 
     width: ClassVar[int] = 2
+    adds_units: ClassVar[bool] = True
 
     @property
     @abstractmethod
@@ -127,9 +128,31 @@ class Sums(OfColumn, ABC):
     def add(self, totals: NDArray[np.uint64], codes: NDArray[np.int32], values: Any) -> int:
         """Add rows to the sums; return how many of them are NaN."""
 
-    def merge(self, room: NDArray[np.uint64], more: NDArray[np.uint64]) -> None:
+    def merge(self, room: NDArray[Any], more: NDArray[Any]) -> None:
         """Add other sums."""
-        merge(room, more)
+        if room.dtype == np.int64:
+            add_wide(room, more)
+        else:
+            merge(room, more)
+
+    def bound(
+        self, room: NDArray[np.uint64], codes: NDArray[np.int32], groups: int
+    ) -> NDArray[Any]:
+        """Return by group what counts of sums of units, whose groups are the `codes`.
+
+        Sums of features are integers of two words each, of int64, one behind the other.
+        """
+        parts = [
+            by_group(part, self.step.rows, factors, part.shape[1] == 4, codes, groups)
+            for part, factors in self.parts_of(room)
+        ]
+        return np.ascontiguousarray(np.stack(parts, axis=1)).view(np.int64)
+
+    @abstractmethod
+    def parts_of(
+        self, room: NDArray[np.uint64]
+    ) -> Iterator[tuple[NDArray[np.uint64], Sequence[int]]]:
+        """Yield the sums of which each sum with noise is made, and their factors."""
 
     def gathered(
         self,
@@ -139,9 +162,7 @@ class Sums(OfColumn, ABC):
         bins: NDArray[np.int64] | None,
     ) -> Any:
         """Return the sums of features that a database told, for so many groups and for none."""
-        room = np.zeros((groups + 1, len(sums)), object)
-        np.add.at(room, codes, np.stack(sums, axis=1))
-        return room
+        return words_of(summed(groups, codes, sums))
 
     def columns(
         self,
@@ -177,6 +198,15 @@ class Sums(OfColumn, ABC):
         self, totals: NDArray[np.uint64], generator: Generator
     ) -> tuple[NDArray[Any], Floats | None]:
         """Return the answers of groups whose sums are given, and their own error bars."""
+
+
+def summed(
+    groups: int, codes: NDArray[np.int32], sums: list[NDArray[np.object_]]
+) -> NDArray[np.object_]:
+    """Return the sums that a database told, for so many groups and for none."""
+    room = np.zeros((groups + 1, len(sums)), object)
+    np.add.at(room, codes, np.stack(sums, axis=1))
+    return room
 
 
 def add_each(
@@ -251,7 +281,20 @@ class Counted(Sums):
         return Integers([Feature(0 * rows.present(), 0, 1, self.step.rows)])
 
     def gathered(self, *told: Any) -> Any:
-        return super().gathered(*told).astype(np.uint64)
+        return summed(*told[:3]).astype(np.uint64)
+
+    def bound(
+        self, room: NDArray[np.uint64], codes: NDArray[np.int32], groups: int
+    ) -> NDArray[Any]:
+        counts, is_kept = np.zeros((groups + 1, 1), np.uint64), codes >= 0
+        most = np.minimum(room[is_kept, 0], np.uint64(min(self.step.rows, UNBOUNDED)))
+        np.add.at(counts[:, 0], codes[is_kept], most)
+        return counts
+
+    def parts_of(
+        self, room: NDArray[np.uint64]
+    ) -> Iterator[tuple[NDArray[np.uint64], Sequence[int]]]:
+        raise NotImplementedError
 
     def finish(
         self, totals: NDArray[np.uint64], generator: Generator
@@ -307,8 +350,6 @@ class OfPeople(Counted):
 
     statistic: Statistic[int]
 
-    per_person: ClassVar[bool] = True
-
 
 @dataclass(frozen=True)
 class OfLinear(Sums):
@@ -345,7 +386,10 @@ class OfLinear(Sums):
         """The bounds and the cells of the column."""
         lo, hi = checks.bounds(self.statistic.bounds)
         grid = cells(lo, hi, SQUARES) if self.statistic.squares else cells(lo, hi)
-        return Column(lo, hi, self.statistic.matches or grid)
+        matches = self.statistic.matches
+        if matches is not None and self.step.of_units:
+            matches = matches.finer  # which also has parts of a row
+        return Column(lo, hi, matches or grid)
 
     @property
     def is_text(self) -> bool:  # type: ignore[override]
@@ -405,12 +449,18 @@ class OfLinear(Sums):
         """The factors of each sum that gets noise."""
         return self.plan.form.factors
 
-    def exact(self, totals: NDArray[np.uint64]) -> NDArray[np.int64]:
+    def parts_of(
+        self, room: NDArray[np.uint64]
+    ) -> Iterator[tuple[NDArray[np.uint64], Sequence[int]]]:
+        for kind, (a, b, c) in enumerate(self.factors):
+            part = self.of_kind(room, kind)
+            yield part, (a, c, b) if part.shape[1] == 4 else (a, b)
+
+    def exact(self, totals: NDArray[Any]) -> NDArray[np.int64]:
         """Return the sums that get noise, in their units."""
-        if totals.dtype == object:  # sums of features, from a database
-            limit, sums = 1 << 62, totals.T >> np.array([self.plan.shifts], object).T
-            found: NDArray[np.int64] = np.clip(sums, -limit, limit).astype(np.int64)
-            return found
+        if totals.dtype == np.int64:
+            shifts = enumerate(self.plan.shifts)
+            return np.stack([shifted(totals[:, kind], shift) for kind, shift in shifts])
         exact = np.empty((len(self.plan.shifts), len(totals)), np.int64)
         each = zip(self.factors, self.plan.shifts, exact, strict=True)
         for kind, ((a, b, c), shift, out) in enumerate(each):

@@ -3,9 +3,11 @@
 The loss is the sum of that of the statistics and, where keys are private, of the rule that shows
 them. What the sensitivity of each is, and what its draws may cost, is said in `step`.
 
-With ids a first pass tells which rows of a person are kept (`sources.bounding`): that is a function
-of this person's rows and of a fresh secret key alone. Rows of no group and rows of nobody are left
-out before that. Then all statistics are made in one pass.
+With ids sums are those of each person in each group, of which a part counts (`summaries.units`), in
+the groups that a person keeps (`unit_codes`). For ranks and histograms a first pass tells which
+rows of a person are kept (`sources.bounding`): that is a function of this person's rows and of a
+fresh secret key alone. Rows of no group and rows of nobody are left out before that. Then all
+statistics are made in one pass.
 """
 
 from __future__ import annotations
@@ -22,19 +24,18 @@ from numpy.typing import NDArray
 from .. import privacy
 from .._core import nan_policy
 from .._core.error_bars import KEYS, Expected, unknown
-from .._core.owner_log import hide_error
 from .._kernels.rng import BitStream
 from .._kernels.sources import Key
 from ..budget.mechanism import Mechanism
-from ..errors import DataError
 from ..privacy import Loss
 from ..rng import Generator
 from ..sources.batches import WHERE, Batch, Batches
-from ..sources.bounding import FIRST, KEPT, Bounding, marks_of
+from ..sources.bounding import KEPT, Bounding, marks_of
 from ..sources.forms import Values, index_of
 from ..sources.key_words import secret
 from ..sources.masked import mask
 from .added import added
+from ..summaries.units import grown
 from .answer import Answer
 from .automatic_bounds import WithBounds
 from .key_coins import KeyRule
@@ -43,6 +44,7 @@ from .partial import Partial, gathered
 from .ranks import Quantiles
 from .sums import Counted, Sums
 from .top import Top
+from .unit_codes import UnitCodes
 
 ByGroup: TypeAlias = Sums | Quantiles | WithBounds
 Bytes: TypeAlias = NDArray[np.uint8]
@@ -132,14 +134,24 @@ class Table(Mechanism[Answer]):
     @property
     def of_ranks(self) -> bool:
         """Return whether rows are kept until it is known which groups there are."""
-        every = self.statistics.values()
-        own = [one.like if isinstance(one, WithBounds) else one for one in every]
-        return any(isinstance(one, Quantiles) for one in own)
+        return any(isinstance(one, Quantiles) for one in self._likes)
 
     @property
     def passes(self) -> int:
-        """Return 1, and one before that says which rows of people count; and as many for bounds."""
-        return (1 if self.persons is None else 2) * (2 if self._drawn else 1)
+        """Return 1, and one before that chooses rows of people; and both for bounds."""
+        of_bounds = 1 + (self.persons is not None) if self._drawn else 0
+        return of_bounds + 1 + self.chooses_rows
+
+    @property
+    def chooses_rows(self) -> bool:
+        """Return whether rows of people are chosen, and not only bounded by their sums."""
+        return self.persons is not None and not all(one.adds_units for one in self._likes)
+
+    @property
+    def _likes(self) -> list[Any]:
+        """The statistics; in the place of one whose bounds are drawn, one within other bounds."""
+        every = self.statistics.values()
+        return [one.like if isinstance(one, WithBounds) else one for one in every]
 
     @property
     def _drawn(self) -> dict[str, WithBounds]:
@@ -227,14 +239,15 @@ class Table(Mechanism[Answer]):
         if self.persons is None:
             grouped = Grouped(self.keys.coder(secret(stream)))
         else:
-            key = (type(self.keys), self.keys.by, self.persons)
+            key = (type(self.keys), self.keys.by, self.persons, self.chooses_rows)
             grouped = source.alike(key, partial(self._bounded, source, stream, self.persons))
         return grouped.coder, self._summed(source, grouped)
 
     def _bounded(self, source: Batches, stream: BitStream, persons: Persons) -> Grouped:
-        """Return the codes of groups, and which rows of people count."""
-        coder = self.keys.coder(secret(stream))
-        return Grouped(coder, self._marks(source, coder, persons, secret(stream)))
+        """Return the codes of groups and of people, and which rows of these are chosen."""
+        coder, key = self.keys.coder(secret(stream)), secret(stream)
+        marks = self._marks(source, coder, persons, key) if self.chooses_rows else None
+        return Grouped(coder, marks, UnitCodes(key))
 
     def _marks(self, source: Batches, coder: Coder, persons: Persons, key: Key) -> Bytes:
         """Return the mark of each row."""
@@ -247,27 +260,29 @@ class Table(Mechanism[Answer]):
 
     def _summed(self, source: Batches, grouped: Grouped) -> Summary:
         """Return the sums and the rows of all groups."""
-        coder = grouped.coder
         spare: list[Summary] = []
-        lock = Lock()
+        lock, persons = Lock(), self.persons
 
         def summarise(batch: Batch) -> None:
             with lock:
-                own = spare.pop() if spare else Summary(self, coder)
+                own = spare.pop() if spare else Summary(self, grouped)
             if batch.rows:
-                own.add(batch, grouped.codes(batch), coder.groups, grouped.marks)
+                ids = None if persons is None else batch.columns[persons.column]
+                own.add(batch, *grouped.codes(batch, ids))
             with lock:
                 spare.append(own)
 
         text = [one.column for one in self.statistics.values() if one.is_text and one.column]
         beside = [WHERE] if source.has(WHERE) else []
-        source.reduce(
-            [*self.columns, *beside], [*self.keys.by, *text], summarise, lambda a, b: None
-        )
+        ids = [] if persons is None else [persons.column]
+        columns = [*self.columns, *beside, *ids]
+        source.reduce(columns, [*self.keys.by, *text, *ids], summarise, lambda a, b: None)
         found = spare.pop()
         for more in spare:
             found.merge(more)
-        found.grow(coder.groups)
+        found.grow()
+        if persons is not None:
+            found.bound(persons.max_groups)
         return found
 
     # --- the answer -------------------------------------------------------------------------------
@@ -295,83 +310,91 @@ class Table(Mechanism[Answer]):
 class Grouped:
     """The codes of groups and, of people, the mark of each row; releases side by side may share it.
 
-    *Proof.* What is marked is a function of the rows and of fresh keys that depend on no row. For
+    Of people there are codes in groups, and marks if rows of theirs are chosen.
+
+    *Proof.* What is kept is a function of the rows and of fresh keys that depend on no row. For
     each value of these keys a release satisfies its loss. So releases that share the keys satisfy
     the sum of their losses given the keys, and hence on average over them.
     """
 
     coder: Coder
     marks: Bytes | None = None
+    units: UnitCodes | None = None
     _last: local = field(default_factory=local)
 
-    def codes(self, batch: Batch) -> NDArray[np.int32]:
-        """Return the codes of the rows of a batch; of people, nobody may change them."""
-        if self.marks is None:
-            return _grouped(self.coder, batch)
+    def codes(self, batch: Batch, ids: Any) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+        """Return the codes of the rows of a batch, and those of people in groups.
+
+        The first are of the rows that are chosen, where some are. Nobody may change either.
+        """
+        if self.units is None:
+            codes = _grouped(self.coder, batch)
+            return codes, codes
         last, place = vars(self._last), (batch.start, batch.rows)
         if last.get("place") != place:  # the same rows for all that share them, one by one
-            last.update(place=place, codes=_grouped(self.coder, batch))
-        codes: NDArray[np.int32] = last["codes"]
-        return codes
+            codes = _grouped(self.coder, batch)
+            units = self.units.of(ids, codes)
+            if self.marks is not None:
+                own = self.marks[batch.start : batch.start + batch.rows]
+                codes = np.where(own & KEPT, codes, np.int32(-1))
+            last.update(place=place, codes=(codes, units))
+        found: tuple[NDArray[np.int32], NDArray[np.int32]] = last["codes"]
+        return found
 
 
 class Summary:
     """What is added up of the rows of all groups, one room for each statistic.
 
-    Where keys are private there is one more, for the number of people of each key.
+    Where keys are private there is one more, for the number of people of each key. Until they are
+    bounded, sums of people are those of each of them in each group.
     """
 
-    def __init__(self, table: Table, coder: Coder) -> None:
-        self._table = table
-        self.statistics = table.counted
-        self._groups = coder.groups
+    def __init__(self, table: Table, grouped: Grouped) -> None:
+        self._grouped, self.statistics = grouped, table.counted
         self.rooms: dict[str | None, Any] = {
-            name: statistic.room(self._groups) for name, statistic in self.statistics.items()
+            name: statistic.room(self._size(statistic))
+            for name, statistic in self.statistics.items()
         }
         self.missing = dict.fromkeys(self.statistics, 0)
 
-    def grow(self, groups: int) -> None:
-        """Make room for so many groups."""
-        if groups <= self._groups:
-            return
-        least, self._groups = self._groups, max(groups, 2 * self._groups)
+    def _size(self, statistic: Any) -> int:
+        units = self._grouped.units
+        in_units = units is not None and statistic.adds_units
+        return len(units) if units is not None and in_units else self._grouped.coder.groups
+
+    def grow(self) -> None:
+        """Make room for all groups and people that there are."""
         for name, room in self.rooms.items():
             if isinstance(room, np.ndarray):
-                larger = _zeros((self._groups + 1, *room.shape[1:]), room.dtype)
-                larger[:least] = room[:least]
-                self.rooms[name] = larger
+                self.rooms[name] = grown(room, self._size(self.statistics[name]))
 
-    def add(self, batch: Batch, codes: NDArray[np.int32], groups: int, marks: Bytes | None) -> None:
-        """Add the rows of a batch, whose codes are given."""
-        self.grow(groups)
-        each = single = codes
-        if marks is not None:
-            own = marks[batch.start : batch.start + batch.rows]
-            each = np.where(own & KEPT, codes, np.int32(-1))
-            single = np.where(own & FIRST, codes, np.int32(-1))
+    def add(self, batch: Batch, codes: NDArray[np.int32], units: NDArray[np.int32]) -> None:
+        """Add the rows of a batch, whose codes are given, and those of people."""
+        self.grow()
         read: dict[tuple[Any, ...], Any] = {}
         for name, statistic in self.statistics.items():
-            chosen = single if statistic.per_person or name is None else each
             way = statistic.reading
             if way not in read:
                 read[way] = statistic.read(batch.columns)
+            chosen = units if statistic.adds_units else codes
             self.missing[name] += statistic.add(self.rooms[name], chosen, read[way])
+
+    def bound(self, max_groups: int | None) -> None:
+        """Leave of sums of people what counts, by group."""
+        coder, units = self._grouped.coder, self._grouped.units
+        assert units is not None
+        codes = units.groups(max_groups, coder.names())
+        for name, statistic in self.statistics.items():
+            if statistic.adds_units:
+                room = self.rooms[name][: len(codes)]
+                self.rooms[name] = statistic.bound(room, codes, coder.groups)
 
     def merge(self, other: Summary) -> None:
         """Add what another has added up."""
-        self.grow(other._groups)
+        self.grow()
         for name, room in self.rooms.items():
             self.missing[name] += other.missing[name]
             self.statistics[name].merge(room, other.rooms[name])
-
-
-def _zeros(shape: tuple[int, ...], dtype: np.dtype[Any]) -> NDArray[Any]:
-    """Return zeros, or an error that does not tell how many keys there are."""
-    try:
-        return np.zeros(shape, dtype)
-    except MemoryError as error:  # its message quotes the shape
-        hide_error(error)
-    raise DataError("there are too many keys for the memory of this machine")
 
 
 def used(batches: Batches, where: Any, relation: str) -> Batches:

@@ -59,7 +59,7 @@ class Matches(Cells):
         return () if self.public is None else self.public[1]
 
     def of_row(self, rows: Adding, column: int) -> Any:
-        return rows.filled(rows.among(column, self.values), 0)
+        return self.span * rows.filled(rows.among(column, self.values), 0)
 
     @property
     def finer(self) -> Matches:

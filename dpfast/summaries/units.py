@@ -26,6 +26,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from .._core.owner_log import hide_error
 from .._kernels import groups as _native
 from .._kernels.sources import Key
 from ..errors import DataError
@@ -43,6 +44,8 @@ from .side_by_side import refuse_length, stretches
 CARRY = 40
 #: What counts at most of a unit of which all counts.
 UNBOUNDED = 2**64 - 1
+#: The largest size of an integer that gets noise by group.
+LARGEST = 2**62
 #: The largest half of a product of cells.
 SPAN = np.uint64(2**32 - 1)
 #: Sums of each unit, and behind them those of rows of none.
@@ -55,8 +58,8 @@ def zeros(shape: tuple[int, ...], dtype: Any = np.uint64) -> NDArray[Any]:
     """Return zeros, or an error that does not tell how many units or keys there are."""
     try:
         return np.zeros(shape, dtype)
-    except MemoryError:
-        pass  # its message quotes the shape
+    except MemoryError as error:  # its message quotes the shape
+        hide_error(error)
     raise DataError("there are too many ids or keys for the memory of this machine")
 
 
@@ -225,14 +228,63 @@ def bounded(
     """
     sums = room.shape[1] // 2 + 1
     basis = [features([int(i == j) for j in range(sums)]) for i in range(sums)]
-    found = []
-    for factors in zip(*basis, strict=True):
-        words = b"".join(factor.to_bytes(16, "little", signed=True) for factor in factors)
-        out = np.zeros((1, 2), np.uint64)
-        factors_of = np.frombuffer(words, np.uint64).reshape(-1, 2)
-        _native.bound(room, squares, factors_of, min(most, UNBOUNDED), None, out)
-        found.append(int.from_bytes(out.tobytes(), "little", signed=True))
-    return found
+    each = [by_group(room, most, factors, squares) for factors in zip(*basis, strict=True)]
+    return [int.from_bytes(words.tobytes(), "little", signed=True) for words in each]
+
+
+def by_group(
+    room: Room,
+    most: int,
+    factors: Sequence[int],
+    squares: bool,
+    codes: NDArray[np.int32] | None = None,
+    groups: int = 0,
+) -> Room:
+    """Return one feature of what counts of each unit, by group, in two words each.
+
+    Parameters
+    ----------
+    room, most, squares
+        As in `bounded`.
+    factors : sequence of int
+        Those of sums, of squares if there are any, and of the number of rows.
+    codes : ndarray of int32, optional
+        The group of each unit, -1 for those that count nowhere; by default there is one.
+    groups : int
+        How many there are besides one that is empty.
+    """
+    words = b"".join(factor.to_bytes(16, "little", signed=True) for factor in factors)
+    out = zeros((groups + 1, 2))
+    numbers = np.frombuffer(words, np.uint64).reshape(-1, 2)
+    _native.bound(room, squares, numbers, min(most, UNBOUNDED), codes, out)
+    return out
+
+
+def words_of(integers: NDArray[np.object_]) -> NDArray[np.int64]:
+    """Return integers of at most 128 bits in two words each."""
+    low = (integers & (2**64 - 1)).astype(np.uint64).view(np.int64)
+    return np.stack([low, (integers >> 64).astype(np.int64)], axis=-1)
+
+
+def add_wide(room: NDArray[np.int64], more: NDArray[np.int64]) -> None:
+    """Add other integers of two words each."""
+    low = room[..., 0].view(np.uint64)
+    before = low.copy()
+    room += more
+    room[..., 1] += low < before
+
+
+def shifted(words: NDArray[np.int64], shift: int) -> NDArray[np.int64]:
+    """Return the floor of integers of two words over ``2**shift``, cut at 2**62 in size."""
+    low, high = words[:, 0].view(np.uint64), words[:, 1]
+    if shift >= 64:
+        low, high, shift = high.view(np.uint64), high >> 63, shift - 64
+    if shift:
+        low = (low >> np.uint64(shift)) | (high.view(np.uint64) << np.uint64(64 - shift))
+        high = high >> shift
+    near = low.view(np.int64)
+    ends = np.where(high < 0, -LARGEST, LARGEST)
+    return np.clip(np.where(high == near >> 63, near, ends), -LARGEST, LARGEST)
 
 
 def add_products(

@@ -1,0 +1,70 @@
+"""Units in groups: codes of pairs of an id and a group, as rows are read.
+
+A unit keeps the groups with the least hash of (id, group) under a fresh secret key
+(`sources.bounding`). That is decided once all rows are read, by the pairs that there are: so by
+the unit's own rows and the key. What it counts for in each group is said in `summaries.units`.
+"""
+
+from __future__ import annotations
+
+from contextlib import closing
+from threading import Lock
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .._kernels.groups import Codes
+from .._kernels.sources import Key
+from ..sources.bounding import Bounding
+from ..sources.key_words import KeyWords
+from .keys import Int32s, paired
+
+
+class UnitCodes:
+    """Codes of units in groups; several threads may ask.
+
+    Parameters
+    ----------
+    key : Key
+        Fresh and secret.
+    """
+
+    def __init__(self, key: Key) -> None:
+        self._key, self._lock = key, Lock()
+        self._words = KeyWords(key, "ids", is_id=True)
+        self._ids, self._pairs = Codes(key), Codes(key)
+        self._low, self._high = [np.empty(0, np.uint64)], [np.empty(0, np.uint64)]
+        self._groups = [np.empty(0, np.int32)]
+
+    def __len__(self) -> int:
+        return len(self._pairs)
+
+    def of(self, ids: Any, groups: Int32s) -> Int32s:
+        """Return the codes of rows whose ids and groups are given; -1 without either."""
+        words = self._words.of(ids).only(groups >= 0)
+        units, codes = np.empty(len(groups), np.int32), np.empty(len(groups), np.int32)
+        with self._lock:
+            self._ids.add(*words, units)
+            first = self._pairs.add(*paired(units, groups), codes)
+            if len(first):
+                self._groups.append(groups[first])
+                self._low.append(words.low[first])
+                none = np.zeros(len(first), np.uint64)
+                self._high.append(none if words.high is None else words.high[first])
+        return codes
+
+    def groups(self, max_groups: int | None, names: Int32s | None) -> Int32s:
+        """Return the group of each code; -1 of those beyond `max_groups` of a unit.
+
+        `names` are hashed in the place of codes of groups, as `Bounding.marks` has them.
+        """
+        groups = np.concatenate(self._groups)
+        if max_groups is None:
+            return groups
+        low, high = np.concatenate(self._low), np.concatenate(self._high)
+        with closing(Bounding(max_groups, None, self._key)) as bounding:
+            bounding.add(low, high if high.any() else None, groups, 0)
+            is_kept: NDArray[np.bool_] = bounding.marks(len(groups), names=names) != 0
+        groups[~is_kept] = -1
+        return groups

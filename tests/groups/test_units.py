@@ -1,0 +1,214 @@
+"""Sums of people by group: what counts of each, by definition and by brute force."""
+
+from __future__ import annotations
+
+import itertools
+import os
+from collections import Counter
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.csv
+import pyarrow.parquet as pq
+import pytest
+
+import dpfast as dp
+from dpfast.groups import sums
+from dpfast.groups.unit_codes import UnitCodes
+from dpfast.noise.calibrated_integer import IntegerNoise
+from dpfast.noise.shared import SharedNoise
+from dpfast.noise.stairs import Stairs
+from dpfast.rng import InsecureGenerator
+from dpfast.summaries import units
+
+from ..reference.summaries import units as twin
+
+RNG = np.random.default_rng(34)
+N = 400
+TABLE = {
+    "who": RNG.integers(0, 25, N),
+    "shop": np.array(["x", "y", "z"])[RNG.integers(0, 3, N)],
+    "pay": RNG.integers(-2, 7, N) / 2,
+    "tip": RNG.integers(0, 5, N) / 4,
+}
+TABLE["pay"][:9] = np.nan
+KEYS = ["x", "y", "z"]
+BOUNDS = {"bounds": (0, 3)}
+
+
+@pytest.fixture
+def silent(monkeypatch):
+    """No noise."""
+    for noise in (IntegerNoise, SharedNoise):
+        monkeypatch.setattr(noise, "draw", lambda self, size, generator: np.zeros(size, np.int64))
+
+    def none(self, size, generator):
+        return np.zeros_like(right(self, size, generator))
+
+    right = Stairs.draws
+    monkeypatch.setattr(Stairs, "draws", none)
+
+
+def by_shop(table, most, max_groups=None, **more):
+    ids = {"ids": "who", "max_groups": max_groups, "max_rows": most}
+    return dp.group_by(table, "shop", keys=KEYS, **ids, **more)
+
+
+def due(shop, most, *columns):
+    """The numbers of rows, and the sums of some columns, that count in a group."""
+    is_there = (TABLE["shop"] == shop) & ~np.isnan(sum(columns))
+    found = np.zeros(1 + len(columns))
+    for who in set(TABLE["who"][is_there].tolist()):
+        own = is_there & (TABLE["who"] == who)
+        part = min(own.sum(), most) / own.sum()
+        found += [own.sum() * part, *(column[own].sum() * part for column in columns)]
+    return found
+
+
+@pytest.mark.parametrize("loss", [{"epsilon": 1}, {"epsilon": 1, "delta": 1e-6}, {"rho": 0.5}])
+def test_groups_are_sums_of_what_counts_of_each_person(silent, loss):
+    x, y = np.clip(TABLE["pay"], 0, 3), TABLE["tip"]
+    for most in (1, 3, N):
+        found = by_shop(TABLE, most).agg(
+            {
+                "rows": dp.stat.count(),
+                "present": dp.Count(column="pay", nan="drop"),
+                "nonzero": dp.CountNonzero(column="pay", nan="drop"),
+                "people": dp.stat.count_distinct(),
+                "sum": dp.stat.sum("pay", **BOUNDS),
+                "mean": dp.stat.mean("pay", **BOUNDS),
+                "variance": dp.stat.variance("pay", **BOUNDS),
+                "half": dp.Proportion(column="pay", equal=1.5),
+                "weighed": dp.Sum(column="pay", weights="tip", weight_bounds=(0, 1), **BOUNDS),
+                "weighed mean": dp.Mean(
+                    column="pay", weights="tip", weight_bounds=(0, 1), **BOUNDS
+                ),
+                "ratio": dp.Ratio(column="pay", other="tip", bounds=[(0, 3), (0, 1)]),
+                "correlation": dp.Correlation(column="pay", other="tip", bounds=[(0, 3), (0, 1)]),
+            },
+            **loss,
+        )
+        nonzero = np.where(TABLE["pay"] == 0, np.nan, TABLE["pay"])
+        for i, shop in enumerate(KEYS):
+            n, total, squares = due(shop, most, x, x * x)
+            assert found["rows"][i] == due(shop, most, y)[0]
+            assert (found["present"][i], found["nonzero"][i]) == (n, due(shop, most, nonzero)[0])
+            assert found["people"][i] == len(set(TABLE["who"][TABLE["shop"] == shop]))
+            near = {"abs": 1e-4, "rel": 1e-4}
+            assert found["sum"][i] == pytest.approx(total, **near)
+            assert found["mean"][i] == pytest.approx(total / n, **near)
+            assert found["variance"][i] == pytest.approx(squares / n - (total / n) ** 2, **near)
+            whole, half = due(shop, most, (TABLE["pay"] == 1.5) * 1.0)
+            assert found["half"][i] == pytest.approx(half / whole, **near)
+            _, product_, weights = due(shop, most, x * y, np.where(np.isnan(x), np.nan, y))
+            assert found["weighed"][i] == pytest.approx(product_, **near)
+            assert found["weighed mean"][i] == pytest.approx(product_ / weights, **near)
+            if "rho" not in loss and most == N:
+                own = (TABLE["shop"] == shop) & ~np.isnan(x)
+                r = np.corrcoef(x[own], y[own])[0, 1]
+                assert found["correlation"][i] == pytest.approx(r, abs=1e-3)
+
+
+def test_a_person_keeps_so_many_groups(silent):
+    table = {"who": [1, 1, 1, 2, 2, 3, None], "shop": ["x", "y", "z", "x", "y", "z", "x"]}
+    seen = Counter()
+    for seed in range(30):
+        kw = {"epsilon": 1, "rng": InsecureGenerator(seed)}
+        counts = by_shop(table, 5, max_groups=1).count(**kw)["count"]
+        assert counts.sum() == 3
+        seen[tuple(counts.tolist())] += 1
+    assert len(seen) == 5  # of 6 choices two give the same numbers
+    assert by_shop(table, 5, max_groups=3).count(epsilon=1)["count"].tolist() == [2, 2, 2]
+
+
+def test_no_person_moves_more_groups_or_more_of_one(silent, monkeypatch):
+    """Whoever comes, for each secret key; planted: groups, or rows, that nobody bounds."""
+
+    def moved(most, max_groups):
+        far = [0, 0.0]
+        for own in itertools.product(KEYS, repeat=3):
+            table = {"who": [8, 9, 9, *[7] * 6], "shop": ["x", "y", "x", *own, *own]}
+            table["pay"] = [1, 2, 3, *[3] * 6]
+            rest = {name: column[:3] for name, column in table.items()}
+            asked = {"n": dp.stat.count(), "sum": dp.stat.sum("pay", **BOUNDS)}
+            a, b = (
+                by_shop(one, most, max_groups).agg(asked, epsilon=1, rng=InsecureGenerator(3))
+                for one in (table, rest)
+            )
+            change = abs(a["n"] - b["n"])
+            assert abs(a["sum"] - b["sum"] - 3 * change).max() < 1e-6
+            far = [max(far[0], np.count_nonzero(change)), max(far[1], change.max())]
+        return far
+
+    assert moved(2, 1) == [1, 2]
+    assert moved(1, 2) == [2, 1]
+    with monkeypatch.context() as patch:
+        patch.setattr(UnitCodes, "groups", lambda self, *_: np.concatenate(self._groups))
+        assert moved(2, 1)[0] > 1
+    with monkeypatch.context() as patch:
+        right = units.by_group
+        patch.setattr(sums, "by_group", lambda room, most, *rest: right(room, 99, *rest))
+        with pytest.raises(AssertionError):
+            moved(2, 1)
+
+
+def same(a, b):
+    return all(np.array_equal(a[name], b[name]) for name in a)
+
+
+@pytest.mark.parametrize("keys", [KEYS, None])
+def test_every_route_gives_the_same_bits(tmp_path, keys):
+    table = {name: column[9:] for name, column in TABLE.items()}
+    pq.write_table(pa.table(table), tmp_path / "a.parquet", row_group_size=70)
+    pa.csv.write_csv(pa.table(table), tmp_path / "a.csv")
+    order = RNG.permutation(N - 9)
+    names = list(table)
+    asked = {
+        "n": dp.stat.count(),
+        "mean": dp.stat.mean("pay", **BOUNDS),
+        "who many": dp.stat.count_distinct(),
+    }
+
+    def of(data):
+        groups = dp.group_by(data, "shop", keys=keys, ids="who", max_groups=2, max_rows=2)
+        return groups.agg(asked, epsilon=30, delta=0.1, rng=InsecureGenerator(5))
+
+    first = of(table)
+    assert same(of(pa.table(table)), first)
+    assert same(of(dp.scan(tmp_path / "a.parquet", names)), first)
+    if keys is not None:
+        assert same(of({name: column[order] for name, column in table.items()}), first)
+    for count in ("1", "3"):
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setitem(os.environ, "DPFAST_NUM_THREADS", count)
+            assert same(of(table), first)
+
+
+def test_integers_of_two_words():
+    numbers = [0, 1, -1, 2**62, -(2**62), 2**63, -(2**63), 2**64 + 5, -(2**100) + 3, 2**120]
+    raw = b"".join(number.to_bytes(16, "little", signed=True) for number in numbers)
+    words = np.frombuffer(raw, np.int64).reshape(-1, 2)
+    for shift in (0, 1, 7, 63, 64, 65, 100):
+        due = [min(max(number >> shift, -(2**62)), 2**62) for number in numbers]
+        assert units.shifted(words, shift).tolist() == due
+    room = words.copy()
+    units.add_wide(room, words[::-1].copy())
+    both = [a + b for a, b in zip(numbers, numbers[::-1], strict=True)]
+    assert [int.from_bytes(one.tobytes(), "little", signed=True) for one in room] == both
+
+
+def test_features_by_group_are_their_twin():
+    room = np.zeros((40, 4), np.uint64)
+    room[:, 0], room[:, 1] = RNG.integers(0, 2**50, 40), RNG.integers(0, 9, 40)
+    room[:, 2:] = RNG.integers(0, 2**40, (40, 2))
+    codes = RNG.integers(-1, 3, 40).astype(np.int32)
+    for factors in ((1, 0, 0), (-5, 3, 2**40), (0, -1, 7)):
+        words = units.by_group(room, 2, factors, True, codes, 3)
+        for group in range(3):
+
+            def feature(own, factors=factors):
+                return [sum(a * b for a, b in zip(factors, own, strict=True))]
+
+            found = int.from_bytes(words[group].tobytes(), "little", signed=True)
+            assert [found] == twin.bounded(room[codes == group], 2, feature, True)
+        assert not words[3].any()
