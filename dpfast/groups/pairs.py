@@ -126,7 +126,7 @@ class GroupQuotient(Counted):
     def add(self, totals: NDArray[np.uint64], codes: NDArray[np.int32], values: Any) -> int:
         return add_each(totals, codes, values, self.cells)
 
-    bound = Sums.bound
+    bound, merge = Sums.bound, Sums.merge
 
     def parts_of(
         self, room: NDArray[np.uint64]

@@ -296,6 +296,10 @@ class Counted(Sums):
     ) -> Iterator[tuple[NDArray[np.uint64], Sequence[int]]]:
         raise NotImplementedError
 
+    def merge(self, room: NDArray[Any], more: NDArray[Any]) -> None:
+        groups = min(len(room), len(more)) - 1
+        room[:groups] += more[:groups]
+
     def finish(
         self, totals: NDArray[np.uint64], generator: Generator
     ) -> tuple[NDArray[Any], Floats | None]:
