@@ -34,8 +34,8 @@ from ..sources.bounding import KEPT, Bounding, marks_of
 from ..sources.forms import Values, index_of
 from ..sources.key_words import secret
 from ..sources.masked import mask
-from .added import added
 from ..summaries.units import grown
+from .added import added
 from .answer import Answer
 from .automatic_bounds import WithBounds
 from .key_coins import KeyRule
