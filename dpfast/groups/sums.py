@@ -43,7 +43,6 @@ from .._core.error_bars import BOUND, CONFIDENCE, NOISE, Expected, unknown
 from .._kernels import groups as _native
 from ..measurement.choice import choose_noise
 from ..measurement.features import Factors
-from ..measurement.features import Feature as RowFeature
 from ..measurement.linear import Column, Linear
 from ..measurement.statistic import Statistic
 from ..measurement.times import Units, read
@@ -339,13 +338,8 @@ class OfCount(Counted):
         return super().add(totals, codes, values)
 
     def integers(self, rows: Adding) -> Integers:
-        if not self.statistic.looks:
-            return super().integers(rows)
-        is_zero = rows.among(rows.names.index(self.column or ""), [0])
-        is_counted = rows.present(is_zero)
-        if isinstance(self.statistic, CountNonzero):
-            is_counted = rows.filled(1 - is_zero, int(self.statistic.nan == "keep"))
-        return Integers([Feature(0 * rows.counted(is_counted), 0, 1, self.step.rows)])
+        place = rows.names.index(self.column) if self.column else 0
+        return Integers([Feature(0 * self.statistic.of_rows(rows, place), 0, 1, self.step.rows)])
 
 
 @dataclass(frozen=True)
@@ -477,7 +471,7 @@ class OfLinear(Sums):
         if self.filler >= 0:
             u = rows.filled(u, self.filler)
         features = self.plan.form.features
-        return Integers([feature_of(u, one, self.step.rows) for one in features], missing=missing)
+        return Integers([one.of_rows(u, self.step.rows) for one in features], missing=missing)
 
     def of_kind(self, totals: NDArray[np.uint64], kind: int) -> NDArray[np.uint64]:
         """Return the sums that one with noise is made of."""
@@ -537,14 +531,3 @@ class OfLinear(Sums):
         return {name: answers} | {
             key: times.span(np.ceil(bars + half)) for key, bars in columns.items()
         }
-
-
-def feature_of(u: Any, of_row: RowFeature, rows: int) -> Feature:
-    """Return the feature of rows whose cell is u, so many of which count of a unit."""
-    (first, alone, second), least, largest, _ = of_row
-    if not first and not second:
-        return Feature(u * 0, 0, alone, rows)
-    above = u * (second * u + first) if second else u if first == 1 else u * first
-    return Feature(
-        above + (alone - least) if alone != least else above, largest - least, least, rows
-    )

@@ -26,6 +26,7 @@ from functools import cached_property
 from operator import mul
 from typing import Any, NamedTuple
 
+from ..sources import base
 from ..summaries.totals import Totals
 
 #: The factors of the sum of cells, of the number of rows, and of the sum of squared cells.
@@ -71,6 +72,33 @@ class Feature(NamedTuple):
         return Feature(
             (2 * first, 2 * rows - both, 2 * second), -width, width, 2 * self.missing - both
         )
+
+    def of_rows(self, u: Any, most: int) -> base.Feature:
+        """Return what rows of a database add, of which so many count of a unit.
+
+        Parameters
+        ----------
+        u : integer
+            The cell of a row, missing where the row does not count.
+        most : int
+
+        Returns
+        -------
+        Feature
+            Of `dpfast.sources.base`.
+
+        Examples
+        --------
+        >>> import dpfast as dp
+        >>> dp.extend.Feature((-1, 10, 0), 0, 10).of_rows(7, 1)  # any arithmetic will do
+        Feature(above=3, most=10, least=0, rows=1)
+        """
+        (first, rows, second), least = self.factors, self.lo
+        if not first and not second:
+            return base.Feature(u * 0, 0, rows, most)
+        above = u * (second * u + first) if second else u if first == 1 else u * first
+        above += rows - least if rows != least else 0
+        return base.Feature(above, self.hi - least, least, most)
 
     def weighted(self, least: int, most: int) -> Feature:
         """Return the same, times a weight between two cells.

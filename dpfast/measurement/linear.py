@@ -34,6 +34,7 @@ from ..noise.calibrated_integer import IntegerNoise
 from ..noise.sensitivity import Sensitivity
 from ..privacy import Approx, Loss, Pure
 from ..rng import Generator
+from ..sources.base import Adding, Feature, Units
 from ..sources.intake import Public, View, read, read_words
 from ..summaries.cells import SQUARES, Cells, cells, nearest, quotient
 from ..summaries.moments import weighted_moments
@@ -201,6 +202,7 @@ class OfFeatures(Statistic[Value]):
 
     at_once: ClassVar[bool] = True
     only_adds: ClassVar[bool] = True
+    adds_people: ClassVar[bool] = True
 
     @abstractmethod
     def forms(self, column: Column, is_public: bool) -> list[Form]:
@@ -751,6 +753,9 @@ class LinearMeasurement(Mechanism[Answers], AddsUnits):
 
     def _units(self, source: View, most: int, key: Key) -> list[list[int]]:
         """Return the features of each column of what counts of each unit."""
+        if isinstance(source.source, Adding):
+            assert source.ids is not None
+            return self._added(source.source, most, Units(source.ids.column))
         matches, squares = self.statistic.matches, self.statistic.squares
         places = [
             (1.0 / one.cells.grid, one.cells.first, one.span, self._filler(one))
@@ -783,6 +788,21 @@ class LinearMeasurement(Mechanism[Answers], AddsUnits):
             bounded(room, most, features(form), squares)
             for room, form in zip(rooms, forms, strict=True)
         ]
+
+    def _added(self, rows: Adding, most: int, units: Units) -> list[list[int]]:
+        """Return the same of rows in a database, which adds them up."""
+        found, missing = [], []
+        for place, (column, form) in enumerate(zip(self.columns, self.plan().forms, strict=True)):
+            u, filler = column.cells.of_row(rows, place), self._filler(column)
+            if self.nan == "raise":
+                missing.append(Feature(rows.counted(1 - rows.present(u)), 0, 1))
+            u = rows.filled(u, filler) if filler >= 0 else u
+            found.append([feature.of_rows(u, most) for feature in form.features])
+        every = [feature for features in found for feature in features]
+        sums = iter([int(total[0]) for total in rows.groups({}, every + missing, units).sums])
+        exact = [[next(sums) for _ in features] for features in found]
+        nan_policy.refuse(self.nan, sum(sums))
+        return exact
 
     def _filler(self, column: Column) -> int:
         """Return the cell of missing numbers; -1 where they are no rows."""

@@ -19,6 +19,7 @@ from .forms import Values, column_form
 from .ids import no_names
 from .in_memory import named
 from .key_words import RULE, key_kind
+from .sql.store import Database
 from .table import RULE as DATA
 
 
@@ -105,9 +106,10 @@ def apart(
     if ids is None:
         return data, None
     form = form_of(data, name, DATA)
-    if of_engine(form):
+    is_database = isinstance(form, Columns) and isinstance(form.store, Database)
+    if of_engine(form) and not (is_database and isinstance(ids, str)):
         rule = "left out for data of an engine, where dpfast.group_by has them"
-        checks.fail_kind("ids", rule, ids)
+        checks.fail_kind("ids", "the name of a column" if is_database else rule, ids)
     if not isinstance(ids, str):
         return form, IdColumn(Batches(named({IDS: ids})), IDS, ids)
     if not isinstance(form, Columns):

@@ -67,7 +67,7 @@ class Database(Store):
         return SqlColumn(self, [name])
 
     def rows(self, make: Rows, ids: Any = None, workers: int | None = None) -> SqlRows:
-        if ids is not None or make.ids is not None:
+        if ids is not None:
             checks.fail_kind("data", NO_ROWS, self.given)
         return SqlRows(self, make.names or (), make.words)
 

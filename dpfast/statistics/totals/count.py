@@ -34,7 +34,8 @@ from ...noise.calibrated_integer import IntegerNoise
 from ...noise.choice import below
 from ...privacy import Loss, Pure
 from ...rng import Generator
-from ...sources.base import Adding
+from ...sources.base import Adding, Units
+from ...sources.base import Feature as RowFeature
 from ...sources.batches import refuse_beside
 from ...sources.intake import View, read, read_length
 from ...sources.times import Times
@@ -154,6 +155,10 @@ class Count(OfFeatures[Counts]):
         """Return the totals of so many rows of which some count."""
         return Totals(counted, rows - counted)
 
+    def of_rows(self, rows: Adding, column: int) -> Any:
+        """Return an integer of each row of a database, missing if the row does not count."""
+        return rows.counted(rows.present(*([rows.among(column, ())] if self.looks else [])))
+
     def known(self, source: View) -> int | None:
         """Return the count where rows need not be read for it."""
         where, length = source.where, source.length
@@ -204,6 +209,10 @@ class CountNonzero(Count):
 
     def totals(self, counted: int, rows: int) -> Totals:
         return Totals(rows, sum=counted)
+
+    def of_rows(self, rows: Adding, column: int) -> Any:
+        is_nonzero = rows.filled(Nonzero.of_row(rows, column), int(self.nan == "keep"))
+        return rows.counted(is_nonzero)
 
     def in_units(self, times: Times, data: Any) -> InUnits[Self] | None:
         return None  # times are no numbers, and refused as such
@@ -270,8 +279,15 @@ class CountMeasurement(Mechanism[Counts], AddsUnits):
         return column_totals(source.source, [cells] * self.columns, source.where)
 
     def of_units(self, source: View, most: int, key: Key, generator: Generator) -> Counts:
-        statistic = self.statistic
-        if self.columns is None and not statistic.looks:
+        statistic, rows = self.statistic, source.source
+        if isinstance(rows, Adding):
+            assert source.ids is not None
+            places = range(self.columns or 1)
+            counted = [rows.present(), *(statistic.of_rows(rows, place) for place in places)]
+            features = [RowFeature(0 * own, 0, 1, most) for own in counted]
+            groups = rows.groups({}, features, Units(source.ids.column))
+            kept = [int(total[0]) for total in groups.sums]
+        elif self.columns is None and not statistic.looks:
             assert source.ids is not None
             counts, read = unit_rows(source.ids, key, source.where)
             if read != (source.length or totals(source.source, None, None).read):

@@ -1,0 +1,78 @@
+"""People in a database: the answers of rows in memory, bit by bit."""
+
+import numpy as np
+import pytest
+
+import dpfast as dp
+from dpfast.errors import ArgumentTypeError, DataError
+from dpfast.rng import InsecureGenerator
+
+from ...support.databases import connect, table
+
+RNG = np.random.default_rng(34)
+DATA = {"who": RNG.integers(0, 30, 200), "x": RNG.normal(size=200), "n": RNG.integers(-5, 6, 200)}
+RELEASES = {
+    "sum": (dp.sum, "x", {"bounds": (-1, 2)}),
+    "variance": (dp.variance, "x", {"bounds": (-1, 2)}),
+    "count": (dp.count, "n", {}),
+    "mean": (dp.mean, "x", {"bounds": (-1, 2), "nan": "upper"}),
+    "deviation": (dp.std, "n", {"bounds": (-4, 3)}),
+    "proportion": (dp.proportion, "n", {"equal": 5}),
+    "count of numbers": (dp.count, "x", {"nan": "drop"}),
+    "count of nonzero": (dp.count_nonzero, "n", {}),
+    "two columns": (dp.mean, ["x", "n"], {"axis": 0, "bounds": [(-1, 2), (0, 3)]}),
+    "two counts": (dp.count_nonzero, ["x", "n"], {"axis": 0}),
+}
+QUICK = [("duckdb", "mean", 2), ("sqlite", "count of nonzero", 1), ("sqlite", "sum", 3)]
+FULL = [
+    pytest.param(engine, name, most, marks=pytest.mark.full)
+    for engine in ("duckdb", "sqlite", "postgres")
+    for name in RELEASES
+    for most in (1, 4)
+]
+
+
+def in_database(engine):
+    kinds = {"who": "int64", "x": "float64", "n": "int64"}
+    return table(connect(engine), {k: (kind, DATA[k].tolist()) for k, kind in kinds.items()})
+
+
+@pytest.mark.parametrize("engine, name, most", QUICK + FULL)
+def test_answers_are_those_of_memory(engine, name, most):
+    release, columns, kw = RELEASES[name]
+    rows = in_database(engine)
+    if isinstance(columns, list):
+        here, there = {one: DATA[one] for one in columns}, rows[["who", *columns]]
+    else:
+        here, there = DATA[columns], rows[columns]
+    for mask, where in ((None, None), (DATA["n"] > 0, rows.n > 0)):
+        same = {**kw, "epsilon": 1, "max_rows": most}
+        a = release(here, ids=DATA["who"], where=mask, rng=InsecureGenerator(1), **same)
+        b = release(there, ids="who", where=where, rng=InsecureGenerator(1), **same)
+        np.testing.assert_array_equal(a, b)
+
+
+def test_missing_numbers_and_ids():
+    columns = {"who": ("int64", [1, 1, None, 2]), "x": ("float64", [1.0, None, 1.0, 1.0])}
+    rows = table(connect("duckdb"), columns)
+    unit = {"bounds": (0, 1), "ids": "who", "max_rows": 5, "epsilon": 100}
+    assert abs(dp.sum(rows.x, nan="drop", **unit) - 2) < 1
+    assert abs(dp.sum(rows.x, nan="upper", **unit) - 3) < 1
+    with pytest.raises(DataError, match="NaN or null"):
+        dp.sum(rows.x, nan="raise", **unit)
+
+
+def test_what_no_database_bounds_is_refused_before_the_spend():
+    rows, budget = in_database("duckdb"), dp.Budget(epsilon=1)
+    unit = {"ids": "who", "max_rows": 1, "epsilon": 1, "budget": budget}
+    weighted = {"weights": "n", "weight_bounds": (0, 1), "bounds": (0, 1)}
+    for call, words in (
+        (lambda: dp.sum(rows, **weighted, **unit), "rows stay in a database"),
+        (lambda: dp.covariance(rows, bounds=[(0, 1)] * 2, **unit), "rows stay in a database"),
+        (lambda: dp.sum(rows.x, bounds="auto", **unit), "rows stay in a database"),
+        (lambda: dp.count(rows.x, **unit | {"ids": DATA["who"]}), "ids must be the name"),
+        (lambda: dp.count(rows.n, **unit | {"ids": "x"}), "ids must be"),
+    ):
+        with pytest.raises(ArgumentTypeError, match=words):
+            call()
+    assert budget.remaining["epsilon"] == 1
