@@ -10,6 +10,7 @@ from .conftest import rows
 
 pa = pytest.importorskip("pyarrow")
 csv = pytest.importorskip("pyarrow.csv")
+pytest.importorskip("pyarrow.compute")
 pq = pytest.importorskip("pyarrow.parquet")
 
 BOUNDS = (0.0, 100.0)
@@ -71,6 +72,66 @@ def test_one_pass(benchmark, files, form):
 def test_floor_read_and_max(benchmark, files, form):
     found = benchmark.pedantic(FLOORS[form], (files / f"v.{form}",), rounds=5, warmup_rounds=1)
     assert found == 1000.0
+
+
+@pytest.fixture(scope="module")
+def text_files(tmp_path_factory):
+    """About 200 megabytes of text: six columns, as pyarrow writes them and as in Germany."""
+    place, n = tmp_path_factory.mktemp("text"), rows(4_000_000)
+    dice = np.random.default_rng(0)
+    delays = np.round(dice.normal(5, 40, n), 2)
+    columns = {
+        "id": np.arange(n),
+        "carrier": np.array(["UA", "AA", "DL", "WN", "B6"])[dice.integers(0, 5, n)],
+        "delay": delays,
+        "distance": dice.integers(50, 5000, n),
+        "note": np.array(["on time", "late", "cancelled, weather", "x"])[dice.integers(0, 4, n)],
+        "z": dice.normal(size=n),
+    }
+    csv.write_csv(pa.table(columns), place / "plain.csv")
+    shown = pa.array(delays).cast(pa.string())
+    columns["delay"] = pa.compute.binary_join_element_wise(
+        pa.compute.replace_substring(shown, ".", ","), "min", " "
+    )
+    german = csv.WriteOptions(delimiter=";")
+    csv.write_csv(pa.table(columns), place / "german.csv", german)
+    return place
+
+
+#: How the files are written.
+WRITTEN = {"plain": {}, "german": {"delimiter": ";", "decimal": ",", "symbols": ["min"]}}
+
+
+@pytest.mark.parametrize("form", WRITTEN)
+@pytest.mark.benchmark(group="one column of 200 megabytes of text")
+def test_sum_of_a_column_of_text(benchmark, text_files, form):
+    source = dp.scan(text_files / f"{form}.csv", "delay", **WRITTEN[form])
+    ask = {"bounds": (-100, 500), "nan": 0, "epsilon": 1}
+    assert benchmark.pedantic(dp.sum, (source,), ask, rounds=5, warmup_rounds=1) > 0
+
+
+@pytest.mark.benchmark(group="one column of 200 megabytes of text")
+def test_floor_sum_of_a_column_of_text(benchmark, text_files):
+    """pyarrow's own reader, batch by batch; in several threads, as it does by default."""
+
+    def floor():
+        convert = csv.ConvertOptions(include_columns=["delay"])
+        with csv.open_csv(text_files / "plain.csv", convert_options=convert) as batches:
+            return sum(pa.compute.sum(batch[0]).as_py() for batch in batches)
+
+    assert benchmark.pedantic(floor, rounds=5, warmup_rounds=1) > 0
+
+
+@pytest.mark.benchmark(group="one column of 200 megabytes of text")
+def test_floor_sum_of_a_whole_column_of_text(benchmark, text_files):
+    """pyarrow's reader of whole columns."""
+
+    def floor():
+        convert = csv.ConvertOptions(include_columns=["delay"])
+        table = csv.read_csv(text_files / "plain.csv", convert_options=convert)
+        return pa.compute.sum(table["delay"]).as_py()
+
+    assert benchmark.pedantic(floor, rounds=5, warmup_rounds=1) > 0
 
 
 @pytest.fixture(scope="module")

@@ -7,6 +7,7 @@ from copy import copy
 from pathlib import Path
 from typing import Any, ClassVar, Self, Unpack
 
+from .._core import checks
 from .columns import Columns
 from .files import Reader
 from .filtered import Condition, filtered
@@ -14,6 +15,8 @@ from .key_words import key_kind
 from .pick import distinct, picker
 from .scan import columns as columns_of
 from .scan import reader
+from .text import TextReader
+from .text_check import check_text
 from .text_format import CHECKS, TextOptions
 
 
@@ -139,6 +142,46 @@ class Files:
             As "integers", "times", "text" or "bytes".
         """
         return key_kind(self._reader.typed(self.find(column), True), f"column {column!r}")
+
+    def check(self, columns: Sequence[str] | None = None) -> dict[str, Any]:
+        """Say which cells of files of text would be errors, to the owner of the data.
+
+        NOT PRIVATE: it reads all rows, releases nothing, and shows cells as they are.
+
+        Parameters
+        ----------
+        columns : sequence of str, optional
+            Columns that are to be numbers, or dates where they are declared; by default all, of
+            which those that begin with ten words are text.
+
+        Returns
+        -------
+        dict
+            ``rows``; ``columns``, of which each is "numbers", "dates" or "text" and has a number of
+            missing cells; and the first ten ``faults`` of each column, and of records, with their
+            file, line, cell and what is wrong.
+
+        Raises
+        ------
+        ArgumentError
+            For files that are no text, for these declare the types of their columns.
+
+        Examples
+        --------
+        >>> import os, tempfile
+        >>> import dpfast as dp
+        >>> path = os.path.join(tempfile.mkdtemp(), "pay.csv")
+        >>> with open(path, "w") as file:
+        ...     _ = file.write("town,pay\\nUlm,1\\nBonn,2 EUR\\n")
+        >>> [(one["line"], one["column"]) for one in dp.extend.Files(path).check()["faults"]]
+        [(3, 'pay')]
+        """
+        reader = self._reader
+        if not isinstance(reader, TextReader):
+            rule = "files of text, for others declare the types of their columns"
+            checks.fail("path", rule, str(self.paths[0]))
+        names = None if columns is None else [self.find(name) for name in columns]
+        return check_text(reader, reader.names if names is None else names, names is not None)
 
     def has_sample(self, *, public: bool) -> bool:
         """Tell whether a sample gives pivots of order statistics, so that no pass is made for them.

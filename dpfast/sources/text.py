@@ -17,7 +17,7 @@ from __future__ import annotations
 import codecs
 import re
 import zipfile
-from collections.abc import Callable, Generator, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -44,6 +44,9 @@ HEADER = 1 << 19
 BLOCK = 1 << 20
 #: Bytes of a row, at most: an open quote makes one of all that follows.
 LONGEST = 1 << 26
+#: What is wrong with what follows the last whole record of a file.
+OPEN = f"has a quote that is not closed, or a row of over {LONGEST >> 20} megabytes"
+LINE_END = re.compile(rb"\r\n?|\n")
 #: A quoted name, in which a quote is written twice.
 QUOTED = re.compile(r'"((?:[^"]|"")*)"(?!")')
 
@@ -58,26 +61,28 @@ class TextReader(Reader):
         self, files: Sequence[tuple[Path, str | None]], delimiter: str, form: TextFormat
     ) -> None:
         self._declared = str(form.declared) if form.declared else None
-        self._form = replace(form, delimiter=form.delimiter or delimiter)
-        self._files = [self._opened(path, compression) for path, compression in files]
+        self.form = replace(form, delimiter=form.delimiter or delimiter)
+        self.files = [self._opened(path, compression) for path, compression in files]
         self._team = decoders()  # asked now, for a bad setting must show before a spend
-        super().__init__([file.path for file in self._files], None)
-        for name in self._form.dates:
+        super().__init__([file.path for file in self.files], None)
+        for name in self.form.dates:
             self.find(picker(name))
 
-    def _opened(self, path: Path, compression: str | None) -> _File:
+    def _opened(self, path: Path, compression: str | None) -> TextFile:
         """Return a file whose header has been read."""
-        form = self._form
+        form = self.form
 
-        def header() -> tuple[bytes, int]:
+        def header() -> tuple[bytes, bytes, int]:
             with _bytes(path, compression) as read:
-                return _first_line(bytes(form.reading(read)(HEADER)), path)
+                block = bytes(form.reading(read)(HEADER))
+            return block, *_first_line(block, path)
 
-        line, start = opening(path, "a table of text", header)
-        return _File(path, compression, labels(_names(line, form, path)), start)
+        block, line, start = opening(path, "a table of text", header)
+        names = labels(_names(line, form, path))
+        return TextFile(path, compression, names, start, line_ends(block[:start]))
 
     def find(self, pick: Pick) -> str:
-        return same_column(pick, [(file.names, file.path) for file in self._files])
+        return same_column(pick, [(file.names, file.path) for file in self.files])
 
     def identity(self) -> list[tuple[str, int, int]]:
         return super().identity() + ([] if self._declared is None else [(self._declared, 0, 0)])
@@ -85,14 +90,14 @@ class TextReader(Reader):
     def _kind(self, name: str) -> Any:
         import pyarrow as pa
 
-        return self._form.kind(name) or pa.float64()
+        return self.form.kind(name) or pa.float64()
 
     def numbers(self, name: str) -> Numbers:
         return arrow.numbers(self._kind(name), name, self.paths[0])
 
     @property
     def names(self) -> Sequence[str]:
-        return self._files[0].names
+        return self.files[0].names
 
     def may_have_nulls(self, name: str) -> bool:
         return True
@@ -102,20 +107,20 @@ class TextReader(Reader):
         return False
 
     def holds_times(self, name: str) -> bool:
-        return name in self._form.dates
+        return name in self.form.dates
 
     def cells(self, name: str) -> CellTexts | None:
-        return None if name in self._form.dates else self._form.cells
+        return None if name in self.form.dates else self.form.cells
 
     def ids(self, name: str) -> None:
         """Every text is an id."""
-        if name in self._form.dates:
+        if name in self.form.dates:
             arrow.id_family(self._kind(name), name, self.paths[0])
 
     def typed(self, name: str, is_text: bool = False) -> Arrow:
         import pyarrow as pa
 
-        is_cell = is_text and name not in self._form.dates
+        is_cell = is_text and name not in self.form.dates
         return Arrow(pa.chunked_array([], pa.string() if is_cell else self._kind(name)))
 
     def numbers_of(self, name: str, piece: Piece) -> Piece:
@@ -124,7 +129,7 @@ class TextReader(Reader):
         if not isinstance(piece, Arrow) or piece.chunked.type != pa.string():
             return piece
         try:
-            return Arrow.of(self._form.numbers(piece.array))
+            return Arrow.of(self.form.numbers(piece.array))
         except ValueError:
             pass  # its message quotes the row, so it must not survive, not even as a context
         raise self._wrong(self.paths[0], Want((name,)))
@@ -133,8 +138,8 @@ class TextReader(Reader):
         """Return the one error of a cell or a row that cannot be read."""
         kinds = dict.fromkeys(
             "a date in its format"
-            if name in self._form.dates
-            else f"text in {self._form.encoding.upper()}"
+            if name in self.form.dates
+            else f"text in {self.form.encoding.upper()}"
             if name in want.text
             else "a number"
             for name in want.names
@@ -150,14 +155,15 @@ class TextReader(Reader):
     def _blocks(self) -> Generator[_Block]:
         """Yield whole records of the files, in their order."""
         start = 0
-        for number, file in enumerate(self._files):
-            for rows, data in self._records(file):
-                yield _Block(number, start, rows, data)
-                start += rows
+        for number, file in enumerate(self.files):
+            for rows, data in self.records_of(file):
+                if rows > 0:
+                    yield _Block(number, start, rows, data)
+                    start += rows
 
-    def _records(self, file: _File) -> Iterator[tuple[int, memoryview]]:
+    def records_of(self, file: TextFile) -> Iterator[tuple[int, memoryview]]:
         """Yield whole records of a file after a line break, and how many they are."""
-        rest, one, form = b"\n", len(file.names) == 1, self._form
+        rest, one, form = b"\n", len(file.names) == 1, self.form
         delimiter = ord(form.delimiter)
         with _bytes(file.path, file.compression) as raw:
             read = form.reading(raw)
@@ -167,27 +173,23 @@ class TextReader(Reader):
                 more = read(max(BLOCK, len(rest)))
                 block = b"".join((rest, more))
                 end, rows = records(block, delimiter, form.quotes, one, not more)
-                rows -= one  # the line break before them
-                if rows:
-                    yield rows, memoryview(block)[:end]
+                yield rows - one, memoryview(block)[:end]  # the line break before them is none
                 rest = b"\n" + block[end:]
         if len(rest) > 1:
-            raise DataError(
-                f"{file.path.name} has a quote that is not closed, or a row of over "
-                f"{LONGEST >> 20} megabytes"
-            )
+            raise DataError(f"{file.path.name} {OPEN}")
 
-    def _parser(self, file: _File, want: Want) -> Callable[[_Block], Any]:
-        """Return what makes a table of a block, whose columns are called by their places."""
+    def parser(
+        self, file: TextFile, kinds: Mapping[str, Any], skip: Callable[[Any], str] | None = None
+    ) -> Callable[[memoryview], Any]:
+        """Return what makes a table of whole records after a line break: columns and their types.
+
+        `skip` is called with each row of another width, as pyarrow has it.
+        """
         import pyarrow as pa
         from pyarrow import csv
 
-        form = self._form
-        of_cells = [
-            self._convert(name, want) is not None or name in want.text for name in want.names
-        ]
-        places = [str(file.names.index(name)) for name in want.names]
-        kinds = [pa.string() if is_cell else pa.float64() for is_cell in of_cells]
+        form = self.form
+        places = [str(file.names.index(name)) for name in kinds]  # names are no more than labels
         options = (
             csv.ReadOptions(
                 use_threads=False,
@@ -201,22 +203,23 @@ class TextReader(Reader):
                 newlines_in_values=form.quotes,
                 # of one column it is a row whose only cell is empty
                 ignore_empty_lines=len(file.names) > 1,
+                invalid_row_handler=skip,
             ),
             csv.ConvertOptions(
                 null_values=form.missing,
                 strings_can_be_null=True,
                 decimal_point=form.decimal,
                 include_columns=places,
-                column_types=dict(zip(places, kinds, strict=True)),
+                column_types=dict(zip(places, kinds.values(), strict=True)),
             ),
         )
-        return lambda block: csv.read_csv(pa.BufferReader(block.data), *options)
+        return lambda data: csv.read_csv(pa.BufferReader(data), *options)
 
     def _convert(self, name: str, want: Want) -> Callable[[Any], Any] | None:
         """Return what makes a column of cells of text, where pyarrow's parser cannot."""
-        if name in self._form.dates:
-            return lambda cells: self._form.times(cells, name)
-        return None if name in want.text or self._form.is_plain else self._form.numbers
+        if name in self.form.dates:
+            return lambda cells: self.form.times(cells, name)
+        return None if name in want.text or self.form.is_plain else self.form.numbers
 
     def batches(
         self, want: Want, rows: int, workers: int | None = None
@@ -228,8 +231,14 @@ class TextReader(Reader):
 
     def _pieces(self, blocks: Generator[_Block], turn: Lock, want: Want) -> Iterator[Rowed]:
         """Yield the blocks that are left; several share them in turn."""
-        parsers = [self._parser(file, want) for file in self._files]
-        converts = [self._convert(name, want) for name in want.names]
+        import pyarrow as pa
+
+        converts = {name: self._convert(name, want) for name in want.names}
+        kinds = {
+            name: pa.string() if name in want.text or convert else pa.float64()
+            for name, convert in converts.items()
+        }
+        parsers = [self.parser(file, kinds) for file in self.files]
         path = self.paths[0]
         try:
             while True:
@@ -238,11 +247,11 @@ class TextReader(Reader):
                 if block is None:
                     return
                 path = self.paths[block.file]
-                table = parsers[block.file](block)
+                table = parsers[block.file](block.data)
                 if table.num_rows != block.rows:
                     break
                 for batch in table.to_batches():
-                    columns = zip(converts, batch.columns, strict=True)
+                    columns = zip(converts.values(), batch.columns, strict=True)
                     yield (
                         block.start,
                         [Arrow.of(x if convert is None else convert(x)) for convert, x in columns],
@@ -255,13 +264,14 @@ class TextReader(Reader):
         raise self._wrong(path, want)
 
 
-class _File(NamedTuple):
-    """A file, its names, and the byte of its text in UTF-8 where its rows begin."""
+class TextFile(NamedTuple):
+    """A file, its names, and the byte of its text in UTF-8 and the lines before its rows."""
 
     path: Path
     compression: str | None
     names: list[str]
     start: int
+    lines: int
 
 
 class _Block(NamedTuple):
@@ -271,6 +281,11 @@ class _Block(NamedTuple):
     start: int
     rows: int
     data: memoryview
+
+
+def line_ends(data: Any) -> int:
+    """Return how many lines end in some bytes of text."""
+    return sum(1 for _ in LINE_END.finditer(data))
 
 
 @contextmanager

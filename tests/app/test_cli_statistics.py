@@ -68,7 +68,7 @@ NOT_HERE = {
 
 def commands():
     named = {one.name: one.callback for one in main.app.registered_commands}
-    others = {"demo", None, "run", "explain", "audit"}
+    others = {"demo", None, "run", "explain", "audit", "check"}
     return {name: inspect.signature(named[name]).parameters for name in named.keys() - others}
 
 

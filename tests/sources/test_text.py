@@ -150,7 +150,7 @@ def store(path, data):
 def all_rows(path, **options):
     """Return the rows of a file, whose cells are bytes, as a pass finds them."""
     reader = reader_of(path, **options)
-    names = tuple(reader._files[0].names)
+    names = tuple(reader.files[0].names)
 
     def cells(start, pieces):
         columns = [piece.chunked.cast(pa.binary()).to_pylist() for piece in pieces]
@@ -208,7 +208,7 @@ def _after_half_a_line_end(data, delimiter, quotes, empty, last):
 
 def _as_pyarrow_goes_on(reader, blocks, turn, want):
     """Rows as pyarrow's own reader of a whole file makes them."""
-    at, names, file = 0, list(want.names), reader._files[0]
+    at, names, file = 0, list(want.names), reader.files[0]
     with pa.OSFile(str(file.path)) as data:
         data.read(file.start)
         for batch in arrow_csv.open_csv(

@@ -214,7 +214,7 @@ def wanted(cells, form, names, kinds):
 def all_rows(path, options, text_columns):
     """Return the rows of a file as a pass finds them."""
     reader = reader_of(path, **options)
-    names = tuple(reader._files[0].names)
+    names = tuple(reader.files[0].names)
 
     def cells(start, pieces):
         columns = [piece.chunked.to_pylist() for piece in pieces]

@@ -8,7 +8,7 @@ import sys
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from datetime import date, datetime
-from inspect import Parameter, Signature
+from inspect import Parameter
 from typing import Annotated, Any
 
 import typer
@@ -26,12 +26,13 @@ from ...errors import (
 from . import job
 from .audit import audit
 from .budget import app as budget
-from .shared import TEXT, Delta, Epsilon, Json, Rho, number, option
+from .check import DATA, check
+from .shared import TEXT, TEXT_DEFAULTS, Delta, Epsilon, Json, Rho, number, option, set_options
 
 # What a command needs of the library is imported when it runs, so that help appears at once.
 
 #: What the shell sees; the command's help lists them.
-ARGUMENT, FILE, BUDGET, DATA, OTHER, INTERRUPTED = 2, 3, 4, 5, 1, 130
+ARGUMENT, FILE, BUDGET, OTHER, INTERRUPTED = 2, 3, 4, 1, 130
 
 EXITS = (
     "Exit codes: 0 done, 2 a bad argument, 3 a file or column that cannot be read, 4 the budget "
@@ -243,8 +244,8 @@ OPTIONS: dict[str, Any] = {
 USUAL: dict[str, Any] = {
     **{"files": Parameter.empty, "as_json": False, "as_csv": False},
     **{"noise": "auto", "method": "auto"},
-    **dict.fromkeys(("qs", "where", "by", "keys", "dates"), ()),
-    "no_quotes": False,
+    **dict.fromkeys(("qs", "where", "by", "keys"), ()),
+    **TEXT_DEFAULTS,
 }
 #: What every statistic has, and what it has if there are groups of it.
 SHARED = (
@@ -257,6 +258,12 @@ GROUPS = ("by", "keys", "max_groups")
 app.add_typer(budget, name="budget")
 app.command("run", epilog="Example: dpfast run job.toml --json\n\n" + EXITS)(job.run)
 app.command("explain", epilog="Example: dpfast explain job.toml\n\n" + EXITS)(job.explain)
+
+app.command(
+    "check",
+    epilog="Example: dpfast check flights.csv --columns arr_delay,distance --missing NA,-\n\n"
+    "Exit codes: 0 no faults, 5 faults, 2 a bad argument, 3 a file or column that cannot be read.",
+)(check)
 
 app.command(
     "audit",
@@ -297,11 +304,7 @@ def _command(statistic: str, what: str, options: str, groups: bool = True) -> No
 
         answer(statistic, files, given, usual)
 
-    parameters = [
-        Parameter(name, Parameter.KEYWORD_ONLY, annotation=OPTIONS[name], default=default)
-        for name, default in usual.items()
-    ]
-    vars(command).update(__signature__=Signature(parameters))
+    set_options(command, OPTIONS, usual)
     name = statistic.replace("_", "-")
     epilog = f"Example: dpfast {name} {_example(statistic, own)}\n\n{EXITS}"
     app.command(name, help=f"Release {what}.\n\n{PUBLIC}", epilog=epilog)(command)

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from fractions import Fraction
+from inspect import Parameter, Signature
 from typing import Annotated, Any
 
 import typer
@@ -73,6 +74,21 @@ TEXT: dict[str, Any] = {
         list[str], "COLUMN=FORMAT", "A column of dates, such as day=%d.%m.%Y; once for each."
     ),
 }
+
+
+#: What these options are if nobody gives them.
+TEXT_DEFAULTS = {**dict.fromkeys(TEXT), "no_quotes": False, "dates": ()}
+
+
+def set_options(
+    command: Callable[..., Any], options: Mapping[str, Any], defaults: Mapping[str, Any]
+) -> None:
+    """Give a command its options, and what they are if nobody gives them, in this order."""
+    parameters = [
+        Parameter(name, Parameter.KEYWORD_ONLY, annotation=options[name], default=default)
+        for name, default in defaults.items()
+    ]
+    vars(command).update(__signature__=Signature(parameters))
 
 
 def text_options(given: dict[str, Any]) -> Any:

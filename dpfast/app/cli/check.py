@@ -1,0 +1,79 @@
+"""`dpfast check`: show the owner of the data which cells of a file of text would be errors."""
+
+from __future__ import annotations
+
+import json
+from inspect import Parameter
+from typing import Annotated, Any
+
+import typer
+
+from .shared import (
+    SHOWN,
+    TEXT,
+    TEXT_DEFAULTS,
+    Json,
+    Terminal,
+    option,
+    set_options,
+    table_of,
+    text_options,
+)
+
+#: The exit code of data that hold what is not allowed.
+DATA = 5
+NOTE = "NOT PRIVATE: for the owner of the data alone. Nothing was released or spent."
+
+OPTIONS = {
+    "files": Annotated[
+        list[str],
+        typer.Argument(metavar="FILE", show_default=False, help="A .csv or .tsv file, or several."),
+    ],
+    "columns": option(
+        str | None, "COLUMNS", "Those that are to be numbers, such as pay,age; by default all."
+    ),
+    **TEXT,
+    "as_json": Json,
+}
+
+
+def check(files: list[str], columns: str | None, as_json: bool, **text: Any) -> None:
+    """Show the owner of the data which cells of a file of text would be errors. NOT PRIVATE.
+
+    It reads all rows, releases nothing, and shows cells as they are. A column is taken for text if
+    it begins with ten words, and is not named.
+    """
+    from ...extend import Files
+    from ..words import items, unquoted
+
+    names = None if columns is None else [unquoted(one) for one in items(columns, "columns")]
+    found = Files(files, **text_options(text)).check(names)
+    if as_json:
+        print(json.dumps({"note": NOTE, **found}))
+    else:
+        _show(found)
+    if found["faults"]:
+        raise typer.Exit(DATA)
+
+
+set_options(
+    check,
+    OPTIONS,
+    {"files": Parameter.empty, "columns": None, **TEXT_DEFAULTS, "as_json": False},
+)
+
+
+def _show(found: dict[str, Any]) -> None:
+    out = Terminal()
+    out.print(f"{NOTE} {found['rows']:,} rows.", soft_wrap=True)
+    table = table_of("column", "as", "missing", "faults")
+    for column in found["columns"]:
+        table.add_row(*map(str, column.values()))
+    out.print(table)
+    for fault in found["faults"][:SHOWN]:
+        cell = "" if fault["cell"] is None else f": '{fault['cell']}'"
+        where = f"{fault['file']}, line {fault['line']}"
+        column = "" if fault["column"] is None else f", column {fault['column']}"
+        out.print(f"{where}{column}{cell} {fault['why']}", soft_wrap=True)
+    if len(found["faults"]) > SHOWN:
+        out.print(f"and {len(found['faults']) - SHOWN} more")
