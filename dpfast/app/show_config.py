@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import platform
 import sys
+from collections.abc import Callable
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any, Literal, overload
 
@@ -25,6 +26,11 @@ OPTIONAL = {
     "accounting": ["dp-accounting"],
     "graphs": ["scipy"],
 }
+#: What runs data of an engine, by the library that has to be imported for there to be one.
+ENGINES: dict[str, Callable[[Any], Any]] = {
+    "distributed": lambda library: library.default_client().scheduler_info()["address"],
+    "pyspark.sql": lambda library: library.SparkSession.active().conf.get("spark.master"),
+}
 
 
 @overload
@@ -32,7 +38,7 @@ def show_config(mode: Literal["stdout"] = ...) -> None: ...
 @overload
 def show_config(mode: Literal["dicts"]) -> dict[str, Any]: ...
 def show_config(mode: Literal["stdout", "dicts"] = "stdout") -> dict[str, Any] | None:
-    """Print what this installation is: versions, instruction set, threads, optional libraries.
+    """Print what this installation is: versions, instruction set, threads, engines, libraries.
 
     Parameters
     ----------
@@ -56,7 +62,7 @@ def show_config(mode: Literal["stdout", "dicts"] = "stdout") -> dict[str, Any] |
     --------
     >>> import dpfast as dp
     >>> sorted(dp.show_config(mode="dicts"))
-    ['dpfast', 'instruction set', 'optional', 'python', 'randomness', 'threads']
+    ['dpfast', 'engines', 'instruction set', 'optional', 'python', 'randomness', 'threads']
     """
     checks.choice("mode", mode, ("stdout", "dicts"))
     found: dict[str, Any] = {
@@ -68,6 +74,7 @@ def show_config(mode: Literal["stdout", "dicts"] = "stdout") -> dict[str, Any] |
         },
         "instruction set": instruction_sets(),
         "threads": threads(),
+        "engines": {name: _running(name) for name in ENGINES},
         "randomness": "ChaCha20 with fast key erasure, keyed by the operating system",
         "optional": {
             extra: {name: _version(name) for name in names} for extra, names in OPTIONAL.items()
@@ -84,6 +91,14 @@ def _version(name: str) -> str | None:
     try:
         return version(name)
     except PackageNotFoundError:
+        return None
+
+
+def _running(name: str) -> str | None:
+    """Return where an engine of this process runs its tasks: a client of Dask, Spark's session."""
+    try:
+        return str(ENGINES[name](sys.modules[name]))
+    except Exception:  # there is none, or whatever it thinks of being asked
         return None
 
 

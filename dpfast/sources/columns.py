@@ -128,6 +128,11 @@ class Store(ABC):
     lies_apart: bool = False
     has_order: bool = True
 
+    @property
+    def title(self) -> str:
+        """What `repr` calls it: a file, the table of a database, or the data of an engine."""
+        return "memory"
+
     @abstractmethod
     def name_of(self, column: Any, argument: str) -> str:
         """Return the name of the column that `argument` names; refuse one that is not there."""
@@ -193,11 +198,6 @@ class Elsewhere(Store):
 
     as_numbers: Mapping[str, AsNumbers] = {}
 
-    @property
-    @abstractmethod
-    def title(self) -> str:
-        """What `repr` calls it."""
-
     def column(self, name: str) -> Form:
         return TableColumn(self, name)
 
@@ -254,7 +254,7 @@ class Columns(WithRows):
         self.length = store.length
 
     def __repr__(self) -> str:
-        return f"{type(self).__name__}({', '.join(map(repr, self.names))})"
+        return f"{type(self).__name__}({', '.join(map(repr, self.names))}; {self.store.title})"
 
     def __getitem__(self, columns: Any) -> Any:
         """Return one column by its name or place, or a table of several."""

@@ -256,14 +256,17 @@ class Engine(Elsewhere):
         DataError
             If the engine fails, or a partition has other rows than in the pass before.
         """
-        found, kind = None, ""
+        found, kind, is_interrupted = None, "", False
         try:
             with timed("pass", of=self.name, columns=columns):
                 found = self.run(self.declared(task, columns), columns)
         except (DpfastError, MemoryError):
             raise
         except Exception as error:  # whose message may quote a row, so it is let go
+            is_interrupted = isinstance(error.__context__, KeyboardInterrupt)  # tasks were ended
             kind = hide_error(error)
+        if is_interrupted:
+            raise KeyboardInterrupt
         if kind:
             raise DataError(f"{self.name} failed while it read the rows ({kind})")
         if found is None:

@@ -5,6 +5,7 @@ import signal
 import subprocess
 import sys
 import time
+from contextlib import suppress
 
 import numpy as np
 import pandas as pd
@@ -139,6 +140,40 @@ def test_importing_dpfast_imports_no_engine():
     assert ran.stdout.strip() == "set()"
 
 
+def interrupting(part, folder):
+    """A partition that says that it was read; one of the first interrupts the driver, once."""
+    if len(part):
+        open(os.path.join(folder, str(part.index[0])), "x").close()
+        with suppress(FileExistsError):
+            if len(os.listdir(folder)) >= 2:
+                open(f"{folder}.interrupted", "x").close()
+                os.kill(int(os.path.basename(folder)), signal.SIGINT)
+        time.sleep(0.02)
+    return part
+
+
+def interrupted(folder):
+    """How many of 40 partitions are read after Ctrl-C, and what is spent."""
+    folder = folder / str(os.getpid())
+    folder.mkdir()
+    data = frame(40).map_partitions(interrupting, str(folder), meta=TABLE.iloc[:0])
+    budget = dp.Budget(epsilon=2)
+    with pytest.raises(KeyboardInterrupt):
+        dp.sum(data["age"], **B, budget=budget)
+    time.sleep(0.2)
+    return len(os.listdir(folder)), budget.spent["epsilon"]
+
+
+def test_ctrl_c_ends_the_tasks_of_threads_and_the_spend_stands(tmp_path):
+    with dask.config.set(scheduler="threads", num_workers=2):
+        tasks, spent = interrupted(tmp_path)
+    assert tasks <= 6 and spent == 1
+
+
+def test_a_table_says_what_holds_it():
+    assert repr(dp.group_by(frame(), "town")._rows._form).endswith("; the Dask collection)")
+
+
 def test_an_error_of_a_task_tells_no_row():
     def broken(part):
         raise ValueError(str(part["town"].iloc[0]))
@@ -176,6 +211,13 @@ def slow(part, flag):
             return part
         os.kill(os.getpid(), signal.SIGKILL)
     return part
+
+
+@pytest.mark.full
+def test_ctrl_c_ends_the_tasks_of_a_client(cluster, tmp_path):
+    assert dp.show_config(mode="dicts")["engines"]["distributed"].startswith("tcp://")
+    tasks, spent = interrupted(tmp_path)
+    assert tasks <= 8 and spent == 1
 
 
 @pytest.mark.full

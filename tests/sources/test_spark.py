@@ -235,6 +235,54 @@ def test_spark_connect():
     assert printed(CONNECT)[-2:] == due
 
 
+INTERRUPTED = """
+import os, signal, sys, threading, time, uuid
+import pandas as pd, dpfast as dp
+from pyspark.sql import SparkSession
+
+folder, of = sys.argv[1:]
+builder = SparkSession.builder.config("spark.ui.enabled", "false")
+builder = builder.remote("local[2]") if of == "connect" else builder.master("local[2]")
+session = builder.getOrCreate()
+
+
+def slow(parts):
+    for part in parts:
+        open(os.path.join(folder, uuid.uuid4().hex), "x").close()
+        time.sleep(0.5)
+        yield part
+
+
+def interrupt():
+    while len(os.listdir(folder)) < 2:
+        time.sleep(0.05)
+    os.kill(os.getpid(), signal.SIGINT)
+
+
+rows = session.createDataFrame(pd.DataFrame({"x": range(400)})).repartition(40)
+data = rows.mapInPandas(slow, "x long")
+threading.Thread(target=interrupt, daemon=True).start()
+budget = dp.Budget(epsilon=1)
+try:
+    dp.sum(dp.spark(data)["x"], bounds=(0, 1), epsilon=0.5, budget=budget)
+except KeyboardInterrupt:
+    time.sleep(2)
+    print(len(os.listdir(folder)), budget.spent["epsilon"])
+print(dp.show_config(mode="dicts")["engines"]["pyspark.sql"])
+session.stop()
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("of", ["classic", "connect"])
+def test_ctrl_c_ends_the_tasks_and_the_spend_stands(tmp_path, of):
+    if of == "connect":
+        pytest.importorskip("grpc", reason="pip install 'pyspark[connect]'")
+    said, master = printed(INTERRUPTED, str(tmp_path), of)[-2:]
+    tasks, spent = said.split()
+    assert int(tasks) <= 6 and spent == "1/2" and master == "local[2]"
+
+
 CLUSTER = """
 import os, signal, subprocess, sys
 import pandas as pd, dpfast as dp
