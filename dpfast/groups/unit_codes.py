@@ -36,6 +36,7 @@ class UnitCodes:
         self._ids, self._pairs = Codes(key), Codes(key)
         self._low, self._high = [np.empty(0, np.uint64)], [np.empty(0, np.uint64)]
         self._groups = [np.empty(0, np.int32)]
+        self._chosen: Int32s | None = None
 
     def __len__(self) -> int:
         return len(self._pairs)
@@ -57,8 +58,16 @@ class UnitCodes:
     def groups(self, max_groups: int | None, names: Int32s | None) -> Int32s:
         """Return the group of each code; -1 of those beyond `max_groups` of a unit.
 
-        `names` are hashed in the place of codes of groups, as `Bounding.marks` has them.
+        `names` are hashed in the place of codes of groups, as `Bounding.marks` has them. Whoever
+        shares the codes asks for the same, after the same rows, and may not change it.
         """
+        with self._lock:
+            if self._chosen is None or len(self._chosen) < len(self):
+                self._chosen = self._kept(max_groups, names)
+                self._chosen.flags.writeable = False
+            return self._chosen
+
+    def _kept(self, max_groups: int | None, names: Int32s | None) -> Int32s:
         groups = np.concatenate(self._groups)
         if max_groups is None:
             return groups

@@ -6,9 +6,9 @@ running release waits too. Then the file is read once, with all columns that are
 piece is handed to every release that wants it. So there are as many passes as the release with the
 most of them makes, and a mechanism cannot tell that it is not alone. At most `TEAM` releases run at
 a time, since a thread takes address space; of more, one begins when another one has ended. Those
-that hold rows (of people, or for ranks of groups) share the memory that is there. If there are too
-many for it, they run in waves. Releases of one grouping (the same keys, ids, bounds and conditions)
-bound the rows of people once, for all of them.
+that hold rows, or sums of people, share the memory that is there. If there are too many for it,
+they run in waves. Releases of one grouping (the same keys, ids, bounds and conditions) bound people
+once, for all of them.
 
 An error of one release is raised in its thread and nowhere else. If the file itself cannot be read
 to its end, the fault may lie in a column of another release, so each starts again, alone. (To run a
@@ -46,9 +46,9 @@ NARROW = 16
 TEAM = 64
 #: The fewest rows of a batch.
 LEAST = 1 << 12
-#: Bytes that each who holds rows gets at least, if it is not alone.
-ENOUGH = 1 << 28
-#: What a release holds: its grouping, if it bounds people; whether it keeps rows for ranks.
+#: Bytes that each who holds rows or sums of people gets at least, if it is not alone.
+ENOUGH = 1 << 26
+#: What a release holds: its grouping, if it bounds people; whether it keeps rows, or their sums.
 Holds: TypeAlias = tuple[Hashable | None, bool]
 #: What is being made for a grouping.
 COMING = object()
@@ -109,7 +109,7 @@ class _Looked(NamedTuple):
 
 
 def _holders(holds: Sequence[Holds]) -> int:
-    """Return how many hold rows: each grouping of people once, and each release of ranks."""
+    """Return how many hold rows: each grouping of people once, and each release that keeps some."""
     groupings = {grouping for grouping, _ in holds if grouping is not None}
     return len(groupings) + sum(has_rows for _, has_rows in holds)
 
@@ -276,7 +276,7 @@ class SharedPasses:
             Each takes `Files`, through which it reads.
         holds : sequence of (hashable or None, bool), optional
             For each work: what stands for its keys, ids, bounds and conditions if it bounds people,
-            the same for all that bound them alike, or None; and whether it keeps rows.
+            the same for all that bound them alike, or None; whether it keeps rows, or their sums.
 
         Returns
         -------

@@ -68,14 +68,14 @@ class Release:
 
     @property
     def holds(self) -> tuple[str | None, bool]:
-        """What tells its way to bound people from others, if it does; whether it keeps rows."""
+        """What tells its way to bound people from others; whether it keeps rows, or their sums."""
         by, given = self.entry.by, self.entry.written
         if not by:
             return (None if self.ids is None else self.key), False
         bounds = {name: given["arguments"].get(name) for name in BOUNDS}
         words = [by, bounds, given.get("where")]
         alike = json.dumps(words, sort_keys=True, default=str)
-        return (None if self.ids is None else alike), self.mechanism.of_ranks
+        return (alike, True) if self.ids is not None else (None, self.mechanism.of_ranks)
 
 
 @dataclass(frozen=True, slots=True)
