@@ -37,6 +37,7 @@ CONTENTS = {
         "docs/guide/extending.md",
         "docs/guide/native.md",
         "docs/guide/engines.md",
+        "docs/guide/sql.md",
         "docs/guide/sulq.md",
         "docs/guide/streams.md",
         "docs/guide/generator.md",

@@ -18,6 +18,8 @@ from .base import Chunk, chunk_dtype
 
 T = TypeVar("T")
 
+#: Digits of a decimal whose float64 is the quotient of two: more may round twice on the way.
+EXACT_DIGITS = 15
 #: Rows of a chunk: half a megabyte of float64, which the kernel finds in the cache.
 BATCH = 1 << 16
 
@@ -122,9 +124,27 @@ def widened(array: Any, kind: Any) -> Any:
     """Return a column of a file as of the type that all files have in common; None is its own."""
     if kind is None:
         return array
-    if arrow_times(kind) is not None:
+    from pyarrow import types
+
+    if types.is_decimal(array.type) or arrow_times(kind) is not None:
         return arrow_cast(array, kind, "hold times that the finest unit of its files can count")
     return looked_up(array).cast(kind, safe=False)
+
+
+def nearest_floats(array: Any) -> Any:
+    """Return a `pyarrow.Array` of decimals as float64, each the nearest: Arrow's cast may miss it.
+
+    The quotient of two integers that float64 has is such a number. Others are read as text.
+    """
+    import pyarrow as pa
+
+    digits, scale = array.type.precision, array.type.scale
+    if digits > EXACT_DIGITS or scale < 0:
+        return array.cast(pa.string()).cast(pa.float64())
+    wide = array.cast(pa.decimal128(digits, scale))
+    lower = np.frombuffer(wide.buffers()[1], np.int64)[2 * wide.offset :: 2][: len(wide)]
+    absent = ~arrow_present(wide) if wide.null_count else None
+    return pa.array(lower / 10.0**scale, mask=absent)
 
 
 def arrow_cast(array: Any, kind: Any, rule: str = "stand in its dictionary") -> Any:
@@ -132,7 +152,8 @@ def arrow_cast(array: Any, kind: Any, rule: str = "stand in its dictionary") -> 
     import pyarrow as pa
 
     try:
-        return array.cast(kind)
+        is_exact = kind == "double" and pa.types.is_decimal(array.type)
+        return nearest_floats(array) if is_exact else array.cast(kind)
     except pa.ArrowException as error:  # it must not survive, not even as a context
         why = hide_error(error)
     raise DataError(f"a column must {rule}, and does not ({why})")

@@ -15,13 +15,12 @@ from typing import Any
 
 from ..._core import checks
 from ..._core.extras import extra
+from ..arrow import EXACT_DIGITS
 from ..base import Gridded
 
 MAGIC = 1.5 * 2.0**52
 #: Databases whose cast to an integer does the same, at less cost.
 ROUNDS_TO_EVEN = ("duckdb", "postgres")
-#: Digits of a decimal whose float64 is the quotient of two: more may round twice on the way.
-EXACT_DIGITS = 15
 
 
 def exactly(number: float) -> Any:

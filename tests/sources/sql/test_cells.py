@@ -195,3 +195,22 @@ def test_what_holds_no_numbers(duckdb):
     for name in kinds:
         with pytest.raises(ArgumentTypeError, match="must be a column of numbers, got an obj"):
             cell(table[name], SOME[0], "duckdb")
+
+
+def test_a_cast_before_the_clamp_is_caught(duckdb):
+    """A planted fault: an expression that fails on some rows, and so tells that they are there."""
+    numbers = hostile(SOME[0], random.Random(1))
+    table = table_of(duckdb, numbers, pa.float64())
+    careless = (table.x / SOME[0].grid).round().cast("int64").clip(0, SOME[0].span)
+    with pytest.raises(DataError):
+        sums(table, [Term(careless, SOME[0].span)])
+
+
+@pytest.mark.parametrize("dialect", ["snowflake", "bigquery", "trino", "databricks"])
+def test_statements_of_other_databases_are_written(dialect):
+    """Compiled, not run: no function of theirs rounds, and each has its own test of NaN."""
+    table = ibis.table({"x": "float64", "d": "decimal(38, 10)"}, name="t")
+    for column in (table.x, table.d):
+        query = table.select(u=cell(column, SOME[0], dialect))
+        text = str(ibis.to_sql(query, dialect=dialect)).upper()
+        assert "ROUND" not in text and "NAN" in text
