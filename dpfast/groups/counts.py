@@ -22,12 +22,13 @@ from ..measurement.matches import numbers_of
 from ..measurement.times import read
 from ..noise.sensitivity import Sensitivity
 from ..rng import Generator
+from ..sources.base import Adding, Feature
 from ..sources.batches import Piece, numbers
-from ..statistics.histogram import Bins, Histogram
+from ..statistics.histogram import MOST_OF_SQL, Bins, Histogram
 from ..summaries.cells import Cells, cells, in_units
 from .answer import labels
 from .keys import MOST
-from .of_column import OfColumn
+from .of_column import Integers, OfColumn
 from .sums import Counted, Sums
 from .weighted import clamped
 
@@ -117,7 +118,6 @@ class GroupHistogram(Counted):
     statistic: Histogram
     sparse: bool = False
 
-    integers = OfColumn.integers
     #: A part of a row in each of many bins would be lost.
     adds_units: ClassVar[bool] = False
 
@@ -207,6 +207,33 @@ class GroupHistogram(Counted):
         """Add rows to their cells."""
         _native.count(cells, room)
 
+    def integers(self, rows: Adding) -> Integers:
+        if self.step.of_units:  # whose rows are chosen
+            return super(Counted, self).integers(rows)
+        if self.axis.native.bins > MOST_OF_SQL:
+            checks.fail("bins", f"at most {MOST_OF_SQL} in a database", self.axis.native.bins)
+        bins = self.axis.of_row(rows, rows.names.index(self.column or ""))
+        return Integers([Feature(0 * rows.present(), 0, 1)], bins)
+
+    def gathered(
+        self,
+        groups: int,
+        codes: NDArray[np.int32],
+        sums: list[NDArray[np.object_]],
+        bins: NDArray[np.int64] | None,
+    ) -> Any:
+        assert bins is not None
+        room, inside = self.room(groups), codes >= 0
+        pairs = codes[inside] * np.int64(self.axis.native.bins) + bins[inside]
+        cells, which = _distinct(pairs)
+        counts = np.zeros(len(cells), np.uint64)
+        np.add.at(counts, which, sums[0][inside].astype(np.uint64))
+        if self.sparse:
+            room.append(cells, counts)
+        else:
+            room.reshape(-1)[cells] = counts
+        return room
+
     def merge(self, room: Any, more: Any) -> None:
         if isinstance(room, Sparse):
             room.merge(more)
@@ -243,6 +270,8 @@ class GroupHistogram(Counted):
 
 class WeightedHistogram(GroupHistogram):
     """Sums of the weights of rows of each group in public bins; one that is NaN is in no bin."""
+
+    integers = OfColumn.integers
 
     @property
     def weights(self) -> str:

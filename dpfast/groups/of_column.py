@@ -61,5 +61,5 @@ class OfColumn:
 
     def integers(self, rows: Adding) -> Integers:
         """Return the integers that a row adds, or refuse what no database adds up."""
-        rule = "counts, sums, means, variances or proportions, without weights, in a database"
+        rule = "counts, sums, means, variances, proportions or histograms of rows, in a database"
         checks.fail("statistics", f"{rule} (.to_pyarrow() takes rows out)", type(self).__name__)

@@ -384,7 +384,7 @@ class Adding(ABC):
             Whose rows they are. A unit of c rows in a group that add up to T counts as
             T min(c, rows) / c, rounded towards zero.
         bins : integer, optional
-            In which bin of its group a row is. Then rows of all bins are the rows of a unit.
+            In which bin of its group a row is; not with units.
 
         Raises
         ------

@@ -268,11 +268,13 @@ def test_ids_that_a_collation_calls_equal_are_two_units(engine):
 def test_what_no_database_adds_up_is_refused_before_the_spend():
     rows, budget = in_database("duckdb"), dp.Budget(epsilon=1)
     groups = dp.group_by(rows, "word", keys=["a"])
+    people = dp.group_by(rows, "word", keys=["a"], ids="who", max_rows=1)
     unit = {"bounds": (0, 1), "epsilon": 1, "budget": budget}
     weighted = {"weights": "n", "weight_bounds": (0, 1)}
     for call, kind, words in (
-        (lambda: groups.median("x", **unit), ArgumentError, "without weights, in a database"),
+        (lambda: groups.median("x", **unit), ArgumentError, "histograms of rows, in a database"),
         (lambda: groups.sum("x", **unit, **weighted), ArgumentError, "takes rows out"),
+        (lambda: people.histogram("x", bins=2, **unit), ArgumentError, "takes rows out"),
         (lambda: groups.sum("x", **unit | {"bounds": "auto"}), ArgumentError, "takes rows out"),
         (lambda: groups.sum("word", **unit), ArgumentTypeError, "numbers"),
         (lambda: groups.sum("x", **unit, where=DATA["x"] > 0), ArgumentTypeError, "where"),

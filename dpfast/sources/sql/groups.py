@@ -43,10 +43,10 @@ def groups_of(
     if units is None:
         parts = [_parts(rows[f"above{i}"], feature) for i, feature in enumerate(features)]
     else:
-        rows = units_of(rows, [*whose, *keys], features, list(places))
+        rows = units_of(rows, [*whose, *keys], features)
         if units.max_groups is not None:
             rows = first_groups(rows, "unit", list(keys), units.max_groups, units.secret, dialect)
-        rows, parts = bounded(rows, [*keys, *places], features)
+        rows, parts = bounded(rows, list(keys), features)
     if bins is not None:
         rows = rows.drop_null(["bin"])
     terms = [part.term for some in parts for part in some]

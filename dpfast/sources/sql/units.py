@@ -34,9 +34,7 @@ class Part(NamedTuple):
     factor: int
 
 
-def units_of(
-    rows: Any, names: Sequence[str], features: Sequence[Feature], bins: Sequence[str]
-) -> Any:
+def units_of(rows: Any, names: Sequence[str], features: Sequence[Feature]) -> Any:
     """Return the units of some rows, by group: how many rows of each, and the halves of totals.
 
     Parameters
@@ -46,8 +44,6 @@ def units_of(
     names : sequence of str
         The columns of ids and of keys.
     features : sequence of Feature
-    bins : sequence of str
-        The column of bins, if there is one: then there is a row for each bin of a unit and group.
     """
     sums: dict[str, Any] = {}
     for i, feature in enumerate(features):
@@ -56,13 +52,7 @@ def units_of(
         if feature.most:
             sums[f"high{i}"] = _within((above >> HALF).sum())
             sums[f"low{i}"] = _within((above & (1 << HALF) - 1).sum())
-    units = rows.aggregate(**sums, by=[*names, *bins])
-    if not bins:
-        return units
-    counts = [name for name in sums if name.startswith("rows")]
-    return units.mutate(
-        **{name: _within(units[name].sum().over(group_by=names)) for name in counts}
-    )
+    return rows.aggregate(**sums, by=list(names))
 
 
 def first_groups(
@@ -75,7 +65,7 @@ def first_groups(
     ibis = extra("ibis", "data in a database")
     keys = [units[name] for name in by]
     order = [digest(secret, [units[ids], *keys], dialect), *keys]
-    place = ibis.dense_rank().over(group_by=ids, order_by=order)
+    place = ibis.row_number().over(group_by=ids, order_by=order)
     return units.mutate(place=place).filter(lambda rows: rows.place < most)
 
 

@@ -34,7 +34,7 @@ def sums_of(engine, rows, least, most):
     data = table(connect(engine), {name: (kind, own) for (name, kind), own in columns})
     features = [Feature(None, 2**63 - 1, least, most)]
     data = data.rename(above0="above")
-    some, (parts,) = bounded(units_of(data, ["unit", "key"], features, []), ["key"], features)
+    some, (parts,) = bounded(units_of(data, ["unit", "key"], features), ["key"], features)
     found, totals = sums_by(some, [part.term for part in parts], ["key"])
     sums = sum(part.factor * total for part, total in zip(parts, totals, strict=True))
     return dict(zip(found["key"].to_pylist(), sums, strict=True))
