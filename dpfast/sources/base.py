@@ -298,7 +298,7 @@ class Counting(ABC):
         """
 
 
-class Adding(ABC):
+class Adding:  # no ABC, for which `isinstance` takes calls
     """Rows of a database: it adds up integers of them itself, and no row leaves it.
 
     It is a `RowSource` whose passes are refused. What its methods call an integer is an expression

@@ -91,6 +91,10 @@ class View:
         The weights beside the rows. Weights that are a column of the data are the last one.
     ids : IdColumn or None
         Whose row each row is.
+    adds : bool
+        Whether the rows are only added up where they are.
+    adds : bool
+        Whether the rows are only added up where they are.
     """
 
     source: Any
@@ -99,6 +103,7 @@ class View:
     where: NDArray[np.bool_] | None
     weights: Column | None = None
     ids: IdColumn | None = None
+    adds: bool = False
 
     @property
     def length(self) -> int | None:
@@ -106,12 +111,6 @@ class View:
         source: Source | Apart | RowSource
         source = self.source[0] if isinstance(self.source, list) else self.source
         return source.length
-
-    @property
-    def adds(self) -> bool:
-        """Tell whether the rows are only added up where they are."""
-        first = self.source[0] if isinstance(self.source, list) else self.source
-        return isinstance(first, Adding)
 
     @property
     def columns(self) -> list[Source]:
@@ -222,8 +221,11 @@ def _view(
         if weights is not None and not isinstance(weights, str):
             refuse_array("weights", weights)
         rows: Any = source
-        kept = [one.filtered(where) for one in (rows if isinstance(rows, list) else [rows])]
-        return View(kept if isinstance(rows, list) else kept[0], each, width, None, ids=whose)
+        if isinstance(rows, list):
+            rows = [column.filtered(where) for column in rows]
+        else:
+            rows = rows.filtered(where)
+        return View(rows, each, width, None, ids=whose, adds=True)
     beside = None if isinstance(weights, str) else _beside(weights, first, relation)
     mask = _mask(where, first, relation)
     labels = labels_of(data, where, weights, ids)

@@ -15,6 +15,8 @@ from .data import form_of
 from .files import Reader
 from .forms import Values
 from .memory import MemorySource
+from .sql.store import Database
+from .sql.times import can_count
 from .times import AsNumbers, Numbering, Times, time_source, times_of
 
 RULE = "rows of numbers or of times"
@@ -53,7 +55,7 @@ def time_column(data: Any, beside: Collection[str] = ()) -> tuple[Any, TimeColum
         return given, TimeColumn(times, lambda numbers: time_source(form, numbers))
     store, names = form.store, [name for name in form.names if name not in beside] or form.names
     is_table = isinstance(form, Table) and not beside
-    if is_table or len(names) != 1 or not isinstance(store, Elsewhere):
+    if is_table or len(names) != 1 or not isinstance(store, (Elsewhere, Database)):
         return given, None
     (name,) = names
     if isinstance(store, Reader) and not store.holds_times(name):
@@ -61,6 +63,12 @@ def time_column(data: Any, beside: Collection[str] = ()) -> tuple[Any, TimeColum
     times = times_of(store.typed(name))
     if times is None:
         return given, None
+    if isinstance(store, Database):
+        if not can_count(times, store.dialect):
+            return given, None
+        return given, TimeColumn(
+            times, lambda numbers: store.with_times(name, times, numbers).column(name)
+        )
     return given, TimeColumn(
         times,
         lambda numbers: TableColumn(store.with_numbers(name, AsNumbers(times, numbers)), name),

@@ -299,7 +299,7 @@ class BinCounts(Mechanism[Any]):
 
     def reduce(self, source: View) -> NDArray[np.int64]:
         """Count the rows in each bin."""
-        if isinstance(source.source, Adding):
+        if source.adds:
             return self.added(source.source, [Term(source.source.present(), 1)])
         summarize = partial(self._rows if self.statistic.by_rows else self._column, source.where)
         counts: NDArray[np.int64] = source.source.reduce(summarize, np.add)
@@ -384,7 +384,7 @@ class BinWeights(BinCounts):
 
     def reduce(self, source: View) -> NDArray[np.int64]:
         """Add up the cells of the weights in each bin."""
-        if isinstance(source.source, Adding):
+        if source.adds:
             rows, cells = source.source, self.cells
             u = rows.cell(len(self.statistic.axes), cells)
             terms = [Term(u, cells.span), Term(rows.present(u), 1)]

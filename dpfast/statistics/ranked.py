@@ -72,6 +72,8 @@ class OnGrid(Ranked[Value]):
             checks.fail("granularity", "None or a positive number", self.granularity)
         object.__setattr__(self, "granularity", step)
 
+    reads_numbers: ClassVar[bool] = True
+
     def read(self, data: Any, **rows: Any) -> View:
         view = super().read(data, **rows)
         if view.adds and self.method == "joint":

@@ -66,10 +66,10 @@ def totals(
     DataError
         If the data turn out to be of another length than `where`.
     """
-    if isinstance(source, Adding):
-        return added(source, [cells], squares)[0]
     if where is None and isinstance(source, ArraySource) and source.at_once:
         return totals_of(source.array, 0, source.length, cells, squares)
+    if isinstance(source, Adding):
+        return added(source, [cells], squares)[0]
 
     def summarise(chunk: Chunk) -> Totals:
         read = len(chunk.values) + chunk.nulls

@@ -11,6 +11,7 @@ of data in memory does. No function ``ROUND`` of a database is used.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Any
 
 from ..._core import checks
@@ -52,7 +53,7 @@ def numbers(column: Any, dialect: str) -> Any:
         If the column is not of a type of numbers.
     """
     kind = column.type()
-    if dialect == "sqlite":
+    if dialect == "sqlite" and not kind.is_temporal():
         return column.typeof().isin(["integer", "real"]).ifelse(column, None).cast("float64")
     if not (kind.is_numeric() or kind.is_boolean()):
         checks.fail_kind("data", "a column of numbers", column, f" of type {kind}")
@@ -106,3 +107,17 @@ def cell(column: Any, cells: Gridded, dialect: str) -> Any:
     if dialect not in ROUNDS_TO_EVEN:
         scaled = (scaled + exactly(MAGIC)) - exactly(MAGIC)
     return scaled.cast("int64") - cells.first
+
+
+def binary_search(x: Any, edges: Sequence[Any], are_single: bool = False, first: int = 0) -> Any:
+    """Return the number of the bin of x, which is not below the first of some edges.
+
+    Bins begin at their edges, or `are_single` if they are of one number each.
+    """
+    half = len(edges) // 2
+    if half:
+        lower = binary_search(x, edges[:half], are_single, first)
+        upper = binary_search(x, edges[half:], are_single, first + half)
+        return (x >= edges[half]).ifelse(upper, lower)
+    place = extra("ibis", "data in a database").literal(first, "int64")
+    return (x == edges[0]).ifelse(place, None) if are_single else place

@@ -19,13 +19,15 @@ from ..base import NO_ROWS, Adding, Feature, Gridded, Groups, Term, Units
 from ..columns import Batch, Columns, Rows, Store, Table, Want
 from ..forms import Arrow, Piece
 from ..ids import no_column
+from ..times import Numbering, Times
 from ..words import RULE as TEXT
 from ..words import Words
-from .cells import cell, exactly, numbers, without_nan
+from .cells import binary_search, cell, exactly, numbers, without_nan
 from .counts import SqlNumbers
 from .groups import groups_of
 from .keys import bytes_of, exact
 from .sums import sums, sums_by
+from .times import counted
 
 S = TypeVar("S")
 
@@ -66,6 +68,11 @@ class Database(Store):
 
     def check_numbers(self, name: str) -> None:
         numbers(self.expressions[name], self.dialect)
+
+    def with_times(self, name: str, times: Times, numbering: Numbering) -> Database:
+        """Return the same columns, of which one of times is read as whole numbers."""
+        numbers = counted(self.expressions[name], times, numbering, self.dialect)
+        return Database(self.given, self.dialect, {**self.expressions, name: numbers})
 
     def column(self, name: str) -> SqlColumn:
         return SqlColumn(self, [name])
@@ -146,9 +153,10 @@ class SqlRows(Adding):
 
     def place(self, column: int, edges: Sequence[float], last: float | None) -> Any:
         x = without_nan(self._column(column), self.store.dialect)
-        least, most = exactly(edges[0]), exactly(edges[-1] if last is None else last)
-        place = binary_search(x, edges, 0, last is None)
-        return ((x >= least) & (x <= most)).ifelse(place, None)
+        lower = list(map(exactly, edges))
+        most = lower[-1] if last is None else exactly(last)
+        place = binary_search(x, lower, last is None)
+        return ((x >= lower[0]) & (x <= most)).ifelse(place, None)
 
     def word(self, column: int) -> Any:
         text = exact(self._column(column), self.store.dialect, "data")
@@ -232,21 +240,6 @@ def sql_form(data: Any, name: str) -> Columns:
         return Table(Database(table, dialect), table.columns)
     title = data.get_name()
     return Database(table, dialect, {title: data}).column(title)
-
-
-def binary_search(x: Any, edges: Sequence[float], first: int, are_single: bool) -> Any:
-    """Return the number of the bin of x, that of the first of these edges being `first`.
-
-    Bins `are_single` if they are of one number each.
-    """
-    half = len(edges) // 2
-    if half:
-        lower = binary_search(x, edges[:half], first, are_single)
-        upper = binary_search(x, edges[half:], first + half, are_single)
-        return (x >= exactly(edges[half])).ifelse(upper, lower)
-    ibis = extra("ibis", "data in a database")
-    place = ibis.literal(first, "int64")
-    return (x == exactly(edges[0])).ifelse(place, None) if are_single else place
 
 
 def expect_rows_alone(column: Any, argument: str) -> None:

@@ -1,7 +1,7 @@
 """Answers about a table of a database are those about the same rows in memory, bit by bit."""
 
 import math
-from datetime import date
+from datetime import date, datetime, timedelta
 
 import numpy as np
 import pyarrow as pa
@@ -173,6 +173,73 @@ def test_what_is_refused_costs_nothing(question, there):
         REFUSED[question](there, bounds=(0, 1), epsilon=1, budget=budget)
     assert len(str(caught.value).split()) < 35
     assert budget.remaining["epsilon"] == 1
+
+
+DAYS = [*(date(2020, 1, 1) + timedelta(int(day)) for day in DRAW.integers(-400, 400, 200)), None]
+MOMENTS = [
+    *(
+        datetime(2020, 1, 1) + timedelta(0, int(x), int(y))
+        for x, y in DRAW.integers(-(10**6), 10**6, (200, 2))
+    ),
+    datetime(2020, 1, 1),
+    datetime(1, 1, 1),
+    None,
+]
+FIRST, LAST = datetime(2019, 12, 30), datetime(2020, 1, 5, 12, 0, 0, 1)
+OF_TIMES = {
+    "mean of days": (
+        "d",
+        lambda t, **how: dp.mean(t, bounds=(date(2019, 5, 1), date(2022, 1, 1)), **how),
+    ),
+    "count of days": ("d", lambda t, **how: dp.count(t, nan="drop", **how)),
+    "histogram of days": (
+        "d",
+        lambda t, **how: dp.histogram(
+            t, bins=[date(2019, 6, 1), date(2020, 3, 1), date(2022, 1, 1)], **how
+        )[0],
+    ),
+    "mean of moments": ("m", lambda t, **how: dp.mean(t, bounds=(FIRST, LAST), **how)),
+    "deviation": ("m", lambda t, **how: dp.std(t, bounds=(FIRST, LAST), nan="drop", **how)),
+    "histogram of moments": (
+        "m",
+        lambda t, **how: dp.histogram(t, bins=4, bounds=(FIRST, LAST), **how)[0],
+    ),
+}
+
+
+@pytest.mark.parametrize("question", OF_TIMES)
+@pytest.mark.parametrize("engine", ["duckdb", pytest.param("postgres", marks=pytest.mark.full)])
+def test_times(engine, question):
+    """Days and moments without a zone."""
+    name, ask = OF_TIMES[question]
+    values = {"d": DAYS, "m": MOMENTS}[name]
+    kind, of_arrow = {"d": ("date", pa.date32()), "m": ("timestamp(6)", pa.timestamp("us"))}[name]
+    there = table(connect(engine), {"x": (kind, values)})["x"]
+    here = pa.chunked_array([pa.array(values, of_arrow)])
+    answers = [ask(rows, epsilon=1, rng=InsecureGenerator(3)) for rows in (here, there)]
+    assert np.array_equal(*map(np.asarray, answers))
+
+
+DATES = ["infinity", "-infinity", "2020-01-01"]
+
+
+def test_infinite_times_are_missing():
+    query = " UNION ALL ".join(f"SELECT '{day}'::DATE AS x" for day in DATES)
+    there = connect("duckdb").sql(query)["x"]
+    assert dp.count(there, nan="drop", epsilon=1, rng=InsecureGenerator(3)) == dp.count(
+        [1.0], epsilon=1, rng=InsecureGenerator(3)
+    )
+    asked = {"bounds": (date(2019, 5, 1), date(2022, 1, 1)), "epsilon": 400}
+    assert abs(dp.mean(there, **asked) - np.datetime64("2020-01-01")) < np.timedelta64(9, "D")
+
+
+def test_times_that_are_refused():
+    there = table(connect("sqlite"), {"d": ("date", DAYS)})
+    with pytest.raises(ArgumentTypeError):
+        dp.mean(there["d"], bounds=(date(2019, 5, 1), date(2022, 1, 1)), epsilon=1)
+    there = table(connect("duckdb"), {"z": ("timestamp('UTC')", [datetime(2020, 1, 1)])})
+    with pytest.raises(ArgumentTypeError):
+        dp.mean(there["z"], bounds=(FIRST, LAST), epsilon=1)
 
 
 def test_columns_that_hold_no_numbers():

@@ -1,0 +1,52 @@
+"""Columns of dates and times of a database as whole numbers between public bounds."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..._core import checks
+from ..._core.extras import extra
+from ..times import Binned, Clipped, Numbering, Times
+from .cells import binary_search
+from .keys import exact
+
+#: Databases that subtract times exactly. With a zone they go by that of the session.
+DIALECTS = ("duckdb", "postgres")
+UNITS = {"D": "day", "s": "second", "ms": "millisecond", "us": "microsecond"}
+
+
+def can_count(times: Times, dialect: str) -> bool:
+    """Tell whether a database counts units of times of a type."""
+    has_unit = times.dtype.kind == "M" and np.datetime_data(times.dtype)[0] in UNITS
+    return has_unit and not times.aware and dialect in DIALECTS
+
+
+def counted(column: Any, times: Times, numbering: Numbering, dialect: str) -> Any:
+    """Return what a numbering makes of a column of times; NULL of none, and in no bin.
+
+    Raises
+    ------
+    ArgumentError
+        If a public time is none that Python has.
+    """
+    x = exact(column, dialect, "data")
+    if isinstance(numbering, Binned):
+        edges = [_literal(count, times, "bins") for count in numbering.edges]
+        place = binary_search(x, edges[:-1])
+        return ((x >= edges[0]) & (x <= edges[-1])).ifelse(place, None)
+    assert isinstance(numbering, Clipped)
+    lo, hi = (_literal(count, times, "bounds") for count in (numbering.lo, numbering.hi))
+    arms = ((x >= lo) & (x <= hi), x), (x < lo, lo), (x > hi, hi)
+    clamped = extra("ibis", "data in a database").cases(*arms)
+    units = clamped.delta(lo, unit=UNITS[np.datetime_data(times.dtype)[0]])
+    return units.cast("int64") + (numbering.lo - numbering.shift)
+
+
+def _literal(count: int, times: Times, argument: str) -> Any:
+    """Return a public time, by its count of units."""
+    value = np.int64(count).view(times.dtype).item()
+    if isinstance(value, int):
+        checks.fail(argument, "times that Python's datetime has, for a database", value)
+    return extra("ibis", "data in a database").literal(value)
