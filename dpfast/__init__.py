@@ -27,6 +27,7 @@ _HOMES = {
         "budget.expected": "expected_error",
         "groups.api": "group_by select_keys",
         "groups.stat": "stat",
+        "measurement.released": "Release",
         "measurement.statistic": "Measurement Statistic",
         "measurement.unit": "Unit",
         "sources.scan": "scan",

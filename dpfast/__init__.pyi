@@ -46,6 +46,7 @@ from dpfast.groups.api import group_by as group_by
 from dpfast.groups.api import select_keys as select_keys
 from dpfast.groups.distinct import CountDistinct as CountDistinct
 from dpfast.groups.distinct import count_distinct as count_distinct
+from dpfast.measurement.released import Release as Release
 from dpfast.measurement.statistic import Measurement as Measurement
 from dpfast.measurement.statistic import Statistic as Statistic
 from dpfast.measurement.unit import Unit as Unit
@@ -115,6 +116,7 @@ __all__ = [
     "QuantileInterval",
     "Quantiles",
     "Ratio",
+    "Release",
     "Statistic",
     "Std",
     "Sum",

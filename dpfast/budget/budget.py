@@ -551,9 +551,9 @@ class Budget(Payer):
             self._set(keys=None)
 
     @property
-    def has_paid(self) -> bool:
-        """Whether this thread, or this asyncio task, has an entry of its own: see `once`."""
-        return self._here.entry is not None
+    def last_entry(self) -> int | None:
+        """The number of the entry of the last spend of this thread or asyncio task, if it has one."""
+        return self._here.entry
 
     def settle(self, answer: object) -> Any:
         """Return the answer recorded with the last entry of this thread, or else record this one.

@@ -29,6 +29,7 @@ from .._core.once import PLAIN, once, remembered
 from .._core.types import Auto, Axis, Bounds, BoundsEach, NanPolicy, Neighbors, Number
 from .._kernels.calls import public_part
 from ..budget.budget import Budget
+from ..budget.ledger.entries import now
 from ..budget.mechanism import Mechanism, expected
 from ..budget.release import Prepared, Preparing, relation_of, releases
 from ..privacy import Loss
@@ -43,6 +44,7 @@ from .around import Around
 from .automatic_bounds import WithBounds, divided, trial
 from .equal_parts import equal_parts
 from .outer_bounds import drawn_bounds
+from .released import Release
 from .times import Answer, Units, are_times, clipped, refuse_dates, time_column_of
 from .two_steps import in_two_steps
 from .unit import OfUnits, Unit
@@ -981,3 +983,55 @@ class Measurement(Around[Value], Preparing[Value]):
         return self.prepare(
             data, where=where, ids=ids, weights=weights, budget=budget, rng=rng
         ).run()
+
+    def release(
+        self,
+        data: Any,
+        *,
+        where: Any = None,
+        ids: Any = None,
+        weights: Any = None,
+        budget: Budget | None = None,
+        rng: Generator | None = None,
+    ) -> Release[Value]:
+        """Release the answer about some data, with everything public about it.
+
+        Parameters
+        ----------
+        data : array_like, table, file or source
+        where : array_like of bool, shape (n,), optional
+            The rows to use, each a function of that row alone. How many they are is private.
+        ids : array_like of shape (n,), or str, optional
+            Whose row each row is, or the name of the column that says so, which is then no part of
+            the data. The loss is one of people then. By default it is the column that the unit
+            names.
+        weights : array_like of shape (n,), or str, optional
+            A factor for each row, a function of that row alone, or the name of the column that
+            holds it, which is then no part of the data.
+        budget : Budget, optional
+            Pays for the call before data or randomness are touched.
+        rng : Generator, optional
+            By default the secure one. `InsecureGenerator` is for tests; a budget refuses it.
+
+        Returns
+        -------
+        Release
+
+        Raises
+        ------
+        ArgumentError, ArgumentTypeError, BudgetError
+            For a bad argument, or too small a budget; nothing has been spent.
+
+        Examples
+        --------
+        >>> import dpfast as dp
+        >>> budget = dp.Budget(epsilon=1)
+        >>> mean = dp.Mean(bounds=(0, 120)).measure(epsilon=0.5)
+        >>> release = mean.release([23, 35, 41, 58, 62] * 200, budget=budget)
+        >>> 40 < release.value < 48, release.entry
+        (True, 1)
+        """
+        prepared = self.prepare(data, where=where, ids=ids, weights=weights, budget=budget, rng=rng)
+        rows = prepared.source.length if prepared.mechanism.has_public_rows else None
+        value = prepared.run()
+        return Release(value, self, rows, None if budget is None else budget.last_entry, now())

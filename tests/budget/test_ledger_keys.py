@@ -56,9 +56,9 @@ def test_a_key_pays_for_one_spend_in_its_block(budget):
 def test_a_refused_spend_leaves_no_key(budget):
     with pytest.raises(BudgetError, match="left epsilon=1"):
         spend(budget, "k", 2)
-    assert budget.entry("k") is None and not budget.has_paid
+    assert budget.entry("k") is None and budget.last_entry is None
     spend(budget, "k")
-    assert budget.entry("k") == (1, None) and budget.has_paid
+    assert budget.entry("k") == (1, None) and budget.last_entry == 1
 
 
 def test_what_several_spends_would_leave(budget):

@@ -99,7 +99,7 @@ def _one(release: Release, source: Any, budget: Budget, note: str) -> Any:
             answer = release.entry.function(source, **release.arguments, budget=budget)
             kept = encoded(answer)
         except DataError as error:
-            if not budget.has_paid:
+            if budget.last_entry is None:
                 raise
             kept = {"error": str(error)}
         return budget.settle(kept)
