@@ -552,7 +552,7 @@ class Budget(Payer):
 
     @property
     def last_entry(self) -> int | None:
-        """The number of the entry of the last spend of this thread or asyncio task, if it has one."""
+        """The number of the entry of the last spend of this thread or task, if it has one."""
         return self._here.entry
 
     def settle(self, answer: object) -> Any:

@@ -467,10 +467,10 @@ class Statistic(ABC, Generic[Value]):
             statistic.require_numbers()
             rows = {"where": where, "ids": ids, "weights": weights}
             view = statistic.read(data, relation=offered.unit.of_rows, axis=axis, **rows)
-        is_auto = isinstance(self, Automatic) and self.is_auto
-        adds = self.only_adds if ids is None else self.adds_people and weights is None
-        if view.adds and (is_auto or not adds):
-            checks.fail_kind("data", NO_ROWS, data)
+            is_auto = isinstance(self, Automatic) and self.is_auto
+            adds = self.only_adds if ids is None else self.adds_people and weights is None
+            if view.adds and (is_auto or not adds):
+                checks.fail_kind("data", NO_ROWS, data)
         length = None if measured is None else measured.rows
         if measured is None and offered.unit.of_rows == "replace" and self.chooses_by_rows:
             length = view.length

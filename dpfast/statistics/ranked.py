@@ -55,6 +55,7 @@ class OnGrid(Ranked[Value]):
     granularity: Number | None = None
     method: str = "auto"
 
+    reads_numbers: ClassVar[bool] = True
     methods: ClassVar[tuple[str, ...]]
 
     def __post_init__(self) -> None:
@@ -72,11 +73,9 @@ class OnGrid(Ranked[Value]):
             checks.fail("granularity", "None or a positive number", self.granularity)
         object.__setattr__(self, "granularity", step)
 
-    reads_numbers: ClassVar[bool] = True
-
     def read(self, data: Any, **rows: Any) -> View:
         view = super().read(data, **rows)
-        if view.adds and self.method == "joint":
+        if self.method == "joint" and view.adds:
             rule = "one that reads few numbers, as 'recursive', for data of a database"
             checks.fail("method", rule, self.method)
         return view
@@ -170,7 +169,7 @@ class OfRanks(Mechanism[Value]):
     def ranks_of(self, source: Source) -> Ranks:
         """Return the ranks of a column, of which nothing has been read."""
         missing = None
-        if self.nan != "raise":
+        if self.nan not in ("raise", "drop"):
             number = nan_policy.replacement(self.nan, self.lo, self.hi)
             missing = None if isinstance(number, str) else number
         return ranks_of(source, missing, self.assume_sorted, (self.lo, self.hi))
