@@ -1,6 +1,8 @@
 """How many threads a call may use, and work that is spread among them.
 
 No answer depends on it: integers add up in any order, and noise is cut by place and not by thread.
+The pool is that of `concurrent.futures`. No library serves for the number: `loky.cpu_count` knows
+containers too, but every import would need it, for ten lines.
 """
 
 from __future__ import annotations

@@ -1,4 +1,8 @@
-"""The memory that may still be taken: public facts about the machine, never about the data."""
+"""The memory that may still be taken: public facts about the machine, never about the data.
+
+No library serves: `psutil` knows the machine, but neither control groups, which limit a container,
+nor what is left of `ulimit`.
+"""
 
 from __future__ import annotations
 

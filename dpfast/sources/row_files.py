@@ -1,4 +1,8 @@
-"""Nameless files that hold rows: those that do not fit in memory, and those that workers share."""
+"""Nameless files that hold rows: those that do not fit in memory, and those that workers share.
+
+No library serves: `numpy.lib.format`, Arrow's IPC and `joblib` write files with names, which a kill
+leaves behind with the rows in them, and from one thread at a time.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,8 @@
-"""Threads of a pass: how many, rows that are split among them, and chunks that are made ahead."""
+"""Threads of a pass: how many, rows that are split among them, and chunks that are made ahead.
+
+No library serves for these: `concurrent.futures` and `joblib` collect answers without a limit on
+how many are in memory, and wait for work that has begun before Ctrl-C comes through.
+"""
 
 from __future__ import annotations
 

@@ -4,6 +4,9 @@ One pass over the data is enough, in whatever order chunks come. Chunks that fol
 gathered into a stretch. A stretch of some size is sorted by block and kept as a run, in memory as
 long as there is room and then in a file. A window of consecutive blocks consists of one piece of
 each run. The pieces, in the order of their row numbers, hold the rows of each block in their order.
+
+No library serves: Arrow sorts in memory, and DuckDB compares keys and spills to files with names,
+while here a key is one of few blocks, so rows are counted and placed.
 """
 
 from __future__ import annotations

@@ -2,7 +2,8 @@
 
 Blocks are handed out in ranges. Shared memory tells which block a worker has reached, so that a
 block costs no message. A worker that dies, or that is killed because its call exceeds the time
-limit, leaves that one block without an answer; a new worker goes on with the next.
+limit, leaves that one block without an answer; a new worker goes on with the next. No library
+serves: a worker of `loky` that dies breaks the whole pool, and none has a limit of time for a call.
 """
 
 from __future__ import annotations
