@@ -39,6 +39,7 @@ CONTENTS = {
         "docs/guide/native.md",
         "docs/guide/engines.md",
         "docs/guide/sql.md",
+        "docs/guide/joins.md",
         "docs/guide/sulq.md",
         "docs/guide/streams.md",
         "docs/guide/generator.md",

@@ -104,6 +104,7 @@ def test_the_example_of_learning_in_the_readme_runs():
         (GUIDE / "keys.md", 6, []),
         (GUIDE / "engines.md", 3, []),
         (GUIDE / "sql.md", 2, []),
+        (GUIDE / "joins.md", 1, []),
         (THEORY / "groups.md", 4, []),
         (GUIDE / "ranges.md", 5, []),
         (GUIDE / "streams.md", 0, ["streams"]),
