@@ -6,10 +6,13 @@ is told by the files' own schemas and by the names of directories, which are pub
 
 from __future__ import annotations
 
+import glob
 import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from fnmatch import fnmatchcase
 from pathlib import Path
-from typing import Any
+from types import MappingProxyType
+from typing import Any, TypeVar
 
 from .._core import checks
 from .._core.extras import extra
@@ -20,6 +23,8 @@ from .batch_reader import StreamReader
 from .files import widened
 from .forms import pyarrow_for
 
+T = TypeVar("T")
+NO_OPTIONS: Mapping[str, Any] = MappingProxyType({})
 FORMATS = {
     ".parquet": "parquet",
     ".pq": "parquet",
@@ -36,8 +41,12 @@ def is_remote(path: Any) -> bool:
     return isinstance(path, str) and "://" in path
 
 
-def dataset_reader(paths: Sequence[str | os.PathLike[str]]) -> DatasetReader:
+def dataset_reader(
+    paths: Sequence[str | os.PathLike[str]], options: Mapping[str, Any] = NO_OPTIONS
+) -> DatasetReader:
     """Return what reads files, directories of files or URIs of these as one table.
+
+    `options` are fsspec's of a remote place.
 
     Raises
     ------
@@ -46,12 +55,35 @@ def dataset_reader(paths: Sequence[str | os.PathLike[str]]) -> DatasetReader:
     MissingExtraError
         Without pyarrow, or fsspec for places that pyarrow does not know.
     """
+    return _read(paths, lambda texts, name: DatasetReader(texts, name, options))
+
+
+def remote_files(
+    paths: Sequence[str | os.PathLike[str]], options: Mapping[str, Any]
+) -> tuple[Any, list[str]]:
+    """Return the file system of URIs, and the files for which they stand, in order.
+
+    Raises
+    ------
+    SourceError, MissingExtraError
+        As of `dataset_reader`.
+    """
+
+    def files(texts: Sequence[str], _: Path) -> tuple[Any, list[str]]:
+        system, places = _places(texts, options)
+        return system, [file for place in places for file in _listed(system, place)]
+
+    return _read(paths, files)
+
+
+def _read(paths: Sequence[str | os.PathLike[str]], make: Callable[[Sequence[str], Path], T]) -> T:
+    """Return what is made of paths and what errors call them, or one error without a row."""
     pyarrow_for("path")
     texts = [os.fspath(path) for path in paths]
     name = Path(texts[0] if len(texts) == 1 else f"{texts[0]} and {len(texts) - 1} more")
     why = ""
     try:
-        return DatasetReader(texts, name)
+        return make(texts, name)
     except DpfastError:
         raise
     except Exception as error:
@@ -64,18 +96,18 @@ class DatasetReader(StreamReader):
 
     in_order = True
 
-    def __init__(self, texts: Sequence[str], name: Path) -> None:
+    def __init__(self, texts: Sequence[str], name: Path, options: Mapping[str, Any]) -> None:
         import pyarrow as pa
         from pyarrow import dataset as ds
 
-        self._system, places = _places(texts)
+        self._system, places = _places(texts, options)
         listed = [(place, _listed(self._system, place)) for place in places]
         self._files = [file for _, files in listed for file in files]
         kinds = {FORMATS.get(os.path.splitext(file)[1].lower()) for file in self._files}
         if len(kinds) != 1 or None in kinds:
             known = ", ".join(FORMATS)
             raise SourceError(f"{name} must be files of one format, that end in one of {known}")
-        self._stamps = self._stamped()
+        self._stamps = stamps(self._system, self._files)
         form = ds.ParquetFileFormat() if kinds == {"parquet"} else ds.IpcFileFormat()
         given, parts = {"format": form, "filesystem": self._system}, []
         for place, files in listed:
@@ -117,21 +149,23 @@ class DatasetReader(StreamReader):
         return [(path, size or 0, changed or 0) for path, size, changed in self._stamps]
 
     def check_unchanged(self) -> None:
-        if self._stamped() != self._stamps:
+        if stamps(self._system, self._files) != self._stamps:
             raise SourceError(f"{self.paths[0]} was changed after it was scanned: scan it again")
 
-    def _stamped(self) -> list[tuple[str, int | None, int | None]]:
-        found, why = [], ""
-        try:
-            found = self._system.get_file_info(self._files)
-        except Exception as error:
-            why = hide_error(error)
-        if why:
-            raise SourceError(f"{self._files[0]} cannot be read: {why}")
-        return [(info.path, info.size, info.mtime_ns) for info in found]
+
+def stamps(system: Any, files: Sequence[str]) -> list[tuple[str, int | None, int | None]]:
+    """Return the path of each file, and its size and time of change as far as they are known."""
+    found, why = [], ""
+    try:
+        found = system.get_file_info(list(files))
+    except Exception as error:
+        why = hide_error(error)
+    if why:
+        raise SourceError(f"{files[0]} cannot be read: {why}")
+    return [(info.path, info.size, info.mtime_ns) for info in found]
 
 
-def _places(texts: Sequence[str]) -> tuple[Any, list[str]]:
+def _places(texts: Sequence[str], options: Mapping[str, Any]) -> tuple[Any, list[str]]:
     """Return the file system of some paths, and what they are called there."""
     import pyarrow as pa
     from pyarrow import fs
@@ -142,12 +176,13 @@ def _places(texts: Sequence[str]) -> tuple[Any, list[str]]:
     if not any(schemes):
         return fs.LocalFileSystem(), [os.path.abspath(text) for text in texts]
     try:
-        found = [fs.FileSystem.from_uri(text) for text in texts]
-        return found[0][0], [place for _, place in found]
+        found = [] if options else [fs.FileSystem.from_uri(text) for text in texts]
+        if found:
+            return found[0][0], [place for _, place in found]
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError):  # a scheme that it does not know
         pass
     url_to_fs = extra("fsspec", f"reading {schemes.pop()}://").core.url_to_fs
-    known = [url_to_fs(text) for text in texts]
+    known = [url_to_fs(text, **options) for text in texts]
     return fs.PyFileSystem(fs.FSSpecHandler(known[0][0])), [place for _, place in known]
 
 
@@ -161,6 +196,8 @@ def _listed(system: Any, place: str) -> list[str]:
     info = system.get_file_info(place)
     if info.type == fs.FileType.File:
         return [place]
+    if info.type == fs.FileType.NotFound and glob.has_magic(place):
+        return _matching(system, place)
     if info.type == fs.FileType.NotFound:
         raise SourceError(f"{place!r} is not there")
     inside = system.get_file_info(fs.FileSelector(place, recursive=True))
@@ -173,6 +210,24 @@ def _listed(system: Any, place: str) -> list[str]:
     if not files:
         raise SourceError(f"{place!r} holds no files that can be read")
     return sorted(files, key=lambda file: file.split("/"))
+
+
+def _matching(system: Any, pattern: str) -> list[str]:
+    """Return the files that match a pattern, whose parts match one by one."""
+    from pyarrow import fs
+
+    parts = pattern.split("/")
+    fixed = next(i for i, part in enumerate(parts) if glob.has_magic(part))
+    base = fs.FileSelector("/".join(parts[:fixed]), recursive=fixed < len(parts) - 1)
+    files = [one.path for one in system.get_file_info(base) if one.type == fs.FileType.File]
+
+    def matches(file: str) -> bool:
+        found = file.split("/")
+        return len(found) == len(parts) and all(map(fnmatchcase, found, parts))
+
+    if not any(map(matches, files)):
+        raise SourceError(f"no file matches {pattern!r}")
+    return sorted(filter(matches, files), key=lambda file: file.split("/"))
 
 
 def parts_of(place: Path) -> list[Path]:

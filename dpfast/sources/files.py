@@ -84,7 +84,7 @@ class Reader(Elsewhere):
     def __init__(self, paths: Sequence[Path], length: int | None) -> None:
         self.paths = list(paths)
         self.length = self._rows = length
-        self._seen = [_stamp(path) for path in self.paths]
+        self._seen = self._stamped()
         self._null_shares: dict[str, float] = {}
 
     @property
@@ -203,13 +203,16 @@ class Reader(Elsewhere):
             for path, (_, _, size, changed) in zip(self.paths, self._seen, strict=True)
         ]
 
+    def _stamped(self) -> list[tuple[int, int, int, int]]:
+        return [_stamp(path) for path in self.paths]
+
     def check_unchanged(self) -> None:
         """Refuse to read on when a file is no longer the one that was scanned.
 
         Two passes over different rows would be a release about no dataset at all.
         """
-        for path, seen in zip(self.paths, self._seen, strict=True):
-            if _stamp(path) != seen:
+        for path, seen, now in zip(self.paths, self._seen, self._stamped(), strict=True):
+            if now != seen:
                 raise SourceError(f"{path.name} was changed after it was scanned: scan it again")
 
     def no_rows(self, want: Want) -> Sequence[Piece]:

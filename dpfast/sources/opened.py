@@ -13,11 +13,11 @@ from .files import Reader
 from .filtered import Condition, filtered
 from .key_words import key_kind
 from .pick import distinct, picker
+from .scan import ScanOptions, reader
 from .scan import columns as columns_of
-from .scan import reader
 from .text import TextReader
 from .text_check import check_text
-from .text_format import CHECKS, TextOptions
+from .text_format import CHECKS
 
 
 class Files:
@@ -29,8 +29,8 @@ class Files:
     ----------
     path : str or path-like, or a list of these
         As in `dpfast.scan`.
-    **text
-        How a file of text is written, as in `dpfast.scan`.
+    **options
+        How a file of text is written, and of remote files, as in `dpfast.scan`.
 
     Attributes
     ----------
@@ -57,11 +57,11 @@ class Files:
     True
     """
 
-    #: The names of the options of a file of text.
-    options: ClassVar[tuple[str, ...]] = tuple(CHECKS)
+    #: The names of these options.
+    options: ClassVar[tuple[str, ...]] = (*CHECKS, "storage_options")
 
-    def __init__(self, path: Any, **text: Unpack[TextOptions]) -> None:
-        self._reader = reader(path, **text)
+    def __init__(self, path: Any, **options: Unpack[ScanOptions]) -> None:
+        self._reader = reader(path, **options)
 
     def _read_by(self, reader: Reader) -> Self:
         """Return the same files, read by another reader."""

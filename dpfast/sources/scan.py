@@ -14,7 +14,7 @@ from .._core import checks
 from ..errors import SourceError
 from .base import Source
 from .columns import Table, TableColumn
-from .dataset import dataset_reader, is_remote, parts_of, regular
+from .dataset import dataset_reader, is_remote, parts_of, regular, remote_files
 from .forms import pyarrow_for
 from .pick import distinct, picker, wanted_columns
 from .text_format import TextFormat, TextOptions, text_format
@@ -32,20 +32,26 @@ Paths = Path_ | Sequence[Path_]
 Columns = list[str] | list[int] | list[str | int] | tuple[str | int, ...]
 
 
-@overload
-def scan(path: Paths, column: None = None, **text: Unpack[TextOptions]) -> Any: ...
+class ScanOptions(TextOptions, total=False):
+    """What `scan` takes by name."""
+
+    storage_options: Mapping[str, Any]
 
 
 @overload
-def scan(path: Paths, column: str | int, **text: Unpack[TextOptions]) -> Source: ...
+def scan(path: Paths, column: None = None, **options: Unpack[ScanOptions]) -> Any: ...
 
 
 @overload
-def scan(path: Paths, column: Columns, **text: Unpack[TextOptions]) -> Table: ...
+def scan(path: Paths, column: str | int, **options: Unpack[ScanOptions]) -> Source: ...
+
+
+@overload
+def scan(path: Paths, column: Columns, **options: Unpack[ScanOptions]) -> Table: ...
 
 
 def scan(
-    path: Paths, column: str | int | Columns | None = None, **text: Unpack[TextOptions]
+    path: Paths, column: str | int | Columns | None = None, **options: Unpack[ScanOptions]
 ) -> Source | Table:
     """Columns of a file as data for a release, read in small pieces and never held whole.
 
@@ -57,15 +63,15 @@ def scan(
         (``.csv.gz``, ``.bz2``, ``.zst``, ``.lz4``, or a ``.zip`` of one file); or in ``.npy``.
         Parquet and Arrow files may also be a directory of parts, which is Parquet where it holds
         any, and Parquet and text a pattern such as ``"sales/2024-*.parquet"``.
-        Several files of one format are one table, whose rows follow one another. Parquet and Arrow
-        files may lie in remote places (``"s3://..."``, ``"gs://..."``, ``"memory://..."``): those
+        Several files of one format are one table, whose rows follow one another. Parquet, Arrow and
+        text may lie in remote places (``"s3://..."``, ``"gs://..."``, ``"memory://..."``): those
         that pyarrow knows, and with fsspec many more. Directories like ``year=2024`` are a column
         of that name.
     column : str, int, or list of these, optional
         The name of the column, or its place from 0. A list makes a table. Left out: the table of
         all columns, or the only one. ``table["pay"]`` is a column of a table, and a list of names
         between the brackets makes another table.
-    **text
+    **options
         How a file of text is written; nothing of this is told by its rows.
 
         ``quotes``
@@ -90,6 +96,12 @@ def scan(
             The columns of dates or times and how they are written, in the words of
             `datetime.strptime`: ``{"day": "%d.%m.%Y"}``. They are dates, times if the format has a
             time of the day, and times with a zone if it has ``%z``.
+
+        And of remote files:
+
+        ``storage_options``
+            What fsspec is told of the place, such as ``{"anon": True}`` or a key; then it reads
+            places that pyarrow knows, too. No error shows it.
 
     Returns
     -------
@@ -179,7 +191,7 @@ def scan(
     if several and not (path and all(os.fspath(one) for one in path)):  # type: ignore[union-attr]
         checks.fail("path", "at least one path, and none empty, if it is a list", path)
     wanted_columns(column)
-    return data_of(_reader(path, text), column)
+    return data_of(_reader(path, options), column)
 
 
 def data_of(reader: Reader, column: Any) -> TableColumn | Table:
@@ -201,9 +213,9 @@ def columns(reader: Reader, names: str | list[str]) -> TableColumn | Table:
     return TableColumn(reader, names) if isinstance(names, str) else Table(reader, names)
 
 
-def reader(path: Paths, **text: Unpack[TextOptions]) -> Reader:
+def reader(path: Paths, **options: Unpack[ScanOptions]) -> Reader:
     """Return what reads any columns of a file, for somebody who makes the passes himself."""
-    made = _reader(path, text)
+    made = _reader(path, options)
     pyarrow_for(made.paths[0].name)
     return made
 
@@ -220,20 +232,29 @@ def _paths(path: str | os.PathLike[str]) -> list[Path]:
         raise SourceError(f"file {name[:200]!r} cannot be read: {error.strerror}") from None
 
 
-def _reader(path: Paths, text: Mapping[str, Any]) -> Reader:
+def _reader(path: Paths, options: Mapping[str, Any]) -> Reader:
     """Return what reads files of their ending."""
+    text = dict(options)
+    storage = text.pop("storage_options", None) or {}
     form = text_format(text)
     paths: Sequence[Any] = path if isinstance(path, (list, tuple)) else [path]
+    if not (isinstance(storage, Mapping) and all(isinstance(name, str) for name in storage)):
+        checks.fail_kind("storage_options", "a mapping of fsspec's options to values", storage)
+    if storage and not any(map(is_remote, paths)):
+        checks.fail("storage_options", "left out for files that are not remote", [*storage])
     if any(map(_is_text, paths)):
+        if any(map(is_remote, paths)):
+            system, files = remote_files(paths, storage)
+            return _text_reader([Path(file) for file in files], form, system)
         return _text_reader([file for one in paths for file in _paths(one)], form)
     for name, value in form.declared.items():
         checks.fail(name, "left out for a file that is not text", value)
     if len(paths) > 1 or is_remote(paths[0]):
-        return dataset_reader(paths)
+        return dataset_reader(paths, storage)
     return _typed_reader(paths[0], _paths(paths[0]))
 
 
-def _text_reader(files: Sequence[Path], form: TextFormat) -> Reader:
+def _text_reader(files: Sequence[Path], form: TextFormat, system: Any = None) -> Reader:
     from .text import TextReader
 
     pyarrow_for(files[0].name)
@@ -242,7 +263,7 @@ def _text_reader(files: Sequence[Path], form: TextFormat) -> Reader:
     if any(other != ending for other, _ in ends):
         raise SourceError(f"{files[0].name} and what is read with it must all end in {ending}")
     compressed = [compression for _, compression in ends]
-    return TextReader(list(zip(files, compressed, strict=True)), TEXT[ending], form)
+    return TextReader(list(zip(files, compressed, strict=True)), TEXT[ending], form, system)
 
 
 def _typed_reader(path: str | os.PathLike[str], files: list[Path]) -> Reader:

@@ -29,6 +29,7 @@ from ..errors import DataError, SourceError
 from . import arrow
 from .arrow import Numbers, guarded, opening
 from .columns import Want
+from .dataset import stamps
 from .files import Reader, Rowed
 from .forms import Arrow, Piece
 from .pick import Pick, labels, picker, same_column
@@ -58,8 +59,13 @@ class TextReader(Reader):
     """
 
     def __init__(
-        self, files: Sequence[tuple[Path, str | None]], delimiter: str, form: TextFormat
+        self,
+        files: Sequence[tuple[Path, str | None]],
+        delimiter: str,
+        form: TextFormat,
+        system: Any = None,
     ) -> None:
+        self._system = system  # of pyarrow, where files are remote
         self._declared = str(form.declared) if form.declared else None
         self.form = replace(form, delimiter=form.delimiter or delimiter)
         self.files = [self._opened(path, compression) for path, compression in files]
@@ -73,7 +79,7 @@ class TextReader(Reader):
         form = self.form
 
         def header() -> tuple[bytes, bytes, int]:
-            with _bytes(path, compression) as read:
+            with _bytes(path, compression, self._system) as read:
                 block = bytes(form.reading(read)(HEADER))
             return block, *_first_line(block, path)
 
@@ -85,7 +91,17 @@ class TextReader(Reader):
         return same_column(pick, [(file.names, file.path) for file in self.files])
 
     def identity(self) -> list[tuple[str, int, int]]:
-        return super().identity() + ([] if self._declared is None else [(self._declared, 0, 0)])
+        files = super().identity()
+        if self._system is not None:
+            places = zip(self.paths, self._seen, strict=True)
+            files = [(str(path), size, changed) for path, (_, _, size, changed) in places]
+        return files + ([] if self._declared is None else [(self._declared, 0, 0)])
+
+    def _stamped(self) -> list[tuple[int, int, int, int]]:
+        if self._system is None:
+            return super()._stamped()
+        found = stamps(self._system, [str(path) for path in self.paths])
+        return [(0, 0, size or 0, changed or 0) for _, size, changed in found]
 
     def _kind(self, name: str) -> Any:
         import pyarrow as pa
@@ -165,7 +181,7 @@ class TextReader(Reader):
         """Yield whole records of a file after a line break, and how many they are."""
         rest, one, form = b"\n", len(file.names) == 1, self.form
         delimiter = ord(form.delimiter)
-        with _bytes(file.path, file.compression) as raw:
+        with _bytes(file.path, file.compression, self._system) as raw:
             read = form.reading(raw)
             read(file.start)
             more = b"\n"
@@ -289,17 +305,22 @@ def line_ends(data: Any) -> int:
 
 
 @contextmanager
-def _bytes(path: Path, compression: str | None) -> Iterator[Callable[[int], Any]]:
+def _bytes(
+    path: Path, compression: str | None, system: Any = None
+) -> Iterator[Callable[[int], Any]]:
     """Yield what reads so many of the bytes of a file that come next."""
     import pyarrow as pa
 
     with ExitStack() as held:
+        place = str(path)
+        file = held.enter_context(
+            pa.OSFile(place) if system is None else system.open_input_file(place)
+        )
         if compression == "zip":
-            archive = held.enter_context(zipfile.ZipFile(path))
+            archive = held.enter_context(zipfile.ZipFile(file))
             member = held.enter_context(archive.open(_only_member(archive, path)))
             yield member.read  # as it is: what pyarrow wraps keeps each block that fails
         else:
-            file = held.enter_context(pa.OSFile(str(path)))
             if compression is not None:
                 file = held.enter_context(pa.CompressedInputStream(file, compression))
             yield file.read_buffer  # `read` keeps each block that fails

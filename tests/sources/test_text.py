@@ -371,7 +371,7 @@ def test_a_block_that_cannot_be_unpacked_is_let_go(tmp_path, monkeypatch, fault)
     path.write_bytes(packed[:1000] + bytes(50) + packed[1050:])
 
     @contextlib.contextmanager
-    def keeping(path, compression):
+    def keeping(path, compression, system):
         with pa.CompressedInputStream(pa.OSFile(str(path)), "gzip") as file:
             yield file.read
 

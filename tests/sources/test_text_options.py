@@ -295,9 +295,9 @@ def test_an_option_that_is_lost_is_seen(tmp_path, monkeypatch, fault):
     name, other = FAULTS[fault]
 
     class Lost(text.TextReader):
-        def __init__(self, files, delimiter, form):
+        def __init__(self, files, delimiter, form, *more):
             object.__setattr__(form, name, other(form))
-            super().__init__(files, delimiter, form)
+            super().__init__(files, delimiter, form, *more)
 
     monkeypatch.setattr(text, "TextReader", Lost)
     with pytest.raises((AssertionError, DataError, SourceError, pytest.fail.Exception)):

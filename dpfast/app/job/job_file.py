@@ -177,6 +177,8 @@ def _filled(name: str, value: Any) -> Any:
     """Return a value whose texts have variables of the environment filled in."""
     if isinstance(value, list):
         return [_filled(name, each) for each in value]
+    if isinstance(value, dict):
+        return {key: _filled(f"{name}.{key}", each) for key, each in value.items()}
 
     def variable(match: re.Match[str]) -> str:
         key = match["name"]
@@ -192,8 +194,14 @@ def _filled(name: str, value: Any) -> Any:
 def _data(path: Any, folder: Path) -> str | list[str]:
     """Return the path of the data, or the paths of several files."""
     if isinstance(path, list) and path:
-        return [str(folder / file_name(f"data.path[{i}]", one)) for i, one in enumerate(path)]
-    return str(folder / file_name("data.path", path))
+        return [_located(f"data.path[{i}]", one, folder) for i, one in enumerate(path)]
+    return _located("data.path", path, folder)
+
+
+def _located(name: str, path: Any, folder: Path) -> str:
+    """Return a path from a folder, or a URI."""
+    place = file_name(name, path)
+    return place if "://" in place else str(folder / place)
 
 
 def written_to(
