@@ -188,7 +188,7 @@ __all__ = [
 def count(
     data: Any,
     *,
-    nan: Literal["keep", "drop"] = "keep",
+    nan: Literal["keep", "drop", "only"] = "keep",
     epsilon: Number | None = None,
     delta: Number = 0.0,
     rho: Number | None = None,
@@ -204,7 +204,7 @@ def count(
 def count(
     data: Any,
     *,
-    nan: Literal["keep", "drop"] = "keep",
+    nan: Literal["keep", "drop", "only"] = "keep",
     epsilon: Number | None = None,
     delta: Number = 0.0,
     rho: Number | None = None,

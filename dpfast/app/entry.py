@@ -246,7 +246,7 @@ def _takes(function: Callable[..., Any] | None) -> Mapping[str, inspect.Paramete
 def _fitting(function: Callable[..., Any], defaults: dict[str, Any]) -> dict[str, Any]:
     """Return the defaults that a function may take: of declared words, only these words.
 
-    A default of ``nan = "lower"`` is none for a count, whose `nan` is "keep" or "drop".
+    A default of ``nan = "lower"`` is none for a count, whose `nan` is "keep", "drop" or "only".
     """
     return {key: value for key, value in defaults.items() if _fits(function, key, value)}
 

@@ -64,8 +64,10 @@ def method(entry: Entry) -> Callable[..., Answer]:
         call = {each: named.pop(each) for each in OF_AGG if each in named}
         return self._one(name, of(*given, **named), *of_agg(**call))
 
-    taken = signature(of).parameters.values() if entry.kind.needs_column else ()
-    own = [_of_one_column(each) for each in taken if each.name not in OF_ROWS]
+    needs = entry.kind.needs_column
+    taken = signature(of).parameters.values() if needs or entry.options else ()
+    taken = [each for each in taken if each.name not in OF_ROWS]
+    own = [_of_one_column(each) if needs else each for each in taken]
     arguments = [Parameter("self", Parameter.POSITIONAL_OR_KEYWORD), *own, *OF_AGG.values()]
     described = f"{', '.join(one.name for one in own)}\n    As in `dpfast.stat.{name}`."
     prepare.__name__, prepare.__qualname__ = name, f"GroupBy.{name}"

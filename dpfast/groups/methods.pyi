@@ -11,7 +11,9 @@ from dpfast.rng import Generator
 class Methods:
     def count(
         self,
+        column: str | None = None,
         *,
+        nan: Literal["keep", "drop", "only"] = "keep",
         epsilon: Number | None = None,
         delta: Number = 0.0,
         rho: Number | None = None,

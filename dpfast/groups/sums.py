@@ -53,7 +53,7 @@ from ..privacy import Loss
 from ..rng import Generator
 from ..sources.base import Adding, Feature
 from ..sources.batches import Piece
-from ..statistics.totals.count import Count, CountNonzero
+from ..statistics.totals.count import Count
 from ..summaries.cells import Cells, cells, nearest
 from ..summaries.units import UNBOUNDED, add_wide, by_group, merge, shifted, words_of
 from .arrays import Arrays, EachWithin, Floats
@@ -311,7 +311,7 @@ class Counted(Sums):
 
 @dataclass(frozen=True)
 class OfCount(Counted):
-    """Numbers of rows, or of those that are not 0, or not missing."""
+    """Numbers of rows, or of those that are not 0, or not missing, or missing."""
 
     statistic: Count
 
@@ -329,12 +329,7 @@ class OfCount(Counted):
 
     def add(self, totals: NDArray[np.uint64], codes: NDArray[np.int32], values: Any) -> int:
         if values is not None:
-            counted = np.ones(len(values), np.bool_)
-            if isinstance(self.statistic, CountNonzero):
-                counted = values != 0  # NaN is not 0
-            if self.statistic.nan == "drop":
-                counted &= values == values
-            codes = np.where(counted, codes, np.int32(-1))
+            codes = np.where(self.statistic.counted(values), codes, np.int32(-1))
         return super().add(totals, codes, values)
 
     def integers(self, rows: Adding) -> Integers:

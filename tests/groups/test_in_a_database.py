@@ -38,6 +38,7 @@ FEW = {
 }
 MANY = FEW | {
     "not 0": dp.stat.count_nonzero("n"),
+    "missing": dp.stat.count("x", nan="only"),
     "mean": dp.stat.mean("n", bounds=(-4, 3)),
     "mean or missing": dp.stat.mean("x", bounds=(-1, 2), nan="upper"),
     "deviation": dp.stat.std("n", bounds=(-4, 3)),

@@ -286,6 +286,7 @@ def statistics(name, **kw):
         "most": lambda: {"top": Top(k=2)},
         "all": lambda: {
             "n": dp.stat.count(),
+            "missing": dp.stat.count("x", nan="only"),
             "sum": dp.stat.sum("x", **own),
             "mean": dp.stat.mean("x", **own),
             "variance": dp.stat.variance("x", **own),
@@ -404,6 +405,7 @@ LIMITS = [(1, 1), (1, 2), (2, 1), (2, 2)]
 OF_PEOPLE = {
     "sums": {
         "n": dp.stat.count(),
+        "missing": dp.stat.count("x", nan="only"),
         "people": dp.stat.count_distinct(),
         "sum": dp.stat.sum("x", bounds=(-1, 3), nan="drop"),
         "bins": dp.stat.histogram("x", bins=[0, 1, 9]),

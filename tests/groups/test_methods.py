@@ -15,7 +15,7 @@ LOSS = ["epsilon", "delta", "rho", "where", "budget", "rng"]
 def test_a_method_says_what_it_takes(name):
     method, of = getattr(GroupBy, name), getattr(dp.stat, name)
     own = [one for one in inspect.signature(of).parameters if one not in OF_ROWS]
-    if name in ("count", "count_distinct"):  # of all rows, and of no column
+    if name == "count_distinct":  # of all columns
         own = []
     names = ["self", *own, *LOSS]
     parameters = inspect.signature(method).parameters
@@ -23,7 +23,8 @@ def test_a_method_says_what_it_takes(name):
     described = inspect.getdoc(method).split("Returns")[0]
     assert all(one in described for one in names[1:])
     assert method.__name__ == name and method.__qualname__ == f"GroupBy.{name}"
-    assert "column" not in names or parameters["column"].default is inspect.Parameter.empty
+    has_default = "column" in names and parameters["column"].default is None
+    assert has_default == (name == "count")  # of all rows, or of those that are missing
 
 
 def test_what_no_method_takes_is_refused():

@@ -1,7 +1,11 @@
-"""Missing rows follow the field: dropped where the number of rows is private, else an error."""
+"""Missing rows follow the field: dropped where the number of rows is private, else an error.
+
+And counts of missing rows, with an audit by the exact law of the noise.
+"""
 
 from __future__ import annotations
 
+import itertools
 import math
 
 import numpy as np
@@ -9,10 +13,16 @@ import pytest
 
 import dpfast as dp
 from dpfast.errors import ArgumentError, DataError
-from dpfast.extend import prepare
-from dpfast.measurement import statistic
+from dpfast.extend import Feature, prepare
+from dpfast.measurement import linear, statistic
 from dpfast.measurement.statistic import Terms
+from dpfast.noise.calibrated_integer import IntegerNoise
 from dpfast.rng import InsecureGenerator
+from dpfast.statistics.totals.count import Count
+
+from .test_choice import law, law_of_one, shifted
+
+pa = pytest.importorskip("pyarrow")
 
 N = 400
 X = np.where(np.arange(N) % 4 == 1, math.nan, np.arange(N) % 10)
@@ -178,3 +188,86 @@ def test_a_planted_fault_is_found(monkeypatch):
     monkeypatch.setattr(Terms, "policy", lambda self, nan: "drop")
     monkeypatch.setattr(statistic, "made", statistic.made.__wrapped__)
     assert moved_too_far("mean", "replace")
+
+
+# --- counts of missing rows ---------------------------------------------------------------------
+
+SURE = {"epsilon": 400}
+
+
+def test_counts_of_missing_rows_by_definition():
+    assert dp.count(X, nan="only", **SURE) == np.isnan(X).sum()
+    assert dp.count(X, nan="only", neighbors="replace", **SURE) == np.isnan(X).sum()
+    found = dp.count(XY, axis=0, nan="only", **SURE)
+    assert found.tolist() == np.isnan(XY).sum(axis=0).tolist()
+    where = np.arange(N) % 3 > 0
+    assert dp.count(X, nan="only", where=where, **SURE) == np.isnan(X[where]).sum()
+    assert dp.count(X, nan="only", ids=IDS, max_rows=2, **SURE) == np.isnan(X).sum()
+    four = np.arange(N) // 8  # of eight rows of each, two are missing
+    for most, due in ((1, 1), (2, 2), (9, 2)):
+        found = dp.count(X, nan="only", ids=four, max_rows=most, **SURE)
+        assert abs(found - due * N // 8) < 1 + most
+    assert dp.count(np.arange(9), nan="only", **SURE) == 0
+    for form in (pa.array(X, from_pandas=True), X.tolist(), [None, 3.0, math.nan, None] * 25):
+        n = sum(one is None or one != one for one in pa.array(form).to_pylist())
+        assert dp.count(form, nan="only", **SURE) == n
+
+
+def test_they_are_of_times_too_and_in_groups():
+    table = {"key": np.arange(N) % 2, "x": X, "day": X.astype("M8[D]")}
+    assert dp.count(table["day"], nan="only", **SURE) == np.isnan(X).sum()
+    groups = dp.group_by(table, "key", keys=[0, 1])
+    due = [np.isnan(X[k::2]).sum() for k in (0, 1)]
+    assert groups.count("x", nan="only", **SURE)["count"].tolist() == due
+    several = {"gone": dp.Count("day", nan="only"), "mean": dp.stat.mean("x", bounds=(0, 9))}
+    assert groups.agg(several, epsilon=500)["gone"].tolist() == due
+
+
+def test_only_a_count_of_rows_has_the_word():
+    with pytest.raises(ArgumentError, match="nan must be one of 'keep', 'drop', got 'only'"):
+        dp.count_nonzero(X, nan="only", epsilon=1)
+    with pytest.raises(ArgumentError, match="nan must be"):
+        dp.mean(X, bounds=(0, 9), nan="only", epsilon=1)
+
+
+def moves_of_counts(columns, neighbors):
+    """Return the noise of counts of missing numbers, and by what its sums differ."""
+    cells = list(itertools.product((0.0, math.nan), repeat=columns))
+    base, found = [cells[0], cells[-1]], set()
+
+    def sums(rows):
+        kw = {"axis": 0} if columns > 1 else {}
+        data = np.array(rows) if columns > 1 else np.array(rows)[:, 0]
+        prepared = prepare(dp.count, data, nan="only", neighbors=neighbors, **LAW, **kw)
+        made = prepared.mechanism
+        return made.plan, np.array(made.plan.totals(made.reduce(prepared.source)))
+
+    plan, before = sums(base)
+    for new in cells:
+        other = [*base, new] if neighbors == "add-remove" else [base[0], new]
+        found.add(tuple((sums(other)[1] - before).tolist()))
+    return plan.noise, {*found, *(tuple(-x for x in move) for move in found)}
+
+
+LAW = {"epsilon": 0.75}
+
+
+def worst(noise, moves):
+    """Return the largest loss of some moves, by the law of the noisy vector."""
+    found = law_of_one(noise, 40) if isinstance(noise, IntegerNoise) else law(noise, 16)
+    pairs = (shifted(found, move, 4) for move in moves)
+    return max(float(np.log(p / q).max()) for p, q in pairs)
+
+
+@pytest.mark.parametrize("neighbors", ["add-remove", "replace"])
+@pytest.mark.parametrize("columns", [1, 2])
+def test_the_exact_loss_of_a_count_of_missing_rows(columns, neighbors, monkeypatch):
+    """It is reached, or nearly; the planted fault counts a missing row twice."""
+    noise, moves = moves_of_counts(columns, neighbors)
+    assert 0.9 * 0.75 < worst(noise, moves) <= 0.75 * (1 + 1e-9)
+    twice = Feature((0, 0, 0), 0, 1, missing=2)
+    monkeypatch.setattr(Count, "features", {**Count.features, "only": twice})
+    monkeypatch.setattr(linear, "plan", linear.plan.__wrapped__)
+    monkeypatch.setattr(statistic, "made", statistic.made.__wrapped__)
+    noise, moves = moves_of_counts(columns, neighbors)
+    assert worst(noise, moves) > 1.1 * 0.75

@@ -187,7 +187,7 @@ def same(word):
         (lambda value: dp.Histogram(categories=[value]), ["a", "b", "c"]),
         (lambda value: dp.Mean(bounds=(0, 1), nan=value), ["lower", "upper", "drop"]),
         (lambda value: dp.Mean(bounds=(0, 1), nan=value), [0.25, 0.5]),
-        (lambda value: dp.Count(nan=value), ["keep", "drop"]),
+        (lambda value: dp.Count(nan=value), ["keep", "drop", "only"]),
         (lambda value: dp.Median(bounds=(0, 1), method=value), ["exponential", "smooth"]),
         (lambda value: dp.TrimmedMean(bounds=(0, 1), noise=value), ["auto", "cauchy"]),
         (lambda value: dp.Median(bounds=(0, 1), method="smooth", noise=value), ["auto", "cauchy"]),

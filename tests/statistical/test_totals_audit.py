@@ -52,6 +52,8 @@ FLAT = [[0, 0], [1, 1]]
 #: name, relation: the statistic, two neighbors, and how they are masked.
 PAIRS = {
     "count, add-remove": (api.count, [0.0], [], {}),
+    "count of missing, replace": (api.count, [np.nan], [0.0], {"nan": "only"}),
+    "count of missing, add-remove": (api.count, [np.nan], [], {"nan": "only"}),
     "count_nonzero, replace": (api.count_nonzero, [0.0], [1.0], {}),
     "distinct values, add-remove": (count_distinct, [3, 4], [3], {}),
     "distinct values, replace": (count_distinct, [3, 3], [3, 4], {}),

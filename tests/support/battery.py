@@ -117,6 +117,7 @@ RARE_WORDS = np.array([f"w{i}" for i in np.sort(np.abs(X).astype(int) % 60)])
 WRITTEN = {
     "count": Case(dp.count, X),
     "count of some": Case(dp.count, X, {**MASKED, "nan": "drop"}, ("where",)),
+    "count of missing": Case(dp.count, X, {**MASKED, "nan": "only"}, ("where",)),
     "count of nonzero": Case(dp.count_nonzero, X),
     "count of nonzero people": Case(
         dp.count_nonzero, X, {**PEOPLE, **MASKED, "nan": "drop"}, ("where", "ids")
@@ -282,6 +283,9 @@ WRITTEN = {
     "iqr of some": Case(dp.iqr, X, {**BOUNDS, **MASKED, "method": "recursive"}, ("where",)),
     "joint iqr": Case(dp.iqr, X, {**BOUNDS, "method": "joint"}),
     "count of people": Case(dp.count, X, {**PEOPLE, "nan": "drop"}, ("ids",)),
+    "missing numbers of people": Case(
+        dp.count, XY, {**AXIS, **PEOPLE, "nan": "only"}, ("ids",), form="table"
+    ),
     "sum of people": Case(dp.sum, X, {**BOUNDS, **MASKED, **PEOPLE}, ("where", "ids")),
     "mean of people": Case(dp.mean, X, {**BOUNDS, **PEOPLE}, ("ids",)),
     "variances of columns of people": Case(

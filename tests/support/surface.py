@@ -468,6 +468,7 @@ method(
 method("group_by.top_k", partial(dp.group_by, **_GROUPS), k=2, epsilon=1, rng=RNG)
 stat("count")
 stat("count_distinct")
+stat("count of missing", column="x", nan="only")
 stat("count_nonzero", column="x", nan="drop")
 for _name in ("sum", "mean", "variance", "std", "median", "minimum", "maximum"):
     stat(_name, column="x", bounds=(0, 100))

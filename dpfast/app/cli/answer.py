@@ -66,7 +66,7 @@ def answer(
     check_where("where", given.get("where", ()), entry.by, relation)
     for name in loss.keys() - entry.takes:
         checks.fail(name, f"left out, for {statistic} does not take it", loss[name])
-    is_whole = statistic == "count" and entry.arguments.get("nan") == "keep"
+    is_whole = statistic == "count" and entry.arguments.get("nan", "keep") == "keep"
     if is_whole and entry.columns == (None,):  # whose rows are those of any column
         entry = replace(entry, columns=())
     opened = Files(files[0] if len(files) == 1 else list(files), **text)

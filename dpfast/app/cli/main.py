@@ -213,7 +213,8 @@ OPTIONS: dict[str, Any] = {
         Any,
         "POLICY",
         "What becomes of missing values: drop, raise, lower, upper or a public number. Left out: "
-        "drop where the number of rows is private, else raise. A count may keep or drop them.",
+        "drop where the number of rows is private, else raise. A count has keep, drop and "
+        "only.",
         parser=_nan,
         show_default=True,
     ),

@@ -85,10 +85,11 @@ class Results(Mapping[str, Answer]):
         if rows is not None:
             return rows
         drops = release.mechanism.missing == "drop"
+        counted = "drop" if drops else "keep"
         for outcome in self.outcomes:
             entry, other = outcome.release.entry, outcome.release.mechanism.missing
             is_count = entry.statistic == "count" and not entry.by and outcome.release.ids is None
-            if not is_count or entry.where != asked.where or (other == "drop") != drops:
+            if not is_count or entry.where != asked.where or other != counted:
                 continue
             count = (outcome.kept or {}).get("value")
             if isinstance(count, list) and not drops:  # one number, repeated

@@ -26,14 +26,14 @@ def count(data: Any, **arguments: Any) -> Any:
     exact integer for that (discrete Laplace, Ghosh, Roughgarden and Sundararajan, STOC 2009;
     discrete Gaussian, Canonne, Kamath and Steinke, NeurIPS 2020). The number of all rows does not
     change when one is replaced: it is public then, and released as it is. With ``axis=0`` the loss
-    is that of all counts together: of those that are present, a row may change each by 1, and the
-    noise is that of `sum` between 0 and 1, rounded to whole numbers at random; without `nan` all
-    columns have one count, which is drawn once.
+    is that of all counts together: of those that are present, or missing, a row may change each
+    by 1, and the noise is that of `sum` between 0 and 1, rounded to whole numbers at random;
+    without `nan` all columns have one count, which is drawn once.
 
     Parameters
     ----------
     data : array_like, shape (n,) or (n, d), table, or source
-        As in `sum`. Without `axis`, and unless ``nan="drop"``, what the columns hold is not looked
+        As in `sum`. Without `axis`, and with ``nan="keep"``, what the columns hold is not looked
         at: they may be text.
     epsilon, delta, rho : float, Fraction or Decimal, optional
         The loss: `epsilon` alone, `epsilon` with `delta`, or `rho` alone.
@@ -41,8 +41,8 @@ def count(data: Any, **arguments: Any) -> Any:
         The neighboring relation: by default that of the budget, else "add-remove".
     axis : {None, 0, -2}, optional
         0 for an answer of each column; a row is one record.
-    nan : {"keep", "drop"}, default "keep"
-        Whether rows that are NaN or null are counted.
+    nan : {"keep", "drop", "only"}, default "keep"
+        Whether rows that are NaN or null are counted, too, are not, or are the only ones.
     where : array_like of bool, shape (n,), optional
         The rows to use, each a function of that row alone. How many they are is private.
     ids : array_like of shape (n,), or str, optional
@@ -80,6 +80,8 @@ def count(data: Any, **arguments: Any) -> Any:
     True
     >>> table = {"age": ages, "town": np.full(29_200, "Ulm")}
     >>> 29_100 < dp.count(table, epsilon=1.0) < 29_300
+    True
+    >>> 390 < dp.count(np.where(ages == 90, np.nan, ages), nan="only", epsilon=1.0) < 410
     True
     """
 

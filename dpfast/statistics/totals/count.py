@@ -9,7 +9,7 @@ replaced, and is public then; columns that nobody looks at have one count.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -49,9 +49,10 @@ Counts: TypeAlias = int | Integers
 HALF = Fraction(1, 2)
 #: The variance of what rounding of a half adds, where every other number is one.
 ROUNDING = Fraction(1, 8)
-#: Every row, those that have a number, and those that are not 0.
+#: Every row, those that have a number, those that have none, and those that are not 0.
 EVERY = Feature((0, 1, 0), 1, 1, missing=1)
 PRESENT = Feature((0, 1, 0), 0, 1)
+MISSING = Feature((0, 0, 0), 0, 1, missing=1)
 NONZERO = Feature((1, 0, 0), 0, 1)
 
 
@@ -78,13 +79,13 @@ class Nonzero:
 
 @dataclass(frozen=True, kw_only=True)
 class Count(OfFeatures[Counts]):
-    """The number of rows, or of those that have a number, as a statistic to measure.
+    """The number of rows, or of those that have a number or none, as a statistic to measure.
 
     Parameters
     ----------
     column : str, optional
         The column of a table, for `GroupBy.agg`.
-    nan : {"keep", "drop"}, default "keep"
+    nan : {"keep", "drop", "only"}, default "keep"
         As in `dpfast.count`, which has the theorem and the errors.
 
     Raises
@@ -99,29 +100,31 @@ class Count(OfFeatures[Counts]):
     3.0
     """
 
-    nan: Literal["keep", "drop"] = "keep"
+    nan: Literal["keep", "drop", "only"] = "keep"
 
     name: ClassVar[str] = "count"
     reads_numbers: ClassVar[bool] = True
     name_of_each: ClassVar[str] = "count of each column"
     needs_column: ClassVar[bool] = False
+    #: Which rows count, by the word of `nan`.
+    features: ClassVar[Mapping[str, Feature]] = {"keep": EVERY, "drop": PRESENT, "only": MISSING}
     #: What tells numbers that count from others; None where all do.
     cells: ClassVar[Celled | None] = None
 
     def __post_init__(self) -> None:
         if self.column is not None:
             checks.text("column", self.column)
-        object.__setattr__(self, "nan", checks.choice("nan", self.nan, ("keep", "drop")))
+        object.__setattr__(self, "nan", checks.choice("nan", self.nan, tuple(self.features)))
 
     @property
     def feature(self) -> Feature:
         """What a row adds."""
-        return EVERY if self.nan == "keep" else PRESENT
+        return self.features[self.nan]
 
     @property
     def looks(self) -> bool:
         """Tell whether what a row holds decides whether it counts."""
-        return self.nan == "drop"
+        return self.nan != "keep"
 
     def forms(self, column: Column, is_public: bool) -> list[Form]:
         feature = self.feature
@@ -148,16 +151,20 @@ class Count(OfFeatures[Counts]):
 
     def counted(self, values: NDArray[Any]) -> NDArray[np.bool_]:
         """Tell of each number whether it counts."""
-        counted: NDArray[np.bool_] = values == values
-        return counted if self.nan == "drop" else np.ones(len(values), np.bool_)
+        if self.nan == "keep":
+            return np.ones(len(values), np.bool_)
+        counted: NDArray[np.bool_] = (values == values) == (self.nan == "drop")
+        return counted
 
     def totals(self, counted: int, rows: int) -> Totals:
         """Return the totals of so many rows of which some count."""
-        return Totals(counted, rows - counted)
+        missing = counted if self.nan == "only" else rows - counted
+        return Totals(rows - missing, missing)
 
     def of_rows(self, rows: Adding, column: int) -> Any:
         """Return an integer of each row of a database, missing if the row does not count."""
-        return rows.counted(rows.present(*([rows.among(column, ())] if self.looks else [])))
+        is_present = rows.present(*([rows.among(column, ())] if self.looks else []))
+        return rows.counted(1 - is_present if self.nan == "only" else is_present)
 
     def known(self, source: View) -> int | None:
         """Return the count where rows need not be read for it."""
@@ -190,18 +197,20 @@ class CountNonzero(Count):
     True
     """
 
+    nan: Literal["keep", "drop"] = "keep"
+
     name: ClassVar[str] = "count of what is not 0"
     name_of_each: ClassVar[str] = "count of what is not 0 in each column"
     needs_column: ClassVar[bool] = True
+    features: ClassVar[Mapping[str, Feature]] = {
+        "keep": NONZERO._replace(missing=1),
+        "drop": NONZERO,
+    }
     cells: ClassVar[Celled | None] = Nonzero
 
     @property
     def looks(self) -> bool:
         return True
-
-    @property
-    def feature(self) -> Feature:
-        return NONZERO._replace(missing=int(self.nan == "keep"))
 
     def counted(self, values: NDArray[Any]) -> NDArray[np.bool_]:
         counted: NDArray[np.bool_] = values != 0  # NaN is not 0

@@ -48,6 +48,8 @@ QUESTIONS = {
     "count": lambda t, **how: dp.count(t, **how),
     "count of numbers": lambda t, **how: dp.count(t["x"], nan="drop", **how),
     "counts of each": lambda t, **how: dp.count(two(t), nan="drop", axis=0, **how),
+    "missing": lambda t, **how: dp.count(t["x"], nan="only", **how),
+    "missing of each": lambda t, **how: dp.count(two(t), nan="only", axis=0, **how),
     "nonzero": lambda t, **how: dp.count_nonzero(t["k"], **how),
     "nonzero floats": lambda t, **how: dp.count_nonzero(t["x"], nan="drop", **how),
     "sum": lambda t, **how: dp.sum(t["x"], **X_ALONE, **how),
