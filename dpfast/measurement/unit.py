@@ -223,7 +223,12 @@ class OfUnits(Around[Value]):
 
     def finish(self, summary: View, generator: Generator) -> Value:
         assert summary.ids is not None and self.unit.max_rows is not None
-        key = secret(generator.stream())
+        stream = generator.stream()
+        if summary.adds and not isinstance(self.inner, AddsUnits):
+            # As many bits as a choice in memory takes, so that noise is the same.
+            rows = summary.chosen(self.unit.max_rows, bytes(stream.take(32)).hex())
+            return self.inner.finish(self.inner.reduce(rows), generator)
+        key = secret(stream)
         if isinstance(self.inner, AddsUnits):
             answer: Value = self.inner.of_units(summary, self.unit.max_rows, key, generator)
             return answer

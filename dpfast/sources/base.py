@@ -393,6 +393,13 @@ class Adding:  # no ABC, for which `isinstance` takes calls
         """
 
     @abstractmethod
+    def chosen(self, ids: str, most: int, secret: str) -> Adding:
+        """Return at most so many rows of each unit, a random choice by a fresh secret.
+
+        Of the only column; a row without an id is none.
+        """
+
+    @abstractmethod
     def counting(self, column: int, bounds: tuple[float, float], missing: float | None) -> Counting:
         """Return the numbers of a column, in which a row without one is `missing`, or none."""
 

@@ -93,8 +93,6 @@ class View:
         Whose row each row is.
     adds : bool
         Whether the rows are only added up where they are.
-    adds : bool
-        Whether the rows are only added up where they are.
     """
 
     source: Any
@@ -111,6 +109,14 @@ class View:
         source: Source | Apart | RowSource
         source = self.source[0] if isinstance(self.source, list) else self.source
         return source.length
+
+    def chosen(self, most: int, secret: str) -> View:
+        """Return at most so many rows of each unit, of rows that are in a database."""
+        assert self.ids is not None
+        of, is_list = self.ids.column, isinstance(self.source, list)
+        each = self.source if is_list else [self.source]
+        some = [rows.chosen(of, most, secret) for rows in each]
+        return replace(self, source=some if is_list else some[0])
 
     @property
     def columns(self) -> list[Source]:

@@ -278,7 +278,7 @@ def ranks_of(
     """
     ranks = Ranks.__new__(Ranks)
     read: Any = source
-    if isinstance(source, Adding):
+    if source.length is None and isinstance(source, Adding):
         read, missing = CountedRanks(source.counting(0, bounds, missing)), None
     ranks._source, ranks._missing, ranks._sorted = read, missing, is_sorted
     ranks._known = []

@@ -28,6 +28,7 @@ from .groups import groups_of
 from .keys import bytes_of, exact
 from .sums import sums, sums_by
 from .times import counted
+from .units import first_rows
 
 S = TypeVar("S")
 
@@ -170,6 +171,12 @@ class SqlRows(Adding):
     def present(self, *integers: Any) -> Any:
         every = (integer.notnull() for integer in integers)
         return reduce(and_, every, self._ibis.literal(True)).ifelse(1, 0)
+
+    def chosen(self, ids: str, most: int, secret: str) -> SqlRows:
+        (name,), store = self.names, self.store
+        unit = exact(store.expressions[ids], store.dialect, "ids")
+        rows = first_rows(self._rows, store.expressions[name], unit, most, secret, store.dialect)
+        return SqlRows(Database(rows, store.dialect, {name: rows.value}), self.names)
 
     def counting(
         self, column: int, bounds: tuple[float, float], missing: float | None

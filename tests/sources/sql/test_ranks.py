@@ -9,7 +9,10 @@ import pytest
 import dpfast as dp
 from dpfast.errors import ArgumentError, DataError
 from dpfast.rng import InsecureGenerator
+from dpfast.sources.columns import Rows
 from dpfast.sources.sql import counts
+from dpfast.sources.sql.store import Database
+from dpfast.sources.sql.sums import answer
 from dpfast.summaries import counted
 from tests.support.databases import HOSTILE, connect, table
 
@@ -131,3 +134,54 @@ def test_a_method_that_reads_all_rows_is_refused():
     with pytest.raises(ArgumentError, match="as 'recursive'"):
         dp.iqr(table_of("duckdb")["x"], method="joint", epsilon=1, budget=budget, **B)
     assert budget.remaining["epsilon"] == 1
+
+
+WHO = DRAW.integers(0, 40, ROWS)
+PEOPLE = {
+    "median": lambda x, **how: dp.median(x, **B, **how),
+    "trimmed": lambda x, **how: dp.trimmed_mean(x, **B, **how),
+}
+
+
+def people_of(engine):
+    columns = {"x": ("float64", X.tolist()), "who": ("int64", WHO.tolist())}
+    return table(connect(engine), columns)
+
+
+@pytest.mark.parametrize(
+    "engine", ["duckdb", "sqlite", pytest.param("postgres", marks=pytest.mark.full)]
+)
+@pytest.mark.parametrize("question", PEOPLE)
+def test_units_that_are_within_their_bounds(engine, question):
+    """All of their rows count, as in memory."""
+    unit, rows = {"max_rows": ROWS, "epsilon": 50}, people_of(engine)
+    here = PEOPLE[question](X, ids=WHO, **unit, rng=InsecureGenerator(3))
+    assert PEOPLE[question](rows["x"], ids="who", **unit, rng=InsecureGenerator(3)) == here
+
+
+@pytest.mark.parametrize(
+    "engine", ["duckdb", "sqlite", pytest.param("postgres", marks=pytest.mark.full)]
+)
+def test_rows_of_a_unit_are_chosen_by_its_own_rows_alone(engine):
+    """Of each unit as many rows as may count, the same whatever rows others have; uniformly."""
+    x = [1.0, 1.0, 2.0, None, 5.0, 5.0, 7.0, 8.0, 9.0, 10.0]
+    who = [1, 1, 1, 1, 2, None, 3, 3, 3, 3]
+    more = {"x": ("float64", [*x, 3.0, 7.0, 4.0]), "who": ("int64", [*who, 4, 4, 2])}
+    base = {"x": ("float64", x), "who": ("int64", who)}
+
+    def chosen(columns, secret):
+        there = table(connect(engine), columns)
+        rows = Database(there, engine, {}).rows(Rows(("x",))).chosen("who", 2, secret)
+        found = answer(rows._rows)["value"].to_pylist()
+        return sorted(found, key=lambda value: (value is not None, value))
+
+    seen = set()
+    for secret in map(str, range(4)):
+        few = chosen(base, secret)
+        assert len(few) == 5 and few.count(5.0) == 1  # a row of nobody is none
+        more_rows = chosen(more, secret)
+        for value in few:
+            more_rows.remove(value)
+        assert sorted(more_rows) == [3.0, 4.0, 7.0]
+        seen.add(tuple(few))
+    assert len(seen) > 1
