@@ -58,6 +58,20 @@ class Database(Store):
     def __init__(self, table: Any, dialect: str, made: Mapping[str, Any] | None = None) -> None:
         self.given, self.dialect = table, dialect
         self.expressions = {name: table[name] for name in table.columns} | dict(made or {})
+        self._is_plain = not made
+
+    def of_parent(self) -> Database | None:
+        """Return the columns as those of the table that they are chosen or computed from.
+
+        None if there is no such table, or if its rows have a say in one another's.
+        """
+        ops, chosen = extra("ibis", "data in a database").expr.operations, self.given.op()
+        if not (self._is_plain and isinstance(chosen, ops.Project)):
+            return None
+        if any(find_others(value) for value in chosen.values.values()):
+            return None
+        made = {name: value.to_expr() for name, value in chosen.values.items()}
+        return Database(chosen.parent.to_expr(), self.dialect, made)
 
     def name_of(self, column: Any, argument: str) -> str:
         names = self.given.columns
@@ -137,10 +151,13 @@ class SqlRows(Adding):
         types = self._ibis.expr.types
         if not isinstance(where, types.Column) or not where.type().is_boolean():
             checks.fail_kind("where", WHERE, where)
+        store: Database | None = self.store
         if not _is_of(where, self.store.given):
+            store = self.store.of_parent()
+        if store is None or not _is_of(where, store.given):
             checks.fail("where", WHERE, "one of another table")
         expect_rows_alone(where, "where")
-        return SqlRows(self.store, self.names, self.words, where)
+        return SqlRows(store, self.names, self.words, where)
 
     def cell(self, column: int, cells: Gridded) -> Any:
         return cell(self._column(column), cells, self.store.dialect)
@@ -245,16 +262,20 @@ def sql_form(data: Any, name: str) -> Columns:
         checks.fail_kind(name, f"of one connection, to one of: {', '.join(DIALECTS)}", data)
     if table is data:
         return Table(Database(table, dialect), table.columns)
-    title = data.get_name()
-    return Database(table, dialect, {title: data}).column(title)
+    title, is_field = data.get_name(), isinstance(data.op(), ibis.expr.operations.Field)
+    return Database(table, dialect, {} if is_field else {title: data}).column(title)
 
 
 def expect_rows_alone(column: Any, argument: str) -> None:
     """Refuse an expression in which a row depends on other rows of its table, or on chance."""
-    ops = extra("ibis", "data in a database").expr.operations
-    others = (ops.Reduction, ops.Analytic, ops.Impure)
-    if column.op().find(others, filter=ops.Value):
+    if find_others(column.op()):
         checks.fail_kind(argument, "a function of each row alone", column)
+
+
+def find_others(value: Any) -> Any:
+    """Return what an expression has of functions of several rows, or of chance."""
+    ops = extra("ibis", "data in a database").expr.operations
+    return value.find((ops.Reduction, ops.Analytic, ops.Impure), filter=ops.Value)
 
 
 def _is_of(column: Any, table: Any) -> bool:

@@ -124,6 +124,17 @@ def test_where(there):
     assert found == dp.count(X, where=(KEYS > 1) & (KEYS != 3), epsilon=1, rng=InsecureGenerator(1))
 
 
+def test_where_of_the_table_that_columns_are_chosen_from():
+    there = table_of("duckdb")
+    right = dp.mean(two(HERE), where=KEYS > 1, **EACH, epsilon=1, rng=InsecureGenerator(1))
+    for chosen in (two(there), there.select(x=there.x * 1, y="y")):
+        found = dp.mean(chosen, where=there.k > 1, **EACH, epsilon=1, rng=InsecureGenerator(1))
+        assert np.array_equal(found, right)
+    centered = there.mutate(x=there.x - there.y.mean())
+    with pytest.raises(ArgumentError):
+        dp.mean(centered["x"], bounds=(0, 1), where=there.k > 1, epsilon=1)
+
+
 def test_queries_of_the_users(there):
     """What is computed in the database before: filters, columns, joins."""
     ask = {"bounds": (0, 300), "epsilon": 1}
