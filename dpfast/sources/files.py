@@ -43,6 +43,8 @@ LEAST = 1 << 12
 #: How many times more than independent draws the places of a sample may differ. A pivot is placed
 #: five standard deviations off; sixteen times the variance leaves a little more than one.
 DRIFT = 16.0
+#: Parts that a sample looks into, and the fewest there must be for the sample to be cheap.
+SAMPLED, FEWEST = 64, 8
 
 
 def _pooled(groups: Sequence[NDArray[Any]], dtype: np.dtype[Any]) -> NDArray[Any] | None:
@@ -76,6 +78,8 @@ class Reader(Elsewhere):
 
     #: Whether there is a cheap sample, as a rule.
     samples: bool = False
+    #: How many parts can be entered alone, like row groups, and of how many a sample takes one.
+    parts, stretch = 0, 1
     #: Which rows are kept, if not all; then nobody knows how many.
     keep: Keep | None = None
     #: Makes the passes, if not this reader itself: such that serve others, too.
@@ -178,11 +182,27 @@ class Reader(Elsewhere):
         self._null_shares[name] = nulls / rows if rows else 0.0
         return _pooled([chunk.values for chunk in taken], dtype)
 
+    def look(
+        self, parts: Sequence[int], name: str, how: Numbers, rows: int, words: RandomWords
+    ) -> Iterator[Chunk]:
+        """Yield about so many rows of a column from each of some parts."""
+        raise AssertionError("there are no parts")
+
     def sample(
         self, name: str, how: Numbers, count: int, words: RandomWords
     ) -> NDArray[Any] | None:
-        """As `Source.sample`."""
-        return None
+        """Return values of one part of each of some equal stretches of the parts.
+
+        None where these would say little about the rest: few parts, order, drift.
+        """
+        if self.parts < FEWEST:
+            return None
+        self.check_unchanged()
+        looked = min(SAMPLED, self.parts // self.stretch)
+        edges = np.linspace(0, self.parts, looked + 1).astype(np.int64)
+        places = edges[:-1] + (words(looked) % np.diff(edges).astype(np.uint64)).astype(np.int64)
+        taken = list(self.look(places.tolist(), name, how, max(1, -(-count // looked)), words))
+        return self.pooled(name, taken, how.dtype)
 
     def sample_column(
         self, name: str | None, count: int, words: RandomWords
@@ -415,12 +435,6 @@ def as_typed(piece: Piece, typed: Piece | None) -> Piece:
 def widened(arrays: Iterable[Any], casts: Iterable[Any]) -> list[Arrow]:
     """Return columns of a file as of the types that all files have in common."""
     return [Arrow.of(arrow.widened(array, kind)) for array, kind in zip(arrays, casts, strict=True)]
-
-
-def one_of_each(parts: int, groups: int, words: RandomWords) -> NDArray[np.int64]:
-    """Return a random one from each of `groups` nearly equal stretches of range(parts)."""
-    edges = np.linspace(0, parts, groups + 1).astype(np.int64)
-    return edges[:-1] + (words(groups) % np.diff(edges).astype(np.uint64)).astype(np.int64)
 
 
 def _stamp(path: Path) -> tuple[int, int, int, int]:

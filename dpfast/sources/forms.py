@@ -206,6 +206,8 @@ def column_form(data: Any, name: str, rule: str) -> Objects | Values | Arrow:
         return data
     if is_distributed(data):
         checks.fail_kind(name, rule, data, ", which an engine holds: compute it first")
+    if isinstance(data, WithRows):
+        checks.fail_kind(name, rule, data, " (columns of the same table go by their names)")
     aware, index = has_zone(data), index_of(data)
     data = unwrapped(data)
     if is_untyped(data):

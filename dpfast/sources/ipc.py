@@ -12,26 +12,24 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ..errors import SourceError
 from .arrow import Numbers, guarded, legible, opening
 from .base import Chunk, RandomWords
 from .columns import Want
-from .files import Rowed, SchemaReader, one_of_each
+from .files import Rowed, SchemaReader
 from .forms import Arrow
 from .memory import ColumnSource
-
-#: Record batches that a sample looks into: at most this many, and at most one in four.
-SAMPLED = 64
 
 
 class IpcReader(SchemaReader):
     """An Arrow IPC file or stream. A record batch is read whole, those columns that are wanted."""
 
+    stretch = 4  # for a batch is read whole
+
     def __init__(self, path: Path) -> None:
         self._path = path
-        self._seekable, schema, length = opening(path, "Arrow IPC", self._header)
+        self._seekable, schema, length, self.parts = opening(path, "Arrow IPC", self._header)
         self.schemas = [schema]
         super().__init__([path], length)
 
@@ -50,7 +48,7 @@ class IpcReader(SchemaReader):
     ) -> Sequence[Generator[Rowed]]:
         return [guarded(self._path, self._pieces(want.names))]
 
-    def _header(self) -> tuple[bool, Any, int | None]:
+    def _header(self) -> tuple[bool, Any, int | None, int]:
         with self._path.open("rb") as file:
             magic = file.read(6)
         if magic[:4] == b"FEA1":
@@ -60,8 +58,9 @@ class IpcReader(SchemaReader):
             )
         self._seekable = magic == b"ARROW1"
         with self._open() as opened:
-            length = _rows(opened) if self._seekable else None
-            return self._seekable, legible(opened.schema), length
+            if not self._seekable:  # a stream cannot be entered in the middle
+                return False, legible(opened.schema), None, 0
+            return True, legible(opened.schema), _rows(opened), opened.num_record_batches
 
     def _pieces(self, names: Sequence[str]) -> Iterator[Rowed]:
         at = 0
@@ -75,33 +74,24 @@ class IpcReader(SchemaReader):
             return map(opened.get_batch, range(opened.num_record_batches))
         return iter(opened)
 
-    def sample(
-        self, name: str, how: Numbers, count: int, words: RandomWords
-    ) -> NDArray[Any] | None:
-        """Return values at random of record batches at random, one batch from each equal stretch.
+    def look(
+        self, parts: Sequence[int], name: str, how: Numbers, rows: int, words: RandomWords
+    ) -> Iterator[Chunk]:
+        """Yield values at random of record batches."""
+        return guarded(self._path, self._picks(parts, name, how, rows, words))
 
-        None for a stream, which cannot be entered in the middle, and for few record batches.
-        """
-        if not self._seekable:
-            return None
-        self.check_unchanged()
-        found = list(guarded(self._path, self._picks(name, how, count, words)))
-        return self.pooled(name, found, how.dtype) if found else None
-
-    def _picks(self, name: str, how: Numbers, count: int, words: RandomWords) -> Iterator[Chunk]:
+    def _picks(
+        self, parts: Sequence[int], name: str, how: Numbers, rows: int, words: RandomWords
+    ) -> Iterator[Chunk]:
         import pyarrow as pa
 
         with self._open([name]) as opened:
-            batches = opened.num_record_batches
-            picked = min(SAMPLED, batches // 4)
-            if picked < 2:
-                return
-            for place in one_of_each(batches, picked, words).tolist():
-                array = _checked(opened.get_batch(place), name)
+            for part in parts:
+                array = _checked(opened.get_batch(part), name)
                 if len(array):
                     # The count follows a header that may lie: no more than the batch has.
-                    rows = words(min(-(-count // picked), len(array))) % np.uint64(len(array))
-                    some = pa.chunked_array([array.take(pa.array(rows))])
+                    places = words(min(rows, len(array))) % np.uint64(len(array))
+                    some = pa.chunked_array([array.take(pa.array(places))])
                     yield from ColumnSource(some, name, how).chunks(0, len(some))
 
 

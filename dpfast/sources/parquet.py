@@ -10,20 +10,16 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from numpy.typing import NDArray
-
 from ..errors import SourceError
 from .arrow import Numbers, guarded, legible, opening
 from .base import Chunk, RandomWords
 from .columns import Want
-from .files import Rowed, SchemaReader, one_of_each, widened
+from .files import FEWEST, Rowed, SchemaReader, widened
 from .memory import ColumnSource
 from .threads import decoders
 
 #: Bytes read from the file at a time, so that a column chunk of gigabytes is never held whole.
 BUFFER = 1 << 18
-#: Row groups that a sample looks into, and the fewest there must be for the sample to be cheap.
-SAMPLED, FEWEST = 64, 8
 
 
 class _Part(NamedTuple):
@@ -51,7 +47,8 @@ class ParquetReader(SchemaReader):
                 self._parts.append(_Part(number, group, start, rows))
                 start += rows
         super().__init__(paths, start)
-        self.samples = len(self._parts) >= FEWEST
+        self.parts = len(self._parts)
+        self.samples = self.parts >= FEWEST
 
     def _kinds(self, name: str) -> Iterator[tuple[Any, Path]]:
         """Yield the same, for a column that is stored once in each file."""
@@ -108,34 +105,20 @@ class ParquetReader(SchemaReader):
             page_checksum_verification=True,
         )
 
-    def sample(
-        self, name: str, how: Numbers, count: int, words: RandomWords
-    ) -> NDArray[Any] | None:
-        """Return the first rows of up to `SAMPLED` row groups, one taken from each equal stretch of
-        them.
-
-        None where these would say little about the rest: few row groups, order, drift.
-        """
-        if len(self._parts) < FEWEST:
-            return None
-        self.check_unchanged()
-        places = one_of_each(len(self._parts), min(SAMPLED, len(self._parts)), words)
-        each = max(1, -(-count // len(places)))
+    def look(
+        self, parts: Sequence[int], name: str, how: Numbers, rows: int, words: RandomWords
+    ) -> Iterator[Chunk]:
+        """Yield the first rows of row groups."""
         casts = self._casts([name])
 
         def head(part: _Part) -> Iterator[Chunk]:
             with self._open(part.file) as opened:
-                batches = _batches(opened, part.group, each, (name,))
-                for arrays in itertools.islice(batches, 1):
+                for arrays in itertools.islice(_batches(opened, part.group, rows, (name,)), 1):
                     (column,) = widened(arrays, casts[part.file])
                     yield from ColumnSource(column.chunked, name, how).chunks(0, column.length)
 
-        heads = [
-            chunk
-            for part in (self._parts[place] for place in places)
-            for chunk in guarded(self.paths[part.file], head(part))
-        ]
-        return self.pooled(name, heads, how.dtype)
+        for part in (self._parts[place] for place in parts):
+            yield from guarded(self.paths[part.file], head(part))
 
 
 def _leaves(footer: Any) -> dict[str, list[int]]:

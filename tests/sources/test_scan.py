@@ -394,6 +394,9 @@ def test_a_table_of_all_columns(flights, name):
     assert dp.count(table, epsilon=400) == 2
     with pytest.raises(SourceError, match=rf"'zzz' is not in {name}"):
         table["zzz"]
+    for beside in ({"ids": table["carrier"], "max_rows": 1}, {"where": table["carrier"]}):
+        with pytest.raises(ArgumentTypeError, match="columns of the same table go by their names"):
+            dp.sum(table["arr_delay"], **beside, **ask)
     with pytest.raises(ArgumentTypeError, match=r"not a table: table\['carrier'\] is one, got"):
         dp.tree_histogram(table, bins=2, bounds=(0, 1), epsilon=1)
 
