@@ -44,7 +44,8 @@ from .rng import Generator
 from .sensitivity.known import KnownSensitivity
 from .sources import Chunk, Source
 from .sources.filtered import conditions
-from .sources.intake import read_each
+from .sources.intake import each_column
+from .sources.intake import read as read_view
 from .sources.opened import Files
 from .sources.shared_pass import SharedPasses
 
@@ -172,7 +173,7 @@ def release(
     """
     whole = adapted(mechanism)
     if checks.flag("read", read):
-        data = read_each(data, whole.neighbors, axis, None, where).kept
+        data = read_view(data, each_column, relation=whole.neighbors, axis=axis, where=where).kept
     return Prepared(whole, data, budget, rng)
 
 

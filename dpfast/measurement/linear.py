@@ -35,7 +35,7 @@ from ..noise.sensitivity import Sensitivity
 from ..privacy import Approx, Loss, Pure
 from ..rng import Generator
 from ..sources.base import Adding, Feature, Units
-from ..sources.intake import Public, View, read, read_words
+from ..sources.intake import Public, View, all_columns, read, text_column
 from ..summaries.cells import SQUARES, Cells, cells, nearest, quotient
 from ..summaries.moments import weighted_moments
 from ..summaries.side_by_side import flat
@@ -341,8 +341,8 @@ class Linear(Bounded[Answers], OfFeatures[Answers]):
         rows["with_ids"] = self.adds_units
         words = None if self.matches is None else self.matches.words
         if words is not None:
-            return read_words(data, words, axis, **rows)
-        return read(data, axis=axis, columns=self.width, public=self.sought, **rows)
+            return read(data, text_column, words, axis=axis, **rows)
+        return read(data, all_columns, self.width, self.sought, axis=axis, **rows)
 
     def mechanism(self, terms: Terms) -> LinearMeasurement:
         neighbors, layout, limits = terms.neighbors, terms.layout, self.limits

@@ -32,7 +32,7 @@ from .._core.types import Auto, Bounds
 from .._kernels.sources import Key
 from ..budget.mechanism import Mechanism
 from ..rng import Generator
-from ..sources.intake import View, read_rows
+from ..sources.intake import View, read, whole_rows
 from .around import Around
 from .statistic import Bounded, Statistic, Terms
 from .unit import AddsUnits
@@ -146,8 +146,8 @@ class Quotient(Bounded[Any]):
     def read(
         self, data: Any, *, relation: str, axis: Any, where: Any, ids: Any, weights: Any
     ) -> View:
-        rows: Any = {"ids": ids, "with_ids": self.adds_units}
-        view = read_rows(data, "bounds", self.width, relation, where, **rows)
+        beside: Any = {"where": where, "ids": ids, "with_ids": self.adds_units}
+        view = read(data, whole_rows, "bounds", self.width, relation=relation, **beside)
         return replace(view, each=True)  # each column has bounds
 
     def mechanism(self, terms: Terms) -> OfQuotient:

@@ -22,7 +22,7 @@ from .._core.types import Number
 from .._kernels.jit import QueryLoop, is_compiled
 from ..errors import DataError
 from ..sources.base import Chunk, RowChunk, RowSource, Source
-from ..sources.intake import read_column, read_rows
+from ..sources.intake import one_column, read, whole_rows
 from ..sources.words import Words
 from ..summaries.side_by_side import flat, stretches
 
@@ -135,9 +135,9 @@ class Universe:
     def rows(self, data: Any) -> tuple[Counted, int]:
         """Return a column to count, and its public number of rows."""
         if self.words is None:
-            view = read_column(data, "replace")
+            view = read(data, one_column, relation="replace")
         else:
-            view = read_rows(data, "universe", 1, "replace", words=[self.words])
+            view = read(data, whole_rows, "universe", 1, [self.words], relation="replace")
         source: Source | RowSource = view.kept
         if source.length is None:
             checks.fail_kind("data", "of a known number of rows", data)

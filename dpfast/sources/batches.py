@@ -21,7 +21,7 @@ from .arrow import family
 from .base import Adding, native_dtype
 from .columns import Batch as Batch
 from .columns import Columns, Want
-from .data import form_of, once
+from .data import form_of
 from .engine import Engine, refuse_array
 from .forms import Arrow, Form, Objects, Values
 from .forms import Piece as Piece
@@ -90,7 +90,7 @@ class Batches:
 
     def once(self) -> Batches:
         """Return the same rows for one release: passes over a stream are compared in it."""
-        form = once(self._form, tuple(self._beside.values()))
+        form = self._form.once(bool(self._beside))
         return self if form is self._form else Batches(form, self._beside)
 
     def tie(self, names: Sequence[str], key: Key) -> None:

@@ -1,17 +1,18 @@
 """The one intake: what a public function is handed becomes one typed view, by types alone.
 
-`read` is called once in a public function. No row is looked at, and everything behind it takes what
-it is given.
+`read` is called once in a public function, with the function that says what is read: `all_columns`,
+`each_column`, `one_column`, `whole_rows`, `text_column` or `rows_alone`. No row is looked at, and
+everything behind it takes what it is given.
 """
 
 from __future__ import annotations
 
 import numbers
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from copy import copy
 from dataclasses import dataclass, replace
 from itertools import repeat
-from typing import Any, TypeAlias, TypeVar
+from typing import Any, NamedTuple, TypeAlias, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -135,17 +136,32 @@ class View:
         return MaskedSource(source, self.where)
 
 
+#: A source, whether each column has an answer of its own, and how many columns there are.
+Chosen: TypeAlias = tuple[Any, bool, int]
+
+
+class Beside(NamedTuple):
+    """What a call says beside its data; `ids` are those that come with whole rows."""
+
+    axis: Any = None
+    weights: Any = None
+    ids: Any = None
+
+    @property
+    def last(self) -> str | None:
+        """The column of weights, if they have a name."""
+        return self.weights if isinstance(self.weights, str) else None
+
+
 def read(
     data: Any,
-    *,
+    what: Callable[..., Chosen],
+    *arguments: Any,
     relation: str,
     axis: Any = None,
-    columns: int | None = None,
     where: Any = None,
     weights: Any = None,
     ids: Any = None,
-    name: str = "data",
-    public: Public | None = None,
     with_ids: bool = False,
 ) -> View:
     """Read what data are, and what stands beside them, by their types alone.
@@ -153,21 +169,20 @@ def read(
     Parameters
     ----------
     data : array_like, table, file or source
+    what : callable
+        What is read of them: one of the functions below. It is given the data without ids, and what
+        stands `Beside` them.
+    *arguments
+        Those of `what`.
     relation : {"replace", "add-remove"}
         Decides whether the number of rows is public, and so what may be refused here.
     axis : {None, 0}
         0 for data of several columns, each of which has an answer.
-    columns : int, optional
-        How many columns the call says that there are: a list does not say so itself.
     where : array_like of bool, optional
     weights : array_like or str, optional
         One number a row, or the name of a column of the data.
     ids : str or form, optional
         As `people.checked` returns them.
-    name : str
-        What messages call the data.
-    public : (str, sequence), optional
-        The argument and the numbers that can be found in each column.
     with_ids : bool, default False
         Whether rows are read whole, each with its id.
 
@@ -176,70 +191,36 @@ def read(
     ArgumentTypeError, ArgumentError, SourceError
         For what cannot be read. Nothing depends on what the rows hold.
     """
-    left, whose = apart(data, ids, axis, name, (where, weights))
-    form = form_of(left, name, RULE)
-    by_name = isinstance(weights, str)
-    each = axis_of(axis, form, by_name)
-    source: Source | Apart | RowSource | None = None
-    width = 1
-    beside = whose.given if with_ids and whose is not None else None
-    if weights is None and beside is None:
-        source = lying_apart(form, name) if each else source_of(form, name)
-    if source is None:
-        wide, last = columns if each else None, weights if by_name else None
-        rows = rows_of(form, beside, name=name, width=wide, is_wide=each, last=last)
-        source, width = rows, width_of(rows) - by_name
-    elif isinstance(source, Apart):
-        width = len(source.columns)
-    if by_name and not width:
-        checks.fail("weights", "a column beside those of the data", weights)
-    if by_name and axis is None and width > 1:
-        checks.fail("axis", RECORDS, axis)
-    if public is not None:
-        expect_numbers(repeat(public), form, weights if by_name else None)
-    return _view(data, source, each, width, relation, where, weights, ids, whose)
+    left, whose = apart(data, ids, axis, positional=(where, weights))
+    beside = Beside(axis, weights, whose.given if with_ids and whose is not None else None)
+    source, each, width = what(left, beside, *arguments)
+    first = source[0] if isinstance(source, list) else source
+    if isinstance(first, Adding):
+        if weights is not None and beside.last is None:
+            refuse_array("weights", weights)
+        kept = [one.filtered(where) for one in (source if isinstance(source, list) else [source])]
+        rows = kept if isinstance(source, list) else kept[0]
+        return View(rows, each, width, None, ids=whose, adds=True)
+    column = None if beside.last is not None else _weights(weights, first, relation)
+    mask = _mask(where, first, relation)
+    labels = labels_of(data, where, weights, ids)
+    source = source.aligned(labels) if isinstance(source, Apart) else aligned(source, labels)
+    if what is rows_alone and isinstance(source, Checked):
+        source.length = None  # which a count would take for the answer, without a pass
+    return View(source, each, width, mask, column, whose)
 
 
 def plain(data: Any) -> View | None:
     """Return the view of a column of numbers that kernels read where it lies; None for other data.
 
-    It is what `read`, `read_each` and `read_column` return, where nothing stands beside the rows.
+    It is what `read` returns of one column, where nothing stands beside the rows.
     """
     if type(data) is np.ndarray and lies_in_place(data):
         return View(ArraySource(data), False, 1, None)
     return None
 
 
-def _view(
-    data: Any,
-    source: Source | Apart | RowSource | list[Source],
-    each: bool,
-    width: int,
-    relation: str,
-    where: Any = None,
-    weights: Any = None,
-    ids: Any = None,
-    whose: IdColumn | None = None,
-) -> View:
-    """Return the view of a source of data, with what stands beside its rows."""
-    first = source[0] if isinstance(source, list) else source
-    if isinstance(first, Adding):
-        if weights is not None and not isinstance(weights, str):
-            refuse_array("weights", weights)
-        rows: Any = source
-        if isinstance(rows, list):
-            rows = [column.filtered(where) for column in rows]
-        else:
-            rows = rows.filtered(where)
-        return View(rows, each, width, None, ids=whose, adds=True)
-    beside = None if isinstance(weights, str) else _beside(weights, first, relation)
-    mask = _mask(where, first, relation)
-    labels = labels_of(data, where, weights, ids)
-    source = source.aligned(labels) if isinstance(source, Apart) else aligned(source, labels)
-    return View(source, each, width, mask, beside, whose)
-
-
-def _beside(weights: Any, source: Source | Apart | RowSource, relation: str) -> Column | None:
+def _weights(weights: Any, source: Source | Apart | RowSource, relation: str) -> Column | None:
     """Return the weights beside rows, if there are any."""
     if weights is None:
         return None
@@ -252,43 +233,93 @@ def _beside(weights: Any, source: Source | Apart | RowSource, relation: str) -> 
     return beside
 
 
-def read_rows(
+def all_columns(
+    data: Any, beside: Beside, columns: int | None = None, public: Public | None = None
+) -> Chosen:
+    """Choose one column, or with an axis all of them, in one pass.
+
+    A call may say how many `columns` there are: a list does not say so itself. `public` numbers can
+    be found in each.
+    """
+    form, last, width = form_of(data, "data", RULE), beside.last, 1
+    each = axis_of(beside.axis, form, last is not None)
+    source: Source | Apart | RowSource | None = None
+    if beside.weights is None and beside.ids is None:
+        source = lying_apart(form, "data") if each else source_of(form)
+    if source is None:
+        rows = rows_of(form, beside.ids, width=columns if each else None, is_wide=each, last=last)
+        source, width = rows, width_of(rows) - (last is not None)
+    elif isinstance(source, Apart):
+        width = len(source.columns)
+    if last is not None and not width:
+        checks.fail("weights", "a column beside those of the data", last)
+    if last is not None and beside.axis is None and width > 1:
+        checks.fail("axis", RECORDS, beside.axis)
+    if public is not None:
+        expect_numbers(repeat(public), form, last)
+    return source, each, width
+
+
+def each_column(data: Any, beside: Beside, columns: int | None = None) -> Chosen:
+    """Choose one column, or with an axis all of them, one by one."""
+    form = form_of(data, "data", RULE)
+    if not axis_of(beside.axis, form):
+        return as_source(form, may_add=True), False, 1
+    sources = each_alone(form, columns)
+    return sources, True, len(sources)
+
+
+def one_column(data: Any, beside: Beside, public: Public | None = None) -> Chosen:
+    """Choose one column, in which `public` numbers can be found."""
+    if public is not None:
+        data = form_of(data, "data", COLUMN)
+        expect_numbers([public], data)
+    return as_source(data, may_add=True), False, 1
+
+
+def whole_rows(
     data: Any,
+    beside: Beside,
     argument: str,
     width: int | None,
-    relation: str,
-    where: Any = None,
     words: Sequence[Words | None] = (),
-    ids: Any = None,
-    weights: Any = None,
     single: bool = False,
     public: Sequence[Public | None] = (),
-    with_ids: bool = False,
-) -> View:
-    """Read whole rows of `width` columns, as the `argument` of that name says; None if it does not.
+) -> Chosen:
+    """Choose rows of `width` columns, as the `argument` of that name says; None if it does not.
 
-    Columns with `words` are text, read as the numbers of these. `weights` as in `read`. Data of a
-    `single` column without a dtype, like a list, are its numbers, and not rows of one number.
-    `public` numbers can be found in their columns. The rest is said by `read`.
+    Columns with `words` are text, read as the numbers of these. Data of a `single` column without a
+    dtype, like a list, are its numbers, and not rows of one number. `public` numbers can be found
+    in their columns.
     """
-    left, whose = apart(data, ids, positional=(where, weights))
-    by_name = isinstance(weights, str)
+    last = beside.last
     if any(public):
-        left = form_of(left, "data", RULE)
-        expect_numbers(public, left, weights if by_name else None)
+        data = form_of(data, "data", RULE)
+        expect_numbers(public, data, last)
     source = as_rows(
-        left,
-        whose.given if with_ids and whose is not None else None,
+        data,
+        beside.ids,
         width=None if single else width,
-        is_wide=width is None and not by_name and not any(words),
-        last=weights if by_name else None,
+        is_wide=width is None and last is None and not any(words),
+        last=last,
         words=words,
         may_add=True,
     )
-    found = width_of(source) - by_name
+    found = width_of(source) - (last is not None)
     if width is not None:
         checks.columns(argument, width, found)
-    return _view(data, source, False, found, relation, where, weights, ids, whose)
+    return source, False, found
+
+
+def text_column(data: Any, beside: Beside, words: Words) -> Chosen:
+    """Choose a column of text as the numbers of public words, with weights or ids as rows."""
+    if beside.axis is not None:
+        rule = f"left out where {words.name} is text: data are one column"
+        checks.fail("axis", rule, beside.axis)
+    source, _, width = whole_rows(data, beside, words.name, 1, [words], True)
+    if beside.weights is None and beside.ids is None and not isinstance(source, Adding):
+        source = only_column(source)
+    return source, False, width
 
 
 def expect_numbers(public: Iterable[Public | None], form: Form, without: str | None = None) -> None:
@@ -312,56 +343,13 @@ def declared(form: Form) -> list[tuple[str | None, Objects | Values | Arrow]]:
     return [(None, form)] if isinstance(form, (Objects, Values, Arrow)) else []
 
 
-def read_column(
-    data: Any, relation: str, where: Any = None, ids: Any = None, public: Public | None = None
-) -> View:
-    """Read one column, in which `public` numbers can be found."""
-    left, whose = apart(data, ids, positional=(where,))
-    if public is not None:
-        left = form_of(left, "data", COLUMN)
-        expect_numbers([public], left)
-    source = as_source(left, may_add=True)
-    return _view(data, source, False, 1, relation, where, None, ids, whose)
-
-
-def read_words(
-    data: Any,
-    words: Words,
-    axis: Any,
-    *,
-    relation: str,
-    where: Any = None,
-    ids: Any = None,
-    weights: Any = None,
-    with_ids: bool = False,
-) -> View:
-    """Read one column of text as the numbers of public words, with weights as rows of both."""
-    if axis is not None:
-        checks.fail("axis", f"left out where {words.name} is text: data are one column", axis)
-    beside: Any = {"ids": ids, "weights": weights, "with_ids": with_ids}
-    view = read_rows(data, words.name, 1, relation, where, [words], single=True, **beside)
-    if weights is not None or (with_ids and ids is not None):
-        return view
-    return replace(view, source=only_column(view.source))
-
-
-def read_length(data: Any, relation: str, where: Any = None, ids: Any = None) -> View:
-    """Read how many rows there are: of a column or a table of anything, for it is not looked at.
+def rows_alone(data: Any, beside: Beside) -> Chosen:
+    """Choose how many rows there are: of a column or a table of anything, for it is not looked at.
 
     Where that number is not known without a pass, it is one over a column of text, of which any row
     will do, or else of numbers.
-
-    Raises
-    ------
-    ArgumentTypeError, ArgumentError, SourceError
-        As `read`.
     """
-    left, whose = apart(data, ids, positional=(where,))
-    source = _rows_alone(form_of(left, "data", RULE))
-    view = _view(data, source, False, 1, relation, where, None, ids, whose)
-    if isinstance(view.source, Checked):
-        view.source.length = None  # which a count would take for the answer, without a pass
-    return view
+    return _rows_alone(form_of(data, "data", RULE)), False, 1
 
 
 def _rows_alone(form: Form) -> Source | Adding:
@@ -413,18 +401,6 @@ def _length(form: Objects | Values | Arrow) -> int:
     if isinstance(form, Values) and form.array.ndim not in (1, 2):
         form.column("data", "an array of one or two dimensions")
     return form.length
-
-
-def read_each(
-    data: Any, relation: str, axis: Any, columns: int | None, where: Any = None, ids: Any = None
-) -> View:
-    """Read one column, or with an `axis` the columns of the data one by one."""
-    left, whose = apart(data, ids, axis, positional=(where,))
-    form = form_of(left, "data", RULE)
-    each = axis_of(axis, form)
-    source: Any = each_alone(form, columns) if each else as_source(form, may_add=True)
-    width = len(source) if each else 1
-    return _view(data, source, each, width, relation, where, None, ids, whose)
 
 
 def axis_of(axis: Any, form: Form, weighted: bool = False) -> bool:

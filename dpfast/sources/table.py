@@ -210,7 +210,7 @@ class OfRows:
     nulls = 0
 
     def __init__(self, rows: RowSource, key: str | int) -> None:
-        self._rows = rows
+        self.base = rows
         self._key = key
         self.dtype = chunk_dtype(rows.dtype[key] if isinstance(key, str) else rows.dtype)
         self.length = rows.length
@@ -226,7 +226,7 @@ class OfRows:
                 rows = rows[:, key]
             return summarise(Chunk(np.ascontiguousarray(rows, dtype), chunk.start))
 
-        return self._rows.reduce(part, merge)
+        return self.base.reduce(part, merge)
 
     def sample(self, count: int, words: RandomWords) -> NDArray[Any] | None:
         """None: a look at some rows costs no less than a pass."""

@@ -11,7 +11,7 @@ from ..measurement.functions import function_of
 from ..measurement.outer_bounds import MOST_SHARE, DrawnBounds, drawn_bounds
 from ..measurement.statistic import InUnits, Statistic, Terms
 from ..measurement.times import Units, clipped
-from ..sources.intake import View, read
+from ..sources.intake import View, all_columns, read
 from ..sources.times import Times
 
 
@@ -55,7 +55,7 @@ class OuterBounds(Statistic[tuple[float, float] | Floats]):
     def read(
         self, data: Any, *, relation: str, axis: Any, where: Any, ids: Any, weights: Any
     ) -> View:
-        return read(data, relation=relation, axis=axis, where=where, ids=ids)
+        return read(data, all_columns, relation=relation, axis=axis, where=where, ids=ids)
 
     def in_units(self, times: Times, data: Any) -> InUnits[OuterBounds] | None:
         _, _, units = clipped(times, "span", "auto", "raise")

@@ -77,7 +77,7 @@ from ..measurement.statistic import Bounded, Terms
 from ..measurement.unit import AddsUnits
 from ..privacy import Loss
 from ..rng import Generator
-from ..sources.intake import View, read_rows
+from ..sources.intake import View, read, whole_rows
 from ..summaries.cells import SQUARES, Cells, cells, nearest
 from ..summaries.moments import Moments, moments, two_of
 from ..summaries.units import Room, add_products, bounded, unit_sums
@@ -127,8 +127,8 @@ class Covariance(Bounded[Floats]):
     def read(
         self, data: Any, *, relation: str, axis: Any, where: Any, ids: Any, weights: Any
     ) -> View:
-        rows: Any = {"ids": ids, "with_ids": self.adds_units}
-        view = read_rows(data, "bounds", self.width, relation, where, **rows)
+        beside: Any = {"where": where, "ids": ids, "with_ids": self.adds_units}
+        view = read(data, whole_rows, "bounds", self.width, relation=relation, **beside)
         return replace(view, each=True)  # for the bounds of each column
 
     def mechanism(self, terms: Terms) -> OfSums:

@@ -9,7 +9,7 @@ from .._core import checks
 from ..measurement.disjoint import Disjoint, Groups, of_groups
 from ..measurement.functions import public
 from ..measurement.statistic import Automatic, Statistic, Terms
-from ..sources.intake import View, read_rows
+from ..sources.intake import View, read, whole_rows
 from .histogram import two_categories
 from .words import statistic_of
 
@@ -68,7 +68,8 @@ class Difference(Statistic[Any]):
 
     def read(self, data: Any, *, relation: str, where: Any, ids: Any, **others: Any) -> View:
         words, public = self.groups.columns()
-        view = read_rows(data, "of, keys", len(words), relation, where, words, ids, public=public)
+        how = "of, keys", len(words), words, False, public
+        view = read(data, whole_rows, *how, relation=relation, where=where, ids=ids)
         self.groups.views(view)  # of a type that the statistic reads
         return view
 

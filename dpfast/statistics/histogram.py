@@ -47,7 +47,7 @@ from ..privacy import Loss
 from ..rng import Generator
 from ..sources import Chunk
 from ..sources.base import Adding, RowChunk, Term
-from ..sources.intake import View, read_column, read_rows
+from ..sources.intake import View, one_column, read, whole_rows
 from ..sources.masked import kept, refuse_mask
 from ..sources.memory import Column
 from ..sources.times import Times
@@ -191,12 +191,13 @@ class Binned(Automatic[Value]):
         self, data: Any, *, relation: str, axis: Any, where: Any, ids: Any, weights: Any
     ) -> View:
         axes, argument = self.axes, "categories" if self.bins is None else "bins"
+        beside: Any = {"relation": relation, "where": where, "ids": ids, "weights": weights}
         if self.by_rows:
             words, numbers = [axis.words for axis in axes], [axis.numbers for axis in axes]
-            beside = where, words, ids, weights, self.single, numbers
-            view = read_rows(data, argument, len(axes), relation, *beside)
+            how = argument, len(axes), words, self.single, numbers
+            view = read(data, whole_rows, *how, **beside)
         else:
-            view = read_column(data, relation, where, ids, axes[0].numbers)
+            view = read(data, one_column, axes[0].numbers, **beside)
         if view.adds and max(self.shape) > MOST_OF_SQL:
             checks.fail(argument, f"at most {MOST_OF_SQL} in a database", max(self.shape))
         return view
@@ -347,9 +348,9 @@ class BinCounts(Mechanism[Any]):
 
     def _rows(self, where: Mask, chunk: RowChunk) -> NDArray[np.int64]:
         counts = np.zeros(self.size + 2, np.int64)
-        for columns, read in stretches(chunk, where):
+        for columns, rows in stretches(chunk, where):
             tally(self.places(columns, len(columns[0])), counts[:-1])
-            counts[-1] += read
+            counts[-1] += rows
         return counts
 
 
@@ -416,10 +417,10 @@ class BinWeights(BinCounts):
     def _sums(self, where: Mask, beside: Column | None, chunk: RowChunk) -> _WeightSums:
         cells, looked = self.cells, 0
         totals = np.zeros((self.size + 1, 2), np.uint64)
-        for (*columns, weights), read in stretches(chunk, where, beside):
+        for (*columns, weights), rows in stretches(chunk, where, beside):
             codes = self.places(columns, len(weights)).view(np.int32)
             add(flat(weights), codes, 1.0 / cells.grid, cells.first, cells.span, -1, totals)
-            looked += read
+            looked += rows
         return _WeightSums(totals, looked)
 
 

@@ -16,7 +16,7 @@ from ..noise.smooth import NOISES
 from ..privacy import ZCDP, Draws, Pure
 from ..sensitivity.column import Clamped
 from ..sources import Source
-from ..sources.intake import View, read_each
+from ..sources.intake import View, each_column, read
 from ..sources.times import Times
 from ..summaries.order import Ranks, Window, ranks_of
 
@@ -35,7 +35,8 @@ class Ranked(Bounded[Value]):
     def read(
         self, data: Any, *, relation: str, axis: Any, where: Any, ids: Any, weights: Any
     ) -> View:
-        return read_each(data, relation, axis, self.width, where, ids)
+        beside: Any = {"axis": axis, "where": where, "ids": ids}
+        return read(data, each_column, self.width, relation=relation, **beside)
 
     def column_of(self, terms: Terms) -> dict[str, Any]:
         """Return what mechanisms of a column share, by the names of their fields."""

@@ -16,7 +16,7 @@ from dpfast.noise.grid import Base
 from dpfast.privacy import Approx, Pure
 from dpfast.rng import InsecureGenerator
 from dpfast.sources import Chunk, MaskedSource, as_source, memory
-from dpfast.sources.intake import read_column
+from dpfast.sources.intake import one_column, read
 from dpfast.statistics.quantiles import exponential
 from dpfast.statistics.quantiles.draws import RANK
 from dpfast.statistics.quantiles.exponential import ExponentialExtreme, ExponentialQuantile
@@ -70,7 +70,9 @@ SMOOTH = ["minimum", "maximum", "iqr", *MEANS, "quantile"]
 def outcome(made, rows, kept=None):
     """The value and the scale of the noise."""
     where = None if kept is None else np.array(kept, bool)
-    value, S = made.reduce(read_column(np.array(rows, float), made.neighbors, where))
+    value, S = made.reduce(
+        read(np.array(rows, float), one_column, relation=made.neighbors, where=where)
+    )
     return value, S / innermost(made).calibration.alpha
 
 
@@ -335,21 +337,24 @@ def test_a_masked_source(monkeypatch):
     x = np.arange(100_000.0)
     x[5] = math.nan
     keep = x % 7 == 0
-    source = read_column(x, "replace", keep).kept
+    source = read(x, one_column, relation="replace", where=keep).kept
     assert isinstance(source, MaskedSource)
     assert source.length == keep.sum() and source.dtype == np.float64 and source.nulls == 0
     words = lambda k: np.random.default_rng(0).integers(0, 2**64, k, np.uint64)  # noqa: E731
     seen = source.sample(1000, words)
     assert 500 < len(seen) < 2000 and np.all(seen % 7 == 0)
-    assert read_column(x, "replace", np.zeros(len(x), bool)).kept.sample(10, words) is None
-    assert read_column(x, "replace").kept.array is x
+    assert (
+        read(x, one_column, relation="replace", where=np.zeros(len(x), bool)).kept.sample(10, words)
+        is None
+    )
+    assert read(x, one_column, relation="replace").kept.array is x
     monkeypatch.setenv("DPFAST_NUM_THREADS", "3")
     monkeypatch.setattr(memory, "SLICE", 1 << 10)
-    total = read_column(x, "replace", keep).kept.reduce(
+    total = read(x, one_column, relation="replace", where=keep).kept.reduce(
         lambda chunk: float(np.nansum(chunk.values)), lambda a, b: a + b
     )
     assert total == np.nansum(x[keep])
-    found = dp.order.window(read_column(x, "replace", keep).kept, 500, 2)
+    found = dp.order.window(read(x, one_column, relation="replace", where=keep).kept, 500, 2)
     assert found.n == keep.sum() and found.values[2] == 7.0 * 499
 
 

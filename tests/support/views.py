@@ -10,7 +10,7 @@ from unittest.mock import patch
 import dpfast as dp
 from dpfast.measurement.around import Around
 from dpfast.measurement.statistic import made
-from dpfast.sources.intake import View, read_column
+from dpfast.sources.intake import View, one_column, read
 
 
 def prepared(function, /, *args, **kwargs) -> tuple[Any, Any]:
@@ -35,7 +35,7 @@ def innermost(mechanism: Any) -> Any:
 
 def view(data, where=None) -> View:
     """Return one column with a mask."""
-    return read_column(data, "add-remove", where)
+    return read(data, one_column, relation="add-remove", where=where)
 
 
 @contextmanager

@@ -23,7 +23,7 @@ from ...measurement.around import OfKept
 from ...measurement.statistic import Bounded, Terms
 from ...sensitivity.iqr import QUARTILES
 from ...sources import Source
-from ...sources.intake import View, read_column
+from ...sources.intake import View, one_column, read
 from ...summaries.cells import cells, nearest
 from ...summaries.totals import settled, totals
 from .answer import NoAnswer
@@ -64,7 +64,7 @@ class Proposing(Bounded[float | NoAnswer]):
     def read(
         self, data: Any, *, relation: str, axis: Any, where: Any, ids: Any, weights: Any
     ) -> View:
-        return read_column(data, relation, where, ids)
+        return read(data, one_column, relation=relation, where=where, ids=ids)
 
     def mechanism(self, terms: Terms) -> Mechanism[float | NoAnswer]:
         policy, trusted = terms.policy(self.nan), self.assume_sorted

@@ -37,7 +37,7 @@ from ...rng import Generator
 from ...sources.base import Adding, Units
 from ...sources.base import Feature as RowFeature
 from ...sources.batches import refuse_beside
-from ...sources.intake import View, read, read_length
+from ...sources.intake import View, all_columns, read, rows_alone
 from ...sources.times import Times
 from ...summaries.cells import Cells
 from ...summaries.side_by_side import flat
@@ -139,9 +139,9 @@ class Count(OfFeatures[Counts]):
         self, data: Any, *, relation: str, axis: Any, where: Any, ids: Any, weights: Any
     ) -> View:
         if axis is None and not self.looks:  # no more is looked at
-            return read_length(data, relation, where, ids)
+            return read(data, rows_alone, relation=relation, where=where, ids=ids)
         rows: Any = {"relation": relation, "where": where, "ids": ids, "with_ids": True}
-        return read(data, axis=axis, **rows)
+        return read(data, all_columns, axis=axis, **rows)
 
     def mechanism(self, terms: Terms) -> CountMeasurement:
         setting = Setting(terms.neighbors, terms.layout.masked, terms.rows)
