@@ -219,11 +219,12 @@ def _matching(system: Any, pattern: str) -> list[str]:
     parts = pattern.split("/")
     fixed = next(i for i, part in enumerate(parts) if glob.has_magic(part))
     base = fs.FileSelector("/".join(parts[:fixed]), recursive=fixed < len(parts) - 1)
-    files = [one.path for one in system.get_file_info(base) if one.type == fs.FileType.File]
+    listed = system.get_file_info(base)
+    files = [info.path for info in listed if info.type == fs.FileType.File]
 
     def matches(file: str) -> bool:
-        found = file.split("/")
-        return len(found) == len(parts) and all(map(fnmatchcase, found, parts))
+        names = file.split("/")
+        return len(names) == len(parts) and all(map(fnmatchcase, names, parts))
 
     if not any(map(matches, files)):
         raise SourceError(f"no file matches {pattern!r}")

@@ -236,7 +236,7 @@ def _reader(path: Paths, options: Mapping[str, Any]) -> Reader:
     """Return what reads files of their ending."""
     text = dict(options)
     storage = text.pop("storage_options", None) or {}
-    form = text_format(text)
+    format = text_format(text)
     paths: Sequence[Any] = path if isinstance(path, (list, tuple)) else [path]
     if not (isinstance(storage, Mapping) and all(isinstance(name, str) for name in storage)):
         checks.fail_kind("storage_options", "a mapping of fsspec's options to values", storage)
@@ -245,16 +245,16 @@ def _reader(path: Paths, options: Mapping[str, Any]) -> Reader:
     if any(map(_is_text, paths)):
         if any(map(is_remote, paths)):
             system, files = remote_files(paths, storage)
-            return _text_reader([Path(file) for file in files], form, system)
-        return _text_reader([file for one in paths for file in _paths(one)], form)
-    for name, value in form.declared.items():
+            return _text_reader([Path(file) for file in files], format, system)
+        return _text_reader([file for one in paths for file in _paths(one)], format)
+    for name, value in format.declared.items():
         checks.fail(name, "left out for a file that is not text", value)
     if len(paths) > 1 or is_remote(paths[0]):
         return dataset_reader(paths, storage)
     return _typed_reader(paths[0], _paths(paths[0]))
 
 
-def _text_reader(files: Sequence[Path], form: TextFormat, system: Any = None) -> Reader:
+def _text_reader(files: Sequence[Path], format: TextFormat, system: Any = None) -> Reader:
     from .text import TextReader
 
     pyarrow_for(files[0].name)
@@ -263,7 +263,7 @@ def _text_reader(files: Sequence[Path], form: TextFormat, system: Any = None) ->
     if any(other != ending for other, _ in ends):
         raise SourceError(f"{files[0].name} and what is read with it must all end in {ending}")
     compressed = [compression for _, compression in ends]
-    return TextReader(list(zip(files, compressed, strict=True)), TEXT[ending], form, system)
+    return TextReader(list(zip(files, compressed, strict=True)), TEXT[ending], format, system)
 
 
 def _typed_reader(path: str | os.PathLike[str], files: list[Path]) -> Reader:

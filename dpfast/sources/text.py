@@ -62,29 +62,29 @@ class TextReader(Reader):
         self,
         files: Sequence[tuple[Path, str | None]],
         delimiter: str,
-        form: TextFormat,
+        format: TextFormat,
         system: Any = None,
     ) -> None:
         self._system = system  # of pyarrow, where files are remote
-        self._declared = str(form.declared) if form.declared else None
-        self.form = replace(form, delimiter=form.delimiter or delimiter)
+        self._declared = str(format.declared) if format.declared else None
+        self.format = replace(format, delimiter=format.delimiter or delimiter)
         self.files = [self._opened(path, compression) for path, compression in files]
         self._team = decoders()  # asked now, for a bad setting must show before a spend
         super().__init__([file.path for file in self.files], None)
-        for name in self.form.dates:
+        for name in self.format.dates:
             self.find(picker(name))
 
     def _opened(self, path: Path, compression: str | None) -> TextFile:
         """Return a file whose header has been read."""
-        form = self.form
+        format = self.format
 
         def header() -> tuple[bytes, bytes, int]:
             with _bytes(path, compression, self._system) as read:
-                block = bytes(form.reading(read)(HEADER))
+                block = bytes(format.reading(read)(HEADER))
             return block, *_first_line(block, path)
 
         block, line, start = opening(path, "a table of text", header)
-        names = labels(_names(line, form, path))
+        names = labels(_names(line, format, path))
         return TextFile(path, compression, names, start, line_ends(block[:start]))
 
     def find(self, pick: Pick) -> str:
@@ -106,7 +106,7 @@ class TextReader(Reader):
     def _kind(self, name: str) -> Any:
         import pyarrow as pa
 
-        return self.form.kind(name) or pa.float64()
+        return self.format.kind(name) or pa.float64()
 
     def numbers(self, name: str) -> Numbers:
         return arrow.numbers(self._kind(name), name, self.paths[0])
@@ -123,20 +123,20 @@ class TextReader(Reader):
         return False
 
     def holds_times(self, name: str) -> bool:
-        return name in self.form.dates
+        return name in self.format.dates
 
     def cells(self, name: str) -> CellTexts | None:
-        return None if name in self.form.dates else self.form.cells
+        return None if name in self.format.dates else self.format.cells
 
     def ids(self, name: str) -> None:
         """Every text is an id."""
-        if name in self.form.dates:
+        if name in self.format.dates:
             arrow.id_family(self._kind(name), name, self.paths[0])
 
     def typed(self, name: str, is_text: bool = False) -> Arrow:
         import pyarrow as pa
 
-        is_cell = is_text and name not in self.form.dates
+        is_cell = is_text and name not in self.format.dates
         return Arrow(pa.chunked_array([], pa.string() if is_cell else self._kind(name)))
 
     def numbers_of(self, name: str, piece: Piece) -> Piece:
@@ -145,7 +145,7 @@ class TextReader(Reader):
         if not isinstance(piece, Arrow) or piece.chunked.type != pa.string():
             return piece
         try:
-            return Arrow.of(self.form.numbers(piece.array))
+            return Arrow.of(self.format.numbers(piece.array))
         except ValueError:
             pass  # its message quotes the row, so it must not survive, not even as a context
         raise self._wrong(self.paths[0], Want((name,)))
@@ -154,8 +154,8 @@ class TextReader(Reader):
         """Return the one error of a cell or a row that cannot be read."""
         kinds = dict.fromkeys(
             "a date in its format"
-            if name in self.form.dates
-            else f"text in {self.form.encoding.upper()}"
+            if name in self.format.dates
+            else f"text in {self.format.encoding.upper()}"
             if name in want.text
             else "a number"
             for name in want.names
@@ -179,17 +179,20 @@ class TextReader(Reader):
 
     def records_of(self, file: TextFile) -> Iterator[tuple[int, memoryview]]:
         """Yield whole records of a file after a line break, and how many they are."""
-        rest, one, form = b"\n", len(file.names) == 1, self.form
-        delimiter = ord(form.delimiter)
+        rest, is_single, format = b"\n", len(file.names) == 1, self.format
+        delimiter = ord(format.delimiter)
         with _bytes(file.path, file.compression, self._system) as raw:
-            read = form.reading(raw)
+            read = format.reading(raw)
             read(file.start)
             more = b"\n"
             while more and len(rest) <= LONGEST:
                 more = read(max(BLOCK, len(rest)))
                 block = b"".join((rest, more))
-                end, rows = records(block, delimiter, form.quotes, one, not more)
-                yield rows - one, memoryview(block)[:end]  # the line break before them is none
+                end, rows = records(block, delimiter, format.quotes, is_single, not more)
+                yield (
+                    rows - is_single,
+                    memoryview(block)[:end],
+                )  # the line break before them is none
                 rest = b"\n" + block[end:]
         if len(rest) > 1:
             raise DataError(f"{file.path.name} {OPEN}")
@@ -204,7 +207,7 @@ class TextReader(Reader):
         import pyarrow as pa
         from pyarrow import csv
 
-        form = self.form
+        format = self.format
         places = [str(file.names.index(name)) for name in kinds]  # names are no more than labels
         options = (
             csv.ReadOptions(
@@ -214,17 +217,17 @@ class TextReader(Reader):
                 skip_rows=1,  # the line break, before which it would look for a byte order mark
             ),
             csv.ParseOptions(
-                delimiter=form.delimiter,
-                quote_char='"' if form.quotes else False,
-                newlines_in_values=form.quotes,
+                delimiter=format.delimiter,
+                quote_char='"' if format.quotes else False,
+                newlines_in_values=format.quotes,
                 # of one column it is a row whose only cell is empty
                 ignore_empty_lines=len(file.names) > 1,
                 invalid_row_handler=skip,
             ),
             csv.ConvertOptions(
-                null_values=form.missing,
+                null_values=format.missing,
                 strings_can_be_null=True,
-                decimal_point=form.decimal,
+                decimal_point=format.decimal,
                 include_columns=places,
                 column_types=dict(zip(places, kinds.values(), strict=True)),
             ),
@@ -233,9 +236,9 @@ class TextReader(Reader):
 
     def _convert(self, name: str, want: Want) -> Callable[[Any], Any] | None:
         """Return what makes a column of cells of text, where pyarrow's parser cannot."""
-        if name in self.form.dates:
-            return lambda cells: self.form.times(cells, name)
-        return None if name in want.text or self.form.is_plain else self.form.numbers
+        if name in self.format.dates:
+            return lambda cells: self.format.times(cells, name)
+        return None if name in want.text or self.format.is_plain else self.format.numbers
 
     def batches(
         self, want: Want, rows: int, workers: int | None = None
@@ -344,7 +347,7 @@ def _first_line(block: bytes, path: Path) -> tuple[bytes, int]:
     return found[1], found.end()
 
 
-def _names(line: bytes, form: TextFormat, path: Path) -> list[str]:
+def _names(line: bytes, format: TextFormat, path: Path) -> list[str]:
     """Return the cells of a line, in which quotes count only where a cell begins with one."""
     try:
         text = line.decode()
@@ -353,12 +356,12 @@ def _names(line: bytes, form: TextFormat, path: Path) -> list[str]:
     if text is None:
         raise SourceError(
             f"{path.name} cannot be read as a table of text: its names are not "
-            f"{form.encoding.upper()}"
+            f"{format.encoding.upper()}"
         )
     names, at = [], 0
     while True:
         name = ""
-        if form.quotes and text.startswith('"', at):
+        if format.quotes and text.startswith('"', at):
             match = QUOTED.match(text, at)
             if match is None:
                 raise SourceError(
@@ -366,7 +369,7 @@ def _names(line: bytes, form: TextFormat, path: Path) -> list[str]:
                     "that does not end there"
                 )
             name, at = match[1].replace('""', '"'), match.end()
-        stop = text.find(form.delimiter, at)
+        stop = text.find(format.delimiter, at)
         names.append(name + (text[at:] if stop < 0 else text[at:stop]))
         if stop < 0:
             return names

@@ -65,7 +65,7 @@ class _Column:
     def __init__(self, reader: TextReader, name: str, is_number: bool) -> None:
         import pyarrow as pa
 
-        form, is_date = reader.form, name in reader.form.dates
+        format, is_date = reader.format, name in reader.format.dates
         self.name, self.missing, self.kind = name, 0, "dates" if is_date else "numbers"
         self._may_be_text = not (is_date or is_number)
 
@@ -73,9 +73,9 @@ class _Column:
             return cells.cast(pa.string())
 
         def as_declared(cells: Any) -> Any:
-            return form.times(as_text(cells), name) if is_date else form.numbers(as_text(cells))
+            return format.times(as_text(cells), name) if is_date else format.numbers(as_text(cells))
 
-        self._text = _Test(name, f"is no text in {form.encoding.upper()}", as_text)
+        self._text = _Test(name, f"is no text in {format.encoding.upper()}", as_text)
         self._declared = _Test(name, f"is no {self.kind[:-1]} as declared", as_declared)
 
     def look(self, cells: Any, *where: Any) -> None:
@@ -104,14 +104,14 @@ def _check_file(
     reader: TextReader, file: TextFile, columns: Sequence[_Column], faults: list[dict[str, Any]]
 ) -> int:
     """Look at all rows of a file, and return how many they are."""
-    form, name, rows, line = reader.form, str(file.path), 0, 1 + file.lines
+    format, name, rows, line = reader.format, str(file.path), 0, 1 + file.lines
     names = [column.name for column in columns]
     try:
         for count, data in guarded(file.path, reader.records_of(file)):
             table, wide = _parsed(reader, file, names, data) if count > 0 else ([], {})
             body = data[1:]  # without the line break before it
             rest = [row for row in range(count) if row not in wide]
-            line_of = _lines(body, line, form, len(file.names) == 1)
+            line_of = _lines(body, line, format, len(file.names) == 1)
             for column, cells in zip(columns, table, strict=False):
                 column.look(cells, name, line_of, rest)
             for row, (why, cell) in list(wide.items())[:MOST]:
@@ -146,7 +146,7 @@ def _parsed(
 
     # pyarrow shows such rows as text, so each byte is made a letter, and each letter a byte again.
     table = reader.parser(file, kinds, skip)(memoryview(bytes(data).decode("latin-1").encode()))
-    missing = {None, *(word.encode() for word in reader.form.missing)}
+    missing = {None, *(word.encode() for word in reader.format.missing)}
     columns = []
     for column in table.columns:
         cells = [cell and plain(cell.decode()) for cell in column.to_pylist()]
@@ -158,13 +158,13 @@ def _shown(cell: bytes) -> str:
     return cell.decode(errors="backslashreplace")
 
 
-def _lines(body: Any, first: int, form: Any, empty: bool) -> Callable[[int], int]:
+def _lines(body: Any, first: int, format: Any, empty: bool) -> Callable[[int], int]:
     """Return what finds the line in which a row of some records begins; the first is in `first`."""
 
     def before(stop: int) -> tuple[int, int]:
         """Return the end of the whole records up to a byte, and how many they are."""
         is_last = stop == len(body)
-        return records(body[:stop], ord(form.delimiter), form.quotes, empty, is_last)
+        return records(body[:stop], ord(format.delimiter), format.quotes, empty, is_last)
 
     def line_of(row: int) -> int:
         stop = bisect_left(range(len(body)), row, key=lambda stop: before(stop)[1]) if row else 0

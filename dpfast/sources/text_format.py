@@ -32,7 +32,7 @@ THOUSANDS = (",", ".", " ", "'", "_", "\u2019", "\u00a0", "\u202f")
 CLOCK = re.compile("%[HIMSfpcX]")
 #: A year is in any date; a zone is its distance from UTC, not the name of one.
 YEAR, ZONE = re.compile("%[YyGc]"), "%z"
-NO_SYMBOL = re.compile(r'[-+.,\d"\r\n]|^\s|\s$|^$')
+NO_SYMBOL = re.compile(r'[-+.,\d"\r\n]|^\s|\s$|^[eE]?$')
 
 
 class TextOptions(TypedDict, total=False):
@@ -64,7 +64,7 @@ class TextFormat:
     @property
     def declared(self) -> dict[str, Any]:
         """What is not as usual."""
-        return {name: one for name, one in vars(self).items() if one != vars(USUAL)[name]}
+        return {name: value for name, value in vars(self).items() if value != vars(USUAL)[name]}
 
     @property
     def cells(self) -> CellTexts:
@@ -140,13 +140,11 @@ class TextFormat:
         if self.is_plain:
             bare = pc.utf8_trim(cells, " \t")
         else:
-            parts = pc.extract_regex(cells, self._pattern())
-            if parts.null_count > cells.null_count:
+            if pc.all(pc.match_substring_regex(cells, self._pattern())).as_py() is False:
                 raise ValueError
-            digits = pc.replace_substring(
-                pc.struct_field(parts, "digits"), self.thousands or " ", ""
-            )
-            bare = pc.binary_join_element_wise(pc.struct_field(parts, "sign"), digits, "")
+            bare = cells
+            for text in (*sorted(self.symbols, key=len, reverse=True), self.thousands, " ", "\t"):
+                bare = bare if text is None else pc.replace_substring(bare, text, "")
         if self.decimal != ".":
             bare = pc.replace_substring(bare, ".", "?")  # which is in no number
             bare = pc.replace_substring(bare, self.decimal, ".")
@@ -157,10 +155,12 @@ class TextFormat:
         group, point = re.escape(self.thousands or ""), re.escape(self.decimal)
         whole = rf"\d+|\d{{1,3}}(?:{group}\d{{2,3}})*{group}\d{{3}}" if group else r"\d+"
         number = rf"(?:(?:{whole})(?:{point}\d*)?|{point}\d+)(?:[eE][-+]?\d+)?"
-        symbol = f"(?:{'|'.join(map(re.escape, self.symbols))})" if self.symbols else "(?:)"
-        before, after = rf"(?:{symbol}[ \t]*)?", rf"(?:[ \t]*{symbol})?"
-        digits = rf"(?P<digits>{number}|(?i:inf|infinity|nan))"
-        return rf"^[ \t]*{before}(?P<sign>[-+]?){before}{digits}{after}[ \t]*$"
+        blank, sign, after = r"[ \t]*", "[-+]?", ""
+        if self.symbols:
+            symbol = f"(?:{'|'.join(map(re.escape, self.symbols))})"
+            sign = f"(?:{symbol}{blank}[-+]?|[-+]{symbol}{blank}|[-+]?)"
+            after = f"{blank}{symbol}?"
+        return f"^{blank}{sign}{number}{after}{blank}$"
 
 
 USUAL = TextFormat()
@@ -173,18 +173,18 @@ def text_format(options: Mapping[str, Any]) -> TextFormat:
             near = nearest(name, CHECKS)
             checks.fail_type(name, f"one of {', '.join(CHECKS)}{near}, or left out", options[name])
     given = {name: value for name, value in options.items() if value is not None}
-    form = TextFormat(**{name: CHECKS[name](name, value) for name, value in given.items()})
-    if form.thousands == form.decimal:
-        checks.fail("thousands", "another character than decimal", form.thousands)
-    for word in form.declared.get("missing", ()):
-        if not form.cells.can_be(word):
-            checks.fail("missing", form.cells.rule, word)
-    return form
+    format = TextFormat(**{name: CHECKS[name](name, value) for name, value in given.items()})
+    if format.thousands == format.decimal:
+        checks.fail("thousands", "another character than decimal", format.thousands)
+    for word in format.declared.get("missing", ()):
+        if not format.cells.can_be(word):
+            checks.fail("missing", format.cells.rule, word)
+    return format
 
 
 def _texts(name: str, value: Any) -> tuple[str, ...]:
     if not isinstance(value, (list, tuple, set, frozenset)) or not all(
-        isinstance(one, str) for one in value
+        isinstance(text, str) for text in value
     ):
         checks.fail_type(name, 'a list of texts such as ["", "NA"]', value)
     return tuple(value)
@@ -210,13 +210,13 @@ def _delimiter(name: str, value: Any) -> str:
 
 
 def _encoding(name: str, value: Any) -> str:
-    found = ""
+    codec = ""
     with suppress(LookupError):
-        found = codecs.lookup(checks.text(name, value)).name.removesuffix("-sig")
-    if found not in ENCODINGS:
+        codec = codecs.lookup(checks.text(name, value)).name.removesuffix("-sig")
+    if codec not in ENCODINGS:
         rule = "utf-8 or one that keeps ASCII, such as cp1252 or gbk (else convert the file)"
         checks.fail(name, rule, value)
-    return found
+    return codec
 
 
 def _dates(name: str, value: Any) -> Mapping[str, str]:

@@ -37,11 +37,14 @@ def number(cell, form):
                 return cell[: -len(symbol)].rstrip(" \t")
         return cell
 
-    cell = without_symbol(cell, True)
-    if cell[:1] in ("+", "-"):
-        cell, sign = without_symbol(cell[1:], True), cell[0]
-    cell = without_symbol(cell, False)
-    if cell.lower() in ("inf", "infinity", "nan"):
+    rest = without_symbol(cell, True)
+    if rest[:1] in ("+", "-"):
+        rest, sign = rest[1:], rest[0]
+        if rest[:1] and len(rest) + 1 == len(cell):  # there was no symbol before the sign
+            rest = without_symbol(rest, True)
+    cell = without_symbol(rest, False)
+    is_plain = not (form.symbols or form.thousands)
+    if is_plain and cell.lower() in ("inf", "infinity", "nan"):
         return float(sign + cell)
     mantissa, *power = re.split("[eE]", cell, maxsplit=1)
     whole, *part = mantissa.split(form.decimal, 1)
@@ -357,7 +360,7 @@ BAD = {
     "encoding": ["utf-16", "utf-7", "iso2022_jp", "hex", "nonsense", "unicode_escape", 3],
     "decimal": [";", "", 3],
     "thousands": [".", "", "x", 3],
-    "symbols": ["$", ["-"], [""], ["1"], [" $"], [3]],
+    "symbols": ["$", ["-"], [""], ["1"], [" $"], ["e"], [3]],
     "dates": ["%d", {"v": 3}, {3: "%Y"}, {"v": "%d.%m."}, {"v": "%Q%Y"}, {"v": "%Y %Z"}],
     "quote": [True],
 }

@@ -46,13 +46,13 @@ def check(files: list[str], columns: str | None, as_json: bool, **text: Any) -> 
     from ...extend import Files
     from ..words import items, unquoted
 
-    names = None if columns is None else [unquoted(one) for one in items(columns, "columns")]
-    found = Files(files, **text_options(text)).check(names)
+    names = None if columns is None else [unquoted(item) for item in items(columns, "columns")]
+    checked = Files(files, **text_options(text)).check(names)
     if as_json:
-        print(json.dumps({"note": NOTE, **found}))
+        print(json.dumps({"note": NOTE, **checked}))
     else:
-        _show(found)
-    if found["faults"]:
+        _show(checked)
+    if checked["faults"]:
         raise typer.Exit(DATA)
 
 
@@ -63,17 +63,17 @@ set_options(
 )
 
 
-def _show(found: dict[str, Any]) -> None:
+def _show(checked: dict[str, Any]) -> None:
     out = Terminal()
-    out.print(f"{NOTE} {found['rows']:,} rows.", soft_wrap=True)
+    out.print(f"{NOTE} {checked['rows']:,} rows.", soft_wrap=True)
     table = table_of("column", "as", "missing", "faults")
-    for column in found["columns"]:
+    for column in checked["columns"]:
         table.add_row(*map(str, column.values()))
     out.print(table)
-    for fault in found["faults"][:SHOWN]:
+    for fault in checked["faults"][:SHOWN]:
         cell = "" if fault["cell"] is None else f": '{fault['cell']}'"
         where = f"{fault['file']}, line {fault['line']}"
         column = "" if fault["column"] is None else f", column {fault['column']}"
         out.print(f"{where}{column}{cell} {fault['why']}", soft_wrap=True)
-    if len(found["faults"]) > SHOWN:
-        out.print(f"and {len(found['faults']) - SHOWN} more")
+    if len(checked["faults"]) > SHOWN:
+        out.print(f"and {len(checked['faults']) - SHOWN} more")

@@ -104,9 +104,7 @@ def text_options(given: dict[str, Any]) -> Any:
     if "delimiter" in text:
         text["delimiter"] = text["delimiter"].replace(r"\t", "\t")
     if "dates" in text:
-        text["dates"] = dict(
-            one.split("=", 1) if "=" in one else (one, "") for one in text["dates"]
-        )
+        text["dates"] = dict(word.partition("=")[::2] for word in text["dates"])
     return text
 
 
