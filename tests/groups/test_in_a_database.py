@@ -183,6 +183,22 @@ PEOPLE += [
 ]
 
 
+def test_answers_about_people_are_those_of_memory():
+    rows, people = in_database("duckdb"), {"ids": "who", "max_rows": 2}
+    statistics = FEW | {"people": dp.stat.count_distinct()}
+    every = ["a", "é"]
+    expect_same(*(answer(data, ["word"], every, statistics, **people) for data in (DATA, rows)))
+    people["max_groups"] = 3  # as many as there are
+    expect_same(*(answer(data, ["number"], None, statistics, **people) for data in (DATA, rows)))
+
+
+def test_names_and_keys_are_no_sql():
+    name, key = 'a"b; --', "'; drop table t; --"
+    rows = table(connect("sqlite"), {name: ("string", [key]), "x y": ("float64", [1.0])})
+    found = dp.group_by(rows, name, keys=[key]).sum("x y", bounds=(0, 1), epsilon=500)
+    assert abs(found["sum"][0] - 1) < 0.2 and rows.count().to_pyarrow().as_py() == 1
+
+
 @pytest.mark.parametrize("engine, most, statistics", PEOPLE)
 def test_units_count_as_a_slow_twin_says(engine, most, statistics):
     for rows in (in_database(engine), DATA):

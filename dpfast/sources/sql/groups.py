@@ -33,8 +33,7 @@ def groups_of(
     }
     whose = {} if units is None else {"unit": exact(columns[units.ids], dialect, "ids")}
     places = {} if bins is None else {"bin": bins}
-    # Of fewer bits, a shift by 32 would be none.
-    above = {f"above{i}": feature.above.cast("int64") for i, feature in enumerate(features)}
+    above = {f"above{i}": feature.above for i, feature in enumerate(features)}
     for name, listed in by.items():
         condition = None if listed is None else asked(columns[name], listed)
         table = table if condition is None else table.filter(condition)

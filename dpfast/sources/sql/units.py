@@ -48,10 +48,11 @@ def units_of(rows: Any, names: Sequence[str], features: Sequence[Feature]) -> An
     sums: dict[str, Any] = {}
     for i, feature in enumerate(features):
         above = rows[f"above{i}"]
+        low = above & (1 << HALF) - 1  # of 64 bits, in PostgreSQL, too
         sums[f"rows{i}"] = above.count()
         if feature.most:
-            sums[f"high{i}"] = _within((above >> HALF).sum())
-            sums[f"low{i}"] = _within((above & (1 << HALF) - 1).sum())
+            sums[f"high{i}"] = _within(((above - low) >> HALF).sum())
+            sums[f"low{i}"] = _within(low.sum())
     return rows.aggregate(**sums, by=list(names))
 
 

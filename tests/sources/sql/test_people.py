@@ -42,9 +42,10 @@ def test_answers_are_those_of_memory(engine, name, most):
     release, columns, kw = RELEASES[name]
     rows = in_database(engine)
     if isinstance(columns, list):
-        here, there = {one: DATA[one] for one in columns}, rows[["who", *columns]]
+        here, rows = {one: DATA[one] for one in columns}, rows[["who", *columns]]
     else:
-        here, there = DATA[columns], rows[columns]
+        here = DATA[columns]
+    there = rows if isinstance(columns, list) else rows[columns]
     for mask, where in ((None, None), (DATA["n"] > 0, rows.n > 0)):
         same = {**kw, "epsilon": 1, "max_rows": most}
         a = release(here, ids=DATA["who"], where=mask, rng=InsecureGenerator(1), **same)
