@@ -43,29 +43,31 @@ def run(scale: float, rounds: int, has_postgres: bool) -> None:
 def tell(way: str, connection: Any, asked: dict[int, str], rounds: int) -> None:
     """Print the lines of a database, beside the query as TPC-H has it."""
     for query in QUERIES:
-        rows = query.rows(connection)
+        rows = [query.rows(connection, is_customer) for is_customer in (False, True)]
         text = asked[query.number].rstrip().rstrip(";")
         base = fastest(lambda text=text: connection.raw_sql(text).fetchall(), rounds)
-        line(way, query, rows, rows, base, rounds)
+        line(way, query, rows, rows[1], base, rounds)
 
 
 def tell_files(connection: Any, folder: Path, rounds: int) -> None:
     """Print the lines of the same rows in a file, beside DuckDB's query of that file."""
     for query in QUERIES:
         path = folder / f"{query.number}.parquet"
-        query.rows(connection).to_parquet(path)
+        query.rows(connection, True).to_parquet(path)
         rows = connection.read_parquet(path)
         text = plain(rows, query)
         base = fastest(lambda text=text: text.to_pyarrow(), rounds)
-        line("parquet", query, dp.scan(path), rows, base, rounds)
+        line("parquet", query, [dp.scan(path)] * 2, rows, base, rounds)
 
 
 def line(way: str, query: Any, data: Any, rows: Any, base: float, rounds: int) -> None:
-    by_row, by_customer = (seconds(data, query, unit, rounds) / base for unit in (False, True))
-    noise, bounding = errors(data, rows, query, True)
+    """Print the line of a query: `data` are the rows as the unit, and those of customers."""
+    by_row, by_customer = (seconds(data[unit], query, bool(unit), rounds) / base for unit in (0, 1))
+    noise, bounding = errors(data[1], rows, query, True)
     print(
         f"{way:8} Q{query.number:<3} {base:7.3f} {by_row:7.2f} {by_customer:9.2f}"
-        f" {100 * noise:9.3f} {100 * bounding:9.3f} {lines(query):7}"
+        f" {100 * noise:9.3f} {100 * bounding:9.3f} {lines(query):7}",
+        flush=True,
     )
 
 

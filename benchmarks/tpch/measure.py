@@ -71,7 +71,7 @@ def seconds(rows: Any, query: Query, is_customer: bool, rounds: int) -> float:
 
 def lines(query: Query) -> int:
     """Return how many lines a user writes: those of the rows, the statistics and the call."""
-    own = [query.rows] + ([query.statistics] if query.statistics.__name__ != "<lambda>" else [])
+    own = [query.rows_of] + ([query.statistics] if query.statistics.__name__ != "<lambda>" else [])
     texts = [line for part in own for line in inspect.getsource(part).splitlines()]
     shared = 2 if len(own) == 2 else 3  # the call, and a statistic in it
     return len([line for line in texts if line.strip()]) - len(own) + shared

@@ -25,8 +25,8 @@ class Query:
     Attributes
     ----------
     number : int
-    rows : callable
-        Returns the rows, of the tables of a connection.
+    rows_of : callable
+        Returns the rows, of a connection and the lines of orders.
     statistics : callable
         Returns the statistics by name.
     by : str or list of str
@@ -37,12 +37,16 @@ class Query:
     """
 
     number: int
-    rows: Callable[[Any], Any]
+    rows_of: Callable[[Any, Any], Any]
     statistics: Callable[[], dict[str, Any]]
     by: str | Sequence[str]
     keys: Sequence[Any]
     max_groups: int
     max_rows: int
+
+    def rows(self, con: Any, is_customer: bool) -> Any:
+        """Return the rows, with their customers where these are the unit."""
+        return self.rows_of(con, bought(con) if is_customer else priced(con))
 
     def ask(self, rows: Any, epsilon: float, is_customer: bool) -> Any:
         """Return the answer, with privacy for the loss of a customer or of a row."""
@@ -51,21 +55,29 @@ class Query:
         return groups.agg(self.statistics(), epsilon=epsilon)
 
 
-def bought(con: Any) -> Any:
-    """The lines of all orders, with their customers and what they cost."""
-    orders = con.table("orders").select("o_orderkey", "o_orderdate", customer="o_custkey")
-    lines = con.table("lineitem").join(orders, [("l_orderkey", "o_orderkey")])
+def priced(con: Any) -> Any:
+    """The lines of all orders, with what they cost."""
+    lines = con.table("lineitem")
     cost, off = lines.l_extendedprice.cast("float64"), lines.l_discount.cast("float64")
     return lines.mutate(cost=cost, off=off, price=cost * (1 - off), everything=0)
 
 
-def rows_1(con: Any) -> Any:
-    lines = bought(con).filter(lambda line: line.l_shipdate <= date(1998, 9, 2))
+def bought(con: Any) -> Any:
+    """The same, with who ordered them, and when."""
+    orders = con.table("orders").select("o_orderkey", "o_orderdate", customer="o_custkey")
+    return priced(con).join(orders, [("l_orderkey", "o_orderkey")])
+
+
+def some(lines: Any, *names: str, **made: Any) -> Any:
+    """Some columns, with that of the customers if it is there."""
+    return lines.select(*(["customer"] if "customer" in lines.columns else []), *names, **made)
+
+
+def rows_1(con: Any, lines: Any) -> Any:
+    lines = lines.filter(lines.l_shipdate <= date(1998, 9, 2))
     charge = lines.price * (1 + lines.l_tax.cast("float64"))
     keys = {"flag": lines.l_returnflag, "status": lines.l_linestatus}
-    return lines.select(
-        "customer", "cost", "off", "price", **keys, n=lines.l_quantity, charge=charge
-    )
+    return some(lines, "cost", "off", "price", **keys, n=lines.l_quantity, charge=charge)
 
 
 def statistics_1() -> dict[str, Any]:
@@ -81,7 +93,7 @@ def statistics_1() -> dict[str, Any]:
     }
 
 
-def rows_5(con: Any) -> Any:
+def rows_5(con: Any, lines: Any) -> Any:
     year = date(1994, 1, 1), date(1995, 1, 1)
     lines = bought(con).filter(
         lambda line: (line.o_orderdate >= year[0]) & (line.o_orderdate < year[1])
@@ -97,28 +109,27 @@ def rows_5(con: Any) -> Any:
     return lines.select("customer", "nation", "price")
 
 
-def rows_6(con: Any) -> Any:
-    lines = bought(con)
+def rows_6(con: Any, lines: Any) -> Any:
     wanted = lines.filter(
         lines.l_shipdate >= date(1994, 1, 1),
         lines.l_shipdate < date(1995, 1, 1),
         lines.l_discount.between(Decimal("0.05"), Decimal("0.07")),
         lines.l_quantity < 24,
     )
-    return wanted.select("customer", "everything", revenue=wanted.cost * wanted.off)
+    return some(wanted, "everything", revenue=wanted.cost * wanted.off)
 
 
-def rows_14(con: Any) -> Any:
+def rows_14(con: Any, lines: Any) -> Any:
     parts = con.table("part").select("p_partkey", "p_type")
-    lines = bought(con).join(parts, [("l_partkey", "p_partkey")])
+    lines = lines.join(parts, [("l_partkey", "p_partkey")])
     lines = lines.filter(lines.l_shipdate >= date(1995, 9, 1), lines.l_shipdate < date(1995, 10, 1))
     promo = lines.p_type.startswith("PROMO").ifelse(lines.price, 0.0)
-    return lines.select("customer", "everything", "price", promo=promo)
+    return some(lines, "everything", "price", promo=promo)
 
 
-def rows_19(con: Any) -> Any:
+def rows_19(con: Any, lines: Any) -> Any:
     parts = con.table("part").select("p_partkey", "p_brand", "p_size", "p_container")
-    lines = bought(con).join(parts, [("l_partkey", "p_partkey")])
+    lines = lines.join(parts, [("l_partkey", "p_partkey")])
     lines = lines.filter(
         lines.l_shipmode.isin(["AIR", "AIR REG"]), lines.l_shipinstruct == "DELIVER IN PERSON"
     )
@@ -135,7 +146,7 @@ def rows_19(con: Any) -> Any:
         | kind("Brand#23", "MED", ["BAG", "BOX", "PKG", "PACK"], 10, 10)
         | kind("Brand#34", "LG", ["CASE", "BOX", "PACK", "PKG"], 20, 15)
     )
-    return lines.select("customer", "everything", "price")
+    return some(lines, "everything", "price")
 
 
 def revenue(column: str, most: float) -> Callable[[], dict[str, Any]]:

@@ -34,7 +34,7 @@ def connection():
 @pytest.mark.parametrize("is_customer", [False, True], ids=["row", "customer"])
 @pytest.mark.parametrize("query", QUERIES, ids=lambda query: f"Q{query.number}")
 def test_duckdb(benchmark, connection, query, is_customer):
-    rows = query.rows(connection)
+    rows = query.rows(connection, is_customer)
     benchmark.pedantic(lambda: query.ask(rows, 1.0, is_customer), rounds=1 if SMOKE else 3)
     plain = f"PRAGMA tpch({query.number})"
     beside(benchmark, {"DuckDB's own": lambda: connection.raw_sql(plain).fetchall()})
@@ -43,7 +43,7 @@ def test_duckdb(benchmark, connection, query, is_customer):
 @pytest.mark.parametrize("query", QUERIES, ids=lambda query: f"Q{query.number}")
 def test_numbers_are_those_of_tpch(connection, query):
     """The rows are those of the query: without privacy their numbers are what it says."""
-    found = truth(query.rows(connection), query)
+    found = truth(query.rows(connection, True), query)
     rows = connection.raw_sql(f"PRAGMA tpch({query.number})").fetchall()
     first = np.array([[float(x) for x in row if not isinstance(x, str)] for row in rows])
     if query.number == 14:

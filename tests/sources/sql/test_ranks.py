@@ -1,6 +1,7 @@
 """Ranked statistics of a column of a database are those of the same rows in memory, bit by bit."""
 
 import math
+from datetime import date, timedelta
 
 import numpy as np
 import pyarrow as pa
@@ -134,6 +135,14 @@ def test_a_method_that_reads_all_rows_is_refused():
     with pytest.raises(ArgumentError, match="as 'recursive'"):
         dp.iqr(table_of("duckdb")["x"], method="joint", epsilon=1, budget=budget, **B)
     assert budget.remaining["epsilon"] == 1
+
+
+@pytest.mark.parametrize("engine", ["duckdb", pytest.param("postgres", marks=pytest.mark.full)])
+def test_dates(engine):
+    days = [date(2024, 1, 1) + timedelta(int(day)) for day in COLUMNS["k"]]
+    ask = lambda t, **how: dp.median(t["d"], bounds=(days[0], date(2025, 1, 1)), **how)  # noqa: E731
+    there = table(connect(engine), {"d": ("date", [*days, None])})
+    expect_same(ask, {"d": pa.array([*days, None])}, there)
 
 
 WHO = DRAW.integers(0, 40, ROWS)
