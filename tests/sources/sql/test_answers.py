@@ -148,6 +148,17 @@ def test_queries_of_the_users(there):
     assert dp.sum(joined["y"] * 3, **ask, rng=InsecureGenerator(2)) == right
 
 
+@pytest.mark.parametrize("statistic", [dp.sum, dp.variance])
+def test_chance_that_only_sqlite_sees_is_caught(statistic):
+    connection = connect("sqlite")
+    connection.con.execute("DROP VIEW IF EXISTS drawn")
+    numbers = "WITH RECURSIVE t(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM t WHERE n < 300)"
+    query = f"{numbers} SELECT abs(random()) % 1000000000000 AS x FROM t"
+    connection.con.execute(f"CREATE VIEW drawn AS {query}")
+    with pytest.raises(DataError, match="the rows must be the same"):
+        statistic(connection.table("drawn")["x"], bounds=(0, 1e12), epsilon=1)
+
+
 def test_no_rows(there):
     none = there.filter(there.k > 99)
     assert abs(dp.sum(none["x"], bounds=(0, 1), epsilon=1)) < 100
