@@ -179,14 +179,18 @@ static inline wide part_of(wide total, uint64_t k, uint64_t c)
 }
 
 void dpf_groups_bound(const uint64_t *totals, size_t n, size_t columns, int squares,
-                      const uint64_t *factors, uint64_t most, const int32_t *codes, uint64_t *out)
+                      const uint64_t *factors, uint64_t most, const uint64_t *ends,
+                      const int32_t *codes, uint64_t *out)
 {
     const size_t sums = squares ? 1 : columns / 2;
+    const wide least = ends ? wide_of(ends) : 0, largest = ends ? wide_of(ends + 2) : 0;
     const wide of_rows = wide_of(factors + 2 * (sums + (size_t)squares));
     for (size_t i = 0; i < n; i++, totals += columns) {
         if (codes && codes[i] < 0)
             continue;
         const uint64_t rows = totals[1] % DPF_GROUPS_CARRY;
+        if (rows == 0)
+            continue;
         wide total = of_rows * (wide)rows;
         for (size_t j = 0; j < sums; j++)
             total += wide_of(factors + 2 * j)
@@ -195,6 +199,8 @@ void dpf_groups_bound(const uint64_t *totals, size_t n, size_t columns, int squa
             total += wide_of(factors + 2) * (((wide)totals[3] << 32) + totals[2]);
         if (rows > most)
             total = part_of(total, most, rows);
+        if (ends)
+            total = total < least ? least : total > largest ? largest : total;
         uint64_t *to = out + (codes ? 2 * (size_t)codes[i] : 0);
         total += wide_of(to);
         to[0] = (uint64_t)total;

@@ -32,6 +32,8 @@ BASE = "with a base it depends on which candidate is the best"
 PLACES = "how far bounds are off depends on where the rows lie"
 KEYS = "which keys are shown depends on how many rows or people have them"
 UNKNOWN = "no bound of public numbers is known"
+#: What is said of an error bar of totals of units that are clamped.
+CLAMPED = "what clamping takes off the totals of units, a bias, is not in it"
 #: The probability that the error bar of an answer holds, where nobody says another.
 CONFIDENCE = 0.95
 #: The largest share of a probability.

@@ -102,6 +102,7 @@ def bound(
     squares: bool,
     factors: NDArray[np.uint64],
     most: int,
+    ends: NDArray[np.uint64] | None,
     codes: NDArray[np.int32] | None,
     out: NDArray[np.uint64],
 ) -> None: ...

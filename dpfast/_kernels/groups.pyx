@@ -399,8 +399,8 @@ cdef extern from "groups/sums.h" nogil:
     void dpf_groups_columns(const uint32_t *x, size_t n, size_t columns, const int32_t *codes,
                             uint32_t groups, dpf_groups_total *out)
     void dpf_groups_bound(const uint64_t *totals, size_t n, size_t columns, int squares,
-                          const uint64_t *factors, uint64_t most, const int32_t *codes,
-                          uint64_t *out)
+                          const uint64_t *factors, uint64_t most, const uint64_t *ends,
+                          const int32_t *codes, uint64_t *out)
 
 
 cdef dpf_quantise_cells cells_of(double scale, int64_t first, int64_t span, int64_t filler,
@@ -505,17 +505,22 @@ def add_columns(const uint32_t[:, ::1] columns not None, const int32_t[::1] code
 
 
 def bound(const uint64_t[:, ::1] totals not None, bint squares,
-          const uint64_t[:, ::1] factors not None, uint64_t most, const int32_t[::1] codes,
-          uint64_t[:, ::1] out not None):
+          const uint64_t[:, ::1] factors not None, uint64_t most, const uint64_t[:, ::1] ends,
+          const int32_t[::1] codes, uint64_t[:, ::1] out not None):
     """Add to `out`, in 128 bits, what units count for of a sum of their sums times factors.
 
     `totals` has a row for each unit, as `add` fills it: two columns for each of some sums side by side,
     or four with `squares`. The `factors`, of 128 bits, are those of the sums, or of the sum and of
     squares, and last that of rows. Of its total a unit of c rows counts ``min(c, most) / c``, rounded
-    towards zero. That is added to the row of `out` that `codes` tells, the first if they are None.
+    towards zero, within the two `ends` if there are any. That is added to the row of `out` that `codes` tells, the first if they are None.
     """
     cdef size_t n = totals.shape[0], columns = totals.shape[1], i
     cdef const int32_t *groups = NULL
+    cdef const uint64_t *limits = NULL
+    if ends is not None:
+        if ends.shape[0] != 2 or ends.shape[1] != 2:
+            raise ValueError("ends must be two integers of two words")
+        limits = &ends[0, 0]
     if (columns < 2 or columns % 2 or (squares and columns != 4) or most < 1 or out.shape[1] != 2
             or factors.shape[1] != 2 or <size_t>factors.shape[0] != columns // 2 + 1):
         raise ValueError("there must be a factor for each sum and for rows, of two words")
@@ -532,8 +537,8 @@ def bound(const uint64_t[:, ::1] totals not None, bint squares,
             groups = &codes[0]
     if n:
         with nogil:
-            dpf_groups_bound(&totals[0, 0], n, columns, squares, &factors[0, 0], most, groups,
-                             &out[0, 0])
+            dpf_groups_bound(&totals[0, 0], n, columns, squares, &factors[0, 0], most, limits,
+                             groups, &out[0, 0])
 
 
 def count(const int32_t[::1] codes not None, uint64_t[::1] out not None):

@@ -46,7 +46,7 @@ VERSION = 1
 #: What belongs to a call, since it comes with the rows.
 OF_CALLS = ("data", "column", "where", "weights", "ids", "budget", "rng")
 #: What needs something beside the rows, and what that is.
-BESIDE = {"max_rows": "ids", "max_groups": "ids", "weight_bounds": "weights"}
+BESIDE = dict.fromkeys(("max_rows", "max_groups", "per_unit"), "ids") | {"weight_bounds": "weights"}
 #: How a dict calls a number.
 NUMBER = "number"
 RULE = "a number, a text, True, False, None, or a list of these"

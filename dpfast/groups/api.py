@@ -71,7 +71,8 @@ def group_by(
         all public ones. Which of more are kept is random.
     max_rows : int, optional
         With `ids`, how many rows of a person count in a group at most. Needed for all that is not
-        counted by person. Which of more are kept is random.
+        counted by person, or of which the total is bounded (`per_unit` of `dpfast.Sum` and
+        `dpfast.Count`). Of more, each counts in part in sums; for ranks and bins rows are chosen.
     neighbors : {"add-remove", "replace"}, optional
         The neighboring relation, by default that of the budget, and "add-remove" without one.
 
@@ -92,8 +93,8 @@ def group_by(
 
     Notes
     -----
-    Cost: one read of the table, or two with `ids`; some bytes a group for sums, twenty bytes a row
-    for quantiles, one byte a row with `ids`.
+    Cost: one read of the table, and with `ids` one more for ranks and bins; some bytes a group for
+    sums, and with `ids` for each person in each, twenty bytes a row for quantiles.
 
     Examples
     --------

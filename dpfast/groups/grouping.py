@@ -16,7 +16,7 @@ from .._core import checks
 from .._core.once import remembered
 from .._core.types import Neighbors
 from ..measurement.linear import Linear
-from ..measurement.statistic import Automatic, Offer
+from ..measurement.statistic import Automatic, Offer, Statistic
 from ..noise.additive import amount
 from ..privacy import Approx, Loss
 from ..sources.batches import Batches, Piece
@@ -164,6 +164,8 @@ class Grouping:
             return mechanism if units is None else replace(mechanism, units=units)
 
         if isinstance(statistic, Automatic) and statistic.is_auto:
+            if statistic.unit_limits is not None:
+                checks.fail("bounds", "numbers, with per_unit", "auto")
             return with_bounds(statistic, step, offered, units, make)
         return make(statistic, offered)
 
@@ -253,12 +255,15 @@ class Grouping:
         """Return what a step touches."""
         persons, per_person = self.persons, isinstance(statistic, CountDistinct)
         every = self.keys.groups if isinstance(self.keys, PublicKeys) else None
+        limits = statistic.unit_limits if isinstance(statistic, Statistic) else None
         if persons is None:
             if per_person:
                 checks.fail("ids", "given, for people are counted by them", None)
+            if limits is not None:
+                checks.fail("per_unit", "left out without ids, which say whose total it is", limits)
             return Step(relation, every=every)
         groups = min(persons.max_groups or MOST, every or MOST)
-        rows = 1 if per_person else persons.max_rows
+        rows = persons.max_rows if limits is None and not per_person else 1
         if rows is None:
             checks.fail("max_rows", "given, for more than people is counted", None)
         return Step(relation, groups, rows, every, of_units=True)

@@ -39,7 +39,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._core import checks, nan_policy
-from .._core.error_bars import BOUND, CONFIDENCE, NOISE, Expected, unknown
+from .._core.error_bars import BOUND, CLAMPED, CONFIDENCE, NOISE, Expected, unknown
 from .._kernels import groups as _native
 from ..measurement.choice import choose_noise
 from ..measurement.features import Factors
@@ -53,9 +53,17 @@ from ..privacy import Loss
 from ..rng import Generator
 from ..sources.base import Adding, Feature
 from ..sources.batches import Piece
+from ..sources.bounding import UNBOUNDED
 from ..statistics.totals.count import Count
 from ..summaries.cells import Cells, cells, nearest
-from ..summaries.units import UNBOUNDED, add_wide, by_group, merge, shifted, words_of
+from ..summaries.units import (
+    add_wide,
+    by_group,
+    clamped_counts,
+    merge,
+    shifted,
+    words_of,
+)
 from .arrays import Arrays, EachWithin, Floats
 from .of_column import Integers, OfColumn
 from .plan import Plan, moves_alike, plan
@@ -97,6 +105,11 @@ class Sums(OfColumn, ABC):
     def nan(self) -> str | float | None:
         """What becomes of missing numbers; None where there is nothing to say."""
 
+    @property
+    def unit_ends(self) -> tuple[int, int] | None:
+        """What a unit adds to a sum at least and at most, where its total is clamped."""
+        return None
+
     @abstractmethod
     def charged(self) -> Self:
         """Return the same with the loss of its noise."""
@@ -117,7 +130,8 @@ class Sums(OfColumn, ABC):
         size = self.error(1 - confidence)
         if size is None:
             return unknown(confidence, OF_EACH)
-        return Expected(confidence, size, note=NOISE)
+        note = NOISE if self.unit_ends is None else f"{NOISE}; {CLAMPED}"
+        return Expected(confidence, size, note=note)
 
     def room(self, groups: int) -> NDArray[np.uint64]:
         """Return the sums of no rows, for so many groups and for rows of none."""
@@ -141,8 +155,10 @@ class Sums(OfColumn, ABC):
 
         Sums of features are integers of two words each, of int64, one behind the other.
         """
+        ends = self.unit_ends
+        most = self.step.rows if ends is None else UNBOUNDED
         parts = [
-            by_group(part, self.step.rows, factors, part.shape[1] == 4, codes, groups)
+            by_group(part, most, factors, part.shape[1] == 4, codes, groups, ends)
             for part, factors in self.parts_of(room)
         ]
         return np.ascontiguousarray(np.stack(parts, axis=1)).view(np.int64)
@@ -237,13 +253,13 @@ class Counted(Sums):
 
     @property
     def largest(self) -> int:
-        """The most that a sum grows by with a row."""
-        return 1
+        """The most that a sum grows by with a row, or with a unit whose total is clamped."""
+        return 1 if self.unit_ends is None else self.unit_ends[1]
 
     @property
     def sensitivity(self) -> Sensitivity:
         """The sensitivity of all sums of all groups."""
-        return self.step.numbers(0, 1)
+        return self.step.numbers(*(self.unit_ends or (0, 1)))
 
     @property
     def growing(self) -> int:
@@ -286,8 +302,8 @@ class Counted(Sums):
         self, room: NDArray[np.uint64], codes: NDArray[np.int32], groups: int
     ) -> NDArray[Any]:
         counts, is_kept = np.zeros((groups + 1, 1), np.uint64), codes >= 0
-        most = np.minimum(room[is_kept, 0], np.uint64(min(self.step.rows, UNBOUNDED)))
-        np.add.at(counts[:, 0], codes[is_kept], most)
+        own = clamped_counts(room[is_kept, 0], self.step.rows, self.unit_ends)
+        np.add.at(counts[:, 0], codes[is_kept], own)
         return counts
 
     def parts_of(
@@ -324,6 +340,10 @@ class OfCount(Counted):
         return self.statistic.column if self.statistic.looks else None
 
     @property
+    def unit_ends(self) -> tuple[int, int] | None:
+        return self.statistic.per_unit
+
+    @property
     def nan(self) -> str:
         return self.statistic.nan
 
@@ -333,6 +353,8 @@ class OfCount(Counted):
         return super().add(totals, codes, values)
 
     def integers(self, rows: Adding) -> Integers:
+        if self.unit_ends is not None:
+            return OfColumn.integers(self, rows)
         place = rows.names.index(self.column) if self.column else 0
         return Integers([Feature(0 * self.statistic.of_rows(rows, place), 0, 1, self.step.rows)])
 
@@ -379,6 +401,8 @@ class OfLinear(Sums):
         """The bounds and the cells of the column."""
         lo, hi = checks.bounds(self.statistic.bounds)
         grid = cells(lo, hi, SQUARES) if self.statistic.squares else cells(lo, hi)
+        if self.statistic.unit_limits is not None:
+            grid = self.statistic.grid(lo, hi, False)
         matches = self.statistic.matches
         if matches is not None and self.step.of_units:
             matches = matches.finer  # which also has parts of a row
@@ -417,6 +441,10 @@ class OfLinear(Sums):
     @property
     def cells(self) -> Cells:
         return self.sums.cells
+
+    @property
+    def unit_ends(self) -> tuple[int, int] | None:
+        return self.statistic.unit_ends(self.sums)
 
     @cached_property
     def plan(self) -> Plan:
@@ -461,6 +489,8 @@ class OfLinear(Sums):
         return exact
 
     def integers(self, rows: Adding) -> Integers:
+        if self.unit_ends is not None:
+            return OfColumn.integers(self, rows)
         u = self.cells.of_row(rows, rows.names.index(self.column or ""))
         missing = rows.counted(1 - rows.present(u)) if self.nan == "raise" else None
         if self.filler >= 0:

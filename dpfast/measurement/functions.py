@@ -130,7 +130,7 @@ ArgumentError, ArgumentTypeError, BudgetError, DataError
 
 Notes
 -----
-Cost: one read of the data, or two with `ids`.
+Cost: one read of the data{more}.
 
 Examples
 --------
@@ -155,6 +155,7 @@ def public(kind: type[Statistic[Any]]) -> Callable[..., Any]:
         what=what[0].lower() + what[1:],
         details=details,
         own="\n".join(entry for name, entry in own.items() if name in taken),
+        more="" if kind.at_once else ", or two with `ids`",
         call=", ".join(name for name in taken if name in OF_CALLS),
         examples=doc.partition("\n\nExamples\n--------\n")[2],
     )

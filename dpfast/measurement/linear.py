@@ -24,8 +24,8 @@ from typing import Any, ClassVar, TypeAlias, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from .._core import nan_policy
-from .._core.error_bars import BOUND, NOISE, ROWS, Expected, unknown
+from .._core import checks, nan_policy
+from .._core.error_bars import BOUND, CLAMPED, NOISE, ROWS, Expected, unknown
 from .._core.once import remembered
 from .._kernels.groups import add
 from .._kernels.sources import Key
@@ -317,6 +317,24 @@ class Linear(Bounded[Answers], OfFeatures[Answers]):
         int
         """
         return 0
+
+    def unit_ends(self, column: Column) -> tuple[int, int] | None:
+        """Return what a unit adds at least and at most, in cells, where its total is clamped.
+
+        Parameters
+        ----------
+        column : Column
+
+        Returns
+        -------
+        (int, int) or None
+        """
+        if self.unit_limits is None:
+            return None
+        lo, hi = (Fraction(limit) / column.unit for limit in self.unit_limits)
+        if math.ceil(lo) > math.floor(hi):
+            checks.fail("per_unit", "farther apart, by the cells of these bounds", self.unit_limits)
+        return math.ceil(lo), math.floor(hi)
 
     def grid(self, lo: float, hi: float, is_public: bool) -> Cells:
         """Return the cells of a column.
@@ -784,9 +802,10 @@ class LinearMeasurement(Mechanism[Answers], AddsUnits):
             )
 
         forms = self.plan().forms
+        each = zip(rooms, forms, self.columns, strict=True)
         return [
-            bounded(room, most, features(form), squares)
-            for room, form in zip(rooms, forms, strict=True)
+            bounded(room, most, features(form), squares, self.statistic.unit_ends(column))
+            for room, form, column in each
         ]
 
     def _added(self, rows: Adding, most: int, units: Units) -> list[list[int]]:
@@ -840,4 +859,6 @@ class LinearMeasurement(Mechanism[Answers], AddsUnits):
             self.has_public_rows and self.statistic.is_linear
         )
         note = BOUND if is_bound else NOISE
+        if self.statistic.unit_limits is not None:
+            note = f"{note}; {CLAMPED}"
         return Expected(confidence, widths[0] if self.single else widths, note=note)

@@ -165,6 +165,8 @@ class Statistic(ABC, Generic[Value]):
     subtracts: ClassVar[bool] = True
     #: The public limits of the weights; None for rows that all count the same.
     limits: ClassVar[tuple[float, float] | None] = None
+    #: The public limits of the total of a unit; None where its rows are bounded.
+    unit_limits: ClassVar[tuple[float, float] | None] = None
 
     @property
     def reads_numbers(self) -> bool:
@@ -744,9 +746,21 @@ def made(statistic: Statistic[Any], offered: Offer, layout: Layout) -> Mechanism
     """Return the mechanism of a statistic for a loss of a unit."""
     statistic.require_numbers()
     loss, unit = offered.loss, offered.unit
+    limits = statistic.unit_limits
     if unit.ids is None:
+        if limits is not None:
+            checks.fail("per_unit", "left out without ids, which say whose total it is", limits)
         return _of_columns(statistic, Terms(loss, unit.neighbors, layout))
-    assert unit.max_rows is not None
+    if limits is not None:
+        if unit.max_rows is not None:
+            rule = "left out with per_unit, which bounds all rows of a unit together"
+            checks.fail("max_rows", rule, unit.max_rows)
+        if not statistic.adds_units:
+            checks.fail("bounds", "numbers, with per_unit", "auto")
+        whole = Terms(loss, unit.neighbors, replace(layout, masked=True), 1, unit.ids)
+        return OfUnits(_of_columns(statistic, whole), unit, 0)
+    if unit.max_rows is None:
+        checks.fail("max_rows", "given with ids: how many rows of a person count at most", None)
     if statistic.keeps_units:
         terms = Terms(loss, unit.neighbors, layout, unit.max_rows, unit.ids)
         return _of_columns(statistic, terms)

@@ -51,6 +51,7 @@ from ..privacy import Loss
 from ..privacy.composition import steps
 from ..rng import Generator
 from ..sources.batches import refuse_beside
+from ..sources.bounding import UNBOUNDED
 from ..sources.intake import View
 from ..sources.key_words import secret
 from .around import Around
@@ -70,7 +71,8 @@ class Unit:
         The name of the id, whose rows together are a unit; "" for ids without a name. By default a
         row is a unit.
     max_rows : int, optional
-        With `ids`, and only then: how many rows of a unit count at most.
+        With `ids`, and only then: how many rows of a unit count at most. It is left out where a
+        statistic bounds the total of a unit (``per_unit=``).
 
     Raises
     ------
@@ -97,10 +99,8 @@ class Unit:
             return
         if type(self.ids) is not str or self.ids:
             checks.text("ids", self.ids)
-        if self.max_rows is None:
-            rule = "given with ids: how many rows of a person count at most"
-            checks.fail("max_rows", rule, None)
-        object.__setattr__(self, "max_rows", checks.rows_each(self.max_rows))
+        if self.max_rows is not None:
+            object.__setattr__(self, "max_rows", checks.rows_each(self.max_rows))
 
     @property
     def of_rows(self) -> Neighbors:
@@ -188,7 +188,8 @@ class OfUnits(Around[Value]):
     unit : Unit
     steps : int
         How many rows cost as much as the loss of `inner` says, one after the other: `max_rows`, or
-        1 where that is for all of them at once. The error bar is about the rows that are kept.
+        1 where that is for all of them at once; 0 where `inner` is of totals of units. The error
+        bar is about the rows that are kept.
     """
 
     unit: Unit
@@ -207,6 +208,8 @@ class OfUnits(Around[Value]):
     def loss(self) -> Loss:
         """Return what a person's rows cost together."""
         inner = self.inner.loss
+        if not self.steps:
+            return inner
         loss = privacy.convert(inner, "add-remove", self.neighbors, max_rows=self.steps)
         assert loss is not None
         return loss
@@ -222,17 +225,20 @@ class OfUnits(Around[Value]):
         return source
 
     def finish(self, summary: View, generator: Generator) -> Value:
-        assert summary.ids is not None and self.unit.max_rows is not None
-        stream = generator.stream()
+        assert summary.ids is not None
+        most, stream = self.unit.max_rows, generator.stream()
         if summary.adds and not isinstance(self.inner, AddsUnits):
             # As many bits as a choice in memory takes, so that noise is the same.
-            rows = summary.chosen(self.unit.max_rows, bytes(stream.take(32)).hex())
+            assert most is not None
+            rows = summary.chosen(most, bytes(stream.take(32)).hex())
             return self.inner.finish(self.inner.reduce(rows), generator)
         key = secret(stream)
         if isinstance(self.inner, AddsUnits):
-            answer: Value = self.inner.of_units(summary, self.unit.max_rows, key, generator)
+            every = UNBOUNDED if most is None else most
+            answer: Value = self.inner.of_units(summary, every, key, generator)
             return answer
-        kept = summary.ids.kept(summary.where, self.unit.max_rows, key)
+        assert most is not None
+        kept = summary.ids.kept(summary.where, most, key)
         if summary.length not in (None, len(kept)):
             refuse_beside()
         rows = replace(summary, where=kept)

@@ -19,6 +19,7 @@ from .base import (
     Adding,
     Choosing,
     Chunk,
+    Ids,
     RandomWords,
     RowChunk,
     RowSource,
@@ -68,11 +69,9 @@ def rows_of(
         return coded_of(form, words, name, ids)
     if isinstance(form, WithRows):
         return form.rows(ids, workers)
-    if isinstance(form, RowSource):
-        if ids is not None:
-            checks.fail_kind("ids", "left out, for such data bring their own", ids)
-        return form
     beside = None if ids is None else as_ids(ids)
+    if isinstance(form, RowSource):
+        return form if beside is None else WithIds(form, beside)
     if not isinstance(form, (Values, Arrow, MemorySource)):
         return ForeignRows(form, beside)
     made = MemoryRows(form.column(name, RULE, width), beside, workers)
@@ -202,6 +201,29 @@ def only_column(rows: Any) -> Source:
     if isinstance(rows, Adding):
         return rows  # type: ignore[return-value]
     return OfRows(rows, names[0] if names else 0)
+
+
+class WithIds:
+    """Rows of a source that are not of this library, with an id beside each."""
+
+    array = None
+
+    def __init__(self, rows: RowSource, ids: Ids) -> None:
+        self._rows, self._ids = rows, ids
+        self.dtype, self.width, self.length = rows.dtype, rows.width, rows.length
+
+    def reduce(self, summarise: Callable[[RowChunk], S], merge: Callable[[S, S], S]) -> S:
+        seen = 0
+
+        def with_ids(chunk: RowChunk) -> S:
+            nonlocal seen
+            seen += len(chunk.rows)
+            stop = chunk.start + len(chunk.rows)
+            return summarise(chunk._replace(ids=self._ids.of(chunk.start, stop)))
+
+        total = self._rows.reduce(with_ids, merge)
+        self._ids.check_end(seen)
+        return total
 
 
 class OfRows:

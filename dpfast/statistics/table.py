@@ -82,12 +82,12 @@ RANKED = "bounds granularity noise method nan"
 
 #: Word, home, class, what it is, options; and what is not as usual.
 TABLE = (
-    Entry("count", TOTALS, "Count", "the number of rows", "nan=keep"),
+    Entry("count", TOTALS, "Count", "the number of rows", "nan=keep per_unit"),
     Entry("count_nonzero", TOTALS, "CountNonzero", "the number of rows that are not 0",
-          "nan=keep"),
+          "nan=keep per_unit"),
     Entry("count_distinct", "groups.distinct", "CountDistinct", "the number of distinct values", "",
           data="words"),
-    Entry("sum", TOTALS, "Sum", "the sum of a column", "bounds nan"),
+    Entry("sum", TOTALS, "Sum", "the sum of a column", "bounds nan per_unit"),
     Entry("mean", TOTALS, "Mean", "the mean of a column", "bounds nan"),
     Entry("variance", TOTALS, "Variance", "the variance of a column", "bounds nan"),
     Entry("std", TOTALS, "Std", "the standard deviation of a column", "bounds nan"),

@@ -9,6 +9,10 @@ that holds 0, T min(c, m) / c is at most m times what a row adds. Rounding towar
 and takes no number farther from 0. So a unit that comes or goes moves all sums by no more than m
 rows that are alike.
 
+*A clamp of the whole.* Or a unit with rows counts as its total, within public ends lo and hi, and
+one without rows as 0. So a unit that comes or goes moves a sum by at most max(|lo|, |hi|), and one
+that is replaced by at most max(hi - lo, |lo|, |hi|).
+
 *A loss in steps.* An integer vector within m times a box, or of an L1 norm of m times that of a
 row, is a sum of m integer vectors within the box, or of that norm. So m steps of a row cover it.
 
@@ -32,6 +36,7 @@ from .._kernels.sources import Key
 from ..errors import DataError
 from ..sources.base import RowChunk, RowSource
 from ..sources.batches import WHERE, Batch
+from ..sources.bounding import UNBOUNDED
 from ..sources.key_words import KeyWords
 from ..sources.masked import refuse_mask
 from ..sources.memory import Column
@@ -42,8 +47,6 @@ from .side_by_side import refuse_length, stretches
 
 #: The place of the carries of a sum in the number of rows beside it.
 CARRY = 40
-#: What counts at most of a unit of which all counts.
-UNBOUNDED = 2**64 - 1
 #: The largest size of an integer that gets noise by group.
 LARGEST = 2**62
 #: The largest half of a product of cells.
@@ -110,7 +113,7 @@ class Units:
         """Have `fill` add some rows by the codes of their ids, -1 for those that do not count."""
         words, codes = self._words.of(ids), np.empty(rows, np.int32)
         if keep is not None:
-            words = words.only(keep)
+            words = words.only(np.ascontiguousarray(keep))
         with self._lock:
             self._codes.add(*words, codes)
             units = len(self._codes)
@@ -212,6 +215,7 @@ def bounded(
     most: int,
     features: Callable[[list[int]], Sequence[int]],
     squares: bool = False,
+    ends: tuple[int, int] | None = None,
 ) -> list[int]:
     """Return the sums of features of what counts of each unit.
 
@@ -225,10 +229,13 @@ def bounded(
         The features of sums, of squares if there are any, and of a number of rows: linear in these.
     squares : bool, default False
         Whether the room has a sum and squares.
+    ends : (int, int), optional
+        What a unit with rows counts for at least and at most, in each feature.
     """
     sums = room.shape[1] // 2 + 1
     basis = [features([int(i == j) for j in range(sums)]) for i in range(sums)]
-    each = [by_group(room, most, factors, squares) for factors in zip(*basis, strict=True)]
+    factors = zip(*basis, strict=True)
+    each = [by_group(room, most, one, squares, ends=ends) for one in factors]
     return [int.from_bytes(words.tobytes(), "little", signed=True) for words in each]
 
 
@@ -239,12 +246,13 @@ def by_group(
     squares: bool,
     codes: NDArray[np.int32] | None = None,
     groups: int = 0,
+    ends: tuple[int, int] | None = None,
 ) -> Room:
     """Return one feature of what counts of each unit, by group, in two words each.
 
     Parameters
     ----------
-    room, most, squares
+    room, most, squares, ends
         As in `bounded`.
     factors : sequence of int
         Those of sums, of squares if there are any, and of the number of rows.
@@ -253,17 +261,32 @@ def by_group(
     groups : int
         How many there are besides one that is empty.
     """
-    words = b"".join(factor.to_bytes(16, "little", signed=True) for factor in factors)
-    out = zeros((groups + 1, 2))
-    numbers = np.frombuffer(words, np.uint64).reshape(-1, 2)
-    _native.bound(room, squares, numbers, min(most, UNBOUNDED), codes, out)
+    out, limits = zeros((groups + 1, 2)), None if ends is None else _words(ends)
+    _native.bound(room, squares, _words(factors), min(most, UNBOUNDED), limits, codes, out)
     return out
+
+
+def _words(integers: Sequence[int]) -> NDArray[np.uint64]:
+    """Return integers in two words each, the low one first."""
+    raw = b"".join(integer.to_bytes(16, "little", signed=True) for integer in integers)
+    return np.frombuffer(raw, np.uint64).reshape(-1, 2)
 
 
 def words_of(integers: NDArray[np.object_]) -> NDArray[np.int64]:
     """Return integers of at most 128 bits in two words each."""
     low = (integers & (2**64 - 1)).astype(np.uint64).view(np.int64)
     return np.stack([low, (integers >> 64).astype(np.int64)], axis=-1)
+
+
+def clamped_counts(
+    counts: NDArray[np.uint64], most: int, ends: tuple[float, float] | None
+) -> NDArray[np.uint64]:
+    """Return how many rows count of each unit, within two ends if it has rows at all."""
+    found = np.minimum(counts, np.uint64(min(most, UNBOUNDED)))
+    if ends is not None:
+        least, largest = map(np.uint64, ends)
+        found = np.where(counts > 0, np.clip(counts, least, largest), found)
+    return found
 
 
 def add_wide(room: NDArray[np.int64], more: NDArray[np.int64]) -> None:

@@ -148,6 +148,19 @@ def test_people(told, folder, frame):
     assert abs(got["value"] - truth) < 2 and got["method"] == "exponential"
 
 
+def test_the_total_of_each_person(told, folder, frame):
+    rows = frame.to_pandas()
+    totals = (
+        rows.assign(delay=rows["delay"].fillna(0).clip(-60, 300)).groupby("tail")["delay"].sum()
+    )
+    own = ("--ids", "tail", "--per-unit", 0, 100)
+    got = told("sum", "t.parquet", *DELAY, *own, *SURE)
+    assert got["value"] == pytest.approx(totals.clip(0, 100).sum(), abs=3)
+    assert got["per_unit"] == [0, 100] and "bias" in got["expected_error"]["note"]
+    got = told("count", "t.parquet", "--ids", "tail", "--per-unit=1,2", *SURE)
+    assert abs(got["value"] - rows.groupby("tail").size().clip(1, 2).sum()) <= 1
+
+
 def test_several_files_are_one(told, folder):
     got = told("count", "a.parquet", "b.parquet", "--column", "tail", *SURE)
     assert got["value"] == ROWS and got["file"] == ["a.parquet", "b.parquet"]
@@ -305,8 +318,8 @@ def test_killed_while_it_reads_the_ledger_has_the_spend(folder):
         (("sum", *DELAY, "--json", "--csv"), 2, "csv must be left out with json"),
         (("sum", *DELAY, "--ledger", "no.db"), 3, "no.db is not there"),
         (("sum", *DELAY, "--ledger", "t.parquet"), 3, "is no ledger"),
-        (("sum", *DELAY[:2], "--nan", 0, "--bounds=1,2,3"), 2, "'--bounds' must be two numbers"),
-        (("sum", *DELAY[:2], "--nan", 0, "--bounds", "5"), 2, "'--bounds' must be two numbers"),
+        (("sum", *DELAY[:2], "--nan", 0, "--bounds=1,2,3"), 2, "it must be two numbers"),
+        (("sum", *DELAY[:2], "--nan", 0, "--bounds", "5"), 2, "it must be two numbers"),
         (("sum", *DELAY, "--max-groups", 3), 2, "max_groups must be left out without by"),
         (("sum", *DELAY, "--max-rows", 3), 2, "max_rows must be"),
         (("quantiles", *DELAY, "--q", "0.5", "--delta", "1e-6"), 2, "delta must be left out"),

@@ -145,6 +145,9 @@ def test_the_kernel_is_its_twin():
         for most in (1, 2, 5, 2**40, 10**30):
             due = twin.bounded(room, most, features, squares)
             assert bounded(room, most, features, squares) == due
+            ends = (-(2**70), 2**33)
+            due = twin.bounded(room, most, features, squares, ends)
+            assert bounded(room, most, features, squares, ends) == due
         assert bounded(room[:0], 3, features, squares) == [0] * len(factors)
 
 

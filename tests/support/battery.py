@@ -286,6 +286,12 @@ WRITTEN = {
     "missing numbers of people": Case(
         dp.count, XY, {**AXIS, **PEOPLE, "nan": "only"}, ("ids",), form="table"
     ),
+    "sum of totals of people": Case(
+        dp.sum, X, {**BOUNDS, "ids": PEOPLE["ids"], "per_unit": (0, 150)}, ("ids",)
+    ),
+    "count of totals of people": Case(
+        dp.count, X, {"ids": PEOPLE["ids"], "per_unit": (0, 1), "nan": "drop"}, ("ids",)
+    ),
     "sum of people": Case(dp.sum, X, {**BOUNDS, **MASKED, **PEOPLE}, ("where", "ids")),
     "mean of people": Case(dp.mean, X, {**BOUNDS, **PEOPLE}, ("ids",)),
     "variances of columns of people": Case(
@@ -569,6 +575,7 @@ BAD: dict[str, list[Any]] = {
     "where": [np.ones(len(X)), np.ones((len(X), 1), bool), WORD, "x"],
     "weights": [np.ones(331, complex), np.array(["x"] * 331), WORD],
     "weight_bounds": [(2, 1), (NAN, 1), 3],
+    "per_unit": [(2, 1), (NAN, 1), 3, "x"],
     "nan": ["sideways", NAN, WORD],
     "proportion": [0.5, -0.1, 1, NAN, "x", None],
     "ddof": [-1, 0.5, "x", None, True],

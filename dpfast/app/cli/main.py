@@ -82,7 +82,7 @@ def _bounds(text: str) -> Any:
         first, last, *more = map(_edge, text.split(","))
         pairs = list(zip(more[::2], more[1::2], strict=True))
     except ValueError:
-        raise typer.BadParameter(f"'--bounds' must be two numbers, got {text!r}") from None
+        raise typer.BadParameter(f"it must be two numbers, got {text!r}") from None
     return [(first, last), *pairs] if pairs else (first, last)
 
 
@@ -104,7 +104,7 @@ def _spelled(arguments: Sequence[str]) -> list[str]:
     words, found = list(arguments), []
     while words:
         found.append(words.pop(0))
-        if found[-1] == "--bounds" and words:
+        if found[-1] in ("--bounds", "--per-unit") and words:
             first = words.pop(0)
             is_whole = first == AUTO or "," in first or not words
             found[-1] += f"={first}" if is_whole else f"={first},{words.pop(0)}"
@@ -156,6 +156,12 @@ OPTIONS: dict[str, Any] = {
         "LO HI",
         "Public limits of the values, known without looking at the data, also as LO,HI, or "
         "LO,HI,LO,HI of two columns; or auto, for a quarter of the loss.",
+        parser=_bounds,
+    ),
+    "per_unit": option(
+        Any,
+        "LO HI",
+        "Instead of --max-rows: public limits of the total of a person, also as LO,HI.",
         parser=_bounds,
     ),
     "equal": option(

@@ -51,6 +51,9 @@ def count(data: Any, **arguments: Any) -> Any:
     max_rows : int, optional
         With `ids`, and only then: how many rows of a person count at most. It is the rows that
         count, not the people.
+    per_unit : (int, int), optional
+        With `ids`, instead of `max_rows`: public limits to which the number of rows of a person is
+        clamped; a person without rows counts 0. What that takes off is in no error bar.
     budget : Budget, optional
         Pays for the call before data or randomness are touched.
     rng : Generator, optional
@@ -117,6 +120,9 @@ def count_nonzero(data: Any, **arguments: Any) -> Any:
         data. The loss is one of people then.
     max_rows : int, optional
         With `ids`, and only then: how many rows of a person count at most.
+    per_unit : (int, int), optional
+        With `ids`, instead of `max_rows`: public limits to which the number of a person is clamped;
+        a person without rows counts 0. What that takes off is in no error bar.
     budget : Budget, optional
         Pays for the call before data or randomness are touched.
     rng : Generator, optional
@@ -162,12 +168,14 @@ def sum(data: Any, **arguments: Any) -> Any:
     Laplace noise at an epsilon of 2, 5 and 10.
 
     With `ids` neighbors are datasets that differ in all rows of one person, who comes or goes, or
-    is replaced by another. Of each person at most `max_rows` rows count, and which ones is decided
-    by a fresh secret key alone. So neighbors are that many rows apart, or twice as many, each of
-    which comes or goes. Noise is for all rows of a person at once, and for half of the loss where a
-    person is replaced; with found bounds or `rho` for a row's part of the loss (group privacy,
-    Dwork, McSherry, Nissim and Smith, TCC 2006; `dpfast.privacy.group_within`;
-    ``dpfast/measurement/unit.py`` has the proofs). `n` is private then under both relations.
+    is replaced by another. A person with c rows, more than `max_rows` = m, counts as m rows and
+    m / c of the total (``dpfast/summaries/units.py`` has the proof), which moves a sum by at most m
+    times what a row adds. Noise is for that at once, and for half of the loss where a person is
+    replaced; with found bounds rows are chosen by a fresh secret key, and noise is for a row's part
+    of the loss (group privacy, Dwork, McSherry, Nissim and Smith, TCC 2006;
+    ``dpfast/measurement/unit.py``). With `per_unit` a total moves a sum by at most
+    ``max(|lo|, |hi|)``, or where a person is replaced ``max(hi - lo, |lo|, |hi|)``. `n` is private
+    then under both relations.
 
     With ``axis=0`` the loss is that of all answers together, for a row may change in all its
     columns. The noise of each is in proportion to its own sensitivity: for `epsilon` and d columns,
@@ -211,8 +219,11 @@ def sum(data: Any, **arguments: Any) -> Any:
         data. The loss is one of people then. An id is an integer, text or bytes. Rows without an
         id, and those that `where` leaves out, count nowhere.
     max_rows : int, optional
-        With `ids`, and only then: how many rows of a person count at most. Which of more is random.
-        What is left out is in no error bar, and `nan` speaks of the rows that count.
+        With `ids`, and only then: how many rows of a person count at most. Of more, each counts in
+        part: that is in no error bar. Rows without a number are left out before.
+    per_unit : (float, float), optional
+        With `ids`, instead of `max_rows`: public limits to which the total of a person is clamped;
+        a person without rows counts 0. What that takes off is in no error bar.
     weights : array_like of shape (n,), or str, optional
         A factor for each row, a function of that row alone, or the name of the column that holds
         it, which is then no part of the data.

@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..._core import checks
-from ..._core.error_bars import NOISE, Expected
+from ..._core.error_bars import CLAMPED, NOISE, Expected
 from ..._core.types import Integers
 from ..._kernels.groups import count
 from ..._kernels.sources import Key
@@ -42,7 +42,7 @@ from ...sources.times import Times
 from ...summaries.cells import Cells
 from ...summaries.side_by_side import flat
 from ...summaries.totals import Celled, Totals, column_totals, totals
-from ...summaries.units import Room, unit_rows, unit_sums
+from ...summaries.units import Room, clamped_counts, unit_rows, unit_sums
 
 Counts: TypeAlias = int | Integers
 
@@ -86,6 +86,7 @@ class Count(OfFeatures[Counts]):
     column : str, optional
         The column of a table, for `GroupBy.agg`.
     nan : {"keep", "drop", "only"}, default "keep"
+    per_unit : (int, int), optional
         As in `dpfast.count`, which has the theorem and the errors.
 
     Raises
@@ -101,6 +102,7 @@ class Count(OfFeatures[Counts]):
     """
 
     nan: Literal["keep", "drop", "only"] = "keep"
+    per_unit: tuple[int, int] | None = None
 
     name: ClassVar[str] = "count"
     reads_numbers: ClassVar[bool] = True
@@ -115,6 +117,12 @@ class Count(OfFeatures[Counts]):
         if self.column is not None:
             checks.text("column", self.column)
         object.__setattr__(self, "nan", checks.choice("nan", self.nan, tuple(self.features)))
+        if self.per_unit is not None:
+            lo, hi = (int(end) for end in checks.bounds(self.per_unit, "per_unit"))
+            if (lo, hi) != tuple(self.per_unit) or not 0 <= lo <= hi < 2**53:
+                checks.fail("per_unit", "two whole numbers of rows, ascending", self.per_unit)
+            object.__setattr__(self, "per_unit", (lo, hi))
+            object.__setattr__(self, "unit_limits", (lo, hi))
 
     @property
     def feature(self) -> Feature:
@@ -128,8 +136,10 @@ class Count(OfFeatures[Counts]):
 
     def forms(self, column: Column, is_public: bool) -> list[Form]:
         feature = self.feature
+        if self.per_unit is not None:
+            feature = feature._replace(lo=self.per_unit[0], hi=self.per_unit[1])
         alone = Form((feature,), (Fraction(1),), (Fraction(1),))
-        if is_public or not self.looks:
+        if is_public or not self.looks or self.per_unit is not None:
             return [alone]
         halves = (HALF, HALF)
         centered = (EVERY, feature.centered())
@@ -183,6 +193,7 @@ class CountNonzero(Count):
     column : str, optional
         The column of a table, for `GroupBy.agg`.
     nan : {"keep", "drop"}, default "keep"
+    per_unit : (int, int), optional
         As in `dpfast.count_nonzero`, which has the theorem and the errors.
 
     Raises
@@ -301,7 +312,7 @@ class CountMeasurement(Mechanism[Counts], AddsUnits):
             counts, read = unit_rows(source.ids, key, source.where)
             if read != (source.length or totals(source.source, None, None).read):
                 refuse_beside()
-            kept = [int(np.minimum(counts, most).sum())] * 2
+            kept = [int(clamped_counts(counts, most, statistic.per_unit).sum())] * 2
         else:
 
             def fill(columns: Sequence[Any], codes: Any, rooms: Sequence[Room]) -> list[int]:
@@ -313,7 +324,7 @@ class CountMeasurement(Mechanism[Counts], AddsUnits):
 
             widths = [1] * (1 + (self.columns or 1))
             rooms, _ = unit_sums(source.source, key, widths, fill, source.where)
-            kept = [int(np.minimum(room, most).sum()) for room in rooms]
+            kept = [int(clamped_counts(room, most, statistic.per_unit).sum()) for room in rooms]
         every, *each = kept
         return self.finish([statistic.totals(some, every) for some in each], generator)
 
@@ -330,7 +341,8 @@ class CountMeasurement(Mechanism[Counts], AddsUnits):
         form = self.plan.forms[0]
         size = SizesOf(self.plan, 0, 1 - confidence).total(form.estimate)
         whole = math.floor(size + HALF) if form.rounding else math.ceil(size)
-        return Expected(confidence, float(whole), note=NOISE)
+        note = NOISE if self.statistic.per_unit is None else f"{NOISE}; {CLAMPED}"
+        return Expected(confidence, float(whole), note=note)
 
 
 def half_of(number: int, generator: Generator) -> int:

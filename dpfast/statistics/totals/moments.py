@@ -28,16 +28,18 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 from ..._core import checks
 from ..._core.error_bars import RARE, grown_error
+from ..._core.types import Bounds
 from ...measurement.features import Feature, Form
 from ...measurement.linear import Answers, Column, Linear, Sizes
-from ...measurement.statistic import Weighted
+from ...measurement.statistic import InUnits, Weighted
 from ...measurement.times import Answer
 from ...sensitivity.mean import MeanSensitivity, SumSensitivity
 from ...sensitivity.variance import StdSensitivity, VarianceSensitivity
+from ...sources.times import Times
 from ...summaries.cells import Cells, cells
 from ...summaries.totals import Totals
 
@@ -69,6 +71,7 @@ class Sum(Weighted[Answers], Linear, SumSensitivity):
     weights : str, optional
         The column of their weights, for `GroupBy.agg`.
     weight_bounds : (float, float), optional
+    per_unit : (float, float), optional
         As in `dpfast.sum`, which has the theorem and the errors.
 
     Raises
@@ -83,22 +86,40 @@ class Sum(Weighted[Answers], Linear, SumSensitivity):
     'sum'
     """
 
+    per_unit: Bounds | None = None
+
     name: ClassVar[str] = "sum"
     answer_of_times: ClassVar[Answer] = "total"
     needs_rows: ClassVar[bool] = False
 
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.per_unit is not None:
+            if self.limits is not None:
+                checks.fail("per_unit", "left out with weights", self.per_unit)
+            limits = checks.bounds(self.per_unit, "per_unit")
+            object.__setattr__(self, "per_unit", limits)
+            object.__setattr__(self, "unit_limits", limits)
+
+    def in_units(self, times: Times, data: Any) -> InUnits[Self] | None:
+        if self.per_unit is not None:
+            checks.fail("per_unit", "left out for a column of times", self.per_unit)
+        return super().in_units(times, data)
+
     def grid(self, lo: float, hi: float, is_public: bool) -> Cells:
         if is_public or self.limits is not None:
             return super().grid(lo, hi, is_public)
-        return cells(lo, hi, width=max(hi - lo, abs(lo), abs(hi)))
+        ends = (*map(abs, self.unit_limits or ()), hi - lo, abs(lo), abs(hi))
+        return cells(lo, hi, width=max(ends))
 
     def forms(self, column: Column, is_public: bool) -> list[Form]:
         low, high = first, _ = column.cells.first, column.cells.last
         if column.misses:
             low, high = min(low, 0), max(high, 0)
-        added = Feature((1, first, 0), low, high)
+        ends = self.unit_ends(column)
+        added = Feature((1, first, 0), *(ends or (low, high)))
         alone = Form((added,), (Fraction(1),), (Fraction(1),))
-        if is_public or (column.misses and column.weights is not None):
+        if ends or is_public or (column.misses and column.weights is not None):
             return [alone]  # of rows that miss a number weights are not summed
         middle = Fraction(low + high, 2)
         squares = middle**2, HALF**2

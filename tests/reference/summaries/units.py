@@ -10,12 +10,12 @@ from typing import Any
 
 def part(total: int, rows: int, most: int) -> int:
     """What a feature of a unit with so many rows counts."""
-    return math.trunc(Fraction(total * min(rows, most), rows)) if rows else total
+    return math.trunc(Fraction(total * min(rows, most), rows))
 
 
 def away(total: int, rows: int, most: int) -> int:
     """Planted: rounded away from zero."""
-    exact = Fraction(total * min(rows, most), rows) if rows else Fraction(total)
+    exact = Fraction(total * min(rows, most), rows)
     return math.ceil(exact) if exact > 0 else math.floor(exact)
 
 
@@ -29,6 +29,7 @@ def bounded(
     most: int,
     features: Callable[[list[int]], Sequence[int]],
     squares: bool = False,
+    ends: tuple[int, int] | None = None,
     *,
     rule: Callable[[int, int, int], int] = part,
 ) -> list[int]:
@@ -42,6 +43,10 @@ def bounded(
             sums = [
                 low + (more >> 40 << 64) for low, more in zip(words[::2], words[1::2], strict=True)
             ]
+        if not rows:
+            continue
         own = [rule(total, rows, most) for total in features([*sums, rows])]
+        if ends is not None:
+            own = [min(max(total, ends[0]), ends[1]) for total in own]
         found = [a + b for a, b in zip(found, own, strict=True)] if found else own
     return found or [0] * len(features([0] * (3 if squares else room.shape[1] // 2 + 1)))
