@@ -14,6 +14,7 @@ class Methods:
         column: str | None = None,
         *,
         nan: Literal["keep", "drop", "only"] = "keep",
+        per_unit: tuple[int, int] | None = None,
         epsilon: Number | None = None,
         delta: Number = 0.0,
         rho: Number | None = None,
