@@ -26,7 +26,7 @@ from .cells import binary_search, cell, exactly, numbers, without_nan
 from .counts import SqlNumbers
 from .groups import groups_of
 from .keys import bytes_of, exact
-from .sums import sums, sums_by
+from .sums import sums, sums_by, without_factor
 from .times import counted
 from .units import first_rows
 
@@ -186,7 +186,7 @@ class SqlRows(Adding):
         return integer.fill_null(value)
 
     def present(self, *integers: Any) -> Any:
-        every = (integer.notnull() for integer in integers)
+        every = (without_factor(integer)[0].notnull() for integer in integers)
         return reduce(and_, every, self._ibis.literal(True)).ifelse(1, 0)
 
     def chosen(self, ids: str, most: int, secret: str) -> SqlRows:

@@ -59,8 +59,9 @@ def sums_by(
     DataError
         If the database fails.
     """
-    each = list(map(_without_factor, terms))
-    terms, factors = [term for term, _ in each], [factor for _, factor in each]
+    each = [(*without_factor(term.integer), term.most) for term in terms]
+    terms = [Term(integer, most // factor) for integer, factor, most in each]
+    factors = [factor for _, factor, _ in each]
     dialect, many = table.get_backend().name, len(terms)
     if dialect == "sqlite":  # it may work out twice what is written once, and so draw twice
         terms = [*terms, *(Term(term.integer + 0, term.most) for term in terms)]
@@ -88,13 +89,12 @@ def sums_by(
     return groups.select(list(by)), totals[:many]
 
 
-def _without_factor(term: Term) -> tuple[Term, int]:
-    """Return a term without a factor that all rows have, and the factor: sums are cheaper so."""
-    ops, whole = extra("ibis", "data in a database").expr.operations, term.integer.op()
-    if not (isinstance(whole, ops.Multiply) and isinstance(whole.right, ops.Literal)):
-        return term, 1
-    factor = whole.right.value
-    return Term(whole.left.to_expr(), term.most // factor), factor
+def without_factor(integer: Any) -> tuple[Any, int]:
+    """Return an integer without a factor that all rows have, and the factor: it is cheaper so."""
+    ops, whole = extra("ibis", "data in a database").expr.operations, integer.op()
+    if isinstance(whole, ops.Multiply) and isinstance(whole.right, ops.Literal):
+        return whole.left.to_expr(), whole.right.value
+    return integer, 1
 
 
 def _integers(column: Any) -> NDArray[np.object_]:
