@@ -157,14 +157,15 @@ def twin(mechanism, data, keys, most):
     found = {}
     for name, statistic in mechanism.statistics.items():
         x = np.ones(len(data["x"])) if statistic.column is None else data[statistic.column]
-        features = features_of(statistic, x == 5 if name == "fives" else x)
+        x = x == 5 if name == "fives" else np.isnan(x) if name == "missing" else x
+        features = features_of(statistic, x)
         of_units = {}
         for who, word, own in zip(
             data["who"].tolist(), data["word"].tolist(), features, strict=True
         ):
             if own is not None:
                 of_units.setdefault((who, word), []).append(own)
-        width = len(next(filter(None, features)))
+        width = len(next(filter(None, features), (0,)))
         found[name] = [[0] * width for _ in keys]
         for (_, word), rows in of_units.items():
             if word in keys:

@@ -154,9 +154,13 @@ def _column(table: Any, place: int, name: str) -> Any:
 
 
 def _within(total: Any) -> Any:
-    """Return a sum as an int64; that of a unit that has too many rows is anything."""
+    """Return a sum as an int64; that of a unit that has too many rows is anything.
+
+    Databases make sums wider, which Ibis does not know, so that it would drop a plain cast.
+    """
     ibis = extra("ibis", "data in a database")
-    return ibis.least(total.fill_null(0), (1 << 62)).cast("int64")
+    least = ibis.least(total.fill_null(0), (1 << 62))
+    return ibis.expr.operations.Cast(least, ibis.dtype("int64")).to_expr()
 
 
 def _quotient(whole: Any, by: Any) -> Any:
