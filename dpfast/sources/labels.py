@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from ..errors import DataError
 from .base import Choosing, RandomWords, WithRows
-from .forms import index_of
+from .forms import Values, index_of
 
 S = TypeVar("S")
 
@@ -42,7 +42,7 @@ def _indexes(data: Collection[Any]) -> Iterator[Any]:
     for one in data:
         if one is None or type(one) is np.ndarray:  # what most calls have
             continue
-        if isinstance(one, (WithRows, Mapping)):
+        if type(one) is not Values and isinstance(one, (WithRows, Mapping)):
             yield from _indexes((one.pieces if isinstance(one, WithRows) else one).values())
         elif (index := index_of(one)) is not None:
             yield index

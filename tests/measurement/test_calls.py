@@ -21,7 +21,7 @@ CASES = {
     "histogram": (70, lambda: dp.histogram(ROWS, bins=10, **CHOICE)),
     "median": (70, lambda: dp.median(ROWS, **CHOICE)),
     "mean by group": (
-        360,
+        345,
         lambda: dp.group_by({"k": KEYS, "x": ROWS}, "k", keys=[0, 1, 2, 3]).mean("x", **CHOICE),
     ),
 }
