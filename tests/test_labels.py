@@ -297,6 +297,8 @@ NO_ROWS = {
     "dp.sulq.Halfspace": "of a condition",
     "dp.sulq.ExactOracle.ask": "not private",
     "dp.sulq.RemoteSums.sum": "as NoisySums",
+    "dp.Release": "a number",
+    "dp.Release.error": "a number",
     "dp.sulq.RemoteSums.contrasts": "as NoisySums",
     "dp.sulq.StatisticalQueryOracle": "a number",
     "dp.sulq.oracle_cost": "a number",
