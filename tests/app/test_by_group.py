@@ -397,6 +397,7 @@ def test_groups_on_the_command_line(told, folder, frame):
     assert abs(count[0] - (rows["carrier"] == "UA").sum()) < 20 and abs(count[1]) < 20
     assert {name: value for name, value in got.items() if name != "groups"} == {
         "statistic": "count",
+        "nan": "keep",
         "file": "t.parquet",
         "column": None,
         "by": ["carrier"],
@@ -466,7 +467,7 @@ def test_totals_of_a_column(told, folder, frame):
         (("mean", "t.parquet", "--by", "month", "--keys", "1", "--ids", "tail", *DELAY), 2,
          "max_rows must be given"),
         (("mean", "t.parquet", "--by", "month", "--keys", "1", "--column", "delay", "--bounds",
-          0, 1, "--epsilon", 1), 5, "not refunded"),
+          0, 1, "--epsilon", 1, "--nan", "raise"), 5, "not refunded"),
     ],
     ids=str,
 )  # fmt: skip

@@ -347,7 +347,8 @@ def test_as_a_program(table):
     done = process("median", table, *AGE, *SURE, "--json")
     assert done.returncode == 0 and done.stderr == ""
     assert json.loads(done.stdout)["statistic"] == "median"
-    done = process("median", table, "--column", "delay", "--bounds", -60, 300, *SURE)
+    words = ("--column", "delay", "--bounds", -60, 300, "--nan", "raise")
+    done = process("median", table, *words, *SURE)
     assert done.returncode == 5 and done.stdout == "" and done.stderr.count("\n") == 1
     assert "Traceback" not in done.stderr
 

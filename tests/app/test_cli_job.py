@@ -198,7 +198,7 @@ def test_explain_has_a_line_for_many_releases_of_one_mechanism(shell, path):
     code, out, err = shell("explain", path)
     (means,) = (line.split() for line in out.splitlines() if "999 of 1,000 releases  " in line)
     assert (code, err) == (0, "") and out.count("\n") < 25
-    assert means[4:] == ["mean", "1/1001", "epsilon=0.002997", "differs", "1"]
+    assert means[4:] == ["mean,", "nan=raise", "1/1001", "epsilon=0.002997", "differs", "1"]
     (median,) = (line.split() for line in out.splitlines() if " middle " in line)
-    assert median[1:4] == ["quantile", "1/2", "2/1001"]
+    assert median[1:5] == ["quantile", "1/2,", "nan=raise", "2/1001"]
     assert len(json.loads(shell("explain", path, "--json")[1])["releases"]) == 1000
