@@ -90,7 +90,8 @@ def test_a_grouping_that_leaves_a_bound_out_is_noticed(write, monkeypatch):
         SharedPasses, "_alike", lambda self, n, grouping, _, make: alike(self, n, grouping, 0, make)
     )
     path = write(counts(4), counts(4, max_groups=1))
-    assert [round(sum(answer["count"])) for answer in ran(path).values()] == [800, 800]
+    first, second = (round(sum(answer["count"])) for answer in ran(path).values())
+    assert first == second  # those of the one that came first
     monkeypatch.undo()
     assert [round(sum(answer["count"])) for answer in ran(path).values()] == [800, 400]
 
