@@ -398,6 +398,8 @@ class Plan:
 
     def totals(self, summary: Sequence[Totals]) -> list[int]:
         """Return the exact sums that get noise, from those of each column."""
+        if len(self.forms) == 1:
+            return self.forms[0].totals(summary[0])
         return self.ordered(
             [form.totals(totals) for form, totals in zip(self.forms, summary, strict=True)]
         )
@@ -760,14 +762,14 @@ class LinearMeasurement(Mechanism[Answers], AddsUnits):
 
     def finish(self, summary: list[Totals], generator: Generator) -> Answers:
         plan = self.plan(summary[0].rows)
-        rows = [totals.rows if self.has_public_rows else None for totals in summary]
+        rows = summary[0].rows if self.has_public_rows else None  # that of all columns
         return self._answers(plan, plan.totals(summary), rows, generator)
 
     def of_units(self, source: View, most: int, key: Key, generator: Generator) -> Answers:
         sums = self._weighted_units if self.has_weights else self._units
         exact = sums(source, most, key)
-        plan, rows = self.plan(), [None] * len(self.columns)
-        return self._answers(plan, plan.ordered(exact), rows, generator)
+        plan = self.plan()
+        return self._answers(plan, plan.ordered(exact), None, generator)
 
     def _units(self, source: View, most: int, key: Key) -> list[list[int]]:
         """Return the features of each column of what counts of each unit."""
@@ -829,15 +831,11 @@ class LinearMeasurement(Mechanism[Answers], AddsUnits):
         return -1 if isinstance(value, str) else column.cells.cell(value)
 
     def _answers(
-        self,
-        plan: Plan,
-        exact: list[int],
-        rows: Sequence[int | None],
-        generator: Generator,
+        self, plan: Plan, exact: list[int], rows: int | None, generator: Generator
     ) -> Answers:
         noisy = plan.noise.add(exact, generator)
-        each = zip(self.columns, plan.forms, plan.sums(noisy), rows, strict=True)
-        answers = [self.statistic.answer(*one) for one in each]
+        each = zip(self.columns, plan.forms, plan.sums(noisy), strict=True)
+        answers = [self.statistic.answer(*one, rows) for one in each]
         return answers[0] if self.single else np.array(answers, np.float64)
 
     def error(self, rows: int | None, confidence: float) -> Expected:
