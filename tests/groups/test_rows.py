@@ -46,7 +46,7 @@ def twin(codes, cells, groups):
 @pytest.fixture(params=["memory", "files"])
 def place(request, monkeypatch):
     if request.param == "files":
-        monkeypatch.setattr(module, "available", lambda: 0)
+        monkeypatch.setattr(module, "share", lambda: 0)
         monkeypatch.setattr(module, "STEP", 1)
     return request.param
 
@@ -101,7 +101,7 @@ def test_the_limit_of_memory_changes_no_bit(monkeypatch, private):
         return groups.agg({"q": own}, **loss, rng=InsecureGenerator(3))
 
     before = answer()
-    monkeypatch.setattr(module, "available", lambda: 0)
+    monkeypatch.setattr(module, "share", lambda: 0)
     monkeypatch.setattr(module, "STEP", 1)
     after = answer()
     assert {n: a.tolist() for n, a in before.items()} == {n: a.tolist() for n, a in after.items()}

@@ -20,7 +20,10 @@ ORDER = "same order whenever it is read"
 FED = {name: case for name, case in CASES.items() if case.form in ("column", "table")}
 OF_PEOPLE = [name for name, case in FED.items() if "ids" in case.rows]
 #: Those of which no row is chosen; a mask stands at the rows, by their numbers.
-IN_ONE_READ = dp.count, dp.mean, dp.variance, dp.covariance, dp.proportion, dp.ratio, dp.correlation
+IN_ONE_READ = (
+    *(dp.count, dp.sum, dp.mean, dp.variance, dp.covariance),
+    *(dp.proportion, dp.ratio, dp.correlation),
+)
 MASKED = [name for name, case in FED.items() if "where" in case.rows and "ids" not in case.rows]
 
 

@@ -11,6 +11,7 @@ import pytest
 
 import dpfast as dp
 from dpfast.errors import ArgumentError, ArgumentTypeError, DataError, SourceError
+from dpfast.rng import InsecureGenerator
 
 LO, HI = dt.date(2020, 1, 1), dt.date(2022, 1, 1)
 DAYS = np.datetime64(LO) + np.arange(500)
@@ -112,11 +113,14 @@ def test_parts_are_widened_to_what_holds_them(tmp_path, kinds, rows, dtype):
     assert abs(found - float(sum(rows))) <= 2.0**64 / 20
 
 
-def test_parts_of_times_in_two_units_are_refused(tmp_path):
+def test_parts_of_times_have_the_finest_unit(tmp_path):
     write(tmp_path / "a.parquet", x=DAYS.astype("M8[ms]"))
     write(tmp_path / "b.parquet", x=DAYS.astype("M8[ns]"))
-    with pytest.raises(SourceError):
-        dp.mean(dp.scan(tmp_path, "x"), **BOTH)
+    data = dp.scan(tmp_path, "x")
+    found = dp.mean(data, rng=InsecureGenerator(2), **BOTH)
+    assert found.dtype == data.dtype == "M8[ns]"
+    both = np.concatenate([DAYS, DAYS]).astype("M8[ns]")
+    assert found == dp.mean(both, rng=InsecureGenerator(2), **BOTH)
 
 
 @pytest.mark.parametrize(

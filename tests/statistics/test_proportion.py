@@ -77,7 +77,8 @@ def test_by_group(people):
         assert answer["two"][i] == pytest.approx((CODES[key == KEYS] == 2).mean())
         due = np.average(CODES[key == KEYS] == 0, weights=WEIGHTS[key == KEYS])
         assert answer["more"][i] == pytest.approx(due, abs=1e-3)
-    assert (answer["tea error"] == 0).all()
+    # What counts of people may be a part of a row, on a grid.
+    assert (answer["tea error"] <= (1e-10 if people else 0)).all()
 
 
 @pytest.mark.parametrize("loss", [{"epsilon": 0.3}, {"rho": 0.02}])
