@@ -323,7 +323,9 @@ def sample_and_aggregate(
     folder = None if spill is None else directory(spill)
     resolved = resolve(estimator, executor, time_limit)
     labels = ids if kind == "key" else None
-    source = as_rows(once(data, (labels,)), labels, workers)
+    source = as_rows(
+        once(data, (labels,), "add-remove" if kind == "key" else relation), labels, workers
+    )
     if of_engine(source):
         _refuse_for_engine(kind, executor, time_limit, spill)
     # The number of rows is public where single rows are replaced, and nowhere else.

@@ -120,6 +120,8 @@ class Store(ABC):
         Whether each column is best read by itself.
     has_order : bool
         Whether rows have numbers, by which arrays can stand beside them.
+    keep : callable or None
+        What says which rows are kept, where conditions do; how many these are is private.
     """
 
     length: int | None
@@ -127,6 +129,7 @@ class Store(ABC):
     given: Any = None
     lies_apart: bool = False
     has_order: bool = True
+    keep: Any = None
 
     @property
     def title(self) -> str:

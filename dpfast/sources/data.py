@@ -48,15 +48,19 @@ def form_of(data: Any, name: str, rule: str) -> Form:
     return spark_form(data) if is_spark(data) else dask_form(data, name)
 
 
-def once(data: Any, positional: Sequence[Any] = ()) -> Any:
+def once(data: Any, positional: Sequence[Any] = (), relation: str = "add-remove") -> Any:
     """Return data for one release: a stream as one whose passes in it are compared.
 
-    What is `positional` stands at the rows by their numbers, unless it is None or a name.
+    What is `positional` stands at the rows by their numbers, unless it is None or a name. Rows that
+    conditions keep are refused where a row may be replaced: it may enter or leave what is kept.
     """
     if is_lazy(data):
         data = form_of(data, "data", RULE)
     if not isinstance(data, Columns):
         return data
+    if relation == "replace" and data.store.keep is not None:
+        rule = "'add-remove' for rows that conditions keep: a replaced row may enter or leave"
+        checks.fail("neighbors", rule, relation)
     return data.once(any(not isinstance(one, (str, NoneType)) for one in positional))
 
 

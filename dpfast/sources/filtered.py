@@ -20,8 +20,10 @@ from __future__ import annotations
 import math
 import operator
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from copy import copy
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from datetime import date, datetime, timedelta
 from functools import partial
 from typing import Any, TypeVar
 
@@ -36,6 +38,7 @@ from .forms import Arrow, Piece, Values
 from .ids import entries
 from .pick import picker
 from .public_values import expect_matches
+from .times import numbered, times_of
 from .words import Words
 
 T = TypeVar("T")
@@ -51,6 +54,8 @@ COMPARISONS: dict[str, tuple[Any, Any]] = {
 #: Tests against a list, and against one value.
 LISTS = ("in", "not_in", "equal")
 TESTS = (*COMPARISONS, *LISTS)
+#: What a column of dates, times or durations is compared with, beside texts in ISO 8601.
+TIMES = (date, timedelta, np.datetime64, np.timedelta64)
 
 RULE = 'a table such as {column = "delay", above = 0}, or a list of these'
 
@@ -65,27 +70,42 @@ class Condition:
     test : str
         One of `TESTS`.
     values : tuple
-        One number for a comparison, else numbers or texts.
+        One number or time for a comparison, else numbers, times or texts.
+    of_times : bool, default False
+        Whether the values are whole numbers of the unit of a column of times.
     """
 
     column: str
     test: str
     values: tuple[Any, ...]
+    of_times: bool = False
 
     @property
     def is_text(self) -> bool:
         """Tell whether the column is compared with texts."""
         return isinstance(self.values[0], str)
 
-    def check(self, reader: Reader) -> None:
-        """Refuse a column of another type than the values."""
-        reader.find(picker(self.column))
+    def typed(self, reader: Reader) -> Condition:
+        """Return the condition for the type of its column, or refuse a column of another type."""
+        name = reader.find(picker(self.column))
+        if reader.holds_times(name):
+            return self._typed_times(reader.typed(name))
+        for value in () if self.is_text and self.test in LISTS else self.values:
+            checks.number(f"where.{self.test}", value)
         if not self.is_text:
-            reader.numbers(self.column)
+            reader.numbers(name)
         if self.test in LISTS:
-            typed = reader.typed(self.column, self.is_text)
-            title = f"the column {self.column!r}"
-            expect_matches("where", self.values, typed, title, reader.cells(self.column))
+            typed, title = reader.typed(name, self.is_text), f"the column {self.column!r}"
+            expect_matches("where", self.values, typed, title, reader.cells(name))
+        return self
+
+    def _typed_times(self, typed: Piece) -> Condition:
+        """Return the condition in units of a column of times, of which texts are ISO 8601."""
+        times = times_of(typed)
+        assert times is not None
+        values = [_time(one) if isinstance(one, str) else one for one in self.values]
+        counts = tuple(times.count(f"where.{self.test}", one) for one in values)
+        return replace(self, values=counts, of_times=True)
 
     def keep(self, piece: Piece) -> NDArray[np.bool_]:
         """Tell which rows of the column pass."""
@@ -97,7 +117,11 @@ class Condition:
 
     def _of_numbers(self, piece: Piece) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
         some = None
-        if isinstance(piece, Arrow):
+        if self.of_times:
+            column = numbered(piece, lambda counts: counts.astype(np.int64))
+            assert column.mask is not None
+            values, some = column.array, ~column.mask
+        elif isinstance(piece, Arrow):
             how = arrow_numbers(piece.chunked.type)
             assert how is not None
             array = piece.array
@@ -127,8 +151,9 @@ def conditions(where: Any, name: str = "where") -> tuple[Condition, ...]:
     Parameters
     ----------
     where : dict, or list of dict
-        A ``column``, and tests of it: numbers as ``above``, ``at_least``, ``below``, ``at_most``;
-        a number or a text as ``equal``; lists of these as ``in``, ``not_in``.
+        A ``column``, and tests of it: a number or a time as ``above``, ``at_least``, ``below``,
+        ``at_most``; one of these or a text as ``equal``; lists of them as ``in``, ``not_in``. Times
+        are dates, times or durations of Python or NumPy, or texts such as ``"2024-01-31"``.
     name : str, default "where"
         What messages call the argument.
 
@@ -165,20 +190,26 @@ def conditions(where: Any, name: str = "where") -> tuple[Condition, ...]:
 
 
 def _values(name: str, test: str, value: Any) -> tuple[Any, ...]:
-    """Return what a column is compared with: numbers of Python, or texts."""
-    if test in COMPARISONS:
-        checks.number(name, value)
-        return (value,)
-    rule = "a number or a text" if test == "equal" else "a list of numbers, or of texts"
-    values = [value] if test == "equal" else value
+    """Return what a column is compared with: numbers of Python, times, or texts."""
+    is_list = test in ("in", "not_in")
+    rule = "a list of numbers, times or texts" if is_list else "a number, a time or a text"
+    values = value if is_list else [value]
     if not isinstance(values, (list, tuple)) or not values:
         checks.fail_type(name, rule, value)
-    if all(isinstance(one, str) for one in values):
+    if any(all(isinstance(one, kind) for one in values) for kind in (str, TIMES)):
         return tuple(values)
     plain = [int(one) if isinstance(one, bool) else one for one in values]
     for one in plain:
-        checks.number(name, one, rule)
+        checks.number(name, one, *([] if test in COMPARISONS else [rule]))
     return tuple(plain)
+
+
+def _time(text: str) -> Any:
+    """Return the date or the time of a text, or the text if it is neither."""
+    for read in (date.fromisoformat, datetime.fromisoformat):
+        with suppress(ValueError):
+            return read(text)
+    return text
 
 
 def filtered(reader: Reader, where: Sequence[Condition]) -> Reader:
@@ -195,11 +226,10 @@ def filtered(reader: Reader, where: Sequence[Condition]) -> Reader:
     """
     if not where:
         return reader
-    for condition in where:
-        condition.check(reader)
+    typed = tuple(condition.typed(reader) for condition in where)
     assert reader.keep is None
     some = copy(reader)
-    some.keep, some.length, some.samples = partial(_kept, tuple(where)), None, False
+    some.keep, some.length, some.samples = partial(_kept, typed), None, False
     return some
 
 
@@ -218,7 +248,8 @@ def _kept(
         keep = np.ones(pieces[0].length, np.bool_)
         for condition in where:
             name, piece = condition.column, pieces[place[condition.column]]
-            keep &= condition.keep(piece if condition.is_text else reader.numbers_of(name, piece))
+            is_read = condition.is_text or condition.of_times
+            keep &= condition.keep(piece if is_read else reader.numbers_of(name, piece))
         if len(keep) and not keep.any():
             return
         some = [_picked(pieces[place[name]], keep) for name in want.names]

@@ -191,7 +191,7 @@ def read(
     ArgumentTypeError, ArgumentError, SourceError
         For what cannot be read. Nothing depends on what the rows hold.
     """
-    left, whose = apart(data, ids, axis, positional=(where, weights))
+    left, whose = apart(data, ids, axis, positional=(where, weights), relation=relation)
     beside = Beside(axis, weights, whose.given if with_ids and whose is not None else None)
     source, each, width = what(left, beside, *arguments)
     first = source[0] if isinstance(source, list) else source

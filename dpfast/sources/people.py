@@ -90,7 +90,12 @@ class IdColumn(NamedTuple):
 
 
 def apart(
-    data: Any, ids: Any, axis: Any = None, name: str = "data", positional: Sequence[Any] = ()
+    data: Any,
+    ids: Any,
+    axis: Any = None,
+    name: str = "data",
+    positional: Sequence[Any] = (),
+    relation: str = "add-remove",
 ) -> tuple[Any, IdColumn | None]:
     """Return data without the column of ids that is named, if one is, and the ids.
 
@@ -102,7 +107,7 @@ def apart(
     ArgumentError, ArgumentTypeError, SourceError
         If there is no such column, it holds no ids, or no other. No row is looked at.
     """
-    data = once(data, (ids, *positional))
+    data = once(data, (ids, *positional), relation)
     if ids is None:
         return data, None
     form = form_of(data, name, DATA)

@@ -39,19 +39,29 @@ class ScanOptions(TextOptions, total=False):
 
 
 @overload
-def scan(path: Paths, column: None = None, **options: Unpack[ScanOptions]) -> Any: ...
+def scan(
+    path: Paths, column: None = None, *, where: Any = None, **options: Unpack[ScanOptions]
+) -> Any: ...
 
 
 @overload
-def scan(path: Paths, column: str | int, **options: Unpack[ScanOptions]) -> Source: ...
+def scan(
+    path: Paths, column: str | int, *, where: Any = None, **options: Unpack[ScanOptions]
+) -> Source: ...
 
 
 @overload
-def scan(path: Paths, column: Columns, **options: Unpack[ScanOptions]) -> Table: ...
+def scan(
+    path: Paths, column: Columns, *, where: Any = None, **options: Unpack[ScanOptions]
+) -> Table: ...
 
 
 def scan(
-    path: Paths, column: str | int | Columns | None = None, **options: Unpack[ScanOptions]
+    path: Paths,
+    column: str | int | Columns | None = None,
+    *,
+    where: Any = None,
+    **options: Unpack[ScanOptions],
 ) -> Source | Table:
     """Columns of a file as data for a release, read in small pieces and never held whole.
 
@@ -71,6 +81,10 @@ def scan(
         The name of the column, or its place from 0. A list makes a table. Left out: the table of
         all columns, or the only one. ``table["pay"]`` is a column of a table, and a list of names
         between the brackets makes another table.
+    where : dict, or list of dict, optional
+        Conditions of the rows to keep, as in `dpfast.extend.conditions`, such as
+        ``{"column": "day", "at_least": "2024-01-01"}``: each looks at one row alone, and a missing
+        value passes none. How many rows are kept is private, so neighbors="replace" is refused.
     **options
         How a file of text is written; nothing of this is told by its rows.
 
@@ -172,6 +186,12 @@ def scan(
     >>> 65_000 < dp.median(salaries, bounds=(0, 1e6), epsilon=1.0) < 75_000
     True
 
+    Some of its rows:
+
+    >>> some = dp.scan(path, where={"column": "0", "above": 100_000})
+    >>> 19_900 < dp.count(some, epsilon=1.0) < 20_100
+    True
+
     A text file as spreadsheets in Germany write it:
 
     >>> text = "Tag;Umsatz\\n" + "31.12.2024;1.234,50 €\\n02.01.2025;k. A.\\n" * 1000
@@ -191,7 +211,12 @@ def scan(
     if several and not (path and all(os.fspath(one) for one in path)):  # type: ignore[union-attr]
         checks.fail("path", "at least one path, and none empty, if it is a list", path)
     wanted_columns(column)
-    return data_of(_reader(path, options), column)
+    rows = _reader(path, options)
+    if where is not None:
+        from .filtered import conditions, filtered
+
+        rows = filtered(rows, conditions(where))
+    return data_of(rows, column)
 
 
 def data_of(reader: Reader, column: Any) -> TableColumn | Table:

@@ -259,7 +259,7 @@ class Estimator(ABC):
         """Check all arguments; rows with weights come and go, as `weights` has it."""
         loss = loss_of(self.epsilon, self.delta, self.rho)
         relation = relation_of(self.neighbors, budget)
-        rows = self._read(once(X, (y, sample_weight)), y, relation)
+        rows = self._read(once(X, (y, sample_weight), relation), y, relation)
         if sample_weight is not None:
             weights = weights_of(sample_weight, self.weight_bounds, rows.source, relation, self.nan)
             source = aligned(rows.source, labels_of(rows.source, sample_weight))

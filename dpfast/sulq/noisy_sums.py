@@ -146,7 +146,9 @@ class NoisySums:
         rounds = checks.whole("queries", queries, 1)
         self._neighbors = relation_of(neighbors, budget)
         self._nan = checks.nan_policy(nan, self._neighbors)
-        self._source = as_rows(once(data, [queries]))  # in which a set may be a mask
+        self._source = as_rows(
+            once(data, [queries], self._neighbors)
+        )  # in which a set may be a mask
 
         def after(rounds: Rounds) -> None:
             self._rounds = rounds

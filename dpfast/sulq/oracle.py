@@ -52,7 +52,7 @@ from ..noise.additive import LEAST, MOST, amount
 from ..privacy import ZCDP, Approx, Loss, Pure, float_down
 from ..rng import Generator
 from ..sources.base import RowSource
-from ..sources.data import as_rows
+from ..sources.data import as_rows, once
 from .noisy_sums import Total, totals
 from .rounds import Part, Rounds, loss_of
 from .row_functions import NONE, ONES, split
@@ -653,7 +653,7 @@ class StatisticalQueryOracle(Oracle):
         offered = loss_of(epsilon, delta, rho)
         neighbors = relation_of(neighbors, budget)
         questions = Questions(tolerance, queries, confidence, bounds, l2, size, neighbors, nan)
-        source = as_rows(data)
+        source = as_rows(once(data, relation=neighbors))
         known = _known_rows(rows, source.length, neighbors)
         self._plan, self.cost = cost_of(questions, known, offered)
         super().__init__(source, questions)
