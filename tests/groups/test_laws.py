@@ -27,7 +27,7 @@ import dpfast as dp
 from dpfast._core.once import forget
 from dpfast._kernels.sources import Key
 from dpfast.groups import keys as keys_module
-from dpfast.groups import ranks, table
+from dpfast.groups import ranks, sums, table, unit_codes
 from dpfast.groups.counts import GroupHistogram
 from dpfast.groups.key_coins import KeyRule
 from dpfast.groups.key_selection import EqualParts
@@ -41,7 +41,7 @@ from dpfast.noise.shared import SharedNoise
 from dpfast.noise.stairs import Stairs
 from dpfast.rng import InsecureGenerator
 from dpfast.sources.batches import Batch
-from dpfast.sources.bounding import KEPT, Bounding
+from dpfast.sources.bounding import KEPT, UNBOUNDED, Bounding
 from dpfast.sources.forms import Values
 from dpfast.statistics.quantiles.draws import PARTS
 
@@ -479,41 +479,27 @@ class Unbounded(Bounding):
 
 
 def unbounded(monkeypatch):
-    monkeypatch.setattr(table, "Bounding", Unbounded)
+    for module in (table, unit_codes):
+        monkeypatch.setattr(module, "Bounding", Unbounded)
 
 
-class Remembers(Bounding):
-    """Bounds, and knows what would be kept without."""
-
-    every = None
-
-    def __init__(self, most_groups, most_rows, key):
-        super().__init__(most_groups, most_rows, key)
-        self._more = Bounding(None, None, key)
-
-    def add(self, *given):
-        super().add(*given)
-        self._more.add(*given)
-
-    def marks(self, n, kept=None, workers=None, names=None):
-        Remembers.every = self._more.marks(n)
-        return super().marks(n)
+def unbounded_rows(monkeypatch):
+    """All rows of a person count in a sum."""
+    true = sums.by_group
+    monkeypatch.setattr(sums, "by_group", lambda room, most, *more: true(room, UNBOUNDED, *more))
 
 
 def unbounded_for_one(monkeypatch):
-    """One statistic of several is made of rows that are not kept."""
-    monkeypatch.setattr(table, "Bounding", Remembers)
-    add = table.Summary.add
+    """One statistic of several is made of groups that are not kept."""
+    true = table.Summary.bound
 
-    def all_rows(self, batch, codes, groups, marks):
-        names, every = self.statistics, {"sum": self.statistics["sum"]}
-        for self.statistics, own in ((every, Remembers.every), (names, marks)):
-            if own is marks:
-                self.statistics = {k: v for k, v in names.items() if k != "sum"}
-            add(self, batch, codes.copy(), groups, own)
-        self.statistics = names
+    def bound(self, max_groups):
+        coder, room = self._grouped.coder, self.rooms["sum"].copy()
+        true(self, max_groups)
+        codes = self._grouped.units._kept(None, coder.names())
+        self.rooms["sum"] = self.statistics["sum"].bound(room[: len(codes)], codes, coder.groups)
 
-    monkeypatch.setattr(table.Summary, "add", all_rows)
+    monkeypatch.setattr(table.Summary, "bound", bound)
 
 
 def one_group(monkeypatch):
@@ -538,6 +524,8 @@ def one_row_of_a_key(monkeypatch):
     ("fault", "name", "relation", "loss", "limits"),
     [
         (unbounded, "sum", AR, "epsilon", (1, 1)),
+        (unbounded_rows, "sum", AR, "epsilon", (1, 1)),
+        (unbounded_rows, "sums", REP, "rho", (2, 1)),
         (unbounded, "people", AR, "epsilon", (1, 1)),
         (unbounded, "lowest", AR, "large epsilon", (1, 1)),
         (unbounded, "bins", REP, "rho", (1, 1)),

@@ -152,7 +152,7 @@ def test_every_format_gives_the_release_that_the_array_gives(written):
             )
             assert got == want
     with pytest.raises(DataError, match="NaN or null"):
-        dp.median(source, **kw)
+        dp.median(source, nan="raise", **kw)
 
 
 @pytest.mark.parametrize("batch", [1, 2, 63, 64, 1000, 10**6])

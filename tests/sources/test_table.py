@@ -603,7 +603,6 @@ FILES = ["t.parquet", "t.arrow", "t.arrows", "t.csv"]
 def test_files(cut, tmp_path, name, workers):
     columns = people()
     path = write(columns, tmp_path / name)
-    users = [u.encode() for u in columns["user"]] if name == "t.csv" else columns["user"]
     for wanted in (["x", "k"], ["k", "x"], ("n",), [0, 3], ["x", 2]):
         table = dp.scan(path, wanted)
         names = [list(columns)[one] if isinstance(one, int) else one for one in wanted]
@@ -613,13 +612,13 @@ def test_files(cut, tmp_path, name, workers):
         want = plain.table({key: columns[key] for key in names})
         check(table, want, workers=workers)
         _, chunks = check(table, want, ids="user", workers=workers)
-        together(chunks, users)
+        together(chunks, columns["user"])
         _, chunks = check(table, want, ids=np.array(columns["user"]), workers=workers)
         together(chunks, columns["user"])
     source = dp.scan(path, "x")
     check(source, plain.single(columns["x"]), workers=workers)
     _, chunks = check(source, plain.single(columns["x"]), ids="user", workers=workers)
-    together(chunks, users)
+    together(chunks, columns["user"])
     _, chunks = check(source, plain.single(columns["x"]), ids=columns["user"], workers=workers)
     together(chunks, columns["user"])
     if name != "t.csv":
