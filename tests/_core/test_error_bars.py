@@ -222,10 +222,10 @@ def test_bounds_of_columns_are_made_of_what_noise_keeps_within(name, neighbors, 
         plan = mechanism.plan(len(data))
         noise, kinds = plan.noise, len(plan.forms[0].features)
         part = (1 - SURE) / kinds
-        one = Fraction(1)
-        sizes = [plan.size(0, {0: one}, part)]
-        sizes += [
-            plan.size(column, {kind: one}, part) for kind in range(1, kinds) for column in range(2)
+        sizes = [
+            plan.size(column, {kind: Fraction(1)}, part)
+            for kind in range(kinds)
+            for column in range(2 if kind or not plan.counts else plan.counts)
         ]
         # Each of them is rarer than said, and half of it is not.
         rng, zeros, far = InsecureGenerator(3), [0] * len(sizes), np.array(sizes, float)

@@ -519,7 +519,8 @@ def _released(
         if name in arguments:
             checks.fail("arguments", f"those of the function, and not {OTHERS}", name)
     shape: Any = {"columns": numbers.width, "dtype": numbers.dtype.name, "neighbors": relation}
-    default = inspect.signature(function).parameters.get("nan")
+    is_release = any(function is entry.function for entry in dp.STATISTICS.values())
+    default = inspect.signature(function).parameters.get("nan") if is_release else None
     if default is not None and default.default is None:  # a domain says whether there is NaN
         nan = arguments.setdefault("nan", "raise")
         if numbers.nan and isinstance(nan, str) and nan == "raise":
