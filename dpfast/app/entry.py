@@ -44,11 +44,8 @@ NOT_HERE = {
 }
 #: Arguments of groups, which few functions of rows have.
 OF_BY = ("keys", "max_groups")
-#: What several statistics of the same groups are made of, and all arguments of these.
+#: What several statistics of the same groups are made of.
 OF_GROUPS: dict[str, Callable[..., Any]] = {name: getattr(stat, name) for name in stat.__all__}
-OF_STATISTICS = frozenset(
-    key for function in OF_GROUPS.values() for key in inspect.signature(function).parameters
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,10 +101,11 @@ def entry_of(
     table = as_called(place, table, defaults)
     by = _by(place, table)
     functions = BY_GROUP if by else OF_ROWS
+    shared = _group_defaults(table, defaults) if by else defaults
     if "agg" not in table and not {"column", "columns"} & table.keys():
         known = functions.get(str(table.get("statistic")))
         names = [key for key in ("column", "columns") if not by or key in _takes(known)]
-        table = {key: defaults[key] for key in names if key in defaults} | table
+        table = {key: shared[key] for key in names if key in shared} | table
     statistic = text(f"{place}statistic", table.get("statistic", "agg" if "agg" in table else None))
     columns, is_table = ((), False) if by else _columns(place, table)
     if by and table.get("column") is not None:
@@ -127,7 +125,7 @@ def entry_of(
     function = functions[statistic]
     takes = _takes(function)
     allowed = {key: takes[key] for key in takes if key not in NOT_HERE and key != "where"}
-    shared = {key: defaults[key] for key in allowed if key in defaults}
+    shared = {key: shared[key] for key in allowed if key in shared}
     given = _fitting(OF_GROUPS.get(statistic, function) if by else function, shared)
     given |= {key: value for key, value in table.items() if key not in NOT_ARGUMENTS}
     if by:
@@ -159,8 +157,6 @@ def entry_of(
     weight = checks.fraction(f"{place}weight", amount(f"{place}weight", table.get("weight", 1)))
     if weight <= 0:
         checks.fail(f"{place}weight", "greater than 0", table["weight"])
-    inner = arguments.get("of")
-    takes_more = OF_STATISTICS if "agg" in table else inner if isinstance(inner, dict) else ()
     return Entry(
         name=name,
         statistic=statistic,
@@ -170,7 +166,7 @@ def entry_of(
         where=where_of(rows, f"{place}where"),
         weight=weight,
         function=function,
-        takes={*takes, *takes_more},
+        takes={*takes},
         arguments=arguments,
         written=written,
     )
@@ -251,14 +247,22 @@ def _fitting(function: Callable[..., Any], defaults: dict[str, Any]) -> dict[str
     return {key: value for key, value in defaults.items() if _fits(function, key, value)}
 
 
-def is_used(key: str, value: Any, entry: Entry) -> bool:
-    """Tell whether a release may take a default."""
-    if key not in entry.takes:
-        return False
-    if not entry.by:
-        return _fits(entry.function, key, value)
-    several = OF_GROUPS.values() if entry.statistic == "agg" else [OF_GROUPS.get(entry.statistic)]
-    return any(function is None or _fits(function, key, value) for function in several)
+def _group_defaults(table: Mapping[str, Any], defaults: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return the defaults of a statistic of groups: none about a column, if it counts rows.
+
+    A count of groups has a column only where its own table names one.
+    """
+    column = _takes(BY_GROUP.get(str(table.get("statistic")))).get("column")
+    if "column" in table or (column is not None and column.default is column.empty):
+        return defaults
+    return {key: value for key, value in defaults.items() if key not in ("column", "nan")}
+
+
+def has(key: str, entry: Entry) -> bool:
+    """Tell whether a release has an argument, or a statistic in it."""
+    given = entry.written["arguments"]
+    inner = [given.get("of"), *given.get("statistics", {}).values()]
+    return key in given or any(isinstance(table, dict) and key in table for table in inner)
 
 
 def _fits(function: Callable[..., Any], name: str, value: Any) -> bool:
@@ -306,8 +310,11 @@ def _of_defaults(tables: Any, defaults: Mapping[str, Any]) -> Any:
     completed = dict(tables)
     for name, table in tables.items():
         if isinstance(table, dict) and str(table.get("statistic")) in OF_GROUPS:
-            function = OF_GROUPS[str(table["statistic"])]
-            shared = {key: defaults[key] for key in _takes(function) if key in defaults}
+            function, of_table = (
+                OF_GROUPS[str(table["statistic"])],
+                _group_defaults(table, defaults),
+            )
+            shared = {key: of_table[key] for key in _takes(function) if key in of_table}
             completed[name] = _fitting(function, shared) | table
     return completed
 

@@ -1262,8 +1262,54 @@ def test_a_default_is_for_those_that_take_it(write):
     assert given["count of a"] == set()  # whose `nan` has words of its own
     assert given["mean of a"] == {"bounds", "nan"}
     assert given["quantiles of b"] == {"bounds", "nan", "qs"}
+    assert given["count by name"] == {"by", "keys"}  # of rows, whatever the column holds
     with pytest.raises(ArgumentError, match="column must be given"):
         plan(write("epsilon = 4", MIXED, defaults=DEFAULTS.replace('column = "a"', "")))
+
+
+GROUPS = """
+[[release]]
+statistic = "mean"
+by = "name"
+keys = ["x"]
+[[release]]
+statistic = "count"
+by = "name"
+keys = ["x"]
+[[release]]
+statistic = "count"
+by = "name"
+keys = ["x"]
+column = "b"
+[[release]]
+name = "both"
+by = "name"
+keys = ["x"]
+[release.agg.n]
+statistic = "count"
+[release.agg.mean]
+statistic = "mean"
+"""
+
+
+def test_defaults_about_a_column_leave_counts_of_groups_to_rows(write):
+    """Unless the table of the count names a column."""
+    defaults = 'column = "a"\nbounds = [0, 100]\nnan = "drop"'
+    made = plan(write("epsilon = 4\nneighbors = 'add-remove'", GROUPS, defaults=defaults))
+    given = {release.entry.name: release.entry.arguments for release in made.releases}
+    about = {name: {key: of[key] for key in of if key in ("column", "nan")}
+             for name, of in given.items()}  # fmt: skip
+    assert about == {
+        "mean of a by name": {"column": "a", "nan": "drop"},
+        "count by name": {},
+        "count of b by name": {"column": "b", "nan": "drop"},
+        "both": {},
+    }
+    n, mean = given["both"]["statistics"].values()
+    assert (n.column, n.nan, mean.column, mean.nan) == (None, "keep", "a", "drop")
+    count = "[[release]]" + GROUPS.split("[[release]]")[2]
+    with pytest.raises(ArgumentError, match=r"defaults\.nan must be an argument of one of the rel"):
+        plan(write("epsilon = 4", count, defaults='nan = "drop"'))
 
 
 def test_results_are_a_mapping_with_a_table(write):

@@ -40,8 +40,8 @@ from ..entry import (
     amount,
     entry_of,
     file_name,
+    has,
     hint,
-    is_used,
     text,
 )
 from ..files import existing
@@ -224,6 +224,6 @@ def _entries(
             checks.fail(f"release {number}: name", "another one than those before", entry.name)
         entries[entry.name] = entry
     for key, value in defaults.items():
-        if key not in SHARED and not any(is_used(key, value, entry) for entry in entries.values()):
+        if key not in SHARED and not any(has(key, entry) for entry in entries.values()):
             checks.fail(f"defaults.{key}", "an argument of one of the releases", value)
     return tuple(entries.values())
