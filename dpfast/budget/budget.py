@@ -483,7 +483,7 @@ class Budget(Payer):
         >>> budget.spent["epsilon"], parts["Bonn"].spent["epsilon"]
         (Fraction(3, 4), Fraction(1, 2))
         >>> budget.history[2].what
-        "quantile 1/2 where column = 'Ulm'"
+        "quantile 1/2, nan=drop where column = 'Ulm'"
         """
         self._refuse_parts(self._unit(self._state()))
         block = Block(self, column, groups)
