@@ -15,6 +15,9 @@ from ..._core.extras import extra
 
 #: Most public keys of a column that a statement lists.
 LISTED = 1 << 12
+#: The type that a column of a table of SQLite is declared with.
+DECLARED = "SELECT type FROM pragma_table_info(?, ?) WHERE name = ?"
+DECLARES = "made of columns of tables of SQLite that are declared with a type"
 RULE = "a column of integers, text, bytes, booleans, dates or times"
 
 
@@ -52,6 +55,44 @@ def exact(column: Any, dialect: str, name: str) -> Any:
         stored = "text" if is_text else "blob" if kind.is_binary() else "integer"
         found = (column.typeof() == stored).ifelse(found, None)
     return found
+
+
+def expect_declared(column: Any, name: str) -> None:
+    """Refuse what is made of a column of SQLite without a declared type.
+
+    Ibis takes the type of the first row for that of the column, and then one row would decide which
+    others have a key.
+
+    Parameters
+    ----------
+    column : ibis column
+    name : str
+        What errors call the column.
+
+    Raises
+    ------
+    ArgumentTypeError
+    """
+    ops = extra("ibis", "data in a database").expr.operations
+    left, seen = [column.op()], set()
+    while left:
+        for field in left.pop().find(ops.Field, filter=ops.Value):
+            table = field.rel
+            if field in seen or isinstance(table, ops.InMemoryTable):
+                continue
+            seen.add(field)
+            if isinstance(table, ops.DatabaseTable):
+                place = table.name, table.namespace.database or "main", field.name
+                declared = table.source.con.execute(DECLARED, place).fetchone()
+                if declared is None or not declared[0]:
+                    checks.fail_kind(name, DECLARES, column, f", of {field.name!r}")
+            elif isinstance(table, (ops.SQLQueryResult, ops.SQLStringView)):
+                checks.fail_kind(name, DECLARES, column, f", of {field.name!r} in SQL of yours")
+            elif field.name in table.values:
+                left.append(table.values[field.name])
+            else:  # it has the columns of others
+                tables = [one for one in table.__args__ if isinstance(one, ops.Relation)]
+                left += [ops.Field(one, field.name) for one in tables]
 
 
 def asked(column: Any, keys: NDArray[Any]) -> Any:

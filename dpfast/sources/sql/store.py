@@ -25,7 +25,7 @@ from ..words import Words
 from .cells import binary_search, cell, exactly, numbers, without_nan
 from .counts import SqlNumbers
 from .groups import groups_of
-from .keys import bytes_of, exact
+from .keys import bytes_of, exact, expect_declared
 from .sums import sums, sums_by, without_factor
 from .times import counted
 from .units import first_rows
@@ -78,11 +78,18 @@ class Database(Store):
         return str(column) if column in names else no_column(column, names, argument)
 
     def typed(self, name: str, is_text: bool = False) -> Piece:
+        if is_text:
+            self.expect_declared(name)
         kind = self.expressions[name].type().to_pyarrow()
         return Arrow(extra("pyarrow", "data in a database").chunked_array([], kind))
 
     def check_numbers(self, name: str) -> None:
         numbers(self.expressions[name], self.dialect)
+
+    def expect_declared(self, name: str) -> None:
+        """Refuse a column whose type the database may have read off its first row."""
+        if self.dialect == "sqlite":
+            expect_declared(self.expressions[name], f"column {name!r}")
 
     def with_times(self, name: str, times: Times, numbering: Numbering) -> Database:
         """Return the same columns, of which one of times is read as whole numbers."""
@@ -141,7 +148,9 @@ class SqlRows(Adding):
         for name in names:
             if name not in self.words:
                 store.check_numbers(name)
-            elif not store.expressions[name].type().is_string():
+                continue
+            store.expect_declared(name)
+            if not store.expressions[name].type().is_string():
                 checks.fail_kind("data", TEXT, store.expressions[name])
         self._ibis = extra("ibis", "data in a database")
 
@@ -151,6 +160,8 @@ class SqlRows(Adding):
         types = self._ibis.expr.types
         if not isinstance(where, types.Column) or not where.type().is_boolean():
             checks.fail_kind("where", WHERE, where)
+        if self.store.dialect == "sqlite":
+            expect_declared(where, "where")
         store: Database | None = self.store
         if not _is_of(where, self.store.given):
             store = self.store.of_parent()

@@ -4,10 +4,11 @@ from collections import Counter
 
 import pytest
 
+import dpfast as dp
 from dpfast.errors import ArgumentTypeError
 from dpfast.sources.sql.keys import digest, exact
 
-from ...support.databases import ENGINES, HOSTILE, connect, table
+from ...support.databases import ENGINES, HOSTILE, connect, ibis, table
 
 
 def keys_of(engine, kind, values):
@@ -69,3 +70,46 @@ def test_entries_of_another_type_are_no_keys_in_sqlite():
     column = table(connect("sqlite"), {"key": ("int64", [1, 1.5, "one", b"1", None])}).key
     keys = exact(column, "sqlite", "keys").name("key").as_table()
     assert sorted(keys.to_pyarrow()["key"].to_pylist(), key=str) == [1, None, None, None, None]
+
+
+NO_TYPE = {
+    "ids": lambda t, budget: dp.count(
+        t[["x", "who"]], ids="who", max_rows=9, epsilon=1, budget=budget
+    ),
+    "people": lambda t, budget: dp.count_distinct(t["who"], epsilon=1, budget=budget),
+    "keys": lambda t, budget: dp.group_by(t, "who", keys=[1]).count(epsilon=1, budget=budget),
+    "private keys": lambda t, budget: dp.select_keys(
+        t["who"], epsilon=1, delta=1e-3, budget=budget
+    ),
+    "words": lambda t, budget: dp.proportion(t["who"], equal="a", epsilon=1, budget=budget),
+    "where": lambda t, budget: dp.sum(
+        t["x"], bounds=(0, 1), where=t["who"].notnull(), epsilon=1, budget=budget
+    ),
+}
+
+
+@pytest.mark.parametrize("first", [1, "a", 1.5, None, b"a"])
+@pytest.mark.parametrize("question", NO_TYPE)
+@pytest.mark.parametrize("is_sql", [False, True])
+def test_the_first_row_of_a_column_without_a_type_decides_nothing(first, question, is_sql):
+    """Ibis takes its type for that of all rows, so that others had no id, or another error."""
+    connection = ibis.sqlite.connect()
+    connection.con.execute("CREATE TABLE t (who, x REAL)")
+    connection.con.executemany("INSERT INTO t VALUES (?, 1.0)", [(first,), (1,), ("a",)])
+    rows = connection.sql("SELECT * FROM t") if is_sql else connection.table("t")
+    budget = dp.Budget(epsilon=9, delta=0.5)
+    with pytest.raises(ArgumentTypeError, match="declared with a type"):
+        NO_TYPE[question](rows, budget)
+    assert budget.spent == {"epsilon": 0, "delta": 0}
+
+
+def test_columns_made_of_declared_ones_have_ids_and_keys_in_sqlite():
+    connection = ibis.sqlite.connect()
+    connection.con.execute("CREATE TABLE t (who INTEGER, x REAL, other)")
+    connection.con.executemany("INSERT INTO t VALUES (?, 1.0, 'a')", [(i % 5,) for i in range(999)])
+    t = connection.table("t")
+    made = t.filter(t.x > 0).mutate(half=t.who // 2).order_by("who").view()
+    for rows in (t, made, t.union(made[t.columns])):
+        many = dp.count(rows[["x", "who"]], ids="who", max_rows=999, epsilon=1e4, where=rows.x > 0)
+        assert many == rows.count().to_pyarrow().as_py()
+    assert dp.group_by(made, "half", keys=[2]).count(epsilon=100)["count"].tolist() == [199]
