@@ -117,6 +117,8 @@ def digest(secret: str, columns: Sequence[Any], dialect: str) -> Any:
     """
     ibis = extra("ibis", "data in a database")
     words = [column.cast("string") for column in columns]
+    if dialect == "sqlite":  # which hands what is no UTF-8 to no function of Python
+        words = list(map(_functions().hex, words))
     text = reduce(lambda so_far, word: so_far + "|" + word, words, ibis.literal(secret))
     return _functions().digest[dialect == "sqlite"](text)
 
@@ -136,11 +138,12 @@ class Functions(NamedTuple):
     encode: Any
     convert_to: Any
     digest: tuple[Any, Any]
+    hex: Any
 
 
 @cache
 def _functions() -> Functions:
-    """Return the functions; the last is ours in SQLite, which has no hashes."""
+    """Return the functions; that of digests is ours in SQLite, which has no hashes."""
     scalar, words = extra("ibis", "data in a database").udf.scalar, (("string",), "string")
     return Functions(
         scalar.builtin(_of_engine, name="encode", signature=(("string",), "binary")),
@@ -149,6 +152,7 @@ def _functions() -> Functions:
             scalar.builtin(_of_engine, name="md5", signature=words),
             scalar.python(_md5, name="dpfast_md5", signature=words),
         ),
+        scalar.builtin(_of_engine, name="hex", signature=words),
     )
 
 

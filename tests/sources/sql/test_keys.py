@@ -113,3 +113,17 @@ def test_columns_made_of_declared_ones_have_ids_and_keys_in_sqlite():
         many = dp.count(rows[["x", "who"]], ids="who", max_rows=999, epsilon=1e4, where=rows.x > 0)
         assert many == rows.count().to_pyarrow().as_py()
     assert dp.group_by(made, "half", keys=[2]).count(epsilon=100)["count"].tolist() == [199]
+
+
+@pytest.mark.parametrize("text", ["CAST(x'ff41' AS TEXT)", "char(0xD800)", "'a' || char(0)"])
+def test_text_that_is_no_utf8_is_no_error_in_sqlite(text):
+    """Ids, keys and numbers that have a digest go to a function of Python, which takes no such."""
+    connection = ibis.sqlite.connect()
+    connection.con.execute("CREATE TABLE t (who TEXT, bytes BLOB, k TEXT, x REAL)")
+    connection.con.execute(f"INSERT INTO t VALUES ({text}, x'fffe00', {text}, {text})")
+    t = connection.table("t")
+    whose = {"max_groups": 1, "max_rows": 1}
+    for ids in ("who", "bytes"):
+        dp.median(t[["x", ids]], bounds=(0, 1), ids=ids, max_rows=1, epsilon=1)
+        found = dp.group_by(t, "k", keys=["b"], ids=ids, **whose).count(epsilon=100)
+        assert found["count"].tolist() == [0]
