@@ -310,11 +310,9 @@ def _of_defaults(tables: Any, defaults: Mapping[str, Any]) -> Any:
     completed = dict(tables)
     for name, table in tables.items():
         if isinstance(table, dict) and str(table.get("statistic")) in OF_GROUPS:
-            function, of_table = (
-                OF_GROUPS[str(table["statistic"])],
-                _group_defaults(table, defaults),
-            )
-            shared = {key: of_table[key] for key in _takes(function) if key in of_table}
+            function = OF_GROUPS[str(table["statistic"])]
+            shared = _group_defaults(table, defaults)
+            shared = {key: shared[key] for key in _takes(function) if key in shared}
             completed[name] = _fitting(function, shared) | table
     return completed
 
