@@ -175,10 +175,11 @@ class SqlRows(Adding):
 
     def among(self, column: int, values: Sequence[Any]) -> Any:
         if self.names[column] in self.words:
-            return self.word(column).notnull().ifelse(1, 0)
+            return self.word(column).notnull().ifelse(1, 0).cast("int64")
         x = without_nan(self._column(column), self.store.dialect)
         found = reduce(or_, (x == exactly(value) for value in values), self._ibis.literal(False))
-        return self._ibis.cases((x.isnull(), None), (found, 1), else_=0)
+        # A product of integers of 32 bits, as literals are, may overflow.
+        return self._ibis.cases((x.isnull(), None), (found, 1), else_=0).cast("int64")
 
     def place(self, column: int, edges: Sequence[float], last: float | None) -> Any:
         x = without_nan(self._column(column), self.store.dialect)

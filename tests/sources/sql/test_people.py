@@ -7,7 +7,7 @@ import dpfast as dp
 from dpfast.errors import ArgumentTypeError, DataError
 from dpfast.rng import InsecureGenerator
 
-from ...support.databases import connect, table
+from ...support.databases import ENGINES, connect, table
 
 RNG = np.random.default_rng(34)
 DATA = {"who": RNG.integers(0, 30, 200), "x": RNG.normal(size=200), "n": RNG.integers(-5, 6, 200)}
@@ -51,6 +51,22 @@ def test_answers_are_those_of_memory(engine, name, most):
         a = release(here, ids=DATA["who"], where=mask, rng=InsecureGenerator(1), **same)
         b = release(there, ids="who", where=where, rng=InsecureGenerator(1), **same)
         np.testing.assert_array_equal(a, b)
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize("loss", [{"epsilon": 3}, {"epsilon": 30}, {"rho": 9}])
+def test_parts_of_rows_that_match_do_not_overflow(engine, loss):
+    """For some losses the noise is for twice the cells of a row, which no 32 bits hold."""
+    rows = in_database(engine)
+    rows = rows.mutate(word=(rows.n == 5).ifelse("a", "b"))
+    for equal, column in ((5, "n"), ("a", "word")):
+        unit = {"equal": equal, "max_rows": 2, "ids": "who", **loss}
+        a = dp.proportion(rows[["who", column]], rng=InsecureGenerator(1), **unit)
+        here = {"who": DATA["who"], "n": DATA["n"]}
+        b = dp.proportion(here, rng=InsecureGenerator(1), **unit | {"equal": 5})
+        assert a == b
+    unit = {"keys": [0, 1], "ids": "who", "max_groups": 1, "max_rows": 2}
+    dp.group_by(rows, "n", **unit).proportion("x", equal=1, **loss)
 
 
 def test_missing_numbers_and_ids():
