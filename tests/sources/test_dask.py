@@ -152,6 +152,14 @@ def interrupting(part, folder):
     return part
 
 
+@pytest.fixture
+def heard():
+    """A shell starts background jobs with the signal ignored."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
 def interrupted(folder):
     """How many of 40 partitions are read after Ctrl-C, and what is spent."""
     folder = folder / str(os.getpid())
@@ -164,7 +172,7 @@ def interrupted(folder):
     return len(os.listdir(folder)), budget.spent["epsilon"]
 
 
-def test_ctrl_c_ends_the_tasks_of_threads_and_the_spend_stands(tmp_path):
+def test_ctrl_c_ends_the_tasks_of_threads_and_the_spend_stands(heard, tmp_path):
     with dask.config.set(scheduler="threads", num_workers=2):
         tasks, spent = interrupted(tmp_path)
     assert tasks <= 6 and spent == 1
@@ -214,7 +222,7 @@ def slow(part, flag):
 
 
 @pytest.mark.full
-def test_ctrl_c_ends_the_tasks_of_a_client(cluster, tmp_path):
+def test_ctrl_c_ends_the_tasks_of_a_client(cluster, heard, tmp_path):
     assert dp.show_config(mode="dicts")["engines"]["distributed"].startswith("tcp://")
     tasks, spent = interrupted(tmp_path)
     assert tasks <= 8 and spent == 1

@@ -240,6 +240,8 @@ import os, signal, sys, threading, time, uuid
 import pandas as pd, dpfast as dp
 from pyspark.sql import SparkSession
 
+# A shell starts background jobs with the signal ignored.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 folder, of = sys.argv[1:]
 builder = SparkSession.builder.config("spark.ui.enabled", "false")
 builder = builder.remote("local[2]") if of == "connect" else builder.master("local[2]")
