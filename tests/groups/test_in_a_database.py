@@ -98,6 +98,17 @@ def test_all_answers_are_those_of_memory(engine, by):
 
 
 @pytest.mark.parametrize("engine", ENGINES)
+def test_bounds_that_are_one_number_leave_nothing_to_add_up(engine):
+    """The database was asked for no sum at all then, which failed after the spend."""
+    rows, alike = in_database(engine), {"bounds": (3, 3), "epsilon": 1}
+    for unit in ({}, {"ids": "who", "max_rows": 2}):
+        found = dp.group_by(rows, "number", keys=[0, 1], **unit).variance("x", **alike)
+        assert found["variance"].tolist() == [0, 0]
+        whole = rows[["who", "x"]] if unit else rows.x
+        assert (dp.std(whole, **alike, **unit), dp.mean(whole, **alike, **unit)) == (0, 3)
+
+
+@pytest.mark.parametrize("engine", ENGINES)
 def test_missing_numbers_and_keys(engine):
     words, numbers = ["a", None, "b", "a", "a"], [0.5, 1.0, None, None, math.nan]
     rows = table(connect(engine), {"word": ("string", words), "x": ("float64", numbers)})

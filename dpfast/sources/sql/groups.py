@@ -72,4 +72,4 @@ def _parts(above: Any, feature: Feature) -> list[Part]:
     """Return the parts of the sum of a feature of rows."""
     rows = Term(above.notnull().ifelse(1, 0), 1)
     parts = [Part(Term(above, feature.most), bool(feature.most)), Part(rows, feature.least)]
-    return [part for part in parts if part.factor]
+    return [part for part in parts if part.factor] or [Part(rows, 0)]

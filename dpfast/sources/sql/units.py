@@ -146,7 +146,7 @@ def _parts(of: Callable[[str], Any], feature: Feature, most: int) -> list[Part]:
             is_negative = of("upper") * (1 << HALF) + of("lower") < -feature.least
             lower += (is_negative & (of("rest") > of("share") * of("by"))).ifelse(1, 0)
         parts += [Part(Term(upper, most << 31), 1 << HALF), Part(Term(lower, most << HALF + 1), 1)]
-    return [part for part in parts if part.factor]
+    return [part for part in parts if part.factor] or parts[:1]
 
 
 def _column(table: Any, place: int, name: str) -> Any:
