@@ -280,6 +280,7 @@ NO_ROWS = {
     "dp.mechanism.expected_error": "a number",
     "dp.mechanism.prepare": "as a call of it",
     "dp.extend.Files.data": "conditions",
+    "dp.scan": "conditions",
     "dp.extend.conditions": "conditions",
     "dp.extend.html.table": "of text",
     "dp.extend.Form.moments": "a number",
