@@ -642,13 +642,6 @@ class Budget(Payer):
         assert self._file is not None
         return Record(self._file, name, facts)
 
-    def _afford(self, mechanisms: Iterable[Mechanism[Any]]) -> dict[str, Fraction]:
-        """Return what releases of several mechanisms would leave. Refuse the first beyond it."""
-        state = self._state()
-        for mechanism in mechanisms:
-            _, state = self._decide(state, _spend_of(mechanism))
-        return self._named(self._left(state))
-
     @classmethod
     def move(cls, path: str | os.PathLike[str]) -> Self:
         """Say that a ledger is at this place from now on: it was moved, or is a restored backup.
@@ -1006,12 +999,12 @@ class Budget(Payer):
 
     def _refuse(self, state: State, spend: Spend, counted: str) -> NoReturn:
         spent, left = self._words(state.spent), self._words(self._left(state))
-        asked, renews = _text(spend.loss), f" this {self._every}" if self._every else ""
+        amount, period = _text(spend.loss), f" this {self._every}" if self._every else ""
         if spend.ids is not None:
-            asked += f" for {self._units(state, spend)[1]}"
+            amount += f" for {self._units(state, spend)[1]}"
         raise BudgetError(
-            f"budget refused the spend: spent {spent}; asked {asked} under "
-            f"neighbors={spend.neighbors!r}, {counted}; left {left}{renews}"
+            f"budget refused the spend: spent {spent}; asked {amount} under "
+            f"neighbors={spend.neighbors!r}, {counted}; left {left}{period}"
         )
 
     # --- amounts --------------------------------------------------------------------------------

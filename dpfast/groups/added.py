@@ -12,6 +12,7 @@ from ..sources.base import Adding, Feature, Units
 from ..sources.batches import Batch
 from ..sources.key_words import secret
 from .keys import Coder
+from .of_column import DatabaseSums
 from .partial import Partial, Summable
 
 
@@ -22,19 +23,20 @@ def added(table: Summable, rows: Adding, stream: BitStream) -> tuple[Coder, Part
         units = Units(persons.column, persons.max_groups, bytes(stream.take(32)).hex())
     integers = {name: statistic.integers(rows) for name, statistic in table.counted.items()}
     alone = [name for name, one in integers.items() if one.bins is None]
-    found = []
+    answers = []
     for names in filter(None, [alone, *([name] for name in integers if name not in alone)]):
         some = [integers[name] for name in names]
         features = [feature for one in some for feature in one.features]
         features += [Feature(one.missing, 0, 1) for one in some if one.missing is not None]
         groups = rows.groups(table.keys.listed, features, units, some[0].bins)
         codes = coder.codes(Batch(0, len(groups.sums[0]), groups.keys))
-        found.append((names, codes, groups.bins, iter(groups.sums)))
+        answers.append((names, codes, groups.bins, iter(groups.sums)))
     rooms, missing = {}, dict.fromkeys(integers, 0)
-    for names, codes, bins, sums in found:
+    for names, codes, bins, sums in answers:
         for name in names:
-            own = [next(sums) for _ in integers[name].features]
-            rooms[name] = table.counted[name].gathered(coder.groups, codes, own, bins)
+            each = [next(sums) for _ in integers[name].features]
+            gathered = DatabaseSums(coder.groups, codes, each, bins)
+            rooms[name] = table.counted[name].gathered(gathered)
         for name in names:
             if integers[name].missing is not None:
                 missing[name] = sum(next(sums)[codes >= 0])

@@ -28,7 +28,7 @@ from ..statistics.histogram import MOST_OF_SQL, Bins, Histogram
 from ..summaries.cells import Cells, cells, in_units
 from .answer import labels
 from .keys import MOST
-from .of_column import Integers, OfColumn
+from .of_column import DatabaseSums, Integers, OfColumn
 from .sums import Counted, Sums
 from .weighted import clamped
 
@@ -215,13 +215,8 @@ class GroupHistogram(Counted):
         bins = self.axis.of_row(rows, rows.names.index(self.column or ""))
         return Integers([Feature(0 * rows.present(), 0, 1)], bins)
 
-    def gathered(
-        self,
-        groups: int,
-        codes: NDArray[np.int32],
-        sums: list[NDArray[np.object_]],
-        bins: NDArray[np.int64] | None,
-    ) -> Any:
+    def gathered(self, answer: DatabaseSums) -> Any:
+        groups, codes, sums, bins = answer
         assert bins is not None
         room, inside = self.room(groups), codes >= 0
         pairs = codes[inside] * np.int64(self.axis.native.bins) + bins[inside]

@@ -101,8 +101,8 @@ class CountDistinct(Statistic[int]):
         if column is not None:
             key_kind(rows.typed(column, "ids", True), "ids", is_id=True)
         rows = used(rows, where, relation)
-        found = None if column is None else IdColumn(rows, column, column)
-        return View(rows, False, 1, None, ids=found)
+        whose = None if column is None else IdColumn(rows, column, column)
+        return View(rows, False, 1, None, ids=whose)
 
 
 @dataclass(frozen=True, slots=True)

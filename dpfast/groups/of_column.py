@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
+import numpy as np
+from numpy.typing import NDArray
+
 from .._core import checks
 from ..measurement.times import Units, read
 from ..sources.base import Adding, Feature
@@ -26,6 +29,33 @@ class Integers(NamedTuple):
     features: list[Feature]
     bins: Any = None
     missing: Any = None
+
+
+class DatabaseSums(NamedTuple):
+    """What a database has added up of some features, by key and bin.
+
+    Attributes
+    ----------
+    groups : int
+        How many groups there are in all.
+    codes : int32 array
+        The group of each sum, negative for none.
+    sums : list of object array
+        The exact sums of each feature.
+    bins : int64 array, optional
+        The bin of each sum.
+    """
+
+    groups: int
+    codes: NDArray[np.int32]
+    sums: list[NDArray[np.object_]]
+    bins: NDArray[np.int64] | None
+
+    def by_group(self) -> NDArray[np.object_]:
+        """Return the sums of each group, and last of none."""
+        room = np.zeros((self.groups + 1, len(self.sums)), object)
+        np.add.at(room, self.codes, np.stack(self.sums, axis=1))
+        return room
 
 
 class OfColumn:

@@ -51,7 +51,7 @@ from ..summaries.cells import Cells
 from ..summaries.units import shifted
 from .arrays import Floats
 from .of_column import OfColumn
-from .sums import OF_EACH, Counted, Sums, add_each
+from .sums import OF_EACH, Counted, Sums, SumsOfFeatures, add_each
 from .weighted import clamped
 
 #: The cells of a feature of 1.
@@ -61,7 +61,7 @@ INSIDE = ((1, 1, 0, 0), (1, 0, 1, 0))
 
 
 @dataclass(frozen=True)
-class GroupQuotient(Counted):
+class GroupQuotient(SumsOfFeatures, Counted):
     """Quotients of sums of features of two columns.
 
     Parameters
@@ -126,7 +126,7 @@ class GroupQuotient(Counted):
     def add(self, totals: NDArray[np.uint64], codes: NDArray[np.int32], values: Any) -> int:
         return add_each(totals, codes, values, self.cells)
 
-    bound, merge = Sums.bound, Sums.merge
+    merge = Sums.merge
 
     def parts_of(
         self, room: NDArray[np.uint64]

@@ -65,7 +65,7 @@ from ..summaries.units import (
     words_of,
 )
 from .arrays import Arrays, EachWithin, Floats
-from .of_column import Integers, OfColumn
+from .of_column import DatabaseSums, Integers, OfColumn
 from .plan import Plan, moves_alike, plan
 from .step import ROW, Step
 
@@ -148,36 +148,15 @@ class Sums(OfColumn, ABC):
         else:
             merge(room, more)
 
+    @abstractmethod
     def bound(
         self, room: NDArray[np.uint64], codes: NDArray[np.int32], groups: int
     ) -> NDArray[Any]:
-        """Return by group what counts of sums of units, whose groups are the `codes`.
+        """Return by group what counts of sums of units, whose groups are the `codes`."""
 
-        Sums of features are integers of two words each, of int64, one behind the other.
-        """
-        ends = self.unit_ends
-        most = self.step.rows if ends is None else UNBOUNDED
-        parts = [
-            by_group(part, most, factors, part.shape[1] == 4, codes, groups, ends)
-            for part, factors in self.parts_of(room)
-        ]
-        return np.ascontiguousarray(np.stack(parts, axis=1)).view(np.int64)
-
-    @abstractmethod
-    def parts_of(
-        self, room: NDArray[np.uint64]
-    ) -> Iterator[tuple[NDArray[np.uint64], Sequence[int]]]:
-        """Yield the sums of which each sum with noise is made, and their factors."""
-
-    def gathered(
-        self,
-        groups: int,
-        codes: NDArray[np.int32],
-        sums: list[NDArray[np.object_]],
-        bins: NDArray[np.int64] | None,
-    ) -> Any:
-        """Return the sums of features that a database told, for so many groups and for none."""
-        return words_of(summed(groups, codes, sums))
+    def gathered(self, answer: DatabaseSums) -> Any:
+        """Return what `room` holds, of sums that a database has added up."""
+        return words_of(answer.by_group())
 
     def columns(
         self,
@@ -215,13 +194,27 @@ class Sums(OfColumn, ABC):
         """Return the answers of groups whose sums are given, and their own error bars."""
 
 
-def summed(
-    groups: int, codes: NDArray[np.int32], sums: list[NDArray[np.object_]]
-) -> NDArray[np.object_]:
-    """Return the sums that a database told, for so many groups and for none."""
-    room = np.zeros((groups + 1, len(sums)), object)
-    np.add.at(room, codes, np.stack(sums, axis=1))
-    return room
+@dataclass(frozen=True, kw_only=True)
+class SumsOfFeatures(Sums):
+    """Base of sums with noise, each of which is made of sums of rows by factors."""
+
+    def bound(
+        self, room: NDArray[np.uint64], codes: NDArray[np.int32], groups: int
+    ) -> NDArray[Any]:
+        """Return what `Sums.bound` does: of integers of two words each, one behind the other."""
+        ends = self.unit_ends
+        most = self.step.rows if ends is None else UNBOUNDED
+        parts = [
+            by_group(part, most, factors, part.shape[1] == 4, codes, groups, ends)
+            for part, factors in self.parts_of(room)
+        ]
+        return np.ascontiguousarray(np.stack(parts, axis=1)).view(np.int64)
+
+    @abstractmethod
+    def parts_of(
+        self, room: NDArray[np.uint64]
+    ) -> Iterator[tuple[NDArray[np.uint64], Sequence[int]]]:
+        """Yield the sums of which each sum with noise is made, and their factors."""
 
 
 def add_each(
@@ -295,8 +288,8 @@ class Counted(Sums):
     def integers(self, rows: Adding) -> Integers:
         return Integers([Feature(0 * rows.present(), 0, 1, self.step.rows)])
 
-    def gathered(self, *told: Any) -> Any:
-        return summed(*told[:3]).astype(np.uint64)
+    def gathered(self, answer: DatabaseSums) -> Any:
+        return answer.by_group().astype(np.uint64)
 
     def bound(
         self, room: NDArray[np.uint64], codes: NDArray[np.int32], groups: int
@@ -305,11 +298,6 @@ class Counted(Sums):
         own = clamped_counts(room[is_kept, 0], self.step.rows, self.unit_ends)
         np.add.at(counts[:, 0], codes[is_kept], own)
         return counts
-
-    def parts_of(
-        self, room: NDArray[np.uint64]
-    ) -> Iterator[tuple[NDArray[np.uint64], Sequence[int]]]:
-        raise NotImplementedError
 
     def merge(self, room: NDArray[Any], more: NDArray[Any]) -> None:
         groups = min(len(room), len(more)) - 1
@@ -367,7 +355,7 @@ class OfPeople(Counted):
 
 
 @dataclass(frozen=True)
-class OfLinear(Sums):
+class OfLinear(SumsOfFeatures):
     """A linear statistic of each group.
 
     What a row adds, by how much, the answer and its error bar are those of the statistic where the

@@ -812,16 +812,16 @@ class LinearMeasurement(Mechanism[Answers], AddsUnits):
 
     def _added(self, rows: Adding, most: int, units: Units) -> list[list[int]]:
         """Return the same of rows in a database, which adds them up."""
-        found, missing = [], []
+        each, missing = [], []
         for place, (column, form) in enumerate(zip(self.columns, self.plan().forms, strict=True)):
             u, filler = column.cells.of_row(rows, place), self._filler(column)
             if self.nan == "raise":
                 missing.append(Feature(rows.counted(1 - rows.present(u)), 0, 1))
             u = rows.filled(u, filler) if filler >= 0 else u
-            found.append([feature.of_rows(u, most) for feature in form.features])
-        every = [feature for features in found for feature in features]
+            each.append([feature.of_rows(u, most) for feature in form.features])
+        every = [feature for features in each for feature in features]
         sums = iter([int(total[0]) for total in rows.groups({}, every + missing, units).sums])
-        exact = [[next(sums) for _ in features] for features in found]
+        exact = [[next(sums) for _ in features] for features in each]
         nan_policy.refuse(self.nan, sum(sums))
         return exact
 

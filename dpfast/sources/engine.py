@@ -256,10 +256,10 @@ class Engine(Elsewhere):
         DataError
             If the engine fails, or a partition has other rows than in the pass before.
         """
-        found, kind, is_interrupted = None, "", False
+        part, kind, is_interrupted = None, "", False
         try:
             with timed("pass", of=self.name, columns=columns):
-                found = self.run(self.declared(task, columns), columns)
+                part = self.run(self.declared(task, columns), columns)
         except (DpfastError, MemoryError):
             raise
         except Exception as error:  # whose message may quote a row, so it is let go
@@ -269,9 +269,9 @@ class Engine(Elsewhere):
             raise KeyboardInterrupt
         if kind:
             raise DataError(f"{self.name} failed while it read the rows ({kind})")
-        if found is None:
+        if part is None:
             return task.make(self.form).reduce(task.summarise, task.merge)  # type: ignore[no-any-return]
-        rows = {number: many for number, many in found.rows.items() if many}
+        rows = {number: many for number, many in part.rows.items() if many}
         if self._seen is None:
             self._seen = rows
         lengths = self._seen
@@ -279,7 +279,7 @@ class Engine(Elsewhere):
             lengths = {number: many for number, many in enumerate(self.lengths) if many}
         if not rows == self._seen == lengths:
             raise DataError(f"{self.name} must have the same rows whenever it is read, and has not")
-        return found.summary
+        return part.summary
 
 
 def types_of(form: Form, columns: Sequence[str] | None = None) -> dict[str | None, Any]:

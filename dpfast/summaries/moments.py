@@ -141,14 +141,14 @@ def added(
             Term(each[i].integer * each[j].integer, each[i].most * each[j].most) for i, j in pairs
         ]
     read, *sums = rows.sums(terms)
-    found, left = [], iter(sums)
+    answers, left = [], iter(sums)
     for columns, pairs in parts:
         present, *others = islice(left, 1 + len(columns) + len(pairs))
         sums, products = others[: len(columns)], others[len(columns) :]
-        found.append(Moments(present, read - present, tuple(sums), tuple(products), read))
-    for answer in found:
+        answers.append(Moments(present, read - present, tuple(sums), tuple(products), read))
+    for answer in answers:
         nan_policy.refuse(nan, answer.missing)
-    return found
+    return answers
 
 
 def moments_of(

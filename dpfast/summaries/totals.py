@@ -121,13 +121,13 @@ def added(rows: Adding, cells: Sequence[Celled | None], squares: bool) -> list[T
         terms += [Term(rows.present(u), 1), Term(u, grid.span)]
         terms += [Term(u * u, grid.span**2)] if squares else []
     read, *sums = rows.sums(terms)
-    found, each = [], iter(sums)
+    columns, each = [], iter(sums)
     for grid in cells:
         present = next(each)
         total = 0 if grid is None else next(each)
         square = next(each) if squares and grid is not None else 0
-        found.append(Totals(present, read - present, total, square, read))
-    return found
+        columns.append(Totals(present, read - present, total, square, read))
+    return columns
 
 
 def totals_of(

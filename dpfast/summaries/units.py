@@ -282,11 +282,11 @@ def clamped_counts(
     counts: NDArray[np.uint64], most: int, ends: tuple[float, float] | None
 ) -> NDArray[np.uint64]:
     """Return how many rows count of each unit, within two ends if it has rows at all."""
-    found = np.minimum(counts, np.uint64(min(most, UNBOUNDED)))
+    counted = np.minimum(counts, np.uint64(min(most, UNBOUNDED)))
     if ends is not None:
         least, largest = map(np.uint64, ends)
-        found = np.where(counts > 0, np.clip(counts, least, largest), found)
-    return found
+        counted = np.where(counts > 0, np.clip(counts, least, largest), counted)
+    return counted
 
 
 def add_wide(room: NDArray[np.int64], more: NDArray[np.int64]) -> None:

@@ -576,7 +576,7 @@ def test_of_two_at_once_one_pays_and_both_say_the_same(write):
 def test_what_somebody_else_pays_in_the_meantime_is_no_refusal(write, monkeypatch):
     """He comes between the look for keys and the sum of what they would cost."""
     path = write('epsilon = 4\npath = "study.db"')
-    afford, came = dp.Budget._afford, []
+    afford, came = dp.Budget.left_after, []
 
     def late(self, lines):
         if not came:

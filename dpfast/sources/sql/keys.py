@@ -45,16 +45,16 @@ def exact(column: Any, dialect: str, name: str) -> Any:
     is_bits = kind.is_integer() or kind.is_boolean() or kind.is_binary()
     if not (is_bits or is_text or (is_time and dialect != "sqlite")):
         checks.fail_kind(name, RULE, column, f" of type {kind} in {dialect}: cast it")
-    found = column
+    comparable = column
     if is_text:
-        found = bytes_of(column, dialect)
+        comparable = bytes_of(column, dialect)
     elif is_time:
         first, last = (datetime.min, datetime.max) if kind.is_timestamp() else (date.min, date.max)
-        found = column.between(first, last).ifelse(column, None)
+        comparable = column.between(first, last).ifelse(column, None)
     if dialect == "sqlite":
         stored = "text" if is_text else "blob" if kind.is_binary() else "integer"
-        found = (column.typeof() == stored).ifelse(found, None)
-    return found
+        comparable = (column.typeof() == stored).ifelse(comparable, None)
+    return comparable
 
 
 def expect_declared(column: Any, name: str) -> None:

@@ -177,9 +177,9 @@ class SqlRows(Adding):
         if self.names[column] in self.words:
             return self.word(column).notnull().ifelse(1, 0).cast("int64")
         x = without_nan(self._column(column), self.store.dialect)
-        found = reduce(or_, (x == exactly(value) for value in values), self._ibis.literal(False))
+        is_among = reduce(or_, (x == exactly(value) for value in values), self._ibis.literal(False))
         # A product of integers of 32 bits, as literals are, may overflow.
-        return self._ibis.cases((x.isnull(), None), (found, 1), else_=0).cast("int64")
+        return self._ibis.cases((x.isnull(), None), (is_among, 1), else_=0).cast("int64")
 
     def place(self, column: int, edges: Sequence[float], last: float | None) -> Any:
         x = without_nan(self._column(column), self.store.dialect)
@@ -236,8 +236,8 @@ class SqlRows(Adding):
     ) -> dict[tuple[int, ...], list[int]]:
         by = {self._ibis.util.gen_name("place"): place for place in places}
         keys, totals = sums_by(self._rows.mutate(**by), terms, list(by))
-        found = zip(*(key.to_pylist() for key in keys.columns), strict=True)
-        each = zip(found, zip(*totals, strict=True), strict=True)
+        entries = zip(*(key.to_pylist() for key in keys.columns), strict=True)
+        each = zip(entries, zip(*totals, strict=True), strict=True)
         return {place: list(sums) for place, sums in each if None not in place}
 
     @property
