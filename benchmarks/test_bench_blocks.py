@@ -17,8 +17,8 @@ from dpfast.aggregate.blocks.layout import laid_out
 from dpfast.aggregate.blocks.partition import ContiguousLabels, KeyedLabels, Partition, RandomLabels
 from dpfast.aggregate.blocks.tallies import Extremes, Moments
 from dpfast.rng import InsecureGenerator
-from dpfast.sources.base import RowChunk
-from dpfast.sources.key_words import secret
+from dpfast.tables.base import RowChunk
+from dpfast.tables.key_words import secret
 
 from .conftest import rows
 

@@ -16,7 +16,7 @@ import pytest
 
 from dpfast.aggregate.workers.pool import WorkerPool
 from dpfast.aggregate.workers.threads import call_blocks
-from dpfast.sources.row_files import File
+from dpfast.tables.row_files import File
 
 from .conftest import rows
 

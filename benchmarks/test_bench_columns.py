@@ -13,9 +13,9 @@ import pytest
 from dpfast.measurement.choice import Moves, choose_noise
 from dpfast.privacy import ZCDP, Pure
 from dpfast.rng import InsecureGenerator
-from dpfast.sources.scan import scan
 from dpfast.statistics.histogram import histogram
 from dpfast.statistics.totals import api
+from dpfast.tables.scan import scan
 
 from .conftest import rows
 

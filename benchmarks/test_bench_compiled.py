@@ -22,8 +22,8 @@ from dpfast.aggregate.blocks.partition import Partition, RandomLabels
 from dpfast.aggregate.estimators import resolve
 from dpfast.aggregate.estimators.base import Job
 from dpfast.rng import InsecureGenerator
-from dpfast.sources.data import as_rows
-from dpfast.sources.key_words import secret
+from dpfast.tables.data import as_rows
+from dpfast.tables.key_words import secret
 
 from .conftest import rows
 

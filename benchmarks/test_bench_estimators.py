@@ -13,7 +13,7 @@ import dpfast as dp
 from dpfast.aggregate.blocks.layout import Window
 from dpfast.aggregate.estimators import LogisticRegression, Median, Mode, Quantile, TrimmedMean
 from dpfast.aggregate.estimators.base import Job
-from dpfast.sources.data import as_rows
+from dpfast.tables.data import as_rows
 
 from .conftest import rows
 

@@ -11,9 +11,9 @@ import pytest
 import dpfast as dp
 from dpfast.budget.release import release
 from dpfast.privacy import Pure
-from dpfast.sources.memory import ArraySource
 from dpfast.statistics.quantiles.exponential import ExponentialQuantile
 from dpfast.statistics.quantiles.recursive import RecursiveQuantiles
+from dpfast.tables.memory import ArraySource
 
 from .conftest import rows
 

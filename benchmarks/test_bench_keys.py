@@ -13,8 +13,8 @@ import pytest
 
 from dpfast._kernels import groups as kernel
 from dpfast.rng import InsecureGenerator
-from dpfast.sources.bounding import KEPT, Bounding
-from dpfast.sources.key_words import KeyWords, secret
+from dpfast.tables.bounding import KEPT, Bounding
+from dpfast.tables.key_words import KeyWords, secret
 
 from .conftest import beside, record, rows
 

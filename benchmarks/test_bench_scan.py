@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import dpfast as dp
-from dpfast.sources.data import as_rows
+from dpfast.tables.data import as_rows
 
 from .conftest import rows
 

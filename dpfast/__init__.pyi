@@ -51,9 +51,6 @@ from dpfast.measurement.statistic import Measurement as Measurement
 from dpfast.measurement.statistic import Statistic as Statistic
 from dpfast.measurement.unit import Unit as Unit
 from dpfast.rng import Generator
-from dpfast.sources.scan import scan as scan
-from dpfast.sources.spark import spark as spark
-from dpfast.sources.stream import stream as stream
 from dpfast.statistics import ptr as ptr
 from dpfast.statistics import response as response
 from dpfast.statistics.additive_release import additive_release as additive_release
@@ -90,6 +87,9 @@ from dpfast.statistics.tree.counts import TreeCounts
 from dpfast.statistics.trimmed import TrimmedMean as TrimmedMean
 from dpfast.statistics.trimmed import WinsorizedMean as WinsorizedMean
 from dpfast.summaries import order as order
+from dpfast.tables.scan import scan as scan
+from dpfast.tables.spark import spark as spark
+from dpfast.tables.stream import stream as stream
 
 __version__: str
 __all__ = [

@@ -42,12 +42,12 @@ from .noise.calibrated_integer import integer_noise as _integer_noise
 from .noise.sensitivity import Sensitivity
 from .rng import Generator
 from .sensitivity.known import KnownSensitivity
-from .sources import Chunk, Source
-from .sources.filtered import conditions
-from .sources.intake import each_column
-from .sources.intake import read as read_view
-from .sources.opened import Files
-from .sources.shared_pass import SharedPasses
+from .tables import Chunk, Source
+from .tables.filtered import conditions
+from .tables.intake import each_column
+from .tables.intake import read as read_view
+from .tables.opened import Files
+from .tables.shared_pass import SharedPasses
 
 __all__ = [
     "Chunk",

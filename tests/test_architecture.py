@@ -200,7 +200,7 @@ FOREIGN = {
     "groups/answer.py": "NumPy scalars",
     "noise/distributions/base.py": "local variables of a thread",
     "selection/arguments.py": "arrays of scores",
-    "sources/": "containers and columns of other libraries, and sources of users",
+    "tables/": "containers and columns of other libraries, and sources of users",
     "statistics/categories.py": "arrays and containers of words",
     "sulq/": "arrays, parties and oracles of users",
 }

@@ -23,10 +23,10 @@ import pytest
 import dpfast as dp
 from dpfast.errors import ArgumentError, ArgumentTypeError, BudgetError, DataError
 from dpfast.rng import InsecureGenerator
-from dpfast.sources import as_source, memory
-from dpfast.sources.data import as_rows
-from dpfast.sources.forms import is_distributed
 from dpfast.statistics.table import STATISTICS
+from dpfast.tables import as_source, memory
+from dpfast.tables.data import as_rows
+from dpfast.tables.forms import is_distributed
 
 from .support import by_group
 from .support.battery import (

@@ -14,7 +14,7 @@ import pytest
 import dpfast as dp
 from dpfast._core import checks
 from dpfast.errors import ArgumentError, SlowWarning
-from dpfast.sources import forms
+from dpfast.tables import forms
 
 from .support.pairwise import quick_rows
 from .support.surface import CALLS, LOSSES, TOLD, VALUES, unclear

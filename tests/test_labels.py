@@ -18,7 +18,7 @@ import dpfast as dp
 from dpfast.adapters.diffprivlib import tools
 from dpfast.errors import BudgetError, DataError
 from dpfast.rng import InsecureGenerator
-from dpfast.sources import batches, intake, labels
+from dpfast.tables import batches, intake, labels
 
 from .support import by_group
 from .support.battery import CASES, MASKED, WEIGHTED, WHERE, X, same

@@ -25,10 +25,10 @@ import dpfast as dp
 from dpfast.errors import ArgumentTypeError, DataError, DpfastError
 from dpfast.groups import keys as group_keys
 from dpfast.rng import InsecureGenerator
-from dpfast.sources import Source, forms, intake, untyped
-from dpfast.sources.base import RowSource
-from dpfast.sources.batches import Batches
-from dpfast.sources.masked import mask
+from dpfast.tables import Source, forms, intake, untyped
+from dpfast.tables.base import RowSource
+from dpfast.tables.batches import Batches
+from dpfast.tables.masked import mask
 
 from .support import hostile
 from .support.attacks import OwnCount

@@ -22,7 +22,7 @@ PACKAGE = Path(__file__).parent.parent / "dpfast"
 FLOORS = (
     ("errors",),
     ("_core", "_kernels"),
-    ("privacy", "rng", "sources"),
+    ("privacy", "rng", "tables"),
     ("noise", "summaries", "budget"),
     ("measurement", "sensitivity", "selection", "native"),
     ("statistics", "online"),

@@ -11,7 +11,7 @@ import dpfast as dp
 from dpfast.aggregate.aggregators.output_grid import sorted_cells
 from dpfast.noise.distributions import Laplace
 from dpfast.noise.distributions.base import context
-from dpfast.sources import as_source
+from dpfast.tables import as_source
 
 from .ways import (
     GENERATOR,

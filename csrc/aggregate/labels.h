@@ -10,7 +10,7 @@
  *   word i of a layer = word i mod 256 of the 16 interleaved blocks (rng/rng.h) at block number
  *   16 floor(i / 256), whose low 32 bits are the counter; nonce = (its high bits, layer, "bloc").
  *
- * Labels of ids. SipHash-2-4 of the 16 bytes of the id's words (sources/keys.h), then
+ * Labels of ids. SipHash-2-4 of the 16 bytes of the id's words (tables/keys.h), then
  * floor(hash blocks / 2^64). For an id a label is uniform to within 2^-32, which is a matter of
  * balance only: privacy asks that other people's rows do not decide it.
  */
@@ -20,7 +20,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "sources/keys.h"
+#include "tables/keys.h"
 
 #define DPF_LABELS_MOST 0x80000000u /* the largest number of blocks */
 

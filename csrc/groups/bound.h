@@ -1,7 +1,7 @@
 /* Which rows of each person count: of at most so many groups, and in each at most so many rows.
  *
  * A person keeps the groups whose hash of (id, group) is least, and in each the rows whose hash of
- * the row's number is least: SipHash-2-4 under a secret key (sources/keys.h), ties by the group's code
+ * the row's number is least: SipHash-2-4 under a secret key (tables/keys.h), ties by the group's code
  * and by the row's number. So what is kept of a person depends on that person's rows and numbers
  * alone, and no order, cut or number of threads decides it.
  *
@@ -19,7 +19,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "sources/keys.h"
+#include "tables/keys.h"
 
 #define DPF_BOUND_BITS 10
 #define DPF_BOUND_PARTS (1 << DPF_BOUND_BITS)

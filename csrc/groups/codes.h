@@ -1,4 +1,4 @@
-/* Codes of keys: 0, 1, ... in the order in which their words (sources/keys.h) were first seen.
+/* Codes of keys: 0, 1, ... in the order in which their words (tables/keys.h) were first seen.
  *
  * An open hash table of slots side by side, at most half of them taken, in the order of SipHash-2-4 of
  * the words under a secret key: no data can make it slow. The first keys have a shortcut besides, whose
@@ -11,7 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "sources/keys.h"
+#include "tables/keys.h"
 
 #define DPF_CODES_BITS 32           /* of the largest table */
 #define DPF_CODES_MOST 0x7fffffffu  /* codes */

@@ -2,7 +2,7 @@ from typing import Any
 
 from numpy.typing import NDArray
 
-from .sources import Key
+from .tables import Key
 
 PLANES: int
 NEAR: int

@@ -10,7 +10,7 @@ cimport numpy as cnp
 
 from .core cimport check_status
 from .rng cimport dpf_wipe
-from .sources cimport Key, dpf_keys_key
+from .tables cimport Key, dpf_keys_key
 
 cnp.import_array()
 
@@ -122,7 +122,7 @@ def random_labels(Key key not None, Py_ssize_t blocks, int64_t start, uint32_t[:
 
 def keyed_labels(Key key not None, Py_ssize_t blocks, const uint64_t[::1] low not None,
                  const uint64_t[::1] high, uint32_t[::1] out not None):
-    """Labels of ids by their words (see csrc/sources/keys.h); `high` None: zeros."""
+    """Labels of ids by their words (see csrc/tables/keys.h); `high` None: zeros."""
     cdef uint32_t k = _blocks(blocks)
     cdef size_t n = out.shape[0]
     cdef const uint64_t *more = NULL

@@ -6,7 +6,7 @@ from numpy.typing import NDArray
 
 from .noise import Script
 from .rng import BitStream
-from .sources import Key
+from .tables import Key
 
 class Codes:
     def __init__(self, key: Key) -> None: ...

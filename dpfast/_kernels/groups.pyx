@@ -14,7 +14,7 @@ cimport numpy as cnp
 
 from .core cimport check_status
 from .noise cimport check, dpf_words, source
-from .sources cimport Key, dpf_keys_key
+from .tables cimport Key, dpf_keys_key
 from .statistics cimport (
     DPF_DRAW_DONE, divide_room, dpf_draw, dpf_draw_found, dpf_draw_room, dpf_draw_runs, take_base, told
 )

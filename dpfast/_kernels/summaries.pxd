@@ -2,7 +2,7 @@
 
 cimport numpy as cnp
 
-from .sources cimport kind_in_place
+from .tables cimport kind_in_place
 
 
 cdef inline int kind_of(cnp.ndarray values) except -1:

@@ -25,13 +25,13 @@ from ..budget.release import Prepared, relation_of, releases
 from ..noise.additive import amount
 from ..privacy import Loss
 from ..rng import Generator
-from ..sources.base import RowSource
-from ..sources.columns import TableRows
-from ..sources.data import as_rows, once
-from ..sources.engine import of_engine
-from ..sources.ids import id_name
-from ..sources.key_words import secret
-from ..sources.row_files import directory
+from ..tables.base import RowSource
+from ..tables.columns import TableRows
+from ..tables.data import as_rows, once
+from ..tables.engine import of_engine
+from ..tables.ids import id_name
+from ..tables.key_words import secret
+from ..tables.row_files import directory
 from .aggregators import AggregatorName, choose, make
 from .aggregators.output_grid import Aggregator
 from .aggregators.vector import VectorAggregator, make_vector, share

@@ -47,11 +47,11 @@ from .._core import checks
 from .._core.types import Neighbors
 from .._kernels.groups import Codes
 from .._kernels.rng import witnesses
-from .._kernels.sources import Key
+from .._kernels.tables import Key
 from ..errors import BudgetError
-from ..sources.forms import Arrow, Objects, Values, column_form, index_of, title_of
-from ..sources.key_words import KEYS_RULE, TIMES, KeyWords, key_kind, span_of, zone_kind
-from ..sources.public_values import expect_matches
+from ..tables.forms import Arrow, Objects, Values, column_form, index_of, title_of
+from ..tables.key_words import KEYS_RULE, TIMES, KeyWords, key_kind, span_of, zone_kind
+from ..tables.public_values import expect_matches
 from .ledger import Amounts
 
 GROUPS = "a list of different public values: integers, text, bytes or dates"

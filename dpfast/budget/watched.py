@@ -20,12 +20,12 @@ from typing import Any, Protocol, TypeVar
 import numpy as np
 
 from .._core import checks
-from ..sources.base import RowChunk, RowSource, Source
-from ..sources.batches import WHERE, Batch, Batches
-from ..sources.forms import Arrow, Objects, Values
-from ..sources.intake import Apart, View
-from ..sources.memory import Column
-from ..sources.people import IdColumn
+from ..tables.base import RowChunk, RowSource, Source
+from ..tables.batches import WHERE, Batch, Batches
+from ..tables.forms import Arrow, Objects, Values
+from ..tables.intake import Apart, View
+from ..tables.memory import Column
+from ..tables.people import IdColumn
 from .mechanism import Mechanism
 from .release import WATCHER
 

@@ -8,9 +8,9 @@ as anywhere: what the database calls two keys may be one, and not the other way 
 from __future__ import annotations
 
 from .._kernels.rng import BitStream
-from ..sources.base import Adding, Feature, Units
-from ..sources.batches import Batch
-from ..sources.key_words import secret
+from ..tables.base import Adding, Feature, Units
+from ..tables.batches import Batch
+from ..tables.key_words import secret
 from .keys import Coder
 from .of_column import DatabaseSums
 from .partial import Partial, Summable

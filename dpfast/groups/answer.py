@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from .._core.html import table
-from ..sources.key_words import shown_key
+from ..tables.key_words import shown_key
 
 #: How many groups are shown, half of them from either end.
 SHOWN = 20

@@ -14,10 +14,10 @@ from ..budget.budget import Budget
 from ..budget.release import Prepared, prepare, relation_of, releases
 from ..measurement.statistic import offer
 from ..rng import Generator
-from ..sources.batches import IDS, Batches
-from ..sources.forms import column_form
-from ..sources.ids import id_name
-from ..sources.key_words import RULE as IDS_RULE
+from ..tables.batches import IDS, Batches
+from ..tables.forms import column_form
+from ..tables.ids import id_name
+from ..tables.key_words import RULE as IDS_RULE
 from .answer import Answer
 from .grouping import RULE, Grouping, Statistics, grouping
 from .keys import KEYS, MOST, PublicKeys, one_column

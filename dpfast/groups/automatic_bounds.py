@@ -40,8 +40,8 @@ from ..measurement.times import Units, read
 from ..measurement.unit import one_row
 from ..privacy import Loss
 from ..rng import Generator
-from ..sources import Chunk
-from ..sources.batches import Piece
+from ..tables import Chunk
+from ..tables.batches import Piece
 from .counts import GroupHistogram
 from .of_column import OfColumn
 from .step import Step

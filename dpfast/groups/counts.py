@@ -22,10 +22,10 @@ from ..measurement.matches import numbers_of
 from ..measurement.times import read
 from ..noise.sensitivity import Sensitivity
 from ..rng import Generator
-from ..sources.base import Adding, Feature
-from ..sources.batches import Piece, numbers
 from ..statistics.histogram import MOST_OF_SQL, Bins, Histogram
 from ..summaries.cells import Cells, cells, in_units
+from ..tables.base import Adding, Feature
+from ..tables.batches import Piece, numbers
 from .answer import labels
 from .keys import MOST
 from .of_column import DatabaseSums, Integers, OfColumn

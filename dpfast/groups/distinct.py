@@ -6,7 +6,7 @@ values count changes it by at most L, and so does one who is replaced by another
 values go and up to L come, with differences of opposite sign.
 
 Which values of a person count is a uniform choice by a fresh secret key that nobody else has a say
-in (`sources.bounding`), so there is a coupling in which all others keep what they had.
+in (`tables.bounding`), so there is a coupling in which all others keep what they had.
 """
 
 from __future__ import annotations
@@ -28,14 +28,14 @@ from ..noise.calibrated_integer import IntegerNoise, integer_noise
 from ..noise.sensitivity import Sensitivity
 from ..privacy import Loss
 from ..rng import Generator
-from ..sources.batches import IDS, Batches
-from ..sources.columns import Columns
-from ..sources.data import form_of
-from ..sources.forms import columns_of_table, is_distributed, is_lazy
-from ..sources.intake import View
-from ..sources.key_words import KEYS_RULE, key_kind
-from ..sources.people import IdColumn, checked
-from ..sources.times import Times
+from ..tables.batches import IDS, Batches
+from ..tables.columns import Columns
+from ..tables.data import form_of
+from ..tables.forms import columns_of_table, is_distributed, is_lazy
+from ..tables.intake import View
+from ..tables.key_words import KEYS_RULE, key_kind
+from ..tables.people import IdColumn, checked
+from ..tables.times import Times
 from .keys import PrivateKeys, one_column
 from .sums import Counted
 from .table import Persons, Table, used

@@ -19,14 +19,14 @@ from ..measurement.linear import Linear
 from ..measurement.statistic import Automatic, Offer, Statistic
 from ..noise.additive import amount
 from ..privacy import Approx, Loss
-from ..sources.batches import Batches, Piece
-from ..sources.intake import Public
-from ..sources.key_words import key_kind
-from ..sources.public_values import expect_matches
-from ..sources.times import times_of
-from ..sources.words import Words
 from ..statistics.histogram import Histogram
 from ..statistics.ranked import OnGrid
+from ..tables.batches import Batches, Piece
+from ..tables.intake import Public
+from ..tables.key_words import key_kind
+from ..tables.public_values import expect_matches
+from ..tables.times import times_of
+from ..tables.words import Words
 from .automatic_bounds import WithBounds, with_bounds
 from .counts import GroupHistogram
 from .distinct import CountDistinct

@@ -1,6 +1,6 @@
 """Keys: which group each row is of, and what the groups are called.
 
-Each column of keys is read as words (`sources.key_words`), each word has a code, and the codes of
+Each column of keys is read as words (`tables.key_words`), each word has a code, and the codes of
 several columns have one together. *Public* keys have codes in the order in which they are given,
 and a row whose keys are not among them is of no group. *Private* keys get codes as they are met,
 and are put in the order of their words before anything random is drawn, so the order of rows is
@@ -22,12 +22,12 @@ from numpy.typing import NDArray
 
 from .._core import checks
 from .._kernels.groups import Codes, dense, pair
-from .._kernels.sources import Key
-from ..sources.arrow import looked_up
-from ..sources.batches import Batch, Batches, Piece
-from ..sources.columns import Columns
-from ..sources.data import form_of
-from ..sources.forms import (
+from .._kernels.tables import Key
+from ..tables.arrow import looked_up
+from ..tables.batches import Batch, Batches, Piece
+from ..tables.columns import Columns
+from ..tables.data import form_of
+from ..tables.forms import (
     Arrow,
     Objects,
     Values,
@@ -36,8 +36,8 @@ from ..sources.forms import (
     is_distributed,
     is_lazy,
 )
-from ..sources.in_memory import named
-from ..sources.key_words import (
+from ..tables.in_memory import named
+from ..tables.key_words import (
     KEYS_RULE,
     TIME,
     TIMES,
@@ -50,7 +50,7 @@ from ..sources.key_words import (
     unit_bytes,
     zone_kind,
 )
-from ..sources.public_values import expect_matches
+from ..tables.public_values import expect_matches
 
 Int32s: TypeAlias = NDArray[np.int32]
 

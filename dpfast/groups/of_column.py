@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 
 from .._core import checks
 from ..measurement.times import Units, read
-from ..sources.base import Adding, Feature
-from ..sources.batches import Piece
+from ..tables.base import Adding, Feature
+from ..tables.batches import Piece
 
 
 class Integers(NamedTuple):

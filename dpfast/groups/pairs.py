@@ -46,9 +46,9 @@ from .._kernels import groups as _native
 from ..measurement.quotient import Quotient
 from ..noise.sensitivity import Sensitivity
 from ..rng import Generator
-from ..sources.batches import Piece, numbers
 from ..summaries.cells import Cells
 from ..summaries.units import shifted
+from ..tables.batches import Piece, numbers
 from .arrays import Floats
 from .of_column import OfColumn
 from .sums import OF_EACH, Counted, Sums, SumsOfFeatures, add_each

@@ -19,13 +19,13 @@ from numpy.typing import NDArray
 
 from .. import rng as _rng
 from .._kernels.rng import BitStream
-from .._kernels.sources import Key
+from .._kernels.tables import Key
 from ..errors import DataError
-from ..sources.batches import Batch, Batches
-from ..sources.columns import chosen
-from ..sources.engine import Engine, Task
-from ..sources.forms import Form, column_form
-from ..sources.key_words import secret
+from ..tables.batches import Batch, Batches
+from ..tables.columns import chosen
+from ..tables.engine import Engine, Task
+from ..tables.forms import Form, column_form
+from ..tables.key_words import secret
 from .automatic_bounds import Tails
 from .counts import Sparse
 from .keys import Coder, PrivateCoder, PrivateKeys, PublicKeys

@@ -17,8 +17,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._kernels import aggregate as _scatter
-from ..sources.available_memory import share
-from ..sources.row_files import Spill, directory
+from ..tables.available_memory import share
+from ..tables.row_files import Spill, directory
 
 Codes: TypeAlias = NDArray[np.int32]
 Cells: TypeAlias = NDArray[np.int32]

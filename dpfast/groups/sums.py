@@ -51,9 +51,6 @@ from ..noise.sensitivity import Sensitivity
 from ..noise.shared import SharedNoise
 from ..privacy import Loss
 from ..rng import Generator
-from ..sources.base import Adding, Feature
-from ..sources.batches import Piece
-from ..sources.bounding import UNBOUNDED
 from ..statistics.totals.count import Count
 from ..summaries.cells import Cells, cells, nearest
 from ..summaries.units import (
@@ -64,6 +61,9 @@ from ..summaries.units import (
     shifted,
     words_of,
 )
+from ..tables.base import Adding, Feature
+from ..tables.batches import Piece
+from ..tables.bounding import UNBOUNDED
 from .arrays import Arrays, EachWithin, Floats
 from .of_column import DatabaseSums, Integers, OfColumn
 from .plan import Plan, moves_alike, plan

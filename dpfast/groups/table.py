@@ -5,7 +5,7 @@ them. What the sensitivity of each is, and what its draws may cost, is said in `
 
 With ids sums are those of each person in each group, of which a part counts (`summaries.units`), in
 the groups that a person keeps (`unit_codes`). For ranks and histograms a first pass tells which
-rows of a person are kept (`sources.bounding`): that is a function of this person's rows and of a
+rows of a person are kept (`tables.bounding`): that is a function of this person's rows and of a
 fresh secret key alone. Rows of no group and rows of nobody are left out before that. Then all
 statistics are made in one pass.
 """
@@ -25,16 +25,16 @@ from .. import privacy
 from .._core import nan_policy
 from .._core.error_bars import KEYS, Expected, unknown
 from .._kernels.rng import BitStream
-from .._kernels.sources import Key
+from .._kernels.tables import Key
 from ..budget.mechanism import Mechanism
 from ..privacy import Loss
 from ..rng import Generator
-from ..sources.batches import WHERE, Batch, Batches
-from ..sources.bounding import KEPT, Bounding, marks_of
-from ..sources.forms import Values, index_of
-from ..sources.key_words import secret
-from ..sources.masked import mask
 from ..summaries.units import grown
+from ..tables.batches import WHERE, Batch, Batches
+from ..tables.bounding import KEPT, Bounding, marks_of
+from ..tables.forms import Values, index_of
+from ..tables.key_words import secret
+from ..tables.masked import mask
 from .added import added
 from .answer import Answer
 from .automatic_bounds import WithBounds

@@ -1,7 +1,7 @@
 """Units in groups: codes of pairs of an id and a group, as rows are read.
 
 A unit keeps the groups with the least hash of (id, group) under a fresh secret key
-(`sources.bounding`). That is decided once all rows are read, by the pairs that there are: so by
+(`tables.bounding`). That is decided once all rows are read, by the pairs that there are: so by
 the unit's own rows and the key. What it counts for in each group is said in `summaries.units`.
 """
 
@@ -15,9 +15,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._kernels.groups import Codes
-from .._kernels.sources import Key
-from ..sources.bounding import Bounding
-from ..sources.key_words import KeyWords
+from .._kernels.tables import Key
+from ..tables.bounding import Bounding
+from ..tables.key_words import KeyWords
 from .keys import Int32s, paired
 
 

@@ -25,8 +25,8 @@ from ..measurement.features import Factors
 from ..measurement.linear import Column
 from ..measurement.statistic import Weighted
 from ..noise.sensitivity import Sensitivity
-from ..sources.batches import Piece, numbers
 from ..summaries.cells import cells
+from ..tables.batches import Piece, numbers
 from .arrays import Floats
 from .of_column import OfColumn
 from .plan import Plan, moves_alike

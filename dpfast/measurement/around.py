@@ -9,7 +9,7 @@ from .._core.error_bars import Expected
 from ..budget.mechanism import Mechanism
 from ..privacy import Loss
 from ..rng import Generator
-from ..sources.intake import View
+from ..tables.intake import View
 
 Value = TypeVar("Value", covariant=True)
 

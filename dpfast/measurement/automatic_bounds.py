@@ -20,7 +20,7 @@ from ..budget.mechanism import Mechanism
 from ..errors import ArgumentError
 from ..privacy import ZCDP, Approx, Loss, Pure
 from ..rng import Generator
-from ..sources.intake import View
+from ..tables.intake import View
 from .outer_bounds import WIDEST, DrawnBounds
 from .tails import Counts
 

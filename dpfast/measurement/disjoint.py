@@ -17,9 +17,9 @@ from .._core import checks
 from .._core.error_bars import BOUND, Expected
 from ..budget.mechanism import Mechanism
 from ..rng import Generator
-from ..sources.intake import Public, View
-from ..sources.keyed import keyed
-from ..sources.words import Words
+from ..tables.intake import Public, View
+from ..tables.keyed import keyed
+from ..tables.words import Words
 from .around import Around
 from .statistic import Bounded, Layout, Statistic, Terms
 from .two_steps import in_two_steps

@@ -22,7 +22,7 @@ from ..errors import ArgumentError
 from ..noise.additive import several
 from ..privacy import ZCDP, Approx, Loss, Pure
 from ..rng import Generator
-from ..sources.intake import View
+from ..tables.intake import View
 
 
 @dataclass(frozen=True, slots=True)

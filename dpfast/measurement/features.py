@@ -26,8 +26,8 @@ from functools import cached_property
 from operator import mul
 from typing import Any, NamedTuple
 
-from ..sources import base
 from ..summaries.totals import Totals
+from ..tables import base
 
 #: The factors of the sum of cells, of the number of rows, and of the sum of squared cells.
 Factors = tuple[int, int, int]
@@ -85,7 +85,7 @@ class Feature(NamedTuple):
         Returns
         -------
         Feature
-            Of `dpfast.sources.base`.
+            Of `dpfast.tables.base`.
 
         Examples
         --------

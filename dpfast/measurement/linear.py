@@ -28,19 +28,19 @@ from .._core import checks, nan_policy
 from .._core.error_bars import BOUND, CLAMPED, NOISE, ROWS, Expected, unknown
 from .._core.once import remembered
 from .._kernels.groups import add
-from .._kernels.sources import Key
+from .._kernels.tables import Key
 from ..budget.mechanism import Mechanism
 from ..noise.calibrated_integer import IntegerNoise
 from ..noise.sensitivity import Sensitivity
 from ..privacy import Approx, Loss, Pure
 from ..rng import Generator
-from ..sources.base import Adding, Feature, Units
-from ..sources.intake import Public, View, all_columns, read, text_column
 from ..summaries.cells import SQUARES, Cells, cells, nearest, quotient
 from ..summaries.moments import weighted_moments
 from ..summaries.side_by_side import flat
 from ..summaries.totals import Totals, column_totals, settled, totals
 from ..summaries.units import Room, add_products, bounded, unit_sums
+from ..tables.base import Adding, Feature, Units
+from ..tables.intake import Public, View, all_columns, read, text_column
 from .choice import Moves, NoiseCandidate, SumNoise, choose_noise, least_error
 from .features import Form, Moments
 from .matches import Matches

@@ -14,12 +14,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._kernels.statistics import Axis
-from ..sources.base import Adding
-from ..sources.batches import Piece, numbers
-from ..sources.intake import Public, View
-from ..sources.words import Words, words_column
 from ..summaries.cells import SQUARES, Cells
 from ..summaries.totals import totals
+from ..tables.base import Adding
+from ..tables.batches import Piece, numbers
+from ..tables.intake import Public, View
+from ..tables.words import Words, words_column
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -62,7 +62,7 @@ from ..noise.additive import several
 from ..noise.choice import Stream, Weights, decide
 from ..privacy import ZCDP, Draws, Loss, float_down, range_within
 from ..rng import Generator
-from ..sources.intake import View
+from ..tables.intake import View
 from .tails import LEAST, MISSING, NUMBERS, PER_OCTAVE, Counts, beyond, counts, rows, with_missing
 
 Floats = NDArray[np.float64]

@@ -29,10 +29,10 @@ from numpy.typing import NDArray
 from .._core import checks
 from .._core.error_bars import CONFIDENCE, ROWS, Expected, unknown
 from .._core.types import Auto, Bounds
-from .._kernels.sources import Key
+from .._kernels.tables import Key
 from ..budget.mechanism import Mechanism
 from ..rng import Generator
-from ..sources.intake import View, read, whole_rows
+from ..tables.intake import View, read, whole_rows
 from .around import Around
 from .statistic import Bounded, Statistic, Terms
 from .unit import AddsUnits

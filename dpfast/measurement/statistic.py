@@ -34,12 +34,12 @@ from ..budget.mechanism import Mechanism, expected
 from ..budget.release import Prepared, Preparing, relation_of, releases
 from ..privacy import Loss
 from ..rng import Generator
-from ..sources.base import NO_ROWS
-from ..sources.ids import id_name
-from ..sources.intake import Public as Sought
-from ..sources.intake import View, plain
-from ..sources.people import checked
-from ..sources.times import Clipped, Times
+from ..tables.base import NO_ROWS
+from ..tables.ids import id_name
+from ..tables.intake import Public as Sought
+from ..tables.intake import View, plain
+from ..tables.people import checked
+from ..tables.times import Clipped, Times
 from .around import Around
 from .automatic_bounds import WithBounds, divided, trial
 from .equal_parts import equal_parts
@@ -170,7 +170,7 @@ class Statistic(ABC, Generic[Value]):
 
     @property
     def reads_numbers(self) -> bool:
-        """Tell whether one column of numbers is read as `sources.intake.plain` reads it.
+        """Tell whether one column of numbers is read as `tables.intake.plain` reads it.
 
         A class that has a `read` of its own says so itself.
         """
@@ -249,7 +249,7 @@ class Statistic(ABC, Generic[Value]):
         Parameters
         ----------
         data, relation, axis, where, ids, weights
-            As in `sources.intake.read`.
+            As in `tables.intake.read`.
 
         Returns
         -------

@@ -13,11 +13,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._kernels.statistics import MAGNITUDES, magnitudes
-from ..sources import Chunk, Source
-from ..sources.base import RowChunk, RowSource
-from ..sources.intake import Apart
-from ..sources.masked import MaskedSource, refuse_mask
 from ..summaries.side_by_side import flat, stretches
+from ..tables import Chunk, Source
+from ..tables.base import RowChunk, RowSource
+from ..tables.intake import Apart
+from ..tables.masked import MaskedSource, refuse_mask
 
 Counts = NDArray[np.int64]
 

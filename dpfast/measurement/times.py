@@ -20,10 +20,10 @@ from numpy.typing import NDArray
 
 from .._core import checks
 from .._kernels.statistics import MOST_CELLS
-from ..sources.batches import Piece, numbers
-from ..sources.columns import refuse_type
-from ..sources.time_columns import TimeColumn, time_column
-from ..sources.times import Binned, Clipped, Numbering, Times, as_numpy, numbered, times_of
+from ..tables.batches import Piece, numbers
+from ..tables.columns import refuse_type
+from ..tables.time_columns import TimeColumn, time_column
+from ..tables.times import Binned, Clipped, Numbering, Times, as_numpy, numbered, times_of
 
 #: Units from 0 between which durations count where bounds of theirs are found.
 FAR = 1 << 62

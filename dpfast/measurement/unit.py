@@ -9,7 +9,7 @@ mechanism has noise for the sensitivity of k rows at once, and its loss is that 
 step, or two if a person is replaced.
 
 *What is released of others.* Of each person at most k rows are kept: of those that `where` keeps
-and that have an id, which of more is a uniform choice by a fresh secret key (`sources.bounding`).
+and that have an id, which of more is a uniform choice by a fresh secret key (`tables.bounding`).
 Then the mechanism runs on what is kept, under "add-remove" and so with a private number of rows,
 for each row's part of the loss. That holds whatever the relation of people is: how many rows are
 kept is a fact about people.
@@ -44,16 +44,16 @@ from typing import Any, TypeVar
 from .. import privacy
 from .._core import checks
 from .._core.types import Neighbors
-from .._kernels.sources import Key
+from .._kernels.tables import Key
 from ..errors import ArgumentError
 from ..noise.additive import MOST, amount
 from ..privacy import Loss
 from ..privacy.composition import steps
 from ..rng import Generator
-from ..sources.batches import refuse_beside
-from ..sources.bounding import UNBOUNDED
-from ..sources.intake import View
-from ..sources.key_words import secret
+from ..tables.batches import refuse_beside
+from ..tables.bounding import UNBOUNDED
+from ..tables.intake import View
+from ..tables.key_words import secret
 from .around import Around
 
 Value = TypeVar("Value")

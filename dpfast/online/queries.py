@@ -21,10 +21,10 @@ from .._core.threads import each, threads
 from .._core.types import Number
 from .._kernels.jit import QueryLoop, is_compiled
 from ..errors import DataError
-from ..sources.base import Chunk, RowChunk, RowSource, Source
-from ..sources.intake import one_column, read, whole_rows
-from ..sources.words import Words
 from ..summaries.side_by_side import flat, stretches
+from ..tables.base import Chunk, RowChunk, RowSource, Source
+from ..tables.intake import one_column, read, whole_rows
+from ..tables.words import Words
 
 #: A number from 0 to 1 for each element of the universe, or a function that gives it.
 Query: TypeAlias = ArrayLike | Callable[[Any], Number | np.bool_]

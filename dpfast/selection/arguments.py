@@ -22,9 +22,9 @@ from ..budget.release import relation_of, relation_of_proof
 from ..budget.watched import OfNumbers
 from ..privacy import ZCDP, Draws, Loss, float_down, loss, pure_within, range_within
 from ..rng import Generator
-from ..sources import chunk_dtype
-from ..sources.engine import of_engine
-from ..sources.forms import is_distributed
+from ..tables import chunk_dtype
+from ..tables.engine import of_engine
+from ..tables.forms import is_distributed
 from .scores import OneRow, real
 from .scores.distributed import FEW, DistributedScores
 from .scores.stored import REACH

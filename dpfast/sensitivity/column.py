@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 
 from .._core import checks, nan_policy
 from .._core.types import Neighbors
-from ..sources import as_source
 from ..summaries.order import Ranks, Window
+from ..tables import as_source
 from .known import KnownSensitivity
 from .ranks import FARTHEST
 from .rounding import float_up

@@ -11,8 +11,8 @@ from ..measurement.functions import function_of
 from ..measurement.outer_bounds import MOST_SHARE, DrawnBounds, drawn_bounds
 from ..measurement.statistic import InUnits, Statistic, Terms
 from ..measurement.times import Units, clipped
-from ..sources.intake import View, all_columns, read
-from ..sources.times import Times
+from ..tables.intake import View, all_columns, read
+from ..tables.times import Times
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 
 from .._core import checks
 from .._kernels import statistics as _native
-from ..sources.arrow import arrow_values, family
-from ..sources.forms import (
+from ..tables.arrow import arrow_values, family
+from ..tables.forms import (
     chunked,
     converted,
     is_arrow,
@@ -25,7 +25,7 @@ from ..sources.forms import (
     untyped_rows,
     unwrapped,
 )
-from ..sources.words import Words
+from ..tables.words import Words
 
 Label: TypeAlias = int | str | bytes | np.integer
 #: Public categories: their number, or a list of different ones.

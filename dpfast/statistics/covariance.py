@@ -69,7 +69,7 @@ from .._core.error_bars import (
 )
 from .._core.roots import root_up
 from .._core.types import Floats
-from .._kernels.sources import Key
+from .._kernels.tables import Key
 from ..budget.mechanism import Mechanism
 from ..measurement.choice import Moves, NoiseCandidate, SumNoise, choose_noise, least_error
 from ..measurement.functions import function_of
@@ -77,10 +77,10 @@ from ..measurement.statistic import Bounded, Terms
 from ..measurement.unit import AddsUnits
 from ..privacy import Loss
 from ..rng import Generator
-from ..sources.intake import View, read, whole_rows
 from ..summaries.cells import SQUARES, Cells, cells, nearest
 from ..summaries.moments import Moments, moments, two_of
 from ..summaries.units import Room, add_products, bounded, unit_sums
+from ..tables.intake import View, read, whole_rows
 
 ROOT_2 = root_up(Fraction(2))
 #: So many rows that one more makes no difference, and larger than any span.

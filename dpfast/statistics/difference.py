@@ -9,7 +9,7 @@ from .._core import checks
 from ..measurement.disjoint import Disjoint, Groups, of_groups
 from ..measurement.functions import public
 from ..measurement.statistic import Automatic, Statistic, Terms
-from ..sources.intake import View, read, whole_rows
+from ..tables.intake import View, read, whole_rows
 from .histogram import two_categories
 from .words import statistic_of
 

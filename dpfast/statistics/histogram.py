@@ -45,16 +45,16 @@ from ..noise.calibrated_integer import IntegerNoise, integer_noise
 from ..noise.sensitivity import Sensitivity
 from ..privacy import Loss
 from ..rng import Generator
-from ..sources import Chunk
-from ..sources.base import Adding, RowChunk, Term
-from ..sources.intake import View, one_column, read, whole_rows
-from ..sources.masked import kept, refuse_mask
-from ..sources.memory import Column
-from ..sources.times import Times
-from ..sources.words import Words
 from ..summaries.cells import SQUARES, Cells, cells, in_units, nearest
 from ..summaries.side_by_side import flat, refuse_length, stretches
 from ..summaries.units import merge
+from ..tables import Chunk
+from ..tables.base import Adding, RowChunk, Term
+from ..tables.intake import View, one_column, read, whole_rows
+from ..tables.masked import kept, refuse_mask
+from ..tables.memory import Column
+from ..tables.times import Times
+from ..tables.words import Words
 
 #: Which rows count, where only some do.
 Mask: TypeAlias = NDArray[np.bool_] | None

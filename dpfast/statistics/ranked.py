@@ -15,10 +15,10 @@ from ..noise.grid import Base, Lattice, base, ends, lattice, public_grid
 from ..noise.smooth import NOISES
 from ..privacy import ZCDP, Draws, Pure
 from ..sensitivity.column import Clamped
-from ..sources import Source
-from ..sources.intake import View, each_column, read
-from ..sources.times import Times
 from ..summaries.order import Ranks, Window, ranks_of
+from ..tables import Source
+from ..tables.intake import View, each_column, read
+from ..tables.times import Times
 
 Value = TypeVar("Value", covariant=True)
 

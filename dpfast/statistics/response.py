@@ -50,7 +50,7 @@ from ..noise.distributions.exact import Tail
 from ..privacy import Draws, Loss, Pure
 from ..privacy.enclosure import Interval, exp
 from ..rng import Generator
-from ..sources.untyped import truths
+from ..tables.untyped import truths
 from .categories import Categories, Label, Labels, as_array, each_row, rows_of
 
 __all__ = [

@@ -33,9 +33,9 @@ from ..noise.smooth import NOISES, calibrate_loss
 from ..sensitivity.column import share
 from ..sensitivity.rounding import rounded_up
 from ..sensitivity.trimmed import TrimmedSensitivity, from_ranks
-from ..sources import Source
 from ..summaries.cells import Cells, cells, nearest
 from ..summaries.totals import settled, totals
+from ..tables import Source
 from .quantiles.smooth import Smooth
 from .ranked import Ranked
 

@@ -17,10 +17,10 @@ from numpy.typing import ArrayLike, NDArray
 
 from .._core import checks, nan_policy
 from .._kernels import sulq as cross
-from ..sources.intake import Public
-from ..sources.words import Words
 from ..statistics.histogram import Bins, axes_of, categories_of
 from ..summaries.cells import cells
+from ..tables.intake import Public
+from ..tables.words import Words
 
 Kind = TypeVar("Kind", covariant=True)
 Floats: TypeAlias = NDArray[np.float64]

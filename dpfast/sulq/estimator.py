@@ -42,10 +42,10 @@ from ..measurement.automatic_bounds import ANY, divided, with_bounds
 from ..measurement.outer_bounds import drawn_bounds
 from ..privacy import Loss
 from ..rng import Generator
-from ..sources.data import once
-from ..sources.intake import View
-from ..sources.labels import aligned, labels_of
 from ..statistics.histogram import Bins, Categories
+from ..tables.data import once
+from ..tables.intake import View
+from ..tables.labels import aligned, labels_of
 from .columns import Classes, Columns, Floats, NumberColumn, attributes, columns_of
 from .rounds import Rounds, Some, loss_of
 from .rows import Piece, Rows, answers, expect_same, labeled_rows, unlabeled_rows

@@ -23,13 +23,13 @@ from ..budget.budget import Budget
 from ..budget.release import Prepared, prepare, relation_of, releases
 from ..privacy import Loss
 from ..rng import Generator
-from ..sources.base import RowChunk, RowSource
-from ..sources.data import as_rows, once
-from ..sources.engine import of_engine, refuse_array
-from ..sources.labels import Labels, aligned, labels_of
-from ..sources.masked import refuse_mask
-from ..sources.table import only
 from ..summaries.cells import cells
+from ..tables.base import RowChunk, RowSource
+from ..tables.data import as_rows, once
+from ..tables.engine import of_engine, refuse_array
+from ..tables.labels import Labels, aligned, labels_of
+from ..tables.masked import refuse_mask
+from ..tables.table import only
 from .rounds import Part, Rounds, loss_of
 from .row_functions import Function, Piece, bits, side_by_side, split, union
 from .row_sets import RowSets

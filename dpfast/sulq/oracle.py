@@ -51,8 +51,8 @@ from ..errors import ArgumentError, BudgetError, DataError
 from ..noise.additive import LEAST, MOST, amount
 from ..privacy import ZCDP, Approx, Loss, Pure, float_down
 from ..rng import Generator
-from ..sources.base import RowSource
-from ..sources.data import as_rows, once
+from ..tables.base import RowSource
+from ..tables.data import as_rows, once
 from .noisy_sums import Total, totals
 from .rounds import Part, Rounds, loss_of
 from .row_functions import NONE, ONES, split

@@ -14,11 +14,11 @@ from numpy.typing import NDArray
 from .._core import checks
 from .._kernels.jit import RowLoop, is_compiled
 from ..errors import DataError
-from ..sources.base import RowChunk, RowSource
-from ..sources.data import as_rows
-from ..sources.labels import compare, labels_of
-from ..sources.masked import picked
 from ..summaries.side_by_side import flat
+from ..tables.base import RowChunk, RowSource
+from ..tables.data import as_rows
+from ..tables.labels import compare, labels_of
+from ..tables.masked import picked
 from .conditions import Condition
 
 #: Rows whose values are held as float64 at a time.

@@ -9,8 +9,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from .. import rng as _rng
 from .._core import checks
-from .._kernels.sources import both
-from ..sources.masked import refuse_mask
+from .._kernels.tables import both
+from ..tables.masked import refuse_mask
 
 
 class RowSets:

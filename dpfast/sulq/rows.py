@@ -16,17 +16,17 @@ from numpy.typing import NDArray
 
 from .._core import checks, nan_policy
 from ..errors import ArgumentError, DataError
-from ..sources.base import RowChunk, RowSource, WithRows, width_of
-from ..sources.data import as_rows, form_of
-from ..sources.engine import of_engine, refuse_array
-from ..sources.forms import as_column, column_form, is_distributed
-from ..sources.intake import Public, declared, expect_numbers
-from ..sources.labels import aligned, labels_of
-from ..sources.memory import Column
-from ..sources.table import RULE as ROWS
-from ..sources.words import words_column
 from ..statistics.histogram import Bins
 from ..summaries.side_by_side import beside_of, flat, refuse_length
+from ..tables.base import RowChunk, RowSource, WithRows, width_of
+from ..tables.data import as_rows, form_of
+from ..tables.engine import of_engine, refuse_array
+from ..tables.forms import as_column, column_form, is_distributed
+from ..tables.intake import Public, declared, expect_numbers
+from ..tables.labels import aligned, labels_of
+from ..tables.memory import Column
+from ..tables.table import RULE as ROWS
+from ..tables.words import words_column
 from .columns import ANY_COLUMNS, Columns, Floats
 from .weights import Places, Weights
 

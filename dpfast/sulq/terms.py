@@ -23,10 +23,10 @@ from .._core.types import BoundsEach
 from .._core.types import Number as RealNumber
 from ..measurement.choice import Moves
 from ..privacy import Loss, Pure
-from ..sources.base import RowSource
 from ..summaries.cells import FINE, SQUARES, Cells, cells, nearest
 from ..summaries.moments import Moments, moments_of
 from ..summaries.totals import totals_of
+from ..tables.base import RowSource
 from . import row_functions
 from .columns import expect_scale
 from .rounds import Boxes, Part

@@ -39,12 +39,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._core import checks, nan_policy
-from ..sources.base import RowChunk, RowSource
-from ..sources.engine import of_engine
-from ..sources.forms import as_column
-from ..sources.memory import Column
 from ..summaries.cells import Cells, cells
 from ..summaries.side_by_side import beside_of, flat, refuse_length
+from ..tables.base import RowChunk, RowSource
+from ..tables.engine import of_engine
+from ..tables.forms import as_column
+from ..tables.memory import Column
 
 S = TypeVar("S")
 

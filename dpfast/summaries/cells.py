@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from .._core import checks
 from .._kernels.summaries import Grid
-from ..sources.base import Adding
+from ..tables.base import Adding
 
 #: About the log2 of the number of cells between the bounds: for sums, and for sums of products.
 FINE, SQUARES = 40, 30

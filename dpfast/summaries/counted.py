@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import DataError
-from ..sources.base import Counting
+from ..tables.base import Counting
 from .floyd_rivest import Target
 from .order_statistics import KnownRanks, Multiset
 

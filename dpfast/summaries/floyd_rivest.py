@@ -21,7 +21,7 @@ from .._kernels.summaries import (
     count_bytes,
     histogram_bytes,
 )
-from ..sources import ArraySource, Chunk, Source
+from ..tables import ArraySource, Chunk, Source
 from .order_statistics import (
     Block,
     KnownRanks,

@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 
 from .._core import nan_policy
 from .._kernels.summaries import products
-from ..sources.base import Adding, RowSource, Term
-from ..sources.memory import Column
+from ..tables.base import Adding, RowSource, Term
+from ..tables.memory import Column
 from .cells import Cells
 from .side_by_side import flat, refuse_length, summed
 

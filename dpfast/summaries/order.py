@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 from .._core import checks
 from .._core.types import Number
 from ..errors import DataError
-from ..sources import ArraySource, Source, as_source
-from ..sources.base import Adding
+from ..tables import ArraySource, Source, as_source
+from ..tables.base import Adding
 from .counted import CountedRanks
 from .floyd_rivest import Target, collect, count, find, find_all, known_ranks
 from .order_statistics import KnownRanks, SortedRows, least_from, sorted_part

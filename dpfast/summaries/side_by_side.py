@@ -10,10 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import DataError
-from ..sources import chunk_dtype
-from ..sources.base import RowChunk, RowSource
-from ..sources.masked import picked, refuse_mask
-from ..sources.memory import Column
+from ..tables import chunk_dtype
+from ..tables.base import RowChunk, RowSource
+from ..tables.masked import picked, refuse_mask
+from ..tables.memory import Column
 
 
 class Sums(Protocol):

@@ -15,10 +15,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._core import nan_policy
-from ..sources.base import Adding, Chunk, RowSource, Source, Term
-from ..sources.intake import Apart
-from ..sources.masked import kept, refuse_mask
-from ..sources.memory import ArraySource
+from ..tables.base import Adding, Chunk, RowSource, Source, Term
+from ..tables.intake import Apart
+from ..tables.masked import kept, refuse_mask
+from ..tables.memory import ArraySource
 from .cells import Cells
 from .side_by_side import flat, summed
 

@@ -32,15 +32,15 @@ from numpy.typing import NDArray
 
 from .._core.owner_log import hide_error
 from .._kernels import groups as _native
-from .._kernels.sources import Key
+from .._kernels.tables import Key
 from ..errors import DataError
-from ..sources.base import RowChunk, RowSource
-from ..sources.batches import WHERE, Batch
-from ..sources.bounding import UNBOUNDED
-from ..sources.key_words import KeyWords
-from ..sources.masked import refuse_mask
-from ..sources.memory import Column
-from ..sources.people import IdColumn
+from ..tables.base import RowChunk, RowSource
+from ..tables.batches import WHERE, Batch
+from ..tables.bounding import UNBOUNDED
+from ..tables.key_words import KeyWords
+from ..tables.masked import refuse_mask
+from ..tables.memory import Column
+from ..tables.people import IdColumn
 from .cells import Cells
 from .moments import placed
 from .side_by_side import refuse_length, stretches

@@ -14,8 +14,8 @@ from dpfast._core import threads as module
 from dpfast.errors import ArgumentError, ArgumentTypeError
 from dpfast.noise import samplers
 from dpfast.rng import InsecureGenerator
-from dpfast.sources import memory
-from dpfast.sources.threads import MOST_DECODERS, decoders
+from dpfast.tables import memory
+from dpfast.tables.threads import MOST_DECODERS, decoders
 
 
 @pytest.fixture(autouse=True)

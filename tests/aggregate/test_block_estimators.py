@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dpfast._kernels import aggregate as native
-from dpfast._kernels.sources import Key
+from dpfast._kernels.tables import Key
 from dpfast.aggregate.blocks.layout import Window
 from dpfast.aggregate.blocks.tallies import Totals
 from dpfast.aggregate.estimators import (
@@ -23,7 +23,7 @@ from dpfast.aggregate.estimators import (
     TrimmedMean,
 )
 from dpfast.aggregate.estimators.base import BLOCKS, ROWS, Job, by_groups
-from dpfast.sources.data import as_rows
+from dpfast.tables.data import as_rows
 
 from ..reference.aggregate import estimators as twin
 from ..support.pairwise import every_value, quick_rows

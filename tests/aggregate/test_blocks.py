@@ -15,13 +15,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dpfast._kernels import aggregate as native
-from dpfast._kernels.sources import Key
+from dpfast._kernels.tables import Key
 from dpfast.aggregate.blocks.counting_sort import scatter
 from dpfast.aggregate.blocks.partition import ContiguousLabels, KeyedLabels, RandomLabels
 from dpfast.aggregate.blocks.tallies import Extremes, Moments, Totals
 from dpfast.errors import ArgumentTypeError, DataError
 from dpfast.rng import InsecureGenerator
-from dpfast.sources.key_words import secret
+from dpfast.tables.key_words import secret
 
 from ..reference.aggregate import blocks as twin
 from ..support.pairwise import every_value, quick_rows
@@ -593,7 +593,7 @@ import numpy as np
 from dpfast.aggregate.blocks.partition import KeyedLabels
 from dpfast.aggregate.blocks.tallies import Moments, Totals
 from dpfast.aggregate.blocks.partition import RandomLabels
-from dpfast._kernels.sources import Key
+from dpfast._kernels.tables import Key
 
 key = Key(bytes(range(32)))
 rng = np.random.default_rng(1)

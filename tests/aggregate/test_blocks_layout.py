@@ -17,7 +17,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dpfast._kernels import aggregate as native
-from dpfast._kernels.sources import Key
+from dpfast._kernels.tables import Key
 from dpfast.aggregate.blocks import (
     counting_sort,
     external_sort,
@@ -34,9 +34,9 @@ from dpfast.aggregate.blocks.partition import (
     tiles,
 )
 from dpfast.errors import ArgumentError, ArgumentTypeError, SourceError
-from dpfast.sources import row_files
-from dpfast.sources.available_memory import available
-from dpfast.sources.base import RowChunk
+from dpfast.tables import row_files
+from dpfast.tables.available_memory import available
+from dpfast.tables.base import RowChunk
 
 from ..reference.aggregate import blocks as twin
 from ..support.memory import peak
@@ -573,10 +573,10 @@ import dpfast as dp
 from dpfast.aggregate.blocks.partition import RandomLabels
 from dpfast.aggregate.blocks.partition import Partition
 from dpfast.aggregate.blocks.layout import laid_out
-from dpfast._kernels.sources import Key
-from dpfast.sources import row_files
-from dpfast.sources.available_memory import available
-from dpfast.sources.base import RowChunk
+from dpfast._kernels.tables import Key
+from dpfast.tables import row_files
+from dpfast.tables.available_memory import available
+from dpfast.tables.base import RowChunk
 
 path, kind, to = sys.argv[1:4]
 rows, blocks, spare = map(int, sys.argv[4:])

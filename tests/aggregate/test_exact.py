@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 import dpfast as dp
-from dpfast._kernels.sources import Key
+from dpfast._kernels.tables import Key
 from dpfast.aggregate import api
 from dpfast.aggregate.blocks.partition import ContiguousLabels, KeyedLabels, Partition
 from dpfast.noise import samplers

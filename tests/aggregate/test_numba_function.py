@@ -16,8 +16,8 @@ from dpfast.aggregate.estimators.base import Job
 from dpfast.aggregate.estimators.functions import NumbaFunction, PythonFunction
 from dpfast.errors import ArgumentError, ArgumentTypeError
 from dpfast.rng import InsecureGenerator
-from dpfast.sources.data import as_rows
-from dpfast.sources.key_words import secret
+from dpfast.tables.data import as_rows
+from dpfast.tables.key_words import secret
 
 from ..reference.aggregate.numba_function import answers
 from ..support.pairwise import quick_rows

@@ -15,8 +15,8 @@ from dpfast.aggregate.estimators.base import Job
 from dpfast.aggregate.estimators.functions import PythonFunction
 from dpfast.errors import ArgumentError, ArgumentTypeError, MissingExtraError
 from dpfast.rng import InsecureGenerator
-from dpfast.sources.data import as_rows
-from dpfast.sources.key_words import secret
+from dpfast.tables.data import as_rows
+from dpfast.tables.key_words import secret
 
 from ..reference.aggregate import python_function as reference
 from ..support import faults

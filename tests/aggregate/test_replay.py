@@ -22,7 +22,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import dpfast as dp
-from dpfast._kernels.sources import Key
+from dpfast._kernels.tables import Key
 from dpfast.aggregate import api
 from dpfast.aggregate.blocks.partition import KeyedLabels, RandomLabels
 from dpfast.privacy import ZCDP, Approx, Draws, Pure

@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import dpfast as dp
-from dpfast._kernels.sources import Key
+from dpfast._kernels.tables import Key
 from dpfast.aggregate.blocks.partition import ContiguousLabels, KeyedLabels, Partition, RandomLabels
 from dpfast.aggregate.blocks.tallies import Moments
 from dpfast.aggregate.estimators import (
@@ -35,8 +35,8 @@ from dpfast.aggregate.estimators import (
 )
 from dpfast.aggregate.estimators import regression as regressions
 from dpfast.aggregate.estimators.base import Job
-from dpfast.sources.base import RowChunk
-from dpfast.sources.data import as_rows
+from dpfast.tables.base import RowChunk
+from dpfast.tables.data import as_rows
 
 from ..reference.aggregate import streaming as twin
 from ..reference.aggregate.estimators import mode, trimmed_mean

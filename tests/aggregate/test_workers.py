@@ -19,7 +19,7 @@ from dpfast.aggregate.workers.calls import answer, attempt
 from dpfast.aggregate.workers.pool import WorkerPool
 from dpfast.aggregate.workers.threads import call_blocks
 from dpfast.errors import ArgumentError, MissingExtraError, WorkerError
-from dpfast.sources.row_files import File
+from dpfast.tables.row_files import File
 
 from ..reference.aggregate import python_function as reference
 from ..reference.aggregate.python_function import blocks, in_file
@@ -475,7 +475,7 @@ from tests.support import faults
 from tests.reference.aggregate.python_function import blocks
 from tests.aggregate.test_workers import in_processes
 if sys.argv[1] == "planted":  # memory that may be cut short
-    from dpfast.sources import row_files
+    from dpfast.tables import row_files
     row_files.seal = lambda fd, written: None
 rows, offsets = blocks(range(20, 30))
 found = in_processes(faults.cuts_all_files, rows, offsets)

@@ -134,7 +134,7 @@ def test_no_entropy_and_an_interrupt(shell, path, monkeypatch):
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:
-        patch.setattr("dpfast.sources.shared_pass.SharedPasses._pass", interrupted)
+        patch.setattr("dpfast.tables.shared_pass.SharedPasses._pass", interrupted)
         assert shell("run", path) == (130, "", "dpfast: error: interrupted\n")
 
     def none(*arguments):

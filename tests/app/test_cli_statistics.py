@@ -279,7 +279,7 @@ def test_what_is_wrong_is_found_before_the_ledger_pays(shell, folder):
 KILLED = """
 import os, signal, sys
 from dpfast.app.cli import main
-from dpfast.sources.files import Reader
+from dpfast.tables.files import Reader
 
 def reduce(self, *arguments):
     os.kill(os.getpid(), signal.SIGKILL)

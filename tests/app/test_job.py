@@ -37,8 +37,8 @@ from dpfast.errors import (  # noqa: E402
 from dpfast.extend import Files, SharedPasses  # noqa: E402
 from dpfast.privacy import ZCDP, Approx, Pure  # noqa: E402
 from dpfast.rng import InsecureGenerator  # noqa: E402
-from dpfast.sources import shared_pass  # noqa: E402
-from dpfast.sources.files import Reader  # noqa: E402
+from dpfast.tables import shared_pass  # noqa: E402
+from dpfast.tables.files import Reader  # noqa: E402
 
 from ..support.pairwise import quick_rows  # noqa: E402
 from ..support.paths import program  # noqa: E402
@@ -282,7 +282,7 @@ def test_many_releases_in_a_limited_address_space(table, team):
         from pathlib import Path
         import pyarrow.parquet
         from dpfast import job
-        from dpfast.sources import shared_pass
+        from dpfast.tables import shared_pass
         folder, team = Path(sys.argv[1]), int(sys.argv[2])
         text = '[data]\npath = "t.parquet"\n[budget]\nepsilon = 4\nneighbors = "replace"\n'
         text += '[defaults]\nbounds = [0, 100]\n'

@@ -14,8 +14,8 @@ import dpfast as dp
 from dpfast.app import job
 from dpfast.errors import DataError
 from dpfast.groups import table as tables
-from dpfast.sources import available_memory, bounding, shared_pass
-from dpfast.sources.shared_pass import SharedPasses
+from dpfast.tables import available_memory, bounding, shared_pass
+from dpfast.tables.shared_pass import SharedPasses
 
 ROWS = 3000
 FLAG = {"by": "flag", "keys": ["A", "B"]}

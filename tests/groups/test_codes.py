@@ -9,8 +9,8 @@ import pyarrow as pa
 import pytest
 
 from dpfast._kernels import groups as kernel
-from dpfast._kernels.sources import Key
-from dpfast.sources.key_words import KeyWords
+from dpfast._kernels.tables import Key
+from dpfast.tables.key_words import KeyWords
 
 from ..reference.groups import codes as twin
 

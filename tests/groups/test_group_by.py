@@ -18,9 +18,9 @@ from dpfast.errors import ArgumentError, ArgumentTypeError, BudgetError, DataErr
 from dpfast.groups import arrays
 from dpfast.groups.answer import Answer
 from dpfast.rng import InsecureGenerator
-from dpfast.sources import batches, in_memory
-from dpfast.sources.bounding import Bounding
 from dpfast.statistics import histogram
+from dpfast.tables import batches, in_memory
+from dpfast.tables.bounding import Bounding
 
 from ..support.battery import of_dask
 from ..support.pairwise import quick_rows

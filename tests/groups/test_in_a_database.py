@@ -11,8 +11,8 @@ import dpfast as dp
 from dpfast.errors import ArgumentError, ArgumentTypeError
 from dpfast.measurement.statistic import offer
 from dpfast.rng import InsecureGenerator
-from dpfast.sources.sql import groups as sql
-from dpfast.sources.sql.units import MOST
+from dpfast.tables.sql import groups as sql
+from dpfast.tables.sql.units import MOST
 
 from ..support.databases import ENGINES, connect, table
 

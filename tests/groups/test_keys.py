@@ -20,7 +20,7 @@ from dpfast.errors import ArgumentError, ArgumentTypeError, DataError, SourceErr
 from dpfast.groups import answer
 from dpfast.groups import keys as keys_module
 from dpfast.rng import InsecureGenerator
-from dpfast.sources.columns import Table
+from dpfast.tables.columns import Table
 
 from ..support.hostile_engine import HostileEngine
 

@@ -9,7 +9,7 @@ import pytest
 
 import dpfast as dp
 from dpfast.errors import ArgumentError, ArgumentTypeError
-from dpfast.sources import key_words
+from dpfast.tables import key_words
 
 pd = pytest.importorskip("pandas")
 pa = pytest.importorskip("pyarrow")

@@ -25,7 +25,7 @@ from scipy import special
 
 import dpfast as dp
 from dpfast._core.once import forget
-from dpfast._kernels.sources import Key
+from dpfast._kernels.tables import Key
 from dpfast.groups import keys as keys_module
 from dpfast.groups import ranks, sums, table, unit_codes
 from dpfast.groups.counts import GroupHistogram
@@ -40,10 +40,10 @@ from dpfast.noise.distributions.base import context
 from dpfast.noise.shared import SharedNoise
 from dpfast.noise.stairs import Stairs
 from dpfast.rng import InsecureGenerator
-from dpfast.sources.batches import Batch
-from dpfast.sources.bounding import KEPT, UNBOUNDED, Bounding
-from dpfast.sources.forms import Values
 from dpfast.statistics.quantiles.draws import PARTS
+from dpfast.tables.batches import Batch
+from dpfast.tables.bounding import KEPT, UNBOUNDED, Bounding
+from dpfast.tables.forms import Values
 
 from ..reference.groups.quantile import log_probabilities
 from ..support.pairwise import quick_rows

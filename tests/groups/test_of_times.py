@@ -15,8 +15,8 @@ from dpfast.errors import ArgumentError, ArgumentTypeError, DataError
 from dpfast.measurement import times
 from dpfast.measurement.times import Units
 from dpfast.rng import InsecureGenerator
-from dpfast.sources.forms import Values
-from dpfast.sources.times import Clipped
+from dpfast.tables.forms import Values
+from dpfast.tables.times import Clipped
 
 N = 3000
 BITS = np.random.default_rng(5)

@@ -16,7 +16,7 @@ from dpfast.errors import ArgumentError, DataError, SourceError
 from dpfast.groups.counts import WeightedHistogram
 from dpfast.groups.step import Step
 from dpfast.groups.weighted import WeightedMean, clamped
-from dpfast.sources.forms import column_form
+from dpfast.tables.forms import column_form
 
 RNG = np.random.default_rng(4)
 N = 3000

@@ -21,7 +21,7 @@ from dpfast.errors import (
 )
 from dpfast.measurement import times
 from dpfast.rng import InsecureGenerator
-from dpfast.sources.time_columns import time_column
+from dpfast.tables.time_columns import time_column
 
 N = 4000
 LO, HI = dt.date(2020, 1, 1), dt.date(2022, 1, 1)

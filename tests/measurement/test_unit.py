@@ -13,7 +13,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import dpfast as dp
-from dpfast._kernels.sources import Key
+from dpfast._kernels.tables import Key
 from dpfast.errors import ArgumentError, ArgumentTypeError, BudgetError, DataError, SourceError
 from dpfast.measurement import statistic, unit
 from dpfast.measurement.linear import Setting
@@ -23,12 +23,12 @@ from dpfast.noise.calibrated_integer import IntegerNoise, integer_noise
 from dpfast.noise.sensitivity import Sensitivity
 from dpfast.privacy import ZCDP, Approx, float_down, group_within
 from dpfast.rng import InsecureGenerator
-from dpfast.sources import people as ids_of_rows
-from dpfast.sources.people import apart, checked
 from dpfast.statistics.quantiles.draws import PARTS
 from dpfast.statistics.quantiles.exponential import ExponentialQuantile
 from dpfast.statistics.quantiles.joint import ExponentialRange
 from dpfast.statistics.quantiles.smooth import SmoothQuantile
+from dpfast.tables import people as ids_of_rows
+from dpfast.tables.people import apart, checked
 
 from ..support.views import innermost, quoted
 

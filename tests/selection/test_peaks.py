@@ -15,7 +15,7 @@ from dpfast._kernels import selection as native
 from dpfast.errors import ArgumentError, ArgumentTypeError
 from dpfast.selection.scores import stored
 from dpfast.selection.scores.stored import Stored, row_peaks
-from dpfast.sources import CHUNK_DTYPES
+from dpfast.tables import CHUNK_DTYPES
 
 from ..reference.selection import peaks as reference
 from ..support.memory import peak

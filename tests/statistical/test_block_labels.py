@@ -10,7 +10,7 @@ from scipy import special
 
 from dpfast.aggregate.blocks.partition import KeyedLabels, RandomLabels
 from dpfast.rng import InsecureGenerator
-from dpfast.sources.key_words import secret
+from dpfast.tables.key_words import secret
 
 from ..support.pairwise import quick_rows
 

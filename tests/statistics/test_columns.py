@@ -14,9 +14,9 @@ import dpfast as dp
 from dpfast.errors import ArgumentError, ArgumentTypeError, BudgetError, DataError
 from dpfast.measurement import linear, statistic
 from dpfast.rng import InsecureGenerator
-from dpfast.sources import Chunk, memory
 from dpfast.statistics.totals import api
 from dpfast.summaries import side_by_side
+from dpfast.tables import Chunk, memory
 
 from ..support.noise import Recorder, box_noise, shares
 from ..support.pairwise import every_value, pairwise, quick_rows

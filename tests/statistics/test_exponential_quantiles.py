@@ -19,13 +19,13 @@ from dpfast.errors import ArgumentError, DataError
 from dpfast.noise import grid as _grid
 from dpfast.privacy import ZCDP, Draws, Pure
 from dpfast.rng import InsecureGenerator
-from dpfast.sources import Chunk, as_source
 from dpfast.statistics.quantiles import draws
 from dpfast.statistics.quantiles.draws import PARTS, RANK, Aim, Column, End, draw
 from dpfast.statistics.quantiles.exponential import ExponentialQuantile, share_of
 from dpfast.statistics.quantiles.recursive import RecursiveQuantiles, draw_all, plan
 from dpfast.summaries import floyd_rivest
 from dpfast.summaries.order import Ranks
+from dpfast.tables import Chunk, as_source
 
 from ..reference.statistics import exponential_quantiles as reference
 from ..reference.statistics import recursive_quantiles as recursive

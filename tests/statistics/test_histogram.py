@@ -16,10 +16,10 @@ from dpfast._kernels.statistics import MOST_CELLS, Axis, tally
 from dpfast.errors import ArgumentError, ArgumentTypeError, DataError, SourceError
 from dpfast.noise.calibrated_integer import IntegerNoise
 from dpfast.privacy import Draws
-from dpfast.sources import Chunk
-from dpfast.sources.memory import MemoryRows
 from dpfast.statistics import histogram as room
 from dpfast.statistics.histogram import histogram
+from dpfast.tables import Chunk
+from dpfast.tables.memory import MemoryRows
 
 from ..reference.statistics import histogram as reference
 from ..summaries.test_quantise import DTYPES, sample

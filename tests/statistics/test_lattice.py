@@ -73,7 +73,7 @@ def test_draws_have_the_law_of_the_lattice(neighbors):
     assert made.base.each == 1 and not made.base.unit and made.cells == (0, 12)
     law = np.exp(reference.column(rows, q, made.rate, 12, made.aim.share))
     generator = InsecureGenerator(3)
-    summary = made.reduce(dp.sources.as_source(np.array(data)))
+    summary = made.reduce(dp.tables.as_source(np.array(data)))
     found = Counter(made.finish(summary, generator) for _ in range(3000))
     assert p_value(found, dict(enumerate(law))) > LEVEL
     floors = np.exp(reference.column(list(map(int, data)), q, made.rate, 12, made.aim.share))

@@ -15,13 +15,13 @@ from dpfast.measurement.around import OfKept
 from dpfast.noise.grid import Base
 from dpfast.privacy import Approx, Pure
 from dpfast.rng import InsecureGenerator
-from dpfast.sources import Chunk, MaskedSource, as_source, memory
-from dpfast.sources.intake import one_column, read
 from dpfast.statistics.quantiles import exponential
 from dpfast.statistics.quantiles.draws import RANK
 from dpfast.statistics.quantiles.exponential import ExponentialExtreme, ExponentialQuantile
 from dpfast.statistics.quantiles.joint import spread
 from dpfast.summaries.cells import cells
+from dpfast.tables import Chunk, MaskedSource, as_source, memory
+from dpfast.tables.intake import one_column, read
 
 from ..reference.sensitivity import statistics
 from ..reference.statistics import exponential_quantiles as exact

@@ -16,8 +16,8 @@ from dpfast.errors import ArgumentError, BudgetError, DataError
 from dpfast.measurement import choice, linear, statistic
 from dpfast.noise.calibrated_integer import integer_noise
 from dpfast.rng import InsecureGenerator
-from dpfast.sources import Chunk, memory
 from dpfast.statistics.totals import api, moments
+from dpfast.tables import Chunk, memory
 
 from ..reference.summaries import quantise as reference
 from ..support.noise import Recorder

@@ -14,7 +14,6 @@ import dpfast as dp
 from dpfast.errors import ArgumentError, ArgumentTypeError, BudgetError, DataError
 from dpfast.privacy import Pure
 from dpfast.rng import InsecureGenerator
-from dpfast.sources import Chunk
 from dpfast.sulq import (
     PCA,
     ID3Classifier,
@@ -31,6 +30,7 @@ from dpfast.sulq.columns import Classes, columns_of
 from dpfast.sulq.naive_bayes import ClassSums
 from dpfast.sulq.rounds import Part
 from dpfast.sulq.rows import labeled_rows
+from dpfast.tables import Chunk
 
 from ..support import battery, surface
 from ..support.learners import rounds_of

@@ -9,10 +9,10 @@ import pytest
 
 import dpfast as dp
 from dpfast.errors import ArgumentError, ArgumentTypeError, DataError
-from dpfast.sources import memory
-from dpfast.sources.base import RowChunk
 from dpfast.sulq.columns import Classes, attributes
 from dpfast.sulq.rows import labeled_rows
+from dpfast.tables import memory
+from dpfast.tables.base import RowChunk
 
 X = np.arange(60.0).reshape(20, 3) % 7
 Y = np.arange(20.0) % 3 - 1

@@ -14,7 +14,6 @@ import dpfast as dp
 from dpfast.errors import ArgumentError, ArgumentTypeError, BudgetError, DataError, DpfastError
 from dpfast.privacy import ZCDP, Approx, Pure
 from dpfast.rng import InsecureGenerator
-from dpfast.sources import memory
 from dpfast.sulq import (
     PCA,
     AdditiveBoostingClassifier,
@@ -31,6 +30,7 @@ from dpfast.sulq import (
     TruncatedSVD,
 )
 from dpfast.sulq.id3 import MOST_CHOICES
+from dpfast.tables import memory
 
 from ..support import surface
 from ..support.memory import peak

@@ -14,12 +14,12 @@ import pytest
 from dpfast.errors import DataError
 from dpfast.privacy import Pure
 from dpfast.rng import InsecureGenerator
-from dpfast.sources import memory
 from dpfast.sulq import LinearRegression, linear_regression, rounds
 from dpfast.sulq.gram_matrix import GramMatrix
 from dpfast.sulq.normal_equations import PLACE, REACH, WEIGHT, Line, Moments, Normal, Products
 from dpfast.sulq.rounds import Boxes
 from dpfast.sulq.rows import labeled_rows
+from dpfast.tables import memory
 
 from ..reference.sulq import margin as plain
 from ..reference.sulq import noisy_sums as reference

@@ -29,7 +29,6 @@ from dpfast.noise.calibrated_integer import IntegerNoise
 from dpfast.noise.sensitivity import Sensitivity
 from dpfast.privacy import ZCDP, Approx, Pure
 from dpfast.rng import InsecureGenerator
-from dpfast.sources import memory
 from dpfast.sulq import (
     Attribute,
     NoisySums,
@@ -41,6 +40,7 @@ from dpfast.sulq import (
     terms,
 )
 from dpfast.sulq import rounds as _rounds
+from dpfast.tables import memory
 
 from ..reference.sulq import noisy_sums as reference
 from ..support.pairwise import pairwise, quick_rows

@@ -8,10 +8,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dpfast.errors import DataError
-from dpfast.sources.base import Counting
 from dpfast.summaries import counted
 from dpfast.summaries.counted import CountedRanks
 from dpfast.summaries.floyd_rivest import Target
+from dpfast.tables.base import Counting
 
 
 class Numbers(Counting):

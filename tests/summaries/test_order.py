@@ -14,9 +14,9 @@ from hypothesis.extra import numpy as hnp
 from dpfast import order
 from dpfast._kernels.summaries import bracket_pass, count_bytes, histogram_bytes
 from dpfast.errors import ArgumentError, ArgumentTypeError, DataError
-from dpfast.sources import CHUNK_DTYPES, Chunk
 from dpfast.summaries import floyd_rivest
 from dpfast.summaries.order import Ranks, Window
+from dpfast.tables import CHUNK_DTYPES, Chunk
 
 from ..reference.summaries import order as reference
 from ..support.memory import peak

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 
 from dpfast._kernels.summaries import MOST_REACH, MOST_SPAN, Grid, products
 from dpfast.errors import ArgumentError
-from dpfast.sources import CHUNK_DTYPES
 from dpfast.summaries.cells import FINE, SQUARES, cells, nearest
+from dpfast.tables import CHUNK_DTYPES
 
 from ..reference.summaries import quantise as reference
 from ..support.pairwise import every_value, pairwise

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from dpfast.errors import DataError
-from dpfast.sources.base import RowChunk
-from dpfast.sources.forms import as_column
 from dpfast.summaries.side_by_side import BLOCK, flat, stretches
+from dpfast.tables.base import RowChunk
+from dpfast.tables.forms import as_column
 
 from ..support.pairwise import every_value
 

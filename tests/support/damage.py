@@ -195,7 +195,7 @@ def outcome(call):
 
 
 def plant(fault):
-    from dpfast.sources import arrow, files, ipc, npy, parquet, text
+    from dpfast.tables import arrow, files, ipc, npy, parquet, text
 
     if fault == "foreign":  # what a library raises is passed on
         for module in (ipc, npy, parquet, text):

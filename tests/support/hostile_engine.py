@@ -11,10 +11,10 @@ import cloudpickle
 
 from dpfast import Budget
 from dpfast._kernels.rng import BitStream
-from dpfast._kernels.sources import Key
+from dpfast._kernels.tables import Key
 from dpfast.rng import Generator
-from dpfast.sources.engine import Engine, Moved, expect_types, places, types_of
-from dpfast.sources.in_memory import local_form
+from dpfast.tables.engine import Engine, Moved, expect_types, places, types_of
+from dpfast.tables.in_memory import local_form
 
 #: What must not travel.
 SECRETS = (Budget, Generator, BitStream, Key, Engine)

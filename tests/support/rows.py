@@ -7,7 +7,7 @@ import threading
 
 import numpy as np
 
-from dpfast.sources.base import RowChunk
+from dpfast.tables.base import RowChunk
 
 
 class Rows:

@@ -802,7 +802,7 @@ TOLD = {
     # texts alone; see `tests/app/test_terminal.py`
     dp.errors.printable, dp.extend.exact, dp.extend.hide_error, dp.extend.html.facts,
     dp.extend.html.table,
-    # files and what is read of them; see `tests/app` and `tests/sources`
+    # files and what is read of them; see `tests/app` and `tests/tables`
     dp.extend.Files, dp.extend.SharedPasses, dp.extend.conditions, dp.extend.instruction_sets,
     # types of arguments, and what a package of its own asks for a library by
     dp.extend.Neighbors, dp.extend.extra,
@@ -810,7 +810,7 @@ TOLD = {
     dp.extend.watched,
     # an adapter with a library behind it
     dp.privacy.LossDistribution,
-    # files, streams and engines; see `tests/sources`
+    # files, streams and engines; see `tests/tables`
     dp.scan, dp.stream, dp.spark,
     dp.audit.Audit, dp.audit.Pair, dp.audit.Replay, dp.audit.Support,
     # no data; see `tests/_core/test_threads`

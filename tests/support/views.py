@@ -10,7 +10,7 @@ from unittest.mock import patch
 import dpfast as dp
 from dpfast.measurement.around import Around
 from dpfast.measurement.statistic import made
-from dpfast.sources.intake import View, one_column, read
+from dpfast.tables.intake import View, one_column, read
 
 
 def prepared(function, /, *args, **kwargs) -> tuple[Any, Any]:

@@ -14,9 +14,9 @@ from ...budget.mechanism import Mechanism
 from ...noise.additive import amount, without_delta
 from ...noise.smooth import calibrate_loss
 from ...rng import Generator
-from ...sources import as_source
 from ...statistics.quantiles.exponential import ExponentialQuantile
 from ...statistics.quantiles.smooth import SmoothQuantile
+from ...tables import as_source
 from .output_grid import Aggregator, assign, check_blocks, outputs
 
 _HALF = Fraction(1, 2)

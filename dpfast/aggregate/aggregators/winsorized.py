@@ -23,8 +23,8 @@ from numpy.typing import NDArray
 from ...noise.additive import Additive, additive, amount
 from ...privacy import ZCDP, Approx, Pure
 from ...rng import Generator
-from ...sources import as_source
 from ...statistics.quantiles.exponential import ExponentialQuantile
+from ...tables import as_source
 from .output_grid import OnGrid, OutputGrid, noisy
 
 #: Half the width of the window, in distances of the quartiles: it clips hardly any of normal

@@ -18,9 +18,9 @@ from numpy.typing import NDArray
 from ..._core import checks
 from ..._core.threads import each, threads
 from ..._kernels import aggregate as _native
-from ..._kernels.sources import Key
-from ...sources.base import RowChunk, RowSource
-from ...sources.threads import spans_of
+from ..._kernels.tables import Key
+from ...tables.base import RowChunk, RowSource
+from ...tables.threads import spans_of
 from .partition import TILE, ContiguousLabels, RandomLabels, missing
 
 T = TypeVar("T")

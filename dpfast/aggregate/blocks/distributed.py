@@ -15,12 +15,12 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ..._kernels.sources import Key
+from ..._kernels.tables import Key
 from ...errors import DataError
-from ...sources.base import RowChunk
-from ...sources.columns import TableRows
-from ...sources.data import as_rows
-from ...sources.engine import Arrived, Moved, exchanged
+from ...tables.base import RowChunk
+from ...tables.columns import TableRows
+from ...tables.data import as_rows
+from ...tables.engine import Arrived, Moved, exchanged
 from ..estimators.base import Job
 from .partition import KeyedLabels, Partition, RandomLabels
 

@@ -23,10 +23,10 @@ from numpy.typing import NDArray
 
 from ..._core.threads import each
 from ..._kernels import aggregate as _native
-from ...sources.available_memory import available
-from ...sources.base import RowChunk
-from ...sources.row_files import Spill
-from ...sources.threads import spans_of
+from ...tables.available_memory import available
+from ...tables.base import RowChunk
+from ...tables.row_files import Spill
+from ...tables.threads import spans_of
 from .counting_sort import Empty, Groups, key_of, shift_of
 from .partition import TILE, Partition, tiles
 

@@ -10,10 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..._core.threads import threads
-from ...sources.available_memory import available
-from ...sources.base import RowChunk, RowSource
-from ...sources.row_files import File, directory, shared_file
-from ...sources.threads import decoders, spans_of
+from ...tables.available_memory import available
+from ...tables.base import RowChunk, RowSource
+from ...tables.row_files import File, directory, shared_file
+from ...tables.threads import decoders, spans_of
 from .counting_sort import Empty, is_little, low_type, placed, scatter, shift_of
 from .external_sort import ExternalSort, Sizes
 from .partition import ContiguousLabels, KeyedLabels, Partition

@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..._kernels import aggregate as _native
-from ..._kernels.sources import Key
-from ...sources.base import RowChunk
-from ...sources.key_words import NOTHING, KeyWords
+from ..._kernels.tables import Key
+from ...tables.base import RowChunk
+from ...tables.key_words import NOTHING, KeyWords
 
 #: Rows of a tile, so that labels and rows are still in the cache when they are used.
 TILE = 1 << 16
@@ -89,7 +89,7 @@ class KeyedLabels:
 
     Equal ids have equal labels, in any chunk and in any form: an integer of any NumPy or Arrow
     type, text as NumPy's ``U``, Python strings or Arrow strings, bytes as NumPy's ``S``, Python
-    bytes or Arrow binary (see `sources.key_words`). A null (None, a masked row, NaN among Python
+    bytes or Arrow binary (see `tables.key_words`). A null (None, a masked row, NaN among Python
     objects) is an id of its own.
 
     Parameters

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..._kernels import aggregate as _native
-from ...sources.base import CHUNK_DTYPES
+from ...tables.base import CHUNK_DTYPES
 from .partition import ContiguousLabels, RandomLabels
 
 Floats = NDArray[np.float64]

@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..._core.threads import each, threads
-from ...sources.base import RowSource
-from ...sources.threads import spans_of
+from ...tables.base import RowSource
+from ...tables.threads import spans_of
 from ..blocks.layout import Window, laid_out
 from ..blocks.partition import Partition
 

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from ..._core import checks
 from ...errors import ArgumentError
-from ...sources.base import RowSource
+from ...tables.base import RowSource
 from .base import Bound
 
 
@@ -104,7 +104,7 @@ class ByColumn(ABC):
         `dpfast.sample_and_aggregate` calls it:
 
         >>> import numpy as np, dpfast as dp
-        >>> from dpfast.sources.data import as_rows
+        >>> from dpfast.tables.data import as_rows
         >>> rows = as_rows(np.zeros((10, 3)))
         >>> dp.estimators.LeastSquares().bind(rows, 3).name
         'least-squares'

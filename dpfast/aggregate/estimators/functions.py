@@ -9,7 +9,7 @@ from typing import Any, Literal, TypeAlias, get_args
 from ..._core import checks
 from ..._core.threads import cores, threads
 from ..._kernels.jit import BlockLoop
-from ...sources.base import RowSource
+from ...tables.base import RowSource
 from ..blocks.layout import Window
 from ..workers.pool import WorkerPool
 from ..workers.threads import call_blocks

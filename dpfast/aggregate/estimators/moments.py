@@ -8,7 +8,7 @@ from typing import ClassVar
 import numpy as np
 
 from ..._core import checks
-from ...sources.base import RowSource
+from ...tables.base import RowSource
 from ..blocks.partition import Partition
 from ..blocks.tallies import Extremes, Tally, floats_of
 from .base import Floats

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from ..._core import checks
 from ..._core.types import Number
 from ..._kernels import aggregate as _native
-from ...sources.base import RowSource
+from ...tables.base import RowSource
 from ..blocks.partition import Partition
 from ..blocks.tallies import Tally, Totals
 from .base import Bound, Buffers, Floats, grouped

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any, TypeVar
 
-from ...sources.base import RowChunk, RowSource
+from ...tables.base import RowChunk, RowSource
 from ..blocks.partition import ContiguousLabels, KeyedLabels, Partition, tiles
 from ..blocks.tallies import CHUNK, Moments, Tally
 from .base import Bound, Floats, Job

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ...sources.row_files import File
+from ...tables.row_files import File
 from .worker_main import parts
 
 #: Seconds between two checks of the workers.

@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 from ..._core import checks
 from ..._core.extras import extra
 from ...errors import WorkerError
-from ...sources.row_files import File
+from ...tables.row_files import File
 from .block_queue import BlockQueue, Board
 from .worker_main import DONE, READY
 from .worker_process import Worker, no_resources

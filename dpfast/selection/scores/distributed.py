@@ -14,13 +14,13 @@ from numpy.typing import NDArray
 from ..._core import checks
 from ..._kernels.selection import NAN
 from ...errors import DataError
-from ...sources import chunk_dtype
-from ...sources.base import RowChunk, RowSource
-from ...sources.columns import Columns, Rows, TableRows, chosen
-from ...sources.data import form_of
-from ...sources.engine import MOST_ROWS, Engine
-from ...sources.forms import Arrow, Form, Values
-from ...sources.table import rows_of
+from ...tables import chunk_dtype
+from ...tables.base import RowChunk, RowSource
+from ...tables.columns import Columns, Rows, TableRows, chosen
+from ...tables.data import form_of
+from ...tables.engine import MOST_ROWS, Engine
+from ...tables.forms import Arrow, Form, Values
+from ...tables.table import rows_of
 from . import OneRow, aligned, block_maxima, refuse
 
 #: Candidates whose scores are read once and kept.

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from ..._core import checks
 from ..._kernels.selection import INFINITE, NAN
-from ...sources import chunk_dtype
+from ...tables import chunk_dtype
 from . import CHUNK, PlainScores, Scores, aligned, block_maxima, distances, refuse
 
 #: The largest finite log-weight, in size: it keeps `slack` small.

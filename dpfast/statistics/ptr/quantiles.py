@@ -44,8 +44,8 @@ from ...sensitivity.column import Clamped
 from ...sensitivity.iqr import QUARTILES, iqr_bound
 from ...sensitivity.quantile import local_in_window
 from ...sensitivity.rounding import float_up
-from ...sources import Source
 from ...summaries.order import Ranks, Window
+from ...tables import Source
 from .answer import NO_ANSWER, NoAnswer
 from .proposal import DistanceTest, first_above, laplace_scale, with_noise
 

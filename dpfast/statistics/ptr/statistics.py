@@ -22,10 +22,10 @@ from ...budget.mechanism import Mechanism
 from ...measurement.around import OfKept
 from ...measurement.statistic import Bounded, Terms
 from ...sensitivity.iqr import QUARTILES
-from ...sources import Source
-from ...sources.intake import View, one_column, read
 from ...summaries.cells import cells, nearest
 from ...summaries.totals import settled, totals
+from ...tables import Source
+from ...tables.intake import View, one_column, read
 from .answer import NoAnswer
 from .proposal import Measured, first_above, proposal, split
 from .quantiles import Column, ScaleFree

@@ -82,8 +82,8 @@ from ..._core.roots import root_down
 from ...noise.grid import Base, Lattice
 from ...privacy import ZCDP, Pure, float_down, range_within
 from ...rng import Generator
-from ...sources import Source
 from ...summaries.order import Window
+from ...tables import Source
 from ..ranked import Drawn
 from .draws import PARTS, RANK, Aim, Column, draw, inside, width
 

@@ -31,7 +31,7 @@ from ...noise.distributions.exact import Tail
 from ...noise.grid import Base, Lattice
 from ...privacy import ZCDP, Loss, Pure, float_down, range_within
 from ...rng import Generator
-from ...sources import Source
+from ...tables import Source
 from ..ranked import Drawn
 from .draws import Column
 from .recursive import RecursiveQuantiles

@@ -53,7 +53,7 @@ from ...noise.grid import Base, Lattice
 from ...privacy import ZCDP, Pure
 from ...rng import Generator
 from ...sensitivity.ranks import rank_rule
-from ...sources import Source
+from ...tables import Source
 from ..ranked import Drawn
 from .draws import CUT, PARTS, Aim, Column, draw, width
 from .exponential import aim_of

@@ -18,8 +18,8 @@ from ...rng import Generator
 from ...sensitivity.iqr import smooth_quartiles
 from ...sensitivity.quantile import SmoothBound
 from ...sensitivity.rounding import rounded_up
-from ...sources import Source
 from ...summaries.cells import nearest
+from ...tables import Source
 from ..ranked import OfRanks
 
 

@@ -22,7 +22,7 @@ from ..._core import checks
 from ..._core.error_bars import CLAMPED, NOISE, Expected
 from ..._core.types import Integers
 from ..._kernels.groups import count
-from ..._kernels.sources import Key
+from ..._kernels.tables import Key
 from ...budget.mechanism import Mechanism
 from ...measurement import linear
 from ...measurement.choice import SumNoise
@@ -34,15 +34,15 @@ from ...noise.calibrated_integer import IntegerNoise
 from ...noise.choice import below
 from ...privacy import Loss, Pure
 from ...rng import Generator
-from ...sources.base import Adding, Units
-from ...sources.base import Feature as RowFeature
-from ...sources.batches import refuse_beside
-from ...sources.intake import View, all_columns, read, rows_alone
-from ...sources.times import Times
 from ...summaries.cells import Cells
 from ...summaries.side_by_side import flat
 from ...summaries.totals import Celled, Totals, column_totals, totals
 from ...summaries.units import Room, clamped_counts, unit_rows, unit_sums
+from ...tables.base import Adding, Units
+from ...tables.base import Feature as RowFeature
+from ...tables.batches import refuse_beside
+from ...tables.intake import View, all_columns, read, rows_alone
+from ...tables.times import Times
 
 Counts: TypeAlias = int | Integers
 

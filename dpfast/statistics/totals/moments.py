@@ -39,9 +39,9 @@ from ...measurement.statistic import InUnits, Weighted
 from ...measurement.times import Answer
 from ...sensitivity.mean import MeanSensitivity, SumSensitivity
 from ...sensitivity.variance import StdSensitivity, VarianceSensitivity
-from ...sources.times import Times
 from ...summaries.cells import Cells, cells
 from ...summaries.totals import Totals
+from ...tables.times import Times
 
 HALF = Fraction(1, 2)
 #: No data have so many rows, and float64 can tell it from one more.

@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from fractions import Fraction
 
 from ..rng import block as chacha_block
-from ..sources.key_words import hash_of, words
+from ..tables.key_words import hash_of, words
 
 
 def word(key: bytes, row: int, layer: int = 0) -> int:

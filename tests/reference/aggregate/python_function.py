@@ -4,7 +4,7 @@ import contextlib
 
 import numpy as np
 
-from dpfast.sources.row_files import File
+from dpfast.tables.row_files import File
 
 
 def call_blocks(function, rows, offsets, d, copy=True):

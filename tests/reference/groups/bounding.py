@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ..sources.key_words import hash_of, words
+from ..tables.key_words import hash_of, words
 
 TOP = 2**63
 

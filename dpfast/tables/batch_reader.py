@@ -1,0 +1,193 @@
+"""A reader of Arrow batches that come from the beginning in each pass."""
+
+from __future__ import annotations
+
+import weakref
+from collections.abc import Callable, Generator, Iterator, Sequence
+from copy import copy
+from pathlib import Path
+from typing import Any, Self
+
+from .._core import checks
+from .._core.extras import extra
+from .._core.owner_log import hide_error
+from .._kernels.tables import Key
+from ..errors import DataError, DpfastError
+from .arrow import guarded, legible
+from .columns import Want
+from .digest import PUBLIC, digest
+from .files import Rowed, SchemaReader
+from .forms import Arrow, converted, pyarrow_for
+
+RULE = "a function without arguments that returns Arrow batches"
+#: What errors call it.
+NAME = Path("the stream")
+#: Rows of a batch of a lazy frame.
+LAZY = 1 << 17
+
+
+class StreamReader(SchemaReader):
+    """What is read from the beginning in each pass, in one thread of its own.
+
+    Nobody but its maker can say whether two passes have the same rows in the same order, so each
+    pass has digests of the columns that it reads, and those of one column agree.
+
+    Parameters
+    ----------
+    factory : callable
+        ``factory(names)`` opens columns of those names, or all.
+    schema : pyarrow.Schema, optional
+        Of all columns; else that of what `factory` opens.
+    path : Path
+        What errors call it.
+    """
+
+    #: Whether something else holds the rows in their order.
+    in_order = False
+
+    def __init__(
+        self, factory: Callable[[Sequence[str] | None], Any], schema: Any = None, path: Path = NAME
+    ) -> None:
+        pyarrow_for("data")
+        self._factory = factory
+        self._counted: int | None = None
+        self._first: Callable[[], Any] = lambda: None  # what must not come a second time
+        self._digests: dict[str, int] = {}
+        self._always: tuple[str, ...] = ()
+        self._key, self._twice = PUBLIC, False
+        super().__init__([], None)
+        self.paths = [path]
+        self.schemas = [self._schema() if schema is None else legible(schema)]
+
+    def check_unchanged(self) -> None:
+        """Nothing can be told before a pass; `_batches` compares what comes."""
+
+    def once(self, twice: bool) -> Self:
+        """Return the same for one release: passes of others may have had another order.
+
+        With `twice` a pass is made before the first, to compare it with.
+        """
+        if self.in_order:
+            return self
+        some = copy(self)
+        some._digests, some._twice = {}, twice
+        return some
+
+    def tie(self, names: Sequence[str], key: Key) -> None:
+        """Have each pass read the columns `names` too, which decide about rows by their numbers.
+
+        `key` is secret: nobody can find rows whose digests agree.
+        """
+        if not self.in_order:
+            self._always, self._key, self._digests = tuple(names), key, {}
+
+    def batches(
+        self, want: Want, rows: int, workers: int | None = None
+    ) -> Sequence[Generator[Rowed]]:
+        return [guarded(self.paths[0], self._pieces(want.names))]
+
+    def _pieces(self, names: Sequence[str]) -> Iterator[Rowed]:
+        if self._twice:
+            self._twice = False
+            for _ in self._pieces(names):
+                pass
+        every = list(dict.fromkeys([*names, *self._always]))
+        digests = {} if self.in_order else dict.fromkeys(every, 0)
+        at = 0
+        for batch in self._batches(every):
+            columns = {name: batch.column(batch.schema.get_field_index(name)) for name in every}
+            for name in digests:
+                digests[name] = (digests[name] + digest(self._key, columns[name], at)) % 2**64
+            yield at, [Arrow.of(columns[name]) for name in names]
+            at += batch.num_rows
+        if self._counted is None:
+            self._counted = at
+        if self._counted != at:
+            raise DataError(
+                f"{self.paths[0]} must have the same rows whenever it is read, and has not"
+            )
+        if any(self._digests.setdefault(name, sum_) != sum_ for name, sum_ in digests.items()):
+            raise DataError(
+                f"{self.paths[0]} must have the same rows in the same order whenever it is read, "
+                "and has not: sort it by a column of different values, or collect it first"
+            )
+
+    def _batches(self, names: Sequence[str]) -> Iterator[Any]:
+        import pyarrow as pa
+
+        kinds = {name: {kind for kind, _ in self._kinds(name)} for name in names}
+        given = self._factory(names)
+        if given is not None and given is self._first():
+            raise DataError(f"{self.paths[0]} must start from the beginning in each pass")
+        for batch in _opened(given):
+            found = {name: batch.schema.get_field_index(name) for name in names}
+            if any(
+                i < 0 or batch.schema.field(i).type not in kinds[name] for name, i in found.items()
+            ):
+                raise DataError(
+                    f"{self.paths[0]} must have the types that it had first, and has not"
+                )
+            yield from batch.to_batches() if isinstance(batch, pa.Table) else [batch]
+
+    def _schema(self) -> Any:
+        """Return the types of the columns, or the error that these are no batches."""
+        error = ""
+        try:
+            given = self._factory(None)
+            opened = _opened(given)
+            if isinstance(given, Iterator):
+                self._first = _kept(given)
+            schema = getattr(opened, "schema", None)
+            if schema is None:
+                schema = next(iter(opened)).schema
+            schema = legible(schema)
+        except DpfastError:
+            raise
+        except Exception as problem:  # whose message may quote a row
+            error = hide_error(problem)
+        if error:
+            checks.fail_kind("factory", RULE, self._factory, f", which fails ({error})")
+        return schema
+
+
+def _kept(given: Any) -> Callable[[], Any]:
+    """Return what returns an object; weakly if it can, for it may keep a connection busy."""
+    try:
+        return weakref.ref(given)
+    except TypeError:
+        return lambda: given
+
+
+def _opened(given: Any) -> Any:
+    """Return what was given as a reader, or as an iterator of batches."""
+    import pyarrow as pa
+
+    if isinstance(given, (pa.RecordBatch, pa.Table)):
+        return pa.RecordBatchReader.from_batches(
+            given.schema, given.to_batches() if isinstance(given, pa.Table) else [given]
+        )
+    if hasattr(given, "__arrow_c_stream__"):
+        return pa.RecordBatchReader.from_stream(given)
+    return map(_batch, iter(given))
+
+
+def _batch(given: Any) -> Any:
+    """Return one of some batches: of Arrow, or a frame that speaks Arrow."""
+    import pyarrow as pa
+
+    return given if isinstance(given, (pa.RecordBatch, pa.Table)) else pa.table(given)
+
+
+def lazy_reader(frame: Any) -> StreamReader:
+    """Return what reads a lazy frame of Polars, by its schema: batch by batch, in order."""
+    pa, pl = pyarrow_for("data"), extra("polars", "a lazy frame")
+    rule = "a lazy frame whose columns are known"
+    schema = converted(frame.collect_schema, "data", rule, lambda collect: collect())
+    empty = pa.table(pl.DataFrame(schema=schema)).schema
+
+    def factory(names: Sequence[str] | None) -> Any:
+        # By name: a text like "^x$" would be a pattern.
+        chosen = frame if names is None else frame.select(pl.selectors.by_name(*names))
+        return chosen.collect_batches(chunk_size=LAZY, maintain_order=True)
+
+    return StreamReader(factory, empty)

@@ -1,0 +1,265 @@
+"""Rows of a table in batches: some named columns of each, in the form in which they lie.
+
+Whoever needs several columns of different kinds at once (keys, ids and numbers) reads them here. A
+batch has a piece of each column that is asked for, and what a piece is made of is told by the type
+of its column, as in `forms`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from typing import Any, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .._core import checks
+from .._core.once import remembered
+from .._kernels.tables import Key
+from ..errors import DataError
+from .arrow import family
+from .base import Adding, native_dtype
+from .columns import Batch as Batch
+from .columns import Columns, Want
+from .data import form_of
+from .engine import Engine, refuse_array
+from .forms import Arrow, Form, Objects, Values
+from .forms import Piece as Piece
+from .in_memory import named
+from .labels import compare, labels_of
+from .memory import F8, in_place
+from .public_values import CellTexts
+
+S = TypeVar("S")
+
+RULE = "a table: columns with names"
+#: Names of columns that stand beside the table's own.
+IDS, WHERE = "\0ids", "\0where"
+
+
+class Batches:
+    """The rows of a table in memory or in files, which can be passed over again and again.
+
+    Parameters
+    ----------
+    data : table
+        A mapping of names to columns, a structured array, a table of pandas, Polars or Arrow, or
+        columns of files that `dpfast.scan` has found, beside which stand all others of the files.
+    beside : mapping of names to columns, optional
+        Columns that are no part of the table, one entry for each of its rows.
+
+    Raises
+    ------
+    ArgumentTypeError
+        For what is no table. No row is looked at.
+    """
+
+    def __init__(self, data: Any, beside: Mapping[str, Piece] | None = None) -> None:
+        form: Form = form_of(data, "data", RULE)
+        if not isinstance(form, Columns):
+            checks.fail_kind("data", RULE, data)
+        self._form = form
+        self._where: Any = None
+        self._beside = {} if beside is None else dict(beside)
+        for name, column in self._beside.items():
+            if not form.store.has_order:
+                refuse_array(name.strip("\0"), column)
+            _length(column, name.strip("\0"))
+        self._labels = labels_of(form, self._beside)
+        for name, column in form.pieces.items():
+            _length(column, f"column {name!r} of data")
+        if not form.names:
+            checks.fail_kind("data", "a table with a column", data)
+        self.length = form.length
+
+    @property
+    def like(self) -> Batches | None:
+        """Columns of the same names and types without rows: one object for all that are equal.
+
+        None for columns that are not in memory.
+        """
+        types, beside = (
+            tuple((name, _type_of(column)) for name, column in columns.items())
+            for columns in (self._form.pieces, self._beside)
+        )
+        return _of_types(types, beside) if types else None
+
+    def with_beside(self, name: str, column: Piece) -> Batches:
+        """Return the same rows with one more column beside them."""
+        return Batches(self._form, {**self._beside, name: column})
+
+    def once(self) -> Batches:
+        """Return the same rows for one release: passes over a stream are compared in it."""
+        form = self._form.once(bool(self._beside))
+        return self if form is self._form else Batches(form, self._beside)
+
+    def tie(self, names: Sequence[str], key: Key) -> None:
+        """Have every pass over a stream agree about these columns; see `StreamReader.tie`."""
+        self._form.store.tie([name for name in names if name not in self._beside], key)
+
+    def alike(self, key: Hashable, make: Callable[[], S]) -> S:
+        """Return what `make` returns; see `Store.alike`."""
+        return self._form.store.alike(key, make)
+
+    @property
+    def of_engine(self) -> Engine | None:
+        """The engine that holds the columns: passes are then made in its partitions."""
+        store = self._form.store
+        return store if isinstance(store, Engine) else None
+
+    def adding(self, names: Sequence[str]) -> Adding | None:
+        """Return rows of some columns that a database adds up; None of rows that are read.
+
+        Raises
+        ------
+        ArgumentTypeError
+            If a column holds no numbers.
+        """
+        rows = self._form.store.adding(names)
+        return rows if rows is None or self._where is None else rows.filtered(self._where)
+
+    def filtered(self, where: Any) -> Batches:
+        """Return the rows of a database for which a condition of its table holds."""
+        rows = Batches(self._form, self._beside)
+        rows._where = where
+        rows.adding([])  # refuses what is no condition
+        return rows
+
+    @property
+    def names(self) -> list[str]:
+        """The columns of the table."""
+        return list(self._form.names)
+
+    def has(self, name: str) -> bool:
+        """Tell whether there is a column of that name beside the table."""
+        return name in self._beside
+
+    def typed(self, name: str, argument: str, is_text: bool = False) -> Piece:
+        """Return a column of no rows, which has the type of the one of that name.
+
+        `is_text` asks for text where the column has no type of its own, as in a file of text.
+
+        Raises
+        ------
+        ArgumentError, SourceError
+            If there is no such column; `argument` is what names it.
+        """
+        if name in self._beside:
+            return self._beside[name].cut(0, 0)
+        store = self._form.store
+        return store.typed(store.name_of(name, argument), is_text)
+
+    def cells(self, name: str) -> CellTexts | None:
+        """Return what the cells of a column of a file of text can be; None of a typed column."""
+        return None if name in self._beside else self._form.store.cells(name)
+
+    def numbers(self, name: str) -> None:
+        """Refuse a column that holds no numbers, by its type."""
+        store = self._form.store
+        store.check_numbers(store.name_of(name, "column"))
+
+    def is_whole(self, name: str) -> bool:
+        """Tell whether a column holds integers, by its type."""
+        typed = self.typed(name, "column")
+        if isinstance(typed, Values):
+            return typed.array.dtype.kind in "biu"
+        return isinstance(typed, Arrow) and family(typed.chunked.type) == "integers"
+
+    def reduce(
+        self,
+        names: Sequence[str],
+        text: Sequence[str],
+        summarise: Callable[[Batch], S],
+        merge: Callable[[S, S], S],
+        ids: str | None = None,
+    ) -> S:
+        """Summarise every batch of some columns, and merge the summaries, as `Source.reduce` does.
+
+        The columns of a file of text are text if they are named so, and numbers if not. A column of
+        `ids` is text, too, most of which is different.
+        """
+        names = names if ids is None else [*names, ids]
+        compare(self._labels)
+        beside = {name: self._beside[name] for name in names if name in self._beside}
+        own = tuple(name for name in dict.fromkeys(names) if name not in beside)
+        words = frozenset(text).intersection(own)
+        ids_here = frozenset(name for name in own if name == ids)
+        want = Want(own, words | ids_here, words - ids_here)
+        seen: list[int] = []  # appending is safe from several threads
+
+        def with_beside(batch: Batch) -> S:
+            seen.append(batch.rows)
+            end = batch.start + batch.rows
+            if any(_length(column) < end for column in beside.values()):
+                refuse_beside()
+            more = {name: column.cut(batch.start, end) for name, column in beside.items()}
+            return summarise(batch._replace(columns={**batch.columns, **more}))
+
+        summed = with_beside if beside else summarise
+        total = self._form.store.reduce_batches(want, summed, merge)
+        if any(_length(column) != sum(seen) for column in beside.values()):
+            refuse_beside()
+        return total
+
+
+def refuse_beside() -> None:
+    """Raise the error of entries that are not as many as the rows, whose number may be private."""
+    raise DataError("there must be one entry of ids or where for each row, and there is not")
+
+
+def numbers(piece: Piece) -> NDArray[Any]:
+    """Return the numbers of a piece in a dtype that kernels read.
+
+    They stay where they are if they can; else they are float64, NaN where one is missing.
+    """
+    if isinstance(piece, Values) and piece.mask is None and piece.array.ndim == 1:
+        array = piece.array.view(np.uint8) if piece.array.dtype.kind == "b" else piece.array
+        native = native_dtype(array.dtype)
+        if native is not None and not isinstance(piece.given, np.ma.MaskedArray):
+            found = in_place(array, native)
+            return np.ascontiguousarray(array, native) if found is None else found
+    if isinstance(piece, Arrow) and piece.chunked.num_chunks == 1:
+        chunk = piece.chunked.chunk(0)
+        if not chunk.null_count and chunk.type == "double":
+            values: NDArray[Any] = np.require(chunk.to_numpy(), requirements="A")
+            return values
+    column = piece.column("data", "numbers")
+    out = np.empty(column.length, F8)
+    column.fill(0, column.length, out)
+    return out
+
+
+def _length(piece: Piece, name: str = "data") -> int:
+    """Return how many rows a column has; refuse an array of several dimensions."""
+    if isinstance(piece, Values) and piece.array.ndim != 1:
+        checks.fail_kind(name, "one-dimensional, with one entry for each row", piece.given)
+    return piece.length
+
+
+def _type_of(piece: Piece) -> Any:
+    """Return all that a column is without its rows."""
+    if not isinstance(piece, Values):
+        return piece.chunked.type if isinstance(piece, Arrow) else None
+    is_masked = piece.mask is not None or isinstance(piece.given, np.ma.MaskedArray)
+    return piece.array.dtype, is_masked, piece.aware
+
+
+def _of_type(kind: Any) -> Piece:
+    """Return a column of a type without rows."""
+    if kind is None:
+        return Objects([])
+    if not isinstance(kind, tuple):
+        import pyarrow as pa
+
+        return Arrow(pa.chunked_array([], kind))
+    dtype, is_masked, is_aware = kind
+    array = np.empty(0, dtype)
+    if is_masked:
+        return Values(array, np.ma.MaskedArray(array), np.zeros(0, np.bool_), is_aware)
+    return Values(array, array, None, is_aware)
+
+
+@remembered
+def _of_types(types: tuple[tuple[str, Any], ...], beside: tuple[tuple[str, Any], ...]) -> Batches:
+    columns = {name: _of_type(kind) for name, kind in types}
+    return Batches(named(columns), {name: _of_type(kind) for name, kind in beside})

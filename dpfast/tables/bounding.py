@@ -1,0 +1,215 @@
+"""Which rows of each person count, where one person may touch so many groups, with so many rows.
+
+Notes
+-----
+A person keeps the groups with the least hash of (id, group), and in each the rows with the least
+hash of the row's number, under a fresh secret key (`csrc/groups/bound.h`). So what is kept of a
+person is decided by that person's rows, their numbers and the key. No rows of other people, no
+order, cut, number of threads or limit of memory changes it.
+
+The numbers of a person's rows may themselves depend on other people, whose rows stand before. But
+hashes of different numbers are independent and uniform, whatever the numbers are. So rows that are
+numbered anew have the same law: for each person a uniform choice of groups, and of rows in each.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Sequence
+from contextlib import closing
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .._core.threads import each, threads
+from .._kernels import groups as _native
+from .._kernels.tables import Key
+from .available_memory import share
+from .batches import Batch, Batches
+from .key_words import KeyWords
+from .row_files import Spill, directory
+from .threads import spans_of
+
+#: Bits of a mark: the row is kept; it is the one of its person and group with the least hash.
+KEPT, FIRST = _native.KEPT, _native.FIRST
+#: Rows that are marked at once, and bytes that are written at once.
+AT_ONCE, WRITTEN = 1 << 13, 1 << 23
+UNBOUNDED = 2**64 - 1
+
+
+class Bounding:
+    """The rows of each person that count: add all of them, then ask for marks.
+
+    Rows whose code is negative, or which have no id, are left out before anything is bounded.
+
+    Parameters
+    ----------
+    max_groups : int or None
+        Groups that a person keeps; None for all.
+    max_rows : int or None
+        Rows that a person keeps in each group; None for all.
+    key : Key
+        Fresh and secret: it decides what is kept.
+    memory : int, optional
+        Bytes of rows that are held in memory, 24 or 32 a row; by default its `share`.
+    spill : str, optional
+        The directory for rows beyond that; by default the one for temporary files.
+
+    Notes
+    -----
+    Bounding is a choice of rows, and spends nothing. It brings a bias that is in no error bar.
+    Rows that are added twice are two rows of one number. All rows of a 1024th of the people have to
+    fit in memory, and all rows of one person.
+    """
+
+    def __init__(
+        self,
+        max_groups: int | None,
+        max_rows: int | None,
+        key: Key,
+        *,
+        memory: int | None = None,
+        spill: str | None = None,
+    ) -> None:
+        self.max_groups = UNBOUNDED if max_groups is None else max_groups
+        self.max_rows = UNBOUNDED if max_rows is None else max_rows
+        self.key = key
+        self._limit = share() if memory is None else memory
+        self._where = directory(spill)
+        self._lock = threading.Lock()
+        self._blocks = _native.Blocks()
+        self._held = 0
+        self._sizes = np.zeros(_native.PARTS, np.int64)
+        self._file: Spill | None = None
+        self._runs: list[tuple[int, NDArray[np.int64], int]] = []
+
+    def close(self) -> None:
+        """Forget all rows; a file of theirs is gone."""
+        self._blocks = _native.Blocks()
+        if self._file is not None:
+            self._file.close()
+
+    def add(
+        self,
+        low: NDArray[np.uint64],
+        high: NDArray[np.uint64] | None,
+        codes: NDArray[np.int32],
+        start: int,
+        present: NDArray[np.bool_] | None = None,
+    ) -> None:
+        """Add the rows from number `start` on: words of their ids, and codes of their groups.
+
+        Several threads may.
+
+        Raises
+        ------
+        SourceError
+            If a file for them cannot be made or its disk is full. The text depends on no row.
+        """
+        records, cuts = _native.split(self.key, low, high, present, codes, start)
+        with self._lock:
+            self._blocks.add(records, cuts)
+            self._sizes += np.diff(cuts)
+            self._held += records.nbytes + cuts.nbytes
+            if self._held > self._limit:
+                self._spill()
+
+    def _spill(self) -> None:
+        """Write what is in memory to the file, part by part."""
+        if self._file is None:
+            self._file = Spill(self._where)
+        step = max(1, _native.PARTS * WRITTEN // max(1, self._held))
+        for words in (3, 4):
+            places, sizes = [], []
+            for first in range(0, _native.PARTS, step):
+                records, some = self._blocks.joined(first, min(first + step, _native.PARTS), words)
+                places.append(self._file.append(records))  # one after the other: the lock is held
+                sizes.append(some)
+            cuts = np.concatenate([np.zeros(1, np.int64), np.cumsum(np.concatenate(sizes))])
+            if cuts[-1]:
+                self._runs.append((places[0], cuts, words))
+        self._blocks, self._held = _native.Blocks(), 0
+
+    def marks(
+        self,
+        n: int,
+        kept: NDArray[np.uint32] | None = None,
+        workers: int | None = None,
+        names: NDArray[np.int32] | None = None,
+    ) -> NDArray[np.uint8]:
+        """Return a mark for each of the rows 0 .. `n` - 1: 0, `KEPT`, or ``KEPT | FIRST``.
+
+        Of the rows of one person in one group exactly one is marked as first, if any is kept: these
+        rows count people. Rows that were not added have 0.
+
+        Parameters
+        ----------
+        n : int
+            More than any row's number.
+        kept : uint32 array, shape (n,), optional
+            Gets at each row marked as first how many groups its person keeps.
+        workers : int, optional
+            Threads; ``DPFAST_NUM_THREADS`` if left out.
+        names : int32 array, optional
+            What is hashed for each code, all different: for codes that depend on the order of rows.
+        """
+        out = np.zeros(n, np.uint8)
+        cuts = np.concatenate([[0], np.cumsum(self._sizes)])
+
+        def mark(span: tuple[int, int]) -> None:
+            more = [self._read(*span, run) for run in self._runs]
+            most = (self.max_groups, self.max_rows)
+            self._blocks.mark(self.key, *span, *most, more, out, kept, names=names)
+
+        each(mark, list(spans_of(cuts, AT_ONCE)), threads() if workers is None else workers)
+        return out
+
+    def _read(
+        self, first: int, stop: int, run: tuple[int, NDArray[np.int64], int]
+    ) -> NDArray[np.uint64]:
+        """Return the records that one run in the file has of some parts."""
+        begins, cuts, words = run
+        records = np.empty((int(cuts[stop] - cuts[first]), words), np.uint64)
+        if self._file is not None and len(records):
+            self._file.read(begins + 8 * words * int(cuts[first]), records)
+        return records
+
+
+def marks_of(
+    rows: Batches,
+    ids: str,
+    bounding: Bounding,
+    codes: Callable[[Batch], NDArray[np.int32]],
+    beside: Sequence[str] = (),
+    text: Sequence[str] = (),
+    names: Callable[[], NDArray[np.int32] | None] = lambda: None,
+) -> NDArray[np.uint8]:
+    """Return the mark of each row of a table; nothing of `bounding` is left after that.
+
+    Parameters
+    ----------
+    rows : Batches
+    ids : str
+        The column of ids.
+    bounding : Bounding
+        Of no rows so far. Its key is that of the words of ids too.
+    codes : callable
+        ``codes(batch)``, the groups of the rows of a batch.
+    beside : sequence of str
+        What other columns it looks at.
+    text : sequence of str
+        Those of them that are text in a file of text.
+    names : callable
+        What stands for each code, asked once all rows have one; see `Bounding.marks`.
+    """
+    words = KeyWords(bounding.key, "ids", is_id=True)
+
+    def add(batch: Batch) -> int:
+        if batch.rows:
+            low, high, present = words.of(batch.columns[ids])
+            bounding.add(low, high, codes(batch), batch.start, present)
+        return batch.start + batch.rows
+
+    with closing(bounding):
+        length = rows.reduce(beside, text, add, max, ids)
+        return bounding.marks(length, names=names())

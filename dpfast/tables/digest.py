@@ -1,0 +1,52 @@
+"""Digests of columns: whether two reads had the same rows, in the same order.
+
+A digest is the sum, modulo 2**64, of a keyed SipHash-2-4 of (row number, value) over all rows of a
+column. Two reads in which any row differs agree with a chance of about 2**-64, whatever the rows
+are, if the key is fresh; how they were cut into batches does not matter.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .._kernels import tables as _native
+from .._kernels.tables import Key
+from .arrow import arrow_cast, arrow_numbers, arrow_present
+from .forms import Arrow
+from .key_words import KeyWords
+
+#: The key of digests where no secret decides about rows.
+PUBLIC = Key(bytes(32))
+
+
+def digest(key: Key, array: Any, start: int) -> int:
+    """Return the digest of a `pyarrow.Array` whose first row has the number `start`."""
+    if not len(array):
+        return 0
+    values, present = _words(key, array)
+    values[~present] = 0
+    places = 2 * np.arange(start, start + len(array)).astype(np.uint64) + present
+    hashes = np.empty(len(array), np.uint64)
+    _native.hashes(key, values, places, hashes)
+    return int(np.add.reduce(hashes))
+
+
+def _words(key: Key, array: Any) -> tuple[NDArray[np.uint64], NDArray[np.bool_]]:
+    """Return a word for each value, and which rows have one."""
+    import pyarrow as pa
+
+    how = arrow_numbers(array.type)
+    if how is not None and how.cast is not None:
+        array = arrow_cast(array, how.cast)
+    if pa.types.is_primitive(array.type):
+        size = array.type.bit_width // 8
+        rows = array.buffers()[1]  # of an offset that `array` knows
+        raw = np.frombuffer(rows, f"u{size}", len(array), array.offset * size)
+        return raw.astype(np.uint64), arrow_present(array)
+    words = KeyWords(key).of(Arrow(pa.chunked_array([array])))
+    out = np.empty(len(array), np.uint64)
+    _native.hashes(key, words.low, words.highs(), out)
+    return out, words.presence()

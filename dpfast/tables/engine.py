@@ -1,0 +1,392 @@
+"""Rows that an engine of the user's holds in partitions: Dask or Spark.
+
+A partition is data in memory to the task that is given it, so a task makes of it what would be made
+of such data anywhere else, and passes over that. What travels to a task is this recipe, which is
+public numbers, and what comes back is a summary.
+
+Engines repeat tasks, lose them and run them twice at a time. So a summary is a value: a function
+that merges two changes neither, and each summary carries the numbers of its partitions, of which
+each is counted once. A partition that has other rows when it is asked again is an error after the
+spend. Nothing is drawn but in the driver, and a pass is over when `reduce` returns.
+"""
+
+from __future__ import annotations
+
+import operator
+from abc import abstractmethod
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from functools import partial, reduce
+from typing import Any, Generic, NamedTuple, NoReturn, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .._core import checks
+from .._core.owner_log import hide_error, timed
+from .._core.threads import alone
+from .._kernels.tables import Key, hashes
+from ..errors import ArgumentTypeError, DataError, DpfastError
+from .arrow import arrow_numbers, arrow_times
+from .base import Adding, Chunk, RowChunk, RowSource, Source
+from .columns import Batch, Columns, Elsewhere, Rows, Table, TableRows, Want, chosen, refuse_type
+from .forms import Arrow, Form, Objects, Piece, Values, source_of
+from .ids import no_column
+from .in_memory import local_form, named
+from .key_words import KeyWords, array_kind, arrow_kind
+from .times import AsNumbers, numbered, times_of
+
+S = TypeVar("S")
+
+RULE = "data of an engine"
+#: The log2 of more rows than a partition has.
+MOST_ROWS = 40
+#: Summaries that are merged at a time.
+TREE = 8
+
+
+class Moved(NamedTuple):
+    """Rows on their way to a place: `number` is where they began, `rows` their bytes."""
+
+    place: int
+    number: int
+    rows: bytes
+
+
+class Arrived(NamedTuple):
+    """The pieces that have come to some places."""
+
+    values: list[Moved]
+
+    @classmethod
+    def of(cls, form: Form) -> Arrived:
+        """Return the pieces of a table of them."""
+        columns = chosen(form, Moved._fields).pieces.values()
+        each = [c.chunked.to_pylist() if isinstance(c, Arrow) else _listed(c) for c in columns]
+        return cls(list(map(Moved, *each)))
+
+    def reduce(self, summarise: Callable[[Arrived], S], merge: Callable[[S, S], S]) -> S:
+        return summarise(self)
+
+
+def _listed(column: Objects | Values) -> list[Any]:
+    return list(column.rows) if isinstance(column, Objects) else column.array.tolist()
+
+
+class Part(NamedTuple, Generic[S]):
+    """A summary, and the rows of each partition that it is of, by number."""
+
+    rows: Mapping[int, int]
+    summary: S
+
+
+@dataclass(frozen=True)
+class Task(Generic[S]):
+    """What is done with a partition: a function without state that can be sent and repeated.
+
+    Parameters
+    ----------
+    make : callable
+        ``make(form)`` is what can be passed over, of the form of a partition.
+    summarise, merge : callable
+        As `Source.reduce` takes them; `merge` changes neither argument.
+    types : mapping
+        The types that are declared of the columns that are read, as `types_of` returns them.
+    as_numbers : mapping
+        Columns of times that are read as whole numbers.
+    """
+
+    make: Callable[[Form], Any]
+    summarise: Callable[[Any], S]
+    merge: Callable[[S, S], S]
+    types: Mapping[str | None, Any] = field(default_factory=dict)
+    as_numbers: Mapping[str, AsNumbers] = field(default_factory=dict)
+
+    def __call__(self, number: int, partition: Any) -> Part[S]:
+        """Return the summary of a partition.
+
+        Raises
+        ------
+        DataError
+            If the partition has another type than its table declares, or cannot be read.
+        """
+        rows = partial(counted, self.summarise, (number + 1) << MOST_ROWS)
+        made = self.make(with_numbers(self.as_numbers, expect_types(partition, self.types)))
+        with alone():
+            found = made.reduce(rows, partial(_both, self.merge))
+        return Part({number: found[0]}, found[1])
+
+    def join(self, parts: Sequence[Part[S]]) -> Part[S]:
+        """Return the summary of several, each partition of which counts once."""
+        return reduce(self._joined, parts)
+
+    def _joined(self, a: Part[S], b: Part[S]) -> Part[S]:
+        if not a.rows.keys().isdisjoint(b.rows):
+            more, less = (a, b) if len(a.rows) >= len(b.rows) else (b, a)
+            if more.rows.items() >= less.rows.items():
+                return more
+            raise DataError("a partition was summarized twice, in ways that cannot be told apart")
+        return Part({**a.rows, **b.rows}, self.merge(a.summary, b.summary))
+
+
+def _both(merge: Callable[[S, S], S], a: tuple[int, S], b: tuple[int, S]) -> tuple[int, S]:
+    return a[0] + b[0], merge(a[1], b[1])
+
+
+def counted(summarise: Callable[[Any], S], first: int, chunk: Any) -> tuple[int, S]:
+    """Return how many rows a chunk has, and its summary.
+
+    Rows are numbered from `first` on: in the order of partitions, with gaps between them, for
+    nobody knows how many rows those before have.
+    """
+    if hasattr(chunk, "start"):
+        chunk = chunk._replace(start=chunk.start + first)
+    rows = chunk.rows if hasattr(chunk, "rows") else chunk.values
+    many = rows if isinstance(rows, int) else len(rows)
+    return many + getattr(chunk, "nulls", 0), summarise(chunk)
+
+
+class Engine(Elsewhere):
+    """A table or an array in partitions, which can be passed over as often as asked.
+
+    Attributes
+    ----------
+    name : str
+        What errors call it.
+    like : Form
+        A partition without rows: its types are those that are declared.
+    lengths : sequence of int or None
+        Rows of each partition; None when that is not known without reading.
+    """
+
+    name: str
+    has_order = False
+    like: Form
+    lengths: Sequence[int] | None = None
+    _seen: Mapping[int, int] | None = None
+
+    @abstractmethod
+    def run(self, task: Task[S], columns: Sequence[str] | None) -> Part[S] | None:
+        """Run a task on all partitions, of a table on these columns only, and join what it makes.
+
+        None if there is no partition.
+        """
+
+    @abstractmethod
+    def together(self, column: str, columns: Sequence[str]) -> Engine:
+        """Return some columns of the rows that have an id, all rows of an id in one partition."""
+
+    @abstractmethod
+    def exchange(self, task: Task[list[Moved]], columns: Sequence[str] | None) -> Engine:
+        """Return a table of the pieces that a task makes, all pieces of a place in one partition.
+
+        Its columns are the fields of `Moved`.
+        """
+
+    @property
+    def length(self) -> int | None:  # type: ignore[override]
+        """Rows; None when that is not known without reading."""
+        return None if self.lengths is None else sum(self.lengths)
+
+    @property
+    def title(self) -> str:
+        return self.name
+
+    @property
+    def form(self) -> Form:
+        """A partition without rows, of which columns of times may be read as numbers."""
+        return with_numbers(self.as_numbers, self.like)
+
+    def name_of(self, column: Any, argument: str) -> str:
+        columns = self.like.names if isinstance(self.like, Table) else ()
+        return str(column) if column in columns else no_column(column, columns, argument)
+
+    def typed(self, name: str, is_text: bool = False) -> Piece:
+        piece: Piece = chosen(self.form, [name]).pieces[name]
+        return piece
+
+    def dtype(self, name: str | None) -> np.dtype[Any]:
+        return column_of(name, self.form).dtype
+
+    def describe(self, rows: Rows) -> tuple[np.dtype[Any], int | None]:
+        like = rows(self.form)
+        return like.dtype, like.width
+
+    def rows(self, make: Rows, ids: Any = None, workers: int | None = None) -> RowSource:
+        if ids is not None:
+            refuse_array("ids", ids)
+        if not make.is_table and not make.names:
+            make = Rows(None, make.ids)
+        return super().rows(make, None, workers)
+
+    def reduce_batches(
+        self, want: Want, summarise: Callable[[Batch], S], merge: Callable[[S, S], S]
+    ) -> S:
+        raise AssertionError("batches of an engine are read by a task in each partition")
+
+    def reduce_column(
+        self, name: str | None, summarise: Callable[[Chunk], S], merge: Callable[[S, S], S]
+    ) -> S:
+        task = Task(partial(column_of, name), summarise, merge)
+        return self.reduce(task, None if name is None else [name])
+
+    def reduce_rows(
+        self, rows: TableRows, summarise: Callable[[RowChunk], S], merge: Callable[[S, S], S]
+    ) -> S:
+        return self.reduce(Task(rows.make, summarise, merge), rows.make.columns)
+
+    def declared(self, task: Task[S], columns: Sequence[str] | None) -> Task[S]:
+        """Return a task that refuses partitions of other types than are declared."""
+        return replace(task, types=types_of(self.like, columns), as_numbers=self.as_numbers)
+
+    def __copy__(self) -> Engine:
+        some = object.__new__(type(self))
+        vars(some).update(vars(self))
+        return some
+
+    def __reduce__(self) -> NoReturn:
+        raise TypeError("data of an engine stay with the driver")
+
+    def reduce(self, task: Task[S], columns: Sequence[str] | None) -> S:
+        """Make a pass: the summary of all partitions.
+
+        Raises
+        ------
+        DataError
+            If the engine fails, or a partition has other rows than in the pass before.
+        """
+        part, kind, is_interrupted = None, "", False
+        try:
+            with timed("pass", of=self.name, columns=columns):
+                part = self.run(self.declared(task, columns), columns)
+        except (DpfastError, MemoryError):
+            raise
+        except Exception as error:  # whose message may quote a row, so it is let go
+            is_interrupted = isinstance(error.__context__, KeyboardInterrupt)  # tasks were ended
+            kind = hide_error(error)
+        if is_interrupted:
+            raise KeyboardInterrupt
+        if kind:
+            raise DataError(f"{self.name} failed while it read the rows ({kind})")
+        if part is None:
+            return task.make(self.form).reduce(task.summarise, task.merge)  # type: ignore[no-any-return]
+        rows = {number: many for number, many in part.rows.items() if many}
+        if self._seen is None:
+            self._seen = rows
+        lengths = self._seen
+        if self.lengths is not None:
+            lengths = {number: many for number, many in enumerate(self.lengths) if many}
+        if not rows == self._seen == lengths:
+            raise DataError(f"{self.name} must have the same rows whenever it is read, and has not")
+        return part.summary
+
+
+def types_of(form: Form, columns: Sequence[str] | None = None) -> dict[str | None, Any]:
+    """Return the type of each of some columns, or of all; that of an array under the name None.
+
+    A type is that of the values, in whatever form they lie: of a dictionary that of its entries.
+    """
+    if not isinstance(form, Table):
+        return {None: _type_of(form)}
+    some = form if columns is None else chosen(form, columns)
+    return {name: _type_of(column) for name, column in some.pieces.items()}
+
+
+def _type_of(form: Form) -> tuple[Any, ...]:
+    """Return the type of the values, the shape of a row, and whether some can be masked."""
+    if isinstance(form, Values):
+        dtype, is_masked = form.array.dtype, isinstance(form.given, np.ma.MaskedArray)
+        kind = array_kind(dtype) if dtype.kind in "USTO" else dtype.newbyteorder("=")
+        return kind, form.aware, form.array.shape[1:], is_masked
+    if not isinstance(form, Arrow):
+        return "objects", False, (), False
+    kind, is_aware = form.chunked.type, False
+    times, numbers = arrow_times(kind), arrow_numbers(kind)
+    if times is not None:
+        kind, is_aware = times.dtype, times.aware
+    elif numbers is None or arrow_kind(kind) == "nothing":
+        kind = arrow_kind(kind)
+    else:
+        kind = np.dtype(np.bool_) if numbers.cast == "uint8" else numbers.dtype
+    return kind, is_aware, (), False
+
+
+def expect_types(data: Any, types: Mapping[str | None, Any]) -> Form:
+    """Return the form of a partition whose types are those that are declared.
+
+    Raises
+    ------
+    DataError
+        If they are not, whichever rows have caused that.
+    """
+    found, columns = {}, [name for name in types if name is not None]
+    with suppress(ArgumentTypeError):  # of what is no table
+        form = local_form(data, "data", RULE)
+        found = types_of(form, columns or None)
+    for name, declared in types.items():
+        own = found.get(name, (None,))
+        # Categories of text of which a partition has none are of no type.
+        if own != declared and (own[0], declared[0]) != ("nothing", "text"):
+            refuse_type()
+    return form
+
+
+def places(column: Any, parts: int) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
+    """Return the partition that each id goes to, and which rows have an id.
+
+    Equal ids go to one place whatever form they have, by the words that bounding compares. The key
+    of hashes is no secret: it only spreads the ids, which the engine sees anyway.
+    """
+    key = Key(bytes(32))
+    words = KeyWords(key, "ids", is_id=True).of(column)
+    found = np.empty(len(words.low), np.uint64)
+    hashes(key, words.low, words.high, found)
+    return (found % np.uint64(parts)).astype(np.int64), words.presence()
+
+
+# --- what is made of a partition, which travels -------------------------------------------------
+
+
+def column_of(name: str | None, form: Form) -> Source:
+    """Return a column of a partition as a source: that of a name, or all there is."""
+    return source_of(form if name is None else chosen(form, [name]).pieces[name])
+
+
+def with_numbers(columns: Mapping[str, AsNumbers], form: Form) -> Form:
+    """Return a partition whose columns of times have been made whole numbers."""
+    if not isinstance(form, Table) or not columns:
+        return form
+    read = dict(form.pieces)
+    for name in read.keys() & columns:
+        if times_of(read[name]) != columns[name].times:
+            refuse_type()
+        read[name] = numbered(read[name], columns[name].numbers)
+    return named(read)
+
+
+def exchanged(
+    rows: TableRows,
+    cut: Callable[[RowChunk], list[Moved]],
+    summarise: Callable[[Arrived], S],
+    merge: Callable[[S, S], S],
+) -> S:
+    """Cut rows of an engine into pieces, bring those of a place together, and pass over these."""
+    engine, columns = rows.store, rows.make.columns
+    assert isinstance(engine, Engine)
+    pieces = engine.exchange(engine.declared(Task(rows.make, cut, operator.add), columns), columns)
+    return pieces.reduce(Task(Arrived.of, summarise, merge), None)
+
+
+def of_engine(source: Any) -> bool:
+    """Tell whether rows are those of an engine or a database, whose order nobody promises."""
+    source = checks.attribute(source, "base", source)
+    if isinstance(source, (TableRows, Columns)):
+        return not source.store.has_order
+    return isinstance(source, Adding)
+
+
+def refuse_array(argument: str, value: Any) -> NoReturn:
+    """Refuse an array beside the rows of an engine."""
+    rule = "left out, or the name of a column, for data of an engine (filter or join them there)"
+    checks.fail_kind(argument, rule, value)

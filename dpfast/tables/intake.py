@@ -1,0 +1,501 @@
+"""The one intake: what a public function is handed becomes one typed view, by types alone.
+
+`read` is called once in a public function, with the function that says what is read: `all_columns`,
+`each_column`, `one_column`, `whole_rows`, `text_column` or `rows_alone`. No row is looked at, and
+everything behind it takes what it is given.
+"""
+
+from __future__ import annotations
+
+import numbers
+from collections.abc import Callable, Iterable, Sequence
+from copy import copy
+from dataclasses import dataclass, replace
+from itertools import repeat
+from typing import Any, NamedTuple, TypeAlias, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .._core import checks
+from .._kernels.tables import lies_in_place
+from ..errors import ArgumentTypeError, SourceError
+from .base import Adding, RowSource, Source, width_of
+from .columns import Columns, Elsewhere, Rows, Table
+from .data import as_rows, as_source, form_of
+from .engine import of_engine, refuse_array
+from .forms import COLUMN, Arrow, Form, Objects, Piece, Values, as_column, source_of
+from .labels import Checked, Labels, aligned, labels_of
+from .masked import MaskedSource, mask
+from .memory import ArraySource, Column, MemorySource
+from .people import IdColumn, apart
+from .public_values import expect_matches, numbers_of
+from .sql.store import Database
+from .table import RULE, OfRows, only_column, refuse_columns, rows_of
+from .times import AsNumbers, Clipped, times_of
+from .words import Words, holds_words
+
+S = TypeVar("S")
+#: Public numbers that a call looks for in a column, after the name of their argument.
+Public: TypeAlias = tuple[str, Sequence[Any]]
+
+RECORDS = (
+    "0 (or -2) for data of several columns, and left out for one: a row is a record, so a column "
+    "has an answer and a row has none"
+)
+
+
+class Apart:
+    """Columns of as many rows each, one source a column; else a pass refuses them.
+
+    Attributes
+    ----------
+    columns : list of Source
+    length : int or None
+        Rows; None when that is not known without reading.
+    """
+
+    def __init__(self, columns: dict[str, Source], name: str) -> None:
+        if not columns:
+            checks.fail_kind(name, "a table with a column of numbers", columns)
+        self.columns = list(columns.values())
+        lengths = {column.length for column in self.columns}
+        self.length = lengths.pop()
+        if lengths:
+            self.length = None
+            self.columns = [_uneven(column) for column in self.columns]
+
+    def aligned(self, labels: Labels) -> Apart:
+        """Return the same columns, whose passes first compare labels."""
+        if len(labels) < 2:
+            return self
+        some = copy(self)
+        some.columns, some.length = aligned(self.columns, labels), None
+        return some
+
+
+@dataclass(slots=True)  # a frozen one takes a microsecond more to make
+class View:
+    """What a release reads, and what stands beside it.
+
+    Attributes
+    ----------
+    source : Source, Apart, RowSource or list of Source
+        One column; columns that lie apart; whole rows; or columns that are read one by one.
+    each : bool
+        Whether each column has an answer of its own.
+    width : int
+        How many columns there are, the weights not counted.
+    where : ndarray of bool or None
+        The rows that are used.
+    weights : Column or None
+        The weights beside the rows. Weights that are a column of the data are the last one.
+    ids : IdColumn or None
+        Whose row each row is.
+    adds : bool
+        Whether the rows are only added up where they are.
+    """
+
+    source: Any
+    each: bool
+    width: int
+    where: NDArray[np.bool_] | None
+    weights: Column | None = None
+    ids: IdColumn | None = None
+    adds: bool = False
+
+    @property
+    def length(self) -> int | None:
+        """How many rows there are; None when that is not known without reading."""
+        source: Source | Apart | RowSource
+        source = self.source[0] if isinstance(self.source, list) else self.source
+        return source.length
+
+    def chosen(self, most: int, secret: str) -> View:
+        """Return at most so many rows of each unit, of rows that are in a database."""
+        assert self.ids is not None
+        of, is_list = self.ids.column, isinstance(self.source, list)
+        each = self.source if is_list else [self.source]
+        some = [rows.chosen(of, most, secret) for rows in each]
+        return replace(self, source=some if is_list else some[0])
+
+    @property
+    def columns(self) -> list[Source]:
+        """The columns that are read one by one."""
+        assert isinstance(self.source, list)
+        return self.source
+
+    @property
+    def kept(self) -> Any:
+        """One column, or several, or those of their rows that are used."""
+        source: Any = self.source
+        if self.where is None:
+            return source
+        if isinstance(source, list):
+            return [MaskedSource(one, self.where) for one in source]
+        return MaskedSource(source, self.where)
+
+
+#: A source, whether each column has an answer of its own, and how many columns there are.
+Chosen: TypeAlias = tuple[Any, bool, int]
+
+
+class Beside(NamedTuple):
+    """What a call says beside its data; `ids` are those that come with whole rows."""
+
+    axis: Any = None
+    weights: Any = None
+    ids: Any = None
+
+    @property
+    def last(self) -> str | None:
+        """The column of weights, if they have a name."""
+        return self.weights if isinstance(self.weights, str) else None
+
+
+def read(
+    data: Any,
+    what: Callable[..., Chosen],
+    *arguments: Any,
+    relation: str,
+    axis: Any = None,
+    where: Any = None,
+    weights: Any = None,
+    ids: Any = None,
+    with_ids: bool = False,
+) -> View:
+    """Read what data are, and what stands beside them, by their types alone.
+
+    Parameters
+    ----------
+    data : array_like, table, file or source
+    what : callable
+        What is read of them: one of the functions below. It is given the data without ids, and what
+        stands `Beside` them.
+    *arguments
+        Those of `what`.
+    relation : {"replace", "add-remove"}
+        Decides whether the number of rows is public, and so what may be refused here.
+    axis : {None, 0}
+        0 for data of several columns, each of which has an answer.
+    where : array_like of bool, optional
+    weights : array_like or str, optional
+        One number a row, or the name of a column of the data.
+    ids : str or form, optional
+        As `people.checked` returns them.
+    with_ids : bool, default False
+        Whether rows are read whole, each with its id.
+
+    Raises
+    ------
+    ArgumentTypeError, ArgumentError, SourceError
+        For what cannot be read. Nothing depends on what the rows hold.
+    """
+    left, whose = apart(data, ids, axis, positional=(where, weights), relation=relation)
+    beside = Beside(axis, weights, whose.given if with_ids and whose is not None else None)
+    source, each, width = what(left, beside, *arguments)
+    first = source[0] if isinstance(source, list) else source
+    if isinstance(first, Adding):
+        if weights is not None and beside.last is None:
+            refuse_array("weights", weights)
+        kept = [one.filtered(where) for one in (source if isinstance(source, list) else [source])]
+        rows = kept if isinstance(source, list) else kept[0]
+        return View(rows, each, width, None, ids=whose, adds=True)
+    column = None if beside.last is not None else _weights(weights, first, relation)
+    mask = _mask(where, first, relation)
+    labels = labels_of(data, where, weights, ids)
+    source = source.aligned(labels) if isinstance(source, Apart) else aligned(source, labels)
+    if what is rows_alone and isinstance(source, Checked):
+        source.length = None  # which a count would take for the answer, without a pass
+    return View(source, each, width, mask, column, whose)
+
+
+def plain(data: Any) -> View | None:
+    """Return the view of a column of numbers that kernels read where it lies; None for other data.
+
+    It is what `read` returns of one column, where nothing stands beside the rows.
+    """
+    if type(data) is np.ndarray and lies_in_place(data):
+        return View(ArraySource(data), False, 1, None)
+    return None
+
+
+def _weights(weights: Any, source: Source | Apart | RowSource, relation: str) -> Column | None:
+    """Return the weights beside rows, if there are any."""
+    if weights is None:
+        return None
+    if of_engine(source):
+        refuse_array("weights", weights)
+    beside = as_column(weights, "weights", "one number for each row, or the name of a column")
+    if beside.width is not None:
+        checks.fail_kind("weights", "one number for each row", weights)
+    checks.entries("weights", beside.length, source.length, relation)
+    return beside
+
+
+def all_columns(
+    data: Any, beside: Beside, columns: int | None = None, public: Public | None = None
+) -> Chosen:
+    """Choose one column, or with an axis all of them, in one pass.
+
+    A call may say how many `columns` there are: a list does not say so itself. `public` numbers can
+    be found in each.
+    """
+    form, last, width = form_of(data, "data", RULE), beside.last, 1
+    each = axis_of(beside.axis, form, last is not None)
+    source: Source | Apart | RowSource | None = None
+    if beside.weights is None and beside.ids is None:
+        source = lying_apart(form, "data") if each else source_of(form)
+    if source is None:
+        rows = rows_of(form, beside.ids, width=columns if each else None, is_wide=each, last=last)
+        source, width = rows, width_of(rows) - (last is not None)
+    elif isinstance(source, Apart):
+        width = len(source.columns)
+    if last is not None and not width:
+        checks.fail("weights", "a column beside those of the data", last)
+    if last is not None and beside.axis is None and width > 1:
+        checks.fail("axis", RECORDS, beside.axis)
+    if public is not None:
+        expect_numbers(repeat(public), form, last)
+    return source, each, width
+
+
+def each_column(data: Any, beside: Beside, columns: int | None = None) -> Chosen:
+    """Choose one column, or with an axis all of them, one by one."""
+    form = form_of(data, "data", RULE)
+    if not axis_of(beside.axis, form):
+        return as_source(form, may_add=True), False, 1
+    sources = each_alone(form, columns)
+    return sources, True, len(sources)
+
+
+def one_column(data: Any, beside: Beside, public: Public | None = None) -> Chosen:
+    """Choose one column, in which `public` numbers can be found."""
+    if public is not None:
+        data = form_of(data, "data", COLUMN)
+        expect_numbers([public], data)
+    return as_source(data, may_add=True), False, 1
+
+
+def whole_rows(
+    data: Any,
+    beside: Beside,
+    argument: str,
+    width: int | None,
+    words: Sequence[Words | None] = (),
+    single: bool = False,
+    public: Sequence[Public | None] = (),
+) -> Chosen:
+    """Choose rows of `width` columns, as the `argument` of that name says; None if it does not.
+
+    Columns with `words` are text, read as the numbers of these. Data of a `single` column without a
+    dtype, like a list, are its numbers, and not rows of one number. `public` numbers can be found
+    in their columns.
+    """
+    last = beside.last
+    if any(public):
+        data = form_of(data, "data", RULE)
+        expect_numbers(public, data, last)
+    source = as_rows(
+        data,
+        beside.ids,
+        width=None if single else width,
+        is_wide=width is None and last is None and not any(words),
+        last=last,
+        words=words,
+        may_add=True,
+    )
+    found = width_of(source) - (last is not None)
+    if width is not None:
+        checks.columns(argument, width, found)
+    return source, False, found
+
+
+def text_column(data: Any, beside: Beside, words: Words) -> Chosen:
+    """Choose a column of text as the numbers of public words, with weights or ids as rows."""
+    if beside.axis is not None:
+        rule = f"left out where {words.name} is text: data are one column"
+        checks.fail("axis", rule, beside.axis)
+    source, _, width = whole_rows(data, beside, words.name, 1, [words], True)
+    if beside.weights is None and beside.ids is None and not isinstance(source, Adding):
+        source = only_column(source)
+    return source, False, width
+
+
+def expect_numbers(public: Iterable[Public | None], form: Form, without: str | None = None) -> None:
+    """Refuse public numbers that can equal nothing in their columns, by the types of these."""
+    columns = [typed for name, typed in declared(form) if name is None or name != without]
+    for one, typed in zip(public, columns, strict=False):
+        if one is None or isinstance(typed, Objects) or numbers_of(typed) is None:
+            continue  # that a column holds no numbers is told by whoever reads it
+        expect_matches(*one, typed, "the column")
+
+
+def declared(form: Form) -> list[tuple[str | None, Objects | Values | Arrow]]:
+    """Return the columns of a form by name, of which the types count: those of files have no rows.
+
+    Cells of a file of text are numbers here.
+    """
+    if isinstance(form, Columns):
+        return [(name, form.store.typed(name)) for name in form.names]
+    if isinstance(form, Values) and form.array.ndim == 2:
+        return [(None, Values(column, column)) for column in form.array[:0].T]
+    return [(None, form)] if isinstance(form, (Objects, Values, Arrow)) else []
+
+
+def rows_alone(data: Any, beside: Beside) -> Chosen:
+    """Choose how many rows there are: of a column or a table of anything, for it is not looked at.
+
+    Where that number is not known without a pass, it is one over a column of text, of which any row
+    will do, or else of numbers.
+    """
+    return _rows_alone(form_of(data, "data", RULE)), False, 1
+
+
+def _rows_alone(form: Form) -> Source | Adding:
+    """Return a source of as many rows as a form has; what a row of it holds is anything."""
+    length: int | None = None
+    if isinstance(form, Columns):
+        length = form.length
+        if length is None and form.pieces:
+            return _uneven(ArraySource(np.empty(0)))
+    elif isinstance(form, (Values, Arrow)):
+        length = _length(form)
+    if length is not None:
+        return ArraySource(np.broadcast_to(np.uint8(0), length))
+    if isinstance(form, Columns) and form.names:
+        return _any_column(form)
+    return each_alone(form)[0] if has_columns(form) else source_of(form)
+
+
+def _any_column(columns: Columns) -> Source | Adding:
+    """Return a source of one of some columns, which tells how many rows they have.
+
+    One whose declared type cannot be read, or differs between files, is left out if another is not.
+    """
+    store = columns.store
+    if isinstance(store, Database):
+        return store.rows(Rows(()))
+    typed: dict[str, Piece] = {}
+    refusal: Exception | None = None
+    for name in columns.names:
+        try:
+            typed[name] = store.typed(name, True)
+        except (ArgumentTypeError, SourceError) as error:
+            refusal = error
+    if refusal is not None and not typed:
+        raise refusal
+    for name, column in typed.items():
+        if holds_words(column):  # whatever text a row is
+            return only_column(Table(store, [name]).coded([Words([])]))
+    name, column = next(iter(typed.items()))
+    times = times_of(column)
+    if times is not None:
+        assert isinstance(store, Elsewhere)
+        store = store.with_numbers(name, AsNumbers(times, Clipped(0, 0, 0)))
+    return source_of(store.column(name))
+
+
+def _length(form: Objects | Values | Arrow) -> int:
+    """Return how many rows a column or a matrix has."""
+    if isinstance(form, Values) and form.array.ndim not in (1, 2):
+        form.column("data", "an array of one or two dimensions")
+    return form.length
+
+
+def axis_of(axis: Any, form: Form, weighted: bool = False) -> bool:
+    """Tell whether each column of a form has an answer of its own.
+
+    Data without a dtype, like a list, are of one column or of several as `axis` says. With a column
+    of `weighted` rows there are several, of which one has an answer where `axis` is left out.
+    """
+    if axis is not None and (
+        isinstance(axis, bool) or not isinstance(axis, numbers.Integral) or axis not in (0, -2)
+    ):
+        checks.fail("axis", RECORDS, axis)
+    several = has_columns(form) or (axis is not None and isinstance(form, Objects))
+    if several and axis is None and not weighted:
+        checks.fail("axis", RECORDS, axis)
+    if axis is not None and not several:
+        source_of(form)  # what is no column at all says so itself
+        checks.fail("axis", "left out for one column of data", axis)
+    return several and axis is not None
+
+
+def has_columns(form: Form) -> bool:
+    """Tell whether data are rows of several numbers, or named columns, by their type."""
+    if isinstance(form, Columns):
+        return isinstance(form, Table)
+    if isinstance(form, Values):
+        return form.array.ndim == 2
+    if isinstance(form, MemorySource):  # a protocol is slow to tell
+        return False
+    if isinstance(form, RowSource) and not isinstance(form, Source):
+        return form.dtype.names is not None or (form.width or 1) > 1
+    return False
+
+
+def by_column(form: Form, name: str = "data", width: int | None = None) -> Apart | RowSource:
+    """Return the columns of anything that has some.
+
+    `width` is how many there are of data without a dtype, like a list, which do not say so.
+
+    Raises
+    ------
+    ArgumentTypeError, ArgumentError
+        If a column holds no numbers.
+    """
+    return lying_apart(form, name) or rows_of(form, name=name, width=width, is_wide=True)
+
+
+def lying_apart(form: Form, name: str) -> Apart | None:
+    """Return the columns of what holds each of them by itself; None for everything else."""
+    if isinstance(form, Table) and form.store.lies_apart:
+        return Apart(form.columns_alone(name), name)
+    if not (isinstance(form, Values) and form.array.ndim == 2):
+        return None
+    array, mask = form.array, form.mask
+    down, across = array.strides
+    if abs(down) >= abs(across):
+        return None
+    if not array.shape[1]:
+        checks.fail_kind(name, "a matrix of numbers", form.given, " without columns")
+    masks = [None] * array.shape[1] if mask is None else list(mask.T)
+    each = enumerate(zip(array.T, masks, strict=True))
+    return Apart({str(j): ArraySource(one, own, name) for j, (one, own) in each}, name)
+
+
+def each_alone(form: Form, width: int | None = None, name: str = "data") -> list[Source]:
+    """Return one source for each column, of anything that has some, wherever its numbers lie.
+
+    Raises
+    ------
+    ArgumentTypeError, ArgumentError, SourceError
+        As `by_column`.
+    """
+    if isinstance(form, Table):
+        return Apart(form.columns_alone(name), name).columns
+    found = by_column(form, name, width)
+    if isinstance(found, Apart):
+        return found.columns
+    keys: Sequence[Any] = found.dtype.names or range(found.width or 1)
+    if found.array is None:
+        return [OfRows(found, key) for key in keys]
+    named = found.dtype.names is not None
+    return [ArraySource(found.array[key] if named else found.array[:, key]) for key in keys]
+
+
+def _mask(
+    where: Any, source: Source | Apart | RowSource, relation: str
+) -> NDArray[np.bool_] | None:
+    """Return `where` as a mask of the rows of a source."""
+    if where is not None and of_engine(source):
+        refuse_array("where", where)
+    return mask(where, source.length, relation)
+
+
+def _uneven(source: Source) -> Source:
+    """Return a column that is not as long as the others are. The number of rows may be private."""
+    column = Checked(source, refuse_columns)
+    column.length = None
+    return column

@@ -1,0 +1,524 @@
+"""Words of keys and ids: 128 bits a row that are equal for equal keys, in whatever form they come.
+
+===================================  ====================================  =======================
+key                                  low word                              high word
+===================================  ====================================  =======================
+integer or boolean                   its value, modulo 2**64               0; 1 from 2**63 on
+date or time                         seconds since 1970, modulo 2**64      `TIME` + nanoseconds
+text, bytes, up to 15 of them        the first eight bytes                 the others, their number
+longer text, bytes                   SipHash-2-4, 128 bits: the low ones   most of the others
+===================================  ====================================  =======================
+
+A number, the text of its digits, and the same bytes are three keys; True is 1. A date is its
+midnight, and a time without a zone is in UTC. Text is hashed as UTF-8 without normalization: texts
+that look alike but have other code points are different keys. Zeros at the end of text and bytes do
+not count, because NumPy drops them, and public keys may have none.
+"""
+
+from __future__ import annotations
+
+import datetime
+from collections.abc import Sequence
+from contextlib import suppress
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .._core import checks
+from .._kernels import tables as _native
+from .._kernels.rng import BitStream, wipe
+from ..errors import DataError
+from .arrow import arrow_present, arrow_values, family
+from .forms import Arrow, Objects, Values, column_form
+from .untyped import is_missing
+
+RULE = "a one-dimensional column of integers, text or bytes"
+KEYS_RULE = "a one-dimensional column of integers, text, bytes or dates"
+
+#: The high words of dates and times, beside their nanoseconds, and of what is no key.
+TIME, NOTHING = 1 << 32, 2
+#: Kinds of times without a time zone, and with one: they are never equal.
+TIMES, ZONED = "times", "zoned times"
+TIME_TYPES = (datetime.date, np.datetime64)
+#: Units of NumPy in which a key is a span of time, and not a moment.
+SPANS = ("Y", "M", "W", "D", "h", "m")
+#: Seconds of the units of NumPy's dates, and how many of the finer ones make a second.
+SECONDS = {"W": 604_800, "D": 86_400, "h": 3600, "m": 60, "s": 1}
+FINER = {"ms": 10**3, "us": 10**6, "ns": 10**9}
+DAY_ONE = datetime.date(1970, 1, 1).toordinal()
+#: Types of units of arrays of fixed width, their sizes, and their kernels.
+FIXED = {"S": (np.uint8, 1, _native.padded_words), "U": (np.uint32, 4, _native.text_words)}
+#: Kinds of keys of NumPy's types, but for times.
+KINDS = {
+    **dict.fromkeys("biu", "integers"),
+    **{"U": "text", "T": "text", "S": "bytes", "O": "objects"},
+}
+#: How many dictionaries are remembered by what their words are.
+DICTIONARIES = 16
+
+
+class WordPairs(NamedTuple):
+    """The words of some rows.
+
+    `high` is None if all are 0, and `present` if all rows have a key. What stands in the place of
+    a row without one is anything.
+    """
+
+    low: NDArray[np.uint64]
+    high: NDArray[np.uint64] | None
+    present: NDArray[np.bool_] | None
+
+    def highs(self) -> NDArray[np.uint64]:
+        """Return the high words, zeros or not."""
+        return np.zeros(len(self.low), np.uint64) if self.high is None else self.high
+
+    def presence(self) -> NDArray[np.bool_]:
+        """Return which rows have a key, all or not."""
+        return np.ones(len(self.low), np.bool_) if self.present is None else self.present
+
+    def only(self, rows: NDArray[np.bool_]) -> WordPairs:
+        """Return the same words, of which only some rows have a key."""
+        present = rows if self.present is None else self.present & rows
+        return WordPairs(self.low, self.high, present)
+
+
+def secret(stream: BitStream) -> _native.Key:
+    """Return a fresh key of labels, words and hashes."""
+    raw = stream.take(32)
+    try:
+        return _native.Key(raw)
+    finally:
+        wipe(raw)
+
+
+def key_kind(form: Objects | Values | Arrow, name: str, is_id: bool = False) -> str:
+    """Return of what kind keys are, by their declared type: no row is looked at.
+
+    Those of different kinds are never equal. An id is not a date.
+
+    Returns
+    -------
+    str
+        "integers", "text", "bytes", "times" (without a zone), "zoned times", "objects" or
+        "nothing".
+
+    Raises
+    ------
+    ArgumentTypeError
+        If they are of a kind that has no equality to rely on, like floats: 0.1 + 0.2 is not 0.3.
+    """
+    if isinstance(form, Values):
+        kind = array_kind(form.array.dtype) if form.array.ndim == 1 else None
+        kind = ZONED if kind == TIMES and form.aware else kind
+    else:
+        kind = arrow_kind(form.chunked.type) if isinstance(form, Arrow) else "objects"
+    if kind is not None and not (is_id and kind in (TIMES, ZONED)):
+        return kind
+    rule = RULE if is_id else KEYS_RULE
+    if isinstance(form, Values):
+        wrong = f" of {form.array.ndim} dimensions and {form.array.dtype}"
+        checks.fail_kind(name, rule, form.given, wrong)
+    assert isinstance(form, Arrow)
+    checks.fail_kind(name, rule, form.chunked, f" of Arrow type {form.chunked.type}")
+
+
+def zone_kind(form: Objects | Values | Arrow, name: str) -> str | None:
+    """Return of which kind public keys are whose type declares a time zone, or none.
+
+    A list declares nothing, and times of NumPy have no zone or are in UTC.
+    """
+    kind = key_kind(form, name)
+    is_numpy = isinstance(form, Values) and isinstance(form.given, np.ndarray)
+    return kind if kind == ZONED or (kind == TIMES and not is_numpy) else None
+
+
+def span_of(name: str, keys: NDArray[Any]) -> str | None:
+    """Return the unit of public keys that are spans of time, such as days; None for all others.
+
+    Raises
+    ------
+    ArgumentError
+        If some are spans and others are not, or of another unit.
+    """
+    if keys.dtype.kind != "O":
+        units = {np.datetime_data(keys.dtype)[0] if keys.dtype.kind == "M" else None}
+    else:
+        units = {unit_of(key) for key in keys.tolist() if isinstance(key, TIME_TYPES)}
+    spans = {unit if unit in SPANS else None for unit in units}
+    if len(spans) > 1:
+        checks.fail(name, "all dates or all times, for a date stands for the whole day", keys)
+    return spans.pop() if spans else None
+
+
+def unit_of(time: datetime.date | np.datetime64) -> str:
+    """Return the unit of a public time."""
+    if isinstance(time, np.datetime64):
+        return np.datetime_data(time.dtype)[0]
+    return "us" if isinstance(time, datetime.datetime) else "D"
+
+
+def zone_of(time: datetime.date) -> str:
+    """Return which kind of times one of Python is."""
+    return TIMES if getattr(time, "tzinfo", None) is None else ZONED
+
+
+def array_kind(dtype: np.dtype[Any]) -> str | None:
+    """Return of what kind keys of a NumPy type are; None if they are none."""
+    if dtype.kind == "M":
+        unit, count = np.datetime_data(dtype)
+        return TIMES if count == 1 and unit in {*SECONDS, *FINER, "Y", "M"} else None
+    return KINDS[dtype.kind] if dtype.kind in KINDS else None  # noqa: SIM401  quicker
+
+
+def arrow_kind(kind: Any) -> str | None:
+    """Return of what kind keys of an Arrow type are; None if they are none."""
+    from pyarrow import types
+
+    if types.is_dictionary(kind):
+        return None if types.is_dictionary(kind.value_type) else arrow_kind(kind.value_type)
+    if types.is_timestamp(kind) and kind.tz is not None:
+        return ZONED
+    return TIMES if types.is_date(kind) or types.is_timestamp(kind) else family(kind)
+
+
+class KeyWords:
+    """Words of the pieces of a column, in any form; several threads may ask at once.
+
+    Parameters
+    ----------
+    key : Key
+        Secret: text with equal words cannot be found without it. `secret` makes one.
+    name : str
+        The argument that the keys are, for errors.
+    is_id : bool
+        They are ids: among objects what is neither an integer, text, bytes nor missing is an error.
+        Else it is no key, like what is missing.
+    is_lenient : bool
+        What does not stand in its dictionary is no key, and no error.
+    is_text : bool
+        Bytes among objects are the text that is stored in them, as `text_key` returns it.
+    span : str, optional
+        A unit, as `span_of` returns it: times become the beginning of the one in which they lie.
+
+    Notes
+    -----
+    Integers cost nothing, a short text 25 ns. A dictionary is looked up once for each entry.
+    """
+
+    def __init__(
+        self,
+        key: _native.Key,
+        name: str = "keys",
+        is_id: bool = False,
+        is_lenient: bool = False,
+        is_text: bool = False,
+        span: str | None = None,
+    ) -> None:
+        self.key, self.name, self.is_id, self.is_lenient = key, name, is_id, is_lenient
+        self._of_bytes = _native.TEXT if is_text else _native.BYTES
+        self._span = span
+        self._looked_up: dict[Any, tuple[Any, WordPairs]] = {}
+
+    def of(self, piece: Any) -> WordPairs:
+        """Return the words of some rows.
+
+        Raises
+        ------
+        ArgumentTypeError
+            If they are of a type that `key_kind` refuses.
+        """
+        form = column_form(piece, self.name, RULE if self.is_id else KEYS_RULE)
+        key_kind(form, self.name, self.is_id)
+        if isinstance(form, Values):
+            words = self._array(form.array)
+            return words if form.mask is None else words.only(~form.mask)
+        if isinstance(form, Arrow):
+            return together([self._arrow(one) for one in form.chunked.chunks])
+        return self._objects(form.rows)
+
+    def _array(self, array: NDArray[Any]) -> WordPairs:
+        kind = array.dtype.kind
+        if kind in "biu":
+            return integers(array)
+        if kind == "M":
+            return self._spanned(dated(array))
+        if kind == "T" or not array.itemsize:
+            return self._objects(array.tolist())
+        plain = np.ascontiguousarray(array, array.dtype.newbyteorder("="))
+        unit_type, size, write = FIXED[kind]
+        out = np.empty((2, len(array)), np.uint64)
+        write(self.key, plain.view(unit_type), plain.itemsize // size, out[0], out[1])
+        return WordPairs(out[0], out[1], None)
+
+    def _spanned(self, words: WordPairs) -> WordPairs:
+        """Return the words of times as those of the spans in which they lie."""
+        if self._span is None:
+            return words
+        low, high = words.low, words.highs()
+        are_times = high >= TIME
+        whole = np.where(are_times, floored(low, self._span), low)
+        return WordPairs(whole, np.where(are_times, np.uint64(TIME), high), words.present)
+
+    def _strings(self, some: Sequence[str | bytes | None], kind: int) -> WordPairs:
+        """Return the words of texts or of bytes, and of None."""
+        raw = [_utf8(one) if isinstance(one, str) else one or b"" for one in some]
+        first = np.zeros(len(raw) + 1, np.int64)
+        np.cumsum(list(map(len, raw)), out=first[1:])
+        present = np.array([one is not None for one in some]) if None in some else None
+        return self._bytes(np.frombuffer(b"".join(raw), np.uint8), first, kind, present)
+
+    def _bytes(
+        self,
+        units: NDArray[np.uint8],
+        first: NDArray[np.int64],
+        kind: int,
+        present: NDArray[np.bool_] | None,
+    ) -> WordPairs:
+        out = np.empty((2, len(first) - 1), np.uint64)
+        _native.byte_words(self.key, units, first, kind, out[0], out[1])
+        return WordPairs(out[0], out[1], present)
+
+    def _objects(self, some: Sequence[Any]) -> WordPairs:
+        """Return the words of Python objects, kind by kind, each of them read by itself."""
+        types = set(map(type, some))
+        if types <= {str, type(None)}:
+            return self._strings(some, _native.TEXT)
+        if types <= {int, bool}:
+            try:
+                return integers(np.array(some, np.int64))
+            except OverflowError:
+                pass
+        low, high = np.zeros((2, len(some)), np.uint64)
+        read = [self._read(one) for one in some]
+        present = np.array([one is not None for one in read], np.bool_)
+        for kind, tag in ((str, _native.TEXT), (bytes, self._of_bytes)):
+            where = [i for i, one in enumerate(read) if type(one) is kind]
+            own = self._strings([read[i] for i in where], tag)
+            low[where], high[where] = own.low, own.highs()
+        where = [i for i, one in enumerate(read) if type(one) is tuple]
+        own = self._spanned(_of_pairs([read[i] for i in where]))
+        low[where], high[where] = own.low, own.highs()
+        return WordPairs(low, high, present)
+
+    def _read(self, one: Any) -> Any:
+        """Return an object as text, as bytes, or as two words; None if it is no key."""
+        found = None
+        with suppress(Exception):  # whatever an object thinks of being looked into
+            found = plain(one)
+        is_time = isinstance(found, tuple) and found[1] >= TIME
+        if self.is_id and (is_time or (found is None and not _is_none(one))):
+            raise DataError(
+                f"{self.name} must be integers of at most 64 bits, text or bytes, and are not"
+            )
+        return found
+
+    def _arrow(self, array: Any) -> WordPairs:
+        import pyarrow as pa
+
+        types = pa.types
+        kind, nulls = array.type, array.null_count
+        if types.is_null(kind):
+            return WordPairs(np.zeros(len(array), np.uint64), None, np.zeros(len(array), np.bool_))
+        if types.is_dictionary(kind):
+            return self._dictionary(array)
+        if types.is_boolean(kind):
+            array = array.cast(pa.uint8())
+        elif types.is_date32(kind):
+            array = array.view(pa.int32())
+        elif types.is_date64(kind) or types.is_timestamp(kind):
+            array = array.view(pa.int64())
+        if types.is_integer(array.type):
+            values, present = arrow_values(array)
+            if arrow_kind(kind) == "integers":
+                return integers(values)._replace(present=present)
+            unit = kind.unit if types.is_timestamp(kind) else "D" if types.is_date32(kind) else "ms"
+            return self._spanned(times(values.astype(np.int64), unit, present))
+        text = family(kind) == "text"
+        if types.is_string_view(kind) or types.is_binary_view(kind):
+            return self._views(array, _native.TEXT if text else _native.BYTES)
+        array = array.cast(pa.large_string() if text else pa.large_binary())
+        _, offsets, data = array.buffers()
+        first = np.zeros(1, np.int64)
+        if len(array):  # else there may be no offsets
+            first = np.frombuffer(offsets, np.int64, len(array) + 1, 8 * array.offset)
+            first = np.require(first, requirements="A")
+        units = np.frombuffer(data, np.uint8) if data and data.size else np.empty(0, np.uint8)
+        present = arrow_present(array) if nulls else None
+        return self._bytes(units, first, _native.TEXT if text else _native.BYTES, present)
+
+    def _views(self, array: Any, kind: int) -> WordPairs:
+        """Return the words of an array of views, as Polars has text, where they lie."""
+        _, views, *buffers = array.buffers()
+        rows = slice(16 * array.offset, 16 * (array.offset + len(array)))
+        units = np.frombuffer(views, np.uint8)[rows] if len(array) else np.empty(0, np.uint8)
+        addresses = np.array([one.address for one in buffers], np.uint64)
+        sizes = np.array([one.size for one in buffers], np.int64)
+        present = arrow_present(array) if array.null_count else None
+        mask = None if present is None else present.view(np.uint8)
+        out = np.empty((2, len(array)), np.uint64)
+        _native.view_words(self.key, units, addresses, sizes, mask, kind, out[0], out[1])
+        return WordPairs(out[0], out[1], present)
+
+    def _dictionary(self, array: Any) -> WordPairs:
+        """Return the words of a dictionary array, of which each entry is read once."""
+        entries = array.dictionary
+        parts = (None if one is None else one.address for one in entries.buffers())
+        where = (*parts, entries.offset, len(entries), str(entries.type))
+        found = self._looked_up.get(where)
+        if found is None:
+            if len(self._looked_up) >= DICTIONARIES:
+                self._looked_up.clear()
+            found = entries, self._arrow(entries)
+            self._looked_up[where] = found  # with the entries, so that they stay where they are
+        known = found[1]
+        places, present = arrow_values(array.indices)
+        used = places if present is None else places[present]
+        if len(used) and not 0 <= used.min() <= used.max() < len(entries):
+            if not self.is_lenient:
+                raise DataError(f"{self.name} must stand in their dictionary, and do not")
+            inside = (places >= 0) & (places < len(entries))
+            present = inside if present is None else present & inside
+        if present is not None:
+            places = np.where(present, places, 0)
+        if not len(entries):
+            return WordPairs(np.zeros(len(array), np.uint64), None, present)
+        high = None if known.high is None else known.high[places]
+        words = WordPairs(known.low[places], high, present)
+        return words if known.present is None else words.only(known.present[places])
+
+
+def together(parts: Sequence[WordPairs]) -> WordPairs:
+    """Return the words of one stretch of rows after another."""
+    if len(parts) == 1:
+        return parts[0]
+    low = np.concatenate([np.empty(0, np.uint64), *(part.low for part in parts)])
+    high = present = None
+    if any(part.high is not None for part in parts):
+        high = np.concatenate([part.highs() for part in parts])
+    if any(part.present is not None for part in parts):
+        present = np.concatenate([part.presence() for part in parts])
+    return WordPairs(low, high, present)
+
+
+def integers(values: NDArray[Any]) -> WordPairs:
+    """Return the words of integers and booleans of any NumPy type."""
+    if values.dtype.kind == "u" and values.itemsize == 8:
+        low = np.ascontiguousarray(values, np.uint64)
+        return WordPairs(low, low >> np.uint64(63), None)
+    return WordPairs(np.ascontiguousarray(values, np.int64).view(np.uint64), None, None)
+
+
+def times(values: NDArray[np.int64], unit: str, present: NDArray[np.bool_] | None) -> WordPairs:
+    """Return the words of times since 1970; one beyond int64 milliseconds is no key."""
+    high = np.full(len(values), TIME, np.uint64)
+    if unit in FINER:
+        seconds = values // FINER[unit]
+        high += ((values - seconds * FINER[unit]) * (10**9 // FINER[unit])).view(np.uint64)
+        return WordPairs(seconds.view(np.uint64), high, present)
+    scale = SECONDS[unit]
+    most = (2**63 - 1) // (1000 * scale)
+    fits = (values <= most) & (values >= -most)
+    low = (np.where(fits, values, 0) * scale).view(np.uint64)
+    return WordPairs(low, high, fits if present is None else present & fits)
+
+
+def floored(seconds: NDArray[np.uint64], unit: str) -> NDArray[np.uint64]:
+    """Return the low words of times, cut to whole units."""
+    spans = seconds.view("M8[s]").astype(f"M8[{unit}]")
+    return spans.astype("M8[s]").view(np.uint64)
+
+
+def _of_pairs(pairs: Sequence[tuple[int, int]]) -> WordPairs:
+    both = np.array(pairs, np.uint64).reshape(-1, 2)
+    return WordPairs(both[:, 0].copy(), both[:, 1].copy(), None)
+
+
+def dated(array: NDArray[Any]) -> WordPairs:
+    """Return the words of dates of NumPy."""
+    unit, _ = np.datetime_data(array.dtype)
+    if unit in ("Y", "M"):
+        array, unit = array.astype("M8[D]"), "D"
+    plain = np.ascontiguousarray(array, array.dtype.newbyteorder("="))
+    return times(plain.view(np.int64), unit, ~np.isnat(plain))
+
+
+def plain(one: Any) -> str | bytes | tuple[int, int] | None:
+    """Return an object that is a key as text, as bytes, or as its two words; None for any other.
+
+    Classes derived from these types may call anything equal, so what is asked is the type itself.
+    """
+    if isinstance(one, str):
+        return str.__str__(one)
+    if isinstance(one, bytes):
+        return bytes.__getitem__(one, slice(None))
+    if isinstance(one, bytearray):
+        return bytes(memoryview(one))
+    if isinstance(one, np.datetime64):
+        if array_kind(one.dtype) is None or np.isnat(one):
+            return None
+        words = dated(np.array([one]))
+        return (int(words.low[0]), int(words.highs()[0])) if words.presence()[0] else None
+    if isinstance(one, (np.integer, np.bool_)) and not isinstance(one, np.timedelta64):
+        one = int(one)
+    elif isinstance(one, int):
+        one = int.__int__(one)
+    elif isinstance(one, datetime.date):
+        try:
+            return None if is_missing(one) else _moment(one)
+        except Exception:  # of a zone of the caller's
+            return None
+    else:
+        return None
+    if not -(2**63) <= one < 2**64:
+        return None
+    return one % 2**64, int(one >= 2**63)
+
+
+def _moment(one: datetime.date) -> tuple[int, int]:
+    time, days = datetime.timedelta(0), one.toordinal() - DAY_ONE
+    if isinstance(one, datetime.datetime):
+        day = datetime.timedelta(hours=one.hour, minutes=one.minute, seconds=one.second)
+        time = day - (one.utcoffset() or datetime.timedelta(0))
+        time += datetime.timedelta(microseconds=one.microsecond)
+    seconds = 86_400 * (days + time.days) + time.seconds
+    finer = 1000 * time.microseconds + int(getattr(one, "nanosecond", 0))  # of pandas
+    return seconds % 2**64, TIME + finer % 10**9
+
+
+def text_key(raw: bytes) -> str | bytes:
+    """Return the key of text that is stored in these bytes: the bytes if they are no UTF-8.
+
+    So different texts are different keys, whatever somebody has stored as text.
+    """
+    try:
+        return raw.decode()
+    except UnicodeDecodeError:  # whose message quotes the row
+        return raw
+
+
+def shown_key(key: str | bytes) -> str:
+    """Return a key of text or bytes as text that tells it from others of its column.
+
+    What is no UTF-8 is shown as Python writes bytes, and so is text that begins like that.
+    """
+    raw = _utf8(key) if isinstance(key, str) else key
+    text = text_key(raw)
+    is_plain = isinstance(text, str) and not text.startswith(("b'", 'b"'))
+    return str(text) if is_plain else repr(raw)
+
+
+def unit_bytes(unit: int) -> bytes:
+    """Return the bytes that a unit of NumPy's text is hashed as, a code point or not."""
+    if unit <= 0x10FFFF:
+        return _utf8(chr(unit))
+    return bytes([0xF0 | unit >> 18 & 7, *(0x80 | unit >> shift & 63 for shift in (12, 6, 0))])
+
+
+def _is_none(one: Any) -> bool:
+    """Tell whether an object is a mark of a missing value, NaN among them, as pandas has it."""
+    return is_missing(one) or (isinstance(one, float) and one != one)
+
+
+def _utf8(text: str) -> bytes:
+    return text.encode("utf-8", "surrogatepass")

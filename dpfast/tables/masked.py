@@ -1,0 +1,145 @@
+"""Some rows of a column: those that a mask keeps are all that a pass sees.
+
+What becomes of a mask is decided here and nowhere else, so that nothing behind it (windows of
+order statistics, exact sums) need know that rows were left out.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator
+from typing import Any, NoReturn, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .._core import checks
+from .._kernels.tables import pick
+from ..errors import DataError
+from .base import Chunk, RandomWords, Source
+from .forms import Arrow, Objects, column_form
+from .memory import ArraySource
+from .untyped import truths
+
+S = TypeVar("S")
+
+#: Rows of a mask that are looked at together: what is kept of them stays in the cache.
+BLOCK = 1 << 15
+#: A sample looks at up to this many rows for one that it keeps.
+TRIES = 32
+
+
+def mask(where: Any, length: int | None, relation: str) -> NDArray[np.bool_] | None:
+    """`where` as an array of booleans, one for each of the rows, as far as `entries` can tell.
+
+    What holds a mask is told by its type alone. A null leaves its row out, and so does an entry of
+    a list that is no number, or 0: no entry is an error.
+    """
+    if where is None:
+        return None
+    rule = "a one-dimensional array of booleans, one for each row"
+    form = column_form(where, "where", rule)
+    if isinstance(form, Objects):
+        array = truths(form.rows)
+    elif isinstance(form, Arrow):
+        if str(form.chunked.type) != "bool":
+            checks.fail_kind("where", rule, where, f" of Arrow type {form.chunked.type}")
+        array = form.chunked.fill_null(False).to_numpy()
+    else:
+        array = form.array
+        if form.mask is not None and array.dtype == np.bool_:
+            array = array & ~form.mask
+    if array.dtype != np.bool_ or array.ndim != 1:
+        checks.fail_kind("where", rule, where, f" of {array.ndim} dimensions and {array.dtype}")
+    checks.entries("where", len(array), length, relation)
+    return array
+
+
+def refuse_mask() -> NoReturn:
+    """Raise the error of a mask that is not as long as the data."""
+    raise DataError(
+        "where, and ids, must have one entry for each row, and the rows are not as many, or nulls "
+        "have no place"
+    )
+
+
+def kept(chunk: Chunk, where: NDArray[np.bool_]) -> Iterator[Chunk]:
+    """Yield the rows of a chunk that a mask of all rows keeps, in stretches; at least one stretch.
+
+    The values of one are valid until the next is asked for.
+    """
+    rows = len(chunk.values) + chunk.nulls
+    own = where[chunk.start : chunk.start + rows]
+    if len(own) != rows or (chunk.nulls and chunk.present is None):
+        refuse_mask()
+    if chunk.present is not None and chunk.nulls:
+        nulls = int(np.count_nonzero(own & ~chunk.present))
+        present = chunk.present[own] if nulls else None
+        room = np.empty_like(chunk.values)
+        yield Chunk(picked(chunk.values, own[chunk.present], room), chunk.start, nulls, present)
+        return
+    room = np.empty(min(BLOCK, rows), chunk.values.dtype)
+    for at in range(0, max(1, rows), BLOCK):
+        values = picked(chunk.values[at : at + BLOCK], own[at : at + BLOCK], room)
+        yield Chunk(values, chunk.start + at)
+
+
+def picked(values: NDArray[Any], keep: NDArray[np.bool_], room: NDArray[Any]) -> NDArray[Any]:
+    """Return the values that a mask of them keeps, in `room`, which is no shorter."""
+    count = pick(values, np.ascontiguousarray(keep).view(np.uint8), room)
+    return room[:count]
+
+
+class MaskedSource:
+    """The rows of `source` that `where` keeps, as a source.
+
+    `where` has one entry for each row. `start` of a chunk is the number of a row of the whole
+    source from which on the chunk's rows were kept.
+    """
+
+    __slots__ = ("_source", "_where", "dtype", "length", "nulls")
+
+    def __init__(self, source: Source, where: NDArray[np.bool_]) -> None:
+        self._source = source
+        self._where = where
+        self.dtype = source.dtype
+        #: Known if it is known that the mask fits.
+        self.length = int(np.count_nonzero(where)) if source.length == len(where) else None
+        self.nulls = 0 if source.nulls == 0 else None
+
+    def reduce(self, summarise: Callable[[Chunk], S], merge: Callable[[S, S], S]) -> S:
+        one_at_a_time = threading.Lock()
+        read = 0
+
+        def part(chunk: Chunk) -> S:
+            nonlocal read
+            pieces = kept(chunk, self._where)
+            found = summarise(next(pieces))
+            for piece in pieces:
+                more = summarise(piece)
+                with one_at_a_time:
+                    found = merge(found, more)
+            with one_at_a_time:
+                read += len(chunk.values) + chunk.nulls
+            return found
+
+        def both(a: S, b: S) -> S:
+            with one_at_a_time:
+                return merge(a, b)
+
+        found = self._source.reduce(part, both)
+        if read != len(self._where):
+            refuse_mask()
+        return found
+
+    def sample(self, count: int, words: RandomWords) -> NDArray[Any] | None:
+        """Return rows of an array that are kept, more or less `count`; other sources are passed
+        over.
+        """
+        if not isinstance(self._source, ArraySource) or not self.length:
+            return None
+        left_out = ~self._where
+        if self._source.mask is not None:
+            left_out |= self._source.mask
+        tries = min(TRIES, -(-len(self._where) // self.length))
+        return ArraySource(self._source.array, left_out).sample(count * tries, words)

@@ -1,0 +1,131 @@
+"""Whose row each row is: the ids beside data, and the rows of each person that count."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .._core import checks
+from .._kernels.tables import Key
+from .batches import IDS, WHERE, Batch, Batches, refuse_beside
+from .bounding import KEPT, UNBOUNDED, Bounding, marks_of
+from .columns import Columns, Table
+from .data import form_of, once
+from .engine import of_engine
+from .forms import Values, column_form
+from .ids import no_names
+from .in_memory import named
+from .key_words import RULE, key_kind
+from .sql.store import Database
+from .table import RULE as DATA
+
+
+def checked(ids: Any) -> Any:
+    """Return ids as the name of a column, or as the form of one that holds ids.
+
+    Raises
+    ------
+    ArgumentTypeError
+        If they are of a kind that has no equality to rely on, like floats.
+    """
+    if isinstance(ids, str):
+        return checks.text("ids", ids)
+    form = column_form(ids, "ids", RULE)
+    key_kind(form, "ids", is_id=True)
+    return form
+
+
+class IdColumn(NamedTuple):
+    """The ids of rows: a column of a table.
+
+    `given` is what `data.as_rows` takes for them.
+    """
+
+    rows: Batches
+    column: str
+    given: Any
+
+    def beside(self, where: NDArray[np.bool_] | None, key: Key) -> tuple[Batches, tuple[str, ...]]:
+        """Return rows of the ids and of `where`, and the name of that column, if there is one.
+
+        Raises
+        ------
+        DataError
+            If `where` has not as many entries.
+        """
+        rows = self.rows
+        rows.tie([self.column], key)
+        if where is None:
+            return rows, ()
+        if rows.length not in (None, len(where)):
+            refuse_beside()
+        return rows.with_beside(WHERE, Values(where, where)), (WHERE,)
+
+    def kept(self, where: NDArray[np.bool_] | None, max_rows: int, key: Key) -> NDArray[np.bool_]:
+        """Return which rows count: of each person at most `max_rows` of those that `where` keeps.
+
+        Which of more is a uniform choice, by a fresh secret key; see `Bounding`. A row without an
+        id does not count.
+
+        Raises
+        ------
+        DataError
+            If `where` has not as many entries.
+        """
+        rows, beside = self.beside(where, key)
+
+        def codes(batch: Batch) -> NDArray[np.int32]:
+            found = np.zeros(batch.rows, np.int32)
+            if where is not None:
+                found[~where[batch.start : batch.start + batch.rows]] = -1
+            return found
+
+        bounding = Bounding(1, min(max_rows, UNBOUNDED), key)
+        marks = marks_of(rows, self.column, bounding, codes, beside)
+        kept: NDArray[np.bool_] = marks & KEPT != 0
+        return kept
+
+
+def apart(
+    data: Any,
+    ids: Any,
+    axis: Any = None,
+    name: str = "data",
+    positional: Sequence[Any] = (),
+    relation: str = "add-remove",
+) -> tuple[Any, IdColumn | None]:
+    """Return data without the column of ids that is named, if one is, and the ids.
+
+    What `ids` are is said by `checked`. If one column is left, and no `axis` asks for an answer of
+    each, it is data of one column. `positional` is what else stands at the rows, by their numbers.
+
+    Raises
+    ------
+    ArgumentError, ArgumentTypeError, SourceError
+        If there is no such column, it holds no ids, or no other. No row is looked at.
+    """
+    data = once(data, (ids, *positional), relation)
+    if ids is None:
+        return data, None
+    form = form_of(data, name, DATA)
+    is_database = isinstance(form, Columns) and isinstance(form.store, Database)
+    if of_engine(form) and not (is_database and isinstance(ids, str)):
+        rule = "left out for data of an engine, where dpfast.group_by has them"
+        checks.fail_kind("ids", "the name of a column" if is_database else rule, ids)
+    if not isinstance(ids, str):
+        return form, IdColumn(Batches(named({IDS: ids})), IDS, ids)
+    if not isinstance(form, Columns):
+        no_names(ids)
+    store = form.store
+    column = store.name_of(ids, "ids")
+    given = store.pieces.get(column, column)
+    found = IdColumn(Batches(store.table([column])), column, given)
+    names = [one for one in form.names if one != column]
+    if not names:
+        checks.fail("ids", "a column beside those of the data", ids)
+    key_kind(found.rows.typed(column, "ids", True), "ids", is_id=True)
+    is_one = len(names) == 1 and (axis is None or not isinstance(form, Table))
+    return store.column(names[0]) if is_one else store.table(names), found

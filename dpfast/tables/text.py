@@ -1,0 +1,387 @@
+"""Comma- or tab-separated text, compressed or not, streamed through pyarrow's parser.
+
+A column of text has no declared type. Guessing it from the rows would make the type, and errors
+about it, depend on the data, so what a call asks for decides: where it wants numbers, a cell is a
+float64, missing, or a `DataError`; where its categories are text, cells are text.
+
+The header is the first line that is not empty, and no more: a name that goes on in the next line
+is refused, for without its closing quote it would go on through the rows. It is taken apart here.
+
+How a row is read depends on no other row. pyarrow's reader keeps something from one block of bytes
+to the next, so it is never shown two: the file is cut after whole records, and each block of them
+is parsed alone. Columns are read by their places; names are labels.
+"""
+
+from __future__ import annotations
+
+import codecs
+import re
+import zipfile
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import replace
+from pathlib import Path
+from threading import Lock
+from typing import Any, NamedTuple
+
+from .._kernels.tables import records
+from ..errors import DataError, SourceError
+from . import arrow
+from .arrow import Numbers, guarded, opening
+from .columns import Want
+from .dataset import stamps
+from .files import Reader, Rowed
+from .forms import Arrow, Piece
+from .pick import Pick, labels, picker, same_column
+from .public_values import CellTexts
+from .text_format import TextFormat
+from .threads import decoders
+
+#: Endings of compressed files, and what pyarrow calls them.
+COMPRESSIONS = {".gz": "gzip", ".bz2": "bz2", ".zst": "zstd", ".lz4": "lz4", ".zip": "zip"}
+#: Bytes of a header, line break included, at most.
+HEADER = 1 << 19
+#: Bytes read at a time, and about as many are parsed by each thread.
+BLOCK = 1 << 20
+#: Bytes of a row, at most: an open quote makes one of all that follows.
+LONGEST = 1 << 26
+#: What is wrong with what follows the last whole record of a file.
+OPEN = f"has a quote that is not closed, or a row of over {LONGEST >> 20} megabytes"
+LINE_END = re.compile(rb"\r\n?|\n")
+#: A quoted name, in which a quote is written twice.
+QUOTED = re.compile(r'"((?:[^"]|"")*)"(?!")')
+
+
+class TextReader(Reader):
+    """Text tables with a header line, one after the other, whose columns go by their names.
+
+    Numbers are float64, columns of dates as `text_format` declares them, all else is text.
+    """
+
+    def __init__(
+        self,
+        files: Sequence[tuple[Path, str | None]],
+        delimiter: str,
+        format: TextFormat,
+        system: Any = None,
+    ) -> None:
+        self._system = system  # of pyarrow, where files are remote
+        self._declared = str(format.declared) if format.declared else None
+        self.format = replace(format, delimiter=format.delimiter or delimiter)
+        self.files = [self._opened(path, compression) for path, compression in files]
+        self._team = decoders()  # asked now, for a bad setting must show before a spend
+        super().__init__([file.path for file in self.files], None)
+        for name in self.format.dates:
+            self.find(picker(name))
+
+    def _opened(self, path: Path, compression: str | None) -> TextFile:
+        """Return a file whose header has been read."""
+        format = self.format
+
+        def header() -> tuple[bytes, bytes, int]:
+            with _bytes(path, compression, self._system) as read:
+                block = bytes(format.reading(read)(HEADER))
+            return block, *_first_line(block, path)
+
+        block, line, start = opening(path, "a table of text", header)
+        names = labels(_names(line, format, path))
+        return TextFile(path, compression, names, start, line_ends(block[:start]))
+
+    def find(self, pick: Pick) -> str:
+        return same_column(pick, [(file.names, file.path) for file in self.files])
+
+    def identity(self) -> list[tuple[str, int, int]]:
+        files = super().identity()
+        if self._system is not None:
+            places = zip(self.paths, self._seen, strict=True)
+            files = [(str(path), size, changed) for path, (_, _, size, changed) in places]
+        return files + ([] if self._declared is None else [(self._declared, 0, 0)])
+
+    def _stamped(self) -> list[tuple[int, int, int, int]]:
+        if self._system is None:
+            return super()._stamped()
+        found = stamps(self._system, [str(path) for path in self.paths])
+        return [(0, 0, size or 0, changed or 0) for _, size, changed in found]
+
+    def _kind(self, name: str) -> Any:
+        import pyarrow as pa
+
+        return self.format.kind(name) or pa.float64()
+
+    def numbers(self, name: str) -> Numbers:
+        return arrow.numbers(self._kind(name), name, self.paths[0])
+
+    @property
+    def names(self) -> Sequence[str]:
+        return self.files[0].names
+
+    def may_have_nulls(self, name: str) -> bool:
+        return True
+
+    def holds_text(self, name: str) -> bool:
+        """No column is text until a call has categories for it."""
+        return False
+
+    def holds_times(self, name: str) -> bool:
+        return name in self.format.dates
+
+    def cells(self, name: str) -> CellTexts | None:
+        return None if name in self.format.dates else self.format.cells
+
+    def ids(self, name: str) -> None:
+        """Every text is an id."""
+        if name in self.format.dates:
+            arrow.id_family(self._kind(name), name, self.paths[0])
+
+    def typed(self, name: str, is_text: bool = False) -> Arrow:
+        import pyarrow as pa
+
+        is_cell = is_text and name not in self.format.dates
+        return Arrow(pa.chunked_array([], pa.string() if is_cell else self._kind(name)))
+
+    def numbers_of(self, name: str, piece: Piece) -> Piece:
+        import pyarrow as pa
+
+        if not isinstance(piece, Arrow) or piece.chunked.type != pa.string():
+            return piece
+        try:
+            return Arrow.of(self.format.numbers(piece.array))
+        except ValueError:
+            pass  # its message quotes the row, so it must not survive, not even as a context
+        raise self._wrong(self.paths[0], Want((name,)))
+
+    def _wrong(self, path: Path, want: Want) -> DataError:
+        """Return the one error of a cell or a row that cannot be read."""
+        kinds = dict.fromkeys(
+            "a date in its format"
+            if name in self.format.dates
+            else f"text in {self.format.encoding.upper()}"
+            if name in want.text
+            else "a number"
+            for name in want.names
+        )
+        plural = "s" if len(want.names) > 1 else ""
+        return DataError(
+            f"column{plural} {', '.join(map(repr, want.names))} of {path.name} "
+            f"hold{'' if plural else 's'} a cell that is neither {', '.join(kinds)} "
+            "nor a missing value, or a row has too few or too many cells; `dpfast check` shows "
+            "where"
+        )
+
+    def _blocks(self) -> Generator[_Block]:
+        """Yield whole records of the files, in their order."""
+        start = 0
+        for number, file in enumerate(self.files):
+            for rows, data in self.records_of(file):
+                if rows > 0:
+                    yield _Block(number, start, rows, data)
+                    start += rows
+
+    def records_of(self, file: TextFile) -> Iterator[tuple[int, memoryview]]:
+        """Yield whole records of a file after a line break, and how many they are."""
+        rest, is_single, format = b"\n", len(file.names) == 1, self.format
+        delimiter = ord(format.delimiter)
+        with _bytes(file.path, file.compression, self._system) as raw:
+            read = format.reading(raw)
+            read(file.start)
+            more = b"\n"
+            while more and len(rest) <= LONGEST:
+                more = read(max(BLOCK, len(rest)))
+                block = b"".join((rest, more))
+                end, rows = records(block, delimiter, format.quotes, is_single, not more)
+                yield (
+                    rows - is_single,
+                    memoryview(block)[:end],
+                )  # the line break before them is none
+                rest = b"\n" + block[end:]
+        if len(rest) > 1:
+            raise DataError(f"{file.path.name} {OPEN}")
+
+    def parser(
+        self, file: TextFile, kinds: Mapping[str, Any], skip: Callable[[Any], str] | None = None
+    ) -> Callable[[memoryview], Any]:
+        """Return what makes a table of whole records after a line break: columns and their types.
+
+        `skip` is called with each row of another width, as pyarrow has it.
+        """
+        import pyarrow as pa
+        from pyarrow import csv
+
+        format = self.format
+        places = [str(file.names.index(name)) for name in kinds]  # names are no more than labels
+        options = (
+            csv.ReadOptions(
+                use_threads=False,
+                block_size=4 * LONGEST,  # so that it is one
+                column_names=[str(place) for place in range(len(file.names))],
+                skip_rows=1,  # the line break, before which it would look for a byte order mark
+            ),
+            csv.ParseOptions(
+                delimiter=format.delimiter,
+                quote_char='"' if format.quotes else False,
+                newlines_in_values=format.quotes,
+                # of one column it is a row whose only cell is empty
+                ignore_empty_lines=len(file.names) > 1,
+                invalid_row_handler=skip,
+            ),
+            csv.ConvertOptions(
+                null_values=format.missing,
+                strings_can_be_null=True,
+                decimal_point=format.decimal,
+                include_columns=places,
+                column_types=dict(zip(places, kinds.values(), strict=True)),
+            ),
+        )
+        return lambda data: csv.read_csv(pa.BufferReader(data), *options)
+
+    def _convert(self, name: str, want: Want) -> Callable[[Any], Any] | None:
+        """Return what makes a column of cells of text, where pyarrow's parser cannot."""
+        if name in self.format.dates:
+            return lambda cells: self.format.times(cells, name)
+        return None if name in want.text or self.format.is_plain else self.format.numbers
+
+    def batches(
+        self, want: Want, rows: int, workers: int | None = None
+    ) -> Sequence[Generator[Rowed]]:
+        blocks, turn = self._blocks(), Lock()
+        size = sum(size for _, _, size, _ in self._seen)
+        team = min(self._team if workers is None else workers, 1 + size // BLOCK)
+        return [guarded(self.paths[0], self._pieces(blocks, turn, want)) for _ in range(team)]
+
+    def _pieces(self, blocks: Generator[_Block], turn: Lock, want: Want) -> Iterator[Rowed]:
+        """Yield the blocks that are left; several share them in turn."""
+        import pyarrow as pa
+
+        converts = {name: self._convert(name, want) for name in want.names}
+        kinds = {
+            name: pa.string() if name in want.text or convert else pa.float64()
+            for name, convert in converts.items()
+        }
+        parsers = [self.parser(file, kinds) for file in self.files]
+        path = self.paths[0]
+        try:
+            while True:
+                with turn:
+                    block = next(blocks, None)
+                if block is None:
+                    return
+                path = self.paths[block.file]
+                table = parsers[block.file](block.data)
+                if table.num_rows != block.rows:
+                    break
+                for batch in table.to_batches():
+                    columns = zip(converts.values(), batch.columns, strict=True)
+                    yield (
+                        block.start,
+                        [Arrow.of(x if convert is None else convert(x)) for convert, x in columns],
+                    )
+        except (ValueError, OverflowError):
+            pass  # its message quotes the row, so it must not survive, not even as a context
+        finally:
+            with turn:
+                blocks.close()
+        raise self._wrong(path, want)
+
+
+class TextFile(NamedTuple):
+    """A file, its names, and the byte of its text in UTF-8 and the lines before its rows."""
+
+    path: Path
+    compression: str | None
+    names: list[str]
+    start: int
+    lines: int
+
+
+class _Block(NamedTuple):
+    """Whole records after a line break, and which rows of which file they are."""
+
+    file: int
+    start: int
+    rows: int
+    data: memoryview
+
+
+def line_ends(data: Any) -> int:
+    """Return how many lines end in some bytes of text."""
+    return sum(1 for _ in LINE_END.finditer(data))
+
+
+@contextmanager
+def _bytes(
+    path: Path, compression: str | None, system: Any = None
+) -> Iterator[Callable[[int], Any]]:
+    """Yield what reads so many of the bytes of a file that come next."""
+    import pyarrow as pa
+
+    with ExitStack() as held:
+        place = str(path)
+        file = held.enter_context(
+            pa.OSFile(place) if system is None else system.open_input_file(place)
+        )
+        if compression == "zip":
+            archive = held.enter_context(zipfile.ZipFile(file))
+            member = held.enter_context(archive.open(_only_member(archive, path)))
+            yield member.read  # as it is: what pyarrow wraps keeps each block that fails
+        else:
+            if compression is not None:
+                file = held.enter_context(pa.CompressedInputStream(file, compression))
+            yield file.read_buffer  # `read` keeps each block that fails
+
+
+def _first_line(block: bytes, path: Path) -> tuple[bytes, int]:
+    """Return the first line that is not empty of a file, and the byte where the next one begins.
+
+    `block` is what the file begins with, or all of it.
+    """
+    mark = len(codecs.BOM_UTF8) if block.startswith(codecs.BOM_UTF8) else 0
+    found = re.compile(rb"[\r\n]*([^\r\n]*)(\r?\n?)").match(block, mark)
+    assert found is not None
+    if found.end() == len(block) >= HEADER:
+        raise SourceError(
+            f"the header of {path.name} must be one line of less than {HEADER:,} bytes, got a "
+            "longer one"
+        )
+    if not found[1]:
+        raise SourceError(f"{path.name} must begin with a header line, got an empty file")
+    return found[1], found.end()
+
+
+def _names(line: bytes, format: TextFormat, path: Path) -> list[str]:
+    """Return the cells of a line, in which quotes count only where a cell begins with one."""
+    try:
+        text = line.decode()
+    except UnicodeDecodeError:
+        text = None
+    if text is None:
+        raise SourceError(
+            f"{path.name} cannot be read as a table of text: its names are not "
+            f"{format.encoding.upper()}"
+        )
+    names, at = [], 0
+    while True:
+        name = ""
+        if format.quotes and text.startswith('"', at):
+            match = QUOTED.match(text, at)
+            if match is None:
+                raise SourceError(
+                    f"the header of {path.name} must be one line, got a quoted name in it "
+                    "that does not end there"
+                )
+            name, at = match[1].replace('""', '"'), match.end()
+        stop = text.find(format.delimiter, at)
+        names.append(name + (text[at:] if stop < 0 else text[at:stop]))
+        if stop < 0:
+            return names
+        at = stop + 1
+
+
+def _only_member(archive: zipfile.ZipFile, path: Path) -> zipfile.ZipInfo:
+    members = [
+        m for m in archive.infolist() if not m.is_dir() and not m.filename.startswith("__MACOSX")
+    ]
+    if len(members) != 1:
+        raise SourceError(f"{path.name} must hold exactly one file, got {len(members)}")
+    if members[0].flag_bits & 1:
+        raise SourceError(f"{path.name} must not be encrypted")
+    return members[0]

@@ -1,0 +1,216 @@
+"""Cells that a database computes are those of the kernel, bit by bit, and their sums are exact."""
+
+import math
+import random
+import struct
+from decimal import Decimal, localcontext
+
+import numpy as np
+import pytest
+
+from dpfast.errors import ArgumentTypeError, DataError
+from dpfast.summaries.cells import cells
+from dpfast.tables.sql.cells import cell, exactly
+from dpfast.tables.sql.sums import BITS, Term, sums, sums_by
+
+ibis = pytest.importorskip("ibis")
+pa = pytest.importorskip("pyarrow")
+INF, NAN = math.inf, math.nan
+
+QUICK = [(0, 100), (-1, 1), (3, 3), (-1e14, 1e13)]
+FULL = [
+    (-1e3, 7.5), (0, 0), (1e-10, 3e-9), (1e-300, 1e-290), (1e15, 1e15 + 4), (0, 2.0**63),
+    (-1e19, 1e19), (-1e300, 1e308), (1e300, 1.1e300), (-1e308, -1e300),
+]  # fmt: skip
+SOME = [cells(0.0, 100.0), cells(-1e19, 1e19, 30), cells(-5.0, 99.5), cells(-200.0, 1000.0, 30)]
+
+
+@pytest.fixture(scope="module")
+def duckdb():
+    return ibis.duckdb.connect()
+
+
+@pytest.fixture(scope="module")
+def sqlite():
+    return ibis.sqlite.connect()
+
+
+def table_of(con, values, kind):
+    """A new table of numbered values: of an Arrow type in DuckDB, of a declared one in SQLite."""
+    if con.name == "duckdb":
+        arrow = pa.table({"n": range(len(values)), "x": pa.array(values, kind)})
+        con.con.register("arrow", arrow)
+        con.con.execute("create or replace table t as from arrow")
+    else:
+        con.con.execute("drop table if exists t")
+        con.con.execute(f"create table t (n integer, x {kind})")
+        con.con.executemany("insert into t values (?, ?)", list(enumerate(values)))
+    return con.table("t")
+
+
+def expect_cells(con, table, values, grid):
+    """Compare the cells of each row, and what is summed of them, with the kernel's."""
+    u = cell(table.x, grid, con.name)
+    question = ibis.to_sql(table.order_by("n").select(u=u), dialect=con.name)
+    got = [row[0] for row in con.raw_sql(question).fetchall()]
+    floats = [NAN if value is None else float(value) for value in values]
+    right = [None if math.isnan(x) else grid.cell(x) for x in floats]
+    assert got == right
+    present = Term(u.notnull().cast("int64"), 1)
+    whole = [x for x in right if x is not None]
+    assert sums(table, [Term(u, grid.span), present]) == [sum(whole), len(whole)]
+    if grid.span < 2**31:
+        assert sums(table, [Term(u * u, grid.span**2)]) == [sum(x * x for x in whole)]
+
+
+def hostile(grid, draw):
+    """Numbers at and about the borders of cells, and of all magnitudes."""
+    lo, hi = grid.first * grid.grid, grid.last * grid.grid
+    numbers = [0.0, -0.0, INF, -INF, NAN, None, 5e-324, -5e-324, 2.3e-308, 1e308, -1e308]
+    numbers += [2.0**53 + 2, -(2.0**63), lo, hi, math.nextafter(lo, -INF), math.nextafter(hi, INF)]
+    for _ in range(40):
+        middle = (grid.first + draw.randint(0, grid.span) + 0.5) * grid.grid
+        numbers += [middle, math.nextafter(middle, INF), math.nextafter(middle, -INF)]
+        numbers += struct.unpack("d", struct.pack("Q", draw.getrandbits(64)))
+        numbers.append(draw.uniform(lo, hi))
+    return numbers
+
+
+@pytest.mark.parametrize("database", ["duckdb", "sqlite"])
+@pytest.mark.parametrize(
+    ("lo", "hi"), [*QUICK, *(pytest.param(*pair, marks=pytest.mark.full) for pair in FULL)]
+)
+def test_floats(lo, hi, database, request):
+    con = request.getfixturevalue(database)
+    for bits in (40, 30):
+        grid = cells(float(lo), float(hi), bits)
+        numbers = hostile(grid, random.Random(1))
+        table = table_of(con, numbers, pa.float64() if con.name == "duckdb" else "real")
+        expect_cells(con, table, numbers, grid)
+
+
+def decimals(digits, scale):
+    draw = random.Random(digits)
+    sizes = [draw.randint(1, digits) for _ in range(60)]
+    with localcontext() as context:
+        context.prec = 60
+        return [Decimal(draw.randint(1 - 10**k, 10**k - 1)).scaleb(-scale) for k in sizes]
+
+
+INTEGERS = [0, 1, -1, 99, 100, 2**53, 2**53 + 1, -(2**53) - 1, 2**62 + 257, 2**63 - 1, -(2**63)]
+
+
+@pytest.mark.parametrize(
+    ("kind", "values"),
+    [
+        ("int64", INTEGERS),
+        ("int32", [0, 1, -1, 2**31 - 1, -(2**31)]),
+        ("int8", [-128, -1, 0, 1, 127]),
+        ("uint64", [0, 1, 2**53 + 1, 2**63, 2**64 - 1025, 2**64 - 1]),
+        ("uint16", [0, 1, 2**16 - 1]),
+        ("bool_", [True, False]),
+        ("float32", [np.float32(x) for x in (0.1, 3.4e38, 1e-45, -0.0, INF, -INF, NAN, 7)]),
+        ((15, 2), decimals(15, 2)),
+        ((18, 18), decimals(18, 18)),
+        ((38, 10), decimals(38, 10)),
+        ((38, 0), decimals(38, 0)),
+    ],
+    ids=lambda x: None if isinstance(x, list) else str(x),
+)
+def test_types_of_duckdb(kind, values, duckdb):
+    arrow = pa.decimal128(*kind) if isinstance(kind, tuple) else getattr(pa, kind)()
+    values = [*values, None]
+    table = table_of(duckdb, values, arrow)
+    for grid in SOME:
+        expect_cells(duckdb, table, values, grid)
+
+
+MIXTURE = [1, 2.5, "3", "abc", b"7", None, 2**53 + 1, 2**63 - 1, -(2**63), INF, 0.1, 5e-324, True]
+
+
+@pytest.mark.parametrize(
+    "declared",
+    [
+        "",
+        "real",
+        "integer",
+        "numeric",
+        "decimal(10, 2)",
+        "decimal(20, 5)",
+        "boolean",
+        "text",
+        "blob",
+    ],
+)
+def test_mixtures_of_types_in_sqlite(declared, sqlite):
+    """What a row is decides, and neither what is declared nor what the first row is."""
+    table = table_of(sqlite, MIXTURE, declared)
+    stored = sqlite.con.execute("select x, typeof(x) from t order by n").fetchall()
+    values = [x if kind in ("integer", "real") else None for x, kind in stored]
+    for grid in SOME:
+        expect_cells(sqlite, table, values, grid)
+
+
+def test_sums_beyond_64_bits(duckdb, sqlite):
+    numbers = [1.0] * 3000 + [None]
+    grid = cells(0.0, 1.0, 30)
+    square = grid.span**2
+    for con, kind in ((duckdb, pa.float64()), (sqlite, "real")):
+        table = table_of(con, numbers, kind)
+        u = cell(table.x, grid, con.name)
+        assert 3000 * square > 2**63
+        assert sums(table, [Term(u * u, square)]) == [3000 * square]
+
+
+def test_sums_by_group_and_of_no_rows(duckdb, sqlite):
+    for con, kind in ((duckdb, pa.int64()), (sqlite, "integer")):
+        table = table_of(con, [1, 2, 3, None], kind)
+        group, term = table.mutate(g=table.n % 2), Term(table.x, 2**BITS)
+        keys, (first, second) = sums_by(group, [term, Term(group.x, 3)], ["g"])
+        found = dict(zip(keys["g"].to_pylist(), zip(first, second, strict=True), strict=True))
+        assert found == {0: (4, 4), 1: (2, 2)}
+        nothing = table.filter(table.n < 0)
+        assert sums(nothing, [Term(nothing.x, 5)]) == [0]
+
+
+@pytest.mark.parametrize("x", [0.0, 1.0, -3.5, 0.1, 1e300, 2.0**-1000, 1 / 3, -(2.0**52) * 1.5])
+def test_literals_are_exact(x, duckdb, sqlite):
+    for con in (duckdb, sqlite):
+        query = ibis.to_sql(exactly(x).name("x").as_table(), dialect=con.name)
+        assert con.raw_sql(query).fetchall() == [(x,)]
+
+
+def test_no_error_quotes_a_row_or_the_database(duckdb):
+    table = table_of(duckdb, ["secret", "4"], pa.string())
+    with pytest.raises(DataError) as caught:
+        sums(table, [Term(table.x.cast("int64"), 9)])
+    assert str(caught.value).startswith("the database failed while it read the rows (Conversion")
+    assert "secret" not in str(caught.value)
+    assert caught.value.__cause__ is None and caught.value.__context__ is None
+
+
+def test_what_holds_no_numbers(duckdb):
+    kinds = {"t": "string", "b": "binary", "d": "date", "n": "decimal"}
+    table = ibis.table(kinds, name="t")
+    for name in kinds:
+        with pytest.raises(ArgumentTypeError, match="must be a column of numbers, got an obj"):
+            cell(table[name], SOME[0], "duckdb")
+
+
+def test_a_cast_before_the_clamp_is_caught(duckdb):
+    """A planted fault: an expression that fails on some rows, and so tells that they are there."""
+    numbers = hostile(SOME[0], random.Random(1))
+    table = table_of(duckdb, numbers, pa.float64())
+    careless = (table.x / SOME[0].grid).round().cast("int64").clip(0, SOME[0].span)
+    with pytest.raises(DataError):
+        sums(table, [Term(careless, SOME[0].span)])
+
+
+@pytest.mark.parametrize("dialect", ["snowflake", "bigquery", "trino", "databricks"])
+def test_statements_of_other_databases_are_written(dialect):
+    """Compiled, not run: no function of theirs rounds, and each has its own test of NaN."""
+    table = ibis.table({"x": "float64", "d": "decimal(38, 10)"}, name="t")
+    for column in (table.x, table.d):
+        query = table.select(u=cell(column, SOME[0], dialect))
+        text = str(ibis.to_sql(query, dialect=dialect)).upper()
+        assert "ROUND" not in text and "NAN" in text

@@ -1,0 +1,129 @@
+"""Keys are equal in a database if their bytes are, whatever it calls equal."""
+
+from collections import Counter
+
+import pytest
+
+import dpfast as dp
+from dpfast.errors import ArgumentTypeError
+from dpfast.tables.sql.keys import digest, exact
+
+from ...support.databases import ENGINES, HOSTILE, connect, ibis, table
+
+
+def keys_of(engine, kind, values):
+    """How often a database has each key among some values; the digests of them."""
+    column = table(connect(engine), {"key": (kind, values)}).key
+    rows = exact(column, engine, "keys").name("key").as_table().filter(lambda t: t.key.notnull())
+    hashes = rows.select(hash=digest("secret", [rows.key], engine)).distinct().count()
+    groups = rows.group_by("key").aggregate(rows=lambda t: t.count()).to_pyarrow().to_pylist()
+    return {row["key"]: row["rows"] for row in groups}, hashes.to_pyarrow().as_py()
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize("kind", ["string", "int64", "boolean", "date", "timestamp"])
+def test_keys_are_equal_if_their_bytes_are(engine, kind):
+    declared, values = HOSTILE[kind]
+    if engine == "sqlite" and kind in ("date", "timestamp"):
+        with pytest.raises(ArgumentTypeError, match="in sqlite: cast it"):
+            keys_of(engine, declared, values)
+        return
+    expected = Counter(
+        value.encode() if isinstance(value, str) else value for value in values if value is not None
+    )
+    assert keys_of(engine, declared, values) == (expected, len(expected))
+
+
+@pytest.mark.parametrize("engine", ["duckdb", "sqlite"])
+@pytest.mark.parametrize("kind", ["float64", "decimal"])
+def test_numbers_that_are_not_whole_are_no_keys(engine, kind):
+    with pytest.raises(ArgumentTypeError, match="keys must be a column of integers"):
+        keys_of(engine, *HOSTILE[kind])
+
+
+@pytest.mark.parametrize("engine", ["duckdb", "sqlite"])
+def test_a_collation_makes_no_keys_equal(engine):
+    connection = connect(engine)
+    name = f"collated_{engine}"
+    connection.con.execute(f"create table {name} (key varchar collate nocase)")
+    connection.con.execute(f"insert into {name} values ('a'), ('A'), ('a ')")
+    rows = connection.table(name)
+
+    def groups(key):
+        found = key.name("key").as_table().group_by("key").aggregate(rows=lambda t: t.count())
+        return len(found.to_pyarrow())
+
+    assert groups(rows.key) == 2  # what the test is about
+    assert groups(exact(rows.key, engine, "keys")) == 3
+
+
+@pytest.mark.full
+def test_blanks_of_char_are_no_part_of_a_key():
+    connection = connect("postgres")
+    connection.raw_sql("create table padded (key char(4))").close()
+    connection.raw_sql("insert into padded values ('a'), ('a   '), ('b')").close()
+    keys = exact(connection.table("padded").key, "postgres", "keys").name("key").as_table()
+    assert sorted(keys.distinct().to_pyarrow()["key"].to_pylist()) == [b"a", b"b"]
+
+
+def test_entries_of_another_type_are_no_keys_in_sqlite():
+    column = table(connect("sqlite"), {"key": ("int64", [1, 1.5, "one", b"1", None])}).key
+    keys = exact(column, "sqlite", "keys").name("key").as_table()
+    assert sorted(keys.to_pyarrow()["key"].to_pylist(), key=str) == [1, None, None, None, None]
+
+
+NO_TYPE = {
+    "ids": lambda t, budget: dp.count(
+        t[["x", "who"]], ids="who", max_rows=9, epsilon=1, budget=budget
+    ),
+    "people": lambda t, budget: dp.count_distinct(t["who"], epsilon=1, budget=budget),
+    "keys": lambda t, budget: dp.group_by(t, "who", keys=[1]).count(epsilon=1, budget=budget),
+    "private keys": lambda t, budget: dp.select_keys(
+        t["who"], epsilon=1, delta=1e-3, budget=budget
+    ),
+    "words": lambda t, budget: dp.proportion(t["who"], equal="a", epsilon=1, budget=budget),
+    "where": lambda t, budget: dp.sum(
+        t["x"], bounds=(0, 1), where=t["who"].notnull(), epsilon=1, budget=budget
+    ),
+}
+
+
+@pytest.mark.parametrize("first", [1, "a", 1.5, None, b"a"])
+@pytest.mark.parametrize("question", NO_TYPE)
+@pytest.mark.parametrize("is_sql", [False, True])
+def test_the_first_row_of_a_column_without_a_type_decides_nothing(first, question, is_sql):
+    """Ibis takes its type for that of all rows, so that others had no id, or another error."""
+    connection = ibis.sqlite.connect()
+    connection.con.execute("CREATE TABLE t (who, x REAL)")
+    connection.con.executemany("INSERT INTO t VALUES (?, 1.0)", [(first,), (1,), ("a",)])
+    rows = connection.sql("SELECT * FROM t") if is_sql else connection.table("t")
+    budget = dp.Budget(epsilon=9, delta=0.5)
+    with pytest.raises(ArgumentTypeError, match="declared with a type"):
+        NO_TYPE[question](rows, budget)
+    assert budget.spent == {"epsilon": 0, "delta": 0}
+
+
+def test_columns_made_of_declared_ones_have_ids_and_keys_in_sqlite():
+    connection = ibis.sqlite.connect()
+    connection.con.execute("CREATE TABLE t (who INTEGER, x REAL, other)")
+    connection.con.executemany("INSERT INTO t VALUES (?, 1.0, 'a')", [(i % 5,) for i in range(999)])
+    t = connection.table("t")
+    made = t.filter(t.x > 0).mutate(half=t.who // 2).order_by("who").view()
+    for rows in (t, made, t.union(made[t.columns])):
+        many = dp.count(rows[["x", "who"]], ids="who", max_rows=999, epsilon=1e4, where=rows.x > 0)
+        assert many == rows.count().to_pyarrow().as_py()
+    assert dp.group_by(made, "half", keys=[2]).count(epsilon=100)["count"].tolist() == [199]
+
+
+@pytest.mark.parametrize("text", ["CAST(x'ff41' AS TEXT)", "char(0xD800)", "'a' || char(0)"])
+def test_text_that_is_no_utf8_is_no_error_in_sqlite(text):
+    """Ids, keys and numbers that have a digest go to a function of Python, which takes no such."""
+    connection = ibis.sqlite.connect()
+    connection.con.execute("CREATE TABLE t (who TEXT, bytes BLOB, k TEXT, x REAL)")
+    connection.con.execute(f"INSERT INTO t VALUES ({text}, x'fffe00', {text}, {text})")
+    t = connection.table("t")
+    whose = {"max_groups": 1, "max_rows": 1}
+    for ids in ("who", "bytes"):
+        dp.median(t[["x", ids]], bounds=(0, 1), ids=ids, max_rows=1, epsilon=1)
+        found = dp.group_by(t, "k", keys=["b"], ids=ids, **whose).count(epsilon=100)
+        assert found["count"].tolist() == [0]

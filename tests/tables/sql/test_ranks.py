@@ -1,0 +1,196 @@
+"""Ranked statistics of a column of a database are those of the same rows in memory, bit by bit."""
+
+import math
+from datetime import date, timedelta
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+import dpfast as dp
+from dpfast.errors import ArgumentError, DataError
+from dpfast.rng import InsecureGenerator
+from dpfast.summaries import counted
+from dpfast.tables.columns import Rows
+from dpfast.tables.sql import counts
+from dpfast.tables.sql.store import Database
+from dpfast.tables.sql.sums import answer
+from tests.support.databases import HOSTILE, connect, table
+
+ROWS = 1500
+DRAW = np.random.default_rng(7)
+X = DRAW.normal(50, 40, ROWS)
+X[::37], X[3], X[5], X[8], X[9], X[700:] = math.nan, math.inf, -math.inf, 5e-324, -0.0, 12.5
+COLUMNS = {"x": X, "k": DRAW.integers(-3, 300, ROWS)}
+HERE = {name: pa.array(column) for name, column in COLUMNS.items()}
+
+
+def table_of(engine):
+    kinds = {"x": "float64", "k": "int64"}
+    return table(
+        connect(engine), {name: (kinds[name], column.tolist()) for name, column in COLUMNS.items()}
+    )
+
+
+def expect_same(ask, here, there):
+    answers = [ask(rows, epsilon=1, rng=InsecureGenerator(7)) for rows in (here, there)]
+    assert np.array_equal(*map(np.asarray, answers))
+
+
+B = {"bounds": (0, 100)}
+REPLACE = {"neighbors": "replace"}
+QUESTIONS = {
+    "median": lambda t, **how: dp.median(t["x"], **B, **how),
+    "of integers": lambda t, **how: dp.median(t["k"], bounds=(-1.5, 200), **how),
+    "smooth": lambda t, **how: dp.median(t["x"], method="smooth", **B, **how),
+    "quantile": lambda t, **how: dp.quantile(t["x"], 0.9, **B, granularity=0.01, **how),
+    "quantiles": lambda t, **how: dp.quantiles(t["x"], [0.1, 0.3, 0.95], **B, **how),
+    "minimum": lambda t, **how: dp.minimum(t["x"], **B, **how),
+    "maximum": lambda t, **how: dp.maximum(t["k"], **B, **how),
+    "iqr": lambda t, **how: dp.iqr(t["x"], **B, **how),
+    "trimmed": lambda t, **how: dp.trimmed_mean(t["x"], **B, **how),
+    "winsorized": lambda t, **how: dp.winsorized_mean(t["k"], **B, **how),
+    "a number": lambda t, **how: dp.median(t["x"], nan=17.25, **B, **how),
+    "upper": lambda t, **how: dp.quantile(
+        t["x"], 0.99, nan="upper", neighbors="replace", **B, **how
+    ),
+    "where": lambda t, **how: dp.median(t["x"], where=over(t), **B, **how),
+    "one bound": lambda t, **how: dp.median(t["x"], bounds=(3, 3), **how),
+}
+
+
+def over(rows):
+    return (COLUMNS["k"] > 100) if isinstance(rows, dict) else rows["k"] > 100
+
+
+@pytest.fixture
+def narrow(monkeypatch):
+    """Few cells, and few numbers that are read, so that few rows take several statements."""
+    monkeypatch.setattr(counted, "CELLS", 128)
+    monkeypatch.setattr(counted, "FEW", 300)
+
+
+QUICK = [("duckdb", question) for question in QUESTIONS]
+QUICK += [("sqlite", "a number"), ("sqlite", "where")]
+FULL = [("sqlite", question) for question in QUESTIONS]
+FULL += [("postgres", question) for question in QUESTIONS]
+
+
+@pytest.mark.usefixtures("narrow")
+@pytest.mark.parametrize(("engine", "question"), QUICK)
+def test_answers_are_those_of_memory(engine, question):
+    expect_same(QUESTIONS[question], HERE, table_of(engine))
+
+
+@pytest.mark.full
+@pytest.mark.usefixtures("narrow")
+@pytest.mark.parametrize(("engine", "question"), FULL)
+def test_answers_of_all_databases(engine, question):
+    expect_same(QUESTIONS[question], HERE, table_of(engine))
+
+
+KINDS = ["float64", "float32", "int64", "int32", "int16", "boolean", "decimal", "fraction"]
+HARD = [("duckdb", kind) for kind in KINDS] + [("sqlite", "float64")]
+HARD += [pytest.param("sqlite", kind, marks=pytest.mark.full) for kind in KINDS[1:6]]
+HARD += [pytest.param("postgres", kind, marks=pytest.mark.full) for kind in KINDS]
+
+
+@pytest.mark.parametrize(("engine", "kind"), HARD)
+def test_hostile_numbers(engine, kind):
+    values = HOSTILE[kind][1]
+    there = table(connect(engine), {"x": HOSTILE[kind]})
+    here = {"x": pa.array(values, there["x"].type().to_pyarrow())}
+    for bounds in ((-3, 60), (0.25, 0.75), (-(2.0**40), 2.0**52)):
+        ask = lambda t, **how: dp.quantiles(t["x"], [0.2, 0.7], bounds=bounds, **how)  # noqa: B023, E731
+        expect_same(ask, here, there)
+
+
+def test_few_statements_and_numbers(monkeypatch):
+    """A median takes two statements, and its numbers are few."""
+    sizes = []
+
+    def answer(question, asked=counts.answer):
+        found = asked(question)
+        sizes.append(found.num_rows * found.num_columns)
+        return found
+
+    monkeypatch.setattr(counts, "answer", answer)
+    connection = connect("duckdb")
+    connection.raw_sql("CREATE OR REPLACE TABLE large AS SELECT random() AS x FROM range(300000)")
+    assert 0.4 < dp.median(connection.table("large")["x"], bounds=(0, 1), epsilon=1) < 0.6
+    assert len(sizes) == 2 and sum(sizes) < 20_000
+
+
+def test_a_query_that_answers_differently_each_time_is_an_error():
+    budget, connection = dp.Budget(epsilon=1), connect("duckdb")
+    connection.raw_sql("CREATE OR REPLACE SEQUENCE numbers")
+    rows = connection.sql("SELECT nextval('numbers') AS x FROM range(9999)")
+    with pytest.raises(DataError, match="must be the same whenever a database is asked"):
+        dp.median(rows["x"], bounds=(0, 100_000), epsilon=0.75, budget=budget)
+    assert budget.remaining["epsilon"] == 0.25
+
+
+def test_a_method_that_reads_all_rows_is_refused():
+    budget = dp.Budget(epsilon=1)
+    with pytest.raises(ArgumentError, match="as 'recursive'"):
+        dp.iqr(table_of("duckdb")["x"], method="joint", epsilon=1, budget=budget, **B)
+    assert budget.remaining["epsilon"] == 1
+
+
+@pytest.mark.parametrize("engine", ["duckdb", pytest.param("postgres", marks=pytest.mark.full)])
+def test_dates(engine):
+    days = [date(2024, 1, 1) + timedelta(int(day)) for day in COLUMNS["k"]]
+    ask = lambda t, **how: dp.median(t["d"], bounds=(days[0], date(2025, 1, 1)), **how)  # noqa: E731
+    there = table(connect(engine), {"d": ("date", [*days, None])})
+    expect_same(ask, {"d": pa.array([*days, None])}, there)
+
+
+WHO = DRAW.integers(0, 40, ROWS)
+PEOPLE = {
+    "median": lambda x, **how: dp.median(x, **B, **how),
+    "trimmed": lambda x, **how: dp.trimmed_mean(x, **B, **how),
+}
+
+
+def people_of(engine):
+    columns = {"x": ("float64", X.tolist()), "who": ("int64", WHO.tolist())}
+    return table(connect(engine), columns)
+
+
+@pytest.mark.parametrize(
+    "engine", ["duckdb", "sqlite", pytest.param("postgres", marks=pytest.mark.full)]
+)
+@pytest.mark.parametrize("question", PEOPLE)
+def test_units_that_are_within_their_bounds(engine, question):
+    """All of their rows count, as in memory."""
+    unit, rows = {"max_rows": ROWS, "epsilon": 50}, people_of(engine)
+    here = PEOPLE[question](X, ids=WHO, **unit, rng=InsecureGenerator(3))
+    assert PEOPLE[question](rows["x"], ids="who", **unit, rng=InsecureGenerator(3)) == here
+
+
+@pytest.mark.parametrize(
+    "engine", ["duckdb", "sqlite", pytest.param("postgres", marks=pytest.mark.full)]
+)
+def test_rows_of_a_unit_are_chosen_by_its_own_rows_alone(engine):
+    """Of each unit as many rows as may count, the same whatever rows others have; uniformly."""
+    x = [1.0, 1.0, 2.0, None, 5.0, 5.0, 7.0, 8.0, 9.0, 10.0]
+    who = [1, 1, 1, 1, 2, None, 3, 3, 3, 3]
+    more = {"x": ("float64", [*x, 3.0, 7.0, 4.0]), "who": ("int64", [*who, 4, 4, 2])}
+    base = {"x": ("float64", x), "who": ("int64", who)}
+
+    def chosen(columns, secret):
+        there = table(connect(engine), columns)
+        rows = Database(there, engine, {}).rows(Rows(("x",))).chosen("who", 2, secret)
+        found = answer(rows._rows)["value"].to_pylist()
+        return sorted(found, key=lambda value: (value is not None, value))
+
+    seen = set()
+    for secret in map(str, range(4)):
+        few = chosen(base, secret)
+        assert len(few) == 5 and few.count(5.0) == 1  # a row of nobody is none
+        more_rows = chosen(more, secret)
+        for value in few:
+            more_rows.remove(value)
+        assert sorted(more_rows) == [3.0, 4.0, 7.0]
+        seen.add(tuple(few))
+    assert len(seen) > 1

@@ -1,0 +1,99 @@
+"""One column in memory: where it is read, what is refused, its samples."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from dpfast.errors import ArgumentError, ArgumentTypeError
+from dpfast.summaries.order import Ranks
+from dpfast.tables import as_source, memory
+
+from ..support.names import shown
+
+pa = pytest.importorskip("pyarrow")
+pd = pytest.importorskip("pandas")
+
+
+def words(count):
+    return np.random.default_rng(count).integers(0, 2**64, count, dtype=np.uint64)
+
+
+@pytest.mark.parametrize("ordered", [False, True])
+def test_memory_maps(tmp_path, ordered):
+    data = np.random.default_rng(1).normal(size=200_000)
+    if ordered:  # pages are as unlike each other as they can be
+        data.sort()
+    np.save(tmp_path / "a.npy", data)
+    mapped = np.load(tmp_path / "a.npy", mmap_mode="r")
+    found = Ranks(mapped).window(lambda n: n // 2, 50)
+    np.testing.assert_array_equal(found.values, np.sort(data)[99_949:100_050])
+
+
+def test_a_column_is_read_where_it_lies():
+    series = pd.Series([1.0, 2.0])
+    assert np.shares_memory(as_source(series).array, series.to_numpy())
+    source = as_source(pd.Series([2**62 + 1, None], dtype="Int64"))  # exact, and not as float64
+    assert source.reduce(lambda chunk: chunk.values.tolist(), lambda a, b: a + b) == [2**62 + 1]
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        np.array(["a", "b"]),
+        np.array([1j]),
+        np.array(["2020-01-01"], "M8[D]"),
+        np.array([1], "m8[s]"),
+        np.zeros(2, [("a", "f8")]),
+        np.zeros(2, np.longdouble),
+        pa.array(["a"]),
+        pa.array([1], pa.timestamp("s")),
+        pd.Series(["a"]),
+    ],
+    ids=shown,
+)
+def test_other_types_are_refused(data):
+    with pytest.raises(ArgumentTypeError, match=r"^column must be"):
+        as_source(data, "column")
+
+
+@pytest.mark.parametrize("data", [np.zeros((2, 2)), np.float64(1), 3, np.zeros((0, 0))])
+def test_other_shapes_are_refused(data):
+    with pytest.raises((ArgumentError, ArgumentTypeError), match=r"data must be .*one-dim"):
+        as_source(data)
+
+
+def test_a_file_name_is_not_data():
+    with pytest.raises(ArgumentTypeError, match=r"type str; for a file, dpfast\.scan"):
+        as_source("salaries.csv")
+
+
+def test_a_source_is_taken_as_it_is():
+    source = as_source(np.arange(3.0))
+    assert as_source(source) is source
+
+
+@settings(deadline=None)
+@given(n=st.integers(1, 3000), count=st.integers(1, 300))
+def test_places_of_a_sample(n, count):
+    index = memory._strata(n, count, words)
+    assert len(index) == min(n, count)
+    assert index.min() >= 0
+    assert index.max() < n
+
+
+def test_a_sample_reaches_every_row():
+    """Every row can be drawn; with constant words the same check fails."""
+
+    def seen(source):
+        rows = set()
+        for _ in range(400):
+            rows.update(memory._strata(103, 10, source).tolist())
+        return len(rows)
+
+    rng = np.random.default_rng(2)
+    assert seen(lambda k: rng.integers(0, 2**64, k, dtype=np.uint64)) == 103
+    assert seen(lambda k: np.zeros(k, np.uint64)) < 103
+    assert memory._strata(2**40, 2, words).max() < 2**40

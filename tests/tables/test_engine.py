@@ -1,0 +1,482 @@
+"""Data of an engine: the same answers as of the same rows in memory, whatever the engine does."""
+
+from itertools import pairwise
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pytest
+
+import dpfast as dp
+from dpfast.errors import ArgumentError, ArgumentTypeError, BudgetError, DataError
+from dpfast.rng import InsecureGenerator
+from dpfast.tables import engine as engine_module
+from dpfast.tables.columns import Rows, Table, TableColumn, TableRows
+from dpfast.tables.engine import Part, Task
+
+from ..support.hostile_engine import HostileEngine, sent
+from ..support.pairwise import every_value
+
+N = 4000
+RNG = np.random.default_rng(0)
+TABLE = pd.DataFrame(
+    {
+        "pay": RNG.normal(50, 20, N),
+        "age": RNG.integers(0, 100, N),
+        "share": RNG.random(N),
+        "sex": RNG.choice(["F", "M"], N),
+        "town": RNG.choice(["a", "bb", "a town of many letters", None], N),
+        "id": RNG.integers(0, 600, N),
+    }
+)
+TABLE.loc[::13, "pay"] = np.nan
+B = {"bounds": (0, 100), "epsilon": 1.0}
+TWO = {"bounds": [(0, 100), (0, 1)], "epsilon": 1.0}
+PAY = {**B, "nan": "drop"}
+TEXTS = {"sex", "town"}
+
+
+def cut(data, parts, seed=1):
+    """Some partitions of rows, two of them empty."""
+    edges = np.sort(np.random.default_rng(seed).integers(0, len(data) + 1, parts - 1))
+    edges = np.concatenate([[0, 0], edges, [len(data), len(data)]])
+    return [data[a:b] for a, b in pairwise(edges)]
+
+
+def engine_of(data, parts=7, seed=1, **more):
+    return HostileEngine(cut(data, parts, seed), seed, **more)
+
+
+def table(names=None, **more):
+    engine = engine_of(TABLE, **more)
+    return Table(engine, list(names or TABLE.columns))
+
+
+def column(name, **more):
+    return TableColumn(engine_of(TABLE, **more), name)
+
+
+def matrix(names, **more):
+    return TableRows(engine_of(TABLE[names].to_numpy(), **more), Rows(None))
+
+
+def fitted(learner, X, y=None):
+    vars_ = vars(learner.fit(X, y, rng=InsecureGenerator(5)))
+    return {key: value for key, value in vars_.items() if isinstance(value, np.ndarray)}
+
+
+def rng():
+    return {"rng": InsecureGenerator(5)}
+
+
+def oldest(block):
+    return float(np.max(block["age"] if block.dtype.names else block))
+
+
+def blocks(data, estimator, **more):
+    return dp.sample_and_aggregate(data, estimator, blocks=9, **{**B, **more})
+
+
+STAT = dp.stat
+AGES = [["M", "F"], list(range(99))]
+WIDE = ["age", "share"]
+#: Each release, of data that are made by a function of what makes the parts of a table.
+RELEASES = {
+    "count": lambda t, c, m: dp.count(c("pay"), epsilon=1, **rng()),
+    "sum": lambda t, c, m: dp.sum(c("pay"), **PAY, **rng()),
+    "mean": lambda t, c, m: dp.mean(c("pay"), **PAY, **rng()),
+    "variance": lambda t, c, m: dp.variance(c("age"), **B, **rng()),
+    "weighted mean": lambda t, c, m: dp.mean(
+        t(["pay", "share"]), weights="share", weight_bounds=(0, 1), **PAY, **rng()
+    ),
+    "means": lambda t, c, m: dp.mean(t(WIDE), axis=0, **TWO, **rng()),
+    "means of a matrix": lambda t, c, m: dp.mean(m(WIDE), axis=0, **TWO, **rng()),
+    "median": lambda t, c, m: dp.median(c("pay"), **PAY, **rng()),
+    "median of integers": lambda t, c, m: dp.median(c("age"), **B, **rng()),
+    "quantiles": lambda t, c, m: dp.quantiles(c("pay"), [0.1, 0.5, 0.9], **PAY, **rng()),
+    "joint quantiles": lambda t, c, m: dp.quantiles(
+        c("pay"), [0.1, 0.5, 0.9], method="joint", **PAY, **rng()
+    ),
+    "maximum": lambda t, c, m: dp.maximum(c("pay"), **PAY, **rng()),
+    "iqr": lambda t, c, m: dp.iqr(c("pay"), **PAY, **rng()),
+    "covariance": lambda t, c, m: dp.covariance(t(WIDE), **TWO, **rng()),
+    "histogram": lambda t, c, m: dp.histogram(c("pay"), bins=9, **B, **rng())[0],
+    "histogram of words": lambda t, c, m: dp.histogram(
+        t(["town", "age"]),
+        categories=[["a", "bb"], None],
+        bins=[None, [0, 50, 99]],
+        epsilon=1,
+        **rng(),
+    )[0],
+    "k-means": lambda t, c, m: fitted(dp.sulq.KMeans(3, max_iter=2, **TWO), m(WIDE)),
+    "principal components": lambda t, c, m: fitted(dp.sulq.PCA(1, **TWO), m(WIDE)),
+    "linear regression": lambda t, c, m: fitted(
+        dp.sulq.LinearRegression(bounds=[(0, 100)], y_bounds=(0, 1), epsilon=1), t(WIDE), "share"
+    ),
+    "naive Bayes": lambda t, c, m: fitted(
+        dp.sulq.NaiveBayes(bounds=[(0, 100)], classes=["F", "M"], epsilon=1),
+        t(["age", "sex"]),
+        "sex",
+    ),
+    "logistic regression": lambda t, c, m: fitted(
+        dp.sulq.LogisticRegression(bounds=[(0, 100)], classes=["F", "M"], epsilon=1, max_iter=2),
+        t(["age", "sex"]),
+        "sex",
+    ),
+    "scaling": lambda t, c, m: fitted(dp.sulq.StandardScaler(**TWO), m(WIDE)),
+    "random forest": lambda t, c, m: fitted(
+        dp.sulq.RandomForestClassifier(
+            bounds=[(0, 100)], classes=["F", "M"], epsilon=1, max_depth=2
+        ),
+        t(["age", "sex"]),
+        "sex",
+    ),
+    "perceptron": lambda t, c, m: fitted(
+        dp.sulq.Perceptron(bounds=[(0, 100)], epsilon=1, max_iter=3), t(WIDE), "share"
+    ),
+    "groups": lambda t, c, m: dp.group_by(
+        t(), ["sex", "age"], keys=[["M", "F"], list(range(99))]
+    ).agg(
+        {
+            "n": STAT.count(),
+            "mean": STAT.mean("pay", bounds=(0, 100), nan="drop"),
+            "variance": STAT.variance("pay", bounds=(0, 100), nan="drop"),
+            "bins": STAT.histogram("pay", bins=4, bounds=(0, 100)),
+        },
+        epsilon=1,
+        **rng(),
+    ),
+    "private groups": lambda t, c, m: dp.group_by(t(), ["town", "sex"]).agg(
+        {"n": STAT.count(), "sum": STAT.sum("pay", bounds=(0, 100), nan="drop")},
+        epsilon=5,
+        delta=1e-6,
+        **rng(),
+    ),
+    "medians of groups": lambda t, c, m: dp.group_by(t(), "sex", keys=["F", "M"]).median(
+        "pay", **PAY, **rng()
+    ),
+    "medians of private groups": lambda t, c, m: dp.group_by(t(), "town").median(
+        "pay", **PAY, delta=1e-6, **rng()
+    ),
+    "groups of people": lambda t, c, m: dp.group_by(
+        t(), "sex", keys=["F", "M"], ids="id", max_groups=2, max_rows=N
+    ).mean("pay", **PAY, **rng()),
+    "blocks of people": lambda t, c, m: [
+        blocks(t(["age", "id"]), estimator, ids="id", bounds=[(0, 100)], **rng())
+        for estimator in (oldest, "median", "var")
+    ],
+    "vectors of blocks of people": lambda t, c, m: dp.sample_and_aggregate(
+        t(["age", "pay", "id"]),
+        "mean",
+        ids="id",
+        blocks=30,
+        bounds=[(0, 100)] * 2,
+        epsilon=1,
+        nan="drop",
+        **rng(),
+    ),
+    "people": lambda t, c, m: dp.group_by(
+        t(), "town", ids="id", max_groups=4, max_rows=N
+    ).count_distinct(epsilon=5, delta=1e-6, **rng()),
+}
+
+
+def in_memory():
+    return (
+        lambda names=None: TABLE[names] if names else TABLE,
+        lambda name: TABLE[name],
+        lambda names: TABLE[names].to_numpy(),
+    )
+
+
+@every_value
+@pytest.mark.parametrize("name", RELEASES)
+@pytest.mark.parametrize("parts, seed", [(1, 0), (7, 1), (30, 2)])
+def test_answers_are_those_of_the_same_rows_in_memory(name, parts, seed):
+    made = [], []
+
+    def kept(make):
+        def use(*names):
+            found = make(*names, parts=parts, seed=seed)
+            made[0].append(found)
+            return found
+
+        return use
+
+    due = RELEASES[name](*in_memory())
+    found = RELEASES[name](kept(table), kept(column), kept(matrix))
+    np.testing.assert_equal(found, due)
+
+
+def test_times_of_an_engine_are_those_of_memory():
+    days = pd.DataFrame({"at": pd.Timestamp("2024-01-01") + pd.to_timedelta(TABLE["age"], "D")})
+    asked = {"bounds": (pd.Timestamp("2024-01-01"), pd.Timestamp("2024-06-01")), "epsilon": 1}
+    held = TableColumn(engine_of(days), "at")
+    for release in (dp.median, dp.mean):
+        assert release(held, **asked, **rng()) == release(days["at"], **asked, **rng())
+
+
+def test_little_travels():
+    """A sum sends under a kilobyte back; a task is a few kilobytes whatever the rows."""
+    data = column("pay")
+    dp.sum(data, **PAY)
+    assert data.store.largest_summary < 1000 and data.store.largest_task < 4000
+    data = column("pay")
+    dp.median(data, **PAY)
+    assert data.store.passes == 2 and data.store.largest_task < 8000
+
+
+@pytest.mark.parametrize("form", ["column", "table", "matrix"])
+def test_each_row_is_in_one_block(form):
+    """And blocks are about as large as random ones."""
+    data = {"column": column("age"), "table": table(["age"]), "matrix": matrix(["age"])}[form]
+
+    def mean_of(function, most):
+        loss = {"bounds": (0, most), "epsilon": 500, **rng()}
+        return dp.sample_and_aggregate(data, function, blocks=50, **loss)
+
+    assert abs(mean_of(len, 300) * 50 - N) < 10
+    expected = (N / 50) ** 2 + N / 50
+    assert abs(mean_of(lambda block: len(block) ** 2, 90_000) - expected) < 700
+    assert abs(mean_of(_sum, 20_000) * 50 - TABLE["age"].sum()) < 600
+
+
+def _sum(block):
+    return float(np.sum(block["age"] if block.dtype.names else block))
+
+
+@pytest.mark.parametrize("lies, words", [("twice", "together twice"), ("lost", "rows were lost")])
+def test_pieces_that_are_lost_or_come_twice_are_an_error_after_the_spend(lies, words):
+    data = TableColumn(HostileEngine(cut(TABLE, 7), lies=lies), "age")
+    budget = dp.Budget(epsilon=1)
+    with pytest.raises(DataError, match=words):
+        blocks(data, "median", budget=budget)
+    assert budget.spent["epsilon"] == 1
+
+
+class InPlace:
+    """The planted fault: a merge that changes its first argument."""
+
+    def __call__(self, a, b):
+        a += b
+        return a
+
+
+def test_a_merge_in_place_is_caught():
+    def total(merge, seed):
+        data = column("age", seed=seed)
+        return int(data.reduce(lambda chunk: np.array([chunk.values.sum()]), merge)[0])
+
+    due = int(TABLE["age"].sum())
+    assert [total(np.add, seed) for seed in range(5)] == [due] * 5
+    assert [total(InPlace(), seed) for seed in range(5)] != [due] * 5
+
+
+def test_a_partition_that_comes_twice_counts_once(monkeypatch):
+    task = Task(None, None, lambda a, b: a + b)
+    parts = [Part({i: 10 * i}, i) for i in range(4)]
+    whole = task.join(parts)
+    assert whole == Part({0: 0, 1: 10, 2: 20, 3: 30}, 6)
+    assert task.join([whole, parts[2], whole]) == whole
+    assert task.join([parts[1], whole]) == whole
+    with pytest.raises(DataError, match="summarized twice"):
+        task.join([task.join(parts[:2]), task.join(parts[1:])])
+
+    def careless(self, a, b):
+        return Part({**a.rows, **b.rows}, self.merge(a.summary, b.summary))
+
+    monkeypatch.setattr(Task, "_joined", careless)
+    with pytest.raises(AssertionError):
+        test_answers_are_those_of_the_same_rows_in_memory("count", 30, 2)
+
+
+def test_rows_that_change_between_passes_are_an_error_after_the_spend():
+    parts = cut(TABLE, 5)
+    budget = dp.Budget(epsilon=1)
+    data = TableColumn(HostileEngine(parts, lies=[*parts[:2], parts[2][1:], *parts[3:]]), "pay")
+    with pytest.raises(DataError, match="must have the same rows whenever it is read"):
+        dp.median(data, **PAY, budget=budget)
+    assert budget.spent["epsilon"] == 1
+    data = TableColumn(HostileEngine(parts, lengths=[1] * len(parts)), "pay")
+    with pytest.raises(DataError, match="must have the same rows"):
+        dp.mean(data, **PAY)
+
+
+def test_a_partition_of_another_type_is_an_error_after_the_spend():
+    parts = cut(TABLE, 3)
+    parts[2] = parts[2].assign(pay=parts[2]["pay"].astype("float32"))
+    parts[3] = parts[3].drop(columns="age").assign(share="x")
+    for name in ("pay", "share"):
+        budget = dp.Budget(epsilon=1)
+        with pytest.raises(
+            DataError, match="must have the types that its table declares"
+        ) as caught:
+            dp.mean(TableColumn(HostileEngine(parts), name), **PAY, budget=budget)
+        assert budget.spent["epsilon"] == 1 and caught.value.__context__ is None
+
+
+def of_other_types(part):
+    """The same rows as an engine may have them where it guesses: ids with a gap as floats, say."""
+    if isinstance(part, np.ndarray):
+        return part.astype(np.float32)
+    kinds = {"i": "float64", "f": "float32", "O": "category"}
+    return part.astype({name: kinds[part[name].dtype.kind] for name in part})
+
+
+@every_value
+@pytest.mark.parametrize("rows", [0, 40])
+@pytest.mark.parametrize("name", RELEASES)
+def test_the_type_of_a_partition_decides_whatever_its_rows_are(name, rows):
+    """One partition of other types is one error after the spend, if it has rows or none."""
+
+    def odd(data):
+        data = data.astype(dict.fromkeys(TEXTS.intersection(data), object))
+        return HostileEngine([*cut(data, 3), of_other_types(data[:rows])])
+
+    def an_array(names):
+        values = TABLE[names].to_numpy()
+        return TableRows(
+            HostileEngine([*cut(values, 3), of_other_types(values[:rows])]), Rows(None)
+        )
+
+    with pytest.raises(DataError, match="must have the types that its table declares") as caught:
+        RELEASES[name](
+            lambda names=None: Table(odd(TABLE), list(names or TABLE.columns)),
+            lambda name: TableColumn(odd(TABLE), name),
+            an_array,
+        )
+    assert caught.value.__context__ is None
+
+
+def test_a_type_that_is_not_compared_is_found(monkeypatch):
+    monkeypatch.setattr(engine_module, "_type_of", lambda form: "any")
+    for name in ("groups of people", "groups", "mean"):
+        with pytest.raises((AssertionError, pytest.fail.Exception)):
+            test_the_type_of_a_partition_decides_whatever_its_rows_are(name, 40)
+
+
+#: Forms of one column, as partitions have them, whose types are one.
+ALIKE = {
+    "text": ("town", [pd.ArrowDtype(pa.string()), pd.ArrowDtype(pa.large_string())]),
+    "categories": ("town", [pd.ArrowDtype(pa.string()), "category"]),
+    "integers": ("age", ["int64", "Int64", pd.ArrowDtype(pa.int64())]),
+}
+
+
+def test_a_partition_without_any_category_is_one_of_text():
+    """Its rows alone would decide on its type, and so on an error."""
+    nothing = pd.DataFrame({"town": pd.Series([None] * 9, dtype=object).astype("category")})
+    parts = [TABLE[["town"]].astype("category"), nothing, nothing[:0]]
+    for keys, delta in ((["a", "bb"], 0), (None, 1e-6)):
+        answers = [
+            dp.group_by(data, "town", keys=keys).count(epsilon=5, delta=delta, **rng())
+            for data in (Table(HostileEngine(parts), ["town"]), TABLE)
+        ]
+        np.testing.assert_equal(*answers)
+
+
+@pytest.mark.parametrize("name", ALIKE)
+def test_forms_of_one_type_are_one(name):
+    column, kinds = ALIKE[name]
+    parts = cut(TABLE[[column]], 5)
+    parts = [part.astype({column: kinds[i % len(kinds)]}) for i, part in enumerate(parts)]
+    if column == "age":
+        parts[1] = parts[1].assign(age=pd.array([None] * len(parts[1]), "Int64"))
+    whole = pd.concat([part.astype({column: kinds[1]}) for part in parts])
+    answers = [
+        dp.group_by(data, column).count(epsilon=5, delta=1e-6, **rng())
+        for data in (Table(HostileEngine(parts), [column]), whole)
+    ]
+    np.testing.assert_equal(*answers)
+
+
+def test_what_an_engine_says_of_a_row_is_not_told():
+    class Broken(HostileEngine):
+        def run(self, task, columns):
+            raise ValueError(f"cannot read {TABLE['town'][0]!r}")
+
+    with pytest.raises(DataError, match=r"failed while it read the rows \(ValueError\)") as caught:
+        dp.count(TableColumn(Broken(cut(TABLE, 3)), "pay"), epsilon=1)
+    assert caught.value.__context__ is None and "town" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "call, words",
+    [
+        (lambda: dp.mean(column("age"), where=np.ones(N, bool), **B), "where"),
+        (lambda: dp.median(column("age"), where=np.ones(N, bool), **B), "where"),
+        (lambda: dp.mean(column("age"), weights=np.ones(N), weight_bounds=(0, 1), **B), "weights"),
+        (lambda: dp.mean(column("age"), ids=np.arange(N), max_rows=1, **B), "ids"),
+        (lambda: dp.group_by(table(), "sex", ids=np.arange(N)), "ids"),
+        (
+            lambda: dp.group_by(table(), "sex", keys=["F"]).count(
+                epsilon=1, where=np.ones(N, bool)
+            ),
+            "where",
+        ),
+        (
+            lambda: blocks(column("age"), "mean", partition="contiguous", neighbors="replace"),
+            "partition",
+        ),
+        (lambda: blocks(column("age"), oldest, executor="processes"), "executor"),
+        (lambda: blocks(column("age"), oldest, time_limit=9), "time_limit"),
+        (lambda: blocks(column("age"), "median", spill="."), "spill"),
+        (lambda: blocks(column("age"), "mean", ids=TABLE["id"]), "ids"),
+        (
+            lambda: dp.sulq.LinearRegression(bounds=[(0, 1)], y_bounds=(0, 1), epsilon=1).fit(
+                matrix(["share"]), np.ones(N)
+            ),
+            "y",
+        ),
+    ],
+)
+def test_what_needs_the_order_of_rows_is_refused_before_the_spend(call, words):
+    with pytest.raises((ArgumentTypeError, ArgumentError), match=f"^{words} must be"):
+        call()
+
+
+def test_columns_that_are_not_there_are_refused_before_the_spend():
+    for call in (
+        lambda: dp.mean(table(["pay"]), weights="nobody", weight_bounds=(0, 1), **PAY),
+        lambda: dp.group_by(table(), "nobody"),
+        lambda: dp.group_by(table(), "sex", ids="nobody", max_groups=1),
+    ):
+        with pytest.raises(ArgumentError, match="nobody"):
+            call()
+    with pytest.raises(ArgumentTypeError):
+        dp.mean(column("sex"), **B)
+    with pytest.raises(ArgumentError, match="axis"):
+        dp.mean(table(WIDE), **B)
+
+
+def test_a_secret_that_would_travel_is_found():
+    with pytest.raises(AssertionError, match="would travel"):
+        sent([dp.Budget(epsilon=1)])
+    budget = InsecureGenerator(1)
+    with pytest.raises(AssertionError, match="would travel"):
+        sent(lambda: budget)
+    with pytest.raises((AssertionError, TypeError), match=r"travel|driver"):
+        sent(column("pay"))
+
+
+def test_people_are_together_whatever_their_ids_look_like():
+    """Equal ids of other forms go to one place, as bounding compares them."""
+    odd = np.array(["a", "a\0", 1, True, np.int8(1), b"a", None], object)
+    found, present = engine_module.places(odd, 1 << 20)
+    assert found[0] == found[1] and len(set(found[2:5])) == 1 and found[5] != found[0]
+    assert present.tolist() == [True] * 6 + [False]
+
+
+def test_bounds_of_people_bite_in_every_partition():
+    groups = dp.group_by(table(), "sex", keys=["F", "M"], ids="id", max_groups=1, max_rows=2)
+    found = groups.count(epsilon=400)["count"]
+    per_person = TABLE.groupby("id")["sex"].value_counts().unstack(fill_value=0)
+    most = per_person.clip(upper=2).max(axis=1).sum()
+    assert abs(found.sum() - most) <= 0.15 * most and found.sum() <= 2 * len(per_person)
+
+
+def test_a_budget_that_is_too_small_reads_nothing():
+    data = column("pay")
+    with pytest.raises(BudgetError):
+        dp.mean(data, **PAY, budget=dp.Budget(epsilon=0.5))
+    assert data.store.passes == 0

@@ -1,0 +1,370 @@
+"""Rows of files that conditions keep: the same as one by one, in every format."""
+
+import math
+from copy import copy
+from threading import Event
+
+import numpy as np
+import pytest
+
+pa = pytest.importorskip("pyarrow")
+pq = pytest.importorskip("pyarrow.parquet")
+feather = pytest.importorskip("pyarrow.feather")
+
+import dpfast as dp  # noqa: E402
+from dpfast.app.words import where_of as conditions  # noqa: E402
+from dpfast.errors import ArgumentError, ArgumentTypeError, DataError, SourceError  # noqa: E402
+from dpfast.tables import filtered as module  # noqa: E402
+from dpfast.tables import parquet  # noqa: E402
+from dpfast.tables.arrow import BATCH  # noqa: E402
+from dpfast.tables.batches import Batches, numbers  # noqa: E402
+from dpfast.tables.columns import Columns, Want  # noqa: E402
+from dpfast.tables.files import Reader  # noqa: E402
+from dpfast.tables.filtered import filtered  # noqa: E402
+from dpfast.tables.opened import Files  # noqa: E402
+from dpfast.tables.scan import columns, reader  # noqa: E402
+from dpfast.tables.shared_pass import SharedPasses  # noqa: E402
+
+from ..reference.tables.conditions import kept  # noqa: E402
+from ..support.pairwise import every_value  # noqa: E402
+
+ROWS = 400
+SINGLE = float(np.float32(0.1))
+
+
+@pytest.fixture(scope="module")
+def frame():
+    """Numbers of several types with nulls and NaN, text with nulls, a dictionary with a null."""
+    bits = np.random.default_rng(5)
+    some = bits.random(ROWS) < 0.2
+    small = bits.choice([0.1, 0.5, -1, np.nan], ROWS).astype(np.float32)
+    words = bits.choice(["UA", "AA", "", "1", "01"], ROWS)
+    coded = pa.DictionaryArray.from_arrays(
+        pa.array(bits.integers(0, 3, ROWS), mask=some), pa.array(["x", None, "y"])
+    )
+    return pa.table(
+        {
+            "row": np.arange(ROWS),
+            "i": pa.array(bits.integers(-3, 4, ROWS), mask=some),
+            "u": bits.choice(np.array([0, 2**63, 2**64 - 1], np.uint64), ROWS),
+            "f": pa.array(bits.choice([-1.5, 0.0, 2.0, math.nan, math.inf], ROWS), mask=some),
+            "s": small,
+            "b": bits.random(ROWS) < 0.5,
+            "w": pa.array(words, mask=some),
+            "d": coded,
+        }
+    )
+
+
+@pytest.fixture(scope="module")
+def folder(frame, tmp_path_factory):
+    """The same table in each format."""
+    from pyarrow import csv
+
+    place = tmp_path_factory.mktemp("filtered")
+    pq.write_table(frame.drop_columns("d"), place / "t.parquet", row_group_size=90)
+    feather.write_feather(frame, place / "t.arrow", chunksize=110)
+    plain = frame.select(["row", "i", "f", "w"])
+    csv.write_csv(plain, place / "t.csv")
+    views = plain.set_column(3, "w", plain["w"].cast(pa.string_view()))
+    feather.write_feather(views, place / "v.arrow", chunksize=70)
+    whole = frame.select(["row", "u", "s"]).to_pandas().to_records(index=False)
+    np.save(place / "t.npy", whole)
+    return place
+
+
+def numbers_of(made):
+    """The numbers of the rows that a reader yields, in their order."""
+    found = columns(made, "row").reduce(lambda c: c.values.tolist(), lambda a, b: a + b)
+    return sorted(map(int, found))
+
+
+def expected(file, where):
+    """The same by the twin, of the rows as Python has them."""
+    if file.suffix == ".npy":
+        table = np.load(file)
+        rows = [dict(zip(table.dtype.names, row.tolist(), strict=True)) for row in table]
+    elif file.suffix == ".csv":
+        rows = feather.read_table(file.with_name("t.arrow")).to_pylist()
+        rows = [row | {"w": row["w"] or None} for row in rows]  # an empty cell is missing
+    else:
+        rows = feather.read_table(file.with_name("t.arrow")).to_pylist()
+    return kept(rows, where if isinstance(where, list) else [where])
+
+
+NUMBERS = [
+    {"column": "i", "above": 0},
+    {"column": "i", "above": 0.5, "at_most": 2.5},
+    {"column": "i", "at_least": -0.5, "below": 1e300},
+    {"column": "i", "in": [0, 2.0, 10**12]},
+    {"column": "i", "not_in": [0, 1]},
+    {"column": "f", "equal": 2},
+    {"column": "f", "not_in": [0.0]},
+    {"column": "f", "at_least": 0},
+]
+TEXT = [
+    {"column": "w", "in": ["UA", "AA", "none"]},
+    {"column": "w", "not_in": ["UA"]},
+    {"column": "w", "equal": "1"},
+    [{"column": "w", "in": ["1", "UA"]}, {"column": "i", "above": 0}, {"column": "i", "below": 3}],
+]
+
+
+def differing(file, wheres):
+    """The conditions of which the reader keeps other rows than the twin."""
+    wrong = []
+    for where in wheres:
+        made, found = filtered(reader(file), conditions(where)), expected(file, where)
+        assert made.length is None and 0 < len(found) < ROWS
+        wrong += [where] * (numbers_of(made) != found)
+    return wrong
+
+
+@pytest.mark.parametrize("name", ["t.parquet", "t.arrow", "v.arrow", "t.csv"])
+def test_the_rows_that_pass_one_by_one(folder, name):
+    assert differing(folder / name, [*NUMBERS, *TEXT]) == []
+
+
+def test_wide_integers_single_floats_and_dictionaries(folder):
+    wide = [
+        {"column": "u", "above": 2**63 - 1},
+        {"column": "u", "equal": 2**64 - 1},
+        {"column": "u", "above": -1, "at_most": 2**63},
+        {"column": "u", "in": [2**64 - 1]},
+        {"column": "s", "at_most": 0.1},
+        {"column": "s", "above": 0.1},
+        {"column": "s", "equal": SINGLE},
+    ]
+    coded = [{"column": "d", test: ["x"]} for test in ("in", "not_in")]
+    for name, wheres in (
+        ("t.npy", wide),
+        ("t.parquet", [*wide, {"column": "b", "equal": True}]),
+        ("t.arrow", coded),
+    ):
+        assert differing(folder / name, wheres) == []
+
+
+@every_value
+@pytest.mark.parametrize("name", ["t.parquet", "t.csv", "t.arrow"])
+@pytest.mark.parametrize(
+    "fault",
+    [
+        {"above": (lambda a, b: a >= b, math.floor)},
+        {"above": (lambda a, b: a > b, math.ceil)},
+    ],
+)
+def test_a_planted_fault_is_caught(folder, monkeypatch, name, fault):
+    monkeypatch.setattr(module, "COMPARISONS", module.COMPARISONS | fault)
+    wrong = differing(folder / name, NUMBERS)
+    # Cells of text are floats, of which no limit is rounded.
+    assert wrong or (name == "t.csv" and fault["above"][1] is math.ceil)
+
+
+def spans(made, rows):
+    """The numbers that a pass in pieces of so many rows gives to its rows, in its order."""
+
+    def convert(start, pieces):
+        yield from ((start + i, row) for i, row in enumerate(pieces[0].chunked.to_pylist()))
+
+    return made.reduce(Want(("row",)), convert, lambda one: [one], lambda a, b: a + b, rows)
+
+
+def misnumbered(made):
+    """Pieces in which the rows that pass are not numbered from 0 on, in their order."""
+    due = list(enumerate(numbers_of(made)))
+    return [rows for rows in (1, 7, 64, ROWS) if spans(made, rows) != due]
+
+
+@pytest.mark.parametrize("name", ["t.parquet", "t.arrow", "v.arrow", "t.csv"])
+def test_rows_that_pass_are_counted_once_after_the_filter(folder, name):
+    assert not misnumbered(filtered(reader(folder / name), conditions("i > 0")))
+
+
+def test_numbers_by_where_a_piece_starts_are_caught(folder):
+    made = filtered(reader(folder / "t.parquet"), conditions("i > 0"))
+    faulty = copy(made)
+    faulty.reduce = lambda want, convert, summarise, merge, rows=BATCH, *_: made.reduce(
+        want, lambda start, p: convert(start - start % rows, p), summarise, merge, rows
+    )
+    assert misnumbered(faulty)
+
+
+def test_releases_that_share_a_pass_number_rows_in_their_order(folder, monkeypatch):
+    """Which rows of a person count is told by their numbers, which are those of every pass."""
+    files, ahead, batches = Files(folder / "t.parquet"), Event(), parquet._batches
+    files._reader._team = 2
+
+    def late(opened, group, *more):
+        """The first row group comes after the second, if there is a thread to read that."""
+        ahead.wait(0.1) if group == 0 else ahead.set()
+        return batches(opened, group, *more)
+
+    monkeypatch.setattr(parquet, "_batches", late)
+    where = conditions("i > 0")
+
+    def rows(files):
+        some = Batches(files.data([], by=["row"], where=where))
+        found = some.reduce(["row"], [], lambda batch: [batch], lambda a, b: a + b)
+        return [
+            (b.start + i, row) for b in found for i, row in enumerate(numbers(b.columns["row"]))
+        ]
+
+    (found,) = SharedPasses(files, 2).run([rows])
+    assert found == list(enumerate(numbers_of(filtered(files._reader, where))))
+
+
+def test_a_row_that_is_dropped_decides_nothing(tmp_path):
+    """Ids and numbers are read in pieces of different lengths, here more than one of each."""
+    rows = BATCH + 4_000
+    answers = []
+    for flags in (np.ones(rows, int), np.append(0, np.ones(rows, int))):
+        n = len(flags)
+        table = pa.table({"who": np.arange(n), "x": np.ones(n), "flag": flags})
+        pq.write_table(table, tmp_path / "f.parquet")
+        made = filtered(reader(tmp_path / "f.parquet"), conditions("flag = 1"))
+        people = {"ids": "who", "max_rows": 1, "epsilon": 50}
+        answers.append(dp.sum(columns(made, "x"), bounds=(0, 1), **people))
+    assert np.abs(np.subtract(answers, rows)).max() < 10
+
+
+def test_every_release_of_such_rows(folder, frame):
+    """One column, several, text with words, rows in blocks, groups."""
+    where = [{"column": "i", "above": 0}]
+    rows = frame.drop_columns("d").to_pandas().set_index("row")
+    some = rows[rows["i"] > 0]
+    read = filtered(reader(folder / "t.parquet"), conditions(where))
+    assert dp.count(columns(read, "f"), epsilon=400) == len(some)
+    table = columns(read, ["row", "i"])
+    both = dp.sum(table, axis=0, bounds=[(0, ROWS), (0, 9)], epsilon=400)
+    assert np.abs(both - [some.index.to_numpy().sum(), some["i"].sum()]).max() < 9
+    found, _ = dp.histogram(columns(read, "w"), categories=["UA", "1"], epsilon=400)
+    assert list(found) == [(some["w"] == word).sum() for word in ("UA", "1")]
+    assert abs(dp.median(columns(read, "row"), bounds=(0, ROWS), epsilon=400) - ROWS / 2) < 30
+    mean = dp.sample_and_aggregate(table, estimator=lambda rows: rows["i"].mean(), blocks=8,
+                                   bounds=(0, 9), epsilon=400)  # fmt: skip
+    assert abs(mean - some["i"].mean()) < 0.6
+    groups = dp.group_by(Columns(read, ["w"]), "w", keys=["UA", "1", "none"])
+    found = groups.count(epsilon=400)["count"].tolist()
+    assert found == [*[(some["w"] == word).sum() for word in ("UA", "1")], 0]
+
+
+def test_of_a_file_of_text_a_column_can_be_key_and_number(tmp_path):
+    (tmp_path / "t.csv").write_text("k,x\n" + "".join(f"{i % 4}, {i} \n" for i in range(40)))
+    where = [{"column": "k", "at_least": 2}, {"column": "x", "in": [" 2 ", " 3 ", " 6 "]}]
+    read = filtered(reader(tmp_path / "t.csv"), conditions(where))
+    groups = dp.group_by(Columns(read, ["k"]), "k", keys=[1, 2, 3])
+    assert groups.count(epsilon=400)["count"].tolist() == [0, 2, 1]
+    assert abs(dp.sum(columns(read, "x"), bounds=(0, 9), epsilon=400) - 11) < 0.5
+
+
+def test_a_cell_that_is_no_number_is_not_quoted(tmp_path):
+    (tmp_path / "t.csv").write_text("k,x\na,1\nMary,2\n")
+    read = filtered(reader(tmp_path / "t.csv"), conditions({"column": "k", "above": 0}))
+    for by in ("k", "x"):
+        with pytest.raises(DataError) as caught:
+            dp.group_by(Columns(read, [by]), by, keys=["a"]).count(epsilon=1)
+        assert "Mary" not in str(caught.value) and caught.value.__cause__ is None
+
+
+def test_no_row_and_no_row_that_passes(folder, tmp_path, frame):
+    none = filtered(reader(folder / "t.parquet"), conditions({"column": "i", "above": 99}))
+    pq.write_table(frame.drop_columns("d").slice(0, 0), tmp_path / "e.parquet")
+    empty = filtered(reader(tmp_path / "e.parquet"), conditions({"column": "i", "above": 0}))
+    for read in (none, empty):
+        assert dp.count(columns(read, "row"), epsilon=400) == 0
+        found = dp.group_by(Columns(read, ["w"]), "w", keys=["UA"]).count(epsilon=400)
+        assert found["count"].tolist() == [0]
+
+
+def test_nothing_is_read_before_the_spend(folder, monkeypatch):
+    for name in ("reduce", "sample"):
+        monkeypatch.setattr(Reader, name, lambda *args: pytest.fail("a row was read"))
+    read = filtered(reader(folder / "t.parquet"), conditions({"column": "i", "above": 0}))
+    budget = dp.Budget(epsilon=1)
+    assert (
+        budget.cost(dp.mean, columns(read, "f"), bounds=(0, 1), nan=0, epsilon=0.5).epsilon == 0.5
+    )
+    assert BATCH and budget.spent["epsilon"] == 0
+    groups = dp.group_by(Columns(read, ["w"]), "w", keys=["UA"])
+    assert budget.cost(groups.mean, "i", bounds=(0, 1), nan=0, epsilon=0.5).epsilon == 0.5
+
+
+@pytest.mark.parametrize(
+    "text, table",
+    [
+        ("w = UA", {"column": "w", "equal": "UA"}),
+        ("w==UA", {"column": "w", "equal": "UA"}),
+        ("i=-3", {"column": "i", "equal": -3}),
+        ("w = '01'", {"column": "w", "equal": "01"}),
+        ('w = "a = b"', {"column": "w", "equal": "a = b"}),
+        ('"a <= b" <= 1e3', {"column": "a <= b", "at_most": 1000.0}),
+        ("arrival delay >= +.5", {"column": "arrival delay", "at_least": 0.5}),
+        ("i < 9007199254740993", {"column": "i", "below": 9007199254740993}),
+        ("i > 1.", {"column": "i", "above": 1.0}),
+        ("w != UA", {"column": "w", "not_in": ["UA"]}),
+        ("w in UA, 'A, A',DL", {"column": "w", "in": ["UA", "A, A", "DL"]}),
+        ("i not  in 1,2", {"column": "i", "not_in": [1, 2]}),
+        ("inn in in", {"column": "inn", "in": ["in"]}),
+        ("w = nan", {"column": "w", "equal": "nan"}),
+        ("w = big red", {"column": "w", "equal": "big red"}),
+    ],
+)
+def test_a_text_says_the_same_as_a_table(text, table):
+    assert conditions(text) == conditions([text]) == conditions(table)
+
+
+@pytest.mark.parametrize(
+    "where, kind, said",
+    [
+        ("i", ArgumentError, "where must be a column, one of =, ==, !=, in, not in, >, >=, <, <=,"),
+        ("", ArgumentError, "where must be a column, one of"),
+        ("i =", ArgumentError, "where must be a column, one of"),
+        ("= 3", ArgumentError, "where must be a column, one of"),
+        ('"i > 3', ArgumentError, "where must be a column, one of"),
+        ("i in 1,,2", ArgumentError, "where must be a list such as UA, 'A, B'"),
+        ("i in 1,", ArgumentError, "where must be a list such as"),
+        ("i in 1, UA", ArgumentTypeError, "where.in must be a list of numbers, times or texts"),
+        ("i > UA", ArgumentTypeError, "where.above must be a finite real"),
+        (f"i > {'9' * 500}", ArgumentError, "where.above must be a finite real"),
+        ([3], ArgumentTypeError, "where must be a table such as"),
+        ({"above": 0}, ArgumentTypeError, "where.column must be text"),
+        ({"column": "i"}, ArgumentError, "where must be tests, which are above, at_least"),
+        ({"column": "i", "over": 0}, ArgumentError, "where.over must be one of above"),
+        ({"column": "i", "above": "0"}, ArgumentTypeError, "where.above must be a finite real"),
+        ({"column": "i", "above": math.nan}, ArgumentError, "where.above must be a finite real"),
+        (
+            {"column": "i", "in": "UA"},
+            ArgumentTypeError,
+            "where.in must be a list of numbers, times",
+        ),
+        ({"column": "i", "in": []}, ArgumentTypeError, "where.in must be a list of numbers, times"),
+        ({"column": "i", "in": [1, "UA"]}, ArgumentTypeError, "where.in must be a list"),
+        (
+            {"column": "i", "equal": [1]},
+            ArgumentTypeError,
+            "where.equal must be a number, a time or a",
+        ),
+        ({"column": "j", "above": 0}, SourceError, "column 'j' is not in t.parquet"),
+        ({"column": "w", "above": 0}, SourceError, "must hold integers, floats"),
+        ({"column": "i", "in": ["1"]}, ArgumentTypeError, "where must be integers, as the column"),
+        ({"column": "i", "in": [1, 1.5]}, ArgumentError, "where must be integers of int64, as"),
+        ({"column": "i", "equal": 10**30}, ArgumentError, "where must be integers of int64, as"),
+        ({"column": "i", "not_in": [-1e30]}, ArgumentError, "where must be integers of int64, as"),
+    ],
+    ids=str,
+)
+def test_one_clear_error(folder, where, kind, said):
+    with pytest.raises(kind) as caught:
+        filtered(reader(folder / "t.parquet"), conditions(where))
+    assert said in str(caught.value)
+
+
+@pytest.mark.parametrize(("word", "rows"), [("a", [0, 1]), ("a\0", [3]), ("a\0\0", [4])])
+def test_words_are_told_apart_by_all_that_they_hold(word, rows, tmp_path):
+    """Also by what NumPy drops at their end."""
+    words = ["a", "a", "b", "a\0", "a\0\0"]
+    pq.write_table(pa.table({"row": range(5), "w": words}), tmp_path / "t.parquet")
+    for test, expected in (("equal", rows), ("not_in", [i for i in range(5) if i not in rows])):
+        value = [word] if test == "not_in" else word
+        made = filtered(reader(tmp_path / "t.parquet"), conditions({"column": "w", test: value}))
+        assert sorted(numbers_of(made)) == expected

@@ -1,0 +1,106 @@
+"""The rows that a mask keeps, and the bits that sets have in common, beside NumPy's own."""
+
+import numpy as np
+import pytest
+
+from dpfast._kernels.tables import both, pick
+
+from ..support.pairwise import every_value
+from ..support.paths import on_every_path, run
+
+MASKS = {
+    "none": lambda rng, n: np.zeros(n, bool),
+    "all": lambda rng, n: np.ones(n, bool),
+    "some": lambda rng, n: rng.random(n) < 0.4,
+    "few": lambda rng, n: rng.random(n) < 0.01,
+    "runs": lambda rng, n: np.arange(n) // 97 % 2 == 0,
+}
+
+
+@every_value
+@pytest.mark.parametrize("dtype", ["f8", "f4", "i8", "u4", "i2", "u1"])
+@pytest.mark.parametrize("mask", MASKS)
+def test_beside_numpy(dtype, mask):
+    rng = np.random.default_rng(0)
+    for n in [0, 1, 5, 63, 64, 65, 640, 1001]:
+        values = rng.integers(0, 100, n).astype(dtype)
+        keep = MASKS[mask](rng, n)
+        out = np.full(n + 3, 77, dtype)
+        found = pick(values, keep.view(np.uint8), out)
+        assert found == keep.sum()
+        assert out[:found].tolist() == values[keep].tolist()
+        assert (out[n:] == 77).all()
+
+
+def test_other_bytes_than_0_and_1_are_kept():
+    keep = np.tile(np.array([0, 1, 2, 255], np.uint8), 40)
+    values, out = np.arange(160), np.zeros(160, np.int64)
+    assert pick(values, keep, out) == 120
+    assert out[:120].tolist() == values[keep != 0].tolist()
+    assert pick(values, np.full(160, 255, np.uint8), out) == 160
+
+
+def test_what_is_refused():
+    values, keep = np.arange(4.0), np.ones(4, np.uint8)
+    for bad in (np.empty(4, np.float32), np.empty((4, 1)), np.empty(8)[::2], np.empty(3)):
+        with pytest.raises(ValueError, match="must be"):
+            pick(values, keep, bad)
+    with pytest.raises(ValueError, match="bytes each"):
+        pick(np.zeros(4, complex), keep, np.zeros(4, complex))
+    with pytest.raises(ValueError, match="as long as"):
+        pick(values, keep[1:], np.empty(4))
+    read_only = np.empty(4)
+    read_only.flags.writeable = False
+    with pytest.raises(ValueError, match="contiguous"):
+        pick(values, keep, read_only)
+
+
+@pytest.mark.parametrize("n", [0, 1, 2, 63, 2048, 5000])  # stretches have 2048 words
+def test_bits_in_common(n):
+    g = np.random.default_rng(n)
+    words = g.integers(0, 2**64, (3, n + 5), np.uint64)
+    bits = g.integers(0, 2**64, n, np.uint64)
+    for first in (0, 2, 5):
+        counts = np.full(3, 77)
+        both(words, first, bits, counts)
+        expected = [
+            sum((int(a) & int(b)).bit_count() for a, b in zip(own, bits, strict=True))
+            for own in words[:, first : first + n]
+        ]
+        assert counts.tolist() == expected
+
+
+def test_all_bits_in_common():
+    """Sums of 16 bits must not overflow."""
+    words = np.full((2, 5000), 2**64 - 1, np.uint64)
+    counts = np.zeros(2, np.int64)
+    both(words, 0, words[0].copy(), counts)
+    assert counts.tolist() == [64 * 5000] * 2
+
+
+def test_sets_that_do_not_reach_as_far():
+    words, bits = np.zeros((2, 4), np.uint64), np.zeros(3, np.uint64)
+    for bad in (
+        lambda: both(words, 2, bits, np.zeros(2, np.int64)),
+        lambda: both(words, 2**63, bits, np.zeros(2, np.int64)),
+        lambda: both(words, 0, bits, np.zeros(3, np.int64)),
+    ):
+        with pytest.raises(ValueError, match="words for all bits"):
+            bad()
+
+
+BITS = """
+import numpy as np
+from dpfast._kernels.tables import both
+words = np.random.default_rng(0).integers(0, 2**64, (20, 9001), np.uint64)
+counts = np.zeros(20, np.int64)
+both(words, 1, words[3, 1:].copy(), counts)
+print(counts.tolist())
+"""
+
+
+@pytest.mark.full
+def test_every_instruction_set_counts_the_same_bits():
+    assert on_every_path(BITS).startswith("[")
+    done = run(BITS, "sse9")
+    assert done.returncode != 0 and "DPFAST_ISA" in done.stderr

@@ -1,0 +1,542 @@
+"""How a file of text is written, by declaration: beside Python's csv, on each record alone."""
+
+import csv
+import datetime as dt
+import gzip
+import io
+import json
+import math
+import random
+import re
+
+import numpy as np
+import pytest
+
+import dpfast as dp
+from dpfast.errors import ArgumentError, ArgumentTypeError, DataError, SourceError
+from dpfast.tables import text
+from dpfast.tables.columns import Want
+from dpfast.tables.scan import reader as reader_of
+from dpfast.tables.text_format import ENCODINGS, MISSING, THOUSANDS, TextFormat, text_format
+
+pa = pytest.importorskip("pyarrow")
+arrow_csv = pytest.importorskip("pyarrow.csv")
+
+# --- the slow twin --------------------------------------------------------------------------------
+
+
+def number(cell, form):
+    """What a cell is as a number; None if it is none. By definition, one letter after another."""
+    cell, sign = cell.strip(" \t"), ""
+
+    def without_symbol(cell, before):
+        for symbol in form.symbols:
+            if before and cell.startswith(symbol):
+                return cell[len(symbol) :].lstrip(" \t")
+            if not before and cell.endswith(symbol):
+                return cell[: -len(symbol)].rstrip(" \t")
+        return cell
+
+    rest = without_symbol(cell, True)
+    if rest[:1] in ("+", "-"):
+        rest, sign = rest[1:], rest[0]
+        if rest[:1] and len(rest) + 1 == len(cell):  # there was no symbol before the sign
+            rest = without_symbol(rest, True)
+    cell = without_symbol(rest, False)
+    is_plain = not (form.symbols or form.thousands)
+    if is_plain and cell.lower() in ("inf", "infinity", "nan"):
+        return float(sign + cell)
+    mantissa, *power = re.split("[eE]", cell, maxsplit=1)
+    whole, *part = mantissa.split(form.decimal, 1)
+    groups = whole.split(form.thousands) if form.thousands else [whole]
+    if len(groups) > 1:
+        sizes = [len(group) for group in groups]
+        if not (1 <= sizes[0] <= 3 and sizes[-1] == 3 and set(sizes[1:-1]) <= {2, 3}):
+            return None
+    digits = ["".join(groups), *part]
+    plain = re.compile("[0-9]*").fullmatch
+    if not all(map(plain, [*groups, *part])) or not "".join(digits):
+        return None
+    if power and not re.fullmatch("[-+]?[0-9]+", power[0]):
+        return None
+    return float(sign + ".".join(digits) + "".join("e" + p for p in power))
+
+
+FORMATS = {
+    "%d.%m.%Y": ["31.12.2024", "1.2.2024", "31.02.2024", "29.02.2024"],
+    "%Y-%m-%dT%H:%M": ["2024-02-29T23:59", "2023-02-29T00:00", "2024-02-29T24:00"],
+    "%d/%b/%y %H:%M:%S %z": ["03/Feb/24 01:02:03 +0200", "03/Feb/24 01:02:03"],
+}
+
+
+def moment(cell, layout):
+    """The date of a cell, None if it is none."""
+    try:
+        found = dt.datetime.strptime(cell, layout)
+    except ValueError:
+        return None
+    return found if "%H" in layout else found.date()
+
+
+# --- numbers --------------------------------------------------------------------------------------
+
+PARTS = ["1", "12", "234", "0", "007", ".", ",", "'", " ", "-", "+", "e5", "E-2", "$", "%", "EUR",
+         "inf", "NaN", "x", "\u00a0", "\u0661", "1_000", "567", "\t"]  # fmt: skip
+NUMBERS = [
+    TextFormat(),
+    TextFormat(decimal=","),
+    TextFormat(thousands=","),
+    TextFormat(decimal=",", thousands="."),
+    TextFormat(thousands=" ", symbols=("%",)),
+    TextFormat(thousands="'", symbols=("$", "EUR")),
+    TextFormat(decimal=",", symbols=("$", "%")),
+]
+
+
+def odd_cell(dice):
+    return "".join(dice.choices(PARTS, k=dice.randrange(1, 6)))
+
+
+def read_as_numbers(form, cells):
+    """The numbers of cells by the format's own code, an error of all if one is none."""
+    try:
+        return form.numbers(pa.array(cells, pa.string())).to_pylist()
+    except ValueError:
+        return None
+
+
+def same(a, b):
+    return a == b or (a is not None and b is not None and math.isnan(a) and math.isnan(b))
+
+
+@pytest.mark.parametrize("form", NUMBERS, ids=lambda form: str(form.declared))
+def test_a_cell_is_the_number_of_its_definition(form):
+    dice = random.Random(str(form))
+    for _ in range(400):
+        cell = odd_cell(dice)
+        found = read_as_numbers(form, [cell, None])
+        twin = number(cell, form)
+        assert (found is None) == (twin is None), (cell, twin)
+        assert found is None or (same(found[0], twin) and found[1] is None), cell
+
+
+@pytest.mark.parametrize("form", NUMBERS[:2], ids=lambda form: str(form.declared))
+def test_cells_are_read_as_the_parser_reads_them(form):
+    """Where a condition wants text and a release numbers, the same cells are the same numbers."""
+    dice = random.Random(3)
+    for _ in range(400):
+        cell = odd_cell(dice)
+        convert = arrow_csv.ConvertOptions(
+            column_types={"v": pa.float64()}, decimal_point=form.decimal, null_values=[]
+        )
+        data = pa.BufferReader(f'\n"{cell}"\n'.encode())
+        read = arrow_csv.ReadOptions(column_names=["v"], skip_rows=1)
+        try:
+            (found,) = arrow_csv.read_csv(data, read, None, convert)[0].to_pylist()
+        except pa.ArrowInvalid:
+            found = None
+        mine = read_as_numbers(form, [cell])
+        assert same(found, mine and mine[0]), cell
+
+
+@pytest.mark.parametrize("thousands", THOUSANDS)
+def test_every_character_between_thousands(thousands):
+    form = TextFormat(decimal="." if thousands == "," else ",", thousands=thousands)
+    cells = [f"1{thousands}234{thousands}567{form.decimal}5", f"-12{thousands}34{thousands}567"]
+    assert form.numbers(pa.array(cells)).to_pylist() == [1234567.5, -1234567]
+    for wrong in (f"1{thousands}23", f"1{thousands}{thousands}234", f"{thousands}123", "1;234"):
+        assert read_as_numbers(form, [wrong]) is None or wrong[0] == " "
+
+
+# --- whole files ----------------------------------------------------------------------------------
+
+CELLS = [
+    "", "NA", "?", "-999", "7", "1.234,5", "1,5", "$ 12", "12 %", "x", "\u00e9", "a;b", 'say "hi"',
+    "two\r\nlines", "31.12.2024", "31.02.2024", "03/Feb/24 01:02:03 +0200", "\n", " 7 ",
+]  # fmt: skip
+#: Letters of some encodings.
+LEGIBLE = {
+    "utf-8": "\u00e9\u20ac", "cp1252": "\u00e9\u20ac", "iso8859-1": "\u00e9", "gbk": "\u4e2d",
+    "shift_jis": "\u30a2\u8868", "cp437": "\u00e9", "ascii": "",
+}  # fmt: skip
+
+
+def declared(dice):
+    """Some options."""
+    options = {}
+    if dice.random() < 0.6:
+        options["missing"] = dice.sample(["", "NA", "?", "-999", "x"], dice.randrange(4))
+    if dice.random() < 0.7:
+        options["delimiter"] = dice.choice(";,\t|:~ ")
+    options["encoding"] = dice.choice(list(LEGIBLE))
+    options["decimal"] = dice.choice(".,")
+    if dice.random() < 0.4:
+        options["thousands"] = dice.choice([one for one in ",. '" if one != options["decimal"]])
+    if dice.random() < 0.4:
+        options["symbols"] = ["$", "%"]
+    options["quotes"] = dice.random() < 0.7
+    if dice.random() < 0.5:
+        options["dates"] = {"b": dice.choice(list(FORMATS))}
+    return options
+
+
+def written(cells, form, dice):
+    """A record of cells; in quotes where it must, and now and then where it need not."""
+    special = {form.delimiter, '"', "\r", "\n"}
+
+    def quoted(cell):
+        needs = special.intersection(cell) or dice.random() < 0.2
+        return '"' + cell.replace('"', '""') + '"' if form.quotes and needs else cell
+
+    return form.delimiter.join(map(quoted, cells))
+
+
+def alone(record, form):
+    """The cells of a record as Python reads it."""
+    if not form.quotes:
+        return record.rstrip("\r\n").split(form.delimiter)
+    (row,) = csv.reader(io.StringIO(record, newline=""), delimiter=form.delimiter)
+    return row
+
+
+def wanted(cells, form, names, kinds):
+    """What the cells of a record are by declaration, an error where one is not."""
+    row = []
+    for name, kind, cell in zip(names, kinds, cells, strict=True):
+        if cell in form.missing:
+            row.append(None)
+            continue
+        is_date = name in form.dates
+        found = moment(cell, form.dates[name]) if is_date else number(cell, form)
+        row.append(cell if kind == "text" and not is_date else found)
+        if row[-1] is None:
+            raise DataError("a cell")
+    return tuple(row)
+
+
+def all_rows(path, options, text_columns):
+    """Return the rows of a file as a pass finds them."""
+    reader = reader_of(path, **options)
+    names = tuple(reader.files[0].names)
+
+    def cells(start, pieces):
+        columns = [piece.chunked.to_pylist() for piece in pieces]
+        yield start, list(zip(*columns, strict=True))
+
+    want = Want(names, frozenset(text_columns))
+    found = reader.reduce(want, cells, lambda some: [some], lambda a, b: a + b, 99)
+    return [row for _, some in sorted(found, key=lambda piece: piece[0]) for row in some]
+
+
+def read_shifted(folder, monkeypatch, count, first=0):
+    """Read odd files of odd formats in small blocks; before their records stand other bytes.
+
+    Each record is read alone by Python: the rows are those, or the error that one of them makes.
+    Returns how many files were read without an error.
+    """
+    good, names = 0, ("a", "b", "c")
+    for seed in range(first, first + count):
+        dice = random.Random(seed)
+        options = declared(dice)
+        form = text_format({"delimiter": ",", **options})
+        end = dice.choice(["\n", "\r\n"])
+        text_columns = dice.choice([("a", "c"), ("a",), ("a", "b", "c")])
+        kinds = ["text" if name in text_columns else "number" for name in names]
+        pools = [pool(name, kind, form) for name, kind in zip(names, kinds, strict=True)]
+        rows = [[dice.choice(cells) for cells in pools] for _ in range(dice.randrange(2, 9))]
+        if dice.random() < 0.3:  # one that is no number or date; as text it is as good as others
+            dice.choice(rows)[dice.randrange(3)] = dice.choice(["x", "31.02.2024", "1.2.3"])
+        if kinds[0] == "text":  # the first record is of any number of bytes
+            rows[0][0] = "x" * (seed % 61) + "y"
+        records = [written(row, form, dice) + end for row in rows]
+        path = folder / "t.csv"
+        data = (form.delimiter.join(names) + end + "".join(records)).encode(form.encoding)
+        path.write_bytes(data)
+        monkeypatch.setattr(text, "BLOCK", dice.choice([1, 2, 3, 7, 16, 33, 100]))
+        try:
+            rows = [wanted(alone(record, form), form, names, kinds) for record in records]
+        except DataError:
+            with pytest.raises(DataError):
+                all_rows(path, options, text_columns)
+            continue
+        good += 1
+        assert all_rows(path, options, text_columns) == rows, (seed, options, data)
+    return good
+
+
+def pool(name, kind, form):
+    """Cells that a column may have."""
+    barred = "" if form.quotes else form.delimiter + '\r\n"'
+    cells = [*CELLS, *LEGIBLE.get(form.encoding, "")]
+    if name in form.dates:
+        cells = [cell for cell in FORMATS[form.dates[name]] if moment(cell, form.dates[name])]
+    elif kind != "text":
+        cells = [cell for cell in CELLS if number(cell, form) is not None]
+    cells = [cell for cell in [*cells, *form.missing] if not set(barred).intersection(cell)]
+    return [cell for cell in cells if encodable(cell, form.encoding)] or ["x"]
+
+
+def encodable(cell, encoding):
+    return cell.encode(encoding, "replace").decode(encoding) == cell
+
+
+@pytest.mark.parametrize("count", [80, pytest.param(20_000, marks=pytest.mark.slow)])
+def test_a_record_is_read_alike_whatever_stands_before_it(tmp_path, monkeypatch, count):
+    assert read_shifted(tmp_path, monkeypatch, count, first=count) > count // 5
+
+
+FAULTS = {
+    "the missing words of before": ("missing", lambda form: MISSING),
+    "a point is a point": ("decimal", lambda form: "."),
+    "no symbols": ("symbols", lambda form: ()),
+    "any encoding": ("encoding", lambda form: "iso8859-1"),
+}
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_an_option_that_is_lost_is_seen(tmp_path, monkeypatch, fault):
+    name, other = FAULTS[fault]
+
+    class Lost(text.TextReader):
+        def __init__(self, files, delimiter, form, *more):
+            object.__setattr__(form, name, other(form))
+            super().__init__(files, delimiter, form, *more)
+
+    monkeypatch.setattr(text, "TextReader", Lost)
+    with pytest.raises((AssertionError, DataError, SourceError, pytest.fail.Exception)):
+        read_shifted(tmp_path, monkeypatch, 100)
+
+
+# --- what is declared -----------------------------------------------------------------------------
+
+
+def test_broken_letters_spoil_their_own_cells_alone(tmp_path, monkeypatch):
+    """In every encoding, each byte and pair of bytes is a fault of its cell or none."""
+    path = tmp_path / "t.csv"
+    monkeypatch.setattr(text, "BLOCK", 1 << 12)
+    dice = random.Random(7)
+    for encoding in sorted(ENCODINGS):
+        cells = [bytes([b]) for b in range(128, 256)]
+        cells += [bytes(dice.choices(range(128, 256), k=dice.randrange(1, 4))) for _ in range(99)]
+        cells += [cell + b"x" for cell in cells]
+        lines = [b"%d,%s,7\n" % (i, cell) for i, cell in enumerate(cells)]
+        path.write_bytes(b"i,word,v\n" + b"".join(lines))
+        rows = all_rows_of(path, encoding, ["i", "v"], ())
+        assert rows == [(float(i), 7.0) for i in range(len(cells))], encoding
+        legible = [i for i, cell in enumerate(cells) if is_legible(cell, encoding)]
+        path.write_bytes(b"i,word,v\n" + b"".join(lines[i] for i in legible))
+        found = all_rows_of(path, encoding, ["word"], ["word"])
+        assert found == [(cells[i].decode(encoding),) for i in legible], encoding
+        broken = [i for i in range(len(cells)) if i not in legible]
+        for i in dice.sample(broken, min(3, len(broken))):
+            path.write_bytes(b"i,word,v\n" + lines[i])
+            with pytest.raises(DataError, match="text in "):
+                all_rows_of(path, encoding, ["word"], ["word"])
+
+
+def is_legible(cell, encoding):
+    try:
+        return bool(cell.decode(encoding))
+    except UnicodeDecodeError:
+        return False
+
+
+def all_rows_of(path, encoding, names, text_columns):
+    reader = reader_of(path, encoding=encoding)
+
+    def cells(start, pieces):
+        columns = [piece.chunked.to_pylist() for piece in pieces]
+        yield start, list(zip(*columns, strict=True))
+
+    want = Want(tuple(names), frozenset(text_columns))
+    found = reader.reduce(want, cells, lambda some: [some], lambda a, b: a + b, 99)
+    return [row for _, some in sorted(found, key=lambda piece: piece[0]) for row in some]
+
+
+BAD = {
+    "quotes": ["no", 1],
+    "missing": ["NA", [1], 3, ["\ud800"]],
+    "delimiter": ["", ";;", "a", "7", '"', "\n", "\u00a6", 3],
+    "encoding": ["utf-16", "utf-7", "iso2022_jp", "hex", "nonsense", "unicode_escape", 3],
+    "decimal": [";", "", 3],
+    "thousands": [".", "", "x", 3],
+    "symbols": ["$", ["-"], [""], ["1"], [" $"], ["e"], [3]],
+    "dates": ["%d", {"v": 3}, {3: "%Y"}, {"v": "%d.%m."}, {"v": "%Q%Y"}, {"v": "%Y %Z"}],
+    "quote": [True],
+}
+
+
+@pytest.mark.parametrize("name", BAD)
+def test_bad_options_are_refused_in_one_line_that_names_them(tmp_path, name):
+    path = tmp_path / "t.csv"
+    path.write_text("v\n1\n")
+    for value in BAD[name]:
+        with pytest.raises((ArgumentError, ArgumentTypeError)) as caught:
+            dp.scan(path, "v", **{name: value})
+        words = str(caught.value)
+        assert name in words and " must be " in words and len(words.split()) < 45, words
+    with pytest.raises(SourceError, match=r"column 'day' is not in t\.csv"):
+        dp.scan(path, "v", dates={"day": "%Y-%m-%d"})
+
+
+def test_options_are_for_text_alone(tmp_path):
+    np.save(tmp_path / "a.npy", np.arange(3.0))
+    for options in ({"missing": ["?"]}, {"delimiter": ";"}, {"dates": {"0": "%Y"}}):
+        (name,) = options
+        with pytest.raises(ArgumentError, match=f"{name} must be left out for a file that is not"):
+            dp.scan(tmp_path / "a.npy", **options)
+    for usual in ({"missing": None}, {"encoding": "UTF8"}, {"quotes": True}, {"decimal": "."}):
+        assert dp.sum(
+            dp.scan(tmp_path / "a.npy", **usual), bounds=(0, 3), epsilon=400
+        ) == pytest.approx(3, abs=0.5)
+
+
+@pytest.fixture
+def german(tmp_path):
+    """A file as a German spreadsheet writes it, and its options."""
+    path = tmp_path / "t.csv"
+    lines = ["tag;ort;umsatz"]
+    lines += ["31.12.2024;M\u00fcnchen;1.234,50 \u20ac", "1.1.2025;K\u00f6ln;k. A."] * 50
+    path.write_bytes("\r\n".join(lines).encode("cp1252"))
+    options = {"delimiter": ";", "encoding": "cp1252", "decimal": ",", "thousands": "."}
+    options |= {"symbols": ["\u20ac"], "missing": ["k. A."], "dates": {"tag": "%d.%m.%Y"}}
+    return path, options
+
+
+def test_a_file_of_another_country(german):
+    path, options = german
+    sales = dp.scan(path, "umsatz", **options)
+    assert abs(dp.sum(sales, bounds=(0, 10_000), nan="drop", epsilon=400) - 50 * 1234.5) < 999
+    table = dp.scan(path, ["ort", "tag", "umsatz"], **options)
+    towns = dp.group_by(table, "ort", keys=["M\u00fcnchen", "K\u00f6ln"])
+    assert towns.count(epsilon=400)["count"].tolist() == [50, 50]
+    days = dp.group_by(table, "tag", keys=[dt.date(2024, 12, 31), dt.date(2025, 1, 1)])
+    assert days.count(epsilon=400)["count"].tolist() == [50, 50]
+    year = (dt.date(2024, 7, 1), dt.date(2025, 7, 1))
+    last = dp.median(dp.scan(path, "tag", **options), bounds=year, epsilon=400)
+    assert last in (np.datetime64("2024-12-31"), np.datetime64("2025-01-01"))
+
+
+@pytest.mark.parametrize(
+    "keys",
+    [["k. A."], ["\u03a9"], ["M\u00fcnchen", "\u4e2d"]],
+)
+def test_keys_that_no_cell_can_be_are_refused_before_the_spend(german, keys):
+    path, options = german
+    budget = dp.Budget(epsilon=1)
+    table = dp.scan(path, ["ort", "umsatz"], **options)
+    calls = [
+        lambda: dp.group_by(table, "ort", keys=keys).count(epsilon=1, budget=budget),
+        lambda: dp.histogram(
+            dp.scan(path, "ort", **options), categories=keys, epsilon=1, budget=budget
+        ),
+        lambda: dp.proportion(
+            dp.scan(path, "ort", **options), equal=keys[-1], epsilon=1, budget=budget
+        ),
+    ]
+    for call in calls:
+        with pytest.raises(ArgumentError, match=r"takes for a missing value|text in CP1252"):
+            call()
+    with pytest.raises(ArgumentTypeError, match="must be dates or times"):
+        dp.group_by(dp.scan(path, ["tag"], **options), "tag", keys=["31.12.2024"]).count(epsilon=1)
+    assert budget.remaining["epsilon"] == 1
+
+
+def test_a_line_is_no_word_where_no_quotes_can_hold_it(tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_text("k,v\na,1\n")
+    rows = dp.scan(path, "k", quotes=False)
+    for word in ("a,b", "a\nb"):
+        with pytest.raises(ArgumentError, match="without any of"):
+            dp.histogram(rows, categories=[word], epsilon=1)
+
+
+@pytest.mark.parametrize("cell", [b"\xff", b"1.5", b"SECRET", b"31.02.2024"])
+def test_a_cell_that_is_not_as_declared_is_paid_for_and_shows_nothing(tmp_path, cell):
+    path, budget = tmp_path / "t.csv", dp.Budget(epsilon=2)
+    path.write_bytes(b"word,day,v,w\na,1.1.2024,1,2\n" + cell + b"," + cell + b"," + cell + b",3\n")
+    options = {"decimal": ",", "dates": {"day": "%d.%m.%Y"}}
+    calls = [
+        lambda: dp.sum(dp.scan(path, "v", **options), bounds=(0, 9), epsilon=1, budget=budget),
+        lambda: dp.group_by(dp.scan(path, ["day"], **options), "day", keys=[dt.date(2024, 1, 1)])
+        .count(epsilon=1, budget=budget),
+    ]  # fmt: skip
+    for call in calls:
+        with pytest.raises(DataError, match=r"neither a (number|date in its format) nor") as caught:
+            call()
+        error = caught.value
+        assert error.__context__ is None and error.__cause__ is None
+        assert repr(cell)[2:-1] not in str(error)
+    assert not budget.remaining["epsilon"]
+    assert dp.sum(dp.scan(path, "w", **options), bounds=(0, 9), epsilon=400) == pytest.approx(
+        5, abs=0.5
+    )
+
+
+def test_several_files_are_one_table_by_their_names(tmp_path):
+    (tmp_path / "a.csv").write_text("k,v\na,1\nb,2\n")
+    (tmp_path / "b.csv").write_text("v,more,k\n4,x,a\n")
+    (tmp_path / "c.csv.gz").write_bytes(gzip.compress(b"k;v\na;8\n"))
+    both = dp.scan([tmp_path / "a.csv", tmp_path / "b.csv"], ["k", "v"])
+    sums = dp.group_by(both, "k", keys=["a", "b"]).sum("v", bounds=(0, 9), epsilon=400)
+    assert sums["sum"].tolist() == pytest.approx([5, 2], abs=0.5)
+    assert dp.sum(dp.scan(tmp_path / "[ab].csv", "v"), bounds=(0, 9), epsilon=400) == pytest.approx(
+        7, abs=0.5
+    )
+    with pytest.raises(SourceError, match=r"'more' is not in a\.csv"):
+        dp.scan([tmp_path / "a.csv", tmp_path / "b.csv"], "more")
+    with pytest.raises(SourceError, match=r"'v' is not in c\.csv\.gz"):
+        dp.scan([tmp_path / "a.csv", tmp_path / "c.csv.gz"], "v")
+    alike = dp.scan([tmp_path / "c.csv.gz", tmp_path / "c.csv.gz"], "v", delimiter=";")
+    assert dp.sum(alike, bounds=(0, 9), epsilon=400) == pytest.approx(16, abs=0.5)
+    (tmp_path / "t.tsv").write_text("v\n1\n")
+    with pytest.raises(SourceError, match=r"must all end in \.csv"):
+        dp.scan([tmp_path / "a.csv", tmp_path / "t.tsv"], "v")
+
+
+def test_a_row_has_its_number_in_all_files(tmp_path, monkeypatch):
+    monkeypatch.setattr(text, "BLOCK", 16)
+    paths = [tmp_path / f"{i}.csv" for i in range(4)]
+    for i, path in enumerate(paths):
+        path.write_text("v\n" + "".join(f"{100 * i + j}\n" for j in range(100)))
+    source = dp.scan(paths, "v")
+    found = source.reduce(lambda c: [(c.start, c.values.tolist())], lambda a, b: a + b)
+    assert [x for start, some in sorted(found) for x in some] == list(range(400))
+    assert all(start == some[0] for start, some in found)
+
+
+def test_a_job_and_the_command_line_have_the_same_words(german, capsys):
+    from dpfast.app.cli import main
+
+    path, options = german
+    release = '[[release]]\nstatistic = "sum"\ncolumn = "umsatz"\nbounds = [0, 10000]\n'
+    tables = "".join(f"{name} = {json.dumps(value)}\n" for name, value in options.items()
+                     if name != "dates")  # fmt: skip
+    dates = 'dates = {tag = "%d.%m.%Y"}\n'
+    job = path.with_name("job.toml")
+    text_of = (
+        f'[data]\npath = "t.csv"\n{tables}{dates}[budget]\nepsilon = 400\n{release}nan = "drop"\n'
+    )
+    job.write_text(text_of)
+    assert abs(dp.job.run(job)["sum of umsatz"] - 50 * 1234.5) < 999
+    job.write_text(text_of.replace('decimal = ","', 'decimal = "x"'))
+    with pytest.raises(ArgumentError, match=r"data\.decimal must be one of"):
+        dp.job.run(job)
+    given = ["sum", str(path), "--column", "umsatz", "--bounds", "0", "10000", "--nan", "drop"]
+    given += ["--epsilon", "400", "--delimiter", ";", "--encoding", "cp1252", "--decimal", ","]
+    given += ["--thousands", ".", "--symbols", "\u20ac", "--missing", "'k. A.',''", "--json"]
+    assert main.run([*given, "--dates", "tag=%d.%m.%Y"]) == 0
+    assert abs(json.loads(capsys.readouterr().out)["value"] - 50 * 1234.5) < 999
+    assert main.run([*given, "--dates", "tag"]) == 2
+    assert "dates must be" in capsys.readouterr().err
+
+
+def test_a_condition_reads_text_and_numbers_of_one_column_alike(tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_text('v,w\n"1,5",1\n"2,5",2\nNA,4\n')
+    files = dp.extend.Files(path, decimal=",")
+    where = dp.extend.conditions({"column": "v", "not_in": ["2,5"]})
+    both = [*where, *dp.extend.conditions({"column": "v", "above": 1})]
+    for conditions, sum_ in ((where, 1.5), (both, 1.5)):
+        data = files.data(["v"], where=conditions)
+        assert dp.sum(data, bounds=(0, 9), nan="drop", epsilon=400) == pytest.approx(sum_, abs=0.5)
