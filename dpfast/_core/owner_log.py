@@ -12,6 +12,7 @@ import logging
 import os
 import stat
 import sys
+import threading
 import time
 import traceback
 from collections.abc import Iterator
@@ -30,6 +31,7 @@ MOST = 20
 
 _logger = logging.getLogger("dpfast.owner")
 _logger.propagate = False
+_opening = threading.Lock()
 
 
 class _Lines(logging.Handler):
@@ -47,7 +49,10 @@ class _Lines(logging.Handler):
                 print("dpfast: the owner's log cannot be written", file=sys.stderr)
 
     def close(self) -> None:
+        self.acquire()  # not amid a record, which might go to a file that is opened next
         os.close(self._file)
+        self._file = -1
+        self.release()
         super().close()
 
 
@@ -104,7 +109,10 @@ read_environment()
 
 def _log() -> logging.Logger | None:
     """Return the log if the environment names one."""
-    return None if named is None else _opened(*named)
+    if named is None:
+        return None
+    with _opening:  # or threads that are the first would each open it, and close the others'
+        return _opened(*named)
 
 
 def _peak_memory() -> int | None:
