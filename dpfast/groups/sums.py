@@ -285,8 +285,13 @@ class Counted(Sums):
         _native.count(codes, totals.reshape(-1))
         return 0
 
+    def counted(self, rows: Adding) -> Any:
+        """Return an integer of each row of a database, missing if the row does not count."""
+        return rows.present()
+
     def integers(self, rows: Adding) -> Integers:
-        return Integers([Feature(0 * rows.present(), 0, 1, self.step.rows)])
+        own = 0 * self.counted(rows)
+        return Integers([Feature(own, 0, 1, self.step.rows, self.unit_ends)])
 
     def gathered(self, answer: DatabaseSums) -> Any:
         return answer.by_group().astype(np.uint64)
@@ -340,11 +345,9 @@ class OfCount(Counted):
             codes = np.where(self.statistic.counted(values), codes, np.int32(-1))
         return super().add(totals, codes, values)
 
-    def integers(self, rows: Adding) -> Integers:
-        if self.unit_ends is not None:
-            return OfColumn.integers(self, rows)
+    def counted(self, rows: Adding) -> Any:
         place = rows.names.index(self.column) if self.column else 0
-        return Integers([Feature(0 * self.statistic.of_rows(rows, place), 0, 1, self.step.rows)])
+        return self.statistic.of_rows(rows, place)
 
 
 @dataclass(frozen=True)
@@ -477,14 +480,12 @@ class OfLinear(SumsOfFeatures):
         return exact
 
     def integers(self, rows: Adding) -> Integers:
-        if self.unit_ends is not None:
-            return OfColumn.integers(self, rows)
         u = self.cells.of_row(rows, rows.names.index(self.column or ""))
         missing = rows.counted(1 - rows.present(u)) if self.nan == "raise" else None
         if self.filler >= 0:
             u = rows.filled(u, self.filler)
-        features = self.plan.form.features
-        return Integers([one.of_rows(u, self.step.rows) for one in features], missing=missing)
+        features = self.statistic.added(u, self.sums, self.plan.form, self.step.rows)
+        return Integers(features, missing=missing)
 
     def of_kind(self, totals: NDArray[np.uint64], kind: int) -> NDArray[np.uint64]:
         """Return the sums that one with noise is made of."""

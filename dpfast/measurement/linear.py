@@ -336,6 +336,27 @@ class Linear(Bounded[Answers], OfFeatures[Answers]):
             checks.fail("per_unit", "farther apart, by the cells of these bounds", self.unit_limits)
         return math.ceil(lo), math.floor(hi)
 
+    def added(self, u: Any, column: Column, form: Form, most: int) -> list[Feature]:
+        """Return what rows of a database add, of which so many count of a unit.
+
+        Parameters
+        ----------
+        u : integer
+            The cell of a row, missing where the row does not count.
+        column : Column
+        form : Form
+        most : int
+
+        Returns
+        -------
+        list of Feature
+            Of `dpfast.tables.base`.
+        """
+        ends, cells = self.unit_ends(column), column.cells
+        if ends is not None:
+            return [Feature(u, cells.span, cells.first, ends=ends)]
+        return [feature.of_rows(u, most) for feature in form.features]
+
     def grid(self, lo: float, hi: float, is_public: bool) -> Cells:
         """Return the cells of a column.
 
@@ -818,7 +839,7 @@ class LinearMeasurement(Mechanism[Answers], AddsUnits):
             if self.nan == "raise":
                 missing.append(Feature(rows.counted(1 - rows.present(u)), 0, 1))
             u = rows.filled(u, filler) if filler >= 0 else u
-            each.append([feature.of_rows(u, most) for feature in form.features])
+            each.append(self.statistic.added(u, column, form, most))
         every = [feature for features in each for feature in features]
         sums = iter([int(total[0]) for total in rows.groups({}, every + missing, units).sums])
         exact = [[next(sums) for _ in features] for features in each]

@@ -473,9 +473,6 @@ class Statistic(ABC, Generic[Value]):
             adds = self.only_adds if ids is None else self.adds_people and weights is None
             if view.adds and (is_auto or not adds):
                 checks.fail_kind("data", NO_ROWS, data)
-        if view.adds and statistic.unit_limits is not None:
-            rule = "left out in a database (.to_pyarrow() takes rows out)"
-            checks.fail("per_unit", rule, statistic.unit_limits)
         length = None if measured is None else measured.rows
         if measured is None and offered.unit.of_rows == "replace" and self.chooses_by_rows:
             length = view.length

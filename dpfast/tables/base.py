@@ -240,12 +240,15 @@ class Feature(NamedTuple):
     least : int, default 0
     rows : int, optional
         How many rows of a unit count at most; by default all.
+    ends : (int, int), optional
+        What a unit with rows counts for at least and at most, both below 2**60 in size.
     """
 
     above: Any
     most: int
     least: int = 0
     rows: int | None = None
+    ends: tuple[int, int] | None = None
 
 
 class Units(NamedTuple):
@@ -382,7 +385,7 @@ class Adding:  # no ABC, for which `isinstance` takes calls
         features : sequence of Feature
         units : Units, optional
             Whose rows they are. A unit of c rows in a group that add up to T counts as
-            T min(c, rows) / c, rounded towards zero.
+            T min(c, rows) / c, rounded towards zero, or as T within its ends.
         bins : integer, optional
             In which bin of its group a row is; not with units.
 

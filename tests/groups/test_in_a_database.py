@@ -200,6 +200,13 @@ def test_answers_about_people_are_those_of_memory():
     statistics = FEW | {"people": dp.stat.count_distinct()}
     every = ["a", "é"]
     expect_same(*(answer(data, ["word"], every, statistics, **people) for data in (DATA, rows)))
+    totals = {
+        "sum": dp.stat.sum("x", bounds=(-1, 2), per_unit=(-2.5, 4)),
+        "rows": dp.stat.count(per_unit=(2, 5)),
+        "numbers": dp.stat.count("n", nan="drop", per_unit=(0, 3)),
+        "mean": FEW["variance"],
+    }
+    expect_same(*(answer(data, ["word"], every, totals, **people) for data in (DATA, rows)))
     people["max_groups"] = 3  # as many as there are
     expect_same(*(answer(data, ["number"], None, statistics, **people) for data in (DATA, rows)))
 

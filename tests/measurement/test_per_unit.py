@@ -164,24 +164,3 @@ def test_more_bad_arguments():
         dp.sum(days, bounds=bounds, ids=IDS, per_unit=(0, 5), epsilon=1)
     with pytest.raises(TypeError, match="per_unit"):  # both parts clamped alone are ill-posed
         dp.mean(X, bounds=(0, 1), ids=IDS, per_unit=(0, 5), epsilon=1)
-
-
-def test_a_database_clamps_no_totals():
-    """Refused before the spend, alone and by group: a database would not clamp them."""
-    ibis = pytest.importorskip("ibis")
-    pytest.importorskip("duckdb")
-    rows = ibis.duckdb.connect().create_table(
-        "t", ibis.memtable({"k": KEYS.tolist(), "x": X.tolist(), "i": IDS.tolist()})
-    )
-    budget = dp.Budget(epsilon=9)
-    own = {"per_unit": (0, 5), "epsilon": 1, "budget": budget}
-    with pytest.raises(ArgumentError, match="per_unit must be left out in a database"):
-        dp.sum(rows[["x", "i"]], bounds=(0, 3), ids="i", **own)
-    with pytest.raises(ArgumentError, match="per_unit must be left out in a database"):
-        dp.count(rows[["x", "i"]], ids="i", **own)
-    groups = dp.group_by(rows, "k", keys=["a"], ids="i")
-    with pytest.raises(ArgumentError, match="in a database"):
-        groups.sum("x", bounds=(0, 3), **own)
-    with pytest.raises(ArgumentError, match="in a database"):
-        groups.agg({"n": dp.Count(per_unit=(0, 5))}, epsilon=1, budget=budget)
-    assert not budget.history

@@ -304,7 +304,7 @@ class CountMeasurement(Mechanism[Counts], AddsUnits):
             assert source.ids is not None
             places = range(self.columns or 1)
             counted = [rows.present(), *(statistic.of_rows(rows, place) for place in places)]
-            features = [RowFeature(0 * own, 0, 1, most) for own in counted]
+            features = [RowFeature(0 * own, 0, 1, most, statistic.per_unit) for own in counted]
             groups = rows.groups({}, features, Units(source.ids.column))
             kept = [int(total[0]) for total in groups.sums]
         elif self.columns is None and not statistic.looks:

@@ -7,12 +7,16 @@ from typing import Any
 
 from numpy.typing import NDArray
 
+from ..._core.extras import extra
 from ...errors import DataError
 from ..base import Feature, Groups, Term, Units
 from ..forms import Arrow, Piece
 from .keys import asked, exact
 from .sums import sums_by
-from .units import Part, bounded, first_groups, units_of
+from .units import HALF, MOST, Part, bounded, first_groups, units_of
+
+#: What the upper half of a total is cut at: a total beyond is beyond all ends.
+BEYOND = 1 << 29
 
 
 def groups_of(
@@ -45,7 +49,11 @@ def groups_of(
         rows = units_of(rows, [*whose, *keys], features)
         if units.max_groups is not None:
             rows = first_groups(rows, "unit", list(keys), units.max_groups, units.secret, dialect)
-        rows, parts = bounded(rows, list(keys), features)
+        whole = {i: feature for i, feature in enumerate(features) if feature.ends is not None}
+        rows = rows.mutate(**{f"total{i}": _within(rows, i, one) for i, one in whole.items()})
+        rows, parts = bounded(rows, [*keys, *(f"total{i}" for i in whole)], features)
+        for i, feature in whole.items():
+            parts[i] = _parts(rows[f"total{i}"], _whole(feature))
     if bins is not None:
         rows = rows.drop_null(["bin"])
     terms = [part.term for some in parts for part in some]
@@ -66,6 +74,33 @@ def _keys(found: Any, column: Any) -> Piece:
     except ValueError:
         pass  # its message quotes a key
     raise DataError("keys must be of the type that their column declares, and are not")
+
+
+def _whole(feature: Feature) -> Feature:
+    """Return what a unit adds whose total is clamped, in place of what its rows do."""
+    assert feature.ends is not None
+    least, most = feature.ends
+    return Feature(None, most - least, least)
+
+
+def _within(units: Any, place: int, feature: Feature) -> Any:
+    """Return the total of each unit within the ends of a feature, above the lower one.
+
+    It is missing where a unit has no rows, or more than count. The halves of a total are those of
+    the rows and what each adds at least, in halves alike.
+    """
+    ibis = extra("ibis", "data in a database")
+    assert feature.ends is not None
+    least, most = feature.ends
+    rows = units[f"rows{place}"]
+    counts = (rows > 0) & (rows < MOST)
+    rows = counts.ifelse(rows, 0)
+    upper, lower = (rows * half for half in divmod(feature.least, 1 << HALF))
+    if feature.most:
+        upper, lower = units[f"high{place}"] + upper, units[f"low{place}"] + lower
+    upper = ibis.greatest(ibis.least(upper + (lower >> HALF), BEYOND), -BEYOND)
+    total = upper * (1 << HALF) + (lower & (1 << HALF) - 1)
+    return counts.ifelse(ibis.greatest(ibis.least(total, most), least) - least, None)
 
 
 def _parts(above: Any, feature: Feature) -> list[Part]:

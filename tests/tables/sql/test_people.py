@@ -22,8 +22,13 @@ RELEASES = {
     "count of nonzero": (dp.count_nonzero, "n", {}),
     "two columns": (dp.mean, ["x", "n"], {"axis": 0, "bounds": [(-1, 2), (0, 3)]}),
     "two counts": (dp.count_nonzero, ["x", "n"], {"axis": 0}),
-}
+    "total": (dp.sum, "x", {"bounds": (-1, 2), "per_unit": (-2.5, 4), "max_rows": None}),
+    "total of counts": (
+        dp.count_nonzero, ["x", "n"], {"axis": 0, "per_unit": (2, 5), "max_rows": None}
+    ),
+}  # fmt: skip
 QUICK = [("duckdb", "mean", 2), ("sqlite", "count of nonzero", 1), ("sqlite", "sum", 3)]
+QUICK += [("duckdb", "total", None), ("sqlite", "total of counts", None)]
 FULL = [
     pytest.param(engine, name, most, marks=pytest.mark.full)
     for engine in ("duckdb", "sqlite", "postgres")
@@ -47,7 +52,7 @@ def test_answers_are_those_of_memory(engine, name, most):
         here = DATA[columns]
     there = rows if isinstance(columns, list) else rows[columns]
     for mask, where in ((None, None), (DATA["n"] > 0, rows.n > 0)):
-        same = {**kw, "epsilon": 1, "max_rows": most}
+        same = {"epsilon": 1, "max_rows": most, **kw}
         a = release(here, ids=DATA["who"], where=mask, rng=InsecureGenerator(1), **same)
         b = release(there, ids="who", where=where, rng=InsecureGenerator(1), **same)
         np.testing.assert_array_equal(a, b)

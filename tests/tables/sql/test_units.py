@@ -6,8 +6,9 @@ from fractions import Fraction
 
 import pytest
 
-from dpfast.tables.base import Feature
-from dpfast.tables.sql import units
+from dpfast.tables.base import Feature, Units
+from dpfast.tables.sql import groups, units
+from dpfast.tables.sql.groups import groups_of
 from dpfast.tables.sql.sums import sums_by
 from dpfast.tables.sql.units import MOST, bounded, first_groups, units_of
 
@@ -70,6 +71,58 @@ def test_a_unit_that_rounds_away_from_zero_is_caught(monkeypatch):
     monkeypatch.setattr(units, "_quotient", lambda whole, by: right(whole + by - 1, by))
     rows = rows_of(SMALL)
     assert sums_of("duckdb", rows, 0, 1) != twin(rows, 0, 1)
+
+
+ENDS = [
+    (SMALL, -3, (-4, 9)),
+    (SMALL, 2, (5, 5)),
+    (LARGE, -(2**62), (-(2**60) + 1, 2**59)),
+    (LARGE, 0, (3, 2**60 - 1)),
+    (LARGE, -(2**63) + 1, (-(2**50), -1)),
+]
+
+
+def totals_of(engine, rows, least, ends, most=2**63 - 1):
+    """What units count for by key whose totals are clamped, in a database."""
+    kinds = {"unit": "int64", "key": "int64", "above": "int64"}
+    columns = zip(kinds.items(), zip(*rows, strict=True), strict=True)
+    data = table(connect(engine), {name: (kind, own) for (name, kind), own in columns})
+    features = [Feature(data.above, most, least, ends=ends), Feature(data.above * 0, 0, 1, 1)]
+    columns = {name: data[name] for name in kinds}
+    found = groups_of(data, columns, engine, {"key": None}, features, Units("unit"), None)
+    return dict(zip(found.keys["key"].chunked.to_pylist(), found.sums[0], strict=True))
+
+
+def clamped(rows, least, ends):
+    """The same by definition."""
+    found, of_units = {}, {}
+    for unit, key, above in rows:
+        found.setdefault(key, 0)
+        if above is not None:
+            of_units[unit, key] = of_units.get((unit, key), 0) + above + least
+    for (_, key), total in of_units.items():
+        found[key] += min(max(total, ends[0]), ends[1])
+    return found
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize("values, least, ends", ENDS)
+def test_totals_of_units_are_clamped(engine, values, least, ends):
+    rows = [*rows_of(values), (9, 0, None)]
+    assert totals_of(engine, rows, least, ends) == clamped(rows, least, ends)
+
+
+def test_units_of_too_many_rows_count_nowhere(monkeypatch):
+    monkeypatch.setattr(groups, "MOST", 3)
+    rows = [(0, 0, 5)] * 2 + [(1, 0, 5)] * 3
+    assert totals_of("duckdb", rows, 0, (-7, 7)) == {0: 7}
+
+
+def test_a_total_that_is_cut_within_its_ends_is_caught(monkeypatch):
+    monkeypatch.setattr(groups, "BEYOND", 1 << 8)
+    values, least, ends = ENDS[2]
+    rows = rows_of(values)
+    assert totals_of("duckdb", rows, least, ends) != clamped(rows, least, ends)
 
 
 @pytest.mark.parametrize("engine", ENGINES)
