@@ -375,7 +375,7 @@ class OfLinear(SumsOfFeatures):
     def __post_init__(self) -> None:
         _ = self.axis  # bounds are checked
 
-    @property
+    @cached_property
     def column(self) -> str | None:
         return self.statistic.column
 
@@ -383,7 +383,7 @@ class OfLinear(SumsOfFeatures):
     def nan(self) -> str | float:
         return nan_policy.of_rows(self.statistic.nan, is_private=True)
 
-    @property
+    @cached_property
     def width(self) -> int:  # type: ignore[override]
         return 4 if self.statistic.squares else 2
 
@@ -399,7 +399,7 @@ class OfLinear(SumsOfFeatures):
             matches = matches.finer  # which also has parts of a row
         return Column(lo, hi, matches or grid)
 
-    @property
+    @cached_property
     def is_text(self) -> bool:  # type: ignore[override]
         matches = self.statistic.matches
         return matches is not None and matches.words is not None
@@ -409,10 +409,6 @@ class OfLinear(SumsOfFeatures):
         return (*super().reading, self.statistic.matches)
 
     def read(self, columns: Mapping[str, Piece]) -> Any:
-        return self.values(columns)
-
-    def values(self, columns: Mapping[str, Piece]) -> NDArray[Any]:
-        """Return the numbers of a piece of the column."""
         piece, matches = columns[self.column or ""], self.statistic.matches
         if matches is None:
             return read(piece, self.units)
@@ -429,7 +425,7 @@ class OfLinear(SumsOfFeatures):
         """The column of what is added up."""
         return self.axis
 
-    @property
+    @cached_property
     def cells(self) -> Cells:
         return self.sums.cells
 

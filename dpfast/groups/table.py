@@ -280,7 +280,6 @@ class Table(Mechanism[Answer]):
         found = spare.pop()
         for more in spare:
             found.merge(more)
-        found.grow()
         if persons is not None:
             found.bound(persons.max_groups)
         return found

@@ -94,7 +94,7 @@ class OfWeighted(OfLinear):
 
     def factors_of(self, columns: Mapping[str, Piece]) -> tuple[NDArray[Any], NDArray[Any]]:
         """Return the clamped numbers and weights of pieces of the columns."""
-        x = clamped(self.values(columns), (self.axis.lo, self.axis.hi), self.nan)
+        x = clamped(OfLinear.read(self, columns), (self.axis.lo, self.axis.hi), self.nan)
         return x, clamped(numbers(columns[self.weights]), self.limits, self.nan)
 
 

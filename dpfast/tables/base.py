@@ -6,7 +6,7 @@ left out and counted. In a source of rows every row keeps its place, and a missi
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any, NamedTuple, NoReturn, Protocol, TypeVar, runtime_checkable
 
@@ -267,7 +267,7 @@ class Groups(NamedTuple):
     sums: list[NDArray[np.object_]]
 
 
-class Counting(ABC):
+class Counting:
     """The numbers of a column of a database, clamped to public bounds `lo` and `hi`, in counts.
 
     Attributes
@@ -301,7 +301,7 @@ class Counting(ABC):
         """
 
 
-class Adding:  # no ABC, for which `isinstance` takes calls
+class Adding:
     """Rows of a database: it adds up integers of them itself, and no row leaves it.
 
     It is a `RowSource` whose passes are refused. What its methods call an integer is an expression
@@ -432,7 +432,7 @@ def named_dtype(names: tuple[str, ...]) -> np.dtype[Any]:
     return np.dtype([(name, np.float64) for name in names])
 
 
-class Choosing(ABC):
+class Choosing:
     """A `RowSource` that can read less for a pass that looks at some columns only."""
 
     @abstractmethod
@@ -443,7 +443,7 @@ class Choosing(ABC):
         """
 
 
-class WithRows(ABC):
+class WithRows:
     """Columns with names, whose rows can be read, with the ids of one more."""
 
     names: tuple[str, ...]

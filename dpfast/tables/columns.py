@@ -8,7 +8,7 @@ and ids as such data do anywhere.
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, field
@@ -105,7 +105,7 @@ class Rows:
         return self.names if self.names is None or self.ids is None else (*self.names, self.ids)
 
 
-class Store(ABC):
+class Store:
     """Columns by name that are read as often as asked.
 
     Attributes

@@ -9,7 +9,7 @@ through one small buffer for each thread, so no array is ever copied whole.
 from __future__ import annotations
 
 import mmap
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Callable, Collection, Iterator
 from typing import Any, NamedTuple, TypeVar
 
@@ -66,7 +66,7 @@ class Column(NamedTuple):
 # --- one column ---------------------------------------------------------------------------------
 
 
-class MemorySource(ABC):
+class MemorySource:
     """One column: a `Source`, and as a `Column` the rows that it was made of."""
 
     dtype: np.dtype[Any] = F8
