@@ -18,10 +18,9 @@ from ..._core import checks
 from ..._core.extras import extra
 from ..arrow import EXACT_DIGITS
 from ..base import Gridded
+from .dialects import DIALECTS
 
 MAGIC = 1.5 * 2.0**52
-#: Databases whose cast to an integer does the same, at less cost.
-ROUNDS_TO_EVEN = ("duckdb", "postgres")
 
 
 def exactly(number: float) -> Any:
@@ -104,7 +103,7 @@ def cell(column: Any, cells: Gridded, dialect: str) -> Any:
         quarter = exactly(cells.grid / 4.0)
         arms.insert(0, ((x > -quarter) & (x < quarter), exactly(0.0)))
     scaled = ibis.cases(*arms) * exactly(1.0 / cells.grid)
-    if dialect not in ROUNDS_TO_EVEN:
+    if not DIALECTS[dialect].cast_rounds:  # which does the same at less cost
         scaled = (scaled + exactly(MAGIC)) - exactly(MAGIC)
     return scaled.cast("int64") - cells.first
 

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Sequence
 from datetime import date, datetime
-from functools import cache, reduce
-from typing import Any, NamedTuple
+from functools import reduce
+from typing import Any
 
 from numpy.typing import NDArray
 
 from ..._core import checks
 from ..._core.extras import extra
+from .dialects import bytes_of, md5, text_of
 
 #: Most public keys of a column that a statement lists.
 LISTED = 1 << 12
@@ -115,54 +115,6 @@ def digest(secret: str, columns: Sequence[Any], dialect: str) -> Any:
 
     Rows that are chosen by the least digests are chosen by nothing that other rows have a say in.
     """
-    ibis = extra("ibis", "data in a database")
-    words = [column.cast("string") for column in columns]
-    if dialect == "sqlite":  # which hands what is no UTF-8 to no function of Python
-        words = list(map(_functions().hex, words))
-    text = reduce(lambda so_far, word: so_far + "|" + word, words, ibis.literal(secret))
-    return _functions().digest[dialect == "sqlite"](text)
-
-
-def bytes_of(text: Any, dialect: str) -> Any:
-    """Return the UTF-8 of text."""
-    if dialect == "duckdb":  # which casts no backslashes
-        return _functions().encode(text)
-    if dialect == "postgres":  # alike
-        return _functions().convert_to(text, "UTF8")
-    return text.cast("binary")
-
-
-class Functions(NamedTuple):
-    """Functions of databases that Ibis has no names for."""
-
-    encode: Any
-    convert_to: Any
-    digest: tuple[Any, Any]
-    hex: Any
-
-
-@cache
-def _functions() -> Functions:
-    """Return the functions; that of digests is ours in SQLite, which has no hashes."""
-    scalar, words = extra("ibis", "data in a database").udf.scalar, (("string",), "string")
-    return Functions(
-        scalar.builtin(_of_engine, name="encode", signature=(("string",), "binary")),
-        scalar.builtin(_of_encoding, name="convert_to", signature=(("string",) * 2, "binary")),
-        (
-            scalar.builtin(_of_engine, name="md5", signature=words),
-            scalar.python(_md5, name="dpfast_md5", signature=words),
-        ),
-        scalar.builtin(_of_engine, name="hex", signature=words),
-    )
-
-
-def _of_engine(text: Any) -> None:
-    """Stand for a function that the database has."""
-
-
-def _of_encoding(text: Any, encoding: Any) -> None:
-    """Stand for a function of two arguments."""
-
-
-def _md5(text: str) -> str:
-    return hashlib.md5(text.encode("utf-8", "surrogatepass"), usedforsecurity=False).hexdigest()
+    first = extra("ibis", "data in a database").literal(secret)
+    words = (text_of(column, dialect) for column in columns)
+    return md5(reduce(lambda so_far, word: so_far + "|" + word, words, first), dialect)

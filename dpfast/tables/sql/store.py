@@ -24,8 +24,9 @@ from ..words import RULE as TEXT
 from ..words import Words
 from .cells import binary_search, cell, exactly, numbers, without_nan
 from .counts import SqlNumbers
+from .dialects import DIALECTS, bytes_of
 from .groups import groups_of
-from .keys import bytes_of, exact, expect_declared
+from .keys import exact, expect_declared
 from .sums import sums, sums_by, without_factor
 from .times import counted
 from .units import first_rows
@@ -33,10 +34,6 @@ from .units import first_rows
 S = TypeVar("S")
 
 RULE = "a table of a database, or a column of one, as Ibis has them"
-#: Databases with int64 and float64, of which Ibis tells NaN. The first three are run by tests.
-DIALECTS = (
-    "duckdb", "sqlite", "postgres", "snowflake", "bigquery", "trino", "databricks", "pyspark",
-)  # fmt: skip
 WHERE = "a condition of the same table, as t['x'] > 3"
 
 

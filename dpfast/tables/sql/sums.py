@@ -17,11 +17,10 @@ from ..._core.extras import extra
 from ..._core.owner_log import hide_error, timed
 from ...errors import DataError
 from ..base import Term
+from .dialects import DIALECTS
 
 #: Bits of an integer that are added up at once.
 BITS = 23
-#: Databases whose sums of int64 have more bits.
-WIDE = ("duckdb", "postgres")
 
 
 def sums(table: Any, terms: Sequence[Term]) -> list[int]:
@@ -66,7 +65,7 @@ def sums_by(
     if dialect == "sqlite":  # it may work out twice what is written once, and so draw twice
         terms = [*terms, *(Term(term.integer + 0, term.most) for term in terms)]
         factors = [*factors, *factors]
-    bits = BITS if dialect not in WIDE else 64
+    bits = 64 if DIALECTS[dialect].sums_are_wide else BITS
     shifts = [range(0, max(1, term.most.bit_length()), bits) for term in terms]
     rows = table.select(*by, **{f"term_{i}": term.integer for i, term in enumerate(terms)})
     pieces = {}

@@ -10,17 +10,17 @@ from ..._core import checks
 from ..._core.extras import extra
 from ..times import Binned, Clipped, Numbering, Times
 from .cells import binary_search
+from .dialects import DIALECTS
 from .keys import exact
 
-#: Databases that subtract times exactly. With a zone they go by that of the session.
-DIALECTS = ("duckdb", "postgres")
 UNITS = {"D": "day", "s": "second", "ms": "millisecond", "us": "microsecond"}
 
 
 def can_count(times: Times, dialect: str) -> bool:
     """Tell whether a database counts units of times of a type."""
+    # With a zone they go by that of the session.
     has_unit = times.dtype.kind == "M" and np.datetime_data(times.dtype)[0] in UNITS
-    return has_unit and not times.aware and dialect in DIALECTS
+    return has_unit and not times.aware and DIALECTS[dialect].has_times
 
 
 def counted(column: Any, times: Times, numbering: Numbering, dialect: str) -> Any:

@@ -1,0 +1,86 @@
+"""Kinds of databases: what they do with integers, times and bytes, a row for each."""
+
+from __future__ import annotations
+
+import hashlib
+from functools import cache
+from typing import Any, NamedTuple
+
+from ..._core.extras import extra
+
+OURS = "dpfast_md5"
+
+
+class Dialect(NamedTuple):
+    """What a kind of database does.
+
+    A function is its name and what it takes after a column. Text that is cast to bytes without one
+    is its UTF-8.
+    """
+
+    #: Sums of int64 have more bits.
+    sums_are_wide: bool = False
+    #: A cast to an integer rounds to the nearest, ties to even.
+    cast_rounds: bool = False
+    #: Times are subtracted exactly.
+    has_times: bool = False
+    utf8: tuple[str, ...] = ()
+    hex: tuple[str, ...] = ("hex",)
+    md5: tuple[str, ...] = ("md5",)
+
+
+#: Those with int64 and float64, of which Ibis tells NaN, by the name that Ibis gives them.
+DIALECTS = {
+    "duckdb": Dialect(True, True, True, utf8=("encode",)),  # which casts no backslashes
+    "sqlite": Dialect(md5=(OURS,)),
+    "postgres": Dialect(True, True, True, utf8=("convert_to", "UTF8"), hex=("encode", "hex")),
+    "snowflake": Dialect(True, utf8=("to_binary", "UTF-8"), hex=("hex_encode",)),
+    "bigquery": Dialect(hex=("to_hex",)),
+    "trino": Dialect(utf8=("to_utf8",), hex=("to_hex",)),
+    "databricks": Dialect(),
+    "pyspark": Dialect(),
+}
+
+
+def bytes_of(text: Any, dialect: str) -> Any:
+    """Return the UTF-8 of text."""
+    function = DIALECTS[dialect].utf8
+    return _call(function, text, "binary") if function else text.cast("binary")
+
+
+def text_of(column: Any, dialect: str) -> Any:
+    """Return text that tells entries of a column apart; digits for bytes, which may be no UTF-8."""
+    is_binary = column.type().is_binary()
+    return _call(DIALECTS[dialect].hex, column, "string") if is_binary else column.cast("string")
+
+
+def md5(text: Any, dialect: str) -> Any:
+    """Return the MD5 of text, to sort by."""
+    return _call(DIALECTS[dialect].md5, bytes_of(text, dialect), "string")
+
+
+def _call(function: tuple[str, ...], column: Any, result: str) -> Any:
+    name, *more = function
+    return _function(name, str(column.type()), len(more), result)(column, *more)
+
+
+@cache
+def _function(name: str, kind: str, more: int, result: str) -> Any:
+    """Return a function that Ibis has no name for; SQLite has no hashes, so it gets ours."""
+    scalar = extra("ibis", "data in a database").udf.scalar
+    signature = (kind.lstrip("!"), *["string"] * more), result
+    if name == OURS:
+        return scalar.python(_md5, name=name, signature=signature)
+    return scalar.builtin(_of_two if more else _of_one, name=name, signature=signature)
+
+
+def _of_one(column: Any) -> None:
+    """Stand for a function that the database has."""
+
+
+def _of_two(column: Any, more: Any) -> None:
+    """Stand for a function of two arguments."""
+
+
+def _md5(data: bytes) -> str:
+    return hashlib.md5(data, usedforsecurity=False).hexdigest()

@@ -1,0 +1,160 @@
+-- Ibis 12.0.0, sqlglot 30.30.0
+SELECT
+  CAST(SUM(`t1`.`term_0`) AS STRING) AS `sum_0_0`,
+  CAST(SUM(`t1`.`term_1`) AS STRING) AS `sum_1_0`,
+  CAST(SUM(`t1`.`term_2` & 8388607) AS STRING) AS `sum_2_0`,
+  CAST(SUM(SHIFTRIGHT(`t1`.`term_2`, 23)) AS STRING) AS `sum_2_23`,
+  CAST(SUM(`t1`.`term_3` & 8388607) AS STRING) AS `sum_3_0`,
+  CAST(SUM((
+    SHIFTRIGHT(`t1`.`term_3`, 23)
+  ) & 8388607) AS STRING) AS `sum_3_23`,
+  CAST(SUM(SHIFTRIGHT(`t1`.`term_3`, 46)) AS STRING) AS `sum_3_46`
+FROM (
+  SELECT
+    IF(TRUE, 1, 0) AS `term_0`,
+    IF(
+      TRUE
+      AND (
+        (
+          CAST((
+            (
+              CASE
+                WHEN (
+                  `t0`.`pay` >= CAST(0 AS DOUBLE)
+                )
+                AND (
+                  `t0`.`pay` <= (
+                    CAST(25 AS DOUBLE) * CAST(4 AS DOUBLE)
+                  )
+                )
+                THEN `t0`.`pay`
+                WHEN `t0`.`pay` < CAST(0 AS DOUBLE)
+                THEN CAST(0 AS DOUBLE)
+                WHEN (
+                  `t0`.`pay` > (
+                    CAST(25 AS DOUBLE) * CAST(4 AS DOUBLE)
+                  )
+                )
+                AND NOT (
+                  ISNAN(`t0`.`pay`)
+                )
+                THEN CAST(25 AS DOUBLE) * CAST(4 AS DOUBLE)
+                ELSE NULL
+              END * (
+                CAST(1 AS DOUBLE) * CAST(16777216 AS DOUBLE)
+              )
+            ) + (
+              CAST(3 AS DOUBLE) * CAST(2251799813685248 AS DOUBLE)
+            )
+          ) - (
+            CAST(3 AS DOUBLE) * CAST(2251799813685248 AS DOUBLE)
+          ) AS BIGINT) - 0
+        ) IS NOT NULL
+      ),
+      1,
+      0
+    ) AS `term_1`,
+    CAST((
+      (
+        CASE
+          WHEN (
+            `t0`.`pay` >= CAST(0 AS DOUBLE)
+          )
+          AND (
+            `t0`.`pay` <= (
+              CAST(25 AS DOUBLE) * CAST(4 AS DOUBLE)
+            )
+          )
+          THEN `t0`.`pay`
+          WHEN `t0`.`pay` < CAST(0 AS DOUBLE)
+          THEN CAST(0 AS DOUBLE)
+          WHEN (
+            `t0`.`pay` > (
+              CAST(25 AS DOUBLE) * CAST(4 AS DOUBLE)
+            )
+          )
+          AND NOT (
+            ISNAN(`t0`.`pay`)
+          )
+          THEN CAST(25 AS DOUBLE) * CAST(4 AS DOUBLE)
+          ELSE NULL
+        END * (
+          CAST(1 AS DOUBLE) * CAST(16777216 AS DOUBLE)
+        )
+      ) + (
+        CAST(3 AS DOUBLE) * CAST(2251799813685248 AS DOUBLE)
+      )
+    ) - (
+      CAST(3 AS DOUBLE) * CAST(2251799813685248 AS DOUBLE)
+    ) AS BIGINT) - 0 AS `term_2`,
+    (
+      CAST((
+        (
+          CASE
+            WHEN (
+              `t0`.`pay` >= CAST(0 AS DOUBLE)
+            )
+            AND (
+              `t0`.`pay` <= (
+                CAST(25 AS DOUBLE) * CAST(4 AS DOUBLE)
+              )
+            )
+            THEN `t0`.`pay`
+            WHEN `t0`.`pay` < CAST(0 AS DOUBLE)
+            THEN CAST(0 AS DOUBLE)
+            WHEN (
+              `t0`.`pay` > (
+                CAST(25 AS DOUBLE) * CAST(4 AS DOUBLE)
+              )
+            )
+            AND NOT (
+              ISNAN(`t0`.`pay`)
+            )
+            THEN CAST(25 AS DOUBLE) * CAST(4 AS DOUBLE)
+            ELSE NULL
+          END * (
+            CAST(1 AS DOUBLE) * CAST(16777216 AS DOUBLE)
+          )
+        ) + (
+          CAST(3 AS DOUBLE) * CAST(2251799813685248 AS DOUBLE)
+        )
+      ) - (
+        CAST(3 AS DOUBLE) * CAST(2251799813685248 AS DOUBLE)
+      ) AS BIGINT) - 0
+    ) * (
+      CAST((
+        (
+          CASE
+            WHEN (
+              `t0`.`pay` >= CAST(0 AS DOUBLE)
+            )
+            AND (
+              `t0`.`pay` <= (
+                CAST(25 AS DOUBLE) * CAST(4 AS DOUBLE)
+              )
+            )
+            THEN `t0`.`pay`
+            WHEN `t0`.`pay` < CAST(0 AS DOUBLE)
+            THEN CAST(0 AS DOUBLE)
+            WHEN (
+              `t0`.`pay` > (
+                CAST(25 AS DOUBLE) * CAST(4 AS DOUBLE)
+              )
+            )
+            AND NOT (
+              ISNAN(`t0`.`pay`)
+            )
+            THEN CAST(25 AS DOUBLE) * CAST(4 AS DOUBLE)
+            ELSE NULL
+          END * (
+            CAST(1 AS DOUBLE) * CAST(16777216 AS DOUBLE)
+          )
+        ) + (
+          CAST(3 AS DOUBLE) * CAST(2251799813685248 AS DOUBLE)
+        )
+      ) - (
+        CAST(3 AS DOUBLE) * CAST(2251799813685248 AS DOUBLE)
+      ) AS BIGINT) - 0
+    ) AS `term_3`
+  FROM `c`.`d`.`t` AS `t0`
+) AS `t1`;
