@@ -76,6 +76,8 @@ Floats: TypeAlias = NDArray[np.float64]
 
 #: Steps of the norm in a difference of size 1, and the largest scale of geometric numbers.
 _STEPS, _FAR = 1 << 20, 1 << 40
+#: How many places of a count are looked at one by one, on all stairs.
+COUNTED = 1 << 12
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,8 +144,8 @@ class BoxNoise:
         rounded number is that for z + u, u uniform, which a Gaussian one of variance 1/6 exceeds in
         size. What is rounded on finer grids is off by at most half a unit.
 
-        *Joint.* A mixture of uniform numbers; of the coarsest grid, rounding is one more. A count
-        on a stair is one of a few whole numbers, each of which is looked at.
+        *Joint.* A mixture of uniform numbers; of the coarsest grid, rounding is one more. The
+        places of a count on a stair, of one row or of the few of a person, are looked at each.
 
         *Two of their own.* A discrete Laplace number differs by less than 1 from a Laplace number
         of its scale. The sum of two of the scales a > b is beyond t with the probability
@@ -186,17 +188,20 @@ class BoxNoise:
             weight = stairs.weights
             weight = weight[: 1 + int(np.searchsorted(weight.cumsum(), 1 - 1e-12))]
             stair, core = np.arange(len(weight)), dict(zip(joint, stairs.cores, strict=True))
-            count = next((i for i in factors if sizes[i] == 1 and len(factors) > 1), None)
-            if count is not None:
+            least = min(factors, key=sizes.__getitem__)
+            ends = core[least] + stair * sizes[least]
+            is_count = len(factors) > 1 and (2 * ends + 1).sum() <= COUNTED
+            if is_count:
                 center, stair = np.concatenate(
-                    [(np.arange(-i, i + 1), [i] * (2 * i + 1)) for i in stair], axis=1
+                    [(np.arange(-end, end + 1), [i] * (2 * end + 1)) for i, end in enumerate(ends)],
+                    axis=1,
                 )
-                center, weight = center * float(factors[count]), weight[stair] / (2 * stair + 1)
-                rounded -= factors[count]
+                center, weight = center * float(factors[least]), (weight / (2 * ends + 1))[stair]
+                rounded -= factors[least]
             sides = [
                 float(f) * (core[i] + 0.5 + stair * float(sizes[i]))
                 for i, f in factors.items()
-                if i != count
+                if not is_count or i != least
             ]
         else:
             weight, size = gamma_weights(len(joint) + 1, 400 if head else 1_000)

@@ -474,6 +474,22 @@ def test_error_bars_of_joint_noise(epsilon):
             assert size == 0 or np.mean(abs(drawn[:, place]) >= 0.6 * size) > failure
 
 
+@pytest.mark.parametrize(("rows", "cells"), [(1, 200), (3, 210), (10, 50)])
+def test_the_error_bar_of_a_mean_of_people_looks_at_each_number_of_rows(rows, cells):
+    noise, half = box_noise(Pure(6), [rows, rows * cells]), F(1, 2)
+    assert noise.distribution == "stairs"
+    bar = float(noise.sum_within(0.05, {0: half, 1: half / cells}))
+    # By definition: the least that the sum exceeds so rarely, from the law of both integers.
+    sizes, chances = [], []
+    for stair, chance in enumerate(noise.stairs.weights[:5]):
+        x, y = (np.arange(-side, side + 1) for side in noise.stairs.sides(stair))
+        sizes.append(abs(x[:, None] + y / cells).ravel() / 2)
+        chances.append(np.full(sizes[-1].size, chance / sizes[-1].size))
+    order = np.argsort(every := np.concatenate(sizes))
+    exact = every[order][np.searchsorted(np.concatenate(chances)[order].cumsum(), 0.95)]
+    assert exact - 1e-9 <= bar <= exact + 2 / cells < exact + 0.05  # no half of a row more
+
+
 def test_a_mean_and_a_variance_with_a_private_n():
     x = np.random.default_rng(4).beta(2, 5, 500)
     kw = {"bounds": (0, 1), "neighbors": "add-remove"}
