@@ -5,8 +5,9 @@ lists is data everywhere an array is. A *mechanism* is what `release` spends for
 object with what `Mechanism` lists. `integer_noise` has exact noise for it, and `key_rule` decides
 which private keys it may show. A statistic that inherits `KnownSensitivity` has the verbs of
 `dpfast.sensitivity`. `checks` are those of arguments, and `relation_of` says which neighbors a call
-is for. `Files` are opened once, and many releases read them in `SharedPasses`. What is listed here
-is public, and stays as the page on stability says. The page on extending dpfast has whole examples.
+is for. `Files` are opened once, and many releases read them in `SharedPasses`; a `DatabaseTable`
+stays where it is. What is listed here is public, and stays as the page on stability says. The page
+on extending dpfast has whole examples.
 
 The proof is yours: `release` charges the `loss` that a mechanism states, and cannot check it.
 """
@@ -48,9 +49,11 @@ from .tables.intake import each_column
 from .tables.intake import read as read_view
 from .tables.opened import Files
 from .tables.shared_pass import SharedPasses
+from .tables.sql.opened import DatabaseTable
 
 __all__ = [
     "Chunk",
+    "DatabaseTable",
     "Expected",
     "Feature",
     "Files",

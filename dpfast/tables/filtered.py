@@ -32,11 +32,10 @@ from numpy.typing import NDArray
 
 from .._core import checks
 from .arrow import arrow_cast, arrow_numbers, arrow_present, arrow_values
-from .columns import Want
+from .columns import Store, Want
 from .files import Convert, Reader
 from .forms import Arrow, Piece, Values
 from .ids import entries
-from .pick import picker
 from .public_values import expect_matches
 from .times import numbered, times_of
 from .words import Words
@@ -85,18 +84,20 @@ class Condition:
         """Tell whether the column is compared with texts."""
         return isinstance(self.values[0], str)
 
-    def typed(self, reader: Reader) -> Condition:
+    def typed(self, store: Store) -> Condition:
         """Return the condition for the type of its column, or refuse a column of another type."""
-        name = reader.find(picker(self.column))
-        if reader.holds_times(name):
-            return self._typed_times(reader.typed(name))
-        for value in () if self.is_text and self.test in LISTS else self.values:
+        name = store.name_of(self.column, "where")
+        is_listed = self.is_text and self.test in LISTS
+        typed = store.typed(name, is_listed)
+        if times_of(typed) is not None:
+            return self._typed_times(typed)
+        for value in () if is_listed else self.values:
             checks.number(f"where.{self.test}", value)
         if not self.is_text:
-            reader.numbers(name)
+            store.check_numbers(name)
         if self.test in LISTS:
-            typed, title = reader.typed(name, self.is_text), f"the column {self.column!r}"
-            expect_matches("where", self.values, typed, title, reader.cells(name))
+            title = f"the column {self.column!r}"
+            expect_matches("where", self.values, typed, title, store.cells(name))
         return self
 
     def _typed_times(self, typed: Piece) -> Condition:

@@ -70,6 +70,11 @@ class Files:
         return some
 
     @property
+    def engine(self) -> str:
+        """What reads the rows: "files", or the kind of a database."""
+        return "files"
+
+    @property
     def length(self) -> int | None:
         """How many rows there are, where the format says it. NOT PRIVATE under add-remove."""
         return self._reader.length

@@ -887,7 +887,7 @@ BLOCKS = 'statistic = "sample_and_aggregate"\nblocks = 9\n'
         ({"budget": "epsilon = 1\nids = 'who'\nmax_rows = 0"}, "budget.max_rows must be an int"),
         ({"data": ""}, "data.path must be given"),
         ({"data": 'path = "${NOT_SET}.csv"'}, "data.path must be a text whose variables "
-         "are set, which 'NOT_SET' is not, got '${NOT_SET}.csv'"),
+         "are set, got '${NOT_SET}'"),
         ({"data": "path = ['t.parquet', 2]"}, (TypeError, "data.path[1] must be text")),
         ({"data": "path = []"}, (TypeError, "data.path must be text")),
         ({"data": 'path = "t.parket"'}, (SourceError, "is not there; did you mean")),

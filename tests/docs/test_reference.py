@@ -152,7 +152,10 @@ def methods(found):
     """The methods of a class that dpfast wrote, those of the class itself among them."""
     for name, method in inspect.getmembers(found, inspect.isroutine):
         function = getattr(method, "__func__", method)
-        if name[0] != "_" and inspect.isfunction(function) and "dpfast" in function.__module__:
+        is_ours = inspect.isfunction(function) and "dpfast" in function.__module__
+        # What a subclass says in its own way has its words in the class that it is of.
+        is_known = not function.__doc__ and inspect.getdoc(getattr(found, name))
+        if name[0] != "_" and is_ours and not is_known:
             yield name, function
 
 

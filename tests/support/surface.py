@@ -803,7 +803,8 @@ TOLD = {
     dp.errors.printable, dp.extend.exact, dp.extend.hide_error, dp.extend.html.facts,
     dp.extend.html.table,
     # files and what is read of them; see `tests/app` and `tests/tables`
-    dp.extend.Files, dp.extend.SharedPasses, dp.extend.conditions, dp.extend.instruction_sets,
+    dp.extend.DatabaseTable, dp.extend.Files, dp.extend.SharedPasses, dp.extend.conditions,
+    dp.extend.instruction_sets,
     # types of arguments, and what a package of its own asks for a library by
     dp.extend.Neighbors, dp.extend.extra,
     # a context manager; see `tests/audit`

@@ -71,7 +71,10 @@ def explain(file: File, as_json: Json = False) -> None:
         **{name: explained[name] for name in ABOUT if name in explained},
         "total": loss_text(explained["loss"]),
         "passes": _passes(explained["passes"]),
-        "memory for rows": f"{explained['memory'] / 1e9:.1f} GB, in {explained['waves']} waves",
+        "engine": explained["engine"],
+        "memory for rows": f"{explained['memory'] / 1e9:.1f} GB, in {explained['waves']} waves"
+        if "memory" in explained
+        else "",
         "ledger": explained["ledger"] or "none: the job cannot be resumed",
         "remaining": "a new ledger, of the loss of this job"
         if explained["remaining"] is None
@@ -111,7 +114,7 @@ def _some(names: list[str], of: int) -> str:
 
 
 def _passes(passes: int | None) -> str:
-    return "as its blocks need" if passes is None else str(passes)
+    return "as needed" if passes is None else str(passes)
 
 
 def _answers(answers: Any) -> None:

@@ -2,7 +2,7 @@
 
     [data]      path, or a list of paths; of a file of text, how it is written: the options of
                 `dpfast.scan`; rows (a public guess, for error bars); version (other data have
-                another one)
+                another one); or, of a database, [data.sql] with connect (a URL), and table or query
     [budget]    epsilon, with delta, or rho, of the whole job; neighbors (by default those of the
                 ledger, else "add-remove"); ids and max_rows, if the limit is about people; every
                 ("month": the limit of a new ledger renews); path (a ledger); name
@@ -45,9 +45,11 @@ from ..entry import (
     text,
 )
 from ..files import existing
+from .database import Sql
+from .database import read as read_sql
 
 SECTIONS = {
-    "data": ("path", *Files.options, "rows", "version"),
+    "data": ("path", *Files.options, "sql", "rows", "version"),
     "budget": ("epsilon", "delta", "rho", "neighbors", "ids", "max_rows", "every", "path", "name"),
     "output": ("path",),
     "defaults": None,
@@ -64,6 +66,7 @@ class Job:
 
     path: Path
     data: str | list[str]
+    sql: Sql | None
     text: dict[str, Any]
     version: str
     rows: int | None
@@ -123,6 +126,10 @@ def read(path: Any) -> Job:
         for kind in ("epsilon", "delta", "rho")
         if kind in budget
     }
+    sql = None if "sql" not in data else read_sql(data["sql"], folder)
+    for key in ("path", *Files.options):
+        if sql is not None and key in data:
+            checks.fail(f"data.{key}", "left out with [data.sql]", data[key])
     rows, ledger, out = data.get("rows"), budget.get("path"), output.get("path")
     ids, max_rows = budget.get("ids"), budget.get("max_rows")
     if max_rows is not None and ids is None:
@@ -134,7 +141,8 @@ def read(path: Any) -> Job:
         checks.fail("release", "at least one [[release]]", releases)
     return Job(
         path=file,
-        data=_data(data.get("path"), folder),
+        data=_data(data.get("path"), folder) if sql is None else sql.title,
+        sql=sql,
         text={name: data[name] for name in Files.options if name in data},
         version=checks.text("data.version", data.get("version", "")),
         rows=None if rows is None else checks.whole("data.rows", rows, 1),
@@ -185,7 +193,7 @@ def _filled(name: str, value: Any) -> Any:
         if key is None:
             return "${"
         if key not in os.environ:
-            checks.fail(name, f"a text whose variables are set, which {key!r} is not", value)
+            checks.fail(name, "a text whose variables are set", match[0])  # not all: a password
         return os.environ[key]
 
     return VARIABLE.sub(variable, value) if isinstance(value, str) else value

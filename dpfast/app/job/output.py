@@ -25,7 +25,6 @@ from ...errors import BudgetError, SourceError
 from ...extend import SharedPasses, extra, html
 from ...privacy import ZCDP, Loss
 from ..texts import error_text, number_text
-from .job_file import Job
 from .page import page
 from .plan import Plan, Release
 from .runner import Answer, Outcome
@@ -205,10 +204,12 @@ def release_facts(release: Release, rows: int | None) -> Facts:
     return facts
 
 
-def job_facts(job: Job) -> Facts:
-    """Return what a job is, and costs."""
+def job_facts(plan: Plan) -> Facts:
+    """Return what a job is, what reads its data, and what it costs."""
+    job = plan.job
     facts: Facts = {
         "job": job.title,
+        "engine": plan.files.engine,
         "neighbors": job.neighbors,
         "loss": amounts(job.loss),
     }
@@ -224,7 +225,7 @@ def job_facts(job: Job) -> Facts:
 def report(results: Results) -> Facts:
     """Return everything that may be published."""
     releases = [_release(outcome, results.rows(outcome.release)) for outcome in results.outcomes]
-    return {**job_facts(results.plan.job), "releases": releases}
+    return {**job_facts(results.plan), "releases": releases}
 
 
 def _release(outcome: Outcome, rows: int | None) -> Facts:
@@ -250,15 +251,14 @@ def explain(plan: Plan) -> Facts:
     passes = [release["passes"] for release in releases]
     waves = SharedPasses.waves([release.holds for release in plan.releases])
     shown = {
-        **job_facts(plan.job),
+        **job_facts(plan),
         "data": plan.job.data,
         "rows": plan.rows,
         "releases": releases,
         "passes": None
         if None in passes
         else sum(SharedPasses.together([passes[i] or 0 for i in wave]) for wave in waves),
-        "waves": len(waves),
-        "memory": SharedPasses.memory(),
+        **({"waves": len(waves), "memory": SharedPasses.memory()} if plan.job.sql is None else {}),
         "ledger": str(plan.job.ledger),
         "remaining": None,
         "paid": [],
@@ -293,12 +293,15 @@ def _explained(plan: Plan, release: Release) -> Facts:
 def passes(plan: Plan, release: Release) -> int | None:
     """Return how many passes a release makes as a rule; None if its blocks decide that.
 
+    Of a table of a database it is None, too.
     Order statistics need pivots: from a sample that the file gives, or from a pass. Where the
     number of rows is private, what depends on it (how many row groups there are) is not looked at.
     A mean of what lies between them is one pass more. Of rows that conditions keep nothing is known
     beforehand. Groups take a pass, and with ids one before, which says whose rows count.
     """
     mechanism, entry = release.mechanism, release.entry
+    if plan.job.sql is not None:
+        return None  # statements
     if entry.by or mechanism.passes is None:
         return mechanism.passes
     files, rows = plan.files, plan.rows_of(release)

@@ -142,7 +142,7 @@ def plan(path: Any, report: Any = None) -> Plan:
     """Return the plan of a job file; every argument of every release has been checked."""
     job = job_file.read(path)
     try:
-        files = Files(job.data, **job.text)
+        files = Files(job.data, **job.text) if job.sql is None else job.sql.open()
     except ArgumentError as error:
         raise type(error)(f"data.{error}") from None
     if report is not None:
@@ -202,8 +202,8 @@ def _check_outputs(job: job_file.Job, files: Files) -> None:
     used: list[tuple[Path, str]] = [(path, "the data") for path in data]
     used += [(job.path, "the job"), (job.ledger or job.path, "the ledger")]
     used += [(file, "the keys") for entry in job.entries for file in entry.files]
-    wholes = [Path(path) for path in ([job.data] if isinstance(job.data, str) else job.data)]
-    places = [whole.resolve() for whole in wholes if not whole.is_file()]
+    wholes = [] if job.sql else [job.data] if isinstance(job.data, str) else job.data
+    places = [path.resolve() for path in map(Path, wholes) if not path.is_file()]
     folders = [*places, *(path.parent for path in data if path.is_file())]
     for field, given in job.outputs.items():
         out = given.resolve()

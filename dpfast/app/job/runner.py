@@ -51,17 +51,30 @@ def run(plan: Plan, budget: Budget, progress: Any = None) -> tuple[tuple[Outcome
         raise BudgetError(f"{left}{_anew(plan, budget, entries, note)}")
     answers: list[Any] = [None if entry is None else entry[1] for entry in entries]
     todo = [i for i, answer in enumerate(answers) if answer is None]
-    shared = SharedPasses(plan.files, plan.columns, progress)
 
     def work(release: Release) -> Callable[[Files], Any]:
         about = f"{note}: {release.entry.name}"
         return lambda files: _one(release, release.entry.data(files), budget, about)
 
     releases = [plan.releases[i] for i in todo]
-    ran = shared.run([work(one) for one in releases], [one.holds for one in releases])
+    works, passes = [work(release) for release in releases], 0
+    if plan.job.sql is None:
+        shared = SharedPasses(plan.files, plan.columns, progress)
+        ran = shared.run(works, [release.holds for release in releases])
+        passes = shared.passes
+    else:
+        ran = [_tried(work, plan.files) for work in works]
     for i, answer in zip(todo, ran, strict=True):
         answers[i] = answer
-    return tuple(map(_outcome, plan.releases, answers)), shared.passes
+    return tuple(map(_outcome, plan.releases, answers)), passes
+
+
+def _tried(work: Callable[[Files], Any], table: Files) -> Any:
+    """Return what a release of a database returns, or its error."""
+    try:
+        return work(table)
+    except Exception as error:
+        return error
 
 
 def _anew(plan: Plan, budget: Budget, entries: Sequence[Any], note: str) -> str:

@@ -33,18 +33,18 @@ def counted(column: Any, times: Times, numbering: Numbering, dialect: str) -> An
     """
     x = exact(column, dialect, "data")
     if isinstance(numbering, Binned):
-        edges = [_literal(count, times, "bins") for count in numbering.edges]
+        edges = [literal_of(count, times, "bins") for count in numbering.edges]
         place = binary_search(x, edges[:-1])
         return ((x >= edges[0]) & (x <= edges[-1])).ifelse(place, None)
     assert isinstance(numbering, Clipped)
-    lo, hi = (_literal(count, times, "bounds") for count in (numbering.lo, numbering.hi))
+    lo, hi = (literal_of(count, times, "bounds") for count in (numbering.lo, numbering.hi))
     arms = ((x >= lo) & (x <= hi), x), (x < lo, lo), (x > hi, hi)
     clamped = extra("ibis", "data in a database").cases(*arms)
     units = clamped.delta(lo, unit=UNITS[np.datetime_data(times.dtype)[0]])
     return units.cast("int64") + (numbering.lo - numbering.shift)
 
 
-def _literal(count: int, times: Times, argument: str) -> Any:
+def literal_of(count: int, times: Times, argument: str) -> Any:
     """Return a public time, by its count of units."""
     value = np.int64(count).view(times.dtype).item()
     if isinstance(value, int):

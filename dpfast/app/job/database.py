@@ -1,0 +1,110 @@
+"""`[data.sql]`: a table or a query of a database, as whose owner the job connects."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+from urllib.parse import SplitResult, urlsplit
+from weakref import finalize
+
+from ...errors import ArgumentError, DpfastError, MissingExtraError, SourceError
+from ...extend import DatabaseTable, checks, extra, hide_error
+from ..entry import hint, text
+
+KEYS = ("connect", "table", "query")
+#: Databases that are a file; its path is relative to the directory of the job.
+EMBEDDED = ("duckdb", "sqlite")
+URL = "data.sql.connect must be a URL such as duckdb://flights.db or postgres://${USER}@host/name"
+
+
+@dataclass(frozen=True, slots=True)
+class Sql:
+    """What `[data.sql]` says. No text that anybody sees has its password."""
+
+    url: str = field(repr=False)
+    place: SplitResult = field(repr=False)
+    file: Path | None
+    table: str | None
+    query: str | None
+
+    @property
+    def title(self) -> str:
+        """What reports call it: where it is, without user, password and options."""
+        host = self.place.netloc.rpartition("@")[2]
+        where = self.file or f"{host}{self.place.path}"
+        return f"{self.place.scheme}://{where}, {self.table or 'a query'}"
+
+    def open(self) -> DatabaseTable:
+        """Connect, and return the table.
+
+        Raises
+        ------
+        SourceError
+            If there is no such database or table; its own words are for the owner's log.
+        MissingExtraError
+            Without Ibis, or its extra for this database.
+        """
+        ibis, why, mend = extra("ibis", "[data.sql]"), "", ""
+        try:
+            connection = ibis.connect(self.url)
+        except ImportError:
+            kind = self.place.scheme.replace("postgresql", "postgres")
+            mend = f"data.sql.connect needs pip install 'ibis-framework[{kind}]'"
+        except Exception as error:  # whose text has the URL
+            why = hide_error(error)
+        if mend:
+            raise MissingExtraError(mend)
+        if why:
+            raise SourceError(f"data.sql.connect: the database cannot be opened: {why}")
+        near = ""
+        try:
+            if self.query is None:
+                near = hint(str(self.table), connection.list_tables())
+                rows = connection.table(self.table)
+            else:
+                rows = connection.sql(self.query)
+            opened = DatabaseTable(rows, f"{self.title}: {self.query}", self.file)
+            finalize(opened, connection.disconnect)
+            return opened
+        except DpfastError:
+            raise
+        except Exception as error:
+            why = hide_error(error)
+        if self.query is None:
+            raise SourceError(f"data.sql: the database has no table {self.table!r}{near}: {why}")
+        raise SourceError(f"data.sql: the database cannot answer the query: {why}")
+
+
+def read(table: Any, folder: Path) -> Sql:
+    """Return what `[data.sql]` says; nothing is connected.
+
+    Raises
+    ------
+    ArgumentError, ArgumentTypeError, SourceError
+        If it is no URL and table or query, or names a file that is not there.
+    """
+    if not isinstance(table, Mapping):
+        raise ArgumentError("data.sql must be a table, [data.sql], with connect and table or query")
+    for key in table:
+        if key not in KEYS:
+            checks.fail(f"data.sql.{key}", f"one of {', '.join(KEYS)}{hint(key, KEYS)}", key)
+    if ("table" in table) == ("query" in table):
+        raise ArgumentError("data.sql must have table, or query instead")
+    said = {key: text(f"data.sql.{key}", table[key]) for key in table if key != "connect"}
+    url, place = str(table.get("connect")), urlsplit("")
+    with suppress(ValueError):  # whose text may have the password
+        place = urlsplit(url)
+    if not url.startswith(f"{place.scheme}://"):
+        raise ArgumentError(URL)
+    file = None
+    path = f"{place.netloc}{place.path}"
+    if place.scheme in EMBEDDED and path and not path.startswith((":memory:", "md:")):
+        file = folder / path
+        if not file.is_file():  # or an empty one would be made
+            raise SourceError(f"data.sql.connect: database {str(file)!r} is not there")
+        place = place._replace(netloc="", path=str(file))
+        url = f"{place.scheme}://{file}" + f"?{place.query}" * bool(place.query)
+    return Sql(url, place, file, said.get("table"), said.get("query"))

@@ -1,0 +1,151 @@
+"""A table of a database in the words of `Files`: any of its columns are data, again and again."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import reduce
+from operator import or_
+from pathlib import Path
+from typing import Any
+
+from ..._core import checks
+from ..._core.extras import extra
+from ..filtered import COMPARISONS, Condition
+from ..key_words import key_kind
+from ..opened import Files
+from ..times import times_of
+from .cells import exactly, without_nan
+from .keys import bytes_of, exact
+from .store import RULE, Database, sql_form
+from .times import can_count, literal_of
+
+
+class DatabaseTable(Files):
+    """A table of a database, where `Files` are asked for: its rows stay where they are.
+
+    Parameters
+    ----------
+    table : ibis table
+    name : str
+        What tells it from other tables, in the keys of releases: no password.
+    path : str or path-like, optional
+        The file of an embedded database.
+
+    Raises
+    ------
+    ArgumentTypeError
+        For what is no table, or one of a database whose statements nobody has tried.
+
+    Examples
+    --------
+    >>> import ibis
+    >>> import dpfast as dp
+    >>> ages = ibis.memtable({"age": [*range(18, 91)] * 400})
+    >>> table = dp.extend.DatabaseTable(ages, "ages")
+    >>> table.length, table.first(), table.holds_text("age"), table.key_kind("age")
+    (None, 'age', False, 'integers')
+    >>> table.find("age"), table.has_sample(public=True), table.identity(), table.engine
+    ('age', False, [('ages', 0, 0)], 'duckdb')
+    >>> 50 < dp.mean(table.data(["age"]), bounds=(0, 120), epsilon=1) < 60
+    True
+    """
+
+    def __init__(self, table: Any, name: str, path: Any = None) -> None:
+        store = sql_form(table, "table").store
+        if not isinstance(store, Database) or store.given is not table:
+            checks.fail_kind("table", RULE, table)
+        self._store = store
+        self._name = checks.text("name", name)
+        self._paths = [] if path is None else [Path(path)]
+
+    @property
+    def engine(self) -> str:
+        return self._store.dialect
+
+    @property
+    def length(self) -> None:
+        return None
+
+    @property
+    def paths(self) -> list[Path]:
+        return self._paths
+
+    def identity(self) -> list[tuple[str, int, int]]:
+        return [(self._name, 0, 0)]
+
+    def find(self, column: str | None = None) -> str:
+        names = self._store.given.columns
+        only = column is None and len(names) == 1
+        return names[0] if only else self._store.name_of(column, "column")
+
+    def first(self, beside: str | None = None) -> str:
+        return self.find(next((n for n in self._store.given.columns if n != beside), None))
+
+    def holds_text(self, column: str | None) -> bool:
+        return bool(self._store.given[self.find(column)].type().is_string())
+
+    def key_kind(self, column: str) -> str:
+        return key_kind(self._store.typed(self.find(column), True), f"column {column!r}")
+
+    def has_sample(self, *, public: bool) -> bool:
+        return False
+
+    def data(
+        self,
+        columns: Sequence[str | None],
+        *,
+        by: Sequence[str] = (),
+        where: Sequence[Condition] = (),
+        table: bool = False,
+    ) -> Any:
+        store = self._store
+        if where:
+            tests = [passes(condition, store) for condition in where]
+            store = Database(store.given.filter(*tests), self.engine)
+        names = [self.find(name) for name in (by or columns)]
+        return store.table(names) if by or table else store.column(names[0])
+
+
+def passes(condition: Condition, store: Database) -> Any:
+    """Return for each row whether it passes a condition, as in memory; NULL where one is missing.
+
+    Raises
+    ------
+    ArgumentError, ArgumentTypeError
+        If the column can hold nothing that it is compared with.
+    """
+    literal = extra("ibis", "data in a database").literal
+    test = condition.typed(store)
+    column, dialect = store.expressions[test.column], store.dialect
+    store.expect_declared(test.column)
+    if test.of_times:
+        times = times_of(store.typed(test.column))
+        if times is None or not can_count(times, dialect):
+            checks.fail_kind("where", f"of dates or times that {dialect} compares exactly", column)
+        x = exact(column, dialect, "where")
+        values = [literal_of(value, times, "where") for value in test.values]
+    elif test.is_text:
+        x = exact(column, dialect, "where")
+        values = [bytes_of(literal(value), dialect) for value in test.values]
+    elif column.type().is_integer() and dialect != "sqlite":
+        if test.test in COMPARISONS:
+            return _is_between(column, test.test, test.values[0])
+        x, values = column, list(map(int, test.values))
+    else:
+        x, values = without_nan(column, dialect), list(map(exactly, test.values))
+    if test.test in COMPARISONS:
+        return COMPARISONS[test.test][0](x, values[0])
+    is_among = reduce(or_, (x == value for value in values))
+    return ~is_among if test.test == "not_in" else is_among
+
+
+def _is_between(column: Any, test: str, limit: float) -> Any:
+    """Compare integers with a limit that their type need not hold."""
+    low, high = column.type().bounds
+    whole = COMPARISONS[test][1](limit)
+    if test in ("above", "at_least"):
+        low = max(low, whole + (test == "above"))
+    else:
+        high = min(high, whole - (test == "below"))
+    none = extra("ibis", "data in a database").literal(False)
+    return column.between(low, high) if low <= high else none
