@@ -15,7 +15,8 @@ from ..key_words import key_kind
 from ..opened import Files
 from ..times import times_of
 from .cells import exactly, without_nan
-from .keys import bytes_of, exact
+from .dialects import bytes_of
+from .keys import exact
 from .store import RULE, Database, sql_form
 from .times import can_count, literal_of
 
