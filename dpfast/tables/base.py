@@ -14,7 +14,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._core import checks
-from ..errors import DataError
 
 S = TypeVar("S")
 
@@ -182,29 +181,9 @@ class RowSource(Protocol):
         ...
 
 
-class Ids:
-    """One id or key a row, in the form that they have."""
-
-    def __init__(self, column: Any) -> None:
-        self._column = column
-        self.length = len(column)
-
-    def of(self, start: int, stop: int) -> Any:
-        """Return the ids of rows `start` .. `stop - 1`.
-
-        Raises
-        ------
-        DataError
-            If there are not so many: of a file of text, rows are counted only as they are read.
-        """
-        if stop > self.length:
-            raise DataError("ids must be as many as the rows, and are not")
-        return self._column[start:stop]
-
-    def check_end(self, rows: int) -> None:
-        """The same after a pass. The number of rows is private where ids are asked for."""
-        if rows != self.length:
-            raise DataError("ids must be as many as the rows, and are not")
+def size_of(chunk: Any) -> int:
+    """Return how many rows a chunk has, nulls counted."""
+    return len(chunk.rows) if isinstance(chunk, RowChunk) else len(chunk.values) + chunk.nulls
 
 
 class Gridded(Protocol):

@@ -21,9 +21,9 @@ from numpy.typing import NDArray
 from .._core import checks
 from .._kernels.tables import Key
 from ..errors import DataError
-from .base import Adding, Choosing, Chunk, Ids, RandomWords, RowChunk, RowSource, Source, WithRows
+from .base import Adding, Choosing, Chunk, RandomWords, RowChunk, RowSource, Source, WithRows
 from .forms import Form, Piece, source_of
-from .ids import as_ids
+from .ids import with_ids
 from .pick import distinct, wanted_columns
 from .public_values import CellTexts
 from .table import rows_of
@@ -241,7 +241,7 @@ class Elsewhere(Store):
         return some
 
     def rows(self, make: Rows, ids: Any = None, workers: int | None = None) -> RowSource:
-        return TableRows(self, make, workers, None if ids is None else as_ids(ids))
+        return with_ids(TableRows(self, make, workers), ids)
 
 
 class Columns(WithRows):
@@ -361,32 +361,18 @@ class TableRows(Choosing):
 
     array = None
 
-    def __init__(
-        self, store: Elsewhere, make: Rows, workers: int | None = None, ids: Ids | None = None
-    ) -> None:
+    def __init__(self, store: Elsewhere, make: Rows, workers: int | None = None) -> None:
         self.workers = workers if workers is None else checks.whole("workers", workers, 1)
-        self.store, self.make, self._ids = store, make, ids
+        self.store, self.make = store, make
         self.dtype, self.width = store.describe(make)
         self.length = store.length
 
     def reduce(self, summarise: Callable[[RowChunk], S], merge: Callable[[S, S], S]) -> S:
-        ids, seen = self._ids, 0
-        if ids is None:
-            return self.store.reduce_rows(self, summarise, merge)
-
-        def with_ids(chunk: RowChunk) -> S:
-            nonlocal seen
-            seen += len(chunk.rows)
-            stop = chunk.start + len(chunk.rows)
-            return summarise(chunk._replace(ids=ids.of(chunk.start, stop)))
-
-        total = self.store.reduce_rows(self, with_ids, merge)
-        ids.check_end(seen)
-        return total
+        return self.store.reduce_rows(self, summarise, merge)
 
     def only(self, columns: Collection[Any] | None) -> RowSource:
         make = self.make
-        if columns is None or make.names is None or not make.is_table or make.ids or self._ids:
+        if columns is None or make.names is None or not make.is_table or make.ids:
             return self
         names = tuple(name for name in make.names if name in columns) or make.names[:1]
         words = {name: make.words[name] for name in names if name in make.words}

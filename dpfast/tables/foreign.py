@@ -2,60 +2,44 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 
 from ..errors import DataError
-from .base import Chunk, Ids, RowChunk, Source
-
-S = TypeVar("S")
+from .base import Chunk, RowChunk, RowSource, Source
+from .mapped import MappedRows, Spans
 
 #: Rows that kernels can number.
 MOST = 1 << 62
 NUMBERED = "number each row once from 0 in the starts of its chunks"
 
 
-class ForeignRows:
-    """One column, as float64: nobody but its pass can say whether it has nulls.
+def foreign_rows(source: Source) -> RowSource:
+    """Return one column as float64: nobody but its pass can say whether it has nulls.
 
     Blocks are a function of row numbers, so it is checked that the chunks number their rows, and
     that nulls come with their places.
     """
+    length = source.length
 
-    dtype: np.dtype[Any] = np.dtype(np.float64)
-    width = None
-    array = None
+    def read(chunk: Chunk) -> RowChunk:
+        rows = _rows(chunk)
+        stop = chunk.start + len(rows)
+        if not 0 <= chunk.start <= stop <= (MOST if length is None else length):
+            _wrong(NUMBERED)
+        return RowChunk(rows, chunk.start)
 
-    def __init__(self, source: Source, ids: Ids | None) -> None:
-        self._source = source
-        self._ids = ids
-        self.length = source.length
-
-    def reduce(self, summarise: Callable[[RowChunk], S], merge: Callable[[S, S], S]) -> S:
-        seen: list[tuple[int, int]] = []  # appending is safe from several threads
-
-        def read(chunk: Chunk) -> S:
-            rows = _rows(chunk)
-            stop = chunk.start + len(rows)
-            if not 0 <= chunk.start <= stop <= (MOST if self.length is None else self.length):
-                _wrong(NUMBERED)
-            seen.append((chunk.start, stop))
-            ids = None if self._ids is None else self._ids.of(chunk.start, stop)
-            return summarise(RowChunk(rows, chunk.start, ids))
-
-        total = self._source.reduce(read, merge)
+    def check(seen: Spans) -> None:
         at = 0
-        for start, stop in sorted(span for span in seen if span[0] < span[1]):
+        for start, rows in sorted(span for span in seen if span[1]):
             if start != at:
                 _wrong(NUMBERED)
-            at = stop
-        if self.length is not None and at != self.length:
+            at += rows
+        if length is not None and at != length:
             _wrong("have as many rows as it says")
-        if self._ids is not None:
-            self._ids.check_end(at)
-        return total
+
+    return MappedRows(source, read, after=check, dtype=np.dtype(np.float64))
 
 
 def _rows(chunk: Chunk) -> Any:

@@ -8,14 +8,37 @@ from typing import Any, NoReturn
 import numpy as np
 
 from .._core import checks
-from .base import Ids
+from ..errors import DataError
+from .base import RowChunk, RowSource
 from .forms import Arrow, Objects, Piece, column_form, title_of
-from .key_words import KEYS_RULE, RULE, key_kind
+from .key_words import RULE, key_kind
+from .mapped import MappedRows, expect_rows
 from .pick import nearest
 
 
-def as_ids(ids: Any, name: str = "ids", is_id: bool = True) -> Ids:
-    """Return the ids, or the keys, of an array, a list or a column of a data frame.
+def with_ids(rows: RowSource, ids: Any) -> RowSource:
+    """Return rows, each with its id beside it, if ids are given."""
+    if ids is None:
+        return rows
+    column = as_ids(ids)
+
+    def beside(chunk: RowChunk) -> RowChunk:
+        stop = chunk.start + len(chunk.rows)
+        if stop > len(column):  # of a file of text, rows are counted only as they are read
+            _refuse_ids()
+        return chunk._replace(ids=column[chunk.start : stop])
+
+    after = expect_rows(len(column), _refuse_ids)
+    return MappedRows(rows, beside, after=after, width=rows.width, array=rows.array)
+
+
+def _refuse_ids() -> NoReturn:
+    """Raise the error of ids that are not as many as the rows, whose number may be private."""
+    raise DataError("ids must be as many as the rows, and are not")
+
+
+def as_ids(ids: Any) -> Any:
+    """Return the ids of an array, a list or a column of a data frame, which can be sliced.
 
     Raises
     ------
@@ -23,10 +46,10 @@ def as_ids(ids: Any, name: str = "ids", is_id: bool = True) -> Ids:
         If they are of a kind that has no equality to rely on, like floats.
     """
     if isinstance(ids, (str, bytes)):
-        no_names(ids, name, "id" if is_id else "key")
-    form = column_form(ids, name, RULE if is_id else KEYS_RULE)
-    key_kind(form, name, is_id)
-    return Ids(entries(form))
+        no_names(ids)
+    form = column_form(ids, "ids", RULE)
+    key_kind(form, "ids", is_id=True)
+    return entries(form)
 
 
 def entries(form: Piece) -> Any:

@@ -21,8 +21,7 @@ from .forms import (
     is_form,
     is_interchanged,
 )
-from .ids import as_ids, no_column
-from .labels import labels_of
+from .ids import no_column
 from .memory import MemoryRows, records, split
 from .table import labeled, of_columns, refuse_columns
 from .threads import in_parts
@@ -68,8 +67,7 @@ class InMemory(Store):
             column = records(given, make.ids, self._name)
         else:
             column = of_columns(pieces, self._name, make.words)
-        beside = None if ids is None else as_ids(ids)
-        return labeled(MemoryRows(column, beside, workers), labels_of(pieces, ids))
+        return labeled(MemoryRows(column, workers), ids, pieces)
 
     def reduce_batches(
         self, want: Want, summarise: Callable[[Batch], S], merge: Callable[[S, S], S]

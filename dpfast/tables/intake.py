@@ -25,13 +25,14 @@ from .columns import Columns, Elsewhere, Rows, Table
 from .data import as_rows, as_source, form_of
 from .engine import of_engine, refuse_array
 from .forms import COLUMN, Arrow, Form, Objects, Piece, Values, as_column, source_of
-from .labels import Checked, Labels, aligned, labels_of
+from .labels import Labels, aligned, labels_of
+from .mapped import Mapped, MappedColumn
 from .masked import MaskedSource, mask
 from .memory import ArraySource, Column, MemorySource
 from .people import IdColumn, apart
 from .public_values import expect_matches, numbers_of
 from .sql.store import Database
-from .table import RULE, OfRows, only_column, refuse_columns, rows_of
+from .table import RULE, column_of, only_column, refuse_columns, rows_of
 from .times import AsNumbers, Clipped, times_of
 from .words import Words, holds_words
 
@@ -205,7 +206,7 @@ def read(
     mask = _mask(where, first, relation)
     labels = labels_of(data, where, weights, ids)
     source = source.aligned(labels) if isinstance(source, Apart) else aligned(source, labels)
-    if what is rows_alone and isinstance(source, Checked):
+    if what is rows_alone and isinstance(source, Mapped):
         source.length = None  # which a count would take for the answer, without a pass
     return View(source, each, width, mask, column, whose)
 
@@ -480,7 +481,7 @@ def each_alone(form: Form, width: int | None = None, name: str = "data") -> list
         return found.columns
     keys: Sequence[Any] = found.dtype.names or range(found.width or 1)
     if found.array is None:
-        return [OfRows(found, key) for key in keys]
+        return [column_of(found, key) for key in keys]
     named = found.dtype.names is not None
     return [ArraySource(found.array[key] if named else found.array[:, key]) for key in keys]
 
@@ -496,6 +497,4 @@ def _mask(
 
 def _uneven(source: Source) -> Source:
     """Return a column that is not as long as the others are. The number of rows may be private."""
-    column = Checked(source, refuse_columns)
-    column.length = None
-    return column
+    return MappedColumn(source, None, refuse_columns, length=None)

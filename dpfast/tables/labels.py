@@ -7,18 +7,16 @@ a sort keeps it where the rows were sorted, and `dropna` where nothing was missi
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import partial
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ..errors import DataError
-from .base import Choosing, RandomWords, WithRows
+from .base import Source, WithRows
 from .forms import Values, index_of
-
-S = TypeVar("S")
+from .mapped import MappedColumn, MappedRows
 
 #: Indexes of which none is a view of the first. A pass compares two or more.
 Labels = Sequence[Any]
@@ -70,44 +68,13 @@ def compare(labels: Labels) -> None:
         )
 
 
-class Checked(Choosing):
-    """A source of one column or of rows, whose passes first check something, after the spend.
-
-    It has no `array`, for what reads that makes no pass, and it may have no length that is known.
-    """
-
-    array = None
-
-    def __init__(self, source: Any, check: Callable[[], None], row_index: Any = None) -> None:
-        self._source, self._check, self.row_index = source, check, row_index
-        self.dtype: np.dtype[Any] = source.dtype
-        self.width: int | None = getattr(source, "width", None)
-        self.length: int | None = source.length
-
-    @property
-    def nulls(self) -> int | None:
-        return self._source.nulls  # type: ignore[no-any-return]
-
-    def reduce(self, summarise: Callable[[Any], S], merge: Callable[[S, S], S]) -> S:
-        self._check()
-        found: S = self._source.reduce(summarise, merge)
-        return found
-
-    def sample(self, count: int, words: RandomWords) -> NDArray[Any] | None:
-        self._check()
-        found: NDArray[Any] | None = self._source.sample(count, words)
-        return found
-
-    def only(self, columns: Collection[Any] | None) -> Checked:
-        source = self._source
-        some = source.only(columns) if isinstance(source, Choosing) else source
-        return Checked(some, self._check, self.row_index)
-
-
 def aligned(source: Any, labels: Labels) -> Any:
     """Return a source, or a list of them, whose passes first compare labels."""
     if len(labels) < 2:
         return source
     if isinstance(source, list):
         return [aligned(column, labels) for column in source]
-    return Checked(source, partial(compare, labels), labels[0])
+    check, index = partial(compare, labels), labels[0]
+    if isinstance(source, Source):
+        return MappedColumn(source, None, check, row_index=index)
+    return MappedRows(source, None, check, width=source.width, row_index=index)

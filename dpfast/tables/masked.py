@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from .._core import checks
 from .._kernels.tables import pick
 from ..errors import DataError
-from .base import Chunk, RandomWords, Source
+from .base import Chunk, RandomWords, Source, size_of
 from .forms import Arrow, Objects, column_form
 from .memory import ArraySource
 from .untyped import truths
@@ -68,7 +68,7 @@ def kept(chunk: Chunk, where: NDArray[np.bool_]) -> Iterator[Chunk]:
 
     The values of one are valid until the next is asked for.
     """
-    rows = len(chunk.values) + chunk.nulls
+    rows = size_of(chunk)
     own = where[chunk.start : chunk.start + rows]
     if len(own) != rows or (chunk.nulls and chunk.present is None):
         refuse_mask()
@@ -97,7 +97,8 @@ class MaskedSource:
     source from which on the chunk's rows were kept.
     """
 
-    __slots__ = ("_source", "_where", "dtype", "length", "nulls")
+    __slots__ = ("_source", "_where", "dtype", "length")
+    nulls: int | None = None
 
     def __init__(self, source: Source, where: NDArray[np.bool_]) -> None:
         self._source = source
@@ -105,7 +106,6 @@ class MaskedSource:
         self.dtype = source.dtype
         #: Known if it is known that the mask fits.
         self.length = int(np.count_nonzero(where)) if source.length == len(where) else None
-        self.nulls = 0 if source.nulls == 0 else None
 
     def reduce(self, summarise: Callable[[Chunk], S], merge: Callable[[S, S], S]) -> S:
         one_at_a_time = threading.Lock()
@@ -120,7 +120,7 @@ class MaskedSource:
                 with one_at_a_time:
                     found = merge(found, more)
             with one_at_a_time:
-                read += len(chunk.values) + chunk.nulls
+                read += size_of(chunk)
             return found
 
         def both(a: S, b: S) -> S:

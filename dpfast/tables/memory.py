@@ -24,7 +24,6 @@ from .arrow import Numbers, arrow_cast, arrow_chunk, arrow_numbers, write_arrow
 from .base import (
     Choosing,
     Chunk,
-    Ids,
     RandomWords,
     RowChunk,
     chunk_dtype,
@@ -311,7 +310,6 @@ class MemoryRows(Choosing):
     Parameters
     ----------
     column : Column
-    ids : Ids, optional
     workers : int, optional
         Threads that split the rows. If left out: ``DPFAST_NUM_THREADS``, and never so many that one
         has fewer than `SLICE` rows.
@@ -330,14 +328,13 @@ class MemoryRows(Choosing):
     #: The index of a table of pandas.
     row_index: Any = None
 
-    def __init__(self, column: Column, ids: Ids | None = None, workers: int | None = None) -> None:
+    def __init__(self, column: Column, workers: int | None = None) -> None:
         self._workers = workers
         self.dtype = column.dtype
         self.width = column.width
         self.length: int | None = column.length
         self.array = column.array
         self._column = column
-        self._ids = ids
         if workers is None:
             fields = len(column.dtype.names or ()) or column.width or 1
             self._parts = split(column.length * fields)
@@ -345,15 +342,12 @@ class MemoryRows(Choosing):
             self._parts = max(1, min(checks.whole("workers", workers, 1), column.length))
 
     def reduce(self, summarise: Callable[[RowChunk], S], merge: Callable[[S, S], S]) -> S:
-        rows = self._column.length
-        if self._ids is not None:
-            self._ids.check_end(rows)
-        return in_parts(rows, self._parts, self._chunks, summarise, merge)
+        return in_parts(self._column.length, self._parts, self._chunks, summarise, merge)
 
     def only(self, columns: Collection[Any] | None) -> MemoryRows:
         if self._column.only is None:
             return self
-        return MemoryRows(self._column.only(columns), self._ids, self._workers)
+        return MemoryRows(self._column.only(columns), self._workers)
 
     def _chunks(self, start: int, stop: int) -> Iterator[RowChunk]:
         columns = () if self.width is None else (self.width,)
@@ -369,4 +363,4 @@ class MemoryRows(Choosing):
                 self._column.fill(at, end, rows)
             else:
                 rows = array[at:end]
-            yield RowChunk(rows, at, None if self._ids is None else self._ids.of(at, end))
+            yield RowChunk(rows, at)

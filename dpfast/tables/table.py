@@ -7,8 +7,9 @@ because blocks are a function of row numbers, and a missing number is NaN.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Collection, Mapping, Sequence
-from typing import Any, NoReturn, TypeVar
+from collections.abc import Collection, Mapping, Sequence
+from functools import partial
+from typing import Any, NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,8 +20,6 @@ from .base import (
     Adding,
     Choosing,
     Chunk,
-    Ids,
-    RandomWords,
     RowChunk,
     RowSource,
     Source,
@@ -28,15 +27,14 @@ from .base import (
     chunk_dtype,
     named_dtype,
 )
-from .foreign import ForeignRows
+from .foreign import foreign_rows
 from .forms import Arrow, Form, Objects, Values, column_form
-from .ids import as_ids, no_column
-from .labels import Labels, aligned, labels_of
+from .ids import no_column, with_ids
+from .labels import aligned, labels_of
+from .mapped import MappedColumn
 from .memory import F8, Column, MemoryRows, MemorySource
 from .words import RULE as TEXT
 from .words import Words, matched, words_column
-
-S = TypeVar("S")
 
 RULE = "rows of numbers"
 
@@ -69,13 +67,11 @@ def rows_of(
         return coded_of(form, words, name, ids)
     if isinstance(form, WithRows):
         return form.rows(ids, workers)
-    beside = None if ids is None else as_ids(ids)
     if isinstance(form, RowSource):
-        return form if beside is None else WithIds(form, beside)
+        return with_ids(form, ids)
     if not isinstance(form, (Values, Arrow, MemorySource)):
-        return ForeignRows(form, beside)
-    made = MemoryRows(form.column(name, RULE, width), beside, workers)
-    return labeled(made, labels_of(form, ids))
+        return with_ids(foreign_rows(form), ids)
+    return labeled(MemoryRows(form.column(name, RULE, width), workers), ids, form)
 
 
 def coded_of(
@@ -91,14 +87,17 @@ def coded_of(
     else:
         (own,) = matched([name], words).values()
         made = words_column(form, own, name)
-    beside = None if ids is None else as_ids(ids)
-    return labeled(MemoryRows(made, beside), labels_of(form, ids))
+    return labeled(MemoryRows(made), ids, form)
 
 
-def labeled(rows: MemoryRows, labels: Labels) -> RowSource:
-    """Return rows that know an index of theirs, and whose passes compare it with all others."""
+def labeled(rows: MemoryRows, ids: Any, form: Any) -> RowSource:
+    """Return rows of a form that know an index of theirs, beside ids if there are any.
+
+    Passes compare the index with all others.
+    """
+    labels = labels_of(form, ids)
     rows.row_index = labels[0] if labels else None
-    found: RowSource = aligned(rows, labels)
+    found: RowSource = aligned(with_ids(rows, ids), labels)
     return found
 
 
@@ -200,56 +199,19 @@ def only_column(rows: Any) -> Source:
     names = rows.dtype.names
     if isinstance(rows, Adding):
         return rows  # type: ignore[return-value]
-    return OfRows(rows, names[0] if names else 0)
+    return column_of(rows, names[0] if names else 0)
 
 
-class WithIds:
-    """Rows of a source that are not of this library, with an id beside each."""
-
-    array = None
-
-    def __init__(self, rows: RowSource, ids: Ids) -> None:
-        self._rows, self._ids = rows, ids
-        self.dtype, self.width, self.length = rows.dtype, rows.width, rows.length
-
-    def reduce(self, summarise: Callable[[RowChunk], S], merge: Callable[[S, S], S]) -> S:
-        seen = 0
-
-        def with_ids(chunk: RowChunk) -> S:
-            nonlocal seen
-            seen += len(chunk.rows)
-            stop = chunk.start + len(chunk.rows)
-            return summarise(chunk._replace(ids=self._ids.of(chunk.start, stop)))
-
-        total = self._rows.reduce(with_ids, merge)
-        self._ids.check_end(seen)
-        return total
+def column_of(rows: RowSource, key: str | int) -> Source:
+    """Return one column of some rows. A missing number is NaN there already: there is no null."""
+    dtype = chunk_dtype(rows.dtype[key] if isinstance(key, str) else rows.dtype)
+    return MappedColumn(rows, partial(_column, key, dtype), dtype=dtype)
 
 
-class OfRows:
-    """One column of some rows. A missing number is NaN there already, so there is no null."""
-
-    nulls = 0
-
-    def __init__(self, rows: RowSource, key: str | int) -> None:
-        self.base = rows
-        self._key = key
-        self.dtype = chunk_dtype(rows.dtype[key] if isinstance(key, str) else rows.dtype)
-        self.length = rows.length
-
-    def reduce(self, summarise: Callable[[Chunk], S], merge: Callable[[S, S], S]) -> S:
-        key, dtype = self._key, self.dtype  # and not self, which does not travel to an engine
-
-        def part(chunk: RowChunk) -> S:
-            rows: NDArray[Any] = chunk.rows
-            if isinstance(key, str):
-                rows = rows[key]
-            elif rows.ndim > 1:
-                rows = rows[:, key]
-            return summarise(Chunk(np.ascontiguousarray(rows, dtype), chunk.start))
-
-        return self.base.reduce(part, merge)
-
-    def sample(self, count: int, words: RandomWords) -> NDArray[Any] | None:
-        """None: a look at some rows costs no less than a pass."""
-        return None
+def _column(key: str | int, dtype: np.dtype[Any], chunk: RowChunk) -> Chunk:
+    rows: NDArray[Any] = chunk.rows
+    if isinstance(key, str):
+        rows = rows[key]
+    elif rows.ndim > 1:
+        rows = rows[:, key]
+    return Chunk(np.ascontiguousarray(rows, dtype), chunk.start)

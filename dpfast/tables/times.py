@@ -9,21 +9,20 @@ from __future__ import annotations
 import datetime as dt
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from itertools import pairwise
-from typing import Any, NamedTuple, TypeAlias, TypeVar
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from .._core import checks
 from .arrow import Numbers, arrow_times, arrow_values
-from .base import Chunk, RandomWords, Source
+from .base import Chunk, Source
 from .forms import Arrow, Form, Values
+from .mapped import MappedColumn
 from .memory import ArraySource, ColumnSource
 
-S = TypeVar("S")
-
-I8 = np.dtype(np.int64)
 NAT = np.iinfo(np.int64).min
 
 
@@ -197,13 +196,30 @@ def numbered(column: Form, numbers: Numbering) -> Values:
     return Values(array, array, mask if present is None else mask | ~present)
 
 
-def time_source(column: Form, numbers: Numbering) -> TimeSource:
+def time_source(column: Form, numbers: Numbering) -> Source:
     """Return the numbers of a column of times in memory as a source, which reads them in a pass."""
     if isinstance(column, Arrow):
         base: Source = ColumnSource(column.chunked, "data", counts_of(column))
-        return TimeSource(base, numbers, column.row_index)
-    assert isinstance(column, Values)
-    return TimeSource(ArraySource(_counts(column), column.mask), numbers, column.row_index)
+    else:
+        assert isinstance(column, Values)
+        base = ArraySource(_counts(column), column.mask)
+    change = partial(_numbers, numbers)
+    return MappedColumn(base, change, dtype=np.dtype(np.int64), row_index=column.row_index)
+
+
+def _numbers(numbers: Numbering, chunk: Chunk) -> Chunk:
+    """Return the numbers of a chunk of counts, of which those that are no time are null."""
+    values, start, nulls, present = chunk
+    here = values != NAT
+    made = numbers(values)
+    if here.all():
+        return Chunk(made, start, nulls, present)
+    kept = made[here]
+    whole = here if not nulls else None
+    if present is not None:
+        whole = present.copy()
+        whole[present] = here
+    return Chunk(kept, start, nulls + len(values) - len(kept), whole)
 
 
 @dataclass(frozen=True)
@@ -233,47 +249,3 @@ class Binned:
         bins[values == edges[-1]] -= 1  # the last bin has both of its ends
         bins[values > edges[-1]] += 1
         return bins
-
-
-class TimeSource:
-    """A column of times as whole numbers: a `Source`.
-
-    Attributes
-    ----------
-    base : Source
-        Of raw counts, `NAT` where there is no time.
-    """
-
-    dtype = I8
-    row_index: Any = None
-
-    def __init__(self, base: Source, numbers: Numbering, row_index: Any = None) -> None:
-        self.base, self.row_index = base, row_index
-        self.length = base.length
-        self._numbers = numbers
-
-    @property
-    def nulls(self) -> int | None:
-        """How many rows are null is known by a pass only."""
-        return None
-
-    def reduce(self, summarise: Callable[[Chunk], S], merge: Callable[[S, S], S]) -> S:
-        def read(chunk: Chunk) -> S:
-            """Leave out what is no time: it is null."""
-            values, start, nulls, present = chunk
-            here = values != NAT
-            numbers = self._numbers(values)
-            if here.all():
-                return summarise(Chunk(numbers, start, nulls, present))
-            kept = numbers[here]
-            whole = here if not nulls else None
-            if present is not None:
-                whole = present.copy()
-                whole[present] = here
-            return summarise(Chunk(kept, start, nulls + len(values) - len(kept), whole))
-
-        return self.base.reduce(read, merge)
-
-    def sample(self, count: int, words: RandomWords) -> NDArray[Any] | None:
-        values = self.base.sample(count, words)
-        return None if values is None else self._numbers(values[values != NAT])

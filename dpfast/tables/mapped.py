@@ -1,0 +1,107 @@
+"""Sources that are made of others: each chunk is a function of one of theirs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Sequence
+from typing import Any, NoReturn, TypeAlias, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .base import Choosing, Chunk, RandomWords, RowSource, size_of
+
+S = TypeVar("S")
+
+#: The first row of each chunk of a pass, and how many rows it has.
+Spans: TypeAlias = Sequence[tuple[int, int]]
+
+
+class Mapped:
+    """The chunks of another source, each changed by itself.
+
+    Parameters
+    ----------
+    base : Source or RowSource
+    change : callable, optional
+        Makes a chunk of one of the base, and travels to an engine; by default chunks stay.
+    before : callable, optional
+        Is called before each pass, after the spend.
+    after : callable, optional
+        Is called after each pass with the `Spans` of the base.
+    **public
+        Attributes that are not those of the base.
+    """
+
+    #: The index of a table of pandas.
+    row_index: Any = None
+    dtype: np.dtype[Any]
+    length: int | None
+
+    def __init__(
+        self,
+        base: Any,
+        change: Callable[[Any], Any] | None = None,
+        before: Callable[[], None] = lambda: None,
+        after: Callable[[Spans], None] | None = None,
+        **public: Any,
+    ) -> None:
+        self.base, self._change, self._before, self._after = base, change, before, after
+        self.dtype, self.length = base.dtype, base.length
+        vars(self).update(public)
+
+    def reduce(self, summarise: Callable[[Any], S], merge: Callable[[S, S], S]) -> S:
+        change, after = self._change, self._after
+        seen: list[tuple[int, int]] = []  # appending is safe from several threads
+
+        def read(chunk: Any) -> S:
+            made = chunk if change is None else change(chunk)
+            if after is not None:
+                seen.append((chunk.start, size_of(chunk)))
+            return summarise(made)
+
+        self._before()
+        total: S = self.base.reduce(read, merge)
+        if after is not None:
+            after(seen)
+        return total
+
+
+class MappedColumn(Mapped):
+    """One column, made of another or of rows."""
+
+    @property
+    def nulls(self) -> int | None:
+        """Those of the base, if its chunks stay."""
+        return self.base.nulls if self._change is None else None
+
+    def sample(self, count: int, words: RandomWords) -> NDArray[Any] | None:
+        """Return a sample of the base, read as a chunk; a look at rows is as dear as a pass."""
+        self._before()
+        values = None if isinstance(self.base, RowSource) else self.base.sample(count, words)
+        if values is None or self._change is None:
+            return values
+        return self._change(Chunk(values, 0)).values  # type: ignore[no-any-return]
+
+
+class MappedRows(Mapped, Choosing):
+    """Rows, made of others or of a column."""
+
+    width: int | None = None
+    #: None by default, for what reads that makes no pass.
+    array: NDArray[Any] | None = None
+
+    def only(self, columns: Collection[Any] | None) -> RowSource:
+        if self._change is not None or not isinstance(self.base, Choosing):
+            return self
+        public = {"row_index": self.row_index, "length": self.length, "width": self.width}
+        return MappedRows(self.base.only(columns), None, self._before, self._after, **public)
+
+
+def expect_rows(many: int, refuse: Callable[[], NoReturn]) -> Callable[[Spans], None]:
+    """Return what refuses a pass in which there were not so many rows."""
+
+    def check(seen: Spans) -> None:
+        if sum(rows for _, rows in seen) != many:
+            refuse()
+
+    return check
