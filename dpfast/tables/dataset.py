@@ -31,9 +31,21 @@ FORMATS = {
     ".arrow": "ipc",
     ".feather": "ipc",
     ".ipc": "ipc",
+    ".csv": "text",
+    ".tsv": "text",
 }
+#: Endings of compressed files, and what pyarrow calls them.
+COMPRESSIONS = {".gz": "gzip", ".bz2": "bz2", ".zst": "zstd", ".lz4": "lz4", ".zip": "zip"}
 #: Directories of tables whose files may hold rows that were deleted.
 LOGS = {"_delta_log": "Delta", "metadata": "Iceberg", ".hoodie": "Hudi"}
+
+
+def format_of(file: str | os.PathLike[str]) -> str | None:
+    """Return the format of a part of a table, by its ending; None of what is no part."""
+    stem, ending = os.path.splitext(os.fspath(file).lower())
+    if ending in COMPRESSIONS:
+        return "text" if format_of(stem) == "text" else None
+    return FORMATS.get(ending)
 
 
 def is_remote(path: Any) -> bool:
@@ -103,9 +115,9 @@ class DatasetReader(StreamReader):
         self._system, places = _places(texts, options)
         listed = [(place, _listed(self._system, place)) for place in places]
         self._files = [file for _, files in listed for file in files]
-        kinds = {FORMATS.get(os.path.splitext(file)[1].lower()) for file in self._files}
-        if len(kinds) != 1 or None in kinds:
-            known = ", ".join(FORMATS)
+        kinds = set(map(format_of, self._files))
+        if len(kinds) != 1 or not kinds <= {"parquet", "ipc"}:
+            known = ", ".join(ending for ending, kind in FORMATS.items() if kind != "text")
             raise SourceError(f"{name} must be files of one format, that end in one of {known}")
         self._stamps = stamps(self._system, self._files)
         form = ds.ParquetFileFormat() if kinds == {"parquet"} else ds.IpcFileFormat()
@@ -238,7 +250,7 @@ def parts_of(place: Path) -> list[Path]:
     ------
     SourceError
         For a part that is no regular file, a directory that is there twice, or below itself, by way
-        of a link, a table with a log of deletes, and where there is no part.
+        of a link, a table with a log of deletes, parts of two formats, and where there is no part.
     """
     found, seen = [], set()
 
@@ -257,7 +269,13 @@ def parts_of(place: Path) -> list[Path]:
         seen.add((stat.st_dev, stat.st_ino))
         found += [at / file for file in files if _is_part((at / file).relative_to(place).parts)]
     if not found:
-        raise SourceError(f"directory {os.fspath(place)!r} holds no Parquet or Arrow file")
+        raise SourceError(f"directory {os.fspath(place)!r} holds no file of Parquet, Arrow or text")
+    if len(set(map(format_of, found))) > 1:
+        endings = " and ".join(sorted({"".join(file.suffixes) for file in found}))
+        raise SourceError(
+            f"directory {os.fspath(place)!r} must hold files of one format, not {endings}: give "
+            "the paths of those that are meant, or a pattern"
+        )
     return [regular(file) for file in sorted(found)]
 
 
@@ -276,7 +294,7 @@ def regular(file: Path) -> Path:
 def _is_part(path: Sequence[str]) -> bool:
     """Tell whether a file below a directory is data: ``_metadata`` and hidden files are not."""
     is_hidden = any(part[:1] in "._" for part in path)
-    return os.path.splitext(path[-1])[1].lower() in FORMATS and not is_hidden
+    return format_of(path[-1]) is not None and not is_hidden
 
 
 def refuse_logs(place: str, inside: Iterable[str]) -> None:

@@ -14,7 +14,15 @@ from .._core import checks
 from ..errors import SourceError
 from .base import Source
 from .columns import Table, TableColumn
-from .dataset import dataset_reader, is_remote, parts_of, regular, remote_files
+from .dataset import (
+    COMPRESSIONS,
+    dataset_reader,
+    format_of,
+    is_remote,
+    parts_of,
+    regular,
+    remote_files,
+)
 from .forms import pyarrow_for
 from .pick import distinct, picker, wanted_columns
 from .text_format import TextFormat, TextOptions, text_format
@@ -71,8 +79,8 @@ def scan(
         A file that ends in ``.parquet`` or ``.pq``; in ``.arrow``, ``.arrows``, ``.feather`` or
         ``.ipc`` (the Arrow file or stream format); in ``.csv`` or ``.tsv``, also compressed
         (``.csv.gz``, ``.bz2``, ``.zst``, ``.lz4``, or a ``.zip`` of one file); or in ``.npy``.
-        Parquet and Arrow files may also be a directory of parts, which is Parquet where it holds
-        any, and Parquet and text a pattern such as ``"sales/2024-*.parquet"``.
+        All but the last may also be a directory of parts, whose endings say which of its files
+        belong, and Parquet and text a pattern such as ``"sales/2024-*.parquet"``.
         Several files of one format are one table, whose rows follow one another. Parquet, Arrow and
         text may lie in remote places (``"s3://..."``, ``"gs://..."``, ``"memory://..."``): those
         that pyarrow knows, and with fsspec many more. Directories like ``year=2024`` are a column
@@ -267,7 +275,7 @@ def _reader(path: Paths, options: Mapping[str, Any]) -> Reader:
         checks.fail_kind("storage_options", "a mapping of fsspec's options to values", storage)
     if storage and not any(map(is_remote, paths)):
         checks.fail("storage_options", "left out for files that are not remote", [*storage])
-    if any(map(_is_text, paths)):
+    if any(_is_text(one, storage) for one in paths):
         if any(map(is_remote, paths)):
             system, files = remote_files(paths, storage)
             return _text_reader([Path(file) for file in files], format, system)
@@ -295,8 +303,9 @@ def _typed_reader(path: str | os.PathLike[str], files: list[Path]) -> Reader:
     """Return what reads files that declare their types."""
     if os.path.isdir(path):
         root = Path(path)
-        is_ipc = files[0].suffix.lower() not in PARQUET
-        if is_ipc or all("=" in str(p.relative_to(root).parent) for p in files):
+        if format_of(files[0]) == "ipc" or all(
+            "=" in str(p.relative_to(root).parent) for p in files
+        ):
             return dataset_reader([path])
     first = files[0]
     ending, _ = _ending(first)
@@ -318,14 +327,13 @@ def _files(text: str) -> list[Path]:
     """Return the files that `text` stands for, in the order of their names."""
     path = Path(text)
     if path.is_dir():
-        files = parts_of(path)
-        return [p for p in files if p.suffix.lower() in PARQUET] or files
+        return parts_of(path)
     found = [path]
     if not path.exists() and glob.has_magic(text):
         found = sorted(Path(p) for p in glob.glob(text, recursive=True))
         if not found:
             raise SourceError(f"no file matches {text!r}")
-        if len(found) > 1 and not all(p.suffix.lower() in PARQUET or _is_text(p) for p in found):
+        if len(found) > 1 and not {"parquet", "text"}.issuperset(map(format_of, found)):
             raise SourceError(f"only Parquet and text can be read from several files, got {text!r}")
     elif not path.exists():
         near = []
@@ -337,15 +345,18 @@ def _files(text: str) -> list[Path]:
     return [regular(file) for file in found]
 
 
-def _is_text(path: Path_) -> bool:
-    """Tell whether a file is one of text, by its ending."""
-    return any(suffix.lower() in TEXT for suffix in Path(path).suffixes[-2:])
+def _is_text(path: Path_, storage: Mapping[str, Any]) -> bool:
+    """Tell whether a file, or the first of a directory, is one of text, by its ending."""
+    file: Path_ = path
+    if is_remote(path) and format_of(path) is None:
+        file = remote_files([path], storage)[1][0]
+    elif os.path.isdir(path):
+        file = _paths(path)[0]
+    return format_of(file) == "text"
 
 
 def _ending(path: Path) -> tuple[str, str | None]:
     """Return the ending that says the format, and the compression of a text file."""
-    from .text import COMPRESSIONS
-
     suffixes = [s.lower() for s in path.suffixes]
     last = suffixes[-1] if suffixes else ""
     if last in (*PARQUET, *IPC, *TEXT, *NPY):

@@ -37,8 +37,6 @@ from .public_values import CellTexts
 from .text_format import TextFormat
 from .threads import decoders
 
-#: Endings of compressed files, and what pyarrow calls them.
-COMPRESSIONS = {".gz": "gzip", ".bz2": "bz2", ".zst": "zstd", ".lz4": "lz4", ".zip": "zip"}
 #: Bytes of a header, line break included, at most.
 HEADER = 1 << 19
 #: Bytes read at a time, and about as many are parsed by each thread.

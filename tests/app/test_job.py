@@ -718,6 +718,7 @@ def test_words_large_edges_and_vectors_without_an_answer_have_their_rows(write, 
         ("more", "more/out.parquet", "study.db", "outside the directory"),
         ("more", "more/deep/out.parquet", "study.db", "outside the directory"),
         ("more/*.parquet", "more/out.parquet", "study.db", "outside the directory"),
+        ("more", "more/out.csv", "study.db", "outside the directory"),
     ],
 )
 def test_an_output_takes_the_place_of_nothing_that_the_job_is_made_of(

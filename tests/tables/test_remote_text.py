@@ -35,6 +35,9 @@ def memory():
     place.pipe("/t/z.csv.zip", zipped(b"k;v\na;6\n"))
     out = io.BytesIO()
     pq.write_table(pa.table({"v": [3.0]}), out)
+    place.pipe("/t/all/1.csv", b"k;v\na;7\n")
+    place.pipe("/t/all/deep/2.csv", b"v;k\n8;a\n")
+    place.pipe("/t/all/_SUCCESS", b"")
     place.pipe("/t/year/2024-01.parquet", out.getvalue())
     yield place
     place.store.clear()
@@ -46,6 +49,7 @@ PLACES = {
     "memory://t/z.csv.gz": 5,
     "memory://t/z.csv.zip": 6,
     "memory://*/202?-01.csv": 12,
+    "memory://t/all": 15,
 }
 
 
@@ -122,6 +126,21 @@ def test_places_that_are_not_there(memory, tmp_path):
     assert "PASSWORD" not in str(caught.value)
     with pytest.raises(ArgumentError, match="path must be paths of one place"):
         dp.scan([tmp_path / "t.csv", "memory://t/2024-01.csv"], "v")
+
+
+def test_the_command_line_tells_fsspec_the_same(told, capsys):
+    pytest.importorskip("typer")
+    from dpfast.app.cli.main import run
+
+    call = ["sum", "secretive://t/2024-*.csv", "--column", "v", "--bounds", "0,9"]
+    call += ["--delimiter", ";", "--epsilon", "400"]
+    options = ["key=PASSWORD", "anon=true", 'more={"a": [1]}', "a=b=c", "none="]
+    assert run([*call, *(f"--storage-options={option}" for option in options)]) == 0
+    assert told[0] == {"key": "PASSWORD", "anon": True, "more": {"a": [1]}, "a": "b=c", "none": ""}
+    shown = capsys.readouterr()
+    assert run([*call, "--storage-options", "PASSWORD"]) == 2
+    assert "must be NAME=VALUE" in (wrong := capsys.readouterr()).err
+    assert "PASSWORD" not in shown.out + shown.err + wrong.err
 
 
 def test_a_job_reads_a_remote_place_with_a_secret_of_the_environment(told, tmp_path, monkeypatch):

@@ -1,6 +1,7 @@
 """Columns of files: what is read, what is refused, how much memory it takes, and how it ends."""
 
 import decimal
+import gzip
 import itertools
 import os
 import pickle
@@ -491,7 +492,7 @@ def test_parts_of_a_table(tmp_path):
     with pytest.raises(SourceError, match=r"column 'v' of z.parquet must hold integers, floats"):
         scan(parts, "v")
     (tmp_path / "none").mkdir()
-    with pytest.raises(SourceError, match="holds no Parquet or Arrow file"):
+    with pytest.raises(SourceError, match="holds no file of Parquet, Arrow or text"):
         scan(tmp_path / "none", "v")
     with pytest.raises(SourceError, match="no file matches"):
         scan(tmp_path / "*.parquet", "v")
@@ -515,7 +516,33 @@ def test_a_directory_of_arrow_files(tmp_path):
         np.testing.assert_array_equal(got, np.arange(3000))
         assert nulls == 0
     pq.write_table(pa.table({"v": np.arange(3.0)}), tmp_path / "p.parquet")
-    assert rows(scan(tmp_path, "v"))[0].tolist() == [0, 1, 2]
+    with pytest.raises(SourceError, match=r"files of one format, not \.arrow and .*\.parquet"):
+        scan(tmp_path, "v")
+
+
+def test_a_directory_of_text(tmp_path):
+    place = tmp_path / "sales.csv"  # as Spark calls one
+    (place / "deep").mkdir(parents=True)
+    (place / "part-0.csv").write_text("v,w\n1,a\n2,b\n")
+    (place / "deep" / "part-1.CSV").write_text("w,v\nc,3\n")
+    with gzip.open(place / "part-2.csv.gz", "wt") as file:
+        file.write("v,w\n4,d\n")
+    for name in ("_SUCCESS", ".part-0.csv.crc", "_old.csv", "read.me", "part-0.csv.bak", "x.gz"):
+        (place / name).write_text("not data")
+    (tmp_path / "more").mkdir()
+    (tmp_path / "more" / "1.csv").write_text("v\n5\n")
+    assert sorted(rows(scan(place, "v"))[0].tolist()) == [1, 2, 3, 4]
+    assert sorted(rows(scan([place, tmp_path / "more"], "v"))[0].tolist()) == [1, 2, 3, 4, 5]
+    some = scan(place, where={"column": "w", "in": ["a", "c"]})["v"]
+    assert sorted(rows(some)[0].tolist()) == [1, 3]
+    assert sorted(rows(scan(place, "v", missing=["3"]))[0].tolist()) == [1, 2, 4]
+    (place / "x.parquet").write_bytes(b"")
+    with pytest.raises(SourceError, match=r"files of one format, not .*\.csv and \.csv\.gz and"):
+        scan(place, "v")
+    (place / "x.parquet").unlink()
+    (place / "x.tsv").write_text("v\n1\n")
+    with pytest.raises(SourceError, match=r"must all end in"):
+        scan(place, "v")
 
 
 # --- damaged files ------------------------------------------------------------------------------

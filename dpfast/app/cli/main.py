@@ -127,7 +127,7 @@ OPTIONS: dict[str, Any] = {
             metavar="FILE",
             show_default=False,
             help="A .parquet, .arrow, .feather, .csv (also .csv.gz, .csv.zip) or .npy file; a "
-            "directory of Parquet or Arrow files; or several of these, one after the other.",
+            "directory of Parquet, Arrow or text files; or several of these.",
         ),
     ],
     "of": option(

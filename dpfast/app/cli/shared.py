@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import math
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from fractions import Fraction
 from inspect import Parameter, Signature
 from typing import Annotated, Any
@@ -57,7 +59,7 @@ def _text(kind: Any, metavar: str | None, help: str, *flags: str) -> Any:
     return option(kind, metavar, help, *flags, rich_help_panel="Files of text")
 
 
-#: How a file of text is written.
+#: How a file of text is written, and where files are.
 TEXT: dict[str, Any] = {
     "no_quotes": _text(bool, None, "A quote is a letter; each line is a row.", "--no-quotes"),
     "missing": _text(
@@ -73,11 +75,17 @@ TEXT: dict[str, Any] = {
     "dates": _text(
         list[str], "COLUMN=FORMAT", "A column of dates, such as day=%d.%m.%Y; once for each."
     ),
+    "storage_options": option(
+        list[str],
+        "NAME=VALUE",
+        "Of remote files: what fsspec is told, such as anon=true, a value as in JSON; once for "
+        "each. Others see it in the list of processes: a job has variables for secrets.",
+    ),
 }
 
 
 #: What these options are if nobody gives them.
-TEXT_DEFAULTS = {**dict.fromkeys(TEXT), "no_quotes": False, "dates": ()}
+TEXT_DEFAULTS = {**dict.fromkeys(TEXT), "no_quotes": False, "dates": (), "storage_options": ()}
 
 
 def set_options(
@@ -105,7 +113,19 @@ def text_options(given: dict[str, Any]) -> Any:
         text["delimiter"] = text["delimiter"].replace(r"\t", "\t")
     if "dates" in text:
         text["dates"] = dict(word.partition("=")[::2] for word in text["dates"])
+    if "storage_options" in text:
+        text["storage_options"] = dict(map(_storage_option, text["storage_options"]))
     return text
+
+
+def _storage_option(word: str) -> tuple[str, Any]:
+    """Return a name and its value: one of JSON, or else the text. No error shows it."""
+    name, sign, value = word.partition("=")
+    if not (name and sign):
+        raise typer.BadParameter("storage-options must be NAME=VALUE, such as anon=true")
+    with suppress(ValueError):
+        return name, json.loads(value)
+    return name, value
 
 
 class Terminal(Console):

@@ -204,14 +204,14 @@ def _check_outputs(job: job_file.Job, files: Files) -> None:
     used += [(file, "the keys") for entry in job.entries for file in entry.files]
     wholes = [] if job.sql else [job.data] if isinstance(job.data, str) else job.data
     places = [path.resolve() for path in map(Path, wholes) if not path.is_file()]
-    folders = [*places, *(path.parent for path in data if path.is_file())]
+    parts = {(path.parent, path.suffix) for path in data if places and path.is_file()}
     for field, given in job.outputs.items():
         out = given.resolve()
         other_file(field, given, used)
         used.append((out, "output.path"))
-        # A directory, or a pattern.
-        several = places and out.suffix.lower() == ".parquet"
-        if several and (out.parent in folders or any(map(out.is_relative_to, places))):
+        # A part of a directory, or of a pattern.
+        is_part = out.suffix in (".parquet", ".csv") and any(map(out.is_relative_to, places))
+        if is_part or (out.parent, out.suffix) in parts:
             checks.fail(field, "outside the directory of the data", str(given))
 
 
