@@ -1,4 +1,4 @@
-"""Databases for tests, as connections of Ibis: DuckDB, SQLite, and PostgreSQL on a socket.
+"""Databases for tests, as connections of Ibis: DuckDB, SQLite, PostgreSQL on a socket, and Spark.
 
 `connect` returns one, and `table` makes a table of typed columns with any values. `ENGINES` are
 the names to parametrize a test with: that of PostgreSQL is for the full tier. A test that kills
@@ -76,6 +76,8 @@ def connect(engine: str) -> Any:
         folder = tempfile.mkdtemp(prefix="dpfast-sqlite-")
         atexit.register(shutil.rmtree, folder, ignore_errors=True)
         made = ibis.sqlite.connect(f"{folder}/tests.sqlite")
+    elif engine == "pyspark":
+        made = _spark()
     else:
         made = Server().connect()
     atexit.register(made.disconnect)
@@ -87,14 +89,19 @@ def table(connection: Any, columns: Mapping[str, tuple[str, Sequence[Any]]]) -> 
 
     SQLite, whose columns hold anything, takes any values; of decimals and times it stores the text.
     """
+    import pyarrow as pa
+
     name = f"t{next(_NUMBERS)}"
     schema = ibis.schema({key: kind for key, (kind, _) in columns.items()})
-    made = connection.create_table(name, schema=schema)
-    if connection.name == "duckdb":  # where rows one after another are slow
-        import pyarrow as pa
-
+    if connection.name in ("duckdb", "pyspark"):  # where rows one after another are slow
         arrays = [pa.array(v, schema[key].to_pyarrow()) for key, (_, v) in columns.items()]
-        connection.con.register("arrow", pa.table(arrays, list(columns)))
+        rows = pa.table(arrays, list(columns))
+    if connection.name == "pyspark":
+        connection._session.createDataFrame(rows).createOrReplaceTempView(name)
+        return connection.table(name)
+    made = connection.create_table(name, schema=schema)
+    if connection.name == "duckdb":
+        connection.con.register("arrow", rows)
         connection.con.execute(f"INSERT INTO {name} SELECT * FROM arrow")
         connection.con.unregister("arrow")
         return made
@@ -113,6 +120,18 @@ def _stored(value: Any) -> Any:
 
 
 _NUMBERS = itertools.count()
+
+
+def _spark() -> Any:
+    """Return a connection to a Spark on two threads of this machine."""
+    reason = "pyspark is not installed: pip install 'dpfast[spark]'"
+    sql = pytest.importorskip("pyspark.sql", reason=reason)
+    if shutil.which("java") is None:
+        pytest.skip("Spark needs Java 17 or newer")
+    builder = sql.SparkSession.builder.master("local[2]").config("spark.ui.enabled", "false")
+    session = builder.config("spark.sql.shuffle.partitions", "2").getOrCreate()
+    session.sparkContext.setLogLevel("OFF")
+    return ibis.pyspark.connect(session)
 
 
 # --- PostgreSQL ---------------------------------------------------------------------------------

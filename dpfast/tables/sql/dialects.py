@@ -23,7 +23,10 @@ class Dialect(NamedTuple):
     #: A cast to an integer rounds to the nearest, ties to even.
     cast_rounds: bool = False
     #: Times are subtracted exactly.
-    has_times: bool = False
+    subtracts_times: bool = False
+    #: Dates, and times, can be keys and ids.
+    has_dates: bool = True
+    has_times: bool = True
     utf8: tuple[str, ...] = ()
     hex: tuple[str, ...] = ("hex",)
     md5: tuple[str, ...] = ("md5",)
@@ -32,13 +35,13 @@ class Dialect(NamedTuple):
 #: Those with int64 and float64, of which Ibis tells NaN, by the name that Ibis gives them.
 DIALECTS = {
     "duckdb": Dialect(True, True, True, utf8=("encode",)),  # which casts no backslashes
-    "sqlite": Dialect(md5=(OURS,)),
+    "sqlite": Dialect(has_dates=False, has_times=False, md5=(OURS,)),
     "postgres": Dialect(True, True, True, utf8=("convert_to", "UTF8"), hex=("encode", "hex")),
     "snowflake": Dialect(True, utf8=("to_binary", "UTF-8"), hex=("hex_encode",)),
     "bigquery": Dialect(hex=("to_hex",)),
     "trino": Dialect(utf8=("to_utf8",), hex=("to_hex",)),
     "databricks": Dialect(),
-    "pyspark": Dialect(),
+    "pyspark": Dialect(has_times=False),  # which come through pandas, and that has few years
 }
 
 

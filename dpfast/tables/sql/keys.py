@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from ..._core import checks
 from ..._core.extras import extra
-from .dialects import bytes_of, md5, text_of
+from .dialects import DIALECTS, bytes_of, md5, text_of
 
 #: Most public keys of a column that a statement lists.
 LISTED = 1 << 12
@@ -41,9 +41,10 @@ def exact(column: Any, dialect: str, name: str) -> Any:
         For a type that has no equality to rely on, as times in SQLite have none.
     """
     kind = column.type()
-    is_time, is_text = kind.is_date() or kind.is_timestamp(), kind.is_string()
+    facts, is_text = DIALECTS[dialect], kind.is_string()
+    is_time = (kind.is_date() and facts.has_dates) or (kind.is_timestamp() and facts.has_times)
     is_bits = kind.is_integer() or kind.is_boolean() or kind.is_binary()
-    if not (is_bits or is_text or (is_time and dialect != "sqlite")):
+    if not (is_bits or is_text or is_time):
         checks.fail_kind(name, RULE, column, f" of type {kind} in {dialect}: cast it")
     comparable = column
     if is_text:

@@ -77,6 +77,7 @@ class Database(Store):
     def typed(self, name: str, is_text: bool = False) -> Piece:
         if is_text:
             self.expect_declared(name)
+            exact(self.expressions[name], self.dialect, f"column {name!r}")
         kind = self.expressions[name].type().to_pyarrow()
         return Arrow(extra("pyarrow", "data in a database").chunked_array([], kind))
 

@@ -20,7 +20,7 @@ def can_count(times: Times, dialect: str) -> bool:
     """Tell whether a database counts units of times of a type."""
     # With a zone they go by that of the session.
     has_unit = times.dtype.kind == "M" and np.datetime_data(times.dtype)[0] in UNITS
-    return has_unit and not times.aware and DIALECTS[dialect].has_times
+    return has_unit and not times.aware and DIALECTS[dialect].subtracts_times
 
 
 def counted(column: Any, times: Times, numbering: Numbering, dialect: str) -> Any:

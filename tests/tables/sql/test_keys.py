@@ -41,6 +41,20 @@ def test_numbers_that_are_not_whole_are_no_keys(engine, kind):
         keys_of(engine, *HOSTILE[kind])
 
 
+def test_times_of_sqlite_are_refused_before_the_spend():
+    rows, budget = (
+        table(connect("sqlite"), {"key": HOSTILE["date"]}),
+        dp.Budget(epsilon=1, delta=0.1),
+    )
+    for ask in (
+        lambda: dp.select_keys(rows["key"], epsilon=1, delta=1e-9, budget=budget),
+        lambda: dp.count(rows.mutate(x=1), ids="key", max_rows=1, epsilon=1, budget=budget),
+    ):
+        with pytest.raises(ArgumentTypeError, match="date in sqlite: cast it"):
+            ask()
+    assert budget.spent["epsilon"] == 0
+
+
 @pytest.mark.parametrize("engine", ["duckdb", "sqlite"])
 def test_a_collation_makes_no_keys_equal(engine):
     connection = connect(engine)
