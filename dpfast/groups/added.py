@@ -8,15 +8,16 @@ as anywhere: what the database calls two keys may be one, and not the other way 
 from __future__ import annotations
 
 from .._kernels.rng import BitStream
-from ..tables.base import Adding, Feature, Units
+from ..tables.base import Feature, Units
 from ..tables.batches import Batch
 from ..tables.key_words import secret
+from ..tables.sql.store import SqlRows
 from .keys import Coder
 from .of_column import DatabaseSums
 from .partial import Partial, Summable
 
 
-def added(table: Summable, rows: Adding, stream: BitStream) -> tuple[Coder, Partial]:
+def added(table: Summable, rows: SqlRows, stream: BitStream) -> tuple[Coder, Partial]:
     """Return the sums of all rows that count, and the codes of groups."""
     coder, units, persons = table.keys.coder(secret(stream)), None, table.persons
     if persons is not None:  # as many bits as a table in memory takes, so that noise is the same

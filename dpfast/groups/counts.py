@@ -24,8 +24,9 @@ from ..noise.sensitivity import Sensitivity
 from ..rng import Generator
 from ..statistics.histogram import MOST_OF_SQL, Bins, Histogram
 from ..summaries.cells import Cells, cells, in_units
-from ..tables.base import Adding, Feature
+from ..tables.base import Feature
 from ..tables.batches import Piece, numbers
+from ..tables.sql.store import SqlRows
 from .answer import labels
 from .keys import MOST
 from .of_column import DatabaseSums, Integers, OfColumn
@@ -207,7 +208,7 @@ class GroupHistogram(Counted):
         """Add rows to their cells."""
         _native.count(cells, room)
 
-    def integers(self, rows: Adding) -> Integers:
+    def integers(self, rows: SqlRows) -> Integers:
         if self.step.of_units:  # whose rows are chosen
             return super(Counted, self).integers(rows)
         if self.axis.native.bins > MOST_OF_SQL:

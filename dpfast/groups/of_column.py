@@ -10,8 +10,9 @@ from numpy.typing import NDArray
 
 from .._core import checks
 from ..measurement.times import Units, read
-from ..tables.base import Adding, Feature
+from ..tables.base import Feature
 from ..tables.batches import Piece
+from ..tables.sql.store import SqlRows
 
 
 class Integers(NamedTuple):
@@ -89,7 +90,7 @@ class OfColumn:
         """Return the numbers of pieces of the columns."""
         return None if self.column is None else read(columns[self.column], self.units)
 
-    def integers(self, rows: Adding) -> Integers:
+    def integers(self, rows: SqlRows) -> Integers:
         """Return the integers that a row adds, or refuse what no database adds up."""
         rule = "counts, sums, means, variances, proportions or histograms of rows, in a database"
         checks.fail("statistics", f"{rule} (.to_pyarrow() takes rows out)", type(self).__name__)

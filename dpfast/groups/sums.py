@@ -61,9 +61,10 @@ from ..summaries.units import (
     shifted,
     words_of,
 )
-from ..tables.base import Adding, Feature
+from ..tables.base import Feature
 from ..tables.batches import Piece
 from ..tables.bounding import UNBOUNDED
+from ..tables.sql.store import SqlRows
 from .arrays import Arrays, EachWithin, Floats
 from .of_column import DatabaseSums, Integers, OfColumn
 from .plan import Plan, moves_alike, plan
@@ -285,11 +286,11 @@ class Counted(Sums):
         _native.count(codes, totals.reshape(-1))
         return 0
 
-    def counted(self, rows: Adding) -> Any:
+    def counted(self, rows: SqlRows) -> Any:
         """Return an integer of each row of a database, missing if the row does not count."""
         return rows.present()
 
-    def integers(self, rows: Adding) -> Integers:
+    def integers(self, rows: SqlRows) -> Integers:
         own = 0 * self.counted(rows)
         return Integers([Feature(own, 0, 1, self.step.rows, self.unit_ends)])
 
@@ -345,7 +346,7 @@ class OfCount(Counted):
             codes = np.where(self.statistic.counted(values), codes, np.int32(-1))
         return super().add(totals, codes, values)
 
-    def counted(self, rows: Adding) -> Any:
+    def counted(self, rows: SqlRows) -> Any:
         place = rows.names.index(self.column) if self.column else 0
         return self.statistic.of_rows(rows, place)
 
@@ -475,7 +476,7 @@ class OfLinear(SumsOfFeatures):
             _native.combine(self.of_kind(totals, kind), a, b, c, shift, out)
         return exact
 
-    def integers(self, rows: Adding) -> Integers:
+    def integers(self, rows: SqlRows) -> Integers:
         u = self.cells.of_row(rows, rows.names.index(self.column or ""))
         missing = rows.counted(1 - rows.present(u)) if self.nan == "raise" else None
         if self.filler >= 0:

@@ -39,8 +39,9 @@ from ..summaries.moments import weighted_moments
 from ..summaries.side_by_side import flat
 from ..summaries.totals import Totals, column_totals, settled, totals
 from ..summaries.units import Room, add_products, bounded, unit_sums
-from ..tables.base import Adding, Feature, Units
+from ..tables.base import Feature, Units
 from ..tables.intake import Public, View, all_columns, read, text_column
+from ..tables.sql.store import SqlRows
 from .choice import Moves, NoiseCandidate, SumNoise, choose_noise, least_error
 from .features import Form, Moments
 from .matches import Matches
@@ -794,7 +795,7 @@ class LinearMeasurement(Mechanism[Answers], AddsUnits):
 
     def _units(self, source: View, most: int, key: Key) -> list[list[int]]:
         """Return the features of each column of what counts of each unit."""
-        if isinstance(source.source, Adding):
+        if isinstance(source.source, SqlRows):
             assert source.ids is not None
             return self._added(source.source, most, Units(source.ids.column))
         matches, squares = self.statistic.matches, self.statistic.squares
@@ -831,7 +832,7 @@ class LinearMeasurement(Mechanism[Answers], AddsUnits):
             for room, form, column in each
         ]
 
-    def _added(self, rows: Adding, most: int, units: Units) -> list[list[int]]:
+    def _added(self, rows: SqlRows, most: int, units: Units) -> list[list[int]]:
         """Return the same of rows in a database, which adds them up."""
         each, missing = [], []
         for place, (column, form) in enumerate(zip(self.columns, self.plan().forms, strict=True)):

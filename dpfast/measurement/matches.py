@@ -16,9 +16,9 @@ from numpy.typing import NDArray
 from .._kernels.statistics import Axis
 from ..summaries.cells import SQUARES, Cells
 from ..summaries.totals import totals
-from ..tables.base import Adding
 from ..tables.batches import Piece, numbers
 from ..tables.intake import Public, View
+from ..tables.sql.store import SqlRows
 from ..tables.words import Words, words_column
 
 
@@ -58,7 +58,7 @@ class Matches(Cells):
             return self.words.words
         return () if self.public is None else self.public[1]
 
-    def of_row(self, rows: Adding, column: int) -> Any:
+    def of_row(self, rows: SqlRows, column: int) -> Any:
         return self.span * rows.filled(rows.among(column, self.values), 0)
 
     @property

@@ -49,10 +49,11 @@ from ..summaries.cells import SQUARES, Cells, cells, in_units, nearest
 from ..summaries.side_by_side import flat, refuse_length, stretches
 from ..summaries.units import merge
 from ..tables import Chunk
-from ..tables.base import Adding, RowChunk, Term
+from ..tables.base import RowChunk, Term
 from ..tables.intake import View, one_column, read, whole_rows
 from ..tables.masked import kept, refuse_mask
 from ..tables.memory import Column
+from ..tables.sql.store import SqlRows
 from ..tables.times import Times
 from ..tables.words import Words
 
@@ -89,7 +90,7 @@ class Bins:
         """The categories that are numbers, and their argument; None of anything else."""
         return (self.name, self.edges.tolist()) if self.name else None
 
-    def of_row(self, rows: Adding, column: int) -> Any:
+    def of_row(self, rows: SqlRows, column: int) -> Any:
         """Return the bin of each of some rows of a database, by the place of a column."""
         if self.words is not None:
             return rows.word(column)
@@ -322,7 +323,7 @@ class BinCounts(Mechanism[Any]):
         return math.prod(self.statistic.shape)
 
     def added(
-        self, rows: Adding, terms: Sequence[Term], factors: Sequence[int] = (1,)
+        self, rows: SqlRows, terms: Sequence[Term], factors: Sequence[int] = (1,)
     ) -> NDArray[np.int64]:
         """Return the sum of some terms of rows of a database, times factors, in each bin."""
         places = [axis.of_row(rows, i) for i, axis in enumerate(self.statistic.axes)]

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from .._core import checks
 from .._kernels.summaries import Grid
-from ..tables.base import Adding
+from ..tables.sql.store import SqlRows
 
 #: About the log2 of the number of cells between the bounds: for sums, and for sums of products.
 FINE, SQUARES = 40, 30
@@ -52,7 +52,7 @@ class Cells:
     def last(self) -> int:
         return self.first + self.span
 
-    def of_row(self, rows: Adding, column: int) -> Any:
+    def of_row(self, rows: SqlRows, column: int) -> Any:
         """Return u of each of some rows of a database, by the place of a column."""
         return rows.cell(column, self)
 

@@ -12,8 +12,9 @@ from numpy.typing import NDArray
 
 from .._core import nan_policy
 from .._kernels.summaries import products
-from ..tables.base import Adding, RowSource, Term
+from ..tables.base import RowSource, Term
 from ..tables.memory import Column
+from ..tables.sql.store import SqlRows
 from .cells import Cells
 from .side_by_side import flat, refuse_length, summed
 
@@ -63,7 +64,7 @@ def moments(
         Under ``nan="raise"``, if a number is missing; if `where` is of another length.
     """
     pairs = two_of(len(cells))
-    if isinstance(source, Adding):
+    if isinstance(source, SqlRows):
         (found,) = added(source, [(range(len(cells)), pairs)], bounds, cells, nan)
         return found
 
@@ -88,7 +89,7 @@ def weighted_moments(
     Each has the one product of the two. A row whose number or weight is missing is one of the
     column's missing rows.
     """
-    if isinstance(source, Adding):
+    if isinstance(source, SqlRows):
         last = len(cells) - 1
         each = [((column, last), [(0, 1)]) for column in range(last)]
         return added(source, each, bounds, cells, nan)
@@ -113,7 +114,7 @@ def weighted_moments(
 
 
 def added(
-    rows: Adding,
+    rows: SqlRows,
     parts: Sequence[tuple[Sequence[int], Places]],
     bounds: Pairs,
     cells: Sequence[Cells],
@@ -123,7 +124,7 @@ def added(
 
     Parameters
     ----------
-    rows : Adding
+    rows : SqlRows
     parts : sequence of (sequence of int, sequence of (int, int))
         The places of the columns of each answer, and which two of these are multiplied.
     """

@@ -17,7 +17,7 @@ from .._core import checks
 from .._core.types import Number
 from ..errors import DataError
 from ..tables import ArraySource, Source, as_source
-from ..tables.base import Adding
+from ..tables.sql.store import SqlRows
 from .counted import CountedRanks
 from .floyd_rivest import Target, collect, count, find, find_all, known_ranks
 from .order_statistics import KnownRanks, SortedRows, least_from, sorted_part
@@ -270,7 +270,7 @@ def window_of(
 
 
 def ranks_of(
-    source: Source | Adding, missing: float | None, is_sorted: bool, bounds: tuple[float, float]
+    source: Source | SqlRows, missing: float | None, is_sorted: bool, bounds: tuple[float, float]
 ) -> Ranks:
     """Return the ranks of a source, where a missing row counts as a number, or not at all.
 
@@ -278,7 +278,7 @@ def ranks_of(
     """
     ranks = Ranks.__new__(Ranks)
     read: Any = source
-    if source.length is None and isinstance(source, Adding):
+    if source.length is None and isinstance(source, SqlRows):
         read, missing = CountedRanks(source.counting(0, bounds, missing)), None
     ranks._source, ranks._missing, ranks._sorted = read, missing, is_sorted
     ranks._known = []

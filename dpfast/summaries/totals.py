@@ -15,10 +15,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._core import nan_policy
-from ..tables.base import Adding, Chunk, RowSource, Source, Term
+from ..tables.base import Chunk, RowSource, Source, Term
 from ..tables.intake import Apart
 from ..tables.masked import kept, refuse_mask
 from ..tables.memory import ArraySource
+from ..tables.sql.store import SqlRows
 from .cells import Cells
 from .side_by_side import flat, summed
 
@@ -49,12 +50,12 @@ class Celled(Protocol):
     def span(self) -> int: ...
     @property
     def native(self) -> Summed: ...
-    def of_row(self, rows: Adding, column: int) -> Any:
+    def of_row(self, rows: SqlRows, column: int) -> Any:
         """Return the cell of each of some rows that are elsewhere, by the place of a column."""
 
 
 def totals(
-    source: Source | Adding,
+    source: Source | SqlRows,
     cells: Celled | None,
     where: NDArray[np.bool_] | None,
     squares: bool = False,
@@ -68,7 +69,7 @@ def totals(
     """
     if where is None and isinstance(source, ArraySource) and source.at_once:
         return totals_of(source.array, 0, source.length, cells, squares)
-    if isinstance(source, Adding):
+    if isinstance(source, SqlRows):
         return added(source, [cells], squares)[0]
 
     def summarise(chunk: Chunk) -> Totals:
@@ -96,7 +97,7 @@ def column_totals(
     lie side by side, and files, are read stretch by stretch, all columns of a stretch while it is
     in a cache. Either way gives the same integers.
     """
-    if isinstance(source, Adding):
+    if isinstance(source, SqlRows):
         return added(source, cells, squares)
     if isinstance(source, Apart):
         each = zip(source.columns, cells, strict=True)
@@ -109,7 +110,7 @@ def column_totals(
     return summed(source, where, part)
 
 
-def added(rows: Adding, cells: Sequence[Celled | None], squares: bool) -> list[Totals]:
+def added(rows: SqlRows, cells: Sequence[Celled | None], squares: bool) -> list[Totals]:
     """Return the totals of each column of rows that are added up where they are."""
     terms = [Term(rows.present(), 1)]
     for column, grid in enumerate(cells):

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable, Collection, Mapping, Sequence
-from typing import Any, NamedTuple, NoReturn, Protocol, TypeVar, runtime_checkable
+from typing import Any, NamedTuple, Protocol, TypeVar, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -202,14 +202,14 @@ NO_ROWS = "in memory or in files for this (rows stay in a database; .to_pyarrow(
 
 
 class Term(NamedTuple):
-    """An integer of each row of an `Adding`, from 0 to `most`, that is to be added up."""
+    """An integer of each row of an `SqlRows`, from 0 to `most`, that is to be added up."""
 
     integer: Any
     most: int
 
 
 class Feature(NamedTuple):
-    """An integer that each row of an `Adding` adds, missing for a row that does not count.
+    """An integer that each row of an `SqlRows` adds, missing for a row that does not count.
 
     Attributes
     ----------
@@ -278,128 +278,6 @@ class Counting:
         DataError
             If the database fails.
         """
-
-
-class Adding:
-    """Rows of a database: it adds up integers of them itself, and no row leaves it.
-
-    It is a `RowSource` whose passes are refused. What its methods call an integer is an expression
-    of a row, missing where the row has no number. Two can be multiplied; the product is missing
-    where one of them is.
-
-    Attributes
-    ----------
-    names : tuple of str
-        The columns, by their places.
-    """
-
-    names: tuple[str, ...]
-    length: int | None = None
-    array = None
-    width: int | None = None
-
-    @property
-    def dtype(self) -> np.dtype[Any]:
-        """The dtype of a row: float64, or records of it."""
-        return named_dtype(self.names) if len(self.names) > 1 else np.dtype(np.float64)
-
-    def reduce(self, summarise: Callable[[RowChunk], S], merge: Callable[[S, S], S]) -> NoReturn:
-        checks.fail_kind("data", NO_ROWS, self)
-
-    @abstractmethod
-    def filtered(self, where: Any) -> Adding:
-        """Return the rows for which a condition of the table's holds, or refuse what is none."""
-
-    @abstractmethod
-    def cell(self, column: int, cells: Gridded) -> Any:
-        """Return the integer that is the cell of a column's number."""
-
-    @abstractmethod
-    def among(self, column: int, values: Sequence[Any]) -> Any:
-        """Return the integer that is 1 where a column is one of some public numbers, and else 0."""
-
-    @abstractmethod
-    def place(self, column: int, edges: Sequence[float], last: float | None) -> Any:
-        """Return the integer that is the bin of a column's number, missing where it is in none.
-
-        Parameters
-        ----------
-        column : int
-        edges : sequence of float
-            Where each bin begins; the next edge is in the next.
-        last : float or None
-            The last number of the last bin. None for bins of one number each.
-        """
-
-    @abstractmethod
-    def word(self, column: int) -> Any:
-        """Return the integer that is the number of the word that a column of text equals."""
-
-    @abstractmethod
-    def filled(self, integer: Any, value: int) -> Any:
-        """Return an integer that is `value` where it is missing."""
-
-    @abstractmethod
-    def present(self, *integers: Any) -> Any:
-        """Return the integer that is 1 where none of these is missing, and else 0."""
-
-    @abstractmethod
-    def counted(self, integer: Any) -> Any:
-        """Return an integer that is missing where it is 0."""
-
-    @abstractmethod
-    def groups(
-        self,
-        by: Mapping[str, NDArray[Any] | None],
-        features: Sequence[Feature],
-        units: Units | None = None,
-        bins: Any = None,
-    ) -> Groups:
-        """Return the sums of features over the rows of each group, or what units count for there.
-
-        Parameters
-        ----------
-        by : mapping of str to ndarray or None
-            The columns of keys, and which keys are asked for: no others need be told.
-        features : sequence of Feature
-        units : Units, optional
-            Whose rows they are. A unit of c rows in a group that add up to T counts as
-            T min(c, rows) / c, rounded towards zero, or as T within its ends.
-        bins : integer, optional
-            In which bin of its group a row is; not with units.
-
-        Raises
-        ------
-        DataError
-            If the database fails.
-        """
-
-    @abstractmethod
-    def chosen(self, ids: str, most: int, secret: str) -> Adding:
-        """Return at most so many rows of each unit, a random choice by a fresh secret.
-
-        Of the only column; a row without an id is none.
-        """
-
-    @abstractmethod
-    def counting(self, column: int, bounds: tuple[float, float], missing: float | None) -> Counting:
-        """Return the numbers of a column, in which a row without one is `missing`, or none."""
-
-    @abstractmethod
-    def sums(self, terms: Sequence[Term]) -> list[int]:
-        """Return the exact sum of each term over all rows, in which one that is missing adds 0.
-
-        Raises
-        ------
-        DataError
-            If the database fails.
-        """
-
-    @abstractmethod
-    def sums_by(
-        self, places: Sequence[Any], terms: Sequence[Term]
-    ) -> dict[tuple[int, ...], list[int]]:
-        """Return the same of the rows that have the same places, none of which is missing."""
 
 
 def named_dtype(names: tuple[str, ...]) -> np.dtype[Any]:

@@ -18,7 +18,7 @@ from .._core.once import remembered
 from .._kernels.tables import Key
 from ..errors import DataError
 from .arrow import family
-from .base import Adding, native_dtype
+from .base import native_dtype
 from .columns import Batch as Batch
 from .columns import Columns, Want
 from .data import form_of
@@ -29,6 +29,7 @@ from .in_memory import named
 from .labels import compare, labels_of
 from .memory import F8, in_place
 from .public_values import CellTexts
+from .sql.store import SqlRows
 
 S = TypeVar("S")
 
@@ -107,7 +108,7 @@ class Batches:
         store = self._form.store
         return store if isinstance(store, Engine) else None
 
-    def adding(self, names: Sequence[str]) -> Adding | None:
+    def adding(self, names: Sequence[str]) -> SqlRows | None:
         """Return rows of some columns that a database adds up; None of rows that are read.
 
         Raises
@@ -115,7 +116,7 @@ class Batches:
         ArgumentTypeError
             If a column holds no numbers.
         """
-        rows = self._form.store.adding(names)
+        rows: SqlRows | None = self._form.store.adding(names)
         return rows if rows is None or self._where is None else rows.filtered(self._where)
 
     def filtered(self, where: Any) -> Batches:

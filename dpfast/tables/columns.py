@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from .._core import checks
 from .._kernels.tables import Key
 from ..errors import DataError
-from .base import Adding, Choosing, Chunk, RandomWords, RowChunk, RowSource, Source, WithRows
+from .base import Choosing, Chunk, RandomWords, RowChunk, RowSource, Source, WithRows
 from .forms import Form, Piece, source_of
 from .ids import with_ids
 from .pick import distinct, wanted_columns
@@ -177,8 +177,8 @@ class Store:
     ) -> S:
         """Make a pass over batches of some columns, as `Batches.reduce` does."""
 
-    def adding(self, names: Sequence[str]) -> Adding | None:
-        """Return rows of some columns that are added up where they are; None if they are read."""
+    def adding(self, names: Sequence[str]) -> Any:
+        """Return `SqlRows` of some columns, of a database; None where rows are read."""
         return None
 
     def once(self, twice: bool) -> Self:

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from .._core import checks
-from .base import NO_ROWS, Adding, RowSource, Source
+from .base import NO_ROWS, RowSource, Source
 from .batch_reader import lazy_reader
 from .columns import Columns, Table
 from .dask import dask_form
@@ -20,7 +20,7 @@ from .forms import COLUMN, Form, is_distributed, is_lazy, is_spark, is_sql, sour
 from .in_memory import local_form
 from .memory import MemorySource
 from .spark import spark_form
-from .sql.store import sql_form
+from .sql.store import SqlRows, sql_form
 from .table import RULE, rows_of
 from .words import RULE as TEXT
 from .words import Words
@@ -152,6 +152,6 @@ def as_rows(
 
 def _with_rows(source: Any, name: str, may_add: bool) -> Any:
     """Return a source whose rows can be had; or one that `may_add` them up."""
-    if isinstance(source, Adding) and not may_add:
+    if isinstance(source, SqlRows) and not may_add:
         checks.fail_kind(name, NO_ROWS, source)
     return source

@@ -29,12 +29,13 @@ from .._core.threads import alone
 from .._kernels.tables import Key, hashes
 from ..errors import ArgumentTypeError, DataError, DpfastError
 from .arrow import arrow_numbers, arrow_times
-from .base import Adding, Chunk, RowChunk, RowSource, Source
+from .base import Chunk, RowChunk, RowSource, Source
 from .columns import Batch, Columns, Elsewhere, Rows, Table, TableRows, Want, chosen, refuse_type
 from .forms import Arrow, Form, Objects, Piece, Values, source_of
 from .ids import no_column
 from .in_memory import local_form, named
 from .key_words import KeyWords, array_kind, arrow_kind
+from .sql.store import SqlRows
 from .times import AsNumbers, numbered, times_of
 
 S = TypeVar("S")
@@ -383,7 +384,7 @@ def of_engine(source: Any) -> bool:
     source = checks.attribute(source, "base", source)
     if isinstance(source, (TableRows, Columns)):
         return not source.store.has_order
-    return isinstance(source, Adding)
+    return isinstance(source, SqlRows)
 
 
 def refuse_array(argument: str, value: Any) -> NoReturn:

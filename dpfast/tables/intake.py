@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from .._core import checks
 from .._kernels.tables import lies_in_place
 from ..errors import ArgumentTypeError, SourceError
-from .base import Adding, RowSource, Source, width_of
+from .base import RowSource, Source, width_of
 from .columns import Columns, Elsewhere, Rows, Table
 from .data import as_rows, as_source, form_of
 from .engine import of_engine, refuse_array
@@ -31,7 +31,7 @@ from .masked import MaskedSource, mask
 from .memory import ArraySource, Column, MemorySource
 from .people import IdColumn, apart
 from .public_values import expect_matches, numbers_of
-from .sql.store import Database
+from .sql.store import Database, SqlRows
 from .table import RULE, column_of, only_column, refuse_columns, rows_of
 from .times import AsNumbers, Clipped, times_of
 from .words import Words, holds_words
@@ -196,7 +196,7 @@ def read(
     beside = Beside(axis, weights, whose.given if with_ids and whose is not None else None)
     source, each, width = what(left, beside, *arguments)
     first = source[0] if isinstance(source, list) else source
-    if isinstance(first, Adding):
+    if isinstance(first, SqlRows):
         if weights is not None and beside.last is None:
             refuse_array("weights", weights)
         kept = [one.filtered(where) for one in (source if isinstance(source, list) else [source])]
@@ -318,7 +318,7 @@ def text_column(data: Any, beside: Beside, words: Words) -> Chosen:
         rule = f"left out where {words.name} is text: data are one column"
         checks.fail("axis", rule, beside.axis)
     source, _, width = whole_rows(data, beside, words.name, 1, [words], True)
-    if beside.weights is None and beside.ids is None and not isinstance(source, Adding):
+    if beside.weights is None and beside.ids is None and not isinstance(source, SqlRows):
         source = only_column(source)
     return source, False, width
 
@@ -353,7 +353,7 @@ def rows_alone(data: Any, beside: Beside) -> Chosen:
     return _rows_alone(form_of(data, "data", RULE)), False, 1
 
 
-def _rows_alone(form: Form) -> Source | Adding:
+def _rows_alone(form: Form) -> Source | SqlRows:
     """Return a source of as many rows as a form has; what a row of it holds is anything."""
     length: int | None = None
     if isinstance(form, Columns):
@@ -369,7 +369,7 @@ def _rows_alone(form: Form) -> Source | Adding:
     return each_alone(form)[0] if has_columns(form) else source_of(form)
 
 
-def _any_column(columns: Columns) -> Source | Adding:
+def _any_column(columns: Columns) -> Source | SqlRows:
     """Return a source of one of some columns, which tells how many rows they have.
 
     One whose declared type cannot be read, or differs between files, is left out if another is not.

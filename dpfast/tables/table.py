@@ -17,7 +17,6 @@ from numpy.typing import NDArray
 from .._core import checks
 from ..errors import DataError
 from .base import (
-    Adding,
     Choosing,
     Chunk,
     RowChunk,
@@ -197,8 +196,6 @@ def side_by_side(columns: Mapping[str, Column]) -> Column:
 def only_column(rows: Any) -> Source:
     """Return the only column of some rows."""
     names = rows.dtype.names
-    if isinstance(rows, Adding):
-        return rows  # type: ignore[return-value]
     return column_of(rows, names[0] if names else 0)
 
 

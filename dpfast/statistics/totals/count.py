@@ -38,10 +38,11 @@ from ...summaries.cells import Cells
 from ...summaries.side_by_side import flat
 from ...summaries.totals import Celled, Totals, column_totals, totals
 from ...summaries.units import Room, clamped_counts, unit_rows, unit_sums
-from ...tables.base import Adding, Units
 from ...tables.base import Feature as RowFeature
+from ...tables.base import Units
 from ...tables.batches import refuse_beside
 from ...tables.intake import View, all_columns, read, rows_alone
+from ...tables.sql.store import SqlRows
 from ...tables.times import Times
 
 Counts: TypeAlias = int | Integers
@@ -72,7 +73,7 @@ class Nonzero:
     native, span = _Nonzero, 1
 
     @staticmethod
-    def of_row(rows: Adding, column: int) -> Any:
+    def of_row(rows: SqlRows, column: int) -> Any:
         """Return the cell of each of some rows of a database."""
         return 1 - rows.among(column, (0.0,))
 
@@ -171,7 +172,7 @@ class Count(OfFeatures[Counts]):
         missing = counted if self.nan == "only" else rows - counted
         return Totals(rows - missing, missing)
 
-    def of_rows(self, rows: Adding, column: int) -> Any:
+    def of_rows(self, rows: SqlRows, column: int) -> Any:
         """Return an integer of each row of a database, missing if the row does not count."""
         is_present = rows.present(*([rows.among(column, ())] if self.looks else []))
         return rows.counted(1 - is_present if self.nan == "only" else is_present)
@@ -230,7 +231,7 @@ class CountNonzero(Count):
     def totals(self, counted: int, rows: int) -> Totals:
         return Totals(rows, sum=counted)
 
-    def of_rows(self, rows: Adding, column: int) -> Any:
+    def of_rows(self, rows: SqlRows, column: int) -> Any:
         is_nonzero = rows.filled(Nonzero.of_row(rows, column), int(self.nan == "keep"))
         return rows.counted(is_nonzero)
 
@@ -300,7 +301,7 @@ class CountMeasurement(Mechanism[Counts], AddsUnits):
 
     def of_units(self, source: View, most: int, key: Key, generator: Generator) -> Counts:
         statistic, rows = self.statistic, source.source
-        if isinstance(rows, Adding):
+        if isinstance(rows, SqlRows):
             assert source.ids is not None
             places = range(self.columns or 1)
             counted = [rows.present(), *(statistic.of_rows(rows, place) for place in places)]

@@ -28,7 +28,7 @@ def groups_of(
     units: Units | None,
     bins: Any,
 ) -> Groups:
-    """Return what `Adding.groups` says of the rows of a table, of which the columns are given.
+    """Return what `SqlRows.groups` says of the rows of a table, of which the columns are given.
 
     That some keys are asked for is only a filter: the database may call more of them equal.
     """

@@ -11,11 +11,12 @@ from functools import reduce
 from operator import and_, or_
 from typing import Any, NoReturn, TypeVar
 
+import numpy as np
 from numpy.typing import NDArray
 
 from ..._core import checks
 from ..._core.extras import extra
-from ..base import NO_ROWS, Adding, Feature, Gridded, Groups, Term, Units
+from ..base import NO_ROWS, Feature, Gridded, Groups, RowChunk, Term, Units, named_dtype
 from ..columns import Batch, Columns, Rows, Store, Table, Want
 from ..forms import Arrow, Piece
 from ..ids import no_column
@@ -120,8 +121,12 @@ class SqlColumn(Columns):
         return self.rows()
 
 
-class SqlRows(Adding):
-    """Rows of a table of a database, some columns of which are numbers.
+class SqlRows:
+    """Rows of a table of a database: it adds up integers of them itself, and no row leaves it.
+
+    It is a `RowSource` whose passes are refused. What its methods call an integer is an expression
+    of a row, missing where the row has no number. Two can be multiplied; the product is missing
+    where one of them is.
 
     Parameters
     ----------
@@ -133,6 +138,10 @@ class SqlRows(Adding):
     where : ibis column of booleans, optional
         Which rows there are.
     """
+
+    length: int | None = None
+    array = None
+    width: int | None = None
 
     def __init__(
         self,
@@ -152,7 +161,16 @@ class SqlRows(Adding):
                 checks.fail_kind("data", TEXT, store.expressions[name])
         self._ibis = extra("ibis", "data in a database")
 
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """The dtype of a row: float64, or records of it."""
+        return named_dtype(self.names) if len(self.names) > 1 else np.dtype(np.float64)
+
+    def reduce(self, summarise: Callable[[RowChunk], S], merge: Callable[[S, S], S]) -> NoReturn:
+        checks.fail_kind("data", NO_ROWS, self)
+
     def filtered(self, where: Any) -> SqlRows:
+        """Return the rows for which a condition of the table's holds, or refuse what is none."""
         if where is None:
             return self
         types = self._ibis.expr.types
@@ -169,9 +187,11 @@ class SqlRows(Adding):
         return SqlRows(store, self.names, self.words, where)
 
     def cell(self, column: int, cells: Gridded) -> Any:
+        """Return the integer that is the cell of a column's number."""
         return cell(self._column(column), cells, self.store.dialect)
 
     def among(self, column: int, values: Sequence[Any]) -> Any:
+        """Return the integer that is 1 where a column is one of some public numbers, and else 0."""
         if self.names[column] in self.words:
             return self.word(column).notnull().ifelse(1, 0).cast("int64")
         x = without_nan(self._column(column), self.store.dialect)
@@ -180,6 +200,16 @@ class SqlRows(Adding):
         return self._ibis.cases((x.isnull(), None), (is_among, 1), else_=0).cast("int64")
 
     def place(self, column: int, edges: Sequence[float], last: float | None) -> Any:
+        """Return the integer that is the bin of a column's number, missing where it is in none.
+
+        Parameters
+        ----------
+        column : int
+        edges : sequence of float
+            Where each bin begins; the next edge is in the next.
+        last : float or None
+            The last number of the last bin. None for bins of one number each.
+        """
         x = without_nan(self._column(column), self.store.dialect)
         lower = list(map(exactly, edges))
         most = lower[-1] if last is None else exactly(last)
@@ -187,19 +217,26 @@ class SqlRows(Adding):
         return ((x >= lower[0]) & (x <= most)).ifelse(place, None)
 
     def word(self, column: int) -> Any:
+        """Return the integer that is the number of the word that a column of text equals."""
         text = exact(self._column(column), self.store.dialect, "data")
         words = self.words[self.names[column]].words
         each = [bytes_of(self._ibis.literal(word), self.store.dialect) for word in words]
         return self._ibis.cases(*((text == word, i) for i, word in enumerate(each)))
 
     def filled(self, integer: Any, value: int) -> Any:
+        """Return an integer that is `value` where it is missing."""
         return integer.fill_null(value)
 
     def present(self, *integers: Any) -> Any:
+        """Return the integer that is 1 where none of these is missing, and else 0."""
         every = (without_factor(integer)[0].notnull() for integer in integers)
         return reduce(and_, every, self._ibis.literal(True)).ifelse(1, 0)
 
     def chosen(self, ids: str, most: int, secret: str) -> SqlRows:
+        """Return at most so many rows of each unit, a random choice by a fresh secret.
+
+        Of the only column; a row without an id is none.
+        """
         (name,), store = self.names, self.store
         unit = exact(store.expressions[ids], store.dialect, "ids")
         rows = first_rows(self._rows, store.expressions[name], unit, most, secret, store.dialect)
@@ -208,12 +245,14 @@ class SqlRows(Adding):
     def counting(
         self, column: int, bounds: tuple[float, float], missing: float | None
     ) -> SqlNumbers:
+        """Return the numbers of a column, in which a row without one is `missing`, or none."""
         return SqlNumbers(self._rows, self._column(column), self.store.dialect, bounds, missing)
 
     def _column(self, place: int) -> Any:
         return self.store.expressions[self.names[place]]
 
     def counted(self, integer: Any) -> Any:
+        """Return an integer that is missing where it is 0."""
         return integer.nullif(0)
 
     def groups(
@@ -223,15 +262,41 @@ class SqlRows(Adding):
         units: Units | None = None,
         bins: Any = None,
     ) -> Groups:
+        """Return the sums of features over the rows of each group, or what units count for there.
+
+        Parameters
+        ----------
+        by : mapping of str to ndarray or None
+            The columns of keys, and which keys are asked for: no others need be told.
+        features : sequence of Feature
+        units : Units, optional
+            Whose rows they are. A unit of c rows in a group that add up to T counts as
+            T min(c, rows) / c, rounded towards zero, or as T within its ends.
+        bins : integer, optional
+            In which bin of its group a row is; not with units.
+
+        Raises
+        ------
+        DataError
+            If the database fails.
+        """
         columns, dialect = self.store.expressions, self.store.dialect
         return groups_of(self._rows, columns, dialect, by, features, units, bins)
 
     def sums(self, terms: Sequence[Term]) -> list[int]:
+        """Return the exact sum of each term over all rows, in which one that is missing adds 0.
+
+        Raises
+        ------
+        DataError
+            If the database fails.
+        """
         return sums(self._rows, terms)
 
     def sums_by(
         self, places: Sequence[Any], terms: Sequence[Term]
     ) -> dict[tuple[int, ...], list[int]]:
+        """Return the same of the rows that have the same places, none of which is missing."""
         by = {self._ibis.util.gen_name("place"): place for place in places}
         keys, totals = sums_by(self._rows.mutate(**by), terms, list(by))
         entries = zip(*(key.to_pylist() for key in keys.columns), strict=True)
