@@ -24,12 +24,13 @@ from ..noise.sensitivity import Sensitivity
 from ..rng import Generator
 from ..statistics.histogram import MOST_OF_SQL, Bins, Histogram
 from ..summaries.cells import Cells, cells, in_units
+from ..summaries.units import CARRY
 from ..tables.base import Feature
 from ..tables.batches import Piece, numbers
 from ..tables.sql.store import SqlRows
 from .answer import labels
 from .keys import MOST
-from .of_column import DatabaseSums, Integers, OfColumn
+from .of_column import DatabaseSums, Integers
 from .sums import Counted, Sums
 from .weighted import clamped
 
@@ -214,7 +215,15 @@ class GroupHistogram(Counted):
         if self.axis.native.bins > MOST_OF_SQL:
             checks.fail("bins", f"at most {MOST_OF_SQL} in a database", self.axis.native.bins)
         bins = self.axis.of_row(rows, rows.names.index(self.column or ""))
-        return Integers([Feature(0 * rows.present(), 0, 1)], bins)
+        return Integers(self.features_of(rows), bins)
+
+    def features_of(self, rows: SqlRows) -> list[Feature]:
+        """Return what a row of a database adds to its bin."""
+        return [Feature(0 * rows.present(), 0, 1)]
+
+    def packed(self, sums: NDArray[np.object_]) -> NDArray[np.uint64]:
+        """Return what `dense_room` holds of cells whose sums of these are given."""
+        return sums[:, 0].astype(np.uint64)
 
     def gathered(self, answer: DatabaseSums) -> Any:
         groups, codes, sums, bins = answer
@@ -222,12 +231,12 @@ class GroupHistogram(Counted):
         room, inside = self.room(groups), codes >= 0
         pairs = codes[inside] * np.int64(self.axis.native.bins) + bins[inside]
         cells, which = _distinct(pairs)
-        counts = np.zeros(len(cells), np.uint64)
-        np.add.at(counts, which, sums[0][inside].astype(np.uint64))
+        totals = np.zeros((len(cells), len(sums)), object)
+        np.add.at(totals, which, np.stack(sums, axis=1)[inside])
         if self.sparse:
-            room.append(cells, counts)
+            room.append(cells, self.packed(totals))
         else:
-            room.reshape(-1)[cells] = counts
+            room.reshape(-1, *room.shape[2:])[cells] = self.packed(totals)
         return room
 
     def merge(self, room: Any, more: Any) -> None:
@@ -266,8 +275,6 @@ class GroupHistogram(Counted):
 
 class WeightedHistogram(GroupHistogram):
     """Sums of the weights of rows of each group in public bins; one that is NaN is in no bin."""
-
-    integers = OfColumn.integers
 
     @property
     def weights(self) -> str:
@@ -311,6 +318,15 @@ class WeightedHistogram(GroupHistogram):
 
     def dense_room(self, cells: int) -> NDArray[np.uint64]:
         return np.zeros((cells + 1, 2), np.uint64)
+
+    def features_of(self, rows: SqlRows) -> list[Feature]:
+        u = rows.cell(rows.names.index(self.weights), self.cells)
+        return [Feature(u, self.cells.span), Feature(0 * u, 0, 1)]
+
+    def packed(self, sums: NDArray[np.object_]) -> NDArray[np.uint64]:
+        total, count = sums.T
+        words = [total & 2**64 - 1, count + (total >> 64 << CARRY)]
+        return np.stack(words, axis=-1).astype(np.uint64)
 
     def read(self, columns: Mapping[str, Piece]) -> Any:
         own = numbers(columns[self.weights])

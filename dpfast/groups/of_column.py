@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from .._core import checks
 from ..measurement.times import Units, read
+from ..summaries.cells import Cells
 from ..tables.base import Feature
 from ..tables.batches import Piece
 from ..tables.sql.store import SqlRows
@@ -30,6 +31,15 @@ class Integers(NamedTuple):
     features: list[Feature]
     bins: Any = None
     missing: Any = None
+
+
+def of_numbers(
+    rows: SqlRows, numbers: Sequence[Any], grid: Cells, nan: str | float, most: int
+) -> Integers:
+    """Return the cells of numbers of rows, of which so many count of a unit."""
+    each = [rows.rounded(number, grid) for number in numbers]
+    missing = rows.counted(1 - rows.present(*each)) if nan == "raise" else None
+    return Integers([Feature(u, grid.span, grid.first, most) for u in each], missing=missing)
 
 
 class DatabaseSums(NamedTuple):

@@ -42,6 +42,7 @@ from numpy.typing import NDArray
 
 from .._core import checks, nan_policy
 from .._core.error_bars import CONFIDENCE, Expected, unknown
+from .._core.nan_policy import replacement
 from .._kernels import groups as _native
 from ..measurement.quotient import Quotient
 from ..noise.sensitivity import Sensitivity
@@ -49,8 +50,9 @@ from ..rng import Generator
 from ..summaries.cells import Cells
 from ..summaries.units import shifted
 from ..tables.batches import Piece, numbers
+from ..tables.sql.store import SqlRows
 from .arrays import Floats
-from .of_column import OfColumn
+from .of_column import Integers, of_numbers
 from .sums import OF_EACH, Counted, Sums, SumsOfFeatures, add_each
 from .weighted import clamped
 
@@ -75,8 +77,6 @@ class GroupQuotient(SumsOfFeatures, Counted):
     width: ClassVar[int] = 2
     features: ClassVar[int]
     least: ClassVar[int] = 0
-
-    integers = OfColumn.integers
 
     def __post_init__(self) -> None:
         if self.statistic.width != 2:
@@ -110,11 +110,30 @@ class GroupQuotient(SumsOfFeatures, Counted):
     def read(self, columns: Mapping[str, Piece]) -> list[NDArray[Any]]:
         each = zip(self.reads, self.statistic.pairs(2), strict=True)
         x, y = (clamped(numbers(columns[name]), pair, self.nan) for name, pair in each)
+        for z, (least, size) in zip((x, y), self.parts, strict=True):
+            z -= least
+            z /= size
         return self.of_rows(x, y)
 
+    def integers(self, rows: SqlRows) -> Integers:
+        x, y = (
+            rows.number(rows.names.index(name), pair, replacement(self.nan, *pair), *part)
+            for name, pair, part in zip(
+                self.reads, self.statistic.pairs(2), self.parts, strict=True
+            )
+        )
+        return of_numbers(rows, self.of_rows(x, y), self.cells, self.nan, self.step.rows)
+
+    gathered = Sums.gathered
+
+    @property
     @abstractmethod
-    def of_rows(self, x: Floats, y: Floats) -> list[Floats]:
-        """Return the features of rows, of which the clamped numbers are given."""
+    def parts(self) -> list[tuple[float, float]]:
+        """Above which number and in parts of what the numbers of each column count."""
+
+    @abstractmethod
+    def of_rows(self, x: Any, y: Any) -> list[Any]:
+        """Return the features of rows, from numbers in these parts; also of a database."""
 
     @abstractmethod
     def inner(self, sums: list[Floats], size: float) -> tuple[Floats, Floats]:
@@ -181,8 +200,12 @@ class GroupRatio(GroupQuotient):
         """The largest number of each column."""
         return [max(abs(lo), abs(hi)) for lo, hi in self.statistic.pairs(2)]
 
-    def of_rows(self, x: Floats, y: Floats) -> list[Floats]:
-        return [z / (size or 1.0) for z, size in zip((x, y), self.sizes, strict=True)]
+    @property
+    def parts(self) -> list[tuple[float, float]]:
+        return [(0.0, size or 1.0) for size in self.sizes]
+
+    def of_rows(self, x: Any, y: Any) -> list[Any]:
+        return [x, y]
 
     def inner(self, sums: list[Floats], size: float) -> tuple[Floats, Floats]:
         sizes = np.array(self.sizes)
@@ -202,12 +225,13 @@ class GroupCorrelation(GroupQuotient):
     def sensitivity(self) -> Sensitivity:
         return self.step.vectors(self.largest, self.features)
 
-    def of_rows(self, x: Floats, y: Floats) -> list[Floats]:
-        for z, (lo, hi) in zip((x, y), self.statistic.pairs(2), strict=True):
-            z -= lo
-            z /= hi - lo or 1.0
-        x[np.isnan(y)] = y[np.isnan(x)] = np.nan
-        return [x * y, x * (1 - y), (1 - x) * y, (1 - x) * (1 - y), x * (1 - x), y * (1 - y)]
+    @property
+    def parts(self) -> list[tuple[float, float]]:
+        return [(lo, hi - lo or 1.0) for lo, hi in self.statistic.pairs(2)]
+
+    def of_rows(self, x: Any, y: Any) -> list[Any]:
+        both = [x * y, x * (1 - y), (1 - x) * y, (1 - x) * (1 - y)]
+        return [*both, x * (1 - x) + 0 * y, y * (1 - y) + 0 * x]  # missing where one is
 
     def inner(self, sums: list[Floats], size: float) -> tuple[Floats, Floats]:
         rows = sum(sums[:4])

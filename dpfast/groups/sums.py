@@ -476,8 +476,12 @@ class OfLinear(SumsOfFeatures):
             _native.combine(self.of_kind(totals, kind), a, b, c, shift, out)
         return exact
 
+    def cell_of(self, rows: SqlRows) -> Any:
+        """Return the cell of each row of a database."""
+        return self.cells.of_row(rows, rows.names.index(self.column or ""))
+
     def integers(self, rows: SqlRows) -> Integers:
-        u = self.cells.of_row(rows, rows.names.index(self.column or ""))
+        u = self.cell_of(rows)
         missing = rows.counted(1 - rows.present(u)) if self.nan == "raise" else None
         if self.filler >= 0:
             u = rows.filled(u, self.filler)

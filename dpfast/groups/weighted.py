@@ -18,8 +18,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .._core import checks, nan_policy
+from .._core import checks
 from .._core.error_bars import Expected, unknown
+from .._core.nan_policy import replacement
 from ..measurement.choice import choose_noise
 from ..measurement.features import Factors
 from ..measurement.linear import Column
@@ -27,8 +28,9 @@ from ..measurement.statistic import Weighted
 from ..noise.sensitivity import Sensitivity
 from ..summaries.cells import cells
 from ..tables.batches import Piece, numbers
+from ..tables.sql.store import SqlRows
 from .arrays import Floats
-from .of_column import OfColumn
+from .of_column import Integers, of_numbers
 from .plan import Plan, moves_alike
 from .sums import OF_EACH, OfLinear, add_each
 
@@ -38,7 +40,7 @@ def clamped(
 ) -> NDArray[np.float64]:
     """Return clamped numbers: NaN for what is missing, or what the policy puts in its place."""
     values = values.astype(np.float64)
-    value = nan_policy.replacement(policy, *limits)
+    value = replacement(policy, *limits)
     if not isinstance(value, str):
         values[np.isnan(values)] = value
     clipped: NDArray[np.float64] = np.clip(values, *limits, out=values)
@@ -47,8 +49,6 @@ def clamped(
 
 class OfWeighted(OfLinear):
     """Base of a statistic with weights, which reads products in float64."""
-
-    integers = OfColumn.integers
 
     def __post_init__(self) -> None:
         (lo, hi), limits = checks.bounds(self.statistic.bounds), self.limits
@@ -92,6 +92,19 @@ class OfWeighted(OfLinear):
     def reads(self) -> tuple[str, ...]:
         return (self.column or "", self.weights)
 
+    def products(self, rows: SqlRows, least: float = 0.0, size: float = 1.0) -> Any:
+        """Return the product of a number and a weight of each row of a database.
+
+        As `SqlRows.number` it is of numbers in parts of `size` above the `least`.
+        """
+        lo, hi, matches = self.axis.lo, self.axis.hi, self.statistic.matches
+        column, weights = map(rows.names.index, self.reads)
+        if matches is None:
+            x = rows.number(column, (lo, hi), replacement(self.nan, lo, hi), least, size)
+        else:
+            x = (matches.of_row(rows, column) - int(least)) * int(size)
+        return x * rows.number(weights, self.limits, replacement(self.nan, *self.limits))
+
     def factors_of(self, columns: Mapping[str, Piece]) -> tuple[NDArray[Any], NDArray[Any]]:
         """Return the clamped numbers and weights of pieces of the columns."""
         x = clamped(OfLinear.read(self, columns), (self.axis.lo, self.axis.hi), self.nan)
@@ -112,6 +125,9 @@ class WeightedSum(OfWeighted):
         x, w = self.factors_of(columns)
         products: NDArray[Any] = x * w
         return products
+
+    def cell_of(self, rows: SqlRows) -> Any:
+        return rows.rounded(self.products(rows), self.cells)
 
 
 class WeightedMean(OfWeighted):
@@ -150,6 +166,13 @@ class WeightedMean(OfWeighted):
     def read(self, columns: Mapping[str, Piece]) -> tuple[NDArray[Any], NDArray[Any]]:
         x, w = self.factors_of(columns)
         return w * (x - self.axis.lo), w * (self.axis.hi - x)
+
+    def integers(self, rows: SqlRows) -> Integers:
+        lo, hi = self.axis.lo, self.axis.hi
+        return of_numbers(
+            rows, [self.products(rows, lo), self.products(rows, hi, -1.0)], self.cells, self.nan,
+            self.step.rows,
+        )  # fmt: skip
 
     def room(self, groups: int) -> NDArray[np.uint64]:
         return np.zeros((groups + 1, 2, 2), np.uint64)

@@ -14,7 +14,7 @@ from dpfast.rng import InsecureGenerator
 from dpfast.tables.sql import groups as sql
 from dpfast.tables.sql.units import MOST
 
-from ..support.databases import ENGINES, connect, table
+from ..support.databases import ENGINES, HOSTILE, connect, table
 
 RNG = np.random.default_rng(33)
 ROWS = 400
@@ -118,9 +118,74 @@ def test_missing_numbers_and_keys(engine):
         assert abs(found - [a, b]).max() < 0.1
     with pytest.raises(dp.errors.DataError, match="NaN or null"):
         groups.sum("x", bounds=(0, 1), nan="raise", epsilon=1)
+    with pytest.raises(dp.errors.DataError, match="NaN or null"):
+        groups.ratio("x", other="x", bounds=[(0, 1)] * 2, nan="raise", epsilon=1)
     here = rows.x < 0.75  # NULL is no
     found = groups.sum("x", bounds=(0, 1), nan="raise", where=here, epsilon=500)["sum"]
     assert abs(found - [0.5, 0]).max() < 0.1
+
+
+# --- numbers of two columns -----------------------------------------------------------------------
+
+NUMBERS = [math.nan if one is None else one for one in HOSTILE["float64"][1]]
+COLUMNS = {
+    "k": [i % 3 for i in range(len(NUMBERS) ** 2)],
+    "who": [i % 40 for i in range(len(NUMBERS) ** 2)],
+    "x": [x for x in NUMBERS for _ in NUMBERS],
+    "w": [w for _ in NUMBERS for w in NUMBERS],
+}
+
+
+WEIGHTS = {"weights": "w", "weight_bounds": (0, 2)}
+OF_WEIGHTS = {
+    "proportion": dp.stat.proportion("x", equal=50, **WEIGHTS),
+    "bins": dp.stat.histogram("x", bins=4, bounds=(-20, 80), **WEIGHTS),
+}
+
+
+def of_two(nan):
+    weights = {**WEIGHTS, "nan": nan}
+    pairs = {"other": "w", "bounds": [(-20, 80), (0, 60)], "nan": nan}
+    return {
+        "sum": dp.stat.sum("x", bounds=(-20, 80), **weights | {"weight_bounds": (-1, 2)}),
+        "mean": dp.stat.mean("x", bounds=(-20, 80), **weights),
+        "ratio": dp.stat.ratio("x", **pairs),
+        "correlation": dp.stat.correlation("x", **pairs),
+    }
+
+
+OF_TWO = [("duckdb", of_two("drop")), ("sqlite", of_two("upper"))]
+OF_TWO += [
+    pytest.param(engine, statistics, marks=pytest.mark.full)
+    for engine in ("duckdb", "sqlite", "postgres")
+    for statistics in map(of_two, ("drop", "upper", 7.5))
+]
+
+
+def hostile(engine):
+    kinds = {"k": "int64", "who": "int64", "x": "float64", "w": "float64"}
+    return table(connect(engine), {name: (kinds[name], COLUMNS[name]) for name in kinds})
+
+
+@pytest.mark.parametrize("engine, statistics", OF_TWO)
+def test_answers_of_two_columns_are_those_of_memory(engine, statistics):
+    rows, here = hostile(engine), {name: np.array(own) for name, own in COLUMNS.items()}
+    for keys in ([0, 2, 5], None):
+        every = statistics | OF_WEIGHTS
+        expect_same(answer(here, ["k"], keys, every), answer(rows, ["k"], keys, every))
+    people = {"ids": "who", "max_rows": 2, "max_groups": 3}
+    expect_same(
+        answer(here, ["k"], [0, 2], statistics, **people),
+        answer(rows, ["k"], [0, 2], statistics, **people),
+    )
+
+
+def test_numbers_too_small_for_products_are_refused():
+    groups, budget = dp.group_by(hostile("duckdb"), "k", keys=[0]), dp.Budget(epsilon=1)
+    weights = {"weights": "w", "weight_bounds": (0, 1e-101)}
+    with pytest.raises(ArgumentError, match="at least 1e-100 in size"):
+        groups.sum("x", bounds=(0, 1), **weights, epsilon=1, budget=budget)
+    assert not budget.history
 
 
 def test_other_releases_by_key():
@@ -306,10 +371,8 @@ def test_what_no_database_adds_up_is_refused_before_the_spend():
     groups = dp.group_by(rows, "word", keys=["a"])
     people = dp.group_by(rows, "word", keys=["a"], ids="who", max_rows=1)
     unit = {"bounds": (0, 1), "epsilon": 1, "budget": budget}
-    weighted = {"weights": "n", "weight_bounds": (0, 1)}
     for call, kind, words in (
         (lambda: groups.median("x", **unit), ArgumentError, "histograms of rows, in a database"),
-        (lambda: groups.sum("x", **unit, **weighted), ArgumentError, "takes rows out"),
         (lambda: people.histogram("x", bins=2, **unit), ArgumentError, "takes rows out"),
         (lambda: groups.sum("x", **unit | {"bounds": "auto"}), ArgumentError, "takes rows out"),
         (lambda: groups.sum("word", **unit), ArgumentTypeError, "numbers"),

@@ -102,10 +102,16 @@ def cell(column: Any, cells: Gridded, dialect: str) -> Any:
         # x / grid might be too small for a float64, which PostgreSQL refuses.
         quarter = exactly(cells.grid / 4.0)
         arms.insert(0, ((x > -quarter) & (x < quarter), exactly(0.0)))
-    scaled = ibis.cases(*arms) * exactly(1.0 / cells.grid)
+    return rounded(ibis.cases(*arms), cells, dialect)
+
+
+def rounded(x: Any, cells: Gridded, dialect: str) -> Any:
+    """Return the cell of each of some numbers that lie within the cells."""
+    scaled = x * exactly(1.0 / cells.grid)
     if not DIALECTS[dialect].cast_rounds:  # which does the same at less cost
         scaled = (scaled + exactly(MAGIC)) - exactly(MAGIC)
-    return scaled.cast("int64") - cells.first
+    cell = scaled.cast("int64")
+    return cell - cells.first if cells.first else cell
 
 
 def binary_search(x: Any, edges: Sequence[Any], are_single: bool = False, first: int = 0) -> Any:

@@ -24,6 +24,8 @@ class Dialect(NamedTuple):
     cast_rounds: bool = False
     #: Times are subtracted exactly.
     subtracts_times: bool = False
+    #: A product that is too small for float64 is 0, and no error.
+    products_vanish: bool = False
     #: Dates, and times, can be keys and ids.
     has_dates: bool = True
     has_times: bool = True
@@ -34,8 +36,8 @@ class Dialect(NamedTuple):
 
 #: Those with int64 and float64, of which Ibis tells NaN, by the name that Ibis gives them.
 DIALECTS = {
-    "duckdb": Dialect(True, True, True, utf8=("encode",)),  # which casts no backslashes
-    "sqlite": Dialect(has_dates=False, has_times=False, md5=(OURS,)),
+    "duckdb": Dialect(True, True, True, True, utf8=("encode",)),  # which casts no backslashes
+    "sqlite": Dialect(products_vanish=True, has_dates=False, has_times=False, md5=(OURS,)),
     "postgres": Dialect(True, True, True, utf8=("convert_to", "UTF8"), hex=("encode", "hex")),
     "snowflake": Dialect(True, utf8=("to_binary", "UTF-8"), hex=("hex_encode",)),
     "bigquery": Dialect(hex=("to_hex",)),

@@ -41,8 +41,8 @@ def groups_of(
     for name, listed in by.items():
         condition = None if listed is None else asked(columns[name], listed)
         table = table if condition is None else table.filter(condition)
+    table = table.filter(*(column.notnull() for column in (*keys.values(), *whose.values())))
     rows = table.select(**keys, **whose, **places, **above)
-    rows = rows.drop_null([*keys, *whose])
     if units is None:
         parts = [_parts(rows[f"above{i}"], feature) for i, feature in enumerate(features)]
     else:

@@ -23,7 +23,7 @@ from ..ids import no_column
 from ..times import Numbering, Times
 from ..words import RULE as TEXT
 from ..words import Words
-from .cells import binary_search, cell, exactly, numbers, without_nan
+from .cells import binary_search, cell, exactly, numbers, rounded, without_nan
 from .counts import SqlNumbers
 from .dialects import DIALECTS, bytes_of
 from .groups import groups_of
@@ -36,6 +36,8 @@ S = TypeVar("S")
 
 RULE = "a table of a database, or a column of one, as Ibis has them"
 WHERE = "a condition of the same table, as t['x'] > 3"
+#: What part of the largest number is 0 in a product, and how large that must be.
+SPECK, SMALL = 2.0**-100, 1e-100
 
 
 class Database(Store):
@@ -189,6 +191,48 @@ class SqlRows:
     def cell(self, column: int, cells: Gridded) -> Any:
         """Return the integer that is the cell of a column's number."""
         return cell(self._column(column), cells, self.store.dialect)
+
+    def number(
+        self,
+        column: int,
+        bounds: tuple[float, float],
+        missing: str | float,
+        least: float = 0.0,
+        size: float = 1.0,
+    ) -> Any:
+        """Return ``(x - least) / size`` of the numbers x within bounds of a column, in float64.
+
+        Such numbers can be added and multiplied. What is less than a 2**-100th of the largest is 0
+        where a product too small for float64 is an error.
+
+        Parameters
+        ----------
+        column : int
+        bounds : (float, float)
+        missing : str or float
+            What a row without a number counts as; text if it has none here either.
+        least : float, default 0
+        size : float, default 1
+        """
+        most = max(abs(bound - least) for bound in bounds)
+        if 0 < most < SMALL:
+            checks.fail("bounds", f"at least {SMALL} in size or apart, in a database", bounds)
+        dialect, (lo, hi) = self.store.dialect, bounds
+        given = without_nan(self._column(column), dialect)
+        if not isinstance(missing, str):
+            given = given.fill_null(exactly(missing))
+        x = self._ibis.greatest(self._ibis.least(given, exactly(hi)), exactly(lo))
+        if dialect != "sqlite":  # others take NULL for one of the bounds
+            x = given.notnull().ifelse(x, None)
+        x = x - exactly(least) if least else x
+        if not DIALECTS[dialect].products_vanish:
+            speck = exactly(most * SPECK)
+            x = ((x > -speck) & (x < speck)).ifelse(exactly(0.0), x)
+        return x if size == 1 else x / exactly(size)
+
+    def rounded(self, number: Any, cells: Gridded) -> Any:
+        """Return the integer that is the cell of a `number`, which is within the cells."""
+        return rounded(number, cells, self.store.dialect)
 
     def among(self, column: int, values: Sequence[Any]) -> Any:
         """Return the integer that is 1 where a column is one of some public numbers, and else 0."""
