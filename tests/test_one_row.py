@@ -26,7 +26,6 @@ from dpfast.errors import ArgumentTypeError, DataError, DpfastError
 from dpfast.groups import keys as group_keys
 from dpfast.rng import InsecureGenerator
 from dpfast.tables import Source, forms, intake, untyped
-from dpfast.tables.base import RowSource
 from dpfast.tables.batches import Batches
 from dpfast.tables.masked import mask
 
@@ -255,8 +254,6 @@ def numbers(source):
         return None
     if isinstance(source, list):
         return [numbers(one) for one in source]
-    if hasattr(source, "columns") and not isinstance(source, (Source, RowSource)):
-        return [numbers(one) for one in source.columns]
     if isinstance(source, np.ndarray) or not hasattr(source, "reduce"):
         return None
     found = []

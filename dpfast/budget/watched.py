@@ -23,7 +23,7 @@ from .._core import checks
 from ..tables.base import RowChunk, RowSource, Source
 from ..tables.batches import WHERE, Batch, Batches
 from ..tables.forms import Arrow, Objects, Values
-from ..tables.intake import Apart, View
+from ..tables.intake import View
 from ..tables.memory import Column
 from ..tables.people import IdColumn
 from .mechanism import Mechanism
@@ -286,9 +286,8 @@ def _listed(column: Any) -> list[Any]:
 
 def _rows(source: Any) -> tuple[Any, Any]:
     """Return the rows of data that are read in chunks, and whose they are; or None."""
-    apart = source.columns if isinstance(source, Apart) else source
-    if isinstance(apart, list):
-        columns = [_rows(one)[0] for one in apart]
+    if isinstance(source, list):
+        columns = [_rows(one)[0] for one in source]
         whole = None not in columns and len({*map(len, columns)}) == 1
         return (list(zip(*columns, strict=True)) if whole else None), None
     if isinstance(source, np.ndarray):

@@ -16,7 +16,6 @@ from .._kernels.statistics import MAGNITUDES, magnitudes
 from ..summaries.side_by_side import flat, stretches
 from ..tables import Chunk, Source
 from ..tables.base import RowChunk, RowSource
-from ..tables.intake import Apart
 from ..tables.masked import MaskedSource, refuse_mask
 
 Counts = NDArray[np.int64]
@@ -55,7 +54,7 @@ def of_chunk(chunk: Chunk) -> Counts:
 
 
 def counts(
-    source: Source | Apart | RowSource | list[Source], where: NDArray[np.bool_] | None, width: int
+    source: Source | RowSource | list[Source], where: NDArray[np.bool_] | None, width: int
 ) -> Counts:
     """Return a summary of each of the first `width` columns, of the rows that `where` keeps.
 
@@ -64,7 +63,7 @@ def counts(
     DataError
         If the data turn out to be of another length than `where`.
     """
-    columns: Any = source.columns if isinstance(source, Apart) else source
+    columns: Any = source
     if isinstance(columns, Source):
         columns = [columns]
     if isinstance(columns, list):

@@ -16,7 +16,6 @@ from numpy.typing import NDArray
 
 from .._core import nan_policy
 from ..tables.base import Chunk, RowSource, Source, Term
-from ..tables.intake import Apart
 from ..tables.masked import kept, refuse_mask
 from ..tables.memory import ArraySource
 from ..tables.sql.store import SqlRows
@@ -86,7 +85,7 @@ def totals(
 
 
 def column_totals(
-    source: Apart | RowSource,
+    source: RowSource | list[Source],
     cells: Sequence[Celled | None],
     where: NDArray[np.bool_] | None,
     squares: bool = False,
@@ -99,8 +98,8 @@ def column_totals(
     """
     if isinstance(source, SqlRows):
         return added(source, cells, squares)
-    if isinstance(source, Apart):
-        each = zip(source.columns, cells, strict=True)
+    if isinstance(source, list):
+        each = zip(source, cells, strict=True)
         return [totals(column, grid, where, squares) for column, grid in each]
 
     def part(columns: list[NDArray[Any]], read: int) -> list[Totals]:

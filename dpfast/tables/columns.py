@@ -309,10 +309,10 @@ class Table(Columns):
         Rows; None when that is not known without reading.
     """
 
-    def columns_alone(self, data: str) -> dict[str, Source]:
-        """Return a source for each column, which holds numbers; `data` is what errors call them."""
+    def columns_alone(self) -> list[Source]:
+        """Return a source for each column, which must hold numbers."""
         column = self.store.column
-        return {name: source_of(column(name), f"column {name!r} of {data}") for name in self.names}
+        return [source_of(column(name), f"column {name!r} of data") for name in self.names]
 
 
 class TableColumn(Columns):

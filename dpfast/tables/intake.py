@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import numbers
 from collections.abc import Callable, Iterable, Sequence
-from copy import copy
 from dataclasses import dataclass, replace
 from itertools import repeat
 from typing import Any, NamedTuple, TypeAlias, TypeVar
@@ -25,8 +24,8 @@ from .columns import Columns, Elsewhere, Rows, Table
 from .data import as_rows, as_source, form_of
 from .engine import of_engine, refuse_array
 from .forms import COLUMN, Arrow, Form, Objects, Piece, Values, as_column, source_of
-from .labels import Labels, aligned, labels_of
-from .mapped import Mapped, MappedColumn
+from .labels import aligned, labels_of
+from .mapped import MappedColumn
 from .masked import MaskedSource, mask
 from .memory import ArraySource, Column, MemorySource
 from .people import IdColumn, apart
@@ -46,43 +45,14 @@ RECORDS = (
 )
 
 
-class Apart:
-    """Columns of as many rows each, one source a column; else a pass refuses them.
-
-    Attributes
-    ----------
-    columns : list of Source
-    length : int or None
-        Rows; None when that is not known without reading.
-    """
-
-    def __init__(self, columns: dict[str, Source], name: str) -> None:
-        if not columns:
-            checks.fail_kind(name, "a table with a column of numbers", columns)
-        self.columns = list(columns.values())
-        lengths = {column.length for column in self.columns}
-        self.length = lengths.pop()
-        if lengths:
-            self.length = None
-            self.columns = [_uneven(column) for column in self.columns]
-
-    def aligned(self, labels: Labels) -> Apart:
-        """Return the same columns, whose passes first compare labels."""
-        if len(labels) < 2:
-            return self
-        some = copy(self)
-        some.columns, some.length = aligned(self.columns, labels), None
-        return some
-
-
 @dataclass(slots=True)  # a frozen one takes a microsecond more to make
 class View:
     """What a release reads, and what stands beside it.
 
     Attributes
     ----------
-    source : Source, Apart, RowSource or list of Source
-        One column; columns that lie apart; whole rows; or columns that are read one by one.
+    source : Source, RowSource or list of Source
+        One column, whole rows, or columns that are read one by one.
     each : bool
         Whether each column has an answer of its own.
     width : int
@@ -95,6 +65,8 @@ class View:
         Whose row each row is.
     adds : bool
         Whether the rows are only added up where they are.
+    has_labels : bool
+        Whether a pass compares labels, and has to be made for that.
     """
 
     source: Any
@@ -104,11 +76,12 @@ class View:
     weights: Column | None = None
     ids: IdColumn | None = None
     adds: bool = False
+    has_labels: bool = False
 
     @property
     def length(self) -> int | None:
         """How many rows there are; None when that is not known without reading."""
-        source: Source | Apart | RowSource
+        source: Source | RowSource
         source = self.source[0] if isinstance(self.source, list) else self.source
         return source.length
 
@@ -205,10 +178,8 @@ def read(
     column = None if beside.last is not None else _weights(weights, first, relation)
     mask = _mask(where, first, relation)
     labels = labels_of(data, where, weights, ids)
-    source = source.aligned(labels) if isinstance(source, Apart) else aligned(source, labels)
-    if what is rows_alone and isinstance(source, Mapped):
-        source.length = None  # which a count would take for the answer, without a pass
-    return View(source, each, width, mask, column, whose)
+    has_labels = len(labels) > 1
+    return View(aligned(source, labels), each, width, mask, column, whose, has_labels=has_labels)
 
 
 def plain(data: Any) -> View | None:
@@ -221,7 +192,7 @@ def plain(data: Any) -> View | None:
     return None
 
 
-def _weights(weights: Any, source: Source | Apart | RowSource, relation: str) -> Column | None:
+def _weights(weights: Any, source: Source | RowSource, relation: str) -> Column | None:
     """Return the weights beside rows, if there are any."""
     if weights is None:
         return None
@@ -244,14 +215,14 @@ def all_columns(
     """
     form, last, width = form_of(data, "data", RULE), beside.last, 1
     each = axis_of(beside.axis, form, last is not None)
-    source: Source | Apart | RowSource | None = None
+    source: Any = None
     if beside.weights is None and beside.ids is None:
-        source = lying_apart(form, "data") if each else source_of(form)
+        source = lying_apart(form) if each else source_of(form)
     if source is None:
         rows = rows_of(form, beside.ids, width=columns if each else None, is_wide=each, last=last)
         source, width = rows, width_of(rows) - (last is not None)
-    elif isinstance(source, Apart):
-        width = len(source.columns)
+    elif each:
+        width = len(source)
     if last is not None and not width:
         checks.fail("weights", "a column beside those of the data", last)
     if last is not None and beside.axis is None and width > 1:
@@ -436,23 +407,10 @@ def has_columns(form: Form) -> bool:
     return False
 
 
-def by_column(form: Form, name: str = "data", width: int | None = None) -> Apart | RowSource:
-    """Return the columns of anything that has some.
-
-    `width` is how many there are of data without a dtype, like a list, which do not say so.
-
-    Raises
-    ------
-    ArgumentTypeError, ArgumentError
-        If a column holds no numbers.
-    """
-    return lying_apart(form, name) or rows_of(form, name=name, width=width, is_wide=True)
-
-
-def lying_apart(form: Form, name: str) -> Apart | None:
-    """Return the columns of what holds each of them by itself; None for everything else."""
+def lying_apart(form: Form) -> list[Source] | None:
+    """Return a source for each column of what holds them by themselves; None for all else."""
     if isinstance(form, Table) and form.store.lies_apart:
-        return Apart(form.columns_alone(name), name)
+        return _columns_of(form)
     if not (isinstance(form, Values) and form.array.ndim == 2):
         return None
     array, mask = form.array, form.mask
@@ -460,25 +418,34 @@ def lying_apart(form: Form, name: str) -> Apart | None:
     if abs(down) >= abs(across):
         return None
     if not array.shape[1]:
-        checks.fail_kind(name, "a matrix of numbers", form.given, " without columns")
+        checks.fail_kind("data", "a matrix of numbers", form.given, " without columns")
     masks = [None] * array.shape[1] if mask is None else list(mask.T)
-    each = enumerate(zip(array.T, masks, strict=True))
-    return Apart({str(j): ArraySource(one, own, name) for j, (one, own) in each}, name)
+    return list(map(ArraySource, array.T, masks))
 
 
-def each_alone(form: Form, width: int | None = None, name: str = "data") -> list[Source]:
+def _columns_of(table: Table) -> list[Source]:
+    """Return a source for each column, which must hold numbers; a pass refuses uneven ones."""
+    columns = table.columns_alone()
+    if not columns:
+        checks.fail_kind("data", "a table with a column of numbers", table)
+    is_even = len({column.length for column in columns}) == 1
+    return columns if is_even else list(map(_uneven, columns))
+
+
+def each_alone(form: Form, width: int | None = None) -> list[Source]:
     """Return one source for each column, of anything that has some, wherever its numbers lie.
+
+    `width` is how many there are of data without a dtype, like a list, which do not say so.
 
     Raises
     ------
     ArgumentTypeError, ArgumentError, SourceError
-        As `by_column`.
+        If a column holds no numbers.
     """
-    if isinstance(form, Table):
-        return Apart(form.columns_alone(name), name).columns
-    found = by_column(form, name, width)
-    if isinstance(found, Apart):
-        return found.columns
+    columns = _columns_of(form) if isinstance(form, Table) else lying_apart(form)
+    if columns is not None:
+        return columns
+    found = rows_of(form, width=width, is_wide=True)
     keys: Sequence[Any] = found.dtype.names or range(found.width or 1)
     if found.array is None:
         return [column_of(found, key) for key in keys]
@@ -486,9 +453,7 @@ def each_alone(form: Form, width: int | None = None, name: str = "data") -> list
     return [ArraySource(found.array[key] if named else found.array[:, key]) for key in keys]
 
 
-def _mask(
-    where: Any, source: Source | Apart | RowSource, relation: str
-) -> NDArray[np.bool_] | None:
+def _mask(where: Any, source: Source | RowSource, relation: str) -> NDArray[np.bool_] | None:
     """Return `where` as a mask of the rows of a source."""
     if where is not None and of_engine(source):
         refuse_array("where", where)

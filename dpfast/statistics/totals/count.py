@@ -179,7 +179,7 @@ class Count(OfFeatures[Counts]):
 
     def known(self, source: View) -> int | None:
         """Return the count where rows need not be read for it."""
-        where, length = source.where, source.length
+        where, length = source.where, None if source.has_labels else source.length
         if self.looks or length is None or where is None:
             return None if self.looks else length
         return int(np.count_nonzero(where)) if len(where) == length else None
@@ -310,8 +310,9 @@ class CountMeasurement(Mechanism[Counts], AddsUnits):
             kept = [int(total[0]) for total in groups.sums]
         elif self.columns is None and not statistic.looks:
             assert source.ids is not None
+            known = None if source.has_labels else source.length
             counts, read = unit_rows(source.ids, key, source.where)
-            if read != (source.length or totals(source.source, None, None).read):
+            if read != (known or totals(source.source, None, None).read):
                 refuse_beside()
             kept = [int(clamped_counts(counts, most, statistic.per_unit).sum())] * 2
         else:
