@@ -32,6 +32,7 @@ from ..rng import Generator
 from ..summaries.units import grown
 from ..tables.batches import WHERE, Batch, Batches
 from ..tables.bounding import KEPT, Bounding, marks_of
+from ..tables.filtered import is_expression
 from ..tables.forms import Values, index_of
 from ..tables.key_words import secret
 from ..tables.masked import mask
@@ -400,8 +401,8 @@ def used(batches: Batches, where: Any, relation: str) -> Batches:
     """Return the rows with the mask of those that are used, for one release."""
     if where is None:
         return batches.once()
-    if batches.adding([]) is not None:
-        return batches.filtered(where)
+    if batches.adding([]) is not None or is_expression(where):
+        return batches.filtered(where).once()
     own = mask(where, batches.length, relation)
     assert own is not None
     return batches.with_beside(WHERE, Values(own, own, row_index=index_of(where))).once()

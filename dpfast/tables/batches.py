@@ -23,6 +23,7 @@ from .columns import Batch as Batch
 from .columns import Columns, Want
 from .data import form_of
 from .engine import Engine, refuse_array
+from .filtered import is_expression, passing
 from .forms import Arrow, Form, Objects, Values
 from .forms import Piece as Piece
 from .in_memory import named
@@ -120,7 +121,9 @@ class Batches:
         return rows if rows is None or self._where is None else rows.filtered(self._where)
 
     def filtered(self, where: Any) -> Batches:
-        """Return the rows of a database for which a condition of its table holds."""
+        """Return the rows of a database, or of files, for which a condition of the table holds."""
+        if is_expression(where):
+            return Batches(passing(self._form, where), self._beside)
         rows = Batches(self._form, self._beside)
         rows._where = where
         rows.adding([])  # refuses what is no condition

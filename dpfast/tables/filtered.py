@@ -4,7 +4,7 @@ A condition looks at one row alone. So of two files that differ in a row that ca
 kept differs in that row, or not at all. A row that is *replaced* may enter what is kept, or leave
 it: the number of rows that are kept is private under either relation, and is never said.
 
-A condition is a table, ``{column = "delay", above = 0}``.
+A condition is a table, ``{column = "delay", above = 0}``, or an expression of Arrow (`ArrowTest`).
 
 How a column is read is told by the condition and by the declared type, never by a row. Nothing is
 read before a pass asks for rows.
@@ -19,10 +19,11 @@ from __future__ import annotations
 
 import math
 import operator
-from collections.abc import Iterator, Sequence
+import sys
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from copy import copy
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import date, datetime, timedelta
 from functools import partial
 from typing import Any, TypeVar
@@ -31,8 +32,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._core import checks
+from ..errors import ArgumentTypeError, SourceError
 from .arrow import arrow_cast, arrow_numbers, arrow_present, arrow_values
-from .columns import Store, Want
+from .columns import Columns, Store, Want
 from .files import Convert, Reader
 from .forms import Arrow, Piece, Values
 from .ids import entries
@@ -56,6 +58,8 @@ TESTS = (*COMPARISONS, *LISTS)
 #: What a column of dates, times or durations is compared with, beside texts in ISO 8601.
 TIMES = (date, timedelta, np.datetime64, np.timedelta64)
 
+#: What an expression has if it names a column by its place, or depends on chance.
+OTHERWISE = ("FieldPath(", "random(")
 RULE = 'a table such as {column = "delay", above = 0}, or a list of these'
 
 
@@ -108,8 +112,21 @@ class Condition:
         counts = tuple(times.count(f"where.{self.test}", one) for one in values)
         return replace(self, values=counts, of_times=True)
 
-    def keep(self, piece: Piece) -> NDArray[np.bool_]:
-        """Tell which rows of the column pass."""
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The columns that are looked at."""
+        return (self.column,)
+
+    @property
+    def texts(self) -> tuple[str, ...]:
+        """Those of them that are read as text."""
+        return (self.column,) if self.is_text else ()
+
+    def keep(self, reader: Reader, pieces: Sequence[Piece]) -> NDArray[np.bool_]:
+        """Tell which rows pass, by their columns."""
+        (piece,) = pieces
+        if not (self.is_text or self.of_times):
+            piece = reader.numbers_of(self.column, piece)
         if self.is_text:
             holds, present = _among_words(self.values, piece)
         else:
@@ -146,22 +163,132 @@ class Condition:
         return np.isin(values, np.array(listed, values.dtype)), present
 
 
-def conditions(where: Any, name: str = "where") -> tuple[Condition, ...]:
+@dataclass(frozen=True, eq=False, slots=True)
+class ArrowTest:
+    """A test of each row by an expression of pyarrow, whose functions are of single rows.
+
+    A row passes if the expression is true. One for which it is null, or has no value because a
+    cast, a division or a sum fails, does not: an error would tell of that row. So where a batch
+    fails it is halved until the rows that do so stand alone.
+
+    Parameters
+    ----------
+    expression : pyarrow.compute.Expression
+        Its columns have the types of the file, and are text in a file of text.
+    types : dict of str to pyarrow.DataType
+        The columns that it names.
+    """
+
+    expression: Any
+    types: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The columns that are looked at."""
+        return tuple(self.types)
+
+    @property
+    def texts(self) -> tuple[str, ...]:
+        """Those of them that are read as cells where no types are declared."""
+        return self.columns
+
+    def typed(self, store: Store) -> ArrowTest:
+        """Return the test for the types of its columns, which are those that it cannot do without.
+
+        A row of nulls is public, and shows whether the expression fits.
+        """
+        import pyarrow as pa
+
+        types = {}
+        for name in store.names if isinstance(store, Reader) else ():
+            with suppress(SourceError, ArgumentTypeError):  # of a column that cannot be read
+                types[name] = _arrow_type(store.typed(name, True))
+        nulls = pa.table({name: pa.nulls(1, kind) for name, kind in types.items()})
+        used = {name: kind for name, kind in types.items() if not self._fits(nulls, without=name)}
+        words = str(self.expression)
+        if not (used and self._fits(nulls)) or any(word in words for word in OTHERWISE):
+            rule = (
+                f"an expression of single rows and of columns and their types: {', '.join(types)}"
+            )
+            checks.fail("where", rule, words)
+        return ArrowTest(self.expression, used)
+
+    def keep(self, reader: Reader, pieces: Sequence[Piece]) -> NDArray[np.bool_]:
+        """Tell which rows pass, by their columns."""
+        import pyarrow as pa
+
+        columns = {
+            name: (piece.chunked if isinstance(piece, Arrow) else pa.array(entries(piece))).cast(
+                kind
+            )
+            for (name, kind), piece in zip(self.types.items(), pieces, strict=True)
+        }
+        return self._passing(pa.table(columns))
+
+    def _fits(self, nulls: Any, without: str | None = None) -> bool:
+        try:
+            (nulls if without is None else nulls.drop_columns(without)).filter(self.expression)
+        except _arrow_errors():
+            return False
+        return True
+
+    def _passing(self, table: Any) -> NDArray[np.bool_]:
+        import pyarrow as pa
+
+        rows = table.num_rows
+        numbered = table.append_column("", pa.array(np.arange(rows)))
+        keep = np.zeros(rows, np.bool_)
+        try:
+            keep[numbered.filter(self.expression).column(table.num_columns).to_numpy()] = True
+        except _arrow_errors():
+            halves = [(0, rows // 2), (rows // 2, rows - rows // 2)] if rows > 1 else []
+            for start, length in halves:
+                keep[start : start + length] = self._passing(table.slice(start, length))
+        return keep
+
+
+def _arrow_type(piece: Piece) -> Any:
+    """Return the type that a column has in a test: one that Arrow can pick rows of."""
+    import pyarrow as pa
+
+    if not isinstance(piece, Arrow):
+        return pa.from_numpy_dtype(entries(piece).dtype)
+    kind = piece.chunked.type
+    if pa.types.is_string_view(kind):
+        return pa.large_string()
+    return kind.value_type if pa.types.is_dictionary(kind) else kind
+
+
+def _arrow_errors() -> tuple[type[Exception], ...]:
+    """Return the errors of an expression, which are those of types and values."""
+    import pyarrow as pa
+
+    return pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError, pa.ArrowIndexError
+
+
+def is_expression(where: Any) -> bool:
+    """Tell whether something is an expression of pyarrow, which is not imported for that."""
+    compute = sys.modules.get("pyarrow.compute")
+    return compute is not None and isinstance(where, compute.Expression)
+
+
+def conditions(where: Any, name: str = "where") -> tuple[Condition | ArrowTest, ...]:
     """Return the conditions of a table, or of a list of tables, of which a row passes all.
 
     Parameters
     ----------
-    where : dict, or list of dict
+    where : dict, pyarrow.compute.Expression, or list of these
         A ``column``, and tests of it: a number or a time as ``above``, ``at_least``, ``below``,
         ``at_most``; one of these or a text as ``equal``; lists of them as ``in``, ``not_in``. Times
-        are dates, times or durations of Python or NumPy, or texts such as ``"2024-01-31"``.
+        are dates, times or durations of Python or NumPy, or texts such as ``"2024-01-31"``. Or an
+        expression of Arrow, as in `dpfast.scan`.
     name : str, default "where"
         What messages call the argument.
 
     Returns
     -------
-    tuple of Condition
-        For `Files.data`; each has the ``column``, the ``test`` and the ``values`` of one test.
+    tuple
+        For `Files.data`; each of a dict has the ``column``, ``test`` and ``values`` of one test.
 
     Raises
     ------
@@ -175,8 +302,11 @@ def conditions(where: Any, name: str = "where") -> tuple[Condition, ...]:
     >>> test.column, test.test, test.values
     ('delay', 'above', (0,))
     """
-    found = []
+    found: list[Condition | ArrowTest] = []
     for table in where if isinstance(where, (list, tuple)) else [where]:
+        if is_expression(table):
+            found.append(ArrowTest(table))
+            continue
         if not isinstance(table, dict):
             checks.fail_type(name, RULE, where)
         tests = {key: value for key, value in table.items() if key != "column"}
@@ -213,8 +343,10 @@ def _time(text: str) -> Any:
     return text
 
 
-def filtered(reader: Reader, where: Sequence[Condition]) -> Reader:
+def filtered(reader: Reader, where: Sequence[Condition | ArrowTest]) -> Reader:
     """Return a reader of the rows that pass all conditions, whose number nobody knows.
+
+    Those of a reader that has some already stay.
 
     Where a file of text is asked for a column as text and as numbers at once, it is read as text,
     and cells that are kept become numbers.
@@ -227,19 +359,35 @@ def filtered(reader: Reader, where: Sequence[Condition]) -> Reader:
     """
     if not where:
         return reader
-    typed = tuple(condition.typed(reader) for condition in where)
-    assert reader.keep is None
+    before = reader.keep.args[0] if isinstance(reader.keep, partial) else ()
+    typed = (*before, *(condition.typed(reader) for condition in where))
     some = copy(reader)
     some.keep, some.length, some.samples = partial(_kept, typed), None, False
     return some
 
 
+def passing(data: Any, where: Any) -> Columns:
+    """Return those rows of columns of files that pass an expression of pyarrow.
+
+    Raises
+    ------
+    ArgumentTypeError
+        For other data, which have ways of their own to leave rows out.
+    """
+    if not (isinstance(data, Columns) and isinstance(data.store, Reader)):
+        checks.fail_kind("where", "an array of booleans, unless data are of dp.scan", where)
+    some = copy(data)
+    some.store = filtered(data.store, conditions(where))
+    some.length = some.store.length
+    return some
+
+
 def _kept(
-    where: Sequence[Condition], reader: Reader, want: Want, convert: Convert[T]
+    where: Sequence[Condition | ArrowTest], reader: Reader, want: Want, convert: Convert[T]
 ) -> tuple[Want, Convert[T]]:
     """Return what a pass wants, and what it makes of rows, for those that pass all conditions."""
-    texts = frozenset(condition.column for condition in where if condition.is_text)
-    more = dict.fromkeys(condition.column for condition in where)
+    texts = frozenset(name for condition in where for name in condition.texts)
+    more = dict.fromkeys(name for condition in where for name in condition.columns)
     names = tuple(dict.fromkeys([*want.names, *more]))
     place = {name: i for i, name in enumerate(names)}
     number = 0  # of the next row that passes
@@ -248,9 +396,7 @@ def _kept(
         nonlocal number
         keep = np.ones(pieces[0].length, np.bool_)
         for condition in where:
-            name, piece = condition.column, pieces[place[condition.column]]
-            is_read = condition.is_text or condition.of_times
-            keep &= condition.keep(piece if is_read else reader.numbers_of(name, piece))
+            keep &= condition.keep(reader, [pieces[place[name]] for name in condition.columns])
         if len(keep) and not keep.any():
             return
         some = [_picked(pieces[place[name]], keep) for name in want.names]

@@ -23,6 +23,7 @@ from .base import RowSource, Source, width_of
 from .columns import Columns, Elsewhere, Rows, Table
 from .data import as_rows, as_source, form_of
 from .engine import of_engine, refuse_array
+from .filtered import is_expression, passing
 from .forms import COLUMN, Arrow, Form, Objects, Piece, Values, as_column, source_of
 from .labels import aligned, labels_of
 from .mapped import MappedColumn
@@ -152,7 +153,7 @@ def read(
         Decides whether the number of rows is public, and so what may be refused here.
     axis : {None, 0}
         0 for data of several columns, each of which has an answer.
-    where : array_like of bool, optional
+    where : array_like of bool, or pyarrow.compute.Expression, optional
     weights : array_like or str, optional
         One number a row, or the name of a column of the data.
     ids : str or form, optional
@@ -165,6 +166,8 @@ def read(
     ArgumentTypeError, ArgumentError, SourceError
         For what cannot be read. Nothing depends on what the rows hold.
     """
+    if is_expression(where):
+        data, where = passing(data, where), None
     left, whose = apart(data, ids, axis, positional=(where, weights), relation=relation)
     beside = Beside(axis, weights, whose.given if with_ids and whose is not None else None)
     source, each, width = what(left, beside, *arguments)

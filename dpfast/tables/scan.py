@@ -89,10 +89,13 @@ def scan(
         The name of the column, or its place from 0. A list makes a table. Left out: the table of
         all columns, or the only one. ``table["pay"]`` is a column of a table, and a list of names
         between the brackets makes another table.
-    where : dict, or list of dict, optional
+    where : dict, pyarrow.compute.Expression, or list of these, optional
         Conditions of the rows to keep, as in `dpfast.extend.conditions`, such as
         ``{"column": "day", "at_least": "2024-01-01"}``: each looks at one row alone, and a missing
-        value passes none. How many rows are kept is private, so neighbors="replace" is refused.
+        value passes none. How many rows are kept is private, so neighbors="replace" is refused. An
+        expression of Arrow is ``(pc.field("delay") > 0) & pc.starts_with(pc.field("to"), "N")``: a
+        row passes for which it is true, and neither null nor a failure, as of a cast or division.
+        Columns of a text file are text there: ``pc.field("delay").cast("float64") > 0``.
     **options
         How a file of text is written; nothing of this is told by its rows.
 
@@ -194,10 +197,13 @@ def scan(
     >>> 65_000 < dp.median(salaries, bounds=(0, 1e6), epsilon=1.0) < 75_000
     True
 
-    Some of its rows:
+    Some of its rows; `where` of a release takes such an expression, too:
 
     >>> some = dp.scan(path, where={"column": "0", "above": 100_000})
     >>> 19_900 < dp.count(some, epsilon=1.0) < 20_100
+    True
+    >>> import pyarrow.compute as pc
+    >>> 9_900 < dp.count(some, where=pc.field("0") >= 110_000, epsilon=1.0) < 10_100
     True
 
     A text file as spreadsheets in Germany write it:

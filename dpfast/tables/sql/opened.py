@@ -116,6 +116,8 @@ def passes(condition: Condition, store: Database) -> Any:
         If the column can hold nothing that it is compared with.
     """
     literal = extra("ibis", "data in a database").literal
+    if not isinstance(condition, Condition):
+        checks.fail_kind("where", "a table such as {column = 'delay', above = 0}", condition)
     test = condition.typed(store)
     column, dialect = store.expressions[test.column], store.dialect
     store.expect_declared(test.column)
