@@ -76,7 +76,7 @@ Floats: TypeAlias = NDArray[np.float64]
 
 #: Steps of the norm in a difference of size 1, and the largest scale of geometric numbers.
 _STEPS, _FAR = 1 << 20, 1 << 40
-#: How many places of a count are looked at one by one, on all stairs.
+#: About how many places of a count are looked at one by one, on all stairs.
 COUNTED = 1 << 12
 
 
@@ -189,9 +189,9 @@ class BoxNoise:
             weight = weight[: 1 + int(np.searchsorted(weight.cumsum(), 1 - 1e-12))]
             stair, core = np.arange(len(weight)), dict(zip(joint, stairs.cores, strict=True))
             least = min(factors, key=sizes.__getitem__)
-            ends = core[least] + stair * sizes[least]
-            is_count = len(factors) > 1 and (2 * ends + 1).sum() <= COUNTED
+            is_count = len(factors) > 1 and sizes[least] * len(stair) ** 2 <= COUNTED
             if is_count:
+                ends = core[least] + stair * sizes[least]
                 center, stair = np.concatenate(
                     [(np.arange(-end, end + 1), [i] * (2 * end + 1)) for i, end in enumerate(ends)],
                     axis=1,
