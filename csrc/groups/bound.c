@@ -119,7 +119,7 @@ static int tied(const item *x, size_t n)
 }
 
 /* The items of a bucket, in order. */
-static void mark(const dpf_bound *bound, const item *x, size_t n, uint8_t *marks, uint32_t *groups)
+static void mark(const dpf_bound *bound, const item *x, size_t n, uint8_t *marks)
 {
     for (size_t i = 0, end; i < n; i = end) {
         uint64_t group = 0, row = 0;
@@ -128,15 +128,8 @@ static void mark(const dpf_bound *bound, const item *x, size_t n, uint8_t *marks
             group += (uint64_t)is_first;
             row = is_first ? 0 : row + 1;
             if (group <= bound->groups && row < bound->rows)
-                marks[x[end].record[1]] = is_first ? DPF_BOUND_KEPT | DPF_BOUND_FIRST
-                                                   : DPF_BOUND_KEPT;
+                marks[x[end].record[1]] = 1;
         }
-        if (!groups)
-            continue;
-        const uint64_t kept = group < bound->groups ? group : bound->groups;
-        for (size_t j = i; j < end; j++)
-            if (marks[x[j].record[1]] & DPF_BOUND_FIRST)
-                groups[x[j].record[1]] = (uint32_t)kept;
     }
 }
 
@@ -184,8 +177,7 @@ int dpf_bound_within(const dpf_bound_run *runs, size_t count, uint64_t rows)
     return most > rows;
 }
 
-int dpf_bound_mark(const dpf_bound *bound, const dpf_bound_run *runs, size_t count, uint8_t *marks,
-                   uint32_t *groups)
+int dpf_bound_mark(const dpf_bound *bound, const dpf_bound_run *runs, size_t count, uint8_t *marks)
 {
     size_t n = 0, at = 0, bits = 1;
     for (size_t r = 0; r < count; r++)
@@ -221,7 +213,7 @@ int dpf_bound_mark(const dpf_bound *bound, const dpf_bound_run *runs, size_t cou
         sort(x, m, items, 0);
         if (tied(x, m))
             sort(x, m, items, 1);
-        mark(bound, x, m, marks, groups);
+        mark(bound, x, m, marks);
     }
     free(items);
     free(end);

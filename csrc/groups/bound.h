@@ -26,9 +26,6 @@
 #define DPF_BOUND_NARROW 3 /* words of a record */
 #define DPF_BOUND_WIDE 4
 
-#define DPF_BOUND_KEPT 1  /* bits of a mark: the row is kept */
-#define DPF_BOUND_FIRST 2 /* and is the one of its person and group with the least hash */
-
 /* Writes the part of each row to `part`, DPF_BOUND_PARTS for a row whose code is negative or whose
  * `present` is 0, and adds to the counts of the parts. */
 void dpf_bound_count(const dpf_keys_key *key, const uint64_t *low, const uint64_t *high,
@@ -56,9 +53,7 @@ typedef struct {
 /* 1 if a row's number is not below `rows`, else 0. */
 int dpf_bound_within(const dpf_bound_run *runs, size_t count, uint64_t rows);
 
-/* Writes the marks of all rows of some people: to `marks` by the number of the row, and unless it is
- * NULL, to `groups` at each row marked as first how many groups its person keeps. -1: no memory. */
-int dpf_bound_mark(const dpf_bound *bound, const dpf_bound_run *runs, size_t count, uint8_t *marks,
-                   uint32_t *groups);
+/* Writes 1 to `marks` at the number of each row of some people that is kept. -1: no memory. */
+int dpf_bound_mark(const dpf_bound *bound, const dpf_bound_run *runs, size_t count, uint8_t *marks);
 
 #endif

@@ -180,7 +180,7 @@ static inline wide part_of(wide total, uint64_t k, uint64_t c)
 
 void dpf_groups_bound(const uint64_t *totals, size_t n, size_t columns, int squares,
                       const uint64_t *factors, uint64_t most, const uint64_t *ends,
-                      const int32_t *codes, uint64_t *out)
+                      const uint64_t *whole, const int32_t *codes, uint64_t *out)
 {
     const size_t sums = squares ? 1 : columns / 2;
     const wide least = ends ? wide_of(ends) : 0, largest = ends ? wide_of(ends + 2) : 0;
@@ -197,8 +197,8 @@ void dpf_groups_bound(const uint64_t *totals, size_t n, size_t columns, int squa
                      * (((wide)(totals[2 * j + 1] / DPF_GROUPS_CARRY) << 64) + totals[2 * j]);
         if (squares)
             total += wide_of(factors + 2) * (((wide)totals[3] << 32) + totals[2]);
-        if (rows > most)
-            total = part_of(total, most, rows);
+        if ((whole ? whole[i] : rows) > most)
+            total = part_of(total, most, whole ? whole[i] : rows);
         if (ends)
             total = total < least ? least : total > largest ? largest : total;
         uint64_t *to = out + (codes ? 2 * (size_t)codes[i] : 0);

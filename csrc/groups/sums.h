@@ -63,11 +63,12 @@ void dpf_groups_columns(const uint32_t *x, size_t n, size_t columns, const int32
  * in all, the integer T = sum of factors times sums. The factors are of 128 bits, low word first: one
  * for each sum, or with `squares` (then there are 4 words) of the sum and of squares, and then that of
  * rows. A unit of c rows counts T min(c, most) / c, rounded towards zero, or unless `ends` is NULL, the
- * number between two of 128 bits that is nearest to that; nothing if c is 0. It is added to
+ * number between two of 128 bits that is nearest to that; nothing if c is 0. Unless `whole` is NULL, a
+ * unit has several of the n, and `whole` says its number of rows for each. It is added to
  * out[codes[i]], of 128 bits each, or to the first if `codes` is NULL; nowhere if that is negative. T,
  * and all sums of it, are less than 2^126 in size. */
 void dpf_groups_bound(const uint64_t *totals, size_t n, size_t columns, int squares,
                       const uint64_t *factors, uint64_t most, const uint64_t *ends,
-                      const int32_t *codes, uint64_t *out);
+                      const uint64_t *whole, const int32_t *codes, uint64_t *out);
 
 #endif

@@ -41,8 +41,6 @@ def pair(
 ) -> None: ...
 
 PARTS: int
-KEPT: int
-FIRST: int
 
 def split(
     key: Key,
@@ -67,7 +65,6 @@ class Blocks:
         rows: int,
         more: Sequence[NDArray[np.uint64]],
         marks: NDArray[np.uint8],
-        kept: NDArray[np.uint32] | None = None,
         mask: int = ...,
         names: NDArray[np.int32] | None = None,
     ) -> None: ...
@@ -105,6 +102,7 @@ def bound(
     ends: NDArray[np.uint64] | None,
     codes: NDArray[np.int32] | None,
     out: NDArray[np.uint64],
+    whole: NDArray[np.uint64] | None = None,
 ) -> None: ...
 def count(codes: NDArray[np.int32], out: NDArray[np.uint64]) -> None: ...
 def quantiles(

@@ -186,7 +186,7 @@ def pair(const int32_t[::1] a not None, const int32_t[::1] b not None, uint64_t[
 
 cdef extern from "groups/bound.h" nogil:
     enum:
-        DPF_BOUND_PARTS, DPF_BOUND_NARROW, DPF_BOUND_WIDE, DPF_BOUND_KEPT, DPF_BOUND_FIRST
+        DPF_BOUND_PARTS, DPF_BOUND_NARROW, DPF_BOUND_WIDE
     ctypedef struct dpf_bound_run:
         const uint64_t *records
         size_t n, words
@@ -203,11 +203,9 @@ cdef extern from "groups/bound.h" nogil:
                          uint64_t *out)
     int dpf_bound_within(const dpf_bound_run *runs, size_t count, uint64_t rows)
     int dpf_bound_mark(const dpf_bound *bound, const dpf_bound_run *runs, size_t count,
-                       uint8_t *marks, uint32_t *groups)
+                       uint8_t *marks)
 
 PARTS = DPF_BOUND_PARTS
-KEPT = DPF_BOUND_KEPT
-FIRST = DPF_BOUND_FIRST
 
 
 def split(Key key not None, const uint64_t[::1] low not None, const uint64_t[::1] high, present,
@@ -322,18 +320,16 @@ cdef class Blocks:
         return out.base, sizes.base[:stop - first]
 
     def mark(self, Key key not None, size_t first, size_t stop, uint64_t groups, uint64_t rows,
-             more, uint8_t[::1] marks not None, uint32_t[::1] kept=None,
-             uint64_t mask=0xffffffffffffffff, const int32_t[::1] names=None):
-        """Write the marks of all rows of the parts ``first .. stop - 1``: bits `KEPT` and `FIRST`.
+             more, uint8_t[::1] marks not None, uint64_t mask=0xffffffffffffffff,
+             const int32_t[::1] names=None):
+        """Write 1 to the marks of all rows that are kept, of the parts ``first .. stop - 1``.
 
         A person keeps at most so many `groups`, and `rows` in each. `more` are arrays of records of
-        these parts that lay elsewhere; all numbers of rows are below the length of `marks`. `kept`
-        gets the number of groups that a person keeps, at each row marked as first. `names` are
-        hashed in the place of codes.
+        these parts that lay elsewhere; all numbers of rows are below the length of `marks`. `names`
+        are hashed in the place of codes.
         """
         cdef dpf_bound bound
         cdef size_t count = self.count, i
-        cdef uint32_t *many = NULL
         cdef const uint64_t[:, ::1] own
         cdef int status
         if not first <= stop <= DPF_BOUND_PARTS or groups < 1 or rows < 1:
@@ -342,10 +338,6 @@ cdef class Blocks:
         bound.names, bound.named = NULL, 0
         if names is not None and names.shape[0]:
             bound.names, bound.named = &names[0], names.shape[0]
-        if kept is not None:
-            if kept.shape[0] != marks.shape[0]:
-                raise ValueError("marks and kept must be of one length")
-            many = &kept[0] if kept.shape[0] else NULL
         cdef dpf_bound_run *runs = <dpf_bound_run *>malloc(
             (count + len(more) + 1) * sizeof(dpf_bound_run))
         if runs == NULL:
@@ -362,7 +354,7 @@ cdef class Blocks:
                 self._slices(first, stop, runs)
                 status = dpf_bound_within(runs, count, marks.shape[0])
                 if status == 0:
-                    status = dpf_bound_mark(&bound, runs, count, &marks[0], many)
+                    status = dpf_bound_mark(&bound, runs, count, &marks[0])
         finally:
             free(runs)
         if status == 1:
@@ -400,7 +392,7 @@ cdef extern from "groups/sums.h" nogil:
                             uint32_t groups, dpf_groups_total *out)
     void dpf_groups_bound(const uint64_t *totals, size_t n, size_t columns, int squares,
                           const uint64_t *factors, uint64_t most, const uint64_t *ends,
-                          const int32_t *codes, uint64_t *out)
+                          const uint64_t *whole, const int32_t *codes, uint64_t *out)
 
 
 cdef dpf_quantise_cells cells_of(double scale, int64_t first, int64_t span, int64_t filler,
@@ -506,17 +498,24 @@ def add_columns(const uint32_t[:, ::1] columns not None, const int32_t[::1] code
 
 def bound(const uint64_t[:, ::1] totals not None, bint squares,
           const uint64_t[:, ::1] factors not None, uint64_t most, const uint64_t[:, ::1] ends,
-          const int32_t[::1] codes, uint64_t[:, ::1] out not None):
+          const int32_t[::1] codes, uint64_t[:, ::1] out not None,
+          const uint64_t[::1] whole=None):
     """Add to `out`, in 128 bits, what units count for of a sum of their sums times factors.
 
     `totals` has a row for each unit, as `add` fills it: two columns for each of some sums side by side,
     or four with `squares`. The `factors`, of 128 bits, are those of the sums, or of the sum and of
     squares, and last that of rows. Of its total a unit of c rows counts ``min(c, most) / c``, rounded
-    towards zero, within the two `ends` if there are any. That is added to the row of `out` that `codes` tells, the first if they are None.
+    towards zero, within the two `ends` if there are any. That is added to the row of `out` that `codes`
+    tells, the first if they are None. A unit may have several rows of `totals`, of which `whole` tells c.
     """
     cdef size_t n = totals.shape[0], columns = totals.shape[1], i
     cdef const int32_t *groups = NULL
     cdef const uint64_t *limits = NULL
+    cdef const uint64_t *every = NULL
+    if whole is not None:
+        if <size_t>whole.shape[0] != n:
+            raise ValueError("there must be a number of rows for each of totals")
+        every = &whole[0] if n else NULL
     if ends is not None:
         if ends.shape[0] != 2 or ends.shape[1] != 2:
             raise ValueError("ends must be two integers of two words")
@@ -538,7 +537,7 @@ def bound(const uint64_t[:, ::1] totals not None, bint squares,
     if n:
         with nogil:
             dpf_groups_bound(&totals[0, 0], n, columns, squares, &factors[0, 0], most, limits,
-                             groups, &out[0, 0])
+                             every, groups, &out[0, 0])
 
 
 def count(const int32_t[::1] codes not None, uint64_t[::1] out not None):

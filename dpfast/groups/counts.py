@@ -1,15 +1,18 @@
 """Counts of rows by group and bin: the histogram of each group, in one vector of counts.
 
 With weights it is one vector of sums of their cells. k rows of a step in one group may be in as
-many bins. They move all bins together by no more than they would move one sum, in every norm: of
-vectors that k rows make up, each of a weight in one bin, those of one bin and one weight are the
-corners, and norms are largest there. And they are k moves of one sum by a weight each.
+many bins, and parts of rows of a person, as in `statistics.histogram`, in all of them. They move
+all bins together by no more than they would move one sum, in every norm: of vectors that k rows
+make up, each of a weight in one bin, those of one bin and one weight are the corners, and norms are
+largest there. And they are k moves of one sum by a weight each, or parts of rows one of each sum
+by k weights.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
@@ -22,87 +25,31 @@ from ..measurement.matches import numbers_of
 from ..measurement.times import read
 from ..noise.sensitivity import Sensitivity
 from ..rng import Generator
-from ..statistics.histogram import MOST_OF_SQL, Bins, Histogram
+from ..statistics.histogram import MOST_OF_SQL, PARTS, Bins, Histogram, rounded
 from ..summaries.cells import Cells, cells, in_units
-from ..summaries.units import CARRY
+from ..summaries.sparse import Sparse, distinct, join
+from ..summaries.units import CARRY, shifted
 from ..tables.base import Feature
 from ..tables.batches import Piece, numbers
 from ..tables.sql.store import SqlRows
 from .answer import labels
 from .keys import MOST
 from .of_column import DatabaseSums, Integers
-from .sums import Counted, Sums
+from .sums import Counted
 from .weighted import clamped
 
-#: Cells that are added before they are put together once more.
-PENDING = 1 << 20
 
-
-class Sparse:
-    """Sums of the cells that have rows: group times bins plus bin.
-
-    They are no more than rows: how many keys there are decides no error, only how many are shown.
-    """
-
-    def __init__(self, statistic: GroupHistogram) -> None:
-        self._statistic = statistic
-        self._parts: list[tuple[NDArray[np.int64], NDArray[np.uint64]]] = []
-        self._together = 0
-
-    def append(self, cells: NDArray[np.int64], sums: NDArray[np.uint64]) -> None:
-        """Add sums of cells, each once."""
-        self._parts.append((cells, sums))
-        if sum(len(own) for own, _ in self._parts) > 2 * self._together + PENDING:
-            self._together = len(self.total()[0])
-
-    def merge(self, more: Sparse) -> None:
-        """Add what another has added up."""
-        self.append(*more.total())
-
-    def total(self) -> tuple[NDArray[np.int64], NDArray[np.uint64]]:
-        """Return all cells, ascending, and their sums."""
-        every = np.unique(np.concatenate([np.empty(0, np.int64), *(own for own, _ in self._parts)]))
-        room = self._statistic.dense_room(len(every))
-        for part, sums in self._parts:
-            more = np.zeros_like(room)
-            more[np.searchsorted(every, part)] = sums
-            self._statistic.join(room, more)
-        self._parts = [(every, room[:-1])]
-        return self._parts[0]
-
-    def packed(self) -> Sparse:
-        """Return the same in as few words as can be, to be sent."""
-        self.total()
-        return self
-
-    def moved(self, places: NDArray[np.int32]) -> Sparse:
-        """Return the same where groups have other places."""
-        (cells, sums), bins = self.total(), self._statistic.axis.native.bins
-        found = Sparse(self._statistic)
-        found.append(places[cells // bins] * np.int64(bins) + cells % bins, sums)
-        return found
-
-    def shown(self, kept: NDArray[np.int64], groups: int) -> NDArray[np.uint64]:
-        """Return the sums of some groups, bin by bin."""
-        bins = self._statistic.axis.native.bins
-        if len(kept) * bins > MOST:
-            raise DataError("there are too many bins for as many groups as are shown")
-        (cells, sums), place = self.total(), np.full(groups, -1)
-        place[kept] = np.arange(len(kept))
-        at = place[cells // bins]
-        room = self._statistic.dense_room(len(kept) * bins)
-        room[(at * bins + cells % bins)[at >= 0]] = sums[at >= 0]
-        return room[:-1].reshape(len(kept), bins, *room.shape[1:])
-
-
-def _distinct(cells: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Return the cells that occur, ascending, and the place of each among these."""
-    end = int(cells.max(initial=-1)) + 1
-    if end > 8 * len(cells):
-        return np.unique(cells, return_inverse=True)
-    occurs = np.zeros(end, np.bool_)
-    occurs[cells] = True
-    return np.flatnonzero(occurs), (np.cumsum(occurs) - 1)[cells]
+def shown(room: Sparse, kept: NDArray[np.int64], groups: int) -> NDArray[Any]:
+    """Return the sums of some groups, bin by bin."""
+    bins = room.bins
+    if len(kept) * bins > MOST:
+        raise DataError("there are too many bins for as many groups as are shown")
+    (cells, sums), place = room.total(), np.full(groups, -1)
+    place[kept] = np.arange(len(kept))
+    at = place[cells // bins]
+    found = np.zeros((len(kept) * bins, room.width), sums.dtype)
+    found[(at * bins + cells % bins)[at >= 0]] = sums[at >= 0]
+    return found.reshape(len(kept), bins, room.width)
 
 
 @dataclass(frozen=True)
@@ -119,9 +66,6 @@ class GroupHistogram(Counted):
 
     statistic: Histogram
     sparse: bool = False
-
-    #: A part of a row in each of many bins would be lost.
-    adds_units: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
         if not self.statistic.single:
@@ -154,17 +98,37 @@ class GroupHistogram(Counted):
 
     @property
     def sensitivity(self) -> Sensitivity:
-        return self.step.vectors(1, min(self.step.rows, self.axis.native.bins))
+        return self.step.vectors(self.largest, self.coordinates)
+
+    @property
+    def coordinates(self) -> int:
+        """In how many bins of a group the rows of a step may be."""
+        bins = self.axis.native.bins
+        return bins if self.step.of_units else min(self.step.rows, bins)
+
+    @property
+    def cells(self) -> Cells:
+        fine = self.fine
+        return Cells(2.0**-fine, 1 << fine, 0)
+
+    @property
+    def fine(self) -> int:
+        """The log2 of the parts of a row that are counted."""
+        return PARTS if self.step.of_units else 0
+
+    @property
+    def largest(self) -> int:
+        return self.cells.last
+
+    def error(self, failure: float) -> float | None:
+        size = super().error(failure)
+        return size if size is None or not self.fine else size + 0.5  # counts are rounded
 
     def room(self, groups: int) -> Any:
-        if self.sparse:
-            return Sparse(self)
-        cells = self.dense_room((groups + 1) * self.axis.native.bins - 1)
-        return cells.reshape(groups + 1, self.axis.native.bins, *cells.shape[1:])
-
-    def dense_room(self, cells: int) -> NDArray[np.uint64]:
-        """Return room for sums of so many cells, and for one that is left out."""
-        return np.zeros(cells + 1, np.uint64)
+        bins = self.axis.native.bins
+        if self.sparse or self.step.of_units:
+            return Sparse(bins, self.width)
+        return np.zeros((groups + 1, bins, self.width), np.uint64)
 
     @property
     def reading(self) -> tuple[Any, ...]:
@@ -185,29 +149,32 @@ class GroupHistogram(Counted):
         bins = self.axis.native.bins
         place = np.zeros(len(codes), np.uint32)
         self.axis.native.place(self.placed(values), 1, place)
-        inside = (place < bins) & (codes >= 0)
-        if not self.sparse:  # then all cells have a number: see the check of public keys
-            inside &= codes < len(totals) - 1
-            own = np.where(inside, codes * np.int32(bins) + place.view(np.int32), np.int32(-1))
-            self.sum(own, values, totals.reshape(-1, *totals.shape[2:]))
+        if isinstance(totals, Sparse):
+            totals.add(codes, place, partial(self.sum, values))
             return 0
-        pairs = codes[inside] * np.int64(bins) + place[inside]
-        cells, which = _distinct(pairs)
-        own = np.full(len(codes), -1, np.int32)
-        own[inside] = which
-        room = self.dense_room(len(cells))
-        self.sum(own, values, room)
-        totals.append(cells, room[:-1])
+        # All cells have a number: see the check of public keys.
+        inside = (place < bins) & (codes >= 0) & (codes < len(totals) - 1)
+        own = np.where(inside, codes * np.int32(bins) + place.view(np.int32), np.int32(-1))
+        self.sum(values, own, totals.reshape(-1, self.width))
         return 0
+
+    def bound(self, room: Any, codes: NDArray[np.int32], groups: int) -> Any:
+        found = room.of_units(self.step.rows, self.cells.first, codes)
+        if self.sparse:
+            return found
+        dense = np.zeros((groups + 1, found.bins, 2), np.int64)
+        cells, sums = found.total()
+        dense.reshape(-1, 2)[cells] = sums
+        return dense
 
     def placed(self, values: Any) -> NDArray[Any]:
         """Return what has a bin, of what is read."""
         found: NDArray[Any] = values
         return found
 
-    def sum(self, cells: NDArray[np.int32], values: Any, room: NDArray[np.uint64]) -> None:
+    def sum(self, values: Any, cells: NDArray[np.int32], room: NDArray[np.uint64]) -> None:
         """Add rows to their cells."""
-        _native.count(cells, room)
+        _native.count(cells, room.reshape(-1))
 
     def integers(self, rows: SqlRows) -> Integers:
         if self.step.of_units:  # whose rows are chosen
@@ -223,27 +190,27 @@ class GroupHistogram(Counted):
 
     def packed(self, sums: NDArray[np.object_]) -> NDArray[np.uint64]:
         """Return what `dense_room` holds of cells whose sums of these are given."""
-        return sums[:, 0].astype(np.uint64)
+        return sums.astype(np.uint64)
 
     def gathered(self, answer: DatabaseSums) -> Any:
         groups, codes, sums, bins = answer
         assert bins is not None
         room, inside = self.room(groups), codes >= 0
         pairs = codes[inside] * np.int64(self.axis.native.bins) + bins[inside]
-        cells, which = _distinct(pairs)
+        cells, which = distinct(pairs)
         totals = np.zeros((len(cells), len(sums)), object)
         np.add.at(totals, which, np.stack(sums, axis=1)[inside])
         if self.sparse:
             room.append(cells, self.packed(totals))
         else:
-            room.reshape(-1, *room.shape[2:])[cells] = self.packed(totals)
+            room.reshape(-1, self.width)[cells] = self.packed(totals)
         return room
 
     def merge(self, room: Any, more: Any) -> None:
         if isinstance(room, Sparse):
             room.merge(more)
         else:
-            self.join(room, more)
+            join(room.reshape(-1, room.shape[-1]), more.reshape(-1, room.shape[-1]))
 
     def columns(
         self,
@@ -255,26 +222,37 @@ class GroupHistogram(Counted):
     ) -> dict[str, NDArray[Any]]:
         if isinstance(room, Sparse):
             assert kept is not None
-            room, kept = room.shown(kept, groups), None
+            room, kept = shown(room, kept, groups), None
             groups = len(room)
         return super().columns(name, room, groups, kept, generator)
-
-    def join(self, room: NDArray[np.uint64], more: NDArray[np.uint64]) -> None:
-        """Add other sums of the same cells."""
-        Counted.merge(self, room, more)
 
     def answers(
         self, name: str, totals: NDArray[np.uint64], generator: Generator
     ) -> dict[str, NDArray[Any]]:
-        counts, noise = totals.view(np.int64), self.noise
-        drawn = noise.draw(counts.size, generator).reshape(counts.shape)
-        noisy = np.ascontiguousarray((((counts >> noise.shift) + drawn) << noise.shift).T)
-        named = zip(self.names(name), noisy, strict=False)
-        return {**dict(named), **self.error_bar(name, len(counts))}
+        noise = self.noise
+        sums = self.exact(totals.reshape(-1, totals.shape[-1]), noise.shift)
+        sums += noise.draw(len(sums), generator)
+        found = np.ascontiguousarray(self.answer(sums).reshape(totals.shape[:2]).T)
+        named = zip(self.names(name), found, strict=False)
+        return {**dict(named), **self.error_bar(name, len(totals))}
+
+    def exact(self, totals: NDArray[Any], shift: int) -> NDArray[np.int64]:
+        """Return sums in parts of ``2**shift`` cells, rounded down."""
+        if totals.dtype == np.int64:
+            return shifted(totals, shift)
+        counts: NDArray[np.int64] = totals[:, 0].view(np.int64) >> shift
+        return counts
+
+    def answer(self, sums: NDArray[np.int64]) -> NDArray[Any]:
+        """Return the answers of sums with noise."""
+        return rounded(sums, self.noise.shift - self.fine)
 
 
 class WeightedHistogram(GroupHistogram):
     """Sums of the weights of rows of each group in public bins; one that is NaN is in no bin."""
+
+    width: ClassVar[int] = 2
+    fine: ClassVar[int] = 0
 
     @property
     def weights(self) -> str:
@@ -302,11 +280,13 @@ class WeightedHistogram(GroupHistogram):
 
     @property
     def sensitivity(self) -> Sensitivity:
-        step, bins = self.step, self.axis.native.bins
+        step = self.step
         # Both sides of a replacement may be in the same group and in different bins.
         of_one = replace(step, every=None).numbers(self.cells.first, self.cells.last)
         moved = step.moves * step.rows, self.largest
-        return replace(of_one, l0=of_one.l0 * min(step.rows, bins), moved=moved)
+        if step.of_units:  # parts of rows in all bins
+            moved = step.moves * self.coordinates, step.rows * self.largest
+        return replace(of_one, l0=of_one.l0 * self.coordinates, moved=moved)
 
     @property
     def reading(self) -> tuple[Any, ...]:
@@ -315,9 +295,6 @@ class WeightedHistogram(GroupHistogram):
     @property
     def reads(self) -> tuple[str, ...]:
         return (self.column or "", self.weights)
-
-    def dense_room(self, cells: int) -> NDArray[np.uint64]:
-        return np.zeros((cells + 1, 2), np.uint64)
 
     def features_of(self, rows: SqlRows) -> list[Feature]:
         u = rows.cell(rows.names.index(self.weights), self.cells)
@@ -336,21 +313,17 @@ class WeightedHistogram(GroupHistogram):
         found: NDArray[Any] = values[0]
         return found
 
-    def sum(self, cells: NDArray[np.int32], values: Any, room: NDArray[np.uint64]) -> None:
+    def sum(self, values: Any, cells: NDArray[np.int32], room: NDArray[np.uint64]) -> None:
         grid = self.cells
         _native.add(values[1], cells, 1.0 / grid.grid, grid.first, grid.span, -1, room)
 
-    def join(self, room: NDArray[np.uint64], more: NDArray[np.uint64]) -> None:
-        Sums.merge(self, room, more)
+    def exact(self, totals: NDArray[Any], shift: int) -> NDArray[np.int64]:
+        if totals.dtype == np.int64:
+            return shifted(totals, self.shift + shift)
+        sums, each = np.empty(len(totals), np.int64), np.ascontiguousarray(totals)
+        _native.combine(each, 1, self.cells.first, 0, self.shift + shift, sums)
+        return sums
 
-    def answers(
-        self, name: str, totals: NDArray[np.uint64], generator: Generator
-    ) -> dict[str, NDArray[Any]]:
-        noise, each = self.noise, np.ascontiguousarray(totals.reshape(-1, 2))
-        shift, sums = self.shift + noise.shift, np.empty(len(each), np.int64)
-        _native.combine(each, 1, self.cells.first, 0, shift, sums)
-        sums += noise.draw(len(sums), generator)
-        noisy = in_units(np.ldexp(sums + 0.5, shift) if shift else sums, self.cells.grid)
-        found = np.ascontiguousarray(noisy.reshape(totals.shape[:2]).T)
-        named = zip(self.names(name), found, strict=False)
-        return {**dict(named), **self.error_bar(name, len(totals))}
+    def answer(self, sums: NDArray[np.int64]) -> NDArray[Any]:
+        shift = self.shift + self.noise.shift
+        return in_units(np.ldexp(sums + 0.5, shift) if shift else sums, self.cells.grid)

@@ -21,13 +21,13 @@ from .. import rng as _rng
 from .._kernels.rng import BitStream
 from .._kernels.tables import Key
 from ..errors import DataError
+from ..summaries.sparse import Sparse
 from ..tables.batches import Batch, Batches
 from ..tables.columns import chosen
 from ..tables.engine import Engine, Task
 from ..tables.forms import Form, column_form
 from ..tables.key_words import secret
 from .automatic_bounds import Tails
-from .counts import Sparse
 from .keys import Coder, PrivateCoder, PrivateKeys, PublicKeys
 from .rows import Packed, Rows
 

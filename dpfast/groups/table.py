@@ -4,7 +4,7 @@ The loss is the sum of that of the statistics and, where keys are private, of th
 them. What the sensitivity of each is, and what its draws may cost, is said in `step`.
 
 With ids sums are those of each person in each group, of which a part counts (`summaries.units`), in
-the groups that a person keeps (`unit_codes`). For ranks and histograms a first pass tells which
+the groups that a person keeps (`unit_codes`). For ranks and found bounds a first pass tells which
 rows of a person are kept (`tables.bounding`): that is a function of this person's rows and of a
 fresh secret key alone. Rows of no group and rows of nobody are left out before that. Then all
 statistics are made in one pass.
@@ -31,7 +31,7 @@ from ..privacy import Loss
 from ..rng import Generator
 from ..summaries.units import grown
 from ..tables.batches import WHERE, Batch, Batches
-from ..tables.bounding import KEPT, Bounding, marks_of
+from ..tables.bounding import Bounding, marks_of
 from ..tables.filtered import is_expression
 from ..tables.forms import Values, index_of
 from ..tables.key_words import secret
@@ -48,7 +48,7 @@ from .top import Top
 from .unit_codes import UnitCodes
 
 ByGroup: TypeAlias = Sums | Quantiles | WithBounds
-Bytes: TypeAlias = NDArray[np.uint8]
+Marks: TypeAlias = NDArray[np.bool_]
 
 
 @dataclass(frozen=True, slots=True)
@@ -250,8 +250,8 @@ class Table(Mechanism[Answer]):
         marks = self._marks(source, coder, persons, key) if self.chooses_rows else None
         return Grouped(coder, marks, UnitCodes(key))
 
-    def _marks(self, source: Batches, coder: Coder, persons: Persons, key: Key) -> Bytes:
-        """Return the mark of each row."""
+    def _marks(self, source: Batches, coder: Coder, persons: Persons, key: Key) -> Marks:
+        """Return which rows are kept."""
         bounding = Bounding(persons.max_groups, persons.max_rows, key)
         by = self.keys.by
         source.tie([persons.column, *by], key)
@@ -318,7 +318,7 @@ class Grouped:
     """
 
     coder: Coder
-    marks: Bytes | None = None
+    marks: Marks | None = None
     units: UnitCodes | None = None
     _last: local = field(default_factory=local)
 
@@ -336,7 +336,7 @@ class Grouped:
             units = self.units.of(ids, codes)
             if self.marks is not None:
                 own = self.marks[batch.start : batch.start + batch.rows]
-                codes = np.where(own & KEPT, codes, np.int32(-1))
+                codes = np.where(own, codes, np.int32(-1))
             last.update(place=place, codes=(codes, units))
         found: tuple[NDArray[np.int32], NDArray[np.int32]] = last["codes"]
         return found
@@ -386,7 +386,8 @@ class Summary:
         codes = units.groups(max_groups, coder.names())
         for name, statistic in self.statistics.items():
             if statistic.adds_units:
-                room = self.rooms[name][: len(codes)]
+                room = self.rooms[name]
+                room = room[: len(codes)] if isinstance(room, np.ndarray) else room
                 self.rooms[name] = statistic.bound(room, codes, coder.groups)
 
     def merge(self, other: Summary) -> None:

@@ -12,7 +12,6 @@ from threading import Lock
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from .._kernels.groups import Codes
 from .._kernels.tables import Key
@@ -74,6 +73,5 @@ class UnitCodes:
         low, high = np.concatenate(self._low), np.concatenate(self._high)
         with closing(Bounding(max_groups, None, self._key)) as bounding:
             bounding.add(low, high if high.any() else None, groups, 0)
-            is_kept: NDArray[np.bool_] = bounding.marks(len(groups), names=names) != 0
-        groups[~is_kept] = -1
+            groups[~bounding.marks(len(groups), names=names)] = -1
         return groups

@@ -2,9 +2,9 @@
 
 A loss of people: a mechanism on at most k rows of each person, by group privacy or at once.
 
-*Sums* of rows (counts, sums, means, variances, covariances and what is made of these) choose no
-rows: a person with more than k counts in part (`summaries.units`, with the proof). Whoever comes
-moves the exact sums by at most k times what a row adds, in every coordinate and every norm. So the
+*Sums* of rows (counts, sums, means, variances, covariances, histograms and what is made of these)
+choose no rows: a person with more than k counts in part (`summaries.units`, with the proof).
+Whoever comes moves the exact sums by at most k times what a row adds, in every norm. So the
 mechanism has noise for the sensitivity of k rows at once, and its loss is that of one person: one
 step, or two if a person is replaced.
 

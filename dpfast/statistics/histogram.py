@@ -9,6 +9,12 @@ row that comes or goes changes one sum by M. One that is replaced changes two su
 bin, one sum by D <= 2 M: L1 is 2 M, and the square of L2 is the larger of 2 M^2 and D^2; that is
 two moves of one sum by M, for staircase noise. Sums are exact integers, cut at 2^62, which only
 brings them closer together.
+
+*People.* Of a person with c rows in bins min(c, m) count, and of n in a bin n min(c, m) / c there,
+rounded towards zero to parts of a row (`summaries.units`). So all bins together move by at most m
+in L1, and hence in L2, however many of them move. Parts in several bins are no single move, as
+staircase noise would need. Weights count alike, and m times M. Noise is in parts of a row, and
+counts are rounded then.
 """
 
 from __future__ import annotations
@@ -19,6 +25,7 @@ from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property, partial
 from operator import mul
+from threading import Lock
 from typing import Any, ClassVar, NamedTuple, Self, TypeAlias, overload
 from zlib import crc32
 
@@ -28,8 +35,9 @@ from numpy.typing import NDArray
 from .._core import checks
 from .._core.error_bars import NOISE, Expected
 from .._core.types import Auto, Bounds, BoundsEach, Number
-from .._kernels.groups import add, combine
+from .._kernels.groups import add, combine, count
 from .._kernels.statistics import MOST_CELLS, Axis, tally
+from .._kernels.tables import Key
 from ..budget.mechanism import Mechanism
 from ..measurement.automatic_bounds import ANY
 from ..measurement.functions import function_of
@@ -41,13 +49,15 @@ from ..measurement.statistic import (
     Weighted,
 )
 from ..measurement.times import Units, are_times, in_bins
+from ..measurement.unit import AddsUnits
 from ..noise.calibrated_integer import IntegerNoise, integer_noise
 from ..noise.sensitivity import Sensitivity
 from ..privacy import Loss
 from ..rng import Generator
 from ..summaries.cells import SQUARES, Cells, cells, in_units, nearest
 from ..summaries.side_by_side import flat, refuse_length, stretches
-from ..summaries.units import merge
+from ..summaries.sparse import Sparse
+from ..summaries.units import Room, merge, shifted, unit_sums
 from ..tables import Chunk
 from ..tables.base import RowChunk, Term
 from ..tables.intake import View, one_column, read, whole_rows
@@ -66,6 +76,8 @@ Categories: TypeAlias = Sequence[str] | Sequence[Number]
 FINE, MOST_FINE = 4, 1 << 22
 #: Bins of an axis that a database looks for, and the largest sum.
 MOST_OF_SQL, MOST = 1024, 1 << 62
+#: The log2 of the parts of a row that count of people: so many that 2**42 rows are 62 bits.
+PARTS = 20
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -127,6 +139,7 @@ class Binned(Automatic[Value]):
 
     leaves_out: ClassVar[tuple[str, ...]] = ("axis",)
     only_adds: ClassVar[bool] = True
+    at_once: ClassVar[bool] = True
     subtracts: ClassVar[bool] = False
     #: What the error bar of a count is.
     note: ClassVar[str] = NOISE
@@ -193,10 +206,11 @@ class Binned(Automatic[Value]):
     ) -> View:
         axes, argument = self.axes, "categories" if self.bins is None else "bins"
         beside: Any = {"relation": relation, "where": where, "ids": ids, "weights": weights}
-        if self.by_rows:
+        with_ids = ids is not None and self.adds_units
+        if self.by_rows or with_ids:
             words, numbers = [axis.words for axis in axes], [axis.numbers for axis in axes]
             how = argument, len(axes), words, self.single, numbers
-            view = read(data, whole_rows, *how, **beside)
+            view = read(data, whole_rows, *how, **beside, with_ids=with_ids)
         else:
             view = read(data, one_column, axes[0].numbers, **beside)
         if view.adds and max(self.shape) > MOST_OF_SQL:
@@ -204,23 +218,29 @@ class Binned(Automatic[Value]):
         return view
 
     def mechanism(self, terms: Terms) -> BinCounts:
-        noise = integer_noise(terms.loss, self.sensitivity(terms.neighbors))
-        return BinCounts(self, terms.neighbors, noise)
+        noise = integer_noise(terms.loss, self.sensitivity(terms))
+        return BinCounts(self, terms.neighbors, noise, PARTS if terms.has_ids else 0)
 
-    def sensitivity(self, neighbors: str) -> Sensitivity:
+    def sensitivity(self, terms: Terms) -> Sensitivity:
         """Return the sensitivity of what gets noise."""
-        changes = 2 if neighbors == "replace" else 1
+        if terms.has_ids:
+            return of_people(terms.rows << PARTS, math.prod(self.shape), 1)
+        changes = 2 if terms.neighbors == "replace" else 1
         return Sensitivity(changes, changes, changes)
 
-    def answer(self, counts: NDArray[np.int64], noise: IntegerNoise, generator: Generator) -> Any:
-        """Return the answer from exact counts, which get noise first."""
-        assert noise.shift == 0
-        noisy = counts + noise.draw(len(counts), generator)
+    def answer(
+        self, counts: NDArray[np.int64], noise: IntegerNoise, parts: int, generator: Generator
+    ) -> Any:
+        """Return the answer from exact counts, in parts of a row, which get noise first."""
+        noisy = noise.draw(len(counts), generator)
+        noisy += counts >> noise.shift
+        if noise.shift != parts:
+            noisy = rounded(noisy, noise.shift - parts)
         return noisy.reshape(self.shape), self.edges
 
-    def bar(self, noise: IntegerNoise, failure: float) -> float:
+    def bar(self, noise: IntegerNoise, parts: int, failure: float) -> float:
         """Return how far the count of a bin is off, but with a failure probability."""
-        return float(noise.within(failure))
+        return math.ldexp(float(noise.within(failure)), -parts) + (0.5 if parts else 0.0)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -261,8 +281,20 @@ class Histogram(Weighted[Any], Binned[Any]):
             return super().mechanism(terms)
         widest = max(limits[1] - limits[0], *map(abs, limits))
         grid = cells(*limits, SQUARES, widest)
-        noise = integer_noise(terms.loss, of_weights(grid, terms.neighbors))
-        return BinWeights(self, terms.neighbors, noise, grid)
+        size = of_weights(grid, terms.neighbors)
+        if terms.has_ids:
+            size = of_people(terms.rows * size.largest, math.prod(self.shape), 1)
+        return BinWeights(self, terms.neighbors, integer_noise(terms.loss, size), 0, grid)
+
+
+def rounded(numbers: NDArray[np.int64], shift: int) -> NDArray[np.int64]:
+    """Return the integers nearest to numbers times ``2**shift``."""
+    return numbers << shift if shift >= 0 else (numbers + (1 << -shift >> 1)) >> -shift
+
+
+def of_people(size: int, numbers: int, vectors: int) -> Sensitivity:
+    """Return that of so many vectors, each of an L1 norm of at most `size`, of `numbers` in all."""
+    return Sensitivity(numbers, vectors * size, vectors * size**2, size)
 
 
 def of_weights(cells: Cells, neighbors: str) -> Sensitivity:
@@ -276,12 +308,16 @@ def of_weights(cells: Cells, neighbors: str) -> Sensitivity:
 
 
 @dataclass(frozen=True, slots=True)
-class BinCounts(Mechanism[Any]):
-    """Exact counts of the rows in public bins, and the noise that they get."""
+class BinCounts(Mechanism[Any], AddsUnits):
+    """Exact counts of the rows in public bins, and the noise that they get.
+
+    `fine` is the log2 of the parts of a row that are counted.
+    """
 
     statistic: Binned[Any]
     neighbors: str
     noise: IntegerNoise
+    fine: int
 
     @property
     def loss(self) -> Loss:
@@ -299,6 +335,11 @@ class BinCounts(Mechanism[Any]):
     def integer_noise(self) -> IntegerNoise:
         return self.noise
 
+    @property
+    def noise_parameters(self) -> dict[str, Any]:
+        deviation = math.ldexp(self.noise.deviation, -self.fine)
+        return {"noise": self.noise.distribution, "deviation": deviation}
+
     def reduce(self, source: View) -> NDArray[np.int64]:
         """Count the rows in each bin."""
         if source.adds:
@@ -307,14 +348,44 @@ class BinCounts(Mechanism[Any]):
         counts: NDArray[np.int64] = source.source.reduce(summarize, np.add)
         if source.where is not None and counts[-1] != len(source.where):
             refuse_mask()
-        return counts[:-2]
+        return counts[:-2] << self.fine
 
     def finish(self, summary: NDArray[np.int64], generator: Generator) -> Any:
-        return self.statistic.answer(summary, self.noise, generator)
+        return self.statistic.answer(summary, self.noise, self.fine, generator)
+
+    def of_units(self, source: View, most: int, key: Key, generator: Generator) -> Any:
+        sums = Sparse(self.size, self.words)
+        lock = Lock()
+
+        def fill(
+            columns: Sequence[Any], units: NDArray[np.int32], rooms: Sequence[Room]
+        ) -> list[int]:
+            places = self.places(columns[: len(self.statistic.axes)], len(units))
+            with lock:
+                sums.add(units, places, partial(self.add, columns))
+            return []
+
+        unit_sums(source.source, key, [], fill, source.where, source.weights)
+        places, words = sums.of_units(most, self.first).total()
+        exact = np.zeros(self.size, np.int64)
+        exact[places] = shifted(words, 0)
+        return self.finish(exact, generator)
+
+    #: Words of a sum, and what a row adds to it besides its cell.
+    words: ClassVar[int] = 1
+
+    @property
+    def first(self) -> int:
+        """What a row adds to a sum besides its cell."""
+        return 1 << self.fine
+
+    def add(self, columns: Sequence[Any], codes: NDArray[np.int32], room: Room) -> None:
+        """Add rows to the sums of their bins."""
+        count(codes, room.reshape(-1))
 
     def error(self, rows: int | None, confidence: float) -> Expected:
         """Return the error bar of each count."""
-        width = self.statistic.bar(self.noise, 1 - confidence)
+        width = self.statistic.bar(self.noise, self.fine, 1 - confidence)
         return Expected(confidence, width, note=self.statistic.note)
 
     @property
@@ -401,6 +472,16 @@ class BinWeights(BinCounts):
         combine(total.totals[:-1], 1, self.cells.first, 0, 0, sums)
         return sums
 
+    words: ClassVar[int] = 2
+
+    @property
+    def first(self) -> int:
+        return self.cells.first
+
+    def add(self, columns: Sequence[Any], codes: NDArray[np.int32], room: Room) -> None:
+        cells = self.cells
+        add(flat(columns[-1]), codes, 1.0 / cells.grid, cells.first, cells.span, -1, room)
+
     def finish(self, summary: NDArray[np.int64], generator: Generator) -> Any:
         noise, statistic = self.noise, self.statistic
         drawn = noise.draw(len(summary), generator)
@@ -416,11 +497,9 @@ class BinWeights(BinCounts):
         return Expected(confidence, nearest(size * Fraction(self.cells.grid)), note=NOISE)
 
     def _sums(self, where: Mask, beside: Column | None, chunk: RowChunk) -> _WeightSums:
-        cells, looked = self.cells, 0
-        totals = np.zeros((self.size + 1, 2), np.uint64)
-        for (*columns, weights), rows in stretches(chunk, where, beside):
-            codes = self.places(columns, len(weights)).view(np.int32)
-            add(flat(weights), codes, 1.0 / cells.grid, cells.first, cells.span, -1, totals)
+        looked, totals = 0, np.zeros((self.size + 1, 2), np.uint64)
+        for columns, rows in stretches(chunk, where, beside):
+            self.add(columns, self.places(columns[:-1], len(columns[-1])).view(np.int32), totals)
             looked += rows
         return _WeightSums(totals, looked)
 
@@ -468,6 +547,9 @@ def histogram(data: Any, **arguments: Any) -> Any:
 
     With `weights` a row changes a sum by its weight, at most the largest of `weight_bounds` in
     size; weights are put on a public grid, and sums of them are exact integers.
+
+    With `ids` a person with c rows in bins, more than `max_rows` = m, counts m / c of each bin, in
+    parts of a row, and so moves all bins together by at most m.
 
     Parameters
     ----------

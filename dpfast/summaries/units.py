@@ -247,6 +247,7 @@ def by_group(
     codes: NDArray[np.int32] | None = None,
     groups: int = 0,
     ends: tuple[int, int] | None = None,
+    whole: NDArray[np.uint64] | None = None,
 ) -> Room:
     """Return one feature of what counts of each unit, by group, in two words each.
 
@@ -260,9 +261,11 @@ def by_group(
         The group of each unit, -1 for those that count nowhere; by default there is one.
     groups : int
         How many there are besides one that is empty.
+    whole : ndarray of uint64, optional
+        How many rows the unit of each row of the room has, where a unit has several of these.
     """
     out, limits = zeros((groups + 1, 2)), None if ends is None else _words(ends)
-    _native.bound(room, squares, _words(factors), min(most, UNBOUNDED), limits, codes, out)
+    _native.bound(room, squares, _words(factors), min(most, UNBOUNDED), limits, codes, out, whole)
     return out
 
 

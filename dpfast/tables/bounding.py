@@ -30,8 +30,6 @@ from .key_words import KeyWords
 from .row_files import Spill, directory
 from .threads import spans_of
 
-#: Bits of a mark: the row is kept; it is the one of its person and group with the least hash.
-KEPT, FIRST = _native.KEPT, _native.FIRST
 #: Rows that are marked at once, and bytes that are written at once.
 AT_ONCE, WRITTEN = 1 << 13, 1 << 23
 UNBOUNDED = 2**64 - 1
@@ -133,21 +131,15 @@ class Bounding:
     def marks(
         self,
         n: int,
-        kept: NDArray[np.uint32] | None = None,
         workers: int | None = None,
         names: NDArray[np.int32] | None = None,
-    ) -> NDArray[np.uint8]:
-        """Return a mark for each of the rows 0 .. `n` - 1: 0, `KEPT`, or ``KEPT | FIRST``.
-
-        Of the rows of one person in one group exactly one is marked as first, if any is kept: these
-        rows count people. Rows that were not added have 0.
+    ) -> NDArray[np.bool_]:
+        """Return which of the rows 0 .. `n` - 1 are kept; none that was not added is.
 
         Parameters
         ----------
         n : int
             More than any row's number.
-        kept : uint32 array, shape (n,), optional
-            Gets at each row marked as first how many groups its person keeps.
         workers : int, optional
             Threads; ``DPFAST_NUM_THREADS`` if left out.
         names : int32 array, optional
@@ -159,10 +151,10 @@ class Bounding:
         def mark(span: tuple[int, int]) -> None:
             more = [self._read(*span, run) for run in self._runs]
             most = (self.max_groups, self.max_rows)
-            self._blocks.mark(self.key, *span, *most, more, out, kept, names=names)
+            self._blocks.mark(self.key, *span, *most, more, out, names=names)
 
         each(mark, list(spans_of(cuts, AT_ONCE)), threads() if workers is None else workers)
-        return out
+        return out.view(np.bool_)
 
     def _read(
         self, first: int, stop: int, run: tuple[int, NDArray[np.int64], int]
@@ -183,8 +175,8 @@ def marks_of(
     beside: Sequence[str] = (),
     text: Sequence[str] = (),
     names: Callable[[], NDArray[np.int32] | None] = lambda: None,
-) -> NDArray[np.uint8]:
-    """Return the mark of each row of a table; nothing of `bounding` is left after that.
+) -> NDArray[np.bool_]:
+    """Return which rows of a table are kept; nothing of `bounding` is left after that.
 
     Parameters
     ----------

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from .._core import checks
 from .._kernels.tables import Key
 from .batches import IDS, WHERE, Batch, Batches, refuse_beside
-from .bounding import KEPT, UNBOUNDED, Bounding, marks_of
+from .bounding import UNBOUNDED, Bounding, marks_of
 from .columns import Columns, Table
 from .data import form_of, once
 from .engine import of_engine
@@ -84,9 +84,7 @@ class IdColumn(NamedTuple):
             return found
 
         bounding = Bounding(1, min(max_rows, UNBOUNDED), key)
-        marks = marks_of(rows, self.column, bounding, codes, beside)
-        kept: NDArray[np.bool_] = marks & KEPT != 0
-        return kept
+        return marks_of(rows, self.column, bounding, codes, beside)
 
 
 def apart(

@@ -10,6 +10,7 @@ import dpfast as dp
 from dpfast.errors import DataError
 from dpfast.groups import counts
 from dpfast.rng import InsecureGenerator
+from dpfast.summaries import sparse
 
 BINS = 100
 LOSS = {"epsilon": 50, "delta": 1e-13}
@@ -63,7 +64,7 @@ def test_a_limit_of_keys_that_are_held_is_caught(monkeypatch):
 @pytest.mark.parametrize("weights", [False, True])
 @pytest.mark.parametrize("pending", [0, 1 << 20])
 def test_counts_are_those_of_public_keys(weights, pending, monkeypatch):
-    monkeypatch.setattr(counts, "PENDING", pending)
+    monkeypatch.setattr(sparse, "PENDING", pending)
     data = {name: np.tile(x, 60) for name, x in table(0, common=3, size=6000).items()}
     found = asked(data, weights)
     for at, key in enumerate(found["key"]):

@@ -42,7 +42,7 @@ from dpfast.noise.stairs import Stairs
 from dpfast.rng import InsecureGenerator
 from dpfast.statistics.quantiles.draws import PARTS
 from dpfast.tables.batches import Batch
-from dpfast.tables.bounding import KEPT, UNBOUNDED, Bounding
+from dpfast.tables.bounding import UNBOUNDED, Bounding
 from dpfast.tables.forms import Values
 
 from ..reference.groups.quantile import log_probabilities
@@ -559,7 +559,7 @@ def marks_of(rows, secret, limits):
 
 def far_from_uniform(rows, limits=(2, 2), draws=300):
     """Chi-square of the sets of kept rows, in units of what is too much."""
-    seen = Counter(tuple((marks_of(rows, i, limits) & KEPT).tolist()) for i in range(1, draws + 1))
+    seen = Counter(tuple(marks_of(rows, i, limits).tolist()) for i in range(1, draws + 1))
     places = {}
     for i, (key, _, who) in enumerate(rows):
         if who == WHO:
@@ -572,7 +572,7 @@ def far_from_uniform(rows, limits=(2, 2), draws=300):
         ]
         for chosen in itertools.product(*some):
             kept = {i for own in chosen for i in own}
-            key = tuple(KEPT if i in kept else 0 for i in range(len(rows)))
+            key = tuple(i in kept for i in range(len(rows)))
             law[key] += 1 / len(pairs) / math.prod(map(len, some))
     assert math.isclose(sum(law.values()), 1)
     if set(seen) - set(law):
@@ -594,12 +594,12 @@ class Ranked(Bounding):
         self._codes = codes.copy()
         super().add(low, high, codes, start, present)
 
-    def marks(self, n, kept=None, workers=None, names=None):
+    def marks(self, n, workers=None, names=None):
         out = super().marks(n)
         for code in set(self._codes.tolist()):
-            rows = [i for i in range(n) if self._codes[i] == code and out[i] & KEPT]
+            rows = [i for i in range(n) if self._codes[i] == code and out[i]]
             rows.sort(key=lambda i: type(self).rank(self, i))
-            out[rows[self._most :]] = 0
+            out[rows[self._most :]] = False
         return out
 
 

@@ -23,6 +23,7 @@ from dpfast.noise.calibrated_integer import IntegerNoise, integer_noise
 from dpfast.noise.sensitivity import Sensitivity
 from dpfast.privacy import ZCDP, Approx, float_down, group_within
 from dpfast.rng import InsecureGenerator
+from dpfast.statistics import histogram
 from dpfast.statistics.quantiles.draws import PARTS
 from dpfast.statistics.quantiles.exponential import ExponentialQuantile
 from dpfast.statistics.quantiles.joint import ExponentialRange
@@ -91,14 +92,14 @@ def test_noise_is_that_of_a_person_with_k_rows(k):
     for loss in ({"epsilon": 0.7}, {"rho": 0.02}):
         kw, asked = {"ids": IDS, "max_rows": k, **loss}, dp.privacy.loss(**loss)
         direct = integer_noise(asked, Sensitivity.of_one(k))
-        counts = (
-            quoted(dp.count, X, **kw).inner.integer_noise,
-            quoted(dp.histogram, X, bins=[0, 9], **kw),
-        )
-        for own in (counts[0], counts[1].inner.noise):
-            assert (own.distribution, own.scale, own.shift) == (
-                direct.distribution, direct.scale, direct.shift
-            )  # fmt: skip
+        own = quoted(dp.count, X, **kw).inner.integer_noise
+        assert (own.distribution, own.scale, own.shift) == (
+            direct.distribution, direct.scale, direct.shift
+        )  # fmt: skip
+        for bins in ([0, 9], [0, 3, 9]):  # in parts of a row, which may be in all of them
+            own = quoted(dp.histogram, X, bins=bins, **kw).inner.noise
+            assert own.distribution == direct.distribution and not own.shift
+            assert own.scale == direct.scale * 2**histogram.PARTS
         error = quoted(dp.count, X, **kw).error(N, 0.95)
         assert error.half_width == direct.within(0.05)
         total = quoted(dp.sum, X, **BOUNDS, **kw).inner
@@ -143,7 +144,7 @@ def cost(relation, k):
     made = quoted(dp.histogram, rows, **kw)
     exact = {"ids": "ids", "max_rows": k, "epsilon": 400, **bins}  # the noise is 0
     change = sum(abs(dp.histogram(rows, **exact)[0] - dp.histogram(other, **exact)[0]))
-    return change / made.inner.noise.scale
+    return change / made.inner.noise.scale * 2**histogram.PARTS
 
 
 @pytest.mark.parametrize("relation", RELATIONS)
@@ -162,7 +163,11 @@ def test_a_loss_that_forgets_rows_is_caught(relation, fault, monkeypatch):
     def wrong(loss, people, k):
         return right(loss, people, 1) if fault == "k" else right(loss, "add-remove", k)
 
+    of_people = histogram.of_people
     monkeypatch.setattr(unit, "one_row", wrong)
+    if fault == "k":
+        wrong_size = lambda size, *more: of_people(1 << histogram.PARTS, *more)  # noqa: E731
+        monkeypatch.setattr(histogram, "of_people", wrong_size)
     monkeypatch.setattr(statistic, "made", statistic.made.__wrapped__)
     assert cost(relation, 4) > 1
     assert of_a_draw(relation, 4) > 1
@@ -227,7 +232,8 @@ def before_bounding():
     found = dp.count(ids, ids=ids, max_rows=2, where=where, epsilon=1000)
     mean = dp.mean(ids, ids=ids, max_rows=2, where=where, bounds=(0, 29), epsilon=1000)
     (rows,), _ = dp.histogram(ids, ids=ids, max_rows=2, where=where, bins=[0, 30], epsilon=1000)
-    return found == rows == 60 and abs(mean - 14.5) < 0.01
+    assert found == rows == 60 and abs(mean - 14.5) < 0.01
+    return apart(ids, checked(ids))[1].kept(where, 2, Key(bytes(32))).sum() == 60
 
 
 def test_where_and_rows_of_nobody_come_before_bounding(monkeypatch):

@@ -12,6 +12,7 @@ import pytest
 
 import dpfast as dp
 from dpfast.errors import ArgumentError, ArgumentTypeError
+from dpfast.measurement.statistic import ONE, Terms
 from dpfast.noise.calibrated_integer import IntegerNoise, integer_noise
 from dpfast.privacy import ZCDP, Approx, Pure
 from dpfast.rng import InsecureGenerator
@@ -92,11 +93,11 @@ def test_the_fan_out_is_the_best_of_all(loss, neighbors):
     def cost(fan_out):
         nodes = matrix(64, fan_out)
         levels = len(consistency.level_sizes(64, fan_out))
-        noise = integer_noise(loss, api.of_levels(neighbors, levels))
+        noise = integer_noise(loss, api.of_levels(Terms(loss, neighbors, ONE), [1] * levels))
         prefixes = np.tril(np.ones((64, 64)), -1) @ np.linalg.inv(nodes.T @ nodes)
         return noise.deviation**2 * np.trace(prefixes @ np.tril(np.ones((64, 64)), -1).T)
 
-    found = api.best_fan_out(64, loss, neighbors)
+    found = api.best_fan_out(64, Terms(loss, neighbors, ONE))
     assert found in consistency.fan_outs(64)
     assert cost(found) <= min(map(cost, [2, 4, 8, 64])) * 1.1
     assert cost(64) > 1.5 * cost(found)  # planted: no tree
@@ -249,7 +250,8 @@ def test_error_bars(loss):
 
 @pytest.mark.parametrize("loss", [Pure(1), ZCDP(0.1), Approx(1, 1e-6)], ids=str)
 def test_the_bound_of_a_weighted_sum(loss):
-    noise, own = integer_noise(loss, api.of_levels("add-remove", 2)), np.array([1.0, -0.5, 0.25, 0])
+    of_two = api.of_levels(Terms(loss, "add-remove", ONE), [1, 2])
+    noise, own = integer_noise(loss, of_two), np.array([1.0, -0.5, 0.25, 0])
     drawn = noise.draw(40_000, InsecureGenerator(1)).reshape(-1, 4) @ own
     for failure in (0.1, 0.01):
         bar = noise.weighted_within(own, failure)

@@ -13,7 +13,7 @@ from dpfast._kernels import tables
 from dpfast._kernels.tables import Key
 from dpfast.errors import ArgumentError, SourceError
 from dpfast.tables import row_files
-from dpfast.tables.bounding import FIRST, KEPT, Bounding
+from dpfast.tables.bounding import Bounding
 from dpfast.tables.key_words import KeyWords
 
 from ..reference.groups import bounding as twin
@@ -27,7 +27,7 @@ ALPHA = 1e-9
 
 
 def bounded(ids, codes, limits, step=None, workers=1, shuffled=False, **options):
-    """The marks, and the numbers of groups, when rows are added in pieces."""
+    """Which rows are kept, when rows are added in pieces."""
     words, codes = KeyWords(KEY), np.asarray(codes, np.int32)
     starts = list(range(0, len(codes), step or max(1, len(codes))))
     if shuffled:
@@ -40,11 +40,10 @@ def bounded(ids, codes, limits, step=None, workers=1, shuffled=False, **options)
 
     with ThreadPoolExecutor(workers) as pool:
         list(pool.map(add, starts))
-    kept = np.zeros(len(codes), np.uint32)
-    found = bounding.marks(len(codes), kept, workers=workers)
+    found = bounding.marks(len(codes), workers=workers)
     assert (bounding.marks(len(codes)) == found).all()  # asking changes nothing
     bounding.close()
-    return found.tolist(), kept.tolist()
+    return found.tolist()
 
 
 def people(kind, n=240, seed=0):
@@ -86,7 +85,7 @@ def test_names_stand_for_codes():
     low, high, present = KeyWords(KEY).of(ids)
     bounding = Bounding(2, 1, KEY)
     bounding.add(low, high, other, 0, present)
-    due, _ = twin.marks(SECRET, ids, list(map(int, renamed)), 2, 1)
+    due = twin.marks(SECRET, ids, list(map(int, renamed)), 2, 1)
     assert bounding.marks(len(ids), names=names).tolist() == due
     assert bounding.marks(len(ids)).tolist() != due  # the control
 
@@ -100,12 +99,13 @@ def test_ties_are_decided_by_codes_and_numbers(mask):
         records, cuts = kernel.split(KEY, low, high, present, codes, 0)
         blocks = kernel.Blocks()
         blocks.add(records, cuts)
-        marks, kept = np.zeros(len(ids), np.uint8), np.zeros(len(ids), np.uint32)
+        marks = np.zeros(len(ids), np.uint8)
         most = [10**9 if one is None else one for one in limits]
-        blocks.mark(KEY, 0, kernel.PARTS, *most, [], marks, kept, mask)
+        blocks.mark(KEY, 0, kernel.PARTS, *most, [], marks, mask)
         due = twin.marks(SECRET, ids, codes.tolist(), *limits, mask)
-        assert (marks.tolist(), kept.tolist()) == due
-    assert due != twin.marks(SECRET, ids, codes.tolist(), *limits)  # the mask was used
+        assert marks.tolist() == due
+        if max(most) < 50:
+            assert due != twin.marks(SECRET, ids, codes.tolist(), *limits)  # the mask was used
 
 
 def chosen(ids, codes, limits, of_group, of_row):
@@ -118,8 +118,8 @@ def chosen(ids, codes, limits, of_group, of_row):
     groups = np.cumsum(new_group)
     groups -= np.maximum.accumulate(np.where(new_person, groups - 1, 0))
     rows = place - np.maximum.accumulate(np.where(new_group, place, 0))
-    out = np.zeros(len(ids), np.uint8)
-    out[order] = np.where((groups <= limits[0]) & (rows < limits[1]), KEPT + FIRST * new_group, 0)
+    out = np.zeros(len(ids), np.bool_)
+    out[order] = (groups <= limits[0]) & (rows < limits[1])
     return out
 
 
@@ -143,7 +143,7 @@ def test_many_rows_and_many_people(crowd):
     for limits in ((5, 3), (2, 300)):
         due = chosen(ids, codes, limits, *true_ranks(ids, codes))
         for options in ({}, {"step": 4096, "memory": 300_000, "workers": 2}):
-            assert bounded(ids, codes, limits, **options)[0] == due.tolist()
+            assert bounded(ids, codes, limits, **options) == due.tolist()
 
 
 MARKS = """
@@ -203,17 +203,15 @@ def uniform(cells, sets):
 
 def worst_of(marks, at):
     """Of groups of a person, of rows in a group, and of two people's groups, jointly."""
-    kept = marks[at] & KEPT != 0
+    kept = marks[at]
     groups = np.stack([kept[:, :4].any(axis=1), *kept[:, 4:].T], axis=1)
     assert (groups.sum(axis=1) == 2).all()
     rows = kept[groups[:, 0], :4]
     assert (rows.sum(axis=1) == 2).all()
-    firsts = (marks[at] & FIRST != 0)[groups[:, 0], :4]
     chosen_groups = subsets(groups)
     return max(
         uniform(chosen_groups, 6),
         uniform(subsets(rows), 6),
-        uniform(subsets(rows) * 16 + subsets(firsts), 12),
         uniform(chosen_groups[::2] * 16 + chosen_groups[1::2], 36),
     )
 
@@ -250,10 +248,10 @@ def test_a_choice_that_is_not_uniform_is_caught(fault):
 def test_nobody_else_decides_what_is_kept_of_a_person():
     """Exactly, as long as the numbers of the rows stay; the control is a rank among all rows."""
     ids, codes = people("integers", 600)
-    whole = np.array(bounded(ids, codes, (2, 2))[0])
+    whole = np.array(bounded(ids, codes, (2, 2)))
     for gone in range(1, 12):
         left = np.where(ids == gone, -1, codes)
-        marks = np.array(bounded(ids, left, (2, 2))[0])
+        marks = np.array(bounded(ids, left, (2, 2)))
         assert (marks[ids != gone] == whole[ids != gone]).all()
         assert not marks[ids == gone].any()
     # Planted: the hash of a row's place among the rows that are left, which others move.
@@ -267,23 +265,20 @@ def test_nobody_else_decides_what_is_kept_of_a_person():
     assert (marks[0] != marks[1])[ids != 1].any()
 
 
-def test_what_is_marked():
-    """Exactly one row is first in each group that a person keeps, and limits hold."""
+def test_what_is_kept():
+    """As many groups and rows as there may be."""
     ids, codes = people("integers", 2000)
     for max_groups, max_rows in LIMITS:
-        marks, kept = map(np.array, bounded(ids, codes, (max_groups, max_rows)))
-        assert {*marks.tolist()} <= {0, KEPT, KEPT | FIRST}
+        kept = np.array(bounded(ids, codes, (max_groups, max_rows)))
         for person in range(12):
             own = (ids == person) & (codes >= 0)
-            groups = codes[own & (marks & FIRST > 0)]
-            most = min(max_groups or 99, len({*codes[own].tolist()}))
-            assert len(groups) == len({*groups.tolist()}) == most
-            assert (kept[own & (marks & FIRST > 0)] == most).all()
+            groups = {*codes[own & kept].tolist()}
+            assert len(groups) == min(max_groups or 99, len({*codes[own].tolist()}))
             for code in range(7):
                 there = own & (codes == code)
                 due = min(max_rows or 10**9, there.sum()) if code in groups else 0
-                assert (marks[there] & KEPT).sum() == due
-    assert not kept[marks & FIRST == 0].any()
+                assert kept[there].sum() == due
+    assert not kept[codes < 0].any()
 
 
 def test_codes_of_keys_go_into_bounding():
@@ -329,8 +324,6 @@ def test_what_is_refused(tmp_path):
     for n in (0, 12):
         with pytest.raises(ValueError, match="a mark for each row"):
             bounding.marks(n)
-    with pytest.raises(ValueError, match="one length"):
-        bounding.marks(13, np.zeros(12, np.uint32))
     records, cuts = kernel.split(KEY, low, None, None, codes, 0)
     blocks = kernel.Blocks()
     falling = cuts.copy()

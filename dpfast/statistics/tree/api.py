@@ -2,7 +2,8 @@
 
 A row is in at most one node of each level. A row that comes or goes changes one count of each by 1,
 and one that is replaced two: with h levels the L1 sensitivity of all counts, and the square of the
-L2 sensitivity, is h and 2 h.
+L2 sensitivity, is h and 2 h. A person adds at most m to each level in all (`statistics.histogram`),
+so they are h m and h m^2.
 """
 
 from __future__ import annotations
@@ -20,9 +21,8 @@ from ...measurement.statistic import Terms
 from ...measurement.times import Units
 from ...noise.calibrated_integer import IntegerNoise, integer_noise
 from ...noise.sensitivity import Sensitivity
-from ...privacy import Loss
 from ...rng import Generator
-from ..histogram import BinCounts, Binned
+from ..histogram import PARTS, BinCounts, Binned, of_people
 from .consistency import (
     consistent,
     fan_outs,
@@ -78,29 +78,29 @@ class TreeHistogram(Binned[TreeCounts]):
     def mechanism(self, terms: Terms) -> BinCounts:
         if self.fan_out is not None:
             return super().mechanism(terms)
-        fan_out = best_fan_out(self.shape[0], terms.loss, terms.neighbors)
+        fan_out = best_fan_out(self.shape[0], terms)
         return replace(self, fan_out=fan_out).mechanism(terms)
 
-    def sensitivity(self, neighbors: str) -> Sensitivity:
-        return of_levels(neighbors, len(level_sizes(self.shape[0], self.width)))
+    def sensitivity(self, terms: Terms) -> Sensitivity:
+        return of_levels(terms, level_sizes(self.shape[0], self.width))
 
     def answer(
-        self, counts: NDArray[np.int64], noise: IntegerNoise, generator: Generator
+        self, counts: NDArray[np.int64], noise: IntegerNoise, parts: int, generator: Generator
     ) -> TreeCounts:
         """Return the noise as well: the answer needs it for its error bars."""
-        levels = level_sums(counts, self.width)
-        assert noise.shift == 0
+        levels = [level >> noise.shift for level in level_sums(counts, self.width)]
         drawn = noise.draw(sum(map(len, levels)), generator)
         ends = np.cumsum([len(level) for level in levels])
-        parts = np.split(drawn, ends[:-1])
-        noisy = [level + own for level, own in zip(levels, parts, strict=True)]
-        return TreeCounts(consistent(noisy, self.width), self.edges, self.width, noise)
+        each = np.split(drawn, ends[:-1])
+        unit = 2.0 ** (noise.shift - parts)
+        noisy = [unit * (level + own) for level, own in zip(levels, each, strict=True)]
+        return TreeCounts(consistent(noisy, self.width), self.edges, self.width, noise, 2.0**-parts)
 
-    def bar(self, noise: IntegerNoise, failure: float) -> float:
+    def bar(self, noise: IntegerNoise, parts: int, failure: float) -> float:
         """Return the error bar of the count of one bin, of whatever bin it is the longest."""
         bins = self.shape[0]
         own = [weights(bins, self.width, i, i + 1) for i in kinds_of_bins(bins, self.width)]
-        return max(noise.weighted_within(one, failure) for one in own)
+        return 2.0**-parts * max(noise.weighted_within(one, failure) for one in own)
 
     def in_times(self, answer: TreeCounts, units: Units) -> TreeCounts:
         return answer._replace(edges=units.edges)
@@ -112,18 +112,19 @@ class TreeHistogram(Binned[TreeCounts]):
         return self.fan_out
 
 
-def of_levels(neighbors: str, levels: int) -> Sensitivity:
-    """Return the sensitivity of all counts of so many levels."""
-    changes = levels * (2 if neighbors == "replace" else 1)
+def of_levels(terms: Terms, sizes: list[int]) -> Sensitivity:
+    """Return the sensitivity of all counts of levels of so many nodes."""
+    if terms.has_ids:
+        return of_people(terms.rows << PARTS, sum(sizes), len(sizes))
+    changes = len(sizes) * (2 if terms.neighbors == "replace" else 1)
     return Sensitivity(changes, changes, changes, 1)
 
 
-def best_fan_out(bins: int, loss: Loss, neighbors: str) -> int:
+def best_fan_out(bins: int, terms: Terms) -> int:
     """Return the fan-out of the least mean variance of cumulative counts, by public numbers."""
 
     def cost(fan_out: int) -> float:
-        levels = len(level_sizes(bins, fan_out))
-        noise = integer_noise(loss, of_levels(neighbors, levels))
+        noise = integer_noise(terms.loss, of_levels(terms, level_sizes(bins, fan_out)))
         return noise.deviation**2 * spread_of_prefixes(bins, fan_out)
 
     return min(fan_outs(bins), key=cost)

@@ -36,6 +36,8 @@ class TreeCounts(NamedTuple):
         How many children a node has at most.
     noise : IntegerNoise
         The noise of each node.
+    unit : float
+        What the noise is in parts of: a row, or of people a small part of one.
 
     Examples
     --------
@@ -52,13 +54,15 @@ class TreeCounts(NamedTuple):
     edges: NDArray[Any]
     fan_out: int
     noise: IntegerNoise
+    unit: float = 1.0
 
     def _repr_html_(self) -> str:
         """Return what a notebook shows: the first counts with their edges, and the noise."""
+        deviation = self.unit * self.noise.deviation
         about = {
             "rows, estimated": f"{self.total:,.0f}",
             "fan out": self.fan_out,
-            "noise of a node": f"{self.noise.distribution}, deviation {self.noise.deviation:.4g}",
+            "noise of a node": f"{self.noise.distribution}, deviation {deviation:.4g}",
         }
         rows = (
             [str(edge), f"{count:,.1f}"]
@@ -119,7 +123,7 @@ class TreeCounts(NamedTuple):
         if not 0 < share < 1:
             checks.fail("confidence", "a number between 0 and 1", confidence)
         own = weights(len(self.counts), self.fan_out, *self._places(lo, hi))
-        return self.noise.weighted_within(own, 1 - share)
+        return self.unit * self.noise.weighted_within(own, 1 - share)
 
     def cdf(self, x: Any) -> float:
         """Return the private share of the rows in all bins that is below `x`; of a category, at it

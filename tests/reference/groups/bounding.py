@@ -16,21 +16,20 @@ def marks(
     max_groups: int | None,
     max_rows: int | None,
     mask: int = 2**64 - 1,
-) -> tuple[list[int], list[int]]:
-    """The marks of all rows, and how many groups the person of a row marked as first keeps."""
+) -> list[bool]:
+    """Which of the rows are kept."""
     people: dict[tuple[int, int], dict[int, list[int]]] = {}
     for row, (one, code) in enumerate(zip(ids, codes, strict=True)):
         own = words(key, one)
         if own is not None and code >= 0:
             people.setdefault(own, {}).setdefault(code, []).append(row)
-    out, kept = [0] * len(ids), [0] * len(ids)
+    out = [False] * len(ids)
     for own, groups in people.items():
         person = hash_of(key, *own)
         ranks = sorted((hash_of(key, person, code) & mask, code) for code in groups)
         chosen = [code for _, code in ranks[:max_groups]]
         for code in chosen:
             rows = sorted((hash_of(key, row, TOP) & mask, row) for row in groups[code])
-            for place, (_, row) in enumerate(rows[:max_rows]):
-                out[row] = 1 if place else 3
-            kept[rows[0][1]] = len(chosen)
-    return out, kept
+            for _, row in rows[:max_rows]:
+                out[row] = True
+    return out

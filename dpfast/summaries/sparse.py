@@ -1,0 +1,121 @@
+"""Sums of the cells that have rows, where not all of many cells do: a key and a bin make a cell."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .units import CARRY, Room, add_wide, by_group, merge
+
+#: Cells that are added before they are put together once more.
+PENDING = 1 << 20
+
+
+class Sparse:
+    """Sums of the cells that have rows: key times bins plus bin.
+
+    They are no more than rows: how many keys there are decides no error, only how many are shown.
+
+    Parameters
+    ----------
+    bins, width : int
+        How many bins a key has, and words a cell: as `_kernels.groups.add` has them, or one for a
+        number of rows.
+    """
+
+    def __init__(self, bins: int, width: int) -> None:
+        self.bins, self.width = bins, width
+        self._parts: list[tuple[NDArray[np.int64], NDArray[Any]]] = []
+        self._together = 0
+
+    def add(
+        self,
+        keys: NDArray[np.int32],
+        bins: NDArray[np.uint32],
+        fill: Callable[[NDArray[np.int32], Room], Any],
+    ) -> None:
+        """Have `fill` add rows of keys that are not negative, in bins that there are, to a room.
+
+        It is given the places of their sums there, -1 for other rows.
+        """
+        inside = (bins < self.bins) & (keys >= 0)
+        cells, which = distinct(keys[inside] * np.int64(self.bins) + bins[inside])
+        own = np.full(len(keys), -1, np.int32)
+        own[inside] = which
+        room = np.zeros((len(cells) + 1, self.width), np.uint64)
+        fill(own, room)
+        self.append(cells, room[:-1])
+
+    def append(self, cells: NDArray[np.int64], sums: NDArray[Any]) -> None:
+        """Add sums of cells, each once."""
+        self._parts.append((cells, sums))
+        if sum(len(own) for own, _ in self._parts) > 2 * self._together + PENDING:
+            self._together = len(self.total()[0])
+
+    def merge(self, more: Sparse) -> None:
+        """Add what another has added up."""
+        self.append(*more.total())
+
+    def total(self) -> tuple[NDArray[np.int64], NDArray[Any]]:
+        """Return all cells, ascending, and their sums."""
+        if len(self._parts) != 1:
+            every = np.unique(np.concatenate([np.empty(0, np.int64), *(c for c, _ in self._parts)]))
+            kind = self._parts[0][1].dtype if self._parts else np.uint64
+            room = np.zeros((len(every) + 1, self.width), kind)
+            for part, sums in self._parts:
+                more = np.zeros_like(room)
+                more[np.searchsorted(every, part)] = sums
+                join(room, more)
+            self._parts = [(every, room[:-1])]
+        return self._parts[0]
+
+    def packed(self) -> Sparse:
+        """Return the same in as few words as can be, to be sent."""
+        self.total()
+        return self
+
+    def moved(self, places: NDArray[np.int32]) -> Sparse:
+        """Return the same where keys have other places."""
+        cells, sums = self.total()
+        found = Sparse(self.bins, self.width)
+        found.append(places[cells // self.bins] * np.int64(self.bins) + cells % self.bins, sums)
+        return found
+
+    def of_units(self, most: int, first: int, groups: NDArray[np.int32] | None = None) -> Sparse:
+        """Return what counts of each unit, where keys are units, by group, in two words each.
+
+        A sum is one of cells and `first` times rows. Of c rows of a unit in bins min(c, most)
+        count; none if its group is negative. By default there is one group.
+        """
+        (cells, sums), found = self.total(), Sparse(self.bins, 2)
+        units = cells // self.bins
+        own = np.zeros_like(units) if groups is None else groups[units]
+        places, which = distinct(np.maximum(own, 0) * np.int64(self.bins) + cells % self.bins)
+        codes = np.where(own < 0, -1, which).astype(np.int32)
+        if self.width == 1:
+            sums = np.concatenate([np.zeros_like(sums), sums], axis=1)
+        whole = np.bincount(units, sums[:, 1] % (1 << CARRY))[units].astype(np.uint64)
+        words = by_group(sums, most, (1, first), False, codes, len(places), whole=whole)
+        found.append(places, words[:-1].view(np.int64))
+        return found
+
+
+def join(room: NDArray[Any], more: NDArray[Any]) -> None:
+    """Add other sums of the same cells, of rows or of units."""
+    if room.dtype == np.int64:
+        add_wide(room, more)
+    else:
+        merge(room, more)
+
+
+def distinct(cells: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return the cells that occur, ascending, and the place of each among these."""
+    end = int(cells.max(initial=-1)) + 1
+    if end > 8 * len(cells):
+        return np.unique(cells, return_inverse=True)
+    occurs = np.zeros(end, np.bool_)
+    occurs[cells] = True
+    return np.flatnonzero(occurs), (np.cumsum(occurs) - 1)[cells]

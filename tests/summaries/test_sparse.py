@@ -1,0 +1,170 @@
+"""Bins of people: what counts of each, by definition, and how far a person moves all bins."""
+
+from __future__ import annotations
+
+import itertools
+from fractions import Fraction
+from math import trunc
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+import dpfast as dp
+from dpfast.noise.calibrated_integer import IntegerNoise
+from dpfast.noise.shared import SharedNoise
+from dpfast.rng import InsecureGenerator
+from dpfast.statistics import histogram
+from dpfast.summaries import sparse
+from dpfast.summaries.sparse import Sparse
+
+from ..support.views import quoted
+
+RNG = np.random.default_rng(33)
+N, BINS = 600, 6
+DATA = {
+    "who": RNG.integers(0, 40, N),
+    "x": RNG.integers(0, BINS + 2, N) + 0.5,  # some are in no bin
+    "w": RNG.integers(-4, 9, N) / 4,
+    "shop": RNG.integers(0, 3, N),
+}
+EDGES = {"bins": np.arange(BINS + 1)}
+WEIGHTS = {"weights": "w", "weight_bounds": (-0.5, 1)}
+
+
+@pytest.fixture
+def silent(monkeypatch):
+    """No noise."""
+    for noise in (IntegerNoise, SharedNoise):
+        monkeypatch.setattr(noise, "draw", lambda self, size, generator: np.zeros(size, np.int64))
+
+
+def due(most, where=True, weights=None):
+    """What counts in each bin, of each person in turn."""
+    found = [Fraction(0)] * BINS
+    w = np.ones(N) if weights is None else np.clip(DATA["w"], -0.5, 1)
+    for who in set(DATA["who"].tolist()):
+        own = (DATA["who"] == who) & (DATA["x"] < BINS) & where
+        for b in range(BINS):
+            if own.any():
+                total = Fraction(float(w[own & (DATA["x"] == b + 0.5)].sum()))
+                found[b] += total * min(int(own.sum()), most) / int(own.sum())
+    return np.array(found, float)
+
+
+@pytest.mark.parametrize("most", [1, 3, N])
+def test_counts_and_trees_are_what_counts_of_each_person(silent, most, tmp_path):
+    table = {"who": DATA["who"], "x": DATA["x"]}
+    pq.write_table(pa.table(table), tmp_path / "t.parquet", row_group_size=100)
+    kw = {"ids": "who", "max_rows": most, "epsilon": 1, **EDGES}
+    for where in (None, DATA["w"] > 0):
+        own = due(most, True if where is None else where)
+        for data in (table, dp.scan(tmp_path / "t.parquet", ["who", "x"])):
+            counts, edges = dp.histogram(data, where=where, **kw)
+            assert counts.dtype == np.int64 and edges.tolist() == EDGES["bins"].tolist()
+            assert (abs(counts - own) <= 0.5 + 1e-4).all()
+            tree = dp.tree_histogram(data, where=where, **kw)
+            np.testing.assert_allclose(tree.counts, own, atol=1e-4)
+            if most == N:  # nothing is rounded
+                assert (counts == own).all() and (tree.counts == own).all()
+
+
+@pytest.mark.parametrize("most", [1, 3, N])
+def test_weights_and_groups_are_what_counts_of_each_person(silent, most):
+    table = {name: DATA[name] for name in ("who", "x", "w")}
+    kw = {"ids": "who", "max_rows": most, "epsilon": 1, **EDGES}
+    found, _ = dp.histogram(table, **WEIGHTS, **kw)
+    np.testing.assert_allclose(found, due(most, weights="w"), atol=1e-4)
+    ids, loss = {"ids": "who", "max_groups": 3, "max_rows": most}, {"epsilon": 50, "delta": 1e-9}
+    statistics = {
+        "n": dp.stat.histogram("x", **EDGES),
+        "s": dp.stat.histogram("x", **EDGES, **WEIGHTS),
+    }
+    public = dp.group_by(DATA, "shop", keys=[0, 1, 2], **ids).agg(statistics, epsilon=50)
+    private = dp.group_by(DATA, "shop", **ids).agg(statistics, **loss)
+    assert public["shop"].tolist() == private["shop"].tolist() == [0, 1, 2]
+    for shop in range(3):
+        counts, sums = due(most, DATA["shop"] == shop), due(most, DATA["shop"] == shop, "w")
+        for name in public:
+            assert public[name][shop] == private[name][shop] or name.endswith("error")
+        own = [[public[f"{k} {b}"][shop] for b in range(BINS)] for k in "ns"]
+        assert (abs(own[0] - counts) <= 0.5 + 1e-4).all()
+        np.testing.assert_allclose(own[1], sums, atol=1e-4)
+
+
+def test_cells_that_are_put_together_often_are_the_same(monkeypatch):
+    kw = {"ids": "who", "max_rows": 2, "epsilon": 1, **EDGES}
+    table = {"who": np.tile(DATA["who"], 60), "x": np.tile(DATA["x"], 60)}
+    found = []
+    for pending in (0, 1 << 20):
+        monkeypatch.setattr(sparse, "PENDING", pending)
+        found.append(dp.histogram(table, rng=InsecureGenerator(1), **kw)[0].tolist())
+    assert found[0] == found[1]
+
+
+def moved(most, rows, weights, first, rule=trunc):
+    """What all bins move by, of one person whose rows are in some bins: each as `Sparse` counts."""
+    own = Sparse(3, 2)
+    bins = np.array(rows, np.uint32)
+    u = weights
+
+    def fill(codes, room):
+        for code, cell in zip(codes.tolist(), u, strict=True):
+            room[code] += np.array([cell, 1], np.uint64)
+
+    own.add(np.zeros(len(rows), np.int32), bins, fill)
+    cells, words = own.of_units(most, first).total()
+    found = dict(zip(cells.tolist(), words[:, 0].tolist(), strict=True))
+    c = len(rows)
+    for b in range(3):
+        total = sum(int(w) + first for w, row in zip(u, rows, strict=True) if row == b)
+        assert found.get(b, 0) == trunc(Fraction(total * min(c, most), c))
+    return [rule(Fraction(sum(int(w) + first for w, r in zip(u, rows, strict=True) if r == b)
+                          * min(c, most), c)) for b in range(3)]  # fmt: skip
+
+
+def away(exact):
+    """Planted: rounded away from zero."""
+    return -((-exact) // 1) if exact > 0 else exact // 1
+
+
+def test_nobody_moves_all_bins_by_more_than_so_many_rows():
+    """Every person of few rows, in three bins, with cells of two sizes."""
+    worst = {trunc: 0, away: 0}
+    for c in range(1, 6):
+        for rows in itertools.combinations_with_replacement(range(3), c):
+            for most, first, weights in (
+                (1, 4, [0] * c), (2, 4, [0] * c), (2, -3, [0, 4] * 3), (1, -3, [5, 0] * 3),
+            ):  # fmt: skip
+                largest = max(abs(first), abs(first + max(weights)))
+                for rule in worst:
+                    change = moved(most, rows, weights[:c], first, rule)
+                    worst[rule] = max(worst[rule], sum(map(abs, change)) / (most * largest))
+                    if rule is trunc:
+                        assert sum(x * x for x in change) <= (most * largest) ** 2
+    assert worst[trunc] == 1 < worst[away]
+
+
+def test_noise_covers_parts_of_rows_in_all_bins():
+    """No staircase noise of a single move, where a person may move many bins a little."""
+    for loss in ({"epsilon": 9}, {"rho": 2}, {"epsilon": 9, "delta": 1e-9}):
+        kw = {"ids": "who", "max_rows": 2, **loss}
+        plain = quoted(dp.histogram, {"who": DATA["who"], "x": DATA["x"]}, **EDGES, **kw).inner
+        assert plain.noise.distribution != "staircase"
+        one = quoted(dp.histogram, {"who": DATA["who"], "x": DATA["x"]}, bins=[0, 9], **kw).inner
+        assert one.noise.deviation <= plain.noise.deviation
+        assert plain.noise_parameters["deviation"] * 2**histogram.PARTS == plain.noise.deviation
+    groups = dp.group_by(DATA, "shop", keys=[0, 1, 2], ids="who", max_groups=3, max_rows=2)
+    alone = groups.histogram("x", **EDGES, epsilon=9)["histogram error"][0]
+    assert alone >= groups.count(epsilon=9)["count error"][0]
+
+
+@pytest.mark.full
+def test_error_bars_hold():
+    table, off = {"who": DATA["who"], "x": DATA["x"]}, []
+    kw = {"ids": "who", "max_rows": 2, "epsilon": 1, **EDGES}
+    bar, own = quoted(dp.histogram, table, **kw).error(N, 0.9).half_width, due(2)
+    for seed in range(400):
+        off += abs(dp.histogram(table, rng=InsecureGenerator(seed), **kw)[0] - own).tolist()
+    assert 0.04 < np.mean(np.array(off) > bar) < 0.13
