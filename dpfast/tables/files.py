@@ -25,8 +25,8 @@ from .memory import F8
 from .pick import Pick, picker, same_column
 from .public_values import expect_matches
 from .threads import overlapped
-from .times import NAT, counts_of, numbered
-from .words import is_text
+from .times import NAT, counts_of, numbered, times_of
+from .words import holds_words
 
 S = TypeVar("S")
 T = TypeVar("T")
@@ -100,21 +100,24 @@ class Reader(Elsewhere):
     def find(self, pick: Pick) -> str:
         """Return the name of the column that `pick` wants, the same in every file."""
 
-    @abstractmethod
     def numbers(self, name: str) -> Numbers:
-        """Return how to read a column of numbers, the same in every file."""
+        """Return how to read a column of numbers, or refuse one that holds none."""
+        typed = self.typed(name)
+        assert isinstance(typed, Arrow)
+        return arrow.numbers(typed.chunked.type, name, self.paths[0])
 
     @abstractmethod
     def may_have_nulls(self, name: str) -> bool:
         """By the schema, which is public, and not by looking."""
 
-    @abstractmethod
     def holds_text(self, name: str) -> bool:
-        """Tell whether a column is one of text, by its type."""
+        """Tell whether a column is one of text, by its type; none of a file of text is."""
+        return holds_words(self.typed(name))
 
     def holds_times(self, name: str) -> bool:
-        """Tell whether a column is one of dates, times or durations, by its type."""
-        return False
+        """Tell whether a column is one of times that can be read as numbers, by its type."""
+        typed = self.typed(name)
+        return isinstance(typed, Arrow) and times_of(typed) is not None
 
     @abstractmethod
     def ids(self, name: str) -> None:
@@ -369,22 +372,13 @@ class SchemaReader(Reader):
         names = [schema.names for schema in self.schemas]
         return same_column(pick, list(zip(names, self.paths, strict=True)))
 
-    def numbers(self, name: str) -> Numbers:
-        return self._same(name, arrow.numbers, "is", lambda how: how.dtype)
-
     def ids(self, name: str) -> None:
-        self._same(name, arrow.id_family, "holds", str)
-
-    def holds_text(self, name: str) -> bool:
-        return all(is_text(kind) for kind, _ in self._kinds(name))
-
-    def holds_times(self, name: str) -> bool:
-        return all(arrow.arrow_times(kind) is not None for kind, _ in self._kinds(name))
+        self._same(name, arrow.id_family, "holds")
 
     def typed(self, name: str, is_text: bool = False) -> Piece:
         import pyarrow as pa
 
-        kind = self._same(name, lambda kind, _name, _path: kind, "is", str)
+        kind = self._same(name, lambda kind, _name, _path: kind, "is")
         return Arrow(pa.chunked_array([], kind))
 
     def may_have_nulls(self, name: str) -> bool:
@@ -408,16 +402,14 @@ class SchemaReader(Reader):
             for schema, *kinds in zip(self.schemas, *columns, strict=True)
         ]
 
-    def _same(
-        self, name: str, of: Callable[[Any, str, Path], T], verb: str, shown: Callable[[T], Any]
-    ) -> T:
+    def _same(self, name: str, of: Callable[[Any, str, Path], T], verb: str) -> T:
         """Return what `of` says of a column, which is the same in every file."""
         found = [of(kind, name, path) for kind, path in self._kinds(name)]
         for one, path in zip(found, self.paths, strict=True):
             if one != found[0]:
                 raise SourceError(
-                    f"column {name!r} must be the same in every file: it {verb} {shown(found[0])} "
-                    f"in {self.paths[0].name}, and {shown(one)} in {path.name}"
+                    f"column {name!r} must be the same in every file: it {verb} {found[0]} "
+                    f"in {self.paths[0].name}, and {one} in {path.name}"
                 )
         return found[0]
 

@@ -83,9 +83,6 @@ class NpyFile(Reader):
     def find(self, pick: Pick) -> str:
         return pick(list(self.kinds), self.paths[0])
 
-    def holds_text(self, name: str) -> bool:
-        return self.kinds[name].kind in "US"
-
     def may_have_nulls(self, name: str) -> bool:
         return False
 

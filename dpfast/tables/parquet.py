@@ -54,10 +54,9 @@ class ParquetReader(SchemaReader):
         """Yield the same, for a column that is stored once in each file."""
         for stored, (kind, path) in zip(self._leaves, super()._kinds(name), strict=True):
             yield kind, path
-            leaves = stored.get(name, [])  # after what the type is refused for
-            if len(leaves) != 1:
+            if len(stored.get(name, [])) != 1:
                 raise SourceError(
-                    f"column {name!r} of {path.name} must be one column, got {leaves}"
+                    f"column {name!r} of {path.name} must hold one value a row, got {kind}"
                 )
 
     def batches(

@@ -27,7 +27,7 @@ from typing import Any, NamedTuple
 from .._kernels.tables import records
 from ..errors import DataError, SourceError
 from . import arrow
-from .arrow import Numbers, guarded, opening
+from .arrow import guarded, opening
 from .columns import Want
 from .dataset import stamps
 from .files import Reader, Rowed
@@ -106,22 +106,12 @@ class TextReader(Reader):
 
         return self.format.kind(name) or pa.float64()
 
-    def numbers(self, name: str) -> Numbers:
-        return arrow.numbers(self._kind(name), name, self.paths[0])
-
     @property
     def names(self) -> Sequence[str]:
         return self.files[0].names
 
     def may_have_nulls(self, name: str) -> bool:
         return True
-
-    def holds_text(self, name: str) -> bool:
-        """No column is text until a call has categories for it."""
-        return False
-
-    def holds_times(self, name: str) -> bool:
-        return name in self.format.dates
 
     def cells(self, name: str) -> CellTexts | None:
         return None if name in self.format.dates else self.format.cells

@@ -226,7 +226,7 @@ def test_decimals_dictionaries_and_nothing_but_null(tmp_path, name):
 )
 def test_what_is_not_a_number_is_refused_when_scanned(tmp_path, name, values):
     TYPED[name](pa.table({"x": values}), tmp_path / name)
-    with pytest.raises(SourceError, match=r"column 'x' of .* must hold integers, floats"):
+    with pytest.raises(SourceError, match=r"column 'x' of .* must hold (integers, fl|one value)"):
         scan(tmp_path / name, "x")
 
 
@@ -489,7 +489,7 @@ def test_parts_of_a_table(tmp_path):
     pq.write_table(pa.table({"v": np.arange(3.0)}), parts / "z.parquet")
     assert scan(parts, "v").dtype == np.float64
     pq.write_table(pa.table({"v": ["a"]}), parts / "z.parquet")
-    with pytest.raises(SourceError, match=r"column 'v' of z.parquet must hold integers, floats"):
+    with pytest.raises(SourceError, match=r"int64 in 0.parquet, and string in z.parquet"):
         scan(parts, "v")
     (tmp_path / "none").mkdir()
     with pytest.raises(SourceError, match="holds no file of Parquet, Arrow or text"):
