@@ -54,7 +54,7 @@ class ParquetReader(SchemaReader):
         """Yield the same, for a column that is stored once in each file."""
         for stored, (kind, path) in zip(self._leaves, super()._kinds(name), strict=True):
             yield kind, path
-            if len(stored.get(name, [])) != 1:
+            if stored.count(name) != 1:
                 raise SourceError(
                     f"column {name!r} of {path.name} must hold one value a row, got {kind}"
                 )
@@ -120,14 +120,6 @@ class ParquetReader(SchemaReader):
             yield from guarded(self.paths[part.file], head(part))
 
 
-def _leaves(footer: Any) -> dict[str, list[int]]:
-    """Return where in the file each column is stored."""
-    found: dict[str, list[int]] = {}
-    for i in range(footer.num_columns):
-        found.setdefault(footer.schema.column(i).path, []).append(i)
-    return found
-
-
 def _batches(opened: Any, group: int, rows: int, names: Sequence[str]) -> Iterator[Sequence[Any]]:
     """Yield the arrays of the columns `names`, `rows` rows or fewer at a time."""
     for batch in opened.iter_batches(
@@ -141,11 +133,11 @@ def _batches(opened: Any, group: int, rows: int, names: Sequence[str]) -> Iterat
 
 
 class _Footer(NamedTuple):
-    """What a file says of itself. `rows` are those of each row group."""
+    """What a file says of itself: `leaves` are stored columns, and `rows` of each row group."""
 
     footer: Any
     schema: Any
-    leaves: dict[str, list[int]]
+    leaves: list[str]
     rows: list[int]
 
 
@@ -158,4 +150,5 @@ def _footer(path: Path) -> _Footer:
     rows = [footer.row_group(group).num_rows for group in range(footer.num_row_groups)]
     if min(rows, default=0) < 0:
         raise ValueError("fewer rows than none")
-    return _Footer(footer, schema, _leaves(footer), rows)
+    leaves = [footer.schema.column(i).path for i in range(footer.num_columns)]
+    return _Footer(footer, schema, leaves, rows)
