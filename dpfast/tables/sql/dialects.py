@@ -32,19 +32,34 @@ class Dialect(NamedTuple):
     utf8: tuple[str, ...] = ()
     hex: tuple[str, ...] = ("hex",)
     md5: tuple[str, ...] = ("md5",)
+    #: What fails on no value: operations of Ibis, and kinds of them that `failures` knows.
+    never_fail: str = ""
 
 
+#: Floats that overflow are infinite, dividing by 0 is no error, and infinite times have no year.
+IEEE = "floats division TryCast times"
+#: Values are converted as they are computed.
+LITE = "integers floats decimals division casts Round Floor Ceil"
 #: Those with int64 and float64, of which Ibis tells NaN, by the name that Ibis gives them.
 DIALECTS = {
-    "duckdb": Dialect(True, True, True, True, utf8=("encode",)),  # which casts no backslashes
-    "sqlite": Dialect(products_vanish=True, has_dates=False, has_times=False, md5=(OURS,)),
-    "postgres": Dialect(True, True, True, utf8=("convert_to", "UTF8"), hex=("encode", "hex")),
-    "snowflake": Dialect(True, utf8=("to_binary", "UTF-8"), hex=("hex_encode",)),
-    "bigquery": Dialect(hex=("to_hex",)),
-    "trino": Dialect(utf8=("to_utf8",), hex=("to_hex",)),
-    "databricks": Dialect(),
-    "pyspark": Dialect(has_times=False),  # which come through pandas, and that has few years
-}
+    # It casts no backslashes.
+    "duckdb": Dialect(True, True, True, True, utf8=("encode",), never_fail=f"{IEEE} sums"),
+    "sqlite": Dialect(
+        products_vanish=True, has_dates=False, has_times=False, md5=(OURS,), never_fail=LITE
+    ),
+    "postgres": Dialect(
+        True, True, True, utf8=("convert_to", "UTF8"), hex=("encode", "hex"),
+        never_fail="decimals sums",
+    ),
+    "snowflake": Dialect(
+        True, utf8=("to_binary", "UTF-8"), hex=("hex_encode",), never_fail="TryCast times"
+    ),
+    "bigquery": Dialect(hex=("to_hex",), never_fail="division TryCast times"),
+    "trino": Dialect(utf8=("to_utf8",), hex=("to_hex",), never_fail=IEEE),
+    "databricks": Dialect(never_fail=IEEE),
+    # Times come through pandas, which has few years.
+    "pyspark": Dialect(has_times=False, never_fail="floats TryCast times"),
+}  # fmt: skip
 
 
 def bytes_of(text: Any, dialect: str) -> Any:

@@ -26,6 +26,7 @@ from ..words import Words
 from .cells import binary_search, cell, exactly, numbers, rounded, without_nan
 from .counts import SqlNumbers
 from .dialects import DIALECTS, bytes_of
+from .failures import expect_no_failures
 from .groups import groups_of
 from .keys import exact, expect_declared
 from .sums import sums, sums_by, without_factor
@@ -186,6 +187,7 @@ class SqlRows:
         if store is None or not _is_of(where, store.given):
             checks.fail("where", WHERE, "one of another table")
         expect_rows_alone(where, "where")
+        expect_no_failures(where, store.dialect, "where")
         return SqlRows(store, self.names, self.words, where)
 
     def cell(self, column: int, cells: Gridded) -> Any:
@@ -379,6 +381,7 @@ def sql_form(data: Any, name: str) -> Columns:
         dialect = ""
     if dialect not in DIALECTS:
         checks.fail_kind(name, f"of one connection, to one of: {', '.join(DIALECTS)}", data)
+    expect_no_failures(data, dialect, name)
     if table is data:
         return Table(Database(table, dialect), table.columns)
     title, is_field = data.get_name(), isinstance(data.op(), ibis.expr.operations.Field)

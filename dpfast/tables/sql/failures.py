@@ -1,0 +1,269 @@
+"""Expressions of the user's that fail on no value of a row: an error would tell that a row has it.
+
+An operation is allowed by its name if it never fails. Arithmetic and casts are allowed by public
+types: between which numbers a result lies is told by types of columns, literals, and `clip`, and
+the database must have all of them. All else is refused before the spend. SQL of the user's, in a
+view or a string, is not looked at.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from functools import cache
+from typing import Any, NamedTuple
+
+from ..._core import checks
+from ..._core.extras import extra
+from .dialects import DIALECTS
+
+
+def _names(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+#: Operations that fail on no value of a row.
+ALWAYS = _names(
+    """
+    Alias Field Literal ScalarParameter ExistsSubquery InSubquery SortKey
+    IsNull NotNull NullIf Coalesce Least Greatest Clip SimpleCase SearchedCase IfElse TypeOf
+    And Or Xor Not IsNan IsInf Sign BitwiseAnd BitwiseOr BitwiseXor Pi E Date
+    Uppercase Lowercase Strip LStrip RStrip StringLength StringContains StartsWith EndsWith
+    StringConcat Count CountStar CountDistinct CountDistinctStar Min Max First Last Arbitrary
+    ArgMin ArgMax Any All Lag Lead MinRank DenseRank RowNumber PercentRank CumeDist NTile
+    WindowFunction WindowBoundary
+    """
+)
+COMPARISONS = _names(
+    "Equals NotEquals Greater GreaterEqual Less LessEqual IdenticalTo Between InValues"
+)
+#: Whose parameters are literals, and not negative.
+OF_TEXT = _names("StringSQLLike StringSQLILike Substring")
+ARITHMETIC = _names("Add Subtract Multiply Negate Abs Sum Mean")
+OF_TIMES = _names(
+    "ExtractYear ExtractMonth ExtractDay ExtractDayOfYear ExtractQuarter ExtractHour "
+    "ExtractMinute DayOfWeekIndex"
+)
+RULE = "sure to fail on no value"
+#: The way out.
+OTHERWISE = "in a view of the database it is yours to know"
+MENDS = {
+    "Cast": "use try_cast",
+    "Divide": "divide by a number, or by x.nullif(0)",
+    "Sample": "choose rows before",
+    **dict.fromkeys(("FloorDivide", "Modulus"), "divide integers, by 2 or more"),
+    **dict.fromkeys(("Round", "Floor", "Ceil"), "round to digits, or clip and try_cast"),
+    **dict.fromkeys(COMPARISONS, "cast one side"),
+    **dict.fromkeys(ARITHMETIC, "cast to float64 or clip before, or use a view"),
+}
+
+
+class Range(NamedTuple):
+    """Between which numbers values lie, and how small they are at least where they are not 0."""
+
+    lo: float
+    hi: float
+    least: float = 1.0
+
+    @property
+    def most(self) -> float:
+        return max(abs(self.lo), abs(self.hi))
+
+
+ANY = Range(-math.inf, math.inf, 5e-324)
+
+
+def expect_no_failures(expression: Any, dialect: str, argument: str) -> None:
+    """Refuse an expression with an operation that might fail on a value, or that draws rows.
+
+    Raises
+    ------
+    ArgumentTypeError
+    """
+    ops = extra("ibis", "data in a database").expr.operations
+    never_fail = _names(DIALECTS[dialect].never_fail)
+    for node in expression.op().find((ops.Value, ops.Sample)):
+        if not _is_safe(node, never_fail):
+            name = type(node).__name__
+            more = f" with {name} in {dialect}: {MENDS.get(name, OTHERWISE)}"
+            checks.fail_kind(argument, RULE, expression, more)
+    _range.cache_clear()
+
+
+def _is_safe(node: Any, never_fail: frozenset[str]) -> bool:
+    """Tell whether an operation fails on no value, by its name, public types and numbers."""
+    name, operands = type(node).__name__, _operands(node)
+    kinds = [operand.dtype for operand in operands]
+    if name in ALWAYS or name in never_fail:
+        return True
+    if name in COMPARISONS:
+        # A literal is what the column is, or a time to which dates might be cast.
+        pairs = zip(operands, kinds, strict=True)
+        return _are_alike(
+            [kind for one, kind in pairs if not _is_literal(one) or kind.is_temporal()]
+        )
+    if name in OF_TEXT:
+        return all(
+            _is_literal(operand) and (kind.is_string() or operand.value >= 0)
+            for operand, kind in zip(operands[1:], kinds[1:], strict=True)
+        )
+    if name in OF_TIMES:
+        return "times" in never_fail
+    if name in ARITHMETIC:
+        return _fits(node, operands, never_fail)
+    if name in ("Round", "Floor", "Ceil"):
+        to_digits = node.dtype.is_floating() and "floats" in never_fail
+        return to_digits or kinds[0].is_integer()
+    if name in ("FloorDivide", "Modulus"):
+        return all(kind.is_integer() for kind in kinds) and _range(operands[1]).lo >= 2
+    if name == "Divide":
+        may_be_zero = type(operands[1]).__name__ != "NullIf" and _range(operands[1]).lo <= 0
+        has_floats = any(kind.is_floating() for kind in kinds)
+        fits = "floats" in never_fail or not has_floats
+        return "division" in never_fail or (fits and not may_be_zero)
+    return name == "Cast" and ("casts" in never_fail or _is_safe_cast(operands[0], node.to))
+
+
+def _is_literal(node: Any) -> bool:
+    return type(node).__name__ == "Literal"
+
+
+def _operands(node: Any) -> list[Any]:
+    """Return the values that an operation takes."""
+    value = extra("ibis", "data in a database").expr.operations.Value
+    flat = (one for arg in node.args for one in (arg if isinstance(arg, tuple) else (arg,)))
+    return [one for one in flat if isinstance(one, value)]
+
+
+def _are_alike(kinds: Sequence[Any]) -> bool:
+    """Tell whether values of some types are compared without a cast that may fail."""
+    kinds = [kind for kind in kinds if not (kind.is_null() or kind.is_boolean())]
+    if not all(kind.is_numeric() for kind in kinds):
+        return len({type(kind) for kind in kinds}) <= 1
+    if not any(kind.is_decimal() for kind in kinds) or any(kind.is_floating() for kind in kinds):
+        return True
+    digits = list(map(_digits, kinds))
+    return max(whole for whole, _ in digits) + max(scale for _, scale in digits) <= 38
+
+
+def _digits(kind: Any) -> tuple[int, int]:
+    """Return the digits before and behind the point of a type of integers or decimals."""
+    if kind.is_decimal():
+        return (kind.precision or 99) - (kind.scale or 0), kind.scale or 0
+    return len(str(256**kind.nbytes)), 0
+
+
+def _fits(node: Any, operands: Sequence[Any], never_fail: frozenset[str]) -> bool:
+    """Tell whether a database has the result of an operation with numbers, whatever they are."""
+    kinds, name, result = [operand.dtype for operand in operands], type(node).__name__, _range(node)
+    if not all(kind.is_numeric() or kind.is_boolean() for kind in kinds):
+        return False
+    kinds, is_sum = [kind for kind in kinds if kind.is_numeric()], name in ("Sum", "Mean")
+    if any(kind.is_floating() for kind in kinds):
+        never = "floats" in never_fail or name in ("Negate", "Abs")
+        return never or (result.most < 1e300 and result.least > 1e-300)
+    if any(kind.is_decimal() for kind in kinds):
+        scales = [_digits(kind)[1] for kind in kinds]
+        is_short = not is_sum and all(sum(_digits(kind)) <= 19 for kind in kinds)
+        scale = sum(scales) if name == "Multiply" else max(scales)
+        most = 1e12 * _range(operands[0]).most if is_sum else result.most
+        # DuckDB keeps up to 18 digits in int64, and then their products, too.
+        return "decimals" in never_fail or most * 10**scale < 10 ** (18 if is_short else 38)
+    if is_sum:
+        return "sums" in never_fail
+    never = "integers" in never_fail and name != "Abs"
+    return never or result.most < 2 ** (max(map(_bits, operands)) - 1)
+
+
+def _is_safe_cast(operand: Any, to: Any) -> bool:
+    """Tell whether a cast fails on no value."""
+    kind, values = operand.dtype, _range(operand)
+    if to.is_string():
+        return not kind.is_binary()
+    if not (kind.is_numeric() or kind.is_boolean()):
+        return type(kind) is type(to) or bool(to.is_date() and kind.is_timestamp())
+    if to.is_floating():
+        return to.is_float64() or not kind.is_float64()
+    if kind.is_floating():
+        return False  # NaN
+    if to.is_integer():
+        limits, more = _of_type(to), 1 if kind.is_decimal() else 0
+        return limits.lo <= values.lo - more and values.hi + more <= limits.hi
+    return to.is_decimal() and sum(_digits(to)) < 99 and values.most < _of_type(to).hi - 1
+
+
+@cache
+def _range(node: Any) -> Range:
+    """Return between which numbers the values of an expression of numbers lie."""
+    name, kind = type(node).__name__, node.dtype
+    if kind.is_boolean():
+        return _of_type(kind)
+    of = [_range(operand) for operand in _sources(node) or _operands(node)]
+    if name == "Literal" and kind.is_numeric() and node.value is not None:
+        return Range(node.value, node.value, abs(node.value) or 1.0)
+    if name in ("Alias", "NullIf") or (name == "Cast" and kind.is_floating()):
+        return of[0]
+    if name == "Cast" and kind.is_numeric() and not node.arg.dtype.is_string():
+        return Range(of[0].lo - 1, of[0].hi + 1, _of_type(kind).least)
+    if name == "Clip":
+        lo = max(of[0].lo, -math.inf if node.lower is None else _range(node.lower).lo)
+        hi = min(of[0].hi, math.inf if node.upper is None else _range(node.upper).hi)
+        return Range(lo, hi, of[0].least)
+    if name == "Negate":
+        return Range(-of[0].hi, -of[0].lo, of[0].least)
+    if name == "Abs":
+        return Range(0, of[0].most, of[0].least)
+    if name in ("Add", "Subtract"):
+        a, b = of[0], of[1] if name == "Add" else Range(-of[1].hi, -of[1].lo, of[1].least)
+        return Range(a.lo + b.lo, a.hi + b.hi, min(a.least, b.least) * 2.0**-53)
+    if name == "Multiply":
+        ends = [x * y if x and y else 0 for x in of[0][:2] for y in of[1][:2]]
+        return Range(min(ends), max(ends), of[0].least * of[1].least)
+    if name == "Sum":
+        return ANY
+    if name != "Field" or not of:
+        of.append(_of_type(kind))
+    return Range(
+        min(some.lo for some in of), max(some.hi for some in of), min(some.least for some in of)
+    )
+
+
+def _of_type(kind: Any) -> Range:
+    """Return between which numbers all of a type lie."""
+    if kind.is_boolean():
+        return Range(0, 1)
+    if kind.is_integer():
+        bits = 8 * kind.nbytes
+        is_signed = kind.is_signed_integer()
+        return (
+            Range(-(2 ** (bits - 1)), 2 ** (bits - 1) - 1) if is_signed else Range(0, 2**bits - 1)
+        )
+    if kind.is_decimal() and kind.precision:
+        whole, scale = _digits(kind)
+        return Range(-(10**whole), 10**whole, 10.0**-scale)
+    return ANY
+
+
+def _bits(node: Any) -> int:
+    """Return the bits of the integers that a database computes with, which Ibis takes for more."""
+    name, kind = type(node).__name__, node.dtype
+    if name in ("Cast", "Literal") or not kind.is_integer():
+        return 8 * kind.nbytes if kind.is_signed_integer() else 1
+    of = _sources(node) or ([] if name == "Field" else _operands(node))
+    inner = [_bits(operand) for operand in of if operand.dtype.is_integer()]
+    if name in ARITHMETIC:
+        return max(inner)
+    return min([8 * kind.nbytes if kind.is_signed_integer() else 1, *inner])
+
+
+def _sources(node: Any) -> list[Any]:
+    """Return what a column of a table that is made of others is made of; none of all else."""
+    ops = extra("ibis", "data in a database").expr.operations
+    if not isinstance(node, ops.Field):
+        return []
+    made = node.rel.values.get(node.name)
+    if isinstance(node.rel, ops.PhysicalTable) or made == node:
+        return []
+    if made is not None:
+        return [made]
+    return [ops.Field(one, node.name) for one in node.rel.args if isinstance(one, ops.Relation)]
