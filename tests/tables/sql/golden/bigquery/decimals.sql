@@ -13,43 +13,41 @@ FROM (
     IF(
       TRUE
       AND (
-        (
-          CAST(TRUNC(
+        CAST(TRUNC(
+          (
             (
-              (
-                CASE
-                  WHEN (
-                    CAST(`t0`.`price` AS FLOAT64) >= CAST(0 AS FLOAT64)
-                  )
-                  AND (
-                    CAST(`t0`.`price` AS FLOAT64) <= (
-                      CAST(15625 AS FLOAT64) * CAST(64 AS FLOAT64)
-                    )
-                  )
-                  THEN CAST(`t0`.`price` AS FLOAT64)
-                  WHEN CAST(`t0`.`price` AS FLOAT64) < CAST(0 AS FLOAT64)
-                  THEN CAST(0 AS FLOAT64)
-                  WHEN (
-                    CAST(`t0`.`price` AS FLOAT64) > (
-                      CAST(15625 AS FLOAT64) * CAST(64 AS FLOAT64)
-                    )
-                  )
-                  AND NOT (
-                    IS_NAN(CAST(`t0`.`price` AS FLOAT64))
-                  )
-                  THEN CAST(15625 AS FLOAT64) * CAST(64 AS FLOAT64)
-                  ELSE NULL
-                END * (
-                  CAST(1 AS FLOAT64) * CAST(2097152 AS FLOAT64)
+              CASE
+                WHEN (
+                  CAST(`t0`.`price` AS FLOAT64) >= CAST(0 AS FLOAT64)
                 )
-              ) + (
-                CAST(3 AS FLOAT64) * CAST(2251799813685248 AS FLOAT64)
+                AND (
+                  CAST(`t0`.`price` AS FLOAT64) <= (
+                    CAST(15625 AS FLOAT64) * CAST(64 AS FLOAT64)
+                  )
+                )
+                THEN CAST(`t0`.`price` AS FLOAT64)
+                WHEN CAST(`t0`.`price` AS FLOAT64) < CAST(0 AS FLOAT64)
+                THEN CAST(0 AS FLOAT64)
+                WHEN (
+                  CAST(`t0`.`price` AS FLOAT64) > (
+                    CAST(15625 AS FLOAT64) * CAST(64 AS FLOAT64)
+                  )
+                )
+                AND NOT (
+                  IS_NAN(CAST(`t0`.`price` AS FLOAT64))
+                )
+                THEN CAST(15625 AS FLOAT64) * CAST(64 AS FLOAT64)
+                ELSE NULL
+              END * (
+                CAST(1 AS FLOAT64) * CAST(2097152 AS FLOAT64)
               )
-            ) - (
+            ) + (
               CAST(3 AS FLOAT64) * CAST(2251799813685248 AS FLOAT64)
             )
-          ) AS INT64) - 0
-        ) IS NOT NULL
+          ) - (
+            CAST(3 AS FLOAT64) * CAST(2251799813685248 AS FLOAT64)
+          )
+        ) AS INT64) IS NOT NULL
       ),
       1,
       0
@@ -88,7 +86,7 @@ FROM (
       ) - (
         CAST(3 AS FLOAT64) * CAST(2251799813685248 AS FLOAT64)
       )
-    ) AS INT64) - 0 AS `term_2`,
+    ) AS INT64) AS `term_2`,
     IF(
       TRUE
       AND (

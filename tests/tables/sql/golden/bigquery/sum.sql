@@ -47,39 +47,37 @@ FROM (
     IF(
       TRUE
       AND (
-        (
-          CAST(TRUNC(
+        CAST(TRUNC(
+          (
             (
-              (
-                CASE
-                  WHEN (
-                    CAST(CAST(`t0`.`is_new` AS INT64) AS FLOAT64) >= CAST(0 AS FLOAT64)
-                  )
-                  AND (
-                    CAST(CAST(`t0`.`is_new` AS INT64) AS FLOAT64) <= CAST(1 AS FLOAT64)
-                  )
-                  THEN CAST(CAST(`t0`.`is_new` AS INT64) AS FLOAT64)
-                  WHEN CAST(CAST(`t0`.`is_new` AS INT64) AS FLOAT64) < CAST(0 AS FLOAT64)
-                  THEN CAST(0 AS FLOAT64)
-                  WHEN (
-                    CAST(CAST(`t0`.`is_new` AS INT64) AS FLOAT64) > CAST(1 AS FLOAT64)
-                  )
-                  AND NOT (
-                    IS_NAN(CAST(CAST(`t0`.`is_new` AS INT64) AS FLOAT64))
-                  )
-                  THEN CAST(1 AS FLOAT64)
-                  ELSE NULL
-                END * (
-                  CAST(1 AS FLOAT64) * CAST(1099511627776 AS FLOAT64)
+              CASE
+                WHEN (
+                  CAST(CAST(`t0`.`is_new` AS INT64) AS FLOAT64) >= CAST(0 AS FLOAT64)
                 )
-              ) + (
-                CAST(3 AS FLOAT64) * CAST(2251799813685248 AS FLOAT64)
+                AND (
+                  CAST(CAST(`t0`.`is_new` AS INT64) AS FLOAT64) <= CAST(1 AS FLOAT64)
+                )
+                THEN CAST(CAST(`t0`.`is_new` AS INT64) AS FLOAT64)
+                WHEN CAST(CAST(`t0`.`is_new` AS INT64) AS FLOAT64) < CAST(0 AS FLOAT64)
+                THEN CAST(0 AS FLOAT64)
+                WHEN (
+                  CAST(CAST(`t0`.`is_new` AS INT64) AS FLOAT64) > CAST(1 AS FLOAT64)
+                )
+                AND NOT (
+                  IS_NAN(CAST(CAST(`t0`.`is_new` AS INT64) AS FLOAT64))
+                )
+                THEN CAST(1 AS FLOAT64)
+                ELSE NULL
+              END * (
+                CAST(1 AS FLOAT64) * CAST(1099511627776 AS FLOAT64)
               )
-            ) - (
+            ) + (
               CAST(3 AS FLOAT64) * CAST(2251799813685248 AS FLOAT64)
             )
-          ) AS INT64) - 0
-        ) IS NOT NULL
+          ) - (
+            CAST(3 AS FLOAT64) * CAST(2251799813685248 AS FLOAT64)
+          )
+        ) AS INT64) IS NOT NULL
       ),
       1,
       0
@@ -114,6 +112,6 @@ FROM (
       ) - (
         CAST(3 AS FLOAT64) * CAST(2251799813685248 AS FLOAT64)
       )
-    ) AS INT64) - 0 AS `term_4`
+    ) AS INT64) AS `term_4`
   FROM `c`.`d`.`t` AS `t0`
 ) AS `t1`;

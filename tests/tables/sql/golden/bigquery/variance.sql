@@ -15,43 +15,41 @@ FROM (
     IF(
       TRUE
       AND (
-        (
-          CAST(TRUNC(
+        CAST(TRUNC(
+          (
             (
-              (
-                CASE
-                  WHEN (
-                    `t0`.`pay` >= CAST(0 AS FLOAT64)
-                  )
-                  AND (
-                    `t0`.`pay` <= (
-                      CAST(25 AS FLOAT64) * CAST(4 AS FLOAT64)
-                    )
-                  )
-                  THEN `t0`.`pay`
-                  WHEN `t0`.`pay` < CAST(0 AS FLOAT64)
-                  THEN CAST(0 AS FLOAT64)
-                  WHEN (
-                    `t0`.`pay` > (
-                      CAST(25 AS FLOAT64) * CAST(4 AS FLOAT64)
-                    )
-                  )
-                  AND NOT (
-                    IS_NAN(`t0`.`pay`)
-                  )
-                  THEN CAST(25 AS FLOAT64) * CAST(4 AS FLOAT64)
-                  ELSE NULL
-                END * (
-                  CAST(1 AS FLOAT64) * CAST(16777216 AS FLOAT64)
+              CASE
+                WHEN (
+                  `t0`.`pay` >= CAST(0 AS FLOAT64)
                 )
-              ) + (
-                CAST(3 AS FLOAT64) * CAST(2251799813685248 AS FLOAT64)
+                AND (
+                  `t0`.`pay` <= (
+                    CAST(25 AS FLOAT64) * CAST(4 AS FLOAT64)
+                  )
+                )
+                THEN `t0`.`pay`
+                WHEN `t0`.`pay` < CAST(0 AS FLOAT64)
+                THEN CAST(0 AS FLOAT64)
+                WHEN (
+                  `t0`.`pay` > (
+                    CAST(25 AS FLOAT64) * CAST(4 AS FLOAT64)
+                  )
+                )
+                AND NOT (
+                  IS_NAN(`t0`.`pay`)
+                )
+                THEN CAST(25 AS FLOAT64) * CAST(4 AS FLOAT64)
+                ELSE NULL
+              END * (
+                CAST(1 AS FLOAT64) * CAST(16777216 AS FLOAT64)
               )
-            ) - (
+            ) + (
               CAST(3 AS FLOAT64) * CAST(2251799813685248 AS FLOAT64)
             )
-          ) AS INT64) - 0
-        ) IS NOT NULL
+          ) - (
+            CAST(3 AS FLOAT64) * CAST(2251799813685248 AS FLOAT64)
+          )
+        ) AS INT64) IS NOT NULL
       ),
       1,
       0
@@ -90,79 +88,75 @@ FROM (
       ) - (
         CAST(3 AS FLOAT64) * CAST(2251799813685248 AS FLOAT64)
       )
-    ) AS INT64) - 0 AS `term_2`,
-    (
-      CAST(TRUNC(
+    ) AS INT64) AS `term_2`,
+    CAST(TRUNC(
+      (
         (
-          (
-            CASE
-              WHEN (
-                `t0`.`pay` >= CAST(0 AS FLOAT64)
-              )
-              AND (
-                `t0`.`pay` <= (
-                  CAST(25 AS FLOAT64) * CAST(4 AS FLOAT64)
-                )
-              )
-              THEN `t0`.`pay`
-              WHEN `t0`.`pay` < CAST(0 AS FLOAT64)
-              THEN CAST(0 AS FLOAT64)
-              WHEN (
-                `t0`.`pay` > (
-                  CAST(25 AS FLOAT64) * CAST(4 AS FLOAT64)
-                )
-              )
-              AND NOT (
-                IS_NAN(`t0`.`pay`)
-              )
-              THEN CAST(25 AS FLOAT64) * CAST(4 AS FLOAT64)
-              ELSE NULL
-            END * (
-              CAST(1 AS FLOAT64) * CAST(16777216 AS FLOAT64)
+          CASE
+            WHEN (
+              `t0`.`pay` >= CAST(0 AS FLOAT64)
             )
-          ) + (
-            CAST(3 AS FLOAT64) * CAST(2251799813685248 AS FLOAT64)
+            AND (
+              `t0`.`pay` <= (
+                CAST(25 AS FLOAT64) * CAST(4 AS FLOAT64)
+              )
+            )
+            THEN `t0`.`pay`
+            WHEN `t0`.`pay` < CAST(0 AS FLOAT64)
+            THEN CAST(0 AS FLOAT64)
+            WHEN (
+              `t0`.`pay` > (
+                CAST(25 AS FLOAT64) * CAST(4 AS FLOAT64)
+              )
+            )
+            AND NOT (
+              IS_NAN(`t0`.`pay`)
+            )
+            THEN CAST(25 AS FLOAT64) * CAST(4 AS FLOAT64)
+            ELSE NULL
+          END * (
+            CAST(1 AS FLOAT64) * CAST(16777216 AS FLOAT64)
           )
-        ) - (
+        ) + (
           CAST(3 AS FLOAT64) * CAST(2251799813685248 AS FLOAT64)
         )
-      ) AS INT64) - 0
-    ) * (
-      CAST(TRUNC(
+      ) - (
+        CAST(3 AS FLOAT64) * CAST(2251799813685248 AS FLOAT64)
+      )
+    ) AS INT64) * CAST(TRUNC(
+      (
         (
-          (
-            CASE
-              WHEN (
-                `t0`.`pay` >= CAST(0 AS FLOAT64)
-              )
-              AND (
-                `t0`.`pay` <= (
-                  CAST(25 AS FLOAT64) * CAST(4 AS FLOAT64)
-                )
-              )
-              THEN `t0`.`pay`
-              WHEN `t0`.`pay` < CAST(0 AS FLOAT64)
-              THEN CAST(0 AS FLOAT64)
-              WHEN (
-                `t0`.`pay` > (
-                  CAST(25 AS FLOAT64) * CAST(4 AS FLOAT64)
-                )
-              )
-              AND NOT (
-                IS_NAN(`t0`.`pay`)
-              )
-              THEN CAST(25 AS FLOAT64) * CAST(4 AS FLOAT64)
-              ELSE NULL
-            END * (
-              CAST(1 AS FLOAT64) * CAST(16777216 AS FLOAT64)
+          CASE
+            WHEN (
+              `t0`.`pay` >= CAST(0 AS FLOAT64)
             )
-          ) + (
-            CAST(3 AS FLOAT64) * CAST(2251799813685248 AS FLOAT64)
+            AND (
+              `t0`.`pay` <= (
+                CAST(25 AS FLOAT64) * CAST(4 AS FLOAT64)
+              )
+            )
+            THEN `t0`.`pay`
+            WHEN `t0`.`pay` < CAST(0 AS FLOAT64)
+            THEN CAST(0 AS FLOAT64)
+            WHEN (
+              `t0`.`pay` > (
+                CAST(25 AS FLOAT64) * CAST(4 AS FLOAT64)
+              )
+            )
+            AND NOT (
+              IS_NAN(`t0`.`pay`)
+            )
+            THEN CAST(25 AS FLOAT64) * CAST(4 AS FLOAT64)
+            ELSE NULL
+          END * (
+            CAST(1 AS FLOAT64) * CAST(16777216 AS FLOAT64)
           )
-        ) - (
+        ) + (
           CAST(3 AS FLOAT64) * CAST(2251799813685248 AS FLOAT64)
         )
-      ) AS INT64) - 0
-    ) AS `term_3`
+      ) - (
+        CAST(3 AS FLOAT64) * CAST(2251799813685248 AS FLOAT64)
+      )
+    ) AS INT64) AS `term_3`
   FROM `c`.`d`.`t` AS `t0`
 ) AS `t1`;

@@ -13,41 +13,39 @@ FROM (
     IF(
       TRUE
       AND (
-        (
-          CAST((
-            (
-              CASE
-                WHEN (
-                  CAST(`t0`.`price` AS DOUBLE) >= CAST(0 AS DOUBLE)
-                )
-                AND (
-                  CAST(`t0`.`price` AS DOUBLE) <= (
-                    CAST(15625 AS DOUBLE) * CAST(64 AS DOUBLE)
-                  )
-                )
-                THEN CAST(`t0`.`price` AS DOUBLE)
-                WHEN CAST(`t0`.`price` AS DOUBLE) < CAST(0 AS DOUBLE)
-                THEN CAST(0 AS DOUBLE)
-                WHEN (
-                  CAST(`t0`.`price` AS DOUBLE) > (
-                    CAST(15625 AS DOUBLE) * CAST(64 AS DOUBLE)
-                  )
-                )
-                AND NOT (
-                  ISNAN(CAST(`t0`.`price` AS DOUBLE))
-                )
-                THEN CAST(15625 AS DOUBLE) * CAST(64 AS DOUBLE)
-                ELSE NULL
-              END * (
-                CAST(1 AS DOUBLE) * CAST(2097152 AS DOUBLE)
+        CAST((
+          (
+            CASE
+              WHEN (
+                CAST(`t0`.`price` AS DOUBLE) >= CAST(0 AS DOUBLE)
               )
-            ) + (
-              CAST(3 AS DOUBLE) * CAST(2251799813685248 AS DOUBLE)
+              AND (
+                CAST(`t0`.`price` AS DOUBLE) <= (
+                  CAST(15625 AS DOUBLE) * CAST(64 AS DOUBLE)
+                )
+              )
+              THEN CAST(`t0`.`price` AS DOUBLE)
+              WHEN CAST(`t0`.`price` AS DOUBLE) < CAST(0 AS DOUBLE)
+              THEN CAST(0 AS DOUBLE)
+              WHEN (
+                CAST(`t0`.`price` AS DOUBLE) > (
+                  CAST(15625 AS DOUBLE) * CAST(64 AS DOUBLE)
+                )
+              )
+              AND NOT (
+                ISNAN(CAST(`t0`.`price` AS DOUBLE))
+              )
+              THEN CAST(15625 AS DOUBLE) * CAST(64 AS DOUBLE)
+              ELSE NULL
+            END * (
+              CAST(1 AS DOUBLE) * CAST(2097152 AS DOUBLE)
             )
-          ) - (
+          ) + (
             CAST(3 AS DOUBLE) * CAST(2251799813685248 AS DOUBLE)
-          ) AS BIGINT) - 0
-        ) IS NOT NULL
+          )
+        ) - (
+          CAST(3 AS DOUBLE) * CAST(2251799813685248 AS DOUBLE)
+        ) AS BIGINT) IS NOT NULL
       ),
       1,
       0
@@ -84,7 +82,7 @@ FROM (
       )
     ) - (
       CAST(3 AS DOUBLE) * CAST(2251799813685248 AS DOUBLE)
-    ) AS BIGINT) - 0 AS `term_2`,
+    ) AS BIGINT) AS `term_2`,
     IF(
       TRUE
       AND (

@@ -279,13 +279,8 @@ FROM (
                 FROM `c`.`d`.`t` AS `t0`
                 WHERE
                   `t0`.`town` IN ('Bury')
-                  AND (
-                    (
-                      CAST(`t0`.`town` AS BINARY) IS NOT NULL
-                    ) AND (
-                      `t0`.`token` IS NOT NULL
-                    )
-                  )
+                  AND CAST(`t0`.`town` AS BINARY) IS NOT NULL
+                  AND `t0`.`token` IS NOT NULL
               ) AS `t1`
               GROUP BY
                 1,

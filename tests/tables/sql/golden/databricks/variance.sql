@@ -15,41 +15,39 @@ FROM (
     IF(
       TRUE
       AND (
-        (
-          CAST((
-            (
-              CASE
-                WHEN (
-                  `t0`.`pay` >= CAST(0 AS DOUBLE)
-                )
-                AND (
-                  `t0`.`pay` <= (
-                    CAST(25 AS DOUBLE) * CAST(4 AS DOUBLE)
-                  )
-                )
-                THEN `t0`.`pay`
-                WHEN `t0`.`pay` < CAST(0 AS DOUBLE)
-                THEN CAST(0 AS DOUBLE)
-                WHEN (
-                  `t0`.`pay` > (
-                    CAST(25 AS DOUBLE) * CAST(4 AS DOUBLE)
-                  )
-                )
-                AND NOT (
-                  ISNAN(`t0`.`pay`)
-                )
-                THEN CAST(25 AS DOUBLE) * CAST(4 AS DOUBLE)
-                ELSE NULL
-              END * (
-                CAST(1 AS DOUBLE) * CAST(16777216 AS DOUBLE)
+        CAST((
+          (
+            CASE
+              WHEN (
+                `t0`.`pay` >= CAST(0 AS DOUBLE)
               )
-            ) + (
-              CAST(3 AS DOUBLE) * CAST(2251799813685248 AS DOUBLE)
+              AND (
+                `t0`.`pay` <= (
+                  CAST(25 AS DOUBLE) * CAST(4 AS DOUBLE)
+                )
+              )
+              THEN `t0`.`pay`
+              WHEN `t0`.`pay` < CAST(0 AS DOUBLE)
+              THEN CAST(0 AS DOUBLE)
+              WHEN (
+                `t0`.`pay` > (
+                  CAST(25 AS DOUBLE) * CAST(4 AS DOUBLE)
+                )
+              )
+              AND NOT (
+                ISNAN(`t0`.`pay`)
+              )
+              THEN CAST(25 AS DOUBLE) * CAST(4 AS DOUBLE)
+              ELSE NULL
+            END * (
+              CAST(1 AS DOUBLE) * CAST(16777216 AS DOUBLE)
             )
-          ) - (
+          ) + (
             CAST(3 AS DOUBLE) * CAST(2251799813685248 AS DOUBLE)
-          ) AS BIGINT) - 0
-        ) IS NOT NULL
+          )
+        ) - (
+          CAST(3 AS DOUBLE) * CAST(2251799813685248 AS DOUBLE)
+        ) AS BIGINT) IS NOT NULL
       ),
       1,
       0
@@ -86,75 +84,71 @@ FROM (
       )
     ) - (
       CAST(3 AS DOUBLE) * CAST(2251799813685248 AS DOUBLE)
-    ) AS BIGINT) - 0 AS `term_2`,
-    (
-      CAST((
-        (
-          CASE
-            WHEN (
-              `t0`.`pay` >= CAST(0 AS DOUBLE)
-            )
-            AND (
-              `t0`.`pay` <= (
-                CAST(25 AS DOUBLE) * CAST(4 AS DOUBLE)
-              )
-            )
-            THEN `t0`.`pay`
-            WHEN `t0`.`pay` < CAST(0 AS DOUBLE)
-            THEN CAST(0 AS DOUBLE)
-            WHEN (
-              `t0`.`pay` > (
-                CAST(25 AS DOUBLE) * CAST(4 AS DOUBLE)
-              )
-            )
-            AND NOT (
-              ISNAN(`t0`.`pay`)
-            )
-            THEN CAST(25 AS DOUBLE) * CAST(4 AS DOUBLE)
-            ELSE NULL
-          END * (
-            CAST(1 AS DOUBLE) * CAST(16777216 AS DOUBLE)
+    ) AS BIGINT) AS `term_2`,
+    CAST((
+      (
+        CASE
+          WHEN (
+            `t0`.`pay` >= CAST(0 AS DOUBLE)
           )
-        ) + (
-          CAST(3 AS DOUBLE) * CAST(2251799813685248 AS DOUBLE)
-        )
-      ) - (
-        CAST(3 AS DOUBLE) * CAST(2251799813685248 AS DOUBLE)
-      ) AS BIGINT) - 0
-    ) * (
-      CAST((
-        (
-          CASE
-            WHEN (
-              `t0`.`pay` >= CAST(0 AS DOUBLE)
+          AND (
+            `t0`.`pay` <= (
+              CAST(25 AS DOUBLE) * CAST(4 AS DOUBLE)
             )
-            AND (
-              `t0`.`pay` <= (
-                CAST(25 AS DOUBLE) * CAST(4 AS DOUBLE)
-              )
-            )
-            THEN `t0`.`pay`
-            WHEN `t0`.`pay` < CAST(0 AS DOUBLE)
-            THEN CAST(0 AS DOUBLE)
-            WHEN (
-              `t0`.`pay` > (
-                CAST(25 AS DOUBLE) * CAST(4 AS DOUBLE)
-              )
-            )
-            AND NOT (
-              ISNAN(`t0`.`pay`)
-            )
-            THEN CAST(25 AS DOUBLE) * CAST(4 AS DOUBLE)
-            ELSE NULL
-          END * (
-            CAST(1 AS DOUBLE) * CAST(16777216 AS DOUBLE)
           )
-        ) + (
-          CAST(3 AS DOUBLE) * CAST(2251799813685248 AS DOUBLE)
+          THEN `t0`.`pay`
+          WHEN `t0`.`pay` < CAST(0 AS DOUBLE)
+          THEN CAST(0 AS DOUBLE)
+          WHEN (
+            `t0`.`pay` > (
+              CAST(25 AS DOUBLE) * CAST(4 AS DOUBLE)
+            )
+          )
+          AND NOT (
+            ISNAN(`t0`.`pay`)
+          )
+          THEN CAST(25 AS DOUBLE) * CAST(4 AS DOUBLE)
+          ELSE NULL
+        END * (
+          CAST(1 AS DOUBLE) * CAST(16777216 AS DOUBLE)
         )
-      ) - (
+      ) + (
         CAST(3 AS DOUBLE) * CAST(2251799813685248 AS DOUBLE)
-      ) AS BIGINT) - 0
-    ) AS `term_3`
+      )
+    ) - (
+      CAST(3 AS DOUBLE) * CAST(2251799813685248 AS DOUBLE)
+    ) AS BIGINT) * CAST((
+      (
+        CASE
+          WHEN (
+            `t0`.`pay` >= CAST(0 AS DOUBLE)
+          )
+          AND (
+            `t0`.`pay` <= (
+              CAST(25 AS DOUBLE) * CAST(4 AS DOUBLE)
+            )
+          )
+          THEN `t0`.`pay`
+          WHEN `t0`.`pay` < CAST(0 AS DOUBLE)
+          THEN CAST(0 AS DOUBLE)
+          WHEN (
+            `t0`.`pay` > (
+              CAST(25 AS DOUBLE) * CAST(4 AS DOUBLE)
+            )
+          )
+          AND NOT (
+            ISNAN(`t0`.`pay`)
+          )
+          THEN CAST(25 AS DOUBLE) * CAST(4 AS DOUBLE)
+          ELSE NULL
+        END * (
+          CAST(1 AS DOUBLE) * CAST(16777216 AS DOUBLE)
+        )
+      ) + (
+        CAST(3 AS DOUBLE) * CAST(2251799813685248 AS DOUBLE)
+      )
+    ) - (
+      CAST(3 AS DOUBLE) * CAST(2251799813685248 AS DOUBLE)
+    ) AS BIGINT) AS `term_3`
   FROM `c`.`d`.`t` AS `t0`
 ) AS `t1`;

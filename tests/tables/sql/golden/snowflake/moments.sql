@@ -1,23 +1,24 @@
 -- Ibis 12.0.0, sqlglot 30.30.0
 SELECT
-  "t2"."key0",
-  CAST(SUM("t2"."term_0") AS VARCHAR) AS "sum_0_0"
+  "t1"."key0",
+  CAST(SUM("t1"."term_0") AS VARCHAR) AS "sum_0_0"
 FROM (
   SELECT
-    "t1"."key0",
-    IFF("t1"."above0" IS NOT NULL, 1, 0) AS "term_0"
-  FROM (
-    SELECT
-      IFF(
-        "t0"."moment" BETWEEN TIMESTAMP_FROM_PARTS(1, 1, 1, 0, 0, 0, 0) AND TIMESTAMP_FROM_PARTS(9999, 12, 31, 23, 59, 59, 999999000),
-        "t0"."moment",
-        NULL
-      ) AS "key0",
-      IFF(TRUE, 1, 0) * 0 AS "above0"
-    FROM "c"."d"."t" AS "t0"
-  ) AS "t1"
+    IFF(
+      "t0"."moment" BETWEEN TIMESTAMP_FROM_PARTS(1, 1, 1, 0, 0, 0, 0) AND TIMESTAMP_FROM_PARTS(9999, 12, 31, 23, 59, 59, 999999000),
+      "t0"."moment",
+      NULL
+    ) AS "key0",
+    IFF((
+      IFF(TRUE, 1, 0) * 0
+    ) IS NOT NULL, 1, 0) AS "term_0"
+  FROM "c"."d"."t" AS "t0"
   WHERE
-    "t1"."key0" IS NOT NULL
-) AS "t2"
+    IFF(
+      "t0"."moment" BETWEEN TIMESTAMP_FROM_PARTS(1, 1, 1, 0, 0, 0, 0) AND TIMESTAMP_FROM_PARTS(9999, 12, 31, 23, 59, 59, 999999000),
+      "t0"."moment",
+      NULL
+    ) IS NOT NULL
+) AS "t1"
 GROUP BY
   1;

@@ -96,31 +96,31 @@ FROM (
               CAST(LEAST(COALESCE(SUM(BITAND("t2"."above0", 4294967295)), 0), 4611686018427387904) AS BIGINT) AS "low0"
             FROM (
               SELECT
-                *
+                TO_BINARY("t1"."name", 'UTF-8') AS "unit",
+                (
+                  (
+                    CAST(CASE
+                      WHEN (
+                        "t1"."age" >= 0
+                      ) AND (
+                        "t1"."age" <= 100
+                      )
+                      THEN "t1"."age"
+                      WHEN "t1"."age" < 0
+                      THEN 0
+                      WHEN "t1"."age" > 100
+                      THEN 100
+                      ELSE NULL
+                    END AS BIGINT) - 0
+                  ) * 17179869184
+                ) + 0 AS "above0"
               FROM (
                 SELECT
-                  TO_BINARY("t0"."name", 'UTF-8') AS "unit",
-                  (
-                    (
-                      CAST(CASE
-                        WHEN (
-                          "t0"."age" >= 0
-                        ) AND (
-                          "t0"."age" <= 100
-                        )
-                        THEN "t0"."age"
-                        WHEN "t0"."age" < 0
-                        THEN 0
-                        WHEN "t0"."age" > 100
-                        THEN 100
-                        ELSE NULL
-                      END AS BIGINT) - 0
-                    ) * 17179869184
-                  ) + 0 AS "above0"
+                  *
                 FROM "c"."d"."t" AS "t0"
+                WHERE
+                  TO_BINARY("t0"."name", 'UTF-8') IS NOT NULL
               ) AS "t1"
-              WHERE
-                "t1"."unit" IS NOT NULL
             ) AS "t2"
             GROUP BY
               1

@@ -1,19 +1,23 @@
 -- Ibis 12.0.0, sqlglot 30.30.0
 SELECT
-  "t2"."key0",
-  CAST(SUM("t2"."term_0") AS VARCHAR) AS "sum_0_0"
+  "t3"."key0",
+  CAST(SUM("t3"."term_0") AS VARCHAR) AS "sum_0_0"
 FROM (
   SELECT
-    "t1"."key0",
-    IFF("t1"."above0" IS NOT NULL, 1, 0) AS "term_0"
+    "t2"."key0",
+    IFF("t2"."above0" IS NOT NULL, 1, 0) AS "term_0"
   FROM (
     SELECT
-      TO_BINARY("t0"."town", 'UTF-8') AS "key0",
+      TO_BINARY("t1"."town", 'UTF-8') AS "key0",
       IFF(TRUE, 1, 0) * 0 AS "above0"
-    FROM "c"."d"."t" AS "t0"
-  ) AS "t1"
-  WHERE
-    "t1"."key0" IS NOT NULL
-) AS "t2"
+    FROM (
+      SELECT
+        *
+      FROM "c"."d"."t" AS "t0"
+      WHERE
+        TO_BINARY("t0"."town", 'UTF-8') IS NOT NULL
+    ) AS "t1"
+  ) AS "t2"
+) AS "t3"
 GROUP BY
   1;

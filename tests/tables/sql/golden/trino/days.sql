@@ -1,23 +1,24 @@
 -- Ibis 12.0.0, sqlglot 30.30.0
 SELECT
-  "t2"."key0",
-  CAST(SUM("t2"."term_0") AS VARCHAR) AS "sum_0_0"
+  "t1"."key0",
+  CAST(SUM("t1"."term_0") AS VARCHAR) AS "sum_0_0"
 FROM (
   SELECT
-    "t1"."key0",
-    IF("t1"."above0" IS NOT NULL, 1, 0) AS "term_0"
-  FROM (
-    SELECT
-      IF(
-        "t0"."day" BETWEEN FROM_ISO8601_DATE('0001-01-01') AND FROM_ISO8601_DATE('9999-12-31'),
-        "t0"."day",
-        NULL
-      ) AS "key0",
-      IF(TRUE, 1, 0) * 0 AS "above0"
-    FROM "c"."d"."t" AS "t0"
-  ) AS "t1"
+    IF(
+      "t0"."day" BETWEEN FROM_ISO8601_DATE('0001-01-01') AND FROM_ISO8601_DATE('9999-12-31'),
+      "t0"."day",
+      NULL
+    ) AS "key0",
+    IF((
+      IF(TRUE, 1, 0) * 0
+    ) IS NOT NULL, 1, 0) AS "term_0"
+  FROM "c"."d"."t" AS "t0"
   WHERE
-    "t1"."key0" IS NOT NULL
-) AS "t2"
+    IF(
+      "t0"."day" BETWEEN FROM_ISO8601_DATE('0001-01-01') AND FROM_ISO8601_DATE('9999-12-31'),
+      "t0"."day",
+      NULL
+    ) IS NOT NULL
+) AS "t1"
 GROUP BY
   1;

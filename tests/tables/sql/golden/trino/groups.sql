@@ -1,43 +1,43 @@
 -- Ibis 12.0.0, sqlglot 30.30.0
 SELECT
-  "t3"."key0",
-  CAST(SUM("t3"."term_0") AS VARCHAR) AS "sum_0_0",
-  CAST(SUM(BITWISE_AND("t3"."term_1", 8388607)) AS VARCHAR) AS "sum_1_0",
-  CAST(SUM(BITWISE_RIGHT_SHIFT("t3"."term_1", 23)) AS VARCHAR) AS "sum_1_23",
-  CAST(SUM(BITWISE_AND("t3"."term_2", 8388607)) AS VARCHAR) AS "sum_2_0",
-  CAST(SUM(BITWISE_RIGHT_SHIFT("t3"."term_2", 23)) AS VARCHAR) AS "sum_2_23"
+  "t4"."key0",
+  CAST(SUM("t4"."term_0") AS VARCHAR) AS "sum_0_0",
+  CAST(SUM(BITWISE_AND("t4"."term_1", 8388607)) AS VARCHAR) AS "sum_1_0",
+  CAST(SUM(BITWISE_RIGHT_SHIFT("t4"."term_1", 23)) AS VARCHAR) AS "sum_1_23",
+  CAST(SUM(BITWISE_AND("t4"."term_2", 8388607)) AS VARCHAR) AS "sum_2_0",
+  CAST(SUM(BITWISE_RIGHT_SHIFT("t4"."term_2", 23)) AS VARCHAR) AS "sum_2_23"
 FROM (
   SELECT
-    "t2"."key0",
-    IF("t2"."above0" IS NOT NULL, 1, 0) AS "term_0",
-    "t2"."above1" AS "term_1",
-    "t2"."above2" AS "term_2"
+    "t3"."key0",
+    IF("t3"."above0" IS NOT NULL, 1, 0) AS "term_0",
+    "t3"."above1" AS "term_1",
+    "t3"."above2" AS "term_2"
   FROM (
     SELECT
-      TO_UTF8("t1"."town") AS "key0",
+      TO_UTF8("t2"."town") AS "key0",
       NULLIF(IF(TRUE, 1, 0), 0) * 0 AS "above0",
       (
         CAST((
           (
             CASE
               WHEN (
-                "t1"."pay" >= CAST(-5 AS DOUBLE)
+                "t2"."pay" >= CAST(-5 AS DOUBLE)
               )
               AND (
-                "t1"."pay" <= (
+                "t2"."pay" <= (
                   CAST(25 AS DOUBLE) * CAST(4 AS DOUBLE)
                 )
               )
-              THEN "t1"."pay"
-              WHEN "t1"."pay" < CAST(-5 AS DOUBLE)
+              THEN "t2"."pay"
+              WHEN "t2"."pay" < CAST(-5 AS DOUBLE)
               THEN CAST(-5 AS DOUBLE)
               WHEN (
-                "t1"."pay" > (
+                "t2"."pay" > (
                   CAST(25 AS DOUBLE) * CAST(4 AS DOUBLE)
                 )
               )
               AND NOT (
-                IS_NAN("t1"."pay")
+                IS_NAN("t2"."pay")
               )
               THEN CAST(25 AS DOUBLE) * CAST(4 AS DOUBLE)
               ELSE NULL
@@ -57,23 +57,23 @@ FROM (
             (
               CASE
                 WHEN (
-                  "t1"."pay" >= CAST(-5 AS DOUBLE)
+                  "t2"."pay" >= CAST(-5 AS DOUBLE)
                 )
                 AND (
-                  "t1"."pay" <= (
+                  "t2"."pay" <= (
                     CAST(25 AS DOUBLE) * CAST(4 AS DOUBLE)
                   )
                 )
-                THEN "t1"."pay"
-                WHEN "t1"."pay" < CAST(-5 AS DOUBLE)
+                THEN "t2"."pay"
+                WHEN "t2"."pay" < CAST(-5 AS DOUBLE)
                 THEN CAST(-5 AS DOUBLE)
                 WHEN (
-                  "t1"."pay" > (
+                  "t2"."pay" > (
                     CAST(25 AS DOUBLE) * CAST(4 AS DOUBLE)
                   )
                 )
                 AND NOT (
-                  IS_NAN("t1"."pay")
+                  IS_NAN("t2"."pay")
                 )
                 THEN CAST(25 AS DOUBLE) * CAST(4 AS DOUBLE)
                 ELSE NULL
@@ -91,13 +91,17 @@ FROM (
     FROM (
       SELECT
         *
-      FROM "c"."d"."t" AS "t0"
+      FROM (
+        SELECT
+          *
+        FROM "c"."d"."t" AS "t0"
+        WHERE
+          "t0"."town" IN ('Bury')
+      ) AS "t1"
       WHERE
-        "t0"."town" IN ('Bury')
-    ) AS "t1"
-  ) AS "t2"
-  WHERE
-    "t2"."key0" IS NOT NULL
-) AS "t3"
+        TO_UTF8("t1"."town") IS NOT NULL
+    ) AS "t2"
+  ) AS "t3"
+) AS "t4"
 GROUP BY
   1;

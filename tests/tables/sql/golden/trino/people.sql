@@ -245,34 +245,67 @@ FROM (
                 CAST(LEAST(COALESCE(SUM(BITWISE_AND("t3"."above2", 4294967295)), 0), 4611686018427387904) AS BIGINT) AS "low2"
               FROM (
                 SELECT
-                  *
-                FROM (
-                  SELECT
-                    TO_UTF8("t1"."town") AS "key0",
-                    "t1"."token" AS "unit",
-                    NULLIF(IF(TRUE, 1, 0), 0) * 0 AS "above0",
+                  TO_UTF8("t2"."town") AS "key0",
+                  "t2"."token" AS "unit",
+                  NULLIF(IF(TRUE, 1, 0), 0) * 0 AS "above0",
+                  (
+                    CAST((
+                      (
+                        CASE
+                          WHEN (
+                            "t2"."pay" >= CAST(-5 AS DOUBLE)
+                          )
+                          AND (
+                            "t2"."pay" <= (
+                              CAST(25 AS DOUBLE) * CAST(4 AS DOUBLE)
+                            )
+                          )
+                          THEN "t2"."pay"
+                          WHEN "t2"."pay" < CAST(-5 AS DOUBLE)
+                          THEN CAST(-5 AS DOUBLE)
+                          WHEN (
+                            "t2"."pay" > (
+                              CAST(25 AS DOUBLE) * CAST(4 AS DOUBLE)
+                            )
+                          )
+                          AND NOT (
+                            IS_NAN("t2"."pay")
+                          )
+                          THEN CAST(25 AS DOUBLE) * CAST(4 AS DOUBLE)
+                          ELSE NULL
+                        END * (
+                          CAST(1 AS DOUBLE) * CAST(17179869184 AS DOUBLE)
+                        )
+                      ) + (
+                        CAST(3 AS DOUBLE) * CAST(2251799813685248 AS DOUBLE)
+                      )
+                    ) - (
+                      CAST(3 AS DOUBLE) * CAST(2251799813685248 AS DOUBLE)
+                    ) AS BIGINT) - -85899345920
+                  ) + 0 AS "above1",
+                  (
                     (
                       CAST((
                         (
                           CASE
                             WHEN (
-                              "t1"."pay" >= CAST(-5 AS DOUBLE)
+                              "t2"."pay" >= CAST(-5 AS DOUBLE)
                             )
                             AND (
-                              "t1"."pay" <= (
+                              "t2"."pay" <= (
                                 CAST(25 AS DOUBLE) * CAST(4 AS DOUBLE)
                               )
                             )
-                            THEN "t1"."pay"
-                            WHEN "t1"."pay" < CAST(-5 AS DOUBLE)
+                            THEN "t2"."pay"
+                            WHEN "t2"."pay" < CAST(-5 AS DOUBLE)
                             THEN CAST(-5 AS DOUBLE)
                             WHEN (
-                              "t1"."pay" > (
+                              "t2"."pay" > (
                                 CAST(25 AS DOUBLE) * CAST(4 AS DOUBLE)
                               )
                             )
                             AND NOT (
-                              IS_NAN("t1"."pay")
+                              IS_NAN("t2"."pay")
                             )
                             THEN CAST(25 AS DOUBLE) * CAST(4 AS DOUBLE)
                             ELSE NULL
@@ -285,44 +318,11 @@ FROM (
                       ) - (
                         CAST(3 AS DOUBLE) * CAST(2251799813685248 AS DOUBLE)
                       ) AS BIGINT) - -85899345920
-                    ) + 0 AS "above1",
-                    (
-                      (
-                        CAST((
-                          (
-                            CASE
-                              WHEN (
-                                "t1"."pay" >= CAST(-5 AS DOUBLE)
-                              )
-                              AND (
-                                "t1"."pay" <= (
-                                  CAST(25 AS DOUBLE) * CAST(4 AS DOUBLE)
-                                )
-                              )
-                              THEN "t1"."pay"
-                              WHEN "t1"."pay" < CAST(-5 AS DOUBLE)
-                              THEN CAST(-5 AS DOUBLE)
-                              WHEN (
-                                "t1"."pay" > (
-                                  CAST(25 AS DOUBLE) * CAST(4 AS DOUBLE)
-                                )
-                              )
-                              AND NOT (
-                                IS_NAN("t1"."pay")
-                              )
-                              THEN CAST(25 AS DOUBLE) * CAST(4 AS DOUBLE)
-                              ELSE NULL
-                            END * (
-                              CAST(1 AS DOUBLE) * CAST(17179869184 AS DOUBLE)
-                            )
-                          ) + (
-                            CAST(3 AS DOUBLE) * CAST(2251799813685248 AS DOUBLE)
-                          )
-                        ) - (
-                          CAST(3 AS DOUBLE) * CAST(2251799813685248 AS DOUBLE)
-                        ) AS BIGINT) - -85899345920
-                      ) * -1
-                    ) + 1803886264320 AS "above2"
+                    ) * -1
+                  ) + 1803886264320 AS "above2"
+                FROM (
+                  SELECT
+                    *
                   FROM (
                     SELECT
                       *
@@ -330,13 +330,9 @@ FROM (
                     WHERE
                       "t0"."town" IN ('Bury')
                   ) AS "t1"
+                  WHERE
+                    TO_UTF8("t1"."town") IS NOT NULL AND "t1"."token" IS NOT NULL
                 ) AS "t2"
-                WHERE
-                  (
-                    "t2"."key0" IS NOT NULL
-                  ) AND (
-                    "t2"."unit" IS NOT NULL
-                  )
               ) AS "t3"
               GROUP BY
                 1,

@@ -47,37 +47,35 @@ FROM (
     IF(
       TRUE
       AND (
-        (
-          CAST((
-            (
-              CASE
-                WHEN (
-                  CAST(CAST("t0"."is_new" AS INTEGER) AS DOUBLE) >= CAST(0 AS DOUBLE)
-                )
-                AND (
-                  CAST(CAST("t0"."is_new" AS INTEGER) AS DOUBLE) <= CAST(1 AS DOUBLE)
-                )
-                THEN CAST(CAST("t0"."is_new" AS INTEGER) AS DOUBLE)
-                WHEN CAST(CAST("t0"."is_new" AS INTEGER) AS DOUBLE) < CAST(0 AS DOUBLE)
-                THEN CAST(0 AS DOUBLE)
-                WHEN (
-                  CAST(CAST("t0"."is_new" AS INTEGER) AS DOUBLE) > CAST(1 AS DOUBLE)
-                )
-                AND NOT (
-                  IS_NAN(CAST(CAST("t0"."is_new" AS INTEGER) AS DOUBLE))
-                )
-                THEN CAST(1 AS DOUBLE)
-                ELSE NULL
-              END * (
-                CAST(1 AS DOUBLE) * CAST(1099511627776 AS DOUBLE)
+        CAST((
+          (
+            CASE
+              WHEN (
+                CAST(CAST("t0"."is_new" AS INTEGER) AS DOUBLE) >= CAST(0 AS DOUBLE)
               )
-            ) + (
-              CAST(3 AS DOUBLE) * CAST(2251799813685248 AS DOUBLE)
+              AND (
+                CAST(CAST("t0"."is_new" AS INTEGER) AS DOUBLE) <= CAST(1 AS DOUBLE)
+              )
+              THEN CAST(CAST("t0"."is_new" AS INTEGER) AS DOUBLE)
+              WHEN CAST(CAST("t0"."is_new" AS INTEGER) AS DOUBLE) < CAST(0 AS DOUBLE)
+              THEN CAST(0 AS DOUBLE)
+              WHEN (
+                CAST(CAST("t0"."is_new" AS INTEGER) AS DOUBLE) > CAST(1 AS DOUBLE)
+              )
+              AND NOT (
+                IS_NAN(CAST(CAST("t0"."is_new" AS INTEGER) AS DOUBLE))
+              )
+              THEN CAST(1 AS DOUBLE)
+              ELSE NULL
+            END * (
+              CAST(1 AS DOUBLE) * CAST(1099511627776 AS DOUBLE)
             )
-          ) - (
+          ) + (
             CAST(3 AS DOUBLE) * CAST(2251799813685248 AS DOUBLE)
-          ) AS BIGINT) - 0
-        ) IS NOT NULL
+          )
+        ) - (
+          CAST(3 AS DOUBLE) * CAST(2251799813685248 AS DOUBLE)
+        ) AS BIGINT) IS NOT NULL
       ),
       1,
       0
@@ -110,6 +108,6 @@ FROM (
       )
     ) - (
       CAST(3 AS DOUBLE) * CAST(2251799813685248 AS DOUBLE)
-    ) AS BIGINT) - 0 AS "term_4"
+    ) AS BIGINT) AS "term_4"
   FROM "c"."d"."t" AS "t0"
 ) AS "t1";
