@@ -8,10 +8,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .units import CARRY, Room, add_wide, by_group, merge
+from .units import CARRY, SPAN, Room, add_wide, by_group, merge
 
 #: Cells that are added before they are put together once more.
 PENDING = 1 << 20
+#: Bits of half a word.
+HALF = np.uint64(32)
 
 
 class Sparse:
@@ -61,15 +63,15 @@ class Sparse:
 
     def total(self) -> tuple[NDArray[np.int64], NDArray[Any]]:
         """Return all cells, ascending, and their sums."""
-        if len(self._parts) != 1:
-            every = np.unique(np.concatenate([np.empty(0, np.int64), *(c for c, _ in self._parts)]))
-            kind = self._parts[0][1].dtype if self._parts else np.uint64
-            room = np.zeros((len(every) + 1, self.width), kind)
-            for part, sums in self._parts:
-                more = np.zeros_like(room)
-                more[np.searchsorted(every, part)] = sums
-                join(room, more)
-            self._parts = [(every, room[:-1])]
+        if not self._parts:
+            return np.empty(0, np.int64), np.empty((0, self.width), np.uint64)
+        if len(self._parts) > 1:
+            cells = np.concatenate([part for part, _ in self._parts])
+            order = np.argsort(cells, kind="stable")  # which merges parts that ascend
+            cells = cells[order]
+            first = np.flatnonzero(np.diff(cells, prepend=-1))
+            sums = np.concatenate([sums for _, sums in self._parts])[order]
+            self._parts = [(cells[first], added(sums, first))]
         return self._parts[0]
 
     def packed(self) -> Sparse:
@@ -101,6 +103,18 @@ class Sparse:
         words = by_group(sums, most, (1, first), False, codes, len(places), whole=whole)
         found.append(places, words[:-1].view(np.int64))
         return found
+
+
+def added(sums: NDArray[Any], first: NDArray[np.int64]) -> NDArray[Any]:
+    """Return the sums of stretches, each from its first one on, and what their low words carry."""
+    if sums.shape[1] == 1 or not len(sums):
+        return np.add.reduceat(sums, first, axis=0) if len(sums) else sums
+    low = sums[:, 0].view(np.uint64)
+    lower, upper = np.add.reduceat(np.stack([low & SPAN, low >> HALF]), first, axis=1)
+    found = np.add.reduceat(sums, first, axis=0)  # whose low words are right but for their carries
+    carries = ((lower >> HALF) + upper) >> HALF
+    found[:, 1] += (carries << np.uint64(CARRY if sums.dtype == np.uint64 else 0)).view(sums.dtype)
+    return found
 
 
 def join(room: NDArray[Any], more: NDArray[Any]) -> None:

@@ -168,3 +168,23 @@ def test_error_bars_hold():
     for seed in range(400):
         off += abs(dp.histogram(table, rng=InsecureGenerator(seed), **kw)[0] - own).tolist()
     assert 0.04 < np.mean(np.array(off) > bar) < 0.13
+
+
+@pytest.mark.parametrize("kind", [np.uint64, np.int64])
+def test_sums_that_carry(kind):
+    """Words of rows and carries, and integers of two words with a sign, put together in parts."""
+    carry, rng = 1 << 40 if kind == np.uint64 else 1, np.random.default_rng(5)
+    own, due = Sparse(1, 2), {}
+    for _ in range(4):
+        cells = np.flatnonzero(rng.integers(0, 2, 9))
+        words = rng.integers(2**63, 2**64, (len(cells), 2), np.uint64, endpoint=False)
+        words[:, 1] = rng.integers(0, 50, len(cells))
+        words = words.view(kind) - np.array([0, 25 * (carry == 1)], kind)
+        own.append(cells, words)
+        for cell, (low, more) in zip(cells.tolist(), words.tolist(), strict=True):
+            due[cell] = due.get(cell, 0) + low % 2**64 + (2**64 * more if carry == 1 else 0)
+    cells, sums = own.total()
+    assert cells.tolist() == sorted(due)
+    for cell, (low, more) in zip(cells.tolist(), sums.tolist(), strict=True):
+        carries = more if carry == 1 else more // carry
+        assert low % 2**64 + 2**64 * carries == due[cell]
