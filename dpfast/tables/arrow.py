@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator, Iterator, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple, NoReturn, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -239,16 +239,10 @@ def looked_up(array: Any) -> Any:
 def numbers(kind: Any, column: str, path: Path) -> Numbers:
     """Return how to read a column of Arrow type `kind`, or the error that it holds no numbers."""
     found = arrow_numbers(kind)
-    return found or _refuse(kind, column, path, "integers, floats, booleans or decimals")
-
-
-def id_family(kind: Any, column: str, path: Path) -> str:
-    """Return what ids a column of Arrow type `kind` holds, or the error that it holds none."""
-    return family(kind) or _refuse(kind, column, path, "integers, text or bytes to be ids")
-
-
-def _refuse(kind: Any, column: str, path: Path, rule: str) -> NoReturn:
-    raise SourceError(f"column {column!r} of {path.name} must hold {rule}, got {kind}")
+    if found is None:
+        rule = "integers, floats, booleans or decimals"
+        raise SourceError(f"column {column!r} of {path.name} must hold {rule}, got {kind}")
+    return found
 
 
 def opening(path: Path, form: str, open_it: Callable[[], T]) -> T:

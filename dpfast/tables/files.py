@@ -21,6 +21,7 @@ from .base import Chunk, RandomWords, RowChunk, named_dtype
 from .columns import ROWS, Batch, Elsewhere, Rows, TableRows, Want
 from .forms import Arrow, Piece, source_of
 from .ids import entries
+from .key_words import key_kind
 from .memory import F8
 from .pick import Pick, picker, same_column
 from .public_values import expect_matches
@@ -119,10 +120,6 @@ class Reader(Elsewhere):
         typed = self.typed(name)
         return isinstance(typed, Arrow) and times_of(typed) is not None
 
-    @abstractmethod
-    def ids(self, name: str) -> None:
-        """Refuse a column that cannot be one of ids."""
-
     def numbers_of(self, name: str, piece: Piece) -> Piece:
         """Return a column of numbers, which may have been read as cells of a file of text."""
         return piece
@@ -165,7 +162,7 @@ class Reader(Elsewhere):
             else:
                 self.dtype(name)
         if rows.ids is not None:
-            self.ids(rows.ids)
+            key_kind(self.typed(rows.ids, True), "ids", is_id=True)
         if rows.is_table:
             return named_dtype(names), None
         can_be_missing = names[0] in self.as_numbers or self.may_have_nulls(names[0])
@@ -372,13 +369,16 @@ class SchemaReader(Reader):
         names = [schema.names for schema in self.schemas]
         return same_column(pick, list(zip(names, self.paths, strict=True)))
 
-    def ids(self, name: str) -> None:
-        self._same(name, arrow.id_family, "holds")
-
     def typed(self, name: str, is_text: bool = False) -> Piece:
         import pyarrow as pa
 
-        kind = self._same(name, lambda kind, _name, _path: kind, "is")
+        (kind, first), *others = self._kinds(name)
+        for other, path in others:
+            if other != kind:
+                raise SourceError(
+                    f"column {name!r} must be the same in every file: it is {kind} in {first.name},"
+                    f" and {other} in {path.name}"
+                )
         return Arrow(pa.chunked_array([], kind))
 
     def may_have_nulls(self, name: str) -> bool:
@@ -401,17 +401,6 @@ class SchemaReader(Reader):
             ]
             for schema, *kinds in zip(self.schemas, *columns, strict=True)
         ]
-
-    def _same(self, name: str, of: Callable[[Any, str, Path], T], verb: str) -> T:
-        """Return what `of` says of a column, which is the same in every file."""
-        found = [of(kind, name, path) for kind, path in self._kinds(name)]
-        for one, path in zip(found, self.paths, strict=True):
-            if one != found[0]:
-                raise SourceError(
-                    f"column {name!r} must be the same in every file: it {verb} {found[0]} "
-                    f"in {self.paths[0].name}, and {one} in {path.name}"
-                )
-        return found[0]
 
 
 def as_typed(piece: Piece, typed: Piece | None) -> Piece:

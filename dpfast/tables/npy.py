@@ -99,13 +99,6 @@ class NpyFile(Reader):
             rule = "integers, floats or booleans"
         raise SourceError(f"{self._name} must hold {rule}, got {kind}")
 
-    def ids(self, name: str) -> None:
-        if self.kinds[name].kind not in "biuUS":
-            raise SourceError(
-                f"column {name!r} of {self._name} must hold integers or text to be ids, got "
-                f"{self.kinds[name]}"
-            )
-
     def typed(self, name: str, is_text: bool = False) -> Values:
         kind = self.kinds[name]
         if kind.kind == "M" and np.datetime_data(kind) not in TIMES:

@@ -26,7 +26,6 @@ from typing import Any, NamedTuple
 
 from .._kernels.tables import records
 from ..errors import DataError, SourceError
-from . import arrow
 from .arrow import guarded, opening
 from .columns import Want
 from .dataset import stamps
@@ -115,11 +114,6 @@ class TextReader(Reader):
 
     def cells(self, name: str) -> CellTexts | None:
         return None if name in self.format.dates else self.format.cells
-
-    def ids(self, name: str) -> None:
-        """Every text is an id."""
-        if name in self.format.dates:
-            arrow.id_family(self._kind(name), name, self.paths[0])
 
     def typed(self, name: str, is_text: bool = False) -> Arrow:
         import pyarrow as pa
