@@ -279,6 +279,7 @@ NO_ROWS = {
     "dp.expected_error": "a number",
     "dp.mechanism.expected_error": "a number",
     "dp.mechanism.prepare": "as a call of it",
+    "dp.extend.DatabaseTable.data": "conditions",
     "dp.extend.Files.data": "conditions",
     "dp.scan": "conditions",
     "dp.extend.conditions": "conditions",

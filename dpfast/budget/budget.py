@@ -753,6 +753,22 @@ class Budget(Payer):
         """
         return self._listed(exact)
 
+    def summary(self) -> dict[str, Any]:
+        """Return what `export` does without the entries, for which no entry is read.
+
+        Returns
+        -------
+        dict
+            Each amount has its `value`, a float, and `exact`, as text.
+
+        Examples
+        --------
+        >>> import dpfast as dp
+        >>> dp.Budget(epsilon=0.1, ids="who").summary()["limit"]["epsilon"]
+        {'value': 0.1, 'exact': '1/10'}
+        """
+        return self._facts(self._state())
+
     def _repr_html_(self) -> str:
         """Return what a notebook shows: limit, spent, left and the releases without answers."""
         try:

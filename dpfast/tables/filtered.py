@@ -32,6 +32,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._core import checks
+from .._core.owner_log import hide_error
 from ..errors import ArgumentTypeError, SourceError
 from .arrow import arrow_cast, arrow_numbers, arrow_present, arrow_values
 from .columns import Columns, Store, Want
@@ -223,7 +224,12 @@ class ArrowTest:
             )
             for (name, kind), piece in zip(self.types.items(), pieces, strict=True)
         }
-        return self._passing(pa.table(columns))
+        table = pa.table(columns)
+        try:
+            return self._true(table)
+        except _arrow_errors() as error:
+            hide_error(error)
+        return self._passing(table)
 
     def _fits(self, nulls: Any, without: str | None = None) -> bool:
         try:
@@ -232,19 +238,25 @@ class ArrowTest:
             return False
         return True
 
-    def _passing(self, table: Any) -> NDArray[np.bool_]:
+    def _true(self, table: Any) -> NDArray[np.bool_]:
+        """Tell for which rows the expression is true; none may fail."""
         import pyarrow as pa
 
-        rows = table.num_rows
-        numbered = table.append_column("", pa.array(np.arange(rows)))
-        keep = np.zeros(rows, np.bool_)
-        try:
-            keep[numbered.filter(self.expression).column(table.num_columns).to_numpy()] = True
-        except _arrow_errors():
-            halves = [(0, rows // 2), (rows // 2, rows - rows // 2)] if rows > 1 else []
-            for start, length in halves:
-                keep[start : start + length] = self._passing(table.slice(start, length))
+        keep = np.zeros(table.num_rows, np.bool_)
+        numbered = table.append_column("", pa.array(np.arange(len(keep))))
+        keep[numbered.filter(self.expression).column(table.num_columns).to_numpy()] = True
         return keep
+
+    def _passing(self, table: Any) -> NDArray[np.bool_]:
+        """Tell for which rows the expression is true, of which some may fail."""
+        try:
+            return self._true(table)
+        except _arrow_errors():
+            half = table.num_rows // 2
+        if not half:
+            return np.zeros(1, np.bool_)
+        parts = table.slice(0, half), table.slice(half)
+        return np.concatenate([self._passing(part) for part in parts])
 
 
 def _arrow_type(piece: Piece) -> Any:

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from .._core.owner_log import hide_error
 from ..errors import DataError
 from .base import Source, WithRows
 from .forms import Values, index_of
@@ -59,7 +60,8 @@ def compare(labels: Labels) -> None:
         return
     try:
         is_same = all(bool(labels[0].equals(other)) for other in labels[1:])
-    except Exception:  # its message may quote a label, so it must not survive as a context
+    except Exception as error:  # whose message may quote a label: it must be no context
+        hide_error(error)
         is_same = False
     if not is_same:
         raise DataError(

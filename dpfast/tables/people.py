@@ -68,7 +68,7 @@ class IdColumn(NamedTuple):
         """Return which rows count: of each person at most `max_rows` of those that `where` keeps.
 
         Which of more is a uniform choice, by a fresh secret key; see `Bounding`. A row without an
-        id does not count.
+        id does not count. Releases of one grouping side by side choose once.
 
         Raises
         ------
@@ -83,8 +83,11 @@ class IdColumn(NamedTuple):
                 found[~where[batch.start : batch.start + batch.rows]] = -1
             return found
 
-        bounding = Bounding(1, min(max_rows, UNBOUNDED), key)
-        return marks_of(rows, self.column, bounding, codes, beside)
+        def choose() -> NDArray[np.bool_]:
+            bounding = Bounding(1, min(max_rows, UNBOUNDED), key)
+            return marks_of(rows, self.column, bounding, codes, beside)
+
+        return rows.alike(("kept", self.column, max_rows), choose) if where is None else choose()
 
 
 def apart(

@@ -82,6 +82,17 @@ def test_one_grouping_is_bounded_once_and_another_apart(write, boundings):
     assert np.round(results["r5"]["count"]).tolist() == [200, 200]
 
 
+def test_ranks_of_people_without_groups_choose_rows_once(write, boundings):
+    median = {"statistic": "median", "column": "x", "bounds": [0, 10], "max_rows": 4}
+    other = {**median, "column": "half"}
+    asked = [median, other, median, {**median, "max_rows": 2}, {**median, "where": "half = 1"}]
+    ran(write(counts(1)))
+    by_group = len(boundings)
+    results = ran(write(*asked, counts(1)))
+    assert len(boundings) == 3 + 2 * by_group
+    assert [round(results[f"r{i}"]) for i in (0, 2)] == [3, 3]
+
+
 def test_a_grouping_that_leaves_a_bound_out_is_noticed(write, monkeypatch):
     """Planted: bounds play no part in what is shared."""
     monkeypatch.setattr(sys.modules["dpfast.app.job.plan"], "BOUNDS", ("keys",))

@@ -79,8 +79,8 @@ class Measured(dp.extend.Mechanism[Any], dp.extend.Preparing[Any]):
         """Invoke the measurement, which has random bits of its own."""
         try:
             return self.measurement.invoke(summary)
-        except Exception:  # its words may show rows
-            pass
+        except Exception as error:  # whose words may show rows
+            dp.extend.hide_error(error)
         raise DataError(f"{self.name}: OpenDP has no answer for these data")
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from fractions import Fraction
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -11,6 +12,7 @@ from rich.table import Table
 from rich.text import Text
 
 from ...errors import LedgerError, printable
+from ...extend import exact
 from ..texts import loss_text
 from .shared import Delta, Epsilon, Json, Rho, Terminal, groups_of, print_pairs
 
@@ -23,6 +25,8 @@ app = typer.Typer(
     rich_markup_mode="rich",
 )
 
+#: What the facts of a ledger are called.
+WORDS = {"path": "file", "created": "made"}
 #: How many numbers of an answer the history shows.
 FEW = 5
 
@@ -178,19 +182,19 @@ def _when(time: str) -> str:
 
 
 def _show(budget: Budget, as_json: bool) -> None:
-    state = budget._state()
+    facts = budget.summary()
     if as_json:
-        print(json.dumps(budget._facts(state)))
+        print(json.dumps(facts))
         return
-    rows: dict[str, object] = {
-        "name": budget.name,
-        "file": budget.path,
-        "made": _when(budget.created) + " UTC",
-        "neighbors": state.neighbors or "as the first spend will say",
-        **budget._about(state),
-        "limit": budget._words(budget._ceiling),
-        "spent": budget._words(state.spent),
-        "remaining": budget._words(budget._left(state)),
-        "spends": state.entries,
-    }
-    print_pairs(rows.items())
+    facts["created"] = _when(budget.created) + " UTC"
+    facts["neighbors"] = facts["neighbors"] or "as the first spend will say"
+    for name in ("limit", "spent", "remaining"):
+        amounts = getattr(budget, name).items()
+        facts[name] = ", ".join(f"{kind}={_amount(amount)}" for kind, amount in amounts)
+    print_pairs((WORDS.get(name, name), fact) for name, fact in facts.items())
+
+
+def _amount(amount: Fraction) -> str:
+    """Return an amount as it reads best, and exactly where that is something else."""
+    text = repr(float(amount)).removesuffix(".0")
+    return text if Fraction(text) == amount else f"{text} (exactly {exact(amount)})"

@@ -9,6 +9,7 @@ from typing import Annotated, Any
 
 import typer
 
+from ..job.output import ABOUT
 from ..texts import error_text, loss_text, number_text
 from .shared import SHOWN, Json, Terminal, groups_of, groups_table, print_pairs, table_of
 
@@ -25,8 +26,6 @@ Page = Annotated[
 ]
 #: How many releases are named together; of more it is said how many they are.
 NAMED = 5
-#: What a budget may be about.
-ABOUT = ("ids", "max_rows", "every", "since")
 Quiet = Annotated[bool, typer.Option("--quiet", help="No progress bar, and no table.")]
 
 

@@ -35,6 +35,8 @@ FIELDS = (
 )  # fmt: skip
 #: What a notebook shows, and of how many numbers.
 SHOWN, MOST = ("name", "at", "group", "answer"), 50
+#: What a budget may be about.
+ABOUT = ("ids", "max_rows", "every", "since")
 #: What the error bars of groups rest on.
 OF_RANKS = "a bound in ranks, for the worst data"
 OF_NOISE = "by the distribution of the noise"
@@ -267,7 +269,8 @@ def explain(plan: Plan) -> Facts:
         return shown
     entries, after = plan.affords(budget)
     shown["ledger"] = budget.path
-    shown.update(budget._about(budget._state()))
+    known = budget.summary()
+    shown.update({name: known[name] for name in ABOUT if name in known})
     shown["remaining"] = {name: float(amount) for name, amount in budget.remaining.items()}
     paid = zip(plan.releases, entries, strict=True)
     shown["paid"] = [release.entry.name for release, entry in paid if entry]

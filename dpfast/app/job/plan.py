@@ -69,13 +69,13 @@ class Release:
     @property
     def holds(self) -> tuple[str | None, bool]:
         """What tells its way to bound people from others; whether it keeps rows, or their sums."""
-        by, given = self.entry.by, self.entry.written
-        if not by:
-            return (None if self.ids is None else self.key), False
+        by, given, of_ranks = self.entry.by, self.entry.written, self.mechanism.of_ranks
+        if self.ids is None:
+            return None, bool(by) and of_ranks
         bounds = {name: given["arguments"].get(name) for name in BOUNDS}
         words = [by, bounds, given.get("where")]
         alike = json.dumps(words, sort_keys=True, default=str)
-        return (alike, True) if self.ids is not None else (None, self.mechanism.of_ranks)
+        return alike, bool(by) or not of_ranks
 
 
 @dataclass(frozen=True, slots=True)
