@@ -12,7 +12,7 @@ from ..tables.base import Feature, Units
 from ..tables.batches import Batch
 from ..tables.key_words import secret
 from ..tables.sql.store import SqlRows
-from .keys import Coder
+from .keys import Coder, PublicKeys
 from .of_column import DatabaseSums
 from .partial import Partial, Summable
 
@@ -21,7 +21,10 @@ def added(table: Summable, rows: SqlRows, stream: BitStream) -> tuple[Coder, Par
     """Return the sums of all rows that count, and the codes of groups."""
     coder, units, persons = table.keys.coder(secret(stream)), None, table.persons
     if persons is not None:  # as many bits as a table in memory takes, so that noise is the same
-        units = Units(persons.column, persons.max_groups, bytes(stream.take(32)).hex())
+        most = persons.max_groups
+        if isinstance(table.keys, PublicKeys) and most is not None and coder.groups <= most:
+            most = None  # all groups count that are told
+        units = Units(persons.column, most, bytes(stream.take(32)).hex())
     integers = {name: statistic.integers(rows) for name, statistic in table.counted.items()}
     alone = [name for name, one in integers.items() if one.bins is None]
     answers = []

@@ -202,10 +202,11 @@ NO_ROWS = "in memory or in files for this (rows stay in a database; .to_pyarrow(
 
 
 class Term(NamedTuple):
-    """An integer of each row of an `SqlRows`, from 0 to `most`, that is to be added up."""
+    """An integer of each row of an `SqlRows`, `least` or up to `most` more, that is added up."""
 
     integer: Any
     most: int
+    least: int = 0
 
 
 class Feature(NamedTuple):

@@ -347,8 +347,8 @@ def test_a_unit_in_all_its_groups_is_caught():
 def test_a_unit_with_all_its_rows_is_caught():
     right = sql.bounded
 
-    def fault(units, keys, features):
-        return right(units, keys, [one._replace(rows=MOST) for one in features])
+    def fault(units, keys, features, dialect):
+        return right(units, keys, [one._replace(rows=MOST) for one in features], dialect)
 
     _, rows, size = no_bound("bounded", fault)
     assert rows > 2 and size > 2

@@ -34,6 +34,8 @@ class Dialect(NamedTuple):
     md5: tuple[str, ...] = ("md5",)
     #: What fails on no value: operations of Ibis, and kinds of them that `failures` knows.
     never_fail: str = ""
+    #: A function of two integers of the bits of sums: their quotient, rounded towards zero.
+    quotient: str = ""
 
 
 #: Floats that overflow are infinite, dividing by 0 is no error, and infinite times have no year.
@@ -43,13 +45,15 @@ LITE = "integers floats decimals division casts Round Floor Ceil"
 #: Those with int64 and float64, of which Ibis tells NaN, by the name that Ibis gives them.
 DIALECTS = {
     # It casts no backslashes.
-    "duckdb": Dialect(True, True, True, True, utf8=("encode",), never_fail=f"{IEEE} sums"),
+    "duckdb": Dialect(
+        True, True, True, True, utf8=("encode",), never_fail=f"{IEEE} sums", quotient="divide"
+    ),
     "sqlite": Dialect(
         products_vanish=True, has_dates=False, has_times=False, md5=(OURS,), never_fail=LITE
     ),
     "postgres": Dialect(
         True, True, True, utf8=("convert_to", "UTF8"), hex=("encode", "hex"),
-        never_fail="decimals sums",
+        never_fail="decimals sums", quotient="div",
     ),
     "snowflake": Dialect(
         True, utf8=("to_binary", "UTF-8"), hex=("hex_encode",), never_fail="TryCast times"
@@ -79,19 +83,25 @@ def md5(text: Any, dialect: str) -> Any:
     return _call(DIALECTS[dialect].md5, bytes_of(text, dialect), "string")
 
 
+def quotient(whole: Any, by: Any, dialect: str) -> Any:
+    """Return the quotient of two integers, rounded towards zero."""
+    return _function(DIALECTS[dialect].quotient, "int64", "int64", "int64")(whole, by)
+
+
 def _call(function: tuple[str, ...], column: Any, result: str) -> Any:
     name, *more = function
-    return _function(name, str(column.type()), len(more), result)(column, *more)
+    kinds = str(column.type()).lstrip("!"), *["string" for _ in more]
+    return _function(name, *kinds, result)(column, *more)
 
 
 @cache
-def _function(name: str, kind: str, more: int, result: str) -> Any:
+def _function(name: str, *kinds: str) -> Any:
     """Return a function that Ibis has no name for; SQLite has no hashes, so it gets ours."""
     scalar = extra("ibis", "data in a database").udf.scalar
-    signature = (kind.lstrip("!"), *["string"] * more), result
+    signature = kinds[:-1], kinds[-1]
     if name == OURS:
         return scalar.python(_md5, name=name, signature=signature)
-    return scalar.builtin(_of_two if more else _of_one, name=name, signature=signature)
+    return scalar.builtin(_of_two if len(kinds) > 2 else _of_one, name=name, signature=signature)
 
 
 def _of_one(column: Any) -> None:

@@ -29,7 +29,7 @@ from .dialects import DIALECTS, bytes_of
 from .failures import expect_no_failures
 from .groups import groups_of
 from .keys import exact, expect_declared
-from .sums import sums, sums_by, without_factor
+from .sums import linear, sums, sums_by
 from .times import counted
 from .units import first_rows
 
@@ -275,7 +275,7 @@ class SqlRows:
 
     def present(self, *integers: Any) -> Any:
         """Return the integer that is 1 where none of these is missing, and else 0."""
-        every = (without_factor(integer)[0].notnull() for integer in integers)
+        every = (linear(integer)[0].notnull() for integer in integers)
         return reduce(and_, every, self._ibis.literal(True)).ifelse(1, 0)
 
     def chosen(self, ids: str, most: int, secret: str) -> SqlRows:

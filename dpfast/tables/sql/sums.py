@@ -8,6 +8,8 @@ databases, and on the way it might become float64.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from fractions import Fraction
+from math import ceil, floor
 from typing import Any
 
 import numpy as np
@@ -58,42 +60,67 @@ def sums_by(
     DataError
         If the database fails.
     """
-    each = [(*without_factor(term.integer), term.most) for term in terms]
-    terms = [Term(integer, most // factor) for integer, factor, most in each]
-    factors = [factor for _, factor, _ in each]
-    dialect, many = table.get_backend().name, len(terms)
+    dialect = table.get_backend().name
+    is_wide = DIALECTS[dialect].sums_are_wide
+    columns: dict[Any, str] = {}
+    recipes = []
+    for term in terms:
+        base, factor, offset = linear(term.integer)
+        first, bits = (0, 1) if is_wide or not factor else _least(term, factor, offset)
+        name = columns.setdefault((base - first if first else base).op(), f"term_{len(columns)}")
+        shifts = range(0, bits, BITS) if factor else ()
+        recipes.append((name, bits, shifts, factor, offset + factor * first))
+    made = {name: column.to_expr() for column, name in columns.items()}
+    copies = [""]
     if dialect == "sqlite":  # it may work out twice what is written once, and so draw twice
-        terms = [*terms, *(Term(term.integer + 0, term.most) for term in terms)]
-        factors = [*factors, *factors]
-    bits = 64 if DIALECTS[dialect].sums_are_wide else BITS
-    shifts = [range(0, max(1, term.most.bit_length()), bits) for term in terms]
-    rows = table.select(*by, **{f"term_{i}": term.integer for i, term in enumerate(terms)})
-    pieces = {}
-    for i, term in enumerate(terms):
-        for shift in shifts[i]:
-            piece = rows[f"term_{i}"]
-            piece = piece >> shift if shift else piece
-            piece = piece & ((1 << bits) - 1) if term.most >> shift >> bits else piece
-            pieces[f"sum_{i}_{shift}"] = piece.sum().cast("string")
-    groups = answer(rows.aggregate(**pieces, by=list(by)))
-    totals = [
-        sum(
-            (_integers(groups[f"sum_{i}_{shift}"]) * (factor << shift) for shift in some),
-            np.zeros(len(groups), object),
-        )
-        for i, (some, factor) in enumerate(zip(shifts, factors, strict=True))
-    ]
-    if any(map(np.any, map(np.subtract, totals[many:], totals))):
+        made |= {f"{name}_again": column + 0 for name, column in made.items()}
+        copies = ["", "_again"]
+    rows, asked = table.select(*by, **made), {}
+    for copy in copies:
+        for name, bits, shifts, factor, offset in recipes:
+            column = rows[name + copy]
+            if offset or not factor:
+                asked[f"{name}{copy}_rows"] = column.count()
+            for shift in shifts:
+                piece = column >> shift if shift else column
+                piece = piece & (1 << BITS) - 1 if bits > shift + BITS else piece
+                asked[f"{name}{copy}_{shift}"] = piece.sum().cast("string")
+    groups = answer(rows.aggregate(**asked, by=list(by)))
+    sums = {name: _integers(groups[name]) for name in asked}
+    totals, *again = (
+        [
+            sum((sums[f"{name}{copy}_{shift}"] * (factor << shift) for shift in shifts), 0)
+            + (sums[f"{name}{copy}_rows"] * offset if offset or not factor else 0)
+            for name, _, shifts, factor, offset in recipes
+        ]
+        for copy in copies
+    )
+    if any(np.any(a != b) for other in again for a, b in zip(totals, other, strict=True)):
         raise DataError("the rows must be the same whenever they are looked at, and are not")
-    return groups.select(list(by)), totals[:many]
+    return groups.select(list(by)), totals
 
 
-def without_factor(integer: Any) -> tuple[Any, int]:
-    """Return an integer without a factor that all rows have, and the factor: it is cheaper so."""
-    ops, whole = extra("ibis", "data in a database").expr.operations, integer.op()
-    if isinstance(whole, ops.Multiply) and isinstance(whole.right, ops.Literal):
-        return whole.left.to_expr(), whole.right.value
-    return integer, 1
+def linear(integer: Any) -> tuple[Any, int, int]:
+    """Return what an integer is made of, a public factor and an offset: these cost no row."""
+    ops, base = extra("ibis", "data in a database").expr.operations, integer.op()
+    factor, offset = 1, 0
+    while isinstance(base, (ops.Add, ops.Subtract, ops.Multiply)):
+        if not isinstance(base.right, ops.Literal):
+            break
+        value = base.right.value
+        if isinstance(base, ops.Multiply):
+            factor *= value
+        else:
+            offset += factor * (value if isinstance(base, ops.Add) else -value)
+        base = base.left
+    return base.to_expr(), factor, offset
+
+
+def _least(term: Term, factor: int, offset: int) -> tuple[int, int]:
+    """Return the least that the base of a term is, and how many bits it has above that."""
+    ends = [Fraction(term.least + more - offset, factor) for more in (0, term.most)]
+    least = ceil(min(ends))
+    return least, max(1, (floor(max(ends)) - least).bit_length())
 
 
 def _integers(column: Any) -> NDArray[np.object_]:

@@ -1,58 +1,62 @@
 """Units in a database: what the rows of one id add to a group, bounded by their count and totals.
 
 A unit with c rows in a group that have a number, whose feature adds up to T, counts as
-T min(c, m) / c, rounded towards zero: within m times what a row may add. That is worked out for
-t = T - c l, l being the least that a row adds, which is not negative, in halves of 32 bits, and for
-k = min(c, m):
+T min(c, m) / c, rounded towards zero: within m times what a row may add. A unit has fewer than
+`MOST` rows in a group, or does not count there, if rows are bounded: so T m has no more than 127
+bits, which some databases have. They are asked for totals of what features are made of, of which
+several may be made of one.
+
+Others have 64 bits. There it is worked out for t = T - c l, l being the least that a row adds,
+which is not negative, in halves of 32 bits, and for k = min(c, m):
 
     T k / c = l k + (t div c) k + (t mod c) k / c,
 
-which is rounded down, and then up by 1 if T is negative and there is a remainder. A unit has fewer
-than `MOST` rows in a group, or does not count there: so nothing overflows int64 whatever rows hold.
+which is rounded down, and then up by 1 if T is negative and there is a remainder.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any
 
 from ..._core.extras import extra
 from ..base import Feature, Term
+from .dialects import DIALECTS, quotient
 from .keys import digest
+from .sums import linear
 
 #: More rows than a unit has in a group, and than may count.
 MOST = 1 << 29
 #: Bits of the lower half of a total.
 HALF = 32
+#: What the upper half of a total is cut at: a total beyond is beyond all ends.
+BEYOND = 1 << 29
 
 
-class Part(NamedTuple):
-    """A part of a sum over units: a term, and how often it counts."""
-
-    term: Term
-    factor: int
-
-
-def units_of(rows: Any, names: Sequence[str], features: Sequence[Feature]) -> Any:
-    """Return the units of some rows, by group: how many rows of each, and the halves of totals.
+def units_of(rows: Any, names: Sequence[str], features: Sequence[Feature], dialect: str) -> Any:
+    """Return the units of some rows, by group: how many rows of each, and their totals.
 
     Parameters
     ----------
     rows : ibis table
-        Those of a feature are the column "above" and its place.
+        The features are of its columns.
     names : sequence of str
         The columns of ids and of keys.
     features : sequence of Feature
+    dialect : str
+        The name of the database's kind, as Ibis has it.
     """
     sums: dict[str, Any] = {}
-    for i, feature in enumerate(features):
-        above = rows[f"above{i}"]
-        low = above & (1 << HALF) - 1  # of 64 bits, in PostgreSQL, too
-        sums[f"rows{i}"] = above.count()
-        if feature.most:
-            sums[f"high{i}"] = _within(((above - low) >> HALF).sum())
-            sums[f"low{i}"] = _within(low.sum())
+    is_wide = bool(DIALECTS[dialect].quotient)
+    for name, base, factor, _ in _bases(features, is_wide):
+        sums[f"rows{name}"] = base.count()
+        if factor and is_wide:
+            sums[f"sum{name}"] = base.sum()
+        elif factor:
+            low = base & (1 << HALF) - 1
+            sums[f"high{name}"] = _within(((base - low) >> HALF).sum())
+            sums[f"low{name}"] = _within(low.sum())
     return rows.aggregate(**sums, by=list(names))
 
 
@@ -86,9 +90,9 @@ def first_rows(rows: Any, column: Any, ids: Any, most: int, secret: str, dialect
 
 
 def bounded(
-    units: Any, keys: Sequence[str], features: Sequence[Feature]
-) -> tuple[Any, list[list[Part]]]:
-    """Return units with what they count for, and the parts of the sum of each feature over them.
+    units: Any, keys: Sequence[str], features: Sequence[Feature], dialect: str
+) -> tuple[Any, list[list[Term]]]:
+    """Return units with what they count for, and what adds up to the sum of each feature over them.
 
     Parameters
     ----------
@@ -97,56 +101,116 @@ def bounded(
     keys : sequence of str
         The columns of it that are kept.
     features : sequence of Feature
+    dialect : str
     """
-    ibis = extra("ibis", "data in a database")
-    most = [MOST if one.rows is None else min(one.rows, MOST) for one in features]
-    summed = [i for i, feature in enumerate(features) if feature.most]
+    if not DIALECTS[dialect].quotient:
+        return _in_halves(units, keys, features)
+    ibis, terms = extra("ibis", "data in a database"), []
+    for feature, (name, _, factor, offset) in zip(features, _bases(features, True), strict=True):
+        rows, most, least = units[f"rows{name}"], feature.rows, offset + feature.least
+        total = rows * least
+        if factor:  # what is multiplied has the bits of a sum
+            total = units[f"sum{name}"] * factor
+            total += (units[f"sum{name}"] * 0 + rows) * least if least else 0
+        if feature.ends is not None:
+            total = (rows > 0).ifelse(_clamped(total, feature.ends), None)
+        elif most is not None and not factor:
+            total = ibis.least(rows, most) * least
+        elif most is not None:
+            within = (rows < MOST).ifelse(total, 0) * min(most, MOST)
+            total = (rows <= most).ifelse(total, quotient(within, rows.nullif(0), dialect))
+        terms.append([Term(total, 0)])
+    return units, terms
 
-    def step(table: Any, kept: str, **made: Callable[..., Any]) -> Any:
-        """Return a table of some columns of each feature, and of more that are made of others."""
-        columns = {f"kept{i}": table[f"kept{i}"] for i in range(len(features))}
-        for i in summed:
-            columns |= {f"{name}{i}": table[f"{name}{i}"] for name in kept.split()}
-            of = partial(_column, table, i)
-            columns |= {f"{name}{i}": make(of) for name, make in made.items()}
-        return table.select(*keys, **columns)
 
-    table = units.mutate(
-        **{
-            f"kept{i}": (units[f"rows{i}"] < MOST).ifelse(ibis.least(units[f"rows{i}"], some), 0)
-            for i, some in enumerate(most)
-        },
-        **{f"by{i}": units[f"rows{i}"].nullif(0) for i in summed},
-    )
-    table = step(table, "by high low", upper=lambda of: _quotient(of("high"), of("by")))
-    table = step(
-        table,
-        "by upper",
-        left=lambda of: (of("high") - of("upper") * of("by")) * (1 << HALF) + of("low"),
-    )
-    table = step(table, "by upper left", lower=lambda of: _quotient(of("left"), of("by")))
-    table = step(
-        table,
-        "by upper lower",
-        rest=lambda of: (of("left") - of("lower") * of("by")) * of("kept"),
-    )
-    table = step(table, "by upper lower rest", share=lambda of: _quotient(of("rest"), of("by")))
-    each = zip(features, most, strict=True)
-    return table, [
-        _parts(partial(_column, table, i), feature, some) for i, (feature, some) in enumerate(each)
+def _bases(features: Sequence[Feature], is_wide: bool) -> list[tuple[str, Any, int, int]]:
+    """Return the names of what features are made of, a factor and an offset."""
+    names: dict[Any, str] = {}
+    parts = [
+        linear(feature.above) if is_wide else (feature.above, int(feature.most > 0), 0)
+        for feature in features
+    ]
+    return [
+        (names.setdefault(base.op(), str(len(names))), base, factor, offset)
+        for base, factor, offset in parts
     ]
 
 
-def _parts(of: Callable[[str], Any], feature: Feature, most: int) -> list[Part]:
-    """Return the parts of the sum of a feature."""
-    parts = [Part(Term(of("kept"), most), feature.least)]
+def _in_halves(
+    units: Any, keys: Sequence[str], features: Sequence[Feature]
+) -> tuple[Any, list[list[Term]]]:
+    """Return the same where integers have 64 bits."""
+    ibis = extra("ibis", "data in a database")
+    names = [name for name, *_ in _bases(features, False)]
+    most = [MOST if one.rows is None else min(one.rows, MOST) for one in features]
+    shared = {}
+    for i, (name, feature) in enumerate(zip(names, features, strict=True)):
+        rows = units[f"rows{name}"]
+        counts = (rows < MOST).ifelse(rows, 0)
+        shared[f"kept{i}"] = ibis.least(counts, most[i])
+        shared |= {f"by{i}": rows.nullif(0)}
+        if feature.most:
+            shared |= {f"high{i}": units[f"high{name}"], f"low{i}": units[f"low{name}"]}
+        if feature.ends is not None:
+            shared[f"total{i}"] = _total(units, name, feature)
+    table = units.select(*keys, **shared)
+    for made, make in STEPS.items():
+        table = table.mutate(
+            **{
+                f"{made}{i}": make(partial(_column, table, i))
+                for i, one in enumerate(features)
+                if one.most and one.ends is None
+            }
+        )
+    each = enumerate(zip(features, most, strict=True))
+    return table, [_parts(partial(_column, table, i), feature, some) for i, (feature, some) in each]
+
+
+#: What is worked out of the halves of totals, step by step: `of` returns a column of before.
+STEPS: dict[str, Callable[[Callable[[str], Any]], Any]] = {
+    "upper": lambda of: _quotient(of("high"), of("by")),
+    "left": lambda of: (of("high") - of("upper") * of("by")) * (1 << HALF) + of("low"),
+    "lower": lambda of: _quotient(of("left"), of("by")),
+    "rest": lambda of: (of("left") - of("lower") * of("by")) * of("kept"),
+    "share": lambda of: _quotient(of("rest"), of("by")),
+}
+
+
+def _parts(of: Callable[[str], Any], feature: Feature, most: int) -> list[Term]:
+    """Return what adds up to the sum of a feature."""
+    if feature.ends is not None:
+        least, largest = feature.ends
+        return [Term(of("total"), largest - least, least)]
+    kept = Term(of("kept") * feature.least, most * abs(feature.least), min(0, most * feature.least))
+    if not feature.most:
+        return [kept]
+    upper, lower = of("upper") * of("kept"), of("lower") * of("kept") + of("share")
+    if feature.least < 0:  # rounded up then, if there is a remainder
+        is_negative = of("upper") * (1 << HALF) + of("lower") < -feature.least
+        lower += (is_negative & (of("rest") > of("share") * of("by"))).ifelse(1, 0)
+    return [kept, Term(upper * (1 << HALF), most << 31 + HALF), Term(lower, most << HALF + 1)]
+
+
+def _total(units: Any, name: str, feature: Feature) -> Any:
+    """Return the total of each unit within the ends of a feature.
+
+    It is missing where a unit has no rows, or more than count. The halves of a total are those of
+    the rows and what each adds at least, in halves alike.
+    """
+    rows = units[f"rows{name}"]
+    counts = (rows > 0) & (rows < MOST)
+    rows = counts.ifelse(rows, 0)
+    upper, lower = (rows * half for half in divmod(feature.least, 1 << HALF))
     if feature.most:
-        upper, lower = of("upper") * of("kept"), of("lower") * of("kept") + of("share")
-        if feature.least < 0:  # rounded up then, if there is a remainder
-            is_negative = of("upper") * (1 << HALF) + of("lower") < -feature.least
-            lower += (is_negative & (of("rest") > of("share") * of("by"))).ifelse(1, 0)
-        parts += [Part(Term(upper, most << 31), 1 << HALF), Part(Term(lower, most << HALF + 1), 1)]
-    return [part for part in parts if part.factor] or parts[:1]
+        upper, lower = units[f"high{name}"] + upper, units[f"low{name}"] + lower
+    upper = _clamped(upper + (lower >> HALF), (-BEYOND, BEYOND))
+    total = upper * (1 << HALF) + (lower & (1 << HALF) - 1)
+    return counts.ifelse(_clamped(total, feature.ends), None)
+
+
+def _clamped(total: Any, ends: tuple[int, int] | None) -> Any:
+    ibis, (least, most) = extra("ibis", "data in a database"), ends or (0, 0)
+    return ibis.greatest(ibis.least(total, most), least)
 
 
 def _column(table: Any, place: int, name: str) -> Any:

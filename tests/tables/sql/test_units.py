@@ -7,7 +7,7 @@ from fractions import Fraction
 import pytest
 
 from dpfast.tables.base import Feature, Units
-from dpfast.tables.sql import groups, units
+from dpfast.tables.sql import units
 from dpfast.tables.sql.groups import groups_of
 from dpfast.tables.sql.sums import sums_by
 from dpfast.tables.sql.units import MOST, bounded, first_groups, units_of
@@ -35,9 +35,11 @@ def sums_of(engine, rows, least, most):
     data = table(connect(engine), {name: (kind, own) for (name, kind), own in columns})
     features = [Feature(None, 2**63 - 1, least, most)]
     data = data.rename(above0="above")
-    some, (parts,) = bounded(units_of(data, ["unit", "key"], features), ["key"], features)
-    found, totals = sums_by(some, [part.term for part in parts], ["key"])
-    sums = sum(part.factor * total for part, total in zip(parts, totals, strict=True))
+    features = [one._replace(above=data.above0) for one in features]
+    some = units_of(data, ["unit", "key"], features, engine)
+    some, (terms,) = bounded(some, ["key"], features, engine)
+    found, totals = sums_by(some, terms, ["key"])
+    sums = sum(totals)
     return dict(zip(found["key"].to_pylist(), sums, strict=True))
 
 
@@ -67,10 +69,12 @@ def test_units_count_as_their_rows_and_totals_say(engine, values, least, most):
 
 
 def test_a_unit_that_rounds_away_from_zero_is_caught(monkeypatch):
-    right = units._quotient
-    monkeypatch.setattr(units, "_quotient", lambda whole, by: right(whole + by - 1, by))
     rows = rows_of(SMALL)
-    assert sums_of("duckdb", rows, 0, 1) != twin(rows, 0, 1)
+    for name, engine in (("quotient", "duckdb"), ("_quotient", "sqlite")):
+        right = getattr(units, name)
+        fault = lambda whole, by, *more, right=right: right(whole + by - 1, by, *more)  # noqa: E731
+        monkeypatch.setattr(units, name, fault)
+        assert sums_of(engine, rows, 0, 1) != twin(rows, 0, 1)
 
 
 ENDS = [
@@ -113,16 +117,17 @@ def test_totals_of_units_are_clamped(engine, values, least, ends):
 
 
 def test_units_of_too_many_rows_count_nowhere(monkeypatch):
-    monkeypatch.setattr(groups, "MOST", 3)
+    monkeypatch.setattr(units, "MOST", 3)
     rows = [(0, 0, 5)] * 2 + [(1, 0, 5)] * 3
-    assert totals_of("duckdb", rows, 0, (-7, 7)) == {0: 7}
+    assert totals_of("sqlite", rows, 0, (-7, 7)) == {0: 7}
+    assert [sums_of(engine, rows, 0, 2)[0] for engine in ("duckdb", "sqlite")] == [10, 10]
 
 
 def test_a_total_that_is_cut_within_its_ends_is_caught(monkeypatch):
-    monkeypatch.setattr(groups, "BEYOND", 1 << 8)
+    monkeypatch.setattr(units, "BEYOND", 1 << 8)
     values, least, ends = ENDS[2]
     rows = rows_of(values)
-    assert totals_of("duckdb", rows, least, ends) != clamped(rows, least, ends)
+    assert totals_of("sqlite", rows, least, ends) != clamped(rows, least, ends)
 
 
 @pytest.mark.parametrize("engine", ENGINES)

@@ -1,12 +1,12 @@
 -- Ibis 12.0.0, sqlglot 30.30.0
 SELECT
-  CAST(SUM(`t1`.`term_0`) AS STRING) AS `sum_0_0`,
-  CAST(SUM(`t1`.`term_1`) AS STRING) AS `sum_1_0`,
-  CAST(SUM(`t1`.`term_2` & 8388607) AS STRING) AS `sum_2_0`,
-  CAST(SUM(`t1`.`term_2` >> 23) AS STRING) AS `sum_2_23`,
-  CAST(SUM(`t1`.`term_3`) AS STRING) AS `sum_3_0`,
-  CAST(SUM(`t1`.`term_4` & 8388607) AS STRING) AS `sum_4_0`,
-  CAST(SUM(`t1`.`term_4` >> 23) AS STRING) AS `sum_4_23`
+  CAST(SUM(`t1`.`term_0`) AS STRING) AS `term_0_0`,
+  CAST(SUM(`t1`.`term_1`) AS STRING) AS `term_1_0`,
+  CAST(SUM(`t1`.`term_2` & 8388607) AS STRING) AS `term_2_0`,
+  CAST(SUM(`t1`.`term_2` >> 23) AS STRING) AS `term_2_23`,
+  CAST(SUM(`t1`.`term_3`) AS STRING) AS `term_3_0`,
+  CAST(SUM(`t1`.`term_4` & 8388607) AS STRING) AS `term_4_0`,
+  CAST(SUM(`t1`.`term_4` >> 23) AS STRING) AS `term_4_23`
 FROM (
   SELECT
     IF(TRUE, 1, 0) AS `term_0`,
@@ -90,56 +90,54 @@ FROM (
     IF(
       TRUE
       AND (
-        (
-          CAST(TRUNC(
+        CAST(TRUNC(
+          (
             (
-              (
-                CASE
-                  WHEN (
-                    CAST(CAST(`t0`.`total` AS STRING) AS FLOAT64) > -(
-                      CAST(1 AS FLOAT64) * CAST(4194304 AS FLOAT64)
-                    )
+              CASE
+                WHEN (
+                  CAST(CAST(`t0`.`total` AS STRING) AS FLOAT64) > -(
+                    CAST(1 AS FLOAT64) * CAST(4194304 AS FLOAT64)
                   )
-                  AND (
-                    CAST(CAST(`t0`.`total` AS STRING) AS FLOAT64) < (
-                      CAST(1 AS FLOAT64) * CAST(4194304 AS FLOAT64)
-                    )
+                )
+                AND (
+                  CAST(CAST(`t0`.`total` AS STRING) AS FLOAT64) < (
+                    CAST(1 AS FLOAT64) * CAST(4194304 AS FLOAT64)
                   )
-                  THEN CAST(0 AS FLOAT64)
-                  WHEN (
-                    CAST(CAST(`t0`.`total` AS STRING) AS FLOAT64) >= (
-                      CAST(-596046447753 AS FLOAT64) * CAST(16777216 AS FLOAT64)
-                    )
-                  )
-                  AND (
-                    CAST(CAST(`t0`.`total` AS STRING) AS FLOAT64) <= (
-                      CAST(596046447753 AS FLOAT64) * CAST(16777216 AS FLOAT64)
-                    )
-                  )
-                  THEN CAST(CAST(`t0`.`total` AS STRING) AS FLOAT64)
-                  WHEN CAST(CAST(`t0`.`total` AS STRING) AS FLOAT64) < (
+                )
+                THEN CAST(0 AS FLOAT64)
+                WHEN (
+                  CAST(CAST(`t0`.`total` AS STRING) AS FLOAT64) >= (
                     CAST(-596046447753 AS FLOAT64) * CAST(16777216 AS FLOAT64)
                   )
-                  THEN CAST(-596046447753 AS FLOAT64) * CAST(16777216 AS FLOAT64)
-                  WHEN (
-                    CAST(CAST(`t0`.`total` AS STRING) AS FLOAT64) > (
-                      CAST(596046447753 AS FLOAT64) * CAST(16777216 AS FLOAT64)
-                    )
+                )
+                AND (
+                  CAST(CAST(`t0`.`total` AS STRING) AS FLOAT64) <= (
+                    CAST(596046447753 AS FLOAT64) * CAST(16777216 AS FLOAT64)
                   )
-                  AND NOT (
-                    IS_NAN(CAST(CAST(`t0`.`total` AS STRING) AS FLOAT64))
+                )
+                THEN CAST(CAST(`t0`.`total` AS STRING) AS FLOAT64)
+                WHEN CAST(CAST(`t0`.`total` AS STRING) AS FLOAT64) < (
+                  CAST(-596046447753 AS FLOAT64) * CAST(16777216 AS FLOAT64)
+                )
+                THEN CAST(-596046447753 AS FLOAT64) * CAST(16777216 AS FLOAT64)
+                WHEN (
+                  CAST(CAST(`t0`.`total` AS STRING) AS FLOAT64) > (
+                    CAST(596046447753 AS FLOAT64) * CAST(16777216 AS FLOAT64)
                   )
-                  THEN CAST(596046447753 AS FLOAT64) * CAST(16777216 AS FLOAT64)
-                  ELSE NULL
-                END * ieee_divide(CAST(1 AS FLOAT64), CAST(16777216 AS FLOAT64))
-              ) + (
-                CAST(3 AS FLOAT64) * CAST(2251799813685248 AS FLOAT64)
-              )
-            ) - (
+                )
+                AND NOT (
+                  IS_NAN(CAST(CAST(`t0`.`total` AS STRING) AS FLOAT64))
+                )
+                THEN CAST(596046447753 AS FLOAT64) * CAST(16777216 AS FLOAT64)
+                ELSE NULL
+              END * ieee_divide(CAST(1 AS FLOAT64), CAST(16777216 AS FLOAT64))
+            ) + (
               CAST(3 AS FLOAT64) * CAST(2251799813685248 AS FLOAT64)
             )
-          ) AS INT64) - -596046447753
-        ) IS NOT NULL
+          ) - (
+            CAST(3 AS FLOAT64) * CAST(2251799813685248 AS FLOAT64)
+          )
+        ) AS INT64) IS NOT NULL
       ),
       1,
       0

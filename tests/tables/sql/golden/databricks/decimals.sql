@@ -1,12 +1,12 @@
 -- Ibis 12.0.0, sqlglot 30.30.0
 SELECT
-  CAST(SUM(`t1`.`term_0`) AS STRING) AS `sum_0_0`,
-  CAST(SUM(`t1`.`term_1`) AS STRING) AS `sum_1_0`,
-  CAST(SUM(`t1`.`term_2` & 8388607) AS STRING) AS `sum_2_0`,
-  CAST(SUM(SHIFTRIGHT(`t1`.`term_2`, 23)) AS STRING) AS `sum_2_23`,
-  CAST(SUM(`t1`.`term_3`) AS STRING) AS `sum_3_0`,
-  CAST(SUM(`t1`.`term_4` & 8388607) AS STRING) AS `sum_4_0`,
-  CAST(SUM(SHIFTRIGHT(`t1`.`term_4`, 23)) AS STRING) AS `sum_4_23`
+  CAST(SUM(`t1`.`term_0`) AS STRING) AS `term_0_0`,
+  CAST(SUM(`t1`.`term_1`) AS STRING) AS `term_1_0`,
+  CAST(SUM(`t1`.`term_2` & 8388607) AS STRING) AS `term_2_0`,
+  CAST(SUM(SHIFTRIGHT(`t1`.`term_2`, 23)) AS STRING) AS `term_2_23`,
+  CAST(SUM(`t1`.`term_3`) AS STRING) AS `term_3_0`,
+  CAST(SUM(`t1`.`term_4` & 8388607) AS STRING) AS `term_4_0`,
+  CAST(SUM(SHIFTRIGHT(`t1`.`term_4`, 23)) AS STRING) AS `term_4_23`
 FROM (
   SELECT
     IF(TRUE, 1, 0) AS `term_0`,
@@ -86,54 +86,52 @@ FROM (
     IF(
       TRUE
       AND (
-        (
-          CAST((
-            (
-              CASE
-                WHEN (
-                  CAST(CAST(`t0`.`total` AS STRING) AS DOUBLE) > -(
-                    CAST(1 AS DOUBLE) * CAST(4194304 AS DOUBLE)
-                  )
+        CAST((
+          (
+            CASE
+              WHEN (
+                CAST(CAST(`t0`.`total` AS STRING) AS DOUBLE) > -(
+                  CAST(1 AS DOUBLE) * CAST(4194304 AS DOUBLE)
                 )
-                AND (
-                  CAST(CAST(`t0`.`total` AS STRING) AS DOUBLE) < (
-                    CAST(1 AS DOUBLE) * CAST(4194304 AS DOUBLE)
-                  )
+              )
+              AND (
+                CAST(CAST(`t0`.`total` AS STRING) AS DOUBLE) < (
+                  CAST(1 AS DOUBLE) * CAST(4194304 AS DOUBLE)
                 )
-                THEN CAST(0 AS DOUBLE)
-                WHEN (
-                  CAST(CAST(`t0`.`total` AS STRING) AS DOUBLE) >= (
-                    CAST(-596046447753 AS DOUBLE) * CAST(16777216 AS DOUBLE)
-                  )
-                )
-                AND (
-                  CAST(CAST(`t0`.`total` AS STRING) AS DOUBLE) <= (
-                    CAST(596046447753 AS DOUBLE) * CAST(16777216 AS DOUBLE)
-                  )
-                )
-                THEN CAST(CAST(`t0`.`total` AS STRING) AS DOUBLE)
-                WHEN CAST(CAST(`t0`.`total` AS STRING) AS DOUBLE) < (
+              )
+              THEN CAST(0 AS DOUBLE)
+              WHEN (
+                CAST(CAST(`t0`.`total` AS STRING) AS DOUBLE) >= (
                   CAST(-596046447753 AS DOUBLE) * CAST(16777216 AS DOUBLE)
                 )
-                THEN CAST(-596046447753 AS DOUBLE) * CAST(16777216 AS DOUBLE)
-                WHEN (
-                  CAST(CAST(`t0`.`total` AS STRING) AS DOUBLE) > (
-                    CAST(596046447753 AS DOUBLE) * CAST(16777216 AS DOUBLE)
-                  )
+              )
+              AND (
+                CAST(CAST(`t0`.`total` AS STRING) AS DOUBLE) <= (
+                  CAST(596046447753 AS DOUBLE) * CAST(16777216 AS DOUBLE)
                 )
-                AND NOT (
-                  ISNAN(CAST(CAST(`t0`.`total` AS STRING) AS DOUBLE))
+              )
+              THEN CAST(CAST(`t0`.`total` AS STRING) AS DOUBLE)
+              WHEN CAST(CAST(`t0`.`total` AS STRING) AS DOUBLE) < (
+                CAST(-596046447753 AS DOUBLE) * CAST(16777216 AS DOUBLE)
+              )
+              THEN CAST(-596046447753 AS DOUBLE) * CAST(16777216 AS DOUBLE)
+              WHEN (
+                CAST(CAST(`t0`.`total` AS STRING) AS DOUBLE) > (
+                  CAST(596046447753 AS DOUBLE) * CAST(16777216 AS DOUBLE)
                 )
-                THEN CAST(596046447753 AS DOUBLE) * CAST(16777216 AS DOUBLE)
-                ELSE NULL
-              END * TRY_DIVIDE(CAST(1 AS DOUBLE), CAST(16777216 AS DOUBLE))
-            ) + (
-              CAST(3 AS DOUBLE) * CAST(2251799813685248 AS DOUBLE)
-            )
-          ) - (
+              )
+              AND NOT (
+                ISNAN(CAST(CAST(`t0`.`total` AS STRING) AS DOUBLE))
+              )
+              THEN CAST(596046447753 AS DOUBLE) * CAST(16777216 AS DOUBLE)
+              ELSE NULL
+            END * TRY_DIVIDE(CAST(1 AS DOUBLE), CAST(16777216 AS DOUBLE))
+          ) + (
             CAST(3 AS DOUBLE) * CAST(2251799813685248 AS DOUBLE)
-          ) AS BIGINT) - -596046447753
-        ) IS NOT NULL
+          )
+        ) - (
+          CAST(3 AS DOUBLE) * CAST(2251799813685248 AS DOUBLE)
+        ) AS BIGINT) IS NOT NULL
       ),
       1,
       0

@@ -1,7 +1,7 @@
 -- Ibis 12.0.0, sqlglot 30.30.0
 SELECT
   `t1`.`name_0`,
-  CAST(SUM(`t1`.`term_0`) AS STRING) AS `sum_0_0`
+  CAST(SUM(`t1`.`term_0`) AS STRING) AS `term_0_0`
 FROM (
   SELECT
     IF(

@@ -1,13 +1,11 @@
 -- Ibis 12.0.0, sqlglot 30.30.0
 SELECT
   `t1`.`key0`,
-  CAST(SUM(`t1`.`term_0`) AS STRING) AS `sum_0_0`
+  COUNT(`t1`.`term_0`) AS `term_0_rows`
 FROM (
   SELECT
     CAST(`t0`.`town` AS BINARY) AS `key0`,
-    IF((
-      IF(TRUE, 1, 0) * 0
-    ) IS NOT NULL, 1, 0) AS `term_0`
+    IF(TRUE, 1, 0) AS `term_0`
   FROM `c`.`d`.`t` AS `t0`
   WHERE
     CAST(`t0`.`town` AS BINARY) IS NOT NULL

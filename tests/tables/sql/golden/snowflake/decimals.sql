@@ -1,10 +1,11 @@
 -- Ibis 12.0.0, sqlglot 30.30.0
 SELECT
-  CAST(SUM("t1"."term_0") AS VARCHAR) AS "sum_0_0",
-  CAST(SUM("t1"."term_1") AS VARCHAR) AS "sum_1_0",
-  CAST(SUM("t1"."term_2") AS VARCHAR) AS "sum_2_0",
-  CAST(SUM("t1"."term_3") AS VARCHAR) AS "sum_3_0",
-  CAST(SUM("t1"."term_4") AS VARCHAR) AS "sum_4_0"
+  CAST(SUM("t1"."term_0") AS VARCHAR) AS "term_0_0",
+  CAST(SUM("t1"."term_1") AS VARCHAR) AS "term_1_0",
+  CAST(SUM("t1"."term_2") AS VARCHAR) AS "term_2_0",
+  CAST(SUM("t1"."term_3") AS VARCHAR) AS "term_3_0",
+  COUNT("t1"."term_4") AS "term_4_rows",
+  CAST(SUM("t1"."term_4") AS VARCHAR) AS "term_4_0"
 FROM (
   SELECT
     IFF(TRUE, 1, 0) AS "term_0",
@@ -84,56 +85,54 @@ FROM (
     IFF(
       TRUE
       AND (
-        (
-          CAST((
-            (
-              CASE
-                WHEN (
-                  CAST(CAST("t0"."total" AS VARCHAR) AS DOUBLE) > -(
-                    CAST(1 AS DOUBLE) * CAST(4194304 AS DOUBLE)
-                  )
+        CAST((
+          (
+            CASE
+              WHEN (
+                CAST(CAST("t0"."total" AS VARCHAR) AS DOUBLE) > -(
+                  CAST(1 AS DOUBLE) * CAST(4194304 AS DOUBLE)
                 )
-                AND (
-                  CAST(CAST("t0"."total" AS VARCHAR) AS DOUBLE) < (
-                    CAST(1 AS DOUBLE) * CAST(4194304 AS DOUBLE)
-                  )
+              )
+              AND (
+                CAST(CAST("t0"."total" AS VARCHAR) AS DOUBLE) < (
+                  CAST(1 AS DOUBLE) * CAST(4194304 AS DOUBLE)
                 )
-                THEN CAST(0 AS DOUBLE)
-                WHEN (
-                  CAST(CAST("t0"."total" AS VARCHAR) AS DOUBLE) >= (
-                    CAST(-596046447753 AS DOUBLE) * CAST(16777216 AS DOUBLE)
-                  )
-                )
-                AND (
-                  CAST(CAST("t0"."total" AS VARCHAR) AS DOUBLE) <= (
-                    CAST(596046447753 AS DOUBLE) * CAST(16777216 AS DOUBLE)
-                  )
-                )
-                THEN CAST(CAST("t0"."total" AS VARCHAR) AS DOUBLE)
-                WHEN CAST(CAST("t0"."total" AS VARCHAR) AS DOUBLE) < (
+              )
+              THEN CAST(0 AS DOUBLE)
+              WHEN (
+                CAST(CAST("t0"."total" AS VARCHAR) AS DOUBLE) >= (
                   CAST(-596046447753 AS DOUBLE) * CAST(16777216 AS DOUBLE)
                 )
-                THEN CAST(-596046447753 AS DOUBLE) * CAST(16777216 AS DOUBLE)
-                WHEN (
-                  CAST(CAST("t0"."total" AS VARCHAR) AS DOUBLE) > (
-                    CAST(596046447753 AS DOUBLE) * CAST(16777216 AS DOUBLE)
-                  )
-                )
-                AND NOT (
-                  CAST(CAST("t0"."total" AS VARCHAR) AS DOUBLE) = CAST('NaN' AS DOUBLE)
-                )
-                THEN CAST(596046447753 AS DOUBLE) * CAST(16777216 AS DOUBLE)
-                ELSE NULL
-              END * (
-                CAST(1 AS DOUBLE) / CAST(16777216 AS DOUBLE)
               )
-            ) + (
-              CAST(3 AS DOUBLE) * CAST(2251799813685248 AS DOUBLE)
+              AND (
+                CAST(CAST("t0"."total" AS VARCHAR) AS DOUBLE) <= (
+                  CAST(596046447753 AS DOUBLE) * CAST(16777216 AS DOUBLE)
+                )
+              )
+              THEN CAST(CAST("t0"."total" AS VARCHAR) AS DOUBLE)
+              WHEN CAST(CAST("t0"."total" AS VARCHAR) AS DOUBLE) < (
+                CAST(-596046447753 AS DOUBLE) * CAST(16777216 AS DOUBLE)
+              )
+              THEN CAST(-596046447753 AS DOUBLE) * CAST(16777216 AS DOUBLE)
+              WHEN (
+                CAST(CAST("t0"."total" AS VARCHAR) AS DOUBLE) > (
+                  CAST(596046447753 AS DOUBLE) * CAST(16777216 AS DOUBLE)
+                )
+              )
+              AND NOT (
+                CAST(CAST("t0"."total" AS VARCHAR) AS DOUBLE) = CAST('NaN' AS DOUBLE)
+              )
+              THEN CAST(596046447753 AS DOUBLE) * CAST(16777216 AS DOUBLE)
+              ELSE NULL
+            END * (
+              CAST(1 AS DOUBLE) / CAST(16777216 AS DOUBLE)
             )
-          ) - (
+          ) + (
             CAST(3 AS DOUBLE) * CAST(2251799813685248 AS DOUBLE)
-          ) AS BIGINT) - -596046447753
-        ) IS NOT NULL
+          )
+        ) - (
+          CAST(3 AS DOUBLE) * CAST(2251799813685248 AS DOUBLE)
+        ) AS BIGINT) IS NOT NULL
       ),
       1,
       0
@@ -185,6 +184,6 @@ FROM (
       )
     ) - (
       CAST(3 AS DOUBLE) * CAST(2251799813685248 AS DOUBLE)
-    ) AS BIGINT) - -596046447753 AS "term_4"
+    ) AS BIGINT) AS "term_4"
   FROM "c"."d"."t" AS "t0"
 ) AS "t1";

@@ -1,91 +1,51 @@
 -- Ibis 12.0.0, sqlglot 30.30.0
 SELECT
   "t4"."key0",
-  CAST(SUM("t4"."term_0") AS VARCHAR) AS "sum_0_0",
-  CAST(SUM("t4"."term_1") AS VARCHAR) AS "sum_1_0",
-  CAST(SUM("t4"."term_2") AS VARCHAR) AS "sum_2_0"
+  COUNT("t4"."term_0") AS "term_0_rows",
+  COUNT("t4"."term_1") AS "term_1_rows",
+  CAST(SUM("t4"."term_1") AS VARCHAR) AS "term_1_0"
 FROM (
   SELECT
     "t3"."key0",
-    IFF("t3"."above0" IS NOT NULL, 1, 0) AS "term_0",
-    "t3"."above1" AS "term_1",
-    "t3"."above2" AS "term_2"
+    "t3"."base0" AS "term_0",
+    "t3"."base2" AS "term_1"
   FROM (
     SELECT
       TO_BINARY("t2"."town", 'UTF-8') AS "key0",
-      NULLIF(IFF(TRUE, 1, 0), 0) * 0 AS "above0",
-      (
-        CAST((
-          (
-            CASE
-              WHEN (
-                "t2"."pay" >= CAST(-5 AS DOUBLE)
-              )
-              AND (
-                "t2"."pay" <= (
-                  CAST(25 AS DOUBLE) * CAST(4 AS DOUBLE)
-                )
-              )
-              THEN "t2"."pay"
-              WHEN "t2"."pay" < CAST(-5 AS DOUBLE)
-              THEN CAST(-5 AS DOUBLE)
-              WHEN (
-                "t2"."pay" > (
-                  CAST(25 AS DOUBLE) * CAST(4 AS DOUBLE)
-                )
-              )
-              AND NOT (
-                "t2"."pay" = CAST('NaN' AS DOUBLE)
-              )
-              THEN CAST(25 AS DOUBLE) * CAST(4 AS DOUBLE)
-              ELSE NULL
-            END * (
-              CAST(1 AS DOUBLE) * CAST(17179869184 AS DOUBLE)
-            )
-          ) + (
-            CAST(3 AS DOUBLE) * CAST(2251799813685248 AS DOUBLE)
-          )
-        ) - (
-          CAST(3 AS DOUBLE) * CAST(2251799813685248 AS DOUBLE)
-        ) AS BIGINT) - -85899345920
-      ) + 0 AS "above1",
-      (
+      NULLIF(IFF(TRUE, 1, 0), 0) AS "base0",
+      CAST((
         (
-          CAST((
-            (
-              CASE
-                WHEN (
-                  "t2"."pay" >= CAST(-5 AS DOUBLE)
-                )
-                AND (
-                  "t2"."pay" <= (
-                    CAST(25 AS DOUBLE) * CAST(4 AS DOUBLE)
-                  )
-                )
-                THEN "t2"."pay"
-                WHEN "t2"."pay" < CAST(-5 AS DOUBLE)
-                THEN CAST(-5 AS DOUBLE)
-                WHEN (
-                  "t2"."pay" > (
-                    CAST(25 AS DOUBLE) * CAST(4 AS DOUBLE)
-                  )
-                )
-                AND NOT (
-                  "t2"."pay" = CAST('NaN' AS DOUBLE)
-                )
-                THEN CAST(25 AS DOUBLE) * CAST(4 AS DOUBLE)
-                ELSE NULL
-              END * (
-                CAST(1 AS DOUBLE) * CAST(17179869184 AS DOUBLE)
-              )
-            ) + (
-              CAST(3 AS DOUBLE) * CAST(2251799813685248 AS DOUBLE)
+          CASE
+            WHEN (
+              "t2"."pay" >= CAST(-5 AS DOUBLE)
             )
-          ) - (
-            CAST(3 AS DOUBLE) * CAST(2251799813685248 AS DOUBLE)
-          ) AS BIGINT) - -85899345920
-        ) * -1
-      ) + 1803886264320 AS "above2"
+            AND (
+              "t2"."pay" <= (
+                CAST(25 AS DOUBLE) * CAST(4 AS DOUBLE)
+              )
+            )
+            THEN "t2"."pay"
+            WHEN "t2"."pay" < CAST(-5 AS DOUBLE)
+            THEN CAST(-5 AS DOUBLE)
+            WHEN (
+              "t2"."pay" > (
+                CAST(25 AS DOUBLE) * CAST(4 AS DOUBLE)
+              )
+            )
+            AND NOT (
+              "t2"."pay" = CAST('NaN' AS DOUBLE)
+            )
+            THEN CAST(25 AS DOUBLE) * CAST(4 AS DOUBLE)
+            ELSE NULL
+          END * (
+            CAST(1 AS DOUBLE) * CAST(17179869184 AS DOUBLE)
+          )
+        ) + (
+          CAST(3 AS DOUBLE) * CAST(2251799813685248 AS DOUBLE)
+        )
+      ) - (
+        CAST(3 AS DOUBLE) * CAST(2251799813685248 AS DOUBLE)
+      ) AS BIGINT) AS "base2"
     FROM (
       SELECT
         *

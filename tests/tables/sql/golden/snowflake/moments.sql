@@ -1,7 +1,7 @@
 -- Ibis 12.0.0, sqlglot 30.30.0
 SELECT
   "t1"."key0",
-  CAST(SUM("t1"."term_0") AS VARCHAR) AS "sum_0_0"
+  COUNT("t1"."term_0") AS "term_0_rows"
 FROM (
   SELECT
     IFF(
@@ -9,9 +9,7 @@ FROM (
       "t0"."moment",
       NULL
     ) AS "key0",
-    IFF((
-      IFF(TRUE, 1, 0) * 0
-    ) IS NOT NULL, 1, 0) AS "term_0"
+    IFF(TRUE, 1, 0) AS "term_0"
   FROM "c"."d"."t" AS "t0"
   WHERE
     IFF(

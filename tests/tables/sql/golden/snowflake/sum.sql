@@ -1,31 +1,29 @@
 -- Ibis 12.0.0, sqlglot 30.30.0
 SELECT
-  CAST(SUM("t1"."term_0") AS VARCHAR) AS "sum_0_0",
-  CAST(SUM("t1"."term_1") AS VARCHAR) AS "sum_1_0",
-  CAST(SUM("t1"."term_2") AS VARCHAR) AS "sum_2_0",
-  CAST(SUM("t1"."term_3") AS VARCHAR) AS "sum_3_0",
-  CAST(SUM("t1"."term_4") AS VARCHAR) AS "sum_4_0"
+  CAST(SUM("t1"."term_0") AS VARCHAR) AS "term_0_0",
+  CAST(SUM("t1"."term_1") AS VARCHAR) AS "term_1_0",
+  CAST(SUM("t1"."term_2") AS VARCHAR) AS "term_2_0",
+  CAST(SUM("t1"."term_3") AS VARCHAR) AS "term_3_0",
+  CAST(SUM("t1"."term_4") AS VARCHAR) AS "term_4_0"
 FROM (
   SELECT
     IFF(TRUE, 1, 0) AS "term_0",
     IFF(
       TRUE
       AND (
-        (
-          CAST(CASE
-            WHEN (
-              "t0"."age" >= 0
-            ) AND (
-              "t0"."age" <= 100
-            )
-            THEN "t0"."age"
-            WHEN "t0"."age" < 0
-            THEN 0
-            WHEN "t0"."age" > 100
-            THEN 100
-            ELSE NULL
-          END AS BIGINT) - 0
-        ) IS NOT NULL
+        CAST(CASE
+          WHEN (
+            "t0"."age" >= 0
+          ) AND (
+            "t0"."age" <= 100
+          )
+          THEN "t0"."age"
+          WHEN "t0"."age" < 0
+          THEN 0
+          WHEN "t0"."age" > 100
+          THEN 100
+          ELSE NULL
+        END AS BIGINT) IS NOT NULL
       ),
       1,
       0
@@ -42,7 +40,7 @@ FROM (
       WHEN "t0"."age" > 100
       THEN 100
       ELSE NULL
-    END AS BIGINT) - 0 AS "term_2",
+    END AS BIGINT) AS "term_2",
     IFF(
       TRUE
       AND (

@@ -1,9 +1,9 @@
 -- Ibis 12.0.0, sqlglot 30.30.0
 SELECT
-  CAST(SUM("t1"."term_0") AS VARCHAR) AS "sum_0_0",
-  CAST(SUM("t1"."term_1") AS VARCHAR) AS "sum_1_0",
-  CAST(SUM("t1"."term_2") AS VARCHAR) AS "sum_2_0",
-  CAST(SUM("t1"."term_3") AS VARCHAR) AS "sum_3_0"
+  CAST(SUM("t1"."term_0") AS VARCHAR) AS "term_0_0",
+  CAST(SUM("t1"."term_1") AS VARCHAR) AS "term_1_0",
+  CAST(SUM("t1"."term_2") AS VARCHAR) AS "term_2_0",
+  CAST(SUM("t1"."term_3") AS VARCHAR) AS "term_3_0"
 FROM (
   SELECT
     IFF(TRUE, 1, 0) AS "term_0",

@@ -1,15 +1,15 @@
 -- Ibis 12.0.0, sqlglot 30.30.0
 SELECT
   "t3"."key0",
-  CAST(SUM("t3"."term_0") AS VARCHAR) AS "sum_0_0"
+  COUNT("t3"."term_0") AS "term_0_rows"
 FROM (
   SELECT
     "t2"."key0",
-    IF("t2"."above0" IS NOT NULL, 1, 0) AS "term_0"
+    "t2"."base0" AS "term_0"
   FROM (
     SELECT
       TO_UTF8("t1"."town") AS "key0",
-      IF(TRUE, 1, 0) * 0 AS "above0"
+      IF(TRUE, 1, 0) AS "base0"
     FROM (
       SELECT
         *

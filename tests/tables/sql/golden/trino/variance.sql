@@ -1,14 +1,14 @@
 -- Ibis 12.0.0, sqlglot 30.30.0
 SELECT
-  CAST(SUM("t1"."term_0") AS VARCHAR) AS "sum_0_0",
-  CAST(SUM("t1"."term_1") AS VARCHAR) AS "sum_1_0",
-  CAST(SUM(BITWISE_AND("t1"."term_2", 8388607)) AS VARCHAR) AS "sum_2_0",
-  CAST(SUM(BITWISE_RIGHT_SHIFT("t1"."term_2", 23)) AS VARCHAR) AS "sum_2_23",
-  CAST(SUM(BITWISE_AND("t1"."term_3", 8388607)) AS VARCHAR) AS "sum_3_0",
+  CAST(SUM("t1"."term_0") AS VARCHAR) AS "term_0_0",
+  CAST(SUM("t1"."term_1") AS VARCHAR) AS "term_1_0",
+  CAST(SUM(BITWISE_AND("t1"."term_2", 8388607)) AS VARCHAR) AS "term_2_0",
+  CAST(SUM(BITWISE_RIGHT_SHIFT("t1"."term_2", 23)) AS VARCHAR) AS "term_2_23",
+  CAST(SUM(BITWISE_AND("t1"."term_3", 8388607)) AS VARCHAR) AS "term_3_0",
   CAST(SUM(BITWISE_AND((
     BITWISE_RIGHT_SHIFT("t1"."term_3", 23)
-  ), 8388607)) AS VARCHAR) AS "sum_3_23",
-  CAST(SUM(BITWISE_RIGHT_SHIFT("t1"."term_3", 46)) AS VARCHAR) AS "sum_3_46"
+  ), 8388607)) AS VARCHAR) AS "term_3_23",
+  CAST(SUM(BITWISE_RIGHT_SHIFT("t1"."term_3", 46)) AS VARCHAR) AS "term_3_46"
 FROM (
   SELECT
     IF(TRUE, 1, 0) AS "term_0",

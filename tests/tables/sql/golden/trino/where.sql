@@ -1,7 +1,7 @@
 -- Ibis 12.0.0, sqlglot 30.30.0
 SELECT
-  CAST(SUM("t1"."term_0") AS VARCHAR) AS "sum_0_0",
-  CAST(SUM("t1"."term_1") AS VARCHAR) AS "sum_1_0"
+  CAST(SUM("t1"."term_0") AS VARCHAR) AS "term_0_0",
+  CAST(SUM("t1"."term_1") AS VARCHAR) AS "term_1_0"
 FROM (
   SELECT
     IF(TRUE, 1, 0) AS "term_0",
