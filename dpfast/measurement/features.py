@@ -73,7 +73,7 @@ class Feature(NamedTuple):
             (2 * first, 2 * rows - both, 2 * second), -width, width, 2 * self.missing - both
         )
 
-    def of_rows(self, u: Any, most: int) -> base.Feature:
+    def of_rows(self, u: Any, most: int, weight: Any = None) -> base.Feature:
         """Return what rows of a database add, of which so many count of a unit.
 
         Parameters
@@ -81,6 +81,8 @@ class Feature(NamedTuple):
         u : integer
             The cell of a row, missing where the row does not count.
         most : int
+        weight : integer, optional
+            How often the row counts.
 
         Returns
         -------
@@ -94,9 +96,11 @@ class Feature(NamedTuple):
         Feature(above=3, most=10, least=0, rows=1)
         """
         (first, rows, second), least = self.factors, self.lo
-        if not first and not second:
+        if weight is None and not first and not second:
             return base.Feature(u * 0, 0, rows, most)
         above = u * (second * u + first) if second else u if first == 1 else u * first
+        if weight is not None:
+            above, rows = (above + rows) * weight, 0
         above += rows - least if rows != least else 0
         return base.Feature(above, self.hi - least, least, most)
 

@@ -35,18 +35,18 @@ from ..noise.sensitivity import Sensitivity
 from ..privacy import Approx, Loss, Pure
 from ..rng import Generator
 from ..summaries.cells import SQUARES, Cells, cells, nearest, quotient
-from ..summaries.moments import weighted_moments
+from ..summaries.moments import cells_of, weighted_moments
 from ..summaries.side_by_side import flat
 from ..summaries.totals import Totals, column_totals, settled, totals
 from ..summaries.units import Room, add_products, bounded, unit_sums
-from ..tables.base import Feature, Units
+from ..tables.base import Feature
 from ..tables.intake import Public, View, all_columns, read, text_column
 from ..tables.sql.store import SqlRows
 from .choice import Moves, NoiseCandidate, SumNoise, choose_noise, least_error
 from .features import Form, Moments
 from .matches import Matches
 from .statistic import Bounded, Statistic, Terms
-from .unit import AddsUnits
+from .unit import AddsUnits, added_units
 
 Value = TypeVar("Value", covariant=True)
 #: One answer, or one for each column.
@@ -203,7 +203,6 @@ class OfFeatures(Statistic[Value]):
 
     at_once: ClassVar[bool] = True
     only_adds: ClassVar[bool] = True
-    adds_people: ClassVar[bool] = True
 
     @abstractmethod
     def forms(self, column: Column, is_public: bool) -> list[Form]:
@@ -337,7 +336,9 @@ class Linear(Bounded[Answers], OfFeatures[Answers]):
             checks.fail("per_unit", "farther apart, by the cells of these bounds", self.unit_limits)
         return math.ceil(lo), math.floor(hi)
 
-    def added(self, u: Any, column: Column, form: Form, most: int) -> list[Feature]:
+    def added(
+        self, u: Any, column: Column, form: Form, most: int, weight: Any = None
+    ) -> list[Feature]:
         """Return what rows of a database add, of which so many count of a unit.
 
         Parameters
@@ -347,6 +348,7 @@ class Linear(Bounded[Answers], OfFeatures[Answers]):
         column : Column
         form : Form
         most : int
+        weight : integer, optional
 
         Returns
         -------
@@ -356,7 +358,7 @@ class Linear(Bounded[Answers], OfFeatures[Answers]):
         ends, cells = self.unit_ends(column), column.cells
         if ends is not None:
             return [Feature(u, cells.span, cells.first, ends=ends)]
-        return [feature.of_rows(u, most) for feature in form.features]
+        return [feature.of_rows(u, most, weight) for feature in form.features]
 
     def grid(self, lo: float, hi: float, is_public: bool) -> Cells:
         """Return the cells of a column.
@@ -387,14 +389,20 @@ class Linear(Bounded[Answers], OfFeatures[Answers]):
     def mechanism(self, terms: Terms) -> LinearMeasurement:
         neighbors, layout, limits = terms.neighbors, terms.layout, self.limits
         setting = Setting(neighbors, layout.masked, terms.rows)
-        weights = None if limits is None else cells(*limits, SQUARES)
         policy, of_units = terms.policy(self.nan), terms.has_ids and self.adds_units
         misses = policy == "drop"
 
         def grid(lo: float, hi: float) -> Cells:
             if of_units and self.matches is not None:
                 return self.matches.finer  # which also has parts of a row
+            if of_units and limits is not None:
+                return narrow(lo, hi, 0.0 if self.needs_rows else max(abs(lo), abs(hi)))
             return self.grid(lo, hi, setting.is_public)
+
+        weights = None
+        if limits is not None:
+            largest = max(map(abs, limits))
+            weights = narrow(*limits, largest) if of_units else cells(*limits, SQUARES)
 
         columns = tuple(
             Column(lo, hi, grid(lo, hi), weights, misses, misses and of_units)
@@ -593,6 +601,11 @@ def _planned(
     return NoiseCandidate(error, lambda: Plan(forms, sizes, make(), counts))
 
 
+def narrow(lo: float, hi: float, width: float) -> Cells:
+    """Return so few cells that a database has room for products of two, which are of a unit."""
+    return cells(lo, hi, SQUARES - 1, max(hi - lo, width))
+
+
 def weighted(form: Form, column: Column) -> Form:
     """Return the form of rows with weights, if the column has some."""
     weights = column.weights
@@ -734,18 +747,19 @@ class LinearMeasurement(Mechanism[Answers], AddsUnits):
 
     def _weighted(self, source: View) -> list[Totals]:
         """Return the sums of weights, as numbers of rows, and of weights times cells."""
-        bounds, grids = self._with_weights
+        bounds, grids = self._grids
         rows, weights = source.source, source.weights
         products = weighted_moments(rows, weights, bounds, grids, self.nan, source.where)
         return [self._weighed(one.rows, *one.sums, *one.products) for one in products]
 
     @property
-    def _with_weights(self) -> tuple[list[tuple[float, float]], list[Cells]]:
-        """The bounds and the cells of each column, and those of the weights."""
-        weights, limits = self.columns[0].weights, self.statistic.limits
-        assert weights is not None and limits is not None
-        bounds = [*((column.lo, column.hi) for column in self.columns), limits]
-        return bounds, [*(column.cells for column in self.columns), weights]
+    def _grids(self) -> tuple[list[tuple[float, float]], list[Cells]]:
+        """The bounds and the cells of each column, and those of the weights if there are any."""
+        bounds = [(column.lo, column.hi) for column in self.columns]
+        grids, weights = [column.cells for column in self.columns], self.columns[0].weights
+        if weights is None or self.statistic.limits is None:
+            return bounds, grids
+        return [*bounds, self.statistic.limits], [*grids, weights]
 
     def _weighed(self, rows: int, cells: int, weights: int, products: int) -> Totals:
         """Return the sums of weights, and of weights times cells, of sums from their first cell."""
@@ -755,7 +769,7 @@ class LinearMeasurement(Mechanism[Answers], AddsUnits):
 
     def _weighted_units(self, source: View, most: int, key: Key) -> list[list[int]]:
         """Return the same as `_units`, with weights."""
-        bounds, grids = self._with_weights
+        bounds, grids = self._grids
 
         def fill(columns: Sequence[Any], codes: Any, rooms: Sequence[Room]) -> list[int]:
             *columns, weights = columns
@@ -788,16 +802,15 @@ class LinearMeasurement(Mechanism[Answers], AddsUnits):
         return self._answers(plan, plan.totals(summary), rows, generator)
 
     def of_units(self, source: View, most: int, key: Key, generator: Generator) -> Answers:
-        sums = self._weighted_units if self.has_weights else self._units
-        exact = sums(source, most, key)
+        if isinstance(source.source, SqlRows):
+            exact = self._added(source.source, most, source)
+        else:
+            exact = (self._weighted_units if self.has_weights else self._units)(source, most, key)
         plan = self.plan()
         return self._answers(plan, plan.ordered(exact), None, generator)
 
     def _units(self, source: View, most: int, key: Key) -> list[list[int]]:
         """Return the features of each column of what counts of each unit."""
-        if isinstance(source.source, SqlRows):
-            assert source.ids is not None
-            return self._added(source.source, most, Units(source.ids.column))
         matches, squares = self.statistic.matches, self.statistic.squares
         places = [
             (1.0 / one.cells.grid, one.cells.first, one.span, self._filler(one))
@@ -832,20 +845,17 @@ class LinearMeasurement(Mechanism[Answers], AddsUnits):
             for room, form, column in each
         ]
 
-    def _added(self, rows: SqlRows, most: int, units: Units) -> list[list[int]]:
+    def _added(self, rows: SqlRows, most: int, source: View) -> list[list[int]]:
         """Return the same of rows in a database, which adds them up."""
-        each, missing = [], []
-        for place, (column, form) in enumerate(zip(self.columns, self.plan().forms, strict=True)):
-            u, filler = column.cells.of_row(rows, place), self._filler(column)
-            if self.nan == "raise":
-                missing.append(Feature(rows.counted(1 - rows.present(u)), 0, 1))
-            u = rows.filled(u, filler) if filler >= 0 else u
-            each.append(self.statistic.added(u, column, form, most))
+        places, weights, each, kept = cells_of(rows, *self._grids, self.nan), [], [], []
+        if self.columns[0].weights is not None:
+            weights = [places.pop() + self.columns[0].weights.first]
+        for u, column, form in zip(places, self.columns, self.plan().forms, strict=True):
+            each.append(self.statistic.added(u, column, form, most, *weights))
+            kept.append(rows.present(u, *weights))
         every = [feature for features in each for feature in features]
-        sums = iter([int(total[0]) for total in rows.groups({}, every + missing, units).sums])
-        exact = [[next(sums) for _ in features] for features in each]
-        nan_policy.refuse(self.nan, sum(sums))
-        return exact
+        sums = iter(added_units(rows, every, source, self.nan, kept))
+        return [[next(sums) for _ in features] for features in each]
 
     def _filler(self, column: Column) -> int:
         """Return the cell of missing numbers; -1 where they are no rows."""

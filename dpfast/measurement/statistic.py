@@ -149,8 +149,6 @@ class Statistic(ABC, Generic[Value]):
     most_columns: ClassVar[int] = 1 << 16
     #: Whether all that it reads of rows are sums, which a database adds up itself.
     only_adds: ClassVar[bool] = False
-    #: Whether that is so of people, too.
-    adds_people: ClassVar[bool] = False
     #: Whether noise can be made for all rows of a unit at once.
     at_once: ClassVar[bool] = False
     #: Whether it has to be of a column, where it is a statistic by group.
@@ -470,8 +468,7 @@ class Statistic(ABC, Generic[Value]):
             rows = {"where": where, "ids": ids, "weights": weights}
             view = statistic.read(data, relation=offered.unit.of_rows, axis=axis, **rows)
             is_auto = isinstance(self, Automatic) and self.is_auto
-            adds = self.only_adds if ids is None else self.adds_people and weights is None
-            if view.adds and (is_auto or not adds):
+            if view.adds and (is_auto or not self.only_adds):
                 checks.fail_kind("data", NO_ROWS, data)
         length = None if measured is None else measured.rows
         if measured is None and offered.unit.of_rows == "replace" and self.chooses_by_rows:

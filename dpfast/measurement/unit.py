@@ -38,11 +38,12 @@ quantile's utility by D = k max(q, 1 - q).
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
 from .. import privacy
-from .._core import checks
+from .._core import checks, nan_policy
 from .._core.types import Neighbors
 from .._kernels.tables import Key
 from ..errors import ArgumentError
@@ -50,10 +51,12 @@ from ..noise.additive import MOST, amount
 from ..privacy import Loss
 from ..privacy.composition import steps
 from ..rng import Generator
+from ..tables.base import Feature, Units
 from ..tables.batches import refuse_beside
 from ..tables.bounding import UNBOUNDED
 from ..tables.intake import View
 from ..tables.key_words import secret
+from ..tables.sql.store import SqlRows
 from .around import Around
 
 Value = TypeVar("Value")
@@ -155,6 +158,29 @@ def one_row(loss: Loss, people: Neighbors, max_rows: int) -> Loss:
     except ArgumentError as error:  # it shows a number that nobody has written
         raise ArgumentError(f"{error}, the part of a row (see max_rows)") from None
     return part
+
+
+def added_units(
+    rows: SqlRows, features: Sequence[Feature], source: View, nan: Any, kept: Sequence[Any] = ()
+) -> list[int]:
+    """Return what units of rows of a database count for, of each feature.
+
+    Parameters
+    ----------
+    rows : SqlRows
+    features : sequence of Feature
+    source : View
+        Has their ids.
+    nan : str or float
+    kept : sequence of integer
+        Each is 0 for a row that misses a number.
+    """
+    assert source.ids is not None
+    missing = [Feature(rows.counted(1 - one), 0, 1) for one in kept if nan == "raise"]
+    groups = rows.groups({}, [*features, *missing], Units(source.ids.column))
+    sums = [int(total[0]) for total in groups.sums]
+    nan_policy.refuse(nan, sum(sums[len(features) :]))
+    return sums[: len(features)]
 
 
 class AddsUnits(ABC):

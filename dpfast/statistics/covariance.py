@@ -74,13 +74,15 @@ from ..budget.mechanism import Mechanism
 from ..measurement.choice import Moves, NoiseCandidate, SumNoise, choose_noise, least_error
 from ..measurement.functions import function_of
 from ..measurement.statistic import Bounded, Terms
-from ..measurement.unit import AddsUnits
+from ..measurement.unit import AddsUnits, added_units
 from ..privacy import Loss
 from ..rng import Generator
 from ..summaries.cells import SQUARES, Cells, cells, nearest
-from ..summaries.moments import Moments, moments, two_of
+from ..summaries.moments import Moments, cells_of, moments, two_of
 from ..summaries.units import Room, add_products, bounded, unit_sums
+from ..tables.base import Feature
 from ..tables.intake import View, read, whole_rows
+from ..tables.sql.store import SqlRows
 
 ROOT_2 = root_up(Fraction(2))
 #: So many rows that one more makes no difference, and larger than any span.
@@ -133,7 +135,8 @@ class Covariance(Bounded[Floats]):
 
     def mechanism(self, terms: Terms) -> OfSums:
         pairs = self.pairs(terms.layout.columns or self.width)
-        grids = tuple(cells(lo, hi, SQUARES) for lo, hi in pairs)
+        bits = SQUARES - terms.has_ids  # a database has room for what a unit adds
+        grids = tuple(cells(lo, hi, bits) for lo, hi in pairs)
         policy = terms.policy(self.nan)
         of_rows = {"neighbors": terms.neighbors, "loss": terms.loss, "rows": terms.rows}
         shared: Any = {"bounds": pairs, "cells": grids, "nan": policy, **of_rows}
@@ -265,6 +268,8 @@ class OfSums(Mechanism[Floats], AddsUnits):
 
     def of_units(self, source: View, most: int, key: Key, generator: Generator) -> Floats:
         columns, pairs = len(self.cells), two_of(len(self.cells))
+        if isinstance(source.source, SqlRows):
+            return self._answer(0, self._added(source.source, most, source), generator)
 
         def fill(rows: Sequence[Any], codes: Any, rooms: Sequence[Room]) -> list[int]:
             cells = self.bounds, self.cells, self.nan
@@ -279,6 +284,19 @@ class OfSums(Mechanism[Floats], AddsUnits):
         (room,), (missing,) = unit_sums(source.source, key, [width], fill, source.where)
         nan_policy.refuse(self.nan, missing)
         return self._answer(0, bounded(room, most, features), generator)
+
+    def _added(self, rows: SqlRows, most: int, source: View) -> list[int]:
+        """Return what units count for of rows in a database, which adds them up."""
+        places = range(len(self.cells)) if self.nan in ("drop", "raise") else ()
+        kept = rows.present(*(rows.among(place, ()) for place in places))
+        one = rows.counted(kept)
+        u = [one * own for own in cells_of(rows, self.bounds, self.cells, self.nan)]
+        products = tuple(u[i] * u[j] for i, j in two_of(len(u)))
+        _, *each = self.exact(Moments(1, 0, tuple(u), products, 1))
+        features = [Feature(0 * one, 0, 1, most)]
+        for size, own in zip(self.scales(0)[1:], each, strict=True):
+            features.append(Feature(own + size, 2 * size, -size, most))
+        return added_units(rows, features, source, self.nan, [kept])
 
     def _answer(self, n: int, exact: list[int], generator: Generator) -> Floats:
         """Return the covariances by exact sums, of n rows if that is public."""

@@ -59,7 +59,7 @@ from ..summaries.side_by_side import flat, refuse_length, stretches
 from ..summaries.sparse import Sparse
 from ..summaries.units import Room, merge, shifted, unit_sums
 from ..tables import Chunk
-from ..tables.base import RowChunk, Term
+from ..tables.base import NO_ROWS, RowChunk, Term
 from ..tables.intake import View, one_column, read, whole_rows
 from ..tables.masked import kept, refuse_mask
 from ..tables.memory import Column
@@ -213,6 +213,8 @@ class Binned(Automatic[Value]):
             view = read(data, whole_rows, *how, **beside, with_ids=with_ids)
         else:
             view = read(data, one_column, axes[0].numbers, **beside)
+        if view.adds and ids is not None:
+            checks.fail_kind("data", NO_ROWS, data)
         if view.adds and max(self.shape) > MOST_OF_SQL:
             checks.fail(argument, f"at most {MOST_OF_SQL} in a database", max(self.shape))
         return view

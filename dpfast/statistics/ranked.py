@@ -29,7 +29,6 @@ class Ranked(Bounded[Value]):
 
     joins_columns: ClassVar[bool] = False
     only_adds: ClassVar[bool] = True
-    adds_people: ClassVar[bool] = True
     reads_numbers: ClassVar[bool] = True
 
     def read(

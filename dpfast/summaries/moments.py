@@ -128,11 +128,7 @@ def added(
     parts : sequence of (sequence of int, sequence of (int, int))
         The places of the columns of each answer, and which two of these are multiplied.
     """
-    filled = []
-    for column, ((lo, hi), grid) in enumerate(zip(bounds, cells, strict=True)):
-        value = nan_policy.replacement(nan, lo, hi)
-        u = grid.of_row(rows, column)
-        filled.append(u if isinstance(value, str) else rows.filled(u, grid.cell(value)))
+    filled = cells_of(rows, bounds, cells, nan)
     terms = [Term(rows.present(), 1)]
     for columns, pairs in parts:
         kept = rows.present(*(filled[column] for column in columns))
@@ -150,6 +146,16 @@ def added(
     for answer in answers:
         nan_policy.refuse(nan, answer.missing)
     return answers
+
+
+def cells_of(rows: SqlRows, bounds: Pairs, cells: Sequence[Cells], nan: str | float) -> list[Any]:
+    """Return the cell of each row of a database, or that of what a missing number counts as."""
+    filled = []
+    for column, ((lo, hi), grid) in enumerate(zip(bounds, cells, strict=True)):
+        value = nan_policy.replacement(nan, lo, hi)
+        u = grid.of_row(rows, column)
+        filled.append(u if isinstance(value, str) else rows.filled(u, grid.cell(value)))
+    return filled
 
 
 def moments_of(

@@ -173,7 +173,8 @@ def test_no_row_adds_more_to_the_sums_of_a_group_than_their_noise_is_for():
     statistic = dp.Correlation("x", other="y", bounds=[(-3, 7), (0.1, 0.7)])
     made = GroupCorrelation(statistic, step=Step("add-remove"), loss=dp.privacy.Pure(1))
     x, y = (one.ravel() for one in np.meshgrid(np.linspace(-3, 7, 41), np.linspace(0.1, 0.7, 41)))
-    features = made.of_rows(x, y)
+    each = zip((x, y), made.parts, strict=True)
+    features = made.of_rows(*((z - least) / size for z, (least, size) in each))
     cells = sum(np.rint(feature * (1 << 28)) for feature in features)
     assert all(feature.min() >= 0 for feature in features) and cells.max() <= made.largest
     assert cells.max() > 0.99 * made.largest  # what less noise would be too little for

@@ -29,7 +29,7 @@ from ...measurement.choice import SumNoise
 from ...measurement.features import Feature, Form
 from ...measurement.linear import Column, OfFeatures, Plan, Setting, SizesOf
 from ...measurement.statistic import InUnits, Terms
-from ...measurement.unit import AddsUnits
+from ...measurement.unit import AddsUnits, added_units
 from ...noise.calibrated_integer import IntegerNoise
 from ...noise.choice import below
 from ...privacy import Loss, Pure
@@ -39,7 +39,6 @@ from ...summaries.side_by_side import flat
 from ...summaries.totals import Celled, Totals, column_totals, totals
 from ...summaries.units import Room, clamped_counts, unit_rows, unit_sums
 from ...tables.base import Feature as RowFeature
-from ...tables.base import Units
 from ...tables.batches import refuse_beside
 from ...tables.intake import View, all_columns, read, rows_alone
 from ...tables.sql.store import SqlRows
@@ -302,12 +301,10 @@ class CountMeasurement(Mechanism[Counts], AddsUnits):
     def of_units(self, source: View, most: int, key: Key, generator: Generator) -> Counts:
         statistic, rows = self.statistic, source.source
         if isinstance(rows, SqlRows):
-            assert source.ids is not None
             places = range(self.columns or 1)
             counted = [rows.present(), *(statistic.of_rows(rows, place) for place in places)]
             features = [RowFeature(0 * own, 0, 1, most, statistic.per_unit) for own in counted]
-            groups = rows.groups({}, features, Units(source.ids.column))
-            kept = [int(total[0]) for total in groups.sums]
+            kept = added_units(rows, features, source, statistic.nan)
         elif self.columns is None and not statistic.looks:
             assert source.ids is not None
             known = None if source.has_labels else source.length

@@ -1,5 +1,7 @@
 """People in a database: the answers of rows in memory, bit by bit."""
 
+import math
+
 import numpy as np
 import pytest
 
@@ -7,7 +9,7 @@ import dpfast as dp
 from dpfast.errors import ArgumentTypeError, DataError
 from dpfast.rng import InsecureGenerator
 
-from ...support.databases import ENGINES, connect, table
+from ...support.databases import ENGINES, HOSTILE, connect, table
 
 RNG = np.random.default_rng(34)
 DATA = {"who": RNG.integers(0, 30, 200), "x": RNG.normal(size=200), "n": RNG.integers(-5, 6, 200)}
@@ -58,6 +60,43 @@ def test_answers_are_those_of_memory(engine, name, most):
         np.testing.assert_array_equal(a, b)
 
 
+NUMBERS = [math.nan if one is None else one for one in HOSTILE["float64"][1]]
+HOSTILE_ROWS = {
+    "who": [i % 40 for i in range(len(NUMBERS) ** 2)],
+    "x": [x for x in NUMBERS for _ in NUMBERS],
+    "w": [w for _ in NUMBERS for w in NUMBERS],
+}
+OF_TWO = {
+    "sum": (dp.sum, {"bounds": (-20, 80), "weights": "w", "weight_bounds": (-1, 2)}),
+    "mean": (dp.mean, {"bounds": (60, 80), "weights": "w", "weight_bounds": (1, 2)}),
+    "covariance": (dp.covariance, {"bounds": [(-20, 80), (0, 60)]}),
+    "correlation": (dp.correlation, {"bounds": [(-20, 80), (0, 60)]}),
+    "ratio": (dp.ratio, {"bounds": [(-20, 80), (1, 60)]}),
+}
+QUICK_OF_TWO = [
+    ("duckdb", "covariance", "drop"), ("sqlite", "covariance", 7.5), ("sqlite", "sum", "drop"),
+    ("duckdb", "mean", "upper"), ("duckdb", "ratio", "lower"),
+]  # fmt: skip
+FULL_OF_TWO = [
+    pytest.param(engine, name, nan, marks=pytest.mark.full)
+    for engine in ("duckdb", "sqlite", "postgres")
+    for name in OF_TWO
+    for nan in ("drop", "lower", 7.5)
+]
+
+
+@pytest.mark.parametrize("engine, name, nan", QUICK_OF_TWO + FULL_OF_TWO)
+def test_answers_of_two_columns_are_those_of_memory(engine, name, nan):
+    release, kw = OF_TWO[name]
+    kinds = {"who": "int64", "x": "float64", "w": "float64"}
+    rows = table(connect(engine), {k: (kind, HOSTILE_ROWS[k]) for k, kind in kinds.items()})
+    here = {name: np.array(own) for name, own in HOSTILE_ROWS.items()}
+    for most in (1, 3):
+        unit = {**kw, "nan": nan, "ids": "who", "max_rows": most, "epsilon": 1}
+        a, b = (release(data, rng=InsecureGenerator(1), **unit) for data in (here, rows))
+        np.testing.assert_array_equal(a, b)
+
+
 @pytest.mark.parametrize("engine", ENGINES)
 @pytest.mark.parametrize("loss", [{"epsilon": 3}, {"epsilon": 30}, {"rho": 9}])
 def test_parts_of_rows_that_match_do_not_overflow(engine, loss):
@@ -82,15 +121,15 @@ def test_missing_numbers_and_ids():
     assert abs(dp.sum(rows.x, nan="upper", **unit) - 3) < 1
     with pytest.raises(DataError, match="NaN or null"):
         dp.sum(rows.x, nan="raise", **unit)
+    with pytest.raises(DataError, match="NaN or null"):
+        dp.covariance(rows.mutate(y=1), nan="raise", **unit | {"bounds": [(0, 1)] * 2})
 
 
 def test_what_no_database_bounds_is_refused_before_the_spend():
     rows, budget = in_database("duckdb"), dp.Budget(epsilon=1)
     unit = {"ids": "who", "max_rows": 1, "epsilon": 1, "budget": budget}
-    weighted = {"weights": "n", "weight_bounds": (0, 1), "bounds": (0, 1)}
     for call, words in (
-        (lambda: dp.sum(rows, **weighted, **unit), "rows stay in a database"),
-        (lambda: dp.covariance(rows, bounds=[(0, 1)] * 2, **unit), "rows stay in a database"),
+        (lambda: dp.histogram(rows.x, bins=[0, 1], **unit), "rows stay in a database"),
         (lambda: dp.sum(rows.x, bounds="auto", **unit), "rows stay in a database"),
         (lambda: dp.count(rows.x, **unit | {"ids": DATA["who"]}), "ids must be the name"),
         (
