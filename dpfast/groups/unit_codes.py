@@ -17,7 +17,7 @@ from .._kernels.groups import Codes
 from .._kernels.tables import Key
 from ..tables.bounding import Bounding
 from ..tables.key_words import KeyWords
-from .keys import Int32s, paired
+from .keys import Int32s
 
 
 class UnitCodes:
@@ -32,6 +32,7 @@ class UnitCodes:
     def __init__(self, key: Key) -> None:
         self._key, self._lock = key, Lock()
         self._words = KeyWords(key, "ids", is_id=True)
+        # A number below 2**32 is a code of its own; in pairs others have a high word of 1.
         self._ids, self._pairs = Codes(key), Codes(key)
         self._low, self._high = [np.empty(0, np.uint64)], [np.empty(0, np.uint64)]
         self._groups = [np.empty(0, np.int32)]
@@ -42,11 +43,18 @@ class UnitCodes:
 
     def of(self, ids: Any, groups: Int32s) -> Int32s:
         """Return the codes of rows whose ids and groups are given; -1 without either."""
-        words = self._words.of(ids).only(groups >= 0)
-        units, codes = np.empty(len(groups), np.int32), np.empty(len(groups), np.int32)
+        words, codes = self._words.of(ids).only(groups >= 0), np.empty(len(groups), np.int32)
+        low, high, is_short = words.low, None, words.low < 1 << 32
+        assert words.present is not None
+        if words.high is not None:
+            is_short &= words.high == 0
         with self._lock:
-            self._ids.add(*words, units)
-            first = self._pairs.add(*paired(units, groups), codes)
+            if not is_short.all():
+                units, high = np.empty(len(groups), np.int32), (~is_short).astype(np.uint64)
+                self._ids.add(words.low, words.high, words.present & ~is_short, units)
+                low = np.where(is_short, low, units.view(np.uint32))
+            pairs = low << np.uint64(32) | groups.view(np.uint32)
+            first = self._pairs.add(pairs, high, words.present, codes)
             if len(first):
                 self._groups.append(groups[first])
                 self._low.append(words.low[first])
