@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 from ..._core import checks
 from ..._core.extras import extra
 from .dialects import DIALECTS
+from .keys import expect_declared
 
 
 def _names(text: str) -> frozenset[str]:
@@ -76,6 +77,9 @@ ANY = Range(-math.inf, math.inf, 5e-324)
 def expect_no_failures(expression: Any, dialect: str, argument: str) -> None:
     """Refuse an expression with an operation that might fail on a value, or that draws rows.
 
+    In SQLite it computes with columns of declared types alone: of others the first row's decides
+    what Ibis writes.
+
     Raises
     ------
     ArgumentTypeError
@@ -87,6 +91,10 @@ def expect_no_failures(expression: Any, dialect: str, argument: str) -> None:
             name = type(node).__name__
             more = f" with {name} in {dialect}: {MENDS.get(name, OTHERWISE)}"
             checks.fail_kind(argument, RULE, expression, more)
+        if dialect == "sqlite" and not isinstance(node, ops.Field):
+            for operand in _operands(node):
+                if isinstance(operand, ops.Field):
+                    expect_declared(operand.to_expr(), argument)
     _range.cache_clear()
 
 

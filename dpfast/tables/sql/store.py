@@ -179,8 +179,6 @@ class SqlRows:
         types = self._ibis.expr.types
         if not isinstance(where, types.Column) or not where.type().is_boolean():
             checks.fail_kind("where", WHERE, where)
-        if self.store.dialect == "sqlite":
-            expect_declared(where, "where")
         store: Database | None = self.store
         if not _is_of(where, self.store.given):
             store = self.store.of_parent()

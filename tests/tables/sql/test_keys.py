@@ -6,6 +6,7 @@ import pytest
 
 import dpfast as dp
 from dpfast.errors import ArgumentTypeError
+from dpfast.rng import InsecureGenerator
 from dpfast.tables.sql.keys import digest, exact
 
 from ...support.databases import ENGINES, HOSTILE, connect, ibis, table
@@ -99,6 +100,14 @@ NO_TYPE = {
     "where": lambda t, budget: dp.sum(
         t["x"], bounds=(0, 1), where=t["who"].notnull(), epsilon=1, budget=budget
     ),
+    "a filter": lambda t, budget: dp.count(t.filter(t.who.isin([1])), epsilon=1, budget=budget),
+    "a column": lambda t, budget: dp.sum(
+        t["who"].isnull().ifelse(0, 1), bounds=(0, 1), epsilon=1, budget=budget
+    ),
+    "a column of a table": lambda t, budget: dp.sum(
+        t.mutate(y=t.who.nullif(t.who))["x"], bounds=(0, 1), epsilon=1, budget=budget
+    ),
+    "a join": lambda t, budget: dp.count(t.join(t.view(), "who"), epsilon=1, budget=budget),
 }
 
 
@@ -115,6 +124,29 @@ def test_the_first_row_of_a_column_without_a_type_decides_nothing(first, questio
     with pytest.raises(ArgumentTypeError, match="declared with a type"):
         NO_TYPE[question](rows, budget)
     assert budget.spent == {"epsilon": 0, "delta": 0}
+
+
+STATISTICS = {
+    "sum": lambda x, **how: dp.sum(x, bounds=(0, 5), nan="drop", **how),
+    "median": lambda x, **how: dp.median(x, bounds=(0, 5), **how),
+    "count": lambda x, **how: dp.count(x, nan="drop", **how),
+    "histogram": lambda x, **how: dp.histogram(x, bins=3, bounds=(0, 5), **how)[0].tolist(),
+    "people": lambda x, **how: dp.sum(x, bounds=(0, 5), ids="who", max_rows=9, **how),
+}
+
+
+@pytest.mark.parametrize("name", STATISTICS)
+def test_numbers_of_a_column_without_a_type_are_those_of_each_row(name):
+    """Whatever the first row is, and so whatever type Ibis takes them for."""
+    rows, answers = [1, "a", 1.5, None, b"a", 2**53 + 1, "7"], set()
+    for first in range(len(rows)):
+        connection = ibis.sqlite.connect()
+        connection.con.execute("CREATE TABLE t (x, who INTEGER)")
+        turned = [(x, 1) for x in rows[first:] + rows[:first]]
+        connection.con.executemany("INSERT INTO t VALUES (?, ?)", turned)
+        x = connection.table("t")["x"]
+        answers.add(str(STATISTICS[name](x, epsilon=1, rng=InsecureGenerator(1))))
+    assert len(answers) == 1
 
 
 def test_columns_made_of_declared_ones_have_ids_and_keys_in_sqlite():
