@@ -64,14 +64,14 @@ def once(data: Any, positional: Sequence[Any] = (), relation: str = "add-remove"
     return data.once(any(not isinstance(one, (str, NoneType)) for one in positional))
 
 
-def as_source(data: Any, name: str = "data", may_add: bool = False) -> Source:
+def as_source(data: Any, may_add: bool = False) -> Source:
     """Return the source that reads `data`; a source is taken as it is.
 
     It `may_add` up rows itself, as a database does, for whoever wants no more of it.
     """
     if isinstance(data, MemorySource):
         return data
-    source: Source = _with_rows(source_of(form_of(data, name, COLUMN), name), name, may_add)
+    source: Source = _with_rows(source_of(form_of(data, "data", COLUMN)), "data", may_add)
     return source
 
 

@@ -173,11 +173,8 @@ def source_of(form: Form, name: str = "data") -> Source:
     checks.fail_kind(name, COLUMN, form)
 
 
-def as_column(data: Any, name: str, rule: str, width: int | None = None) -> Column:
-    """Return the numbers of anything that is neither a table nor records.
-
-    `width` is how many numbers a row has of what has no dtype, like a list, which does not say so
-    itself; by default one, and no sequence of one.
+def as_column(data: Any, name: str, rule: str) -> Column:
+    """Return the numbers of anything that is neither a table nor records; of a list, one a row.
 
     Raises
     ------
@@ -185,7 +182,7 @@ def as_column(data: Any, name: str, rule: str, width: int | None = None) -> Colu
         If it is of a type or shape that holds no numbers. What the numbers are decides nothing.
     """
     form = data if isinstance(data, MemorySource) else column_form(data, name, rule)
-    return form.column(name, rule, width)
+    return form.column(name, rule)
 
 
 def is_form(data: Any) -> TypeGuard[Form]:

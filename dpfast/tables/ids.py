@@ -75,6 +75,6 @@ def no_column(ids: Any, names: Collection[str], argument: str = "ids") -> NoRetu
     checks.fail(argument, f"the name of a column{hint} or one {each} for each row", ids)
 
 
-def no_names(ids: Any, name: str = "ids", each: str = "id") -> NoReturn:
-    """Raise the error about ids, or keys, by name of data that have no names."""
-    checks.fail(name, f"one {each} for each row (these data have no columns with names)", ids)
+def no_names(ids: Any) -> NoReturn:
+    """Raise the error about ids by name of data that have no names."""
+    checks.fail("ids", "one id for each row (these data have no columns with names)", ids)

@@ -23,7 +23,7 @@ from .._core.memfd import memfd, seal
 from ..errors import SourceError
 
 
-def directory(spill: Any, name: str = "spill") -> str:
+def directory(spill: Any) -> str:
     """Return the directory for rows beyond memory: `spill`, or the one for temporary files.
 
     Raises
@@ -35,17 +35,17 @@ def directory(spill: Any, name: str = "spill") -> str:
         return tempfile.gettempdir()
     rule = "a directory that files can be made in"
     if not isinstance(spill, (str, os.PathLike)):
-        checks.fail_type(name, rule, spill)
+        checks.fail_type("spill", rule, spill)
     try:
         path = os.fspath(spill)
     except Exception:  # the __fspath__ of an object may raise anything
-        checks.fail_kind(name, rule, spill)
+        checks.fail_kind("spill", rule, spill)
     if (
         not isinstance(path, str)
         or not os.path.isdir(path)
         or not os.access(path, os.W_OK | os.X_OK)
     ):
-        checks.fail(name, rule, spill)
+        checks.fail("spill", rule, spill)
     return path
 
 

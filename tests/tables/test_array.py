@@ -55,8 +55,8 @@ def test_a_column_is_read_where_it_lies():
     ids=shown,
 )
 def test_other_types_are_refused(data):
-    with pytest.raises(ArgumentTypeError, match=r"^column must be"):
-        as_source(data, "column")
+    with pytest.raises(ArgumentTypeError, match=r"^data must be"):
+        as_source(data)
 
 
 @pytest.mark.parametrize("data", [np.zeros((2, 2)), np.float64(1), 3, np.zeros((0, 0))])
