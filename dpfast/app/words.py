@@ -1,6 +1,7 @@
 """Public words of commands and jobs: numbers, lists, conditions, keys; and answers in JSON.
 
 An item is a number if it looks like one, and else a text; what stands in quotes is a text as it is.
+No library serves: Python's `ast` reads neither `carrier = UA` nor `day >= 2024-01-31`.
 """
 
 from __future__ import annotations

@@ -27,6 +27,8 @@ class Release(Generic[Value]):
         The number of the ledger's entry; None without a budget.
     time : str
         When it was released, in UTC (ISO 8601).
+    engine : str
+        What read the rows: "memory", "files", "dask", "spark", or the kind of a database.
 
     Examples
     --------
@@ -35,7 +37,7 @@ class Release(Generic[Value]):
     >>> abs(float(count) - 3) < 40, count.error().half_width, count.measurement.loss
     (True, 3.0, Pure(epsilon=1))
     >>> sorted(count.to_dict())
-    ['entry', 'error', 'loss', 'neighbors', 'parameters', 'rows', 'time', 'value', 'what']
+    ['engine', 'entry', 'error', 'loss', 'neighbors', 'parameters', 'rows', 'time', 'value', 'what']
     """
 
     value: Value
@@ -43,6 +45,7 @@ class Release(Generic[Value]):
     rows: int | None
     entry: int | None
     time: str
+    engine: str
 
     def error(self, rows: int | None = None, confidence: float = CONFIDENCE) -> Expected:
         """Return the error bar of the answer.
@@ -92,6 +95,7 @@ class Release(Generic[Value]):
             "rows": self.rows,
             "entry": self.entry,
             "time": self.time,
+            "engine": self.engine,
         }
 
     def __float__(self) -> float:

@@ -1045,4 +1045,5 @@ class Measurement(Around[Value], Preparing[Value]):
         prepared = self.prepare(data, where=where, ids=ids, weights=weights, budget=budget, rng=rng)
         rows = prepared.source.length if prepared.mechanism.has_public_rows else None
         value = prepared.run()
-        return Release(value, self, rows, None if budget is None else budget.last_entry, now())
+        entry = None if budget is None else budget.last_entry
+        return Release(value, self, rows, entry, now(), prepared.source.engine)

@@ -120,6 +120,8 @@ class Store:
         Whether each column is best read by itself.
     has_order : bool
         Whether rows have numbers, by which arrays can stand beside them.
+    engine : str
+        What reads the rows: "memory", "files", "dask", "spark", or the kind of a database.
     keep : callable or None
         What says which rows are kept, where conditions do; how many these are is private.
     """
@@ -129,6 +131,7 @@ class Store:
     given: Any = None
     lies_apart: bool = False
     has_order: bool = True
+    engine: str = "memory"
     keep: Any = None
 
     @property

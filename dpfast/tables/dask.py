@@ -39,7 +39,7 @@ PLACE = "\0place"
 class DaskEngine(Engine):
     """The partitions of a collection."""
 
-    name = "the Dask collection"
+    name, engine = "the Dask collection", "dask"
 
     def __init__(self, collection: Any, like: Any, lengths: Sequence[int] | None = None) -> None:
         self._collection, self.lengths = collection, lengths

@@ -77,6 +77,7 @@ class Reader(Elsewhere):
     thread of its own while the kernel works on what has come already.
     """
 
+    engine = "files"
     #: Whether there is a cheap sample, as a rule.
     samples: bool = False
     #: How many parts can be entered alone, like row groups, and of how many a sample takes one.

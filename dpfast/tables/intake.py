@@ -20,7 +20,7 @@ from .._core import checks
 from .._kernels.tables import lies_in_place
 from ..errors import ArgumentTypeError, SourceError
 from .base import RowSource, Source, width_of
-from .columns import Columns, Elsewhere, Rows, Table
+from .columns import Columns, Elsewhere, Rows, Store, Table
 from .data import as_rows, as_source, form_of
 from .engine import of_engine, refuse_array
 from .filtered import is_expression, passing
@@ -85,6 +85,13 @@ class View:
         source: Source | RowSource
         source = self.source[0] if isinstance(self.source, list) else self.source
         return source.length
+
+    @property
+    def engine(self) -> str:
+        """What reads the rows, as `Store.engine`; "memory" of any other source."""
+        source = self.source[0] if isinstance(self.source, list) else self.source
+        store = checks.attribute(source, "store")
+        return store.engine if isinstance(store, Store) else "memory"
 
     def chosen(self, most: int, secret: str) -> View:
         """Return at most so many rows of each unit, of rows that are in a database."""

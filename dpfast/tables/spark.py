@@ -84,7 +84,7 @@ class SparkEngine(Engine):
     In names of the user's, `mapInArrow` would take a dot for a field.
     """
 
-    name = "the Spark dataframe"
+    name, engine = "the Spark dataframe", "spark"
 
     def __init__(self, df: Any, names: Sequence[str] | None = None) -> None:
         self._names = list(df.columns if names is None else names)

@@ -2,6 +2,7 @@
 
 import json
 import pickle
+from contextlib import suppress
 
 import numpy as np
 import pytest
@@ -63,3 +64,20 @@ def test_a_number_is_a_float_and_a_vector_is_none():
     assert float(dp.Count().measure(epsilon=1).release(ROWS, rng=seeded())).is_integer()
     with pytest.raises(TypeError):
         float(dp.Histogram(bins=4, bounds=(0, 100)).measure(epsilon=1).release(ROWS))
+
+
+def test_a_release_names_the_engine_that_read_the_rows(tmp_path):
+    np.save(tmp_path / "rows.npy", ROWS)
+    mean = dp.Mean(bounds=(0, 100)).measure(epsilon=1)
+    engines = {"memory": ROWS, "files": dp.scan(tmp_path / "rows.npy")}
+    with suppress(ImportError):
+        import dask.array
+
+        engines["dask"] = dask.array.from_array(ROWS, chunks=100)
+    with suppress(ImportError):
+        import ibis
+
+        engines["duckdb"] = ibis.memtable({"x": ROWS})["x"]
+    for engine, data in engines.items():
+        assert mean.release(data).to_dict()["engine"] == engine
+    assert mean.release(ROWS, where=ROWS > 50).engine == "memory"

@@ -58,6 +58,7 @@ class Database(Store):
 
     def __init__(self, table: Any, dialect: str, made: Mapping[str, Any] | None = None) -> None:
         self.given, self.dialect = table, dialect
+        self.engine = dialect
         self.expressions = {name: table[name] for name in table.columns} | dict(made or {})
         self._is_plain = not made
 
