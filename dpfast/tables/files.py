@@ -17,7 +17,7 @@ from .._core.owner_log import hide_error, timed
 from ..errors import SourceError
 from . import arrow
 from .arrow import BATCH, Numbers, guarded
-from .base import Chunk, RandomWords, RowChunk, named_dtype
+from .base import Chunk, RandomWords, RowChunk, named_dtype, size_of
 from .columns import ROWS, Batch, Elsewhere, Rows, TableRows, Want
 from .forms import Arrow, Piece, source_of
 from .ids import entries
@@ -26,7 +26,7 @@ from .memory import F8
 from .pick import Pick, picker, same_column
 from .public_values import expect_matches
 from .threads import overlapped
-from .times import NAT, counts_of, numbered, times_of
+from .times import numbered, times_of
 from .words import holds_words
 
 S = TypeVar("S")
@@ -171,27 +171,22 @@ class Reader(Elsewhere):
 
     def nulls(self, name: str | None) -> int | None:
         """About how many rows of a column are null, by its last sample; None if there is none."""
-        share = None if name is None or name in self.as_numbers else self._null_shares.get(name)
+        share = self._null_shares.get(name or "")
         return None if share is None or self.length is None else int(share * self.length)
 
-    def pooled(
-        self, name: str, taken: Sequence[Chunk], dtype: np.dtype[Any]
-    ) -> NDArray[Any] | None:
-        """Return what was taken at several places as one sample; None if it misleads."""
-        nulls = sum(chunk.nulls for chunk in taken)
-        rows = nulls + sum(len(chunk.values) for chunk in taken)
-        self._null_shares[name] = nulls / rows if rows else 0.0
-        return _pooled([chunk.values for chunk in taken], dtype)
-
     def look(
-        self, parts: Sequence[int], name: str, how: Numbers, rows: int, words: RandomWords
-    ) -> Iterator[Chunk]:
+        self, parts: Sequence[int], name: str, rows: int, words: RandomWords
+    ) -> Iterator[Piece]:
         """Yield about so many rows of a column from each of some parts."""
         raise AssertionError("there are no parts")
 
-    def sample(
-        self, name: str, how: Numbers, count: int, words: RandomWords
+    def sample_column(
+        self, name: str | None, count: int, words: RandomWords
     ) -> NDArray[Any] | None:
+        assert name is not None
+        return None if self.keep is not None else self.sample(name, count, words)
+
+    def sample(self, name: str, count: int, words: RandomWords) -> NDArray[Any] | None:
         """Return values of one part of each of some equal stretches of the parts.
 
         None where these would say little about the rest: few parts, order, drift.
@@ -202,20 +197,11 @@ class Reader(Elsewhere):
         looked = min(SAMPLED, self.parts // self.stretch)
         edges = np.linspace(0, self.parts, looked + 1).astype(np.int64)
         places = edges[:-1] + (words(looked) % np.diff(edges).astype(np.uint64)).astype(np.int64)
-        taken = list(self.look(places.tolist(), name, how, max(1, -(-count // looked)), words))
-        return self.pooled(name, taken, how.dtype)
-
-    def sample_column(
-        self, name: str | None, count: int, words: RandomWords
-    ) -> NDArray[Any] | None:
-        assert name is not None
-        if self.keep is not None:
-            return None
-        read = self.as_numbers.get(name)
-        if read is None:
-            return self.sample(name, self.numbers(name), count, words)
-        counts = self.sample(name, counts_of(self.typed(name)), count, words)
-        return None if counts is None else read.numbers(counts[counts != NAT])
+        pieces = self.look(places.tolist(), name, max(1, -(-count // looked)), words)
+        taken = [chunk for piece in pieces for chunk in self._chunks(name, piece)]
+        nulls, rows = sum(chunk.nulls for chunk in taken), sum(map(size_of, taken))
+        self._null_shares[name] = nulls / rows if rows else 0.0
+        return _pooled([chunk.values for chunk in taken], self.dtype(name))
 
     def identity(self) -> list[tuple[str, int, int]]:
         """Tell which files they are, as far as their names, sizes and times of change tell."""
@@ -301,8 +287,7 @@ class Reader(Elsewhere):
         assert name is not None
 
         def convert(start: int, pieces: Sequence[Piece]) -> Iterator[Chunk]:
-            source: Any = source_of(self._numbered(name, pieces[0]))
-            for chunk in source.chunks(0, source.length):
+            for chunk in self._chunks(name, pieces[0]):
                 yield chunk._replace(start=start + chunk.start)
 
         return self.reduce(Want((name,)), convert, summarise, merge)
@@ -345,6 +330,12 @@ class Reader(Elsewhere):
                 yield Batch(start + at, rows, columns)
 
         return self.reduce(want, convert, summarise, merge, ROWS)
+
+    def _chunks(self, name: str, piece: Piece) -> Iterator[Chunk]:
+        """Return the chunks of a column of numbers."""
+        source: Any = source_of(self._numbered(name, piece))
+        chunks: Iterator[Chunk] = source.chunks(0, source.length)
+        return chunks
 
     def _numbered(self, name: str, piece: Piece) -> Piece:
         """Return a piece, or the numbers as which a column of times is read."""

@@ -14,12 +14,11 @@ from typing import Any
 import numpy as np
 
 from ..errors import SourceError
-from .arrow import Numbers, guarded, legible, opening
-from .base import Chunk, RandomWords
+from .arrow import guarded, legible, opening
+from .base import RandomWords
 from .columns import Want
 from .files import Rowed, SchemaReader
 from .forms import Arrow
-from .memory import ColumnSource
 
 
 class IpcReader(SchemaReader):
@@ -75,14 +74,14 @@ class IpcReader(SchemaReader):
         return iter(opened)
 
     def look(
-        self, parts: Sequence[int], name: str, how: Numbers, rows: int, words: RandomWords
-    ) -> Iterator[Chunk]:
+        self, parts: Sequence[int], name: str, rows: int, words: RandomWords
+    ) -> Iterator[Arrow]:
         """Yield values at random of record batches."""
-        return guarded(self._path, self._picks(parts, name, how, rows, words))
+        return guarded(self._path, self._picks(parts, name, rows, words))
 
     def _picks(
-        self, parts: Sequence[int], name: str, how: Numbers, rows: int, words: RandomWords
-    ) -> Iterator[Chunk]:
+        self, parts: Sequence[int], name: str, rows: int, words: RandomWords
+    ) -> Iterator[Arrow]:
         import pyarrow as pa
 
         with self._open([name]) as opened:
@@ -91,8 +90,7 @@ class IpcReader(SchemaReader):
                 if len(array):
                     # The count follows a header that may lie: no more than the batch has.
                     places = words(min(rows, len(array))) % np.uint64(len(array))
-                    some = pa.chunked_array([array.take(pa.array(places))])
-                    yield from ColumnSource(some, name, how).chunks(0, len(some))
+                    yield Arrow.of(array.take(pa.array(places)))
 
 
 def _checked(batch: Any, name: str) -> Any:

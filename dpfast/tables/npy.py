@@ -152,11 +152,9 @@ class NpyFile(Reader):
             self._check_text(column)
         return [one.view(np.uint8) if one.dtype.kind == "b" else one for one in found]
 
-    def sample(
-        self, name: str, how: Numbers, count: int, words: RandomWords
-    ) -> NDArray[Any] | None:
+    def sample(self, name: str, count: int, words: RandomWords) -> NDArray[Any] | None:
         """About `count` numbers of a column, up to `CLUSTER` at each of some random places."""
-        kind, (_, by_column, dtype, begin), across = how.dtype, self._form, self._across
+        kind, (_, by_column, dtype, begin), across = self.dtype(name), self._form, self._across
         rows = min(max(1, PLACE // (across * dtype.itemsize)), self._rows)
         if not rows:
             return np.empty(0, kind)

@@ -11,11 +11,11 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from ..errors import SourceError
-from .arrow import Numbers, guarded, legible, opening
-from .base import Chunk, RandomWords
+from .arrow import guarded, legible, opening
+from .base import RandomWords
 from .columns import Want
 from .files import FEWEST, Rowed, SchemaReader, widened
-from .memory import ColumnSource
+from .forms import Piece
 from .threads import decoders
 
 #: Bytes read from the file at a time, so that a column chunk of gigabytes is never held whole.
@@ -105,16 +105,15 @@ class ParquetReader(SchemaReader):
         )
 
     def look(
-        self, parts: Sequence[int], name: str, how: Numbers, rows: int, words: RandomWords
-    ) -> Iterator[Chunk]:
+        self, parts: Sequence[int], name: str, rows: int, words: RandomWords
+    ) -> Iterator[Piece]:
         """Yield the first rows of row groups."""
         casts = self._casts([name])
 
-        def head(part: _Part) -> Iterator[Chunk]:
+        def head(part: _Part) -> Iterator[Piece]:
             with self._open(part.file) as opened:
                 for arrays in itertools.islice(_batches(opened, part.group, rows, (name,)), 1):
-                    (column,) = widened(arrays, casts[part.file])
-                    yield from ColumnSource(column.chunked, name, how).chunks(0, column.length)
+                    yield from widened(arrays, casts[part.file])
 
         for part in (self._parts[place] for place in parts):
             yield from guarded(self.paths[part.file], head(part))
