@@ -244,12 +244,16 @@ def data_of(reader: Reader, column: Any) -> TableColumn | Table:
 
 
 def columns(reader: Reader, names: str | list[str]) -> TableColumn | Table:
-    """Return a column of a file, or a table of some: names that `reader` has found."""
-    for name in [names] if isinstance(names, str) else names:
-        # What text and dates are good for is for a release to say.
-        if not (reader.holds_text(name) or reader.holds_times(name)):
-            reader.numbers(name)
-    return TableColumn(reader, names) if isinstance(names, str) else Table(reader, names)
+    """Return a column of a file, or a table of some: names that `reader` has found.
+
+    A type that cannot be read is told now of one column, and of one of a table when it is used.
+    """
+    if not isinstance(names, str):
+        return Table(reader, names)
+    # What text and dates are good for is for a release to say.
+    if not (reader.holds_text(names) or reader.holds_times(names)):
+        reader.numbers(names)
+    return TableColumn(reader, names)
 
 
 def reader(path: Paths, **options: Unpack[ScanOptions]) -> Reader:

@@ -667,7 +667,10 @@ def test_several_parquet_files(cut, tmp_path):
     assert dp.scan(tmp_path, "x").dtype == np.float64  # as if all had the same columns
     write({"x": [True], "k": [1]}, tmp_path / "5.parquet")
     with pytest.raises(SourceError, match="'x' must be the same in every file"):
-        dp.scan(tmp_path, ["x"])
+        dp.scan(tmp_path, "x")
+    table = dp.scan(tmp_path, ["x", "k"])  # of which a column may do
+    with pytest.raises(SourceError, match="'x' must be the same in every file"):
+        as_rows(table)
 
 
 def test_ids_in_a_text_file(tmp_path):
