@@ -30,6 +30,7 @@ cdef extern from "groups/codes.h" nogil:
         DPF_CODES_BITS, DPF_CODES_NEAR
     uint32_t DPF_CODES_MOST
     ctypedef struct dpf_codes_slot:
+        uint64_t low
         uint32_t next
     ctypedef struct dpf_codes:
         dpf_keys_key key
@@ -106,6 +107,16 @@ cdef class Codes:
         self.slots, self.high, self.table.bits = slots.base, high.base, bits
         self.table.slots, self.table.high = <dpf_codes_slot *>&slots[0, 0], &high[0]
         return 0
+
+    def words(self):
+        """Return the low and the high word of each code."""
+        cdef uint64_t[::1] low = np.empty(self.table.count, np.uint64)
+        cdef size_t i
+        with nogil:
+            for i in range(<size_t>1 << self.table.bits):
+                if self.table.slots[i].next:
+                    low[self.table.slots[i].next - 1] = self.table.slots[i].low
+        return low.base, self.high[:self.table.count].copy()
 
     def find(self, const uint64_t[::1] low not None, const uint64_t[::1] high, present,
              int32_t[::1] out not None):

@@ -781,10 +781,9 @@ class LinearMeasurement(Mechanism[Answers], AddsUnits):
                 for column, pair, grid, room in zip(columns, bounds, grids, rooms, strict=False)
             ]  # fmt: skip
 
-        rooms, missing = unit_sums(
-            source.source, key, [8] * len(self.columns), fill, source.where, source.weights
-        )
-        nan_policy.refuse(self.nan, max(missing))
+        widths = [8] * len(self.columns)
+        units = unit_sums(source.source, key, widths, fill, source.where, source.weights)
+        nan_policy.refuse(self.nan, max(units.missing))
 
         def features(form: Form) -> Callable[[list[int]], list[int]]:
             return lambda sums: form.totals(
@@ -792,9 +791,11 @@ class LinearMeasurement(Mechanism[Answers], AddsUnits):
             )
 
         forms = self.plan().forms
-        return [
-            bounded(room, most, features(form)) for room, form in zip(rooms, forms, strict=True)
-        ]
+        return units.added(
+            lambda rooms: [
+                bounded(room, most, features(form)) for room, form in zip(rooms, forms, strict=True)
+            ]
+        )
 
     def finish(self, summary: list[Totals], generator: Generator) -> Answers:
         plan = self.plan(summary[0].rows)
@@ -830,8 +831,8 @@ class LinearMeasurement(Mechanism[Answers], AddsUnits):
             ]
 
         widths = [4 if squares else 2] * len(places)
-        rooms, missing = unit_sums(source.source, key, widths, fill, source.where)
-        nan_policy.refuse(self.nan, max(missing))
+        units = unit_sums(source.source, key, widths, fill, source.where)
+        nan_policy.refuse(self.nan, max(units.missing))
 
         def features(form: Form) -> Callable[[list[int]], list[int]]:
             return lambda sums: form.totals(
@@ -839,11 +840,13 @@ class LinearMeasurement(Mechanism[Answers], AddsUnits):
             )
 
         forms = self.plan().forms
-        each = zip(rooms, forms, self.columns, strict=True)
-        return [
-            bounded(room, most, features(form), squares, self.statistic.unit_ends(column))
-            for room, form, column in each
-        ]
+        ends = [self.statistic.unit_ends(column) for column in self.columns]
+        return units.added(
+            lambda rooms: [
+                bounded(room, most, features(form), squares, own)
+                for room, form, own in zip(rooms, forms, ends, strict=True)
+            ]
+        )
 
     def _added(self, rows: SqlRows, most: int, source: View) -> list[list[int]]:
         """Return the same of rows in a database, which adds them up."""

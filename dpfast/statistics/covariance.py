@@ -281,9 +281,10 @@ class OfSums(Mechanism[Floats], AddsUnits):
             return self.exact(Moments(sums[-1], 0, tuple(sums[:columns]), tuple(products), 0))
 
         width = 2 * (columns + 2 * len(pairs))
-        (room,), (missing,) = unit_sums(source.source, key, [width], fill, source.where)
-        nan_policy.refuse(self.nan, missing)
-        return self._answer(0, bounded(room, most, features), generator)
+        units = unit_sums(source.source, key, [width], fill, source.where)
+        nan_policy.refuse(self.nan, *units.missing)
+        (exact,) = units.added(lambda rooms: [bounded(rooms[0], most, features)])
+        return self._answer(0, exact, generator)
 
     def _added(self, rows: SqlRows, most: int, source: View) -> list[int]:
         """Return what units count for of rows in a database, which adds them up."""

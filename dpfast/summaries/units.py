@@ -22,9 +22,11 @@ mask leaves out, are no rows here.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing
+from functools import reduce
 from operator import add
-from threading import Lock
+from threading import Condition
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -32,8 +34,9 @@ from numpy.typing import NDArray
 
 from .._core.owner_log import hide_error
 from .._kernels import groups as _native
-from .._kernels.tables import Key
+from .._kernels.tables import Key, hashes
 from ..errors import DataError
+from ..tables.available_memory import share
 from ..tables.base import RowChunk, RowSource
 from ..tables.batches import WHERE, Batch
 from ..tables.bounding import UNBOUNDED
@@ -41,6 +44,7 @@ from ..tables.key_words import KeyWords
 from ..tables.masked import refuse_mask
 from ..tables.memory import Column
 from ..tables.people import IdColumn
+from ..tables.row_files import Spill, directory
 from .cells import Cells
 from .moments import placed
 from .side_by_side import refuse_length, stretches
@@ -49,6 +53,8 @@ from .side_by_side import refuse_length, stretches
 CARRY = 40
 #: The largest size of an integer that gets noise by group.
 LARGEST = 2**62
+#: Bytes of a code, bytes after which it is asked what memory there is, and parts of a file.
+UNIT, STEP, PARTS = 64, 1 << 27, 256
 #: The largest half of a product of cells.
 SPAN = np.uint64(2**32 - 1)
 #: Sums of each unit, and behind them those of rows of none.
@@ -77,10 +83,16 @@ def grown(room: NDArray[Any], units: int) -> NDArray[Any]:
 
 def merge(room: NDArray[np.uint64], more: NDArray[np.uint64]) -> None:
     """Add other sums of the same units, and what they carry; either may have room for more."""
-    units, width = min(len(room), len(more)) - 1, 1 + (room.shape[-1] > 1)
-    own = room[:units].reshape(-1, width)
+    units = min(len(room), len(more)) - 1
+    plus(room[:units], more[:units])
+
+
+def plus(room: NDArray[np.uint64], more: NDArray[np.uint64]) -> None:
+    """Add as many other sums, and what they carry."""
+    width = 1 + (room.shape[-1] > 1)
+    own = room.reshape(-1, width)
     before = own[:, 0].copy()
-    own += more[:units].reshape(-1, width)
+    own += more.reshape(-1, width)
     if width > 1:
         own[:, 1] += (own[:, 0] < before).astype(np.uint64) << np.uint64(CARRY)
 
@@ -88,20 +100,40 @@ def merge(room: NDArray[np.uint64], more: NDArray[np.uint64]) -> None:
 class Units:
     """Rooms of the sums of units, to which several threads add rows.
 
+    Beyond memory sums of the units so far are written to a file, by parts of units, and others are
+    begun. In the end those of each part are put together. Sums are integers, so it is all the same
+    when that happens.
+
     Parameters
     ----------
     key : Key
         Fresh and secret: no ids can be made that are taken for one another.
     widths : sequence of int
         The columns of each room: one for a number of rows, two for each sum, as
-        `_kernels.groups.add` has them, or four with squares.
+        `_kernels.groups.add` has them, or four with squares. None for codes alone, which are never
+        written.
+    memory : int, optional
+        Bytes; by default the `share`.
+
+    Attributes
+    ----------
+    missing : list of int
+        How many rows are missing in each room.
     """
 
-    def __init__(self, key: Key, widths: Sequence[int]) -> None:
-        self._codes, self._words = _native.Codes(key), KeyWords(key, "ids", is_id=True)
-        self._widths, self._lock = widths, Lock()
+    def __init__(self, key: Key, widths: Sequence[int], memory: int | None = None) -> None:
+        self._key, self._words = key, KeyWords(key, "ids", is_id=True)
+        self._widths, self._memory = widths, memory
+        self._asks = STEP if memory is None else memory
+        self._ready, self._running, self._is_full = Condition(), 0, False
+        self._runs: list[tuple[list[int], NDArray[np.int64]]] = []
+        self._file: Spill | None = None
+        self.missing = [0] * len(widths)
+        self._begin()
+
+    def _begin(self) -> None:
+        self._codes = _native.Codes(self._key)
         self._spare: list[list[Room]] = []
-        self._missing = [0] * len(widths)
 
     def add(
         self,
@@ -114,26 +146,93 @@ class Units:
         words, codes = self._words.of(ids), np.empty(rows, np.int32)
         if keep is not None:
             words = words.only(np.ascontiguousarray(keep))
-        with self._lock:
+        with self._ready:
+            self._ready.wait_for(lambda: not self._is_full)
             self._codes.add(*words, codes)
             units = len(self._codes)
             rooms = self._spare.pop() if self._spare else [zeros((1, w)) for w in self._widths]
-        rooms = [grown(room, units) for room in rooms]
-        missing = fill(codes, rooms)
-        with self._lock:
-            self._spare.append(rooms)
-            self._missing = list(map(add, self._missing, missing))
+            self._running += 1
+        missing = None
+        try:
+            rooms = [grown(room, units) for room in rooms]
+            missing = fill(codes, rooms)
+        finally:
+            with self._ready:
+                self._running -= 1
+                if missing is not None:
+                    self._spare.append(rooms)
+                    self.missing = list(map(add, self.missing, missing))
+                self._is_full = self._is_full or self._is_beyond()
+                if self._is_full and not self._running:
+                    self._is_full = False
+                    self._ready.notify_all()
+                    self._write()
 
-    def told(self) -> tuple[list[Room], list[int]]:
-        """Return the sums of each unit, and how many rows are missing in each room."""
+    def _is_beyond(self) -> bool:
+        """Tell whether sums are beyond memory, which is asked for now and then."""
+        held = UNIT * len(self._codes) + sum(room.nbytes for own in self._spare for room in own)
+        if not self._widths or held < self._asks:
+            return False
+        self._asks = held + STEP if self._memory is None else self._memory
+        return held > (share() if self._memory is None else self._memory)
+
+    def _merged(self) -> list[Room]:
+        """Return the sums of the units in memory."""
         units = len(self._codes)
-        none = [zeros((1, width)) for width in self._widths]
-        first, *others = self._spare or [none]
+        first, *others = self._spare or [[zeros((1, width)) for width in self._widths]]
         rooms = [grown(room, units) for room in first]
         for some in others:
             for room, more in zip(rooms, some, strict=True):
                 merge(room, more)
-        return [room[:units] for room in rooms], self._missing
+        return [room[:units] for room in rooms]
+
+    def _write(self) -> None:
+        """Write the words of the units in memory and their sums, part by part, and forget them."""
+        low, high = self._codes.words()
+        parts = np.empty_like(low)
+        hashes(self._key, low, high, parts)
+        part = (parts % PARTS).astype(np.int64)  # bits that places of codes do not depend on
+        order = np.argsort(part, kind="stable")
+        if self._file is None:
+            self._file = Spill(directory(None))
+        places = [self._file.append(array[order]) for array in (low, high, *self._merged())]
+        counts = np.bincount(part, minlength=PARTS)
+        self._runs.append((places, np.concatenate([[0], np.cumsum(counts)])))
+        self._begin()
+        self._asks = STEP if self._memory is None else self._memory
+
+    def parts(self) -> Iterator[list[Room]]:
+        """Yield the sums of all units, some at a time."""
+        if self._file is None:
+            yield self._merged()
+            return
+        self._write()
+        with closing(self._file):
+            for part in range(PARTS):
+                codes = _native.Codes(self._key)
+                rooms = [zeros((1, width)) for width in self._widths]
+                for places, cuts in self._runs:
+                    start, stop = int(cuts[part]), int(cuts[part + 1])
+                    own, columns = np.empty(stop - start, np.int32), []
+                    for at, width in zip(places, (1, 1, *self._widths), strict=True):
+                        columns.append(np.empty((stop - start, width), np.uint64))
+                        self._file.read(at + 8 * width * start, columns[-1])
+                    low, high, *sums = columns
+                    codes.add(low.reshape(-1), high.reshape(-1), None, own)
+                    rooms = [grown(room, len(codes)) for room in rooms]
+                    for room, more in zip(rooms, sums, strict=True):
+                        whole = room[own]  # each unit is there once
+                        plus(whole, more)
+                        room[own] = whole
+                yield [room[: len(codes)] for room in rooms]
+
+    def added(self, bound: Callable[[list[Room]], list[list[int]]]) -> list[list[int]]:
+        """Return the sums over all units of what `bound` says of the rooms of some."""
+
+        def both(a: list[list[int]], b: list[list[int]]) -> list[list[int]]:
+            return [list(map(add, x, y)) for x, y in zip(a, b, strict=True)]
+
+        return reduce(both, map(bound, self.parts()))
 
 
 def unit_sums(
@@ -143,7 +242,7 @@ def unit_sums(
     fill: Add,
     where: NDArray[np.bool_] | None,
     beside: Column | None = None,
-) -> tuple[list[Room], list[int]]:
+) -> Units:
     """Return the sums of each unit, in one read of rows with ids.
 
     Parameters
@@ -187,10 +286,10 @@ def unit_sums(
         refuse_mask()
     if beside is not None and read != beside.length:
         refuse_length()
-    return units.told()
+    return units
 
 
-def unit_rows(ids: IdColumn, key: Key, where: NDArray[np.bool_] | None) -> tuple[NDArray[Any], int]:
+def unit_rows(ids: IdColumn, key: Key, where: NDArray[np.bool_] | None) -> tuple[Units, int]:
     """Return the number of rows of each unit, and that of all rows, in one read of the ids."""
     rows, beside = ids.beside(where, key)
     units = Units(key, [1])
@@ -206,8 +305,7 @@ def unit_rows(ids: IdColumn, key: Key, where: NDArray[np.bool_] | None) -> tuple
         return batch.rows
 
     length = rows.reduce([*beside, ids.column], [ids.column], summarise, add)
-    (counts,), _ = units.told()
-    return counts.reshape(-1), length
+    return units, length
 
 
 def bounded(

@@ -13,6 +13,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import dpfast as dp
+from dpfast._kernels.tables import Key
 from dpfast.errors import DataError
 from dpfast.measurement import linear
 from dpfast.noise.box import BoxNoise
@@ -256,3 +257,83 @@ def test_too_many_units_for_the_memory(monkeypatch):
     with pytest.raises(DataError, match="too many ids") as error:
         units.zeros((17, 2))
     assert "17" not in str(error.value)
+
+
+# ---- Units beyond memory. ----
+
+
+@pytest.fixture
+def tiny(monkeypatch):
+    """No memory: sums are written after each chunk."""
+    monkeypatch.setattr(units, "share", lambda: 0)
+    monkeypatch.setattr(units, "STEP", 0)
+    monkeypatch.setattr(units, "PARTS", 5)
+
+
+@pytest.mark.parametrize("threads", ["1", "3"])
+def test_units_beyond_memory_count_alike(exact, tiny, threads, monkeypatch, tmp_path):
+    monkeypatch.setenv("DPFAST_NUM_THREADS", threads)
+    runs, right = [], units.Units._write
+
+    def write(self):
+        runs.append(len(self._codes))
+        right(self)
+
+    monkeypatch.setattr(units.Units, "_write", write)
+    path = tmp_path / "t.parquet"
+    n = 800
+    rng = np.random.default_rng(8)
+    table = {
+        "id": [None if i == 3 else f"{i}" * (i % 9) for i in rng.integers(0, 90, n).tolist()],
+        "x": rng.integers(-1, 5, n) / 2.0,
+        "y": rng.integers(1, 3, n) * 1.0,
+    }
+    pq.write_table(pa.table(table), path, row_group_size=100)
+    for name, (call, more) in {**ONE, "covariance": TWO["covariance"]}.items():
+        columns = ["x", "y"] if name == "covariance" else ["x"]
+        whole = {"id": table["id"], **{one: table[one] for one in columns}}
+        kw = {"ids": "id", "max_rows": 3, "epsilon": 1, **more}
+        with monkeypatch.context() as plenty:
+            plenty.setattr(units, "STEP", 1 << 40)
+            due = exact(call, whole, **kw)
+        assert not runs
+        assert exact(call, dp.scan(path, ["id", *columns]), **kw) == due
+        assert len(runs) > 3 and sum(runs) > 200
+        runs.clear()
+
+
+def test_units_that_are_not_put_together_are_caught(exact, tiny, monkeypatch, tmp_path):
+    """Planted: what is in memory is bounded each time, so a unit counts again and again."""
+    path = tmp_path / "t.parquet"
+    table = {"id": np.tile(np.arange(10), 30), "x": np.full(300, 3.0)}
+    pq.write_table(pa.table(table), path, row_group_size=20)
+    kw = {"ids": "id", "max_rows": 2, "epsilon": 1, **BOUNDS}
+    one = exact(dp.sum, {"id": np.arange(10), "x": np.full(10, 3.0)}, **kw)
+    assert exact(dp.sum, dp.scan(path, ["id", "x"]), **kw) == [2 * total for total in one]
+    held, parts = [], units.Units._merged
+
+    def write(self):
+        held.append(parts(self))
+        self._begin()
+
+    monkeypatch.setattr(units.Units, "_write", write)
+    monkeypatch.setattr(units.Units, "parts", lambda self: iter([*held, parts(self)]))
+    assert exact(dp.sum, dp.scan(path, ["id", "x"]), **kw)[0] > 2 * one[0]
+
+
+def test_a_fault_of_one_thread_does_not_stop_others(tiny):
+    """Who waits for sums to be written goes on when rows could not be added."""
+    own = units.Units(Key(bytes(32)), [1])
+
+    def wrong(codes, rooms):
+        raise ValueError("no rows")
+
+    def count(codes, rooms):
+        rooms[0][codes] += np.uint64(1)
+        return [0]
+
+    own.add(np.arange(3), 3, None, count)
+    with pytest.raises(ValueError, match="no rows"):
+        own.add(np.arange(3), 3, None, wrong)
+    own.add(np.arange(2), 2, None, count)
+    assert own.added(lambda rooms: [[int(rooms[0].sum())], [len(rooms[0])]]) == [[5], [3]]

@@ -37,7 +37,7 @@ from ...rng import Generator
 from ...summaries.cells import Cells
 from ...summaries.side_by_side import flat
 from ...summaries.totals import Celled, Totals, column_totals, totals
-from ...summaries.units import Room, clamped_counts, unit_rows, unit_sums
+from ...summaries.units import Room, Units, clamped_counts, unit_rows, unit_sums
 from ...tables.base import Feature as RowFeature
 from ...tables.batches import refuse_beside
 from ...tables.intake import View, all_columns, read, rows_alone
@@ -300,6 +300,14 @@ class CountMeasurement(Mechanism[Counts], AddsUnits):
 
     def of_units(self, source: View, most: int, key: Key, generator: Generator) -> Counts:
         statistic, rows = self.statistic, source.source
+
+        def counted_in(units: Units) -> list[int]:
+            def clamped(rooms: list[Room]) -> list[list[int]]:
+                ends = statistic.per_unit
+                return [[int(clamped_counts(room, most, ends).sum())] for room in rooms]
+
+            return [rows for (rows,) in units.added(clamped)]
+
         if isinstance(rows, SqlRows):
             places = range(self.columns or 1)
             counted = [rows.present(), *(statistic.of_rows(rows, place) for place in places)]
@@ -308,10 +316,10 @@ class CountMeasurement(Mechanism[Counts], AddsUnits):
         elif self.columns is None and not statistic.looks:
             assert source.ids is not None
             known = None if source.has_labels else source.length
-            counts, read = unit_rows(source.ids, key, source.where)
+            units, read = unit_rows(source.ids, key, source.where)
             if read != (known or totals(source.source, None, None).read):
                 refuse_beside()
-            kept = [int(clamped_counts(counts, most, statistic.per_unit).sum())] * 2
+            kept = counted_in(units) * 2
         else:
 
             def fill(columns: Sequence[Any], codes: Any, rooms: Sequence[Room]) -> list[int]:
@@ -322,8 +330,7 @@ class CountMeasurement(Mechanism[Counts], AddsUnits):
                 return [0] * len(rooms)
 
             widths = [1] * (1 + (self.columns or 1))
-            rooms, _ = unit_sums(source.source, key, widths, fill, source.where)
-            kept = [int(clamped_counts(room, most, statistic.per_unit).sum()) for room in rooms]
+            kept = counted_in(unit_sums(source.source, key, widths, fill, source.where))
         every, *each = kept
         return self.finish([statistic.totals(some, every) for some in each], generator)
 
