@@ -28,13 +28,13 @@ from ..rng import Generator
 from ..statistics.histogram import MOST_OF_SQL, PARTS, Bins, Histogram, rounded
 from ..summaries.cells import Cells, cells, in_units
 from ..summaries.sparse import Sparse, distinct, join
-from ..summaries.units import CARRY, shifted
+from ..summaries.units import CARRY, shifted, words_of
 from ..tables.base import Feature
 from ..tables.batches import Piece, numbers
 from ..tables.sql.store import SqlRows
 from .answer import labels
 from .keys import MOST
-from .of_column import DatabaseSums, Integers
+from .of_column import DatabaseSums, Integers, OfColumn
 from .sums import Counted
 from .weighted import clamped
 
@@ -50,6 +50,14 @@ def shown(room: Sparse, kept: NDArray[np.int64], groups: int) -> NDArray[Any]:
     found = np.zeros((len(kept) * bins, room.width), sums.dtype)
     found[(at * bins + cells % bins)[at >= 0]] = sums[at >= 0]
     return found.reshape(len(kept), bins, room.width)
+
+
+def dense(room: Sparse, groups: int) -> NDArray[Any]:
+    """Return the sums of all groups, and of none, bin by bin."""
+    cells, sums = room.total()
+    found = np.zeros((groups + 1, room.bins, room.width), sums.dtype)
+    found.reshape(-1, room.width)[cells] = sums
+    return found
 
 
 @dataclass(frozen=True)
@@ -160,12 +168,7 @@ class GroupHistogram(Counted):
 
     def bound(self, room: Any, codes: NDArray[np.int32], groups: int) -> Any:
         found = room.of_units(self.step.rows, self.cells.first, codes)
-        if self.sparse:
-            return found
-        dense = np.zeros((groups + 1, found.bins, 2), np.int64)
-        cells, sums = found.total()
-        dense.reshape(-1, 2)[cells] = sums
-        return dense
+        return found if self.sparse else dense(found, groups)
 
     def placed(self, values: Any) -> NDArray[Any]:
         """Return what has a bin, of what is read."""
@@ -177,8 +180,6 @@ class GroupHistogram(Counted):
         _native.count(cells, room.reshape(-1))
 
     def integers(self, rows: SqlRows) -> Integers:
-        if self.step.of_units:  # whose rows are chosen
-            return super(Counted, self).integers(rows)
         if self.axis.native.bins > MOST_OF_SQL:
             checks.fail("bins", f"at most {MOST_OF_SQL} in a database", self.axis.native.bins)
         bins = self.axis.of_row(rows, rows.names.index(self.column or ""))
@@ -186,25 +187,23 @@ class GroupHistogram(Counted):
 
     def features_of(self, rows: SqlRows) -> list[Feature]:
         """Return what a row of a database adds to its bin."""
-        return [Feature(0 * rows.present(), 0, 1)]
+        return [Feature(0 * rows.present(), 0, 1 << self.fine, self.step.rows)]
 
-    def packed(self, sums: NDArray[np.object_]) -> NDArray[np.uint64]:
-        """Return what `dense_room` holds of cells whose sums of these are given."""
-        return sums.astype(np.uint64)
+    def packed(self, sums: NDArray[np.object_]) -> NDArray[Any]:
+        """Return what a room holds of cells whose sums of these are given."""
+        return words_of(sums[:, 0]) if self.step.of_units else sums.astype(np.uint64)
 
     def gathered(self, answer: DatabaseSums) -> Any:
         groups, codes, sums, bins = answer
         assert bins is not None
-        room, inside = self.room(groups), codes >= 0
+        inside = codes >= 0
         pairs = codes[inside] * np.int64(self.axis.native.bins) + bins[inside]
         cells, which = distinct(pairs)
         totals = np.zeros((len(cells), len(sums)), object)
         np.add.at(totals, which, np.stack(sums, axis=1)[inside])
-        if self.sparse:
-            room.append(cells, self.packed(totals))
-        else:
-            room.reshape(-1, self.width)[cells] = self.packed(totals)
-        return room
+        found = Sparse(self.axis.native.bins, 2 if self.step.of_units else self.width)
+        found.append(cells, self.packed(totals))
+        return found if self.sparse else dense(found, groups)
 
     def merge(self, room: Any, more: Any) -> None:
         if isinstance(room, Sparse):
@@ -296,11 +295,16 @@ class WeightedHistogram(GroupHistogram):
     def reads(self) -> tuple[str, ...]:
         return (self.column or "", self.weights)
 
+    def integers(self, rows: SqlRows) -> Integers:
+        if self.step.of_units:
+            return OfColumn.integers(self, rows)
+        return super().integers(rows)
+
     def features_of(self, rows: SqlRows) -> list[Feature]:
         u = rows.cell(rows.names.index(self.weights), self.cells)
         return [Feature(u, self.cells.span), Feature(0 * u, 0, 1)]
 
-    def packed(self, sums: NDArray[np.object_]) -> NDArray[np.uint64]:
+    def packed(self, sums: NDArray[np.object_]) -> NDArray[Any]:
         total, count = sums.T
         words = [total & 2**64 - 1, count + (total >> 64 << CARRY)]
         return np.stack(words, axis=-1).astype(np.uint64)

@@ -58,7 +58,7 @@ from ..summaries.cells import SQUARES, Cells, cells, in_units, nearest
 from ..summaries.side_by_side import flat, refuse_length, stretches
 from ..summaries.sparse import Sparse
 from ..summaries.units import Room, merge, shifted, unit_sums
-from ..tables import Chunk
+from ..tables import Chunk, base
 from ..tables.base import NO_ROWS, RowChunk, Term
 from ..tables.intake import View, one_column, read, whole_rows
 from ..tables.masked import kept, refuse_mask
@@ -213,7 +213,7 @@ class Binned(Automatic[Value]):
             view = read(data, whole_rows, *how, **beside, with_ids=with_ids)
         else:
             view = read(data, one_column, axes[0].numbers, **beside)
-        if view.adds and ids is not None:
+        if view.adds and ids is not None and weights is not None:
             checks.fail_kind("data", NO_ROWS, data)
         if view.adds and max(self.shape) > MOST_OF_SQL:
             checks.fail(argument, f"at most {MOST_OF_SQL} in a database", max(self.shape))
@@ -356,6 +356,8 @@ class BinCounts(Mechanism[Any], AddsUnits):
         return self.statistic.answer(summary, self.noise, self.fine, generator)
 
     def of_units(self, source: View, most: int, key: Key, generator: Generator) -> Any:
+        if isinstance(source.source, SqlRows):
+            return self.finish(self._of_people(source.source, most, source), generator)
         sums = Sparse(self.size, self.words)
         lock = Lock()
 
@@ -372,6 +374,17 @@ class BinCounts(Mechanism[Any], AddsUnits):
         exact = np.zeros(self.size, np.int64)
         exact[places] = shifted(words, 0)
         return self.finish(exact, generator)
+
+    def _of_people(self, rows: SqlRows, most: int, source: View) -> NDArray[np.int64]:
+        """Return what counts of units in each bin, of rows in a database."""
+        assert source.ids is not None
+        place, exact = 0, np.zeros(self.size, np.int64)
+        for i, axis in enumerate(self.statistic.axes):
+            place = place * axis.native.bins + axis.of_row(rows, i)
+        feature = base.Feature(0 * rows.present(), 0, 1 << self.fine, most)
+        found = rows.groups({}, [feature], base.Units(source.ids.column), place)
+        exact[found.bins] = np.minimum(found.sums[0], MOST)
+        return exact
 
     #: Words of a sum, and what a row adds to it besides its cell.
     words: ClassVar[int] = 1

@@ -276,6 +276,25 @@ def test_answers_about_people_are_those_of_memory():
     expect_same(*(answer(data, ["number"], None, statistics, **people) for data in (DATA, rows)))
 
 
+@pytest.mark.parametrize("engine", ENGINES)
+def test_people_in_bins_are_those_of_memory(engine):
+    rows, bins = in_database(engine), {"in": dp.stat.histogram("x", bins=3, bounds=(-1, 2))}
+    for by, keys, most in (("word", ["a", "é"], 2), ("number", None, 3)):
+        people = {"ids": "who", "max_rows": most, "max_groups": 4}  # as many as there are
+        expect_same(*(answer(data, [by], keys, bins, **people) for data in (DATA, rows)))
+
+
+def test_a_person_counts_in_the_bins_of_so_many_groups():
+    who, columns = [1] * 12, {"k": [0, 1, 2] * 4, "x": [0.5, 1.5] * 6}
+    kinds = {"who": ("int64", who), "k": ("int64", columns["k"]), "x": ("float64", columns["x"])}
+    groups = dp.group_by(
+        table(connect("duckdb"), kinds), "k", keys=[0, 1, 2], ids="who", max_groups=2, max_rows=2
+    )
+    found = groups.histogram("x", bins=[0, 1, 2], epsilon=500)
+    pairs = sorted(zip(found["histogram 0"], found["histogram 1"], strict=True))
+    assert pairs == [(0, 0), (1, 1), (1, 1)]
+
+
 def test_names_and_keys_are_no_sql():
     name, key = 'a"b; --', "'; drop table t; --"
     rows = table(connect("sqlite"), {name: ("string", [key]), "x y": ("float64", [1.0])})
@@ -373,7 +392,11 @@ def test_what_no_database_adds_up_is_refused_before_the_spend():
     unit = {"bounds": (0, 1), "epsilon": 1, "budget": budget}
     for call, kind, words in (
         (lambda: groups.median("x", **unit), ArgumentError, "histograms of rows, in a database"),
-        (lambda: people.histogram("x", bins=2, **unit), ArgumentError, "takes rows out"),
+        (
+            lambda: people.histogram("x", bins=2, weights="n", weight_bounds=(0, 1), **unit),
+            ArgumentError,
+            "takes rows out",
+        ),
         (lambda: groups.sum("x", **unit | {"bounds": "auto"}), ArgumentError, "takes rows out"),
         (lambda: groups.sum("word", **unit), ArgumentTypeError, "numbers"),
         (lambda: groups.sum("x", **unit, where=DATA["x"] > 0), ArgumentTypeError, "where"),

@@ -9,12 +9,13 @@ from typing import Any
 
 from numpy.typing import NDArray
 
+from ..._core.extras import extra
 from ...errors import DataError
 from ..base import Feature, Groups, Term, Units
 from ..forms import Arrow, Piece
 from .keys import asked, exact
 from .sums import linear, sums_by
-from .units import bounded, first_groups, units_of
+from .units import MOST, as_int64, bounded, first_groups, floored, units_of
 
 
 def groups_of(
@@ -49,12 +50,16 @@ def groups_of(
     ]
     terms = [[Term(one.above + one.least, one.most, one.least)] for one in features]
     if units is not None:
-        rows = units_of(rows, [*whose, *keys], features, dialect)
+        rows = units_of(rows, [*whose, *keys, *places], features, dialect)
         if units.max_groups is not None:
             rows = first_groups(rows, "unit", list(keys), units.max_groups, units.secret, dialect)
-        rows, terms = bounded(rows, list(keys), features, dialect)
     if bins is not None:
         rows = rows.drop_null(["bin"])
+    if units is not None and bins is None:
+        rows, terms = bounded(rows, list(keys), features, dialect)
+    elif units is not None:
+        (feature,) = features
+        rows, terms = in_bins(rows, ["unit", *keys], feature)
     found, totals = sums_by(rows, [term for some in terms for term in some], [*keys, *places])
     sums = iter(totals)
     return Groups(
@@ -62,6 +67,31 @@ def groups_of(
         None if bins is None else found["bin"].to_numpy().astype("int64"),
         [reduce(add, (next(sums) for _ in some)) for some in terms],
     )
+
+
+def in_bins(units: Any, names: Sequence[str], feature: Feature) -> tuple[Any, list[list[Term]]]:
+    """Return how many rows of units in bins count there, in parts of a row.
+
+    Of n rows in a bin, and c in all bins of a group, n min(c, most) / c do, rounded down.
+
+    Parameters
+    ----------
+    units : ibis table
+        As `units_of` returns it, by bin.
+    names : sequence of str
+        The columns of ids and of keys.
+    feature : Feature
+        Adds as many parts for each row.
+    """
+    ibis, parts = extra("ibis", "data in a database"), feature.least
+    most = MOST if feature.rows is None else min(feature.rows, MOST)
+    whole = as_int64(units.rows0.sum().over(ibis.window(group_by=list(names))))
+    units = units.mutate(whole=whole)
+    counts = (units.whole < MOST).ifelse(units.rows0, 0)
+    units = units.mutate(times=counts * ibis.least(units.whole, most))
+    units = units.mutate(rows=floored(units.times, units.whole))
+    rest = (units.times - units.rows * units.whole) * parts
+    return units, [[Term(units.rows * parts + floored(rest, units.whole), most * parts)]]
 
 
 def _keys(found: Any, column: Any) -> Piece:

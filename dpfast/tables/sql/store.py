@@ -318,7 +318,8 @@ class SqlRows:
             Whose rows they are. A unit of c rows in a group that add up to T counts as
             T min(c, rows) / c, rounded towards zero, or as T within its ends.
         bins : integer, optional
-            In which bin of its group a row is; not with units.
+            In which bin of its group a row is. With units there is one feature, to which each row
+            adds the same; of n rows in a bin and c in all, n min(c, rows) / c count there.
 
         Raises
         ------

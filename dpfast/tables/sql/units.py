@@ -55,8 +55,8 @@ def units_of(rows: Any, names: Sequence[str], features: Sequence[Feature], diale
             sums[f"sum{name}"] = base.sum()
         elif factor:
             low = base & (1 << HALF) - 1
-            sums[f"high{name}"] = _within(((base - low) >> HALF).sum())
-            sums[f"low{name}"] = _within(low.sum())
+            sums[f"high{name}"] = as_int64(((base - low) >> HALF).sum())
+            sums[f"low{name}"] = as_int64(low.sum())
     return rows.aggregate(**sums, by=list(names))
 
 
@@ -70,7 +70,7 @@ def first_groups(
     ibis = extra("ibis", "data in a database")
     keys = [units[name] for name in by]
     order = [digest(secret, [units[ids], *keys], dialect), *keys]
-    place = ibis.row_number().over(group_by=ids, order_by=order)
+    place = ibis.dense_rank().over(group_by=ids, order_by=order)
     return units.mutate(place=place).filter(lambda rows: rows.place < most)
 
 
@@ -168,11 +168,11 @@ def _in_halves(
 
 #: What is worked out of the halves of totals, step by step: `of` returns a column of before.
 STEPS: dict[str, Callable[[Callable[[str], Any]], Any]] = {
-    "upper": lambda of: _quotient(of("high"), of("by")),
+    "upper": lambda of: floored(of("high"), of("by")),
     "left": lambda of: (of("high") - of("upper") * of("by")) * (1 << HALF) + of("low"),
-    "lower": lambda of: _quotient(of("left"), of("by")),
+    "lower": lambda of: floored(of("left"), of("by")),
     "rest": lambda of: (of("left") - of("lower") * of("by")) * of("kept"),
-    "share": lambda of: _quotient(of("rest"), of("by")),
+    "share": lambda of: floored(of("rest"), of("by")),
 }
 
 
@@ -217,7 +217,7 @@ def _column(table: Any, place: int, name: str) -> Any:
     return table[f"{name}{place}"]
 
 
-def _within(total: Any) -> Any:
+def as_int64(total: Any) -> Any:
     """Return a sum as an int64; that of a unit that has too many rows is anything.
 
     Databases make sums wider, which Ibis does not know, so that it would drop a plain cast.
@@ -227,7 +227,7 @@ def _within(total: Any) -> Any:
     return ibis.expr.operations.Cast(least, ibis.dtype("int64")).to_expr()
 
 
-def _quotient(whole: Any, by: Any) -> Any:
+def floored(whole: Any, by: Any) -> Any:
     """Return the floor of a quotient below 2^50 of integers that are not negative.
 
     No two dialects have the same division of integers. One in float64, or to some decimals, is off

@@ -97,6 +97,36 @@ def test_answers_of_two_columns_are_those_of_memory(engine, name, nan):
         np.testing.assert_array_equal(a, b)
 
 
+BINS = {
+    "histogram": (dp.histogram, "x", {"bins": 7, "bounds": (-20, 80)}),
+    "categories": (dp.histogram, "x", {"categories": [0.5, 7.0, 50.0]}),
+    "two axes": (dp.histogram, ["x", "w"], {"bins": [[-20, 10, 80], [0, 1, 50]]}),
+    "tree": (dp.tree_histogram, "x", {"bins": 16, "bounds": (-20, 80)}),
+}
+OF_BINS = [("duckdb", "histogram"), ("sqlite", "two axes"), ("duckdb", "tree")]
+OF_BINS += [
+    pytest.param(engine, name, marks=pytest.mark.full)
+    for engine in ("duckdb", "sqlite", "postgres")
+    for name in BINS
+]
+
+
+@pytest.mark.parametrize("engine, name", OF_BINS)
+def test_people_in_bins_are_those_of_memory(engine, name):
+    release, columns, kw = BINS[name]
+    kinds = {"who": "int64", "x": "float64", "w": "float64"}
+    rows = table(connect(engine), {k: (kind, HOSTILE_ROWS[k]) for k, kind in kinds.items()})
+    columns = [columns] if isinstance(columns, str) else columns
+    here = {name: np.array(HOSTILE_ROWS[name]) for name in ("who", *columns)}
+    for most in (1, 3, 50):
+        unit = {**kw, "ids": "who", "max_rows": most, "epsilon": 1}
+        same = (here, rows[["who", *columns]])
+        a, b = (release(data, rng=InsecureGenerator(1), **unit) for data in same)
+        np.testing.assert_array_equal(
+            *((one[0] if name != "tree" else one.counts) for one in (a, b))
+        )
+
+
 @pytest.mark.parametrize("engine", ENGINES)
 @pytest.mark.parametrize("loss", [{"epsilon": 3}, {"epsilon": 30}, {"rho": 9}])
 def test_parts_of_rows_that_match_do_not_overflow(engine, loss):
@@ -129,7 +159,10 @@ def test_what_no_database_bounds_is_refused_before_the_spend():
     rows, budget = in_database("duckdb"), dp.Budget(epsilon=1)
     unit = {"ids": "who", "max_rows": 1, "epsilon": 1, "budget": budget}
     for call, words in (
-        (lambda: dp.histogram(rows.x, bins=[0, 1], **unit), "rows stay in a database"),
+        (
+            lambda: dp.histogram(rows, bins=[0, 1], weights="n", weight_bounds=(0, 1), **unit),
+            "rows stay in a database",
+        ),
         (lambda: dp.sum(rows.x, bounds="auto", **unit), "rows stay in a database"),
         (lambda: dp.count(rows.x, **unit | {"ids": DATA["who"]}), "ids must be the name"),
         (

@@ -70,7 +70,7 @@ def test_units_count_as_their_rows_and_totals_say(engine, values, least, most):
 
 def test_a_unit_that_rounds_away_from_zero_is_caught(monkeypatch):
     rows = rows_of(SMALL)
-    for name, engine in (("quotient", "duckdb"), ("_quotient", "sqlite")):
+    for name, engine in (("quotient", "duckdb"), ("floored", "sqlite")):
         right = getattr(units, name)
         fault = lambda whole, by, *more, right=right: right(whole + by - 1, by, *more)  # noqa: E731
         monkeypatch.setattr(units, name, fault)
