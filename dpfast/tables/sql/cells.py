@@ -12,6 +12,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from decimal import Decimal
+from fractions import Fraction
 from typing import Any
 
 from ..._core import checks
@@ -96,13 +98,30 @@ def cell(column: Any, cells: Gridded, dialect: str) -> Any:
         whole = ibis.cases((inside, column), (column < low, low), (above, high)).cast("int64")
         return (whole - low) * int(1.0 / cells.grid)
     least, most = exactly(lo), exactly(hi)
-    above = x > most if dialect == "sqlite" else (x > most) & ~x.isnan()  # it stores no NaN
-    arms = [((x >= least) & (x <= most), x), (x < least, least), (above, most)]
+    compared, first, last = x, least, most
+    if kind.is_decimal() and dialect != "sqlite":
+        ends = _decimal_ends(lo, hi, kind)
+        if max(map(abs, ends)) < 10**EXACT_DIGITS:  # then it is compared, and cast exactly, at once
+            compared, x = column, column.cast("float64")
+            first, last = (ibis.literal(Decimal(one).scaleb(-kind.scale), kind) for one in ends)
+    above = compared > last if dialect == "sqlite" else (compared > last) & ~x.isnan()
+    inside = (compared >= first) & (compared <= last)
+    arms = [(inside, x), (compared < first, least), (above, most)]
     if cells.grid > 1.0 and lo <= 0.0 <= hi:
         # x / grid might be too small for a float64, which PostgreSQL refuses.
         quarter = exactly(cells.grid / 4.0)
         arms.insert(0, ((x > -quarter) & (x < quarter), exactly(0.0)))
     return rounded(ibis.cases(*arms), cells, dialect)
+
+
+def _decimal_ends(lo: float, hi: float, kind: Any) -> tuple[int, int]:
+    """Return the least and the largest of some decimals between two numbers, without their point.
+
+    Either may be beyond the other by 1: then none is between.
+    """
+    one, most = 10**kind.scale, 10**kind.precision
+    ends = math.ceil(Fraction(lo) * one), math.floor(Fraction(hi) * one)
+    return max(ends[0], 1 - most), min(ends[1], most - 1)
 
 
 def rounded(x: Any, cells: Gridded, dialect: str) -> Any:
@@ -112,6 +131,30 @@ def rounded(x: Any, cells: Gridded, dialect: str) -> Any:
         scaled = (scaled + exactly(MAGIC)) - exactly(MAGIC)
     cell = scaled.cast("int64")
     return cell - cells.first if cells.first else cell
+
+
+def equal_bins(x: Any, edges: Sequence[float], last: float) -> Any:
+    """Return the number of the bin of x by its distance from the first edge, NULL in none.
+
+    No distance falls where x grows, so it is right for all x if it is at both ends of each bin.
+    None if it is not, as for bins of different widths.
+    """
+    ibis, width = extra("ibis", "data in a database"), (last - edges[0]) / len(edges)
+    if not 2.0**-1000 < width < math.inf:
+        return None
+    ends = [*edges[1:], last]
+    largest = [math.nextafter(end, -math.inf) for end in ends]
+    for start, first in ((0.0, edges[0] / width), (edges[0], 0.0)):
+        if first % 1.0 or any(
+            [math.floor((one - start) / width) - first for one in each] != list(range(len(edges)))
+            for each in (edges, largest)
+        ):
+            continue
+        lo, hi = exactly(edges[0]), exactly(last)
+        x = ibis.cases(((x >= lo) & (x < hi), x), (x == hi, exactly(largest[-1])))
+        x = x - exactly(start) if start else x
+        return (x / exactly(width)).floor().cast("int64") - int(first)
+    return None
 
 
 def binary_search(x: Any, edges: Sequence[Any], are_single: bool = False, first: int = 0) -> Any:

@@ -23,7 +23,7 @@ from ..ids import no_column
 from ..times import Numbering, Times
 from ..words import RULE as TEXT
 from ..words import Words
-from .cells import binary_search, cell, exactly, numbers, rounded, without_nan
+from .cells import binary_search, cell, equal_bins, exactly, numbers, rounded, without_nan
 from .counts import SqlNumbers
 from .dialects import DIALECTS, bytes_of
 from .failures import expect_no_failures
@@ -256,6 +256,10 @@ class SqlRows:
             The last number of the last bin. None for bins of one number each.
         """
         x = without_nan(self._column(column), self.store.dialect)
+        if last is not None and DIALECTS[self.store.dialect].products_vanish:
+            place = equal_bins(x, edges, last)
+            if place is not None:
+                return place
         lower = list(map(exactly, edges))
         most = lower[-1] if last is None else exactly(last)
         place = binary_search(x, lower, last is None)
@@ -274,8 +278,8 @@ class SqlRows:
 
     def present(self, *integers: Any) -> Any:
         """Return the integer that is 1 where none of these is missing, and else 0."""
-        every = (linear(integer)[0].notnull() for integer in integers)
-        return reduce(and_, every, self._ibis.literal(True)).ifelse(1, 0)
+        every = [linear(integer)[0].notnull() for integer in integers]
+        return reduce(and_, every or [self._ibis.literal(True)]).ifelse(1, 0)
 
     def chosen(self, ids: str, most: int, secret: str) -> SqlRows:
         """Return at most so many rows of each unit, a random choice by a fresh secret.

@@ -65,7 +65,7 @@ def sums_by(
     columns: dict[Any, str] = {}
     recipes = []
     for term in terms:
-        base, factor, offset = linear(term.integer)
+        base, factor, offset = linear(_counted(term.integer))
         first, bits = (0, 1) if is_wide or not factor else _least(term, factor, offset)
         name = columns.setdefault((base - first if first else base).op(), f"term_{len(columns)}")
         shifts = range(0, bits, BITS) if factor else ()
@@ -114,6 +114,16 @@ def linear(integer: Any) -> tuple[Any, int, int]:
             offset += factor * (value if isinstance(base, ops.Add) else -value)
         base = base.left
     return base.to_expr(), factor, offset
+
+
+def _counted(integer: Any) -> Any:
+    """Return what is missing where an integer is 0, if that tells whether another is there."""
+    ops, test = extra("ibis", "data in a database").expr.operations, integer.op()
+    if isinstance(test, ops.IfElse) and isinstance(test.bool_expr, ops.NotNull):
+        other = test.bool_expr.arg.to_expr()
+        if test == other.notnull().ifelse(1, 0).op():
+            return other * 0 + 1
+    return integer
 
 
 def _least(term: Term, factor: int, offset: int) -> tuple[int, int]:

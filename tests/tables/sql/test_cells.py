@@ -10,7 +10,8 @@ import pytest
 
 from dpfast.errors import ArgumentTypeError, DataError
 from dpfast.summaries.cells import cells
-from dpfast.tables.sql.cells import cell, exactly
+from dpfast.tables.sql import cells as sql
+from dpfast.tables.sql.cells import cell, equal_bins, exactly
 from dpfast.tables.sql.sums import BITS, Term, sums, sums_by
 
 ibis = pytest.importorskip("ibis")
@@ -214,3 +215,67 @@ def test_statements_of_other_databases_are_written(dialect):
         query = table.select(u=cell(column, SOME[0], dialect))
         text = str(ibis.to_sql(query, dialect=dialect)).upper()
         assert "ROUND" not in text and "NAN" in text
+
+
+BINS = [(0, 3000, 64), (0, 1, 10), (-1, 1, 16), (20, 80, 12), (-10, 90, 7), (0, 0.1, 30), (0, 9, 9)]
+
+
+def placed(con, table, edges, last):
+    """The bins of the rows of a table by a distance, in order; None if there is none."""
+    bins = equal_bins(table.x, edges, last)
+    if bins is None:
+        return None
+    question = ibis.to_sql(table.order_by("n").select(bins=bins), dialect=con.name)
+    return [row[0] for row in con.raw_sql(question).fetchall()]
+
+
+def at_edges(edges):
+    numbers = [0.0, -0.0, INF, -INF, NAN, None, 5e-324, -5e-324, 1e308, -1e308, 2.0**53]
+    for edge in edges:
+        middle = math.nextafter(edge, -INF)
+        numbers += [edge, middle, math.nextafter(middle, -INF), math.nextafter(edge, INF)]
+    return numbers
+
+
+def bins_of(numbers, edges):
+    """The same by a search."""
+    last = len(edges) - 2
+    return [
+        min(int(np.searchsorted(edges, x, "right")) - 1, last)
+        if x is not None and edges[0] <= x <= edges[-1]
+        else None
+        for x in numbers
+    ]
+
+
+def test_bins_by_a_distance_are_those_of_their_edges(duckdb, sqlite):
+    seen = 0
+    for lo, hi, bins in BINS:
+        edges = np.linspace(lo, hi, bins + 1).tolist()
+        numbers = at_edges(edges)
+        for con, kind in ((duckdb, pa.float64()), (sqlite, "real")):
+            got = placed(con, table_of(con, numbers, kind), edges[:-1], hi)
+            assert got is None or got == bins_of(numbers, edges)
+            seen += got is not None
+    assert seen >= 8
+    assert equal_bins(ibis.table({"x": "float64"}).x, [0.0, 1.0, 3.0], 4.0) is None
+
+
+class Same:
+    """A number that is equal to all others."""
+
+    def __sub__(self, other):
+        return self
+
+    def __eq__(self, other):
+        return True
+
+
+def test_a_distance_that_is_wrong_at_an_edge_is_caught(duckdb, monkeypatch):
+    """A planted fault: bins are not compared with their edges."""
+    edges = np.linspace(0, 0.1, 51).tolist()
+    numbers = at_edges(edges)
+    table = table_of(duckdb, numbers, pa.float64())
+    assert placed(duckdb, table, edges[:-1], 0.1) is None
+    monkeypatch.setattr(sql.math, "floor", lambda x: Same())
+    assert placed(duckdb, table, edges[:-1], 0.1) != bins_of(numbers, edges)

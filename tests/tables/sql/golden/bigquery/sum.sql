@@ -1,34 +1,14 @@
 -- Ibis 12.0.0, sqlglot 30.30.0
 SELECT
   CAST(SUM(`t1`.`term_0`) AS STRING) AS `term_0_0`,
+  COUNT(`t1`.`term_1`) AS `term_1_rows`,
   CAST(SUM(`t1`.`term_1`) AS STRING) AS `term_1_0`,
-  CAST(SUM(`t1`.`term_2`) AS STRING) AS `term_2_0`,
-  CAST(SUM(`t1`.`term_3`) AS STRING) AS `term_3_0`,
-  CAST(SUM(`t1`.`term_4` & 8388607) AS STRING) AS `term_4_0`,
-  CAST(SUM(`t1`.`term_4` >> 23) AS STRING) AS `term_4_23`
+  COUNT(`t1`.`term_2`) AS `term_2_rows`,
+  CAST(SUM(`t1`.`term_2` & 8388607) AS STRING) AS `term_2_0`,
+  CAST(SUM(`t1`.`term_2` >> 23) AS STRING) AS `term_2_23`
 FROM (
   SELECT
     IF(TRUE, 1, 0) AS `term_0`,
-    IF(
-      TRUE
-      AND (
-        CAST(CASE
-          WHEN (
-            `t0`.`age` >= 0
-          ) AND (
-            `t0`.`age` <= 100
-          )
-          THEN `t0`.`age`
-          WHEN `t0`.`age` < 0
-          THEN 0
-          WHEN `t0`.`age` > 100
-          THEN 100
-          ELSE NULL
-        END AS INT64) IS NOT NULL
-      ),
-      1,
-      0
-    ) AS `term_1`,
     CAST(CASE
       WHEN (
         `t0`.`age` >= 0
@@ -41,45 +21,7 @@ FROM (
       WHEN `t0`.`age` > 100
       THEN 100
       ELSE NULL
-    END AS INT64) AS `term_2`,
-    IF(
-      TRUE
-      AND (
-        CAST(TRUNC(
-          (
-            (
-              CASE
-                WHEN (
-                  CAST(CAST(`t0`.`is_new` AS INT64) AS FLOAT64) >= CAST(0 AS FLOAT64)
-                )
-                AND (
-                  CAST(CAST(`t0`.`is_new` AS INT64) AS FLOAT64) <= CAST(1 AS FLOAT64)
-                )
-                THEN CAST(CAST(`t0`.`is_new` AS INT64) AS FLOAT64)
-                WHEN CAST(CAST(`t0`.`is_new` AS INT64) AS FLOAT64) < CAST(0 AS FLOAT64)
-                THEN CAST(0 AS FLOAT64)
-                WHEN (
-                  CAST(CAST(`t0`.`is_new` AS INT64) AS FLOAT64) > CAST(1 AS FLOAT64)
-                )
-                AND NOT (
-                  IS_NAN(CAST(CAST(`t0`.`is_new` AS INT64) AS FLOAT64))
-                )
-                THEN CAST(1 AS FLOAT64)
-                ELSE NULL
-              END * (
-                CAST(1 AS FLOAT64) * CAST(1099511627776 AS FLOAT64)
-              )
-            ) + (
-              CAST(3 AS FLOAT64) * CAST(2251799813685248 AS FLOAT64)
-            )
-          ) - (
-            CAST(3 AS FLOAT64) * CAST(2251799813685248 AS FLOAT64)
-          )
-        ) AS INT64) IS NOT NULL
-      ),
-      1,
-      0
-    ) AS `term_3`,
+    END AS INT64) AS `term_1`,
     CAST(TRUNC(
       (
         (
@@ -110,6 +52,6 @@ FROM (
       ) - (
         CAST(3 AS FLOAT64) * CAST(2251799813685248 AS FLOAT64)
       )
-    ) AS INT64) AS `term_4`
+    ) AS INT64) AS `term_2`
   FROM `c`.`d`.`t` AS `t0`
 ) AS `t1`;
