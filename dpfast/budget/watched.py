@@ -22,7 +22,7 @@ import numpy as np
 from .._core import checks
 from ..tables.base import RowChunk, RowSource, Source
 from ..tables.batches import WHERE, Batch, Batches
-from ..tables.forms import Arrow, Objects, Values
+from ..tables.ids import as_list
 from ..tables.intake import View
 from ..tables.memory import Column
 from ..tables.people import IdColumn
@@ -228,7 +228,7 @@ def _entries(mechanism: Any, source: Any, n: int, data: Any) -> dict[str, tuple[
         elif checks.has(value, "__array__") and np.shape(value)[:1] == (n,):
             listed = np.asarray(value)
         if listed is not None:
-            found[place] = value, _listed(listed)
+            found[place] = value, as_list(listed)
         else:
             left += [(f"{place}.{name}", one) for name, one in _parts(value).items()]
     return found
@@ -266,22 +266,9 @@ def _read(batches: Batches, names: list[str]) -> list[tuple[Any, ...]]:
     """Return some columns of a table, row by row."""
 
     def rows(batch: Batch) -> list[tuple[Any, ...]]:
-        return list(zip(*(_listed(batch.columns[name]) for name in names), strict=True))
+        return list(zip(*(as_list(batch.columns[name]) for name in names), strict=True))
 
     return batches.reduce(names, names, rows, lambda a, b: a + b)
-
-
-def _listed(column: Any) -> list[Any]:
-    """Return the entries of a column."""
-    if isinstance(column, Values):
-        column = column.array if column.mask is None else column.given
-    if isinstance(column, Objects):
-        column = column.rows
-    if isinstance(column, np.ndarray):
-        return list(column.tolist())
-    if isinstance(column, (list, tuple)):
-        return list(column)
-    return list((column.chunked if isinstance(column, Arrow) else column).to_pylist())
 
 
 def _rows(source: Any) -> tuple[Any, Any]:
@@ -306,7 +293,7 @@ def _rows(source: Any) -> tuple[Any, Any]:
 def _of_chunk(chunk: Any) -> list[tuple[int, list[Any], list[Any] | None]]:
     """Return the number of the first row, the rows, a null as None, and their ids."""
     if isinstance(chunk, RowChunk):
-        ids = None if chunk.ids is None else _listed(chunk.ids)
+        ids = None if chunk.ids is None else as_list(chunk.ids)
         return [(chunk.start, chunk.rows.tolist(), ids)]
     rows = chunk.values.tolist()
     if chunk.nulls and chunk.present is not None:

@@ -31,8 +31,8 @@ from ..errors import ArgumentTypeError, DataError, DpfastError
 from .arrow import arrow_numbers, arrow_times
 from .base import Chunk, RowChunk, RowSource, Source
 from .columns import Batch, Columns, Elsewhere, Rows, Table, TableRows, Want, chosen, refuse_type
-from .forms import Arrow, Form, Objects, Piece, Values, source_of
-from .ids import no_column
+from .forms import Arrow, Form, Piece, Values, source_of
+from .ids import as_list, no_column
 from .in_memory import local_form, named
 from .key_words import KeyWords, array_kind, arrow_kind
 from .sql.store import SqlRows
@@ -64,15 +64,10 @@ class Arrived(NamedTuple):
     def of(cls, form: Form) -> Arrived:
         """Return the pieces of a table of them."""
         columns = chosen(form, Moved._fields).pieces.values()
-        each = [c.chunked.to_pylist() if isinstance(c, Arrow) else _listed(c) for c in columns]
-        return cls(list(map(Moved, *each)))
+        return cls(list(map(Moved, *map(as_list, columns))))
 
     def reduce(self, summarise: Callable[[Arrived], S], merge: Callable[[S, S], S]) -> S:
         return summarise(self)
-
-
-def _listed(column: Objects | Values) -> list[Any]:
-    return list(column.rows) if isinstance(column, Objects) else column.array.tolist()
 
 
 class Part(NamedTuple, Generic[S]):

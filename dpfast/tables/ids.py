@@ -10,7 +10,7 @@ import numpy as np
 from .._core import checks
 from ..errors import DataError
 from .base import RowChunk, RowSource
-from .forms import Arrow, Objects, Piece, column_form, title_of
+from .forms import Arrow, Objects, Piece, Values, column_form, title_of
 from .key_words import RULE, key_kind
 from .mapped import MappedRows, expect_rows
 from .pick import nearest
@@ -59,6 +59,14 @@ def entries(form: Piece) -> Any:
     if isinstance(form, Arrow):
         return form.chunked
     return form.given if isinstance(form.given, np.ma.MaskedArray) else form.array
+
+
+def as_list(column: Any) -> list[Any]:
+    """Return the rows of a column, or of what `entries` returns, as Python objects."""
+    rows = entries(column) if isinstance(column, (Objects, Values, Arrow)) else column
+    if isinstance(rows, np.ndarray):
+        return list(rows.tolist())
+    return list(rows if isinstance(rows, (list, tuple)) else rows.to_pylist())
 
 
 def id_name(ids: Any) -> str:
