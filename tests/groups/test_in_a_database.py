@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import dpfast as dp
-from dpfast.errors import ArgumentError, ArgumentTypeError
+from dpfast.errors import ArgumentError, ArgumentTypeError, DataError
 from dpfast.measurement.statistic import offer
 from dpfast.rng import InsecureGenerator
 from dpfast.tables.sql import groups as sql
@@ -407,3 +407,21 @@ def test_what_no_database_adds_up_is_refused_before_the_spend():
         with pytest.raises(kind, match=words):
             call()
     assert budget.remaining["epsilon"] == 1
+
+
+@pytest.mark.parametrize("is_drawn", [False, True])
+def test_chance_that_statements_do_not_agree_about_is_caught(is_drawn):
+    """Counts of groups and of bins are two statements; a view may draw the key of a row."""
+    connection, budget = connect("duckdb"), dp.Budget(epsilon=1)
+    key = "floor(random() * 999)::int" if is_drawn else "(range % 999)::int"
+    query = f"SELECT {key} AS k, range % 7 AS x FROM range(9999)"
+    connection.raw_sql(f"CREATE OR REPLACE VIEW drawn AS {query}")
+    groups = dp.group_by(connection.table("drawn"), "k", keys=range(999))
+    bins = dp.stat.histogram("x", bins=[0, 2, 3])  # in which not all rows are
+    ask = lambda: groups.agg({"n": dp.stat.count(), "x": bins}, epsilon=1, budget=budget)  # noqa: E731
+    if is_drawn:
+        with pytest.raises(DataError, match="must be the same whenever a database is asked"):
+            ask()
+    else:
+        ask()
+    assert budget.remaining["epsilon"] == 0

@@ -53,18 +53,16 @@ def groups_of(
         rows = units_of(rows, [*whose, *keys, *places], features, dialect)
         if units.max_groups is not None:
             rows = first_groups(rows, "unit", list(keys), units.max_groups, units.secret, dialect)
-    if bins is not None:
-        rows = rows.drop_null(["bin"])
-    if units is not None and bins is None:
-        rows, terms = bounded(rows, list(keys), features, dialect)
-    elif units is not None:
-        (feature,) = features
-        rows, terms = in_bins(rows, ["unit", *keys], feature)
+        if bins is None:
+            rows, terms = bounded(rows, list(keys), features, dialect)
+        else:
+            (feature,) = features
+            rows, terms = in_bins(rows.drop_null(["bin"]), ["unit", *keys], feature)
     found, totals = sums_by(rows, [term for some in terms for term in some], [*keys, *places])
     sums = iter(totals)
     return Groups(
         {name: _keys(found[key], columns[name]) for key, name in zip(keys, by, strict=True)},
-        None if bins is None else found["bin"].to_numpy().astype("int64"),
+        None if bins is None else found["bin"].fill_null(-1).to_numpy().astype("int64"),
         [reduce(add, (next(sums) for _ in some)) for some in terms],
     )
 
