@@ -6,6 +6,7 @@
 #include "core/isa.h"
 
 #define AHEAD 24 /* rows whose sums are on their way */
+#define LINE 4   /* sums of a line of the cache */
 
 #define MAGIC 0x1.8p52
 #define MAGIC_BITS 0x4338000000000000u
@@ -147,7 +148,8 @@ void dpf_groups_columns(const uint32_t *x, size_t n, size_t columns, const int32
 {
     for (size_t i = 0; i < n; i++) {
         if (i + AHEAD < n && (uint32_t)codes[i + AHEAD] < groups)
-            dpf_prefetch(out + (size_t)codes[i + AHEAD] * columns);
+            for (size_t j = 0; j < columns; j += LINE)
+                dpf_prefetch(out + (size_t)codes[i + AHEAD] * columns + j);
         const uint32_t code = (uint32_t)codes[i];
         dpf_groups_total *g = out + (size_t)(code < groups ? code : groups) * columns;
         for (size_t j = 0; j < columns; j++, g++) {
