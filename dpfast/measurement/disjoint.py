@@ -46,7 +46,10 @@ class Groups:
             "relation": "add-remove",
         }
         codes = (0.0, 1.0) if isinstance(self.keys[0], str) else self.keys
-        each = (keyed(view.source, code, view.where) for code in codes)
+        each = (
+            view.source.keyed(code) if view.adds else keyed(view.source, code, view.where)
+            for code in codes
+        )
         return [self.statistic.read(rows, **plain) for rows in each]
 
 

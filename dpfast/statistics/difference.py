@@ -9,6 +9,7 @@ from .._core import checks
 from ..measurement.disjoint import Disjoint, Groups, of_groups
 from ..measurement.functions import public
 from ..measurement.statistic import Automatic, Statistic, Terms
+from ..tables.base import NO_ROWS
 from ..tables.intake import View, read, whole_rows
 from .histogram import two_categories
 from .words import statistic_of
@@ -62,6 +63,10 @@ class Difference(Statistic[Any]):
         object.__setattr__(self, "keys", two_categories(self.keys, "keys"))
 
     @property
+    def only_adds(self) -> bool:  # type: ignore[override]
+        return bool(self.of.only_adds)
+
+    @property
     def groups(self) -> Groups:
         """The two groups, by the keys of their rows."""
         return Groups(self.of, self.keys)
@@ -70,6 +75,8 @@ class Difference(Statistic[Any]):
         words, public = self.groups.columns()
         how = "of, keys", len(words), words, False, public
         view = read(data, whole_rows, *how, relation=relation, where=where, ids=ids)
+        if view.adds and ids is not None:
+            checks.fail_kind("data", NO_ROWS, data)
         self.groups.views(view)  # of a type that the statistic reads
         return view
 

@@ -189,6 +189,17 @@ class SqlRows:
         expect_no_failures(where, store.dialect, "where")
         return SqlRows(store, self.names, self.words, where)
 
+    def keyed(self, key: float) -> Columns:
+        """Return rows whose last column is a public number, or word, without it, as data."""
+        *names, last = self.names
+        store, place = self.store, len(names)
+        if last in self.words:
+            is_key = self.word(place) == int(key)
+        else:
+            is_key = self.among(place, [key]) == 1
+        rows = Database(self._rows.filter(is_key), store.dialect, store.expressions)
+        return rows.table(names) if len(names) > 1 else rows.column(names[0])
+
     def cell(self, column: int, cells: Gridded) -> Any:
         """Return the integer that is the cell of a column's number."""
         return cell(self._column(column), cells, self.store.dialect)

@@ -274,6 +274,33 @@ def test_columns_that_hold_no_numbers():
             dp.count_nonzero(there[name], epsilon=1)
 
 
+DIFFERENCES = {
+    "mean": (["x", "s"], dp.Mean(bounds=(0, 100)), ("a", "a ")),
+    "count": (["x", "k"], dp.Count(nan="drop"), (0, 3)),
+    "median": (["x", "k"], dp.Median(bounds=(0, 100)), (-1, 2)),
+    "covariance": (["x", "y", "s"], dp.Covariance(bounds=[(0, 100), (0, 9)]), ("A", "ss")),
+}
+
+
+@pytest.mark.parametrize("name", DIFFERENCES)
+def test_differences_between_two_groups(there, name):
+    columns, of, keys = DIFFERENCES[name]
+    for neighbors in ("add-remove", "replace"):
+        asked = {"of": of, "keys": keys, "neighbors": neighbors}
+        expect_same(
+            lambda data, asked=asked, **kw: dp.difference(data.select(columns), **asked, **kw),
+            there,
+        )
+
+
+def test_a_difference_between_people_is_refused():
+    rows, budget = table_of("duckdb"), dp.Budget(epsilon=1)
+    unit = {"ids": "s", "max_rows": 1, "epsilon": 1, "budget": budget}
+    with pytest.raises(ArgumentTypeError, match="rows stay in a database"):
+        dp.difference(rows[["s", "x", "k"]], of=dp.Mean(bounds=(0, 1)), keys=(0, 1), **unit)
+    assert not budget.history
+
+
 def test_a_database_that_fails_in_a_pass(there):
     """One spend, and one error without a word of the database; SQL is the user's to know."""
     budget, connection = dp.Budget(epsilon=1), there.get_backend()
