@@ -22,7 +22,7 @@ from .._core import checks
 from .._kernels.tables import Key
 from ..errors import DataError
 from .base import Choosing, Chunk, RandomWords, RowChunk, RowSource, Source, WithRows
-from .forms import Form, Piece, source_of
+from .forms import Form, Piece
 from .ids import with_ids
 from .pick import distinct, wanted_columns
 from .public_values import CellTexts
@@ -311,11 +311,6 @@ class Table(Columns):
     length : int or None
         Rows; None when that is not known without reading.
     """
-
-    def columns_alone(self) -> list[Source]:
-        """Return a source for each column, which must hold numbers."""
-        column = self.store.column
-        return [source_of(column(name), f"column {name!r} of data") for name in self.names]
 
 
 class TableColumn(Columns):

@@ -435,7 +435,8 @@ def lying_apart(form: Form) -> list[Source] | None:
 
 def _columns_of(table: Table) -> list[Source]:
     """Return a source for each column, which must hold numbers; a pass refuses uneven ones."""
-    columns = table.columns_alone()
+    column = table.store.column
+    columns = [source_of(column(name), f"column {name!r} of data") for name in table.names]
     if not columns:
         checks.fail_kind("data", "a table with a column of numbers", table)
     is_even = len({column.length for column in columns}) == 1

@@ -7,7 +7,7 @@ a sort keeps it where the rows were sorted, and `dropna` where nothing was missi
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any
 
@@ -24,14 +24,12 @@ Labels = Sequence[Any]
 
 
 def labels_of(*data: Any) -> Labels:
-    """Return the indexes of columns, of tables and of what was made of either."""
-    return different(_indexes(data))
+    """Return the first index of columns, of tables and of what was made of either.
 
-
-def different(indexes: Iterable[Any]) -> Labels:
-    """Return the first of some indexes, and those that are no views of it."""
+    And those of the others that are no views of it.
+    """
     labels: list[Any] = []
-    for index in indexes:
+    for index in _indexes(data):
         if not (labels and _is_view(labels[0], index)):
             labels.append(index)
     return labels
