@@ -86,16 +86,18 @@ def expect_no_failures(expression: Any, dialect: str, argument: str) -> None:
     """
     ops = extra("ibis", "data in a database").expr.operations
     never_fail = _names(DIALECTS[dialect].never_fail)
-    for node in expression.op().find((ops.Value, ops.Sample)):
-        if not _is_safe(node, never_fail):
-            name = type(node).__name__
-            more = f" with {name} in {dialect}: {MENDS.get(name, OTHERWISE)}"
-            checks.fail_kind(argument, RULE, expression, more)
-        if dialect == "sqlite" and not isinstance(node, ops.Field):
-            for operand in _operands(node):
-                if isinstance(operand, ops.Field):
-                    expect_declared(operand.to_expr(), argument)
-    _range.cache_clear()
+    try:
+        for node in expression.op().find((ops.Value, ops.Sample)):
+            if not _is_safe(node, never_fail):
+                name = type(node).__name__
+                more = f" with {name} in {dialect}: {MENDS.get(name, OTHERWISE)}"
+                checks.fail_kind(argument, RULE, expression, more)
+            if dialect == "sqlite" and not isinstance(node, ops.Field):
+                for operand in _operands(node):
+                    if isinstance(operand, ops.Field):
+                        expect_declared(operand.to_expr(), argument)
+    finally:
+        _range.cache_clear()  # which holds connections
 
 
 def _is_safe(node: Any, never_fail: frozenset[str]) -> bool:
