@@ -397,7 +397,7 @@ def by_position(rows):
 @pytest.mark.parametrize("plant", ["nowhere", "in views", "in batches"])
 def test_a_route_that_ignores_indexes_is_caught(plant, monkeypatch):
     faults = {
-        "nowhere": [(labels, "different")],
+        "nowhere": [(labels, "_indexes")],
         "in views": [(intake, "labels_of")],
         "in batches": [(batches, "labels_of")],
     }
