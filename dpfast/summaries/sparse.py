@@ -45,16 +45,16 @@ class Sparse:
         """
         inside = (bins < self.bins) & (keys >= 0)
         cells, which = distinct(keys[inside] * np.int64(self.bins) + bins[inside])
-        own = np.full(len(keys), -1, np.int32)
-        own[inside] = which
+        places = np.full(len(keys), -1, np.int32)
+        places[inside] = which
         room = np.zeros((len(cells) + 1, self.width), np.uint64)
-        fill(own, room)
+        fill(places, room)
         self.append(cells, room[:-1])
 
     def append(self, cells: NDArray[np.int64], sums: NDArray[Any]) -> None:
         """Add sums of cells, each once."""
         self._parts.append((cells, sums))
-        if sum(len(own) for own, _ in self._parts) > 2 * self._together + PENDING:
+        if sum(len(cells) for cells, _ in self._parts) > 2 * self._together + PENDING:
             self._together = len(self.total()[0])
 
     def merge(self, more: Sparse) -> None:
@@ -82,9 +82,9 @@ class Sparse:
     def moved(self, places: NDArray[np.int32]) -> Sparse:
         """Return the same where keys have other places."""
         cells, sums = self.total()
-        found = Sparse(self.bins, self.width)
-        found.append(places[cells // self.bins] * np.int64(self.bins) + cells % self.bins, sums)
-        return found
+        others = Sparse(self.bins, self.width)
+        others.append(places[cells // self.bins] * np.int64(self.bins) + cells % self.bins, sums)
+        return others
 
     def of_units(self, most: int, first: int, groups: NDArray[np.int32] | None = None) -> Sparse:
         """Return what counts of each unit, where keys are units, by group, in two words each.
@@ -92,17 +92,17 @@ class Sparse:
         A sum is one of cells and `first` times rows. Of c rows of a unit in bins min(c, most)
         count; none if its group is negative. By default there is one group.
         """
-        (cells, sums), found = self.total(), Sparse(self.bins, 2)
+        (cells, sums), bounded = self.total(), Sparse(self.bins, 2)
         units = cells // self.bins
-        own = np.zeros_like(units) if groups is None else groups[units]
-        places, which = distinct(np.maximum(own, 0) * np.int64(self.bins) + cells % self.bins)
-        codes = np.where(own < 0, -1, which).astype(np.int32)
+        group = np.zeros_like(units) if groups is None else groups[units]
+        places, which = distinct(np.maximum(group, 0) * np.int64(self.bins) + cells % self.bins)
+        codes = np.where(group < 0, -1, which).astype(np.int32)
         if self.width == 1:
             sums = np.concatenate([np.zeros_like(sums), sums], axis=1)
         whole = np.bincount(units, sums[:, 1] % (1 << CARRY))[units].astype(np.uint64)
         words = by_group(sums, most, (1, first), False, codes, len(places), whole=whole)
-        found.append(places, words[:-1].view(np.int64))
-        return found
+        bounded.append(places, words[:-1].view(np.int64))
+        return bounded
 
 
 def added(sums: NDArray[Any], first: NDArray[np.int64]) -> NDArray[Any]:
@@ -111,10 +111,10 @@ def added(sums: NDArray[Any], first: NDArray[np.int64]) -> NDArray[Any]:
         return np.add.reduceat(sums, first, axis=0) if len(sums) else sums
     low = sums[:, 0].view(np.uint64)
     lower, upper = np.add.reduceat(np.stack([low & SPAN, low >> HALF]), first, axis=1)
-    found = np.add.reduceat(sums, first, axis=0)  # whose low words are right but for their carries
+    total = np.add.reduceat(sums, first, axis=0)  # whose low words are right but for their carries
     carries = ((lower >> HALF) + upper) >> HALF
-    found[:, 1] += (carries << np.uint64(CARRY if sums.dtype == np.uint64 else 0)).view(sums.dtype)
-    return found
+    total[:, 1] += (carries << np.uint64(CARRY if sums.dtype == np.uint64 else 0)).view(sums.dtype)
+    return total
 
 
 def join(room: NDArray[Any], more: NDArray[Any]) -> None:

@@ -75,18 +75,18 @@ def sums_by(
     if dialect == "sqlite":  # it may work out twice what is written once, and so draw twice
         made |= {f"{name}_again": column + 0 for name, column in made.items()}
         copies = ["", "_again"]
-    rows, asked = table.select(*by, **made), {}
+    rows, pieces = table.select(*by, **made), {}
     for copy in copies:
         for name, bits, shifts, factor, offset in recipes:
             column = rows[name + copy]
             if offset or not factor:
-                asked[f"{name}{copy}_rows"] = column.count()
+                pieces[f"{name}{copy}_rows"] = column.count()
             for shift in shifts:
                 piece = column >> shift if shift else column
                 piece = piece & (1 << BITS) - 1 if bits > shift + BITS else piece
-                asked[f"{name}{copy}_{shift}"] = piece.sum().cast("string")
-    groups = answer(rows.aggregate(**asked, by=list(by)))
-    sums = {name: _integers(groups[name]) for name in asked}
+                pieces[f"{name}{copy}_{shift}"] = piece.sum().cast("string")
+    groups = answer(rows.aggregate(**pieces, by=list(by)))
+    sums = {name: _integers(groups[name]) for name in pieces}
     totals, *again = (
         [
             sum((sums[f"{name}{copy}_{shift}"] * (factor << shift) for shift in shifts), 0)
