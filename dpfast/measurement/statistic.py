@@ -344,7 +344,8 @@ class Statistic(ABC, Generic[Value]):
         layout = Layout(width, checks.flag("where", where), length)
         layout = ONE if layout == ONE else layout
         statistic = self._of_type(dtype)
-        return Measurement(made(statistic, offered, layout), self, offered, layout)
+        mechanism = made(statistic, offered, layout)
+        return Measurement(mechanism, self, offered, layout, statistic is not self)
 
     def _of_type(self, dtype: Any) -> Statistic[Value]:
         """Return the statistic of the numbers that a column of a type is read as."""
@@ -423,7 +424,7 @@ class Statistic(ABC, Generic[Value]):
         weights: Any = None,
         budget: Budget | None = None,
         rng: Generator | None = None,
-        measured: Layout | None = None,
+        measured: Measurement[Value] | None = None,
     ) -> Prepared[Value]:
         """Return what `prepare` does, for an offer.
 
@@ -445,8 +446,8 @@ class Statistic(ABC, Generic[Value]):
             By default the secure one. `InsecureGenerator` is for tests; a budget refuses it.
         ids : str or form, optional
             As `checked` returns them.
-        measured : Layout, optional
-            What a measurement was made for.
+        measured : Measurement, optional
+            What was made for the offer, with a layout.
 
         Returns
         -------
@@ -470,16 +471,20 @@ class Statistic(ABC, Generic[Value]):
             is_auto = isinstance(self, Automatic) and self.is_auto
             if view.adds and (is_auto or not self.only_adds):
                 checks.fail_kind("data", NO_ROWS, data)
-        length = None if measured is None else measured.rows
+        length = None if measured is None else measured.layout.rows
         if measured is None and offered.unit.of_rows == "replace" and self.chooses_by_rows:
             length = view.length
-        columns = None if measured is None else measured.columns
+        columns = None if measured is None else measured.layout.columns
         if view.each and columns not in (None, view.width):  # bounds may say how many, too
             checks.fail("data", f"of {columns} columns, as measure() was told", view.width)
         layout = ONE
         if view.each or where is not None or length is not None:
             layout = Layout(view.width if view.each else None, where is not None, length)
-        mechanism = made(statistic, offered, layout)
+        mechanism = None
+        if measured is not None and statistic is self and layout is measured.layout:
+            mechanism = None if measured.of_times else measured.inner
+        if mechanism is None:
+            mechanism = made(statistic, offered, layout)
         return Prepared(mechanism, view, budget, rng, after)
 
 
@@ -831,6 +836,8 @@ class Measurement(Around[Value], Preparing[Value]):
     offered : Offer
         What may be spent. What is charged is `loss`.
     layout : Layout
+    of_times : bool, default False
+        Whether `inner` is of the whole numbers that a column of times is read as.
 
     Raises
     ------
@@ -853,6 +860,7 @@ class Measurement(Around[Value], Preparing[Value]):
     statistic: Statistic[Value]
     offered: Offer
     layout: Layout
+    of_times: bool = False
 
     @property
     def unit(self) -> Unit:
@@ -946,7 +954,7 @@ class Measurement(Around[Value], Preparing[Value]):
             weights=weights,
             budget=budget,
             rng=rng,
-            measured=layout,
+            measured=self,
         )
         if prepared.mechanism is not self.inner and prepared.mechanism.loss != self.inner.loss:
             rule = "as measure() was told by columns, where and dtype: else the loss is another"

@@ -17,7 +17,7 @@ CASES = {
     "count": (40, lambda: dp.count(ROWS, epsilon=1)),
     "sum": (51, lambda: dp.sum(ROWS, **CHOICE)),
     "mean": (61, lambda: dp.mean(ROWS, **CHOICE)),
-    "measurement": (54, lambda: MEASURED(ROWS)),
+    "measurement": (50, lambda: MEASURED(ROWS)),
     "variance": (64, lambda: dp.variance(ROWS, **CHOICE)),
     "histogram": (48, lambda: dp.histogram(ROWS, bins=10, **CHOICE)),
     "median": (65, lambda: dp.median(ROWS, **CHOICE)),
