@@ -6,7 +6,14 @@ answer: it comes after the spend, and the spent budget is not refunded.
 
 from __future__ import annotations
 
+import datetime
+import numbers
+import os
+from itertools import chain, islice
+from types import BuiltinFunctionType, FunctionType, NoneType
 from typing import NoReturn
+
+import numpy as np
 
 __all__ = [
     "ArgumentError",
@@ -30,6 +37,13 @@ __all__ = [
 
 #: Characters of a text that a terminal is shown.
 MOST = 2000
+#: Characters of a value in a message.
+SHOWN = 80
+#: What a message may show of: a series or a query that is given by mistake would show rows.
+ARGUMENTS = (
+    *(str, bytes, bytearray, range, slice, type, NoneType, FunctionType, BuiltinFunctionType),
+    *(numbers.Number, np.generic, datetime.date, datetime.time, datetime.timedelta, os.PathLike),
+)
 
 
 def printable(text: str, most: int = MOST) -> str:
@@ -151,15 +165,24 @@ class SlowWarning(UserWarning):
     """The call is correct but slow. The message names a much faster way."""
 
 
+def _holds_no_rows(value: object) -> bool:
+    """Tell whether what Python writes of a value is an argument: other objects may write rows."""
+    if isinstance(value, dict):
+        value = list(chain(value, value.values()))
+    if isinstance(value, (list, tuple, set, frozenset)):
+        return all(map(_holds_no_rows, islice(value, SHOWN)))
+    return isinstance(value, ARGUMENTS) or type(value).__module__.startswith("dpfast.")
+
+
 def _show(value: object) -> str:
     try:
-        text = repr(value)
+        text = repr(value) if _holds_no_rows(value) else f"<{type(value).__name__}>"
     except ValueError:  # an integer of more digits than Python is willing to print
         text = f"<{type(value).__name__} too long to show>"
     except Exception:  # objects of other libraries may raise anything
         text = f"<{type(value).__name__}>"
     text = " ".join(text.split()) if "\n" in text else text  # a message is one line
-    return printable(text if len(text) <= 80 else text[:77] + "...")
+    return printable(text if len(text) <= SHOWN else text[: SHOWN - 3] + "...")
 
 
 def fail(name: str, rule: str, value: object) -> NoReturn:

@@ -197,10 +197,11 @@ class PublicKeys:
             KeyWords(key, is_text=name in self.text).of(form) for name, form in self.forms.items()
         ]
         chains = []
-        for own in words:
+        for own, form in zip(words, self.forms.values(), strict=True):
             if own.present is not None and not own.present.all():
                 rule = "integers, text, bytes or dates, none of which is missing"
-                checks.fail("keys", rule, "another one")
+                place = int(np.argmin(own.present))
+                checks.fail("keys", rule, form.rows[place] if isinstance(form, Objects) else None)
         for some in [[own] for own in words] if self.is_product else [words]:
             chain = Chain(len(some), key)
             _, first = chain.add(some)
@@ -386,17 +387,19 @@ def _taken(piece: Piece, rows: NDArray[np.int64]) -> NDArray[Any]:
         if taken.dtype.kind in "biuM":
             return taken
         return _of_objects(list(map(_plain, _texts_of(taken))))
+    return _of_arrow(_without_views(piece.chunked).take(rows))
+
+
+def _without_views(column: Any) -> Any:
+    """Return a column of Arrow in a type that pyarrow can pick rows of, and cast."""
     import pyarrow as pa
 
-    column, types = piece.chunked, pa.types
-    if types.is_dictionary(column.type):
-        found = [looked_up(array) for array in column.chunks]
-        column = pa.chunked_array(found, found[0].type if found else column.type.value_type)
-    if types.is_string_view(column.type):  # which pyarrow cannot pick rows of
-        column = column.cast(pa.large_string())
-    elif types.is_binary_view(column.type):
-        column = column.cast(pa.large_binary())
-    return _of_arrow(column.take(rows))
+    if pa.types.is_dictionary(column.type):
+        chunks = [looked_up(array) for array in column.chunks]
+        column = pa.chunked_array(chunks, chunks[0].type if chunks else column.type.value_type)
+    if pa.types.is_string_view(column.type):
+        return column.cast(pa.large_string())
+    return column.cast(pa.large_binary()) if pa.types.is_binary_view(column.type) else column
 
 
 def _plain(key: Any) -> Any:
@@ -511,7 +514,7 @@ def _alone(form: Piece) -> Piece:
     """Return a column of Arrow, which may show memory of others, in memory of its own."""
     if not isinstance(form, Arrow):
         return form
-    return Arrow(form.chunked.take(np.arange(form.length)))
+    return Arrow(_without_views(form.chunked).take(np.arange(form.length)))
 
 
 def _copied(form: Piece, array: NDArray[Any]) -> Piece:

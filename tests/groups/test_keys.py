@@ -306,3 +306,30 @@ def test_keys_of_arrow_are_not_those_of_an_array_that_changes(later):
         counts = groups.count(epsilon=50)
         assert counts["g"].tolist() == [0, 1, 2]
         assert np.abs(counts["count"] - [100, 200, 300]).max() <= 3
+
+
+WORDS = pl.Series(["tea", "ale"])
+VIEWS = {
+    "text of Polars": WORDS,
+    "categories of Polars": WORDS.cast(pl.Categorical),
+    "text": pa.array(WORDS.to_list(), pa.string_view()),
+    "bytes": pa.array([b"tea", b"ale"], pa.binary_view()),
+}
+
+
+@pytest.mark.parametrize("name", VIEWS)
+def test_public_keys_may_be_views(name):
+    column = pa.array(["tea"] * N, pa.binary() if name == "bytes" else pa.string())
+    groups = dp.group_by(pa.table({"k": column}), "k", keys=VIEWS[name])
+    answer = groups.count(epsilon=400)
+    assert answer["k"].tolist() == ([b"tea", b"ale"] if name == "bytes" else WORDS.to_list())
+    assert answer["count"].tolist() == [N, 0]
+
+
+BAD = [("None", ["tea", None]), ("2.5", ["tea", 2.5, None]), ("None", pl.Series(["tea", None]))]
+
+
+@pytest.mark.parametrize("bad, keys", BAD)
+def test_the_first_bad_key_is_named(bad, keys):
+    with pytest.raises(ArgumentError, match=f"none of which is missing, got {bad}$"):
+        dp.group_by({"k": ["tea"]}, "k", keys=keys)
