@@ -93,7 +93,7 @@ class Feature(NamedTuple):
         --------
         >>> import dpfast as dp
         >>> dp.extend.Feature((-1, 10, 0), 0, 10).of_rows(7, 1)  # any arithmetic will do
-        Feature(above=3, most=10, least=0, rows=1)
+        Feature(above=3, most=10, least=0, rows=1, ends=None)
         """
         (first, rows, second), least = self.factors, self.lo
         if weight is None and not first and not second:
