@@ -27,19 +27,20 @@ def _names(text: str) -> frozenset[str]:
 ALWAYS = _names(
     """
     Alias Field Literal ScalarParameter ExistsSubquery InSubquery SortKey
-    IsNull NotNull NullIf Coalesce Least Greatest Clip SimpleCase SearchedCase IfElse TypeOf
-    And Or Xor Not IsNan IsInf Sign BitwiseAnd BitwiseOr BitwiseXor Pi E Date
-    Uppercase Lowercase Strip LStrip RStrip StringLength StringContains StartsWith EndsWith
-    StringConcat Count CountStar CountDistinct CountDistinctStar Min Max First Last Arbitrary
-    ArgMin ArgMax Any All Lag Lead MinRank DenseRank RowNumber PercentRank CumeDist NTile
-    WindowFunction WindowBoundary
+    IsNull NotNull Clip TypeOf And Or Xor Not IsNan IsInf Sign BitwiseAnd BitwiseOr BitwiseXor Pi
+    E Date Uppercase Lowercase Strip LStrip RStrip StringLength StringContains StartsWith EndsWith
+    StringConcat Count CountStar CountDistinct CountDistinctStar Min Max First Last Arbitrary Any
+    All MinRank DenseRank RowNumber PercentRank CumeDist
     """
 )
 COMPARISONS = _names(
     "Equals NotEquals Greater GreaterEqual Less LessEqual IdenticalTo Between InValues"
 )
-#: Whose parameters are literals, and not negative.
-OF_TEXT = _names("StringSQLLike StringSQLILike Substring")
+#: Which return one of their values, in a type that all are cast to.
+CHOICES = _names("NullIf Coalesce Least Greatest SimpleCase SearchedCase IfElse")
+LIKE = _names("StringSQLLike StringSQLILike")
+#: Whose parameters are whole numbers, and the least of these.
+OF_WHOLE = {"Substring": 0, "Lag": 0, "Lead": 0, "WindowBoundary": 0, "NTile": 1}
 ARITHMETIC = _names("Add Subtract Multiply Negate Abs Sum Mean")
 OF_TIMES = _names(
     "ExtractYear ExtractMonth ExtractDay ExtractDayOfYear ExtractQuarter ExtractHour "
@@ -107,16 +108,24 @@ def _is_safe(node: Any, never_fail: frozenset[str]) -> bool:
     if name in ALWAYS or name in never_fail:
         return True
     if name in COMPARISONS:
-        # A literal is what the column is, or a time to which dates might be cast.
-        pairs = zip(operands, kinds, strict=True)
-        return _are_alike(
-            [kind for one, kind in pairs if not _is_literal(one) or kind.is_temporal()]
+        return _are_alike(operands, never_fail)
+    if name in CHOICES:
+        made = (*node.results, node.default) if name == "SimpleCase" else operands
+        tests = (node.base, *node.cases) if name == "SimpleCase" else ()
+        if not node.dtype.is_boolean():
+            made = [one for one in made if not one.dtype.is_boolean()]
+        return _are_alike(made, never_fail) and _are_alike(tests, never_fail)
+    if name in LIKE:  # a pattern that ends with what escapes fails on texts that begin alike
+        ends = ("\\", node.escape or "\\")
+        return _is_literal(node.pattern) and not str(node.pattern.value).endswith(ends)
+    if name in OF_WHOLE:
+        parameters = operands if name in ("NTile", "WindowBoundary") else operands[1:]
+        return (name not in ("Lag", "Lead") or node.default is None) and all(
+            _is_literal(one) and kind.is_integer() and OF_WHOLE[name] <= one.value < 2**31
+            for one, kind in zip(parameters, kinds[-len(parameters) :], strict=True)
         )
-    if name in OF_TEXT:
-        return all(
-            _is_literal(operand) and (kind.is_string() or operand.value >= 0)
-            for operand, kind in zip(operands[1:], kinds[1:], strict=True)
-        )
+    if name == "WindowFunction":
+        return node.how == "rows" or node.start is node.end
     if name in OF_TIMES:
         return "times" in never_fail
     if name in ARITHMETIC:
@@ -127,11 +136,16 @@ def _is_safe(node: Any, never_fail: frozenset[str]) -> bool:
     if name in ("FloorDivide", "Modulus"):
         return all(kind.is_integer() for kind in kinds) and _range(operands[1]).lo >= 2
     if name == "Divide":
-        may_be_zero = type(operands[1]).__name__ != "NullIf" and _range(operands[1]).lo <= 0
+        may_be_zero = _range(operands[1]).lo <= 0 <= _range(operands[1]).hi
+        if type(operands[1]).__name__ == "NullIf":
+            none = operands[1].null_if_expr
+            may_be_zero = may_be_zero and not (_is_literal(none) and none.value == 0)
         has_floats = any(kind.is_floating() for kind in kinds)
         fits = "floats" in never_fail or not has_floats
         return "division" in never_fail or (fits and not may_be_zero)
-    return name == "Cast" and ("casts" in never_fail or _is_safe_cast(operands[0], node.to))
+    return name == "Cast" and (
+        "casts" in never_fail or _is_safe_cast(operands[0], node.to, never_fail)
+    )
 
 
 def _is_literal(node: Any) -> bool:
@@ -145,15 +159,28 @@ def _operands(node: Any) -> list[Any]:
     return [one for one in flat if isinstance(one, value)]
 
 
-def _are_alike(kinds: Sequence[Any]) -> bool:
-    """Tell whether values of some types are compared without a cast that may fail."""
-    kinds = [kind for kind in kinds if not (kind.is_null() or kind.is_boolean())]
-    if not all(kind.is_numeric() for kind in kinds):
-        return len({type(kind) for kind in kinds}) <= 1
+def _are_alike(operands: Sequence[Any], never_fail: frozenset[str]) -> bool:
+    """Tell whether values come to one type without a cast that may fail.
+
+    A literal that is text is what the others are.
+    """
+    kinds = [one.dtype for one in operands if not (_is_literal(one) and one.dtype.is_string())]
+    kinds = [kind for kind in kinds if not kind.is_null()]
+    if not all(kind.is_numeric() or kind.is_boolean() for kind in kinds):
+        return len(set(map(_plain, kinds))) <= 1
+    kinds = [kind for kind in kinds if kind.is_numeric()]
     if not any(kind.is_decimal() for kind in kinds) or any(kind.is_floating() for kind in kinds):
         return True
     digits = list(map(_digits, kinds))
-    return max(whole for whole, _ in digits) + max(scale for _, scale in digits) <= 38
+    fit = max(whole for whole, _ in digits) + max(scale for _, scale in digits) <= 38
+    return fit or "decimals" in never_fail
+
+
+def _plain(kind: Any) -> Any:
+    """Return a type without what costs no cast that may fail: a zone, and parts of microseconds."""
+    if kind.is_timestamp():
+        return kind.copy(timezone=None, scale=max(kind.scale or 0, 6), nullable=True)
+    return type(kind) if kind.is_string() else kind.copy(nullable=True)
 
 
 def _digits(kind: Any) -> tuple[int, int]:
@@ -171,12 +198,13 @@ def _fits(node: Any, operands: Sequence[Any], never_fail: frozenset[str]) -> boo
     kinds, is_sum = [kind for kind in kinds if kind.is_numeric()], name in ("Sum", "Mean")
     if any(kind.is_floating() for kind in kinds):
         never = "floats" in never_fail or name in ("Negate", "Abs")
-        return never or (result.most < 1e300 and result.least > 1e-300)
+        return never or (result.most < 1e300 and result.least > 0)
     if any(kind.is_decimal() for kind in kinds):
         scales = [_digits(kind)[1] for kind in kinds]
         is_short = not is_sum and all(sum(_digits(kind)) <= 19 for kind in kinds)
         scale = sum(scales) if name == "Multiply" else max(scales)
         most = 1e12 * _range(operands[0]).most if is_sum else result.most
+        most = most if max(sum(_digits(kind)) for kind in kinds) <= 38 else math.inf
         # DuckDB keeps up to 18 digits in int64, and then their products, too.
         return "decimals" in never_fail or most * 10**scale < 10 ** (18 if is_short else 38)
     if is_sum:
@@ -185,17 +213,18 @@ def _fits(node: Any, operands: Sequence[Any], never_fail: frozenset[str]) -> boo
     return never or result.most < 2 ** (max(map(_bits, operands)) - 1)
 
 
-def _is_safe_cast(operand: Any, to: Any) -> bool:
+def _is_safe_cast(operand: Any, to: Any, never_fail: frozenset[str]) -> bool:
     """Tell whether a cast fails on no value."""
     kind, values = operand.dtype, _range(operand)
     if to.is_string():
         return not kind.is_binary()
     if not (kind.is_numeric() or kind.is_boolean()):
-        return type(kind) is type(to) or bool(to.is_date() and kind.is_timestamp())
+        return bool(_plain(kind) == _plain(to) or (to.is_date() and kind.is_timestamp()))
     if to.is_floating():
         return to.is_float64() or not kind.is_float64()
-    if kind.is_floating():
-        return False  # NaN
+    # Decimals without an end have NaN, as floats do.
+    if kind.is_floating() or (kind.is_decimal() and to.is_integer() and "decimals" in never_fail):
+        return False
     if to.is_integer():
         limits, more = _of_type(to), 1 if kind.is_decimal() else 0
         return limits.lo <= values.lo - more and values.hi + more <= limits.hi
@@ -206,26 +235,28 @@ def _is_safe_cast(operand: Any, to: Any) -> bool:
 def _range(node: Any) -> Range:
     """Return between which numbers the values of an expression of numbers lie."""
     name, kind = type(node).__name__, node.dtype
-    if kind.is_boolean():
+    if kind.is_boolean() or kind.is_float32():
         return _of_type(kind)
     of = [_range(operand) for operand in _sources(node) or _operands(node)]
     if name == "Literal" and kind.is_numeric() and node.value is not None:
-        return Range(node.value, node.value, abs(node.value) or 1.0)
+        value = float(node.value) if kind.is_decimal() else node.value
+        return Range(value, value, abs(value) or 1.0)
     if name in ("Alias", "NullIf") or (name == "Cast" and kind.is_floating()):
         return of[0]
     if name == "Cast" and kind.is_numeric() and not node.arg.dtype.is_string():
         return Range(of[0].lo - 1, of[0].hi + 1, _of_type(kind).least)
-    if name == "Clip":
-        lo = max(of[0].lo, -math.inf if node.lower is None else _range(node.lower).lo)
-        hi = min(of[0].hi, math.inf if node.upper is None else _range(node.upper).hi)
-        return Range(lo, hi, of[0].least)
+    if name == "Clip" and all(map(_is_literal, _operands(node)[1:])):
+        low = -math.inf if node.lower is None else _range(node.lower).lo
+        high = math.inf if node.upper is None else _range(node.upper).hi
+        lo, hi = max(of[0].lo, low), min(of[0].hi, high)
+        return Range(min(lo, high), max(hi, low), min(one.least for one in of))
     if name == "Negate":
         return Range(-of[0].hi, -of[0].lo, of[0].least)
     if name == "Abs":
         return Range(0, of[0].most, of[0].least)
     if name in ("Add", "Subtract"):
         a, b = of[0], of[1] if name == "Add" else Range(-of[1].hi, -of[1].lo, of[1].least)
-        return Range(a.lo + b.lo, a.hi + b.hi, min(a.least, b.least) * 2.0**-53)
+        return Range(a.lo + b.lo, a.hi + b.hi, max(min(a.least, b.least) * 2.0**-53, 5e-324))
     if name == "Multiply":
         ends = [x * y if x and y else 0 for x in of[0][:2] for y in of[1][:2]]
         return Range(min(ends), max(ends), of[0].least * of[1].least)

@@ -1,6 +1,7 @@
 """What a user computes in a database fails on no value, or is refused before the spend."""
 
 import random
+from decimal import Decimal
 
 import pytest
 
@@ -81,6 +82,32 @@ EXPRESSIONS = {
         "",
     ),
     "numbered": (lambda t: t.mutate(x=ibis.row_number().over(order_by=t.a)).x, ALL),
+    "text among numbers": (lambda t: t.s.isin([1]), ""),
+    "decimals or integers": (lambda t: ibis.coalesce(fine(t.h), t.i), f"{LITE} {POST}"),
+    "the larger decimal": (lambda t: ibis.greatest(fine(t.h), t.i), f"{LITE} {POST}"),
+    "a decimal if": (lambda t: t.yes.ifelse(fine(t.h), t.i), f"{LITE} {POST}"),
+    "a decimal by case": (lambda t: t.j.cases((1, fine(t.h)), else_=t.i), f"{LITE} {POST}"),
+    "a decimal or none": (lambda t: fine(t.h).nullif(t.i), f"{LITE} {POST}"),
+    "filled decimals": (lambda t: t.d.fill_null(0), ALL),
+    "words by case": (lambda t: t.s.cases(("a", 1), else_=0), ALL),
+    "a decimal literal": (lambda t: t.d * Decimal("0.5"), f"{LITE} {POST}"),
+    "a sum of a literal": (lambda t: t.d + Decimal("0.5"), f"{LITE} {POST}"),
+    "finer times": (lambda t: t.ts.cast("timestamp(9)"), LITE),
+    "times": (lambda t: t.ts.cast("timestamp"), ALL),
+    "clipped by a column": (lambda t: t.h.clip(-5, 5).clip(lower=t.i) * 3, LITE),
+    "clipped by none": (lambda t: t.i.clip(t.h.clip(-5, 5), t.h.clip(5, 9)) * 3, LITE),
+    "clipped far": (lambda t: t.h.clip(lower=2**62).cast("int32"), LITE),
+    "clipped floats": (lambda t: t.a.clip(0, 100) * 2 + 1, ALL),
+    "half less": (lambda t: t.i / -2, ALL),
+    "a share but of 5": (lambda t: t.i / t.j.nullif(5), f"{DUCK} {LITE}"),
+    "a pattern that ends too early": (lambda t: t.s.like("%\\"), ""),
+    "whole decimals": (lambda t: t.d.cast("int64"), f"{DUCK} {LITE}"),
+    "single floats": (lambda t: t.i.cast("float32") * t.f, f"{DUCK} {LITE}"),
+    "a row before": (lambda t: t.mutate(x=t.i.lag(2).over(order_by=t.j)).x, ALL),
+    "some row before": (lambda t: t.mutate(x=t.i.lag(t.i).over(order_by=t.j)).x, ""),
+    "or another": (lambda t: t.mutate(x=t.h.lag(1, default=t.i).over(order_by=t.j)).x, ""),
+    "a range": (lambda t: t.mutate(x=t.a.min().over(ibis.range_window(5, 5, order_by=t.i))).x, ""),
+    "no tiles": (lambda t: t.mutate(x=ibis.ntile(0).over(order_by=t.i)).x, ""),
     "joined": (lambda t: t.join(t.view(), "j").select("s")["s"], ALL),
 }
 #: Those of which some rows are errors in DuckDB.
@@ -88,12 +115,19 @@ FAILING = [
     "integers", "one more", "one more of 32 bits", "a product of 16 bits", "a column of columns",
     "negative", "an absolute", "money", "rounded", "a floor", "a number of text", "whole", "short",
     "single", "few digits", "a floor of decimals", "a day of text", "a logarithm", "a root",
-    "a part",
+    "a part", "text among numbers", "decimals or integers", "the larger decimal", "a decimal if",
+    "a decimal by case", "a decimal or none", "a decimal literal", "a sum of a literal",
+    "finer times", "clipped by a column", "clipped by none", "clipped far", "some row before",
+    "or another", "a range", "no tiles",
 ]  # fmt: skip
 
 
 def long(column):
     return column.cast("decimal(38, 4)")
+
+
+def fine(column):
+    return column.cast("decimal(38, 30)")
 
 
 def run(expression):
