@@ -11,6 +11,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from functools import cache
+from itertools import chain
 from typing import Any, NamedTuple
 
 from ..._core import checks
@@ -88,15 +89,17 @@ def expect_no_failures(expression: Any, dialect: str, argument: str) -> None:
     ops = extra("ibis", "data in a database").expr.operations
     never_fail = _names(DIALECTS[dialect].never_fail)
     try:
-        for node in expression.op().find((ops.Value, ops.Sample)):
+        nodes = expression.op().find((ops.Value, ops.Sample))
+        if dialect == "sqlite":  # before types are looked at, which a row may decide
+            computed = [node for node in nodes if not isinstance(node, ops.Field)]
+            for operand in chain.from_iterable(map(_operands, computed)):
+                if isinstance(operand, ops.Field):
+                    expect_declared(operand.to_expr(), argument)
+        for node in nodes:
             if not _is_safe(node, never_fail):
                 name = type(node).__name__
                 more = f" with {name} in {dialect}: {MENDS.get(name, OTHERWISE)}"
                 checks.fail_kind(argument, RULE, expression, more)
-            if dialect == "sqlite" and not isinstance(node, ops.Field):
-                for operand in _operands(node):
-                    if isinstance(operand, ops.Field):
-                        expect_declared(operand.to_expr(), argument)
     finally:
         _range.cache_clear()  # which holds connections
 
