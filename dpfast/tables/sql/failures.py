@@ -167,7 +167,7 @@ def _are_alike(operands: Sequence[Any], never_fail: frozenset[str]) -> bool:
 
     A literal that is text is what the others are.
     """
-    kinds = [one.dtype for one in operands if not (_is_literal(one) and one.dtype.is_string())]
+    kinds = [_written(one) for one in operands if not (_is_literal(one) and one.dtype.is_string())]
     kinds = [kind for kind in kinds if not kind.is_null()]
     if not all(kind.is_numeric() or kind.is_boolean() for kind in kinds):
         return len(set(map(_plain, kinds))) <= 1
@@ -177,6 +177,13 @@ def _are_alike(operands: Sequence[Any], never_fail: frozenset[str]) -> bool:
     digits = list(map(_digits, kinds))
     fit = max(whole for whole, _ in digits) + max(scale for _, scale in digits) <= 38
     return fit or "decimals" in never_fail
+
+
+def _written(node: Any) -> Any:
+    """Return the type of a value. A decimal literal has no digits: at most these are written."""
+    kind = node.dtype
+    is_wide = _is_literal(node) and kind.is_decimal() and kind.precision is None
+    return kind.copy(precision=38, scale=18) if is_wide else kind
 
 
 def _plain(kind: Any) -> Any:
